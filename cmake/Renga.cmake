@@ -1,0 +1,45 @@
+# How a folder of Renga becomes a target: every .c file in it, our warnings as errors, the include root.
+# A new file in a folder needs no line here or anywhere else.
+include_guard(GLOBAL)
+find_package(PkgConfig REQUIRED)
+find_package(Threads REQUIRED)
+pkg_check_modules(GRPC REQUIRED IMPORTED_TARGET grpc)
+pkg_check_modules(PROTOBUF_C REQUIRED IMPORTED_TARGET libprotobuf-c)
+pkg_check_modules(CURL REQUIRED IMPORTED_TARGET libcurl)
+pkg_check_modules(CJSON REQUIRED IMPORTED_TARGET libcjson)
+pkg_check_modules(OPENSSL REQUIRED IMPORTED_TARGET libcrypto)
+pkg_check_modules(ZLIB REQUIRED IMPORTED_TARGET zlib)
+pkg_check_modules(MICROHTTPD REQUIRED IMPORTED_TARGET libmicrohttpd)
+pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
+
+add_library(renga_flags INTERFACE)
+target_compile_definitions(renga_flags INTERFACE _GNU_SOURCE RENGA_VERSION="${PROJECT_VERSION}")
+target_compile_options(renga_flags INTERFACE
+  -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wvla
+  -Wformat=2 -Wundef -Wwrite-strings -Wcast-qual -Wno-unused-parameter
+  -fno-common -fstack-protector-strong)
+target_include_directories(renga_flags INTERFACE ${CMAKE_SOURCE_DIR}/shared)
+target_link_libraries(renga_flags INTERFACE Threads::Threads)
+if(RENGA_SANITIZE)
+  add_compile_options(-fsanitize=${RENGA_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${RENGA_SANITIZE})
+else()
+  add_compile_options($<$<CONFIG:RelWithDebInfo,Release>:-D_FORTIFY_SOURCE=2>)
+endif()
+
+# renga_library(NAME [LIBRARIES...]): all .c files of the calling folder as the static library NAME.
+function(renga_library name)
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.c)
+  list(FILTER sources EXCLUDE REGEX "/main\\.c$")
+  add_library(${name} STATIC ${sources})
+  target_link_libraries(${name} PUBLIC renga_flags ${ARGN})
+endfunction()
+
+# renga_test(NAME SOURCE [LIBRARIES...]): a cmocka program that is a test of its own.
+function(renga_test name source)
+  add_executable(${name} ${source})
+  target_link_libraries(${name} PRIVATE renga_flags PkgConfig::CMOCKA ${ARGN})
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/test)
+  add_test(NAME ${name} COMMAND ${name})
+  set_tests_properties(${name} PROPERTIES TIMEOUT 120)
+endfunction()

@@ -1,0 +1,23 @@
+/* Time. Everything that waits uses the monotonic clock, so that a jump of the wall clock changes nothing; the wall
+ * clock is for what people and other systems read. Tests may stop the clock and step it. */
+#ifndef RENGA_BASE_CLOCK_H
+#define RENGA_BASE_CLOCK_H
+
+#include <stdint.h>
+
+#define NS_PER_MS  INT64_C(1000000)
+#define NS_PER_SEC INT64_C(1000000000)
+#define TIME_NEVER INT64_MAX
+
+/* Nanoseconds of CLOCK_MONOTONIC, or of the stepped clock. */
+int64_t clock_now_ns(void);
+
+/* Nanoseconds since 1970, UTC. Never stepped. */
+int64_t clock_wall_ns(void);
+
+/* Stops the monotonic clock at its present reading; from then on only clock_step moves it. For tests: there is no way
+ * back to real time within the process. */
+void clock_stop(void);
+void clock_step(int64_t ns);
+
+#endif

@@ -1,0 +1,79 @@
+/* Configuration: every option stands once, in a table of the folder it belongs to, with its type, default, range and
+ * help. Its value comes from, the last one winning: the default, the file (--config FILE or RENGA_CONFIG), the
+ * environment (RENGA_RPC_LISTEN for "rpc.listen"), the flag (--rpc.listen=… or --rpc.listen …, --no-x for booleans).
+ * What is unknown, malformed or out of range is refused with its place and what would mend it.
+ *
+ * The file is JSON with comments and trailing commas; dots are levels: {"rpc": {"listen": "…"}}. */
+#ifndef RENGA_BASE_CONFIG_H
+#define RENGA_BASE_CONFIG_H
+
+#include "base/buffer.h"
+#include "base/json.h"
+#include "base/status.h"
+
+#include <stdint.h>
+
+enum option_type {
+    OPTION_STRING,
+    OPTION_INTEGER,
+    OPTION_BOOLEAN,
+    OPTION_DURATION, /* "500ms", "3s", "1m30s", "2h", "7d"; kept in milliseconds */
+    OPTION_SIZE,     /* "64MiB", "10kB", 4096; kept in bytes */
+    OPTION_CHOICE,   /* one of `choices` */
+    OPTION_LIST,     /* of strings: an array, or text with commas */
+    OPTION_JSON,     /* a subtree that its owner reads */
+};
+
+/* A table ends with an entry without a name. */
+struct option {
+    const char *name; /* "rpc.listen": words of a-z, 0-9, _ and -, joined by dots */
+    enum option_type type;
+    const char *fallback; /* as it would be written for a flag; NULL leaves a string, list or JSON unset */
+    long long min, max;   /* of numbers, durations (ms) and sizes (bytes); both 0: no range */
+    const char *choices;  /* "a|b|c" */
+    const char *help;     /* a sentence or two */
+    const char *unit;     /* what help shows for the value: "ADDRESS", "CONNECTIONS"; may be NULL */
+    bool secret;          /* never printed; a string may be given as file:PATH or env:NAME */
+    /* Of JSON options, may be NULL: whether the owner will be able to read it. */
+    bool (*check)(const cJSON *value, struct status *st);
+};
+
+enum config_request { CONFIG_RUN, CONFIG_SHOW_HELP, CONFIG_SHOW_VERSION, CONFIG_SHOW_CONFIG };
+
+struct config;
+
+/* All options at their defaults; NULL where a table contradicts itself or another (INTERNAL). The tables are borrowed.
+ */
+struct config *config_create(const struct option *const *tables, size_t count, struct status *st);
+void config_destroy(struct config *config);
+
+/* Reads file, environment and flags. With --help or --version nothing else is looked at. After a failure only
+ * config_destroy is left. */
+bool config_read(struct config *config, int argc, char *const *argv, struct status *st);
+
+/* What the flags ask for; where it is not CONFIG_RUN, the caller prints it and ends with 0. */
+enum config_request config_request(const struct config *config);
+
+/* What is no flag, in order, NULL-terminated; `count` may be NULL. */
+const char *const *config_arguments(const struct config *config, size_t *count);
+
+/* Asking for an unknown name or the wrong type is our own bug and fatal. Everything is borrowed from `config`. */
+const char *config_string(const struct config *config, const char *name); /* or choice; NULL where unset */
+int64_t config_integer(const struct config *config, const char *name);
+bool config_boolean(const struct config *config, const char *name);
+int64_t config_duration_ms(const struct config *config, const char *name);
+int64_t config_size(const struct config *config, const char *name);
+const char *const *config_list(const struct config *config, const char *name, size_t *count);
+const cJSON *config_json(const struct config *config, const char *name); /* NULL where unset */
+
+/* Where the value came from: "default", "renga.jsonc:3:5", "RENGA_RPC_LISTEN", "--rpc.listen". */
+const char *config_source(const struct config *config, const char *name);
+
+/* The configuration in force, as a file that reads back to the same values, each with its source. Secrets and what is
+ * unset stand there commented out. */
+void config_print(const struct config *config, struct buffer *out);
+
+/* The help text. `usage` follows "Usage: "; `width` 0 takes that of the terminal, within 80 and 100. */
+void config_help(const struct config *config, const char *usage, unsigned width, struct buffer *out);
+
+#endif

@@ -1,0 +1,173 @@
+#include "json_private.h"
+
+#include <stdlib.h>
+
+#define COMPARED_AT_ONCE 16 /* keys of an object */
+
+void json_keys_init(struct json_keys *keys, size_t text_length)
+{
+    keys->keys = keys->inlined;
+    keys->count = 0;
+    keys->capacity = JSON_KEYS_INLINE;
+    /* A decoded key is shorter than its 6-byte escape and takes at most one alignment more. */
+    arena_init(&keys->decoded, NULL, 0, 4 * text_length + ((size_t)64 << 10));
+}
+
+void json_keys_fini(struct json_keys *keys)
+{
+    if (keys->keys != keys->inlined)
+        free(keys->keys);
+    arena_fini(&keys->decoded);
+}
+
+static uint32_t hash(const char *text, size_t length)
+{
+    const uint64_t multiplier = UINT64_C(0x9E3779B97F4A7C15);
+    uint64_t sum = length;
+    for (; length >= 8; text += 8, length -= 8) {
+        uint64_t eight;
+        memcpy(&eight, text, 8);
+        sum = (sum ^ eight) * multiplier;
+        sum ^= sum >> 32;
+    }
+    uint64_t rest = 0;
+    for (size_t i = 0; i < length; i++)
+        rest = rest << 8 | (unsigned char)text[i];
+    return (uint32_t)((sum ^ rest) * multiplier >> 32);
+}
+
+static unsigned hex4(const char *text)
+{
+    unsigned value = 0;
+    for (int i = 0; i < 4; i++) {
+        char c = text[i];
+        value = value << 4 | (unsigned)(c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10);
+    }
+    return value;
+}
+
+static size_t encode(unsigned code, char *out)
+{
+    if (code < 0x80) {
+        out[0] = (char)code;
+        return 1;
+    }
+    if (code < 0x800) {
+        out[0] = (char)(0xC0 | code >> 6);
+        out[1] = (char)(0x80 | (code & 0x3F));
+        return 2;
+    }
+    if (code < 0x10000) {
+        out[0] = (char)(0xE0 | code >> 12);
+        out[1] = (char)(0x80 | (code >> 6 & 0x3F));
+        out[2] = (char)(0x80 | (code & 0x3F));
+        return 3;
+    }
+    out[0] = (char)(0xF0 | code >> 18);
+    out[1] = (char)(0x80 | (code >> 12 & 0x3F));
+    out[2] = (char)(0x80 | (code >> 6 & 0x3F));
+    out[3] = (char)(0x80 | (code & 0x3F));
+    return 4;
+}
+
+/* The escapes were checked before. */
+static size_t decode(const char *text, size_t length, char *out)
+{
+    static const char named[] = "\"\"\\\\//b\bf\fn\nr\rt\t";
+    size_t written = 0;
+    for (size_t at = 0; at < length;) {
+        if (text[at] != '\\') {
+            out[written++] = text[at++];
+            continue;
+        }
+        char kind = text[at + 1];
+        at += 2;
+        if (kind != 'u') {
+            for (size_t i = 0; i < sizeof named - 1; i += 2) {
+                if (named[i] == kind)
+                    out[written++] = named[i + 1];
+            }
+            continue;
+        }
+        unsigned code = hex4(text + at);
+        at += 4;
+        if (code >= 0xD800 && code < 0xDC00) {
+            code = 0x10000 + ((code - 0xD800) << 10) + (hex4(text + at + 2) - 0xDC00);
+            at += 6;
+        }
+        written += encode(code, out + written);
+    }
+    return written;
+}
+
+static bool same(const struct json_key *a, const struct json_key *b)
+{
+    return a->hash == b->hash && a->length == b->length && memcmp(a->text, b->text, a->length) == 0;
+}
+
+static struct json_key *push(struct json_keys *keys)
+{
+    if (keys->count == keys->capacity) {
+        bool inlined = keys->keys == keys->inlined;
+        size_t capacity = keys->capacity * 2;
+        struct json_key *more = realloc(inlined ? NULL : keys->keys, capacity * sizeof *more);
+        if (more == NULL)
+            return NULL;
+        if (inlined)
+            memcpy(more, keys->inlined, sizeof keys->inlined);
+        keys->keys = more;
+        keys->capacity = capacity;
+    }
+    return &keys->keys[keys->count++];
+}
+
+enum json_keys_result json_keys_add(struct json_keys *keys, size_t base, const char *at, size_t length, bool escaped)
+{
+    const char *text = at + 1;
+    if (escaped) {
+        char *decoded = arena_alloc(&keys->decoded, length);
+        if (decoded == NULL)
+            return JSON_KEYS_NO_MEMORY;
+        length = decode(text, length, decoded);
+        text = decoded;
+    }
+    struct json_key *key = push(keys);
+    if (key == NULL)
+        return JSON_KEYS_NO_MEMORY;
+    *key = (struct json_key){text, at, (uint32_t)length, hash(text, length)};
+
+    if (keys->count - base > COMPARED_AT_ONCE)
+        return JSON_KEYS_NEW;
+    for (const struct json_key *other = keys->keys + base; other < key; other++) {
+        if (same(other, key))
+            return JSON_KEYS_TWICE;
+    }
+    return JSON_KEYS_NEW;
+}
+
+static int by_content(const void *left, const void *right)
+{
+    const struct json_key *a = left, *b = right;
+    if (a->hash != b->hash)
+        return a->hash < b->hash ? -1 : 1;
+    if (a->length != b->length)
+        return a->length < b->length ? -1 : 1;
+    int order = memcmp(a->text, b->text, a->length);
+    return order != 0 ? order : a->at < b->at ? -1 : a->at > b->at;
+}
+
+const struct json_key *json_keys_end(struct json_keys *keys, size_t base)
+{
+    struct json_key *own = keys->keys + base;
+    size_t count = keys->count - base;
+    const struct json_key *twice = NULL;
+    keys->count = base;
+    if (count <= COMPARED_AT_ONCE)
+        return NULL;
+    qsort(own, count, sizeof *own, by_content);
+    for (size_t i = 1; i < count; i++) {
+        if (same(&own[i - 1], &own[i]) && (twice == NULL || own[i].at < twice->at))
+            twice = &own[i];
+    }
+    return twice;
+}

@@ -1,0 +1,44 @@
+/* Logs: text on a terminal, one JSON object a line otherwise, on standard error.
+ *
+ * Every line begins with an id of its own ("rpc.listening"), which never changes once an operator may have searched
+ * for it. While a call is being handled, its trace and call id stand in every line without being passed along.
+ * Content of prompts, answers and keys is never logged. Any thread may log; a line is written at once and whole. */
+#ifndef RENGA_BASE_LOG_H
+#define RENGA_BASE_LOG_H
+
+#include "base/trace.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum log_level { LOG_DEBUG, LOG_INFO, LOG_WARN, LOG_ERROR };
+enum log_format { LOG_FORMAT_AUTO, LOG_FORMAT_TEXT, LOG_FORMAT_JSON };
+
+/* What the thread is working on; log lines carry it. */
+struct log_context {
+    const struct trace_context *trace; /* may be NULL */
+    uint64_t call_id;                  /* 0: none */
+    const char *subject;               /* what the call is, "renga.v1.Planner/Plan"; may be NULL */
+};
+
+/* `service` stands in every line and is borrowed for ever. AUTO is text on a terminal, JSON otherwise. */
+void log_configure(const char *service, enum log_level level, enum log_format format);
+bool log_level_parse(const char *name, enum log_level *level);
+
+/* True where lines of this level are written; ask before work that only a log line needs. */
+bool log_enabled(enum log_level level);
+
+/* Makes `context` the thread's own and returns the one before (NULL: none). Borrowed until it is replaced. */
+const struct log_context *log_enter(const struct log_context *context);
+
+void log_write(enum log_level level, const char *id, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+#define log_debug(id, ...) (log_enabled(LOG_DEBUG) ? log_write(LOG_DEBUG, id, __VA_ARGS__) : (void)0)
+#define log_info(id, ...)  log_write(LOG_INFO, id, __VA_ARGS__)
+#define log_warn(id, ...)  log_write(LOG_WARN, id, __VA_ARGS__)
+#define log_error(id, ...) log_write(LOG_ERROR, id, __VA_ARGS__)
+
+/* Ends the process with 1 after logging: for what cannot happen, or leaves nothing to run (memory is out at start). */
+_Noreturn void fatal(const char *id, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

@@ -1,0 +1,75 @@
+#include "base/text.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#define EACH_BYTE(byte) (UINT64_C(0x0101010101010101) * (byte))
+
+static bool continues(unsigned char byte)
+{
+    return (byte & 0xC0) == 0x80;
+}
+
+/* The rows of Unicode's table 3-7: the first byte decides the length and what the second may be. */
+size_t text_character(const char *text, size_t length)
+{
+    const unsigned char *c = (const unsigned char *)text;
+    if (length == 0)
+        return 0;
+    if (c[0] < 0x80)
+        return 1;
+    if (c[0] < 0xC2 || c[0] > 0xF4)
+        return 0;
+    if (c[0] < 0xE0)
+        return length >= 2 && continues(c[1]) ? 2 : 0;
+
+    unsigned char least = c[0] == 0xE0 ? 0xA0 : c[0] == 0xF0 ? 0x90 : 0x80;
+    unsigned char most = c[0] == 0xED ? 0x9F : c[0] == 0xF4 ? 0x8F : 0xBF;
+    if (length < 3 || c[1] < least || c[1] > most || !continues(c[2]))
+        return 0;
+    if (c[0] < 0xF0)
+        return 3;
+    return length >= 4 && continues(c[3]) ? 4 : 0;
+}
+
+/* The offset up to which there is certainly ASCII without NUL, in steps of eight bytes. */
+static size_t skip_ascii(const char *text, size_t at, size_t length)
+{
+    for (; length - at >= 8; at += 8) {
+        uint64_t eight;
+        memcpy(&eight, text + at, 8);
+        /* A high bit is set already, or appears where the subtraction borrows from a zero byte. */
+        if (((eight - EACH_BYTE(0x01)) | eight) & EACH_BYTE(0x80))
+            break;
+    }
+    return at;
+}
+
+size_t text_clean_length(const char *text, size_t length)
+{
+    size_t at = 0;
+    while (at < length) {
+        at = skip_ascii(text, at, length);
+        for (size_t stop = length - at < 8 ? length : at + 8; at < stop;) {
+            size_t size = text[at] == '\0' ? 0 : text_character(text + at, length - at);
+            if (size == 0)
+                return at;
+            at += size;
+        }
+    }
+    return length;
+}
+
+bool text_is_clean(const char *text, size_t length)
+{
+    return text_clean_length(text, length) == length;
+}
+
+size_t text_cut(const char *text, size_t length, size_t room)
+{
+    if (length <= room)
+        return length;
+    while (room > 0 && continues((unsigned char)text[room]))
+        room--;
+    return room;
+}

@@ -1,0 +1,21 @@
+/* UTF-8 text as it comes from outside. */
+#ifndef RENGA_BASE_TEXT_H
+#define RENGA_BASE_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* True where all `length` bytes are well-formed UTF-8 (Unicode 15, table 3-7: no surrogates, no overlong forms) and
+ * none of them is NUL. */
+bool text_is_clean(const char *text, size_t length);
+
+/* The offset of the first byte at which text_is_clean fails, or `length`. */
+size_t text_clean_length(const char *text, size_t length);
+
+/* The most of `text` that fits in `room` bytes without cutting a character; `text` is well-formed. */
+size_t text_cut(const char *text, size_t length, size_t room);
+
+/* How many bytes the character at the start of `text` has; 0 where it is not well-formed or is cut off. */
+size_t text_character(const char *text, size_t length);
+
+#endif

@@ -1,0 +1,126 @@
+/* A small HTTP/1.1 server on a loop: metrics, health, and the doors that speak JSON or server-sent events.
+ *
+ *      request read whole ---> handle ---> http_reply                                             whole answer
+ *                                 |   `--> http_reply_begin, http_reply_write*, http_reply_end     stream
+ *                                 |                                   `-> http_reply_abort         cut, on purpose
+ *                                 `--- left, once, if the client goes first
+ *
+ * A handler ends in exactly one of http_reply (or its relatives), http_reply_end and http_reply_abort, at once or
+ * later, also after `left` has run: what is then said goes nowhere. Until then the request is the handler's.
+ *
+ * When a client has left. A reset, an error or a full close seen on the socket, of course; and also a FIN alone, as
+ * nginx, Go and hyper judge it: a client that aborts closes its socket, and a FIN is all that shows of it before the
+ * next write. A client that only ends its own sending (`printf ... | nc -N`) looks the same. It still gets its answer
+ * where the handler has no `left` callback, and where `half_close` is set; and a FIN behind which further requests wait
+ * (a batch sent ahead) is never taken for leaving.
+ *
+ * A server belongs to one loop; everything here is called from inside it. Several loops serve one port by `shares`. */
+#ifndef RENGA_HTTP_SERVER_H
+#define RENGA_HTTP_SERVER_H
+
+#include "base/arena.h"
+#include "base/status.h"
+#include "loop/loop.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct http_server;
+struct http_request;
+
+#define HTTP_SEND_WINDOW (64u << 10) /* bytes a stream may hold back before http_reply_writable says no */
+
+struct http_server_options {
+    const char *listen;               /* "0.0.0.0:15080", "[::]:15080"; port 0 picks a free one */
+    const struct http_server *shares; /* listen on the same socket as this server of another loop instead; or NULL */
+    unsigned connections_max;         /* 0: 4,096; beyond it new ones wait in the backlog */
+    unsigned connections_per_address; /* 0: no bound */
+    size_t header_max;                /* bytes of request line and headers, 431 beyond; 0: 24 KiB */
+    size_t body_max;                  /* bytes, 413 beyond; 0: 8 MiB */
+    size_t stream_max;                /* bytes a stream may hold back before it is cut; 0: 16 MiB */
+    int64_t idle_ms;                  /* 0: 30 s. An idle connection; the reading of a request's headers; and with 1 s
+                                         more for each 16 KiB the reading of its body and the sending of its answer;
+                                         a stream's client that takes nothing */
+    bool half_close;                  /* a FIN alone does not mean that a client left */
+};
+
+struct http_server *http_server_create(struct loop *loop, const struct http_server_options *options, struct status *st);
+
+/* The rows are borrowed as long as the server lives. The longest matching path wins. A GET row answers HEAD too. */
+struct http_route {
+    const char *method;
+    const char *path; /* "/v1/models"; with prefix also what stands below it */
+    bool prefix;
+    void (*handle)(struct http_request *request, void *data);
+};
+void http_server_route(struct http_server *server, const struct http_route *routes, size_t count, void *data);
+
+int http_server_port(const struct http_server *server);
+
+/* Stops accepting, closes idle connections and finishes open answers; what is still open after `limit_ms` is cut.
+ * `stopped` runs once, from the loop, when no connection is left. */
+void http_server_stop(struct http_server *server, int64_t limit_ms, void (*stopped)(void *data), void *data);
+
+/* Cuts what is still open; `left` of unanswered requests runs within. */
+void http_server_destroy(struct http_server **server);
+
+struct http_server_stats {
+    unsigned connections, requests; /* open, unanswered */
+    uint64_t accepted, served, left;
+};
+void http_server_stats(const struct http_server *server, struct http_server_stats *stats);
+
+/* ---- The request ------------------------------------------------------------------------------------------------- */
+
+const char *http_request_method(const struct http_request *request);
+const char *http_request_path(const struct http_request *request); /* percent-decoded, without the query */
+/* A parameter of the query, decoded; NULL where it is missing, "" where it has no value. */
+const char *http_request_query(const struct http_request *request, const char *name);
+const char *http_request_header(const struct http_request *request, const char *name);
+/* Never NULL, with a NUL behind it. */
+const char *http_request_body(const struct http_request *request, size_t *size);
+const char *http_request_peer(struct http_request *request); /* "10.0.0.7:40122", "[2001:db8::1]:40122" */
+struct loop *http_request_loop(const struct http_request *request);
+/* Lives as long as the request. */
+struct arena *http_request_arena(struct http_request *request);
+
+void http_request_set_data(struct http_request *request, void *data);
+void *http_request_data(const struct http_request *request);
+
+/* Runs `left` once if the client goes before the answer is complete; deferred where it has gone already. */
+void http_request_on_left(struct http_request *request, void (*left)(struct http_request *request, void *data),
+                          void *data);
+bool http_request_left(const struct http_request *request);
+
+/* ---- The answer -------------------------------------------------------------------------------------------------- */
+
+/* A header of the answer, before it is begun. Copied; false where it cannot be sent. */
+bool http_reply_header(struct http_request *request, const char *name, const char *value);
+
+/* The whole answer; `bytes` is copied. */
+void http_reply(struct http_request *request, int http_status, const char *content_type, const void *bytes,
+                size_t size);
+/* The same with malloc'ed bytes, which are taken. */
+void http_reply_take(struct http_request *request, int http_status, const char *content_type, char *bytes, size_t size);
+/* {"error":{"message":"..."}} */
+void http_reply_error(struct http_request *request, int http_status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* The same for a status: its code as HTTP knows it, its field, and Retry-After where it has a hint. */
+void http_reply_status(struct http_request *request, const struct status *status);
+int http_status_of(enum status_code code);
+
+/* A stream, chunked for HTTP/1.1. Headers go out at once. */
+void http_reply_begin(struct http_request *request, int http_status, const char *content_type);
+/* Copies; never blocks. A client that lets more than stream_max pile up, or takes nothing for idle_ms, has left. */
+void http_reply_write(struct http_request *request, const void *bytes, size_t size);
+/* False while more than HTTP_SEND_WINDOW bytes wait for the client to read. */
+bool http_reply_writable(const struct http_request *request);
+/* Runs `writable` each time the window opens again. */
+void http_reply_on_writable(struct http_request *request, void (*writable)(struct http_request *request, void *data),
+                            void *data);
+void http_reply_end(struct http_request *request);
+/* Closes the connection so that the client sees an answer cut short (of a stream), or none. */
+void http_reply_abort(struct http_request *request);
+
+#endif

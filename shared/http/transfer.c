@@ -1,0 +1,192 @@
+/* A transfer's way: into a slot and a lane, its time, its end. */
+#include "base/clock.h"
+#include "http/client_priv.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <string.h>
+
+#define OWNER_OF(pointer, type, member) ((type *)(void *)((char *)(pointer)-offsetof(type, member)))
+
+static void time_is_up(struct timer *timer);
+static void end_deferred(struct work *work);
+static void resume_deferred(struct work *work);
+
+void transfer_init(struct transfer *transfer, const struct http_url *url, void (*finished)(struct transfer *transfer))
+{
+    memset(transfer, 0, sizeof *transfer);
+    transfer->method = "GET";
+    transfer->url = url;
+    transfer->finished = finished;
+    transfer->timeout_ms = TRANSFER_TIMEOUT_DEFAULT_MS;
+    transfer->connect_timeout_ms = TRANSFER_CONNECT_TIMEOUT_DEFAULT_MS;
+    transfer->response_max = TRANSFER_RESPONSE_DEFAULT_MAX;
+    transfer->content = "";
+    transfer->timer.expired = time_is_up;
+    transfer->ending.run = end_deferred;
+    transfer->resuming.run = resume_deferred;
+}
+
+bool transfer_run(struct transfer *transfer, struct lane *lane)
+{
+    transfer->slot = slot_take(transfer->client);
+    if (!slot_prepare(transfer->slot, transfer)) {
+        transfer_fail(transfer, TRANSFER_INVALID, INVALID_ARGUMENT,
+                      "a header of the request to %s cannot be sent: its name is no token or its value has more than "
+                      "one line",
+                      transfer->url->origin);
+        return false;
+    }
+    transfer->active_ns = clock_now_ns();
+    if (transfer->idle_timeout_ms)
+        transfer_watch_time(transfer);
+    if (lane_add(lane, transfer->slot))
+        return true;
+    transfer_fail(transfer, TRANSFER_REFUSED, RESOURCE_EXHAUSTED, "no memory for a request to %s",
+                  transfer->url->origin);
+    return false;
+}
+
+/* ---- its end ----------------------------------------------------------------------------------------------------- */
+
+/* Says how the transfer ends; transfer_conclude does it. */
+void transfer_fail(struct transfer *transfer, enum transfer_end end, enum status_code code, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    status_set(&transfer->status, code, format, arguments);
+    va_end(arguments);
+    transfer->end = end;
+    transfer_move(transfer, TRANSFER_ENDING);
+}
+
+void transfer_conclude(struct transfer *transfer)
+{
+    struct http_client *client = transfer->client;
+    struct http_slot *slot = transfer->slot;
+    if (transfer->state != TRANSFER_ENDING)
+        transfer_move(transfer, TRANSFER_ENDING);
+    loop_undefer(client->loop, &transfer->ending);
+    loop_undefer(client->loop, &transfer->resuming);
+    loop_disarm(client->loop, &transfer->timer);
+    if (slot && transfer->end != TRANSFER_COMPLETE)
+        lane_remove(slot); /* first of all: the peer is to notice */
+    if (slot && slot->content.length) {
+        transfer->content = buffer_text(&slot->content);
+        transfer->content_size = slot->content.length;
+    }
+    transfer_move(transfer, TRANSFER_IDLE);
+    transfer->finished(transfer); /* which may free it, or start it again with another slot */
+    if (slot) {
+        lane_remove(slot);
+        slot_give_back(client, slot);
+    }
+}
+
+static void end_deferred(struct work *work)
+{
+    struct transfer *transfer = OWNER_OF(work, struct transfer, ending);
+    struct http_client *client = transfer->client;
+    transfer_conclude(transfer);
+    if (client->queue.first)
+        loop_defer(client->loop, &client->dispatch);
+}
+
+void transfer_cancel(struct transfer *transfer)
+{
+    if (transfer->state != TRANSFER_QUEUED && transfer->state != TRANSFER_RUNNING)
+        return;
+    assert(loop_current() == transfer->client->loop);
+    transfer_fail(transfer, TRANSFER_CANCELLED, CANCELLED, "the request to %s was cancelled", transfer->url->origin);
+    loop_defer(transfer->client->loop, &transfer->ending);
+}
+
+/* ---- its time ---------------------------------------------------------------------------------------------------- */
+
+/* One timer for both bounds. The arrival of bytes only notes the time; whether it was silence is seen on expiry. */
+void transfer_watch_time(struct transfer *transfer)
+{
+    int64_t at_ns = transfer->deadline_ns;
+    if (transfer->idle_timeout_ms && transfer->state == TRANSFER_RUNNING) {
+        int64_t silent_ns = transfer->active_ns + transfer->idle_timeout_ms * NS_PER_MS;
+        if (silent_ns < at_ns)
+            at_ns = silent_ns;
+    }
+    loop_arm(transfer->client->loop, &transfer->timer, at_ns);
+}
+
+static const char *progress(const struct transfer *transfer)
+{
+    if (transfer->state == TRANSFER_QUEUED)
+        return "it was still waiting for others";
+    if (transfer->received)
+        return "part of the body had come";
+    if (transfer->answered)
+        return "headers had come, but no body";
+    return transfer->slot->connected ? "no answer had come" : "there was no connection yet";
+}
+
+static void time_is_up(struct timer *timer)
+{
+    struct transfer *transfer = OWNER_OF(timer, struct transfer, timer);
+    int64_t now_ns = clock_now_ns();
+    if (transfer->paused)
+        transfer->active_ns = now_ns;
+    if (now_ns >= transfer->deadline_ns) {
+        transfer_fail(transfer, TRANSFER_LATE, DEADLINE_EXCEEDED, "the request to %s took longer than %lld ms: %s",
+                      transfer->url->origin, (long long)transfer->timeout_ms, progress(transfer));
+    } else if (transfer->idle_timeout_ms && transfer->state == TRANSFER_RUNNING &&
+               now_ns - transfer->active_ns >= transfer->idle_timeout_ms * NS_PER_MS) {
+        transfer_fail(transfer, TRANSFER_SILENT, DEADLINE_EXCEEDED, "%s was silent for %lld ms: %s",
+                      transfer->url->origin, (long long)transfer->idle_timeout_ms, progress(transfer));
+    } else {
+        transfer_watch_time(transfer);
+        return;
+    }
+    end_deferred(&transfer->ending);
+}
+
+/* ---- back-pressure ----------------------------------------------------------------------------------------------- */
+
+void transfer_pause(struct transfer *transfer)
+{
+    transfer->paused = true;
+}
+
+void transfer_resume(struct transfer *transfer)
+{
+    if (!transfer->paused)
+        return;
+    transfer->paused = false;
+    if (transfer->state != TRANSFER_RUNNING)
+        return;
+    transfer->active_ns = clock_now_ns();
+    if (transfer->held)
+        loop_defer(transfer->client->loop, &transfer->resuming);
+}
+
+static void resume_deferred(struct work *work)
+{
+    struct transfer *transfer = OWNER_OF(work, struct transfer, resuming);
+    struct http_slot *slot = transfer->slot;
+    if (transfer->paused || transfer->state != TRANSFER_RUNNING)
+        return;
+    transfer->held = false;
+    struct lane *lane = slot->lane;
+    curl_easy_pause(slot->easy, CURLPAUSE_CONT);
+    lane_collect(lane);
+}
+
+const char *transfer_header(const struct transfer *transfer, const char *name)
+{
+    struct curl_header *header;
+    if (!transfer->slot || !transfer->answered)
+        return NULL;
+    /* -1: of the last answer, the redirects before it left out */
+    if (curl_easy_header(transfer->slot->easy, name, 0, CURLH_HEADER, -1, &header) != CURLHE_OK)
+        return NULL;
+    size_t last = header->amount - 1;
+    if (last && curl_easy_header(transfer->slot->easy, name, last, CURLH_HEADER, -1, &header) != CURLHE_OK)
+        return NULL;
+    return header->value;
+}

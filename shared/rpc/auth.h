@@ -1,0 +1,35 @@
+/* Authentication by bearer key, and which key may call which method.
+ *
+ * Keys are kept as SHA-256 hashes and compared in constant time; a key itself is in nobody's configuration but its
+ * owner's. `authorization: Bearer <key>` is looked for in the call's metadata. Without or with an unknown key a call
+ * ends in UNAUTHENTICATED, on a method that the key may not call in PERMISSION_DENIED; grpc.health.v1 is open to all. */
+#ifndef RENGA_RPC_AUTH_H
+#define RENGA_RPC_AUTH_H
+
+#include "base/status.h"
+#include "rpc/rpc.h"
+
+#include <stddef.h>
+
+#define RPC_AUTH_KEYS_MAX    10000
+#define RPC_AUTH_METHODS_MAX 64 /* patterns of one key */
+
+struct rpc_auth;
+
+struct rpc_auth_key {
+    struct rpc_principal principal;
+    const char *sha256;         /* of the key, 64 hexadecimal digits */
+    const char *const *methods; /* "renga.v1.Planner/Plan", "renga.v1.LlmGateway/" + "*", "*" */
+    size_t method_count;
+};
+
+/* Copies everything. INVALID_ARGUMENT names the key and what is wrong with it. */
+struct rpc_auth *rpc_auth_create(const struct rpc_auth_key *keys, size_t count, struct status *st);
+void rpc_auth_destroy(struct rpc_auth **auth);
+
+/* `header` is the value of `authorization` or NULL, `method` "package.Service/Method". The principal lives as long as
+ * `auth`. Any thread. */
+const struct rpc_principal *rpc_auth_check(const struct rpc_auth *auth, const void *header, size_t size,
+                                           const char *method, struct status *st);
+
+#endif

@@ -1,0 +1,378 @@
+#include "rpc/call.h"
+
+#include "base/clock.h"
+#include "rpc/exchange.h"
+#include "rpc/observe.h"
+#include "rpc/wire.h"
+
+#include <assert.h>
+#include <stdatomic.h>
+#include <string.h>
+
+static const char *const NO_ONE = "";
+
+void rpc_call_begin(struct rpc_call *call)
+{
+    static _Atomic uint64_t calls;
+    arena_init(&call->arena, call->storage, sizeof call->storage, call->memory_max);
+    call->began_ns = clock_now_ns();
+    if (!call->principal.name)
+        call->principal = (struct rpc_principal){.name = NO_ONE, .tenant = NO_ONE};
+    call->log = (struct log_context){
+        .trace = &call->trace,
+        .call_id = atomic_fetch_add_explicit(&calls, 1, memory_order_relaxed) + 1,
+        .subject = call->method ? call->method->path + 1 : NULL,
+    };
+    rpc_observe_began(call->loop, RPC_SERVER, call->method);
+}
+
+void rpc_call_fini(struct rpc_call *call)
+{
+    assert(!call->children);
+    loop_undefer(call->loop, &call->cancel_work);
+    arena_fini(&call->arena);
+}
+
+/* ---- what the handler asks of its call ----------------------------------------------------------------------------
+ */
+
+struct arena *rpc_call_arena(struct rpc_call *call)
+{
+    return &call->arena;
+}
+
+struct loop *rpc_call_loop(const struct rpc_call *call)
+{
+    return call->loop;
+}
+
+int64_t rpc_call_deadline_ns(const struct rpc_call *call)
+{
+    return call->deadline_ns;
+}
+
+bool rpc_call_cancelled(const struct rpc_call *call)
+{
+    return call->cancelled;
+}
+
+void rpc_call_set_data(struct rpc_call *call, void *data)
+{
+    call->data = data;
+}
+
+void *rpc_call_data(const struct rpc_call *call)
+{
+    return call->data;
+}
+
+const char *rpc_call_method(const struct rpc_call *call)
+{
+    return call->log.subject;
+}
+
+const struct rpc_principal *rpc_call_principal(const struct rpc_call *call)
+{
+    return &call->principal;
+}
+
+const struct trace_context *rpc_call_trace(const struct rpc_call *call)
+{
+    return &call->trace;
+}
+
+const char *rpc_call_peer(struct rpc_call *call)
+{
+    return call->ops->peer(call);
+}
+
+const void *rpc_call_metadata(const struct rpc_call *call, const char *key, size_t *size)
+{
+    return call->ops->metadata(call, key, size);
+}
+
+void rpc_call_compress(struct rpc_call *call)
+{
+    call->compress = true;
+}
+
+bool rpc_call_was_compressed(const struct rpc_call *call)
+{
+    return call->was_compressed;
+}
+
+bool rpc_call_writable(const struct rpc_call *call)
+{
+    return call->queued_bytes <= RPC_SEND_WINDOW;
+}
+
+void rpc_call_on_writable(struct rpc_call *call, void (*writable)(struct rpc_call *call, void *data), void *data)
+{
+    call->on_writable = writable;
+    call->on_writable_data = data;
+}
+
+static bool add_metadata(struct rpc_call *call, struct rpc_metadata_item **list, const char *key, const void *value,
+                         size_t size)
+{
+    size_t whole = strlen(key) + size;
+    if (call->metadata_size + whole > CALL_METADATA_MAX)
+        return false;
+    struct rpc_metadata_item *item = arena_zalloc(&call->arena, sizeof *item);
+    char *key_copy = arena_strdup(&call->arena, key);
+    void *value_copy = arena_copy(&call->arena, value, size);
+    if (!item || !key_copy || !value_copy)
+        return false;
+    item->metadata = (struct rpc_metadata){.key = key_copy, .value = value_copy, .size = size};
+    while (*list)
+        list = &(*list)->next;
+    *list = item;
+    call->metadata_size += whole;
+    return true;
+}
+
+bool rpc_call_add_initial(struct rpc_call *call, const char *key, const void *value, size_t size)
+{
+    return add_metadata(call, &call->initial, key, value, size);
+}
+
+bool rpc_call_add_trailing(struct rpc_call *call, const char *key, const void *value, size_t size)
+{
+    return add_metadata(call, &call->trailing, key, value, size);
+}
+
+/* ---- the end ------------------------------------------------------------------------------------------------------
+ */
+
+static bool is_our_fault(enum status_code code)
+{
+    return code == INTERNAL || code == UNKNOWN || code == DATA_LOSS;
+}
+
+static void end(struct rpc_call *call)
+{
+    call->ended = true;
+    call->on_cancel = NULL;
+    call->on_writable = NULL;
+    while (call->children) {
+        struct rpc_exchange *child = call->children;
+        rpc_exchange_detach(child);
+        child->ops->cancel(child);
+    }
+    if (is_our_fault(call->status.code))
+        log_error("rpc.failed", "%s: %s", status_code_name(call->status.code), call->status.text);
+    if (rpc_observed()) {
+        bool late = call->cancelled && call->status.code == OK;
+        rpc_observe_ended(call->loop, RPC_SERVER, call->method, late ? CANCELLED : call->status.code, call->status.text,
+                          call->began_ns, &call->trace, call->received_bytes, call->sent_bytes);
+    }
+    call->ops->end(call);
+}
+
+void rpc_fail(struct rpc_call *call, const struct status *status)
+{
+    assert(!call->ended && status->code != OK);
+    call->status = *status;
+    end(call);
+}
+
+void rpc_fail_with(struct rpc_call *call, enum status_code code, const char *format, ...)
+{
+    struct status status = {0};
+    va_list arguments;
+    va_start(arguments, format);
+    status_set(&status, code, format, arguments);
+    va_end(arguments);
+    rpc_fail(call, &status);
+}
+
+void rpc_fail_field(struct rpc_call *call, const char *field, const char *format, ...)
+{
+    struct status reason = {0}, status = {0};
+    va_list arguments;
+    va_start(arguments, format);
+    status_set(&reason, INVALID_ARGUMENT, format, arguments);
+    va_end(arguments);
+    fail_field(&status, field, "%s", reason.text);
+    rpc_fail(call, &status);
+}
+
+void rpc_call_finish(struct rpc_call *call)
+{
+    assert(!call->ended);
+    end(call);
+}
+
+/* ---- replies ------------------------------------------------------------------------------------------------------
+ */
+
+/* True where a message of `size` bytes may be queued; otherwise the call has been ended. */
+static bool may_send(struct rpc_call *call, size_t size)
+{
+    if (size > call->message_max) {
+        rpc_fail_with(call, RESOURCE_EXHAUSTED, "the answer has %zu bytes, more than the %zu that a message may have",
+                      size, call->message_max);
+        return false;
+    }
+    if (call->queued_bytes + size > RPC_SEND_QUEUE_MAX && call->queued_bytes > 0) {
+        rpc_fail_with(call, RESOURCE_EXHAUSTED, "the client reads too slowly: %zu bytes wait for it",
+                      call->queued_bytes);
+        return false;
+    }
+    return true;
+}
+
+static void committed(struct rpc_call *call, size_t size)
+{
+    call->queued_bytes += size;
+    call->sent_bytes += size;
+    call->ops->commit(call);
+}
+
+void rpc_call_send_bytes(struct rpc_call *call, const void *bytes, size_t size)
+{
+    assert(!call->ended);
+    if (call->cancelled || !may_send(call, size))
+        return;
+    memcpy(call->ops->reserve(call, size), bytes, size);
+    committed(call, size);
+}
+
+static void replied(const ProtobufCMessage *message, void *data)
+{
+    struct rpc_call *call = data;
+    assert(!call->ended);
+    bool streams = call->method->server_streams;
+    if (message && !call->cancelled) {
+        size_t size = protobuf_c_message_get_packed_size(message);
+        if (!may_send(call, size))
+            return;
+        protobuf_c_message_pack(message, call->ops->reserve(call, size));
+        committed(call, size);
+    } else if (!message && !streams) {
+        rpc_fail_with(call, INTERNAL, "the handler ended without an answer");
+        return;
+    }
+    if (!streams || !message)
+        end(call);
+}
+
+void rpc_call_sent(struct rpc_call *call, size_t size)
+{
+    bool was_open = rpc_call_writable(call);
+    call->queued_bytes -= size;
+    if (!was_open && rpc_call_writable(call) && call->on_writable && !call->ended) {
+        const struct log_context *before = log_enter(&call->log);
+        call->on_writable(call, call->on_writable_data);
+        log_enter(before);
+    }
+}
+
+/* ---- requests -----------------------------------------------------------------------------------------------------
+ */
+
+static void *arena_allocate(void *data, size_t size)
+{
+    return arena_alloc(data, size);
+}
+
+static void arena_release(void *data, void *memory) {}
+
+ProtobufCAllocator rpc_arena_allocator(struct arena *arena)
+{
+    return (ProtobufCAllocator){.alloc = arena_allocate, .free = arena_release, .allocator_data = arena};
+}
+
+ProtobufCMessage *rpc_unpack(const ProtobufCMessageDescriptor *descriptor, const uint8_t *bytes, size_t size,
+                             struct arena *arena, struct status *st)
+{
+    static const struct rpc_wire_limits limits = {
+        .depth = RPC_WIRE_DEPTH_MAX, .fields = RPC_WIRE_FIELDS_MAX, .elements = RPC_WIRE_ELEMENTS_MAX};
+    if (!rpc_wire_check(descriptor, bytes, size, &limits, st))
+        return NULL;
+    ProtobufCAllocator allocator = rpc_arena_allocator(arena);
+    ProtobufCMessage *message = protobuf_c_message_unpack(descriptor, &allocator, size, bytes);
+    if (!message && arena->exhausted)
+        fail(st, RESOURCE_EXHAUSTED, "%s of %zu bytes needs more memory than the %zu bytes a call may take",
+             descriptor->name, size, arena->limit);
+    else if (!message)
+        fail(st, INVALID_ARGUMENT, "the bytes are not a %s", descriptor->name);
+    return message;
+}
+
+static const ProtobufCMethodDescriptor *method_of(const struct rpc_call *call)
+{
+    return &call->service->descriptor->methods[call->method->index];
+}
+
+static void handle(struct rpc_call *call, const ProtobufCMessage *message)
+{
+    const struct log_context *before = log_enter(&call->log);
+    call->service->invoke(call->service, call->method->index, message, replied, call);
+    log_enter(before);
+}
+
+void rpc_call_deliver(struct rpc_call *call, const uint8_t *bytes, size_t size)
+{
+    call->received_bytes += size;
+    struct status st = {0};
+    if (!call->method->client_streams) {
+        ProtobufCMessage *message = rpc_unpack(method_of(call)->input, bytes, size, &call->arena, &st);
+        if (message)
+            handle(call, message);
+        else
+            rpc_fail(call, &st);
+        return;
+    }
+    struct arena passing;
+    arena_init(&passing, NULL, 0, call->memory_max);
+    ProtobufCMessage *message = rpc_unpack(method_of(call)->input, bytes, size, &passing, &st);
+    if (message)
+        handle(call, message);
+    else
+        rpc_fail(call, &st);
+    arena_fini(&passing);
+}
+
+void rpc_call_deliver_end(struct rpc_call *call)
+{
+    handle(call, NULL);
+}
+
+/* ---- cancellation -------------------------------------------------------------------------------------------------
+ */
+
+static void tell_handler(struct work *work)
+{
+    struct rpc_call *call = (struct rpc_call *)((char *)work - offsetof(struct rpc_call, cancel_work));
+    void (*on_cancel)(struct rpc_call *, void *) = call->on_cancel;
+    call->on_cancel = NULL;
+    if (call->ended || !on_cancel)
+        return;
+    const struct log_context *before = log_enter(&call->log);
+    on_cancel(call, call->on_cancel_data);
+    log_enter(before);
+}
+
+void rpc_call_on_cancel(struct rpc_call *call, void (*cancelled)(struct rpc_call *call, void *data), void *data)
+{
+    call->on_cancel = cancelled;
+    call->on_cancel_data = data;
+    if (call->cancelled) {
+        call->cancel_work.run = tell_handler;
+        loop_defer(call->loop, &call->cancel_work);
+    }
+}
+
+void rpc_call_cut(struct rpc_call *call, enum status_code code)
+{
+    if (call->ended || call->cancelled)
+        return;
+    call->cancelled = true;
+    call->status.code = code;
+    for (struct rpc_exchange *child = call->children, *next; child; child = next) {
+        next = child->next;
+        child->ops->cancel(child);
+    }
+    tell_handler(&call->cancel_work);
+}

@@ -1,0 +1,22 @@
+/* Rich errors: what a `struct status` carries beyond code and text travels as google.rpc.Status in the trailing
+ * metadata "grpc-status-details-bin", as all gRPC libraries know it. */
+#ifndef RENGA_RPC_DETAILS_H
+#define RENGA_RPC_DETAILS_H
+
+#include "base/arena.h"
+#include "base/status.h"
+
+#include <stddef.h>
+
+#define RPC_DETAILS_KEY "grpc-status-details-bin"
+#define RPC_DETAILS_MAX (2 * STATUS_TEXT_MAX + STATUS_FIELD_MAX + 256) /* bytes; well below what metadata may have */
+
+/* Makes the details of a failure in the arena and returns how many bytes they are: 0 where code and text say it all,
+ * and where memory is out. The field becomes a BadRequest, the retry hint a RetryInfo. */
+size_t rpc_details_encode(const struct status *st, struct arena *arena, const void **details);
+
+/* Takes the field and the retry hint from details that a peer sent, and the text where `st` has none. Details are a
+ * courtesy: what is malformed in them is passed over. */
+void rpc_details_decode(const void *details, size_t size, struct status *st);
+
+#endif

@@ -1,0 +1,245 @@
+/* How a server leaves without failing a call.
+ *
+ *      asked ---- NOT_SERVING to every health watch; the listening socket closes to new connections
+ *        |
+ *      waiting -- clients that watch health are gone at once; the others move on when their connection's age is up
+ *        |        (a GOAWAY that lets calls finish). Over when nobody is connected, or all ages are up and no call runs
+ *        |
+ *      cutting -- only at the limit: calls that still run are answered UNAVAILABLE
+ *        |
+ *      shut ----- gRPC core shuts down; `drained` runs
+ *
+ * Shutting down at once would lose the calls that are on the wire when core refuses new ones (1 to 5 in each rolling
+ * update, measured). gRPC core has no call to close a listener, so its socket is found among our descriptors and shut
+ * down; the kernel then refuses new connections and core stops accepting. */
+#include "rpc/serving.h"
+
+#include "base/clock.h"
+#include "rpc/drain.h"
+
+#include <assert.h>
+#include <dirent.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#define LOOK_EVERY_MS    50
+#define QUIET_MS         300 /* no connection and no call for this long: nobody is left */
+#define AGE_JITTER       1.1 /* core spreads the ages of connections by ten per cent */
+#define AGE_MARGIN_MS    500
+#define FINISH_LIMIT_SEC 10 /* rpc_server_destroy waits this long for core and handlers */
+
+enum drain_state { DRAIN_WAITING, DRAIN_CUTTING, DRAIN_SHUT };
+
+struct drain {
+    struct rpc_server *server;
+    int64_t began_ns, limit_ns, ages_up_ns, quiet_since_ns;
+    enum drain_state state;
+    struct timer look;
+    struct rpc_tag shut;
+    void (*drained)(void *data);
+    void *data;
+    _Atomic unsigned lanes_to_cut;
+    struct work begin_work, shut_work;
+    pthread_mutex_t lock; /* guards is_shut, for a thread that waits */
+    pthread_cond_t changed;
+    bool is_shut;
+};
+
+/* ---- sockets of ours ----------------------------------------------------------------------------------------------
+ */
+
+struct socket_count {
+    unsigned connections;
+    int listeners_shut;
+};
+
+/* True where `address`, the local end of a socket, is where this server listens. */
+static bool is_ours(const struct rpc_server *server, const struct sockaddr_storage *address, socklen_t size)
+{
+    if (address->ss_family == AF_INET)
+        return ntohs(((const struct sockaddr_in *)address)->sin_port) == server->port;
+    if (address->ss_family == AF_INET6)
+        return ntohs(((const struct sockaddr_in6 *)address)->sin6_port) == server->port;
+    if (address->ss_family != AF_UNIX || size <= offsetof(struct sockaddr_un, sun_path))
+        return false;
+    const char *path = strncmp(server->listen, "unix:", 5) == 0 ? server->listen + 5 : "";
+    return strcmp(((const struct sockaddr_un *)address)->sun_path, path) == 0;
+}
+
+/* A listener that was shut down is a socket of ours too, but nobody is at its other end. */
+static bool is_connected(int fd)
+{
+    struct sockaddr_storage peer;
+    socklen_t size = sizeof peer;
+    return getpeername(fd, (struct sockaddr *)&peer, &size) == 0;
+}
+
+/* Goes through the process's descriptors: counts the connections of this server and, if asked, shuts its listeners. */
+static struct socket_count walk_sockets(const struct rpc_server *server, bool shut_listeners)
+{
+    struct socket_count count = {0};
+    DIR *directory = opendir("/proc/self/fd");
+    if (!directory)
+        return count;
+    for (struct dirent *entry; (entry = readdir(directory));) {
+        int fd = (int)strtol(entry->d_name, NULL, 10);
+        struct sockaddr_storage address = {0};
+        socklen_t size = sizeof address, flag_size = sizeof(int);
+        int listening = 0;
+        if (entry->d_name[0] == '.' || getsockname(fd, (struct sockaddr *)&address, &size) != 0 ||
+            !is_ours(server, &address, size) || getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listening, &flag_size) != 0)
+            continue;
+        if (!listening && is_connected(fd))
+            count.connections++;
+        else if (listening && shut_listeners && shutdown(fd, SHUT_RDWR) == 0)
+            count.listeners_shut++;
+    }
+    closedir(directory);
+    return count;
+}
+
+/* ---- the steps ----------------------------------------------------------------------------------------------------
+ */
+
+static void core_shut(struct rpc_tag *tag, bool ok)
+{
+    struct drain *drain = (struct drain *)((char *)tag - offsetof(struct drain, shut));
+    log_info("rpc.drained", "port %d is closed after %lld ms", drain->server->port,
+             (long long)((clock_now_ns() - drain->began_ns) / NS_PER_MS));
+    pthread_mutex_lock(&drain->lock);
+    drain->is_shut = true;
+    pthread_cond_broadcast(&drain->changed);
+    pthread_mutex_unlock(&drain->lock);
+    if (drain->drained)
+        drain->drained(drain->data);
+}
+
+static void shut_core(struct work *work)
+{
+    struct drain *drain = (struct drain *)((char *)work - offsetof(struct drain, shut_work));
+    struct rpc_server *server = drain->server;
+    drain->state = DRAIN_SHUT;
+    atomic_store(&server->refusing, true);
+    drain->shut.completed = core_shut;
+    grpc_server_shutdown_and_notify(server->grpc, server->lanes[0].cq, &drain->shut);
+    grpc_server_cancel_all_calls(server->grpc);
+}
+
+static void cut_lane(struct work *work)
+{
+    struct rpc_lane *lane = (struct rpc_lane *)((char *)work - offsetof(struct rpc_lane, cut_work));
+    rpc_health_end_watches(lane);
+    server_call_cut_all(lane);
+    if (atomic_fetch_sub(&lane->server->drain->lanes_to_cut, 1) == 1)
+        loop_post(lane->server->lanes[0].loop, &lane->server->drain->shut_work);
+}
+
+/* Ends what still runs in every lane, then shuts gRPC core down. In loop 0. */
+static void cut(struct drain *drain)
+{
+    struct rpc_server *server = drain->server;
+    drain->state = DRAIN_CUTTING;
+    loop_disarm(server->lanes[0].loop, &drain->look);
+    drain->shut_work.run = shut_core;
+    atomic_store(&drain->lanes_to_cut, server->options.loop_count);
+    for (unsigned i = 0; i < server->options.loop_count; i++) {
+        server->lanes[i].cut_work.run = cut_lane;
+        loop_post(server->lanes[i].loop, &server->lanes[i].cut_work);
+    }
+}
+
+static unsigned calls_running(struct rpc_server *server)
+{
+    unsigned running = 0;
+    for (unsigned i = 0; i < server->options.loop_count; i++)
+        running += atomic_load_explicit(&server->lanes[i].busy, memory_order_relaxed);
+    return running;
+}
+
+static void look(struct timer *timer)
+{
+    struct drain *drain = (struct drain *)((char *)timer - offsetof(struct drain, look));
+    struct rpc_server *server = drain->server;
+    int64_t now_ns = clock_now_ns();
+    bool connected = walk_sockets(server, false).connections > 0;
+    bool running = calls_running(server) > 0;
+    if (running || (connected && now_ns < drain->ages_up_ns))
+        drain->quiet_since_ns = now_ns;
+    if (now_ns >= drain->limit_ns && running)
+        log_warn("rpc.drain_cut", "the drain's limit is over: calls that still run are cut");
+    if (now_ns >= drain->limit_ns || now_ns - drain->quiet_since_ns >= QUIET_MS * NS_PER_MS)
+        cut(drain);
+    else
+        loop_arm_after(server->lanes[0].loop, timer, LOOK_EVERY_MS);
+}
+
+static void begin(struct work *work)
+{
+    struct drain *drain = (struct drain *)((char *)work - offsetof(struct drain, begin_work));
+    drain->look.expired = look;
+    if (drain->state == DRAIN_WAITING)
+        look(&drain->look);
+}
+
+static struct drain *drain_create(struct rpc_server *server)
+{
+    struct drain *drain = calloc(1, sizeof *drain);
+    if (!drain)
+        fatal("rpc.memory", "no memory to drain");
+    drain->server = server;
+    drain->began_ns = drain->quiet_since_ns = clock_now_ns();
+    pthread_mutex_init(&drain->lock, NULL);
+    pthread_cond_init(&drain->changed, NULL);
+    return drain;
+}
+
+void rpc_server_drain(struct rpc_server *server, int64_t limit_ms, void (*drained)(void *data), void *data)
+{
+    assert(server->started && !server->drain);
+    struct drain *drain = server->drain = drain_create(server);
+    int64_t age_ms = server->options.connection_age_ms;
+    drain->limit_ns = drain->began_ns + limit_ms * NS_PER_MS;
+    drain->ages_up_ns =
+        age_ms ? drain->began_ns + ((int64_t)((double)age_ms * AGE_JITTER) + AGE_MARGIN_MS) * NS_PER_MS : TIME_NEVER;
+    drain->drained = drained;
+    drain->data = data;
+    for (size_t i = 0; i < server->service_count; i++)
+        atomic_store(&server->serving[i], false);
+    rpc_server_set_serving(server, "", false);
+    struct socket_count sockets = walk_sockets(server, true);
+    log_info("rpc.draining", "port %d: %u connections, at most %lld ms", server->port, sockets.connections,
+             (long long)limit_ms);
+    drain->begin_work.run = begin;
+    loop_post(server->lanes[0].loop, &drain->begin_work);
+}
+
+void rpc_drain_finish(struct rpc_server *server)
+{
+    if (!server->drain)
+        server->drain = drain_create(server);
+    struct drain *drain = server->drain;
+    loop_enter(server->lanes[0].loop);
+    if (drain->state == DRAIN_WAITING)
+        cut(drain);
+    loop_leave(server->lanes[0].loop);
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += FINISH_LIMIT_SEC;
+    pthread_mutex_lock(&drain->lock);
+    while (!drain->is_shut && pthread_cond_timedwait(&drain->changed, &drain->lock, &until) == 0)
+        continue;
+    pthread_mutex_unlock(&drain->lock);
+}
+
+void rpc_drain_free(struct drain *drain)
+{
+    if (!drain)
+        return;
+    pthread_mutex_destroy(&drain->lock);
+    pthread_cond_destroy(&drain->changed);
+    free(drain);
+}

@@ -1,0 +1,138 @@
+#include "rpc/exchange.h"
+
+#include "base/clock.h"
+#include "rpc/call.h"
+#include "rpc/observe.h"
+
+#include <assert.h>
+
+#define EXCHANGE_STORAGE_SIZE 2048 /* bytes of an answer that need no heap */
+
+static void set_trace(struct rpc_exchange *exchange)
+{
+    const struct rpc_client_call *call = exchange->call;
+    const struct trace_context *above = call->parent ? &call->parent->trace : call->trace;
+    if (above)
+        trace_child(&exchange->trace, above);
+    else
+        trace_begin(&exchange->trace, rpc_observe_sample());
+}
+
+void rpc_client_call_init(struct rpc_client_call *call, struct loop *loop, struct rpc_call *parent)
+{
+    *call = (struct rpc_client_call){.loop = loop, .parent = parent, .timeout_ms = RPC_TIMEOUT_DEFAULT_MS};
+}
+
+void rpc_exchange_begin(struct rpc_exchange *exchange, struct rpc_client_call *call, ProtobufCClosure closure)
+{
+    assert(loop_current() == call->loop && !call->exchange);
+    exchange->call = call;
+    exchange->closure = closure;
+    exchange->began_ns = clock_now_ns();
+    exchange->deadline_ns = exchange->began_ns + call->timeout_ms * NS_PER_MS;
+    set_trace(exchange);
+    status_clear(&call->status);
+    call->exchange = exchange;
+    if (call->parent) {
+        if (call->parent->deadline_ns < exchange->deadline_ns)
+            exchange->deadline_ns = call->parent->deadline_ns;
+        exchange->link = &call->parent->children;
+        exchange->next = call->parent->children;
+        if (exchange->next)
+            exchange->next->link = &exchange->next;
+        call->parent->children = exchange;
+    }
+    rpc_observe_began(call->loop, RPC_CLIENT, exchange->method);
+}
+
+void rpc_exchange_detach(struct rpc_exchange *exchange)
+{
+    if (!exchange->link)
+        return;
+    *exchange->link = exchange->next;
+    if (exchange->next)
+        exchange->next->link = exchange->link;
+    exchange->link = NULL;
+    exchange->call->parent = NULL;
+}
+
+/* Runs the closure with the parent call's id on every log line, where there is one. */
+static void run_closure(struct rpc_exchange *exchange, const ProtobufCMessage *message)
+{
+    struct rpc_client_call *call = exchange->call;
+    const struct log_context *before = log_enter(call->parent ? &call->parent->log : NULL);
+    exchange->closure(message, call);
+    log_enter(before);
+}
+
+static ProtobufCMessage *unpack(struct rpc_exchange *exchange, const uint8_t *bytes, size_t size, struct arena *arena,
+                                struct status *st)
+{
+    struct status reason = {0};
+    ProtobufCMessage *message = rpc_unpack(exchange->output, bytes, size, arena, &reason);
+    if (!message)
+        fail(st, INTERNAL, "%s answered what cannot be read: %s", exchange->method->path + 1, reason.text);
+    return message;
+}
+
+bool rpc_exchange_message(struct rpc_exchange *exchange, const uint8_t *bytes, size_t size, struct status *st)
+{
+    _Alignas(16) char storage[EXCHANGE_STORAGE_SIZE];
+    struct arena arena;
+    arena_init(&arena, storage, sizeof storage, exchange->memory_max);
+    exchange->received_bytes += size;
+    ProtobufCMessage *message = unpack(exchange, bytes, size, &arena, st);
+    if (message)
+        run_closure(exchange, message);
+    arena_fini(&arena);
+    return message != NULL;
+}
+
+void rpc_exchange_finish(struct rpc_exchange *exchange, const uint8_t *bytes, size_t size)
+{
+    struct rpc_client_call *call = exchange->call;
+    _Alignas(16) char storage[EXCHANGE_STORAGE_SIZE];
+    struct arena arena;
+    arena_init(&arena, storage, sizeof storage, exchange->memory_max);
+    exchange->received_bytes += size;
+    ProtobufCMessage *message = NULL;
+    if (bytes && call->status.code == OK)
+        message = unpack(exchange, bytes, size, &arena, &call->status);
+    else if (!exchange->method->server_streams && call->status.code == OK)
+        fail(&call->status, INTERNAL, "%s ended with OK and no answer", exchange->method->path + 1);
+    if (rpc_observed())
+        rpc_observe_ended(call->loop, RPC_CLIENT, exchange->method, call->status.code, call->status.text,
+                          exchange->began_ns, &exchange->trace, exchange->received_bytes, exchange->sent_bytes);
+    struct rpc_call *parent = call->parent;
+    rpc_exchange_detach(exchange);
+    call->parent = parent;
+    call->exchange = NULL;
+    call->answer = exchange;
+    run_closure(exchange, message);
+    arena_fini(&arena);
+}
+
+void rpc_client_call_cancel(struct rpc_client_call *call)
+{
+    if (call->exchange)
+        call->exchange->ops->cancel(call->exchange);
+}
+
+void rpc_client_call_pause(struct rpc_client_call *call)
+{
+    if (call->exchange)
+        call->exchange->ops->pause(call->exchange);
+}
+
+void rpc_client_call_resume(struct rpc_client_call *call)
+{
+    if (call->exchange)
+        call->exchange->ops->resume(call->exchange);
+}
+
+const void *rpc_client_call_metadata(const struct rpc_client_call *call, const char *key, size_t *size)
+{
+    const struct rpc_exchange *exchange = call->exchange ? call->exchange : call->answer;
+    *size = 0;
+    return exchange ? exchange->ops->metadata(exchange, key, size) : NULL;
+}

@@ -1,0 +1,41 @@
+/* The call that is being made, as its transport sees it: gRPC core (remote.c) or this process (local.c).
+ * Private to shared/rpc. An exchange begins with the call and is the transport's own to free after it has finished. */
+#ifndef RENGA_RPC_EXCHANGE_H
+#define RENGA_RPC_EXCHANGE_H
+
+#include "rpc/rpc.h"
+#include "rpc/schema.h"
+
+struct rpc_exchange_ops {
+    void (*cancel)(struct rpc_exchange *exchange);
+    void (*pause)(struct rpc_exchange *exchange);
+    void (*resume)(struct rpc_exchange *exchange);
+    const void *(*metadata)(const struct rpc_exchange *exchange, const char *key, size_t *size);
+};
+
+struct rpc_exchange {
+    const struct rpc_exchange_ops *ops;
+    struct rpc_client_call *call;
+    const struct rpc_method *method;
+    const ProtobufCMessageDescriptor *output;
+    ProtobufCClosure closure;
+    struct rpc_exchange *next, **link; /* among the children of the parent call */
+    struct trace_context trace;
+    int64_t began_ns, deadline_ns;
+    size_t received_bytes, sent_bytes;
+    size_t memory_max; /* bytes an unpacked answer may take */
+};
+
+/* `exchange` is zeroed and has ops, method, output and memory_max set. */
+void rpc_exchange_begin(struct rpc_exchange *exchange, struct rpc_client_call *call, ProtobufCClosure closure);
+
+/* A message of a stream has come. False where it cannot be read: the transport then cancels and finishes with `st`. */
+bool rpc_exchange_message(struct rpc_exchange *exchange, const uint8_t *bytes, size_t size, struct status *st);
+
+/* The last run of the closure. `bytes` is a unary answer, NULL otherwise. `call->status` is set. */
+void rpc_exchange_finish(struct rpc_exchange *exchange, const uint8_t *bytes, size_t size);
+
+/* Leaves the list of its parent's children. */
+void rpc_exchange_detach(struct rpc_exchange *exchange);
+
+#endif

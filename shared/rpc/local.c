@@ -1,0 +1,343 @@
+/* Stubs whose calls stay in the process: a caller and a handler in the same loop, and two queues of packed messages.
+ *
+ *      invoke ---- request, packed ----> (deferred) handler
+ *      closure <--- messages, packed --- (deferred) reply, fail
+ *
+ * Both sides see what they would see over a network: copies of messages, limits, a deadline, cancellation that reaches
+ * the handler, a window that closes when the caller does not read. A call is freed when both sides are through. */
+#include "rpc/channel.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "rpc/call.h"
+#include "rpc/exchange.h"
+#include "rpc/server.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct local_stub {
+    ProtobufCService base; /* first */
+    const struct rpc_method *methods;
+    ProtobufCService *const *instances;
+};
+
+struct packed {
+    struct packed *next;
+    size_t size;
+    uint8_t bytes[];
+};
+
+struct local {
+    struct rpc_exchange base; /* first */
+    struct rpc_call call;     /* the handler's side */
+    struct packed *request;
+    struct packed *first, *last; /* messages on their way to the caller */
+    struct rpc_metadata_item *metadata;
+    struct work arrive, answer;
+    struct timer deadline;
+    struct status failure;        /* the caller's, in place of the handler's status */
+    bool arrived, paused, closed; /* closed: the caller has had its last */
+};
+
+static const struct rpc_call_ops local_call_ops;
+static const struct rpc_exchange_ops local_exchange_ops;
+
+static struct local *of_call(const struct rpc_call *call)
+{
+    return (struct local *)((char *)(uintptr_t)call - offsetof(struct local, call));
+}
+
+static struct local *of_exchange(const struct rpc_exchange *exchange)
+{
+    return (struct local *)(uintptr_t)exchange;
+}
+
+static struct packed *packed_create(size_t size)
+{
+    struct packed *packed = malloc(sizeof *packed + size);
+    if (!packed)
+        fatal("rpc.memory", "no memory for a message");
+    packed->next = NULL;
+    packed->size = size;
+    return packed;
+}
+
+static void free_when_done(struct local *local)
+{
+    if (!local->closed || !local->call.ended)
+        return;
+    loop_undefer(local->call.loop, &local->arrive);
+    loop_undefer(local->call.loop, &local->answer);
+    loop_disarm(local->call.loop, &local->deadline);
+    while (local->first) {
+        struct packed *packed = local->first;
+        local->first = packed->next;
+        free(packed);
+    }
+    free(local->request);
+    rpc_call_fini(&local->call);
+    free(local);
+}
+
+/* ---- to the caller ------------------------------------------------------------------------------------------------
+ */
+
+static void close_caller(struct local *local, const struct packed *answer)
+{
+    local->closed = true;
+    loop_disarm(local->call.loop, &local->deadline);
+    local->base.call->status = local->failure.code != OK ? local->failure : local->call.status;
+    rpc_exchange_finish(&local->base, answer ? answer->bytes : NULL, answer ? answer->size : 0);
+}
+
+static struct packed *take_first(struct local *local)
+{
+    struct packed *packed = local->first;
+    local->first = packed->next;
+    if (!local->first)
+        local->last = NULL;
+    rpc_call_sent(&local->call, packed->size);
+    return packed;
+}
+
+static void answer_unary(struct local *local)
+{
+    struct packed *answer = local->failure.code == OK && local->first ? take_first(local) : NULL;
+    if (local->call.ended || local->failure.code != OK)
+        close_caller(local, answer);
+    free(answer);
+}
+
+static void answer_stream(struct local *local)
+{
+    while (local->first && !local->paused && local->failure.code == OK) {
+        struct packed *packed = take_first(local);
+        if (!rpc_exchange_message(&local->base, packed->bytes, packed->size, &local->failure))
+            rpc_call_cut(&local->call, CANCELLED);
+        free(packed);
+    }
+    if (local->failure.code != OK || (local->call.ended && !local->first))
+        close_caller(local, NULL);
+}
+
+static void answer(struct work *work)
+{
+    struct local *local = (struct local *)((char *)work - offsetof(struct local, answer));
+    if (!local->closed) {
+        if (local->base.method->server_streams)
+            answer_stream(local);
+        else
+            answer_unary(local);
+    }
+    free_when_done(local);
+}
+
+/* ---- from the handler ---------------------------------------------------------------------------------------------
+ */
+
+static uint8_t *reserve(struct rpc_call *call, size_t size)
+{
+    struct local *local = of_call(call);
+    struct packed *packed = packed_create(size);
+    if (local->last)
+        local->last->next = packed;
+    else
+        local->first = packed;
+    local->last = packed;
+    return packed->bytes;
+}
+
+static void commit(struct rpc_call *call)
+{
+    struct local *local = of_call(call);
+    if (local->base.method->server_streams)
+        loop_defer(call->loop, &local->answer);
+}
+
+static void ended(struct rpc_call *call)
+{
+    loop_defer(call->loop, &of_call(call)->answer);
+}
+
+static const void *request_metadata(const struct rpc_call *call, const char *key, size_t *size)
+{
+    for (const struct rpc_metadata_item *item = of_call(call)->metadata; item; item = item->next) {
+        if (strcmp(item->metadata.key, key) == 0) {
+            *size = item->metadata.size;
+            return item->metadata.value;
+        }
+    }
+    *size = 0;
+    return NULL;
+}
+
+static const char *peer(struct rpc_call *call)
+{
+    return "inproc";
+}
+
+static const struct rpc_call_ops local_call_ops = {
+    .reserve = reserve,
+    .commit = commit,
+    .end = ended,
+    .metadata = request_metadata,
+    .peer = peer,
+};
+
+/* ---- from the caller ----------------------------------------------------------------------------------------------
+ */
+
+static void fail_caller(struct local *local, enum status_code code, const char *text)
+{
+    if (local->closed || local->failure.code != OK)
+        return;
+    fail(&local->failure, code, "%s", text);
+    loop_defer(local->call.loop, &local->answer);
+    if (local->arrived) {
+        rpc_call_cut(&local->call, code);
+    } else { /* the handler never hears of it */
+        loop_undefer(local->call.loop, &local->arrive);
+        rpc_fail(&local->call, &local->failure);
+    }
+}
+
+static void cancel(struct rpc_exchange *exchange)
+{
+    fail_caller(of_exchange(exchange), CANCELLED, "the call was cancelled here");
+}
+
+static void deadline_passed(struct timer *timer)
+{
+    struct local *local = (struct local *)((char *)timer - offsetof(struct local, deadline));
+    fail_caller(local, DEADLINE_EXCEEDED, "the deadline passed");
+}
+
+static void pause_stream(struct rpc_exchange *exchange)
+{
+    of_exchange(exchange)->paused = true;
+}
+
+static void resume_stream(struct rpc_exchange *exchange)
+{
+    struct local *local = of_exchange(exchange);
+    local->paused = false;
+    loop_defer(local->call.loop, &local->answer);
+}
+
+static const void *answer_metadata(const struct rpc_exchange *exchange, const char *key, size_t *size)
+{
+    const struct rpc_metadata_item *lists[] = {of_exchange(exchange)->call.initial,
+                                               of_exchange(exchange)->call.trailing};
+    for (size_t i = 0; i < 2; i++) {
+        for (const struct rpc_metadata_item *item = lists[i]; item; item = item->next) {
+            if (strcmp(item->metadata.key, key) == 0) {
+                *size = item->metadata.size;
+                return item->metadata.value;
+            }
+        }
+    }
+    return NULL;
+}
+
+static const struct rpc_exchange_ops local_exchange_ops = {
+    .cancel = cancel,
+    .pause = pause_stream,
+    .resume = resume_stream,
+    .metadata = answer_metadata,
+};
+
+/* ---- the beginning ------------------------------------------------------------------------------------------------
+ */
+
+static void copy_metadata(struct local *local)
+{
+    const struct rpc_client_call *call = local->base.call;
+    struct arena *arena = &local->call.arena;
+    struct rpc_metadata_item **link = &local->metadata;
+    for (size_t i = 0; i < call->metadata_count; i++) {
+        struct rpc_metadata_item *item = arena_zalloc(arena, sizeof *item);
+        char *key = arena_strdup(arena, call->metadata[i].key);
+        void *value = arena_copy(arena, call->metadata[i].value, call->metadata[i].size);
+        if (!item || !key || !value)
+            return;
+        item->metadata = (struct rpc_metadata){.key = key, .value = value, .size = call->metadata[i].size};
+        *link = item;
+        link = &item->next;
+    }
+}
+
+static void arrive(struct work *work)
+{
+    struct local *local = (struct local *)((char *)work - offsetof(struct local, arrive));
+    local->arrived = true;
+    struct packed *request = local->request;
+    rpc_call_deliver(&local->call, request->bytes, request->size);
+}
+
+static void prepare_call(struct local *local, struct local_stub *stub, struct loop *loop)
+{
+    struct rpc_call *call = &local->call;
+    call->ops = &local_call_ops;
+    call->loop = loop;
+    call->method = local->base.method;
+    call->service = stub->instances[loop_index(loop)];
+    call->message_max = RPC_MESSAGE_DEFAULT_MAX;
+    call->memory_max = RPC_MESSAGE_DEFAULT_MAX * CALL_MEMORY_FACTOR;
+    call->deadline_ns = local->base.deadline_ns;
+    if (local->base.call->parent)
+        call->principal = local->base.call->parent->principal;
+    trace_child(&call->trace, &local->base.trace);
+    rpc_call_begin(call);
+    copy_metadata(local);
+}
+
+static void invoke(ProtobufCService *service, unsigned index, const ProtobufCMessage *input, ProtobufCClosure closure,
+                   void *data)
+{
+    struct local_stub *stub = (struct local_stub *)service;
+    struct rpc_client_call *call = data;
+    struct local *local = calloc(1, sizeof *local);
+    if (!local)
+        fatal("rpc.memory", "no memory for a call");
+    local->base.ops = &local_exchange_ops;
+    local->base.method = &stub->methods[index];
+    assert(!local->base.method->client_streams);
+    local->base.output = service->descriptor->methods[index].output;
+    local->base.memory_max = RPC_MESSAGE_DEFAULT_MAX * CALL_MEMORY_FACTOR;
+    local->arrive.run = arrive;
+    local->answer.run = answer;
+    local->deadline.expired = deadline_passed;
+    rpc_exchange_begin(&local->base, call, closure);
+    prepare_call(local, stub, call->loop);
+    local->request = packed_create(protobuf_c_message_get_packed_size(input));
+    protobuf_c_message_pack(input, local->request->bytes);
+    local->base.sent_bytes = local->request->size;
+    loop_arm(call->loop, &local->deadline, local->base.deadline_ns);
+    if (local->request->size > RPC_MESSAGE_DEFAULT_MAX)
+        fail_caller(local, RESOURCE_EXHAUSTED, "the request is larger than a message may be");
+    else
+        loop_defer(call->loop, &local->arrive);
+}
+
+static void destroy_stub(ProtobufCService *service)
+{
+    free(service);
+}
+
+ProtobufCService *rpc_local_stub(const struct rpc_schema *schema, ProtobufCService *const *instances)
+{
+    const ProtobufCServiceDescriptor *descriptor = instances[0]->descriptor;
+    size_t count;
+    const struct rpc_method *methods = rpc_schema_service(schema, descriptor->name, &count);
+    if (!methods || count != descriptor->n_methods)
+        fatal("rpc.schema", "service %s is not in the descriptor set as it was compiled", descriptor->name);
+    struct local_stub *stub = calloc(1, sizeof *stub);
+    if (!stub)
+        fatal("rpc.memory", "no memory for a stub");
+    stub->base = (ProtobufCService){.descriptor = descriptor, .invoke = invoke, .destroy = destroy_stub};
+    stub->methods = methods;
+    stub->instances = instances;
+    return &stub->base;
+}

@@ -1,0 +1,109 @@
+#include "rpc/queue.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "rpc/runtime.h"
+
+#include <assert.h>
+#include <grpc/support/log.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define QUEUES_MAX 64
+
+/* How soon a channel without a thread of its own notices that its peer is back; the default of 5 s is an outage. */
+#define BACKUP_POLL_MS "100"
+
+struct queue {
+    struct loop *loop;
+    grpc_completion_queue *cq;
+    pthread_t thread;
+};
+
+static struct queue queues[QUEUES_MAX];
+static unsigned queue_count;
+
+static void *pump(void *data)
+{
+    struct queue *queue = data;
+    for (;;) {
+        grpc_event event = grpc_completion_queue_next(queue->cq, gpr_inf_future(GPR_CLOCK_MONOTONIC), NULL);
+        if (event.type == GRPC_QUEUE_SHUTDOWN)
+            return NULL;
+        loop_enter(queue->loop);
+        struct rpc_tag *tag = event.tag;
+        tag->completed(tag, event.success);
+        loop_leave(queue->loop);
+    }
+}
+
+static void log_core(gpr_log_func_args *args)
+{
+    const char *file = strrchr(args->file, '/');
+    file = file ? file + 1 : args->file;
+    if (args->severity == GPR_LOG_SEVERITY_ERROR)
+        log_warn("grpc.core", "%s (%s:%d)", args->message, file, args->line);
+    else
+        log_debug("grpc.core", "%s (%s:%d)", args->message, file, args->line);
+}
+
+bool rpc_start(struct loop *const *loops, unsigned count, struct status *st)
+{
+    assert(queue_count == 0);
+    if (count > QUEUES_MAX)
+        return fail(st, INVALID_ARGUMENT, "%u loops are too many; at most %d", count, QUEUES_MAX);
+    setenv("GRPC_CLIENT_CHANNEL_BACKUP_POLL_INTERVAL_MS", BACKUP_POLL_MS, 0);
+    gpr_set_log_function(log_core);
+    grpc_init();
+    for (unsigned i = 0; i < count; i++) {
+        assert(loop_index(loops[i]) == i);
+        struct queue *queue = &queues[i];
+        queue->loop = loops[i];
+        queue->cq = grpc_completion_queue_create_for_next(NULL);
+        int error = pthread_create(&queue->thread, NULL, pump, queue);
+        if (error)
+            fatal("rpc.threads", "no thread for completion queue %u: errno %d", i, error);
+        char name[16];
+        snprintf(name, sizeof name, "queue %u", i);
+        pthread_setname_np(queue->thread, name);
+        queue_count = i + 1;
+    }
+    return true;
+}
+
+void rpc_stop(void)
+{
+    for (unsigned i = 0; i < queue_count; i++)
+        grpc_completion_queue_shutdown(queues[i].cq);
+    for (unsigned i = 0; i < queue_count; i++) {
+        pthread_join(queues[i].thread, NULL);
+        grpc_completion_queue_destroy(queues[i].cq);
+    }
+    if (queue_count)
+        grpc_shutdown_blocking();
+    queue_count = 0;
+}
+
+grpc_completion_queue *rpc_queue(const struct loop *loop)
+{
+    assert(loop_index(loop) < queue_count);
+    return queues[loop_index(loop)].cq;
+}
+
+gpr_timespec rpc_timespec(int64_t ns)
+{
+    if (ns == TIME_NEVER)
+        return gpr_inf_future(GPR_CLOCK_MONOTONIC);
+    return (gpr_timespec){
+        .tv_sec = ns / NS_PER_SEC, .tv_nsec = (int32_t)(ns % NS_PER_SEC), .clock_type = GPR_CLOCK_MONOTONIC};
+}
+
+int64_t rpc_nanoseconds(gpr_timespec time)
+{
+    if (time.tv_sec >= INT64_MAX / NS_PER_SEC - 1)
+        return TIME_NEVER;
+    time = gpr_convert_clock_type(time, GPR_CLOCK_MONOTONIC);
+    return time.tv_sec * NS_PER_SEC + time.tv_nsec;
+}

@@ -1,0 +1,449 @@
+/* Stubs whose calls leave through gRPC core.
+ *
+ * A unary call is one batch. A stream is three: opened (metadata and request out, metadata in), the status, and one
+ * batch a message; it is over when the status is there and the messages have run out. */
+#include "rpc/channel.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "rpc/call.h"
+#include "rpc/credentials.h"
+#include "rpc/details.h"
+#include "rpc/exchange.h"
+#include "rpc/inflate.h"
+#include "rpc/queue.h"
+#include "rpc/service_config.h"
+#include "rpc/tls.h"
+
+#include <assert.h>
+#include <grpc/byte_buffer.h>
+#include <grpc/grpc.h>
+#include <grpc/grpc_security.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BACKOFF_FIRST_MS     100 /* so that a peer that is back is found within half a second */
+#define BACKOFF_MAX_MS       500
+#define KEEPALIVE_MS         20000
+#define KEEPALIVE_TIMEOUT_MS 5000
+#define RESOLVE_MIN_MS       1000 /* dns is asked again at most this often */
+#define METADATA_ROOM        16   /* keys of one request, ours included */
+#define OPS_MAX              6
+
+struct rpc_channel {
+    grpc_channel *grpc;
+    const struct rpc_schema *schema;
+    char *authorization; /* "Bearer …" or NULL */
+    size_t message_max;
+};
+
+struct remote_stub {
+    ProtobufCService base; /* first */
+    struct rpc_channel *channel;
+    const struct rpc_method *methods;
+    void **registered;
+};
+
+struct remote {
+    struct rpc_exchange base; /* first */
+    struct remote_stub *stub;
+    grpc_call *grpc;
+    struct rpc_tag opened, received, ended;
+    grpc_metadata_array initial, trailing;
+    grpc_byte_buffer *outgoing, *incoming;
+    grpc_status_code code;
+    grpc_slice text;
+    char traceparent[TRACEPARENT_LENGTH + 1];
+    unsigned batches;                                      /* under way */
+    bool has_status, drained, paused, receiving, finished; /* drained: the messages have run out */
+    struct status failure;                                 /* ours, in place of the peer's status */
+};
+
+static const struct rpc_exchange_ops remote_ops;
+
+static struct remote *of(const struct rpc_exchange *exchange)
+{
+    return (struct remote *)(uintptr_t)exchange;
+}
+
+#define from_tag(tag, member) ((struct remote *)((char *)(tag)-offsetof(struct remote, member)))
+
+static void start(struct remote *remote, const grpc_op *ops, size_t count, struct rpc_tag *tag)
+{
+    remote->batches++;
+    grpc_call_error error = grpc_call_start_batch(remote->grpc, ops, count, tag, NULL);
+    if (error != GRPC_CALL_OK)
+        fatal("rpc.batch", "gRPC refuses a batch: %s", grpc_call_error_to_string(error));
+}
+
+/* ---- the end ------------------------------------------------------------------------------------------------------
+ */
+
+static void take_status(struct remote *remote, struct status *status)
+{
+    if (remote->failure.code != OK) {
+        *status = remote->failure;
+        return;
+    }
+    status_clear(status);
+    if (remote->code == GRPC_STATUS_OK)
+        return;
+    int length = (int)GRPC_SLICE_LENGTH(remote->text);
+    fail(status, (int)remote->code < STATUS_CODES_COUNT ? (enum status_code)remote->code : UNKNOWN, "%.*s", length,
+         (const char *)GRPC_SLICE_START_PTR(remote->text));
+    size_t size;
+    const void *details = remote_ops.metadata(&remote->base, "grpc-status-details-bin", &size);
+    if (details)
+        rpc_details_decode(details, size, status);
+}
+
+static void free_remote(struct remote *remote)
+{
+    grpc_metadata_array_destroy(&remote->initial);
+    grpc_metadata_array_destroy(&remote->trailing);
+    if (remote->outgoing)
+        grpc_byte_buffer_destroy(remote->outgoing);
+    if (remote->incoming)
+        grpc_byte_buffer_destroy(remote->incoming);
+    grpc_slice_unref(remote->text);
+    grpc_call_unref(remote->grpc);
+    free(remote);
+}
+
+static void finish(struct remote *remote)
+{
+    remote->finished = true;
+    struct rpc_client_call *call = remote->base.call;
+    take_status(remote, &call->status);
+    if (!remote->incoming) {
+        rpc_exchange_finish(&remote->base, NULL, 0);
+    } else {
+        struct rpc_incoming incoming;
+        struct status st = {0};
+        if (!rpc_incoming_take(&incoming, &remote->incoming, remote->stub->channel->message_max, &st))
+            call->status = st;
+        rpc_exchange_finish(&remote->base, incoming.bytes, incoming.size);
+        rpc_incoming_fini(&incoming);
+    }
+    free_remote(remote);
+}
+
+static void unary_ended(struct rpc_tag *tag, bool ok)
+{
+    finish(from_tag(tag, ended));
+}
+
+/* ---- streams ------------------------------------------------------------------------------------------------------
+ */
+
+static void receive(struct remote *remote)
+{
+    grpc_op op = {.op = GRPC_OP_RECV_MESSAGE, .data.recv_message.recv_message = &remote->incoming};
+    remote->receiving = true;
+    start(remote, &op, 1, &remote->received);
+}
+
+static void finish_when_over(struct remote *remote)
+{
+    bool unread = remote->paused && remote->code == GRPC_STATUS_OK && remote->failure.code == OK;
+    if (remote->has_status && !remote->batches && (remote->drained || !unread))
+        finish(remote);
+}
+
+static void stream_opened(struct rpc_tag *tag, bool ok)
+{
+    struct remote *remote = from_tag(tag, opened);
+    remote->batches--;
+    finish_when_over(remote);
+}
+
+static void stream_ended(struct rpc_tag *tag, bool ok)
+{
+    struct remote *remote = from_tag(tag, ended);
+    remote->batches--;
+    remote->has_status = true;
+    finish_when_over(remote);
+}
+
+static void message_received(struct rpc_tag *tag, bool ok)
+{
+    struct remote *remote = from_tag(tag, received);
+    remote->batches--;
+    remote->receiving = false;
+    if (!remote->incoming || remote->failure.code != OK) {
+        remote->drained = true;
+        if (remote->incoming)
+            grpc_byte_buffer_destroy(remote->incoming);
+        remote->incoming = NULL;
+        finish_when_over(remote);
+        return;
+    }
+    struct rpc_incoming incoming;
+    remote->batches++; /* the closure may cancel or resume: nothing is freed under it */
+    if (!rpc_incoming_take(&incoming, &remote->incoming, remote->stub->channel->message_max, &remote->failure) ||
+        !rpc_exchange_message(&remote->base, incoming.bytes, incoming.size, &remote->failure))
+        grpc_call_cancel(remote->grpc, NULL);
+    remote->batches--;
+    rpc_incoming_fini(&incoming);
+    if (remote->failure.code != OK)
+        remote->drained = true;
+    else if (!remote->paused && !remote->receiving)
+        receive(remote);
+    finish_when_over(remote);
+}
+
+static void pause_stream(struct rpc_exchange *exchange)
+{
+    of(exchange)->paused = true;
+}
+
+static void resume_stream(struct rpc_exchange *exchange)
+{
+    struct remote *remote = of(exchange);
+    remote->paused = false;
+    if (exchange->method->server_streams && !remote->receiving && !remote->drained && !remote->finished)
+        receive(remote);
+}
+
+static void cancel(struct rpc_exchange *exchange)
+{
+    struct remote *remote = of(exchange);
+    if (remote->finished || remote->failure.code != OK)
+        return;
+    bool late = clock_now_ns() >= exchange->deadline_ns;
+    fail(&remote->failure, late ? DEADLINE_EXCEEDED : CANCELLED, "the call was cancelled here");
+    grpc_call_cancel(remote->grpc, NULL);
+}
+
+static const void *metadata(const struct rpc_exchange *exchange, const char *key, size_t *size)
+{
+    const grpc_metadata_array *arrays[] = {&of(exchange)->initial, &of(exchange)->trailing};
+    for (size_t a = 0; a < 2; a++) {
+        for (size_t i = 0; i < arrays[a]->count; i++) {
+            const grpc_metadata *item = &arrays[a]->metadata[i];
+            if (grpc_slice_str_cmp(item->key, key) == 0) {
+                *size = GRPC_SLICE_LENGTH(item->value);
+                return GRPC_SLICE_START_PTR(item->value);
+            }
+        }
+    }
+    return NULL;
+}
+
+static const struct rpc_exchange_ops remote_ops = {
+    .cancel = cancel,
+    .pause = pause_stream,
+    .resume = resume_stream,
+    .metadata = metadata,
+};
+
+/* ---- the beginning ------------------------------------------------------------------------------------------------
+ */
+
+static size_t request_metadata(struct remote *remote, grpc_metadata metadata[METADATA_ROOM])
+{
+    size_t count = 0;
+    memset(metadata, 0, METADATA_ROOM * sizeof *metadata);
+    trace_format(&remote->base.trace, remote->traceparent);
+    metadata[count].key = grpc_slice_from_static_string("traceparent");
+    metadata[count++].value = grpc_slice_from_static_buffer(remote->traceparent, TRACEPARENT_LENGTH);
+    if (remote->stub->channel->authorization) {
+        metadata[count].key = grpc_slice_from_static_string("authorization");
+        metadata[count++].value = grpc_slice_from_static_string(remote->stub->channel->authorization);
+    }
+    const struct rpc_client_call *call = remote->base.call;
+    assert(count + call->metadata_count <= METADATA_ROOM);
+    for (size_t i = 0; i < call->metadata_count; i++) {
+        metadata[count].key = grpc_slice_from_copied_string(call->metadata[i].key);
+        metadata[count++].value = grpc_slice_from_copied_buffer(call->metadata[i].value, call->metadata[i].size);
+    }
+    return count;
+}
+
+static grpc_byte_buffer *pack(struct remote *remote, const ProtobufCMessage *message)
+{
+    remote->base.sent_bytes = protobuf_c_message_get_packed_size(message);
+    grpc_slice slice = grpc_slice_malloc(remote->base.sent_bytes);
+    protobuf_c_message_pack(message, GRPC_SLICE_START_PTR(slice));
+    grpc_byte_buffer *buffer = grpc_raw_byte_buffer_create(&slice, 1);
+    grpc_slice_unref(slice);
+    return buffer;
+}
+
+static size_t ops_out(struct remote *remote, grpc_op *ops, grpc_metadata *out, size_t out_count)
+{
+    size_t count = 0;
+    ops[count].op = GRPC_OP_SEND_INITIAL_METADATA;
+    ops[count].data.send_initial_metadata.metadata = out;
+    ops[count++].data.send_initial_metadata.count = out_count;
+    ops[count].op = GRPC_OP_SEND_MESSAGE;
+    ops[count++].data.send_message.send_message = remote->outgoing;
+    ops[count++].op = GRPC_OP_SEND_CLOSE_FROM_CLIENT;
+    ops[count].op = GRPC_OP_RECV_INITIAL_METADATA;
+    ops[count++].data.recv_initial_metadata.recv_initial_metadata = &remote->initial;
+    return count;
+}
+
+static void op_status(struct remote *remote, grpc_op *op)
+{
+    op->op = GRPC_OP_RECV_STATUS_ON_CLIENT;
+    op->data.recv_status_on_client.trailing_metadata = &remote->trailing;
+    op->data.recv_status_on_client.status = &remote->code;
+    op->data.recv_status_on_client.status_details = &remote->text;
+}
+
+static void begin(struct remote *remote)
+{
+    grpc_metadata out[METADATA_ROOM];
+    size_t out_count = request_metadata(remote, out);
+    grpc_op ops[OPS_MAX];
+    memset(ops, 0, sizeof ops);
+    size_t count = ops_out(remote, ops, out, out_count);
+    if (remote->base.method->server_streams) {
+        start(remote, ops, count, &remote->opened);
+        grpc_op status = {0};
+        op_status(remote, &status);
+        start(remote, &status, 1, &remote->ended);
+        receive(remote);
+    } else {
+        ops[count].op = GRPC_OP_RECV_MESSAGE;
+        ops[count++].data.recv_message.recv_message = &remote->incoming;
+        op_status(remote, &ops[count++]);
+        start(remote, ops, count, &remote->ended);
+    }
+    for (size_t i = 0; i < out_count; i++) {
+        grpc_slice_unref(out[i].key);
+        grpc_slice_unref(out[i].value);
+    }
+}
+
+static void invoke(ProtobufCService *service, unsigned index, const ProtobufCMessage *input, ProtobufCClosure closure,
+                   void *data)
+{
+    struct remote_stub *stub = (struct remote_stub *)service;
+    struct rpc_client_call *call = data;
+    struct remote *remote = calloc(1, sizeof *remote);
+    if (!remote)
+        fatal("rpc.memory", "no memory for a call");
+    remote->stub = stub;
+    remote->base.ops = &remote_ops;
+    remote->base.method = &stub->methods[index];
+    remote->base.output = service->descriptor->methods[index].output;
+    remote->base.memory_max = stub->channel->message_max * CALL_MEMORY_FACTOR;
+    remote->text = grpc_empty_slice();
+    grpc_metadata_array_init(&remote->initial);
+    grpc_metadata_array_init(&remote->trailing);
+    remote->opened.completed = stream_opened;
+    remote->received.completed = message_received;
+    remote->ended.completed = remote->base.method->server_streams ? stream_ended : unary_ended;
+    rpc_exchange_begin(&remote->base, call, closure);
+    remote->grpc =
+        grpc_channel_create_registered_call(stub->channel->grpc, NULL, 0, rpc_queue(call->loop),
+                                            stub->registered[index], rpc_timespec(remote->base.deadline_ns), NULL);
+    remote->outgoing = pack(remote, input);
+    begin(remote);
+}
+
+/* ---- channels -----------------------------------------------------------------------------------------------------
+ */
+
+static grpc_arg integer(const char *key, int value)
+{
+    return (grpc_arg){.type = GRPC_ARG_INTEGER, .key = (char *)(uintptr_t)key, .value.integer = value};
+}
+
+static grpc_arg string(const char *key, const char *value)
+{
+    return (grpc_arg){.type = GRPC_ARG_STRING, .key = (char *)(uintptr_t)key, .value.string = (char *)(uintptr_t)value};
+}
+
+static grpc_channel *core_channel(const struct rpc_channel_options *options, size_t message_max,
+                                  grpc_channel_credentials *credentials)
+{
+    char *config = rpc_service_config(options->schema);
+    grpc_arg arguments[16] = {
+        string(GRPC_ARG_SERVICE_CONFIG, config),
+        integer(GRPC_ARG_ENABLE_HTTP_PROXY, 0),
+        integer(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, BACKOFF_FIRST_MS),
+        integer(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, BACKOFF_FIRST_MS),
+        integer(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, BACKOFF_MAX_MS),
+        integer(GRPC_ARG_DNS_MIN_TIME_BETWEEN_RESOLUTIONS_MS, RESOLVE_MIN_MS),
+        integer(GRPC_ARG_SERVICE_CONFIG_DISABLE_RESOLUTION, 1),
+        integer(GRPC_ARG_KEEPALIVE_TIME_MS, KEEPALIVE_MS),
+        integer(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, KEEPALIVE_TIMEOUT_MS),
+        integer(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0),
+        integer(GRPC_ARG_MAX_RECEIVE_MESSAGE_LENGTH, (int)message_max),
+        integer(GRPC_ARG_MAX_SEND_MESSAGE_LENGTH, (int)message_max),
+        integer(GRPC_ARG_ENABLE_PER_MESSAGE_DECOMPRESSION, 0),
+    };
+    size_t count = 13;
+    if (options->authority) {
+        arguments[count++] = string(GRPC_SSL_TARGET_NAME_OVERRIDE_ARG, options->authority);
+        arguments[count++] = string(GRPC_ARG_DEFAULT_AUTHORITY, options->authority);
+    }
+    grpc_channel_args list = {.num_args = count, .args = arguments};
+    grpc_channel *channel = grpc_channel_create(options->target, credentials, &list);
+    free(config);
+    return channel;
+}
+
+struct rpc_channel *rpc_channel_create(const struct rpc_channel_options *options, struct status *st)
+{
+    if (options->tls && !rpc_tls_check(options->tls, st))
+        return NULL;
+    grpc_channel_credentials *credentials =
+        options->tls ? rpc_tls_channel_credentials(options->tls, st) : grpc_insecure_credentials_create();
+    if (!credentials)
+        return NULL;
+    struct rpc_channel *channel = calloc(1, sizeof *channel);
+    if (!channel)
+        fatal("rpc.memory", "no memory for a channel");
+    channel->schema = options->schema;
+    channel->message_max = options->message_max ? options->message_max : RPC_MESSAGE_DEFAULT_MAX;
+    if (options->key && asprintf(&channel->authorization, "Bearer %s", options->key) < 0)
+        fatal("rpc.memory", "no memory for a channel");
+    channel->grpc = core_channel(options, channel->message_max, credentials);
+    grpc_channel_credentials_release(credentials);
+    return channel;
+}
+
+void rpc_channel_destroy(struct rpc_channel **channel_pointer)
+{
+    struct rpc_channel *channel = *channel_pointer;
+    if (!channel)
+        return;
+    *channel_pointer = NULL;
+    grpc_channel_destroy(channel->grpc);
+    free(channel->authorization);
+    free(channel);
+}
+
+static void destroy_stub(ProtobufCService *service)
+{
+    struct remote_stub *stub = (struct remote_stub *)service;
+    free(stub->registered);
+    free(stub);
+}
+
+ProtobufCService *rpc_channel_stub(struct rpc_channel *channel, const ProtobufCServiceDescriptor *service,
+                                   struct status *st)
+{
+    size_t count;
+    const struct rpc_method *methods = rpc_schema_service(channel->schema, service->name, &count);
+    if (!methods || count != service->n_methods) {
+        fail(st, NOT_FOUND, "service %s is not in the descriptor set as it was compiled", service->name);
+        return NULL;
+    }
+    struct remote_stub *stub = calloc(1, sizeof *stub);
+    void **registered = calloc(count, sizeof *registered);
+    if (!stub || !registered)
+        fatal("rpc.memory", "no memory for a stub");
+    for (size_t i = 0; i < count; i++)
+        registered[i] = grpc_channel_register_call(channel->grpc, methods[i].path, NULL, NULL);
+    stub->base = (ProtobufCService){.descriptor = service, .invoke = invoke, .destroy = destroy_stub};
+    stub->channel = channel;
+    stub->methods = methods;
+    stub->registered = registered;
+    return &stub->base;
+}

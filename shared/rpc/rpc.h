@@ -1,0 +1,149 @@
+/* Calls: what a handler sees of the call it answers, and a caller of the call it makes.
+ *
+ * A service is the struct of functions that protoc-c generates. Its handlers run in a loop and end in exactly one reply
+ * or one failure; the `closure_data` that a handler is given is its `struct rpc_call`. A caller calls the very same
+ * generated functions on a stub, with a `struct rpc_client_call` as `closure_data`; whether the service is in this
+ * process or in another pod cannot be told from the code.
+ *
+ *      static void plan(Renga__V1__Planner_Service *self, const Renga__V1__PlanRequest *request,
+ *                       Renga__V1__PlanResponse_Closure reply, void *data)
+ *      {
+ *          struct rpc_call *call = data;
+ *          if (request->question[0] == '\0') {
+ *              rpc_fail_field(call, "question", "is empty; ask something");
+ *              return;
+ *          }
+ *          ...
+ *          reply(&response, call);
+ *      }
+ *
+ * Streams. Where the reply streams, `reply` is called for each message and then with NULL to end with OK. Where the
+ * request streams, the handler is called for each message and then with NULL once the client has sent its last; the
+ * call is the same each time and rpc_call_data keeps what belongs to it.
+ *
+ * All functions here are called from inside the call's loop. */
+#ifndef RENGA_RPC_RPC_H
+#define RENGA_RPC_RPC_H
+
+#include "base/arena.h"
+#include "base/status.h"
+#include "base/trace.h"
+#include "loop/loop.h"
+
+#include <protobuf-c/protobuf-c.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct rpc_call;
+struct rpc_exchange;
+
+#define RPC_MESSAGE_DEFAULT_MAX (4u << 20) /* bytes of one message, as every gRPC client assumes */
+
+/* Who calls, as authentication found; both are empty strings where none is asked for. */
+struct rpc_principal {
+    const char *name;
+    const char *tenant;
+};
+
+struct rpc_metadata {
+    const char *key; /* lower case; ends in "-bin" where the value is not printable ASCII */
+    const void *value;
+    size_t size;
+};
+
+/* ---- The call that is being answered ---------------------------------------------------------------------------- */
+
+/* Ends the call with a status that is not OK. Once, instead of a reply (or of further replies of a stream). */
+void rpc_fail(struct rpc_call *call, const struct status *status);
+void rpc_fail_with(struct rpc_call *call, enum status_code code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* INVALID_ARGUMENT that names the field; it reaches the client also as google.rpc.BadRequest. */
+void rpc_fail_field(struct rpc_call *call, const char *field, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Memory that lives as long as the call. The request lives in it too. */
+struct arena *rpc_call_arena(struct rpc_call *call);
+struct loop *rpc_call_loop(const struct rpc_call *call);
+
+/* When the caller stops waiting, on clock_now_ns; TIME_NEVER where it set no deadline and the server has no limit. */
+int64_t rpc_call_deadline_ns(const struct rpc_call *call);
+
+/* The client went away, cancelled, or the deadline passed. A handler that is still at work stops it and finishes the
+ * call as usual; what it then replies goes nowhere. */
+bool rpc_call_cancelled(const struct rpc_call *call);
+
+/* Runs `cancelled` once, from the loop, if that happens before the handler has finished; at once (deferred) where it
+ * has happened already. A second registration replaces the first. */
+void rpc_call_on_cancel(struct rpc_call *call, void (*cancelled)(struct rpc_call *call, void *data), void *data);
+
+/* The handler's own pointer, NULL at first. */
+void rpc_call_set_data(struct rpc_call *call, void *data);
+void *rpc_call_data(const struct rpc_call *call);
+
+/* "renga.v1.Planner/Plan" */
+const char *rpc_call_method(const struct rpc_call *call);
+const struct rpc_principal *rpc_call_principal(const struct rpc_call *call);
+const struct trace_context *rpc_call_trace(const struct rpc_call *call);
+/* "ipv4:10.0.0.7:40122", "inproc" */
+const char *rpc_call_peer(struct rpc_call *call);
+
+/* The first value of a request metadata key, or NULL. Not NUL-terminated. Keys in lower case. */
+const void *rpc_call_metadata(const struct rpc_call *call, const char *key, size_t *size);
+
+/* Metadata of the answer, copied. Initial metadata goes out with the first message; later additions are lost.
+ * Ours stays under 4 KB a call, or clients drop the connection; more is refused with false. */
+bool rpc_call_add_initial(struct rpc_call *call, const char *key, const void *value, size_t size);
+bool rpc_call_add_trailing(struct rpc_call *call, const char *key, const void *value, size_t size);
+
+/* Asks for compressed replies where the client takes them (gzip). */
+void rpc_call_compress(struct rpc_call *call);
+
+/* True where the request message that is being handled came compressed. */
+bool rpc_call_was_compressed(const struct rpc_call *call);
+
+/* The send window of a stream: false while more than RPC_SEND_WINDOW bytes wait for the client to read. A stream that
+ * goes on sending past RPC_SEND_QUEUE_MAX ends in RESOURCE_EXHAUSTED: the client reads too slowly. */
+#define RPC_SEND_WINDOW    (64u << 10)
+#define RPC_SEND_QUEUE_MAX (16u << 20)
+bool rpc_call_writable(const struct rpc_call *call);
+
+/* Runs `writable` each time the window opens again. */
+void rpc_call_on_writable(struct rpc_call *call, void (*writable)(struct rpc_call *call, void *data), void *data);
+
+/* ---- The call that is being made -------------------------------------------------------------------------------- */
+
+#define RPC_TIMEOUT_DEFAULT_MS 30000
+
+/* Embedded in its owner and alive until the last run of the closure. The closure gets it as `closure_data`:
+ * a unary call runs it once, with the response or with NULL; a stream runs it for each message and then with NULL.
+ * On the last run `status` says how the call ended. The response lives until the closure returns.
+ * The closure never runs from within the function that starts, resumes or cancels the call. */
+struct rpc_client_call {
+    struct loop *loop;                   /* where the closure runs */
+    struct rpc_call *parent;             /* on whose behalf: hands on deadline, cancellation and trace. May be NULL */
+    const struct trace_context *trace;   /* the parent span where there is no parent call. May be NULL */
+    int64_t timeout_ms;                  /* never more than the parent has left */
+    const struct rpc_metadata *metadata; /* borrowed until the call has been started */
+    size_t metadata_count;
+    void *owner; /* the caller's own pointer */
+
+    struct status status;
+    struct rpc_exchange *exchange;     /* the runtime's; NULL when the call has ended */
+    const struct rpc_exchange *answer; /* the runtime's, for the last run of the closure */
+};
+
+/* Zeroes the call and sets the first three fields and the default timeout. `parent` may be NULL. */
+void rpc_client_call_init(struct rpc_client_call *call, struct loop *loop, struct rpc_call *parent);
+
+/* Ends the call with CANCELLED and tells the peer. The closure still runs its last time. Nothing where it has ended. */
+void rpc_client_call_cancel(struct rpc_client_call *call);
+
+/* Back-pressure: a paused stream takes no further message, and the sender's window closes after a while. */
+void rpc_client_call_pause(struct rpc_client_call *call);
+void rpc_client_call_resume(struct rpc_client_call *call);
+
+/* The first value of a key in the answer's initial or trailing metadata, or NULL; valid until the closure returns. */
+const void *rpc_client_call_metadata(const struct rpc_client_call *call, const char *key, size_t *size);
+
+#endif

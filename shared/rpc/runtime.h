@@ -1,0 +1,16 @@
+/* gRPC core in this process: started once, before the first server or remote channel, and stopped after the last.
+ * Each loop gets a completion queue and a thread that waits on it and comes into the loop with each event.
+ * In-process stubs need none of this. */
+#ifndef RENGA_RPC_RUNTIME_H
+#define RENGA_RPC_RUNTIME_H
+
+#include "base/status.h"
+#include "loop/loop.h"
+
+#include <stdbool.h>
+
+/* The loops are borrowed until rpc_stop; their indices are 0 to count - 1. */
+bool rpc_start(struct loop *const *loops, unsigned count, struct status *st);
+void rpc_stop(void);
+
+#endif

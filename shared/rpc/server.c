@@ -1,0 +1,260 @@
+#include "rpc/server.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "rpc/credentials.h"
+#include "rpc/drain.h"
+#include "rpc/reflect.h"
+#include "rpc/runtime.h"
+#include "rpc/serving.h"
+
+#include <assert.h>
+#include <grpc/grpc_security.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MEMORY_DEFAULT_MAX   (64u << 20) /* bytes gRPC may buffer over all connections */
+#define STREAMS_DEFAULT_MAX  1000
+#define METADATA_MAX         (16u << 10) /* bytes of request metadata; more ends the connection */
+#define KEEPALIVE_MS         30000       /* we ask a silent client whether it is there */
+#define KEEPALIVE_TIMEOUT_MS 10000
+#define PING_INTERVAL_MIN_MS 5000  /* clients may ping this often, with and without calls */
+#define HANDSHAKE_TIMEOUT_MS 10000 /* half-open connections go after this */
+#define END_LIMIT_MS         5000  /* how long destroying waits for handlers that were cancelled */
+#define END_LOOK_MS          5
+#define AWAITED_PER_METHOD   2 /* calls of one method that a lane is ready for at any moment */
+
+static const struct rpc_builtin *const builtins[] = {
+    &rpc_health_check,
+    &rpc_health_watch,
+    &rpc_reflection_v1,
+    &rpc_reflection_v1alpha,
+};
+#define BUILTINS (sizeof builtins / sizeof *builtins)
+
+static void add_service_name(struct rpc_server *server, const char *name)
+{
+    for (size_t i = 0; i < server->service_count; i++)
+        if (strcmp(server->services[i], name) == 0)
+            return;
+    server->services = realloc(server->services, (server->service_count + 1) * sizeof *server->services);
+    if (!server->services)
+        fatal("rpc.memory", "no memory for a service");
+    server->services[server->service_count++] = name;
+}
+
+static void bind(struct rpc_server *server, const struct rpc_method *method, ProtobufCService *const *instances,
+                 const struct rpc_builtin *builtin)
+{
+    server->bindings = realloc(server->bindings, (server->binding_count + 1) * sizeof *server->bindings);
+    if (!server->bindings)
+        fatal("rpc.memory", "no memory for a method");
+    server->bindings[server->binding_count++] =
+        (struct rpc_binding){.method = method, .instances = instances, .builtin = builtin};
+    add_service_name(server, method->service);
+}
+
+static const struct rpc_method *find_method(const struct rpc_schema *schema, const char *service, const char *name)
+{
+    size_t count;
+    const struct rpc_method *methods = rpc_schema_service(schema, service, &count);
+    for (size_t i = 0; methods && i < count; i++)
+        if (strcmp(methods[i].name, name) == 0)
+            return &methods[i];
+    return NULL;
+}
+
+static grpc_arg integer(const char *key, int value)
+{
+    return (grpc_arg){.type = GRPC_ARG_INTEGER, .key = (char *)(uintptr_t)key, .value.integer = value};
+}
+
+static grpc_server *core_server(const struct rpc_server_options *options)
+{
+    grpc_resource_quota *quota = grpc_resource_quota_create("renga");
+    grpc_resource_quota_resize(quota, options->memory_max);
+    const grpc_arg arguments[] = {
+        integer(GRPC_ARG_ALLOW_REUSEPORT, 0),
+        integer(GRPC_ARG_MAX_RECEIVE_MESSAGE_LENGTH, (int)options->message_max),
+        integer(GRPC_ARG_MAX_SEND_MESSAGE_LENGTH, (int)options->message_max),
+        integer(GRPC_ARG_ENABLE_PER_MESSAGE_DECOMPRESSION, 0), /* inflate.c does it, with a bound */
+        integer(GRPC_ARG_MAX_CONCURRENT_STREAMS, (int)options->streams_max),
+        integer(GRPC_ARG_MAX_METADATA_SIZE, METADATA_MAX),
+        integer(GRPC_ARG_MAX_CONNECTION_AGE_MS,
+                options->connection_age_ms ? (int)options->connection_age_ms : INT32_MAX),
+        integer(GRPC_ARG_KEEPALIVE_TIME_MS, KEEPALIVE_MS),
+        integer(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, KEEPALIVE_TIMEOUT_MS),
+        integer(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1),
+        integer(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, PING_INTERVAL_MIN_MS),
+        integer(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, HANDSHAKE_TIMEOUT_MS),
+        {.type = GRPC_ARG_POINTER,
+         .key = (char *)(uintptr_t)GRPC_ARG_RESOURCE_QUOTA,
+         .value.pointer = {.p = quota, .vtable = grpc_resource_quota_arg_vtable()}},
+    };
+    grpc_channel_args list = {.num_args = sizeof arguments / sizeof *arguments,
+                              .args = (grpc_arg *)(uintptr_t)arguments};
+    grpc_server *server = grpc_server_create(&list, NULL);
+    grpc_resource_quota_unref(quota);
+    return server;
+}
+
+static void fill_defaults(struct rpc_server_options *options)
+{
+    if (!options->message_max)
+        options->message_max = RPC_MESSAGE_DEFAULT_MAX;
+    if (!options->call_memory_max)
+        options->call_memory_max = options->message_max * CALL_MEMORY_FACTOR;
+    if (!options->memory_max)
+        options->memory_max = MEMORY_DEFAULT_MAX;
+    if (!options->streams_max)
+        options->streams_max = STREAMS_DEFAULT_MAX;
+}
+
+struct rpc_server *rpc_server_create(const struct rpc_server_options *options, struct status *st)
+{
+    if (options->tls && !rpc_tls_check(options->tls, st))
+        return NULL;
+    struct rpc_server *server = calloc(1, sizeof *server);
+    if (!server)
+        fatal("rpc.memory", "no memory for a server");
+    server->options = *options;
+    fill_defaults(&server->options);
+    server->listen = strdup(options->listen);
+    server->lanes = calloc(options->loop_count, sizeof *server->lanes);
+    if (!server->listen || !server->lanes)
+        fatal("rpc.memory", "no memory for a server");
+    server->grpc = core_server(&server->options);
+    for (unsigned i = 0; i < options->loop_count; i++) {
+        struct rpc_lane *lane = &server->lanes[i];
+        lane->server = server;
+        lane->loop = options->loops[i];
+        lane->cq = rpc_queue(lane->loop);
+        grpc_server_register_completion_queue(server->grpc, lane->cq, NULL);
+    }
+    for (size_t i = 0; i < BUILTINS; i++) {
+        const struct rpc_method *method = find_method(options->schema, builtins[i]->service, builtins[i]->method);
+        if (method)
+            bind(server, method, NULL, builtins[i]);
+    }
+    return server;
+}
+
+void rpc_server_add(struct rpc_server *server, ProtobufCService *const *instances)
+{
+    assert(!server->started);
+    const ProtobufCServiceDescriptor *descriptor = instances[0]->descriptor;
+    size_t count;
+    const struct rpc_method *methods = rpc_schema_service(server->options.schema, descriptor->name, &count);
+    if (!methods || count != descriptor->n_methods)
+        fatal("rpc.schema", "service %s is not in the descriptor set as it was compiled", descriptor->name);
+    for (size_t i = 0; i < count; i++)
+        bind(server, &methods[i], instances, NULL);
+}
+
+static bool listen_on(struct rpc_server *server, struct status *st)
+{
+    grpc_server_credentials *credentials = server->options.tls ? rpc_tls_server_credentials(server->options.tls, st)
+                                                               : grpc_insecure_server_credentials_create();
+    if (!credentials)
+        return false;
+    server->port = grpc_server_add_http2_port(server->grpc, server->listen, credentials);
+    grpc_server_credentials_release(credentials);
+    if (!server->port)
+        return fail(st, UNAVAILABLE, "cannot listen on %s: the address is in use or not of this machine",
+                    server->listen);
+    return true;
+}
+
+bool rpc_server_start(struct rpc_server *server, struct status *st)
+{
+    assert(!server->started);
+    for (size_t i = 0; i < server->binding_count; i++) {
+        struct rpc_binding *binding = &server->bindings[i];
+        binding->registered = grpc_server_register_method(
+            server->grpc, binding->method->path, NULL,
+            binding->method->client_streams ? GRPC_SRM_PAYLOAD_NONE : GRPC_SRM_PAYLOAD_READ_INITIAL_BYTE_BUFFER, 0);
+    }
+    if (!listen_on(server, st))
+        return false;
+    server->serving = calloc(server->service_count, sizeof *server->serving);
+    if (!server->serving)
+        fatal("rpc.memory", "no memory for health");
+    for (size_t i = 0; i < server->service_count; i++)
+        atomic_store(&server->serving[i], true);
+    atomic_store(&server->whole_serving, true);
+    server->started = true;
+    grpc_server_start(server->grpc);
+    for (unsigned i = 0; i < server->options.loop_count; i++) {
+        struct rpc_lane *lane = &server->lanes[i];
+        loop_enter(lane->loop);
+        for (int ready = 0; ready < AWAITED_PER_METHOD; ready++) {
+            for (size_t b = 0; b < server->binding_count; b++)
+                server_call_await(lane, &server->bindings[b]);
+            server_call_await_unknown(lane);
+        }
+        loop_leave(lane->loop);
+    }
+    log_info("rpc.listening", "%s, port %d%s%s", server->listen, server->port, server->options.tls ? ", TLS" : "",
+             server->options.auth ? ", keys" : "");
+    return true;
+}
+
+int rpc_server_port(const struct rpc_server *server)
+{
+    return server->port;
+}
+
+void rpc_server_set_serving(struct rpc_server *server, const char *service, bool serving)
+{
+    if (!*service)
+        atomic_store(&server->whole_serving, serving);
+    for (size_t i = 0; i < server->service_count; i++)
+        if (strcmp(server->services[i], service) == 0)
+            atomic_store(&server->serving[i], serving);
+    rpc_health_changed(server);
+}
+
+/* ---- the end ------------------------------------------------------------------------------------------------------
+ */
+
+/* Calls that their handlers have not ended, and calls that gRPC has not given back. */
+static unsigned calls_alive(struct rpc_server *server)
+{
+    unsigned alive = 0;
+    for (unsigned i = 0; i < server->options.loop_count; i++) {
+        loop_enter(server->lanes[i].loop);
+        alive += server->lanes[i].live_count + server->lanes[i].awaited_count;
+        loop_leave(server->lanes[i].loop);
+    }
+    return alive;
+}
+
+void rpc_server_destroy(struct rpc_server **server_pointer)
+{
+    struct rpc_server *server = *server_pointer;
+    if (!server)
+        return;
+    *server_pointer = NULL;
+    if (server->started)
+        rpc_drain_finish(server);
+    unsigned alive = calls_alive(server);
+    for (int waited_ms = 0; alive && waited_ms < END_LIMIT_MS; waited_ms += END_LOOK_MS) {
+        usleep(END_LOOK_MS * 1000);
+        alive = calls_alive(server);
+    }
+    if (alive) { /* their handlers would write into freed memory */
+        log_warn("rpc.leaked", "%u calls were never ended by their handlers; their server stays in memory", alive);
+        return;
+    }
+    for (unsigned i = 0; i < server->options.loop_count; i++)
+        server_call_pool_free(&server->lanes[i]);
+    grpc_server_destroy(server->grpc);
+    rpc_drain_free(server->drain);
+    free(server->bindings);
+    free(server->services);
+    free((void *)(uintptr_t)server->serving);
+    free(server->lanes);
+    free(server->listen);
+    free(server);
+}

@@ -1,0 +1,57 @@
+/* The server: binds service structs to gRPC core and keeps the house: TLS, keys, health, reflection, limits, drain. */
+#ifndef RENGA_RPC_SERVER_H
+#define RENGA_RPC_SERVER_H
+
+#include "base/status.h"
+#include "loop/loop.h"
+#include "rpc/rpc.h"
+
+#include <protobuf-c/protobuf-c.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct rpc_auth;
+struct rpc_schema;
+struct rpc_server;
+struct rpc_tls;
+
+struct rpc_server_options {
+    struct loop *const *loops; /* borrowed while the server lives */
+    unsigned loop_count;
+    const struct rpc_schema *schema;
+    const char *listen;          /* "0.0.0.0:15001", "[::]:15001", "unix:/run/renga.sock"; port 0 picks a free one */
+    const struct rpc_tls *tls;   /* NULL: no TLS */
+    const struct rpc_auth *auth; /* NULL: anyone may call anything */
+    size_t message_max;          /* bytes of one message, both ways; 0: the default */
+    size_t call_memory_max;      /* bytes a call's arena may take; 0: 8 × message_max */
+    size_t memory_max;           /* bytes gRPC may buffer over all connections; 0: 64 MiB */
+    unsigned streams_max;        /* concurrent calls on one connection; 0: 1,000 */
+    int64_t connection_age_ms;   /* a connection is asked to move on after this long; 0: never */
+    int64_t call_max_ms;         /* the longest a unary call may take whatever its client allows; 0: no limit */
+};
+
+struct rpc_server *rpc_server_create(const struct rpc_server_options *options, struct status *st);
+
+/* Adds a service: instance `i` serves the calls that arrive in loop `i`, so a handler shares nothing with other loops.
+ * All instances are borrowed and outlive the server. Before rpc_server_start. */
+void rpc_server_add(struct rpc_server *server, ProtobufCService *const *instances);
+
+/* Listens and serves. Fails with UNAVAILABLE where the address cannot be bound. */
+bool rpc_server_start(struct rpc_server *server, struct status *st);
+
+/* The port that was bound. */
+int rpc_server_port(const struct rpc_server *server);
+
+/* What grpc.health.v1 answers for one service ("" is the server as a whole). All are SERVING after the start. */
+void rpc_server_set_serving(struct rpc_server *server, const char *service, bool serving);
+
+/* Leaves without failing a call: NOT_SERVING to every health watcher, no new connections, the old ones asked to move
+ * on when their age is up; then, once nobody is connected any more (or all have had their time), shuts down. Calls that
+ * still run when `limit_ms` is over are cut with UNAVAILABLE. `drained` runs once, from loop 0. Once. */
+void rpc_server_drain(struct rpc_server *server, int64_t limit_ms, void (*drained)(void *data), void *data);
+
+/* Not from inside a loop; the loops still run. Drains with no patience where that was not done. */
+void rpc_server_destroy(struct rpc_server **server);
+
+#endif

@@ -1,0 +1,15 @@
+/* The service config of a channel: what gRPC's own client does about balancing, health and retries
+ * (https://github.com/grpc/grpc/blob/master/doc/service_config.md). */
+#ifndef RENGA_RPC_SERVICE_CONFIG_H
+#define RENGA_RPC_SERVICE_CONFIG_H
+
+struct rpc_schema;
+
+/* JSON for GRPC_ARG_SERVICE_CONFIG, to be freed; NULL where memory is out. Calls go round robin over the peers that
+ * say they are healthy as a whole (one channel carries several services); what the contract calls idempotent is sent
+ * again when a peer is UNAVAILABLE, up to four times in all and within a budget: once more than half of the last
+ * tokens are spent, retries stop until calls succeed again. Give GRPC_ARG_SERVICE_CONFIG_DISABLE_RESOLUTION too, so
+ * that no DNS record replaces it. */
+char *rpc_service_config(const struct rpc_schema *schema);
+
+#endif

@@ -1,0 +1,74 @@
+/* The parts of a server: lanes (its share of each loop), bindings (its methods) and the calls under way.
+ * Private to shared/rpc. */
+#ifndef RENGA_RPC_SERVING_H
+#define RENGA_RPC_SERVING_H
+
+#include "rpc/call.h"
+#include "rpc/queue.h"
+#include "rpc/server.h"
+
+#include <grpc/grpc.h>
+#include <stdatomic.h>
+
+struct server_call;
+struct health_watch;
+
+/* What a server does in one loop; touched only from inside it. */
+struct rpc_lane {
+    struct rpc_server *server;
+    struct loop *loop;
+    grpc_completion_queue *cq;
+    struct server_call *live, *pool;
+    unsigned live_count, pool_count;
+    unsigned awaited_count; /* handed to gRPC, not arrived yet */
+    _Atomic unsigned busy;  /* calls of services under way; written in the loop, read by the drain */
+    struct health_watch *watches;
+    atomic_bool watch_posted;
+    struct work watch_work; /* health has changed: look at the watches */
+    struct work cut_work;   /* the drain's patience is over */
+};
+
+/* A method of the runtime's own, which reads and writes bytes. `bytes` is NULL once a request stream has ended. */
+struct rpc_builtin {
+    const char *service, *method;
+    void (*handle)(struct rpc_lane *lane, struct rpc_call *call, const void *bytes, size_t size);
+};
+
+struct rpc_binding {
+    const struct rpc_method *method;
+    ProtobufCService *const *instances; /* NULL for a builtin */
+    const struct rpc_builtin *builtin;  /* NULL for a service */
+    void *registered;
+};
+
+struct rpc_server {
+    struct rpc_server_options options;
+    char *listen;
+    grpc_server *grpc;
+    struct rpc_lane *lanes;
+    struct rpc_binding *bindings;
+    size_t binding_count;
+    const char **services; /* names, of ours and of the builtins */
+    atomic_bool *serving;  /* what health says of each */
+    size_t service_count;
+    atomic_bool whole_serving;
+    bool started;
+    atomic_bool refusing; /* no more calls are taken from gRPC */
+    int port;
+    struct drain *drain;
+};
+
+/* Has gRPC hand the next call of a method (of no known method) to this lane. */
+void server_call_await(struct rpc_lane *lane, struct rpc_binding *binding);
+void server_call_await_unknown(struct rpc_lane *lane);
+
+/* The client is answered UNAVAILABLE at once; the handler is told, and what it still replies goes nowhere. */
+void server_call_cut_all(struct rpc_lane *lane);
+void server_call_pool_free(struct rpc_lane *lane);
+
+/* grpc.health.v1 */
+extern const struct rpc_builtin rpc_health_check, rpc_health_watch;
+void rpc_health_changed(struct rpc_server *server);
+void rpc_health_end_watches(struct rpc_lane *lane);
+
+#endif

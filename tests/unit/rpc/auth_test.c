@@ -1,0 +1,193 @@
+/* Bearer keys. */
+#include "rpc/auth.h"
+
+#include "base/trace.h"
+
+#include <openssl/evp.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct status st;
+
+/* SHA-256 in hexadecimal, in one of a few buffers. */
+static const char *hash_of(const char *key)
+{
+    static char texts[8][65];
+    static unsigned next;
+    uint8_t hash[32];
+    assert_int_equal(EVP_Digest(key, strlen(key), hash, NULL, EVP_sha256(), NULL), 1);
+    char *text = texts[next++ % 8];
+    trace_hex(hash, sizeof hash, text);
+    return text;
+}
+
+static struct rpc_auth *two_keys(void)
+{
+    static const char *const all[] = {"*"};
+    static const char *const some[] = {"renga.v1.Planner/Plan", "renga.v1.LlmGateway/*"};
+    struct rpc_auth_key keys[] = {
+        {{"operator", "house"}, hash_of("top-secret-key"), all, 1},
+        {{"shop", "acme"}, hash_of("shop-secret-key"), some, 2},
+        {{"idle", ""}, hash_of("idle-secret-key"), NULL, 0},
+    };
+    struct rpc_auth *auth = rpc_auth_create(keys, 3, &st);
+    assert_non_null(auth);
+    return auth;
+}
+
+static const struct rpc_principal *check(const struct rpc_auth *auth, const char *header, const char *method)
+{
+    status_clear(&st);
+    return rpc_auth_check(auth, header, header ? strlen(header) : 0, method, &st);
+}
+
+static void a_known_key_is_its_owner(void **state)
+{
+    struct rpc_auth *auth = two_keys();
+    const struct rpc_principal *principal = check(auth, "Bearer shop-secret-key", "renga.v1.Planner/Plan");
+    assert_non_null(principal);
+    assert_string_equal(principal->name, "shop");
+    assert_string_equal(principal->tenant, "acme");
+    assert_non_null(check(auth, "bearer  shop-secret-key ", "renga.v1.LlmGateway/Chat"));
+    assert_non_null(check(auth, "Bearer top-secret-key", "anything.At/All"));
+    rpc_auth_destroy(&auth);
+    assert_null(auth);
+}
+
+static void a_missing_or_unknown_key_is_unauthenticated(void **state)
+{
+    static const char *const headers[] = {
+        NULL, "", "Bearer", "Bearer ", "Bearer   ", "Basic shop-secret-key", "shop-secret-key", "Bearer shop-secret-kex",
+        "Bearer shop-secret-key x", "Bearer SHOP-SECRET-KEY",
+    };
+    struct rpc_auth *auth = two_keys();
+    for (size_t i = 0; i < sizeof headers / sizeof headers[0]; i++) {
+        assert_null(check(auth, headers[i], "renga.v1.Planner/Plan"));
+        assert_int_equal(st.code, UNAUTHENTICATED);
+        assert_null(strstr(st.text, "secret"));
+    }
+    rpc_auth_destroy(&auth);
+}
+
+static void a_method_outside_the_patterns_is_denied(void **state)
+{
+    static const char *const methods[] = {"renga.v1.Planner/PlanX", "renga.v1.Planner/Pla", "renga.v1.LlmGatewayX/Chat",
+                                          "renga.v1.Reviewer/Review"};
+    struct rpc_auth *auth = two_keys();
+    for (size_t i = 0; i < sizeof methods / sizeof methods[0]; i++) {
+        assert_null(check(auth, "Bearer shop-secret-key", methods[i]));
+        assert_int_equal(st.code, PERMISSION_DENIED);
+        assert_non_null(strstr(st.text, methods[i]));
+        assert_null(strstr(st.text, "secret"));
+    }
+    assert_null(check(auth, "Bearer idle-secret-key", "renga.v1.Planner/Plan"));
+    assert_int_equal(st.code, PERMISSION_DENIED);
+    rpc_auth_destroy(&auth);
+}
+
+static void health_is_open_to_all(void **state)
+{
+    struct rpc_auth *auth = two_keys();
+    const struct rpc_principal *anyone = check(auth, NULL, "grpc.health.v1.Health/Check");
+    assert_non_null(anyone);
+    assert_string_equal(anyone->name, "");
+    assert_non_null(check(auth, "Bearer nonsense", "grpc.health.v1.Health/Watch"));
+    assert_null(check(auth, NULL, "grpc.health.v1x.Health/Check"));
+    assert_null(check(auth, NULL, "grpc.reflection.v1.ServerReflection/ServerReflectionInfo"));
+    rpc_auth_destroy(&auth);
+}
+
+static void a_header_may_hold_any_bytes(void **state)
+{
+    static const char nul[] = "Bearer shop-secret-key\0x";
+    struct rpc_auth *auth = two_keys();
+    assert_null(rpc_auth_check(auth, nul, sizeof nul - 1, "renga.v1.Planner/Plan", &st));
+    char *huge = malloc(1u << 16);
+    memset(huge, 'x', 1u << 16);
+    memcpy(huge, "Bearer ", 7);
+    assert_null(rpc_auth_check(auth, huge, 1u << 16, "renga.v1.Planner/Plan", &st));
+    assert_int_equal(st.code, UNAUTHENTICATED);
+    free(huge);
+    rpc_auth_destroy(&auth);
+}
+
+static void a_thousand_keys_are_told_apart(void **state)
+{
+    enum { COUNT = 1000 };
+    static char names[COUNT][16], hashes[COUNT][65];
+    static struct rpc_auth_key keys[COUNT];
+    static const char *const all[] = {"*"};
+    char header[32];
+    for (size_t i = 0; i < COUNT; i++) {
+        snprintf(names[i], sizeof names[i], "key-%zu", i);
+        memcpy(hashes[i], hash_of(names[i]), sizeof hashes[i]);
+        keys[i] = (struct rpc_auth_key){{names[i], "t"}, hashes[i], all, 1};
+    }
+    struct rpc_auth *auth = rpc_auth_create(keys, COUNT, &st);
+    assert_non_null(auth);
+    for (size_t i = 0; i < COUNT; i++) {
+        snprintf(header, sizeof header, "Bearer key-%zu", i);
+        assert_string_equal(check(auth, header, "a.B/C")->name, names[i]);
+    }
+    assert_null(check(auth, "Bearer key-1000", "a.B/C"));
+    rpc_auth_destroy(&auth);
+}
+
+static void a_configuration_that_cannot_be_meant_is_refused(void **state)
+{
+    static const char *const fine[] = {"*"};
+    static const char *const wrong[] = {"renga.v1.*", "renga.v1.Planner", "/Plan", "a.B/", "a.B/Pl*", "**", "", "a.B/C/D"};
+    struct rpc_auth_key key = {{"shop", "acme"}, hash_of("k"), fine, 1};
+    struct rpc_auth_key twins[] = {key, key};
+    twins[1].principal.name = "twin";
+
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        struct rpc_auth_key other = key;
+        other.methods = &wrong[i];
+        assert_null(rpc_auth_create(&other, 1, &st));
+        assert_int_equal(st.code, INVALID_ARGUMENT);
+        assert_non_null(strstr(st.text, "'shop'"));
+    }
+    assert_null(rpc_auth_create(twins, 2, &st));
+    assert_non_null(strstr(st.text, "'twin'"));
+    key.sha256 = "k";
+    assert_null(rpc_auth_create(&key, 1, &st));
+    assert_non_null(strstr(st.text, "64 hexadecimal digits"));
+    key.sha256 = "zz00000000000000000000000000000000000000000000000000000000000000";
+    assert_null(rpc_auth_create(&key, 1, &st));
+    key.sha256 = NULL;
+    assert_null(rpc_auth_create(&key, 1, &st));
+    key.principal.name = NULL;
+    assert_null(rpc_auth_create(&key, 1, &st));
+    assert_null(rpc_auth_create(twins, RPC_AUTH_KEYS_MAX + 1, &st));
+    assert_int_equal(st.code, INVALID_ARGUMENT);
+}
+
+static void without_keys_nobody_comes_in(void **state)
+{
+    struct rpc_auth *auth = rpc_auth_create(NULL, 0, &st);
+    assert_non_null(auth);
+    assert_null(check(auth, "Bearer x", "a.B/C"));
+    rpc_auth_destroy(&auth);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_known_key_is_its_owner),
+        cmocka_unit_test(a_missing_or_unknown_key_is_unauthenticated),
+        cmocka_unit_test(a_method_outside_the_patterns_is_denied),
+        cmocka_unit_test(health_is_open_to_all),
+        cmocka_unit_test(a_header_may_hold_any_bytes),
+        cmocka_unit_test(a_thousand_keys_are_told_apart),
+        cmocka_unit_test(a_configuration_that_cannot_be_meant_is_refused),
+        cmocka_unit_test(without_keys_nobody_comes_in),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
