@@ -207,7 +207,9 @@ static struct transfer_list *list_of(struct transfer *transfer, enum transfer_st
 
 void transfer_move(struct transfer *transfer, enum transfer_state state)
 {
-    assert(moves[transfer->state][state]);
+    bool allowed = moves[transfer->state][state];
+    assert(allowed);
+    (void)allowed;
     struct transfer_list *from = list_of(transfer, transfer->state), *to = list_of(transfer, state);
     transfer->state = state;
     if (from == to)

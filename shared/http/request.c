@@ -260,6 +260,7 @@ enum MHD_Result request_accessed(void *cls, struct MHD_Connection *mhd, const ch
     }
     if (!request->received) {
         request->received = true;
+        buffer_text(&request->body); /* puts the NUL behind it */
         if (request->refusal)
             refuse(request);
         else

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <strings.h>
 
-#define HASH_SIZE   32           /* bytes of SHA-256 */
+#define HASH_SIZE   ((size_t)32) /* bytes of SHA-256 */
 #define KEY_MAX     1024         /* bytes of a bearer key */
 #define MEMORY_MAX  (256u << 20) /* bytes of copied names and patterns */
 #define OPEN_PREFIX "grpc.health.v1."
@@ -35,11 +35,11 @@ struct rpc_auth {
 static bool hash_parse(const char *text, uint8_t hash[HASH_SIZE])
 {
     static const char digits[] = "0123456789abcdef0123456789ABCDEF";
-    if (text == NULL || strlen(text) != 2 * HASH_SIZE)
+    if (!text || strlen(text) != 2 * HASH_SIZE)
         return false;
     for (size_t i = 0; i < 2 * HASH_SIZE; i++) {
         const char *digit = memchr(digits, text[i], sizeof digits - 1);
-        if (digit == NULL)
+        if (!digit)
             return false;
         hash[i / 2] = (uint8_t)(hash[i / 2] << 4 | (digit - digits) % 16);
     }
@@ -52,30 +52,31 @@ static bool pattern_is_valid(const char *pattern)
     if (strcmp(pattern, "*") == 0)
         return true;
     const char *slash = strchr(pattern, '/');
-    if (slash == NULL || slash == pattern || slash[1] == '\0' || strchr(slash + 1, '/') != NULL)
+    if (!slash || slash == pattern || slash[1] == '\0' || strchr(slash + 1, '/'))
         return false;
     const char *star = strchr(pattern, '*');
-    return star == NULL || (star == slash + 1 && star[1] == '\0');
+    return !star || (star == slash + 1 && star[1] == '\0');
 }
 
 static bool key_copy(struct rpc_auth *auth, const struct rpc_auth_key *given, struct key *key, struct status *st)
 {
     const char *name = given->principal.name;
-    if (name == NULL || name[0] == '\0' || given->principal.tenant == NULL)
+    if (!name || name[0] == '\0' || !given->principal.tenant)
         return fail(st, INVALID_ARGUMENT, "a key has no name or no tenant; name it after the client that holds it");
     if (!text_is_clean(name, strlen(name)) || !text_is_clean(given->principal.tenant, strlen(given->principal.tenant)))
         return fail(st, INVALID_ARGUMENT, "the name or the tenant of a key is not UTF-8");
     if (!hash_parse(given->sha256, key->hash))
         return fail(st, INVALID_ARGUMENT,
-                    "the hash of key '%s' is not 64 hexadecimal digits; make it with: printf %%s KEY | sha256sum", name);
+                    "the hash of key '%s' is not 64 hexadecimal digits; make it with: printf %%s KEY | sha256sum",
+                    name);
     if (given->method_count > RPC_AUTH_METHODS_MAX)
-        return fail(st, INVALID_ARGUMENT, "key '%s' has %zu method patterns and may have %d", name,
-                    given->method_count, RPC_AUTH_METHODS_MAX);
+        return fail(st, INVALID_ARGUMENT, "key '%s' has %zu method patterns and may have %d", name, given->method_count,
+                    RPC_AUTH_METHODS_MAX);
     key->principal.name = arena_strdup(&auth->memory, name);
     key->principal.tenant = arena_strdup(&auth->memory, given->principal.tenant);
     key->methods = arena_alloc(&auth->memory, given->method_count * sizeof *key->methods);
     key->method_count = given->method_count;
-    for (size_t i = 0; i < given->method_count && key->methods != NULL; i++) {
+    for (size_t i = 0; i < given->method_count && key->methods; i++) {
         if (!pattern_is_valid(given->methods[i]))
             return fail(st, INVALID_ARGUMENT,
                         "key '%s' has method pattern '%s'; write package.Service/Method, package.Service/* or *", name,
@@ -95,11 +96,11 @@ static bool keys_copy(struct rpc_auth *auth, const struct rpc_auth_key *keys, si
     if (count > RPC_AUTH_KEYS_MAX)
         return fail(st, INVALID_ARGUMENT, "there are %zu keys and may be %d", count, RPC_AUTH_KEYS_MAX);
     auth->keys = arena_zalloc(&auth->memory, count * sizeof *auth->keys);
-    for (size_t i = 0; i < count && auth->keys != NULL; i++) {
+    for (size_t i = 0; i < count && auth->keys; i++) {
         if (!key_copy(auth, &keys[i], &auth->keys[i], st))
             return false;
     }
-    if (auth->memory.exhausted)
+    if (!auth->keys || auth->memory.exhausted)
         return fail(st, RESOURCE_EXHAUSTED, "no memory for %zu keys", count);
     auth->count = count;
     if (count > 0)
@@ -115,22 +116,22 @@ static bool keys_copy(struct rpc_auth *auth, const struct rpc_auth_key *keys, si
 struct rpc_auth *rpc_auth_create(const struct rpc_auth_key *keys, size_t count, struct status *st)
 {
     struct rpc_auth *auth = calloc(1, sizeof *auth);
-    if (auth == NULL) {
+    if (!auth) {
         fail(st, RESOURCE_EXHAUSTED, "no memory for keys");
         return NULL;
     }
     arena_init(&auth->memory, NULL, 0, MEMORY_MAX);
     auth->sha256 = EVP_MD_fetch(NULL, "SHA256", NULL);
-    if (auth->sha256 == NULL)
+    if (!auth->sha256)
         fail(st, INTERNAL, "OpenSSL has no SHA-256; look at its configuration");
-    if (auth->sha256 == NULL || !keys_copy(auth, keys, count, st))
+    if (!auth->sha256 || !keys_copy(auth, keys, count, st))
         rpc_auth_destroy(&auth);
     return auth;
 }
 
 void rpc_auth_destroy(struct rpc_auth **auth)
 {
-    if (*auth == NULL)
+    if (!*auth)
         return;
     EVP_MD_free((*auth)->sha256);
     arena_fini(&(*auth)->memory);
@@ -144,7 +145,7 @@ void rpc_auth_destroy(struct rpc_auth **auth)
 static bool bearer(const char *header, size_t size, const char **key, size_t *key_size)
 {
     static const char scheme[] = "Bearer ";
-    if (header == NULL || size < sizeof scheme - 1 || strncasecmp(header, scheme, sizeof scheme - 1) != 0)
+    if (!header || size < sizeof scheme - 1 || strncasecmp(header, scheme, sizeof scheme - 1) != 0)
         return false;
     const char *start = header + sizeof scheme - 1, *end = header + size;
     while (start < end && *start == ' ')
@@ -202,7 +203,7 @@ const struct rpc_principal *rpc_auth_check(const struct rpc_auth *auth, const vo
     const struct key *key = NULL;
     if (text_size <= KEY_MAX && EVP_Digest(text, text_size, hash, NULL, auth->sha256, NULL) == 1)
         key = key_find(auth, hash);
-    if (key == NULL) {
+    if (!key) {
         fail(st, UNAUTHENTICATED, "the key of the call is not known here; ask the operator for one");
         return NULL;
     }

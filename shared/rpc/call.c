@@ -339,6 +339,20 @@ void rpc_call_deliver_end(struct rpc_call *call)
     handle(call, NULL);
 }
 
+typedef void (*service_function)(ProtobufCService *service, const ProtobufCMessage *input, ProtobufCClosure closure,
+                                 void *closure_data);
+
+void rpc_service_invoke(ProtobufCService *service, unsigned method_index, const ProtobufCMessage *input,
+                        ProtobufCClosure closure, void *closure_data)
+{
+    const service_function *functions = (const service_function *)(service + 1); /* as protoc-c lays them out */
+    if (functions[method_index])
+        functions[method_index](service, input, closure, closure_data);
+    else
+        rpc_fail_with(closure_data, UNIMPLEMENTED, "%s is in the contract, but this release does not have it yet",
+                      rpc_call_method(closure_data));
+}
+
 /* ---- cancellation -------------------------------------------------------------------------------------------------
  */
 

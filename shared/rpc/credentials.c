@@ -38,8 +38,8 @@ struct server_source {
     bool given; /* gRPC has been given certificates */
 };
 
-static grpc_ssl_certificate_config_reload_status
-server_certificates_fetch(void *data, grpc_ssl_server_certificate_config **config)
+static grpc_ssl_certificate_config_reload_status server_certificates_fetch(void *data,
+                                                                           grpc_ssl_server_certificate_config **config)
 {
     struct server_source *source = data;
     pthread_mutex_lock(&source->lock);
@@ -47,7 +47,9 @@ server_certificates_fetch(void *data, grpc_ssl_server_certificate_config **confi
     if (changed) {
         const struct rpc_tls_pem *pem = rpc_tls_files_pem(source->files);
         grpc_ssl_pem_key_cert_pair pair = {.private_key = pem->key, .cert_chain = pem->certificate};
-        *config = grpc_ssl_server_certificate_config_create(pem->authorities, &pair, 1);
+        /* gRPC aborts without any, even where no client is asked for a certificate; then it looks at none of them. */
+        *config =
+            grpc_ssl_server_certificate_config_create(pem->authorities ? pem->authorities : pem->certificate, &pair, 1);
         source->given = true;
     }
     pthread_mutex_unlock(&source->lock);
@@ -98,7 +100,8 @@ grpc_server_credentials *rpc_tls_server_credentials(const struct rpc_tls *tls, s
 
 struct channel_source {
     struct rpc_tls_files *files;
-    int identity, authorities; /* descriptors of the copies; -1: none */
+    int identity; /* descriptors of the copies; -1: we have no certificate */
+    int authorities;
     unsigned generation;
     grpc_tls_certificate_verifier *host_name;
     grpc_tls_certificate_verifier_external verifier;
@@ -149,7 +152,7 @@ static bool copies_put(struct channel_source *source)
     source->generation++;
     if (pem->certificate && !copy_put(&source->identity, source->generation, pem->key, pem->certificate))
         return false;
-    return !pem->authorities || copy_put(&source->authorities, source->generation, pem->authorities, NULL);
+    return copy_put(&source->authorities, source->generation, pem->authorities, NULL);
 }
 
 static void *sources_watch(void *data)
@@ -238,20 +241,16 @@ static grpc_channel_credentials *channel_credentials(struct channel_source *sour
     char identity[32], authorities[32];
     snprintf(identity, sizeof identity, "/proc/self/fd/%d", source->identity);
     snprintf(authorities, sizeof authorities, "/proc/self/fd/%d", source->authorities);
-    bool has_identity = source->identity >= 0, has_authorities = source->authorities >= 0;
+    bool has_identity = source->identity >= 0;
     grpc_tls_certificate_provider *provider = grpc_tls_certificate_provider_file_watcher_create(
-        has_identity ? identity : NULL, has_identity ? identity : NULL, has_authorities ? authorities : NULL,
-        PROVIDER_SECONDS);
+        has_identity ? identity : NULL, has_identity ? identity : NULL, authorities, PROVIDER_SECONDS);
     source->host_name = grpc_tls_certificate_verifier_host_name_create();
-    source->verifier = (grpc_tls_certificate_verifier_external){.user_data = source,
-                                                                .verify = peer_verify,
-                                                                .cancel = peer_verify_cancel,
-                                                                .destruct = channel_source_destroy};
+    source->verifier = (grpc_tls_certificate_verifier_external){
+        .user_data = source, .verify = peer_verify, .cancel = peer_verify_cancel, .destruct = channel_source_destroy};
     grpc_tls_certificate_verifier *verifier = grpc_tls_certificate_verifier_external_create(&source->verifier);
     grpc_tls_credentials_options *options = grpc_tls_credentials_options_create();
     grpc_tls_credentials_options_set_certificate_provider(options, provider);
-    if (has_authorities)
-        grpc_tls_credentials_options_watch_root_certs(options);
+    grpc_tls_credentials_options_watch_root_certs(options);
     if (has_identity)
         grpc_tls_credentials_options_watch_identity_key_cert_pairs(options);
     grpc_tls_credentials_options_set_certificate_verifier(options, verifier);
@@ -260,11 +259,36 @@ static grpc_channel_credentials *channel_credentials(struct channel_source *sour
     return grpc_tls_credentials_create(options);
 }
 
+/* Whom the system trusts. gRPC would look for it too; this way it is checked, watched and missed like any file. */
+static const char *system_authorities(void)
+{
+    static const char *const places[] = {
+        "/etc/ssl/certs/ca-certificates.crt", /* Debian, Alpine */
+        "/etc/pki/tls/certs/ca-bundle.crt",   /* Fedora */
+        "/etc/ssl/cert.pem",
+    };
+    const char *chosen = secure_getenv("SSL_CERT_FILE"); /* as OpenSSL has it */
+    if (chosen)
+        return chosen;
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        if (access(places[i], R_OK) == 0)
+            return places[i];
+    }
+    return NULL;
+}
+
 grpc_channel_credentials *rpc_tls_channel_credentials(const struct rpc_tls *tls, struct status *st)
 {
-    if (!tls->certificate && !tls->key && !tls->authorities) /* nothing that may change */
-        return grpc_ssl_credentials_create_ex(NULL, NULL, NULL, NULL);
-    struct rpc_tls_files *files = rpc_tls_files_open(tls, st);
+    struct rpc_tls used = *tls;
+    if (!used.authorities)
+        used.authorities = system_authorities();
+    if (!used.authorities) {
+        fail(st, FAILED_PRECONDITION,
+             "this system has no list of authorities to trust; install ca-certificates, or "
+             "give the file of the authorities that sign the peer's certificate");
+        return NULL;
+    }
+    struct rpc_tls_files *files = rpc_tls_files_open(&used, st);
     struct channel_source *source = files ? calloc(1, sizeof *source) : NULL;
     if (!source) {
         if (files)

@@ -13,8 +13,8 @@
 grpc_server_credentials *rpc_tls_server_credentials(const struct rpc_tls *tls, struct status *st);
 
 /* The name of the peer is verified against the channel's target, or GRPC_SSL_TARGET_NAME_OVERRIDE_ARG. A changed file
- * is used by handshakes that begin a second and a quarter later. One object may serve any number of channels; with
- * files each starts a thread of gRPC's. */
+ * is used by handshakes that begin a second and a quarter later. Each object has a thread of gRPC's, and may serve any
+ * number of channels. */
 grpc_channel_credentials *rpc_tls_channel_credentials(const struct rpc_tls *tls, struct status *st);
 
 #endif

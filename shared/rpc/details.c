@@ -67,7 +67,7 @@ size_t rpc_details_encode(const struct status *st, struct arena *arena, const vo
     rpc_wire_put_text(&writer, STATUS_MESSAGE, st->text);
     rpc_wire_put_varint(&writer, STATUS_CODE_FIELD, st->code);
     *details = writer.full ? NULL : arena_copy(arena, rpc_wire_written(&writer), writer.used);
-    return *details == NULL ? 0 : writer.used;
+    return *details ? writer.used : 0;
 }
 
 /* ---- Decoding --------------------------------------------------------------------------------------------------- */
@@ -85,7 +85,7 @@ static bool find(const uint8_t *bytes, size_t size, uint32_t number, enum rpc_wi
             any = true;
         }
     }
-    return any && wire.error == NULL;
+    return any && !wire.error;
 }
 
 static void take_text(const struct rpc_wire_field *field, char *out, size_t room)
@@ -128,8 +128,7 @@ static void take_bad_request(const uint8_t *bytes, size_t size, struct status *s
 static void take_detail(const uint8_t *bytes, size_t size, struct status *st)
 {
     struct rpc_wire_field url, value;
-    if (!find(bytes, size, ANY_TYPE_URL, RPC_WIRE_BYTES, &url) ||
-        !find(bytes, size, ANY_VALUE, RPC_WIRE_BYTES, &value))
+    if (!find(bytes, size, ANY_TYPE_URL, RPC_WIRE_BYTES, &url) || !find(bytes, size, ANY_VALUE, RPC_WIRE_BYTES, &value))
         return;
     if (url.size == sizeof retry_info_url - 1 && memcmp(url.bytes, retry_info_url, url.size) == 0)
         take_retry_info(value.bytes, value.size, st);

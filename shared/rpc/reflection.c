@@ -74,7 +74,7 @@ static bool extension_take(const struct rpc_wire_field *extension, struct questi
         if (field.number == EXTENSION_NUMBER && field.type == RPC_WIRE_VARINT)
             question->number = (int)field.value;
     }
-    return wire.error == NULL || fail(st, INVALID_ARGUMENT, "file_containing_extension is malformed: %s", wire.error);
+    return !wire.error || fail(st, INVALID_ARGUMENT, "file_containing_extension is malformed: %s", wire.error);
 }
 
 static bool question_read(struct question *question, struct status *st)
@@ -106,8 +106,7 @@ static bool question_read(struct question *question, struct status *st)
             break;
         }
     }
-    return wire.error == NULL ||
-           fail(st, INVALID_ARGUMENT, "the request is no valid ServerReflectionRequest: %s", wire.error);
+    return !wire.error || fail(st, INVALID_ARGUMENT, "the request is no valid ServerReflectionRequest: %s", wire.error);
 }
 
 /* ---- The answer ------------------------------------------------------------------------------------------------- */
@@ -125,7 +124,7 @@ static bool file_is_in(const struct answer *answer, const struct rpc_file *file)
 static bool files_collect(struct answer *answer, const struct rpc_file *file, struct arena *arena)
 {
     answer->files = arena_alloc(arena, rpc_schema_file_count(answer->schema) * sizeof(const struct rpc_file *));
-    if (answer->files == NULL)
+    if (!answer->files)
         return false;
     answer->files[answer->file_count++] = file;
     for (size_t next = 0; next < answer->file_count; next++) {
@@ -144,18 +143,18 @@ static bool answer_find(struct answer *answer, const struct question *question, 
     switch (question->kind) {
     case REQUEST_FILE_BY_FILENAME:
         file = rpc_schema_file(answer->schema, question->name);
-        if (file == NULL)
+        if (!file)
             fail(&answer->error, NOT_FOUND, "no file '%s'; list the services to see what there is", question->name);
         break;
     case REQUEST_FILE_CONTAINING_SYMBOL:
     case REQUEST_ALL_EXTENSION_NUMBERS:
         file = rpc_schema_symbol(answer->schema, question->name);
-        if (file == NULL)
+        if (!file)
             fail(&answer->error, NOT_FOUND, "no symbol '%s'; give its full name, as package.Name", question->name);
         break;
     case REQUEST_FILE_CONTAINING_EXTENSION:
         file = rpc_schema_extension(answer->schema, question->name, question->number);
-        if (file == NULL)
+        if (!file)
             fail(&answer->error, NOT_FOUND, "no extension %d of '%s'", question->number, question->name);
         break;
     case REQUEST_LIST_SERVICES:
@@ -163,7 +162,7 @@ static bool answer_find(struct answer *answer, const struct question *question, 
     default:
         fail(&answer->error, INVALID_ARGUMENT, "the request asks nothing that reflection knows; set one of its fields");
     }
-    return file == NULL || question->kind == REQUEST_ALL_EXTENSION_NUMBERS || files_collect(answer, file, arena);
+    return !file || question->kind == REQUEST_ALL_EXTENSION_NUMBERS || files_collect(answer, file, arena);
 }
 
 static void put_error(struct rpc_wire_writer *writer, const struct status *error)
@@ -235,7 +234,7 @@ bool rpc_reflection_answer(const struct rpc_schema *schema, const char *const *s
         writer.buffer = arena_alloc(arena, measure.used);
         writer.size = measure.used;
     }
-    if (writer.buffer == NULL)
+    if (!writer.buffer)
         return fail(st, RESOURCE_EXHAUSTED, "no memory for an answer of %zu bytes", measure.used);
     put_response(&writer, &answer, &question);
     *response = writer.buffer;

@@ -52,6 +52,11 @@ struct rpc_metadata {
     size_t size;
 };
 
+/* The `invoke` of every service of ours, in place of protobuf-c's own: a function that is left NULL answers UNIMPLEMENTED,
+ * so a service fills in what it has. */
+void rpc_service_invoke(ProtobufCService *service, unsigned method_index, const ProtobufCMessage *input,
+                        ProtobufCClosure closure, void *closure_data);
+
 /* ---- The call that is being answered ---------------------------------------------------------------------------- */
 
 /* Ends the call with a status that is not OK. Once, instead of a reply (or of further replies of a stream). */

@@ -17,9 +17,8 @@ int schema_extension_compare(const void *a, const void *b)
 
 void rpc_schema_destroy(struct rpc_schema **schema)
 {
-    if (*schema == NULL) {
+    if (!*schema)
         return;
-    }
     free((*schema)->services.items);
     free((*schema)->methods.items);
     free((*schema)->symbols.items);
@@ -61,9 +60,8 @@ size_t rpc_schema_file_count(const struct rpc_schema *schema)
 const struct rpc_file *rpc_schema_file(const struct rpc_schema *schema, const char *name)
 {
     for (size_t i = 0; i < schema->file_count; i++) {
-        if (strcmp(schema->files[i].name, name) == 0) {
+        if (strcmp(schema->files[i].name, name) == 0)
             return &schema->files[i];
-        }
     }
     return NULL;
 }
@@ -72,21 +70,19 @@ const struct rpc_file *rpc_schema_symbol(const struct rpc_schema *schema, const 
 {
     struct schema_symbol wanted = {.name = symbol};
     const struct schema_symbol *found = NULL;
-    if (schema->symbols.count > 0) {
-        found = bsearch(&wanted, schema->symbols.items, schema->symbols.count, sizeof(wanted), schema_symbol_compare);
-    }
-    return found == NULL ? NULL : found->file;
+    if (schema->symbols.count > 0)
+        found = bsearch(&wanted, schema->symbols.items, schema->symbols.count, sizeof wanted, schema_symbol_compare);
+    return found ? found->file : NULL;
 }
 
 const struct rpc_file *rpc_schema_extension(const struct rpc_schema *schema, const char *message, int number)
 {
     struct rpc_extension wanted = {.message = message, .number = number};
     const struct rpc_extension *found = NULL;
-    if (schema->extensions.count > 0) {
-        found = bsearch(&wanted, schema->extensions.items, schema->extensions.count, sizeof(wanted),
+    if (schema->extensions.count > 0)
+        found = bsearch(&wanted, schema->extensions.items, schema->extensions.count, sizeof wanted,
                         schema_extension_compare);
-    }
-    return found == NULL ? NULL : found->file;
+    return found ? found->file : NULL;
 }
 
 const struct rpc_extension *rpc_schema_extensions(const struct rpc_schema *schema, size_t *count)

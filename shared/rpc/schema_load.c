@@ -62,7 +62,7 @@ static void *list_add(struct load *load, struct schema_list *list, size_t item_s
     if (list->count == list->room) {
         size_t room = list->room == 0 ? LIST_FIRST : 2 * list->room;
         void *items = realloc(list->items, room * item_size);
-        if (items == NULL) {
+        if (!items) {
             out_of_memory(load);
             return NULL;
         }
@@ -76,7 +76,7 @@ static void *list_add(struct load *load, struct schema_list *list, size_t item_s
 
 static bool malformed(struct load *load, const char *reason)
 {
-    const char *name = load->file == NULL || load->file->name == NULL ? "" : load->file->name;
+    const char *name = load->file && load->file->name ? load->file->name : "";
     return fail(load->st, INVALID_ARGUMENT, "the descriptor set is malformed in file '%s' (number %zu): %s", name,
                 load->schema->file_count, reason);
 }
@@ -94,7 +94,7 @@ static bool field_last(struct load *load, const struct piece *piece, uint32_t nu
             *found = true;
         }
     }
-    return wire.error == NULL || malformed(load, wire.error);
+    return !wire.error || malformed(load, wire.error);
 }
 
 static bool number_read(struct load *load, const struct piece *piece, uint32_t number, uint64_t *value)
@@ -102,12 +102,10 @@ static bool number_read(struct load *load, const struct piece *piece, uint32_t n
     struct rpc_wire_field field;
     bool found;
     *value = 0;
-    if (!field_last(load, piece, number, RPC_WIRE_VARINT, &field, &found)) {
+    if (!field_last(load, piece, number, RPC_WIRE_VARINT, &field, &found))
         return false;
-    }
-    if (found) {
+    if (found)
         *value = field.value;
-    }
     return true;
 }
 
@@ -116,12 +114,10 @@ static const char *name_read(struct load *load, const struct piece *piece, uint3
 {
     struct rpc_wire_field field;
     bool found;
-    if (!field_last(load, piece, number, RPC_WIRE_BYTES, &field, &found)) {
+    if (!field_last(load, piece, number, RPC_WIRE_BYTES, &field, &found))
         return NULL;
-    }
-    if (!found || field.size == 0) {
+    if (!found || field.size == 0)
         return scope;
-    }
     const char *text = (const char *)field.bytes;
     if (!text_is_clean(text, field.size) || field.size + strlen(scope) >= FULL_NAME_MAX) {
         malformed(load, "a name in it is not text, or too long");
@@ -129,9 +125,8 @@ static const char *name_read(struct load *load, const struct piece *piece, uint3
     }
     char *name = scope[0] == '\0' ? arena_strndup(&load->schema->names, text, field.size)
                                   : arena_printf(&load->schema->names, "%s.%.*s", scope, (int)field.size, text);
-    if (name == NULL) {
+    if (!name)
         out_of_memory(load);
-    }
     return name;
 }
 
@@ -141,16 +136,14 @@ static bool extension_load(struct load *load, const struct piece *piece)
 {
     uint64_t number;
     const char *message = name_read(load, piece, FIELD_EXTENDEE, "");
-    if (message == NULL || !number_read(load, piece, FIELD_NUMBER, &number)) {
+    if (!message || !number_read(load, piece, FIELD_NUMBER, &number))
         return false;
-    }
     if (message[0] == '\0') {
         return true; /* an ordinary field */
     }
-    struct rpc_extension *extension = list_add(load, &load->schema->extensions, sizeof(*extension));
-    if (extension == NULL) {
+    struct rpc_extension *extension = list_add(load, &load->schema->extensions, sizeof *extension);
+    if (!extension)
         return false;
-    }
     extension->message = message[0] == '.' ? message + 1 : message;
     extension->number = (int)number;
     extension->file = load->file;
@@ -159,10 +152,9 @@ static bool extension_load(struct load *load, const struct piece *piece)
 
 static bool service_load(struct load *load, const char *name)
 {
-    struct schema_service *service = list_add(load, &load->schema->services, sizeof(*service));
-    if (service == NULL) {
+    struct schema_service *service = list_add(load, &load->schema->services, sizeof *service);
+    if (!service)
         return false;
-    }
     service->name = name;
     service->first = load->schema->methods.count;
     return true;
@@ -178,17 +170,14 @@ static bool method_load(struct load *load, const struct piece *piece, const char
     bool found;
     if (!number_read(load, piece, METHOD_CLIENT_STREAMING, &client_streams) ||
         !number_read(load, piece, METHOD_SERVER_STREAMING, &server_streams) ||
-        !field_last(load, piece, METHOD_OPTIONS, RPC_WIRE_BYTES, &options, &found)) {
+        !field_last(load, piece, METHOD_OPTIONS, RPC_WIRE_BYTES, &options, &found))
         return false;
-    }
     struct piece inner = {.bytes = options.bytes, .size = options.size};
-    if (found && !number_read(load, &inner, OPTIONS_IDEMPOTENCY, &idempotency)) {
+    if (found && !number_read(load, &inner, OPTIONS_IDEMPOTENCY, &idempotency))
         return false;
-    }
-    struct rpc_method *method = list_add(load, &schema->methods, sizeof(*method));
-    if (method == NULL) {
+    struct rpc_method *method = list_add(load, &schema->methods, sizeof *method);
+    if (!method)
         return false;
-    }
     method->service = service->name;
     method->name = full_name + strlen(service->name) + 1;
     method->path = arena_printf(&schema->names, "/%s/%s", service->name, method->name);
@@ -197,7 +186,7 @@ static bool method_load(struct load *load, const struct piece *piece, const char
     method->client_streams = client_streams != 0;
     method->server_streams = server_streams != 0;
     method->idempotent = idempotency != 0;
-    return method->path != NULL || out_of_memory(load);
+    return method->path || out_of_memory(load);
 }
 
 static bool piece_load(struct load *load, const struct piece *piece);
@@ -208,35 +197,29 @@ static bool inner_load(struct load *load, const struct piece *piece, const char 
     struct rpc_wire wire = rpc_wire_over(piece->bytes, piece->size);
     struct rpc_wire_field field;
     while (rpc_wire_next(&wire, &field)) {
-        for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-            if (places[i].outer != piece->kind || places[i].number != field.number || field.type != RPC_WIRE_BYTES) {
+        for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+            if (places[i].outer != piece->kind || places[i].number != field.number || field.type != RPC_WIRE_BYTES)
                 continue;
-            }
             struct piece inner = {places[i].inner, field.bytes, field.size, name, piece->depth + 1};
-            if (!piece_load(load, &inner)) {
+            if (!piece_load(load, &inner))
                 return false;
-            }
         }
     }
-    return wire.error == NULL || malformed(load, wire.error);
+    return !wire.error || malformed(load, wire.error);
 }
 
 static bool piece_load(struct load *load, const struct piece *piece)
 {
-    if (piece->depth > NESTING_MAX) {
+    if (piece->depth > NESTING_MAX)
         return malformed(load, "its messages are nested too deeply");
-    }
     const char *name = name_read(load, piece, ANY_NAME, piece->scope);
-    if (name == NULL) {
+    if (!name)
         return false;
-    }
-    if (name == piece->scope) {
+    if (name == piece->scope)
         return malformed(load, "something in it has no name");
-    }
-    struct schema_symbol *symbol = list_add(load, &load->schema->symbols, sizeof(*symbol));
-    if (symbol == NULL) {
+    struct schema_symbol *symbol = list_add(load, &load->schema->symbols, sizeof *symbol);
+    if (!symbol)
         return false;
-    }
     symbol->name = name;
     symbol->file = load->file;
     switch (piece->kind) {
@@ -258,23 +241,19 @@ static bool imports_load(struct load *load, struct rpc_file *file, const struct 
     struct rpc_wire wire = rpc_wire_over(piece->bytes, piece->size);
     struct rpc_wire_field field;
     size_t count = 0;
-    while (rpc_wire_next(&wire, &field)) {
+    while (rpc_wire_next(&wire, &field))
         count += field.number == FILE_DEPENDENCY && field.type == RPC_WIRE_BYTES;
-    }
-    const char **imports = arena_alloc(&load->schema->names, count * sizeof(*imports));
-    if (imports == NULL) {
+    const char **imports = arena_alloc(&load->schema->names, count * sizeof *imports);
+    if (!imports)
         return out_of_memory(load);
-    }
     file->imports = imports;
     wire = rpc_wire_over(piece->bytes, piece->size);
     while (rpc_wire_next(&wire, &field)) {
-        if (field.number != FILE_DEPENDENCY || field.type != RPC_WIRE_BYTES) {
+        if (field.number != FILE_DEPENDENCY || field.type != RPC_WIRE_BYTES)
             continue;
-        }
         imports[file->import_count] = arena_strndup(&load->schema->names, (const char *)field.bytes, field.size);
-        if (imports[file->import_count++] == NULL) {
+        if (!imports[file->import_count++])
             return out_of_memory(load);
-        }
     }
     return true;
 }
@@ -287,8 +266,8 @@ static bool file_load(struct load *load, const uint8_t *bytes, size_t size)
     file->bytes = bytes;
     file->size = size;
     file->name = name_read(load, &piece, ANY_NAME, "");
-    const char *package = file->name == NULL ? NULL : name_read(load, &piece, FILE_PACKAGE, "");
-    return package != NULL && imports_load(load, file, &piece) && inner_load(load, &piece, package);
+    const char *package = file->name ? name_read(load, &piece, FILE_PACKAGE, "") : NULL;
+    return package && imports_load(load, file, &piece) && inner_load(load, &piece, package);
 }
 
 /* ---- What only the whole tells ---------------------------------------------------------------------------------- */
@@ -310,11 +289,10 @@ static bool files_check(struct load *load)
     const struct rpc_schema *schema = load->schema;
     for (size_t i = 0; i < schema->file_count; i++) {
         const struct rpc_file *file = &schema->files[i];
-        if (rpc_schema_file(schema, file->name) != file) {
+        if (rpc_schema_file(schema, file->name) != file)
             return fail(load->st, INVALID_ARGUMENT, "the descriptor set has file '%s' twice", file->name);
-        }
         for (size_t n = 0; n < file->import_count; n++) {
-            if (rpc_schema_file(schema, file->imports[n]) == NULL) {
+            if (!rpc_schema_file(schema, file->imports[n])) {
                 return fail(load->st, INVALID_ARGUMENT,
                             "'%s' imports '%s', which the descriptor set lacks; build it with --include_imports",
                             file->name, file->imports[n]);
@@ -330,46 +308,38 @@ static bool set_load(struct load *load, const void *set, size_t size)
     struct rpc_wire wire = rpc_wire_over(set, size);
     struct rpc_wire_field field;
     size_t count = 0;
-    while (rpc_wire_next(&wire, &field)) {
+    while (rpc_wire_next(&wire, &field))
         count += field.number == SET_FILE && field.type == RPC_WIRE_BYTES;
-    }
-    if (wire.error != NULL) {
+    if (wire.error)
         return malformed(load, wire.error);
-    }
-    if (count > FILES_MAX) {
+    if (count > FILES_MAX)
         return fail(load->st, RESOURCE_EXHAUSTED, "the descriptor set has %zu files and may have %d", count, FILES_MAX);
-    }
-    schema->files = arena_zalloc(&schema->names, count * sizeof(*schema->files));
-    if (schema->files == NULL) {
+    schema->files = arena_zalloc(&schema->names, count * sizeof *schema->files);
+    if (!schema->files)
         return out_of_memory(load);
-    }
     wire = rpc_wire_over(set, size);
     while (rpc_wire_next(&wire, &field)) {
-        if (field.number == SET_FILE && field.type == RPC_WIRE_BYTES && !file_load(load, field.bytes, field.size)) {
+        if (field.number == SET_FILE && field.type == RPC_WIRE_BYTES && !file_load(load, field.bytes, field.size))
             return false;
-        }
     }
-    if (schema->symbols.count > 0) {
+    if (schema->symbols.count > 0)
         qsort(schema->symbols.items, schema->symbols.count, sizeof(struct schema_symbol), schema_symbol_compare);
-    }
-    if (schema->extensions.count > 0) {
+    if (schema->extensions.count > 0)
         qsort(schema->extensions.items, schema->extensions.count, sizeof(struct rpc_extension),
               schema_extension_compare);
-    }
     return symbols_check(load) && files_check(load);
 }
 
 struct rpc_schema *rpc_schema_load(const void *set, size_t size, struct status *st)
 {
-    struct rpc_schema *schema = calloc(1, sizeof(*schema));
+    struct rpc_schema *schema = calloc(1, sizeof *schema);
     struct load load = {.schema = schema, .st = st};
-    if (schema == NULL) {
+    if (!schema) {
         out_of_memory(&load);
         return NULL;
     }
     arena_init(&schema->names, NULL, 0, MEMORY_MAX);
-    if (!set_load(&load, set, size)) {
+    if (!set_load(&load, set, size))
         rpc_schema_destroy(&schema);
-    }
     return schema;
 }

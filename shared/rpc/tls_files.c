@@ -82,8 +82,9 @@ static EVP_PKEY *key_parse(const char *path, const char *pem, struct status *st)
     EVP_PKEY *key = bio ? PEM_read_bio_PrivateKey(bio, NULL, no_passphrase, NULL) : NULL;
     BIO_free(bio);
     if (!key)
-        fail(st, INVALID_ARGUMENT, "'%s' holds no private key that can be read (%s); give it in PEM, without pass phrase",
-             path, openssl_reason());
+        fail(st, INVALID_ARGUMENT,
+             "'%s' holds no private key that can be read (%s); give it in PEM, without pass phrase", path,
+             openssl_reason());
     return key;
 }
 
@@ -234,8 +235,9 @@ static bool configuration_check(const struct rpc_tls *tls, struct status *st)
         return fail(st, INVALID_ARGUMENT, "TLS has a %s and no %s; give both", tls->key ? "key" : "certificate",
                     tls->key ? "certificate" : "key");
     if (tls->client_certificate && !tls->authorities)
-        return fail(st, INVALID_ARGUMENT,
-                    "clients are asked for certificates and nobody is trusted to sign them; give the authorities' file");
+        return fail(
+            st, INVALID_ARGUMENT,
+            "clients are asked for certificates and nobody is trusted to sign them; give the authorities' file");
     return true;
 }
 

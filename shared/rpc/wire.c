@@ -47,9 +47,8 @@ static inline bool fixed_next(struct rpc_wire *wire, size_t size, uint64_t *valu
         return false;
     }
     *value = 0;
-    for (size_t i = 0; i < size; i++) {
+    for (size_t i = 0; i < size; i++)
         *value |= (uint64_t)wire->next[i] << (8 * i);
-    }
     wire->next += size;
     return true;
 }
@@ -57,9 +56,8 @@ static inline bool fixed_next(struct rpc_wire *wire, size_t size, uint64_t *valu
 static inline bool bytes_next(struct rpc_wire *wire, struct rpc_wire_field *field)
 {
     uint64_t size;
-    if (!varint_next(wire, PREFIX_MAX, &size)) {
+    if (!varint_next(wire, PREFIX_MAX, &size))
         return false;
-    }
     if (size > LENGTH_MAX || size > (uint64_t)(wire->end - wire->next)) {
         wire->error = "a length in it reaches beyond its end";
         return false;
@@ -73,9 +71,8 @@ static inline bool bytes_next(struct rpc_wire *wire, struct rpc_wire_field *fiel
 static inline bool field_next(struct rpc_wire *wire, struct rpc_wire_field *field)
 {
     uint64_t tag;
-    if (wire->next >= wire->end || wire->error != NULL || !varint_next(wire, PREFIX_MAX, &tag)) {
+    if (wire->next >= wire->end || wire->error || !varint_next(wire, PREFIX_MAX, &tag))
         return false;
-    }
     field->type = tag & 7;
     if (tag >> 3 == 0 || tag >> 3 > NUMBER_MAX) {
         wire->error = "a field number in it is not from 1 to 536870911";
@@ -142,9 +139,8 @@ static size_t frame_element(const struct frame *frame)
     struct rpc_wire wire = {.next = frame->start, .end = frame->wire.next};
     struct rpc_wire_field field;
     size_t count = 0;
-    while (field_next(&wire, &field)) {
+    while (field_next(&wire, &field))
         count += field.number == frame->field->id;
-    }
     return count == 0 ? 0 : count - 1;
 }
 
@@ -153,11 +149,10 @@ static void frame_path(const struct frame *inner, char path[STATUS_FIELD_MAX])
 {
     const struct frame *frames[RPC_WIRE_DEPTH_MAX];
     size_t depth = 0, used = 0;
-    for (const struct frame *frame = inner; frame != NULL && depth < RPC_WIRE_DEPTH_MAX; frame = frame->outer) {
+    for (const struct frame *frame = inner; frame && depth < RPC_WIRE_DEPTH_MAX; frame = frame->outer)
         frames[depth++] = frame;
-    }
     path[0] = '\0';
-    while (depth-- > 0 && frames[depth]->field != NULL) {
+    while (depth-- > 0 && frames[depth]->field) {
         const struct frame *frame = frames[depth];
         size_t room = STATUS_FIELD_MAX - used;
         int length;
@@ -182,12 +177,11 @@ complain(struct check *check, const struct frame *frame, enum status_code code, 
     char path[STATUS_FIELD_MAX], reason[STATUS_TEXT_MAX];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(reason, sizeof(reason), format, arguments);
+    vsnprintf(reason, sizeof reason, format, arguments);
     va_end(arguments);
     frame_path(frame, path);
-    if (path[0] == '\0') {
+    if (path[0] == '\0')
         return fail(check->st, code, "the message %s", reason);
-    }
     fail_field(check->st, path, "%s", reason);
     check->st->code = code;
     return false;
@@ -196,19 +190,17 @@ complain(struct check *check, const struct frame *frame, enum status_code code, 
 static bool malformed(struct check *check, const struct frame *frame, const char *reason)
 {
     return complain(check, frame, INVALID_ARGUMENT, "is no valid %s: %s; serialise it with protobuf",
-                    frame->field == NULL ? frame->type->name : "value of its field", reason);
+                    frame->field ? "value of its field" : frame->type->name, reason);
 }
 
 static inline const ProtobufCFieldDescriptor *field_find(const ProtobufCMessageDescriptor *type, uint32_t number)
 {
-    if (type->n_field_ranges == 0) {
+    if (type->n_field_ranges == 0)
         return NULL;
-    }
     const ProtobufCIntRange *range = type->field_ranges; /* most messages have no gaps: the first is the only one */
     uint32_t offset = number - (uint32_t)range[0].start_value;
-    if (offset < range[1].orig_index) {
+    if (offset < range[1].orig_index)
         return &type->fields[offset];
-    }
     return type->n_field_ranges == 1 ? NULL : protobuf_c_message_descriptor_get_field(type, number);
 }
 
@@ -220,9 +212,8 @@ static bool packed_check(struct check *check, const struct frame *frame, const s
     case RPC_WIRE_FIXED64:
     case RPC_WIRE_FIXED32: {
         size_t size = wire_types[frame->field->type] == RPC_WIRE_FIXED64 ? sizeof(uint64_t) : sizeof(uint32_t);
-        if (wire->size % size != 0) {
+        if (wire->size % size != 0)
             return malformed(check, frame, "its packed numbers end within one");
-        }
         count = wire->size / size;
         break;
     }
@@ -230,13 +221,11 @@ static bool packed_check(struct check *check, const struct frame *frame, const s
         for (size_t i = 0; i < wire->size; i++) {
             run = wire->bytes[i] < 0x80 ? 0 : run + 1;
             count += run == 0;
-            if (run == VARINT_MAX) {
+            if (run == VARINT_MAX)
                 return malformed(check, frame, "a number in it has too many bytes");
-            }
         }
-        if (run != 0) {
+        if (run != 0)
             return malformed(check, frame, "its packed numbers end within one");
-        }
     }
     if (count > check->left.elements) {
         return complain(check, frame, RESOURCE_EXHAUSTED, "has more elements than fit in a message (%u); send fewer",
@@ -249,9 +238,8 @@ static bool packed_check(struct check *check, const struct frame *frame, const s
 static bool mismatch_check(struct check *check, const struct frame *frame, const struct rpc_wire_field *wire)
 {
     enum rpc_wire_type expected = wire_types[frame->field->type];
-    if (wire->type == RPC_WIRE_BYTES && frame->field->label == PROTOBUF_C_LABEL_REPEATED) {
+    if (wire->type == RPC_WIRE_BYTES && frame->field->label == PROTOBUF_C_LABEL_REPEATED)
         return packed_check(check, frame, wire);
-    }
     return complain(check, frame, INVALID_ARGUMENT, "is %s on the wire and has to be %s; use the same proto file",
                     wire_type_names[wire->type], wire_type_names[expected]);
 }
@@ -262,16 +250,16 @@ static inline bool is_plain(const uint8_t *text, size_t size)
 {
     const uint64_t ones = UINT64_C(0x0101010101010101);
     uint64_t bad = 0, eight;
-    if (size < sizeof(eight)) {
+    if (size < sizeof eight) {
         for (size_t i = 0; i < size; i++)
             bad |= (uint64_t)text[i] | ((uint64_t)text[i] - 1);
         return (bad & 0x80) == 0;
     }
-    for (size_t at = 0; at < size - sizeof(eight); at += sizeof(eight)) {
-        memcpy(&eight, text + at, sizeof(eight));
+    for (size_t at = 0; at < size - sizeof eight; at += sizeof eight) {
+        memcpy(&eight, text + at, sizeof eight);
         bad |= (eight - ones) | eight;
     }
-    memcpy(&eight, text + size - sizeof(eight), sizeof(eight)); /* the rest, and some bytes once more */
+    memcpy(&eight, text + size - sizeof eight, sizeof eight); /* the rest, and some bytes once more */
     bad |= (eight - ones) | eight;
     return (bad & (ones << 7)) == 0;
 }
@@ -279,13 +267,11 @@ static inline bool is_plain(const uint8_t *text, size_t size)
 static bool text_check(struct check *check, const struct frame *frame, const struct rpc_wire_field *wire)
 {
     const char *text = (const char *)wire->bytes;
-    if (is_plain(wire->bytes, wire->size) || text_is_clean(text, wire->size)) {
+    if (is_plain(wire->bytes, wire->size) || text_is_clean(text, wire->size))
         return true;
-    }
     size_t at = text_clean_length(text, wire->size);
-    if (text[at] == '\0') {
+    if (text[at] == '\0')
         return complain(check, frame, INVALID_ARGUMENT, "has a NUL at byte %zu; send text without NUL", at);
-    }
     return complain(check, frame, INVALID_ARGUMENT, "is not UTF-8 from byte %zu on (0x%02x); send UTF-8", at,
                     (unsigned)wire->bytes[at]);
 }
@@ -296,15 +282,14 @@ static bool message_check(struct check *check, const struct frame *outer, const 
 static inline bool value_check(struct check *check, const struct frame *frame, const struct rpc_wire_field *wire)
 {
     const ProtobufCFieldDescriptor *field = frame->field;
-    if (wire->type != wire_types[field->type]) {
+    if (wire->type != wire_types[field->type])
         return mismatch_check(check, frame, wire);
-    }
-    if (field->type == PROTOBUF_C_TYPE_STRING) {
+    if (wire->type != RPC_WIRE_BYTES)
+        return true;
+    if (field->type == PROTOBUF_C_TYPE_STRING)
         return text_check(check, frame, wire);
-    }
-    if (field->type == PROTOBUF_C_TYPE_MESSAGE) {
+    if (field->type == PROTOBUF_C_TYPE_MESSAGE)
         return message_check(check, frame, field->descriptor, wire->bytes, wire->size);
-    }
     return true;
 }
 
@@ -324,22 +309,20 @@ static bool message_check(struct check *check, const struct frame *outer, const 
                             "has more fields than a message may have (%u); send less", check->limits.fields);
         }
         frame.field = field_find(type, field.number);
-        if (frame.field != NULL && !value_check(check, &frame, &field)) {
+        if (frame.field && !value_check(check, &frame, &field))
             return false;
-        }
         frame.field = NULL;
     }
     check->left.depth++;
-    return frame.wire.error == NULL || malformed(check, &frame, frame.wire.error);
+    return !frame.wire.error || malformed(check, &frame, frame.wire.error);
 }
 
 bool rpc_wire_check(const ProtobufCMessageDescriptor *type, const void *bytes, size_t size,
                     const struct rpc_wire_limits *limits, struct status *st)
 {
     struct check check = {.limits = *limits, .st = st};
-    if (check.limits.depth > RPC_WIRE_DEPTH_MAX) {
+    if (check.limits.depth > RPC_WIRE_DEPTH_MAX)
         check.limits.depth = RPC_WIRE_DEPTH_MAX;
-    }
     check.left = check.limits;
     return message_check(&check, NULL, type, bytes, size);
 }

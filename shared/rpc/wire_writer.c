@@ -9,9 +9,8 @@
 void rpc_wire_put_raw(struct rpc_wire_writer *writer, const void *bytes, size_t size)
 {
     writer->used += size;
-    if (writer->buffer == NULL || size == 0) {
+    if (!writer->buffer || size == 0)
         return;
-    }
     if (writer->full || writer->used > writer->size) {
         writer->full = true;
         return;
@@ -23,9 +22,8 @@ void rpc_wire_put_number(struct rpc_wire_writer *writer, uint64_t value)
 {
     uint8_t bytes[VARINT_MAX];
     size_t size = 0;
-    for (; value >= 0x80; value >>= 7) {
+    for (; value >= 0x80; value >>= 7)
         bytes[size++] = (uint8_t)(value | 0x80);
-    }
     bytes[size++] = (uint8_t)value;
     rpc_wire_put_raw(writer, bytes, size);
 }

@@ -1,7 +1,9 @@
 /* libFuzzer on what reads bytes from outside in shared/rpc: the wire check against protobuf-c, the schema, and what
  * stands on the reader. The first byte picks the target.
  *
+ * Built with clang -fsanitize=fuzzer,address,undefined; a serialised FileDescriptorSet behind a byte 3 is a good seed.
  * What the check lets pass has to be unpacked by protobuf-c, and comes out again as a message that passes. */
+#include "rpc/details.h"
 #include "rpc/schema.h"
 #include "rpc/wire.h"
 
@@ -42,12 +44,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct status st = {0};
     if (size == 0)
         return 0;
-    switch (data[0] % 3) {
+    switch (data[0] % 4) {
     case 0:
         check(&renga__test__v1__everything__descriptor, data + 1, size - 1);
         break;
     case 1:
         check(&renga__test__v1__tree__descriptor, data + 1, size - 1);
+        break;
+    case 2:
+        rpc_details_decode(data + 1, size - 1, &st);
+        must(st.retry_after_ms >= 0);
         break;
     default: {
         struct rpc_schema *schema = rpc_schema_load(data + 1, size - 1, &st);

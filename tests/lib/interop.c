@@ -234,7 +234,7 @@ static void unimplemented_call(service_functions *self, const Grpc__Testing__Emp
 }
 
 static service_functions functions = {
-    .base = {.descriptor = &grpc__testing__test_service__descriptor, .invoke = protobuf_c_service_invoke_internal},
+    .base = {.descriptor = &grpc__testing__test_service__descriptor, .invoke = rpc_service_invoke},
     .empty_call = empty_call,
     .unary_call = unary_call,
     .cacheable_unary_call = unary_call,

@@ -379,7 +379,7 @@ static void release(Renga__Test__Probe_Service *self, const Renga__Test__Noticed
  */
 
 static const Renga__Test__Probe_Service functions = {
-    .base = {.descriptor = &renga__test__probe__descriptor, .invoke = protobuf_c_service_invoke_internal},
+    .base = {.descriptor = &renga__test__probe__descriptor, .invoke = rpc_service_invoke},
     .echo = echo,
     .sleep = sleep_call,
     .noticed = noticed,

@@ -74,14 +74,15 @@ await check('Chat and ChatStream go over grpc-js, with typed details of a failur
       call.end()
     }
   })
-  const port = await new Promise((done, fail) => server.bindAsync('127.0.0.1:0', grpc.ServerCredentials.createInsecure(),
-    (error, bound) => error ? fail(error) : done(bound)))
+  const port = await new Promise((done, fail) => server.bindAsync('127.0.0.1:0',
+    grpc.ServerCredentials.createInsecure(), (error, bound) => error ? fail(error) : done(bound)))
   const client = new LlmGateway(`127.0.0.1:${port}`, grpc.credentials.createInsecure(), { 'grpc.enable_http_proxy': 0 })
   try {
     const events = []
     for await (const event of client.ChatStream({ model: 'default' })) events.push(event)
     if (events.map(event => event.text ?? '').join('') !== '連歌') return 'the text has changed'
-    if (events.at(-1).event !== 'finish' || events.at(-1).finish.usage.output_tokens !== 2) return 'no finish at the end'
+    if (events.at(-1).event !== 'finish') return 'no finish at the end'
+    if (events.at(-1).finish.usage.output_tokens !== 2) return 'the usage got lost'
     const error = await new Promise(done => client.Chat({ model: 'default' }, done))
     const status = decode(rpc['google.rpc.Status'], error.metadata.get('grpc-status-details-bin')[0])
     const bad = decode(rpc['google.rpc.BadRequest'], status.details[0].value)

@@ -20,13 +20,15 @@ OURS = "renga.v1"
 
 Field = descriptor_pb2.FieldDescriptorProto
 INTEGERS = {Field.TYPE_INT32, Field.TYPE_INT64, Field.TYPE_UINT32, Field.TYPE_UINT64}
-C_WORDS = set("""auto break case char const continue default do double else enum extern float for goto if inline int long
-    register restrict return short signed sizeof static struct switch typedef union unsigned void volatile while
+C_WORDS = set("""auto break case char const continue default do double else enum extern float for goto if inline int
+    long register restrict return short signed sizeof static struct switch typedef union unsigned void volatile while
     asm typeof unix linux bool true false assert errno stdin stdout stderr major minor base""".split())
 # What an integer may be: one of these words stands in its name or its comment.
-UNITS = re.compile(r"millisecond|micro-USD|byte|character|token|call|count|number|code|offset|share|rank|status|line|file|"
-                   r"document|paragraph|vector|note|bullet|result|row|step|attempt|times|how often|how many|once|"
-                   r"right of|revision|place|from 0|from 1|0 to|question|node|round|cycle|run|event|item|seed|(?<!at )\bmost\b", re.I)
+UNITS = re.compile(
+    r"millisecond|micro-USD|byte|character|token|call|file|document|paragraph|vector|note|bullet|result|row|page|line|"
+    r"step|attempt|question|round|cycle|run|node|thread|checkpoint|event|item|level|"
+    r"count|number|code|offset|share|rank|status|times|how often|how many|once|right of|revision|place|seed|"
+    r"from 0|from 1|0 to|(?<!at )\bmost\b", re.I)
 
 
 def protoc(*arguments):
@@ -340,7 +342,8 @@ def _():
 
 @rule("python calls Chat and ChatStream over gRPC without generated code")
 def _():
-    request, response, event = (message_class(OURS + "." + n) for n in ("ChatRequest", "ChatResponse", "ChatStreamEvent"))
+    request, response, event = (message_class(f"{OURS}.{name}")
+                                for name in ("ChatRequest", "ChatResponse", "ChatStreamEvent"))
     asked = fill(request())
 
     def chat(got, context):

@@ -127,10 +127,10 @@ static void stream_pieces(struct http_request *request, void *data)
 }
 
 static const struct http_route routes[] = {
-    {"GET", "/echo", false, echo},          {"POST", "/echo", false, echo},
-    {"PUT", "/echo", false, echo},          {"DELETE", "/echo", false, echo},
-    {"GET", "/hold", false, hold},          {"GET", "/watch", false, hold_and_watch},
-    {"GET", "/redirect", false, redirect},  {"GET", "/stream", false, stream_pieces},
+    {"GET", "/echo", false, echo},         {"POST", "/echo", false, echo},
+    {"PUT", "/echo", false, echo},         {"DELETE", "/echo", false, echo},
+    {"GET", "/hold", false, hold},         {"GET", "/watch", false, hold_and_watch},
+    {"GET", "/redirect", false, redirect}, {"GET", "/stream", false, stream_pieces},
 };
 
 static int set_up(void **state)
@@ -148,8 +148,7 @@ static int set_up(void **state)
     fixture->port = http_server_port(fixture->server);
     loop_leave(fixture->server_loop);
     loop_enter(fixture->loop);
-    fixture->client =
-        http_client_create(fixture->loop, &(struct http_client_options){.lanes_max = 2, .queue_max = 16});
+    fixture->client = http_client_create(fixture->loop, &(struct http_client_options){.lanes_max = 2, .queue_max = 16});
     loop_leave(fixture->loop);
     *state = fixture;
     return 0;

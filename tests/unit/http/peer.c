@@ -118,6 +118,21 @@ void peer_reset_on_close(int fd)
     setsockopt(fd, SOL_SOCKET, SO_LINGER, &linger, sizeof linger);
 }
 
+int peer_full_listener(int *fds, int count)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t size = sizeof address;
+    fds[0] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (bind(fds[0], (struct sockaddr *)&address, size) || listen(fds[0], 0) ||
+        getsockname(fds[0], (struct sockaddr *)&address, &size))
+        abort();
+    for (int i = 1; i < count; i++) {
+        fds[i] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+        connect(fds[i], (struct sockaddr *)&address, size);
+    }
+    return ntohs(address.sin_port);
+}
+
 int raw_connect(int port)
 {
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);

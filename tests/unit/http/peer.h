@@ -31,6 +31,9 @@ void peer_wait_left(struct peer *peer, int fd);
 /* The next close sends RST. */
 void peer_reset_on_close(int fd);
 
+/* A listener that takes no connection any more, and the descriptors that make it so; gives its port. */
+int peer_full_listener(int *fds, int count);
+
 /* A client's raw socket. */
 int raw_connect(int port);
 /* Reads until the text is seen, end of file or `ms` are over; gives what was read, in a static buffer. */

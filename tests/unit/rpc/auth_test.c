@@ -63,8 +63,16 @@ static void a_known_key_is_its_owner(void **state)
 static void a_missing_or_unknown_key_is_unauthenticated(void **state)
 {
     static const char *const headers[] = {
-        NULL, "", "Bearer", "Bearer ", "Bearer   ", "Basic shop-secret-key", "shop-secret-key", "Bearer shop-secret-kex",
-        "Bearer shop-secret-key x", "Bearer SHOP-SECRET-KEY",
+        NULL,
+        "",
+        "Bearer",
+        "Bearer ",
+        "Bearer   ",
+        "Basic shop-secret-key",
+        "shop-secret-key",
+        "Bearer shop-secret-kex",
+        "Bearer shop-secret-key x",
+        "Bearer SHOP-SECRET-KEY",
     };
     struct rpc_auth *auth = two_keys();
     for (size_t i = 0; i < sizeof headers / sizeof headers[0]; i++) {
@@ -142,7 +150,8 @@ static void a_thousand_keys_are_told_apart(void **state)
 static void a_configuration_that_cannot_be_meant_is_refused(void **state)
 {
     static const char *const fine[] = {"*"};
-    static const char *const wrong[] = {"renga.v1.*", "renga.v1.Planner", "/Plan", "a.B/", "a.B/Pl*", "**", "", "a.B/C/D"};
+    static const char *const wrong[] = {"renga.v1.*", "renga.v1.Planner", "/Plan", "a.B/", "a.B/Pl*", "**",
+                                        "",           "a.B/C/D"};
     struct rpc_auth_key key = {{"shop", "acme"}, hash_of("k"), fine, 1};
     struct rpc_auth_key twins[] = {key, key};
     twins[1].principal.name = "twin";

@@ -22,7 +22,8 @@ static void call_await(struct core_peer *peer)
     struct peer_call *call = calloc(1, sizeof *call);
     grpc_call_details_init(&call->details);
     grpc_metadata_array_init(&call->metadata);
-    grpc_server_request_call(peer->server, &call->call, &call->details, &call->metadata, peer->queue, peer->queue, call);
+    grpc_server_request_call(peer->server, &call->call, &call->details, &call->metadata, peer->queue, peer->queue,
+                             call);
 }
 
 static void call_free(struct peer_call *call)
@@ -93,8 +94,8 @@ bool core_peer_start(struct core_peer *peer, grpc_server_credentials *credential
     peer->server = grpc_server_create(&arguments, NULL);
     peer->queue = grpc_completion_queue_create_for_next(NULL);
     grpc_server_register_completion_queue(peer->server, peer->queue, NULL);
-    for (int tries = 0; tries < 100 && (peer->port = grpc_server_add_http2_port(peer->server, address, credentials)) == 0;
-         tries++)
+    for (int tries = 0;
+         tries < 100 && (peer->port = grpc_server_add_http2_port(peer->server, address, credentials)) == 0; tries++)
         usleep(10000); /* the one before may still be letting go of the port */
     grpc_server_credentials_release(credentials);
     grpc_server_start(peer->server);
@@ -123,9 +124,9 @@ grpc_status_code core_call(grpc_channel *channel, const char *path, int timeout_
     grpc_metadata_array_init(&initial);
     grpc_metadata_array_init(&trailing);
     grpc_status_code code = GRPC_STATUS_UNKNOWN;
-    grpc_op ops[6] = {{.op = GRPC_OP_SEND_INITIAL_METADATA},    {.op = GRPC_OP_SEND_MESSAGE},
-                      {.op = GRPC_OP_SEND_CLOSE_FROM_CLIENT},   {.op = GRPC_OP_RECV_INITIAL_METADATA},
-                      {.op = GRPC_OP_RECV_MESSAGE},             {.op = GRPC_OP_RECV_STATUS_ON_CLIENT}};
+    grpc_op ops[6] = {{.op = GRPC_OP_SEND_INITIAL_METADATA},  {.op = GRPC_OP_SEND_MESSAGE},
+                      {.op = GRPC_OP_SEND_CLOSE_FROM_CLIENT}, {.op = GRPC_OP_RECV_INITIAL_METADATA},
+                      {.op = GRPC_OP_RECV_MESSAGE},           {.op = GRPC_OP_RECV_STATUS_ON_CLIENT}};
     ops[1].data.send_message.send_message = message;
     ops[3].data.recv_initial_metadata.recv_initial_metadata = &initial;
     ops[4].data.recv_message.recv_message = &reply;

@@ -30,7 +30,8 @@ static const char script[] =
     " -days 2 -subj /CN=$1; }\n"
     "leaf() { openssl req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout $1.key -out $1.csr"
     " -subj /CN=$1; echo subjectAltName=DNS:$3,IP:127.0.0.1 > $1.ext;"
-    " openssl x509 -req -in $1.csr -CA $2.crt -CAkey $2.key -CAcreateserial -days ${4-2} -extfile $1.ext -out $1.crt; }\n"
+    " openssl x509 -req -in $1.csr -CA $2.crt -CAkey $2.key -CAcreateserial -days ${4-2} -extfile $1.ext -out $1.crt; "
+    "}\n"
     "ca ca; ca other; leaf server ca server.test; leaf renewed other server.test; leaf client ca client.test;"
     " leaf stranger other client.test; cat ca.crt other.crt > both.crt\n"
     "openssl ec -in client.key -aes128 -passout pass:secret -out locked.key\n";
@@ -140,7 +141,8 @@ static unsigned descriptors(void)
         struct stat about;
         char link[64] = "", name[32];
         snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
-        count += fstat(fd, &about) == 0 && readlink(name, link, sizeof link - 1) > 0 && strstr(link, "renga-tls") != NULL;
+        count +=
+            fstat(fd, &about) == 0 && readlink(name, link, sizeof link - 1) > 0 && strstr(link, "renga-tls") != NULL;
     }
     return count;
 }
@@ -158,7 +160,8 @@ static void assert_wrong(struct rpc_tls files, const char *expected)
 
 static void files_that_hold_together_pass(void **state)
 {
-    struct rpc_tls server = tls("server.crt", "server.key", "ca.crt", true), client = tls(NULL, NULL, "both.crt", false);
+    struct rpc_tls server = tls("server.crt", "server.key", "ca.crt", true),
+                   client = tls(NULL, NULL, "both.crt", false);
     struct rpc_tls nothing = {0};
     assert_true(rpc_tls_check(&server, &st));
     assert_true(rpc_tls_check(&client, &st));
@@ -219,7 +222,18 @@ static void a_client_trusts_who_its_authorities_signed(void **state)
     assert_true(connects(&peer, tls(NULL, NULL, "ca.crt", false), "server.test", CONNECTS_MS));
     assert_true(connects(&peer, tls(NULL, NULL, "both.crt", false), "server.test", CONNECTS_MS));
     assert_false(connects(&peer, tls(NULL, NULL, "other.crt", false), "server.test", REFUSED_MS));
-    assert_false(connects(&peer, tls(NULL, NULL, NULL, false), "server.test", REFUSED_MS)); /* the system's */
+    core_peer_stop(&peer);
+}
+
+static void a_client_without_authorities_trusts_the_systems(void **state)
+{
+    struct core_peer peer = {0};
+    peer_start(&peer, tls("server.crt", "server.key", NULL, false), 0);
+    setenv("SSL_CERT_FILE", path("both.crt"), 1);
+    assert_true(connects(&peer, tls(NULL, NULL, NULL, false), "server.test", CONNECTS_MS));
+    setenv("SSL_CERT_FILE", path("other.crt"), 1);
+    assert_false(connects(&peer, tls(NULL, NULL, NULL, false), "server.test", REFUSED_MS));
+    unsetenv("SSL_CERT_FILE");
     core_peer_stop(&peer);
 }
 
@@ -251,8 +265,9 @@ static void a_client_without_the_right_certificate_is_refused(void **state)
 static int handshake(const struct core_peer *peer, const char *options)
 {
     char command[256];
-    snprintf(command, sizeof command, "openssl s_client -connect 127.0.0.1:%d %s </dev/null 2>&1 | grep -q 'ALPN protocol: h2'",
-             peer->port, options);
+    snprintf(command, sizeof command,
+             "openssl s_client -connect 127.0.0.1:%d %s </dev/null 2>&1 | grep -q 'ALPN protocol: h2'", peer->port,
+             options);
     return system(command);
 }
 
@@ -372,6 +387,7 @@ int main(void)
         cmocka_unit_test(a_server_without_certificate_is_refused),
         cmocka_unit_test(half_written_files_are_not_taken_and_whole_ones_are),
         cmocka_unit_test(a_client_trusts_who_its_authorities_signed),
+        cmocka_unit_test(a_client_without_authorities_trusts_the_systems),
         cmocka_unit_test(a_peer_of_another_name_is_refused),
         cmocka_unit_test(a_client_without_the_right_certificate_is_refused),
         cmocka_unit_test(tls_below_1_2_is_refused_and_h2_agreed_upon),

@@ -43,8 +43,7 @@ static struct rpc_wire_field ask_bytes(const char *request, size_t size, uint32_
     size_t response_size;
     struct rpc_wire_field field, found = {0};
     bool original = false;
-    assert_true(
-        rpc_reflection_answer(schema, services, 2, request, size, &arena, &response, &response_size, &st));
+    assert_true(rpc_reflection_answer(schema, services, 2, request, size, &arena, &response, &response_size, &st));
     struct rpc_wire wire = rpc_wire_over(response, response_size);
     while (rpc_wire_next(&wire, &field)) {
         if (field.number == 2) {
@@ -119,10 +118,18 @@ static void a_symbol_leads_to_its_file(void **state)
 
 static void extensions_are_found_and_counted(void **state)
 {
-    assert_files(ask("\x2a\x0e\x0a\x0a" "Extensible\x10\x64", 4), whole, 4);
-    struct rpc_wire_field numbers = ask("\x32\x0a" "Extensible", 5);
+    assert_files(ask("\x2a\x0e\x0a\x0a"
+                     "Extensible\x10\x64",
+                     4),
+                 whole, 4);
+    struct rpc_wire_field numbers = ask("\x32\x0a"
+                                        "Extensible",
+                                        5);
     assert_int_equal(numbers.size, 16);
-    assert_memory_equal(numbers.bytes, "\x0a\x0a" "Extensible\x12\x02\x64\x65", 16);
+    assert_memory_equal(numbers.bytes,
+                        "\x0a\x0a"
+                        "Extensible\x12\x02\x64\x65",
+                        16);
     numbers = ask("\x32\x04Root", 5);
     assert_memory_equal(numbers.bytes, "\x0a\x04Root\x12\x00", 8);
 }
@@ -131,7 +138,10 @@ static void what_is_not_there_is_an_answer_too(void **state)
 {
     assert_error(ask("\x1a\x01x", 7), NOT_FOUND);
     assert_error(ask("\x22\x11renga.test.schema", 7), NOT_FOUND);
-    assert_error(ask("\x2a\x0e\x0a\x0a" "Extensible\x10\x07", 7), NOT_FOUND);
+    assert_error(ask("\x2a\x0e\x0a\x0a"
+                     "Extensible\x10\x07",
+                     7),
+                 NOT_FOUND);
     assert_error(ask("\x32\x01x", 7), NOT_FOUND);
     assert_error(ask("", 7), INVALID_ARGUMENT);
     assert_error(ask("\x0a\x01h", 7), INVALID_ARGUMENT);
@@ -160,8 +170,8 @@ static void an_answer_that_does_not_fit_fails_the_call(void **state)
     const void *response;
     size_t size;
     arena_init(&small, NULL, 0, 1024);
-    assert_false(rpc_reflection_answer(schema, services, 2, "\x1a\x12schema_cases.proto", 20, &small, &response, &size,
-                                       &st));
+    assert_false(
+        rpc_reflection_answer(schema, services, 2, "\x1a\x12schema_cases.proto", 20, &small, &response, &size, &st));
     assert_int_equal(st.code, RESOURCE_EXHAUSTED);
     arena_fini(&small);
 }

@@ -94,7 +94,7 @@ static void every_symbol_leads_to_its_file(void **state)
         {"LOW", "schema_cases_root.proto"},
         {"google.protobuf.MethodOptions", "google/protobuf/descriptor.proto"},
     };
-    static const char *const unknown[] = {"",         ".Root", "renga.test.schema", "renga.test.schema.Outer.Inner.Mood.CALM",
+    static const char *const unknown[] = {"", ".Root", "renga.test.schema", "renga.test.schema.Outer.Inner.Mood.CALM",
                                           "Level.LOW"};
     struct rpc_schema *schema = load();
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -157,12 +157,26 @@ static void an_empty_set_is_a_schema_without_anything(void **state)
 static void a_malformed_set_is_refused(void **state)
 {
     assert_malformed("\x0a\x7f", "reaches beyond its end");
-    assert_malformed("\x0a\x04\x0a\x01" "a\x22", "ends within a number");
-    assert_malformed("\x0a\x05\x0a\x01" "a\x22\x00", "has no name");
-    assert_malformed("\x0a\x05\x0a\x03" "a\x00z", "not text");
-    assert_malformed("\x0a\x06\x0a\x01" "a\x1a\x01" "b", "--include_imports");
-    assert_malformed("\x0a\x03\x0a\x01" "a\x0a\x03\x0a\x01" "a", "twice");
-    assert_malformed("\x0a\x0d\x0a\x01" "a\x22\x03\x0a\x01M\x22\x03\x0a\x01M", "defines 'M' twice");
+    assert_malformed("\x0a\x04\x0a\x01"
+                     "a\x22",
+                     "ends within a number");
+    assert_malformed("\x0a\x05\x0a\x01"
+                     "a\x22\x00",
+                     "has no name");
+    assert_malformed("\x0a\x05\x0a\x03"
+                     "a\x00z",
+                     "not text");
+    assert_malformed("\x0a\x06\x0a\x01"
+                     "a\x1a\x01"
+                     "b",
+                     "--include_imports");
+    assert_malformed("\x0a\x03\x0a\x01"
+                     "a\x0a\x03\x0a\x01"
+                     "a",
+                     "twice");
+    assert_malformed("\x0a\x0d\x0a\x01"
+                     "a\x22\x03\x0a\x01M\x22\x03\x0a\x01M",
+                     "defines 'M' twice");
 }
 
 static void a_set_cut_anywhere_is_refused_or_loads(void **state)

@@ -188,22 +188,30 @@ static void an_empty_message_passes(void **state)
 
 static void text_that_is_not_utf8_is_refused_by_its_path(void **state)
 {
-    assert_refused(check(ECHO, "\x0a\x03" "a\xffz"), INVALID_ARGUMENT, "text");
+    assert_refused(check(ECHO, "\x0a\x03"
+                               "a\xffz"),
+                   INVALID_ARGUMENT, "text");
     assert_non_null(strstr(st.text, "not UTF-8 from byte 1 on (0xff)"));
     assert_refused(check(ECHO, "\x0a\x03\xed\xa0\x80"), INVALID_ARGUMENT, "text"); /* a surrogate */
     assert_refused(check(ECHO, "\x0a\x02\xc0\x80"), INVALID_ARGUMENT, "text");     /* an overlong NUL */
     /* trees[1].children[0].only.name */
     assert_refused(check(EVERYTHING, "\xaa\x02\x00\xaa\x02\x07\x12\x05\x1a\x03\x0a\x01\xff"), INVALID_ARGUMENT,
                    "trees[1].children[0].only.name");
-    assert_refused(check(EVERYTHING, "\x92\x02\x01" "a\x92\x02\x01\x80"), INVALID_ARGUMENT, "strings[1]");
-    assert_refused(check(EVERYTHING, "\xa2\x06\x06\x0a\x01" "k\x12\x01\x80"), INVALID_ARGUMENT, "labels[0].value");
+    assert_refused(check(EVERYTHING, "\x92\x02\x01"
+                                     "a\x92\x02\x01\x80"),
+                   INVALID_ARGUMENT, "strings[1]");
+    assert_refused(check(EVERYTHING, "\xa2\x06\x06\x0a\x01"
+                                     "k\x12\x01\x80"),
+                   INVALID_ARGUMENT, "labels[0].value");
     assert_refused(check(EVERYTHING, "\xc2\x3e\x01\x80"), INVALID_ARGUMENT, "chosen_text");
     assert_refused(check(EVERYTHING, "\xfa\xff\xff\xff\x0f\x01\x80"), INVALID_ARGUMENT, "last");
 }
 
 static void a_nul_within_text_is_refused(void **state)
 {
-    assert_refused(check(ECHO, "\x0a\x03" "a\x00z"), INVALID_ARGUMENT, "text");
+    assert_refused(check(ECHO, "\x0a\x03"
+                               "a\x00z"),
+                   INVALID_ARGUMENT, "text");
     assert_non_null(strstr(st.text, "NUL at byte 1"));
 }
 
@@ -221,7 +229,7 @@ static void bytes_may_be_anything(void **state)
 static void a_field_with_another_wire_type_is_refused(void **state)
 {
     assert_refused(check(ECHO, "\x08\x01"), INVALID_ARGUMENT, "text");
-    assert_refused(check(EVERYTHING, "\x1a\x01\x01"), INVALID_ARGUMENT, "an_int32");  /* packed, but not repeated */
+    assert_refused(check(EVERYTHING, "\x1a\x01\x01"), INVALID_ARGUMENT, "an_int32"); /* packed, but not repeated */
     assert_refused(check(EVERYTHING, "\x8d\x01\x01\x02\x03\x04"), INVALID_ARGUMENT, "a_tree");
     assert_refused(check(EVERYTHING, "\xa8\x02\x01"), INVALID_ARGUMENT, "trees[0]");
     assert_non_null(strstr(st.text, "is a varint on the wire and has to be length-delimited"));
@@ -229,10 +237,12 @@ static void a_field_with_another_wire_type_is_refused(void **state)
 
 static void repeated_numbers_may_be_packed_or_not(void **state)
 {
-    assert_true(check(EVERYTHING, "\xba\x01\x02\x01\x02\xb8\x01\x03"));  /* int32s */
+    assert_true(check(EVERYTHING, "\xba\x01\x02\x01\x02\xb8\x01\x03")); /* int32s */
     assert_true(check(EVERYTHING, "\xb2\x02\x02\x01\x02\xb0\x02\x03")); /* loose */
     assert_refused(check(EVERYTHING, "\xba\x01\x02\x01\x82"), INVALID_ARGUMENT, "int32s[0]");
-    assert_refused(check(EVERYTHING, "\xb2\x01\x05" "12345"), INVALID_ARGUMENT, "floats[0]");
+    assert_refused(check(EVERYTHING, "\xb2\x01\x05"
+                                     "12345"),
+                   INVALID_ARGUMENT, "floats[0]");
     assert_refused(check(EVERYTHING, "\xba\x01\x0b\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"), INVALID_ARGUMENT,
                    "int32s[0]");
 }

@@ -1,0 +1,217 @@
+/* `renga chat`: one question to a model through the gateway, the answer as it is written. */
+#include "base/buffer.h"
+#include "base/json_writer.h"
+#include "commands.h"
+#include "daemon/process.h"
+#include "peers.h"
+#include "proto/descriptor_set.h"
+#include "renga/v1/llm_gateway.pb-c.h"
+#include "rpc/rpc.h"
+
+#include <semaphore.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define ANSWER_MAX (8u << 20) /* bytes kept for --json */
+
+static const struct option options[] = {
+    {.name = "model",
+     .type = OPTION_STRING,
+     .fallback = "default",
+     .unit = "MODEL",
+     .help = "Which model to ask, by its name in the gateway."},
+    {.name = "system", .type = OPTION_STRING, .unit = "TEXT", .help = "What the model is told before the question."},
+    {.name = "timeout",
+     .type = OPTION_DURATION,
+     .fallback = "2m",
+     .min = 1,
+     .max = 3600LL * 1000,
+     .unit = "DURATION",
+     .help = "How long to wait for the whole answer."},
+    {.name = "json", .type = OPTION_BOOLEAN, .fallback = "false", .help = "Print one JSON object at the end instead."},
+    {0},
+};
+
+struct chat {
+    struct rpc_client_call call;
+    struct buffer answer; /* with --json */
+    bool json, on_terminal;
+    bool at_line_start;
+    sem_t done;
+};
+
+static void show_text(struct chat *chat, const char *text)
+{
+    if (chat->json) {
+        buffer_print(&chat->answer, text);
+        return;
+    }
+    fputs(text, stdout);
+    fflush(stdout);
+    if (*text)
+        chat->at_line_start = text[strlen(text) - 1] == '\n';
+}
+
+static void show_finish(struct chat *chat, const Renga__V1__ChatFinish *finish)
+{
+    const Renga__V1__Usage *usage = finish->usage;
+    const char *model = finish->answered_by ? finish->answered_by->model : "";
+    const ProtobufCEnumValue *reason =
+        protobuf_c_enum_descriptor_get_value(&renga__v1__finish_reason__descriptor, (int)finish->finish_reason);
+    const char *word = reason ? reason->name + strlen("FINISH_REASON_") : "UNSPECIFIED";
+    if (chat->json) {
+        struct buffer out;
+        struct json_writer writer;
+        buffer_init(&out, 2 * ANSWER_MAX);
+        json_writer_init(&writer, &out);
+        json_write_object(&writer, NULL);
+        json_write_string(&writer, "text", buffer_text(&chat->answer));
+        json_write_string(&writer, "finish_reason", word);
+        json_write_string(&writer, "model", model);
+        json_write_int(&writer, "input_tokens", usage ? usage->input_tokens : 0);
+        json_write_int(&writer, "output_tokens", usage ? usage->output_tokens : 0);
+        json_write_int(&writer, "duration_ms", finish->duration_ms);
+        json_write_end(&writer);
+        puts(buffer_text(&out));
+        buffer_fini(&out);
+    } else if (chat->on_terminal) {
+        printf("%s\033[2m%s · %s · %lld tokens in, %lld out · %.1f s\033[0m\n", chat->at_line_start ? "" : "\n", model,
+               word, usage ? (long long)usage->input_tokens : 0, usage ? (long long)usage->output_tokens : 0,
+               (double)finish->duration_ms / 1000);
+    } else if (!chat->at_line_start) {
+        putchar('\n');
+    }
+    fflush(stdout);
+}
+
+static void event_came(const Renga__V1__ChatStreamEvent *event, void *data)
+{
+    struct chat *chat = ((struct rpc_client_call *)data)->owner;
+    if (!event) {
+        sem_post(&chat->done);
+        return;
+    }
+    switch (event->event_case) {
+    case RENGA__V1__CHAT_STREAM_EVENT__EVENT_TEXT:
+        show_text(chat, event->text);
+        break;
+    case RENGA__V1__CHAT_STREAM_EVENT__EVENT_REFUSAL:
+        show_text(chat, event->refusal);
+        break;
+    case RENGA__V1__CHAT_STREAM_EVENT__EVENT_FINISH:
+        show_finish(chat, event->finish);
+        break;
+    default:
+        break;
+    }
+}
+
+/* Begins the call in its loop. */
+struct beginning {
+    struct work work;
+    struct chat *chat;
+    ProtobufCService *gateway;
+    const struct config *config;
+    const char *question;
+};
+
+static void begin(struct work *work)
+{
+    struct beginning *beginning = (struct beginning *)work;
+    Renga__V1__ChatMessage system = RENGA__V1__CHAT_MESSAGE__INIT, user = RENGA__V1__CHAT_MESSAGE__INIT;
+    Renga__V1__ChatMessage *messages[2];
+    Renga__V1__ChatRequest request = RENGA__V1__CHAT_REQUEST__INIT;
+    const char *rules = config_string(beginning->config, "system");
+    if (rules) {
+        system.role = RENGA__V1__CHAT_ROLE__CHAT_ROLE_SYSTEM;
+        system.content = (char *)(uintptr_t)rules;
+        messages[request.n_messages++] = &system;
+    }
+    user.role = RENGA__V1__CHAT_ROLE__CHAT_ROLE_USER;
+    user.content = (char *)(uintptr_t)beginning->question;
+    messages[request.n_messages++] = &user;
+    request.messages = messages;
+    request.model = (char *)(uintptr_t)config_string(beginning->config, "model");
+    request.priority = RENGA__V1__PRIORITY__PRIORITY_INTERACTIVE;
+    renga__v1__llm_gateway__chat_stream(beginning->gateway, &request, event_came, &beginning->chat->call);
+}
+
+static int ask(struct daemon_process *process, const struct config *config, const char *question)
+{
+    struct status st = {0};
+    ProtobufCService *gateway = process_stub(process, &renga__v1__llm_gateway__descriptor, &st);
+    if (!gateway) {
+        fprintf(stderr, "renga chat: %s\n", st.text);
+        return COMMAND_USAGE;
+    }
+    struct chat chat = {
+        .json = config_boolean(config, "json"), .on_terminal = isatty(STDOUT_FILENO), .at_line_start = true};
+    buffer_init(&chat.answer, ANSWER_MAX);
+    sem_init(&chat.done, 0, 0);
+    rpc_client_call_init(&chat.call, process_loop(process), NULL);
+    chat.call.timeout_ms = config_duration_ms(config, "timeout");
+    chat.call.owner = &chat;
+    struct beginning beginning = {
+        .work.run = begin, .chat = &chat, .gateway = gateway, .config = config, .question = question};
+    loop_post(process_loop(process), &beginning.work);
+    while (sem_wait(&chat.done) != 0)
+        continue;
+    sem_destroy(&chat.done);
+    buffer_fini(&chat.answer);
+    if (chat.call.status.code == OK)
+        return COMMAND_OK;
+    fprintf(stderr, "%srenga chat: %s: %s\n", chat.at_line_start ? "" : "\n",
+            status_code_name((int)chat.call.status.code), chat.call.status.text);
+    return COMMAND_FAILED;
+}
+
+static int chat(int argc, char **argv)
+{
+    static const struct service *const none[] = {NULL};
+    struct daemon daemon = {
+        .name = "renga chat",
+        .summary = "asks a model through the gateway: in this process, or where --peers.llm_gateway says.",
+        .usage = "renga chat [OPTIONS] QUESTION",
+        .log_level = "warn",
+        .services = all_services,
+        .extra_options = options,
+        .peers = peers,
+        .peer_options = peer_options,
+        .descriptor_set = renga_descriptor_set,
+        .descriptor_set_size = renga_descriptor_set_size,
+    };
+    int code;
+    struct config *config = daemon_configure(&daemon, argc, argv, &code);
+    if (!config)
+        return code;
+    size_t count;
+    const char *const *arguments = config_arguments(config, &count);
+    if (count != 1) {
+        fprintf(stderr, "renga chat: give one question, in quotes\nTry 'renga chat --help'.\n");
+        config_destroy(config);
+        return COMMAND_USAGE;
+    }
+    if (config_string(config, "peers.llm_gateway"))
+        daemon.services = none;
+    signal(SIGPIPE, SIG_IGN);
+    struct status st = {0};
+    struct daemon_process *process = process_start(&daemon, config, &st);
+    if (process)
+        code = ask(process, config, arguments[0]);
+    else
+        fprintf(stderr, "renga chat: %s\n", st.text);
+    if (!process)
+        code = COMMAND_USAGE;
+    process_stop(&process);
+    config_destroy(config);
+    return code;
+}
+
+const struct command command_chat = {
+    .name = "chat",
+    .usage = "[OPTIONS] QUESTION",
+    .summary = "ask a model and see the answer as it is written",
+    .run = chat,
+};

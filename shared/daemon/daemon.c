@@ -1,0 +1,175 @@
+#include "daemon/daemon.h"
+
+#include "base/buffer.h"
+#include "base/log.h"
+#include "daemon/options.h"
+#include "daemon/process.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#define TABLES_MAX 32
+#define TEXT_MAX   (1u << 20) /* of help and printed configuration */
+#define FILES_MIN  65536      /* after one refused accept for want of descriptors, gRPC core never accepts again */
+
+/* The common options, those of the peers, and those of each service that has any. */
+static struct config *create_config(const struct daemon *daemon, struct status *st)
+{
+    const struct option *tables[TABLES_MAX] = {daemon_options(daemon)};
+    size_t count = 1;
+    if (daemon->extra_options)
+        tables[count++] = daemon->extra_options;
+    if (daemon->peer_options)
+        tables[count++] = daemon->peer_options;
+    for (const struct service *const *service = daemon->services; *service && count < TABLES_MAX; service++)
+        if ((*service)->options)
+            tables[count++] = (*service)->options;
+    return config_create(tables, count, st);
+}
+
+static int show(const struct daemon *daemon, const struct config *config)
+{
+    struct buffer out;
+    buffer_init(&out, TEXT_MAX);
+    switch (config_request(config)) {
+    case CONFIG_SHOW_HELP:
+        buffer_printf(&out, "%s: %s\n\n", daemon->name, daemon->summary);
+        char usage[128];
+        snprintf(usage, sizeof usage, "%s [OPTIONS]", daemon->name);
+        config_help(config, daemon->usage ? daemon->usage : usage, 0, &out);
+        break;
+    case CONFIG_SHOW_VERSION:
+        buffer_printf(&out, "%s %s\n", daemon->name, RENGA_VERSION);
+        break;
+    case CONFIG_SHOW_CONFIG:
+        config_print(config, &out);
+        break;
+    case CONFIG_RUN:
+        break;
+    }
+    fputs(buffer_text(&out), stdout);
+    buffer_fini(&out);
+    return fflush(stdout) == 0 ? DAEMON_EXIT_OK : DAEMON_EXIT_FAILED;
+}
+
+static void configure_log(const struct daemon *daemon, const struct config *config)
+{
+    enum log_level level = LOG_INFO;
+    log_level_parse(config_string(config, "log.level"), &level);
+    const char *format = config_string(config, "log.format");
+    log_configure(daemon->name, level,
+                  format[0] == 't'   ? LOG_FORMAT_TEXT
+                  : format[0] == 'j' ? LOG_FORMAT_JSON
+                                     : LOG_FORMAT_AUTO);
+}
+
+/* As many descriptors as the system lets us have. */
+static void raise_files_limit(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return;
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+    if (limit.rlim_max < FILES_MIN)
+        log_warn("daemon.files", "only %llu file descriptors are allowed; at least %d are wanted (ulimit -n)",
+                 (unsigned long long)limit.rlim_max, FILES_MIN);
+}
+
+static void drained(void *data)
+{
+    sem_post(data);
+}
+
+/* Waits for the drain's end; a second signal ends the process at once. */
+static void *force_on_signal(void *data)
+{
+    int number;
+    sigwait(data, &number);
+    log_warn("daemon.forced", "a second signal: leaving at once");
+    _exit(DAEMON_EXIT_FORCED);
+}
+
+static void serve_until_told(struct daemon_process *process, sigset_t *signals)
+{
+    int number;
+    do
+        sigwait(signals, &number);
+    while (number == SIGHUP);
+    log_info("daemon.stopping", "signal %d: draining", number);
+    pthread_t forcing;
+    bool may_force = pthread_create(&forcing, NULL, force_on_signal, signals) == 0;
+    sem_t done;
+    sem_init(&done, 0, 0);
+    process_drain(process, drained, &done);
+    while (sem_wait(&done) != 0 && errno == EINTR)
+        continue;
+    if (may_force) {
+        pthread_cancel(forcing);
+        pthread_join(forcing, NULL);
+    }
+    sem_destroy(&done);
+}
+
+static int run(const struct daemon *daemon, const struct config *config)
+{
+    sigset_t signals;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGTERM);
+    sigaddset(&signals, SIGINT);
+    sigaddset(&signals, SIGHUP);
+    pthread_sigmask(SIG_BLOCK, &signals, NULL); /* before any thread is made: all inherit it */
+    signal(SIGPIPE, SIG_IGN);
+    raise_files_limit();
+    struct status st = {0};
+    struct daemon_process *process = process_start(daemon, config, &st);
+    if (process && process_serve(process, &st))
+        serve_until_told(process, &signals);
+    process_stop(&process);
+    if (st.code == OK)
+        return DAEMON_EXIT_OK;
+    log_error("daemon.failed", "%s", st.text);
+    return st.code == INVALID_ARGUMENT || st.code == FAILED_PRECONDITION ? DAEMON_EXIT_USAGE : DAEMON_EXIT_FAILED;
+}
+
+struct config *daemon_configure(const struct daemon *daemon, int argc, char **argv, int *exit_code)
+{
+    struct status st = {0};
+    struct config *config = create_config(daemon, &st);
+    *exit_code = DAEMON_EXIT_USAGE;
+    if (config && config_read(config, argc, argv, &st)) {
+        if (config_request(config) == CONFIG_RUN) {
+            configure_log(daemon, config);
+            return config;
+        }
+        *exit_code = show(daemon, config);
+    } else {
+        fprintf(stderr, "%s: %s\nTry '%s --help'.\n", daemon->name, st.text, daemon->name);
+    }
+    config_destroy(config);
+    return NULL;
+}
+
+int daemon_main(const struct daemon *daemon, int argc, char **argv)
+{
+    int code;
+    struct config *config = daemon_configure(daemon, argc, argv, &code);
+    if (!config)
+        return code;
+    size_t extra;
+    const char *const *arguments = config_arguments(config, &extra);
+    if (extra) {
+        fprintf(stderr, "%s: '%s' is not expected; options begin with --\n", daemon->name, arguments[0]);
+        code = DAEMON_EXIT_USAGE;
+    } else {
+        code = run(daemon, config);
+    }
+    config_destroy(config);
+    return code;
+}

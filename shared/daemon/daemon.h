@@ -1,0 +1,49 @@
+/* A process that carries services: arguments and configuration, loops, telemetry, serving, signals, drain.
+ *
+ *      int main(int argc, char **argv) { return daemon_main(&planner_daemon, argc, argv); }
+ *
+ * SIGTERM and SIGINT drain within drain.limit; a second one ends the process at once. */
+#ifndef RENGA_DAEMON_DAEMON_H
+#define RENGA_DAEMON_DAEMON_H
+
+#include "daemon/service.h"
+
+#include <stddef.h>
+
+/* Exit codes of a daemon. */
+enum daemon_exit {
+    DAEMON_EXIT_OK = 0,
+    DAEMON_EXIT_FAILED = 1, /* it could not start: an address in use, a file that cannot be read */
+    DAEMON_EXIT_USAGE = 2,  /* the configuration is wrong */
+    DAEMON_EXIT_FORCED = 3, /* a second signal cut the drain short */
+};
+
+/* Where another service may be found: one option of the peers' table. */
+struct peer {
+    const char *option; /* "peers.planner" */
+    const ProtobufCServiceDescriptor *descriptor;
+};
+
+struct daemon {
+    const char *name;                      /* "renga-planner": in logs and traces */
+    const char *summary;                   /* for --help */
+    const char *usage;                     /* for --help; NULL: the name and [OPTIONS] */
+    const char *log_level;                 /* default of log.level; NULL: info */
+    const char *listen;                    /* default of rpc.listen */
+    const char *http;                      /* default of http.listen */
+    const struct service *const *services; /* NULL-terminated */
+    const struct option *extra_options;    /* further options of this binary; may be NULL */
+    const struct peer *peers;              /* ends with a row without an option */
+    const struct option *peer_options;     /* the table that holds those options */
+    const void *descriptor_set;            /* of the contract */
+    size_t descriptor_set_size;
+};
+
+int daemon_main(const struct daemon *daemon, int argc, char **argv);
+
+/* The configuration as flags, environment and file have it, with logging set up after it. NULL where the process is to
+ * end at once with `exit_code`: help or such was asked for and printed, or the configuration is wrong and stderr says
+ * why. */
+struct config *daemon_configure(const struct daemon *daemon, int argc, char **argv, int *exit_code);
+
+#endif

@@ -1,0 +1,26 @@
+/* Metrics, traces and the HTTP pages of a process. Private to shared/daemon. */
+#ifndef RENGA_DAEMON_OBSERVE_H
+#define RENGA_DAEMON_OBSERVE_H
+
+#include "base/config.h"
+#include "base/status.h"
+#include "loop/loop.h"
+
+#include <stdbool.h>
+
+struct http_client;
+struct observation;
+struct rpc_schema;
+
+/* All arguments are borrowed until observation_stop. */
+struct observation *observation_start(const char *name, const struct config *config, struct loop *const *loops,
+                                      struct http_client *const *http, unsigned loop_count,
+                                      const struct rpc_schema *schema, struct status *st);
+/* Serves http.listen, if set; from now on the process is ready. */
+bool observation_serve(struct observation *observation, struct status *st);
+/* What /readyz answers from now on; `reason` is borrowed for ever. Any thread. */
+void observation_not_ready(struct observation *observation, const char *reason);
+/* Sends the spans that are left, within a second. Not from a loop. */
+void observation_stop(struct observation **observation);
+
+#endif

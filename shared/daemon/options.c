@@ -1,0 +1,154 @@
+#include "daemon/options.h"
+
+#include "daemon/keys.h"
+
+#include <string.h>
+
+#define MIB (1LL << 20)
+
+static struct option options[] = {
+    {.name = "log.level",
+     .type = OPTION_CHOICE,
+     .fallback = "info",
+     .choices = "debug|info|warn|error",
+     .help = "The least important lines that are logged."},
+    {.name = "log.format",
+     .type = OPTION_CHOICE,
+     .fallback = "auto",
+     .choices = "auto|text|json",
+     .help = "How lines are logged; auto is text on a terminal and JSON otherwise."},
+    {.name = "loops",
+     .type = OPTION_INTEGER,
+     .fallback = "0",
+     .min = 0,
+     .max = 64,
+     .unit = "LOOPS",
+     .help = "Event loops that share the work; 0 is one for each processor."},
+
+    {.name = "rpc.listen",
+     .type = OPTION_STRING,
+     .unit = "ADDRESS",
+     .help = "Where gRPC is served: 0.0.0.0:PORT, [::]:PORT or unix:PATH."},
+    {.name = "rpc.tls.certificate",
+     .type = OPTION_STRING,
+     .unit = "FILE",
+     .help = "Our certificate chain as PEM, leaf first; with it gRPC is served over TLS. Read again when it changes."},
+    {.name = "rpc.tls.key", .type = OPTION_STRING, .unit = "FILE", .help = "The certificate's private key as PEM."},
+    {.name = "rpc.tls.authorities",
+     .type = OPTION_STRING,
+     .unit = "FILE",
+     .help = "Whose client certificates are trusted, as PEM; for rpc.tls.client_certificate."},
+    {.name = "rpc.tls.client_certificate",
+     .type = OPTION_BOOLEAN,
+     .fallback = "false",
+     .help = "Refuse clients without a certificate of the authorities (mutual TLS)."},
+    {.name = "rpc.keys",
+     .type = OPTION_JSON,
+     .unit = "JSON",
+     .check = daemon_keys_check,
+     .help =
+         "Who may call what: [{\"name\", \"tenant\", \"sha256\" of the key, \"methods\": [\"renga.v1.Planner/*\"]}]. "
+         "Unset: anyone may call anything."},
+    {.name = "rpc.message_max",
+     .type = OPTION_SIZE,
+     .fallback = "4MiB",
+     .min = 64 << 10,
+     .max = 64 * MIB,
+     .unit = "BYTES",
+     .help = "The largest message, in and out."},
+    {.name = "rpc.memory_max",
+     .type = OPTION_SIZE,
+     .fallback = "64MiB",
+     .min = 8 * MIB,
+     .max = 65536 * MIB,
+     .unit = "BYTES",
+     .help = "What gRPC may buffer over all connections."},
+    {.name = "rpc.streams_max",
+     .type = OPTION_INTEGER,
+     .fallback = "1000",
+     .min = 1,
+     .max = 1000000,
+     .unit = "CALLS",
+     .help = "Concurrent calls on one connection."},
+    {.name = "rpc.call_max",
+     .type = OPTION_DURATION,
+     .fallback = "15m",
+     .min = 0,
+     .max = 24LL * 3600 * 1000,
+     .unit = "DURATION",
+     .help = "The longest a unary call may take, whatever deadline its client sets; 0 is no limit."},
+    {.name = "rpc.connection_age",
+     .type = OPTION_DURATION,
+     .fallback = "10s",
+     .min = 0,
+     .max = 24LL * 3600 * 1000,
+     .unit = "DURATION",
+     .help = "How long a connection is kept before its client is asked, without harm to its calls, to open another. "
+             "A drain waits about this long; 0 is for ever."},
+    {.name = "drain.limit",
+     .type = OPTION_DURATION,
+     .fallback = "25s",
+     .min = 0,
+     .max = 3600LL * 1000,
+     .unit = "DURATION",
+     .help = "After SIGTERM: how long calls may still take before they are cut."},
+
+    {.name = "http.listen",
+     .type = OPTION_STRING,
+     .unit = "ADDRESS",
+     .help = "Where /metrics, /healthz and /readyz are served; empty is nowhere."},
+
+    {.name = "peers.key",
+     .type = OPTION_STRING,
+     .unit = "KEY",
+     .secret = true,
+     .help = "The bearer key we show to other services."},
+    {.name = "peers.tls.authorities",
+     .type = OPTION_STRING,
+     .unit = "FILE",
+     .help = "Whose certificates we trust in other services, as PEM; with it they are called over TLS."},
+    {.name = "peers.tls.certificate",
+     .type = OPTION_STRING,
+     .unit = "FILE",
+     .help = "Our own certificate chain for other services (mutual TLS), as PEM."},
+    {.name = "peers.tls.key", .type = OPTION_STRING, .unit = "FILE", .help = "That certificate's private key as PEM."},
+    {.name = "peers.tls.name",
+     .type = OPTION_STRING,
+     .unit = "NAME",
+     .help = "The name expected in their certificates; unset is the host of their address."},
+
+    {.name = "trace.endpoint",
+     .type = OPTION_STRING,
+     .unit = "URL",
+     .help = "Where spans are sent by OTLP/HTTP, \"http://collector:4318\"; unset is nowhere. "
+             "OTEL_EXPORTER_OTLP_ENDPOINT stands in for it."},
+    {.name = "trace.headers",
+     .type = OPTION_STRING,
+     .unit = "HEADERS",
+     .secret = true,
+     .help = "Headers for the collector, \"name=value,name=value\"."},
+    {.name = "trace.samples_per_million",
+     .type = OPTION_INTEGER,
+     .fallback = "1000000",
+     .min = 0,
+     .max = 1000000,
+     .unit = "TRACES",
+     .help = "How many of a million traces that begin here are recorded; a caller's own decision is followed."},
+    {0},
+};
+
+static void set_fallback(const char *name, const char *fallback)
+{
+    for (struct option *option = options; option->name; option++)
+        if (strcmp(option->name, name) == 0)
+            option->fallback = fallback;
+}
+
+const struct option *daemon_options(const struct daemon *daemon)
+{
+    if (daemon->log_level)
+        set_fallback("log.level", daemon->log_level);
+    set_fallback("rpc.listen", daemon->listen);
+    set_fallback("http.listen", daemon->http);
+    return options;
+}

@@ -1,0 +1,304 @@
+#include "daemon/process.h"
+
+#include "base/log.h"
+#include "daemon/keys.h"
+#include "daemon/observe.h"
+#include "http/client.h"
+#include "rpc/auth.h"
+#include "rpc/channel.h"
+#include "rpc/runtime.h"
+#include "rpc/schema.h"
+#include "rpc/server.h"
+#include "rpc/tls.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SERVICES_MAX 16
+#define PEERS_MAX    16
+
+/* One service and its instances. */
+struct carried {
+    const struct service *service;
+    ProtobufCService **instances; /* one a loop */
+    unsigned created;
+};
+
+/* A way to a service that some other asked for. */
+struct way {
+    const ProtobufCServiceDescriptor *descriptor;
+    struct rpc_channel *channel; /* NULL: it is in this process */
+    ProtobufCService *stub;
+};
+
+struct daemon_process {
+    const struct daemon *daemon;
+    const struct config *config;
+    struct loop **loops;
+    struct http_client **http;
+    unsigned loop_count;
+    bool rpc_running;
+    struct rpc_schema *schema;
+    struct rpc_tls tls, peer_tls;
+    struct rpc_auth *auth;
+    struct rpc_server *server;
+    struct observation *observation;
+    struct carried carried[SERVICES_MAX];
+    size_t carried_count;
+    struct way ways[PEERS_MAX];
+    size_t way_count;
+};
+
+/* ---- ways to services ---------------------------------------------------------------------------------------------
+ */
+
+static const struct carried *carried_here(const struct daemon_process *process,
+                                          const ProtobufCServiceDescriptor *descriptor)
+{
+    for (size_t i = 0; i < process->carried_count; i++)
+        if (process->carried[i].service->descriptor == descriptor)
+            return &process->carried[i];
+    return NULL;
+}
+
+static bool open_channel(struct daemon_process *process, struct way *way, struct status *st)
+{
+    const char *option = NULL;
+    for (const struct peer *peer = process->daemon->peers; peer->option; peer++)
+        if (peer->descriptor == way->descriptor)
+            option = peer->option;
+    if (!option)
+        return fail(st, FAILED_PRECONDITION, "nothing says where %s may be found", way->descriptor->name);
+    const struct config *config = process->config;
+    struct rpc_channel_options options = {
+        .schema = process->schema,
+        .target = config_string(config, option),
+        .tls = process->peer_tls.authorities ? &process->peer_tls : NULL,
+        .authority = config_string(config, "peers.tls.name"),
+        .key = config_string(config, "peers.key"),
+        .message_max = (size_t)config_size(config, "rpc.message_max"),
+    };
+    if (!options.target)
+        return fail(st, FAILED_PRECONDITION, "%s is not carried here and %s is not set; give its address",
+                    way->descriptor->name, option);
+    way->channel = rpc_channel_create(&options, st);
+    if (!way->channel)
+        return false;
+    way->stub = rpc_channel_stub(way->channel, way->descriptor, st);
+    return way->stub != NULL;
+}
+
+ProtobufCService *process_stub(struct daemon_process *process, const ProtobufCServiceDescriptor *descriptor,
+                               struct status *st)
+{
+    for (size_t i = 0; i < process->way_count; i++)
+        if (process->ways[i].descriptor == descriptor)
+            return process->ways[i].stub;
+    assert(process->way_count < PEERS_MAX);
+    struct way *way = &process->ways[process->way_count];
+    *way = (struct way){.descriptor = descriptor};
+    const struct carried *carried = carried_here(process, descriptor);
+    if (carried)
+        way->stub = rpc_local_stub(process->schema, carried->instances);
+    else if (!open_channel(process, way, st)) {
+        rpc_channel_destroy(&way->channel);
+        return NULL;
+    }
+    process->way_count++;
+    return way->stub;
+}
+
+ProtobufCService *service_peer(const struct service_context *context, const ProtobufCServiceDescriptor *descriptor,
+                               struct status *st)
+{
+    return process_stub(context->process, descriptor, st);
+}
+
+struct loop *process_loop(struct daemon_process *process)
+{
+    return process->loops[0];
+}
+
+/* ---- the start ----------------------------------------------------------------------------------------------------
+ */
+
+static bool start_loops(struct daemon_process *process, struct status *st)
+{
+    unsigned count = (unsigned)config_integer(process->config, "loops");
+    if (!count)
+        count = (unsigned)sysconf(_SC_NPROCESSORS_ONLN);
+    process->loops = calloc(count, sizeof(struct loop *));
+    process->http = calloc(count, sizeof(struct http_client *));
+    if (!process->loops || !process->http)
+        fatal("daemon.memory", "no memory for %u loops", count);
+    for (; process->loop_count < count; process->loop_count++) {
+        unsigned i = process->loop_count;
+        process->loops[i] = loop_create(i);
+        if (!loop_start(process->loops[i], st)) {
+            loop_destroy(&process->loops[i]);
+            return false;
+        }
+        loop_enter(process->loops[i]);
+        process->http[i] = http_client_create(process->loops[i], &(struct http_client_options){0});
+        loop_leave(process->loops[i]);
+    }
+    process->rpc_running = rpc_start(process->loops, process->loop_count, st);
+    return process->rpc_running;
+}
+
+static bool create_instances(struct daemon_process *process, struct carried *carried, struct status *st)
+{
+    for (; carried->created < process->loop_count; carried->created++) {
+        unsigned i = carried->created;
+        struct service_context context = {
+            .config = process->config, .loop = process->loops[i], .http = process->http[i], .process = process};
+        loop_enter(process->loops[i]);
+        const struct service *service = carried->service;
+        carried->instances[i] = service->stateless ? service->stateless : service->create(&context, st);
+        loop_leave(process->loops[i]);
+        if (!carried->instances[i])
+            return false;
+    }
+    return true;
+}
+
+/* All rows first, then the instances: a service may ask for any other, whichever is made first. */
+static bool carry_services(struct daemon_process *process, struct status *st)
+{
+    for (const struct service *const *service = process->daemon->services; *service; service++) {
+        assert(process->carried_count < SERVICES_MAX);
+        struct carried *carried = &process->carried[process->carried_count++];
+        carried->service = *service;
+        carried->instances = calloc(process->loop_count, sizeof(ProtobufCService *));
+        if (!carried->instances)
+            fatal("daemon.memory", "no memory for a service");
+    }
+    for (size_t i = 0; i < process->carried_count; i++)
+        if (!create_instances(process, &process->carried[i], st))
+            return false;
+    return true;
+}
+
+static void read_tls(struct daemon_process *process)
+{
+    const struct config *config = process->config;
+    process->tls = (struct rpc_tls){
+        .certificate = config_string(config, "rpc.tls.certificate"),
+        .key = config_string(config, "rpc.tls.key"),
+        .authorities = config_string(config, "rpc.tls.authorities"),
+        .client_certificate = config_boolean(config, "rpc.tls.client_certificate"),
+    };
+    process->peer_tls = (struct rpc_tls){
+        .certificate = config_string(config, "peers.tls.certificate"),
+        .key = config_string(config, "peers.tls.key"),
+        .authorities = config_string(config, "peers.tls.authorities"),
+    };
+}
+
+struct daemon_process *process_start(const struct daemon *daemon, const struct config *config, struct status *st)
+{
+    struct daemon_process *process = calloc(1, sizeof *process);
+    if (!process)
+        fatal("daemon.memory", "no memory for a process");
+    process->daemon = daemon;
+    process->config = config;
+    read_tls(process);
+    process->schema = rpc_schema_load(daemon->descriptor_set, daemon->descriptor_set_size, st);
+    bool ok = process->schema && start_loops(process, st);
+    if (ok) {
+        process->observation = observation_start(daemon->name, config, process->loops, process->http,
+                                                 process->loop_count, process->schema, st);
+        ok = process->observation && carry_services(process, st);
+    }
+    if (!ok)
+        process_stop(&process);
+    return process;
+}
+
+/* ---- serving ------------------------------------------------------------------------------------------------------
+ */
+
+bool process_serve(struct daemon_process *process, struct status *st)
+{
+    const struct config *config = process->config;
+    const cJSON *keys = config_json(config, "rpc.keys");
+    if (keys && !(process->auth = daemon_keys_read(keys, st)))
+        return false;
+    struct rpc_server_options options = {
+        .loops = process->loops,
+        .loop_count = process->loop_count,
+        .schema = process->schema,
+        .listen = config_string(config, "rpc.listen"),
+        .tls = process->tls.certificate ? &process->tls : NULL,
+        .auth = process->auth,
+        .message_max = (size_t)config_size(config, "rpc.message_max"),
+        .memory_max = (size_t)config_size(config, "rpc.memory_max"),
+        .streams_max = (unsigned)config_integer(config, "rpc.streams_max"),
+        .connection_age_ms = config_duration_ms(config, "rpc.connection_age"),
+        .call_max_ms = config_duration_ms(config, "rpc.call_max"),
+    };
+    process->server = rpc_server_create(&options, st);
+    if (!process->server)
+        return false;
+    for (size_t i = 0; i < process->carried_count; i++)
+        rpc_server_add(process->server, process->carried[i].instances);
+    if (!rpc_server_start(process->server, st))
+        return false;
+    return observation_serve(process->observation, st);
+}
+
+void process_drain(struct daemon_process *process, void (*drained)(void *data), void *data)
+{
+    observation_not_ready(process->observation, "draining");
+    rpc_server_drain(process->server, config_duration_ms(process->config, "drain.limit"), drained, data);
+}
+
+/* ---- the end ------------------------------------------------------------------------------------------------------
+ */
+
+static void destroy_instances(struct daemon_process *process)
+{
+    for (size_t s = 0; s < process->carried_count; s++) {
+        struct carried *carried = &process->carried[s];
+        for (unsigned i = 0; !carried->service->stateless && i < carried->created; i++) {
+            loop_enter(process->loops[i]);
+            carried->service->destroy(carried->instances[i]);
+            loop_leave(process->loops[i]);
+        }
+    }
+    for (size_t i = 0; i < process->way_count; i++) {
+        protobuf_c_service_destroy(process->ways[i].stub);
+        rpc_channel_destroy(&process->ways[i].channel);
+    }
+    for (size_t s = 0; s < process->carried_count; s++)
+        free(process->carried[s].instances);
+}
+
+void process_stop(struct daemon_process **process_pointer)
+{
+    struct daemon_process *process = *process_pointer;
+    if (!process)
+        return;
+    *process_pointer = NULL;
+    rpc_server_destroy(&process->server);
+    destroy_instances(process);
+    observation_stop(&process->observation);
+    for (unsigned i = 0; i < process->loop_count; i++) {
+        loop_enter(process->loops[i]);
+        http_client_destroy(&process->http[i]);
+        loop_leave(process->loops[i]);
+    }
+    if (process->rpc_running)
+        rpc_stop();
+    for (unsigned i = 0; i < process->loop_count; i++) {
+        loop_stop(process->loops[i]);
+        loop_destroy(&process->loops[i]);
+    }
+    rpc_auth_destroy(&process->auth);
+    rpc_schema_destroy(&process->schema);
+    free(process->loops);
+    free(process->http);
+    free(process);
+}

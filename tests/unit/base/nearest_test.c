@@ -1,0 +1,42 @@
+#include "base/nearest.h"
+
+#include "unit.h"
+
+static const char *find(const char *wanted)
+{
+    static const char *const names[] = {"rpc.listen", "rpc.limit", "llm.routes", "log.level", "x"};
+    struct nearest nearest = nearest_to(wanted);
+    for (size_t i = 0; i < COUNT(names); i++)
+        nearest_try(&nearest, names[i]);
+    return nearest.name != NULL ? nearest.name : "(none)";
+}
+
+static void slips_of_the_pen_are_mended(void **state)
+{
+    assert_string_equal(find("rpc.listem"), "rpc.listen");
+    assert_string_equal(find("rcp.listen"), "rpc.listen");
+    assert_string_equal(find("rpclisten"), "rpc.listen");
+    assert_string_equal(find("llm.route"), "llm.routes");
+    assert_string_equal(find("log.levle"), "log.level");
+    assert_string_equal(find("rpc.limit"), "rpc.limit");
+}
+
+static void what_is_far_from_all_has_no_neighbour(void **state)
+{
+    char longer[500];
+    memset(longer, 'a', sizeof longer);
+    longer[sizeof longer - 1] = '\0';
+    assert_string_equal(find("temperature"), "(none)");
+    assert_string_equal(find("y"), "(none)");
+    assert_string_equal(find(""), "(none)");
+    assert_string_equal(find(longer), "(none)");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(slips_of_the_pen_are_mended),
+        cmocka_unit_test(what_is_far_from_all_has_no_neighbour),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

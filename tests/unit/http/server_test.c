@@ -1,0 +1,593 @@
+#include "server_fixture.h"
+
+#include "base/clock.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static int set_up(void **state)
+{
+    *state = fixture_create(&(struct http_server_options){0});
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    fixture_destroy(*state);
+    return 0;
+}
+
+static void assert_has(const char *text, const char *part)
+{
+    if (!strstr(text, part))
+        fail_msg("'%s' is not in:\n%s", part, text);
+}
+
+static int count(const char *text, const char *part)
+{
+    int n = 0;
+    for (const char *at = text; (at = strstr(at, part)); at++)
+        n++;
+    return n;
+}
+
+#define GET(path) "GET " path " HTTP/1.1\r\nHost: a\r\n\r\n"
+
+/* ---- routes and requests ----------------------------------------------------------------------------------------- */
+
+static void a_route_answers(void **state)
+{
+    const char *answer = ask(*state, GET("/hello"), "hello");
+    assert_has(answer, "HTTP/1.1 200");
+    assert_has(answer, "Content-Type: text/plain\r\n");
+    assert_has(answer, "\r\n\r\nhello");
+}
+
+static void what_a_handler_sees_is_what_was_sent(void **state)
+{
+    struct fixture *fixture = *state;
+    ask(fixture, "POST /see/a%20b?key=v%2Fw&empty HTTP/1.1\r\nHost: a\r\nX-A: b\r\nContent-Length: 4\r\n\r\nbody",
+        "body");
+    assert_string_equal(fixture->seen, "POST|/see/a b|v/w|-|b|4|body");
+}
+
+static void a_chunked_body_is_put_together(void **state)
+{
+    struct fixture *fixture = *state;
+    ask(fixture,
+        "POST /see HTTP/1.1\r\nHost: a\r\nX-A: b\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nbo\r\n2\r\ndy\r\n0\r\n\r\n",
+        "body");
+    assert_string_equal(fixture->seen, "POST|/see|-|-|b|4|body");
+}
+
+static void the_longest_path_wins_and_prefixes_end_at_a_slash(void **state)
+{
+    assert_has(ask(*state, GET("/see/deeper"), "hello"), "\r\n\r\nhello");
+    assert_has(ask(*state, GET("/seeing"), "}"), "HTTP/1.1 404");
+}
+
+static void an_unknown_path_is_404_in_json(void **state)
+{
+    const char *answer = ask(*state, GET("/nothing\"here"), "}}");
+    assert_has(answer, "HTTP/1.1 404");
+    assert_has(answer, "Content-Type: application/json\r\n");
+    assert_has(answer, "{\"error\":{\"message\":\"nothing is served at '/nothing\\\"here'\"}}");
+}
+
+static void a_wrong_method_is_405_with_allow(void **state)
+{
+    const char *answer = ask(*state, "DELETE /hello HTTP/1.1\r\nHost: a\r\n\r\n", "}}");
+    assert_has(answer, "HTTP/1.1 405");
+    assert_has(answer, "Allow: GET, HEAD, POST\r\n");
+}
+
+static void head_is_get_without_the_body(void **state)
+{
+    const char *answer = ask(*state, "HEAD /hello HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", NULL);
+    assert_has(answer, "HTTP/1.1 200");
+    assert_has(answer, "Content-Length: 5\r\n");
+    assert_null(strstr(answer, "hello"));
+}
+
+static void a_status_becomes_code_text_and_retry_after(void **state)
+{
+    const char *answer = ask(*state, GET("/failing"), "}}");
+    assert_has(answer, "HTTP/1.1 429");
+    assert_has(answer, "Retry-After: 2\r\n");
+    assert_has(answer, "{\"error\":{\"message\":\"too many \\\"things\\\"\",\"code\":\"RESOURCE_EXHAUSTED\"}}");
+}
+
+static void connections_are_kept(void **state)
+{
+    struct fixture *fixture = *state;
+    int fd = raw_connect(fixture->port);
+    for (int i = 0; i < 100; i++) {
+        peer_send(fd, GET("/hello"));
+        assert_has(raw_read_until(fd, "hello", 1000), "HTTP/1.1 200");
+    }
+    close(fd);
+    struct http_server_stats stats;
+    assert_true(WAIT_FOR(fixture->loop, (http_server_stats(fixture->server, &stats), stats.connections == 0), 1000));
+    assert_int_equal(stats.accepted, 1);
+    assert_int_equal(stats.served, 100);
+    assert_int_equal(stats.left, 0);
+}
+
+static void requests_sent_ahead_are_answered_in_order(void **state)
+{
+    int fd = raw_connect(((struct fixture *)*state)->port);
+    peer_send(fd, GET("/hello") GET("/nothing") GET("/hello"));
+    shutdown(fd, SHUT_WR);
+    const char *answer = raw_read_until(fd, NULL, 1000);
+    assert_int_equal(count(answer, "HTTP/1.1 200"), 2);
+    assert_int_equal(count(answer, "HTTP/1.1 404"), 1);
+    assert_true(strstr(answer, " 404 ") > strstr(answer, " 200 "));
+    close(fd);
+}
+
+static void a_request_may_arrive_byte_by_byte(void **state)
+{
+    int fd = raw_connect(((struct fixture *)*state)->port);
+    for (const char *byte = "POST /see HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc"; *byte; byte++) {
+        peer_send_bytes(fd, byte, 1);
+        usleep(200);
+    }
+    assert_has(raw_read_until(fd, "abc", 1000), "|3|abc");
+    close(fd);
+}
+
+/* ---- later answers ----------------------------------------------------------------------------------------------- */
+
+static void an_answer_may_come_later(void **state)
+{
+    struct fixture *fixture = *state;
+    int fd = raw_connect(fixture->port);
+    for (int i = 1; i <= 20; i++) {
+        peer_send(fd, GET("/hold"));
+        assert_true(WAIT_FOR(fixture->loop, fixture->held_count == i, 1000));
+        assert_string_equal(raw_read_until(fd, NULL, 5), "");
+        loop_enter(fixture->loop);
+        http_reply(fixture->held, 200, "text/plain", "late", 4);
+        loop_leave(fixture->loop);
+        assert_has(raw_read_until(fd, "late", 1000), "HTTP/1.1 200");
+    }
+    close(fd);
+}
+
+static void an_aborted_request_closes_the_connection(void **state)
+{
+    struct fixture *fixture = *state;
+    int fd = raw_connect(fixture->port);
+    peer_send(fd, GET("/hold"));
+    assert_true(WAIT_FOR(fixture->loop, fixture->held_count == 1, 1000));
+    loop_enter(fixture->loop);
+    http_reply_abort(fixture->held);
+    loop_leave(fixture->loop);
+    assert_string_equal(raw_read_until(fd, NULL, 1000), "");
+    close(fd);
+}
+
+/* ---- streams ----------------------------------------------------------------------------------------------------- */
+
+static void begin_stream(struct fixture *fixture, int *fd, const char *request)
+{
+    *fd = raw_connect(fixture->port);
+    peer_send(*fd, request);
+    assert_true(WAIT_FOR(fixture->loop, fixture->held != NULL, 1000));
+}
+
+static void write_in(struct fixture *fixture, const char *text)
+{
+    loop_enter(fixture->loop);
+    if (fixture->held)
+        http_reply_write(fixture->held, text, strlen(text));
+    loop_leave(fixture->loop);
+}
+
+static void end_in(struct fixture *fixture)
+{
+    loop_enter(fixture->loop);
+    struct http_request *request = fixture->held;
+    fixture->held = NULL;
+    http_reply_end(request);
+    loop_leave(fixture->loop);
+}
+
+static void headers_of_a_stream_go_out_before_its_first_piece(void **state)
+{
+    struct fixture *fixture = *state;
+    int fd;
+    begin_stream(fixture, &fd, GET("/stream"));
+    int64_t began_ns = clock_now_ns();
+    assert_has(raw_read_until(fd, "\r\n\r\n", 1000), "Transfer-Encoding: chunked");
+    assert_true(clock_now_ns() - began_ns < 30 * NS_PER_MS);
+    close(fd);
+    assert_true(WAIT_FOR(fixture->loop, fixture->left_count == 1, 1000));
+}
+
+static void pieces_go_out_as_they_are_written_and_the_connection_is_kept(void **state)
+{
+    struct fixture *fixture = *state;
+    int fd;
+    begin_stream(fixture, &fd, GET("/stream"));
+    for (int i = 0; i < 2; i++) {
+        raw_read_until(fd, "\r\n\r\n", 1000);
+        write_in(fixture, "data: one\n\n");
+        assert_string_equal(raw_read_until(fd, "one\n\n\r\n", 1000), "b\r\ndata: one\n\n\r\n");
+        write_in(fixture, "data: two\n\n");
+        assert_string_equal(raw_read_until(fd, "two\n\n\r\n", 1000), "b\r\ndata: two\n\n\r\n");
+        end_in(fixture);
+        assert_string_equal(raw_read_until(fd, "0\r\n\r\n", 1000), "0\r\n\r\n");
+        if (i == 0) {
+            peer_send(fd, GET("/stream"));
+            assert_true(WAIT_FOR(fixture->loop, fixture->held != NULL, 1000));
+        }
+    }
+    assert_int_equal(fixture->left_count, 0);
+    close(fd);
+}
+
+static void an_old_client_gets_its_stream_without_chunks(void **state)
+{
+    struct fixture *fixture = *state;
+    int fd;
+    begin_stream(fixture, &fd, "GET /stream HTTP/1.0\r\n\r\n");
+    raw_read_until(fd, "\r\n\r\n", 1000);
+    write_in(fixture, "one");
+    write_in(fixture, "two");
+    end_in(fixture);
+    assert_string_equal(raw_read_until(fd, NULL, 1000), "onetwo");
+    close(fd);
+}
+
+static void an_aborted_stream_is_seen_to_be_cut(void **state)
+{
+    struct fixture *fixture = *state;
+    int fd;
+    begin_stream(fixture, &fd, GET("/stream"));
+    raw_read_until(fd, "\r\n\r\n", 1000);
+    write_in(fixture, "one");
+    raw_read_until(fd, "one\r\n", 1000);
+    loop_enter(fixture->loop);
+    struct http_request *request = fixture->held;
+    fixture->held = NULL;
+    http_reply_abort(request);
+    loop_leave(fixture->loop);
+    int64_t began_ns = clock_now_ns();
+    assert_string_equal(raw_read_until(fd, NULL, 1000), "");
+    assert_true(clock_now_ns() - began_ns < 500 * NS_PER_MS);
+    close(fd);
+}
+
+static void the_window_closes_for_a_slow_reader_and_opens_again(void **state)
+{
+    struct fixture *fixture = *state;
+    static char block[65536];
+    int fd;
+    begin_stream(fixture, &fd, GET("/stream"));
+    size_t written = 0;
+    bool writable = true;
+    for (int i = 0; i < 2000 && writable; i++) {
+        loop_enter(fixture->loop);
+        if ((writable = http_reply_writable(fixture->held))) {
+            http_reply_write(fixture->held, block, sizeof block);
+            written += sizeof block;
+        }
+        loop_leave(fixture->loop);
+    }
+    assert_false(writable);
+    print_message("          %zu bytes went before the window closed\n", written);
+    static char sink[65536];
+    size_t got = 0;
+    while (got < written / 2) {
+        ssize_t size = recv(fd, sink, sizeof sink, 0);
+        assert_true(size > 0);
+        got += (size_t)size;
+    }
+    end_in(fixture);
+    for (bool ended = false; !ended;) {
+        ssize_t size = recv(fd, sink, sizeof sink, 0);
+        assert_true(size > 0);
+        got += (size_t)size;
+        ended = size >= 5 && memcmp(sink + size - 5, "0\r\n\r\n", 5) == 0;
+    }
+    assert_true(got >= written);
+    assert_int_equal(fixture->left_count, 0);
+    close(fd);
+}
+
+static void writable_runs_when_the_reader_has_caught_up(void **state)
+{
+    struct fixture *fixture = *state;
+    static char block[8 << 20], sink[1 << 20];
+    int fd;
+    begin_stream(fixture, &fd, GET("/stream"));
+    loop_enter(fixture->loop);
+    http_reply_write(fixture->held, block, sizeof block);
+    assert_false(http_reply_writable(fixture->held));
+    loop_leave(fixture->loop);
+    for (size_t got = 0; got < sizeof block;)
+        got += (size_t)recv(fd, sink, sizeof sink, 0);
+    assert_true(WAIT_FOR(fixture->loop, fixture->writable_count == 1, 1000));
+    end_in(fixture);
+    close(fd);
+}
+
+/* ---- leaving ----------------------------------------------------------------------------------------------------- */
+
+static void assert_left_soon(struct fixture *fixture, int64_t began_ns)
+{
+    assert_true(WAIT_FOR(fixture->loop, fixture->left_count == 1, 1000));
+    print_message("          noticed after %.2f ms\n", (double)(fixture->left_ns - began_ns) / 1e6);
+    assert_true(fixture->left_ns - began_ns < 20 * NS_PER_MS);
+    peer_pause(20);
+    loop_enter(fixture->loop);
+    assert_int_equal(fixture->left_count, 1);
+    loop_leave(fixture->loop);
+    struct http_server_stats stats;
+    assert_true(WAIT_FOR(fixture->loop, (http_server_stats(fixture->server, &stats), stats.connections == 0), 1000));
+    assert_int_equal(stats.requests, 0);
+}
+
+static void a_client_that_closes_before_the_answer_has_left(void **state)
+{
+    struct fixture *fixture = *state;
+    int fd;
+    begin_stream(fixture, &fd, GET("/watch"));
+    int64_t began_ns = clock_now_ns();
+    close(fd);
+    assert_left_soon(fixture, began_ns);
+}
+
+static void a_client_that_resets_before_the_answer_has_left(void **state)
+{
+    struct fixture *fixture = *state;
+    int fd;
+    begin_stream(fixture, &fd, "POST /watch HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}");
+    peer_reset_on_close(fd);
+    int64_t began_ns = clock_now_ns();
+    close(fd);
+    assert_left_soon(fixture, began_ns);
+}
+
+static void a_client_that_closes_within_a_stream_has_left(void **state)
+{
+    struct fixture *fixture = *state;
+    int fd;
+    begin_stream(fixture, &fd, GET("/stream"));
+    write_in(fixture, "data: one\n\n");
+    raw_read_until(fd, "one", 1000);
+    int64_t began_ns = clock_now_ns();
+    close(fd);
+    assert_left_soon(fixture, began_ns);
+}
+
+static void a_client_that_closes_on_a_full_stream_has_left(void **state)
+{
+    struct fixture *fixture = *state;
+    static char block[8 << 20];
+    int fd;
+    begin_stream(fixture, &fd, GET("/stream"));
+    loop_enter(fixture->loop);
+    http_reply_write(fixture->held, block, sizeof block);
+    loop_leave(fixture->loop);
+    peer_pause(50);
+    int64_t began_ns = clock_now_ns();
+    close(fd);
+    assert_left_soon(fixture, began_ns);
+}
+
+static void a_client_that_leaves_at_its_second_request_is_noticed_too(void **state)
+{
+    struct fixture *fixture = *state;
+    int fd = raw_connect(fixture->port);
+    peer_send(fd, GET("/hold"));
+    assert_true(WAIT_FOR(fixture->loop, fixture->held_count == 1, 1000));
+    loop_enter(fixture->loop);
+    http_reply(fixture->held, 200, "text/plain", "late", 4);
+    fixture->held = NULL;
+    loop_leave(fixture->loop);
+    raw_read_until(fd, "late", 1000);
+    peer_send(fd, GET("/watch"));
+    assert_true(WAIT_FOR(fixture->loop, fixture->held != NULL, 1000));
+    int64_t began_ns = clock_now_ns();
+    close(fd);
+    assert_left_soon(fixture, began_ns);
+}
+
+static void a_client_that_sends_and_closes_at_once_is_noticed(void **state)
+{
+    struct fixture *fixture = *state;
+    int64_t began_ns = clock_now_ns();
+    int fd = raw_connect(fixture->port);
+    peer_send(fd, GET("/watch"));
+    close(fd);
+    assert_left_soon(fixture, began_ns);
+}
+
+static void a_half_closed_client_gets_its_answer_where_nobody_asked(void **state)
+{
+    struct fixture *fixture = *state;
+    int fd;
+    begin_stream(fixture, &fd, GET("/hold"));
+    shutdown(fd, SHUT_WR);
+    peer_pause(30);
+    loop_enter(fixture->loop);
+    http_reply(fixture->held, 200, "text/plain", "late", 4);
+    loop_leave(fixture->loop);
+    assert_has(raw_read_until(fd, "late", 1000), "late");
+    close(fd);
+}
+
+static void a_batch_sent_ahead_of_the_fin_is_not_leaving(void **state)
+{
+    struct fixture *fixture = *state;
+    int fd;
+    begin_stream(fixture, &fd, GET("/watch") GET("/hello"));
+    shutdown(fd, SHUT_WR);
+    peer_pause(30);
+    loop_enter(fixture->loop);
+    assert_int_equal(fixture->left_count, 0);
+    http_reply(fixture->held, 200, "text/plain", "late", 4);
+    loop_leave(fixture->loop);
+    const char *answer = raw_read_until(fd, NULL, 1000);
+    assert_has(answer, "late");
+    assert_has(answer, "hello");
+    close(fd);
+}
+
+static void half_close_can_be_allowed(void **state)
+{
+    struct fixture *fixture = fixture_create(&(struct http_server_options){.half_close = true});
+    int fd;
+    begin_stream(fixture, &fd, GET("/watch"));
+    shutdown(fd, SHUT_WR);
+    peer_pause(30);
+    loop_enter(fixture->loop);
+    assert_int_equal(fixture->left_count, 0);
+    http_reply(fixture->held, 200, "text/plain", "late", 4);
+    loop_leave(fixture->loop);
+    assert_has(raw_read_until(fd, "late", 1000), "late");
+    close(fd);
+    fixture_destroy(fixture);
+}
+
+/* ---- stopping ---------------------------------------------------------------------------------------------------- */
+
+static void stopped(void *data)
+{
+    ((struct fixture *)data)->stopped_count++;
+}
+
+static void stopping_finishes_open_answers_and_takes_no_new_ones(void **state)
+{
+    struct fixture *fixture = *state;
+    int fd, idle = raw_connect(fixture->port);
+    peer_send(idle, GET("/hello"));
+    raw_read_until(idle, "hello", 1000);
+    begin_stream(fixture, &fd, GET("/stream"));
+    raw_read_until(fd, "\r\n\r\n", 1000);
+    loop_enter(fixture->loop);
+    http_server_stop(fixture->server, 5000, stopped, fixture);
+    loop_leave(fixture->loop);
+    assert_string_equal(raw_read_until(idle, NULL, 1000), "");
+    int late = socket(AF_INET, SOCK_STREAM, 0);
+    assert_int_equal(fixture->stopped_count, 0);
+    write_in(fixture, "last");
+    end_in(fixture);
+    assert_has(raw_read_until(fd, "0\r\n\r\n", 1000), "last");
+    assert_true(WAIT_FOR(fixture->loop, fixture->stopped_count == 1, 1000));
+    close(late);
+    close(fd);
+    close(idle);
+}
+
+static void stopping_cuts_what_is_open_after_the_limit(void **state)
+{
+    struct fixture *fixture = *state;
+    int fd;
+    begin_stream(fixture, &fd, GET("/stream"));
+    loop_enter(fixture->loop);
+    http_server_stop(fixture->server, 50, stopped, fixture);
+    loop_leave(fixture->loop);
+    assert_true(WAIT_FOR(fixture->loop, fixture->stopped_count == 1, 1000));
+    assert_int_equal(fixture->left_count, 1);
+    close(fd);
+}
+
+static void an_unanswered_request_outlives_its_server(void **state)
+{
+    struct fixture *fixture = *state;
+    int fd;
+    begin_stream(fixture, &fd, GET("/hold"));
+    loop_enter(fixture->loop);
+    http_server_destroy(&fixture->server);
+    loop_leave(fixture->loop);
+    loop_enter(fixture->loop);
+    assert_true(http_request_left(fixture->held));
+    http_reply(fixture->held, 200, "text/plain", "nowhere", 7);
+    loop_leave(fixture->loop);
+    close(fd);
+}
+
+static void two_loops_may_share_a_port(void **state)
+{
+    struct fixture *fixture = *state;
+    struct status st = {0};
+    struct loop *loop = loop_started(1);
+    loop_enter(loop);
+    struct http_server *second =
+        http_server_create(loop, &(struct http_server_options){.shares = fixture->server}, &st);
+    assert_non_null(second);
+    assert_int_equal(http_server_port(second), fixture->port);
+    loop_leave(loop);
+    for (int i = 0; i < 20; i++)
+        assert_has(ask(fixture, GET("/x"), "}}"), "404");
+    loop_enter(loop);
+    http_server_destroy(&second);
+    loop_leave(loop);
+    loop_ended(&loop);
+}
+
+static void a_port_that_is_taken_is_an_error(void **state)
+{
+    struct fixture *fixture = *state;
+    struct status st = {0};
+    char text[32];
+    snprintf(text, sizeof text, "127.0.0.1:%d", fixture->port);
+    loop_enter(fixture->loop);
+    assert_null(http_server_create(fixture->loop, &(struct http_server_options){.listen = text}, &st));
+    assert_int_equal(st.code, UNAVAILABLE);
+    assert_null(http_server_create(fixture->loop, &(struct http_server_options){.listen = "localhost:1"}, &st));
+    assert_int_equal(st.code, INVALID_ARGUMENT);
+    loop_leave(fixture->loop);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_route_answers),
+        TEST(what_a_handler_sees_is_what_was_sent),
+        TEST(a_chunked_body_is_put_together),
+        TEST(the_longest_path_wins_and_prefixes_end_at_a_slash),
+        TEST(an_unknown_path_is_404_in_json),
+        TEST(a_wrong_method_is_405_with_allow),
+        TEST(head_is_get_without_the_body),
+        TEST(a_status_becomes_code_text_and_retry_after),
+        TEST(connections_are_kept),
+        TEST(requests_sent_ahead_are_answered_in_order),
+        TEST(a_request_may_arrive_byte_by_byte),
+        TEST(an_answer_may_come_later),
+        TEST(an_aborted_request_closes_the_connection),
+        TEST(headers_of_a_stream_go_out_before_its_first_piece),
+        TEST(pieces_go_out_as_they_are_written_and_the_connection_is_kept),
+        TEST(an_old_client_gets_its_stream_without_chunks),
+        TEST(an_aborted_stream_is_seen_to_be_cut),
+        TEST(the_window_closes_for_a_slow_reader_and_opens_again),
+        TEST(writable_runs_when_the_reader_has_caught_up),
+        TEST(a_client_that_closes_before_the_answer_has_left),
+        TEST(a_client_that_resets_before_the_answer_has_left),
+        TEST(a_client_that_closes_within_a_stream_has_left),
+        TEST(a_client_that_closes_on_a_full_stream_has_left),
+        TEST(a_client_that_leaves_at_its_second_request_is_noticed_too),
+        TEST(a_client_that_sends_and_closes_at_once_is_noticed),
+        TEST(a_half_closed_client_gets_its_answer_where_nobody_asked),
+        TEST(a_batch_sent_ahead_of_the_fin_is_not_leaving),
+        cmocka_unit_test(half_close_can_be_allowed),
+        TEST(stopping_finishes_open_answers_and_takes_no_new_ones),
+        TEST(stopping_cuts_what_is_open_after_the_limit),
+        TEST(an_unanswered_request_outlives_its_server),
+        TEST(two_loops_may_share_a_port),
+        TEST(a_port_that_is_taken_is_an_error),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
