@@ -206,20 +206,28 @@ void rpc_call_finish(struct rpc_call *call)
 /* ---- replies ------------------------------------------------------------------------------------------------------
  */
 
-/* True where a message of `size` bytes may be queued; otherwise the call has been ended. */
+/* The runtime itself ends the call. A handler in the middle of its stream is cut instead: it cannot know yet, may go on
+ * to send, and ends the call when it hears of it. */
+static void refuse(struct rpc_call *call, const struct status *status)
+{
+    if (call->method->server_streams)
+        call->ops->cut(call, status);
+    else
+        rpc_fail(call, status);
+}
+
+/* True where a message of `size` bytes may be queued; otherwise the call has been refused. */
 static bool may_send(struct rpc_call *call, size_t size)
 {
-    if (size > call->message_max) {
-        rpc_fail_with(call, RESOURCE_EXHAUSTED, "the answer has %zu bytes, more than the %zu that a message may have",
-                      size, call->message_max);
-        return false;
-    }
-    if (call->queued_bytes + size > RPC_SEND_QUEUE_MAX && call->queued_bytes > 0) {
-        rpc_fail_with(call, RESOURCE_EXHAUSTED, "the client reads too slowly: %zu bytes wait for it",
-                      call->queued_bytes);
-        return false;
-    }
-    return true;
+    struct status st = {0};
+    if (size > call->message_max)
+        fail(&st, RESOURCE_EXHAUSTED, "the answer has %zu bytes, more than the %zu that a message may have", size,
+             call->message_max);
+    else if (call->queued_bytes && call->queued_bytes + size > RPC_SEND_QUEUE_MAX)
+        fail(&st, RESOURCE_EXHAUSTED, "the client reads too slowly: %zu bytes wait for it", call->queued_bytes);
+    if (st.code != OK)
+        refuse(call, &st);
+    return st.code == OK;
 }
 
 static void committed(struct rpc_call *call, size_t size)
@@ -261,7 +269,7 @@ void rpc_call_sent(struct rpc_call *call, size_t size)
 {
     bool was_open = rpc_call_writable(call);
     call->queued_bytes -= size;
-    if (!was_open && rpc_call_writable(call) && call->on_writable && !call->ended) {
+    if (!was_open && rpc_call_writable(call) && call->on_writable && !call->ended && !call->cancelled) {
         const struct log_context *before = log_enter(&call->log);
         call->on_writable(call, call->on_writable_data);
         log_enter(before);
@@ -388,5 +396,6 @@ void rpc_call_cut(struct rpc_call *call, enum status_code code)
         next = child->next;
         child->ops->cancel(child);
     }
-    tell_handler(&call->cancel_work);
+    call->cancel_work.run = tell_handler;
+    loop_defer(call->loop, &call->cancel_work);
 }

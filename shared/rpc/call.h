@@ -20,6 +20,8 @@ struct rpc_call_ops {
     void (*commit)(struct rpc_call *call);
     /* Sends `call->status` after all messages; the call is the transport's from now on. */
     void (*end)(struct rpc_call *call);
+    /* Answers the client with `status` at once and cuts the call; its handler has still to end it. */
+    void (*cut)(struct rpc_call *call, const struct status *status);
     const void *(*metadata)(const struct rpc_call *call, const char *key, size_t *size);
     const char *(*peer)(struct rpc_call *call);
 };

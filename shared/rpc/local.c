@@ -178,14 +178,6 @@ static const char *peer(struct rpc_call *call)
     return "inproc";
 }
 
-static const struct rpc_call_ops local_call_ops = {
-    .reserve = reserve,
-    .commit = commit,
-    .end = ended,
-    .metadata = request_metadata,
-    .peer = peer,
-};
-
 /* ---- from the caller ----------------------------------------------------------------------------------------------
  */
 
@@ -201,6 +193,11 @@ static void fail_caller(struct local *local, enum status_code code, const char *
         loop_undefer(local->call.loop, &local->arrive);
         rpc_fail(&local->call, &local->failure);
     }
+}
+
+static void cut(struct rpc_call *call, const struct status *status)
+{
+    fail_caller(of_call(call), status->code, status->text);
 }
 
 static void cancel(struct rpc_exchange *exchange)
@@ -240,6 +237,15 @@ static const void *answer_metadata(const struct rpc_exchange *exchange, const ch
     }
     return NULL;
 }
+
+static const struct rpc_call_ops local_call_ops = {
+    .reserve = reserve,
+    .commit = commit,
+    .end = ended,
+    .cut = cut,
+    .metadata = request_metadata,
+    .peer = peer,
+};
 
 static const struct rpc_exchange_ops local_exchange_ops = {
     .cancel = cancel,

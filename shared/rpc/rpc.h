@@ -74,7 +74,7 @@ struct loop *rpc_call_loop(const struct rpc_call *call);
 /* When the caller stops waiting, on clock_now_ns; TIME_NEVER where it set no deadline and the server has no limit. */
 int64_t rpc_call_deadline_ns(const struct rpc_call *call);
 
-/* The client went away, cancelled, or the deadline passed. A handler that is still at work stops it and finishes the
+/* The client went away, cancelled, or the deadline passed; or the runtime had to give up a stream. A handler that is still at work stops it and finishes the
  * call as usual; what it then replies goes nowhere. */
 bool rpc_call_cancelled(const struct rpc_call *call);
 

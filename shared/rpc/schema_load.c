@@ -243,6 +243,8 @@ static bool imports_load(struct load *load, struct rpc_file *file, const struct 
     size_t count = 0;
     while (rpc_wire_next(&wire, &field))
         count += field.number == FILE_DEPENDENCY && field.type == RPC_WIRE_BYTES;
+    if (count == 0)
+        return true;
     const char **imports = arena_alloc(&load->schema->names, count * sizeof *imports);
     if (!imports)
         return out_of_memory(load);

@@ -22,10 +22,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define POOL_MAX      256 /* finished calls that a lane keeps for reuse */
-#define OPS_MAX       4
-#define DETAILS_KEY   "grpc-status-details-bin"
-#define SHUTTING_DOWN "the server is shutting down; ask another"
+#define POOL_MAX    256 /* finished calls that a lane keeps for reuse */
+#define OPS_MAX     4
+#define DETAILS_KEY "grpc-status-details-bin"
 
 /* A message on its way out. */
 struct outgoing {
@@ -292,17 +291,26 @@ static void pump(struct server_call *sc)
     start(sc, ops, count, &sc->sent);
 }
 
+/* Tells the handler that nobody waits any more. */
+static void client_left(struct server_call *sc)
+{
+    bool late = clock_now_ns() >= sc->call.deadline_ns;
+    rpc_call_cut(&sc->call, late ? DEADLINE_EXCEEDED : CANCELLED);
+}
+
 static void batch_sent(struct rpc_tag *tag, bool ok)
 {
     struct server_call *sc = from_tag(tag, sent);
     sc->batches--;
     bool status_sent = sc->sending_status;
-    sc->in_handler = true; /* a handler that is told of its window may send again: not before we are through */
+    sc->in_handler = true; /* a handler that is told something may send again: not before we are through */
+    if (!ok)
+        client_left(sc);
     if (sc->sending) {
         sc->sending = false;
         drop_outgoing(sc);
     }
-    while (!ok && sc->first) /* nobody reads any more */
+    while (!ok && sc->first)
         drop_outgoing(sc);
     sc->in_handler = false;
     if (status_sent)
@@ -385,34 +393,36 @@ static void client_closed(struct rpc_tag *tag, bool ok)
 {
     struct server_call *sc = from_tag(tag, closed);
     sc->batches--;
-    if (sc->client_gone) {
-        bool late = clock_now_ns() >= sc->call.deadline_ns;
-        rpc_call_cut(&sc->call, late ? DEADLINE_EXCEEDED : CANCELLED);
-    }
+    if (sc->client_gone)
+        client_left(sc);
     release_when_done(sc);
 }
 
-static void cut(struct server_call *sc, enum status_code code, const char *text)
+static void cut(struct rpc_call *call, const struct status *status)
 {
-    if (sc->call.ended || sc->cut)
+    struct server_call *sc = of(call);
+    if (call->ended || sc->cut)
         return;
     sc->cut = true;
-    fail(&sc->cut_status, code, "%s", text);
+    sc->cut_status = *status;
     pump(sc);
-    rpc_call_cut(&sc->call, code);
-    release_when_done(sc);
+    rpc_call_cut(call, status->code);
 }
 
 static void limit_reached(struct timer *timer)
 {
-    cut(from_tag(timer, limit), DEADLINE_EXCEEDED, "the call took longer than this server allows");
+    struct status st = {0};
+    fail(&st, DEADLINE_EXCEEDED, "the call took longer than this server allows");
+    cut(&from_tag(timer, limit)->call, &st);
 }
 
 void server_call_cut_all(struct rpc_lane *lane)
 {
+    struct status st = {0};
+    fail(&st, UNAVAILABLE, "the server is shutting down; ask another");
     for (struct server_call *sc = lane->live, *next; sc; sc = next) {
         next = sc->next;
-        cut(sc, UNAVAILABLE, SHUTTING_DOWN);
+        cut(&sc->call, &st);
     }
 }
 
@@ -582,6 +592,7 @@ static const struct rpc_call_ops server_call_ops = {
     .reserve = reserve,
     .commit = commit,
     .end = ended,
+    .cut = cut,
     .metadata = metadata,
     .peer = peer,
 };
