@@ -47,8 +47,8 @@ struct config;
 struct config *config_create(const struct option *const *tables, size_t count, struct status *st);
 void config_destroy(struct config *config);
 
-/* Reads file, environment and flags. With --help or --version nothing else is looked at. After a failure only
- * config_destroy is left. */
+/* Reads flags, file and environment; with --help or --version the flags alone. After a failure only config_destroy is
+ * left. Positional arguments are borrowed from `argv`. */
 bool config_read(struct config *config, int argc, char *const *argv, struct status *st);
 
 /* What the flags ask for; where it is not CONFIG_RUN, the caller prints it and ends with 0. */

@@ -109,7 +109,9 @@ static bool take_flag(struct config *config, struct flags *flags, const char *ar
     else
         flag->text = flag_text(name, equals, next, st);
     flags->count++;
-    return flag->text != NULL && flag->where != NULL;
+    if (flag->where == NULL)
+        return fail(st, RESOURCE_EXHAUSTED, "no memory for the flags");
+    return flag->text != NULL;
 }
 
 /* Sorts the arguments into flags and the rest. */

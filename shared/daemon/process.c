@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "daemon/keys.h"
 #include "daemon/observe.h"
+#include "daemon/trim.h"
 #include "http/client.h"
 #include "rpc/auth.h"
 #include "rpc/channel.h"
@@ -51,8 +52,7 @@ struct daemon_process {
     size_t way_count;
 };
 
-/* ---- ways to services ---------------------------------------------------------------------------------------------
- */
+/* ---- ways to services ------------------------------------------------------------------------------------------- */
 
 static const struct carried *carried_here(const struct daemon_process *process,
                                           const ProtobufCServiceDescriptor *descriptor)
@@ -121,8 +121,7 @@ struct loop *process_loop(struct daemon_process *process)
     return process->loops[0];
 }
 
-/* ---- the start ----------------------------------------------------------------------------------------------------
- */
+/* ---- the start -------------------------------------------------------------------------------------------------- */
 
 static bool start_loops(struct daemon_process *process, struct status *st)
 {
@@ -217,8 +216,7 @@ struct daemon_process *process_start(const struct daemon *daemon, const struct c
     return process;
 }
 
-/* ---- serving ------------------------------------------------------------------------------------------------------
- */
+/* ---- serving ---------------------------------------------------------------------------------------------------- */
 
 bool process_serve(struct daemon_process *process, struct status *st)
 {
@@ -246,7 +244,10 @@ bool process_serve(struct daemon_process *process, struct status *st)
         rpc_server_add(process->server, process->carried[i].instances);
     if (!rpc_server_start(process->server, st))
         return false;
-    return observation_serve(process->observation, st);
+    if (!observation_serve(process->observation, st))
+        return false;
+    process_trim();
+    return true;
 }
 
 void process_drain(struct daemon_process *process, void (*drained)(void *data), void *data)
@@ -255,8 +256,7 @@ void process_drain(struct daemon_process *process, void (*drained)(void *data), 
     rpc_server_drain(process->server, config_duration_ms(process->config, "drain.limit"), drained, data);
 }
 
-/* ---- the end ------------------------------------------------------------------------------------------------------
- */
+/* ---- the end ---------------------------------------------------------------------------------------------------- */
 
 static void destroy_instances(struct daemon_process *process)
 {

@@ -122,7 +122,7 @@ void http_client_stats(const struct http_client *client, struct http_client_stat
     };
 }
 
-/* ---- lanes ------------------------------------------------------------------------------------------------------- */
+/* ---- lanes ------------------------------------------------------------------------------------------------------ */
 
 static void curl_begin(void)
 {
@@ -180,7 +180,7 @@ void client_dispatch(struct http_client *client)
     }
 }
 
-/* ---- the lists follow the states --------------------------------------------------------------------------------- */
+/* ---- the lists follow the states -------------------------------------------------------------------------------- */
 
 /* From the row's state to the column's. */
 static const bool moves[TRANSFER_STATES][TRANSFER_STATES] = {

@@ -52,7 +52,7 @@ struct http_client_stats {
 };
 void http_client_stats(const struct http_client *client, struct http_client_stats *stats);
 
-/* ---- What a request is made of ----------------------------------------------------------------------------------- */
+/* ---- What a request is made of ---------------------------------------------------------------------------------- */
 
 /* A parsed URL, which may serve any number of transfers. http and https only; INVALID_ARGUMENT for anything else. */
 struct http_url *http_url_parse(const char *text, struct status *st);
@@ -76,7 +76,7 @@ void http_headers_destroy(struct http_headers **headers);
  * (cloud metadata), multicast, documentation and reserved ones, also where they are embedded in IPv6. */
 bool http_address_is_public(const struct sockaddr *address);
 
-/* ---- A request and its answer ------------------------------------------------------------------------------------ */
+/* ---- A request and its answer ----------------------------------------------------------------------------------- */
 
 enum transfer_state { TRANSFER_IDLE, TRANSFER_QUEUED, TRANSFER_RUNNING, TRANSFER_ENDING, TRANSFER_STATES };
 

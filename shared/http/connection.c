@@ -7,7 +7,6 @@
 #include "base/log.h"
 #include "http/server_priv.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -16,16 +15,12 @@
 
 #define OWNER_OF(pointer, type, member) ((type *)(void *)((char *)(pointer)-offsetof(type, member)))
 
-/* ---- leaving ----------------------------------------------------------------------------------------------------- */
+/* ---- leaving ---------------------------------------------------------------------------------------------------- */
 
-/* A FIN with nothing before it. Further requests in front of it mean a client that sent all it has and now listens. */
+/* A client that aborts closes its socket; before our next write its FIN is all that shows of it. */
 static bool fin_is_leaving(const struct connection *connection)
 {
-    char byte;
-    if (connection->server->options.half_close || !connection->request->left)
-        return false;
-    ssize_t got = recv(connection->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-    return got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR);
+    return !connection->server->options.half_close && connection->request->left;
 }
 
 void connection_judge(struct connection *connection)
@@ -61,7 +56,7 @@ void connection_cut(struct connection *connection)
         request_lost(connection->request);
 }
 
-/* ---- time -------------------------------------------------------------------------------------------------------- */
+/* ---- time ------------------------------------------------------------------------------------------------------- */
 
 /* The timer is armed for the earliest time asked for, and looks at the present one when it expires. */
 static void deadline_expired(struct timer *timer)
@@ -88,7 +83,7 @@ void connection_relax(struct connection *connection)
     connection->deadline_ns = TIME_NEVER;
 }
 
-/* ---- life -------------------------------------------------------------------------------------------------------- */
+/* ---- life ------------------------------------------------------------------------------------------------------- */
 
 static struct connection *connection_create(struct http_server *server, struct MHD_Connection *mhd)
 {

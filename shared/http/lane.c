@@ -27,7 +27,7 @@ static void act(struct lane *lane, curl_socket_t fd, int what)
     lane_collect(lane);
 }
 
-/* ---- sockets ----------------------------------------------------------------------------------------------------- */
+/* ---- sockets ---------------------------------------------------------------------------------------------------- */
 
 static void socket_forget(struct loop *loop, struct client_socket *socket)
 {
@@ -127,7 +127,7 @@ int socket_close(void *data, curl_socket_t fd)
     return close(fd);
 }
 
-/* ---- time -------------------------------------------------------------------------------------------------------- */
+/* ---- time ------------------------------------------------------------------------------------------------------- */
 
 static void expired(struct timer *timer)
 {
@@ -157,7 +157,7 @@ static int timer_wanted(CURLM *multi, long timeout_ms, void *data)
     return 0;
 }
 
-/* ---- transfers --------------------------------------------------------------------------------------------------- */
+/* ---- transfers -------------------------------------------------------------------------------------------------- */
 
 struct lane *lane_create(struct http_client *client, bool (*address_allowed)(const struct sockaddr *address))
 {

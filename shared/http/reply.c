@@ -9,7 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ERROR_TEXT_MAX 1024 /* bytes */
+#define ERROR_TEXT_MAX 1024         /* bytes */
+#define LARGE          (256u << 10) /* bytes of an answer from which its sending is watched piece by piece */
+#define LARGE_PIECE    (64u << 10)
 
 bool http_reply_header(struct http_request *request, const char *name, const char *value)
 {
@@ -36,22 +38,19 @@ enum MHD_Result reply_queue(struct http_request *request)
     if (request->server->stopping)
         MHD_add_response_header(response, "Connection", "close");
     connection_allow(request->connection, 0);
-    if (request->reply_size)
-        connection_allow(request->connection, request->reply_size);
     enum MHD_Result queued = MHD_queue_response(request->connection->mhd, (unsigned)request->http_status, response);
     MHD_destroy_response(response);
     return queued;
 }
 
 static void reply_with(struct http_request *request, int http_status, const char *content_type,
-                       struct MHD_Response *response, size_t size)
+                       struct MHD_Response *response)
 {
     assert(request->received && request->reply != REPLY_STREAMING && !request->handler_done);
     if (response && content_type)
         MHD_add_response_header(response, "Content-Type", content_type);
     request->response = response;
     request->http_status = http_status;
-    request->reply_size = size;
     if (!request->gone) {
         request->reply = response ? REPLY_WHOLE : REPLY_ABORTED;
         request_resume(request);
@@ -59,20 +58,63 @@ static void reply_with(struct http_request *request, int http_status, const char
     request_done(request);
 }
 
+/* ---- large ones: as long as the client takes some of it, it may go on ------------------------------------------- */
+
+struct large {
+    struct connection *connection;
+    char *bytes;
+    size_t size;
+};
+
+static ssize_t large_read(void *cls, uint64_t position, char *buffer, size_t max)
+{
+    struct large *large = cls;
+    size_t left = large->size - (size_t)position, size = left < max ? left : max;
+    memcpy(buffer, large->bytes + position, size);
+    connection_allow(large->connection, 0);
+    return (ssize_t)size;
+}
+
+static void large_free(void *cls)
+{
+    struct large *large = cls;
+    free(large->bytes);
+    free(large);
+}
+
+static struct MHD_Response *large_response(struct http_request *request, char *bytes, size_t size)
+{
+    struct large *large = malloc(sizeof *large);
+    struct MHD_Response *response =
+        large ? MHD_create_response_from_callback(size, LARGE_PIECE, large_read, large, large_free) : NULL;
+    if (response)
+        *large = (struct large){request->connection, bytes, size};
+    else
+        free(large);
+    return response;
+}
+
 void http_reply(struct http_request *request, int http_status, const char *content_type, const void *bytes, size_t size)
 {
+    char *copy = size > LARGE ? malloc(size) : NULL;
+    if (copy) {
+        http_reply_take(request, http_status, content_type, memcpy(copy, bytes, size), size);
+        return;
+    }
     /* The daemon only reads what it is told to copy. */
     struct MHD_Response *response =
         MHD_create_response_from_buffer(size, (void *)(uintptr_t)bytes, MHD_RESPMEM_MUST_COPY);
-    reply_with(request, http_status, content_type, response, size);
+    reply_with(request, http_status, content_type, response);
 }
 
 void http_reply_take(struct http_request *request, int http_status, const char *content_type, char *bytes, size_t size)
 {
-    struct MHD_Response *response = MHD_create_response_from_buffer(size, bytes, MHD_RESPMEM_MUST_FREE);
+    struct MHD_Response *response = size > LARGE && request->connection
+                                        ? large_response(request, bytes, size)
+                                        : MHD_create_response_from_buffer(size, bytes, MHD_RESPMEM_MUST_FREE);
     if (!response)
         free(bytes);
-    reply_with(request, http_status, content_type, response, size);
+    reply_with(request, http_status, content_type, response);
 }
 
 static void reply_error(struct http_request *request, int http_status, const struct status *status, const char *text)

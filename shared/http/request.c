@@ -17,7 +17,7 @@
 
 #define OWNER_OF(pointer, type, member) ((type *)(void *)((char *)(pointer)-offsetof(type, member)))
 
-/* ---- life -------------------------------------------------------------------------------------------------------- */
+/* ---- life ------------------------------------------------------------------------------------------------------- */
 
 static void tell_left(struct work *work)
 {
@@ -140,7 +140,7 @@ void request_completed(void *cls, struct MHD_Connection *mhd, void **request_cls
     release(request);
 }
 
-/* ---- headers and body -------------------------------------------------------------------------------------------- */
+/* ---- headers and body ------------------------------------------------------------------------------------------- */
 
 struct framing {
     unsigned lengths, encodings;
@@ -200,7 +200,7 @@ static enum MHD_Result body_received(struct http_request *request, const char *b
     return request->dropped > DROPPED_MAX ? MHD_NO : MHD_YES;
 }
 
-/* ---- the daemon's calls ------------------------------------------------------------------------------------------ */
+/* ---- the daemon's calls ----------------------------------------------------------------------------------------- */
 
 static void refuse(struct http_request *request)
 {
@@ -269,7 +269,7 @@ enum MHD_Result request_accessed(void *cls, struct MHD_Connection *mhd, const ch
     return answer_or_wait(request);
 }
 
-/* ---- what a handler asks ----------------------------------------------------------------------------------------- */
+/* ---- what a handler asks ---------------------------------------------------------------------------------------- */
 
 const char *http_request_method(const struct http_request *request)
 {

@@ -7,7 +7,7 @@
 
 struct curl_slist http_headers_end = {.data = (char[]){"Expect:"}};
 
-/* ---- URLs -------------------------------------------------------------------------------------------------------- */
+/* ---- URLs ------------------------------------------------------------------------------------------------------- */
 
 static char *origin_of(CURLU *parts)
 {
@@ -86,7 +86,7 @@ const char *http_url_host(const struct http_url *url)
     return url->host;
 }
 
-/* ---- headers ----------------------------------------------------------------------------------------------------- */
+/* ---- headers ---------------------------------------------------------------------------------------------------- */
 
 /* RFC 9110 §5.1 and §5.5: a token, and a value that cannot end its line. */
 bool http_header_is_valid(const char *name, const char *value)

@@ -30,47 +30,57 @@ static bool method_matches(const struct http_route *route, const char *method)
     return strcmp(route->method, method) == 0 || (strcmp(method, "HEAD") == 0 && strcmp(route->method, "GET") == 0);
 }
 
-/* What the path is good for. */
-struct match {
-    const struct http_route *route; /* NULL: none with this method */
-    void *data;
-    size_t length;   /* of the longest path that matches; SIZE_MAX: none */
-    char allow[128]; /* the methods of that path */
-};
-
-static void consider(struct match *match, const struct http_route *route, void *data,
-                     const struct http_request *request)
+/* The row for a request, or NULL; `longest` is the length of the longest path that matches, whatever its method. */
+static const struct route_table *find(const struct http_server *server, const struct http_request *request,
+                                      const struct http_route **route, size_t *longest)
 {
-    size_t length = strlen(route->path);
-    if (match->length != SIZE_MAX && length < match->length)
-        return;
-    if (match->length == SIZE_MAX || length > match->length) {
-        match->length = length;
-        match->allow[0] = '\0';
-        match->route = NULL;
-    }
-    size_t used = strlen(match->allow);
-    snprintf(match->allow + used, sizeof match->allow - used, "%s%s%s", used ? ", " : "", route->method,
-             strcmp(route->method, "GET") == 0 ? ", HEAD" : "");
-    if (!match->route && method_matches(route, request->method)) {
-        match->route = route;
-        match->data = data;
-    }
+    const struct route_table *found = NULL;
+    *longest = 0;
+    for (const struct route_table *table = server->tables; table; table = table->next)
+        for (size_t i = 0; i < table->count; i++) {
+            const struct http_route *candidate = &table->routes[i];
+            size_t length = strlen(candidate->path);
+            if (length < *longest || !path_matches(candidate, request->path))
+                continue;
+            bool fits = method_matches(candidate, request->method);
+            if (length > *longest || (fits && !found))
+                found = fits ? table : NULL;
+            else
+                continue;
+            *longest = length;
+            *route = candidate;
+        }
+    return found;
+}
+
+/* The methods of the paths that match and are `length` long. */
+static void list_methods(const struct http_server *server, const struct http_request *request, size_t length,
+                         char *text, size_t size)
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (const struct route_table *table = server->tables; table; table = table->next)
+        for (size_t i = 0; i < table->count && used < size; i++) {
+            const struct http_route *route = &table->routes[i];
+            if (strlen(route->path) == length && path_matches(route, request->path))
+                used += (size_t)snprintf(text + used, size - used, "%s%s%s", used ? ", " : "", route->method,
+                                         strcmp(route->method, "GET") == 0 ? ", HEAD" : "");
+        }
 }
 
 void server_handle(struct http_server *server, struct http_request *request)
 {
-    struct match match = {.length = SIZE_MAX};
-    for (const struct route_table *table = server->tables; table; table = table->next)
-        for (size_t i = 0; i < table->count; i++)
-            if (path_matches(&table->routes[i], request->path))
-                consider(&match, &table->routes[i], table->data, request);
-    if (match.route) {
-        match.route->handle(request, match.data);
-    } else if (match.length != SIZE_MAX) {
-        http_reply_header(request, "Allow", match.allow);
+    const struct http_route *route;
+    size_t length;
+    const struct route_table *table = find(server, request, &route, &length);
+    if (table) {
+        route->handle(request, table->data);
+    } else if (length) {
+        char methods[128];
+        list_methods(server, request, length, methods, sizeof methods);
+        http_reply_header(request, "Allow", methods);
         http_reply_error(request, MHD_HTTP_METHOD_NOT_ALLOWED, "%s is not served here; use %s", request->method,
-                         match.allow);
+                         methods);
     } else {
         http_reply_error(request, MHD_HTTP_NOT_FOUND, "nothing is served at '%.200s'", request->path);
     }

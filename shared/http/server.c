@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 #define CONNECTIONS_DEFAULT_MAX 4096
-#define HEADER_DEFAULT_MAX      (24u << 10)
+#define HEADER_DEFAULT_MAX      (16u << 10)
 #define BODY_DEFAULT_MAX        (8u << 20)
 #define STREAM_DEFAULT_MAX      (16u << 20)
 #define IDLE_DEFAULT_MS         30000
@@ -33,7 +33,7 @@
 
 #define OWNER_OF(pointer, type, member) ((type *)(void *)((char *)(pointer)-offsetof(type, member)))
 
-/* ---- running ----------------------------------------------------------------------------------------------------- */
+/* ---- running ---------------------------------------------------------------------------------------------------- */
 
 void server_run(struct http_server *server)
 {
@@ -73,7 +73,7 @@ static void daemon_logged(void *cls, const char *format, va_list arguments)
     log_write(LOG_DEBUG, "http.server.daemon", "%s", line);
 }
 
-/* ---- listening --------------------------------------------------------------------------------------------------- */
+/* ---- listening -------------------------------------------------------------------------------------------------- */
 
 /* What is set here, accepted connections inherit. */
 static void socket_options(int fd, int family)
@@ -123,7 +123,7 @@ static int bound_port(int fd)
     return address_port((struct sockaddr *)&address);
 }
 
-/* ---- life -------------------------------------------------------------------------------------------------------- */
+/* ---- life ------------------------------------------------------------------------------------------------------- */
 
 static void defaults(struct http_server_options *options)
 {

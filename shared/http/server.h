@@ -8,11 +8,10 @@
  * A handler ends in exactly one of http_reply (or its relatives), http_reply_end and http_reply_abort, at once or
  * later, also after `left` has run: what is then said goes nowhere. Until then the request is the handler's.
  *
- * When a client has left. A reset, an error or a full close seen on the socket, of course; and also a FIN alone, as
- * nginx, Go and hyper judge it: a client that aborts closes its socket, and a FIN is all that shows of it before the
- * next write. A client that only ends its own sending (`printf ... | nc -N`) looks the same. It still gets its answer
- * where the handler has no `left` callback, and where `half_close` is set; and a FIN behind which further requests wait
- * (a batch sent ahead) is never taken for leaving.
+ * When a client has left. A reset or an error on the socket, of course; and also a FIN alone, as nginx, Go and hyper
+ * judge it: a client that aborts closes its socket, and before our next write a FIN is all that shows of it. A client
+ * that only ends its own sending (`printf ... | nc -N`) looks the same: it gets its answer where the handler has no
+ * `left` callback, and everywhere where `half_close` is set.
  *
  * A server belongs to one loop; everything here is called from inside it. Several loops serve one port by `shares`. */
 #ifndef RENGA_HTTP_SERVER_H
@@ -36,13 +35,12 @@ struct http_server_options {
     const struct http_server *shares; /* listen on the same socket as this server of another loop instead; or NULL */
     unsigned connections_max;         /* 0: 4,096; beyond it new ones wait in the backlog */
     unsigned connections_per_address; /* 0: no bound */
-    size_t header_max;                /* bytes of request line and headers, 431 beyond; 0: 24 KiB */
+    size_t header_max;                /* bytes of request line and headers, 431 beyond; 0: 16 KiB */
     size_t body_max;                  /* bytes, 413 beyond; 0: 8 MiB */
     size_t stream_max;                /* bytes a stream may hold back before it is cut; 0: 16 MiB */
-    int64_t idle_ms;                  /* 0: 30 s. An idle connection; the reading of a request's headers; and with 1 s
-                                         more for each 16 KiB the reading of its body and the sending of its answer;
-                                         a stream's client that takes nothing */
-    bool half_close;                  /* a FIN alone does not mean that a client left */
+    int64_t idle_ms; /* 0: 30 s. The longest for: an idle connection; the reading of a request's headers, and then of
+                        its body, with 1 s more for each 16 KiB of it; the time in which a client takes nothing */
+    bool half_close; /* a FIN alone does not mean that a client left */
 };
 
 struct http_server *http_server_create(struct loop *loop, const struct http_server_options *options, struct status *st);
@@ -71,7 +69,7 @@ struct http_server_stats {
 };
 void http_server_stats(const struct http_server *server, struct http_server_stats *stats);
 
-/* ---- The request ------------------------------------------------------------------------------------------------- */
+/* ---- The request ------------------------------------------------------------------------------------------------ */
 
 const char *http_request_method(const struct http_request *request);
 const char *http_request_path(const struct http_request *request); /* percent-decoded, without the query */
@@ -93,7 +91,7 @@ void http_request_on_left(struct http_request *request, void (*left)(struct http
                           void *data);
 bool http_request_left(const struct http_request *request);
 
-/* ---- The answer -------------------------------------------------------------------------------------------------- */
+/* ---- The answer ------------------------------------------------------------------------------------------------- */
 
 /* A header of the answer, before it is begun. Copied; false where it cannot be sent. */
 bool http_reply_header(struct http_request *request, const char *name, const char *value);

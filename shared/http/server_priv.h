@@ -85,7 +85,6 @@ struct http_request {
 
     enum reply_state reply;
     int http_status;
-    size_t reply_size;
     struct MHD_Response *response; /* until it is queued */
     struct reply_header *headers;
     struct buffer out; /* framed bytes; up to out_sent the socket has taken them */

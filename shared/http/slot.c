@@ -15,7 +15,7 @@
 #define KEEPALIVE_S      30L
 #define RECEIVE_BUFFER   (16L << 10)
 
-/* ---- what curl calls --------------------------------------------------------------------------------------------- */
+/* ---- what curl calls -------------------------------------------------------------------------------------------- */
 
 static bool is_redirect(const struct http_slot *slot, long http_status)
 {
@@ -102,7 +102,7 @@ static int about_to_send(void *data, char *peer, char *local, int peer_port, int
     return slot->repeated ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
 }
 
-/* ---- from hand to hand ------------------------------------------------------------------------------------------- */
+/* ---- from hand to hand ------------------------------------------------------------------------------------------ */
 
 static CURL *easy_create(struct http_client *client, struct http_slot *slot)
 {
@@ -190,7 +190,7 @@ void slot_give_back(struct http_client *client, struct http_slot *slot)
     client->slot_count++;
 }
 
-/* ---- the request ------------------------------------------------------------------------------------------------- */
+/* ---- the request ------------------------------------------------------------------------------------------------ */
 
 /* The transfer's own headers, followed by those it shares. NULL where one of them cannot be sent. */
 static struct curl_slist *header_list(struct http_slot *slot, const struct transfer *transfer)

@@ -28,8 +28,12 @@ static size_t pending(const struct http_request *request)
 static ssize_t daemon_reads(void *cls, uint64_t position, char *buffer, size_t max)
 {
     struct http_request *request = cls;
-    if (request->reply == REPLY_ABORTED)
-        return MHD_CONTENT_READER_END_WITH_ERROR;
+    if (request->reply == REPLY_ABORTED) {
+        /* MHD_CONTENT_READER_END_WITH_ERROR would leave a chunked connection closed but not cleaned up (0.9.75, epoll).
+         * So the socket goes first: the last chunk cannot be sent, which ends the connection. */
+        shutdown(request->connection->fd, SHUT_RDWR);
+        return MHD_CONTENT_READER_END_OF_STREAM;
+    }
     if (request->reply == REPLY_ENDED && pending(request) == 0 && request->flushed)
         return MHD_CONTENT_READER_END_OF_STREAM;
     request->sending = true;
@@ -43,7 +47,7 @@ struct MHD_Response *stream_response(struct http_request *request)
     return MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, READER_SIZE, daemon_reads, request, NULL);
 }
 
-/* ---- to the socket ----------------------------------------------------------------------------------------------- */
+/* ---- to the socket ---------------------------------------------------------------------------------------------- */
 
 /* False where the client has gone. */
 static bool send_pending(struct http_request *request)
@@ -98,7 +102,7 @@ void stream_flush_deferred(struct work *work)
     stream_flush(OWNER_OF(work, struct http_request, flush));
 }
 
-/* ---- the handler's side ------------------------------------------------------------------------------------------ */
+/* ---- the handler's side ----------------------------------------------------------------------------------------- */
 
 void http_reply_begin(struct http_request *request, int http_status, const char *content_type)
 {

@@ -47,7 +47,7 @@ bool transfer_run(struct transfer *transfer, struct lane *lane)
     return false;
 }
 
-/* ---- its end ----------------------------------------------------------------------------------------------------- */
+/* ---- its end ---------------------------------------------------------------------------------------------------- */
 
 /* Says how the transfer ends; transfer_conclude does it. */
 void transfer_fail(struct transfer *transfer, enum transfer_end end, enum status_code code, const char *format, ...)
@@ -101,7 +101,7 @@ void transfer_cancel(struct transfer *transfer)
     loop_defer(transfer->client->loop, &transfer->ending);
 }
 
-/* ---- its time ---------------------------------------------------------------------------------------------------- */
+/* ---- its time --------------------------------------------------------------------------------------------------- */
 
 /* One timer for both bounds. The arrival of bytes only notes the time; whether it was silence is seen on expiry. */
 void transfer_watch_time(struct transfer *transfer)
@@ -146,7 +146,7 @@ static void time_is_up(struct timer *timer)
     end_deferred(&transfer->ending);
 }
 
-/* ---- back-pressure ----------------------------------------------------------------------------------------------- */
+/* ---- back-pressure ---------------------------------------------------------------------------------------------- */
 
 void transfer_pause(struct transfer *transfer)
 {

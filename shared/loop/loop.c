@@ -105,7 +105,7 @@ void loop_destroy(struct loop **loop_pointer)
     free(loop);
 }
 
-/* ---- work -------------------------------------------------------------------------------------------------------- */
+/* ---- work ------------------------------------------------------------------------------------------------------- */
 
 void loop_defer(struct loop *loop, struct work *work)
 {
@@ -199,7 +199,7 @@ void loop_leave(struct loop *loop)
     pthread_mutex_unlock(&loop->baton);
 }
 
-/* ---- timers ------------------------------------------------------------------------------------------------------ */
+/* ---- timers ----------------------------------------------------------------------------------------------------- */
 
 void loop_arm(struct loop *loop, struct timer *timer, int64_t at_ns)
 {
@@ -229,7 +229,7 @@ static void run_timers(struct loop *loop)
         due->expired(due);
 }
 
-/* ---- sockets ----------------------------------------------------------------------------------------------------- */
+/* ---- sockets ---------------------------------------------------------------------------------------------------- */
 
 static uint32_t slot_take(struct loop *loop)
 {
@@ -300,7 +300,7 @@ static void run_ready(struct loop *loop, const struct epoll_event *events, int c
     }
 }
 
-/* ---- the loop's own thread --------------------------------------------------------------------------------------- */
+/* ---- the loop's own thread -------------------------------------------------------------------------------------- */
 
 static int wait_ms(const struct loop *loop, int64_t now_ns)
 {
@@ -360,7 +360,7 @@ void loop_stop(struct loop *loop)
     loop->running = false;
 }
 
-/* ---- virtual time ------------------------------------------------------------------------------------------------ */
+/* ---- virtual time ----------------------------------------------------------------------------------------------- */
 
 static void visit(struct loop *loop)
 {

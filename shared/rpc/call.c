@@ -33,8 +33,7 @@ void rpc_call_fini(struct rpc_call *call)
     arena_fini(&call->arena);
 }
 
-/* ---- what the handler asks of its call ----------------------------------------------------------------------------
- */
+/* ---- what the handler asks of its call -------------------------------------------------------------------------- */
 
 struct arena *rpc_call_arena(struct rpc_call *call)
 {
@@ -141,8 +140,7 @@ bool rpc_call_add_trailing(struct rpc_call *call, const char *key, const void *v
     return add_metadata(call, &call->trailing, key, value, size);
 }
 
-/* ---- the end ------------------------------------------------------------------------------------------------------
- */
+/* ---- the end ---------------------------------------------------------------------------------------------------- */
 
 static bool is_our_fault(enum status_code code)
 {
@@ -203,8 +201,7 @@ void rpc_call_finish(struct rpc_call *call)
     end(call);
 }
 
-/* ---- replies ------------------------------------------------------------------------------------------------------
- */
+/* ---- replies ---------------------------------------------------------------------------------------------------- */
 
 /* The runtime itself ends the call. A handler in the middle of its stream is cut instead: it cannot know yet, may go on
  * to send, and ends the call when it hears of it. */
@@ -276,8 +273,7 @@ void rpc_call_sent(struct rpc_call *call, size_t size)
     }
 }
 
-/* ---- requests -----------------------------------------------------------------------------------------------------
- */
+/* ---- requests --------------------------------------------------------------------------------------------------- */
 
 static void *arena_allocate(void *data, size_t size)
 {
@@ -361,8 +357,7 @@ void rpc_service_invoke(ProtobufCService *service, unsigned method_index, const 
                       rpc_call_method(closure_data));
 }
 
-/* ---- cancellation -------------------------------------------------------------------------------------------------
- */
+/* ---- cancellation ----------------------------------------------------------------------------------------------- */
 
 static void tell_handler(struct work *work)
 {
@@ -371,6 +366,7 @@ static void tell_handler(struct work *work)
     call->on_cancel = NULL;
     if (call->ended || !on_cancel)
         return;
+    call->told = true;
     const struct log_context *before = log_enter(&call->log);
     on_cancel(call, call->on_cancel_data);
     log_enter(before);

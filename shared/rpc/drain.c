@@ -49,8 +49,7 @@ struct drain {
     bool is_shut;
 };
 
-/* ---- sockets of ours ----------------------------------------------------------------------------------------------
- */
+/* ---- sockets of ours -------------------------------------------------------------------------------------------- */
 
 struct socket_count {
     unsigned connections;
@@ -102,8 +101,7 @@ static struct socket_count walk_sockets(const struct rpc_server *server, bool sh
     return count;
 }
 
-/* ---- the steps ----------------------------------------------------------------------------------------------------
- */
+/* ---- the steps -------------------------------------------------------------------------------------------------- */
 
 static void core_shut(struct rpc_tag *tag, bool ok)
 {

@@ -81,8 +81,7 @@ static void free_when_done(struct local *local)
     free(local);
 }
 
-/* ---- to the caller ------------------------------------------------------------------------------------------------
- */
+/* ---- to the caller ---------------------------------------------------------------------------------------------- */
 
 static void close_caller(struct local *local, const struct packed *answer)
 {
@@ -134,8 +133,7 @@ static void answer(struct work *work)
     free_when_done(local);
 }
 
-/* ---- from the handler ---------------------------------------------------------------------------------------------
- */
+/* ---- from the handler ------------------------------------------------------------------------------------------- */
 
 static uint8_t *reserve(struct rpc_call *call, size_t size)
 {
@@ -178,8 +176,7 @@ static const char *peer(struct rpc_call *call)
     return "inproc";
 }
 
-/* ---- from the caller ----------------------------------------------------------------------------------------------
- */
+/* ---- from the caller -------------------------------------------------------------------------------------------- */
 
 static void fail_caller(struct local *local, enum status_code code, const char *text)
 {
@@ -254,8 +251,7 @@ static const struct rpc_exchange_ops local_exchange_ops = {
     .metadata = answer_metadata,
 };
 
-/* ---- the beginning ------------------------------------------------------------------------------------------------
- */
+/* ---- the beginning ---------------------------------------------------------------------------------------------- */
 
 static void copy_metadata(struct local *local)
 {

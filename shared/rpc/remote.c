@@ -77,8 +77,7 @@ static void start(struct remote *remote, const grpc_op *ops, size_t count, struc
         fatal("rpc.batch", "gRPC refuses a batch: %s", grpc_call_error_to_string(error));
 }
 
-/* ---- the end ------------------------------------------------------------------------------------------------------
- */
+/* ---- the end ---------------------------------------------------------------------------------------------------- */
 
 static void take_status(struct remote *remote, struct status *status)
 {
@@ -134,8 +133,7 @@ static void unary_ended(struct rpc_tag *tag, bool ok)
     finish(from_tag(tag, ended));
 }
 
-/* ---- streams ------------------------------------------------------------------------------------------------------
- */
+/* ---- streams ---------------------------------------------------------------------------------------------------- */
 
 static void receive(struct remote *remote)
 {
@@ -238,8 +236,7 @@ static const struct rpc_exchange_ops remote_ops = {
     .metadata = metadata,
 };
 
-/* ---- the beginning ------------------------------------------------------------------------------------------------
- */
+/* ---- the beginning ---------------------------------------------------------------------------------------------- */
 
 static size_t request_metadata(struct remote *remote, grpc_metadata metadata[METADATA_ROOM])
 {
@@ -345,8 +342,7 @@ static void invoke(ProtobufCService *service, unsigned index, const ProtobufCMes
     begin(remote);
 }
 
-/* ---- channels -----------------------------------------------------------------------------------------------------
- */
+/* ---- channels --------------------------------------------------------------------------------------------------- */
 
 static grpc_arg integer(const char *key, int value)
 {

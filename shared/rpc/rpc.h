@@ -19,7 +19,9 @@
  *
  * Streams. Where the reply streams, `reply` is called for each message and then with NULL to end with OK. Where the
  * request streams, the handler is called for each message and then with NULL once the client has sent its last; the
- * call is the same each time and rpc_call_data keeps what belongs to it.
+ * call is the same each time and rpc_call_data keeps what belongs to it. Where the client leaves before its last, a
+ * handler that has registered rpc_call_on_cancel is told so; any other is called with NULL all the same (and
+ * rpc_call_cancelled is true), so that it ends the call.
  *
  * All functions here are called from inside the call's loop. */
 #ifndef RENGA_RPC_RPC_H

@@ -215,8 +215,7 @@ void rpc_server_set_serving(struct rpc_server *server, const char *service, bool
     rpc_health_changed(server);
 }
 
-/* ---- the end ------------------------------------------------------------------------------------------------------
- */
+/* ---- the end ---------------------------------------------------------------------------------------------------- */
 
 /* Calls that their handlers have not ended, and calls that gRPC has not given back. */
 static unsigned calls_alive(struct rpc_server *server)

@@ -7,18 +7,14 @@
  *
  * A handler that replies before it returns costs one batch: metadata, message, status and the watch for cancellation go
  * together. Otherwise that watch becomes a batch of its own and messages go out one batch at a time, in order. */
-#include "rpc/serving.h"
+#include "rpc/server_call.h"
 
 #include "base/clock.h"
-#include "rpc/auth.h"
 #include "rpc/details.h"
-#include "rpc/inflate.h"
-#include "rpc/observe.h"
 
 #include <assert.h>
 #include <grpc/byte_buffer.h>
 #include <grpc/support/alloc.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,51 +22,18 @@
 #define OPS_MAX     4
 #define DETAILS_KEY "grpc-status-details-bin"
 
-/* A message on its way out. */
-struct outgoing {
-    struct outgoing *next;
-    grpc_slice slice;
-    grpc_byte_buffer *buffer;
-    size_t size;
-};
-
-struct server_call {
-    struct rpc_call call; /* first: the transport finds itself again from it */
-    struct rpc_lane *lane;
-    struct rpc_binding *binding; /* NULL: unknown method */
-    struct server_call *next, *previous;
-
-    grpc_call *grpc;
-    grpc_metadata_array metadata;
-    gpr_timespec deadline;
-    grpc_byte_buffer *incoming;
-    grpc_call_details details; /* of an unknown method */
-
-    struct rpc_tag arrived, received, closed, sent;
-    struct timer limit; /* our own deadline, where the client set none that is sooner */
-    struct outgoing *first, *last;
-    struct outgoing embedded;
-    struct status cut_status;
-    grpc_slice status_text;
-    unsigned batches; /* under way */
-    int client_gone;
-    bool in_handler, embedded_taken, watched, sending, sending_status, initial_sent, finished, cut;
-};
+static const struct rpc_call_ops server_call_ops;
+static void batch_sent(struct rpc_tag *tag, bool ok);
+static void client_closed(struct rpc_tag *tag, bool ok);
 
 static struct server_call *of(const struct rpc_call *call)
 {
     return (struct server_call *)(uintptr_t)call;
 }
 
-#define from_tag(tag, member) ((struct server_call *)((char *)(tag)-offsetof(struct server_call, member)))
+/* ---- birth and death -------------------------------------------------------------------------------------------- */
 
-static const struct rpc_call_ops server_call_ops;
-static void pump(struct server_call *sc);
-
-/* ---- birth and death ----------------------------------------------------------------------------------------------
- */
-
-static struct server_call *take(struct rpc_lane *lane)
+struct server_call *server_call_take(struct rpc_lane *lane)
 {
     struct server_call *sc = lane->pool;
     if (sc) {
@@ -84,11 +47,13 @@ static struct server_call *take(struct rpc_lane *lane)
     sc->call.ops = &server_call_ops;
     sc->call.loop = lane->loop;
     sc->lane = lane;
+    sc->sent.completed = batch_sent;
+    sc->closed.completed = client_closed;
     grpc_metadata_array_init(&sc->metadata);
     return sc;
 }
 
-static void give_back(struct server_call *sc)
+void server_call_give_back(struct server_call *sc)
 {
     struct rpc_lane *lane = sc->lane;
     grpc_metadata_array_destroy(&sc->metadata);
@@ -135,7 +100,7 @@ static void count_busy(const struct server_call *sc, int change)
     atomic_store_explicit(&sc->lane->busy, busy + (unsigned)change, memory_order_relaxed);
 }
 
-static void release_when_done(struct server_call *sc)
+void server_call_release_when_done(struct server_call *sc)
 {
     if (sc->batches || !sc->finished || !sc->call.ended || sc->in_handler)
         return;
@@ -155,10 +120,10 @@ static void release_when_done(struct server_call *sc)
     grpc_slice_unref(sc->status_text);
     grpc_call_unref(sc->grpc);
     rpc_call_fini(&sc->call);
-    give_back(sc);
+    server_call_give_back(sc);
 }
 
-static void enlist(struct server_call *sc)
+void server_call_enlist(struct server_call *sc)
 {
     count_busy(sc, 1);
     sc->next = sc->lane->live;
@@ -169,7 +134,7 @@ static void enlist(struct server_call *sc)
     sc->status_text = grpc_empty_slice();
 }
 
-static void start(struct server_call *sc, const grpc_op *ops, size_t count, struct rpc_tag *tag)
+void server_call_start(struct server_call *sc, const grpc_op *ops, size_t count, struct rpc_tag *tag)
 {
     sc->batches++;
     grpc_call_error error = grpc_call_start_batch(sc->grpc, ops, count, tag, NULL);
@@ -177,8 +142,7 @@ static void start(struct server_call *sc, const grpc_op *ops, size_t count, stru
         fatal("rpc.batch", "gRPC refuses a batch: %s", grpc_call_error_to_string(error));
 }
 
-/* ---- going out ----------------------------------------------------------------------------------------------------
- */
+/* ---- going out -------------------------------------------------------------------------------------------------- */
 
 static uint8_t *reserve(struct rpc_call *call, size_t size)
 {
@@ -204,7 +168,7 @@ static void commit(struct rpc_call *call)
     message->buffer = grpc_raw_byte_buffer_create(&message->slice, 1);
     grpc_slice_unref(message->slice);
     if (sc->call.method->server_streams)
-        pump(sc); /* a unary message leaves with its status */
+        server_call_pump(sc); /* a unary message leaves with its status */
 }
 
 static grpc_metadata *metadata_of(struct server_call *sc, const struct rpc_metadata_item *list, size_t *count)
@@ -269,7 +233,7 @@ static void op_close(struct server_call *sc, grpc_op *op)
 }
 
 /* Starts the next batch that goes out, if one is due and none is under way. */
-static void pump(struct server_call *sc)
+void server_call_pump(struct server_call *sc)
 {
     bool ending = sc->call.ended || sc->cut;
     if (sc->in_handler || sc->sending || sc->sending_status || (!sc->first && !ending))
@@ -288,11 +252,10 @@ static void pump(struct server_call *sc)
         op_status(sc, &ops[count++]);
     if (sc->sending_status && !sc->watched)
         op_close(sc, &ops[count++]);
-    start(sc, ops, count, &sc->sent);
+    server_call_start(sc, ops, count, &sc->sent);
 }
 
-/* Tells the handler that nobody waits any more. */
-static void client_left(struct server_call *sc)
+void server_call_client_left(struct server_call *sc)
 {
     bool late = clock_now_ns() >= sc->call.deadline_ns;
     rpc_call_cut(&sc->call, late ? DEADLINE_EXCEEDED : CANCELLED);
@@ -300,12 +263,12 @@ static void client_left(struct server_call *sc)
 
 static void batch_sent(struct rpc_tag *tag, bool ok)
 {
-    struct server_call *sc = from_tag(tag, sent);
+    struct server_call *sc = server_call_from(tag, sent);
     sc->batches--;
     bool status_sent = sc->sending_status;
     sc->in_handler = true; /* a handler that is told something may send again: not before we are through */
     if (!ok)
-        client_left(sc);
+        server_call_client_left(sc);
     if (sc->sending) {
         sc->sending = false;
         drop_outgoing(sc);
@@ -316,86 +279,26 @@ static void batch_sent(struct rpc_tag *tag, bool ok)
     if (status_sent)
         sc->finished = true;
     else
-        pump(sc);
-    release_when_done(sc);
+        server_call_pump(sc);
+    server_call_release_when_done(sc);
 }
 
 static void ended(struct rpc_call *call)
 {
     struct server_call *sc = of(call);
-    pump(sc);
-    release_when_done(sc);
+    server_call_pump(sc);
+    server_call_release_when_done(sc);
 }
 
-/* ---- coming in ----------------------------------------------------------------------------------------------------
- */
-
-static void receive(struct server_call *sc)
-{
-    grpc_op op = {.op = GRPC_OP_RECV_MESSAGE, .data.recv_message.recv_message = &sc->incoming};
-    start(sc, &op, 1, &sc->received);
-}
-
-static void hand_over(struct server_call *sc, const void *bytes, size_t size)
-{
-    if (sc->binding->builtin)
-        sc->binding->builtin->handle(sc->lane, &sc->call, bytes, size);
-    else if (bytes)
-        rpc_call_deliver(&sc->call, bytes, size);
-    else
-        rpc_call_deliver_end(&sc->call);
-}
-
-/* Gives the handler what has come in and takes the buffer away. */
-static void deliver(struct server_call *sc)
-{
-    if (!sc->incoming) {
-        if (sc->call.method->client_streams)
-            hand_over(sc, NULL, 0);
-        else
-            rpc_fail_with(&sc->call, INVALID_ARGUMENT, "the call carries no request message");
-        return;
-    }
-    struct rpc_incoming incoming;
-    struct status st = {0};
-    bool ok = rpc_incoming_take(&incoming, &sc->incoming, sc->call.message_max, &st);
-    sc->call.was_compressed = incoming.compressed;
-    if (ok)
-        hand_over(sc, incoming.bytes, incoming.size);
-    else
-        rpc_fail(&sc->call, &st);
-    rpc_incoming_fini(&incoming);
-}
-
-/* Runs the handler on what has come; what it replies before it returns leaves in one batch. */
-static void run_handler(struct server_call *sc)
-{
-    sc->in_handler = true;
-    deliver(sc);
-    sc->in_handler = false;
-    pump(sc);
-}
-
-static void message_received(struct rpc_tag *tag, bool ok)
-{
-    struct server_call *sc = from_tag(tag, received);
-    sc->batches--;
-    bool at_end = sc->incoming == NULL;
-    if (ok && !sc->call.ended && !sc->cut && !(at_end && sc->client_gone)) {
-        run_handler(sc);
-        if (!at_end && !sc->call.ended && !sc->cut)
-            receive(sc);
-    }
-    release_when_done(sc);
-}
+/* ---- the end ---------------------------------------------------------------------------------------------------- */
 
 static void client_closed(struct rpc_tag *tag, bool ok)
 {
-    struct server_call *sc = from_tag(tag, closed);
+    struct server_call *sc = server_call_from(tag, closed);
     sc->batches--;
     if (sc->client_gone)
-        client_left(sc);
-    release_when_done(sc);
+        server_call_client_left(sc);
+    server_call_release_when_done(sc);
 }
 
 static void cut(struct rpc_call *call, const struct status *status)
@@ -405,7 +308,7 @@ static void cut(struct rpc_call *call, const struct status *status)
         return;
     sc->cut = true;
     sc->cut_status = *status;
-    pump(sc);
+    server_call_pump(sc);
     rpc_call_cut(call, status->code);
 }
 
@@ -413,7 +316,7 @@ static void limit_reached(struct timer *timer)
 {
     struct status st = {0};
     fail(&st, DEADLINE_EXCEEDED, "the call took longer than this server allows");
-    cut(&from_tag(timer, limit)->call, &st);
+    cut(&server_call_from(timer, limit)->call, &st);
 }
 
 void server_call_cut_all(struct rpc_lane *lane)
@@ -426,8 +329,20 @@ void server_call_cut_all(struct rpc_lane *lane)
     }
 }
 
-/* ---- arrival ------------------------------------------------------------------------------------------------------
- */
+void server_call_watch(struct server_call *sc)
+{
+    if (sc->call.ended || sc->watched)
+        return;
+    grpc_op op = {0};
+    op_close(sc, &op);
+    server_call_start(sc, &op, 1, &sc->closed);
+    if (sc->call.deadline_ns < rpc_nanoseconds(sc->deadline)) {
+        sc->limit.expired = limit_reached;
+        loop_arm(sc->call.loop, &sc->limit, sc->call.deadline_ns);
+    }
+}
+
+/* ---- what the call is asked for --------------------------------------------------------------------------------- */
 
 static const void *metadata(const struct rpc_call *call, const char *key, size_t *size)
 {
@@ -448,144 +363,6 @@ static const char *peer(struct rpc_call *call)
     const char *copy = arena_strdup(&call->arena, text);
     gpr_free(text);
     return copy ? copy : "";
-}
-
-static void read_trace(struct server_call *sc)
-{
-    size_t size;
-    const char *header = metadata(&sc->call, "traceparent", &size);
-    if (!header || !trace_continue(&sc->call.trace, header, size))
-        trace_begin(&sc->call.trace, rpc_observe_sample());
-}
-
-static bool admit(struct server_call *sc, struct status *st)
-{
-    const struct rpc_auth *auth = sc->lane->server->options.auth;
-    if (!auth)
-        return true;
-    size_t size;
-    const void *header = metadata(&sc->call, "authorization", &size);
-    const struct rpc_principal *principal = rpc_auth_check(auth, header, size, sc->call.method->path + 1, st);
-    if (principal)
-        sc->call.principal = *principal;
-    return principal != NULL;
-}
-
-static void set_deadline(struct server_call *sc)
-{
-    sc->call.deadline_ns = rpc_nanoseconds(sc->deadline);
-    int64_t longest_ms = sc->lane->server->options.call_max_ms;
-    if (!longest_ms || sc->call.method->server_streams || sc->call.method->client_streams)
-        return;
-    int64_t longest_ns = sc->call.began_ns + longest_ms * NS_PER_MS;
-    if (longest_ns < sc->call.deadline_ns)
-        sc->call.deadline_ns = longest_ns;
-}
-
-/* The handler has not ended the call in one go: from now on we want to know when the client goes. */
-static void watch(struct server_call *sc)
-{
-    if (sc->call.ended || sc->watched)
-        return;
-    grpc_op op = {0};
-    op_close(sc, &op);
-    start(sc, &op, 1, &sc->closed);
-    if (sc->call.deadline_ns < rpc_nanoseconds(sc->deadline)) {
-        sc->limit.expired = limit_reached;
-        loop_arm(sc->call.loop, &sc->limit, sc->call.deadline_ns);
-    }
-}
-
-static void call_arrived(struct rpc_tag *tag, bool ok)
-{
-    struct server_call *sc = from_tag(tag, arrived);
-    sc->lane->awaited_count--;
-    if (!ok) { /* the server shuts down */
-        give_back(sc);
-        return;
-    }
-    server_call_await(sc->lane, sc->binding);
-    enlist(sc);
-    read_trace(sc);
-    rpc_call_begin(&sc->call);
-    set_deadline(sc);
-    struct status st = {0};
-    if (!admit(sc, &st)) {
-        rpc_fail(&sc->call, &st);
-        return;
-    }
-    if (sc->call.method->client_streams) {
-        watch(sc);
-        receive(sc);
-        return;
-    }
-    run_handler(sc);
-    watch(sc);
-    release_when_done(sc);
-}
-
-void server_call_await(struct rpc_lane *lane, struct rpc_binding *binding)
-{
-    struct rpc_server *server = lane->server;
-    if (atomic_load_explicit(&server->refusing, memory_order_relaxed))
-        return;
-    struct server_call *sc = take(lane);
-    sc->binding = binding;
-    sc->call.method = binding->method;
-    sc->call.service = binding->instances ? binding->instances[loop_index(lane->loop)] : NULL;
-    sc->call.message_max = server->options.message_max;
-    sc->call.memory_max = server->options.call_memory_max;
-    sc->arrived.completed = call_arrived;
-    sc->received.completed = message_received;
-    sc->closed.completed = client_closed;
-    sc->sent.completed = batch_sent;
-    lane->awaited_count++;
-    grpc_byte_buffer **payload = binding->method->client_streams ? NULL : &sc->incoming;
-    grpc_server_request_registered_call(server->grpc, binding->registered, &sc->grpc, &sc->deadline, &sc->metadata,
-                                        payload, lane->cq, lane->cq, &sc->arrived);
-}
-
-static void unknown_arrived(struct rpc_tag *tag, bool ok)
-{
-    struct server_call *sc = from_tag(tag, arrived);
-    sc->lane->awaited_count--;
-    if (!ok) {
-        grpc_call_details_destroy(&sc->details);
-        give_back(sc);
-        return;
-    }
-    server_call_await_unknown(sc->lane);
-    enlist(sc);
-    rpc_call_begin(&sc->call);
-    sc->call.deadline_ns = rpc_nanoseconds(sc->details.deadline);
-    char *path = grpc_slice_to_c_string(sc->details.method);
-    grpc_call_details_destroy(&sc->details);
-    const char *slash = strrchr(path, '/');
-    int service_length = slash && slash > path ? (int)(slash - path - 1) : 0;
-    char service[128];
-    snprintf(service, sizeof service, "%.*s", service_length, path + 1);
-    bool known = false;
-    for (size_t i = 0; i < sc->lane->server->service_count; i++)
-        known |= strcmp(sc->lane->server->services[i], service) == 0;
-    if (known)
-        rpc_fail_with(&sc->call, UNIMPLEMENTED, "service %s has no method '%.100s'", service, slash + 1);
-    else
-        rpc_fail_with(&sc->call, UNIMPLEMENTED, "no service serves '%.200s' here", path);
-    gpr_free(path);
-}
-
-void server_call_await_unknown(struct rpc_lane *lane)
-{
-    struct rpc_server *server = lane->server;
-    if (atomic_load_explicit(&server->refusing, memory_order_relaxed))
-        return;
-    struct server_call *sc = take(lane);
-    grpc_call_details_init(&sc->details);
-    sc->call.memory_max = server->options.call_memory_max;
-    sc->arrived.completed = unknown_arrived;
-    sc->sent.completed = batch_sent;
-    lane->awaited_count++;
-    grpc_server_request_call(server->grpc, &sc->grpc, &sc->details, &sc->metadata, lane->cq, lane->cq, &sc->arrived);
 }
 
 static const struct rpc_call_ops server_call_ops = {

@@ -86,7 +86,7 @@ static void finish(struct call *call)
 int main(int argc, char **argv)
 {
     char address[64];
-    snprintf(address, sizeof address, "127.0.0.1:%s", argc > 1 ? argv[1] : "15191");
+    snprintf(address, sizeof address, "127.0.0.1:%s", argc > 1 ? argv[1] : "0");
     grpc_init();
     cq = grpc_completion_queue_create_for_next(NULL);
     server = grpc_server_create(NULL, NULL);
@@ -94,12 +94,13 @@ int main(int argc, char **argv)
     method = grpc_server_register_method(server, "/renga.test.Probe/Echo", NULL,
                                          GRPC_SRM_PAYLOAD_READ_INITIAL_BYTE_BUFFER, 0);
     grpc_server_credentials *credentials = grpc_insecure_server_credentials_create();
-    if (!grpc_server_add_http2_port(server, address, credentials))
+    int port = grpc_server_add_http2_port(server, address, credentials);
+    if (!port)
         return 1;
     grpc_server_start(server);
     for (int i = 0; i < PENDING; i++)
         await(malloc(sizeof(struct call)));
-    printf("listening %s\n", argc > 1 ? argv[1] : "15191");
+    printf("listening %d\n", port);
     fflush(stdout);
     for (;;) {
         grpc_event event = grpc_completion_queue_next(cq, gpr_inf_future(GPR_CLOCK_MONOTONIC), NULL);

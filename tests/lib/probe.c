@@ -71,8 +71,7 @@ static void note_cancelled(const char *key)
     pthread_mutex_unlock(&notes_lock);
 }
 
-/* ---- Echo ---------------------------------------------------------------------------------------------------------
- */
+/* ---- Echo ------------------------------------------------------------------------------------------------------- */
 
 static void copy_probe_metadata(struct rpc_call *call, const char *key, const char *as, bool trailing)
 {
@@ -115,8 +114,7 @@ static void echo(Renga__Test__Probe_Service *self, const Renga__Test__EchoReques
     reply(&response, call);
 }
 
-/* ---- Sleep --------------------------------------------------------------------------------------------------------
- */
+/* ---- Sleep ------------------------------------------------------------------------------------------------------ */
 
 struct nap {
     struct timer timer;
@@ -175,8 +173,7 @@ static void noticed(Renga__Test__Probe_Service *self, const Renga__Test__Noticed
     reply(&response, data);
 }
 
-/* ---- Fail ---------------------------------------------------------------------------------------------------------
- */
+/* ---- Fail ------------------------------------------------------------------------------------------------------- */
 
 static void fail_call(Renga__Test__Probe_Service *self, const Renga__Test__FailRequest *request,
                       Renga__Test__EchoResponse_Closure reply, void *data)
@@ -188,8 +185,7 @@ static void fail_call(Renga__Test__Probe_Service *self, const Renga__Test__FailR
     rpc_fail(data, &status);
 }
 
-/* ---- Count --------------------------------------------------------------------------------------------------------
- */
+/* ---- Count ------------------------------------------------------------------------------------------------------ */
 
 struct count {
     struct timer timer;
@@ -276,8 +272,7 @@ static void count_call(Renga__Test__Probe_Service *self, const Renga__Test__Coun
     count_go_on(count);
 }
 
-/* ---- Sum, Chat ----------------------------------------------------------------------------------------------------
- */
+/* ---- Sum, Chat -------------------------------------------------------------------------------------------------- */
 
 static void sum(Renga__Test__Probe_Service *self, const Renga__Test__SumRequest *request,
                 Renga__Test__SumResponse_Closure reply, void *data)
@@ -310,8 +305,7 @@ static void chat(Renga__Test__Probe_Service *self, const Renga__Test__EchoReques
     reply(&response, call);
 }
 
-/* ---- Forward ------------------------------------------------------------------------------------------------------
- */
+/* ---- Forward ---------------------------------------------------------------------------------------------------- */
 
 struct forward {
     struct rpc_client_call out;
@@ -342,8 +336,7 @@ static void forward_call(Renga__Test__Probe_Service *self, const Renga__Test__Sl
     renga__test__probe__sleep(probe->next, request, forwarded, &forward->out);
 }
 
-/* ---- Stick --------------------------------------------------------------------------------------------------------
- */
+/* ---- Stick ------------------------------------------------------------------------------------------------------ */
 
 static void stick(Renga__Test__Probe_Service *self, const Renga__Test__NoticedRequest *request,
                   Renga__Test__SleepResponse_Closure reply, void *data)
@@ -375,8 +368,7 @@ static void release(Renga__Test__Probe_Service *self, const Renga__Test__Noticed
     reply(&response, data);
 }
 
-/* ---- the instance -------------------------------------------------------------------------------------------------
- */
+/* ---- the instance ----------------------------------------------------------------------------------------------- */
 
 static const Renga__Test__Probe_Service functions = {
     .base = {.descriptor = &renga__test__probe__descriptor, .invoke = rpc_service_invoke},

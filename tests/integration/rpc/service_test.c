@@ -33,8 +33,7 @@ static struct rpc_server *server;
 static struct rpc_channel *channel;
 static ProtobufCService *stub;
 
-/* ---- a call as a test makes it -------------------------------------------------------------------------------------
- */
+/* ---- a call as a test makes it ---------------------------------------------------------------------------------- */
 
 struct ask {
     struct work work, later; /* starts it; cancels or resumes it */
@@ -233,8 +232,7 @@ static char *fresh_key(void)
     return key;
 }
 
-/* ---- the tests ------------------------------------------------------------------------------------------------------
- */
+/* ---- the tests -------------------------------------------------------------------------------------------------- */
 
 static void a_call_is_answered(void **state)
 {
@@ -567,8 +565,7 @@ static void a_thousand_calls_at_once_are_all_answered(void **state)
     free(asks);
 }
 
-/* ---- the two ways ---------------------------------------------------------------------------------------------------
- */
+/* ---- the two ways ----------------------------------------------------------------------------------------------- */
 
 static int start_loops(void **state)
 {

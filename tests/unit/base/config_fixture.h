@@ -35,6 +35,7 @@ static const struct option llm_options[] = {
     {.name = "llm.origins", .type = OPTION_LIST},
     {.name = "llm.routes", .type = OPTION_JSON, .check = routes_check},
     {.name = "llm.offset", .type = OPTION_INTEGER, .fallback = "-5"},
+    {.name = "llm.pin", .type = OPTION_INTEGER, .fallback = "1", .min = 1, .max = 9999, .secret = true},
     {.name = "quiet", .type = OPTION_BOOLEAN, .fallback = "true"},
     {.name = NULL},
 };

@@ -17,7 +17,7 @@ static int end(void **state)
 static void what_is_printed_names_every_value_and_its_source(void **state)
 {
     setenv("RENGA_LLM_CACHE_KIND", "exact", 1);
-    bool good = read_flags("--rpc.streams=5", "--llm.models=[\"a\\\"b\",\"語\"]", "--rpc.tls_key=hush",
+    bool good = read_flags("--rpc.streams=5", "--llm.models=[\"a\\\"b\",\"語\"]", "--rpc.tls_key=hush", "--llm.pin=42",
                            "--llm.routes={\"x\": [1.5, null]}", NULL);
     unsetenv("RENGA_LLM_CACHE_KIND");
     assert_true(good);
@@ -31,6 +31,7 @@ static void what_is_printed_names_every_value_and_its_source(void **state)
                                                "    \"models\": [\"a\\\"b\",\"語\"], // --llm.models\n"
                                                "    \"offset\": -5, // default\n"
                                                "    // \"origins\": (unset), // default\n"
+                                               "    // \"pin\": (set), // --llm.pin\n"
                                                "    \"routes\": {\"x\":[1.5,null]}, // --llm.routes\n"
                                                "  },\n"
                                                "  \"quiet\": true, // default\n"

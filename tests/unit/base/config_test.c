@@ -278,6 +278,8 @@ static void a_secret_stands_in_no_error(void **state)
     assert_lacks(st.text, "hush");
     assert_false(read_text("{\"rpc\": {\"tls_key\": [\"hush\"]}}"));
     assert_lacks(st.text, "hush");
+    expect_flag_refused("--llm.pin=31337", "--llm.pin: llm.pin is '(secret)', must be within 1 and 9999");
+    expect_flag_refused("--llm.pin=hush", "--llm.pin: llm.pin is '(secret)', not a whole number");
 }
 
 static void help_is_looked_at_before_anything_else(void **state)

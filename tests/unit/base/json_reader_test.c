@@ -102,6 +102,7 @@ static void the_first_failure_stays_and_the_rest_is_empty(void **state)
     assert_int_equal(json_integer_or(&in, root, "created", 0, INT64_MAX, 3), 3);
     assert_null(json_element(&in, json_array(&in, gone, "y"), 0));
     assert_false(json_boolean(&in, gone, "z"));
+    assert_false(json_reader_fail(&in, root, "is odd"));
     expect_failed("gone", "gone: is missing");
 }
 

@@ -19,6 +19,10 @@ static void slips_of_the_pen_are_mended(void **state)
     assert_string_equal(find("llm.route"), "llm.routes");
     assert_string_equal(find("log.levle"), "log.level");
     assert_string_equal(find("rpc.limit"), "rpc.limit");
+
+    struct nearest swapped = nearest_to("badc"); /* two swaps; four letters replaced would be too far */
+    nearest_try(&swapped, "abcd");
+    assert_string_equal(swapped.name, "abcd");
 }
 
 static void what_is_far_from_all_has_no_neighbour(void **state)

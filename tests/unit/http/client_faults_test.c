@@ -122,7 +122,7 @@ static void assert_ended(const struct exchange *exchange, enum transfer_end end,
     assert_true(exchange->status.text[0]);
 }
 
-/* ---- cut answers ------------------------------------------------------------------------------------------------- */
+/* ---- cut answers ------------------------------------------------------------------------------------------------ */
 
 static void shorter_than_promised(struct peer *peer, int fd)
 {
@@ -250,7 +250,7 @@ static void a_kept_connection_that_was_closed_meanwhile_is_not_used(void **state
     peer_stop(&fixture->peer);
 }
 
-/* ---- time -------------------------------------------------------------------------------------------------------- */
+/* ---- time ------------------------------------------------------------------------------------------------------- */
 
 static void hang(struct peer *peer, int fd)
 {
@@ -366,7 +366,7 @@ static void a_connection_that_never_comes_is_unavailable(void **state)
         close(fds[i]);
 }
 
-/* ---- size -------------------------------------------------------------------------------------------------------- */
+/* ---- size ------------------------------------------------------------------------------------------------------- */
 
 static void endless_chunks(struct peer *peer, int fd)
 {
@@ -487,7 +487,7 @@ static void gzip_is_unpacked_where_it_was_asked_for(void **state)
     peer_stop(&fixture->peer);
 }
 
-/* ---- nonsense ---------------------------------------------------------------------------------------------------- */
+/* ---- nonsense --------------------------------------------------------------------------------------------------- */
 
 static void garbage(struct peer *peer, int fd)
 {
@@ -538,7 +538,7 @@ static void a_redirect_to_another_scheme_is_not_followed(void **state)
     peer_stop(&fixture->peer);
 }
 
-/* ---- back-pressure ----------------------------------------------------------------------------------------------- */
+/* ---- back-pressure ---------------------------------------------------------------------------------------------- */
 
 static atomic_size_t sent_bytes;
 
@@ -614,7 +614,7 @@ static void a_paused_transfer_can_be_cancelled(void **state)
     peer_stop(&fixture->peer);
 }
 
-/* ---- addresses --------------------------------------------------------------------------------------------------- */
+/* ---- addresses -------------------------------------------------------------------------------------------------- */
 
 static void redirect_to_loopback(struct peer *peer, int fd)
 {

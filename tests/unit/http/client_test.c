@@ -78,7 +78,7 @@ static void finish(struct exchange *exchange)
     http_url_destroy(&exchange->url);
 }
 
-/* ---- the server's routes ----------------------------------------------------------------------------------------- */
+/* ---- the server's routes ---------------------------------------------------------------------------------------- */
 
 static void echo(struct http_request *request, void *data)
 {
@@ -178,7 +178,7 @@ static void answer_held(struct fixture *fixture, const char *text)
     loop_leave(fixture->server_loop);
 }
 
-/* ---- tests ------------------------------------------------------------------------------------------------------- */
+/* ---- tests ------------------------------------------------------------------------------------------------------ */
 
 static void a_body_comes_back_with_status_and_headers(void **state)
 {

@@ -40,7 +40,7 @@ static int count(const char *text, const char *part)
 
 #define GET(path) "GET " path " HTTP/1.1\r\nHost: a\r\n\r\n"
 
-/* ---- routes and requests ----------------------------------------------------------------------------------------- */
+/* ---- routes and requests ---------------------------------------------------------------------------------------- */
 
 static void a_route_answers(void **state)
 {
@@ -143,7 +143,7 @@ static void a_request_may_arrive_byte_by_byte(void **state)
     close(fd);
 }
 
-/* ---- later answers ----------------------------------------------------------------------------------------------- */
+/* ---- later answers ---------------------------------------------------------------------------------------------- */
 
 static void an_answer_may_come_later(void **state)
 {
@@ -174,7 +174,7 @@ static void an_aborted_request_closes_the_connection(void **state)
     close(fd);
 }
 
-/* ---- streams ----------------------------------------------------------------------------------------------------- */
+/* ---- streams ---------------------------------------------------------------------------------------------------- */
 
 static void begin_stream(struct fixture *fixture, int *fd, const char *request)
 {
@@ -320,7 +320,7 @@ static void writable_runs_when_the_reader_has_caught_up(void **state)
     close(fd);
 }
 
-/* ---- leaving ----------------------------------------------------------------------------------------------------- */
+/* ---- leaving ---------------------------------------------------------------------------------------------------- */
 
 static void assert_left_soon(struct fixture *fixture, int64_t began_ns)
 {
@@ -426,23 +426,6 @@ static void a_half_closed_client_gets_its_answer_where_nobody_asked(void **state
     close(fd);
 }
 
-static void a_batch_sent_ahead_of_the_fin_is_not_leaving(void **state)
-{
-    struct fixture *fixture = *state;
-    int fd;
-    begin_stream(fixture, &fd, GET("/watch") GET("/hello"));
-    shutdown(fd, SHUT_WR);
-    peer_pause(30);
-    loop_enter(fixture->loop);
-    assert_int_equal(fixture->left_count, 0);
-    http_reply(fixture->held, 200, "text/plain", "late", 4);
-    loop_leave(fixture->loop);
-    const char *answer = raw_read_until(fd, NULL, 1000);
-    assert_has(answer, "late");
-    assert_has(answer, "hello");
-    close(fd);
-}
-
 static void half_close_can_be_allowed(void **state)
 {
     struct fixture *fixture = fixture_create(&(struct http_server_options){.half_close = true});
@@ -459,7 +442,7 @@ static void half_close_can_be_allowed(void **state)
     fixture_destroy(fixture);
 }
 
-/* ---- stopping ---------------------------------------------------------------------------------------------------- */
+/* ---- stopping --------------------------------------------------------------------------------------------------- */
 
 static void stopped(void *data)
 {
@@ -581,7 +564,6 @@ int main(void)
         TEST(a_client_that_leaves_at_its_second_request_is_noticed_too),
         TEST(a_client_that_sends_and_closes_at_once_is_noticed),
         TEST(a_half_closed_client_gets_its_answer_where_nobody_asked),
-        TEST(a_batch_sent_ahead_of_the_fin_is_not_leaving),
         cmocka_unit_test(half_close_can_be_allowed),
         TEST(stopping_finishes_open_answers_and_takes_no_new_ones),
         TEST(stopping_cuts_what_is_open_after_the_limit),

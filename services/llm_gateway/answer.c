@@ -1,0 +1,173 @@
+#include "answer.h"
+
+#include "base/text.h"
+
+#include <string.h>
+
+void answer_init(struct answer *answer, struct arena *arena, const Renga__V1__ChatRequest *request)
+{
+    memset(answer, 0, sizeof *answer);
+    answer->arena = arena;
+    answer->request = request;
+    renga__v1__usage__init(&answer->usage);
+    answer->usage.model_calls = 1;
+}
+
+static void copy_cut(char *to, size_t room, const char *text)
+{
+    size_t size = text_cut(text, strlen(text), room - 1);
+    memcpy(to, text, size);
+    to[size] = '\0';
+}
+
+void answer_name(struct answer *answer, const char *id, const char *model)
+{
+    if (!answer->id[0] && strlen(id) <= ANSWER_ID_MAX)
+        copy_cut(answer->id, sizeof answer->id, id);
+    if (model[0])
+        copy_cut(answer->model, sizeof answer->model, model);
+}
+
+void answer_stop(struct answer *answer, Renga__V1__FinishReason reason, const char *word)
+{
+    answer->stopped = reason;
+    copy_cut(answer->word, sizeof answer->word, word);
+}
+
+/* ---- pieces ----------------------------------------------------------------------------------------------------- */
+
+static bool no_memory(struct failure *failure)
+{
+    return fail(&failure->status, RESOURCE_EXHAUSTED, "the answer takes more memory than a call may have");
+}
+
+static bool too_long(struct failure *failure, const char *what, size_t max)
+{
+    return fail(&failure->status, DATA_LOSS, "%s of the answer has more than %zu bytes; ask for a shorter one", what,
+                max);
+}
+
+bool answer_append(struct answer *answer, struct answer_text *text, const char *bytes, size_t size,
+                   struct failure *failure)
+{
+    size_t need = text->size + size + 1;
+    if (need > text->room) {
+        size_t room = 2 * text->room > need ? 2 * text->room : need;
+        char *grown = arena_alloc(answer->arena, room);
+        if (!grown)
+            return no_memory(failure);
+        if (text->size)
+            memcpy(grown, text->bytes, text->size);
+        text->bytes = grown;
+        text->room = room;
+    }
+    memcpy(text->bytes + text->size, bytes, size);
+    text->size += size;
+    text->bytes[text->size] = '\0';
+    return true;
+}
+
+bool answer_say(struct answer *answer, enum answer_part part, const char *text, struct failure *failure)
+{
+    static const size_t most[] = {
+        [ANSWER_TEXT] = ANSWER_CONTENT_MAX,
+        [ANSWER_REASONING] = ANSWER_REASONING_MAX,
+        [ANSWER_REFUSAL] = ANSWER_REFUSAL_MAX,
+    };
+    struct answer_text *so_far = &answer->parts[part];
+    size_t size = strlen(text), room = most[part] - so_far->seen;
+    answer->had_choice = true;
+    if (size > room) {
+        if (part == ANSWER_TEXT)
+            return too_long(failure, "the text", most[part]);
+        size = text_cut(text, size, room); /* what is only shown beside the answer may end early */
+        text = arena_strndup(answer->arena, text, size);
+        if (!text)
+            return no_memory(failure);
+    }
+    if (size == 0)
+        return true;
+    so_far->seen += size;
+    if ((part == ANSWER_TEXT ? answer->keeps_content : answer->keeps_rest) &&
+        !answer_append(answer, so_far, text, size, failure))
+        return false;
+    if (answer->piece_came)
+        answer->piece_came(answer, &(struct answer_piece){.part = part, .text = text, .size = size});
+    return true;
+}
+
+/* ---- what it cost ----------------------------------------------------------------------------------------------- */
+
+void answer_spend(struct answer *answer, int64_t input, int64_t output, int64_t cached_input, int64_t reasoning)
+{
+    answer->spent = true;
+    answer->usage.input_tokens = input;
+    answer->usage.output_tokens = output;
+    answer->usage.cached_input_tokens = cached_input;
+    answer->usage.reasoning_tokens = reasoning;
+}
+
+/* Bytes of UTF-8 to a token: within a fifth for English and Japanese alike. */
+#define BYTES_PER_TOKEN 4
+
+static size_t question_bytes(const Renga__V1__ChatRequest *request)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < request->n_messages; i++) {
+        const Renga__V1__ChatMessage *message = request->messages[i];
+        bytes += strlen(message->content);
+        for (size_t k = 0; k < message->n_tool_calls; k++)
+            bytes += strlen(message->tool_calls[k]->arguments_json);
+    }
+    for (size_t i = 0; i < request->n_tools; i++)
+        bytes += strlen(request->tools[i]->description) + strlen(request->tools[i]->parameters_json);
+    return bytes;
+}
+
+const Renga__V1__Usage *answer_usage(struct answer *answer)
+{
+    if (answer->spent)
+        return &answer->usage;
+    size_t said = 0;
+    for (int part = 0; part < ANSWER_PARTS; part++)
+        said += answer->parts[part].seen;
+    for (const struct answer_call *call = answer->first_call; call; call = call->next)
+        said += call->arguments.seen;
+    size_t asked = question_bytes(answer->request);
+    answer->usage.input_tokens = (int64_t)((asked + BYTES_PER_TOKEN - 1) / BYTES_PER_TOKEN);
+    answer->usage.output_tokens = (int64_t)((said + BYTES_PER_TOKEN - 1) / BYTES_PER_TOKEN);
+    answer->usage.estimated = true;
+    return &answer->usage;
+}
+
+/* ---- the whole turn --------------------------------------------------------------------------------------------- */
+
+static char *kept(const struct answer_text *text)
+{
+    return text->bytes ? text->bytes : (char *)(uintptr_t)protobuf_c_empty_string;
+}
+
+Renga__V1__ChatMessage *answer_message(struct answer *answer)
+{
+    size_t count = (size_t)answer->call_count;
+    Renga__V1__ChatMessage *message = arena_alloc(answer->arena, sizeof *message);
+    Renga__V1__ToolCall *calls = arena_alloc(answer->arena, count * sizeof *calls);
+    Renga__V1__ToolCall **list = arena_alloc(answer->arena, count * sizeof(*list));
+    if (!message || !calls || !list)
+        return NULL;
+    renga__v1__chat_message__init(message);
+    message->role = RENGA__V1__CHAT_ROLE__CHAT_ROLE_ASSISTANT;
+    message->content = kept(&answer->parts[ANSWER_TEXT]);
+    message->reasoning = kept(&answer->parts[ANSWER_REASONING]);
+    message->refusal = kept(&answer->parts[ANSWER_REFUSAL]);
+    message->tool_calls = list;
+    message->n_tool_calls = count;
+    for (const struct answer_call *call = answer->first_call; call; call = call->next) {
+        list[call->index] = &calls[call->index];
+        renga__v1__tool_call__init(list[call->index]);
+        list[call->index]->id = (char *)(uintptr_t)call->id;
+        list[call->index]->name = (char *)(uintptr_t)call->name;
+        list[call->index]->arguments_json = kept(&call->arguments);
+    }
+    return message;
+}

@@ -1,0 +1,119 @@
+/* What a model says, in one shape over all providers.
+ *
+ *      answer_say, answer_call_tool ...   pieces, as they are read
+ *      answer_stop                        why the model stopped
+ *      answer_spend                       what it cost
+ *      answer_conclude                    the judgement: an outcome with a name, or a failure
+ *
+ * A whole answer is one with large pieces. Pieces are kept (for ChatResponse), or handed on as they come (for
+ * ChatStream), or both (a stream whose JSON is checked at its end). All memory is the call's arena. */
+#ifndef RENGA_LLM_GATEWAY_ANSWER_H
+#define RENGA_LLM_GATEWAY_ANSWER_H
+
+#include "base/arena.h"
+#include "failure.h"
+
+#include "renga/v1/llm_gateway.pb-c.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Limits of the contract (chat.proto, llm_gateway.proto). */
+#define ANSWER_ID_MAX        64
+#define ANSWER_MODEL_MAX     128
+#define ANSWER_WORD_MAX      64
+#define ANSWER_CONTENT_MAX   ((size_t)1 << 20)
+#define ANSWER_REASONING_MAX ((size_t)1 << 20)
+#define ANSWER_REFUSAL_MAX   ((size_t)64 << 10)
+#define ANSWER_CALLS_MAX     128
+#define ANSWER_CALL_ID_MAX   128
+#define ANSWER_TOOL_NAME_MAX 64
+#define ANSWER_ARGUMENTS_MAX ((size_t)256 << 10)
+
+enum answer_part { ANSWER_TEXT, ANSWER_REASONING, ANSWER_REFUSAL, ANSWER_PARTS };
+
+/* Text that grows in an arena. */
+struct answer_text {
+    char *bytes; /* with a NUL behind; NULL while empty or not kept */
+    size_t size, room;
+    size_t seen; /* bytes that came, kept or not */
+};
+
+struct answer_call {
+    struct answer_call *next;
+    int index;           /* of our own, from 0 */
+    int64_t their_index; /* -1: the provider counts none */
+    const char *their_id;
+    const char *id, *name; /* ours; "" until the name has come */
+    struct answer_text arguments;
+};
+
+/* A piece on its way to the client. */
+struct answer_piece {
+    enum answer_part part;
+    const struct answer_call *call; /* of a tool call, else NULL */
+    bool opens;                     /* the first piece of its call */
+    const char *text;               /* with a NUL behind */
+    size_t size;
+};
+
+struct answer {
+    /* Set by the owner. */
+    struct arena *arena;
+    const Renga__V1__ChatRequest *request;
+    bool keeps_content, keeps_rest;
+    void (*piece_came)(struct answer *answer, const struct answer_piece *piece); /* NULL: nobody waits for pieces */
+    void *owner;
+
+    /* Told by the provider. */
+    char id[ANSWER_ID_MAX + 1];
+    char model[ANSWER_MODEL_MAX + 1];
+    char word[ANSWER_WORD_MAX + 1]; /* its own word for why the model stopped */
+    Renga__V1__FinishReason stopped;
+    bool had_choice; /* it said something, be it empty */
+    bool ended;      /* it said itself that nothing more comes */
+    struct answer_text parts[ANSWER_PARTS];
+    struct answer_call *first_call, *last_call;
+    int call_count;
+    Renga__V1__Usage usage;
+    bool spent;
+};
+
+void answer_init(struct answer *answer, struct arena *arena, const Renga__V1__ChatRequest *request);
+
+/* The provider's names for the answer and the model: the first id and the last model that are not empty count. */
+void answer_name(struct answer *answer, const char *id, const char *model);
+
+/* More of the text, the thinking or the refusal. */
+bool answer_say(struct answer *answer, enum answer_part part, const char *text, struct failure *failure);
+
+/* More of a tool call. `index` is -1, `id` and `name` are "" where the provider does not give them with this piece. */
+struct answer_call_piece {
+    int64_t index;
+    const char *id, *name, *arguments;
+};
+bool answer_call_tool(struct answer *answer, const struct answer_call_piece *piece, struct failure *failure);
+
+/* Keeps bytes behind a text; for answer*.c alone. */
+bool answer_append(struct answer *answer, struct answer_text *text, const char *bytes, size_t size,
+                   struct failure *failure);
+
+/* `reason` is UNSPECIFIED for a word that the provider's table does not have. */
+void answer_stop(struct answer *answer, Renga__V1__FinishReason reason, const char *word);
+
+/* Counts as the provider gives them; the last ones count. */
+void answer_spend(struct answer *answer, int64_t input, int64_t output, int64_t cached_input, int64_t reasoning);
+
+/* Estimates the usage where the provider gave none. */
+const Renga__V1__Usage *answer_usage(struct answer *answer);
+
+/* Fills finish_reason, provider_finish_reason, structured_json and usage. False where the answer cannot be used: it did
+ * not end, or is no JSON where JSON was asked for. What is checked so far: that it is JSON, and an object for
+ * JSON_OBJECT; whether it fits its schema is not. */
+bool answer_conclude(struct answer *answer, Renga__V1__ChatFinish *finish, struct failure *failure);
+
+/* The assistant's turn, from what was kept. NULL where memory is out. */
+Renga__V1__ChatMessage *answer_message(struct answer *answer);
+
+#endif

@@ -1,0 +1,93 @@
+/* The judgement over an answer that has ended: what it is by name, and whether it is what was asked for. */
+#include "answer.h"
+
+#include "base/json.h"
+
+#include <string.h>
+
+static bool tools_are_demanded(const Renga__V1__ChatRequest *request)
+{
+    if (!request->tool_choice)
+        return false;
+    Renga__V1__ToolChoiceMode mode = request->tool_choice->mode;
+    return mode == RENGA__V1__TOOL_CHOICE_MODE__TOOL_CHOICE_MODE_REQUIRED ||
+           mode == RENGA__V1__TOOL_CHOICE_MODE__TOOL_CHOICE_MODE_NAMED;
+}
+
+/* The provider's word is not the last one: some say "stop" and call a tool, some say it and have said nothing. */
+static Renga__V1__FinishReason outcome(const struct answer *answer)
+{
+    Renga__V1__FinishReason stopped = answer->stopped;
+    if (stopped == RENGA__V1__FINISH_REASON__FINISH_REASON_CONTENT_FILTER)
+        return stopped;
+    if (answer->parts[ANSWER_REFUSAL].seen)
+        return RENGA__V1__FINISH_REASON__FINISH_REASON_REFUSAL;
+    if (stopped == RENGA__V1__FINISH_REASON__FINISH_REASON_LENGTH)
+        return stopped;
+    if (answer->call_count)
+        return RENGA__V1__FINISH_REASON__FINISH_REASON_TOOL_CALLS;
+    if (stopped == RENGA__V1__FINISH_REASON__FINISH_REASON_TOOL_CALLS || tools_are_demanded(answer->request))
+        return RENGA__V1__FINISH_REASON__FINISH_REASON_MISSING_TOOL_CALLS;
+    if (!answer->parts[ANSWER_TEXT].seen)
+        return RENGA__V1__FINISH_REASON__FINISH_REASON_EMPTY;
+    return RENGA__V1__FINISH_REASON__FINISH_REASON_STOP;
+}
+
+static bool has_ended(struct answer *answer, struct failure *failure)
+{
+    if (answer->stopped != RENGA__V1__FINISH_REASON__FINISH_REASON_UNSPECIFIED)
+        return true;
+    if (answer->word[0])
+        return fail(&failure->status, DATA_LOSS, "the answer ended with '%s', which is no way to end that we know",
+                    answer->word);
+    if (answer->ended && !answer->had_choice) /* nothing at all: an outcome with a name, EMPTY */
+        return true;
+    return fail(&failure->status, DATA_LOSS, "the answer came to an end without a reason: it may have been cut");
+}
+
+static bool calls_are_whole(const struct answer *answer, struct failure *failure)
+{
+    for (const struct answer_call *call = answer->first_call; call; call = call->next)
+        if (!call->name[0])
+            return fail(&failure->status, DATA_LOSS, "the answer calls a tool without saying which");
+    return true;
+}
+
+static bool check_json(struct answer *answer, Renga__V1__ResponseFormatKind kind, Renga__V1__ChatFinish *finish,
+                       struct failure *failure)
+{
+    struct status st = {0};
+    const struct answer_text *text = &answer->parts[ANSWER_TEXT];
+    bool good = json_check(text->bytes, text->size, NULL, &st);
+    if (good && kind == RENGA__V1__RESPONSE_FORMAT_KIND__RESPONSE_FORMAT_KIND_JSON_OBJECT)
+        good = text->bytes[strspn(text->bytes, " \t\r\n")] == '{' ||
+               fail(&st, INVALID_ARGUMENT, "is JSON, but no object");
+    if (good) {
+        finish->structured_json = text->bytes;
+        return true;
+    }
+    failure->problem = arena_strdup(answer->arena, st.text);
+    failure->raw_text = text->bytes;
+    failure->raw_size = text->size;
+    /* What the model wrote stands in the detail alone: this text is logged. */
+    return fail(&failure->status, DATA_LOSS,
+                "the model's answer is not the JSON that was asked for; the detail renga.v1.InvalidOutput shows it");
+}
+
+bool answer_conclude(struct answer *answer, Renga__V1__ChatFinish *finish, struct failure *failure)
+{
+    if (!has_ended(answer, failure) || !calls_are_whole(answer, failure))
+        return false;
+    const Renga__V1__ResponseFormat *format = answer->request->response_format;
+    Renga__V1__ResponseFormatKind kind =
+        format ? format->kind : RENGA__V1__RESPONSE_FORMAT_KIND__RESPONSE_FORMAT_KIND_TEXT;
+    finish->finish_reason = outcome(answer);
+    finish->provider_finish_reason = answer->word;
+    answer_usage(answer);
+    finish->usage = &answer->usage;
+    bool is_json = kind == RENGA__V1__RESPONSE_FORMAT_KIND__RESPONSE_FORMAT_KIND_JSON_OBJECT ||
+                   kind == RENGA__V1__RESPONSE_FORMAT_KIND__RESPONSE_FORMAT_KIND_JSON_SCHEMA;
+    if (is_json && finish->finish_reason == RENGA__V1__FINISH_REASON__FINISH_REASON_STOP)
+        return check_json(answer, kind, finish, failure);
+    return true;
+}

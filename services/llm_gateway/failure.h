@@ -1,0 +1,26 @@
+/* Why a call failed: a status, and what a client may read about it in the details of that status. */
+#ifndef RENGA_LLM_GATEWAY_FAILURE_H
+#define RENGA_LLM_GATEWAY_FAILURE_H
+
+#include "base/status.h"
+
+#include "renga/v1/usage.pb-c.h"
+
+#include <stddef.h>
+
+struct rpc_call;
+
+/* All zero means none. */
+struct failure {
+    struct status status;
+    const char *reason;  /* google.rpc.ErrorInfo, "INSUFFICIENT_QUOTA"; NULL: none. A constant */
+    const char *problem; /* renga.v1.InvalidOutput: what is wrong with the answer; NULL: none. In the call's arena */
+    const char *raw_text;
+    size_t raw_size;
+    const Renga__V1__Usage *usage; /* what was spent all the same; NULL: nothing */
+};
+
+/* Ends the call with the failure. */
+void failure_send(struct rpc_call *call, const struct failure *failure);
+
+#endif

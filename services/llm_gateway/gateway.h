@@ -1,0 +1,11 @@
+/* The LLM gateway: every model behind one door (proto/renga/v1/llm_gateway.proto).
+ *
+ * So far one upstream that speaks OpenAI's Chat Completions, asked once a call. */
+#ifndef RENGA_LLM_GATEWAY_GATEWAY_H
+#define RENGA_LLM_GATEWAY_GATEWAY_H
+
+#include "daemon/service.h"
+
+extern const struct service llm_gateway_service;
+
+#endif

@@ -1,0 +1,18 @@
+/* Private to openai*.c. */
+#ifndef RENGA_LLM_GATEWAY_OPENAI_PRIV_H
+#define RENGA_LLM_GATEWAY_OPENAI_PRIV_H
+
+#include "provider.h"
+
+#include <cjson/cJSON.h>
+
+/* openai_request.c */
+void openai_write_chat(const struct chat_question *question, struct json_writer *writer);
+
+/* openai_error.c */
+void openai_read_error(int http_status, const char *body, size_t size, struct failure *failure);
+
+/* An error object where an answer should be: {"message", "type", "param", "code"}, or just a text. Always false. */
+bool openai_fail_in_band(const cJSON *error, struct failure *failure);
+
+#endif

@@ -1,0 +1,204 @@
+/* How a call comes in: who may, with which deadline and trace, and its messages on their way to the handler. */
+#include "rpc/server_call.h"
+
+#include "base/clock.h"
+#include "rpc/auth.h"
+#include "rpc/inflate.h"
+#include "rpc/observe.h"
+
+#include <grpc/support/alloc.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- messages --------------------------------------------------------------------------------------------------- */
+
+static void receive(struct server_call *sc)
+{
+    grpc_op op = {.op = GRPC_OP_RECV_MESSAGE, .data.recv_message.recv_message = &sc->incoming};
+    server_call_start(sc, &op, 1, &sc->received);
+}
+
+static void hand_over(struct server_call *sc, const void *bytes, size_t size)
+{
+    if (sc->binding->builtin)
+        sc->binding->builtin->handle(sc->lane, &sc->call, bytes, size);
+    else if (bytes)
+        rpc_call_deliver(&sc->call, bytes, size);
+    else
+        rpc_call_deliver_end(&sc->call);
+}
+
+/* Gives the handler what has come in and takes the buffer away. */
+static void deliver(struct server_call *sc)
+{
+    if (!sc->incoming) {
+        if (sc->call.method->client_streams)
+            hand_over(sc, NULL, 0);
+        else
+            rpc_fail_with(&sc->call, INVALID_ARGUMENT, "the call carries no request message");
+        return;
+    }
+    struct rpc_incoming incoming;
+    struct status st = {0};
+    bool ok = rpc_incoming_take(&incoming, &sc->incoming, sc->call.message_max, &st);
+    sc->call.was_compressed = incoming.compressed;
+    if (ok)
+        hand_over(sc, incoming.bytes, incoming.size);
+    else
+        rpc_fail(&sc->call, &st);
+    rpc_incoming_fini(&incoming);
+}
+
+/* Runs the handler on what has come; what it replies before it returns leaves in one batch. */
+static void run_handler(struct server_call *sc)
+{
+    sc->in_handler = true;
+    deliver(sc);
+    sc->in_handler = false;
+    server_call_pump(sc);
+}
+
+/* A stream that breaks off looks like one that ends, but for what core says beside it. A handler that has not asked to
+ * be told of cancellation waits for messages alone: the end of them is how it hears, and then it ends its call. */
+static void message_received(struct rpc_tag *tag, bool ok)
+{
+    struct server_call *sc = server_call_from(tag, received);
+    sc->batches--;
+    if (!sc->incoming && grpc_call_failed_before_recv_message(sc->grpc))
+        server_call_client_left(sc);
+    if (sc->incoming && sc->call.cancelled) {
+        grpc_byte_buffer_destroy(sc->incoming);
+        sc->incoming = NULL;
+    }
+    bool at_end = sc->incoming == NULL;
+    bool hears_otherwise = sc->call.cancelled && (sc->call.on_cancel || sc->call.told);
+    if (!sc->call.ended && !hears_otherwise) {
+        run_handler(sc);
+        if (!at_end && !sc->call.ended)
+            receive(sc);
+    }
+    server_call_release_when_done(sc);
+}
+
+/* ---- arrival ---------------------------------------------------------------------------------------------------- */
+
+static void read_trace(struct server_call *sc)
+{
+    size_t size;
+    const char *header = rpc_call_metadata(&sc->call, "traceparent", &size);
+    if (!header || !trace_continue(&sc->call.trace, header, size))
+        trace_begin(&sc->call.trace, rpc_observe_sample());
+}
+
+static bool admit(struct server_call *sc, struct status *st)
+{
+    const struct rpc_auth *auth = sc->lane->server->options.auth;
+    if (!auth)
+        return true;
+    size_t size;
+    const void *header = rpc_call_metadata(&sc->call, "authorization", &size);
+    const struct rpc_principal *principal = rpc_auth_check(auth, header, size, sc->call.method->path + 1, st);
+    if (principal)
+        sc->call.principal = *principal;
+    return principal != NULL;
+}
+
+static void set_deadline(struct server_call *sc)
+{
+    sc->call.deadline_ns = rpc_nanoseconds(sc->deadline);
+    int64_t longest_ms = sc->lane->server->options.call_max_ms;
+    if (!longest_ms || sc->call.method->server_streams || sc->call.method->client_streams)
+        return;
+    int64_t longest_ns = sc->call.began_ns + longest_ms * NS_PER_MS;
+    if (longest_ns < sc->call.deadline_ns)
+        sc->call.deadline_ns = longest_ns;
+}
+
+static void call_arrived(struct rpc_tag *tag, bool ok)
+{
+    struct server_call *sc = server_call_from(tag, arrived);
+    sc->lane->awaited_count--;
+    if (!ok) { /* the server shuts down */
+        server_call_give_back(sc);
+        return;
+    }
+    server_call_await(sc->lane, sc->binding);
+    server_call_enlist(sc);
+    read_trace(sc);
+    rpc_call_begin(&sc->call);
+    set_deadline(sc);
+    struct status st = {0};
+    if (!admit(sc, &st)) {
+        rpc_fail(&sc->call, &st);
+        return;
+    }
+    if (sc->call.method->client_streams) {
+        server_call_watch(sc);
+        receive(sc);
+        return;
+    }
+    run_handler(sc);
+    server_call_watch(sc);
+    server_call_release_when_done(sc);
+}
+
+void server_call_await(struct rpc_lane *lane, struct rpc_binding *binding)
+{
+    struct rpc_server *server = lane->server;
+    if (atomic_load_explicit(&server->refusing, memory_order_relaxed))
+        return;
+    struct server_call *sc = server_call_take(lane);
+    sc->binding = binding;
+    sc->call.method = binding->method;
+    sc->call.service = binding->instances ? binding->instances[loop_index(lane->loop)] : NULL;
+    sc->call.message_max = server->options.message_max;
+    sc->call.memory_max = server->options.call_memory_max;
+    sc->arrived.completed = call_arrived;
+    sc->received.completed = message_received;
+    lane->awaited_count++;
+    grpc_byte_buffer **payload = binding->method->client_streams ? NULL : &sc->incoming;
+    grpc_server_request_registered_call(server->grpc, binding->registered, &sc->grpc, &sc->deadline, &sc->metadata,
+                                        payload, lane->cq, lane->cq, &sc->arrived);
+}
+
+static void unknown_arrived(struct rpc_tag *tag, bool ok)
+{
+    struct server_call *sc = server_call_from(tag, arrived);
+    sc->lane->awaited_count--;
+    if (!ok) {
+        grpc_call_details_destroy(&sc->details);
+        server_call_give_back(sc);
+        return;
+    }
+    server_call_await_unknown(sc->lane);
+    server_call_enlist(sc);
+    rpc_call_begin(&sc->call);
+    sc->call.deadline_ns = rpc_nanoseconds(sc->details.deadline);
+    char *path = grpc_slice_to_c_string(sc->details.method);
+    grpc_call_details_destroy(&sc->details);
+    const char *slash = strrchr(path, '/');
+    int service_length = slash && slash > path ? (int)(slash - path - 1) : 0;
+    char service[128];
+    snprintf(service, sizeof service, "%.*s", service_length, path + 1);
+    bool known = false;
+    for (size_t i = 0; i < sc->lane->server->service_count; i++)
+        known |= strcmp(sc->lane->server->services[i], service) == 0;
+    if (known)
+        rpc_fail_with(&sc->call, UNIMPLEMENTED, "service %s has no method '%.100s'", service, slash + 1);
+    else
+        rpc_fail_with(&sc->call, UNIMPLEMENTED, "no service serves '%.200s' here", path);
+    gpr_free(path);
+}
+
+void server_call_await_unknown(struct rpc_lane *lane)
+{
+    struct rpc_server *server = lane->server;
+    if (atomic_load_explicit(&server->refusing, memory_order_relaxed))
+        return;
+    struct server_call *sc = server_call_take(lane);
+    grpc_call_details_init(&sc->details);
+    sc->call.memory_max = server->options.call_memory_max;
+    sc->arrived.completed = unknown_arrived;
+    lane->awaited_count++;
+    grpc_server_request_call(server->grpc, &sc->grpc, &sc->details, &sc->metadata, lane->cq, lane->cq, &sc->arrived);
+}

@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+"""Whether the house is as it was drawn: layers, rooms, form. Reads the sources; runs nothing of them."""
+import os
+import re
+import subprocess
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+LAYERS = ["base", "loop", "http", "rpc", "store", "telemetry", "daemon"]  # a lower one never includes a higher one
+SERVICES = ["llm_gateway", "planner", "tool_runner", "reviewer", "orchestrator"]
+LINES_MAX = 450
+INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.M)
+
+failed = 0
+
+
+def check(sentence, violations):
+    global failed
+    if violations:
+        failed += 1
+        print(f"not ok - {sentence}: " + "; ".join(violations[:5]))
+    else:
+        print(f"ok - {sentence}")
+
+
+def tracked():
+    out = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True)
+    return [path for path in out.stdout.splitlines() if os.path.isfile(os.path.join(ROOT, path))]
+
+
+def read(path):
+    with open(os.path.join(ROOT, path), errors="replace") as file:
+        return file.read()
+
+
+files = tracked()
+sources = [path for path in files if path.endswith((".c", ".h"))]
+product = [path for path in sources if path.startswith(("shared/", "services/"))]
+includes = {path: INCLUDE.findall(read(path)) for path in sources}
+
+
+def including(where, what):
+    return [f"{path} includes {name}" for path in where for name in includes[path] if what(path, name)]
+
+
+def layer_of(path):
+    parts = path.split("/")
+    return parts[1] if parts[0] == "shared" and len(parts) > 2 else None
+
+
+def climbs(path, name):
+    own, other = layer_of(path), name.split("/")[0]
+    return own in LAYERS and other in LAYERS and LAYERS.index(other) > LAYERS.index(own)
+
+
+def outside(room):
+    return [path for path in product if not path.startswith(room)]
+
+
+shared = [path for path in product if path.startswith("shared/")]
+check("every folder of shared/ is a layer with a place of its own",
+      sorted({layer_of(path) for path in shared} - set(LAYERS)))
+check("a lower layer of shared/ never includes a higher one", including(shared, climbs))
+check("shared/ includes neither services nor generated headers",
+      including(shared, lambda path, name: name.endswith(".pb-c.h") or name.startswith("services/")))
+check("gRPC's headers stay in shared/rpc",
+      including(outside("shared/rpc/"), lambda path, name: name.startswith("grpc/") and not name.endswith(".pb-c.h")))
+check("curl's headers stay in shared/http", including(outside("shared/http/"), lambda path, name: name.startswith("curl/")))
+check("the HTTP server's library stays in shared/http",
+      including(outside("shared/http/"), lambda path, name: name.startswith("microhttpd")))
+check("SQLite and hiredis stay in shared/store",
+      including(outside("shared/store/"), lambda path, name: name.startswith(("sqlite3", "hiredis"))))
+check("nng stays in the orchestrator",
+      including(outside("services/orchestrator/"), lambda path, name: name.startswith("nng/")))
+
+
+def neighbours(path, name):
+    own = path.split("/")[1]
+    header = name.split("/")[-1]
+    homes = [service for service in SERVICES if os.path.exists(os.path.join(ROOT, "services", service, header))]
+    return own in SERVICES and homes and own not in homes and not name.endswith(".pb-c.h")
+
+
+check("services never include each other", including([p for p in product if p.startswith("services/")], neighbours))
+check(f"no source file is longer than {LINES_MAX} lines",
+      [f"{path}: {lines}" for path in product if (lines := read(path).count("\n")) > LINES_MAX])
+check("no room is called utils, helpers or common",
+      [path for path in sources if re.search(r"(^|/)(utils?|helpers?|common|misc)\.[ch]$", path)])
+check("every header says what it is for before anything else",
+      [path for path in product if path.endswith(".h") and not read(path).startswith("/*")])
+check("no mark of unfinished work is left",
+      [path for path in product if re.search(r"\b(TODO|FIXME|XXX|HACK)\b", read(path))])
+
+formatted = subprocess.run(["clang-format", "--dry-run", "--Werror", *sources], cwd=ROOT, capture_output=True, text=True)
+check("every C file is formatted as .clang-format says",
+      sorted(set(re.findall(r"^([^:\n]+):\d+:\d+: error", formatted.stderr, re.M))) or
+      ([formatted.stderr[:200]] if formatted.returncode else []))
+sys.exit(1 if failed else 0)

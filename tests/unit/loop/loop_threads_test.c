@@ -1,0 +1,119 @@
+/* The loop in real time, with its own thread and others that post to it or come in. Run under TSan as well. */
+#include "base/clock.h"
+#include "loop/loop.h"
+
+#include <pthread.h>
+#include <semaphore.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#define THREADS 4
+#define ROUNDS  20000
+
+struct shared {
+    struct loop *loop;
+    long count; /* touched only from inside the loop */
+    sem_t all_run;
+};
+
+static struct shared shared;
+
+static void add(struct work *work)
+{
+    free(work);
+    if (++shared.count == 2L * THREADS * ROUNDS)
+        sem_post(&shared.all_run);
+}
+
+static void *come_in_and_post(void *data)
+{
+    for (int i = 0; i < ROUNDS; i++) {
+        struct work *work = calloc(1, sizeof *work);
+        work->run = add;
+        loop_post(shared.loop, work);
+        work = calloc(1, sizeof *work);
+        work->run = add;
+        loop_enter(shared.loop);
+        loop_defer(shared.loop, work);
+        loop_leave(shared.loop);
+    }
+    return NULL;
+}
+
+static int start(void **state)
+{
+    struct status st = {0};
+    shared = (struct shared){.loop = loop_create(0)};
+    sem_init(&shared.all_run, 0, 0);
+    return loop_start(shared.loop, &st) ? 0 : -1;
+}
+
+static int stop(void **state)
+{
+    loop_stop(shared.loop);
+    loop_destroy(&shared.loop);
+    return 0;
+}
+
+static void one_at_a_time_is_in_the_loop_whoever_comes(void **state)
+{
+    pthread_t threads[THREADS];
+    for (int i = 0; i < THREADS; i++)
+        pthread_create(&threads[i], NULL, come_in_and_post, NULL);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += 30;
+    assert_int_equal(sem_timedwait(&shared.all_run, &until), 0);
+}
+
+struct alarm_clock {
+    struct timer timer;
+    int64_t rang_ns;
+    sem_t rang;
+};
+
+static void ring(struct timer *timer)
+{
+    struct alarm_clock *alarm = (struct alarm_clock *)timer;
+    alarm->rang_ns = clock_now_ns();
+    sem_post(&alarm->rang);
+}
+
+static void a_timer_set_by_a_visitor_wakes_the_sleeping_loop_in_time(void **state)
+{
+    struct alarm_clock far = {.timer.expired = ring}, near = {.timer.expired = ring};
+    sem_init(&near.rang, 0, 0);
+    sem_init(&far.rang, 0, 0);
+    loop_enter(shared.loop);
+    loop_arm_after(shared.loop, &far.timer, 60000);
+    loop_leave(shared.loop);
+    nanosleep(&(struct timespec){.tv_nsec = 20 * NS_PER_MS}, NULL); /* the loop sleeps for a minute now */
+    int64_t began_ns = clock_now_ns();
+    loop_enter(shared.loop);
+    loop_arm_after(shared.loop, &near.timer, 20);
+    loop_leave(shared.loop);
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += 10;
+    assert_int_equal(sem_timedwait(&near.rang, &until), 0);
+    assert_true(near.rang_ns - began_ns >= 20 * NS_PER_MS);
+    loop_enter(shared.loop);
+    loop_disarm(shared.loop, &far.timer);
+    loop_leave(shared.loop);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(one_at_a_time_is_in_the_loop_whoever_comes, start, stop),
+        cmocka_unit_test_setup_teardown(a_timer_set_by_a_visitor_wakes_the_sleeping_loop_in_time, start, stop),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
