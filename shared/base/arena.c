@@ -78,14 +78,14 @@ static struct arena_block *add_block(struct arena *arena, size_t size)
  * most of such a block gets one of its own, and the current block stays in use. */
 void *arena_alloc_slow(struct arena *arena, size_t size)
 {
+    if (size == 0)
+        return arena_alloc(arena, 1); /* a pointer of its own, from the block at hand */
     size_t left = arena->limit - arena->used;
     if (size > left || left - size < sizeof(struct arena_block) + ARENA_ALIGNMENT) {
         arena->exhausted = true;
         return NULL;
     }
     size_t need = (size + ARENA_ALIGNMENT - 1) & ~(ARENA_ALIGNMENT - 1);
-    if (need == 0)
-        need = ARENA_ALIGNMENT;
 
     size_t room = arena->used < BLOCK_MIN ? BLOCK_MIN : arena->used > BLOCK_MAX ? BLOCK_MAX : arena->used;
     if (room > left)

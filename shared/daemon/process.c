@@ -101,7 +101,8 @@ ProtobufCService *process_stub(struct daemon_process *process, const ProtobufCSe
     *way = (struct way){.descriptor = descriptor};
     const struct carried *carried = carried_here(process, descriptor);
     if (carried)
-        way->stub = rpc_local_stub(process->schema, carried->instances);
+        way->stub = rpc_local_stub(process->schema, carried->instances,
+                                   (size_t)config_size(process->config, "rpc.message_max"));
     else if (!open_channel(process, way, st)) {
         rpc_channel_destroy(&way->channel);
         return NULL;

@@ -71,6 +71,7 @@ static void wake(struct loop *loop)
 
 struct loop *loop_create(unsigned index)
 {
+    assert(index < LOOPS_MAX);
     struct loop *loop = calloc(1, sizeof *loop);
     if (!loop)
         fatal("loop.memory", "no memory for a loop");

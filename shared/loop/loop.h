@@ -45,6 +45,9 @@ struct watch {
     uint32_t slot; /* in the loop's table, from 1; 0: not watched */
 };
 
+#define LOOPS_MAX 64 /* in one process */
+
+/* `index` is less than LOOPS_MAX. */
 struct loop *loop_create(unsigned index);
 /* The loop must not be running. Work that is still queued is dropped. */
 void loop_destroy(struct loop **loop);

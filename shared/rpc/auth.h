@@ -2,7 +2,8 @@
  *
  * Keys are kept as SHA-256 hashes and compared in constant time; a key itself is in nobody's configuration but its
  * owner's. `authorization: Bearer <key>` is looked for in the call's metadata. Without or with an unknown key a call
- * ends in UNAUTHENTICATED, on a method that the key may not call in PERMISSION_DENIED; grpc.health.v1 is open to all. */
+ * ends in UNAUTHENTICATED, on a method that the key may not call in PERMISSION_DENIED; grpc.health.v1 is open to all.
+ */
 #ifndef RENGA_RPC_AUTH_H
 #define RENGA_RPC_AUTH_H
 

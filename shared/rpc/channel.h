@@ -25,6 +25,8 @@ struct rpc_channel_options {
     const char *authority;     /* the name expected in the peer's certificate; NULL: the target's */
     const char *key;           /* bearer key sent with every call; NULL: none. Copied */
     size_t message_max;        /* bytes; 0: RPC_MESSAGE_DEFAULT_MAX */
+    int64_t keepalive_ms;      /* how often a silent peer is asked whether it is there; 0: 20 s, which our own servers
+                                  allow. Others may cut whoever asks more often than every 5 minutes */
 };
 
 struct rpc_channel *rpc_channel_create(const struct rpc_channel_options *options, struct status *st);
@@ -38,7 +40,8 @@ ProtobufCService *rpc_channel_stub(struct rpc_channel *channel, const ProtobufCS
 
 /* The in-process twin: a stub whose calls go to the service instance of the caller's own loop (`instances[i]` for loop
  * `i`), with the same deadlines, cancellation, metadata, limits and errors as a remote one. Messages are copied both
- * ways; nothing of the caller's memory is seen by the handler. */
-ProtobufCService *rpc_local_stub(const struct rpc_schema *schema, ProtobufCService *const *instances);
+ * ways; nothing of the caller's memory is seen by the handler. `message_max` in bytes; 0: RPC_MESSAGE_DEFAULT_MAX. */
+ProtobufCService *rpc_local_stub(const struct rpc_schema *schema, ProtobufCService *const *instances,
+                                 size_t message_max);
 
 #endif

@@ -8,9 +8,9 @@
 
 enum health { HEALTH_SERVING = 1, HEALTH_NOT_SERVING = 2, HEALTH_SERVICE_UNKNOWN = 3 };
 
-#define FIELD_SERVICE 1
-#define STATUS_TAG    0x08 /* field 1, a varint */
-#define HEALTH_NAME_MAX      256  /* bytes of a service name */
+#define FIELD_SERVICE   1
+#define STATUS_TAG      0x08 /* field 1, a varint */
+#define HEALTH_NAME_MAX 256  /* bytes of a service name */
 
 /* Two names that probes may ask for whatever the services are (Kubernetes has a probe for each). */
 #define NAME_LIVENESS  "liveness"

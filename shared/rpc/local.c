@@ -21,6 +21,7 @@ struct local_stub {
     ProtobufCService base; /* first */
     const struct rpc_method *methods;
     ProtobufCService *const *instances;
+    size_t message_max;
 };
 
 struct packed {
@@ -285,8 +286,8 @@ static void prepare_call(struct local *local, struct local_stub *stub, struct lo
     call->loop = loop;
     call->method = local->base.method;
     call->service = stub->instances[loop_index(loop)];
-    call->message_max = RPC_MESSAGE_DEFAULT_MAX;
-    call->memory_max = RPC_MESSAGE_DEFAULT_MAX * CALL_MEMORY_FACTOR;
+    call->message_max = stub->message_max;
+    call->memory_max = stub->message_max * CALL_MEMORY_FACTOR;
     call->deadline_ns = local->base.deadline_ns;
     if (local->base.call->parent)
         call->principal = local->base.call->parent->principal;
@@ -307,7 +308,7 @@ static void invoke(ProtobufCService *service, unsigned index, const ProtobufCMes
     local->base.method = &stub->methods[index];
     assert(!local->base.method->client_streams);
     local->base.output = service->descriptor->methods[index].output;
-    local->base.memory_max = RPC_MESSAGE_DEFAULT_MAX * CALL_MEMORY_FACTOR;
+    local->base.memory_max = stub->message_max * CALL_MEMORY_FACTOR;
     local->arrive.run = arrive;
     local->answer.run = answer;
     local->deadline.expired = deadline_passed;
@@ -317,7 +318,7 @@ static void invoke(ProtobufCService *service, unsigned index, const ProtobufCMes
     protobuf_c_message_pack(input, local->request->bytes);
     local->base.sent_bytes = local->request->size;
     loop_arm(call->loop, &local->deadline, local->base.deadline_ns);
-    if (local->request->size > RPC_MESSAGE_DEFAULT_MAX)
+    if (local->request->size > stub->message_max)
         fail_caller(local, RESOURCE_EXHAUSTED, "the request is larger than a message may be");
     else
         loop_defer(call->loop, &local->arrive);
@@ -328,7 +329,8 @@ static void destroy_stub(ProtobufCService *service)
     free(service);
 }
 
-ProtobufCService *rpc_local_stub(const struct rpc_schema *schema, ProtobufCService *const *instances)
+ProtobufCService *rpc_local_stub(const struct rpc_schema *schema, ProtobufCService *const *instances,
+                                 size_t message_max)
 {
     const ProtobufCServiceDescriptor *descriptor = instances[0]->descriptor;
     size_t count;
@@ -341,5 +343,6 @@ ProtobufCService *rpc_local_stub(const struct rpc_schema *schema, ProtobufCServi
     stub->base = (ProtobufCService){.descriptor = descriptor, .invoke = invoke, .destroy = destroy_stub};
     stub->methods = methods;
     stub->instances = instances;
+    stub->message_max = message_max ? message_max : RPC_MESSAGE_DEFAULT_MAX;
     return &stub->base;
 }

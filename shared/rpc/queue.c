@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define QUEUES_MAX 64
-
 /* How soon a channel without a thread of its own notices that its peer is back; the default of 5 s is an outage. */
 #define BACKUP_POLL_MS "100"
 
@@ -22,7 +20,7 @@ struct queue {
     pthread_t thread;
 };
 
-static struct queue queues[QUEUES_MAX];
+static struct queue queues[LOOPS_MAX];
 static unsigned queue_count;
 
 static void *pump(void *data)
@@ -51,9 +49,7 @@ static void log_core(gpr_log_func_args *args)
 
 bool rpc_start(struct loop *const *loops, unsigned count, struct status *st)
 {
-    assert(queue_count == 0);
-    if (count > QUEUES_MAX)
-        return fail(st, INVALID_ARGUMENT, "%u loops are too many; at most %d", count, QUEUES_MAX);
+    assert(queue_count == 0 && count <= LOOPS_MAX);
     setenv("GRPC_CLIENT_CHANNEL_BACKUP_POLL_INTERVAL_MS", BACKUP_POLL_MS, 0);
     gpr_set_log_function(log_core);
     grpc_init();

@@ -25,7 +25,7 @@
 
 #define BACKOFF_FIRST_MS     100 /* so that a peer that is back is found within half a second */
 #define BACKOFF_MAX_MS       500
-#define KEEPALIVE_MS         20000
+#define KEEPALIVE_DEFAULT_MS 20000
 #define KEEPALIVE_TIMEOUT_MS 5000
 #define RESOLVE_MIN_MS       1000 /* dns is asked again at most this often */
 #define METADATA_ROOM        16   /* keys of one request, ours included */
@@ -366,7 +366,8 @@ static grpc_channel *core_channel(const struct rpc_channel_options *options, siz
         integer(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, BACKOFF_MAX_MS),
         integer(GRPC_ARG_DNS_MIN_TIME_BETWEEN_RESOLUTIONS_MS, RESOLVE_MIN_MS),
         integer(GRPC_ARG_SERVICE_CONFIG_DISABLE_RESOLUTION, 1),
-        integer(GRPC_ARG_KEEPALIVE_TIME_MS, KEEPALIVE_MS),
+        integer(GRPC_ARG_KEEPALIVE_TIME_MS,
+                (int)(options->keepalive_ms ? options->keepalive_ms : KEEPALIVE_DEFAULT_MS)),
         integer(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, KEEPALIVE_TIMEOUT_MS),
         integer(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0),
         integer(GRPC_ARG_MAX_RECEIVE_MESSAGE_LENGTH, (int)message_max),

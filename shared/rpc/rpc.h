@@ -54,8 +54,8 @@ struct rpc_metadata {
     size_t size;
 };
 
-/* The `invoke` of every service of ours, in place of protobuf-c's own: a function that is left NULL answers UNIMPLEMENTED,
- * so a service fills in what it has. */
+/* The `invoke` of every service of ours, in place of protobuf-c's own: a function that is left NULL answers
+ * UNIMPLEMENTED, so a service fills in what it has. */
 void rpc_service_invoke(ProtobufCService *service, unsigned method_index, const ProtobufCMessage *input,
                         ProtobufCClosure closure, void *closure_data);
 
@@ -76,8 +76,8 @@ struct loop *rpc_call_loop(const struct rpc_call *call);
 /* When the caller stops waiting, on clock_now_ns; TIME_NEVER where it set no deadline and the server has no limit. */
 int64_t rpc_call_deadline_ns(const struct rpc_call *call);
 
-/* The client went away, cancelled, or the deadline passed; or the runtime had to give up a stream. A handler that is still at work stops it and finishes the
- * call as usual; what it then replies goes nowhere. */
+/* The client went away, cancelled, or the deadline passed; or the runtime had to give up a stream. A handler that is
+ * still at work stops it and finishes the call as usual; what it then replies goes nowhere. */
 bool rpc_call_cancelled(const struct rpc_call *call);
 
 /* Runs `cancelled` once, from the loop, if that happens before the handler has finished; at once (deferred) where it

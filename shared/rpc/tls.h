@@ -9,10 +9,10 @@
 
 /* Paths of PEM files, borrowed. */
 struct rpc_tls {
-    const char *certificate;    /* our chain, leaf first; a client without mTLS may leave it NULL */
-    const char *key;            /* of the leaf */
-    const char *authorities;    /* whom to trust; NULL on a client: the system's */
-    bool client_certificate;    /* a server asks for one and refuses whoever has none that `authorities` signed */
+    const char *certificate; /* our chain, leaf first; a client without mTLS may leave it NULL */
+    const char *key;         /* of the leaf */
+    const char *authorities; /* whom to trust; NULL on a client: the system's */
+    bool client_certificate; /* a server asks for one and refuses whoever has none that `authorities` signed */
 };
 
 /* Reads the files once and tells what is wrong with them: the path and the reason. */

@@ -18,7 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LOOPS_MAX 16
 #define KEYS_MAX  16
 
 static const struct option flags[] = {

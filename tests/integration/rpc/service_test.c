@@ -590,7 +590,7 @@ static int set_up_local(void **state)
 {
     if (start_loops(state) != 0)
         return -1;
-    stub = rpc_local_stub(schema, probes);
+    stub = rpc_local_stub(schema, probes, 0);
     hand_stub_to_probes();
     return 0;
 }

@@ -169,9 +169,22 @@ static void a_write_past_an_allocation_is_found(void **state)
 #endif
 }
 
+static void nothing_at_all_takes_no_new_block(void **state)
+{
+    struct arena arena;
+    arena_init(&arena, NULL, 0, 1 << 20);
+    void *first = arena_alloc(&arena, 0);
+    size_t used = arena.used;
+    for (int i = 0; i < 10; i++)
+        assert_ptr_not_equal(arena_alloc(&arena, 0), first);
+    assert_int_equal(arena.used, used);
+    arena_fini(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nothing_at_all_takes_no_new_block),
         cmocka_unit_test(allocations_are_aligned_and_apart),
         cmocka_unit_test(a_small_call_stays_in_the_owners_storage),
         cmocka_unit_test(nothing_is_given_beyond_the_limit),

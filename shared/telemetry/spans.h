@@ -1,0 +1,84 @@
+/* Spans: what happened in a trace, recorded where it happens and handed to whoever exports it.
+ *
+ *      struct span *span = span_start(spans, &trace, "chat gpt-5", SPAN_CLIENT);
+ *      span_string(span, "gen_ai.request.model", "gpt-5");
+ *      ...
+ *      span_end(&span);
+ *
+ * A trace that is not sampled gives NULL, which every function here takes and does nothing with, so recording needs no
+ * conditions. Recording never waits: where the queue is full the span is dropped and counted.
+ * A span belongs to one thread at a time; spans of all loops go into one queue. */
+#ifndef RENGA_TELEMETRY_SPANS_H
+#define RENGA_TELEMETRY_SPANS_H
+
+#include "base/buffer.h"
+#include "base/trace.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define SPANS_QUEUE_DEFAULT_MAX 4096         /* spans */
+#define SPAN_BYTES_MAX          (64u << 10)  /* of one span's attributes and events; what is more is left out */
+#define SPAN_NAME_MAX           128          /* bytes, the NUL included */
+
+/* As OTLP numbers them. */
+enum span_kind { SPAN_INTERNAL = 1, SPAN_SERVER = 2, SPAN_CLIENT = 3, SPAN_PRODUCER = 4, SPAN_CONSUMER = 5 };
+
+struct spans;
+struct span;
+
+/* `spans` may be NULL: nothing is recorded. */
+struct span *span_start(struct spans *spans, const struct trace_context *trace, const char *name, enum span_kind kind);
+/* Where it began earlier than span_start, on clock_now_ns. */
+void span_set_began(struct span *span, int64_t began_ns);
+void span_set_name(struct span *span, const char *name);
+
+/* Attributes; keys are ours and need no escape. Between span_event and span_event_end they are the event's. */
+void span_string(struct span *span, const char *key, const char *value);
+void span_text(struct span *span, const char *key, const char *value, size_t length);
+void span_strings(struct span *span, const char *key, const char *const *values, size_t count);
+void span_int(struct span *span, const char *key, int64_t value);
+void span_double(struct span *span, const char *key, double value);
+void span_bool(struct span *span, const char *key, bool value);
+
+void span_event(struct span *span, const char *name);
+void span_event_end(struct span *span);
+
+/* The work failed. `text` may be "". Without it the status stays unset, as conventions want of success. */
+void span_error(struct span *span, const char *text);
+
+/* Ends it now and hands it over. Nothing for NULL. */
+void span_end(struct span **span);
+
+/* ---- the queue --------------------------------------------------------------------------------------------------- */
+
+struct span {
+    struct span *next;
+    struct spans *spans;
+    struct trace_context trace;
+    enum span_kind kind;
+    int64_t began_ns, ended_ns; /* since 1970 once it has ended */
+    bool error, in_event;
+    char name[SPAN_NAME_MAX];
+    char text[256];           /* of the error */
+    struct buffer attributes; /* KeyValues in OTLP's JSON, each with a comma before it */
+    struct buffer events;
+};
+
+struct spans *spans_create(unsigned queue_max);
+/* Drops what is queued. */
+void spans_destroy(struct spans **spans);
+
+/* `waiting` runs, in the thread that ends a span, when `count` have gathered; it runs again only after spans_take. */
+void spans_notify(struct spans *spans, unsigned count, void (*waiting)(void *data), void *data);
+
+/* Up to `max` spans in the order of their end, linked by `next`; NULL for none. One thread at a time. */
+struct span *spans_take(struct spans *spans, unsigned max, unsigned *count);
+void span_destroy(struct span *span);
+
+unsigned spans_queued(const struct spans *spans);
+uint64_t spans_recorded(const struct spans *spans), spans_dropped(const struct spans *spans);
+
+#endif
