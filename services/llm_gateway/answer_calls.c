@@ -1,5 +1,6 @@
-/* Tool calls as they come in pieces. Providers differ: some number the calls, some number them all 0, some repeat id and
- * name with each piece, some give no id, and some give one id twice. Here each call has an index and an id of its own.
+/* Tool calls as they come in pieces. Providers differ: some number the calls, some number them all 0, some repeat id
+ * and name with each piece, some give no id, and some give one id twice. Here each call has an index and an id of its
+ * own.
  */
 #include "answer.h"
 #include "check.h"

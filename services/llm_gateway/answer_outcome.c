@@ -60,8 +60,8 @@ static bool check_json(struct answer *answer, Renga__V1__ResponseFormatKind kind
     const struct answer_text *text = &answer->parts[ANSWER_TEXT];
     bool good = json_check(text->bytes, text->size, NULL, &st);
     if (good && kind == RENGA__V1__RESPONSE_FORMAT_KIND__RESPONSE_FORMAT_KIND_JSON_OBJECT)
-        good = text->bytes[strspn(text->bytes, " \t\r\n")] == '{' ||
-               fail(&st, INVALID_ARGUMENT, "is JSON, but no object");
+        good =
+            text->bytes[strspn(text->bytes, " \t\r\n")] == '{' || fail(&st, INVALID_ARGUMENT, "is JSON, but no object");
     if (good) {
         finish->structured_json = text->bytes;
         return true;

@@ -146,8 +146,10 @@ static bool check_tool_choice(const Renga__V1__ChatRequest *request, struct stat
     bool named = choice->mode == RENGA__V1__TOOL_CHOICE_MODE__TOOL_CHOICE_MODE_NAMED;
     if (choice->mode < RENGA__V1__TOOL_CHOICE_MODE__TOOL_CHOICE_MODE_UNSPECIFIED ||
         choice->mode > RENGA__V1__TOOL_CHOICE_MODE__TOOL_CHOICE_MODE_NAMED)
-        return wrong(st, &HERE, "tool_choice.mode", "is %d; it must be TOOL_CHOICE_MODE_AUTO (1), _NONE (2), "
-                     "_REQUIRED (3) or _NAMED (4)", (int)choice->mode);
+        return wrong(st, &HERE, "tool_choice.mode",
+                     "is %d; it must be TOOL_CHOICE_MODE_AUTO (1), _NONE (2), "
+                     "_REQUIRED (3) or _NAMED (4)",
+                     (int)choice->mode);
     if (choice->mode == RENGA__V1__TOOL_CHOICE_MODE__TOOL_CHOICE_MODE_REQUIRED && !request->n_tools)
         return wrong(st, &HERE, "tool_choice.mode", "demands a tool call, but the request offers no tools");
     if (!named && choice->name[0])
@@ -155,8 +157,8 @@ static bool check_tool_choice(const Renga__V1__ChatRequest *request, struct stat
     for (size_t i = 0; named && i < request->n_tools; i++)
         if (strcmp(request->tools[i]->name, choice->name) == 0)
             return true;
-    return !named || wrong(st, &HERE, "tool_choice.name", "is '%.64s'; it must be one of the request's tools",
-                           choice->name);
+    return !named ||
+           wrong(st, &HERE, "tool_choice.name", "is '%.64s'; it must be one of the request's tools", choice->name);
 }
 
 static bool check_tools(const Renga__V1__ChatRequest *request, struct status *st)
@@ -176,7 +178,8 @@ static bool check_origin(const Renga__V1__CallOrigin *origin, struct status *st)
     if (!origin)
         return true;
     if (origin->n_labels > LABELS_MAX)
-        return wrong(st, &HERE, "origin.labels", "has %zu labels; at most %d are allowed", origin->n_labels, LABELS_MAX);
+        return wrong(st, &HERE, "origin.labels", "has %zu labels; at most %d are allowed", origin->n_labels,
+                     LABELS_MAX);
     for (size_t i = 0; i < origin->n_labels; i++)
         if (!fits(st, &HERE, "origin.labels", origin->labels[i]->key, 64) ||
             !fits(st, &HERE, "origin.labels", origin->labels[i]->value, 256))
@@ -202,8 +205,8 @@ static bool check_terms(const Renga__V1__ChatRequest *request, struct status *st
                      "is %d; it must be PRIORITY_BATCH (1), PRIORITY_NORMAL (2) or PRIORITY_INTERACTIVE (3)",
                      (int)request->priority);
     if (request->cache && (request->cache->ttl_ms < 0 || request->cache->ttl_ms > TTL_MAX_MS))
-        return wrong(st, &HERE, "cache.ttl_ms", "is %lld; it must be within 0 and %lld", (long long)request->cache->ttl_ms,
-                     (long long)TTL_MAX_MS);
+        return wrong(st, &HERE, "cache.ttl_ms", "is %lld; it must be within 0 and %lld",
+                     (long long)request->cache->ttl_ms, (long long)TTL_MAX_MS);
     return fits(st, &HERE, "idempotency_key", request->idempotency_key, KEY_MAX);
 }
 

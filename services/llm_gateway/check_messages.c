@@ -107,7 +107,8 @@ static bool all_answered(const struct open_calls *open, struct status *st)
             continue;
         const struct place place = {
             .list = "messages", .index = open->turn_index, .sub_list = "tool_calls", .sub_index = k};
-        return wrong(st, &place, "id", "is answered by no turn behind; each call needs a CHAT_ROLE_TOOL turn of its id");
+        return wrong(st, &place, "id",
+                     "is answered by no turn behind; each call needs a CHAT_ROLE_TOOL turn of its id");
     }
     return true;
 }

@@ -95,8 +95,7 @@ static bool read_message(struct answer *answer, struct json_reader *in, const cJ
     const char *content = json_string_or(in, message, "content", "");
     const char *refusal = json_string_or(in, message, "refusal", "");
     return !in->failed &&
-           (!cJSON_IsString(reasoning) ||
-            answer_say(answer, ANSWER_REASONING, reasoning->valuestring, failure)) &&
+           (!cJSON_IsString(reasoning) || answer_say(answer, ANSWER_REASONING, reasoning->valuestring, failure)) &&
            answer_say(answer, ANSWER_TEXT, content, failure) && answer_say(answer, ANSWER_REFUSAL, refusal, failure) &&
            read_tool_calls(answer, in, message, whole, failure);
 }
@@ -108,8 +107,7 @@ static bool read_choices(struct answer *answer, struct json_reader *in, const cJ
     if (in->failed || !choices || !choices->child) /* with the usage chunk, or where the model said nothing */
         return !in->failed;
     const cJSON *choice = json_element(in, choices, 0);
-    const cJSON *message =
-        whole ? json_object(in, choice, "message") : json_object_or_null(in, choice, "delta");
+    const cJSON *message = whole ? json_object(in, choice, "message") : json_object_or_null(in, choice, "delta");
     answer->had_choice = true;
     if (in->failed || (message && !read_message(answer, in, message, whole, failure)))
         return false;

@@ -9,13 +9,18 @@
 #include <stdbool.h>
 
 struct http_client;
+struct metrics;
 struct observation;
 struct rpc_schema;
+struct spans;
 
 /* All arguments are borrowed until observation_stop. */
 struct observation *observation_start(const char *name, const struct config *config, struct loop *const *loops,
                                       struct http_client *const *http, unsigned loop_count,
                                       const struct rpc_schema *schema, struct status *st);
+struct metrics *observation_metrics(struct observation *observation);
+struct spans *observation_spans(struct observation *observation);
+
 /* Serves http.listen, if set; from now on the process is ready. */
 bool observation_serve(struct observation *observation, struct status *st);
 /* What /readyz answers from now on; `reason` is borrowed for ever. Any thread. */

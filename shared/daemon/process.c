@@ -153,7 +153,13 @@ static bool create_instances(struct daemon_process *process, struct carried *car
     for (; carried->created < process->loop_count; carried->created++) {
         unsigned i = carried->created;
         struct service_context context = {
-            .config = process->config, .loop = process->loops[i], .http = process->http[i], .process = process};
+            .config = process->config,
+            .loop = process->loops[i],
+            .http = process->http[i],
+            .metrics = observation_metrics(process->observation),
+            .spans = observation_spans(process->observation),
+            .process = process,
+        };
         loop_enter(process->loops[i]);
         const struct service *service = carried->service;
         carried->instances[i] = service->stateless ? service->stateless : service->create(&context, st);

@@ -13,12 +13,16 @@
 
 struct daemon_process;
 struct http_client;
+struct metrics;
+struct spans;
 
 /* What an instance may use, for as long as it lives. */
 struct service_context {
     const struct config *config;
     struct loop *loop;
     struct http_client *http; /* of this loop */
+    struct metrics *metrics;
+    struct spans *spans; /* NULL where no traces are recorded */
     struct daemon_process *process;
 };
 

@@ -90,6 +90,17 @@ static void read_trace(struct server_call *sc)
         trace_begin(&sc->call.trace, rpc_observe_sample());
 }
 
+static bool metadata_fits(const struct server_call *sc, struct status *st)
+{
+    size_t size = 0;
+    for (size_t i = 0; i < sc->metadata.count; i++)
+        size += GRPC_SLICE_LENGTH(sc->metadata.metadata[i].key) + GRPC_SLICE_LENGTH(sc->metadata.metadata[i].value) + 32;
+    if (size <= SERVER_METADATA_MAX)
+        return true;
+    return fail(st, RESOURCE_EXHAUSTED, "the metadata has %zu bytes, more than the %u it may have", size,
+                SERVER_METADATA_MAX);
+}
+
 static bool admit(struct server_call *sc, struct status *st)
 {
     const struct rpc_auth *auth = sc->lane->server->options.auth;
@@ -128,7 +139,7 @@ static void call_arrived(struct rpc_tag *tag, bool ok)
     rpc_call_begin(&sc->call);
     set_deadline(sc);
     struct status st = {0};
-    if (!admit(sc, &st)) {
+    if (!metadata_fits(sc, &st) || !admit(sc, &st)) {
         rpc_fail(&sc->call, &st);
         return;
     }

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "rpc/runtime.h"
+#include "rpc/trim.h"
 
 #include <assert.h>
 #include <grpc/support/log.h>
@@ -41,7 +42,8 @@ static void log_core(gpr_log_func_args *args)
 {
     const char *file = strrchr(args->file, '/');
     file = file ? file + 1 : args->file;
-    if (args->severity == GPR_LOG_SEVERITY_ERROR)
+    bool ours = strncmp(args->message, "Failed accept4: Invalid", 23) == 0; /* a listener that drain.c shut down */
+    if (args->severity == GPR_LOG_SEVERITY_ERROR && !ours)
         log_warn("grpc.core", "%s (%s:%d)", args->message, file, args->line);
     else
         log_debug("grpc.core", "%s (%s:%d)", args->message, file, args->line);
@@ -66,11 +68,14 @@ bool rpc_start(struct loop *const *loops, unsigned count, struct status *st)
         pthread_setname_np(queue->thread, name);
         queue_count = i + 1;
     }
+    rpc_trim_start(loops[0]);
     return true;
 }
 
 void rpc_stop(void)
 {
+    if (queue_count)
+        rpc_trim_stop();
     for (unsigned i = 0; i < queue_count; i++)
         grpc_completion_queue_shutdown(queues[i].cq);
     for (unsigned i = 0; i < queue_count; i++) {

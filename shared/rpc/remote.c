@@ -24,7 +24,7 @@
 #include <string.h>
 
 #define BACKOFF_FIRST_MS     100 /* so that a peer that is back is found within half a second */
-#define BACKOFF_MAX_MS       500
+#define BACKOFF_MAX_MS       350 /* core adds up to a fifth; the handshake and the health check follow */
 #define KEEPALIVE_DEFAULT_MS 20000
 #define KEEPALIVE_TIMEOUT_MS 5000
 #define RESOLVE_MIN_MS       1000 /* dns is asked again at most this often */

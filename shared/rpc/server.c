@@ -16,7 +16,6 @@
 
 #define MEMORY_DEFAULT_MAX   (64u << 20) /* bytes gRPC may buffer over all connections */
 #define STREAMS_DEFAULT_MAX  1000
-#define METADATA_MAX         (16u << 10) /* bytes of request metadata; more ends the connection */
 #define KEEPALIVE_MS         30000       /* we ask a silent client whether it is there */
 #define KEEPALIVE_TIMEOUT_MS 10000
 #define PING_INTERVAL_MIN_MS 5000  /* clients may ping this often, with and without calls */
@@ -80,7 +79,7 @@ static grpc_server *core_server(const struct rpc_server_options *options)
         integer(GRPC_ARG_MAX_SEND_MESSAGE_LENGTH, (int)options->message_max),
         integer(GRPC_ARG_ENABLE_PER_MESSAGE_DECOMPRESSION, 0), /* inflate.c does it, with a bound */
         integer(GRPC_ARG_MAX_CONCURRENT_STREAMS, (int)options->streams_max),
-        integer(GRPC_ARG_MAX_METADATA_SIZE, METADATA_MAX),
+        integer(GRPC_ARG_MAX_METADATA_SIZE, SERVER_METADATA_MAX),
         integer(GRPC_ARG_MAX_CONNECTION_AGE_MS,
                 options->connection_age_ms ? (int)options->connection_age_ms : INT32_MAX),
         integer(GRPC_ARG_KEEPALIVE_TIME_MS, KEEPALIVE_MS),

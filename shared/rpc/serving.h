@@ -10,6 +10,10 @@
 #include <grpc/grpc.h>
 #include <stdatomic.h>
 
+/* Bytes of request metadata, 32 more counted for each key as HTTP/2 does. More ends the connection; from a peer that has
+ * not acknowledged our SETTINGS core takes any amount, and the call is refused when it arrives. */
+#define SERVER_METADATA_MAX (16u << 10)
+
 struct server_call;
 struct health_watch;
 

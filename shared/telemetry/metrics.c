@@ -66,13 +66,15 @@ void metrics_destroy(struct metrics **metrics_pointer)
         registry->families = next;
     }
     while (registry->collectors) {
-        struct metrics_collector *next = registry->collectors->next;
-        free(registry->collectors);
-        registry->collectors = next;
+        struct metrics_collector *collector = registry->collectors;
+        registry->collectors = collector->next;
+        if (collector->release)
+            collector->release(collector->data);
+        free(collector);
     }
     for (unsigned loop = 0; loop < metrics->loop_count; loop++)
         for (size_t i = 0; i < registry->chunk_count; i++)
-            free((void *)metrics->shards[loop].chunks[i]);
+            free((void *)(uintptr_t)metrics->shards[loop].chunks[i]);
     pthread_mutex_destroy(&registry->lock);
     free(registry);
     free(metrics->shards);
@@ -221,10 +223,11 @@ int64_t metrics_value(const struct metrics *metrics, uint32_t series)
     return sum;
 }
 
-void metrics_collect(struct metrics *metrics, void (*collect)(struct buffer *out, void *data), void *data)
+void metrics_collect(struct metrics *metrics, void (*collect)(struct buffer *out, void *data),
+                     void (*release)(void *data), void *data)
 {
     struct metrics_collector *collector = need(malloc(sizeof *collector));
-    *collector = (struct metrics_collector){.collect = collect, .data = data};
+    *collector = (struct metrics_collector){.collect = collect, .release = release, .data = data};
     pthread_mutex_lock(&metrics->registry->lock);
     struct metrics_collector **end = &metrics->registry->collectors;
     while (*end)

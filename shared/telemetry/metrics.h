@@ -100,8 +100,10 @@ static inline void metrics_observe(const struct metrics *metrics, unsigned loop,
 
 /* ---- being read -------------------------------------------------------------------------------------------------- */
 
-/* What is known only when it is asked for: `collect` runs within each scrape and calls metrics_show. */
-void metrics_collect(struct metrics *metrics, void (*collect)(struct buffer *out, void *data), void *data);
+/* What is known only when it is asked for: `collect` runs within each scrape, in the scraper's thread, and calls
+ * metrics_show. `release` (may be NULL) runs on `data` when the metrics are destroyed. */
+void metrics_collect(struct metrics *metrics, void (*collect)(struct buffer *out, void *data),
+                     void (*release)(void *data), void *data);
 /* One sample with its HELP and TYPE; the metric has this one series. */
 void metrics_show(struct buffer *out, const struct metric *metric, const char *const *values, double value);
 

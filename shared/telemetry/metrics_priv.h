@@ -27,6 +27,7 @@ struct metric_family {
 struct metrics_collector {
     struct metrics_collector *next;
     void (*collect)(struct buffer *out, void *data);
+    void (*release)(void *data);
     void *data;
 };
 

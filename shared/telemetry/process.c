@@ -82,5 +82,5 @@ static void collect(struct buffer *out, void *data)
 void process_metrics_add(struct metrics *metrics, const char *service)
 {
     start_time();
-    metrics_collect(metrics, collect, (void *)(uintptr_t)service);
+    metrics_collect(metrics, collect, NULL, (void *)(uintptr_t)service);
 }

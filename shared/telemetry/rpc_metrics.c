@@ -13,9 +13,8 @@
 
 /* From a call within the process to a long agent run. */
 static const int64_t duration_bounds_ns[] = {
-    MS / 10,   MS / 4,    MS / 2,     MS,         5 * MS / 2,  5 * MS,      10 * MS,     25 * MS,     50 * MS,
-    100 * MS,  250 * MS,  500 * MS,   1000 * MS,  2500 * MS,   5000 * MS,   10000 * MS,  30000 * MS,  60000 * MS,
-    300000 * MS,
+    MS / 10,  MS / 4,   MS / 2,    MS,        5 * MS / 2, 5 * MS,     10 * MS,    25 * MS,    50 * MS,     100 * MS,
+    250 * MS, 500 * MS, 1000 * MS, 2500 * MS, 5000 * MS,  10000 * MS, 30000 * MS, 60000 * MS, 300000 * MS,
 };
 
 enum series_kind { STARTED, IN_FLIGHT, DURATION, RECEIVED, SENT, SERIES_KINDS };
@@ -27,20 +26,26 @@ enum series_kind { STARTED, IN_FLIGHT, DURATION, RECEIVED, SENT, SERIES_KINDS };
     .bound_count = sizeof duration_bounds_ns / sizeof *duration_bounds_ns, .scale = 1e-9
 
 static const struct metric rows[RPC_SIDES][SERIES_KINDS] = {
-    [RPC_SERVER] = {
-        [STARTED] = {.name = "grpc_server_started_total", .help = "Calls that arrived.", BY_METHOD},
-        [IN_FLIGHT] = {.name = "grpc_server_in_flight", .help = "Calls being handled.", .kind = METRIC_GAUGE, BY_METHOD},
-        [DURATION] = {.name = "grpc_server_handling_seconds", .help = "From arrival to the end.", DURATIONS, BY_METHOD},
-        [RECEIVED] = {.name = "grpc_server_received_bytes_total", .help = "Bytes of requests.", BY_METHOD},
-        [SENT] = {.name = "grpc_server_sent_bytes_total", .help = "Bytes of responses.", BY_METHOD},
-    },
-    [RPC_CLIENT] = {
-        [STARTED] = {.name = "grpc_client_started_total", .help = "Calls that were made.", BY_METHOD},
-        [IN_FLIGHT] = {.name = "grpc_client_in_flight", .help = "Calls under way.", .kind = METRIC_GAUGE, BY_METHOD},
-        [DURATION] = {.name = "grpc_client_handling_seconds", .help = "From the start to the end.", DURATIONS, BY_METHOD},
-        [RECEIVED] = {.name = "grpc_client_received_bytes_total", .help = "Bytes of responses.", BY_METHOD},
-        [SENT] = {.name = "grpc_client_sent_bytes_total", .help = "Bytes of requests.", BY_METHOD},
-    },
+    [RPC_SERVER] =
+        {
+            [STARTED] = {.name = "grpc_server_started_total", .help = "Calls that arrived.", BY_METHOD},
+            [IN_FLIGHT] =
+                {.name = "grpc_server_in_flight", .help = "Calls being handled.", .kind = METRIC_GAUGE, BY_METHOD},
+            [DURATION] =
+                {.name = "grpc_server_handling_seconds", .help = "From arrival to the end.", DURATIONS, BY_METHOD},
+            [RECEIVED] = {.name = "grpc_server_received_bytes_total", .help = "Bytes of requests.", BY_METHOD},
+            [SENT] = {.name = "grpc_server_sent_bytes_total", .help = "Bytes of responses.", BY_METHOD},
+        },
+    [RPC_CLIENT] =
+        {
+            [STARTED] = {.name = "grpc_client_started_total", .help = "Calls that were made.", BY_METHOD},
+            [IN_FLIGHT] =
+                {.name = "grpc_client_in_flight", .help = "Calls under way.", .kind = METRIC_GAUGE, BY_METHOD},
+            [DURATION] =
+                {.name = "grpc_client_handling_seconds", .help = "From the start to the end.", DURATIONS, BY_METHOD},
+            [RECEIVED] = {.name = "grpc_client_received_bytes_total", .help = "Bytes of responses.", BY_METHOD},
+            [SENT] = {.name = "grpc_client_sent_bytes_total", .help = "Bytes of requests.", BY_METHOD},
+        },
 };
 
 static const struct metric handled_rows[RPC_SIDES] = {
@@ -81,8 +86,7 @@ static uint32_t handled_of(struct rpc_metrics *rpc, struct method_series *series
     unsigned code = (unsigned)ended->code < STATUS_CODES_COUNT ? (unsigned)ended->code : UNKNOWN;
     if (series->handled[code] == NONE) {
         size_t method = ended->method_id < rpc->method_count ? ended->method_id : rpc->method_count;
-        const char *labels[] = {rpc->methods[method].service, rpc->methods[method].method,
-                                status_code_name((int)code)};
+        const char *labels[] = {rpc->methods[method].service, rpc->methods[method].method, status_code_name((int)code)};
         series->handled[code] = metrics_series(rpc->handled[ended->side], labels);
     }
     return series->handled[code];
@@ -114,23 +118,13 @@ static bool is_error(const struct rpc_ended *ended)
     }
 }
 
-static void record_span(struct rpc_metrics *rpc, unsigned loop, const struct rpc_ended *ended)
+static void record_span(struct rpc_metrics *rpc, const struct rpc_ended *ended)
 {
-    char name[160];
-    size_t service = strnlen(ended->service, 100), method = strnlen(ended->method, 50);
-    memcpy(name, ended->service, service);
-    name[service] = '/';
-    memcpy(name + service + 1, ended->method, method);
-    name[service + 1 + method] = '\0';
-    struct span *span =
-        span_start(rpc->spans, ended->trace, name, ended->side == RPC_SERVER ? SPAN_SERVER : SPAN_CLIENT);
+    struct span *span = span_start(rpc->spans, ended->trace, "", ended->side == RPC_SERVER ? SPAN_SERVER : SPAN_CLIENT);
     if (!span)
         return;
     span_set_began(span, ended->began_ns);
-    span_string(span, "rpc.system", "grpc");
-    span_string(span, "rpc.service", ended->service);
-    span_string(span, "rpc.method", ended->method);
-    span_int(span, "rpc.grpc.status_code", ended->code);
+    span_set_rpc(span, ended->service, ended->method, ended->code);
     if (is_error(ended))
         span_error(span, ended->text);
     span_end(&span);
@@ -147,7 +141,7 @@ static void call_ended(struct rpc_observer *observer, unsigned loop, const struc
     metrics_observe(rpc->metrics, loop, &rows[ended->side][DURATION], series->of[DURATION],
                     ended->ended_ns - ended->began_ns);
     if (rpc->spans && ended->trace && ended->trace->sampled)
-        record_span(rpc, loop, ended);
+        record_span(rpc, ended);
 }
 
 struct rpc_metrics *rpc_metrics_create(struct metrics *metrics, struct spans *spans,

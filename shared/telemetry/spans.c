@@ -12,6 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define KEY_SURPLUS 96                   /* bytes around key and value */
+#define ESCAPED_MAX (7 * SPAN_BYTES_MAX) /* SPAN_BYTES_MAX are counted before escaping */
+
 struct spans {
     unsigned queue_max;
     _Atomic(struct span *) pushed; /* newest first */
@@ -42,8 +45,8 @@ struct span *span_start(struct spans *spans, const struct trace_context *trace, 
         return NULL;
     *span = (struct span){.spans = spans, .trace = *trace, .kind = kind, .began_ns = clock_now_ns()};
     copy_cut(span->name, sizeof span->name, name);
-    buffer_init(&span->attributes, SPAN_BYTES_MAX);
-    buffer_init(&span->events, SPAN_BYTES_MAX);
+    buffer_init(&span->attributes, ESCAPED_MAX);
+    buffer_init(&span->events, ESCAPED_MAX);
     return span;
 }
 
@@ -59,6 +62,15 @@ void span_set_name(struct span *span, const char *name)
         copy_cut(span->name, sizeof span->name, name);
 }
 
+void span_set_rpc(struct span *span, const char *service, const char *method, int code)
+{
+    if (!span)
+        return;
+    span->rpc_service = service;
+    span->rpc_method = method;
+    span->rpc_code = code;
+}
+
 void span_error(struct span *span, const char *text)
 {
     if (!span)
@@ -69,29 +81,24 @@ void span_error(struct span *span, const char *text)
 
 /* ---- attributes, as the JSON that is sent ------------------------------------------------------------------------ */
 
-/* A piece that does not fit is left out whole. */
-struct piece {
-    struct buffer *out;
-    size_t began;
-};
-
-static struct piece piece_begin(struct span *span, size_t bytes)
+static void comma(struct buffer *out)
 {
-    struct buffer *out = span->in_event ? &span->events : &span->attributes;
-    bool fits = bytes < SPAN_BYTES_MAX - out->length;
-    return (struct piece){.out = fits ? out : NULL, .began = out->length};
+    if (out->length && out->data[out->length - 1] != '[')
+        buffer_put(out, ',');
 }
 
-#define KEY_SURPLUS 96 /* bytes around key and value */
-
+/* A value that does not fit is left out whole. */
 static struct buffer *value_begin(struct span *span, const char *key, size_t bytes, const char *type)
 {
     if (!span)
         return NULL;
-    struct buffer *out = piece_begin(span, bytes + strlen(key) + KEY_SURPLUS).out;
-    if (!out)
+    bytes += strlen(key) + KEY_SURPLUS;
+    if (bytes > SPAN_BYTES_MAX - span->bytes)
         return NULL;
-    buffer_print(out, ",{\"key\":\"");
+    span->bytes += bytes;
+    struct buffer *out = span->in_event ? &span->events : &span->attributes;
+    comma(out);
+    buffer_print(out, "{\"key\":\"");
     buffer_print(out, key);
     buffer_print(out, "\",\"value\":{\"");
     buffer_print(out, type);
@@ -106,7 +113,7 @@ static void value_end(struct buffer *out)
 
 void span_text(struct span *span, const char *key, const char *value, size_t length)
 {
-    struct buffer *out = value_begin(span, key, 6 * length, "stringValue"); /* \u00XX at worst */
+    struct buffer *out = value_begin(span, key, length, "stringValue");
     if (!out)
         return;
     json_append_string(out, value, length);
@@ -122,7 +129,7 @@ void span_strings(struct span *span, const char *key, const char *const *values,
 {
     size_t bytes = 0;
     for (size_t i = 0; i < count; i++)
-        bytes += 6 * strlen(values[i]) + KEY_SURPLUS;
+        bytes += strlen(values[i]) + KEY_SURPLUS;
     struct buffer *out = value_begin(span, key, bytes, "arrayValue");
     if (!out)
         return;
@@ -168,11 +175,14 @@ void span_event(struct span *span, const char *name)
     if (!span)
         return;
     span_event_end(span);
-    if (6 * strlen(name) + KEY_SURPLUS > SPAN_BYTES_MAX - span->events.length)
+    size_t bytes = strlen(name) + KEY_SURPLUS;
+    if (bytes > SPAN_BYTES_MAX - span->bytes)
         return;
-    buffer_print(&span->events, ",{\"name\":");
+    span->bytes += bytes;
+    comma(&span->events);
+    buffer_print(&span->events, "{\"name\":");
     json_append_string(&span->events, name, strlen(name));
-    buffer_printf(&span->events, ",\"timeUnixNano\":\"%lld\",\"attributes\":[null", (long long)clock_wall_ns());
+    buffer_printf(&span->events, ",\"timeUnixNano\":\"%lld\",\"attributes\":[", (long long)clock_wall_ns());
     span->in_event = true;
 }
 
@@ -210,9 +220,8 @@ void span_end(struct span **span_pointer)
     *span_pointer = NULL;
     span_event_end(span);
     struct spans *spans = span->spans;
-    int64_t wall_ns = clock_wall_ns() - clock_now_ns();
-    span->ended_ns = wall_ns + clock_now_ns();
-    span->began_ns += wall_ns;
+    span->ended_ns = clock_wall_ns();
+    span->began_ns += span->ended_ns - clock_now_ns();
     atomic_fetch_add_explicit(&spans->recorded, 1, memory_order_relaxed);
     unsigned queued = atomic_fetch_add_explicit(&spans->queued, 1, memory_order_relaxed);
     if (queued >= spans->queue_max) {

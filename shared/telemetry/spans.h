@@ -19,9 +19,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SPANS_QUEUE_DEFAULT_MAX 4096         /* spans */
-#define SPAN_BYTES_MAX          (64u << 10)  /* of one span's attributes and events; what is more is left out */
-#define SPAN_NAME_MAX           128          /* bytes, the NUL included */
+#define SPANS_QUEUE_DEFAULT_MAX 4096        /* spans */
+#define SPAN_BYTES_MAX          (64u << 10) /* of one span's attributes and events; what is more is left out */
+#define SPAN_NAME_MAX           128         /* bytes, the NUL included */
 
 /* As OTLP numbers them. */
 enum span_kind { SPAN_INTERNAL = 1, SPAN_SERVER = 2, SPAN_CLIENT = 3, SPAN_PRODUCER = 4, SPAN_CONSUMER = 5 };
@@ -34,6 +34,9 @@ struct span *span_start(struct spans *spans, const struct trace_context *trace, 
 /* Where it began earlier than span_start, on clock_now_ns. */
 void span_set_began(struct span *span, int64_t began_ns);
 void span_set_name(struct span *span, const char *name);
+/* Makes it the span of a gRPC call, named and with attributes as conventions have it. They are written out only when
+ * the span is sent, so the strings live for ever. */
+void span_set_rpc(struct span *span, const char *service, const char *method, int code);
 
 /* Attributes; keys are ours and need no escape. Between span_event and span_event_end they are the event's. */
 void span_string(struct span *span, const char *key, const char *value);
@@ -61,10 +64,13 @@ struct span {
     enum span_kind kind;
     int64_t began_ns, ended_ns; /* since 1970 once it has ended */
     bool error, in_event;
+    const char *rpc_service, *rpc_method; /* NULL: no call */
+    int rpc_code;
     char name[SPAN_NAME_MAX];
     char text[256];           /* of the error */
-    struct buffer attributes; /* KeyValues in OTLP's JSON, each with a comma before it */
-    struct buffer events;
+    size_t bytes;             /* of SPAN_BYTES_MAX */
+    struct buffer attributes; /* KeyValues in OTLP's JSON, with commas between them */
+    struct buffer events;     /* Events likewise */
 };
 
 struct spans *spans_create(unsigned queue_max);

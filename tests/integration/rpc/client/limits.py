@@ -1,11 +1,12 @@
 """What is too large, malformed or a bomb: refused by name, and without harm to what goes on beside it."""
 import gc
+import time
 
 import grpc
 
 from checks import check, expect, wait_until
 from details import details_of
-from probe import (Echo, INTEROP, PROBE, SANITIZED, Server, Sleep, Stub, expect_code, message, refusal, wait_begun)
+from probe import (Count, Echo, INTEROP, PROBE, SANITIZED, Server, Sleep, Stub, expect_code, message, refusal, wait_begun)
 
 MESSAGE_MAX = 4 << 20
 BOMB_BYTES = 100 << 20
@@ -62,8 +63,9 @@ def sizes(channel):
 
     @check("an answer of 4 MB and a byte is refused by the server with a text that says why")
     def _():
-        # The probe's Echo answers with two fields more than it was sent.
-        error = refusal(probe.Echo, Echo(payload=bytes(MESSAGE_MAX - 8)), timeout=10)
+        request = Echo(payload=bytes(MESSAGE_MAX - 7))  # the answer has a field of three bytes more
+        expect(request.ByteSize() == MESSAGE_MAX - 2, f"the request has {request.ByteSize()} bytes")
+        error = refusal(probe.Echo, request, timeout=10)
         expect_code(error, grpc.StatusCode.RESOURCE_EXHAUSTED, f"more than the {MESSAGE_MAX}")
 
     @check("a request of 4 MB and a byte is refused while other calls on its connection go on")
@@ -81,12 +83,43 @@ def sizes(channel):
         error = refusal(probe.Chat, iter([Echo(text="small"), Echo(payload=bytes(MESSAGE_MAX))]), timeout=10)
         expect_code(error, grpc.StatusCode.RESOURCE_EXHAUSTED)
 
-    @check("a stream of 3 MB answers is read whole by a client that takes its time")
+    @check("a stream of four answers of 3 MB is read whole")
     def _():
-        sizes_wanted = [3 << 20] * 8
+        sizes_wanted = [3 << 20] * 4
         request = StreamingOutput(response_parameters=[{"size": size} for size in sizes_wanted])
         came = [len(answer.payload.body) for answer in interop.StreamingOutputCall(request, timeout=30)]
         expect(came == sizes_wanted, f"{came}")
+
+
+def slow_readers(server):
+    @check("a stream of 200,000 messages waits for a slow reader, and the server's memory stays small")
+    def _():
+        with server.channel() as channel:
+            probe = Stub(channel, PROBE)
+            before = server.memory_kb()
+            server.forget_peak()
+            call, count = probe.Count(Count(messages=200_000, bytes=500), timeout=60), 0
+            for _ in call:
+                count += 1
+                if count <= 200:
+                    time.sleep(0.005)
+            expect(count == 200_000, f"{count} messages came")
+        return judged(server, before)
+
+    @check("a stream that heeds no window ends in RESOURCE_EXHAUSTED where its client reads too slowly")
+    def _():
+        with server.channel() as channel:
+            request = Count(messages=10_000, bytes=20_000, ignore_window=True)
+            error = refusal(Stub(channel, PROBE).Count, request, timeout=20)
+            expect_code(error, grpc.StatusCode.RESOURCE_EXHAUSTED, "reads too slowly")
+
+
+def judged(server, before):
+    grown = server.memory_kb("VmHWM") - before
+    if SANITIZED:
+        return "memory not judged: a sanitizer keeps what is freed"
+    expect(grown < GROWTH_KB, f"the server's memory grew by {grown} KB from {before} KB")
+    return f"grew by {grown} KB from {before} KB"
 
 
 def malformed(channel):
@@ -146,12 +179,8 @@ def bombs(server, channel):
         before = server.memory_kb()
         server.forget_peak()
         call()
-        grown = server.memory_kb("VmHWM") - before
         expect(probe.Echo(Echo(text="alive"), timeout=5).text == "alive", "the server is hurt")
-        if SANITIZED:
-            return "memory not judged: a sanitizer keeps what is freed"
-        expect(grown < GROWTH_KB, f"the server's memory grew by {grown} KB from {before} KB")
-        return f"grew by {grown} KB from {before} KB"
+        return judged(server, before)
 
     @check("100 MB of zeroes in a small gzip are refused with RESOURCE_EXHAUSTED, and the server's memory stays small")
     def _():
@@ -189,3 +218,4 @@ def run():
         sizes(channel)
         malformed(channel)
         bombs(server, channel)
+        slow_readers(server)

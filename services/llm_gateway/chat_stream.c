@@ -1,0 +1,163 @@
+/* The streaming side of a call: events of the upstream in, events of the contract out, with back-pressure between. */
+#include "chat_priv.h"
+
+#include "base/clock.h"
+#include "base/random.h"
+#include "base/text.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define UPSTREAM_EVENT_MAX ((size_t)1 << 20)  /* bytes of one event of the upstream */
+#define PIECE_MAX          ((size_t)64 << 10) /* bytes of text in one of ours */
+#define LINGER_MS          1000               /* for an upstream to end after its last word; then we do */
+
+/* ---- from the upstream ------------------------------------------------------------------------------------------- */
+
+static bool event_came(void *owner, const struct sse_event *event)
+{
+    struct chat *chat = owner;
+    return chat->deployment->provider->read_event(&chat->answer, event, &chat->failure) && !chat->answer.ended;
+}
+
+static void wait_for_reader(struct chat *chat)
+{
+    transfer_pause(&chat->transfer);
+    loop_arm_after(rpc_call_loop(chat->call), &chat->patience, chat->gateway->reader_timeout_ms);
+}
+
+static void bytes_came(struct transfer *transfer, const char *bytes, size_t size)
+{
+    struct chat *chat = transfer->owner;
+    struct status st = {0};
+    if (chat->answer.ended)
+        return;
+    bool good = sse_feed(&chat->sse, bytes, size, &st);
+    if (chat->answer.ended) {
+        loop_arm_after(rpc_call_loop(chat->call), &chat->patience, LINGER_MS);
+        return;
+    }
+    if (!good) {
+        if (chat->failure.status.code == OK)
+            fail(&chat->failure.status, DATA_LOSS, "%s", st.text);
+        transfer_cancel(transfer);
+    } else if (!rpc_call_writable(chat->call)) {
+        wait_for_reader(chat);
+    }
+}
+
+void chat_stream_open(struct chat *chat)
+{
+    chat->reads_events = true;
+    sse_init(&chat->sse, UPSTREAM_EVENT_MAX, event_came, chat);
+    chat->transfer.body_received = bytes_came; /* from here on; the transfer looks at it with each piece */
+    chat->transfer.response_max = chat->gateway->stream_max;
+}
+
+void chat_patience_over(struct timer *timer)
+{
+    struct chat *chat = (struct chat *)(void *)((char *)timer - offsetof(struct chat, patience));
+    chat->reader_is_slow = !chat->answer.ended;
+    transfer_cancel(&chat->transfer);
+}
+
+/* ---- to the client ----------------------------------------------------------------------------------------------- */
+
+void chat_stream_writable(struct rpc_call *call, void *data)
+{
+    struct chat *chat = data;
+    if (chat->answer.ended)
+        return;
+    loop_disarm(rpc_call_loop(call), &chat->patience);
+    transfer_resume(&chat->transfer);
+}
+
+static void send_start(struct chat *chat)
+{
+    Renga__V1__AnsweredBy by;
+    Renga__V1__ChatStart start = RENGA__V1__CHAT_START__INIT;
+    Renga__V1__ChatStreamEvent event = RENGA__V1__CHAT_STREAM_EVENT__INIT;
+    if (chat->started)
+        return;
+    chat->started = true;
+    chat->first_ns = clock_now_ns();
+    if (!chat->answer.id[0])
+        snprintf(chat->answer.id, sizeof chat->answer.id, "chat-%016" PRIx64, random_u64());
+    chat_answered_by(chat, &by);
+    start.id = chat->answer.id;
+    start.answered_by = &by;
+    event.event_case = RENGA__V1__CHAT_STREAM_EVENT__EVENT_START;
+    event.start = &start;
+    chat->send(&event, chat->call);
+}
+
+static void send_piece(struct chat *chat, const struct answer_piece *piece, char *text, bool opens)
+{
+    Renga__V1__ChatStreamEvent event = RENGA__V1__CHAT_STREAM_EVENT__INIT;
+    Renga__V1__ToolCallDelta delta = RENGA__V1__TOOL_CALL_DELTA__INIT;
+    if (piece->call) {
+        delta.index = piece->call->index;
+        delta.arguments_json = text;
+        if (opens) {
+            delta.id = (char *)(uintptr_t)piece->call->id;
+            delta.name = (char *)(uintptr_t)piece->call->name;
+        }
+        event.event_case = RENGA__V1__CHAT_STREAM_EVENT__EVENT_TOOL_CALL;
+        event.tool_call = &delta;
+    } else if (piece->part == ANSWER_TEXT) {
+        event.event_case = RENGA__V1__CHAT_STREAM_EVENT__EVENT_TEXT;
+        event.text = text;
+    } else if (piece->part == ANSWER_REASONING) {
+        event.event_case = RENGA__V1__CHAT_STREAM_EVENT__EVENT_REASONING;
+        event.reasoning = text;
+    } else {
+        event.event_case = RENGA__V1__CHAT_STREAM_EVENT__EVENT_REFUSAL;
+        event.refusal = text;
+    }
+    chat->send(&event, chat->call);
+}
+
+/* A piece larger than an event may be, cut between characters. */
+static void send_slices(struct chat *chat, const struct answer_piece *piece)
+{
+    char slice[PIECE_MAX + 1];
+    bool opens = piece->opens;
+    for (size_t sent = 0; sent < piece->size; opens = false) {
+        size_t size = text_cut(piece->text + sent, piece->size - sent, PIECE_MAX);
+        memcpy(slice, piece->text + sent, size);
+        slice[size] = '\0';
+        send_piece(chat, piece, slice, opens);
+        sent += size;
+    }
+}
+
+void chat_stream_piece(struct answer *answer, const struct answer_piece *piece)
+{
+    struct chat *chat = answer->owner;
+    send_start(chat);
+    if (piece->size <= PIECE_MAX)
+        send_piece(chat, piece, (char *)(uintptr_t)piece->text, piece->opens);
+    else
+        send_slices(chat, piece);
+}
+
+void chat_stream_finish(struct chat *chat, Renga__V1__ChatFinish *finish)
+{
+    Renga__V1__ChatStreamEvent event = RENGA__V1__CHAT_STREAM_EVENT__INIT;
+    Renga__V1__ChatStreamEvent_Closure send = chat->send;
+    struct rpc_call *call = chat->call;
+    send_start(chat); /* an answer without a word has a beginning too */
+    event.event_case = RENGA__V1__CHAT_STREAM_EVENT__EVENT_FINISH;
+    event.finish = finish;
+    send(&event, call);
+    send(NULL, call);
+}
+
+void chat_stream_usage(struct chat *chat, const Renga__V1__Usage *usage)
+{
+    Renga__V1__ChatStreamEvent event = RENGA__V1__CHAT_STREAM_EVENT__INIT;
+    event.event_case = RENGA__V1__CHAT_STREAM_EVENT__EVENT_USAGE;
+    event.usage = (Renga__V1__Usage *)(uintptr_t)usage;
+    chat->send(&event, chat->call);
+}

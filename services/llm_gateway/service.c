@@ -1,0 +1,108 @@
+/* The service: its functions, and what an instance is made of. */
+#include "gateway.h"
+
+#include "base/log.h"
+#include "chat.h"
+#include "deployment.h"
+#include "gateway_priv.h"
+#include "http/client.h"
+#include "provider.h"
+#include "rpc/rpc.h"
+
+#include <stdlib.h>
+
+static void chat(Renga__V1__LlmGateway_Service *self, const Renga__V1__ChatRequest *request,
+                 Renga__V1__ChatResponse_Closure reply, void *data)
+{
+    chat_begin((struct gateway *)self, data, request, reply);
+}
+
+static void chat_stream(Renga__V1__LlmGateway_Service *self, const Renga__V1__ChatRequest *request,
+                        Renga__V1__ChatStreamEvent_Closure reply, void *data)
+{
+    chat_stream_begin((struct gateway *)self, data, request, reply);
+}
+
+static void embed(Renga__V1__LlmGateway_Service *self, const Renga__V1__EmbedRequest *request,
+                  Renga__V1__EmbedResponse_Closure reply, void *data)
+{
+    rpc_fail_with(data, UNIMPLEMENTED,
+                  "Embed comes with the routes of the gateway; this release has Chat and ChatStream");
+}
+
+static void list_models(Renga__V1__LlmGateway_Service *self, const Renga__V1__ListModelsRequest *request,
+                        Renga__V1__ListModelsResponse_Closure reply, void *data)
+{
+    struct gateway *gateway = (struct gateway *)self;
+    models_list(&gateway->models, gateway->deployment, data, reply);
+}
+
+static void get_usage(Renga__V1__LlmGateway_Service *self, const Renga__V1__GetUsageRequest *request,
+                      Renga__V1__GetUsageResponse_Closure reply, void *data)
+{
+    rpc_fail_with(data, UNIMPLEMENTED,
+                  "GetUsage comes with the accounts of the gateway; until then each answer carries its own usage");
+}
+
+static const Renga__V1__LlmGateway_Service functions = {
+    .base = {.descriptor = &renga__v1__llm_gateway__descriptor, .invoke = rpc_service_invoke},
+    .chat = chat,
+    .chat_stream = chat_stream,
+    .embed = embed,
+    .list_models = list_models,
+    .get_usage = get_usage,
+};
+
+static void gateway_destroy(ProtobufCService *service)
+{
+    struct gateway *gateway = (struct gateway *)service;
+    if (!gateway)
+        return;
+    deployment_destroy(&gateway->deployment);
+    free(gateway);
+}
+
+static void log_upstream(const struct gateway *gateway)
+{
+    const struct deployment *deployment = gateway->deployment;
+    if (deployment->unset)
+        log_warn("llm_gateway.unset", "no model can be asked: neither llm_gateway.key nor llm_gateway.upstream is set");
+    else
+        log_info("llm_gateway.upstream", "%zu models through %s, %s a key", gateway->models.count,
+                 http_url_origin(deployment->chat_url), deployment->key ? "with" : "without");
+}
+
+static ProtobufCService *gateway_create(const struct service_context *context, struct status *st)
+{
+    const struct config *config = context->config;
+    struct gateway *gateway = calloc(1, sizeof *gateway);
+    if (!gateway) {
+        fail(st, RESOURCE_EXHAUSTED, "no memory for the gateway");
+        return NULL;
+    }
+    *gateway = (struct gateway){
+        .base = functions,
+        .http = context->http,
+        .timeout_ms = config_duration_ms(config, "llm_gateway.timeout"),
+        .idle_timeout_ms = config_duration_ms(config, "llm_gateway.idle_timeout"),
+        .reader_timeout_ms = config_duration_ms(config, "llm_gateway.reader_timeout"),
+        .response_max = (size_t)config_size(config, "llm_gateway.response_max"),
+        .stream_max = (size_t)config_size(config, "llm_gateway.stream_max"),
+    };
+    gateway->deployment = models_init(&gateway->models, config, st) ? deployment_create(config, st) : NULL;
+    if (!gateway->deployment) {
+        gateway_destroy(&gateway->base.base);
+        return NULL;
+    }
+    if (loop_index(context->loop) == 0)
+        log_upstream(gateway);
+    return &gateway->base.base;
+}
+
+const struct service llm_gateway_service = {
+    .name = "llm_gateway",
+    .descriptor = &renga__v1__llm_gateway__descriptor,
+    .options = llm_gateway_options,
+    .create = gateway_create,
+    .destroy = gateway_destroy,
+};

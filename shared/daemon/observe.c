@@ -1,0 +1,207 @@
+#include "daemon/observe.h"
+
+#include "base/log.h"
+#include "http/client.h"
+#include "http/server.h"
+#include "rpc/schema.h"
+#include "telemetry/otlp.h"
+#include "telemetry/pages.h"
+#include "telemetry/process.h"
+#include "telemetry/rpc_metrics.h"
+
+#include <semaphore.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define FLUSH_MS      1000 /* what spans are given at the end */
+#define HTTP_DRAIN_MS 500
+
+struct observation {
+    const struct config *config;
+    const char *name;
+    struct loop *loop; /* of exporter and pages */
+    struct metrics *metrics;
+    struct spans *spans; /* NULL: no traces */
+    struct otlp *otlp;
+    struct rpc_metrics *rpc;
+    struct http_server *http;
+    struct pages pages;
+    _Atomic(const char *) not_ready; /* NULL: ready */
+};
+
+static const char *why_not_ready(void *data)
+{
+    struct observation *observation = data;
+    return atomic_load(&observation->not_ready);
+}
+
+/* The option, else the variable that OpenTelemetry's own libraries read. */
+static const char *endpoint_of(const struct config *config, bool *whole)
+{
+    const char *endpoint = config_string(config, "trace.endpoint");
+    const char *traces = getenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT");
+    *whole = !endpoint && traces && *traces;
+    if (*whole)
+        return traces;
+    const char *common = getenv("OTEL_EXPORTER_OTLP_ENDPOINT");
+    return endpoint ? endpoint : common && *common ? common : NULL;
+}
+
+static bool start_traces(struct observation *observation, struct http_client *http, struct status *st)
+{
+    struct otlp_options options = {
+        .headers = config_string(observation->config, "trace.headers"),
+        .service = observation->name,
+        .resource = getenv("OTEL_RESOURCE_ATTRIBUTES"),
+    };
+    options.endpoint = endpoint_of(observation->config, &options.endpoint_is_whole);
+    if (!options.headers)
+        options.headers = getenv("OTEL_EXPORTER_OTLP_HEADERS");
+    if (!options.endpoint)
+        return true;
+    observation->spans = spans_create(0);
+    loop_enter(observation->loop);
+    observation->otlp = otlp_create(observation->loop, http, observation->spans, &options, st);
+    loop_leave(observation->loop);
+    if (!observation->otlp)
+        return false;
+    otlp_metrics_add(observation->metrics, observation->spans, observation->otlp);
+    return true;
+}
+
+static void start_rpc_metrics(struct observation *observation, const struct rpc_schema *schema)
+{
+    size_t count = rpc_schema_method_count(schema);
+    struct rpc_metrics_method *methods = calloc(count + 1, sizeof *methods);
+    if (!methods)
+        fatal("daemon.memory", "no memory for metrics");
+    for (size_t i = 0; i < count; i++) {
+        const struct rpc_method *method = rpc_schema_method(schema, i);
+        methods[i] = (struct rpc_metrics_method){.service = method->service, .method = method->name};
+    }
+    observation->rpc = rpc_metrics_create(observation->metrics, observation->spans, methods, count);
+    free(methods);
+    struct rpc_observer *observer = rpc_metrics_observer(observation->rpc);
+    if (observation->spans)
+        observer->samples_per_million = (uint32_t)config_integer(observation->config, "trace.samples_per_million");
+    rpc_observe(observer);
+}
+
+struct observation *observation_start(const char *name, const struct config *config, struct loop *const *loops,
+                                      struct http_client *const *http, unsigned loop_count,
+                                      const struct rpc_schema *schema, struct status *st)
+{
+    struct observation *observation = calloc(1, sizeof *observation);
+    if (!observation)
+        fatal("daemon.memory", "no memory for metrics");
+    observation->name = name;
+    observation->config = config;
+    observation->loop = loops[0];
+    observation->metrics = metrics_create(loop_count);
+    observation->pages =
+        (struct pages){.metrics = observation->metrics, .not_ready = why_not_ready, .data = observation};
+    atomic_store(&observation->not_ready, "starting");
+    process_metrics_add(observation->metrics, name);
+    if (!start_traces(observation, http[0], st)) {
+        observation_stop(&observation);
+        return NULL;
+    }
+    start_rpc_metrics(observation, schema);
+    return observation;
+}
+
+struct metrics *observation_metrics(struct observation *observation)
+{
+    return observation->metrics;
+}
+
+struct spans *observation_spans(struct observation *observation)
+{
+    return observation->spans;
+}
+
+bool observation_serve(struct observation *observation, struct status *st)
+{
+    const char *listen = config_string(observation->config, "http.listen");
+    if (listen && *listen) {
+        struct http_server_options options = {.listen = listen};
+        loop_enter(observation->loop);
+        observation->http = http_server_create(observation->loop, &options, st);
+        if (observation->http)
+            pages_serve(observation->http, &observation->pages);
+        loop_leave(observation->loop);
+        if (!observation->http)
+            return false;
+        log_info("http.listening", "%s, port %d", listen, http_server_port(observation->http));
+    }
+    atomic_store(&observation->not_ready, NULL);
+    return true;
+}
+
+void observation_not_ready(struct observation *observation, const char *reason)
+{
+    atomic_store(&observation->not_ready, reason);
+}
+
+/* ---- the end ---------------------------------------------------------------------------------------------------- */
+
+static void over(void *data)
+{
+    sem_post(data);
+}
+
+/* Waits a little longer than what is waited for is given. */
+static void wait_over(sem_t *done, int64_t limit_ms)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += limit_ms / 1000 + 1;
+    sem_timedwait(done, &until);
+}
+
+static void flush_traces(struct observation *observation)
+{
+    sem_t done;
+    sem_init(&done, 0, 0);
+    loop_enter(observation->loop);
+    otlp_flush(observation->otlp, FLUSH_MS, over, &done);
+    loop_leave(observation->loop);
+    wait_over(&done, FLUSH_MS);
+    loop_enter(observation->loop);
+    otlp_destroy(&observation->otlp);
+    loop_leave(observation->loop);
+    sem_destroy(&done);
+}
+
+static void stop_pages(struct observation *observation)
+{
+    sem_t done;
+    sem_init(&done, 0, 0);
+    loop_enter(observation->loop);
+    http_server_stop(observation->http, HTTP_DRAIN_MS, over, &done);
+    loop_leave(observation->loop);
+    wait_over(&done, HTTP_DRAIN_MS);
+    loop_enter(observation->loop);
+    http_server_destroy(&observation->http);
+    loop_leave(observation->loop);
+    sem_destroy(&done);
+}
+
+void observation_stop(struct observation **observation_pointer)
+{
+    struct observation *observation = *observation_pointer;
+    if (!observation)
+        return;
+    *observation_pointer = NULL;
+    rpc_observe(NULL);
+    if (observation->http)
+        stop_pages(observation);
+    if (observation->otlp)
+        flush_traces(observation);
+    rpc_metrics_destroy(&observation->rpc);
+    metrics_destroy(&observation->metrics);
+    spans_destroy(&observation->spans);
+    free(observation);
+}

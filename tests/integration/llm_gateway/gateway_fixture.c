@@ -1,0 +1,410 @@
+#include "gateway_fixture.h"
+
+#include "base/clock.h"
+#include "base/config.h"
+#include "base/log.h"
+#include "gateway.h"
+#include "http/client.h"
+#include "proto/descriptor_set.h"
+#include "rpc/channel.h"
+#include "rpc/runtime.h"
+#include "rpc/schema.h"
+#include "rpc/server.h"
+
+#include <arpa/inet.h>
+#include <cjson/cJSON.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MODELS_TEXT_MAX 4096
+#define WAIT_S          30
+
+struct house {
+    struct fixture fixture; /* first */
+    pid_t upstream;
+    int upstream_stdin;
+    char models[MODELS_TEXT_MAX];
+    struct config *config;
+    struct rpc_schema *schema;
+    struct rpc_server *server;
+    struct rpc_channel *channel;
+    ProtobufCService *local, *remote;
+};
+
+static struct house house;
+
+/* ---- the upstream ------------------------------------------------------------------------------------------------ */
+
+static void start_upstream(void)
+{
+    int in[2], out[2];
+    char *const arguments[] = {(char *)(uintptr_t)PYTHON, (char *)(uintptr_t)UPSTREAM, NULL};
+    extern char **environ;
+    posix_spawn_file_actions_t actions;
+    assert_int_equal(pipe2(in, O_CLOEXEC) | pipe2(out, O_CLOEXEC), 0);
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, in[0], STDIN_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, out[1], STDOUT_FILENO);
+    assert_int_equal(posix_spawnp(&house.upstream, PYTHON, &actions, NULL, arguments, environ), 0);
+    posix_spawn_file_actions_destroy(&actions);
+    close(in[0]);
+    close(out[1]);
+    house.upstream_stdin = in[1];
+    FILE *lines = fdopen(out[0], "r");
+    assert_int_equal(fscanf(lines, "listening %d %4000s", &house.fixture.upstream_port, house.models), 2);
+    fclose(lines);
+}
+
+static void stop_upstream(void)
+{
+    close(house.upstream_stdin);
+    waitpid(house.upstream, NULL, 0);
+}
+
+static cJSON *seen(struct fixture *fixture, const char *model)
+{
+    char text[65536];
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)fixture->upstream_port)};
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof address), 0);
+    int length = snprintf(text, sizeof text, "GET /seen/%s HTTP/1.0\r\n\r\n", model);
+    assert_int_equal(write(fd, text, (size_t)length), length);
+    size_t size = 0;
+    for (ssize_t got; (got = read(fd, text + size, sizeof text - 1 - size)) > 0;)
+        size += (size_t)got;
+    close(fd);
+    text[size] = '\0';
+    const char *body = strstr(text, "\r\n\r\n");
+    assert_non_null(body);
+    cJSON *json = cJSON_Parse(body + 4);
+    assert_non_null(json);
+    return json;
+}
+
+int64_t seen_number(struct fixture *fixture, const char *model, const char *name)
+{
+    cJSON *json = seen(fixture, model);
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(json, name);
+    int64_t number = cJSON_IsNumber(item) ? (int64_t)item->valuedouble : 0;
+    cJSON_Delete(json);
+    return number;
+}
+
+char *seen_text(struct fixture *fixture, const char *model, const char *name)
+{
+    cJSON *json = seen(fixture, model);
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(json, name);
+    char *text = strdup(cJSON_IsString(item) ? item->valuestring : "");
+    cJSON_Delete(json);
+    return text;
+}
+
+int64_t left_after_ns(struct fixture *fixture, const char *model, int64_t since_ns)
+{
+    for (int waited = 0; waited < 2000; waited++) {
+        int64_t left_ns = seen_number(fixture, model, "left_ns");
+        if (left_ns > since_ns)
+            return left_ns - since_ns;
+        usleep(1000);
+    }
+    return INT64_MAX;
+}
+
+/* ---- the gateway ------------------------------------------------------------------------------------------------- */
+
+static void configure(void)
+{
+    static const struct option none[] = {{.name = NULL}};
+    const struct option *tables[] = {llm_gateway_service.options, none};
+    struct status st = {0};
+    char upstream[128], models[MODELS_TEXT_MAX + 64];
+    snprintf(upstream, sizeof upstream, "--llm_gateway.upstream=http://127.0.0.1:%d/v1/", house.fixture.upstream_port);
+    snprintf(models, sizeof models, "--llm_gateway.models=%s", house.models);
+    char *arguments[] = {(char *)(uintptr_t) "test",
+                         upstream,
+                         models,
+                         (char *)(uintptr_t) "--llm_gateway.key=" KEY,
+                         (char *)(uintptr_t) "--llm_gateway.idle_timeout=400ms",
+                         (char *)(uintptr_t) "--llm_gateway.reader_timeout=1500ms",
+                         NULL};
+    house.config = config_create(tables, 2, &st);
+    assert_non_null(house.config);
+    if (!config_read(house.config, 6, arguments, &st))
+        fatal("test.config", "%s", st.text);
+}
+
+static void create_instance(void)
+{
+    struct status st = {0};
+    struct http_client_options options = {0};
+    loop_enter(house.fixture.loop);
+    house.fixture.http = http_client_create(house.fixture.loop, &options);
+    struct service_context context = {.config = house.config, .loop = house.fixture.loop, .http = house.fixture.http};
+    house.fixture.instance = llm_gateway_service.create(&context, &st);
+    loop_leave(house.fixture.loop);
+    if (!house.fixture.instance)
+        fatal("test.create", "%s", st.text);
+}
+
+static void serve(void)
+{
+    struct status st = {0};
+    struct rpc_server_options options = {
+        .loops = &house.fixture.loop, .loop_count = 1, .schema = house.schema, .listen = "127.0.0.1:0"};
+    if (!rpc_start(&house.fixture.loop, 1, &st) || !(house.server = rpc_server_create(&options, &st)))
+        fatal("test.serve", "%s", st.text);
+    rpc_server_add(house.server, &house.fixture.instance);
+    if (!rpc_server_start(house.server, &st))
+        fatal("test.serve", "%s", st.text);
+    char target[64];
+    snprintf(target, sizeof target, "ipv4:127.0.0.1:%d", rpc_server_port(house.server));
+    struct rpc_channel_options channel = {.schema = house.schema, .target = target};
+    house.channel = rpc_channel_create(&channel, &st);
+    house.remote = rpc_channel_stub(house.channel, house.fixture.instance->descriptor, &st);
+    house.local = rpc_local_stub(house.schema, &house.fixture.instance, 0);
+}
+
+static void move_in(void)
+{
+    struct status st = {0};
+    log_configure("gateway-test", LOG_ERROR, LOG_FORMAT_TEXT);
+    start_upstream();
+    configure();
+    house.schema = rpc_schema_load(renga_descriptor_set, renga_descriptor_set_size, &st);
+    house.fixture.loop = loop_create(0);
+    if (!house.schema || !loop_start(house.fixture.loop, &st))
+        fatal("test.start", "%s", st.text);
+    create_instance();
+    serve();
+}
+
+static void move_out(void)
+{
+    protobuf_c_service_destroy(house.local);
+    protobuf_c_service_destroy(house.remote);
+    rpc_channel_destroy(&house.channel);
+    rpc_server_destroy(&house.server);
+    rpc_stop();
+    loop_enter(house.fixture.loop);
+    llm_gateway_service.destroy(house.fixture.instance);
+    http_client_destroy(&house.fixture.http);
+    loop_leave(house.fixture.loop);
+    loop_stop(house.fixture.loop);
+    loop_destroy(&house.fixture.loop);
+    rpc_schema_destroy(&house.schema);
+    config_destroy(house.config);
+    stop_upstream();
+}
+
+static int take_local(void **state)
+{
+    house.fixture.stub = house.local;
+    *state = &house.fixture;
+    return 0;
+}
+
+static int take_remote(void **state)
+{
+    house.fixture.stub = house.remote;
+    *state = &house.fixture;
+    return 0;
+}
+
+int run_both_ways(const char *name, const struct CMUnitTest *tests, size_t count)
+{
+    char group[128];
+    move_in();
+    snprintf(group, sizeof group, "%s, in process", name);
+    int failures = _cmocka_run_group_tests(group, tests, count, take_local, NULL);
+    snprintf(group, sizeof group, "%s, over gRPC", name);
+    failures += _cmocka_run_group_tests(group, tests, count, take_remote, NULL);
+    move_out();
+    return failures;
+}
+
+/* ---- calls ------------------------------------------------------------------------------------------------------- */
+
+void question_init(struct question *question, const char *model)
+{
+    *question = (struct question){.timeout_ms = 10000};
+    renga__v1__chat_request__init(&question->request);
+    renga__v1__chat_message__init(&question->message);
+    question->message.role = RENGA__V1__CHAT_ROLE__CHAT_ROLE_USER;
+    question->message.content = (char *)(uintptr_t) "What of the pond?";
+    question->messages[0] = &question->message;
+    question->request.messages = question->messages;
+    question->request.n_messages = 1;
+    question->request.model = (char *)(uintptr_t)model;
+}
+
+static ProtobufCMessage *copied(const ProtobufCMessage *message)
+{
+    size_t size = protobuf_c_message_get_packed_size(message);
+    uint8_t *bytes = malloc(size + 1);
+    protobuf_c_message_pack(message, bytes);
+    ProtobufCMessage *copy = protobuf_c_message_unpack(message->descriptor, NULL, size, bytes);
+    free(bytes);
+    return copy;
+}
+
+static void ended(struct reply *reply)
+{
+    size_t size = 0;
+    const void *details = rpc_client_call_metadata(&reply->call, "grpc-status-details-bin", &size);
+    if (details)
+        reply->details = google__rpc__status__unpack(NULL, size, details);
+    reply->status = reply->call.status;
+    sem_post(&reply->began);
+    sem_post(&reply->done);
+}
+
+static void answered(const Renga__V1__ChatResponse *response, void *data)
+{
+    struct reply *reply = ((struct rpc_client_call *)data)->owner;
+    if (response)
+        reply->response = (Renga__V1__ChatResponse *)copied(&response->base);
+    ended(reply);
+}
+
+static void event_came(const Renga__V1__ChatStreamEvent *event, void *data)
+{
+    struct reply *reply = ((struct rpc_client_call *)data)->owner;
+    if (!event) {
+        ended(reply);
+        return;
+    }
+    if (reply->seen++ == 0 && reply->pause_at_first)
+        rpc_client_call_pause(&reply->call);
+    if (reply->seen == 1)
+        sem_post(&reply->began);
+    if (event->event_case == RENGA__V1__CHAT_STREAM_EVENT__EVENT_TEXT)
+        buffer_print(&reply->text, event->text);
+    if (event->event_case == RENGA__V1__CHAT_STREAM_EVENT__EVENT_REASONING)
+        buffer_print(&reply->reasoning, event->reasoning);
+    if (reply->event_count < sizeof reply->events / sizeof reply->events[0])
+        reply->events[reply->event_count++] = (Renga__V1__ChatStreamEvent *)copied(&event->base);
+}
+
+struct reply *reply_create(struct fixture *fixture)
+{
+    struct reply *reply = calloc(1, sizeof *reply);
+    reply->fixture = fixture;
+    sem_init(&reply->done, 0, 0);
+    sem_init(&reply->began, 0, 0);
+    buffer_init(&reply->text, 64 << 20);
+    buffer_init(&reply->reasoning, 1 << 20);
+    return reply;
+}
+
+static void prepare(struct reply *reply, const struct question *question)
+{
+    rpc_client_call_init(&reply->call, reply->fixture->loop, NULL);
+    reply->call.timeout_ms = question->timeout_ms;
+    reply->call.owner = reply;
+}
+
+void begin_ask(struct reply *reply, const struct question *question)
+{
+    loop_enter(reply->fixture->loop);
+    prepare(reply, question);
+    renga__v1__llm_gateway__chat(reply->fixture->stub, &question->request, answered, &reply->call);
+    loop_leave(reply->fixture->loop);
+}
+
+void begin_stream(struct reply *reply, const struct question *question)
+{
+    loop_enter(reply->fixture->loop);
+    prepare(reply, question);
+    renga__v1__llm_gateway__chat_stream(reply->fixture->stub, &question->request, event_came, &reply->call);
+    loop_leave(reply->fixture->loop);
+}
+
+void await(struct reply *reply)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += WAIT_S;
+    assert_int_equal(sem_timedwait(&reply->done, &until), 0);
+}
+
+void reply_free(struct reply *reply)
+{
+    if (reply->response)
+        renga__v1__chat_response__free_unpacked(reply->response, NULL);
+    if (reply->details)
+        google__rpc__status__free_unpacked(reply->details, NULL);
+    for (size_t i = 0; i < reply->event_count; i++)
+        renga__v1__chat_stream_event__free_unpacked(reply->events[i], NULL);
+    buffer_fini(&reply->text);
+    buffer_fini(&reply->reasoning);
+    free(reply);
+}
+
+struct reply *ask(struct fixture *fixture, const struct question *question)
+{
+    struct reply *reply = reply_create(fixture);
+    begin_ask(reply, question);
+    await(reply);
+    return reply;
+}
+
+struct reply *ask_stream(struct fixture *fixture, const struct question *question)
+{
+    struct reply *reply = reply_create(fixture);
+    begin_stream(reply, question);
+    await(reply);
+    return reply;
+}
+
+struct reply *ask_model(struct fixture *fixture, const char *model)
+{
+    struct question question;
+    question_init(&question, model);
+    return ask(fixture, &question);
+}
+
+struct reply *stream_model(struct fixture *fixture, const char *model)
+{
+    struct question question;
+    question_init(&question, model);
+    return ask_stream(fixture, &question);
+}
+
+/* ---- what came of it --------------------------------------------------------------------------------------------- */
+
+const Renga__V1__ChatStreamEvent *last_event(const struct reply *reply, Renga__V1__ChatStreamEvent__EventCase kind)
+{
+    const Renga__V1__ChatStreamEvent *last = reply->event_count ? reply->events[reply->event_count - 1] : NULL;
+    return last && last->event_case == kind ? last : NULL;
+}
+
+ProtobufCMessage *detail(const struct reply *reply, const ProtobufCMessageDescriptor *descriptor)
+{
+    for (size_t i = 0; reply->details && i < reply->details->n_details; i++) {
+        const Google__Protobuf__Any *any = reply->details->details[i];
+        const char *slash = strrchr(any->type_url, '/');
+        if (slash && strcmp(slash + 1, descriptor->name) == 0)
+            return protobuf_c_message_unpack(descriptor, NULL, any->value.len, any->value.data);
+    }
+    return NULL;
+}
+
+void assert_status(const struct reply *reply, enum status_code code, const char *part_of_text)
+{
+    if (reply->status.code != code || !strstr(reply->status.text, part_of_text)) {
+        print_error("%s instead of %s: %s\n", status_code_name((int)reply->status.code), status_code_name((int)code),
+                    reply->status.text);
+        assert_int_equal(reply->status.code, code);
+        assert_non_null(strstr(reply->status.text, part_of_text));
+    }
+    assert_null(strstr(reply->status.text, KEY));
+}

@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+"""Builds Renga and runs its tests: plain, with ASan and UBSan, and with TSan. Ends with 'N passed, N failed'.
+
+  tests/run                 everything
+  tests/run --quick         the plain build only
+  tests/run NAME...         only tests whose ctest name contains a NAME, in all builds
+
+Every sentence counts: a cmocka test, or a line 'ok - …' / 'not ok - …' of a script.
+What failed is shown at the end; full logs are in build/PRESET/tests.log.
+"""
+import os
+import re
+import subprocess
+import sys
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+PRESETS = ["release", "asan", "tsan"]
+PASSED = re.compile(r"^(\d+: )?(\[       OK \]|ok - )", re.M)
+FAILED = re.compile(r"^(?:\d+: )?(?:\[  FAILED  \] (?!\d+ test)(\S+)$|not ok - (.*))", re.M)
+TEST_ENDED = re.compile(r"^\s*\d+/\d+ Test\s+#(\d+): (\S+) \.+\s*(Passed|\*\*\*\S+.*?)\s+([\d.]+) sec", re.M)
+TERMINAL = sys.stdout.isatty()
+
+
+def paint(code, text):
+    return f"\033[{code}m{text}\033[0m" if TERMINAL else text
+
+
+def build(preset):
+    began = time.time()
+    for command in (["cmake", "--preset", preset], ["cmake", "--build", "--preset", preset]):
+        done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        if done.returncode:
+            print(done.stdout[-6000:])
+            print(paint(31, f"{preset}: {' '.join(command)} failed"))
+            return False
+    print(f"{preset}: built in {time.time() - began:.0f} s", flush=True)
+    return True
+
+
+def run(preset, names):
+    """Runs ctest, passing a line a test on as it ends; returns sentences passed and the texts of those that failed."""
+    command = ["ctest", "--preset", preset, "--verbose"]
+    if names:
+        command += ["-R", "|".join(re.escape(name) for name in names)]
+    environment = dict(os.environ, TSAN_OPTIONS="ignore_noninstrumented_modules=1 halt_on_error=1",
+                       UBSAN_OPTIONS="print_stacktrace=1", ASAN_OPTIONS="detect_leaks=1")
+    log, ended = [], []
+    ctest = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                             text=True, errors="replace")
+    for line in ctest.stdout:
+        log.append(line)
+        match = TEST_ENDED.match(line)
+        if match:
+            number, name, how, seconds = match.groups()
+            ended.append((number, name, how))
+            colour = 32 if how == "Passed" else 31
+            print(f"  {paint(colour, how.strip('*').lower()):<8} {name} ({float(seconds):.1f} s)", flush=True)
+    ctest.wait()
+    text = "".join(log)
+    os.makedirs(os.path.join(ROOT, "build", preset), exist_ok=True)
+    with open(os.path.join(ROOT, "build", preset, "tests.log"), "w") as out:
+        out.write(text)
+    failures = []
+    for number, name, how in ended:
+        own = "\n".join(line for line in text.splitlines() if line.startswith(number + ": "))
+        sentences = [a or b for a, b in FAILED.findall(own)]
+        failures += [f"{preset}: {name}: {sentence}" for sentence in dict.fromkeys(sentences)]
+        if how != "Passed" and not sentences:
+            failures.append(f"{preset}: {name}: {how.strip('*')}\n" + own[-3000:])
+    if ctest.returncode and not failures:
+        failures.append(f"{preset}: ctest ended with {ctest.returncode}\n" + text[-2000:])
+    return len(PASSED.findall(text)), failures
+
+
+def main():
+    arguments = sys.argv[1:]
+    if "--help" in arguments or "-h" in arguments:
+        print(__doc__.strip())
+        return 0
+    presets = PRESETS[:1] if "--quick" in arguments else PRESETS
+    names = [argument for argument in arguments if not argument.startswith("--")]
+    passed, failures = 0, []
+    for preset in presets:
+        if not build(preset):
+            failures.append(f"{preset}: the build")
+            continue
+        count, failed = run(preset, names)
+        passed += count
+        failures += failed
+    if failures:
+        print(paint(31, "\nWhat failed:"))
+        for failure in failures:
+            print("  " + failure)
+    print(f"{passed} passed, {len(failures)} failed")
+    return 1 if failures or not passed else 0
+
+
+sys.exit(main())
