@@ -72,6 +72,7 @@ struct rpc_auth *daemon_keys_read(const cJSON *value, struct status *st)
 bool daemon_keys_check(const cJSON *value, struct status *st)
 {
     struct rpc_auth *auth = daemon_keys_read(value, st);
+    bool readable = auth != NULL;
     rpc_auth_destroy(&auth);
-    return st->code == OK;
+    return readable;
 }

@@ -39,6 +39,9 @@ struct http_client_options {
     const char *proxy;      /* "http://proxy:3128"; NULL: none, and the environment's proxy variables are ignored */
     const char *ca_file;    /* PEM file of the authorities to trust; NULL: the system's */
     const char *user_agent; /* NULL: "renga/<version>" */
+    /* Speak HTTP/2 where a TLS server offers it. Off, because curl 7.88 resets every stream whose end comes in a frame
+     * of its own: servers that count resets (nghttp2's limit: 1,000, then 33 a second) take that for an attack. */
+    bool http2;
 };
 
 /* The options are copied. Nothing of curl is touched before the first transfer, so an unused client costs nothing. */

@@ -89,7 +89,6 @@ struct http_request {
     struct reply_header *headers;
     struct buffer out; /* framed bytes; up to out_sent the socket has taken them */
     size_t out_sent;
-    bool flushed; /* the headers were sent on their way */
     bool window_closed;
     struct work flush, leaving;
 

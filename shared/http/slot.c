@@ -120,7 +120,9 @@ static CURL *easy_create(struct http_client *client, struct http_slot *slot)
     curl_easy_setopt(easy, CURLOPT_USERAGENT, client->user_agent);
     if (client->ca_file)
         curl_easy_setopt(easy, CURLOPT_CAINFO, client->ca_file);
-    curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
+    curl_easy_setopt(easy, CURLOPT_HTTP_VERSION,
+                     (long)(client->options.http2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1));
+    curl_easy_setopt(easy, CURLOPT_PIPEWAIT, client->options.http2 ? 1L : 0L);
     curl_easy_setopt(easy, CURLOPT_TCP_NODELAY, 1L);
     curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
     curl_easy_setopt(easy, CURLOPT_TCP_KEEPIDLE, KEEPALIVE_S);

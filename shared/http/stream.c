@@ -8,8 +8,6 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -34,7 +32,7 @@ static ssize_t daemon_reads(void *cls, uint64_t position, char *buffer, size_t m
         shutdown(request->connection->fd, SHUT_RDWR);
         return MHD_CONTENT_READER_END_OF_STREAM;
     }
-    if (request->reply == REPLY_ENDED && pending(request) == 0 && request->flushed)
+    if (request->reply == REPLY_ENDED && pending(request) == 0)
         return MHD_CONTENT_READER_END_OF_STREAM;
     request->sending = true;
     request_suspend(request);
@@ -53,11 +51,6 @@ struct MHD_Response *stream_response(struct http_request *request)
 static bool send_pending(struct http_request *request)
 {
     int fd = request->connection->fd;
-    if (!request->flushed) {
-        int on = 1; /* the daemon may have asked the kernel to hold the headers back; this lets go of them */
-        setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-        request->flushed = true;
-    }
     while (pending(request)) {
         ssize_t sent = send(fd, request->out.data + request->out_sent, pending(request), MSG_NOSIGNAL | MSG_DONTWAIT);
         if (sent < 0 && errno == EINTR)

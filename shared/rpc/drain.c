@@ -5,9 +5,10 @@
  *      waiting -- clients that watch health are gone at once; the others move on when their connection's age is up
  *        |        (a GOAWAY that lets calls finish). Over when nobody is connected, or all ages are up and no call runs
  *        |
- *      cutting -- only at the limit: calls that still run are answered UNAVAILABLE
+ *      cutting -- only at the limit: calls that still run are answered UNAVAILABLE, and the answers may leave
  *        |
- *      shut ----- gRPC core shuts down; `drained` runs
+ *      shutting - gRPC core asks whoever is still connected to go, and after a moment closes the connections; `drained`
+ *                 runs
  *
  * Shutting down at once would lose the calls that are on the wire when core refuses new ones (1 to 5 in each rolling
  * update, measured). gRPC core has no call to close a listener, so its socket is found among our descriptors and shut
@@ -30,20 +31,22 @@
 #define QUIET_MS         300 /* no connection and no call for this long: nobody is left */
 #define AGE_JITTER       1.1 /* core spreads the ages of connections by ten per cent */
 #define AGE_MARGIN_MS    500
-#define FINISH_LIMIT_SEC 10 /* rpc_server_destroy waits this long for core and handlers */
+#define CUT_LOOK_MS      5
+#define CUT_MOMENT_MS    500 /* for answers to leave, and again for connections to close by themselves */
+#define FINISH_LIMIT_SEC 10  /* rpc_server_destroy waits this long for core and handlers */
 
-enum drain_state { DRAIN_WAITING, DRAIN_CUTTING, DRAIN_SHUT };
+enum drain_state { DRAIN_WAITING, DRAIN_CUTTING, DRAIN_SHUTTING };
 
 struct drain {
     struct rpc_server *server;
-    int64_t began_ns, limit_ns, ages_up_ns, quiet_since_ns;
+    int64_t began_ns, limit_ns, ages_up_ns, quiet_since_ns, moment_ns;
     enum drain_state state;
     struct timer look;
     struct rpc_tag shut;
     void (*drained)(void *data);
     void *data;
     _Atomic unsigned lanes_to_cut;
-    struct work begin_work, shut_work;
+    struct work begin_work, cut_work;
     pthread_mutex_t lock; /* guards is_shut, for a thread that waits */
     pthread_cond_t changed;
     bool is_shut;
@@ -106,6 +109,7 @@ static struct socket_count walk_sockets(const struct rpc_server *server, bool sh
 static void core_shut(struct rpc_tag *tag, bool ok)
 {
     struct drain *drain = (struct drain *)((char *)tag - offsetof(struct drain, shut));
+    loop_disarm(drain->server->lanes[0].loop, &drain->look);
     log_info("rpc.drained", "port %d is closed after %lld ms", drain->server->port,
              (long long)((clock_now_ns() - drain->began_ns) / NS_PER_MS));
     pthread_mutex_lock(&drain->lock);
@@ -116,15 +120,26 @@ static void core_shut(struct rpc_tag *tag, bool ok)
         drain->drained(drain->data);
 }
 
-static void shut_core(struct work *work)
+static void move_to(struct drain *drain, enum drain_state state)
 {
-    struct drain *drain = (struct drain *)((char *)work - offsetof(struct drain, shut_work));
+    drain->state = state;
+    drain->moment_ns = clock_now_ns() + CUT_MOMENT_MS * NS_PER_MS;
+}
+
+static void shut_core(struct drain *drain)
+{
     struct rpc_server *server = drain->server;
-    drain->state = DRAIN_SHUT;
+    move_to(drain, DRAIN_SHUTTING);
     atomic_store(&server->refusing, true);
     drain->shut.completed = core_shut;
     grpc_server_shutdown_and_notify(server->grpc, server->lanes[0].cq, &drain->shut);
-    grpc_server_cancel_all_calls(server->grpc);
+    loop_arm_after(server->lanes[0].loop, &drain->look, CUT_LOOK_MS);
+}
+
+static void all_cut(struct work *work)
+{
+    struct drain *drain = (struct drain *)((char *)work - offsetof(struct drain, cut_work));
+    drain->look.expired(&drain->look);
 }
 
 static void cut_lane(struct work *work)
@@ -133,16 +148,16 @@ static void cut_lane(struct work *work)
     rpc_health_end_watches(lane);
     server_call_cut_all(lane);
     if (atomic_fetch_sub(&lane->server->drain->lanes_to_cut, 1) == 1)
-        loop_post(lane->server->lanes[0].loop, &lane->server->drain->shut_work);
+        loop_post(lane->server->lanes[0].loop, &lane->server->drain->cut_work);
 }
 
-/* Ends what still runs in every lane, then shuts gRPC core down. In loop 0. */
+/* Ends what still runs in every lane. In loop 0. */
 static void cut(struct drain *drain)
 {
     struct rpc_server *server = drain->server;
-    drain->state = DRAIN_CUTTING;
+    move_to(drain, DRAIN_CUTTING);
     loop_disarm(server->lanes[0].loop, &drain->look);
-    drain->shut_work.run = shut_core;
+    drain->cut_work.run = all_cut;
     atomic_store(&drain->lanes_to_cut, server->options.loop_count);
     for (unsigned i = 0; i < server->options.loop_count; i++) {
         server->lanes[i].cut_work.run = cut_lane;
@@ -158,9 +173,16 @@ static unsigned calls_running(struct rpc_server *server)
     return running;
 }
 
-static void look(struct timer *timer)
+static unsigned calls_unanswered(struct rpc_server *server)
 {
-    struct drain *drain = (struct drain *)((char *)timer - offsetof(struct drain, look));
+    unsigned unanswered = 0;
+    for (unsigned i = 0; i < server->options.loop_count; i++)
+        unanswered += atomic_load_explicit(&server->lanes[i].unanswered, memory_order_relaxed);
+    return unanswered;
+}
+
+static void look_while_waiting(struct drain *drain)
+{
     struct rpc_server *server = drain->server;
     int64_t now_ns = clock_now_ns();
     bool connected = walk_sockets(server, false).connections > 0;
@@ -172,13 +194,26 @@ static void look(struct timer *timer)
     if (now_ns >= drain->limit_ns || now_ns - drain->quiet_since_ns >= QUIET_MS * NS_PER_MS)
         cut(drain);
     else
-        loop_arm_after(server->lanes[0].loop, timer, LOOK_EVERY_MS);
+        loop_arm_after(server->lanes[0].loop, &drain->look, LOOK_EVERY_MS);
+}
+
+static void look(struct timer *timer)
+{
+    struct drain *drain = (struct drain *)((char *)timer - offsetof(struct drain, look));
+    bool moment_over = clock_now_ns() >= drain->moment_ns;
+    if (drain->state == DRAIN_WAITING)
+        look_while_waiting(drain);
+    else if (drain->state == DRAIN_CUTTING && (moment_over || !calls_unanswered(drain->server)))
+        shut_core(drain);
+    else if (drain->state == DRAIN_SHUTTING && moment_over)
+        grpc_server_cancel_all_calls(drain->server->grpc);
+    else
+        loop_arm_after(drain->server->lanes[0].loop, timer, CUT_LOOK_MS);
 }
 
 static void begin(struct work *work)
 {
     struct drain *drain = (struct drain *)((char *)work - offsetof(struct drain, begin_work));
-    drain->look.expired = look;
     if (drain->state == DRAIN_WAITING)
         look(&drain->look);
 }
@@ -189,6 +224,7 @@ static struct drain *drain_create(struct rpc_server *server)
     if (!drain)
         fatal("rpc.memory", "no memory to drain");
     drain->server = server;
+    drain->look.expired = look;
     drain->began_ns = drain->quiet_since_ns = clock_now_ns();
     pthread_mutex_init(&drain->lock, NULL);
     pthread_cond_init(&drain->changed, NULL);

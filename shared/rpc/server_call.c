@@ -91,13 +91,17 @@ static void drop_outgoing(struct server_call *sc)
     rpc_call_sent(&sc->call, size);
 }
 
+static void tally(_Atomic unsigned *number, int change)
+{
+    unsigned before = atomic_load_explicit(number, memory_order_relaxed);
+    atomic_store_explicit(number, before + (unsigned)change, memory_order_relaxed);
+}
+
 /* Calls of services, which a drain waits for; health watches and reflection are not. */
 static void count_busy(const struct server_call *sc, int change)
 {
-    if (!sc->binding || sc->binding->builtin)
-        return;
-    unsigned busy = atomic_load_explicit(&sc->lane->busy, memory_order_relaxed);
-    atomic_store_explicit(&sc->lane->busy, busy + (unsigned)change, memory_order_relaxed);
+    if (sc->binding && !sc->binding->builtin)
+        tally(&sc->lane->busy, change);
 }
 
 void server_call_release_when_done(struct server_call *sc)
@@ -126,6 +130,7 @@ void server_call_release_when_done(struct server_call *sc)
 void server_call_enlist(struct server_call *sc)
 {
     count_busy(sc, 1);
+    tally(&sc->lane->unanswered, 1);
     sc->next = sc->lane->live;
     if (sc->next)
         sc->next->previous = sc;
@@ -276,10 +281,12 @@ static void batch_sent(struct rpc_tag *tag, bool ok)
     while (!ok && sc->first)
         drop_outgoing(sc);
     sc->in_handler = false;
-    if (status_sent)
+    if (status_sent) {
         sc->finished = true;
-    else
+        tally(&sc->lane->unanswered, -1);
+    } else {
         server_call_pump(sc);
+    }
     server_call_release_when_done(sc);
 }
 

@@ -25,7 +25,8 @@ struct rpc_lane {
     struct server_call *live, *pool;
     unsigned live_count, pool_count;
     unsigned awaited_count; /* handed to gRPC, not arrived yet */
-    _Atomic unsigned busy;  /* calls of services under way; written in the loop, read by the drain */
+    /* Calls of services under way, and calls whose status has not left; written in the loop, read by the drain. */
+    _Atomic unsigned busy, unanswered;
     struct health_watch *watches;
     atomic_bool watch_posted;
     struct work watch_work; /* health has changed: look at the watches */

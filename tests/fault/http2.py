@@ -67,7 +67,9 @@ def message(payload, compressed=False, size=None):
 class Peer:
     """A connection. Bytes go out as they are given; what comes in is taken note of, and obeyed by `send_body` alone."""
 
-    def __init__(self, port, source="127.0.0.1", tls=None, start=True, mine=(), timeout_s=5):
+    def __init__(self, port, source="127.0.0.1", tls=None, start=True, obey=True, mine=(), timeout_s=5):
+        """Without `obey` the peer's SETTINGS are never acknowledged, and gRPC core applies no limit before they are."""
+        self.obey = obey
         self.scheme = "https" if tls else "http"
         self.socket = socket.create_connection(("127.0.0.1", port), timeout_s, (source, 0))
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -87,6 +89,9 @@ class Peer:
         self.eof = False
         if start:
             self.send(PREFACE + settings(*mine))
+            until = time.monotonic() + timeout_s
+            while obey and self.streams_max is None and not self.eof and time.monotonic() < until:
+                self.receive(0.2)
 
     def close(self):
         self.socket.close()
@@ -100,11 +105,11 @@ class Peer:
             self.eof = True
             return False
 
-    def open(self, path, more=b"", end=False, block=None):
+    def open(self, path, more=b"", end=False, block=None, flags=END_HEADERS):
         stream = self.next_stream
         self.next_stream += 2
         self.windows[stream] = self.stream_window
-        self.send(frame(HEADERS, END_HEADERS | (END_STREAM if end else 0), stream,
+        self.send(frame(HEADERS, flags | (END_STREAM if end else 0), stream,
                         request(path, self.scheme, more) if block is None else block))
         return stream
 
@@ -165,7 +170,9 @@ class Peer:
                     self.stream_window = value
                 elif key == 3:
                     self.streams_max = value
-            self.send(frame(SETTINGS, ACK))
+            self.streams_max = self.streams_max or 1 << 31
+            if self.obey:
+                self.send(frame(SETTINGS, ACK))
         elif kind == WINDOW_UPDATE:
             increment = struct.unpack(">I", payload)[0]
             if stream:

@@ -1,7 +1,8 @@
 """A polite client beside an attack: 75 calls of Probe.Echo a second, each with a deadline, every 25th on a connection of
 its own. Started as a process, so that it shares no lock with the attacker.
 
-`polite.py TARGET [AUTHORITIES]` takes lines: "begin" starts, "end" stops and prints one line of JSON. Latency counts from
+`polite.py TARGET once|again [AUTHORITIES]`, where `again` is with the retries of a client of ours, takes lines: "begin"
+starts, "end" stops and prints one line of JSON. Latency counts from
 the moment a call was due, so that a stall is not seen as few calls."""
 
 import collections
@@ -20,10 +21,15 @@ FRESH_EVERY = 25
 METHOD = "/renga.test.Probe/Echo"
 REQUEST = b"\x0a\x05hello"
 
+# What the contract gives every client for a method that may be called again, as Probe.Echo.
+RETRY = json.dumps({"methodConfig": [{"name": [{}], "retryPolicy": {
+    "maxAttempts": 4, "initialBackoff": "0.05s", "maxBackoff": "0.5s", "backoffMultiplier": 2,
+    "retryableStatusCodes": ["UNAVAILABLE"]}}]})
+
 
 class Client:
-    def __init__(self, target, authorities):
-        self.target = target
+    def __init__(self, target, retries, authorities=None):
+        self.target, self.retries = target, retries
         self.credentials = grpc.ssl_channel_credentials(open(authorities, "rb").read()) if authorities else None
         self.channel = self.connect()
         self.lock = threading.Lock()
@@ -33,6 +39,7 @@ class Client:
         options = [("grpc.enable_http_proxy", 0), ("grpc.use_local_subchannel_pool", 1),
                    ("grpc.initial_reconnect_backoff_ms", 100), ("grpc.min_reconnect_backoff_ms", 100),
                    ("grpc.max_reconnect_backoff_ms", 500)]
+        options += [("grpc.service_config", RETRY)] if self.retries else [("grpc.enable_retries", 0)]
         if self.credentials:
             return grpc.secure_channel(self.target, self.credentials, options)
         return grpc.insecure_channel(self.target, options)
@@ -84,7 +91,7 @@ class Client:
 
 
 def main():
-    client = Client(sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else None)
+    client = Client(sys.argv[1], sys.argv[2] == "again", *sys.argv[3:])
     for line in sys.stdin:
         if line.strip() == "begin":
             client.begin()

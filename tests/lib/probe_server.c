@@ -10,6 +10,7 @@
 #include "rpc/schema.h"
 #include "rpc/server.h"
 #include "rpc/tls.h"
+#include "telemetry/rpc_metrics.h"
 
 #include <getopt.h>
 #include <semaphore.h>
@@ -18,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define KEYS_MAX  16
+#define KEYS_MAX 16
 
 static const struct option flags[] = {
     {"listen", required_argument, NULL, 'l'},
@@ -34,6 +35,7 @@ static const struct option flags[] = {
     {"call-max-ms", required_argument, NULL, 'x'},
     {"forward", required_argument, NULL, 'f'},
     {"debug", no_argument, NULL, 'v'},
+    {"observe", no_argument, NULL, 'o'},
     {NULL, 0, NULL, 0},
 };
 
@@ -45,6 +47,7 @@ struct setting {
     size_t key_count;
     const char *forward;
     int64_t drain_ms;
+    bool observe; /* counts its calls, as the daemons do */
 };
 
 /* "name,tenant,sha256,methods" */
@@ -101,6 +104,9 @@ static void read_flags(struct setting *setting, int argc, char **argv)
         case 'f':
             setting->forward = optarg;
             break;
+        case 'o':
+            setting->observe = true;
+            break;
         case 'v':
             level = LOG_DEBUG;
             break;
@@ -123,6 +129,20 @@ static void wait_for_signal(const sigset_t *signals)
     sigwait(signals, &signal_number);
 }
 
+static struct rpc_metrics *observe(struct metrics *metrics, const struct rpc_schema *schema)
+{
+    size_t count = rpc_schema_method_count(schema);
+    struct rpc_metrics_method *methods = calloc(count, sizeof *methods);
+    for (size_t i = 0; i < count; i++) {
+        const struct rpc_method *method = rpc_schema_method(schema, i);
+        methods[i] = (struct rpc_metrics_method){.service = method->service, .method = method->name};
+    }
+    struct rpc_metrics *rpc = rpc_metrics_create(metrics, NULL, methods, count);
+    free(methods);
+    rpc_observe(rpc_metrics_observer(rpc));
+    return rpc;
+}
+
 static void serve(struct setting *setting, const sigset_t *signals)
 {
     struct loop *loops[LOOPS_MAX];
@@ -137,6 +157,8 @@ static void serve(struct setting *setting, const sigset_t *signals)
         if (!loop_start(loops[i], &st))
             fatal("probe.start", "%s", st.text);
     }
+    struct metrics *metrics = metrics_create(count);
+    struct rpc_metrics *rpc_metrics = setting->observe ? observe(metrics, schema) : NULL;
     struct rpc_auth *auth = setting->key_count ? rpc_auth_create(setting->keys, setting->key_count, &st) : NULL;
     setting->options.loops = loops;
     setting->options.schema = schema;
@@ -178,6 +200,9 @@ static void serve(struct setting *setting, const sigset_t *signals)
         probe_destroy(probes[i]);
         loop_destroy(&loops[i]);
     }
+    rpc_observe(NULL);
+    rpc_metrics_destroy(&rpc_metrics);
+    metrics_destroy(&metrics);
     rpc_auth_destroy(&auth);
     rpc_schema_destroy(&schema);
 }

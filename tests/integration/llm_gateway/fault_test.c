@@ -51,7 +51,7 @@ static const struct fault whole_faults[] = {
 
 /* Before the client has seen anything of the answer. */
 static const struct fault early_faults[] = {
-    {.model = "hangs", .code = UNAVAILABLE, .text = "was silent for 400 ms"},
+    {.model = "hangs", .code = UNAVAILABLE, .text = "was silent for 1000 ms"},
     {.model = "error-first", .code = UNAVAILABLE, .text = "Too busy to begin"},
     {.model = "error-in-200", .code = UNAVAILABLE, .text = "The server had an error"},
     {.model = "html", .code = DATA_LOSS, .text = "no JSON but text/html"},
@@ -67,7 +67,7 @@ static const struct fault late_faults[] = {
     {.model = "ends-early", .code = DATA_LOSS, .text = "it may have been cut"},
     {.model = "no-finish", .code = DATA_LOSS, .text = "it may have been cut"},
     {.model = "aborts", .code = DATA_LOSS, .text = "ended with 'abort'"},
-    {.model = "stalls", .code = DATA_LOSS, .text = "was silent for 400 ms"},
+    {.model = "stalls", .code = DATA_LOSS, .text = "was silent for 1000 ms"},
     {.model = "error-midway", .code = DATA_LOSS, .text = "Lost the thread"},
     {.model = "garbage", .code = DATA_LOSS, .text = "an event of the stream is not JSON"},
 };

@@ -133,7 +133,7 @@ static void configure(void)
                          upstream,
                          models,
                          (char *)(uintptr_t) "--llm_gateway.key=" KEY,
-                         (char *)(uintptr_t) "--llm_gateway.idle_timeout=400ms",
+                         (char *)(uintptr_t) "--llm_gateway.idle_timeout=1s",
                          (char *)(uintptr_t) "--llm_gateway.reader_timeout=1500ms",
                          NULL};
     house.config = config_create(tables, 2, &st);
@@ -219,6 +219,21 @@ static int take_remote(void **state)
     return 0;
 }
 
+/* The channel connects on its own time, and a call before that fails at once. */
+static void wait_until_served(void)
+{
+    house.fixture.stub = house.remote;
+    for (int attempt = 0; attempt < 100; attempt++) {
+        struct reply *reply = ask_model(&house.fixture, "default");
+        bool served = reply->status.code == OK;
+        reply_free(reply);
+        if (served)
+            return;
+        usleep(100000);
+    }
+    fatal("test.serve", "the gateway's port does not answer");
+}
+
 int run_both_ways(const char *name, const struct CMUnitTest *tests, size_t count)
 {
     char group[128];
@@ -226,6 +241,7 @@ int run_both_ways(const char *name, const struct CMUnitTest *tests, size_t count
     snprintf(group, sizeof group, "%s, in process", name);
     int failures = _cmocka_run_group_tests(group, tests, count, take_local, NULL);
     snprintf(group, sizeof group, "%s, over gRPC", name);
+    wait_until_served();
     failures += _cmocka_run_group_tests(group, tests, count, take_remote, NULL);
     move_out();
     return failures;

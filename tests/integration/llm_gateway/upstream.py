@@ -425,6 +425,14 @@ class Upstream(BaseHTTPRequestHandler):
         self.reply(b"", 308, "text/plain", [("location", "http://127.0.0.1:9/elsewhere")])
 
 
+class Server(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 512
+
+    def handle_error(self, request, client_address):
+        pass  # clients leave as they like
+
+
 def models():
     """The names of all behaviours, for the configuration of the gateway under test."""
     own = [name for name in vars(Upstream) if not re.match(r"_|do_|log_|protocol|disable", name)]
@@ -433,9 +441,7 @@ def models():
 
 
 def main():
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Upstream)
-    server.daemon_threads = True
-    server.socket.listen(512)
+    server = Server(("127.0.0.1", 0), Upstream)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     print("listening", server.server_port, ",".join(models()), flush=True)
     sys.stdin.read()

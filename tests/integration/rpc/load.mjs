@@ -4,7 +4,7 @@ import { connect } from './probe.mjs'
 
 const [target, config] = process.argv.slice(2)
 const probe = connect('renga.test.Probe', target, {
-  'grpc.service_config': config, 'grpc.enable_retries': 0, 'grpc.use_local_subchannel_pool': 1
+  'grpc.service_config': config, 'grpc.use_local_subchannel_pool': 1
 })
 const said = { calls: 0, failures: [] }
 const STREAM = { messages: 10, interval_ms: 40, bytes: 100 }

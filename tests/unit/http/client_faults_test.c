@@ -140,6 +140,20 @@ static void a_body_shorter_than_its_length_is_not_ok(void **state)
     assert_true(exchange.transfer.answered);
 }
 
+static void cut_in_headers(struct peer *peer, int fd)
+{
+    peer_read_request(peer, fd);
+    peer_send(fd, "HTTP/1.1 200 OK\r\nContent-Length: 10\r\nContent-Ty");
+}
+
+static void headers_that_are_cut_are_not_ok(void **state)
+{
+    struct exchange exchange;
+    exchange_with(*state, &exchange, cut_in_headers);
+    assert_ended(&exchange, TRANSFER_CUT, UNAVAILABLE);
+    assert_int_equal(exchange.http_status, 0);
+}
+
 static void chunk_cut(struct peer *peer, int fd)
 {
     peer_read_request(peer, fd);
@@ -693,6 +707,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_body_shorter_than_its_length_is_not_ok),
+        TEST(headers_that_are_cut_are_not_ok),
         TEST(chunks_without_an_end_are_not_ok),
         TEST(a_reset_within_the_body_is_not_ok),
         TEST(a_connection_closed_without_an_answer_is_not_repeated),

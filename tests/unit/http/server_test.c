@@ -212,6 +212,16 @@ static void headers_of_a_stream_go_out_before_its_first_piece(void **state)
     assert_true(WAIT_FOR(fixture->loop, fixture->left_count == 1, 1000));
 }
 
+static void an_empty_stream_is_an_empty_body(void **state)
+{
+    struct fixture *fixture = *state;
+    int fd;
+    begin_stream(fixture, &fd, GET("/stream"));
+    end_in(fixture);
+    assert_has(raw_read_until(fd, "0\r\n\r\n", 1000), "\r\n\r\n0\r\n\r\n");
+    close(fd);
+}
+
 static void pieces_go_out_as_they_are_written_and_the_connection_is_kept(void **state)
 {
     struct fixture *fixture = *state;
@@ -367,6 +377,27 @@ static void a_client_that_closes_within_a_stream_has_left(void **state)
     int64_t began_ns = clock_now_ns();
     close(fd);
     assert_left_soon(fixture, began_ns);
+}
+
+/* Many times: what the socket shows, and to whom first, depends on the moment. */
+static void a_client_that_resets_within_a_stream_leaves_nothing_behind(void **state)
+{
+    struct fixture *fixture = *state;
+    struct http_server_stats stats;
+    for (int i = 0; i < 200; i++) {
+        int fd = raw_connect(fixture->port);
+        peer_send(fd, GET("/stream"));
+        if (i % 4)
+            raw_read_until(fd, "\r\n\r\n", 1000);
+        if (i % 3 == 0)
+            peer_reset_on_close(fd);
+        if (i % 2)
+            shutdown(fd, SHUT_WR);
+        close(fd);
+    }
+    assert_true(WAIT_FOR(fixture->loop, (http_server_stats(fixture->server, &stats), stats.connections == 0), 2000));
+    assert_int_equal(stats.requests, 0);
+    assert_int_equal(fixture->left_count, fixture->held_count);
 }
 
 static void a_client_that_closes_on_a_full_stream_has_left(void **state)
@@ -552,6 +583,7 @@ int main(void)
         TEST(an_answer_may_come_later),
         TEST(an_aborted_request_closes_the_connection),
         TEST(headers_of_a_stream_go_out_before_its_first_piece),
+        TEST(an_empty_stream_is_an_empty_body),
         TEST(pieces_go_out_as_they_are_written_and_the_connection_is_kept),
         TEST(an_old_client_gets_its_stream_without_chunks),
         TEST(an_aborted_stream_is_seen_to_be_cut),
@@ -560,6 +592,7 @@ int main(void)
         TEST(a_client_that_closes_before_the_answer_has_left),
         TEST(a_client_that_resets_before_the_answer_has_left),
         TEST(a_client_that_closes_within_a_stream_has_left),
+        TEST(a_client_that_resets_within_a_stream_leaves_nothing_behind),
         TEST(a_client_that_closes_on_a_full_stream_has_left),
         TEST(a_client_that_leaves_at_its_second_request_is_noticed_too),
         TEST(a_client_that_sends_and_closes_at_once_is_noticed),

@@ -176,6 +176,23 @@ static void thousands_of_series_keep_their_cells(void **state)
     metrics_destroy(&metrics);
 }
 
+static void histograms_do_not_share_cells(void **state)
+{
+    struct metrics *metrics = metrics_create(1);
+    struct metric_family *family = metrics_register(metrics, &sizes);
+    uint32_t series[400];
+    for (int i = 0; i < 400; i++) {
+        char kind[16];
+        snprintf(kind, sizeof kind, "%d", i);
+        series[i] = metrics_series(family, (const char *[]){kind});
+        for (int64_t value = 5; value <= 95; value += 30)
+            metrics_observe(metrics, 0, &sizes, series[i], value);
+    }
+    for (int i = 0; i < 400; i++)
+        assert_int_equal(metrics_value(metrics, series[i] + 4), 5 + 35 + 65 + 95);
+    metrics_destroy(&metrics);
+}
+
 /* Every line is a comment or name{labels} value, and each name has its HELP and TYPE before it. */
 static void the_text_reads_back_line_by_line(void **state)
 {
@@ -265,6 +282,7 @@ int main(void)
         cmocka_unit_test(too_many_series_end_in_other),
         cmocka_unit_test(a_long_label_value_is_cut),
         cmocka_unit_test(thousands_of_series_keep_their_cells),
+        cmocka_unit_test(histograms_do_not_share_cells),
         cmocka_unit_test(the_text_reads_back_line_by_line),
         cmocka_unit_test(loops_count_and_a_scrape_reads_at_the_same_time),
     };
