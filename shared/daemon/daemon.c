@@ -1,11 +1,11 @@
 #include "daemon/daemon.h"
 
 #include "base/buffer.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "daemon/options.h"
 #include "daemon/process.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
@@ -14,9 +14,10 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#define TABLES_MAX 32
-#define TEXT_MAX   (1u << 20) /* of help and printed configuration */
-#define FILES_MIN  65536      /* after one refused accept for want of descriptors, gRPC core never accepts again */
+#define TABLES_MAX    32
+#define TEXT_MAX      (1u << 20) /* of help and printed configuration */
+#define DRAIN_LOOK_MS 20
+#define FILES_MIN     65536 /* after one refused accept for want of descriptors, gRPC core never accepts again */
 
 /* The common options, those of the peers, and those of each service that has any. */
 static struct config *create_config(const struct daemon *daemon, struct status *st)
@@ -87,32 +88,23 @@ static void drained(void *data)
     sem_post(data);
 }
 
-/* Waits for the drain's end; a second signal ends the process at once. */
-static void *force_on_signal(void *data)
+static void serve_until_told(struct daemon_process *process, const sigset_t *signals)
 {
-    int number;
-    sigwait(data, &number);
-    log_warn("daemon.forced", "a second signal: leaving at once");
-    _exit(DAEMON_EXIT_FORCED);
-}
-
-static void serve_until_told(struct daemon_process *process, sigset_t *signals)
-{
+    static const struct timespec look_every = {.tv_nsec = DRAIN_LOOK_MS * NS_PER_MS};
     int number;
     do
         sigwait(signals, &number);
     while (number == SIGHUP);
     log_info("daemon.stopping", "signal %d: draining", number);
-    pthread_t forcing;
-    bool may_force = pthread_create(&forcing, NULL, force_on_signal, signals) == 0;
     sem_t done;
     sem_init(&done, 0, 0);
     process_drain(process, drained, &done);
-    while (sem_wait(&done) != 0 && errno == EINTR)
-        continue;
-    if (may_force) {
-        pthread_cancel(forcing);
-        pthread_join(forcing, NULL);
+    while (sem_trywait(&done) != 0) {
+        number = sigtimedwait(signals, NULL, &look_every);
+        if (number == SIGTERM || number == SIGINT) {
+            log_warn("daemon.forced", "a second signal: leaving at once");
+            _exit(DAEMON_EXIT_FORCED);
+        }
     }
     sem_destroy(&done);
 }

@@ -233,7 +233,7 @@ void transfer_start(struct http_client *client, struct transfer *transfer)
     transfer->content_size = transfer->received = 0;
     transfer->answered = transfer->stale = transfer->paused = transfer->held = false;
     transfer->active_ns = clock_now_ns();
-    transfer->deadline_ns = transfer->active_ns + transfer->timeout_ms * NS_PER_MS;
+    transfer->deadline_ns = transfer->timeout_ms ? transfer->active_ns + transfer->timeout_ms * NS_PER_MS : TIME_NEVER;
 
     unsigned admitted_max = client->options.lanes_max * LANE_RUNNING_MAX + client->options.queue_max;
     if (client->running.count + client->queue.count >= admitted_max) {

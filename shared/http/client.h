@@ -109,7 +109,7 @@ struct transfer {
     size_t body_size;
 
     /* Bounds; defaults from init. */
-    int64_t timeout_ms;         /* from transfer_start to the last byte */
+    int64_t timeout_ms;         /* from transfer_start to the last byte; 0: no bound */
     int64_t connect_timeout_ms; /* name, TCP and TLS together */
     int64_t idle_timeout_ms;    /* longest silence of the peer, waiting for the first byte included; 0: no bound */
     size_t response_max;        /* bytes of the body after decompression */

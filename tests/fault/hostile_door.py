@@ -1,21 +1,23 @@
 """Hostile peers before the outer door (deploy/haproxy/haproxy.cfg), each beside a polite client that comes in through the
 same door. Attackers come from addresses of their own, as the door's limits are for each source."""
 
+import hashlib
 import os
 import socket
-import struct
+import ssl
 import subprocess
 import sys
 import tempfile
 import time
+import urllib.request
 
 from http2 import (CONTINUATION, END_HEADERS, END_STREAM, HEADERS, PING, PREFACE, Peer, frame, header, hpack_integer,
                    hpack_text, message, request, reset, settings, tls_context, window_update)
 from siege import (DOOR, MIB, Polite, Report, Siege, door_environment, in_parallel, make_certificate, need, start_door,
                    start_server)
 
-ECHO, SLEEP = "/renga.test.Probe/Echo", "/renga.test.Probe/Sleep"
-OK, INVALID_ARGUMENT, RESOURCE_EXHAUSTED, UNAVAILABLE = 0, 3, 8, 14
+ECHO, SLEEP, NOTICED = (f"/renga.test.Probe/{name}" for name in ("Echo", "Sleep", "Noticed"))
+OK, INVALID_ARGUMENT, RESOURCE_EXHAUSTED, UNAVAILABLE, UNAUTHENTICATED = 0, 3, 8, 14, 16
 HELLO = message(b"\x0a\x05hello")
 SOURCE_CALLS = 1000  # the configuration's defaults
 SOURCE_CONNECTIONS = 200
@@ -24,6 +26,10 @@ FLOOD_S = 3
 
 # The service behind the door is to notice next to nothing.
 SERVICE_PEAK_MAX_MIB = 32
+
+
+# The door keeps up to 16 idle connections to a service for the next calls.
+FILES_KEPT_MAX = 20
 
 
 class Attacker:
@@ -188,11 +194,15 @@ def held_calls(attacker):
 
 
 def held_connections(attacker):
-    """Silent connections before TLS, and after it."""
-    plain = [socket.create_connection(("127.0.0.1", attacker.port), 3, (attacker.source, 0)) for _ in range(1000)]
+    """Silent connections, not even a handshake."""
+    held, refused = [], 0
+    for _ in range(1000):
+        try:
+            held.append(socket.create_connection(("127.0.0.1", attacker.port), 3, (attacker.source, 0)))
+        except OSError:
+            refused += 1
     time.sleep(1)
-    refused = 0
-    for one in plain:
+    for one in held:
         one.setblocking(False)
         try:
             refused += one.recv(1) == b""
@@ -207,7 +217,6 @@ def held_connections(attacker):
 
 def other_protocols(attacker):
     """HTTP/1.1, TLS without ALPN, cleartext HTTP/2, garbage."""
-    import ssl
     came_in = []
     for i in range(20):
         for name, data in (("cleartext", PREFACE + settings()), ("garbage", os.urandom(4096))):
@@ -259,7 +268,7 @@ def check_configuration(report, certificate):
             ("HAProxy takes the configuration without a warning", {}),
             ("with mutual TLS to the services too", {"SERVICE_AUTHORITIES": certificate, "SERVICE_IDENTITY": certificate,
                                                      "SERVICE_NAME": "localhost"}),
-            ("with services found by name too", {"SERVICE_COUNT": 3, "SERVICE": "localhost:15001"}),
+            ("with services found by name too", {"SERVICE_COUNT": 3}),
             ("with keys and a page for operators too", {"KEYS": keys.name, "ADMIN": "127.0.0.1:15444"})):
         ok, said = valid(**extra)
         report.line(ok, sentence)
@@ -267,9 +276,8 @@ def check_configuration(report, certificate):
             print(said)
 
 
-def failing_service(report, folder):
+def failing_service(report, certificate, both):
     """What a client sees when no service is there, in gRPC's terms."""
-    certificate, both = make_certificate(folder)
     server = start_server()
     door = start_door(server, both)
     tls = tls_context(certificate)
@@ -285,11 +293,62 @@ def failing_service(report, folder):
     door.stop()
 
 
-def wait_until_up(door, tls):
+def cancelled(report, door, tls):
+    """A client that resets its call, and one that goes away: the handler hears of both."""
+    for i, (sentence, leave) in enumerate((
+            ("A call that its client resets is cancelled in the service", lambda peer, call: peer.send(reset(call))),
+            ("A call whose client goes away is cancelled in the service", lambda peer, call: peer.close()))):
+        peer, key = Peer(door.port, tls=tls), b"door-%d" % i
+        stream = peer.open(SLEEP)
+        peer.send_body(stream, message(b"\x08\xb0\xea\x01\x12" + hpack_text(key)))
+        time.sleep(0.3)
+        leave(peer, stream)
+        time.sleep(0.3)
+        asker = Peer(door.port, tls=tls)
+        asked = asker.open(NOTICED)
+        asker.send_body(asked, message(b"\x0a" + hpack_text(key)))
+        asker.status(asked)
+        noticed = asker.data.get(asked, b"")[5:]
+        asker.close()
+        report.line(b"\x10\x01" in noticed, sentence)
+
+
+def with_everything(report, folder, certificate, both):
+    """Mutual TLS to a service that is found by name, bearer keys, and the operators' page."""
+    with open(os.path.join(folder, "keys"), "w") as keys:
+        keys.write(hashlib.sha256(b"open sesame").hexdigest() + "\n")
+    server = start_server("--certificate", certificate, "--key", os.path.join(folder, "key.pem"), "--authorities",
+                          certificate, "--client-certificate")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        admin = free.getsockname()
+    door = start_door(server, both, KEYS=keys.name, ADMIN="%s:%d" % admin, SERVICE=f"localhost:{server.port}",
+                      SERVICE_COUNT=2, SERVICE_AUTHORITIES=certificate, SERVICE_IDENTITY=both,
+                      SERVICE_NAME="localhost")
+    tls = tls_context(certificate)
+    good = header(b"authorization", b"Bearer open sesame")
+    wait_until_up(door, tls, good)
+    statuses = []
+    for more in (good, b"", header(b"authorization", b"Bearer open barley")):
+        peer = Peer(door.port, tls=tls)
+        statuses.append(peer.call(ECHO, HELLO, more))
+        peer.close()
+    report.line(statuses == [OK, UNAUTHENTICATED, UNAUTHENTICATED],
+                "With mutual TLS behind it and keys the door lets in who has a key", f"statuses {statuses}")
+    pages = []
+    for path in ("/healthz", "/metrics"):
+        with urllib.request.urlopen("http://%s:%d%s" % (*admin, path)) as page:
+            pages.append(page.status == 200 and (path == "/healthz" or b"haproxy_" in page.read()))
+    report.line(all(pages), "The operators' page answers /healthz and /metrics")
+    door.stop()
+    server.stop()
+
+
+def wait_until_up(door, tls, more=b""):
     until = time.monotonic() + 10
     while time.monotonic() < until:
         peer = Peer(door.port, tls=tls)
-        status = peer.call(ECHO, HELLO)
+        status = peer.call(ECHO, HELLO, more)
         peer.close()
         if status == OK:
             return
@@ -308,7 +367,7 @@ def main():
         door = start_door(server, both, **changes)
         tls = tls_context(certificate)
         wait_until_up(door, tls)
-        siege = Siege(report, [server, door], Polite(f"localhost:{door.port}", certificate))
+        siege = Siege(report, [server, door], Polite(f"localhost:{door.port}", certificate), FILES_KEPT_MAX)
         for sentence, attack in (
                 ("Rapid reset ends at the door", rapid_reset),
                 ("HPACK integers that never end are refused", zero_padding),
@@ -325,10 +384,12 @@ def main():
                 ("What is not gRPC over TLS does not come in", other_protocols),
                 ("A slow loris keeps nobody waiting", slow_loris)):
             siege.run(sentence, attack, Attacker(door, tls), peak_max_mib=SERVICE_PEAK_MAX_MIB)
+        cancelled(report, door, tls)
         siege.again(*((attack, Attacker(door, tls)) for attack in (rapid_reset, zero_padding, held_calls)))
         door.stop()
         server.stop()
-        failing_service(report, folder)
+        failing_service(report, certificate, both)
+        with_everything(report, folder, certificate, both)
     sys.exit(report.failures > 0)
 
 

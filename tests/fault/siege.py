@@ -117,6 +117,7 @@ def make_certificate(folder):
 
 def door_environment(listen, certificate, service, **changes):
     env = dict(os.environ, RENGA_DOOR_LISTEN=listen, RENGA_DOOR_CERTIFICATE=certificate, RENGA_DOOR_SERVICE=service)
+    env.pop("http_proxy", None)
     env.update({f"RENGA_DOOR_{name}": str(value) for name, value in changes.items()})
     return env
 
@@ -126,7 +127,8 @@ def start_door(server, certificate, configuration=DOOR, **changes):
     listener = socket.socket()
     listener.bind(("127.0.0.1", 0))
     listener.listen(4096)
-    env = door_environment(f"fd@{listener.fileno()}", certificate, f"127.0.0.1:{server.port}", **changes)
+    service = changes.pop("SERVICE", f"127.0.0.1:{server.port}")
+    env = door_environment(f"fd@{listener.fileno()}", certificate, service, **changes)
     door = Subject("door", ["haproxy", "-db", "-f", configuration], env=env, keep=[listener.fileno()])
     door.port = listener.getsockname()[1]
     listener.close()
@@ -163,9 +165,9 @@ class Report:
 class Siege:
     """Runs attacks one after the other and judges each: `attack` returns (what went wrong or "", figures)."""
 
-    def __init__(self, report, subjects, polite, kept_max_mib=KEPT_MAX_MIB, p99_max_ms=P99_MAX_MS):
+    def __init__(self, report, subjects, polite, files_kept_max=FILES_KEPT_MAX):
         self.report, self.subjects, self.polite = report, subjects, polite
-        self.kept_max_mib, self.p99_max_ms = kept_max_mib, p99_max_ms
+        self.files_kept_max = files_kept_max
         polite.begin()
         time.sleep(1.5)
         polite.end()
@@ -173,8 +175,8 @@ class Siege:
 
     def returned(self, subject):
         rss, threads, files = self.first[subject]
-        return (subject.rss() <= rss + self.kept_max_mib and subject.threads() <= threads + THREADS_KEPT_MAX
-                and subject.files() <= files + FILES_KEPT_MAX)
+        return (subject.rss() <= rss + KEPT_MAX_MIB and subject.threads() <= threads + THREADS_KEPT_MAX
+                and subject.files() <= files + self.files_kept_max)
 
     def wait_for_return(self):
         until = time.monotonic() + RETURN_WAIT_S
@@ -223,7 +225,7 @@ class Siege:
         if politeness["answered"] != politeness["calls"]:
             problems.append(f"polite calls failed: {politeness['codes']} {politeness['texts']} "
                             f"and {politeness['unheard']} unheard")
-        if politeness["p99_ms"] > self.p99_max_ms:
+        if politeness["p99_ms"] > P99_MAX_MS:
             problems.append("the polite client starved")
         figures = [seen] if seen else []
         figures.append(f"polite {politeness['answered']} of {politeness['calls']}, p99 {politeness['p99_ms']:.0f} ms")

@@ -106,11 +106,11 @@ class NodeLoad:
 # ---- one of two leaves -----------------------------------------------------------------------------------------------
 
 
-def one_of_two_leaves(load_kind, client, config, *flags, sooner_than=None):
+def one_of_two_leaves(load_kind, client, config, *flags, drain_ms=8000, sooner_than=None):
     sentence = f"SIGTERM to one of two servers under load loses no call of a {load_kind.name} client that {client}"
 
     def one_round():
-        with Server(*flags, drain_ms=8000, name="the server that leaves") as leaving, \
+        with Server(*flags, drain_ms=drain_ms, name="the server that leaves") as leaving, \
                 Server(*flags, drain_ms=2000, name="the server that stays") as staying:
             load = load_kind(f"ipv4:{leaving.address},{staying.address}", config)
             load.start()
@@ -173,7 +173,7 @@ def alone():
         server = Server("--age-ms", "1000", drain_ms=8000)
         with server.channel() as channel:
             Stub(channel, PROBE).Echo(Echo(), timeout=5)
-            return leaves_within(2.5, server)
+            return leaves_within(3.0, server)
 
     @check("a connection that says nothing at all holds the server until the drain's limit at most")
     def _():
@@ -273,7 +273,8 @@ def main():
         for kind in (PythonLoad, NodeLoad):
             one_of_two_leaves(kind, "watches health", HEALTH_CONFIG, "--age-ms", str(AGE_MS), sooner_than=5)
             one_of_two_leaves(kind, "knows nothing of health", CONFIG, "--age-ms", str(AGE_MS), sooner_than=5)
-        one_of_two_leaves(PythonLoad, "watches health, where connections never age", HEALTH_CONFIG)
+        one_of_two_leaves(PythonLoad, "watches health, where connections never age", HEALTH_CONFIG,
+                          drain_ms=3000)
         alone()
         cut_calls()
     finish()

@@ -33,13 +33,6 @@ const loaded = grpc.loadPackageDefinition(protoLoader.loadFileDescriptorSetFromB
   readFileSync(join(process.env.RENGA_DESC, 'probe.desc')), options))
 const serviceOf = name => name.split('.').reduce((part, key) => part[key], loaded)
 
-// Requests may be Buffers, which are sent as they are.
-for (const name of ['renga.test.Probe', 'grpc.testing.TestService', 'grpc.health.v1.Health'])
-  for (const method of Object.values(serviceOf(name).service)) {
-    const serialize = method.requestSerialize
-    method.requestSerialize = message => Buffer.isBuffer(message) ? message : serialize(message)
-  }
-
 // A client of a service with promises: call() for one answer, all() and open() for streams of them.
 export function connect(service, target, channelOptions = {}, credentials = grpc.credentials.createInsecure()) {
   const client = new (serviceOf(service))(target, credentials, channelOptions)
@@ -68,6 +61,9 @@ export function connect(service, target, channelOptions = {}, credentials = grpc
     client,
     start,
     call: (method, request, callOptions) => start(method, request, callOptions).answer,
+    // A unary call of any path with bytes as they are, answered with bytes.
+    raw: (path, bytes) => new Promise((resolve, reject) => client.makeUnaryRequest(path, given => given, got => got,
+      bytes, (error, answer) => error ? reject(error) : resolve(answer))),
     open: (method, request, { metadata, ...callOptions } = {}) =>
       client[method](request, metadataOf(metadata), deadlineOf(callOptions)),
     duplex: (method, callOptions = {}) => client[method](metadataOf(callOptions.metadata), deadlineOf(callOptions)),
