@@ -63,9 +63,9 @@ static bool read_whole(struct chat *chat)
 {
     struct transfer *transfer = &chat->transfer;
     struct failure *failure = &chat->failure;
-    const char *content_type = transfer_header(transfer, "content-type");
     if (chat->deployment->provider->read_chat(&chat->answer, transfer->content, transfer->content_size, failure))
         return true;
+    const char *content_type = transfer_header(transfer, "content-type");
     if (failure->status.code == DATA_LOSS && !is_json(content_type))
         fail(&failure->status, DATA_LOSS, "the answer is no JSON but %.64s; is the base URL that of the API?",
              content_type);

@@ -1,6 +1,5 @@
 #include "gateway.h"
-#include "peers.h"
-#include "proto/descriptor_set.h"
+#include "suite.h"
 
 static const struct service *const services[] = {
     &llm_gateway_service,
@@ -9,16 +8,8 @@ static const struct service *const services[] = {
 
 int main(int argc, char **argv)
 {
-    const struct daemon daemon = {
-        .name = "renga-llm-gateway",
-        .summary = "the LLM gateway: every model behind one door.",
-        .listen = "127.0.0.1:15001",
-        .http = "127.0.0.1:15101",
-        .services = services,
-        .peers = peers,
-        .peer_options = peer_options,
-        .descriptor_set = renga_descriptor_set,
-        .descriptor_set_size = renga_descriptor_set_size,
-    };
+    struct daemon daemon = suite_daemon("renga-llm-gateway", "the LLM gateway: every model behind one door.", services);
+    daemon.listen = "127.0.0.1:15001";
+    daemon.http = "127.0.0.1:15101";
     return daemon_main(&daemon, argc, argv);
 }

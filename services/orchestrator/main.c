@@ -1,6 +1,5 @@
 #include "orchestrator.h"
-#include "peers.h"
-#include "proto/descriptor_set.h"
+#include "suite.h"
 
 static const struct service *const services[] = {
     &orchestrator_service,
@@ -14,16 +13,8 @@ static const struct service *const services[] = {
 
 int main(int argc, char **argv)
 {
-    const struct daemon daemon = {
-        .name = "renga-orchestrator",
-        .summary = "the orchestrator: runs agents as graphs.",
-        .listen = "127.0.0.1:15005",
-        .http = "127.0.0.1:15105",
-        .services = services,
-        .peers = peers,
-        .peer_options = peer_options,
-        .descriptor_set = renga_descriptor_set,
-        .descriptor_set_size = renga_descriptor_set_size,
-    };
+    struct daemon daemon = suite_daemon("renga-orchestrator", "the orchestrator: runs agents as graphs.", services);
+    daemon.listen = "127.0.0.1:15005";
+    daemon.http = "127.0.0.1:15105";
     return daemon_main(&daemon, argc, argv);
 }

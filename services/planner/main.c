@@ -1,6 +1,5 @@
-#include "peers.h"
 #include "planner.h"
-#include "proto/descriptor_set.h"
+#include "suite.h"
 
 static const struct service *const services[] = {
     &planner_service,
@@ -9,16 +8,8 @@ static const struct service *const services[] = {
 
 int main(int argc, char **argv)
 {
-    const struct daemon daemon = {
-        .name = "renga-planner",
-        .summary = "the planner: turns a question into a plan.",
-        .listen = "127.0.0.1:15002",
-        .http = "127.0.0.1:15102",
-        .services = services,
-        .peers = peers,
-        .peer_options = peer_options,
-        .descriptor_set = renga_descriptor_set,
-        .descriptor_set_size = renga_descriptor_set_size,
-    };
+    struct daemon daemon = suite_daemon("renga-planner", "the planner: turns a question into a plan.", services);
+    daemon.listen = "127.0.0.1:15002";
+    daemon.http = "127.0.0.1:15102";
     return daemon_main(&daemon, argc, argv);
 }

@@ -2,14 +2,9 @@
 #include "base/buffer.h"
 #include "base/json_writer.h"
 #include "commands.h"
-#include "daemon/process.h"
-#include "peers.h"
-#include "proto/descriptor_set.h"
 #include "renga/v1/llm_gateway.pb-c.h"
-#include "rpc/rpc.h"
+#include "suite.h"
 
-#include <semaphore.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -35,11 +30,13 @@ static const struct option options[] = {
 };
 
 struct chat {
-    struct rpc_client_call call;
+    struct command_call call; /* first */
+    ProtobufCService *gateway;
+    const struct config *config;
+    const char *question;
     struct buffer answer; /* with --json */
     bool json, on_terminal;
     bool at_line_start;
-    sem_t done;
 };
 
 static void show_text(struct chat *chat, const char *text)
@@ -90,7 +87,10 @@ static void event_came(const Renga__V1__ChatStreamEvent *event, void *data)
 {
     struct chat *chat = ((struct rpc_client_call *)data)->owner;
     if (!event) {
-        sem_post(&chat->done);
+        if (!chat->at_line_start && !chat->json && chat->call.call.status.code != OK)
+            putchar('\n');
+        fflush(stdout);
+        command_call_ended(&chat->call);
         return;
     }
     switch (event->event_case) {
@@ -108,105 +108,56 @@ static void event_came(const Renga__V1__ChatStreamEvent *event, void *data)
     }
 }
 
-/* Begins the call in its loop. */
-struct beginning {
-    struct work work;
-    struct chat *chat;
-    ProtobufCService *gateway;
-    const struct config *config;
-    const char *question;
-};
-
-static void begin(struct work *work)
+static void begin(struct command_call *call)
 {
-    struct beginning *beginning = (struct beginning *)work;
+    struct chat *chat = (struct chat *)call;
     Renga__V1__ChatMessage system = RENGA__V1__CHAT_MESSAGE__INIT, user = RENGA__V1__CHAT_MESSAGE__INIT;
     Renga__V1__ChatMessage *messages[2];
     Renga__V1__ChatRequest request = RENGA__V1__CHAT_REQUEST__INIT;
-    const char *rules = config_string(beginning->config, "system");
+    const char *rules = config_string(chat->config, "system");
     if (rules) {
         system.role = RENGA__V1__CHAT_ROLE__CHAT_ROLE_SYSTEM;
         system.content = (char *)(uintptr_t)rules;
         messages[request.n_messages++] = &system;
     }
     user.role = RENGA__V1__CHAT_ROLE__CHAT_ROLE_USER;
-    user.content = (char *)(uintptr_t)beginning->question;
+    user.content = (char *)(uintptr_t)chat->question;
     messages[request.n_messages++] = &user;
     request.messages = messages;
-    request.model = (char *)(uintptr_t)config_string(beginning->config, "model");
+    request.model = (char *)(uintptr_t)config_string(chat->config, "model");
     request.priority = RENGA__V1__PRIORITY__PRIORITY_INTERACTIVE;
-    renga__v1__llm_gateway__chat_stream(beginning->gateway, &request, event_came, &beginning->chat->call);
+    renga__v1__llm_gateway__chat_stream(chat->gateway, &request, event_came, &call->call);
 }
 
-static int ask(struct daemon_process *process, const struct config *config, const char *question)
+static int ask(struct daemon_process *process, const struct config *config)
 {
+    size_t count;
+    const char *const *arguments = config_arguments(config, &count);
     struct status st = {0};
-    ProtobufCService *gateway = process_stub(process, &renga__v1__llm_gateway__descriptor, &st);
-    if (!gateway) {
-        fprintf(stderr, "renga chat: %s\n", st.text);
+    struct chat chat = {.call.begin = begin, .config = config, .question = arguments[0], .at_line_start = true};
+    chat.gateway = process_stub(process, &renga__v1__llm_gateway__descriptor, &st);
+    if (count != 1 || !chat.gateway) {
+        fprintf(stderr, "renga chat: %s\n", count != 1 ? "give one question, in quotes" : st.text);
         return COMMAND_USAGE;
     }
-    struct chat chat = {
-        .json = config_boolean(config, "json"), .on_terminal = isatty(STDOUT_FILENO), .at_line_start = true};
+    chat.json = config_boolean(config, "json");
+    chat.on_terminal = isatty(STDOUT_FILENO);
     buffer_init(&chat.answer, ANSWER_MAX);
-    sem_init(&chat.done, 0, 0);
-    rpc_client_call_init(&chat.call, process_loop(process), NULL);
-    chat.call.timeout_ms = config_duration_ms(config, "timeout");
-    chat.call.owner = &chat;
-    struct beginning beginning = {
-        .work.run = begin, .chat = &chat, .gateway = gateway, .config = config, .question = question};
-    loop_post(process_loop(process), &beginning.work);
-    while (sem_wait(&chat.done) != 0)
-        continue;
-    sem_destroy(&chat.done);
+    command_call_prepare(&chat.call, process, config_duration_ms(config, "timeout"));
+    bool answered = command_call_run(&chat.call, "renga chat");
     buffer_fini(&chat.answer);
-    if (chat.call.status.code == OK)
-        return COMMAND_OK;
-    fprintf(stderr, "%srenga chat: %s: %s\n", chat.at_line_start ? "" : "\n",
-            status_code_name((int)chat.call.status.code), chat.call.status.text);
-    return COMMAND_FAILED;
+    return answered ? COMMAND_OK : COMMAND_FAILED;
 }
 
 static int chat(int argc, char **argv)
 {
-    static const struct service *const none[] = {NULL};
-    struct daemon daemon = {
-        .name = "renga chat",
-        .summary = "asks a model through the gateway: in this process, or where --peers.llm_gateway says.",
-        .usage = "renga chat [OPTIONS] QUESTION",
-        .log_level = "warn",
-        .services = all_services,
-        .extra_options = options,
-        .peers = peers,
-        .peer_options = peer_options,
-        .descriptor_set = renga_descriptor_set,
-        .descriptor_set_size = renga_descriptor_set_size,
-    };
-    int code;
-    struct config *config = daemon_configure(&daemon, argc, argv, &code);
-    if (!config)
-        return code;
-    size_t count;
-    const char *const *arguments = config_arguments(config, &count);
-    if (count != 1) {
-        fprintf(stderr, "renga chat: give one question, in quotes\nTry 'renga chat --help'.\n");
-        config_destroy(config);
-        return COMMAND_USAGE;
-    }
-    if (config_string(config, "peers.llm_gateway"))
-        daemon.services = none;
-    signal(SIGPIPE, SIG_IGN);
-    struct status st = {0};
-    struct daemon_process *process = process_start(&daemon, config, &st);
-    if (process)
-        code = ask(process, config, arguments[0]);
-    else
-        fprintf(stderr, "renga chat: %s\n", st.text);
-    if (!process)
-        code = COMMAND_USAGE;
-    process_stop(&process);
-    config_destroy(config);
-    return code;
+    struct daemon daemon = suite_daemon(
+        "renga chat", "asks a model through the gateway: in this process, or where --peers.llm_gateway says.",
+        all_services);
+    daemon.usage = "renga chat [OPTIONS] QUESTION";
+    daemon.log_level = "error";
+    daemon.extra_options = options;
+    return command_with_process(&daemon, argc, argv, ask);
 }
 
 const struct command command_chat = {

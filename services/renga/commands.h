@@ -3,6 +3,10 @@
 #define RENGA_COMMANDS_H
 
 #include "daemon/daemon.h"
+#include "daemon/process.h"
+#include "rpc/rpc.h"
+
+#include <semaphore.h>
 
 /* Exit codes of commands; scripts may rely on them. */
 enum command_exit {
@@ -19,6 +23,24 @@ struct command {
 };
 
 extern const struct command command_serve, command_chat, command_health;
+
+/* Around a command that uses services: reads the configuration, starts them, runs `work`, stops them. */
+int command_with_process(const struct daemon *daemon, int argc, char **argv,
+                         int (*work)(struct daemon_process *process, const struct config *config));
+
+/* A call that the command's own thread waits for. Embedded in what the closure needs to find by `call.owner`. */
+struct command_call {
+    struct work work;
+    struct rpc_client_call call;
+    void (*begin)(struct command_call *call); /* makes the call, in its loop */
+    sem_t ended;
+};
+
+/* `begin` is set by the caller. */
+void command_call_prepare(struct command_call *call, struct daemon_process *process, int64_t timeout_ms);
+/* Makes the call and waits; its closure ends with command_call_ended. True for OK, else the reason is printed. */
+bool command_call_run(struct command_call *call, const char *command);
+void command_call_ended(struct command_call *call);
 
 /* All services in this process. */
 extern const struct service *const all_services[];

@@ -1,13 +1,9 @@
 /* `renga health`: what a server says of itself by grpc.health.v1; for people and for probes. */
 #include "commands.h"
-#include "daemon/process.h"
 #include "grpc/health/v1/health.pb-c.h"
-#include "proto/descriptor_set.h"
-#include "rpc/rpc.h"
+#include "suite.h"
 
-#include <semaphore.h>
 #include <stdio.h>
-#include <string.h>
 
 #define TARGET "peers.server"
 
@@ -30,12 +26,10 @@ static const struct option options[] = {
 static const struct peer servers[] = {{TARGET, &grpc__health__v1__health__descriptor}, {0}};
 
 struct health {
-    struct work work;
-    struct rpc_client_call call;
-    ProtobufCService *stub;
+    struct command_call call; /* first */
+    ProtobufCService *server;
     const char *service;
     int answer; /* a ServingStatus */
-    sem_t done;
 };
 
 static void answered(const Grpc__Health__V1__HealthCheckResponse *response, void *data)
@@ -43,39 +37,31 @@ static void answered(const Grpc__Health__V1__HealthCheckResponse *response, void
     struct health *health = ((struct rpc_client_call *)data)->owner;
     if (response)
         health->answer = (int)response->status;
-    sem_post(&health->done);
+    command_call_ended(&health->call);
 }
 
-static void begin(struct work *work)
+static void begin(struct command_call *call)
 {
-    struct health *health = (struct health *)work;
+    struct health *health = (struct health *)call;
     Grpc__Health__V1__HealthCheckRequest request = GRPC__HEALTH__V1__HEALTH_CHECK_REQUEST__INIT;
     request.service = (char *)(uintptr_t)health->service;
-    grpc__health__v1__health__check(health->stub, &request, answered, &health->call);
+    grpc__health__v1__health__check(health->server, &request, answered, &call->call);
 }
 
-static int check(struct daemon_process *process, const struct config *config, const char *service)
+static int check(struct daemon_process *process, const struct config *config)
 {
+    size_t count;
+    const char *const *arguments = config_arguments(config, &count);
     struct status st = {0};
-    struct health health = {.work.run = begin, .service = service};
-    health.stub = process_stub(process, &grpc__health__v1__health__descriptor, &st);
-    if (!health.stub) {
-        fprintf(stderr, "renga health: %s\n", st.text);
+    struct health health = {.call.begin = begin, .service = count ? arguments[0] : ""};
+    health.server = process_stub(process, &grpc__health__v1__health__descriptor, &st);
+    if (count > 1 || !health.server) {
+        fprintf(stderr, "renga health: %s\n", count > 1 ? "name one service at most" : st.text);
         return COMMAND_USAGE;
     }
-    sem_init(&health.done, 0, 0);
-    rpc_client_call_init(&health.call, process_loop(process), NULL);
-    health.call.owner = &health;
-    health.call.timeout_ms = config_duration_ms(config, "timeout");
-    loop_post(process_loop(process), &health.work);
-    while (sem_wait(&health.done) != 0)
-        continue;
-    sem_destroy(&health.done);
-    if (health.call.status.code != OK) {
-        fprintf(stderr, "renga health: %s: %s: %s\n", config_string(config, TARGET),
-                status_code_name((int)health.call.status.code), health.call.status.text);
+    command_call_prepare(&health.call, process, config_duration_ms(config, "timeout"));
+    if (!command_call_run(&health.call, "renga health"))
         return COMMAND_FAILED;
-    }
     const ProtobufCEnumValue *value = protobuf_c_enum_descriptor_get_value(
         &grpc__health__v1__health_check_response__serving_status__descriptor, health.answer);
     puts(value ? value->name : "UNKNOWN");
@@ -86,33 +72,14 @@ static int check(struct daemon_process *process, const struct config *config, co
 static int health(int argc, char **argv)
 {
     static const struct service *const none[] = {NULL};
-    const struct daemon daemon = {
-        .name = "renga health",
-        .summary = "asks a server whether it serves, by grpc.health.v1; SERVICE empty or left out means as a whole.",
-        .usage = "renga health [OPTIONS] [SERVICE]",
-        .log_level = "error",
-        .services = none,
-        .extra_options = options,
-        .peers = servers,
-        .descriptor_set = renga_descriptor_set,
-        .descriptor_set_size = renga_descriptor_set_size,
-    };
-    int code;
-    struct config *config = daemon_configure(&daemon, argc, argv, &code);
-    if (!config)
-        return code;
-    size_t count;
-    const char *const *arguments = config_arguments(config, &count);
-    struct status st = {0};
-    struct daemon_process *process = count <= 1 ? process_start(&daemon, config, &st) : NULL;
-    code = COMMAND_USAGE;
-    if (process)
-        code = check(process, config, count ? arguments[0] : "");
-    else
-        fprintf(stderr, "renga health: %s\n", count > 1 ? "name one service at most" : st.text);
-    process_stop(&process);
-    config_destroy(config);
-    return code;
+    struct daemon daemon = suite_daemon(
+        "renga health", "asks a server whether it serves, by grpc.health.v1; without SERVICE, as a whole.", none);
+    daemon.usage = "renga health [OPTIONS] [SERVICE]";
+    daemon.log_level = "error";
+    daemon.extra_options = options;
+    daemon.peers = servers;
+    daemon.peer_options = NULL;
+    return command_with_process(&daemon, argc, argv, check);
 }
 
 const struct command command_health = {

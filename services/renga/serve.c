@@ -1,10 +1,9 @@
 #include "commands.h"
 #include "gateway.h"
 #include "orchestrator.h"
-#include "peers.h"
 #include "planner.h"
-#include "proto/descriptor_set.h"
 #include "reviewer.h"
+#include "suite.h"
 #include "tool_runner.h"
 
 const struct service *const all_services[] = {
@@ -23,18 +22,10 @@ const struct service *const all_services[] = {
 
 static int serve(int argc, char **argv)
 {
-    const struct daemon daemon = {
-        .name = "renga",
-        .summary = "all services of the suite in one process.",
-        .usage = "renga serve [OPTIONS]",
-        .listen = "127.0.0.1:15000",
-        .http = "127.0.0.1:15100",
-        .services = all_services,
-        .peers = peers,
-        .peer_options = peer_options,
-        .descriptor_set = renga_descriptor_set,
-        .descriptor_set_size = renga_descriptor_set_size,
-    };
+    struct daemon daemon = suite_daemon("renga", "all services of the suite in one process.", all_services);
+    daemon.usage = "renga serve [OPTIONS]";
+    daemon.listen = "127.0.0.1:15000";
+    daemon.http = "127.0.0.1:15100";
     return daemon_main(&daemon, argc, argv);
 }
 

@@ -1,6 +1,5 @@
 #include "peers.h"
-#include "proto/descriptor_set.h"
-#include "reviewer.h"
+#include "suite.h"
 
 static const struct service *const services[] = {
     &reviewer_service,
@@ -9,16 +8,8 @@ static const struct service *const services[] = {
 
 int main(int argc, char **argv)
 {
-    const struct daemon daemon = {
-        .name = "renga-reviewer",
-        .summary = "the reviewer: reflection and reviews.",
-        .listen = "127.0.0.1:15004",
-        .http = "127.0.0.1:15104",
-        .services = services,
-        .peers = peers,
-        .peer_options = peer_options,
-        .descriptor_set = renga_descriptor_set,
-        .descriptor_set_size = renga_descriptor_set_size,
-    };
+    struct daemon daemon = suite_daemon("renga-reviewer", "the reviewer: reflection and reviews.", services);
+    daemon.listen = "127.0.0.1:15004";
+    daemon.http = "127.0.0.1:15104";
     return daemon_main(&daemon, argc, argv);
 }

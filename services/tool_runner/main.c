@@ -1,6 +1,5 @@
 #include "peers.h"
-#include "proto/descriptor_set.h"
-#include "tool_runner.h"
+#include "suite.h"
 
 static const struct service *const services[] = {
     &tool_runner_service,
@@ -9,16 +8,9 @@ static const struct service *const services[] = {
 
 int main(int argc, char **argv)
 {
-    const struct daemon daemon = {
-        .name = "renga-tool-runner",
-        .summary = "the tool-runner: tools, knowledge base and MCP.",
-        .listen = "127.0.0.1:15003",
-        .http = "127.0.0.1:15103",
-        .services = services,
-        .peers = peers,
-        .peer_options = peer_options,
-        .descriptor_set = renga_descriptor_set,
-        .descriptor_set_size = renga_descriptor_set_size,
-    };
+    struct daemon daemon =
+        suite_daemon("renga-tool-runner", "the tool-runner: tools, knowledge base and MCP.", services);
+    daemon.listen = "127.0.0.1:15003";
+    daemon.http = "127.0.0.1:15103";
     return daemon_main(&daemon, argc, argv);
 }

@@ -63,30 +63,30 @@ static const struct carried *carried_here(const struct daemon_process *process,
     return NULL;
 }
 
-static bool open_channel(struct daemon_process *process, struct way *way, struct status *st)
+/* The option that may hold the service's address; NULL where none is meant for it. */
+static const char *option_of(const struct daemon_process *process, const ProtobufCServiceDescriptor *descriptor)
 {
-    const char *option = NULL;
     for (const struct peer *peer = process->daemon->peers; peer->option; peer++)
-        if (peer->descriptor == way->descriptor)
-            option = peer->option;
-    if (!option)
-        return fail(st, FAILED_PRECONDITION, "nothing says where %s may be found", way->descriptor->name);
+        if (peer->descriptor == descriptor)
+            return peer->option;
+    return NULL;
+}
+
+static bool open_channel(struct daemon_process *process, struct way *way, const char *target, struct status *st)
+{
     const struct config *config = process->config;
     struct rpc_channel_options options = {
         .schema = process->schema,
-        .target = config_string(config, option),
+        .target = target,
         .tls = process->peer_tls.authorities ? &process->peer_tls : NULL,
         .authority = config_string(config, "peers.tls.name"),
         .key = config_string(config, "peers.key"),
         .message_max = (size_t)config_size(config, "rpc.message_max"),
     };
-    if (!options.target)
-        return fail(st, FAILED_PRECONDITION, "%s is not carried here and %s is not set; give its address",
-                    way->descriptor->name, option);
     way->channel = rpc_channel_create(&options, st);
-    if (!way->channel)
-        return false;
-    way->stub = rpc_channel_stub(way->channel, way->descriptor, st);
+    way->stub = way->channel ? rpc_channel_stub(way->channel, way->descriptor, st) : NULL;
+    if (!way->stub)
+        rpc_channel_destroy(&way->channel);
     return way->stub != NULL;
 }
 
@@ -99,12 +99,18 @@ ProtobufCService *process_stub(struct daemon_process *process, const ProtobufCSe
     assert(process->way_count < PEERS_MAX);
     struct way *way = &process->ways[process->way_count];
     *way = (struct way){.descriptor = descriptor};
+    const char *option = option_of(process, descriptor);
+    const char *target = option ? config_string(process->config, option) : NULL;
     const struct carried *carried = carried_here(process, descriptor);
-    if (carried)
+    if (target) {
+        if (!open_channel(process, way, target, st))
+            return NULL;
+    } else if (carried) {
         way->stub = rpc_local_stub(process->schema, carried->instances,
                                    (size_t)config_size(process->config, "rpc.message_max"));
-    else if (!open_channel(process, way, st)) {
-        rpc_channel_destroy(&way->channel);
+    } else {
+        fail(st, FAILED_PRECONDITION, "%s is not in this process; give its address by %s", descriptor->name,
+             option ? option : "an option");
         return NULL;
     }
     process->way_count++;

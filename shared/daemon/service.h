@@ -40,8 +40,8 @@ struct service {
     void (*destroy)(ProtobufCService *instance);
 };
 
-/* The way to another service: in this process where it is carried here, else by the address in the configuration
- * ("peers.planner"). The stub is the process's own and lives until all instances are destroyed. Only from `create`:
+/* The way to another service: by the address in the configuration ("peers.planner") where one is set, else in this
+ * process. The stub is the process's own and lives until all instances are destroyed. Only from `create`:
  * NULL with FAILED_PRECONDITION, naming the option, where there is no address either. */
 ProtobufCService *service_peer(const struct service_context *context, const ProtobufCServiceDescriptor *descriptor,
                                struct status *st);

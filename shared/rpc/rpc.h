@@ -99,7 +99,8 @@ const char *rpc_call_peer(struct rpc_call *call);
 const void *rpc_call_metadata(const struct rpc_call *call, const char *key, size_t *size);
 
 /* Metadata of the answer, copied. Initial metadata goes out with the first message; later additions are lost.
- * Ours stays under 4 KB a call, or clients drop the connection; more is refused with false. */
+ * Ours stays under 4 KB a call, or clients drop the connection; more is refused with false, and so is a value that is not
+ * printable ASCII under a key without "-bin". */
 bool rpc_call_add_initial(struct rpc_call *call, const char *key, const void *value, size_t size);
 bool rpc_call_add_trailing(struct rpc_call *call, const char *key, const void *value, size_t size);
 

@@ -9,6 +9,7 @@ import protoLoader from '@grpc/proto-loader'
 
 for (const name of ['http_proxy', 'https_proxy', 'grpc_proxy', 'HTTP_PROXY', 'HTTPS_PROXY', 'GRPC_PROXY'])
   delete process.env[name]
+process.env.TSAN_OPTIONS ??= 'ignore_noninstrumented_modules=1' // libgrpc is none of ours
 
 export const sanitized = Boolean(process.env.RENGA_SANITIZE)
 export const sleep = ms => new Promise(resolve => setTimeout(resolve, ms))

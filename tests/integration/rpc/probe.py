@@ -11,6 +11,9 @@ import time
 
 for _name in ("http_proxy", "https_proxy", "grpc_proxy", "HTTP_PROXY", "HTTPS_PROXY", "GRPC_PROXY"):
     os.environ.pop(_name, None)
+os.environ.setdefault("TSAN_OPTIONS", "ignore_noninstrumented_modules=1")  # libgrpc is none of ours
+os.environ.setdefault("LSAN_OPTIONS", "print_suppressions=0:suppressions=" +
+                      os.path.join(os.path.dirname(os.path.abspath(__file__)), "lsan.supp"))
 
 import grpc  # noqa: E402 - after the proxies are gone
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory  # noqa: E402

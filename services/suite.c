@@ -1,12 +1,13 @@
-#include "peers.h"
+#include "suite.h"
 
+#include "proto/descriptor_set.h"
 #include "renga/v1/llm_gateway.pb-c.h"
 #include "renga/v1/orchestrator.pb-c.h"
 #include "renga/v1/planner.pb-c.h"
 #include "renga/v1/reviewer.pb-c.h"
 #include "renga/v1/tool_runner.pb-c.h"
 
-const struct peer peers[] = {
+static const struct peer peers[] = {
     {"peers.llm_gateway", &renga__v1__llm_gateway__descriptor},   {"peers.planner", &renga__v1__planner__descriptor},
     {"peers.tool_runner", &renga__v1__tool_runner__descriptor},   {"peers.reviewer", &renga__v1__reviewer__descriptor},
     {"peers.orchestrator", &renga__v1__orchestrator__descriptor}, {0},
@@ -18,7 +19,20 @@ const struct peer peers[] = {
         .help = "Where the " what " is, \"dns:///HOST:PORT\"; unset where it is in this process or not needed."        \
     }
 
-const struct option peer_options[] = {
+static const struct option peer_options[] = {
     PEER("llm_gateway", "LLM gateway"), PEER("planner", "planner"),           PEER("tool_runner", "tool-runner"),
     PEER("reviewer", "reviewer"),       PEER("orchestrator", "orchestrator"), {0},
 };
+
+struct daemon suite_daemon(const char *name, const char *summary, const struct service *const *services)
+{
+    return (struct daemon){
+        .name = name,
+        .summary = summary,
+        .services = services,
+        .peers = peers,
+        .peer_options = peer_options,
+        .descriptor_set = renga_descriptor_set,
+        .descriptor_set_size = renga_descriptor_set_size,
+    };
+}

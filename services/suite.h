@@ -1,0 +1,10 @@
+/* What all binaries of the suite have in common: the contract, and where the services find each other. */
+#ifndef RENGA_SERVICES_SUITE_H
+#define RENGA_SERVICES_SUITE_H
+
+#include "daemon/daemon.h"
+
+/* A daemon of the suite, to be completed by its addresses. `services` is NULL-terminated; all is borrowed. */
+struct daemon suite_daemon(const char *name, const char *summary, const struct service *const *services);
+
+#endif
