@@ -73,23 +73,33 @@ static void ask(struct chat *chat)
     transfer_start(chat->gateway->http, transfer);
 }
 
+/* What the upstream calls the model that is asked for; NULL with `st` filled where the request is not to be sent. */
+static const char *admit(const struct gateway *gateway, const Renga__V1__ChatRequest *request, struct status *st)
+{
+    if (!check_chat_request(request, st))
+        return NULL;
+    if (gateway->deployment->unset) {
+        fail(
+            st, FAILED_PRECONDITION,
+            "no model is set up: give the gateway a key (llm_gateway.key or OPENAI_API_KEY), or the URL of an upstream "
+            "that needs none (llm_gateway.upstream)");
+        return NULL;
+    }
+    return models_find(&gateway->models, request->model, st);
+}
+
 /* NULL where the call has been ended. */
 static struct chat *chat_create(struct gateway *gateway, struct rpc_call *call, const Renga__V1__ChatRequest *request)
 {
     struct status st = {0};
-    const char *model = NULL;
-    if (check_chat_request(request, &st))
-        model = models_find(&gateway->models, request->model, &st);
-    if (model && gateway->deployment->unset)
-        fail(
-            &st, FAILED_PRECONDITION,
-            "no model is set up: give the gateway a key (llm_gateway.key or OPENAI_API_KEY), or the URL of an upstream "
-            "that needs none (llm_gateway.upstream)");
-    struct chat *chat = st.code == OK ? arena_zalloc(rpc_call_arena(call), sizeof *chat) : NULL;
-    if (st.code == OK && !chat)
-        fail(&st, RESOURCE_EXHAUSTED, "the request takes all the memory that a call may have");
-    if (st.code != OK) {
+    const char *model = admit(gateway, request, &st);
+    if (!model) {
         rpc_fail(call, &st);
+        return NULL;
+    }
+    struct chat *chat = arena_zalloc(rpc_call_arena(call), sizeof *chat);
+    if (!chat) {
+        rpc_fail_with(call, RESOURCE_EXHAUSTED, "the request takes all the memory that a call may have");
         return NULL;
     }
     chat->gateway = gateway;
@@ -179,25 +189,34 @@ static void give_answer(struct chat *chat, Renga__V1__ChatFinish *finish)
         rpc_fail_with(chat->call, RESOURCE_EXHAUSTED, "the answer takes more memory than a call may have");
 }
 
-/* What is the same for every answer, beside the outcome. */
-static void answered(struct chat *chat, Renga__V1__ChatFinish *finish)
-{
-    char request_id[SENT_ID_MAX + 1];
-    const char *sent_id = transfer_header(&chat->transfer, "x-request-id");
+/* The last words of an answer, and what they point at. */
+struct closing {
+    Renga__V1__ChatFinish finish;
     Renga__V1__AnsweredBy by;
-    Renga__V1__Attempt attempt = RENGA__V1__ATTEMPT__INIT, *attempts[] = {&attempt};
-    snprintf(request_id, sizeof request_id, "%s", sent_id && strlen(sent_id) <= SENT_ID_MAX ? sent_id : "");
-    chat_answered_by(chat, &by);
-    attempt.asked = &by;
-    attempt.http_status = chat->transfer.http_status;
-    attempt.provider_request_id = request_id;
-    attempt.started_ms = chat->asked_wall_ms;
-    attempt.duration_ms = MS_SINCE(chat->began_ns);
-    finish->answered_by = &by;
-    finish->attempts = attempts;
+    Renga__V1__Attempt attempt, *attempts[1];
+    char request_id[SENT_ID_MAX + 1];
+};
+
+/* What is the same for every answer, beside the outcome. */
+static void answered(struct chat *chat, struct closing *closing)
+{
+    const char *sent_id = transfer_header(&chat->transfer, "x-request-id");
+    Renga__V1__ChatFinish *finish = &closing->finish;
+    Renga__V1__Attempt *attempt = closing->attempts[0] = &closing->attempt;
+    snprintf(closing->request_id, sizeof closing->request_id, "%s",
+             sent_id && strlen(sent_id) <= SENT_ID_MAX ? sent_id : "");
+    chat_answered_by(chat, &closing->by);
+    renga__v1__attempt__init(attempt);
+    attempt->asked = &closing->by;
+    attempt->http_status = chat->transfer.http_status;
+    attempt->provider_request_id = closing->request_id;
+    attempt->started_ms = chat->asked_wall_ms;
+    attempt->duration_ms = MS_SINCE(chat->began_ns);
+    finish->answered_by = &closing->by;
+    finish->attempts = closing->attempts;
     finish->n_attempts = 1;
-    finish->duration_ms = attempt.duration_ms;
-    finish->first_token_ms = chat->first_ns ? (chat->first_ns - chat->began_ns) / NS_PER_MS : attempt.duration_ms;
+    finish->duration_ms = attempt->duration_ms;
+    finish->first_token_ms = chat->first_ns ? (chat->first_ns - chat->began_ns) / NS_PER_MS : attempt->duration_ms;
     if (!chat->answer.id[0])
         snprintf(chat->answer.id, sizeof chat->answer.id, "chat-%016" PRIx64, random_u64());
     give_answer(chat, finish);
@@ -220,13 +239,14 @@ static void failed(struct chat *chat)
 static void upstream_finished(struct transfer *transfer)
 {
     struct chat *chat = transfer->owner;
-    Renga__V1__ChatFinish finish = RENGA__V1__CHAT_FINISH__INIT;
+    struct closing closing;
+    renga__v1__chat_finish__init(&closing.finish);
     loop_disarm(rpc_call_loop(chat->call), &chat->patience);
     buffer_fini(&chat->body);
     if (chat->reads_events)
         sse_fini(&chat->sse);
-    if (chat_judge(chat, &finish))
-        answered(chat, &finish);
+    if (chat_judge(chat, &closing.finish))
+        answered(chat, &closing);
     else
         failed(chat);
 }

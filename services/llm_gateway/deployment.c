@@ -34,7 +34,7 @@ static struct http_url *chat_url(const char *base, const char *path, struct stat
         return NULL;
     }
     memcpy(text, base, length);
-    memcpy(text + length, path, strlen(path) + 1);
+    strcpy(text + length, path);
     struct status reason = {0};
     struct http_url *url = http_url_parse(text, &reason);
     if (!url)

@@ -1,4 +1,4 @@
-#include "peers.h"
+#include "reviewer.h"
 #include "suite.h"
 
 static const struct service *const services[] = {

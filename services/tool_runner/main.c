@@ -1,4 +1,4 @@
-#include "peers.h"
+#include "tool_runner.h"
 #include "suite.h"
 
 static const struct service *const services[] = {
