@@ -345,7 +345,7 @@ bool loop_start(struct loop *loop, struct status *st)
         return fail(st, RESOURCE_EXHAUSTED, "no thread for loop %u: errno %d", loop->index, error);
     }
     char name[16];
-    snprintf(name, sizeof name, "loop %u", loop->index);
+    snprintf(name, sizeof name, "loop %u", loop->index % LOOPS_MAX);
     pthread_setname_np(loop->thread, name);
     return true;
 }

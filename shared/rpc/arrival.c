@@ -94,7 +94,8 @@ static bool metadata_fits(const struct server_call *sc, struct status *st)
 {
     size_t size = 0;
     for (size_t i = 0; i < sc->metadata.count; i++)
-        size += GRPC_SLICE_LENGTH(sc->metadata.metadata[i].key) + GRPC_SLICE_LENGTH(sc->metadata.metadata[i].value) + 32;
+        size +=
+            GRPC_SLICE_LENGTH(sc->metadata.metadata[i].key) + GRPC_SLICE_LENGTH(sc->metadata.metadata[i].value) + 32;
     if (size <= SERVER_METADATA_MAX)
         return true;
     return fail(st, RESOURCE_EXHAUSTED, "the metadata has %zu bytes, more than the %u it may have", size,

@@ -64,7 +64,7 @@ bool rpc_start(struct loop *const *loops, unsigned count, struct status *st)
         if (error)
             fatal("rpc.threads", "no thread for completion queue %u: errno %d", i, error);
         char name[16];
-        snprintf(name, sizeof name, "queue %u", i);
+        snprintf(name, sizeof name, "queue %u", i % LOOPS_MAX);
         pthread_setname_np(queue->thread, name);
         queue_count = i + 1;
     }

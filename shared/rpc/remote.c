@@ -23,8 +23,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BACKOFF_FIRST_MS     100 /* so that a peer that is back is found within half a second */
-#define BACKOFF_MAX_MS       350 /* core adds up to a fifth; the handshake and the health check follow */
+#define BACKOFF_FIRST_MS     100  /* so that a peer that is back is found within half a second */
+#define BACKOFF_MAX_MS       350  /* core adds up to a fifth; the handshake and the health check follow */
+#define CONNECT_TIMEOUT_MS   3000 /* TCP and TLS; core calls it the least time between two tries, which it is not */
 #define KEEPALIVE_DEFAULT_MS 20000
 #define KEEPALIVE_TIMEOUT_MS 5000
 #define RESOLVE_MIN_MS       1000 /* dns is asked again at most this often */
@@ -362,7 +363,7 @@ static grpc_channel *core_channel(const struct rpc_channel_options *options, siz
         string(GRPC_ARG_SERVICE_CONFIG, config),
         integer(GRPC_ARG_ENABLE_HTTP_PROXY, 0),
         integer(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, BACKOFF_FIRST_MS),
-        integer(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, BACKOFF_FIRST_MS),
+        integer(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, CONNECT_TIMEOUT_MS),
         integer(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, BACKOFF_MAX_MS),
         integer(GRPC_ARG_DNS_MIN_TIME_BETWEEN_RESOLUTIONS_MS, RESOLVE_MIN_MS),
         integer(GRPC_ARG_SERVICE_CONFIG_DISABLE_RESOLUTION, 1),

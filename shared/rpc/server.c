@@ -16,7 +16,7 @@
 
 #define MEMORY_DEFAULT_MAX   (64u << 20) /* bytes gRPC may buffer over all connections */
 #define STREAMS_DEFAULT_MAX  1000
-#define KEEPALIVE_MS         30000       /* we ask a silent client whether it is there */
+#define KEEPALIVE_MS         30000 /* we ask a silent client whether it is there */
 #define KEEPALIVE_TIMEOUT_MS 10000
 #define PING_INTERVAL_MIN_MS 5000  /* clients may ping this often, with and without calls */
 #define HANDSHAKE_TIMEOUT_MS 10000 /* half-open connections go after this */

@@ -17,7 +17,7 @@ struct call {
     void *method;
     grpc_call *grpc;
     grpc_metadata_array initial, trailing;
-    grpc_byte_buffer *response;
+    grpc_byte_buffer *request, *response;
     grpc_status_code code;
     grpc_slice text;
     int64_t began_ns;
@@ -26,6 +26,7 @@ struct call {
 static grpc_completion_queue *cq;
 static grpc_byte_buffer *request;
 static long left, failures;
+static size_t payload_size = 64;
 static int64_t *latencies;
 static long done;
 
@@ -42,6 +43,7 @@ static void begin(struct call *call)
     grpc_metadata_array_init(&call->initial);
     grpc_metadata_array_init(&call->trailing);
     call->response = NULL;
+    call->request = grpc_byte_buffer_copy(request); /* core takes the bytes out of what it sends */
     call->began_ns = now_ns();
     gpr_timespec deadline = gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC), gpr_time_from_seconds(60, GPR_TIMESPAN));
     call->grpc = grpc_channel_create_registered_call(call->channel, NULL, 0, cq, call->method, deadline, NULL);
@@ -49,7 +51,7 @@ static void begin(struct call *call)
     memset(ops, 0, sizeof ops);
     ops[0].op = GRPC_OP_SEND_INITIAL_METADATA;
     ops[1].op = GRPC_OP_SEND_MESSAGE;
-    ops[1].data.send_message.send_message = request;
+    ops[1].data.send_message.send_message = call->request;
     ops[2].op = GRPC_OP_SEND_CLOSE_FROM_CLIENT;
     ops[3].op = GRPC_OP_RECV_INITIAL_METADATA;
     ops[3].data.recv_initial_metadata.recv_initial_metadata = &call->initial;
@@ -65,7 +67,9 @@ static void begin(struct call *call)
 static void end(struct call *call)
 {
     latencies[done++] = now_ns() - call->began_ns;
-    failures += call->code != GRPC_STATUS_OK || !call->response;
+    failures +=
+        call->code != GRPC_STATUS_OK || !call->response || grpc_byte_buffer_length(call->response) < payload_size;
+    grpc_byte_buffer_destroy(call->request);
     if (call->response)
         grpc_byte_buffer_destroy(call->response);
     grpc_metadata_array_destroy(&call->initial);
@@ -80,10 +84,10 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static grpc_byte_buffer *make_request(size_t payload_size)
+static grpc_byte_buffer *make_request(void)
 {
     Renga__Test__EchoRequest message = RENGA__TEST__ECHO_REQUEST__INIT;
-    message.text = (char *)(uintptr_t)"hello";
+    message.text = (char *)(uintptr_t) "hello";
     message.payload = (ProtobufCBinaryData){.len = payload_size, .data = calloc(1, payload_size + 1)};
     grpc_slice slice = grpc_slice_malloc(renga__test__echo_request__get_packed_size(&message));
     renga__test__echo_request__pack(&message, GRPC_SLICE_START_PTR(slice));
@@ -98,12 +102,15 @@ int main(int argc, char **argv)
     int connections = atoi(argv[3]), outstanding = atoi(argv[4]);
     grpc_init();
     cq = grpc_completion_queue_create_for_next(NULL);
-    request = make_request(argc > 5 ? (size_t)atol(argv[5]) : 64);
+    if (argc > 5)
+        payload_size = (size_t)atol(argv[5]);
+    request = make_request();
     latencies = calloc((size_t)calls, sizeof *latencies);
     left = calls;
     int64_t began_ns = now_ns();
     for (int c = 0; c < connections; c++) {
-        grpc_arg own = {.type = GRPC_ARG_INTEGER, .key = (char *)(uintptr_t)GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, .value.integer = 1};
+        grpc_arg own = {
+            .type = GRPC_ARG_INTEGER, .key = (char *)(uintptr_t)GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, .value.integer = 1};
         grpc_channel_args arguments = {.num_args = 1, .args = &own};
         grpc_channel_credentials *credentials = grpc_insecure_credentials_create();
         grpc_channel *channel = grpc_channel_create(argv[1], credentials, &arguments);

@@ -1,5 +1,6 @@
-/* The reference of the idle streams: Probe.Count written directly on gRPC core, with nothing that the call does not need.
- * Each call is answered with one message and then held until its client goes. `raw-streams PORT`; port 0 picks one. */
+/* The reference of the idle streams: Probe.Count written directly on gRPC core, with nothing that the call does not
+ * need. Each call is answered with one message and then held until its client goes. `raw-streams PORT`; port 0 picks
+ * one. */
 #include "probe.pb-c.h"
 
 #include <grpc/byte_buffer.h>

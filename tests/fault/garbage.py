@@ -35,8 +35,8 @@ METHODS = (
 WORDS = ("日本", "renga.test.Probe", "grpc.health.v1.Health", "probe.proto", "", "\0", "a" * 300)
 
 
-def varint(chance, bits=64):
-    value, out = chance.getrandbits(chance.choice((1, 7, 14, 31, bits))), bytearray()
+def varint(value):
+    out = bytearray()
     while value >= 128:
         out.append(value & 127 | 128)
         value >>= 7
@@ -50,13 +50,13 @@ def some_message(chance, depth=0):
         number, kind = chance.randrange(1, 12), chance.choice((0, 0, 1, 2, 2, 2, 2, 5))
         tag = bytes([number << 3 | kind])
         if kind == 0:
-            out += tag + varint(chance, 31)
+            out += tag + varint(chance.getrandbits(chance.choice((1, 7, 14, 31))))
         elif kind in (1, 5):
             out += tag + chance.randbytes(8 if kind == 1 else 4)
         else:
             inner = chance.choice((lambda: some_message(chance, depth + 1), lambda: chance.randbytes(chance.randrange(40)),
                                    lambda: chance.choice(WORDS).encode()))()
-            out += tag + bytes([len(inner) & 127 | 128, len(inner) >> 7]) + inner
+            out += tag + varint(len(inner)) + inner
     return out
 
 

@@ -108,13 +108,11 @@ class Upstream(BaseHTTPRequestHandler):
         self.close_connection = True
 
     def reset(self):
-        self.wfile.flush()
         self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self.connection.close()
         self.close_connection = True
 
     def cut(self):
-        self.wfile.flush()
         self.connection.shutdown(socket.SHUT_RDWR)
         self.close_connection = True
 

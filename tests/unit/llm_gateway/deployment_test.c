@@ -1,0 +1,111 @@
+/* Where models are asked, and with which key. */
+#include "deployment.h"
+#include "gateway_priv.h"
+#include "http/client.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "unit.h"
+
+struct setting {
+    struct config *config;
+    struct deployment *deployment;
+    struct status st;
+};
+
+/* With these flags, NULL-terminated, and without the environment's variables but the two given. */
+static void set_up(struct setting *setting, const char *base_url, const char *api_key, const char *const *flags)
+{
+    const struct option *tables[] = {llm_gateway_options};
+    char *arguments[8] = {(char *)(uintptr_t) "test"};
+    int count = 1;
+    memset(setting, 0, sizeof *setting);
+    unsetenv("OPENAI_BASE_URL");
+    unsetenv("OPENAI_API_KEY");
+    if (base_url)
+        setenv("OPENAI_BASE_URL", base_url, 1);
+    if (api_key)
+        setenv("OPENAI_API_KEY", api_key, 1);
+    while (flags && *flags)
+        arguments[count++] = (char *)(uintptr_t)*flags++;
+    setting->config = config_create(tables, 1, &setting->st);
+    assert_non_null(setting->config);
+    assert_true(config_read(setting->config, count, arguments, &setting->st));
+    setting->deployment = deployment_create(setting->config, &setting->st);
+}
+
+static void tear_down(struct setting *setting)
+{
+    deployment_destroy(&setting->deployment);
+    config_destroy(setting->config);
+}
+
+static void without_a_key_nothing_leaves_this_machine(void **state)
+{
+    struct setting setting;
+    set_up(&setting, NULL, NULL, NULL);
+    assert_true(setting.deployment->unset);
+    tear_down(&setting);
+    set_up(&setting, NULL, "sk-env", NULL);
+    assert_false(setting.deployment->unset);
+    tear_down(&setting);
+    set_up(&setting, "http://127.0.0.1:8080/v1", NULL, NULL);
+    assert_false(setting.deployment->unset);
+    tear_down(&setting);
+}
+
+static void the_variables_of_openai_are_read_where_nothing_else_is_set(void **state)
+{
+    static const char *const flags[] = {"--llm_gateway.upstream=http://127.0.0.1:8080/v1/", "--llm_gateway.key=sk-flag",
+                                        NULL};
+    struct setting setting;
+    set_up(&setting, "http://127.0.0.1:9090/v1", "sk-env", NULL);
+    assert_string_equal(setting.deployment->key, "sk-env");
+    assert_string_equal(http_url_origin(setting.deployment->chat_url), "http://127.0.0.1:9090");
+    tear_down(&setting);
+    set_up(&setting, "http://127.0.0.1:9090/v1", "sk-env", flags);
+    assert_string_equal(setting.deployment->key, "sk-flag");
+    assert_string_equal(http_url_origin(setting.deployment->chat_url), "http://127.0.0.1:8080");
+    tear_down(&setting);
+}
+
+static void only_openai_itself_wants_the_new_token_limit(void **state)
+{
+    static const char *const flags[] = {"--llm_gateway.token_limit=max_completion_tokens", NULL};
+    struct setting setting;
+    set_up(&setting, NULL, "sk-env", NULL);
+    assert_false(setting.deployment->old_token_limit);
+    tear_down(&setting);
+    set_up(&setting, "http://127.0.0.1:9090/v1", NULL, NULL);
+    assert_true(setting.deployment->old_token_limit);
+    tear_down(&setting);
+    set_up(&setting, "http://127.0.0.1:9090/v1", NULL, flags);
+    assert_false(setting.deployment->old_token_limit);
+    tear_down(&setting);
+}
+
+static void what_cannot_be_used_is_named_by_its_option(void **state)
+{
+    struct setting setting;
+    set_up(&setting, "ftp://127.0.0.1/v1", NULL, NULL);
+    assert_null(setting.deployment);
+    assert_contains(setting.st.text, "llm_gateway.upstream: ");
+    tear_down(&setting);
+    set_up(&setting, "http://127.0.0.1:9090/v1", "sk-two\nlines", NULL);
+    assert_null(setting.deployment);
+    assert_contains(setting.st.text, "llm_gateway.key: ");
+    assert_lacks(setting.st.text, "sk-two");
+    tear_down(&setting);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(without_a_key_nothing_leaves_this_machine),
+        cmocka_unit_test(the_variables_of_openai_are_read_where_nothing_else_is_set),
+        cmocka_unit_test(only_openai_itself_wants_the_new_token_limit),
+        cmocka_unit_test(what_cannot_be_used_is_named_by_its_option),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
