@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "config_private.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -303,6 +304,7 @@ static bool set_text(const struct setting *to, const char *text)
 
 static bool set_item(const struct setting *to, const cJSON *item)
 {
+    assert(item);
     char number[CONFIG_NUMBER_SIZE];
     bool whole = cJSON_IsNumber(item) && fabs(item->valuedouble) < EXACT_MAX &&
                  item->valuedouble == (double)(int64_t)item->valuedouble;

@@ -13,6 +13,8 @@
 #include "rpc/tls.h"
 
 #include <assert.h>
+#include <semaphore.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -50,6 +52,10 @@ struct daemon_process {
     size_t carried_count;
     struct way ways[PEERS_MAX];
     size_t way_count;
+    unsigned doors;        /* instances that serve a door of their own */
+    _Atomic unsigned open; /* gRPC and doors that a drain waits for */
+    void (*drained)(void *data);
+    void *drained_data;
 };
 
 /* ---- ways to services ------------------------------------------------------------------------------------------- */
@@ -132,9 +138,11 @@ struct loop *process_loop(struct daemon_process *process)
 
 static bool start_loops(struct daemon_process *process, struct status *st)
 {
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
     unsigned count = (unsigned)config_integer(process->config, "loops");
     if (!count)
-        count = (unsigned)sysconf(_SC_NPROCESSORS_ONLN);
+        count = processors < 1 ? 1 : processors > LOOPS_MAX ? LOOPS_MAX : (unsigned)processors;
+    assert(count > 0);
     process->loops = calloc(count, sizeof(struct loop *));
     process->http = calloc(count, sizeof(struct http_client *));
     if (!process->loops || !process->http)
@@ -154,18 +162,26 @@ static bool start_loops(struct daemon_process *process, struct status *st)
     return process->rpc_running;
 }
 
+static struct service_context context_of(struct daemon_process *process, const struct carried *carried, unsigned i)
+{
+    return (struct service_context){
+        .config = process->config,
+        .loop = process->loops[i],
+        .schema = process->schema,
+        .auth = process->auth,
+        .instances = carried->instances,
+        .http = process->http[i],
+        .metrics = observation_metrics(process->observation),
+        .spans = observation_spans(process->observation),
+        .process = process,
+    };
+}
+
 static bool create_instances(struct daemon_process *process, struct carried *carried, struct status *st)
 {
     for (; carried->created < process->loop_count; carried->created++) {
         unsigned i = carried->created;
-        struct service_context context = {
-            .config = process->config,
-            .loop = process->loops[i],
-            .http = process->http[i],
-            .metrics = observation_metrics(process->observation),
-            .spans = observation_spans(process->observation),
-            .process = process,
-        };
+        struct service_context context = context_of(process, carried, i);
         loop_enter(process->loops[i]);
         const struct service *service = carried->service;
         carried->instances[i] = service->stateless ? service->stateless : service->create(&context, st);
@@ -193,6 +209,12 @@ static bool carry_services(struct daemon_process *process, struct status *st)
     return true;
 }
 
+static bool read_keys(struct daemon_process *process, struct status *st)
+{
+    const cJSON *keys = config_json(process->config, "rpc.keys");
+    return !keys || (process->auth = daemon_keys_read(keys, st)) != NULL;
+}
+
 static void read_tls(struct daemon_process *process)
 {
     const struct config *config = process->config;
@@ -218,7 +240,7 @@ struct daemon_process *process_start(const struct daemon *daemon, const struct c
     process->config = config;
     read_tls(process);
     process->schema = rpc_schema_load(daemon->descriptor_set, daemon->descriptor_set_size, st);
-    bool ok = process->schema && start_loops(process, st);
+    bool ok = process->schema && read_keys(process, st) && start_loops(process, st);
     if (ok) {
         process->observation = observation_start(daemon->name, config, process->loops, process->http,
                                                  process->loop_count, process->schema, st);
@@ -231,12 +253,26 @@ struct daemon_process *process_start(const struct daemon *daemon, const struct c
 
 /* ---- serving ---------------------------------------------------------------------------------------------------- */
 
+static bool open_doors(struct daemon_process *process, struct status *st)
+{
+    for (size_t s = 0; s < process->carried_count; s++) {
+        const struct carried *carried = &process->carried[s];
+        for (unsigned i = 0; carried->service->serve && i < carried->created; i++) {
+            struct service_context context = context_of(process, carried, i);
+            loop_enter(process->loops[i]);
+            bool open = carried->service->serve(carried->instances[i], &context, st);
+            loop_leave(process->loops[i]);
+            if (!open)
+                return false;
+            process->doors++;
+        }
+    }
+    return true;
+}
+
 bool process_serve(struct daemon_process *process, struct status *st)
 {
     const struct config *config = process->config;
-    const cJSON *keys = config_json(config, "rpc.keys");
-    if (keys && !(process->auth = daemon_keys_read(keys, st)))
-        return false;
     struct rpc_server_options options = {
         .loops = process->loops,
         .loop_count = process->loop_count,
@@ -255,7 +291,7 @@ bool process_serve(struct daemon_process *process, struct status *st)
         return false;
     for (size_t i = 0; i < process->carried_count; i++)
         rpc_server_add(process->server, process->carried[i].instances);
-    if (!rpc_server_start(process->server, st))
+    if (!rpc_server_start(process->server, st) || !open_doors(process, st))
         return false;
     if (!observation_serve(process->observation, st))
         return false;
@@ -263,13 +299,61 @@ bool process_serve(struct daemon_process *process, struct status *st)
     return true;
 }
 
+static void one_drained(void *data)
+{
+    struct daemon_process *process = data;
+    if (atomic_fetch_sub(&process->open, 1) == 1)
+        process->drained(process->drained_data);
+}
+
+/* Those that were opened, in the order in which they were. */
+static void drain_doors(struct daemon_process *process, int64_t limit_ms)
+{
+    unsigned doors = process->doors;
+    process->doors = 0;
+    for (size_t s = 0; s < process->carried_count; s++) {
+        const struct carried *carried = &process->carried[s];
+        for (unsigned i = 0; carried->service->drain && i < carried->created && doors; i++, doors--) {
+            loop_enter(process->loops[i]);
+            carried->service->drain(carried->instances[i], limit_ms, one_drained, process);
+            loop_leave(process->loops[i]);
+        }
+    }
+}
+
 void process_drain(struct daemon_process *process, void (*drained)(void *data), void *data)
 {
+    int64_t limit_ms = config_duration_ms(process->config, "drain.limit");
     observation_not_ready(process->observation, "draining");
-    rpc_server_drain(process->server, config_duration_ms(process->config, "drain.limit"), drained, data);
+    process->drained = drained;
+    process->drained_data = data;
+    atomic_store(&process->open, process->doors + 1);
+    drain_doors(process, limit_ms);
+    rpc_server_drain(process->server, limit_ms, one_drained, process);
 }
 
 /* ---- the end ---------------------------------------------------------------------------------------------------- */
+
+static void doors_closed(void *data)
+{
+    sem_post(data);
+}
+
+/* After a start that failed half way; otherwise the drain has closed them. */
+static void close_doors(struct daemon_process *process)
+{
+    sem_t closed;
+    if (!process->doors)
+        return;
+    sem_init(&closed, 0, 0);
+    process->drained = doors_closed;
+    process->drained_data = &closed;
+    atomic_store(&process->open, process->doors);
+    drain_doors(process, 0);
+    while (sem_wait(&closed) != 0)
+        continue;
+    sem_destroy(&closed);
+}
 
 static void destroy_instances(struct daemon_process *process)
 {
@@ -295,6 +379,7 @@ void process_stop(struct daemon_process **process_pointer)
     if (!process)
         return;
     *process_pointer = NULL;
+    close_doors(process);
     rpc_server_destroy(&process->server);
     destroy_instances(process);
     observation_stop(&process->observation);

@@ -14,13 +14,18 @@
 struct daemon_process;
 struct http_client;
 struct metrics;
+struct rpc_auth;
+struct rpc_schema;
 struct spans;
 
 /* What an instance may use, for as long as it lives. */
 struct service_context {
     const struct config *config;
     struct loop *loop;
-    struct http_client *http; /* of this loop */
+    const struct rpc_schema *schema;
+    const struct rpc_auth *auth;        /* who may call; NULL: anyone may call anything */
+    ProtobufCService *const *instances; /* of this very service, one a loop; those of later loops are yet to come */
+    struct http_client *http;           /* of this loop */
     struct metrics *metrics;
     struct spans *spans; /* NULL where no traces are recorded */
     struct daemon_process *process;
@@ -38,6 +43,12 @@ struct service {
     ProtobufCService *(*create)(const struct service_context *context, struct status *st);
     /* From inside its loop, when no call is under way any more. */
     void (*destroy)(ProtobufCService *instance);
+
+    /* Of a service with a door of its own beside gRPC; both or none. Both run from inside the loop: `serve` once gRPC
+     * listens and all instances are there (never for the command line), `drain` to close the door to new calls.
+     * `drained` runs once, from the loop, when the last call of the door is over; at `limit_ms` they are cut. */
+    bool (*serve)(ProtobufCService *instance, const struct service_context *context, struct status *st);
+    void (*drain)(ProtobufCService *instance, int64_t limit_ms, void (*drained)(void *data), void *data);
 };
 
 /* The way to another service: by the address in the configuration ("peers.planner") where one is set, else in this

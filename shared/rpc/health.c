@@ -136,9 +136,10 @@ void rpc_health_changed(struct rpc_server *server)
 
 void rpc_health_end_watches(struct rpc_lane *lane)
 {
-    while (lane->watches) {
-        struct rpc_call *call = lane->watches->call;
-        unwatch(lane->watches);
+    for (struct health_watch *watch = lane->watches, *next; watch; watch = next) {
+        next = watch->next;
+        struct rpc_call *call = watch->call;
+        unwatch(watch);
         rpc_fail_with(call, UNAVAILABLE, "the server is shutting down");
     }
 }

@@ -291,6 +291,8 @@ static void prepare_call(struct local *local, struct local_stub *stub, struct lo
     call->deadline_ns = local->base.deadline_ns;
     if (local->base.call->parent)
         call->principal = local->base.call->parent->principal;
+    else if (local->base.call->principal)
+        call->principal = *local->base.call->principal;
     trace_child(&call->trace, &local->base.trace);
     rpc_call_begin(call);
     copy_metadata(local);

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/random.h"
 #include "rpc/runtime.h"
 #include "rpc/trim.h"
 
@@ -54,6 +55,7 @@ bool rpc_start(struct loop *const *loops, unsigned count, struct status *st)
     assert(queue_count == 0 && count <= LOOPS_MAX);
     setenv("GRPC_CLIENT_CHANNEL_BACKUP_POLL_INTERVAL_MS", BACKUP_POLL_MS, 0);
     gpr_set_log_function(log_core);
+    srand((unsigned)random_u64()); /* core spreads the ages of connections by rand(): not alike in every process */
     grpc_init();
     for (unsigned i = 0; i < count; i++) {
         assert(loop_index(loops[i]) == i);

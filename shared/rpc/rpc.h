@@ -99,8 +99,8 @@ const char *rpc_call_peer(struct rpc_call *call);
 const void *rpc_call_metadata(const struct rpc_call *call, const char *key, size_t *size);
 
 /* Metadata of the answer, copied. Initial metadata goes out with the first message; later additions are lost.
- * Ours stays under 4 KB a call, or clients drop the connection; more is refused with false, and so is a value that is not
- * printable ASCII under a key without "-bin". */
+ * Ours stays under 4 KB a call, or clients drop the connection; more is refused with false, and so is a value that is
+ * not printable ASCII under a key without "-bin". */
 bool rpc_call_add_initial(struct rpc_call *call, const char *key, const void *value, size_t size);
 bool rpc_call_add_trailing(struct rpc_call *call, const char *key, const void *value, size_t size);
 
@@ -128,11 +128,13 @@ void rpc_call_on_writable(struct rpc_call *call, void (*writable)(struct rpc_cal
  * On the last run `status` says how the call ended. The response lives until the closure returns.
  * The closure never runs from within the function that starts, resumes or cancels the call. */
 struct rpc_client_call {
-    struct loop *loop;                   /* where the closure runs */
-    struct rpc_call *parent;             /* on whose behalf: hands on deadline, cancellation and trace. May be NULL */
-    const struct trace_context *trace;   /* the parent span where there is no parent call. May be NULL */
-    int64_t timeout_ms;                  /* never more than the parent has left */
-    const struct rpc_metadata *metadata; /* borrowed until the call has been started */
+    struct loop *loop;                     /* where the closure runs */
+    struct rpc_call *parent;               /* on whose behalf: hands on deadline, cancellation and trace. May be NULL */
+    const struct trace_context *trace;     /* the parent span where there is no parent call. May be NULL */
+    const struct rpc_principal *principal; /* who calls, where there is no parent call: for in-process stubs alone,
+                                              remote ones show the channel's key. Outlives the call. May be NULL */
+    int64_t timeout_ms;                    /* never more than the parent has left */
+    const struct rpc_metadata *metadata;   /* borrowed until the call has been started */
     size_t metadata_count;
     void *owner; /* the caller's own pointer */
 

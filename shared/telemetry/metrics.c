@@ -210,6 +210,7 @@ uint32_t metrics_series(struct metric_family *family, const char *const *values)
         series_of(family, &other);
     }
     struct metric_series *series = series_of(family, &key);
+    assert(series || family->first); /* only what has labels is refused, and then there is "other" */
     uint32_t cell = series ? series->cell : family->first->cell;
     pthread_mutex_unlock(lock);
     return cell;
