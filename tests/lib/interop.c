@@ -181,8 +181,9 @@ static void full_duplex_call(service_functions *self, const Grpc__Testing__Strea
                              Grpc__Testing__StreamingOutputCallResponse_Closure reply, void *data)
 {
     struct rpc_call *call = data;
+    if (!rpc_call_data(call)) /* once, whatever the number of messages */
+        echo_metadata(call);
     struct output *output = output_of(call, reply);
-    echo_metadata(call);
     if (!request) {
         output->ended = true;
     } else if (request->response_status && request->response_status->code != OK) {
