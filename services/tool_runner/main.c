@@ -1,5 +1,5 @@
-#include "tool_runner.h"
 #include "suite.h"
+#include "tool_runner.h"
 
 static const struct service *const services[] = {
     &tool_runner_service,

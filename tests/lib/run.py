@@ -16,6 +16,8 @@ import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 PRESETS = ["release", "asan", "tsan"]
+# TSan looks at what threads touch: the runtime under load. Which bytes a client sends makes no difference to it.
+LEFT_OUT = {"tsan": "rpc_node|rpc_python_(limits|tls|reflection|keys)|interop|fault_|aimock|door_sdk"}
 PASSED = re.compile(r"^(\d+: )?(\[       OK \]|ok - )", re.M)
 FAILED = re.compile(r"^(?:\d+: )?(?:\[  FAILED  \] (?!\d+ test)(\S+)$|not ok - (.*))", re.M)
 TEST_ENDED = re.compile(r"^\s*\d+/\d+ Test\s+#(\d+): (\S+) \.+\s*(Passed|\*\*\*\S+.*?)\s+([\d.]+) sec", re.M)
@@ -41,6 +43,8 @@ def build(preset):
 def run(preset, names):
     """Runs ctest, passing a line a test on as it ends; returns sentences passed and the texts of those that failed."""
     command = ["ctest", "--preset", preset, "--verbose"]
+    if preset in LEFT_OUT:
+        command += ["-E", LEFT_OUT[preset]]
     if names:
         command += ["-R", "|".join(re.escape(name) for name in names)]
     environment = dict(os.environ, TSAN_OPTIONS="ignore_noninstrumented_modules=1 halt_on_error=1",
