@@ -241,6 +241,7 @@ void rpc_server_drain(struct rpc_server *server, int64_t limit_ms, void (*draine
         age_ms ? drain->began_ns + ((int64_t)((double)age_ms * AGE_JITTER) + AGE_MARGIN_MS) * NS_PER_MS : TIME_NEVER;
     drain->drained = drained;
     drain->data = data;
+    atomic_store(&server->leaving, true);
     for (size_t i = 0; i < server->service_count; i++)
         atomic_store(&server->serving[i], false);
     rpc_server_set_serving(server, "", false);
@@ -251,7 +252,7 @@ void rpc_server_drain(struct rpc_server *server, int64_t limit_ms, void (*draine
     loop_post(server->lanes[0].loop, &drain->begin_work);
 }
 
-void rpc_drain_finish(struct rpc_server *server)
+bool rpc_drain_finish(struct rpc_server *server)
 {
     if (!server->drain)
         server->drain = drain_create(server);
@@ -261,12 +262,14 @@ void rpc_drain_finish(struct rpc_server *server)
         cut(drain);
     loop_leave(server->lanes[0].loop);
     struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
+    clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_sec += FINISH_LIMIT_SEC;
     pthread_mutex_lock(&drain->lock);
-    while (!drain->is_shut && pthread_cond_timedwait(&drain->changed, &drain->lock, &until) == 0)
+    while (!drain->is_shut && pthread_cond_clockwait(&drain->changed, &drain->lock, CLOCK_MONOTONIC, &until) == 0)
         continue;
+    bool is_shut = drain->is_shut;
     pthread_mutex_unlock(&drain->lock);
+    return is_shut;
 }
 
 void rpc_drain_free(struct drain *drain)

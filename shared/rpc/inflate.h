@@ -15,6 +15,7 @@ struct rpc_incoming {
     size_t size;
     bool compressed; /* it came compressed */
     grpc_slice slice;
+    grpc_byte_buffer *buffer; /* that the slice is part of; NULL where it stands alone */
 };
 
 /* Takes `*buffer` and nulls it; give `incoming` back with rpc_incoming_fini also after a failure. RESOURCE_EXHAUSTED

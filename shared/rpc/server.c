@@ -206,6 +206,7 @@ int rpc_server_port(const struct rpc_server *server)
 
 void rpc_server_set_serving(struct rpc_server *server, const char *service, bool serving)
 {
+    serving = serving && !atomic_load(&server->leaving);
     if (!*service)
         atomic_store(&server->whole_serving, serving);
     for (size_t i = 0; i < server->service_count; i++)
@@ -234,8 +235,10 @@ void rpc_server_destroy(struct rpc_server **server_pointer)
     if (!server)
         return;
     *server_pointer = NULL;
-    if (server->started)
-        rpc_drain_finish(server);
+    if (server->started && !rpc_drain_finish(server)) {
+        log_warn("rpc.leaked", "gRPC core does not let go of port %d; its server stays in memory", server->port);
+        return;
+    }
     unsigned alive = calls_alive(server);
     for (int waited_ms = 0; alive && waited_ms < END_LIMIT_MS; waited_ms += END_LOOK_MS) {
         usleep(END_LOOK_MS * 1000);

@@ -10,8 +10,8 @@
 #include <grpc/grpc.h>
 #include <stdatomic.h>
 
-/* Bytes of request metadata, 32 more counted for each key as HTTP/2 does. More ends the connection; from a peer that has
- * not acknowledged our SETTINGS core takes any amount, and the call is refused when it arrives. */
+/* Bytes of request metadata, 32 more counted for each key as HTTP/2 does. More ends the connection; from a peer that
+ * has not acknowledged our SETTINGS core takes any amount, and the call is refused when it arrives. */
 #define SERVER_METADATA_MAX (16u << 10)
 
 struct server_call;
@@ -58,6 +58,7 @@ struct rpc_server {
     size_t service_count;
     atomic_bool whole_serving;
     bool started;
+    atomic_bool leaving;  /* the drain has begun: nothing is SERVING any more */
     atomic_bool refusing; /* no more calls are taken from gRPC */
     int port;
     struct drain *drain;

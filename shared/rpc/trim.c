@@ -6,8 +6,9 @@
 #include <unistd.h>
 
 #define LOOK_EVERY_MS 2000
-#define SPARE_MORE    ((size_t)16 << 20) /* bytes that must have come on top since the last trim: it takes 0.1 ms a MiB \
-                                          */
+#define SPARE_MORE                                                                                                     \
+    ((size_t)16 << 20) /* bytes that must have come on top since the last trim: it takes 0.1 ms a MiB                  \
+                        */
 
 static struct timer look;
 static struct loop *looker;

@@ -94,7 +94,7 @@ def some_body(chance, last):
         if squeezed:
             squeeze = zlib.compressobj(1, zlib.DEFLATED, 31)
             payload = squeeze.compress(payload) + squeeze.flush()
-            if chance.random() < 0.5:
+            if chance.random() < 0.5 and not last:
                 payload = mutated(chance, payload)
         out += message(payload, squeezed, None if chance.random() < 0.97 else chance.getrandbits(32))
     return out
@@ -205,7 +205,7 @@ def main():
     report.line(ok, f"Nothing crashes for {SECONDS:.0f} s", f"{sums}; seed {SEED}")
     report.line(politeness["answered"] == politeness["calls"], "The server answers all along",
                 f"{politeness['answered']} of {politeness['calls']}, p99 {politeness['p99_ms']:.0f} ms "
-                f"{politeness['codes'] or ''}; {before:.0f} → {server.rss() if ok else 0:.0f} MiB")
+                f"{politeness['codes'] or ''} {politeness['texts'] or ''}; {before:.0f} → {server.rss() if ok else 0:.0f} MiB")
     server.stop()
     report.line(server.process.returncode == 0, "It drains and ends as usual", f"exit code {server.process.returncode}")
     if report.failures:

@@ -3,6 +3,7 @@ same door. Attackers come from addresses of their own, as the door's limits are 
 
 import hashlib
 import os
+import signal
 import socket
 import ssl
 import subprocess
@@ -344,6 +345,34 @@ def with_everything(report, folder, certificate, both):
     server.stop()
 
 
+def drains(report, certificate, both):
+    """SIGUSR1, as at the end of a pod: the call under way is answered, nobody new comes in."""
+    server = start_server()
+    door = start_door(server, both)
+    tls = tls_context(certificate)
+    wait_until_up(door, tls)
+    peer = Peer(door.port, tls=tls)
+    stream = peer.open(SLEEP)
+    peer.send_body(stream, message(b"\x08\xdc\x0b"))  # 1.5 s
+    time.sleep(0.3)
+    door.process.send_signal(signal.SIGUSR1)
+    time.sleep(0.3)
+    try:
+        Peer(door.port, tls=tls, timeout_s=1).close()
+        refused = False
+    except OSError:
+        refused = True
+    status = peer.status(stream)
+    peer.close()
+    try:
+        door.process.wait(10)
+    except subprocess.TimeoutExpired:
+        pass
+    report.line(refused and status == OK and not door.alive(), "On SIGUSR1 the door answers what is under way and ends",
+                f"status {status}, {'nobody new came in' if refused else 'somebody new came in'}")
+    server.stop()
+
+
 def wait_until_up(door, tls, more=b""):
     until = time.monotonic() + 10
     while time.monotonic() < until:
@@ -389,6 +418,7 @@ def main():
         door.stop()
         server.stop()
         failing_service(report, certificate, both)
+        drains(report, certificate, both)
         with_everything(report, folder, certificate, both)
     sys.exit(report.failures > 0)
 

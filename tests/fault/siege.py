@@ -30,8 +30,10 @@ THREADS_KEPT_MAX = 8  # gRPC starts timer and executor threads with load and let
 FILES_KEPT_MAX = 4  # connections of the polite client that are just closing
 RETURN_WAIT_S = 7  # the runtime looks for memory to give back every 2 s
 
-# Everybody shares two cores with the attacker and perhaps with other builds: this is the line between slow and starved.
+# The line between slow and starved; measured on two idle cores: 5 to 40 ms, 200 ms where the quota is used up. Whoever
+# starves once is attacked again: it may have been another program that took the cores.
 P99_MAX_MS = 500
+ATTEMPTS_MAX = 3
 
 PR_SET_PDEATHSIG = 1
 libc = ctypes.CDLL(None)
@@ -199,7 +201,18 @@ class Siege:
                              f"{self.first[subject][0]:.0f} MiB at first, {before[subject]:.0f}, {subject.rss():.0f}")
 
     def run(self, sentence, attack, *arguments, peak_max_mib=None, polite=None):
-        polite = polite or self.polite
+        for attempt in range(1, ATTEMPTS_MAX + 1):
+            problems, starved, figures = self.attempt(attack, arguments, peak_max_mib, polite or self.polite)
+            if not starved or problems:
+                break
+        if starved:
+            problems.append("the polite client starved")
+        if attempt > 1:
+            figures.append(f"attempt {attempt}")
+        self.report.line(not problems, sentence, "; ".join(problems + figures))
+
+    def attempt(self, attack, arguments, peak_max_mib, polite):
+        """One attack. Returns what went wrong, whether the polite client waited too long, and the figures."""
         before = {subject: (subject.rss(), subject.cpu_s()) for subject in self.subjects}
         for subject in self.subjects:
             subject.forget_peak()
@@ -213,21 +226,12 @@ class Siege:
         took_s = time.monotonic() - began
         time.sleep(max(0, 1 - took_s))
         politeness = polite.end()
-        dead = [subject.name for subject in self.subjects if not subject.alive()]
-        if dead:
-            self.report.line(False, sentence, f"{', '.join(dead)} died")
-            for subject in self.subjects:
-                print(subject.last_words())
-            self.report.failures += 1
-            sys.exit(1)
+        self.end_if_dead()
         self.wait_for_return()
-        problems = [wrong] if wrong else []
+        problems, figures = [wrong] if wrong else [], [seen] if seen else []
         if politeness["answered"] != politeness["calls"]:
             problems.append(f"polite calls failed: {politeness['codes']} {politeness['texts']} "
                             f"and {politeness['unheard']} unheard")
-        if politeness["p99_ms"] > P99_MAX_MS:
-            problems.append("the polite client starved")
-        figures = [seen] if seen else []
         figures.append(f"polite {politeness['answered']} of {politeness['calls']}, p99 {politeness['p99_ms']:.0f} ms")
         for subject in self.subjects:
             rss, cpu_s = before[subject]
@@ -238,7 +242,14 @@ class Siege:
             figures.append(f"{subject.name} {rss:.0f} → {subject.peak():.0f} → {subject.rss():.0f} MiB, "
                            f"{subject.threads()} threads, {subject.files()} files, {subject.cpu_s() - cpu_s:.1f} s cpu")
         figures.append(f"{took_s:.1f} s")
-        self.report.line(not problems, sentence, "; ".join(problems + figures))
+        return problems, politeness["p99_ms"] > P99_MAX_MS, figures
+
+    def end_if_dead(self):
+        for subject in self.subjects:
+            if not subject.alive():
+                self.report.line(False, f"The {subject.name} lives", f"exit code {subject.process.returncode}")
+                print(subject.last_words())
+                sys.exit(1)
 
 
 def in_parallel(count, function, *arguments):

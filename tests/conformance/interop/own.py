@@ -17,7 +17,8 @@ from relay import Relay  # noqa: E402
 SMALL, LARGE_REQUEST, LARGE_ANSWER = 1, 271_828, 314_159
 CONCURRENT = 1000
 CONCURRENT_SECONDS = 120
-MEMORY_KB = CONCURRENT * LARGE_ANSWER // 1024 + (96 << 10)  # every answer may wait to be read; requests have a quota
+QUOTA = 512 << 20  # of the server under them: with less, gRPC refuses calls where the server is slow to read
+MEMORY_KB = CONCURRENT * (LARGE_REQUEST + LARGE_ANSWER) // 1024 + (64 << 10)  # each message is there once at most
 SPECIAL = "\t\ntest with whitespace\r\nand Unicode BMP ☺ and non-BMP 😈\t\n"
 
 Simple, Output = message("SimpleRequest"), message("StreamingOutputCallRequest")
@@ -114,6 +115,7 @@ def main():
         with server.channel() as channel:
             special_status_message(Stub(channel, INTEROP))
         compressed(server)
+    with Server("--memory-max", str(QUOTA), name="the server of many large calls") as server:
         many_large(server)
     finish()
 

@@ -1,6 +1,9 @@
 """Two servers in a row: what our own client hands on, and how soon it finds a server that is back."""
+import random
+import socket
 import threading
 import time
+from concurrent import futures
 
 import grpc
 
@@ -18,6 +21,7 @@ def run():
         with Server("--forward", target, name="the first server") as first, first.channel() as channel, \
                 second.channel() as second_channel:
             handed_on(Stub(channel, PROBE), Stub(second_channel, PROBE))
+    what_it_sends()
     for kind, scheme in (("an address", "ipv4:127.0.0.1"), ("a name", "dns:///localhost")):
         peer_comes_back(kind, scheme)
 
@@ -54,9 +58,61 @@ def handed_on(first, second):
         return f"after {delay_ms:.1f} ms"
 
 
+class Witness(grpc.GenericRpcHandler):
+    """A Probe of python's, which answers Sleep and keeps what it was sent."""
+
+    def __init__(self):
+        self.metadata, self.seconds_left = {}, None
+
+    def service(self, details):
+        return grpc.unary_unary_rpc_method_handler(self._sleep) if details.method.endswith("/Sleep") else None
+
+    def _sleep(self, request, context):
+        self.metadata, self.seconds_left = dict(context.invocation_metadata()), context.time_remaining()
+        return request
+
+
+def what_it_sends():
+    """Our client before a server of python's."""
+    witness, python = Witness(), grpc.server(futures.ThreadPoolExecutor(4), options=[("grpc.so_reuseport", 0)])
+    python.add_generic_rpc_handlers((witness,))
+    port = python.add_insecure_port("127.0.0.1:0")
+    python.start()
+    trace, span = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
+    with Server("--forward", f"ipv4:127.0.0.1:{port}", name="the server before python's") as first, \
+            first.channel() as channel:
+        probe = Stub(channel, PROBE)
+
+        @check("our client calls a server of python's")
+        def _():
+            probe.Forward(Sleep(), metadata=(("traceparent", f"00-{trace}-{span}-01"),), timeout=3)
+
+        @check("the trace is continued over the second call, with a span of its own")
+        def _():
+            parts = witness.metadata["traceparent"].split("-")
+            expect(parts[1] == trace and parts[2] != span and parts[3] == "01", f"it is {witness.metadata}")
+
+        @check("the second call has the first one's deadline, and never none")
+        def _():
+            expect(2 < witness.seconds_left <= 3.1, f"it has {witness.seconds_left} s")
+            probe.Forward(Sleep())
+            expect(0 < witness.seconds_left <= 31, f"without one it has {witness.seconds_left} s")
+
+        @check("a key that the first server was sent goes no further")
+        def _():
+            probe.Forward(Sleep(), metadata=(("authorization", "Bearer secret"),), timeout=3)
+            expect("authorization" not in witness.metadata, "it was handed on")
+
+        @check("an error of the second server reaches the client with its code and text")
+        def _():
+            witness._sleep = lambda request, context: context.abort(grpc.StatusCode.ABORTED, "as python says: ünïcödé")
+            expect_code(refusal(probe.Forward, Sleep(), timeout=3), grpc.StatusCode.ABORTED, "as python says: ünïcödé")
+    python.stop(None)
+
+
 def peer_comes_back(kind, scheme):
     """Calls go on while the second server is away, so that the first one's channel knows that it is."""
-    second = Server(name="the server that comes back")
+    second = Server(listen=f"127.0.0.1:{settled_port()}", name="the server that comes back")
     with Server("--forward", f"{scheme}:{second.port}", name=f"the server before it, given {kind}") as first, \
             first.channel() as channel:
         probe = Stub(channel, PROBE)
@@ -65,16 +121,13 @@ def peer_comes_back(kind, scheme):
             @check(f"a peer given by {kind} that was killed and away for {away} s is found within {BACK_SECONDS} s")
             def _():
                 nonlocal second
-                port = second.port
                 second.kill()
-                answered_at, over = [], threading.Event()
-                threads = [threading.Thread(target=keep_calling, args=(probe, answered_at, over))]
-                threads[0].start()
+                answered_at = []
+                caller = threading.Thread(target=keep_calling, args=(probe, answered_at), daemon=True)
+                caller.start()
                 time.sleep(away)
-                answered_at.clear()
-                second = Server(listen=f"127.0.0.1:{port}", name="the server that comes back")
-                over.wait(10)
-                threads[0].join()
+                second = Server(listen=second.address, name="the server that comes back")
+                caller.join()
                 expect(answered_at, "no call was answered")
                 took = max(0, answered_at[0] - second.listening_at)
                 expect(took <= BACK_SECONDS, f"it was found after {took:.2f} s")
@@ -83,17 +136,30 @@ def peer_comes_back(kind, scheme):
         pass
 
 
-def keep_calling(probe, answered_at, over):
-    """Calls until one is answered after the peer was away, or ten seconds are over."""
-    refused = False
-    until = time.monotonic() + 15
+def settled_port():
+    """A free port that the kernel gives to nobody: whoever dials a port of its own choice again and again, while nobody
+    listens there, is connected to itself in the end."""
+    with open("/proc/sys/net/ipv4/ip_local_port_range", encoding="ascii") as file:
+        first = int(file.read().split()[0])
+    for port in random.sample(range(15000, first), 100):
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+                return port
+            except OSError:
+                continue
+    raise RuntimeError(f"no free port between 15000 and {first}")
+
+
+def keep_calling(probe, answered_at):
+    """Calls until one is answered after one was refused."""
+    refused, until = False, time.monotonic() + 15
     while time.monotonic() < until:
         try:
             probe.Forward(Sleep(), timeout=1)
             if refused:
                 answered_at.append(time.monotonic())
-                break
+                return
         except grpc.RpcError:
             refused = True
         time.sleep(1 / CALLS_PER_SECOND)
-    over.set()
