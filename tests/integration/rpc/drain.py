@@ -25,6 +25,7 @@ AGES_MS = 2000, 3000  # of the one that leaves and the one that stays: both pass
 NEVER = 0, 0
 UNARY_THREADS, STREAM_THREADS = 6, 6
 BEFORE_SECONDS, AFTER_SECONDS = 1.0, 1.0
+CUT_EACH = 100  # unary calls, streams and conversations that the drain's limit finds
 CALLS_MIN = 300 if SANITIZED else 3000
 STREAM = {"messages": 10, "interval_ms": 40, "bytes": 100}
 CONFIG = {"loadBalancingConfig": [{"round_robin": {}}]}
@@ -207,13 +208,13 @@ def cut_calls():
         server = Server(drain_ms=1000, cuts=True)
         with server.channel() as channel:
             probe = Stub(channel, PROBE)
-            calls = [probe.Sleep.future(Sleep(delay_ms=60000, key=f"cut {i}")) for i in range(20)]
-            streams = [probe.Count(Count(messages=1 << 40, interval_ms=10)) for _ in range(20)]
+            calls = [probe.Sleep.future(Sleep(delay_ms=60000, key=f"cut {i}")) for i in range(CUT_EACH)]
+            streams = [probe.Count(Count(messages=1 << 40, interval_ms=10)) for _ in range(CUT_EACH)]
             more = threading.Event()
-            talks = [probe.Chat(hold(more)) for _ in range(20)]
+            talks = [probe.Chat(hold(more)) for _ in range(CUT_EACH)]
             for stream in streams + talks:
                 next(stream)
-            wait_begun(probe, "cut 19")
+            wait_begun(probe, f"cut {CUT_EACH - 1}")
             asked = time.monotonic()
             server.ask_to_stop()
             for call in calls:
