@@ -96,6 +96,16 @@ bool answer_say(struct answer *answer, enum answer_part part, const char *text, 
     return true;
 }
 
+void answer_seal(struct answer *answer, const char *text)
+{
+    struct failure ignored = {0};
+    size_t size = strlen(text);
+    answer->seal_broken = answer->seal_broken || size > ANSWER_SEAL_MAX - answer->seal.size ||
+                          !answer_append(answer, &answer->seal, text, size, &ignored);
+    if (answer->seal_broken)
+        answer->seal = (struct answer_text){0};
+}
+
 /* ---- what it cost ----------------------------------------------------------------------------------------------- */
 
 void answer_spend(struct answer *answer, int64_t input, int64_t output, int64_t cached_input, int64_t reasoning)
@@ -105,6 +115,13 @@ void answer_spend(struct answer *answer, int64_t input, int64_t output, int64_t 
     answer->usage.output_tokens = output;
     answer->usage.cached_input_tokens = cached_input;
     answer->usage.reasoning_tokens = reasoning;
+}
+
+void answer_read(struct answer *answer, int64_t input, int64_t cached_input)
+{
+    answer->read = true;
+    answer->usage.input_tokens = input;
+    answer->usage.cached_input_tokens = cached_input;
 }
 
 /* Bytes of UTF-8 to a token: within a fifth for English and Japanese alike. */
@@ -134,7 +151,8 @@ const Renga__V1__Usage *answer_usage(struct answer *answer)
     for (const struct answer_call *call = answer->first_call; call; call = call->next)
         said += call->arguments.seen;
     size_t asked = question_bytes(answer->request);
-    answer->usage.input_tokens = (int64_t)((asked + BYTES_PER_TOKEN - 1) / BYTES_PER_TOKEN);
+    if (!answer->read)
+        answer->usage.input_tokens = (int64_t)((asked + BYTES_PER_TOKEN - 1) / BYTES_PER_TOKEN);
     answer->usage.output_tokens = (int64_t)((said + BYTES_PER_TOKEN - 1) / BYTES_PER_TOKEN);
     answer->usage.estimated = true;
     return &answer->usage;
@@ -159,6 +177,7 @@ Renga__V1__ChatMessage *answer_message(struct answer *answer)
     message->role = RENGA__V1__CHAT_ROLE__CHAT_ROLE_ASSISTANT;
     message->content = kept(&answer->parts[ANSWER_TEXT]);
     message->reasoning = kept(&answer->parts[ANSWER_REASONING]);
+    message->reasoning_signature = kept(&answer->seal);
     message->refusal = kept(&answer->parts[ANSWER_REFUSAL]);
     message->tool_calls = list;
     message->n_tool_calls = count;

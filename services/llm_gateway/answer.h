@@ -26,6 +26,7 @@
 #define ANSWER_CONTENT_MAX   ((size_t)1 << 20)
 #define ANSWER_REASONING_MAX ((size_t)1 << 20)
 #define ANSWER_REFUSAL_MAX   ((size_t)64 << 10)
+#define ANSWER_SEAL_MAX      ((size_t)64 << 10)
 #define ANSWER_CALLS_MAX     128
 #define ANSWER_CALL_ID_MAX   128
 #define ANSWER_TOOL_NAME_MAX 64
@@ -39,6 +40,8 @@ struct answer_text {
     size_t size, room;
     size_t seen; /* bytes that came, kept or not */
 };
+
+struct json_schema;
 
 struct answer_call {
     struct answer_call *next;
@@ -65,6 +68,7 @@ struct answer {
     bool keeps_content, keeps_rest;
     void (*piece_came)(struct answer *answer, const struct answer_piece *piece); /* NULL: nobody waits for pieces */
     void *owner;
+    const struct json_schema *schema; /* of answer_expect; NULL: none */
 
     /* Told by the provider. */
     char id[ANSWER_ID_MAX + 1];
@@ -74,19 +78,28 @@ struct answer {
     bool had_choice; /* it said something, be it empty */
     bool ended;      /* it said itself that nothing more comes */
     struct answer_text parts[ANSWER_PARTS];
+    struct answer_text seal; /* on the thinking: ChatMessage.reasoning_signature */
+    bool seal_broken;        /* it could not be kept whole, and is none */
     struct answer_call *first_call, *last_call;
     int call_count;
     Renga__V1__Usage usage;
     bool spent;
+    bool read; /* the input's counts are known, the output's are not yet */
 };
 
 void answer_init(struct answer *answer, struct arena *arena, const Renga__V1__ChatRequest *request);
+
+/* Compiles the schema that the answer is to fit. False with INVALID_ARGUMENT that names the field. */
+bool answer_expect(struct answer *answer, struct status *st);
 
 /* The provider's names for the answer and the model: the first id and the last model that are not empty count. */
 void answer_name(struct answer *answer, const char *id, const char *model);
 
 /* More of the text, the thinking or the refusal. */
 bool answer_say(struct answer *answer, enum answer_part part, const char *text, struct failure *failure);
+
+/* More of the provider's seal on its thinking. What cannot be kept whole is not kept. */
+void answer_seal(struct answer *answer, const char *text);
 
 /* More of a tool call. `index` is -1, `id` and `name` are "" where the provider does not give them with this piece. */
 struct answer_call_piece {
@@ -105,13 +118,19 @@ void answer_stop(struct answer *answer, Renga__V1__FinishReason reason, const ch
 /* Counts as the provider gives them; the last ones count. */
 void answer_spend(struct answer *answer, int64_t input, int64_t output, int64_t cached_input, int64_t reasoning);
 
+/* The input's counts alone, of providers that give them first. */
+void answer_read(struct answer *answer, int64_t input, int64_t cached_input);
+
 /* Estimates the usage where the provider gave none. */
 const Renga__V1__Usage *answer_usage(struct answer *answer);
 
 /* Fills finish_reason, provider_finish_reason, structured_json and usage. False where the answer cannot be used: it did
- * not end, or is no JSON where JSON was asked for. What is checked so far: that it is JSON, and an object for
- * JSON_OBJECT; whether it fits its schema is not. */
+ * not end, or is not the JSON that was asked for. */
 bool answer_conclude(struct answer *answer, Renga__V1__ChatFinish *finish, struct failure *failure);
+
+/* answer_json.c: whether a JSON format was asked for; and the text as the JSON that fits it, for answer*.c alone. */
+bool answer_wants_json(const struct answer *answer);
+bool answer_check_json(struct answer *answer, char **json, struct failure *failure);
 
 /* The assistant's turn, from what was kept. NULL where memory is out. */
 Renga__V1__ChatMessage *answer_message(struct answer *answer);

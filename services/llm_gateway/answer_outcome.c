@@ -1,10 +1,6 @@
 /* The judgement over an answer that has ended: what it is by name, and whether it is what was asked for. */
 #include "answer.h"
 
-#include "base/json.h"
-
-#include <string.h>
-
 static bool tools_are_demanded(const Renga__V1__ChatRequest *request)
 {
     if (!request->tool_choice)
@@ -53,41 +49,15 @@ static bool calls_are_whole(const struct answer *answer, struct failure *failure
     return true;
 }
 
-static bool check_json(struct answer *answer, Renga__V1__ResponseFormatKind kind, Renga__V1__ChatFinish *finish,
-                       struct failure *failure)
-{
-    struct status st = {0};
-    const struct answer_text *text = &answer->parts[ANSWER_TEXT];
-    bool good = json_check(text->bytes, text->size, NULL, &st);
-    if (good && kind == RENGA__V1__RESPONSE_FORMAT_KIND__RESPONSE_FORMAT_KIND_JSON_OBJECT)
-        good =
-            text->bytes[strspn(text->bytes, " \t\r\n")] == '{' || fail(&st, INVALID_ARGUMENT, "is JSON, but no object");
-    if (good) {
-        finish->structured_json = text->bytes;
-        return true;
-    }
-    failure->problem = arena_strdup(answer->arena, st.text);
-    failure->raw_text = text->bytes;
-    failure->raw_size = text->size;
-    /* What the model wrote stands in the detail alone: this text is logged. */
-    return fail(&failure->status, DATA_LOSS,
-                "the model's answer is not the JSON that was asked for; the detail renga.v1.InvalidOutput shows it");
-}
-
 bool answer_conclude(struct answer *answer, Renga__V1__ChatFinish *finish, struct failure *failure)
 {
     if (!has_ended(answer, failure) || !calls_are_whole(answer, failure))
         return false;
-    const Renga__V1__ResponseFormat *format = answer->request->response_format;
-    Renga__V1__ResponseFormatKind kind =
-        format ? format->kind : RENGA__V1__RESPONSE_FORMAT_KIND__RESPONSE_FORMAT_KIND_TEXT;
     finish->finish_reason = outcome(answer);
     finish->provider_finish_reason = answer->word;
     answer_usage(answer);
     finish->usage = &answer->usage;
-    bool is_json = kind == RENGA__V1__RESPONSE_FORMAT_KIND__RESPONSE_FORMAT_KIND_JSON_OBJECT ||
-                   kind == RENGA__V1__RESPONSE_FORMAT_KIND__RESPONSE_FORMAT_KIND_JSON_SCHEMA;
-    if (is_json && finish->finish_reason == RENGA__V1__FINISH_REASON__FINISH_REASON_STOP)
-        return check_json(answer, kind, finish, failure);
+    if (answer_wants_json(answer) && finish->finish_reason == RENGA__V1__FINISH_REASON__FINISH_REASON_STOP)
+        return answer_check_json(answer, &finish->structured_json, failure);
     return true;
 }

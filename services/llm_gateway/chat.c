@@ -11,8 +11,6 @@
 #include <strings.h>
 
 #define BODY_MAX      ((size_t)32 << 20) /* a request of 4 MiB, most of it escaped */
-#define SENT_ID_MAX   128                /* Attempt.provider_request_id */
-#define EVENT_STREAM  "text/event-stream"
 #define MS_SINCE(ns)  ((clock_now_ns() - (ns)) / NS_PER_MS)
 #define UNCONST(text) ((char *)(uintptr_t)(text))
 
@@ -21,13 +19,21 @@ static void upstream_answers(struct transfer *transfer, int http_status);
 
 /* ---- asking ------------------------------------------------------------------------------------------------------ */
 
-static bool write_body(struct chat *chat, const Renga__V1__ChatRequest *request)
+static bool write_body(struct chat *chat)
 {
+    const struct deployment *deployment = chat->deployment;
+    struct capability capability = capability_of(chat->model);
+    bool new_limit = capability.new_token_limit && !deployment->token_limit_is_set;
+    capability.left_out |= deployment->provider->unknown | deployment_left_out(deployment, chat->model);
+    chat->left_out = capability.left_out;
     const struct chat_question question = {
-        .request = request,
+        .request = chat->answer.request,
         .model = chat->model,
         .stream = chat->send != NULL,
-        .old_token_limit = chat->deployment->old_token_limit,
+        .old_token_limit = deployment->old_token_limit && !new_limit,
+        .output_tokens = deployment->output_tokens,
+        .context_tokens = deployment->context_tokens,
+        .capability = capability,
     };
     struct json_writer writer;
     buffer_init(&chat->body, BODY_MAX);
@@ -39,9 +45,9 @@ static bool write_body(struct chat *chat, const Renga__V1__ChatRequest *request)
 static void set_time(struct chat *chat)
 {
     int64_t timeout_ms = chat->gateway->timeout_ms, deadline_ns = rpc_call_deadline_ns(chat->call);
-    if (deadline_ns != TIME_NEVER && deadline_ns < chat->began_ns + timeout_ms * NS_PER_MS) {
+    if (deadline_ns != TIME_NEVER && deadline_ns < chat->asked_ns + timeout_ms * NS_PER_MS) {
         chat->timeout_is_callers = true;
-        timeout_ms = (deadline_ns - chat->began_ns) / NS_PER_MS + 1;
+        timeout_ms = (deadline_ns - chat->asked_ns) / NS_PER_MS + 1;
     }
     chat->transfer.timeout_ms = timeout_ms > 0 ? timeout_ms : 1;
     if (chat->send)
@@ -57,7 +63,9 @@ static void client_left(struct rpc_call *call, void *data)
 static void ask(struct chat *chat)
 {
     struct transfer *transfer = &chat->transfer;
-    chat->began_ns = clock_now_ns();
+    if (!chat->began_ns)
+        chat->began_ns = clock_now_ns();
+    chat->asked_ns = clock_now_ns();
     chat->asked_wall_ms = clock_wall_ns() / NS_PER_MS;
     transfer_init(transfer, chat->deployment->chat_url, upstream_finished);
     transfer->method = "POST";
@@ -85,7 +93,12 @@ static const char *admit(const struct gateway *gateway, const Renga__V1__ChatReq
             "that needs none (llm_gateway.upstream)");
         return NULL;
     }
-    return models_find(&gateway->models, request->model, st);
+    const char *model = models_find(&gateway->models, request->model, st);
+    if (model && request->n_tools && capability_of(model).no_tools) {
+        fail_field(st, "tools", "the model '%s' has none; ask another, or leave them out", model);
+        return NULL;
+    }
+    return model;
 }
 
 /* NULL where the call has been ended. */
@@ -109,12 +122,15 @@ static struct chat *chat_create(struct gateway *gateway, struct rpc_call *call, 
     chat->patience.expired = chat_patience_over;
     answer_init(&chat->answer, rpc_call_arena(call), request);
     chat->answer.owner = chat;
-    return chat;
+    if (answer_expect(&chat->answer, &st))
+        return chat;
+    rpc_fail(call, &st);
+    return NULL;
 }
 
-static void write_and_ask(struct chat *chat, const Renga__V1__ChatRequest *request)
+void chat_ask(struct chat *chat)
 {
-    if (write_body(chat, request)) {
+    if (write_body(chat)) {
         ask(chat);
         return;
     }
@@ -130,7 +146,7 @@ void chat_begin(struct gateway *gateway, struct rpc_call *call, const Renga__V1_
         return;
     chat->reply = reply;
     chat->answer.keeps_content = chat->answer.keeps_rest = true;
-    write_and_ask(chat, request);
+    chat_ask(chat);
 }
 
 void chat_stream_begin(struct gateway *gateway, struct rpc_call *call, const Renga__V1__ChatRequest *request,
@@ -143,15 +159,15 @@ void chat_stream_begin(struct gateway *gateway, struct rpc_call *call, const Ren
     chat->answer.piece_came = chat_stream_piece;
     chat->answer.keeps_content = request->response_format != NULL; /* its JSON is checked at the end */
     rpc_call_on_writable(call, chat_stream_writable, chat);
-    write_and_ask(chat, request);
+    chat_ask(chat);
 }
 
 /* ---- the answer -------------------------------------------------------------------------------------------------- */
 
-static bool is_event_stream(const char *content_type)
+static bool is_stream(const struct provider *provider, const char *content_type)
 {
-    size_t length = sizeof EVENT_STREAM - 1;
-    return content_type && strncasecmp(content_type, EVENT_STREAM, length) == 0 &&
+    size_t length = strlen(provider->stream_type);
+    return content_type && strncasecmp(content_type, provider->stream_type, length) == 0 &&
            strchr("; \t", content_type[length]) != NULL;
 }
 
@@ -160,7 +176,8 @@ static bool is_event_stream(const char *content_type)
 static void upstream_answers(struct transfer *transfer, int http_status)
 {
     struct chat *chat = transfer->owner;
-    if (chat->send && http_status < 300 && is_event_stream(transfer_header(transfer, "content-type")))
+    if (chat->send && http_status < 300 &&
+        is_stream(chat->deployment->provider, transfer_header(transfer, "content-type")))
         chat_stream_open(chat);
 }
 
@@ -189,34 +206,49 @@ static void give_answer(struct chat *chat, Renga__V1__ChatFinish *finish)
         rpc_fail_with(chat->call, RESOURCE_EXHAUSTED, "the answer takes more memory than a call may have");
 }
 
+void chat_attempt(struct chat *chat, struct attempt *attempt)
+{
+    static const char *const names[] = {"x-request-id", "request-id", "apim-request-id"};
+    const char *sent_id = NULL;
+    for (size_t i = 0; !sent_id && i < sizeof names / sizeof names[0]; i++)
+        sent_id = transfer_header(&chat->transfer, names[i]);
+    snprintf(attempt->request_id, sizeof attempt->request_id, "%s",
+             sent_id && strlen(sent_id) <= SENT_ID_MAX ? sent_id : "");
+    chat_answered_by(chat, &attempt->asked);
+    renga__v1__attempt__init(&attempt->told);
+    attempt->told.asked = &attempt->asked;
+    attempt->told.http_status = chat->transfer.http_status;
+    attempt->told.provider_request_id = attempt->request_id;
+    attempt->told.started_ms = chat->asked_wall_ms;
+    attempt->told.duration_ms = MS_SINCE(chat->asked_ns);
+}
+
 /* The last words of an answer, and what they point at. */
 struct closing {
     Renga__V1__ChatFinish finish;
-    Renga__V1__AnsweredBy by;
-    Renga__V1__Attempt attempt, *attempts[1];
-    char request_id[SENT_ID_MAX + 1];
+    struct attempt last;
+    Renga__V1__Attempt *attempts[3];
 };
 
 /* What is the same for every answer, beside the outcome. */
 static void answered(struct chat *chat, struct closing *closing)
 {
-    const char *sent_id = transfer_header(&chat->transfer, "x-request-id");
     Renga__V1__ChatFinish *finish = &closing->finish;
-    Renga__V1__Attempt *attempt = closing->attempts[0] = &closing->attempt;
-    snprintf(closing->request_id, sizeof closing->request_id, "%s",
-             sent_id && strlen(sent_id) <= SENT_ID_MAX ? sent_id : "");
-    chat_answered_by(chat, &closing->by);
-    renga__v1__attempt__init(attempt);
-    attempt->asked = &closing->by;
-    attempt->http_status = chat->transfer.http_status;
-    attempt->provider_request_id = closing->request_id;
-    attempt->started_ms = chat->asked_wall_ms;
-    attempt->duration_ms = MS_SINCE(chat->began_ns);
-    finish->answered_by = &closing->by;
+    struct arena *arena = rpc_call_arena(chat->call);
+    uint32_t missed = capability_missed(chat->answer.request, chat->left_out);
+    chat_attempt(chat, &closing->last);
+    finish->answered_by = &closing->last.asked;
     finish->attempts = closing->attempts;
-    finish->n_attempts = 1;
-    finish->duration_ms = attempt->duration_ms;
-    finish->first_token_ms = chat->first_ns ? (chat->first_ns - chat->began_ns) / NS_PER_MS : attempt->duration_ms;
+    if (chat->adapted)
+        closing->attempts[finish->n_attempts++] = &chat->refused.told;
+    if (chat->repairs)
+        closing->attempts[finish->n_attempts++] = &chat->broken.told;
+    closing->attempts[finish->n_attempts++] = &closing->last.told;
+    finish->repaired = chat->repairs;
+    if (missed)
+        finish->n_degradations = capability_degradations(arena, missed, &finish->degradations);
+    finish->duration_ms = MS_SINCE(chat->began_ns);
+    finish->first_token_ms = chat->first_ns ? (chat->first_ns - chat->began_ns) / NS_PER_MS : finish->duration_ms;
     if (!chat->answer.id[0])
         snprintf(chat->answer.id, sizeof chat->answer.id, "chat-%016" PRIx64, random_u64());
     give_answer(chat, finish);
@@ -244,8 +276,15 @@ static void upstream_finished(struct transfer *transfer)
     loop_disarm(rpc_call_loop(chat->call), &chat->patience);
     buffer_fini(&chat->body);
     if (chat->reads_events)
-        sse_fini(&chat->sse);
-    if (chat_judge(chat, &closing.finish))
+        chat_stream_close(chat);
+    if (chat_adapt(chat))
+        return;
+    bool good = chat_judge(chat, &closing.finish);
+    if (!good && chat_repair(chat))
+        return;
+    if (chat->repairs)
+        chat_repair_end(chat, good);
+    if (good)
         answered(chat, &closing);
     else
         failed(chat);

@@ -16,13 +16,16 @@ static const char *header_of(const void *transfer, const char *name)
     return transfer_header(transfer, name);
 }
 
-/* An HTTP status of its own. */
+/* An HTTP status of its own; true where it is an outcome all the same. */
 static bool refused(struct chat *chat)
 {
     struct transfer *transfer = &chat->transfer;
     struct status *st = &chat->failure.status;
-    chat->deployment->provider->read_error(transfer->http_status, transfer->content, transfer->content_size,
-                                           &chat->failure);
+    const struct provider *provider = chat->deployment->provider;
+    if (provider->read_outcome &&
+        provider->read_outcome(&chat->answer, transfer->http_status, transfer->content, transfer->content_size))
+        return true;
+    provider->read_error(transfer->http_status, transfer->content, transfer->content_size, &chat->failure);
     bool may_come_back = st->code == UNAVAILABLE || (st->code == RESOURCE_EXHAUSTED && !chat->failure.reason);
     if (may_come_back)
         st->retry_after_ms = retry_hint_ms(header_of, transfer, clock_wall_ns() / NS_PER_MS);

@@ -21,6 +21,11 @@ static bool event_came(void *owner, const struct sse_event *event)
     return chat->deployment->provider->read_event(&chat->answer, event, &chat->failure) && !chat->answer.ended;
 }
 
+static bool line_came(void *owner, const char *line, size_t size)
+{
+    return event_came(owner, &(struct sse_event){.type = "message", .data = line, .size = size, .id = ""});
+}
+
 static void wait_for_reader(struct chat *chat)
 {
     transfer_pause(&chat->transfer);
@@ -33,7 +38,8 @@ static void bytes_came(struct transfer *transfer, const char *bytes, size_t size
     struct status st = {0};
     if (chat->answer.ended)
         return;
-    bool good = sse_feed(&chat->sse, bytes, size, &st);
+    bool good =
+        chat->reads_lines ? ndjson_feed(&chat->lines, bytes, size, &st) : sse_feed(&chat->sse, bytes, size, &st);
     if (chat->answer.ended) {
         loop_arm_after(rpc_call_loop(chat->call), &chat->patience, LINGER_MS);
         return;
@@ -50,9 +56,25 @@ static void bytes_came(struct transfer *transfer, const char *bytes, size_t size
 void chat_stream_open(struct chat *chat)
 {
     chat->reads_events = true;
-    sse_init(&chat->sse, UPSTREAM_EVENT_MAX, event_came, chat);
+    chat->reads_lines = strstr(chat->deployment->provider->stream_type, "ndjson") != NULL;
+    if (chat->reads_lines)
+        ndjson_init(&chat->lines, UPSTREAM_EVENT_MAX, line_came, chat);
+    else
+        sse_init(&chat->sse, UPSTREAM_EVENT_MAX, event_came, chat);
     chat->transfer.body_received = bytes_came; /* from here on; the transfer looks at it with each piece */
     chat->transfer.response_max = chat->gateway->stream_max;
+}
+
+/* An event of SSE counts only with its blank line; the last line of NDJSON needs nothing behind it. */
+void chat_stream_close(struct chat *chat)
+{
+    if (!chat->reads_lines) {
+        sse_fini(&chat->sse);
+        return;
+    }
+    if (chat->transfer.end == TRANSFER_COMPLETE && !chat->answer.ended && chat->failure.status.code == OK)
+        ndjson_end(&chat->lines);
+    ndjson_fini(&chat->lines);
 }
 
 void chat_patience_over(struct timer *timer)
@@ -148,6 +170,11 @@ void chat_stream_finish(struct chat *chat, Renga__V1__ChatFinish *finish)
     Renga__V1__ChatStreamEvent_Closure send = chat->send;
     struct rpc_call *call = chat->call;
     send_start(chat); /* an answer without a word has a beginning too */
+    if (chat->answer.seal.size) {
+        event.event_case = RENGA__V1__CHAT_STREAM_EVENT__EVENT_REASONING_SIGNATURE;
+        event.reasoning_signature = chat->answer.seal.bytes;
+        send(&event, call);
+    }
     event.event_case = RENGA__V1__CHAT_STREAM_EVENT__EVENT_FINISH;
     event.finish = finish;
     send(&event, call);

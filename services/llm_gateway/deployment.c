@@ -11,16 +11,23 @@
 
 #define URL_MAX 2048 /* bytes */
 
-static const char OPENAI_HOST[] = "api.openai.com";
-
 /* ---- where, and with which key ----------------------------------------------------------------------------------- */
 
-/* An option that was not set gives way to the variable that OpenAI's own libraries read. */
+/* An option that was not set gives way to the variable that the provider's own libraries read. NULL: neither is. */
 static const char *setting(const struct config *config, const char *option, const char *variable)
 {
-    const char *value = getenv(variable);
-    bool is_set = strcmp(config_source(config, option), "default") != 0;
-    return !is_set && value && *value ? value : config_string(config, option);
+    const char *set = config_string(config, option);
+    const char *value = set && *set ? set : variable ? getenv(variable) : NULL;
+    return value && *value ? value : NULL;
+}
+
+static const struct provider *find_provider(const struct config *config)
+{
+    const char *name = config_string(config, "llm_gateway.provider");
+    for (size_t i = 0; providers[i]; i++)
+        if (strcmp(providers[i]->name, name) == 0)
+            return providers[i];
+    return NULL;
 }
 
 static struct http_url *chat_url(const char *base, const char *path, struct status *st)
@@ -42,31 +49,36 @@ static struct http_url *chat_url(const char *base, const char *path, struct stat
     return url;
 }
 
-static bool add_headers(struct deployment *deployment, struct status *st)
+static bool add_key(struct deployment *deployment, const struct provider_way *way, struct status *st)
 {
-    struct http_headers *headers = deployment->headers;
-    if (!http_headers_add(headers, "Content-Type", "application/json", st) ||
-        !http_headers_add(headers, "Accept", "application/json, text/event-stream", st))
-        return false;
-    if (!deployment->key)
-        return true;
     size_t size = strlen(deployment->key) + sizeof "Bearer ";
     char *value = malloc(size);
     if (!value)
         return fail(st, RESOURCE_EXHAUSTED, "no memory for a header");
-    snprintf(value, size, "Bearer %s", deployment->key);
+    snprintf(value, size, "%s%s", way->bearer ? "Bearer " : "", deployment->key);
     struct status ignored = {0};
-    bool good = http_headers_add(headers, "Authorization", value, &ignored);
+    bool good = http_headers_add(deployment->headers, way->key_header, value, &ignored);
     explicit_bzero(value, size);
     free(value);
     return good || fail(st, INVALID_ARGUMENT, "llm_gateway.key: has characters that no HTTP header can carry");
+}
+
+static bool add_headers(struct deployment *deployment, const struct provider_way *way, struct status *st)
+{
+    struct http_headers *headers = deployment->headers;
+    char accept[64];
+    snprintf(accept, sizeof accept, "application/json, %s", deployment->provider->stream_type);
+    return http_headers_add(headers, "Content-Type", "application/json", st) &&
+           http_headers_add(headers, "Accept", accept, st) &&
+           (!way->version_header || http_headers_add(headers, way->version_header, way->version, st)) &&
+           (!deployment->key || add_key(deployment, way, st));
 }
 
 static bool wants_old_token_limit(const struct config *config, const char *host)
 {
     const char *choice = config_string(config, "llm_gateway.token_limit");
     if (strcmp(choice, "auto") == 0)
-        return strcmp(host, OPENAI_HOST) != 0;
+        return strcmp(host, openai_provider.keyed_host) != 0;
     return strcmp(choice, "max_tokens") == 0;
 }
 
@@ -82,27 +94,57 @@ static void warn_of_bare_key(const struct deployment *deployment)
         log_warn("llm_gateway.bare_key", "the key and all prompts travel to %s without TLS", origin);
 }
 
+static bool find_way(const struct deployment *deployment, const struct config *config, struct provider_way *way,
+                     struct status *st)
+{
+    size_t count = 0;
+    const char *version = config_string(config, "llm_gateway.api_version");
+    const char *const *models = config_list(config, "llm_gateway.models", &count);
+    const struct provider_terms terms = {.version = version ? version : "", .model = count ? models[0] : ""};
+    if (deployment->provider == &azure_provider && terms.version[0] && count > 1)
+        return fail(st, INVALID_ARGUMENT,
+                    "llm_gateway.models: has %zu names; classic Azure has one model a deployment: name one, or leave "
+                    "llm_gateway.api_version unset for the v1 API",
+                    count);
+    return deployment->provider->find_way(&terms, way, st);
+}
+
+static bool set_up(struct deployment *deployment, const struct config *config, struct status *st)
+{
+    struct provider_way way = {0};
+    const struct provider *provider = deployment->provider = find_provider(config);
+    const char *base = setting(config, "llm_gateway.upstream", provider->url_variable);
+    if (!base && !provider->base_url)
+        return fail(st, INVALID_ARGUMENT,
+                    "llm_gateway.upstream: is not set; %s needs one, such as "
+                    "https://NAME.openai.azure.com",
+                    provider->name);
+    deployment->key = setting(config, "llm_gateway.key", provider->key_variable);
+    deployment->headers = http_headers_create();
+    if (!find_way(deployment, config, &way, st))
+        return false;
+    deployment->chat_url = chat_url(base ? base : provider->base_url, way.path, st);
+    return deployment->chat_url && add_headers(deployment, &way, st);
+}
+
 struct deployment *deployment_create(const struct config *config, struct status *st)
 {
-    const char *base = setting(config, "llm_gateway.upstream", "OPENAI_BASE_URL");
-    const char *key = setting(config, "llm_gateway.key", "OPENAI_API_KEY");
     struct deployment *deployment = calloc(1, sizeof *deployment);
     if (!deployment) {
         fail(st, RESOURCE_EXHAUSTED, "no memory for a deployment");
         return NULL;
     }
     deployment->name = "upstream";
-    deployment->provider = &openai_provider;
-    deployment->key = key && *key ? key : NULL;
-    deployment->headers = http_headers_create();
-    deployment->chat_url = chat_url(base, deployment->provider->chat_path, st);
-    if (!deployment->chat_url || !add_headers(deployment, st)) {
+    if (!set_up(deployment, config, st)) {
         deployment_destroy(&deployment);
         return NULL;
     }
-    const char *host = http_url_host(deployment->chat_url);
-    deployment->unset = !deployment->key && strcmp(host, OPENAI_HOST) == 0;
+    const char *host = http_url_host(deployment->chat_url), *keyed_host = deployment->provider->keyed_host;
+    deployment->unset = !deployment->key && keyed_host && strcmp(host, keyed_host) == 0;
     deployment->old_token_limit = wants_old_token_limit(config, host);
+    deployment->token_limit_is_set = strcmp(config_string(config, "llm_gateway.token_limit"), "auto") != 0;
+    deployment->output_tokens = config_integer(config, "llm_gateway.output_tokens");
+    deployment->context_tokens = config_integer(config, "llm_gateway.context_tokens");
     warn_of_bare_key(deployment);
     return deployment;
 }
@@ -116,6 +158,28 @@ void deployment_destroy(struct deployment **deployment_pointer)
     http_url_destroy(&deployment->chat_url);
     http_headers_destroy(&deployment->headers);
     free(deployment);
+}
+
+/* ---- what was refused -------------------------------------------------------------------------------------------- */
+
+uint32_t deployment_left_out(const struct deployment *deployment, const char *model)
+{
+    for (size_t i = 0; i < deployment->lesson_count; i++)
+        if (strcmp(deployment->lessons[i].model, model) == 0)
+            return deployment->lessons[i].left_out;
+    return 0;
+}
+
+void deployment_learn(struct deployment *deployment, const char *model, uint32_t left_out)
+{
+    size_t i = 0;
+    while (i < deployment->lesson_count && strcmp(deployment->lessons[i].model, model) != 0)
+        i++;
+    if (i == LESSONS_MAX)
+        return;
+    if (i == deployment->lesson_count)
+        deployment->lessons[deployment->lesson_count++] = (struct lesson){.model = model};
+    deployment->lessons[i].left_out |= left_out;
 }
 
 /* ---- keeping the key to ourselves -------------------------------------------------------------------------------- */

@@ -8,8 +8,11 @@
 #include "rpc/details.h"
 #include "rpc/rpc.h"
 
+#include <string.h>
+
 #define DETAILS_MAX      3
 #define RAW_TEXT_MAX     1536 /* bytes, as InvalidOutput says: a status must stay small */
+#define PROBLEM_MAX      512
 #define TYPE_URL(name)   "type.googleapis.com/" name
 #define UNCONST(pointer) ((char *)(uintptr_t)(pointer)) /* protobuf-c knows no const, and changes nothing */
 
@@ -46,9 +49,11 @@ static void add_invalid_output(struct details *details, const struct failure *fa
     Renga__V1__InvalidOutput invalid = RENGA__V1__INVALID_OUTPUT__INIT;
     size_t size = failure->raw_size ? text_cut(failure->raw_text, failure->raw_size, RAW_TEXT_MAX) : 0;
     char *raw_text = arena_strndup(details->arena, failure->raw_text ? failure->raw_text : "", size);
-    if (!raw_text)
+    char *problem = arena_strndup(details->arena, failure->problem,
+                                  text_cut(failure->problem, strlen(failure->problem), PROBLEM_MAX));
+    if (!raw_text || !problem)
         return;
-    invalid.problem = UNCONST(failure->problem);
+    invalid.problem = problem;
     invalid.raw_text = raw_text;
     add(details, TYPE_URL("renga.v1.InvalidOutput"), &invalid.base);
 }

@@ -17,6 +17,7 @@ struct failure {
     const char *problem; /* renga.v1.InvalidOutput: what is wrong with the answer; NULL: none. In the call's arena */
     const char *raw_text;
     size_t raw_size;
+    bool mendable;                 /* the model may do better when it is shown the problem */
     const Renga__V1__Usage *usage; /* what was spent all the same; NULL: nothing */
 };
 

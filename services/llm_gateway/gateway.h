@@ -1,6 +1,6 @@
 /* The LLM gateway: every model behind one door (proto/renga/v1/llm_gateway.proto).
  *
- * So far one upstream that speaks OpenAI's Chat Completions, asked once a call. */
+ * So far one upstream, of any of the providers. */
 #ifndef RENGA_LLM_GATEWAY_GATEWAY_H
 #define RENGA_LLM_GATEWAY_GATEWAY_H
 

@@ -8,6 +8,7 @@
 #include "renga/v1/llm_gateway.pb-c.h"
 
 struct deployment;
+struct door;
 struct http_client;
 
 struct gateway {
@@ -17,6 +18,7 @@ struct gateway {
     struct models models;
     int64_t timeout_ms, idle_timeout_ms, reader_timeout_ms;
     size_t response_max, stream_max;
+    struct door *door; /* the HTTP door; NULL where it is not served */
 };
 
 extern const struct option llm_gateway_options[];

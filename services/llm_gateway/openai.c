@@ -147,7 +147,7 @@ static bool read_json(struct answer *answer, const char *text, size_t size, bool
     return good;
 }
 
-static bool read_chat(struct answer *answer, const char *body, size_t size, struct failure *failure)
+bool openai_read_chat(struct answer *answer, const char *body, size_t size, struct failure *failure)
 {
     answer->ended = true;
     return read_json(answer, body, size, true, failure);
@@ -164,7 +164,7 @@ static bool read_error_event(const struct sse_event *event, struct failure *fail
     return false;
 }
 
-static bool read_event(struct answer *answer, const struct sse_event *event, struct failure *failure)
+bool openai_read_event(struct answer *answer, const struct sse_event *event, struct failure *failure)
 {
     if (strcmp(event->data, "[DONE]") == 0) {
         answer->ended = true;
@@ -177,11 +177,24 @@ static bool read_event(struct answer *answer, const struct sse_event *event, str
     return read_json(answer, event->data, event->size, false, failure);
 }
 
+static bool find_way(const struct provider_terms *terms, struct provider_way *way, struct status *st)
+{
+    strcpy(way->path, "/chat/completions");
+    way->key_header = "Authorization";
+    way->bearer = true;
+    return true;
+}
+
 const struct provider openai_provider = {
     .name = "openai",
-    .chat_path = "/chat/completions",
+    .base_url = "https://api.openai.com/v1",
+    .url_variable = "OPENAI_BASE_URL",
+    .key_variable = "OPENAI_API_KEY",
+    .keyed_host = "api.openai.com",
+    .stream_type = "text/event-stream",
+    .find_way = find_way,
     .write_chat = openai_write_chat,
-    .read_chat = read_chat,
-    .read_event = read_event,
+    .read_chat = openai_read_chat,
+    .read_event = openai_read_event,
     .read_error = openai_read_error,
 };

@@ -6,6 +6,10 @@
 
 #include <cjson/cJSON.h>
 
+/* openai.c */
+bool openai_read_chat(struct answer *answer, const char *body, size_t size, struct failure *failure);
+bool openai_read_event(struct answer *answer, const struct sse_event *event, struct failure *failure);
+
 /* openai_request.c */
 void openai_write_chat(const struct chat_question *question, struct json_writer *writer);
 

@@ -70,19 +70,21 @@ static void write_message(const Renga__V1__ChatMessage *message, struct json_wri
 
 /* ---- how to answer ----------------------------------------------------------------------------------------------- */
 
-static void write_sampling(const Renga__V1__Sampling *sampling, struct json_writer *writer)
+static void write_sampling(const struct chat_question *question, struct json_writer *writer)
 {
+    const Renga__V1__Sampling *sampling = question->request->sampling;
+    uint32_t left_out = question->capability.left_out;
     if (!sampling)
         return;
-    if (sampling->maybe_temperature_case)
+    if (sampling->maybe_temperature_case && !(left_out & PARAMETER_BIT(PARAMETER_TEMPERATURE)))
         json_write_double(writer, "temperature", sampling->temperature);
-    if (sampling->maybe_top_p_case)
+    if (sampling->maybe_top_p_case && !(left_out & PARAMETER_BIT(PARAMETER_TOP_P)))
         json_write_double(writer, "top_p", sampling->top_p);
-    if (sampling->maybe_seed_case)
+    if (sampling->maybe_seed_case && !(left_out & PARAMETER_BIT(PARAMETER_SEED)))
         json_write_int(writer, "seed", sampling->seed);
-    if (sampling->maybe_frequency_penalty_case)
+    if (sampling->maybe_frequency_penalty_case && !(left_out & PARAMETER_BIT(PARAMETER_FREQUENCY_PENALTY)))
         json_write_double(writer, "frequency_penalty", sampling->frequency_penalty);
-    if (sampling->maybe_presence_penalty_case)
+    if (sampling->maybe_presence_penalty_case && !(left_out & PARAMETER_BIT(PARAMETER_PRESENCE_PENALTY)))
         json_write_double(writer, "presence_penalty", sampling->presence_penalty);
 }
 
@@ -149,8 +151,9 @@ static void write_tool_choice(const Renga__V1__ToolChoice *choice, struct json_w
 }
 
 /* Choice and parallelism are refused where there are no tools to choose from. */
-static void write_tools(const Renga__V1__ChatRequest *request, struct json_writer *writer)
+static void write_tools(const struct chat_question *question, struct json_writer *writer)
 {
+    const Renga__V1__ChatRequest *request = question->request;
     if (!request->n_tools)
         return;
     json_write_array(writer, "tools");
@@ -158,7 +161,7 @@ static void write_tools(const Renga__V1__ChatRequest *request, struct json_write
         write_tool(request->tools[i], writer);
     json_write_end(writer);
     write_tool_choice(request->tool_choice, writer);
-    if (request->maybe_parallel_tool_calls_case)
+    if (request->maybe_parallel_tool_calls_case && !(question->capability.left_out & PARAMETER_BIT(PARAMETER_PARALLEL)))
         json_write_bool(writer, "parallel_tool_calls", request->parallel_tool_calls);
 }
 
@@ -171,14 +174,14 @@ void openai_write_chat(const struct chat_question *question, struct json_writer 
     for (size_t i = 0; i < request->n_messages; i++)
         write_message(request->messages[i], writer);
     json_write_end(writer);
-    write_sampling(request->sampling, writer);
+    write_sampling(question, writer);
     if (request->max_output_tokens)
         json_write_int(writer, question->old_token_limit ? "max_tokens" : "max_completion_tokens",
                        request->max_output_tokens);
     write_stops(request, writer);
-    if (request->reasoning_effort)
+    if (request->reasoning_effort && !(question->capability.left_out & PARAMETER_BIT(PARAMETER_EFFORT)))
         json_write_string(writer, "reasoning_effort", efforts[request->reasoning_effort]);
-    write_tools(request, writer);
+    write_tools(question, writer);
     write_format(request->response_format, writer);
     if (question->stream) {
         json_write_bool(writer, "stream", true);

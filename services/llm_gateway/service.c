@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "chat.h"
 #include "deployment.h"
+#include "door.h"
 #include "gateway_priv.h"
 #include "http/client.h"
 #include "provider.h"
@@ -58,6 +59,7 @@ static void gateway_destroy(ProtobufCService *service)
     struct gateway *gateway = (struct gateway *)service;
     if (!gateway)
         return;
+    door_destroy(&gateway->door);
     deployment_destroy(&gateway->deployment);
     free(gateway);
 }
@@ -99,10 +101,40 @@ static ProtobufCService *gateway_create(const struct service_context *context, s
     return &gateway->base.base;
 }
 
+/* ---- the HTTP door ----------------------------------------------------------------------------------------------- */
+
+static bool gateway_serve(ProtobufCService *service, const struct service_context *context, struct status *st)
+{
+    struct gateway *gateway = (struct gateway *)service, *first = (struct gateway *)context->instances[0];
+    struct door_options options = {
+        .listen = config_string(context->config, "llm_gateway.http.listen"),
+        .first = first->door,
+        .reader_patience_ms = gateway->reader_timeout_ms,
+    };
+    if (!options.listen || !options.listen[0])
+        return true;
+    gateway->door = door_create(context, &options, st);
+    if (gateway->door && gateway == first)
+        log_info("llm_gateway.listening", "OpenAI's interface on %s, port %d", options.listen,
+                 door_port(gateway->door));
+    return gateway->door != NULL;
+}
+
+static void gateway_drain(ProtobufCService *service, int64_t limit_ms, void (*drained)(void *data), void *data)
+{
+    struct gateway *gateway = (struct gateway *)service;
+    if (gateway->door)
+        door_drain(gateway->door, limit_ms, drained, data);
+    else
+        drained(data);
+}
+
 const struct service llm_gateway_service = {
     .name = "llm_gateway",
     .descriptor = &renga__v1__llm_gateway__descriptor,
     .options = llm_gateway_options,
     .create = gateway_create,
     .destroy = gateway_destroy,
+    .serve = gateway_serve,
+    .drain = gateway_drain,
 };

@@ -119,8 +119,9 @@ void rpc_call_on_writable(struct rpc_call *call, void (*writable)(struct rpc_cal
 }
 
 /* gRPC refuses the whole answer for one other byte, and values may be what a client sent. */
-static bool may_travel(const char *key, const char *value, size_t size)
+bool rpc_metadata_may_travel(const char *key, const void *bytes, size_t size)
 {
+    const char *value = bytes;
     size_t length = strlen(key);
     if (length >= 4 && strcmp(key + length - 4, "-bin") == 0)
         return true;
@@ -134,7 +135,7 @@ static bool add_metadata(struct rpc_call *call, struct rpc_metadata_item **list,
                          size_t size)
 {
     size_t whole = strlen(key) + size;
-    if (call->metadata_size + whole > CALL_METADATA_MAX || !may_travel(key, value, size))
+    if (call->metadata_size + whole > CALL_METADATA_MAX || !rpc_metadata_may_travel(key, value, size))
         return false;
     struct rpc_metadata_item *item = arena_zalloc(&call->arena, sizeof *item);
     char *key_copy = arena_strdup(&call->arena, key);

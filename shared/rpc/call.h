@@ -84,6 +84,9 @@ void rpc_call_cut(struct rpc_call *call, enum status_code code);
 /* `size` bytes have left the queue. */
 void rpc_call_sent(struct rpc_call *call, size_t size);
 
+/* Whether a piece of metadata may be sent: gRPC refuses a whole batch for one that may not. */
+bool rpc_metadata_may_travel(const char *key, const void *value, size_t size);
+
 /* protobuf-c's allocator on an arena. */
 ProtobufCAllocator rpc_arena_allocator(struct arena *arena);
 

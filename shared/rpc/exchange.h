@@ -6,6 +6,8 @@
 #include "rpc/rpc.h"
 #include "rpc/schema.h"
 
+#define METADATA_UNSENDABLE "the metadata '%s' cannot be sent: use printable ASCII, or a key that ends in -bin"
+
 struct rpc_exchange_ops {
     void (*cancel)(struct rpc_exchange *exchange);
     void (*pause)(struct rpc_exchange *exchange);

@@ -38,6 +38,7 @@ struct local {
     struct rpc_metadata_item *metadata;
     struct work arrive, answer;
     struct timer deadline;
+    struct status unsendable;     /* why the request cannot go out */
     struct status failure;        /* the caller's, in place of the handler's status */
     bool arrived, paused, closed; /* closed: the caller has had its last */
 };
@@ -260,6 +261,11 @@ static void copy_metadata(struct local *local)
     struct arena *arena = &local->call.arena;
     struct rpc_metadata_item **link = &local->metadata;
     for (size_t i = 0; i < call->metadata_count; i++) {
+        const struct rpc_metadata *given = &call->metadata[i];
+        if (!rpc_metadata_may_travel(given->key, given->value, given->size)) {
+            fail(&local->unsendable, INVALID_ARGUMENT, METADATA_UNSENDABLE, given->key);
+            continue;
+        }
         struct rpc_metadata_item *item = arena_zalloc(arena, sizeof *item);
         char *key = arena_strdup(arena, call->metadata[i].key);
         void *value = arena_copy(arena, call->metadata[i].value, call->metadata[i].size);
@@ -322,6 +328,8 @@ static void invoke(ProtobufCService *service, unsigned index, const ProtobufCMes
     loop_arm(call->loop, &local->deadline, local->base.deadline_ns);
     if (local->request->size > stub->message_max)
         fail_caller(local, RESOURCE_EXHAUSTED, "the request is larger than a message may be");
+    else if (local->unsendable.code != OK)
+        fail_caller(local, local->unsendable.code, local->unsendable.text);
     else
         loop_defer(call->loop, &local->arrive);
 }

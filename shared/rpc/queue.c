@@ -9,9 +9,12 @@
 #include <assert.h>
 #include <grpc/support/log.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define CORE_LINES_PER_SECOND 10
 
 /* How soon a channel without a thread of its own notices that its peer is back; the default of 5 s is an outage. */
 #define BACKUP_POLL_MS "100"
@@ -39,8 +42,21 @@ static void *pump(void *data)
     }
 }
 
+/* A hostile peer may make core complain of every header it sends. */
+static bool may_log(void)
+{
+    static _Atomic int64_t second;
+    static _Atomic unsigned lines;
+    int64_t now = clock_now_ns() / NS_PER_SEC;
+    if (atomic_exchange_explicit(&second, now, memory_order_relaxed) != now)
+        atomic_store_explicit(&lines, 0, memory_order_relaxed);
+    return atomic_fetch_add_explicit(&lines, 1, memory_order_relaxed) < CORE_LINES_PER_SECOND;
+}
+
 static void log_core(gpr_log_func_args *args)
 {
+    if (!may_log())
+        return;
     const char *file = strrchr(args->file, '/');
     file = file ? file + 1 : args->file;
     bool ours = strncmp(args->message, "Failed accept4: Invalid", 23) == 0; /* a listener that drain.c shut down */

@@ -253,6 +253,10 @@ static size_t request_metadata(struct remote *remote, grpc_metadata metadata[MET
     const struct rpc_client_call *call = remote->base.call;
     assert(count + call->metadata_count <= METADATA_ROOM);
     for (size_t i = 0; i < call->metadata_count; i++) {
+        if (!rpc_metadata_may_travel(call->metadata[i].key, call->metadata[i].value, call->metadata[i].size)) {
+            fail(&remote->failure, INVALID_ARGUMENT, METADATA_UNSENDABLE, call->metadata[i].key);
+            continue;
+        }
         metadata[count].key = grpc_slice_from_copied_string(call->metadata[i].key);
         metadata[count++].value = grpc_slice_from_copied_buffer(call->metadata[i].value, call->metadata[i].size);
     }
@@ -341,6 +345,8 @@ static void invoke(ProtobufCService *service, unsigned index, const ProtobufCMes
                                             stub->registered[index], rpc_timespec(remote->base.deadline_ns), NULL);
     remote->outgoing = pack(remote, input);
     begin(remote);
+    if (remote->failure.code != OK)
+        grpc_call_cancel(remote->grpc, NULL);
 }
 
 /* ---- channels --------------------------------------------------------------------------------------------------- */

@@ -103,6 +103,8 @@ def metadata_of_1_mib(port, obey):
     refused = 0
     for _ in range(10):
         peer = Peer(port, obey=obey)
+        if obey:
+            peer.receive(0.2)  # until core has taken the acknowledgement in
         block = request(ECHO, more=b"".join(header(b"x-%d" % i, b"v" * 16000) for i in range(64)))
         pieces = [block[at:at + 16000] for at in range(0, len(block), 16000)]
         stream = peer.open("", block=pieces[0], flags=0)

@@ -48,6 +48,22 @@ def said(*pieces):
     return [chunk({"role": "assistant", "content": ""})] + [chunk({"content": piece}) for piece in pieces]
 
 
+def say(upstream, request, text, finish="stop"):
+    """A text, streamed in two pieces or whole."""
+    if request.get("stream"):
+        upstream.stream_of(*said(text[:9], text[9:]), chunk(finish=finish), *ENDING[1:])
+    else:
+        upstream.reply(answer({"content": text}, finish=finish))
+
+
+def is_repair(request):
+    last = request["messages"][-1]
+    return last["role"] == "user" and last["content"].startswith("Your answer cannot be used:")
+
+
+PLAN = "{\"title\": \"池\", \"steps\": [1, 2]}"
+BROKEN_PLAN = "{\"title\": 7, \"steps\": [1, \"two\"], \"more\": true}"
+
 ENDING = [chunk(finish="stop"), chunk(choices=[], usage=USAGE), "[DONE]"]
 
 
@@ -173,6 +189,21 @@ class Upstream(BaseHTTPRequestHandler):
                 {"id": "call_b", "type": "function", "function": {"name": "weather", "arguments": "{\"city\":\"京都\"}"}}]},
                 finish="tool_calls"))
 
+    def converses(self, request):
+        """Calls the first tool that is offered, and then says what the tool answered."""
+        told = [message["content"] for message in request["messages"] if message["role"] == "tool"]
+        if request.get("tools") and not told:
+            name = request["tools"][0]["function"]["name"]
+            call = {"id": "call_1", "type": "function", "function": {"name": name, "arguments": "{\"city\":\"京都\"}"}}
+            if request.get("stream"):
+                self.stream_of(chunk({"tool_calls": [{"index": 0, **call}]}), chunk(finish="tool_calls"), *ENDING[1:])
+            else:
+                self.reply(answer({"content": None, "tool_calls": [call]}, finish="tool_calls"))
+        elif request.get("stream"):
+            self.stream_of(*said("It says: ", (told or ["nothing"])[-1]), *ENDING)
+        else:
+            self.reply(answer({"content": "It says: " + (told or ["nothing"])[-1]}))
+
     def structured(self, request):
         text = "{\"title\": \"池\", \"steps\": [1, 2]}"
         if request.get("stream"):
@@ -185,6 +216,38 @@ class Upstream(BaseHTTPRequestHandler):
             self.stream_of(*said("Here is ", "your JSON: {"), *ENDING)
         else:
             self.reply(answer({"content": "Here is your JSON: {"}))
+
+    # ---- JSON that breaks its schema, and what comes of being told ----
+
+    def mends(self, request):
+        say(self, request, PLAN if is_repair(request) else BROKEN_PLAN)
+
+    def mends_prose(self, request):
+        say(self, request, PLAN if is_repair(request) else "Here you are: " + PLAN + " Anything else?")
+
+    def never_mends(self, request):
+        say(self, request, "{\"title\": \"second\"}" if is_repair(request) else BROKEN_PLAN)
+
+    def fences(self, request):
+        say(self, request, "\ufeff\n```json\n" + PLAN + "\n```\n")
+
+    def breaks_off(self, request):
+        say(self, request, PLAN[:12], finish="length")
+
+    def mends_too_long(self, request):
+        say(self, request, *((PLAN[:12], "length") if is_repair(request) else (BROKEN_PLAN,)))
+
+    def mends_never_again(self, request):
+        if is_repair(request):
+            self.refuse(503, message="Closed for today", type="server_error")
+        else:
+            say(self, request, BROKEN_PLAN)
+
+    def mends_slowly(self, request):
+        if is_repair(request):
+            self.wait_left()
+        else:
+            say(self, request, BROKEN_PLAN)
 
     def refuses(self, request):
         self.reply(answer({"content": None, "refusal": "I would rather not."}))

@@ -369,6 +369,19 @@ static void metadata_goes_both_ways(void **state)
     assert_memory_equal(ask.trailing, bytes, sizeof bytes);
 }
 
+static void metadata_that_cannot_be_sent_fails_the_call_and_names_its_key(void **state)
+{
+    const struct rpc_metadata metadata[] = {{.key = "probe-initial", .value = "line\nbreak", .size = 10}};
+    struct ask ask;
+    Renga__Test__EchoRequest request = RENGA__TEST__ECHO_REQUEST__INIT;
+    prepare(&ask, start_echo, &request);
+    ask.call.metadata = metadata;
+    ask.call.metadata_count = 1;
+    run_prepared(&ask);
+    assert_int_equal(ask.call.status.code, INVALID_ARGUMENT);
+    assert_non_null(strstr(ask.call.status.text, "probe-initial"));
+}
+
 static void a_trace_is_continued_by_the_handler(void **state)
 {
     struct trace_context trace;
@@ -640,6 +653,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(deadline_and_cancellation_travel_to_the_next_service),
     cmocka_unit_test(an_answer_comes_back_through_the_service_in_between),
     cmocka_unit_test(metadata_goes_both_ways),
+    cmocka_unit_test(metadata_that_cannot_be_sent_fails_the_call_and_names_its_key),
     cmocka_unit_test(a_trace_is_continued_by_the_handler),
     cmocka_unit_test(the_handler_knows_the_deadline),
     cmocka_unit_test(a_stream_arrives_whole_and_in_order),

@@ -99,6 +99,46 @@ static void what_cannot_be_used_is_named_by_its_option(void **state)
     tear_down(&setting);
 }
 
+static void each_provider_has_its_own_place_and_variables(void **state)
+{
+    static const char *const anthropic[] = {"--llm_gateway.provider=anthropic", NULL};
+    static const char *const ollama[] = {"--llm_gateway.provider=ollama", NULL};
+    struct setting setting;
+    set_up(&setting, "http://127.0.0.1:9090/v1", "sk-env", anthropic);
+    assert_string_equal(http_url_origin(setting.deployment->chat_url), "https://api.anthropic.com:443");
+    assert_true(setting.deployment->unset); /* the key of OpenAI is none of Anthropic's */
+    tear_down(&setting);
+    setenv("ANTHROPIC_API_KEY", "sk-ant", 1);
+    set_up(&setting, NULL, NULL, anthropic);
+    assert_string_equal(setting.deployment->key, "sk-ant");
+    assert_false(setting.deployment->unset);
+    tear_down(&setting);
+    unsetenv("ANTHROPIC_API_KEY");
+    set_up(&setting, NULL, "sk-env", ollama);
+    assert_string_equal(http_url_origin(setting.deployment->chat_url), "http://127.0.0.1:11434");
+    assert_null(setting.deployment->key);
+    assert_false(setting.deployment->unset);
+    tear_down(&setting);
+}
+
+static void azure_wants_an_endpoint_and_one_model_a_classic_deployment(void **state)
+{
+    static const char *const bare[] = {"--llm_gateway.provider=azure", NULL};
+    static const char *const classic[] = {"--llm_gateway.provider=azure", "--llm_gateway.api_version=2024-10-21",
+                                          "--llm_gateway.upstream=https://x.openai.azure.com",
+                                          "--llm_gateway.models=one,two", NULL};
+    struct setting setting;
+    unsetenv("AZURE_OPENAI_ENDPOINT");
+    set_up(&setting, "http://127.0.0.1:9090/v1", NULL, bare);
+    assert_null(setting.deployment);
+    assert_contains(setting.st.text, "llm_gateway.upstream: is not set");
+    tear_down(&setting);
+    set_up(&setting, NULL, NULL, classic);
+    assert_null(setting.deployment);
+    assert_contains(setting.st.text, "llm_gateway.models: has 2 names");
+    tear_down(&setting);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -106,6 +146,8 @@ int main(void)
         cmocka_unit_test(the_variables_of_openai_are_read_where_nothing_else_is_set),
         cmocka_unit_test(only_openai_itself_wants_the_new_token_limit),
         cmocka_unit_test(what_cannot_be_used_is_named_by_its_option),
+        cmocka_unit_test(each_provider_has_its_own_place_and_variables),
+        cmocka_unit_test(azure_wants_an_endpoint_and_one_model_a_classic_deployment),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

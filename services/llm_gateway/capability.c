@@ -1,0 +1,116 @@
+#include "capability.h"
+
+#include <fnmatch.h>
+#include <string.h>
+
+#define SAMPLING  PARAMETER_SAMPLING
+#define PENALTIES PARAMETER_PENALTIES
+
+/* The first pattern that fits counts. Models that are not here are asked with everything, and tell. */
+static const struct {
+    const char *pattern;
+    struct capability capability;
+} models[] = {
+    {"o1-mini*", {.left_out = SAMPLING | PENALTIES, .new_token_limit = true, .no_tools = true}},
+    {"o1-preview*", {.left_out = SAMPLING | PENALTIES, .new_token_limit = true, .no_tools = true}},
+    {"o[134]", {.left_out = SAMPLING | PENALTIES, .new_token_limit = true}},
+    {"o[134]-*", {.left_out = SAMPLING | PENALTIES, .new_token_limit = true}},
+    {"gpt-5*-chat*", {.new_token_limit = true}},
+    {"gpt-5*", {.left_out = SAMPLING | PENALTIES, .new_token_limit = true}},
+    {"gpt-oss*", {.effort_words = true}},
+    {"claude-opus-4-[789]*", {.left_out = SAMPLING, .adaptive_thinking = true}},
+    {"claude-opus-[5-9]*", {.left_out = SAMPLING, .adaptive_thinking = true}},
+    {"claude-sonnet-[5-9]*", {.left_out = SAMPLING, .adaptive_thinking = true}},
+    {"claude-haiku-[5-9]*", {.left_out = SAMPLING, .adaptive_thinking = true}},
+};
+
+struct capability capability_of(const char *model)
+{
+    const char *slash = strrchr(model, '/');
+    for (size_t i = 0; i < sizeof models / sizeof models[0]; i++)
+        if (fnmatch(models[i].pattern, slash ? slash + 1 : model, FNM_CASEFOLD) == 0)
+            return models[i].capability;
+    return (struct capability){0};
+}
+
+/* ---- refusals ---------------------------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *field, *theirs, *reason;
+} parameters[PARAMETERS] = {
+    [PARAMETER_TEMPERATURE] = {"sampling.temperature", "temperature", "The model does not take a temperature."},
+    [PARAMETER_TOP_P] = {"sampling.top_p", "top_p", "The model does not take top_p."},
+    [PARAMETER_SEED] = {"sampling.seed", "seed", "The model does not take a seed."},
+    [PARAMETER_FREQUENCY_PENALTY] = {"sampling.frequency_penalty", "frequency_penalty",
+                                     "The model does not take a frequency penalty."},
+    [PARAMETER_PRESENCE_PENALTY] = {"sampling.presence_penalty", "presence_penalty",
+                                    "The model does not take a presence penalty."},
+    [PARAMETER_EFFORT] = {"reasoning_effort", "thinking", "The model cannot choose how long to think."},
+    [PARAMETER_PARALLEL] = {"parallel_tool_calls", "parallel_tool_calls",
+                            "The provider cannot be told whether tools may be called in parallel."},
+};
+
+/* A refusal of having it at all, in the words of those who refuse. */
+static bool says_unsupported(const char *body, size_t size)
+{
+    static const char *const words[] = {"unsupported", "Unsupported",       "not support", "deprecated",
+                                        "nrecognized", "Unknown parameter", "xtra inputs"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (memmem(body, size, words[i], strlen(words[i])))
+            return true;
+    return false;
+}
+
+enum parameter capability_refused(const char *field, const char *body, size_t size)
+{
+    if (!says_unsupported(body, size))
+        return PARAMETERS;
+    for (int i = 0; i < PARAMETERS; i++)
+        if (field[0] ? strcmp(field, parameters[i].field) == 0
+                     : memmem(body, size, parameters[i].theirs, strlen(parameters[i].theirs)) != NULL)
+            return (enum parameter)i;
+    return PARAMETERS;
+}
+
+/* ---- what an answer says about it -------------------------------------------------------------------------------- */
+
+uint32_t capability_missed(const Renga__V1__ChatRequest *request, uint32_t left_out)
+{
+    static const Renga__V1__Sampling nothing = RENGA__V1__SAMPLING__INIT;
+    const Renga__V1__Sampling *sampling = request->sampling ? request->sampling : &nothing;
+    const bool present[PARAMETERS] = {
+        [PARAMETER_TEMPERATURE] = sampling->maybe_temperature_case != 0,
+        [PARAMETER_TOP_P] = sampling->maybe_top_p_case != 0,
+        [PARAMETER_SEED] = sampling->maybe_seed_case != 0,
+        [PARAMETER_FREQUENCY_PENALTY] = sampling->maybe_frequency_penalty_case != 0,
+        [PARAMETER_PRESENCE_PENALTY] = sampling->maybe_presence_penalty_case != 0,
+        [PARAMETER_EFFORT] = request->reasoning_effort != 0,
+        [PARAMETER_PARALLEL] = request->maybe_parallel_tool_calls_case && request->n_tools,
+    };
+    uint32_t missed = 0;
+    for (int i = 0; i < PARAMETERS; i++)
+        if (present[i])
+            missed |= left_out & PARAMETER_BIT(i);
+    return missed;
+}
+
+size_t capability_degradations(struct arena *arena, uint32_t missed, Renga__V1__Degradation ***list)
+{
+    Renga__V1__Degradation *all = arena_alloc(arena, PARAMETERS * sizeof *all);
+    Renga__V1__Degradation **pointers = arena_alloc(arena, PARAMETERS * sizeof(*pointers));
+    size_t count = 0;
+    if (!all || !pointers)
+        return 0;
+    for (int i = 0; i < PARAMETERS; i++) {
+        if (!(missed & PARAMETER_BIT(i)))
+            continue;
+        renga__v1__degradation__init(&all[count]);
+        all[count].part = (char *)(uintptr_t)parameters[i].field;
+        all[count].kind = RENGA__V1__DEGRADATION_KIND__DEGRADATION_KIND_SKIPPED;
+        all[count].reason = (char *)(uintptr_t)parameters[i].reason;
+        pointers[count] = &all[count];
+        count++;
+    }
+    *list = pointers;
+    return count;
+}

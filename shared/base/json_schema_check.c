@@ -1,0 +1,448 @@
+/* One descent over value and schema. Alternatives of anyOf are tried in silence, each only until its first problem;
+ * what is said of a value that fits none is found out afterwards, by looking for the one it resembles. Steps are
+ * counted, since alternatives that lead back to themselves multiply. */
+#include "json_schema_private.h"
+
+#include "base/json_number.h"
+#include "base/json_writer.h"
+#include "base/nearest.h"
+#include "base/text.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DEPTH_MAX    2048 /* calls of check_node within each other */
+#define BYTES_STEP   64   /* bytes of text to a step */
+#define MEMBERS_STEP 16   /* members looked through to a step */
+#define VALUE_SHOWN  60   /* bytes of a value in a problem */
+#define LIST_SHOWN   200  /* bytes of a list of values or names in a problem */
+
+struct check {
+    size_t steps; /* that are left */
+    unsigned depth;
+    bool silent;          /* only whether it fits */
+    bool lost;            /* it cannot be told */
+    size_t problem_count; /* said so far */
+    struct buffer *problems;
+    struct status *st;
+};
+
+static bool check_node(struct check *c, const struct schema_node *node, const cJSON *value,
+                       const struct schema_place *place);
+
+static bool spend(struct check *c, size_t steps)
+{
+    if (steps <= c->steps)
+        c->steps -= steps;
+    else
+        c->lost = true;
+    return !c->lost;
+}
+
+/* Nothing that comes could change the outcome. */
+static bool is_over(const struct check *c)
+{
+    return c->lost || c->problem_count == JSON_SCHEMA_PROBLEMS_MAX;
+}
+
+__attribute__((format(printf, 3, 4))) static bool problem(struct check *c, const struct schema_place *place,
+                                                          const char *format, ...)
+{
+    struct buffer path;
+    struct status why;
+    va_list arguments;
+    if (c->silent || is_over(c))
+        return false;
+    va_start(arguments, format);
+    status_set(&why, INVALID_ARGUMENT, format, arguments);
+    va_end(arguments);
+    why.text[text_cut(why.text, strlen(why.text), JSON_SCHEMA_PROBLEM_MAX - SCHEMA_PATH_MAX)] = '\0';
+    buffer_init(&path, SIZE_MAX);
+    const char *where = schema_place_text(place, &path);
+    if (c->problem_count++ == 0)
+        fail(c->st, INVALID_ARGUMENT, "%s: %s", where, why.text);
+    if (c->problems)
+        buffer_printf(c->problems, "%s%s: %s", c->problem_count > 1 ? "\n" : "", where, why.text);
+    buffer_fini(&path);
+    return false;
+}
+
+/* As JSON, cut. */
+static void show(const cJSON *value, struct buffer *out)
+{
+    struct json_writer writer;
+    size_t before = out->length;
+    json_writer_init(&writer, out);
+    json_write_tree(&writer, NULL, value);
+    if (out->length - before > VALUE_SHOWN) {
+        out->length = before + text_cut(out->data + before, out->length - before, VALUE_SHOWN);
+        buffer_print(out, "…");
+    }
+}
+
+/* The same of what is checked, which may be large. */
+static void show_value(const cJSON *value, struct buffer *out)
+{
+    if (cJSON_IsObject(value) || cJSON_IsArray(value))
+        schema_types_print(schema_type_of(value), out);
+    else
+        show(value, out);
+}
+
+/* ---- equality ---------------------------------------------------------------------------------------------------- */
+
+static bool equal(struct check *c, const cJSON *wanted, const cJSON *value)
+{
+    if (!spend(c, 1) || (wanted->type & 0xFF) != (value->type & 0xFF))
+        return false;
+    if (cJSON_IsNumber(wanted))
+        return wanted->valuedouble == value->valuedouble;
+    if (cJSON_IsString(wanted))
+        return spend(c, strlen(wanted->valuestring) / BYTES_STEP) &&
+               strcmp(wanted->valuestring, value->valuestring) == 0;
+    bool named = cJSON_IsObject(wanted);
+    size_t count = 0;
+    const cJSON *own = wanted->child, *other = value->child;
+    for (; own && other; own = own->next, other = other->next)
+        count++;
+    if (own || other)
+        return false;
+    for (own = wanted->child, other = value->child; own; own = own->next, other = other->next) {
+        if (named && !spend(c, count / MEMBERS_STEP))
+            return false;
+        const cJSON *match = named ? cJSON_GetObjectItemCaseSensitive(value, own->string) : other;
+        if (!match || !equal(c, own, match))
+            return false;
+    }
+    return true;
+}
+
+static bool is_listed(struct check *c, const cJSON *list, const cJSON *value)
+{
+    for (const cJSON *wanted = list->child; wanted && !c->lost; wanted = wanted->next)
+        if (equal(c, wanted, value))
+            return true;
+    return false;
+}
+
+/* False where the value is none of those allowed. */
+static bool check_listed(struct check *c, const struct schema_node *node, const cJSON *value,
+                         const struct schema_place *place)
+{
+    const cJSON *only = node->constant;
+    bool good = (!only || equal(c, only, value)) && (!node->choices || is_listed(c, node->choices, value));
+    if (good || c->silent)
+        return good;
+    struct buffer text;
+    buffer_init(&text, SIZE_MAX);
+    buffer_print(&text, node->choices && !only ? "must be one of " : "must be ");
+    for (const cJSON *wanted = only ? only : node->choices->child; wanted; wanted = wanted->next) {
+        show(wanted, &text);
+        buffer_print(&text, wanted->next && !only ? ", " : "");
+        if (text.length > LIST_SHOWN && wanted->next) {
+            buffer_print(&text, "…");
+            break;
+        }
+    }
+    buffer_print(&text, ", not ");
+    show_value(value, &text);
+    problem(c, place, "%s", buffer_text(&text));
+    buffer_fini(&text);
+    return false;
+}
+
+/* ---- by type ----------------------------------------------------------------------------------------------------- */
+
+static bool check_number(struct check *c, const struct schema_node *node, double value,
+                         const struct schema_place *place)
+{
+    static const char *const texts[] = {"at least", "at most", "more than", "less than"};
+    const double bounds[] = {node->min, node->max, node->above, node->below};
+    const bool good[] = {value >= node->min, value <= node->max, value > node->above, value < node->below};
+    for (int i = 0; i < 4; i++) {
+        char bound[JSON_NUMBER_SIZE + 1], shown[JSON_NUMBER_SIZE + 1];
+        if (good[i])
+            continue;
+        if (c->silent)
+            return false;
+        bound[json_format_double(bounds[i], bound)] = '\0';
+        shown[json_format_double(value, shown)] = '\0';
+        return problem(c, place, "must be %s %s, not %s", texts[i], bound, shown);
+    }
+    return true;
+}
+
+static bool check_string(struct check *c, const struct schema_node *node, const char *text,
+                         const struct schema_place *place)
+{
+    if (node->length_min == 0 && node->length_max == SIZE_MAX)
+        return true;
+    size_t size = strlen(text), count = 0;
+    if (!spend(c, size / BYTES_STEP))
+        return false;
+    for (size_t i = 0; i < size; i++)
+        count += (text[i] & 0xC0) != 0x80;
+    if (count < node->length_min)
+        return problem(c, place, "must have at least %zu characters, not %zu", node->length_min, count);
+    return count <= node->length_max ||
+           problem(c, place, "must have at most %zu characters, not %zu", node->length_max, count);
+}
+
+static bool check_array(struct check *c, const struct schema_node *node, const cJSON *value,
+                        const struct schema_place *place)
+{
+    struct schema_place at = {.up = place};
+    bool good = true;
+    for (const cJSON *item = value->child; item; item = item->next, at.index++) {
+        if (node->items && !check_node(c, node->items, item, &at))
+            good = false;
+        if ((!good && c->silent) || is_over(c))
+            return false;
+    }
+    if (at.index < node->items_min)
+        return problem(c, place, "must have at least %zu elements, not %zu", node->items_min, at.index);
+    if (at.index > node->items_max)
+        return problem(c, place, "must have at most %zu elements, not %zu", node->items_max, at.index);
+    return good;
+}
+
+static bool refuse_other(struct check *c, const struct schema_node *node, const char *name,
+                         const struct schema_place *place)
+{
+    struct nearest nearest;
+    struct buffer names;
+    char wanted[VALUE_SHOWN + 1];
+    if (c->silent)
+        return false;
+    size_t size = text_cut(name, strlen(name), VALUE_SHOWN);
+    memcpy(wanted, name, size);
+    wanted[size] = '\0';
+    nearest = nearest_to(wanted);
+    buffer_init(&names, SIZE_MAX);
+    for (size_t i = 0; i < node->property_count; i++) {
+        nearest_try(&nearest, node->properties[i].name);
+        if (names.length < LIST_SHOWN)
+            buffer_printf(&names, "%s'%.64s'", i ? ", " : "", node->properties[i].name);
+    }
+    if (nearest.name)
+        problem(c, place, "is no property that is allowed here; did you mean '%.64s'?", nearest.name);
+    else if (names.length)
+        problem(c, place, "is no property that is allowed here; %s%s", buffer_text(&names),
+                node->property_count == 1 ? " is" : " are");
+    else
+        problem(c, place, "is not allowed: the object must be empty");
+    buffer_fini(&names);
+    return false;
+}
+
+static bool check_member(struct check *c, const struct schema_node *node, const struct schema_property *property,
+                         const cJSON *member, const struct schema_place *place)
+{
+    const struct schema_place at = {.up = place, .name = member->string};
+    if (property && property->node)
+        return check_node(c, property->node, member, &at);
+    if (property)
+        return true;
+    if (node->closed)
+        return refuse_other(c, node, member->string, &at);
+    return !node->additional || check_node(c, node->additional, member, &at);
+}
+
+static bool check_missing(struct check *c, const struct schema_node *node, const uint64_t *seen,
+                          const struct schema_place *place)
+{
+    for (size_t i = 0; i < node->property_count; i++) {
+        const struct schema_place at = {.up = place, .name = node->properties[i].name};
+        if (node->properties[i].required && !(seen[i / 64] >> (i % 64) & 1))
+            problem(c, &at, "is missing");
+    }
+    return false;
+}
+
+/* The members that are objects or arrays, or the others. */
+static bool check_members(struct check *c, const struct schema_node *node, const cJSON *value, bool deep,
+                          uint64_t *seen, const struct schema_place *place)
+{
+    bool good = true;
+    for (const cJSON *member = value->child; member; member = member->next) {
+        if (c->silent && deep != (member->child != NULL))
+            continue;
+        const struct schema_property *property = schema_property_find(node, member->string);
+        if (property) {
+            size_t index = (size_t)(property - node->properties);
+            seen[index / 64] |= UINT64_C(1) << (index % 64);
+        }
+        if (!check_member(c, node, property, member, place))
+            good = false;
+        if ((!good && c->silent) || is_over(c))
+            return false;
+    }
+    return good;
+}
+
+/* While alternatives are tried, what is cheap and tells them apart (a kind, a type) comes first, wherever it stands:
+ * else a deep value would be walked once for each of them, at every level. */
+static bool check_object(struct check *c, const struct schema_node *node, const cJSON *value,
+                         const struct schema_place *place)
+{
+    uint64_t seen[JSON_SCHEMA_PROPERTIES_MAX / 64];
+    size_t required = 0;
+    memset(seen, 0, (node->property_count + 63) / 64 * sizeof seen[0]);
+    bool good = check_members(c, node, value, false, seen, place);
+    if (c->silent)
+        good = good && check_members(c, node, value, true, seen, place);
+    if (is_over(c) || (!good && c->silent))
+        return false;
+    for (size_t i = 0; i < node->property_count; i++)
+        required += node->properties[i].required && (seen[i / 64] >> (i % 64) & 1);
+    return required == node->required_count ? good : check_missing(c, node, seen, place);
+}
+
+/* ---- alternatives ------------------------------------------------------------------------------------------------ */
+
+static bool is_constant(const struct schema_property *property)
+{
+    const struct schema_node *node = property->node;
+    while (node && node->ref)
+        node = node->ref;
+    return node && (node->constant || node->choices);
+}
+
+/* Whether all members by which the schema tells objects apart are there and right. */
+static bool has_constants(struct check *c, const struct schema_node *node, const cJSON *value)
+{
+    size_t wanted = 0;
+    for (size_t i = 0; i < node->property_count; i++)
+        wanted += is_constant(&node->properties[i]);
+    if (!wanted || !cJSON_IsObject(value))
+        return true;
+    for (const cJSON *member = value->child; member && spend(c, 1); member = member->next) {
+        const struct schema_property *property = schema_property_find(node, member->string);
+        if (!property || !is_constant(property))
+            continue;
+        if (!check_node(c, property->node, member, NULL))
+            return false;
+        wanted--;
+    }
+    return wanted == 0;
+}
+
+/* Whether it is of the right type and has the right constants, whatever else is wrong with it. */
+static bool resembles(struct check *c, const struct schema_node *node, const cJSON *value)
+{
+    if (!spend(c, 1 + node->property_count / MEMBERS_STEP) || !(node->types & schema_type_of(value)) ||
+        !check_listed(c, node, value, NULL) || (node->ref && !resembles(c, node->ref, value)) ||
+        !has_constants(c, node, value))
+        return false;
+    for (size_t i = 0; i < node->any_count; i++)
+        if (resembles(c, node->any_of[i], value))
+            return true;
+    return node->any_count == 0;
+}
+
+/* The problems of the one alternative that was meant, where it can be told which. */
+static bool explain(struct check *c, const struct schema_node *node, const cJSON *value,
+                    const struct schema_place *place)
+{
+    const struct schema_node *meant = NULL;
+    size_t alike = 0;
+    c->silent = true;
+    for (size_t i = 0; i < node->any_count; i++) {
+        if (!resembles(c, node->any_of[i], value))
+            continue;
+        meant = node->any_of[i];
+        alike++;
+    }
+    c->silent = false;
+    if (c->lost)
+        return false;
+    if (alike == 1)
+        return check_node(c, meant, value, place);
+    if (alike)
+        return problem(c, place, "fits none of the %zu alternatives", node->any_count);
+    return problem(c, place, "resembles none of the %zu alternatives: they differ in type, or by a constant",
+                   node->any_count);
+}
+
+static bool check_any_of(struct check *c, const struct schema_node *node, const cJSON *value,
+                         const struct schema_place *place)
+{
+    bool was_silent = c->silent, fits = false;
+    c->silent = true;
+    for (size_t i = 0; i < node->any_count && !fits && !c->lost; i++)
+        fits = check_node(c, node->any_of[i], value, place);
+    c->silent = was_silent;
+    return fits || (!was_silent && !c->lost && explain(c, node, value, place));
+}
+
+/* ---- all of it --------------------------------------------------------------------------------------------------- */
+
+static bool wrong_type(struct check *c, const struct schema_node *node, const cJSON *value,
+                       const struct schema_place *place)
+{
+    struct buffer wanted, got;
+    if (c->silent)
+        return false;
+    buffer_init(&wanted, SIZE_MAX);
+    buffer_init(&got, SIZE_MAX);
+    schema_types_print(node->types, &wanted);
+    if (cJSON_IsBool(value) || (cJSON_IsNumber(value) && node->types & SCHEMA_WHOLE)) /* 2.5 is no integer */
+        show_value(value, &got);
+    else
+        schema_types_print(cJSON_IsNumber(value) ? SCHEMA_WHOLE | SCHEMA_FRACTION : schema_type_of(value), &got);
+    if (wanted.length)
+        problem(c, place, "must be %s, not %s", buffer_text(&wanted), buffer_text(&got));
+    else
+        problem(c, place, "nothing fits here: the rules of the schema exclude each other");
+    buffer_fini(&wanted);
+    buffer_fini(&got);
+    return false;
+}
+
+static bool check_by_type(struct check *c, const struct schema_node *node, const cJSON *value,
+                          const struct schema_place *place)
+{
+    switch (value->type & 0xFF) {
+    case cJSON_Number:
+        return check_number(c, node, value->valuedouble, place);
+    case cJSON_String:
+        return check_string(c, node, value->valuestring, place);
+    case cJSON_Array:
+        return check_array(c, node, value, place);
+    case cJSON_Object:
+        return check_object(c, node, value, place);
+    default:
+        return true;
+    }
+}
+
+static bool check_node(struct check *c, const struct schema_node *node, const cJSON *value,
+                       const struct schema_place *place)
+{
+    if (c->depth == DEPTH_MAX)
+        c->lost = true;
+    if (!spend(c, 1))
+        return false;
+    if (!(node->types & schema_type_of(value)))
+        return wrong_type(c, node, value, place);
+    c->depth++;
+    bool good = check_listed(c, node, value, place) && (!node->ref || check_node(c, node->ref, value, place));
+    good = good && check_by_type(c, node, value, place);
+    good = good && (!node->any_count || check_any_of(c, node, value, place));
+    c->depth--;
+    return good;
+}
+
+bool json_schema_check(const struct json_schema *schema, const cJSON *value, struct buffer *problems, struct status *st)
+{
+    struct check c = {.steps = JSON_SCHEMA_STEPS_MAX, .problems = problems, .st = st};
+    if (check_node(&c, schema->root, value, NULL))
+        return true;
+    if (c.problem_count == 0)
+        fail(st, RESOURCE_EXHAUSTED,
+             "the value cannot be checked within %d steps and %d schemas within each other; give the alternatives of "
+             "anyOf a constant that tells them apart",
+             JSON_SCHEMA_STEPS_MAX, DEPTH_MAX);
+    return false;
+}

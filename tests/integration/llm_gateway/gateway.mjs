@@ -1,0 +1,75 @@
+// A gateway of its own in a process, asked with @grpc/grpc-js; for the scripts beside it.
+// RENGA_BIN is the folder of renga-llm-gateway.
+import { spawn } from 'node:child_process'
+import { createServer } from 'node:net'
+import { fileURLToPath } from 'node:url'
+import grpc from '@grpc/grpc-js'
+import { loadSync } from '@grpc/proto-loader'
+
+export const here = path => fileURLToPath(new URL(path, import.meta.url))
+const { OK } = grpc.status
+export const children = []
+export const outcome = { failures: 0 }
+
+export const freePort = () => new Promise(resolve => {
+  const server = createServer().listen(0, '127.0.0.1', () => {
+    const { port } = server.address()
+    server.close(() => resolve(port))
+  })
+})
+
+function start(command, args, sign) {
+  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] })
+  children.push(child)
+  return new Promise((resolve, reject) => {
+    let seen = ''
+    const look = text => {
+      seen += text
+      if (seen.includes(sign)) resolve(seen)
+    }
+    child.stdout.on('data', look)
+    child.stderr.on('data', look)
+    child.on('exit', code => reject(new Error(`${command} ended with ${code}: ${seen}`)))
+  })
+}
+
+export async function check(sentence, test) {
+  try {
+    await test()
+    console.log(`ok - ${sentence}`)
+  } catch (error) {
+    outcome.failures++
+    console.log(`not ok - ${sentence}: ${error.message.replace(/\s+/g, ' ')}`)
+  }
+}
+
+export function expect(holds, what) {
+  if (!holds) throw new Error(what)
+}
+
+process.on('exit', () => children.forEach(child => child.kill()))
+
+const { renga } = grpc.loadPackageDefinition(loadSync('renga/v1/llm_gateway.proto',
+  { includeDirs: [here('../../../proto')], keepCase: true, longs: Number, enums: String, oneofs: true, defaults: true }))
+let gateway
+// Starts one more gateway; from then on it is the one that is asked.
+export async function open(provider, url, models, more = []) {
+  const log = await start(`${process.env.RENGA_BIN}/renga-llm-gateway`,
+    ['--rpc.listen=127.0.0.1:0', '--http.listen=', '--log.format=json', '--llm_gateway.key=sk-scripted-0123',
+      `--llm_gateway.provider=${provider}`, `--llm_gateway.upstream=${url}`,
+      `--llm_gateway.models=${models}`, '--llm_gateway.idle_timeout=2s', ...more], 'rpc.listening')
+  const port = /port (\d+)/.exec(log)[1]
+  gateway = new renga.v1.LlmGateway(`127.0.0.1:${port}`, grpc.credentials.createInsecure())
+}
+const options = () => ({ deadline: Date.now() + 10000 })
+export const asked = (model, more = {}) => ({ model, messages: [{ role: 'CHAT_ROLE_USER', content: '連歌とは?' }], ...more })
+
+
+export const chat = request => new Promise(resolve =>
+  gateway.Chat(request, new grpc.Metadata(), options(), (error, response) => resolve({ code: error?.code ?? OK, error, response })))
+export const stream = request => new Promise(resolve => {
+  const events = []
+  gateway.ChatStream(request, new grpc.Metadata(), options()).on('data', event => events.push(event)).on('error', () => {})
+    .on('status', status => resolve({ code: status.code, details: status.details, events, last: events.at(-1),
+      text: events.map(event => event.text ?? '').join('') }))
+})
