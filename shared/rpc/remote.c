@@ -2,49 +2,24 @@
  *
  * A unary call is one batch. A stream is three: opened (metadata and request out, metadata in), the status, and one
  * batch a message; it is over when the status is there and the messages have run out. */
-#include "rpc/channel.h"
+#include "rpc/remote.h"
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "rpc/call.h"
-#include "rpc/credentials.h"
 #include "rpc/details.h"
 #include "rpc/exchange.h"
 #include "rpc/inflate.h"
 #include "rpc/queue.h"
-#include "rpc/service_config.h"
-#include "rpc/tls.h"
 
 #include <assert.h>
 #include <grpc/byte_buffer.h>
 #include <grpc/grpc.h>
-#include <grpc/grpc_security.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define BACKOFF_FIRST_MS     100  /* so that a peer that is back is found within half a second */
-#define BACKOFF_MAX_MS       350  /* core adds up to a fifth; the handshake and the health check follow */
-#define CONNECT_TIMEOUT_MS   3000 /* TCP and TLS; core calls it the least time between two tries, which it is not */
-#define KEEPALIVE_DEFAULT_MS 20000
-#define KEEPALIVE_TIMEOUT_MS 5000
-#define RESOLVE_MIN_MS       1000 /* dns is asked again at most this often */
-#define METADATA_ROOM        16   /* keys of one request, ours included */
-#define OPS_MAX              6
-
-struct rpc_channel {
-    grpc_channel *grpc;
-    const struct rpc_schema *schema;
-    char *authorization; /* "Bearer …" or NULL */
-    size_t message_max;
-};
-
-struct remote_stub {
-    ProtobufCService base; /* first */
-    struct rpc_channel *channel;
-    const struct rpc_method *methods;
-    void **registered;
-};
+#define METADATA_ROOM 16 /* keys of one request, ours included */
+#define OPS_MAX       6
 
 struct remote {
     struct rpc_exchange base; /* first */
@@ -320,7 +295,7 @@ static void begin(struct remote *remote)
     }
 }
 
-static void invoke(ProtobufCService *service, unsigned index, const ProtobufCMessage *input, ProtobufCClosure closure,
+void remote_invoke(ProtobufCService *service, unsigned index, const ProtobufCMessage *input, ProtobufCClosure closure,
                    void *data)
 {
     struct remote_stub *stub = (struct remote_stub *)service;
@@ -347,107 +322,4 @@ static void invoke(ProtobufCService *service, unsigned index, const ProtobufCMes
     begin(remote);
     if (remote->failure.code != OK)
         grpc_call_cancel(remote->grpc, NULL);
-}
-
-/* ---- channels --------------------------------------------------------------------------------------------------- */
-
-static grpc_arg integer(const char *key, int value)
-{
-    return (grpc_arg){.type = GRPC_ARG_INTEGER, .key = (char *)(uintptr_t)key, .value.integer = value};
-}
-
-static grpc_arg string(const char *key, const char *value)
-{
-    return (grpc_arg){.type = GRPC_ARG_STRING, .key = (char *)(uintptr_t)key, .value.string = (char *)(uintptr_t)value};
-}
-
-static grpc_channel *core_channel(const struct rpc_channel_options *options, size_t message_max,
-                                  grpc_channel_credentials *credentials)
-{
-    char *config = rpc_service_config(options->schema);
-    grpc_arg arguments[16] = {
-        string(GRPC_ARG_SERVICE_CONFIG, config),
-        integer(GRPC_ARG_ENABLE_HTTP_PROXY, 0),
-        integer(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, BACKOFF_FIRST_MS),
-        integer(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, CONNECT_TIMEOUT_MS),
-        integer(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, BACKOFF_MAX_MS),
-        integer(GRPC_ARG_DNS_MIN_TIME_BETWEEN_RESOLUTIONS_MS, RESOLVE_MIN_MS),
-        integer(GRPC_ARG_SERVICE_CONFIG_DISABLE_RESOLUTION, 1),
-        integer(GRPC_ARG_KEEPALIVE_TIME_MS,
-                (int)(options->keepalive_ms ? options->keepalive_ms : KEEPALIVE_DEFAULT_MS)),
-        integer(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, KEEPALIVE_TIMEOUT_MS),
-        integer(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0),
-        integer(GRPC_ARG_MAX_RECEIVE_MESSAGE_LENGTH, (int)message_max),
-        integer(GRPC_ARG_MAX_SEND_MESSAGE_LENGTH, (int)message_max),
-        integer(GRPC_ARG_ENABLE_PER_MESSAGE_DECOMPRESSION, 0),
-    };
-    size_t count = 13;
-    if (options->authority) {
-        arguments[count++] = string(GRPC_SSL_TARGET_NAME_OVERRIDE_ARG, options->authority);
-        arguments[count++] = string(GRPC_ARG_DEFAULT_AUTHORITY, options->authority);
-    }
-    grpc_channel_args list = {.num_args = count, .args = arguments};
-    grpc_channel *channel = grpc_channel_create(options->target, credentials, &list);
-    free(config);
-    return channel;
-}
-
-struct rpc_channel *rpc_channel_create(const struct rpc_channel_options *options, struct status *st)
-{
-    if (options->tls && !rpc_tls_check(options->tls, st))
-        return NULL;
-    grpc_channel_credentials *credentials =
-        options->tls ? rpc_tls_channel_credentials(options->tls, st) : grpc_insecure_credentials_create();
-    if (!credentials)
-        return NULL;
-    struct rpc_channel *channel = calloc(1, sizeof *channel);
-    if (!channel)
-        fatal("rpc.memory", "no memory for a channel");
-    channel->schema = options->schema;
-    channel->message_max = options->message_max ? options->message_max : RPC_MESSAGE_DEFAULT_MAX;
-    if (options->key && asprintf(&channel->authorization, "Bearer %s", options->key) < 0)
-        fatal("rpc.memory", "no memory for a channel");
-    channel->grpc = core_channel(options, channel->message_max, credentials);
-    grpc_channel_credentials_release(credentials);
-    return channel;
-}
-
-void rpc_channel_destroy(struct rpc_channel **channel_pointer)
-{
-    struct rpc_channel *channel = *channel_pointer;
-    if (!channel)
-        return;
-    *channel_pointer = NULL;
-    grpc_channel_destroy(channel->grpc);
-    free(channel->authorization);
-    free(channel);
-}
-
-static void destroy_stub(ProtobufCService *service)
-{
-    struct remote_stub *stub = (struct remote_stub *)service;
-    free(stub->registered);
-    free(stub);
-}
-
-ProtobufCService *rpc_channel_stub(struct rpc_channel *channel, const ProtobufCServiceDescriptor *service,
-                                   struct status *st)
-{
-    size_t count;
-    const struct rpc_method *methods = rpc_schema_service(channel->schema, service->name, &count);
-    if (!methods || count != service->n_methods) {
-        fail(st, NOT_FOUND, "service %s is not in the descriptor set as it was compiled", service->name);
-        return NULL;
-    }
-    struct remote_stub *stub = calloc(1, sizeof *stub);
-    void **registered = calloc(count, sizeof *registered);
-    if (!stub || !registered)
-        fatal("rpc.memory", "no memory for a stub");
-    for (size_t i = 0; i < count; i++)
-        registered[i] = grpc_channel_register_call(channel->grpc, methods[i].path, NULL, NULL);
-    stub->base = (ProtobufCService){.descriptor = service, .invoke = invoke, .destroy = destroy_stub};
-    stub->channel = channel;
-    stub->methods = methods;
-    stub->registered = registered;
-    return &stub->base;
 }

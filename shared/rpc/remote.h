@@ -1,0 +1,28 @@
+/* A remote channel and its stubs: channel.c makes them, remote.c makes the calls. Private to shared/rpc. */
+#ifndef RENGA_RPC_REMOTE_H
+#define RENGA_RPC_REMOTE_H
+
+#include "rpc/channel.h"
+#include "rpc/schema.h"
+
+#include <grpc/grpc.h>
+
+struct rpc_channel {
+    grpc_channel *grpc;
+    const struct rpc_schema *schema;
+    char *authorization; /* "Bearer …" or NULL */
+    size_t message_max;
+};
+
+struct remote_stub {
+    ProtobufCService base; /* first */
+    struct rpc_channel *channel;
+    const struct rpc_method *methods;
+    void **registered;
+};
+
+/* The `invoke` of a remote stub. */
+void remote_invoke(ProtobufCService *service, unsigned index, const ProtobufCMessage *input, ProtobufCClosure closure,
+                   void *data);
+
+#endif
