@@ -4,6 +4,7 @@
 #include "http/client.h"
 #include "provider.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -113,6 +114,7 @@ static bool set_up(struct deployment *deployment, const struct config *config, s
 {
     struct provider_way way = {0};
     const struct provider *provider = deployment->provider = find_provider(config);
+    assert(provider); /* the option's choices are the table's names */
     const char *base = setting(config, "llm_gateway.upstream", provider->url_variable);
     if (!base && !provider->base_url)
         return fail(st, INVALID_ARGUMENT,
