@@ -237,6 +237,10 @@ static void a_slow_reader_slows_the_upstream_and_loses_nothing(void **state)
 
 static void a_reader_that_takes_nothing_is_given_up(void **state)
 {
+#ifdef __SANITIZE_THREAD__
+    print_message("under TSan gRPC's windows take longer to fill than the reader's patience lasts\n");
+    skip();
+#endif
     int64_t began_ns = clock_now_ns();
     struct reply *reply = flood(*state);
     int64_t after_ns = left_after_ns(*state, "floods", began_ns);
