@@ -3,6 +3,7 @@
  * Beside OpenAI's own fields an answer has reasoning_content (as DeepSeek, vLLM and others name it) and
  * reasoning_signature where a model shows its thinking; both may come back in the next request. */
 #include "door_priv.h"
+#include "openai_priv.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -47,23 +48,6 @@ static void write_usage(struct json_writer *writer, const Renga__V1__Usage *usag
 
 /* ---- whole ------------------------------------------------------------------------------------------------------- */
 
-static void write_calls(struct json_writer *writer, const Renga__V1__ChatMessage *message)
-{
-    json_write_array(writer, "tool_calls");
-    for (size_t i = 0; i < message->n_tool_calls; i++) {
-        const Renga__V1__ToolCall *call = message->tool_calls[i];
-        json_write_object(writer, NULL);
-        json_write_string(writer, "id", call->id);
-        json_write_string(writer, "type", "function");
-        json_write_object(writer, "function");
-        json_write_string(writer, "name", call->name);
-        json_write_string(writer, "arguments", call->arguments_json[0] ? call->arguments_json : "{}");
-        json_write_end(writer);
-        json_write_end(writer);
-    }
-    json_write_end(writer);
-}
-
 /* A client of OpenAI's reads JSON from the content, so what was checked stands there. */
 static const char *content_of(const Renga__V1__ChatMessage *message, const Renga__V1__ChatFinish *finish)
 {
@@ -82,7 +66,7 @@ static void write_message(struct json_writer *writer, const Renga__V1__ChatMessa
     json_write_array(writer, "annotations");
     json_write_end(writer);
     if (message->n_tool_calls)
-        write_calls(writer, message);
+        openai_write_tool_calls(message, writer);
     if (message->reasoning[0])
         json_write_string(writer, "reasoning_content", message->reasoning);
     if (message->reasoning_signature[0])

@@ -32,7 +32,7 @@ static void write_if_any(struct json_writer *writer, const char *key, const char
 
 /* ---- messages ---------------------------------------------------------------------------------------------------- */
 
-static void write_tool_calls(const Renga__V1__ChatMessage *message, struct json_writer *writer)
+void openai_write_tool_calls(const Renga__V1__ChatMessage *message, struct json_writer *writer)
 {
     json_write_array(writer, "tool_calls");
     for (size_t i = 0; i < message->n_tool_calls; i++) {
@@ -64,7 +64,7 @@ static void write_message(const Renga__V1__ChatMessage *message, struct json_wri
         json_write_null(writer, "content");
     write_if_any(writer, "refusal", message->refusal);
     if (message->n_tool_calls)
-        write_tool_calls(message, writer);
+        openai_write_tool_calls(message, writer);
     json_write_end(writer);
 }
 

@@ -162,7 +162,6 @@ static int chat(int argc, char **argv)
 
 const struct command command_chat = {
     .name = "chat",
-    .usage = "[OPTIONS] QUESTION",
     .summary = "ask a model and see the answer as it is written",
     .run = chat,
 };

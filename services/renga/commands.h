@@ -17,7 +17,6 @@ enum command_exit {
 
 struct command {
     const char *name;
-    const char *usage;   /* what follows "renga NAME" */
     const char *summary; /* half a line for the list of commands */
     int (*run)(int argc, char **argv);
 };

@@ -84,7 +84,6 @@ static int health(int argc, char **argv)
 
 const struct command command_health = {
     .name = "health",
-    .usage = "[OPTIONS] [SERVICE]",
     .summary = "ask a server whether it serves",
     .run = health,
 };

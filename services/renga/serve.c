@@ -31,7 +31,6 @@ static int serve(int argc, char **argv)
 
 const struct command command_serve = {
     .name = "serve",
-    .usage = "[OPTIONS]",
     .summary = "serve the whole suite from one process",
     .run = serve,
 };

@@ -56,7 +56,6 @@ struct drain {
 
 struct socket_count {
     unsigned connections;
-    int listeners_shut;
 };
 
 /* True where `address`, the local end of a socket, is where this server listens. */
@@ -97,8 +96,8 @@ static struct socket_count walk_sockets(const struct rpc_server *server, bool sh
             continue;
         if (!listening && is_connected(fd))
             count.connections++;
-        else if (listening && shut_listeners && shutdown(fd, SHUT_RDWR) == 0)
-            count.listeners_shut++;
+        else if (listening && shut_listeners)
+            shutdown(fd, SHUT_RDWR);
     }
     closedir(directory);
     return count;
