@@ -27,9 +27,9 @@ else()
   add_compile_options($<$<CONFIG:RelWithDebInfo,Release>:-D_FORTIFY_SOURCE=2>)
 endif()
 
-# renga_library(NAME [LIBRARIES...]): all .c files of the calling folder as the static library NAME.
+# renga_library(NAME [LIBRARIES...]): all .c files of the calling folder and its rooms as the static library NAME.
 function(renga_library name)
-  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.c)
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.c ${CMAKE_CURRENT_SOURCE_DIR}/*/*.c)
   list(FILTER sources EXCLUDE REGEX "/main\\.c$")
   add_library(${name} STATIC ${sources})
   target_link_libraries(${name} PUBLIC renga_flags ${ARGN})

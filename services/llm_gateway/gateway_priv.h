@@ -3,7 +3,7 @@
 #define RENGA_LLM_GATEWAY_GATEWAY_PRIV_H
 
 #include "base/config.h"
-#include "models.h"
+#include "route/models.h"
 
 #include "renga/v1/llm_gateway.pb-c.h"
 

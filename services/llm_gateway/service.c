@@ -2,12 +2,12 @@
 #include "gateway.h"
 
 #include "base/log.h"
-#include "chat.h"
-#include "deployment.h"
-#include "door.h"
+#include "chat/chat.h"
+#include "door/door.h"
 #include "gateway_priv.h"
 #include "http/client.h"
-#include "provider.h"
+#include "provider/provider.h"
+#include "route/deployment.h"
 #include "rpc/rpc.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* What passes for the JSON that was asked for. */
-#include "answer.h"
+#include "chat/answer.h"
 
 #include <stdio.h>
 #include <string.h>

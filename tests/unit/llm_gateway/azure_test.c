@@ -1,7 +1,7 @@
 /* What Azure has beyond OpenAI: its ways, its filters, its errors. */
-#include "answer.h"
-#include "provider.h"
-#include "sse.h"
+#include "chat/answer.h"
+#include "provider/provider.h"
+#include "provider/sse.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* What models do not take. */
-#include "capability.h"
-#include "deployment.h"
+#include "provider/capability.h"
+#include "route/deployment.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "check.h"
+#include "chat/check.h"
 
 #include <math.h>
 #include <stdio.h>

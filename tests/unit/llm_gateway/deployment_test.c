@@ -1,7 +1,7 @@
 /* Where models are asked, and with which key. */
-#include "deployment.h"
 #include "gateway_priv.h"
 #include "http/client.h"
+#include "route/deployment.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* OpenAI's JSON as ChatRequest: what is read, what is passed over, what is refused and by which name. */
-#include "door_priv.h"
+#include "door/door_priv.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Answers and failures as OpenAI's clients get them, byte for byte. */
-#include "door_priv.h"
+#include "door/door_priv.h"
 
 #include <stdio.h>
 #include <string.h>

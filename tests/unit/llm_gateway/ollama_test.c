@@ -1,8 +1,8 @@
 /* Ollama's own API, and the lines it streams. */
-#include "answer.h"
-#include "ndjson.h"
-#include "provider.h"
-#include "sse.h"
+#include "chat/answer.h"
+#include "provider/ndjson.h"
+#include "provider/provider.h"
+#include "provider/sse.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* The dialects of those who speak OpenAI's API: what is read leniently, and what is not. */
-#include "answer.h"
-#include "provider.h"
-#include "sse.h"
+#include "chat/answer.h"
+#include "provider/provider.h"
+#include "provider/sse.h"
 
 #include <stdio.h>
 #include <string.h>

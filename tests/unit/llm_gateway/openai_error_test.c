@@ -1,7 +1,7 @@
 /* HTTP errors of OpenAI and those who speak its API. */
-#include "deployment.h"
-#include "failure.h"
-#include "provider.h"
+#include "chat/failure.h"
+#include "provider/provider.h"
+#include "route/deployment.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* ChatRequest as OpenAI's JSON, byte for byte. */
-#include "provider.h"
+#include "provider/provider.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-#include "retry_hint.h"
+#include "provider/retry_hint.h"
 
 #include <string.h>
 

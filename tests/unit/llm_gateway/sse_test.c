@@ -1,4 +1,4 @@
-#include "sse.h"
+#include "provider/sse.h"
 
 #include <stdio.h>
 #include <string.h>

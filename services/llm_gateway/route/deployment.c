@@ -2,7 +2,7 @@
 
 #include "base/log.h"
 #include "http/client.h"
-#include "provider.h"
+#include "provider/provider.h"
 
 #include <assert.h>
 #include <ctype.h>

@@ -19,14 +19,14 @@
 #include "answer.h"
 #include "base/buffer.h"
 #include "chat.h"
-#include "deployment.h"
 #include "failure.h"
 #include "gateway_priv.h"
 #include "http/client.h"
-#include "ndjson.h"
-#include "provider.h"
+#include "provider/ndjson.h"
+#include "provider/provider.h"
+#include "provider/sse.h"
+#include "route/deployment.h"
 #include "rpc/rpc.h"
-#include "sse.h"
 
 /* One request that was sent, as far as it is told of it. */
 #define ATTEMPT_ERROR_MAX 512

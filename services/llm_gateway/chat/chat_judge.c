@@ -3,7 +3,7 @@
 #include "chat_priv.h"
 
 #include "base/clock.h"
-#include "retry_hint.h"
+#include "provider/retry_hint.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Azure OpenAI: OpenAI's requests and answers by another way, and with filters before and behind the model.
  *      classic   {endpoint}/openai/deployments/{deployment}/chat/completions?api-version=2024-10-21
  *      v1        {endpoint}/openai/v1/chat/completions, the deployment as "model"; without a version */
-#include "answer.h"
+#include "chat/answer.h"
 #include "openai_priv.h"
 
 #include "base/json.h"

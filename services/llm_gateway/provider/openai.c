@@ -1,7 +1,7 @@
 /* OpenAI's Chat Completions, and the many that speak it: vLLM, llama.cpp, SGLang, LM Studio, other gateways.
  * Answers are read leniently where the dialects differ (a missing id, an index that is always 0, a field too many) and
  * strictly where an answer could pass for whole that is not. */
-#include "answer.h"
+#include "chat/answer.h"
 #include "openai_priv.h"
 #include "sse.h"
 

@@ -3,7 +3,7 @@
  * Beside OpenAI's own fields an answer has reasoning_content (as DeepSeek, vLLM and others name it) and
  * reasoning_signature where a model shows its thinking; both may come back in the next request. */
 #include "door_priv.h"
-#include "openai_priv.h"
+#include "provider/openai_priv.h"
 
 #include <stdio.h>
 #include <string.h>

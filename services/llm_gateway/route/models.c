@@ -2,7 +2,7 @@
 
 #include "base/nearest.h"
 #include "deployment.h"
-#include "provider.h"
+#include "provider/provider.h"
 #include "rpc/rpc.h"
 
 #include <string.h>

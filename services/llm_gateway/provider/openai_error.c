@@ -1,6 +1,6 @@
 /* What OpenAI's errors mean: https://platform.openai.com/docs/guides/error-codes. The compatible servers put the same
  * facts elsewhere: {"error": {…}}, {"error": "text"}, {"message": …}, {"detail": …}, or one of them in a list. */
-#include "failure.h"
+#include "chat/failure.h"
 #include "openai_priv.h"
 
 #include "base/json.h"
