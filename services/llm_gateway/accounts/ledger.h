@@ -1,0 +1,57 @@
+/* The ledger: what every call used and what it cost, by client, tenant, model, deployment, run, thread and hour. Kept
+ * in SQLite, and in no call's way: an entry is added up in memory, a thread of the ledger's own writes the sums about
+ * once a second. Where the file cannot be written the sums stay in memory, are logged once, and are written when it can
+ * be again; past a bound of distinct sums runs and threads are folded together first, so that money is never forgotten.
+ * One ledger a process, shared by its loops. */
+#ifndef RENGA_LLM_GATEWAY_LEDGER_H
+#define RENGA_LLM_GATEWAY_LEDGER_H
+
+#include "base/status.h"
+#include "loop/loop.h"
+
+#include "renga/v1/llm_gateway.pb-c.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct ledger;
+struct rpc_call;
+
+struct ledger_options {
+    const char *path;       /* SQLite file, made where there is none; NULL or "": in memory alone */
+    int64_t flush_ms;       /* between writes; 0: 1,000 */
+    int64_t keep_runs_days; /* after that the lines of a day are folded over runs and threads; 0: for good */
+};
+
+/* Opens lazily: a file that cannot be opened is no failure here (it is logged, metrics and GetUsage say so). */
+struct ledger *ledger_create(const struct ledger_options *options, struct status *st);
+/* Writes what is left. Not from inside a loop that must not wait: takes up to a second. */
+void ledger_destroy(struct ledger **ledger);
+
+struct ledger_entry {
+    int64_t ended_ms;            /* Unix time */
+    const char *client, *tenant; /* all are copied; NULL counts as "" */
+    const char *model, *deployment;
+    const char *run_id, *thread_id;
+    const Renga__V1__Usage *usage; /* NULL: none */
+    bool failed, cancelled, cached;
+};
+/* Any thread; never waits for the file. */
+void ledger_note(struct ledger *ledger, const struct ledger_entry *entry);
+
+/* What clients or tenants have spent since the beginning of the UTC day of `now_ms`, at start. Reads the file. */
+bool ledger_spent(struct ledger *ledger, int64_t now_ms, bool tenants,
+                  void (*spent)(const char *name, int64_t micros, void *data), void *data, struct status *st);
+
+/* LlmGateway.GetUsage: checks the request and ends the call, now or later. */
+void ledger_report(struct ledger *ledger, struct rpc_call *call, const Renga__V1__GetUsageRequest *request,
+                   Renga__V1__GetUsageResponse_Closure reply);
+
+struct ledger_stats {
+    uint64_t entries, written, failures; /* notes; sums written; writes that failed */
+    int64_t behind_ms;                   /* age of the oldest sum that is not written; 0: none */
+    unsigned pending;                    /* sums */
+};
+void ledger_stats(struct ledger *ledger, struct ledger_stats *stats);
+
+#endif
