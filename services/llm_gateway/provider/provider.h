@@ -15,6 +15,8 @@
 #include <stddef.h>
 
 struct answer;
+struct embed_answer;
+struct embed_question;
 struct failure;
 struct sse_event;
 
@@ -36,7 +38,8 @@ struct provider_terms {
 };
 #define PROVIDER_PATH_MAX 512
 struct provider_way {
-    char path[PROVIDER_PATH_MAX]; /* behind the base URL */
+    char path[PROVIDER_PATH_MAX];       /* of chat, behind the base URL */
+    char embed_path[PROVIDER_PATH_MAX]; /* of embeddings; "": there are none */
     const char *key_header;
     bool bearer;                          /* "Bearer " stands before the key */
     const char *version_header, *version; /* NULL: none */
@@ -67,6 +70,10 @@ struct provider {
 
     /* True where an HTTP error is in truth an answer, such as a blocked prompt. NULL: never. */
     bool (*read_outcome)(struct answer *answer, int http_status, const char *body, size_t size);
+
+    /* The same of embeddings; NULL: it has none. */
+    void (*write_embed)(const struct embed_question *question, struct json_writer *writer);
+    bool (*read_embed)(struct embed_answer *answer, const char *body, size_t size, struct failure *failure);
 };
 
 /* All of them, NULL at the end (providers.c). */
