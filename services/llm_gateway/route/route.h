@@ -39,6 +39,7 @@ struct cache_terms {
 };
 
 struct route {
+    size_t index; /* among all routes */
     const char *name, *description;
     struct target targets[ROUTE_TARGETS_MAX]; /* by rank */
     size_t target_count;                      /* at least 1 */
@@ -61,6 +62,9 @@ const struct route *routes_at(const struct routes *routes, size_t index);
 
 /* NULL with NOT_FOUND, which suggests the nearest name. "default" is the first of the list. */
 const struct route *routes_find(const struct routes *routes, const char *name, struct status *st);
+
+/* False with FAILED_PRECONDITION where nobody has said where its models are asked. */
+bool route_is_set_up(const struct route *route, struct status *st);
 
 /* Every deployment once. */
 size_t routes_deployments(const struct routes *routes);

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """A scripted upstream: a real HTTP server that speaks OpenAI's Chat Completions and misbehaves on request.
 
-What a request gets is decided by its model's name: the function of that name below, with "-" for "_".
+What a request gets is decided by its model's name: the function of that name below, with "-" for "_". What follows a
+dot in the name tells apart what is counted: "broken.a" and "broken.b" both break.
 It prints "listening PORT", and ends when its standard input does.
 
     GET /seen/MODEL   {"requests": how many, "body": the last one, "authorization": its header,
-                       "left_ns": CLOCK_MONOTONIC when the client was seen to leave, or 0, "sent": bytes of a flood}
+                       "left_ns": CLOCK_MONOTONIC when the client was seen to leave, or 0, "sent": bytes of a flood,
+                       "most": requests at the same time}
 """
 import email.utils
 import gzip
@@ -149,11 +151,15 @@ class Upstream(BaseHTTPRequestHandler):
             self.seen["body"] = body.decode()
             self.seen["authorization"] = self.headers["authorization"]
             self.seen["path"] = self.path
+            self.seen["inside"] = self.seen.get("inside", 0) + 1
+            self.seen["most"] = max(self.seen.get("most", 0), self.seen["inside"])
         try:
-            getattr(self, model.replace("-", "_"))(request)
+            getattr(self, model.split(".")[0].replace("-", "_"))(request)
         except (BrokenPipeError, ConnectionResetError):
             self.seen["left_ns"] = time.monotonic_ns()
             self.close_connection = True
+        with LOCK:
+            self.seen["inside"] -= 1
 
     # ---- good answers ----
 
@@ -166,6 +172,24 @@ class Upstream(BaseHTTPRequestHandler):
             self.close_stream()
         else:
             self.reply(answer({"content": VERSE, "refusal": None, "annotations": []}))
+
+    def slow(self, request):
+        time.sleep(0.05)
+        self.chat(request)
+
+    def mends(self, request):
+        """Breaks twice, then answers."""
+        if self.seen["requests"] <= 2:
+            self.broken(request)
+        else:
+            self.chat(request)
+
+    def tires(self, request):
+        """Asks for a rest of 300 ms, then answers."""
+        if self.seen["requests"] == 1:
+            self.refuse(429, [("retry-after-ms", "300")], message="Slow down")
+        else:
+            self.chat(request)
 
     def thinks(self, request):
         if request.get("stream"):
