@@ -12,6 +12,7 @@
 struct http_headers;
 struct http_url;
 struct provider;
+struct standing;
 
 /* What a model has refused to take, so that it is not sent again. */
 #define LESSONS_MAX 64
@@ -23,6 +24,7 @@ struct lesson {
 struct deployment {
     const char *name;
     const struct provider *provider;
+    struct standing *standing; /* its breaker and its limits; shared by the loops */
     struct http_url *chat_url;
     struct http_headers *headers; /* the key is in them */
     const char *key;              /* NULL: none. Borrowed from the configuration or the environment */
