@@ -3,19 +3,18 @@
 #define RENGA_LLM_GATEWAY_GATEWAY_PRIV_H
 
 #include "base/config.h"
-#include "route/models.h"
+#include "route/route.h"
 
 #include "renga/v1/llm_gateway.pb-c.h"
 
-struct deployment;
 struct door;
 struct http_client;
 
 struct gateway {
     Renga__V1__LlmGateway_Service base; /* first */
     struct http_client *http;
-    struct deployment *deployment;
-    struct models models;
+    struct routes *routes; /* the first instance's: made and destroyed by it, borrowed by the others */
+    bool owns_routes;
     int64_t timeout_ms, idle_timeout_ms, reader_timeout_ms;
     size_t response_max, stream_max;
     struct door *door; /* the HTTP door; NULL where it is not served */

@@ -81,32 +81,35 @@ static void ask(struct chat *chat)
     transfer_start(chat->gateway->http, transfer);
 }
 
-/* What the upstream calls the model that is asked for; NULL with `st` filled where the request is not to be sent. */
-static const char *admit(const struct gateway *gateway, const Renga__V1__ChatRequest *request, struct status *st)
+/* Where the request goes; NULL with `st` filled where it is not to be sent. */
+static const struct target *admit(const struct gateway *gateway, const Renga__V1__ChatRequest *request,
+                                  struct status *st)
 {
-    if (!check_chat_request(request, st))
+    const struct route *route =
+        check_chat_request(request, st) ? routes_find(gateway->routes, request->model, st) : NULL;
+    if (!route)
         return NULL;
-    if (gateway->deployment->unset) {
+    const struct target *target = &route->targets[0];
+    if (!route->chat)
+        fail_field(st, "model", "'%s' makes embeddings and does not chat; ListModels has those that do", route->name);
+    else if (request->n_tools && (!route->tools || capability_of(target->model).no_tools))
+        fail_field(st, "tools", "the model '%s' has none; ask another, or leave them out", route->name);
+    else if (target->deployment->unset)
         fail(
             st, FAILED_PRECONDITION,
             "no model is set up: give the gateway a key (llm_gateway.key or OPENAI_API_KEY), or the URL of an upstream "
             "that needs none (llm_gateway.upstream)");
-        return NULL;
-    }
-    const char *model = models_find(&gateway->models, request->model, st);
-    if (model && request->n_tools && capability_of(model).no_tools) {
-        fail_field(st, "tools", "the model '%s' has none; ask another, or leave them out", model);
-        return NULL;
-    }
-    return model;
+    else
+        return target;
+    return NULL;
 }
 
 /* NULL where the call has been ended. */
 static struct chat *chat_create(struct gateway *gateway, struct rpc_call *call, const Renga__V1__ChatRequest *request)
 {
     struct status st = {0};
-    const char *model = admit(gateway, request, &st);
-    if (!model) {
+    const struct target *target = admit(gateway, request, &st);
+    if (!target) {
         rpc_fail(call, &st);
         return NULL;
     }
@@ -116,9 +119,9 @@ static struct chat *chat_create(struct gateway *gateway, struct rpc_call *call, 
         return NULL;
     }
     chat->gateway = gateway;
-    chat->deployment = gateway->deployment;
+    chat->deployment = target->deployment;
     chat->call = call;
-    chat->model = model;
+    chat->model = target->model;
     chat->patience.expired = chat_patience_over;
     answer_init(&chat->answer, rpc_call_arena(call), request);
     chat->answer.owner = chat;

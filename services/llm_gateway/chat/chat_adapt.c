@@ -42,7 +42,7 @@ bool chat_adapt(struct chat *chat)
     uint32_t bit = refused_bit(chat, &failure);
     if (!bit)
         return false;
-    deployment_learn(chat->gateway->deployment, chat->model, bit);
+    deployment_learn(chat->deployment, chat->model, bit);
     if (chat->adapted) /* once: the next call will do without both */
         return false;
     note(chat, &failure);

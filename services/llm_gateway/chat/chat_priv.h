@@ -41,7 +41,7 @@ struct attempt {
 struct chat {
     struct transfer transfer;
     struct gateway *gateway;
-    const struct deployment *deployment;
+    struct deployment *deployment;
     struct rpc_call *call;
     Renga__V1__ChatResponse_Closure reply;   /* of Chat, else NULL */
     Renga__V1__ChatStreamEvent_Closure send; /* of ChatStream, else NULL */
