@@ -1,14 +1,21 @@
 /* The gateway's options. */
 #include "gateway_priv.h"
+#include "route/deployment.h"
 
 #define HOUR_MS 3600000LL
 #define MIB     (1LL << 20)
 
 const struct option llm_gateway_options[] = {
+    {.name = "llm_gateway.routes",
+     .type = OPTION_STRING,
+     .unit = "FILE",
+     .help = "Deployments, models, prices and limits as a JSON document with comments "
+             "(services/llm_gateway/route/README.md). Instead of the options from llm_gateway.provider to "
+             "llm_gateway.context_tokens, which set up a single deployment."},
     {.name = "llm_gateway.provider",
      .type = OPTION_CHOICE,
      .fallback = "openai",
-     .choices = "openai|azure|anthropic|ollama",
+     .choices = DEPLOYMENT_PROVIDERS,
      .help = "What the upstream speaks: OpenAI's Chat Completions (many others do too), Azure OpenAI, Anthropic's "
              "Messages, or Ollama's own API."},
     {.name = "llm_gateway.upstream",
@@ -37,7 +44,7 @@ const struct option llm_gateway_options[] = {
     {.name = "llm_gateway.token_limit",
      .type = OPTION_CHOICE,
      .fallback = "auto",
-     .choices = "auto|max_completion_tokens|max_tokens",
+     .choices = DEPLOYMENT_TOKEN_LIMITS,
      .help =
          "What the upstream calls the longest answer. auto: max_completion_tokens for OpenAI itself, max_tokens for "
          "all others."},
@@ -45,14 +52,14 @@ const struct option llm_gateway_options[] = {
      .type = OPTION_INTEGER,
      .fallback = "4096",
      .min = 1,
-     .max = 1000000,
+     .max = DEPLOYMENT_OUTPUT_TOKENS_MAX,
      .unit = "TOKENS",
      .help = "Longest answer where the caller sets no limit and the API must have one (Anthropic)."},
     {.name = "llm_gateway.context_tokens",
      .type = OPTION_INTEGER,
      .fallback = "16384",
      .min = 0,
-     .max = 10000000,
+     .max = DEPLOYMENT_CONTEXT_TOKENS_MAX,
      .unit = "TOKENS",
      .help = "Context that Ollama is told to keep (num_ctx): what is longer it cuts silently. 0 leaves it to Ollama."},
     {.name = "llm_gateway.timeout",

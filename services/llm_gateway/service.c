@@ -8,6 +8,7 @@
 #include "http/client.h"
 #include "provider/provider.h"
 #include "route/deployment.h"
+#include "route/models.h"
 #include "rpc/rpc.h"
 
 #include <stdlib.h>
@@ -35,7 +36,7 @@ static void list_models(Renga__V1__LlmGateway_Service *self, const Renga__V1__Li
                         Renga__V1__ListModelsResponse_Closure reply, void *data)
 {
     struct gateway *gateway = (struct gateway *)self;
-    models_list(&gateway->models, gateway->deployment, data, reply);
+    models_list(gateway->routes, data, reply);
 }
 
 static void get_usage(Renga__V1__LlmGateway_Service *self, const Renga__V1__GetUsageRequest *request,
@@ -60,18 +61,39 @@ static void gateway_destroy(ProtobufCService *service)
     if (!gateway)
         return;
     door_destroy(&gateway->door);
-    deployment_destroy(&gateway->deployment);
+    if (gateway->owns_routes)
+        routes_destroy(&gateway->routes);
     free(gateway);
 }
 
-static void log_upstream(const struct gateway *gateway)
+static void log_deployment(const struct deployment *deployment)
 {
-    const struct deployment *deployment = gateway->deployment;
     if (deployment->unset)
-        log_warn("llm_gateway.unset", "no model can be asked: neither llm_gateway.key nor llm_gateway.upstream is set");
+        log_warn("llm_gateway.unset",
+                 "'%s' cannot be asked: neither a key nor another upstream is set for the provider %s",
+                 deployment->name, deployment->provider->name);
     else
-        log_info("llm_gateway.upstream", "%zu models through %s, %s a key", gateway->models.count,
+        log_info("llm_gateway.upstream", "'%s' is %s, %s a key", deployment->name,
                  http_url_origin(deployment->chat_url), deployment->key ? "with" : "without");
+}
+
+static void log_routes(const struct routes *routes)
+{
+    log_info("llm_gateway.routes", "%zu models through %zu deployments", routes_count(routes),
+             routes_deployments(routes));
+    for (size_t i = 0; i < routes_deployments(routes); i++)
+        log_deployment(routes_deployment(routes, i));
+}
+
+/* One set of routes a process: what one loop learns of a deployment the others know. */
+static bool find_routes(struct gateway *gateway, const struct service_context *context, struct status *st)
+{
+    struct gateway *first = context->instances ? (struct gateway *)context->instances[0] : NULL;
+    gateway->owns_routes = first == NULL;
+    gateway->routes = first ? first->routes : routes_create(context->config, st);
+    if (gateway->owns_routes && gateway->routes)
+        log_routes(gateway->routes);
+    return gateway->routes != NULL;
 }
 
 static ProtobufCService *gateway_create(const struct service_context *context, struct status *st)
@@ -91,13 +113,10 @@ static ProtobufCService *gateway_create(const struct service_context *context, s
         .response_max = (size_t)config_size(config, "llm_gateway.response_max"),
         .stream_max = (size_t)config_size(config, "llm_gateway.stream_max"),
     };
-    gateway->deployment = models_init(&gateway->models, config, st) ? deployment_create(config, st) : NULL;
-    if (!gateway->deployment) {
+    if (!find_routes(gateway, context, st)) {
         gateway_destroy(&gateway->base.base);
         return NULL;
     }
-    if (loop_index(context->loop) == 0)
-        log_upstream(gateway);
     return &gateway->base.base;
 }
 

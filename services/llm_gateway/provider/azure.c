@@ -23,15 +23,14 @@ static bool find_way(const struct provider_terms *terms, struct provider_way *wa
         return true;
     }
     if (!is_plain(terms->version))
-        return fail(st, INVALID_ARGUMENT, "llm_gateway.api_version: '%.64s' must be like 2024-10-21", terms->version);
+        return fail_field(st, "api_version", "'%.64s' must be like 2024-10-21", terms->version);
     if (!is_plain(terms->model))
-        return fail(st, INVALID_ARGUMENT,
-                    "llm_gateway.models: '%.64s' must be the name of an Azure deployment: letters, digits, '-', '_', "
-                    "'.'",
-                    terms->model);
+        return fail_field(st, "azure_deployment",
+                          "'%.64s' must be the name of an Azure deployment: letters, digits, '-', '_', '.'",
+                          terms->model);
     int length = snprintf(way->path, sizeof way->path, "/openai/deployments/%s/chat/completions?api-version=%s",
                           terms->model, terms->version);
-    return length < (int)sizeof way->path || fail(st, INVALID_ARGUMENT, "llm_gateway.api_version: is too long");
+    return length < (int)sizeof way->path || fail_field(st, "azure_deployment", "is too long");
 }
 
 /* A prompt that the filter does not let pass is told as an error, and is an outcome as if the answer had been. */

@@ -2,9 +2,10 @@
 #ifndef RENGA_LLM_GATEWAY_DEPLOYMENT_H
 #define RENGA_LLM_GATEWAY_DEPLOYMENT_H
 
-#include "base/config.h"
 #include "base/status.h"
+#include "limits/limits.h"
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -14,34 +15,59 @@ struct http_url;
 struct provider;
 struct standing;
 
+/* The choices there are, for options and for the document alike. */
+#define DEPLOYMENT_PROVIDERS          "openai|azure|anthropic|ollama"
+#define DEPLOYMENT_TOKEN_LIMITS       "auto|max_completion_tokens|max_tokens"
+#define DEPLOYMENT_OUTPUT_TOKENS_MAX  1000000
+#define DEPLOYMENT_CONTEXT_TOKENS_MAX 10000000
+
+/* As a deployment is configured. All texts are borrowed for as long as it lives; NULL is what was not said. */
+struct deployment_terms {
+    const char *name;
+    const char *provider;    /* one of DEPLOYMENT_PROVIDERS */
+    const char *upstream;    /* NULL: the provider's own base URL */
+    const char *key;         /* NULL: none */
+    const char *api_version; /* NULL: the provider's own choice */
+    const char *azure_deployment;
+    const char *token_limit; /* one of DEPLOYMENT_TOKEN_LIMITS */
+    int64_t output_tokens, context_tokens;
+    bool reads_variables; /* no key, and the upstream has the provider's keyed host: take the key of its variable */
+    struct limits limits;
+};
+
 /* What a model has refused to take, so that it is not sent again. */
 #define LESSONS_MAX 64
 struct lesson {
-    const char *model; /* borrowed from the configuration */
-    uint32_t left_out; /* PARAMETER_BITs (capability.h) */
+    const char *model;         /* borrowed from the configuration */
+    _Atomic uint32_t left_out; /* PARAMETER_BITs (capability.h) */
 };
 
+/* Shared by the loops: all but the lessons is constant, and `standing` has a lock of its own. */
 struct deployment {
     const char *name;
     const struct provider *provider;
-    struct standing *standing; /* its breaker and its limits; shared by the loops */
     struct http_url *chat_url;
+    struct http_url *embed_url;   /* NULL: the provider has no embeddings */
     struct http_headers *headers; /* the key is in them */
     const char *key;              /* NULL: none. Borrowed from the configuration or the environment */
     bool old_token_limit;         /* "max_tokens" rather than "max_completion_tokens" */
     bool token_limit_is_set;      /* by the operator, who knows better than a table */
     int64_t output_tokens, context_tokens;
+    struct limits limits;      /* what may be asked of it at most */
+    struct standing *standing; /* NULL: nobody keeps account of how it stands, and it is always asked */
+    pthread_mutex_t teaching;  /* around what adds a lesson; they are read without it */
     struct lesson lessons[LESSONS_MAX];
-    size_t lesson_count;
+    _Atomic size_t lesson_count;
     bool unset; /* nobody has said where to ask: nothing may leave this machine */
 };
 
-/* The one of the options llm_gateway.provider, .upstream, .key and those beside them. */
-struct deployment *deployment_create(const struct config *config, struct status *st);
+/* INVALID_ARGUMENT names the field of the terms, also in `st->field`. */
+struct deployment *deployment_create(const struct deployment_terms *terms, struct status *st);
 void deployment_destroy(struct deployment **deployment);
 
-/* What a model of this deployment does not take, and that it has just refused one more. `model` is borrowed for good.
- * Past LESSONS_MAX models nothing more is learned: they are asked with everything, and refuse, each time. */
+/* What a model of this deployment does not take, and that it has just refused one more. `model` is borrowed for as long
+ * as the deployment lives. Past LESSONS_MAX models nothing more is learned: they are asked with everything, and refuse,
+ * each time. Any thread. */
 uint32_t deployment_left_out(const struct deployment *deployment, const char *model);
 void deployment_learn(struct deployment *deployment, const char *model, uint32_t left_out);
 
