@@ -1,6 +1,7 @@
 /* The gateway's options. */
 #include "gateway_priv.h"
 #include "route/deployment.h"
+#include "route/retry.h"
 
 #define HOUR_MS 3600000LL
 #define MIB     (1LL << 20)
@@ -62,6 +63,48 @@ const struct option llm_gateway_options[] = {
      .max = DEPLOYMENT_CONTEXT_TOKENS_MAX,
      .unit = "TOKENS",
      .help = "Context that Ollama is told to keep (num_ctx): what is longer it cuts silently. 0 leaves it to Ollama."},
+    {.name = "llm_gateway.attempts",
+     .type = OPTION_INTEGER,
+     .fallback = "3",
+     .min = 1,
+     .max = RETRY_ATTEMPTS_MAX,
+     .unit = "COUNT",
+     .help = "Requests that a call may take, the first included, where a deployment fails in a way that may pass. A "
+             "document of routes says it for each model."},
+    {.name = "llm_gateway.retry_share",
+     .type = OPTION_INTEGER,
+     .fallback = "20",
+     .min = 0,
+     .max = 100,
+     .unit = "PERCENT",
+     .help = "Retries and fallbacks that all calls together may take, for 100 calls: a sick provider is not hammered. "
+             "A hundred may be saved up."},
+    {.name = "llm_gateway.breaker",
+     .type = OPTION_CHOICE,
+     .fallback = "on",
+     .choices = "on|off",
+     .help = "Whether a deployment that keeps failing, or has asked to be left alone, is left alone for a while."},
+    {.name = "llm_gateway.in_flight",
+     .type = OPTION_INTEGER,
+     .fallback = "4096",
+     .min = 1,
+     .max = 100000,
+     .unit = "CALLS",
+     .help = "Calls under way at the same time in this process; more wait in the queue."},
+    {.name = "llm_gateway.queue",
+     .type = OPTION_INTEGER,
+     .fallback = "1024",
+     .min = 0,
+     .max = 100000,
+     .unit = "CALLS",
+     .help = "Calls that may wait for a place; past it they are refused at once with RESOURCE_EXHAUSTED and a hint."},
+    {.name = "llm_gateway.queue_wait",
+     .type = OPTION_DURATION,
+     .fallback = "10s",
+     .min = 0,
+     .max = HOUR_MS,
+     .unit = "DURATION",
+     .help = "Longest wait for a place, and for a deployment that rests or is at its limits."},
     {.name = "llm_gateway.timeout",
      .type = OPTION_DURATION,
      .fallback = "10m",

@@ -1,6 +1,8 @@
 /* The service: its functions, and what an instance is made of. */
 #include "gateway.h"
 
+#include "accounts/ledger.h"
+#include "ask/ask_observe.h"
 #include "base/log.h"
 #include "chat/chat.h"
 #include "door/door.h"
@@ -36,14 +38,13 @@ static void list_models(Renga__V1__LlmGateway_Service *self, const Renga__V1__Li
                         Renga__V1__ListModelsResponse_Closure reply, void *data)
 {
     struct gateway *gateway = (struct gateway *)self;
-    models_list(gateway->routes, data, reply);
+    models_list(gateway->commons->routes, data, reply);
 }
 
 static void get_usage(Renga__V1__LlmGateway_Service *self, const Renga__V1__GetUsageRequest *request,
                       Renga__V1__GetUsageResponse_Closure reply, void *data)
 {
-    rpc_fail_with(data, UNIMPLEMENTED,
-                  "GetUsage comes with the accounts of the gateway; until then each answer carries its own usage");
+    ledger_report(((struct gateway *)self)->commons->ledger, data, request, reply);
 }
 
 static const Renga__V1__LlmGateway_Service functions = {
@@ -61,39 +62,19 @@ static void gateway_destroy(ProtobufCService *service)
     if (!gateway)
         return;
     door_destroy(&gateway->door);
-    if (gateway->owns_routes)
-        routes_destroy(&gateway->routes);
+    ask_metrics_destroy(&gateway->metrics);
+    if (gateway->owns_commons)
+        commons_destroy(&gateway->commons);
     free(gateway);
 }
 
-static void log_deployment(const struct deployment *deployment)
+/* One set a process: what one loop learns of a deployment the others know, and limits are limits of the whole. */
+static bool find_commons(struct gateway *gateway, const struct service_context *context, struct status *st)
 {
-    if (deployment->unset)
-        log_warn("llm_gateway.unset",
-                 "'%s' cannot be asked: neither a key nor another upstream is set for the provider %s",
-                 deployment->name, deployment->provider->name);
-    else
-        log_info("llm_gateway.upstream", "'%s' is %s, %s a key", deployment->name,
-                 http_url_origin(deployment->chat_url), deployment->key ? "with" : "without");
-}
-
-static void log_routes(const struct routes *routes)
-{
-    log_info("llm_gateway.routes", "%zu models through %zu deployments", routes_count(routes),
-             routes_deployments(routes));
-    for (size_t i = 0; i < routes_deployments(routes); i++)
-        log_deployment(routes_deployment(routes, i));
-}
-
-/* One set of routes a process: what one loop learns of a deployment the others know. */
-static bool find_routes(struct gateway *gateway, const struct service_context *context, struct status *st)
-{
-    struct gateway *first = context->instances ? (struct gateway *)context->instances[0] : NULL;
-    gateway->owns_routes = first == NULL;
-    gateway->routes = first ? first->routes : routes_create(context->config, st);
-    if (gateway->owns_routes && gateway->routes)
-        log_routes(gateway->routes);
-    return gateway->routes != NULL;
+    const struct gateway *first = context->instances ? (const struct gateway *)context->instances[0] : NULL;
+    gateway->owns_commons = first == NULL;
+    gateway->commons = first ? first->commons : commons_create(context->config, context->metrics, st);
+    return gateway->commons != NULL;
 }
 
 static ProtobufCService *gateway_create(const struct service_context *context, struct status *st)
@@ -109,14 +90,16 @@ static ProtobufCService *gateway_create(const struct service_context *context, s
         .http = context->http,
         .timeout_ms = config_duration_ms(config, "llm_gateway.timeout"),
         .idle_timeout_ms = config_duration_ms(config, "llm_gateway.idle_timeout"),
+        .queue_wait_ms = config_duration_ms(config, "llm_gateway.queue_wait"),
         .reader_timeout_ms = config_duration_ms(config, "llm_gateway.reader_timeout"),
         .response_max = (size_t)config_size(config, "llm_gateway.response_max"),
         .stream_max = (size_t)config_size(config, "llm_gateway.stream_max"),
     };
-    if (!find_routes(gateway, context, st)) {
+    if (!find_commons(gateway, context, st)) {
         gateway_destroy(&gateway->base.base);
         return NULL;
     }
+    gateway->metrics = ask_metrics_create(context->metrics, context->spans, gateway->commons->routes);
     return &gateway->base.base;
 }
 

@@ -126,7 +126,7 @@ struct ask {
     struct recall_query query;
     int64_t keep_ms; /* of the answer; 0: it is not kept */
     int64_t waited_ms;
-    bool entered, has_place, caller_left;
+    bool entered, caller_left;
 };
 
 /* `route` has been found and may be asked this. */

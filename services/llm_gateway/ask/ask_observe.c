@@ -174,7 +174,7 @@ void ask_observe_attempt(struct ask *ask, enum status_code code)
     metrics_add(own->metrics, loop, series->input, used->input_tokens);
     metrics_add(own->metrics, loop, series->output, used->output_tokens);
     if (ask->target->price)
-        metrics_add(own->metrics, loop, series->cost, price_of_usage(ask->target->price, used));
+        metrics_add(own->metrics, loop, series->cost, price_of(ask->target->price, used));
 }
 
 void ask_observe_end(struct ask *ask, enum status_code code)

@@ -22,7 +22,7 @@ void ask_add_usage(struct ask *ask)
     sum->reasoning_tokens += used->reasoning_tokens;
     sum->estimated |= used->estimated;
     if (ask->target->price)
-        sum->cost_micros += price_of_usage(ask->target->price, used);
+        sum->cost_micros += price_of(ask->target->price, used);
 }
 
 int64_t ask_estimated_micros(const struct ask *ask)
@@ -31,7 +31,7 @@ int64_t ask_estimated_micros(const struct ask *ask)
     Renga__V1__Usage guess = RENGA__V1__USAGE__INIT;
     guess.input_tokens = ask->input_tokens;
     guess.output_tokens = ask->output_tokens;
-    return price ? price_of_usage(price, &guess) : 0;
+    return price ? price_of(price, &guess) : 0;
 }
 
 static void note(struct ask *ask, bool failed, bool cached)

@@ -12,11 +12,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#define BODY_MAX       ((size_t)32 << 20) /* a request of 4 MiB, most of it escaped */
-#define BUSY_AGAIN_MS  20                 /* a deployment whose places are all taken is looked at again after this */
-#define EMPTY_REST_MS  30000              /* an account without money is left alone for this long */
-#define UNCONST(text)  ((char *)(uintptr_t)(text))
-#define TARGET_BIT(at) (UINT32_C(1) << (at))
+#define BODY_MAX      ((size_t)32 << 20) /* a request of 4 MiB, most of it escaped */
+#define BUSY_AGAIN_MS 20                 /* a deployment whose places are all taken is looked at again after this */
+#define BUSY_HINT_MS  500                /* ... and the caller may look again after this */
+#define UNCONST(text) ((char *)(uintptr_t)(text))
 
 static void finished(struct transfer *transfer);
 
@@ -136,28 +135,6 @@ static void note_attempt(struct ask *ask, bool good)
 
 /* ---- the deployment's place -------------------------------------------------------------------------------------- */
 
-static enum standing_verdict verdict(const struct ask *ask, bool good)
-{
-    const struct failure *failure = &ask->failure;
-    if (good || failure->problem)
-        return STANDING_GOOD;
-    if (failure->ours || ask->caller_left || ask->reader_is_slow || rpc_call_cancelled(ask->call))
-        return STANDING_UNKNOWN;
-    switch (failure->status.code) {
-    case RESOURCE_EXHAUSTED:
-        return STANDING_LIMITED;
-    case UNAVAILABLE:
-        return failure->status.retry_after_ms ? STANDING_LIMITED : STANDING_BAD;
-    case FAILED_PRECONDITION:
-    case DATA_LOSS:
-        return STANDING_BAD;
-    case DEADLINE_EXCEEDED:
-        return STANDING_UNKNOWN;
-    default:
-        return STANDING_GOOD;
-    }
-}
-
 static const char *header_of(const void *transfer, const char *name)
 {
     return transfer_header(transfer, name);
@@ -165,20 +142,21 @@ static const char *header_of(const void *transfer, const char *name)
 
 static void give_place_back(struct ask *ask, bool good)
 {
-    const Renga__V1__Usage *used = ask->kind->used(ask);
     const struct failure *failure = &ask->failure;
-    struct standing_report report = {
-        .verdict = verdict(ask, good),
-        .rest_ms = failure->reason ? EMPTY_REST_MS : failure->status.retry_after_ms,
-        .reserved = ask->choice.tokens,
-        .tokens = used ? used->input_tokens + used->output_tokens : 0,
-    };
-    struct standing *standing = ask->target->deployment->standing;
-    standing_give_back(standing, clock_now_ns(), &report);
-    ask->has_place = false;
-    struct rate_left left;
-    if (rate_left(header_of, &ask->transfer, clock_wall_ns() / NS_PER_MS, &left))
-        standing_hear(standing, clock_now_ns(), left.requests, left.tokens, left.reset_ms);
+    const Renga__V1__Usage *used = ask->kind->used(ask);
+    struct standing *standing = ask->target->standing;
+    struct standing_report report = {.place = ask->choice.place,
+                                     .tokens = used ? used->input_tokens + used->output_tokens : 0};
+    int64_t now_ns = clock_now_ns();
+    if (good || failure->problem)
+        report.verdict = STANDING_GOOD;
+    else if (failure->ours || ask->caller_left || ask->reader_is_slow)
+        report.verdict = STANDING_UNKNOWN;
+    else
+        standing_judge(&report, failure->status.code, failure->reason != NULL, failure->status.retry_after_ms);
+    standing_give_back(standing, now_ns, &report);
+    struct rate_left left = rate_left_of(header_of, &ask->transfer, clock_wall_ns() / NS_PER_MS);
+    standing_hear(standing, now_ns, left.requests, left.tokens, left.reset_ms);
 }
 
 /* ---- which one --------------------------------------------------------------------------------------------------- */
@@ -196,25 +174,33 @@ static void rest(struct ask *ask, int64_t wait_ms)
     loop_arm_after(rpc_call_loop(ask->call), &ask->rest, wait_ms);
 }
 
-static void none_to_ask(struct ask *ask)
+/* What the last one said tells more than that nobody is left. */
+static void say_who_rests(struct ask *ask)
 {
     const struct choice *choice = &ask->choice;
     struct status *st = &ask->failure.status;
-    int64_t wait_ms = choice->wait_ms ? choice->wait_ms : BUSY_AGAIN_MS;
     bool broken = choice->refusal == STANDING_BROKEN;
-    if (!broken && ask->waited_ms + wait_ms <= ask->gateway->queue_wait_ms && wait_ms < ask_left_ms(ask)) {
-        ask->waited_ms += wait_ms;
-        rest(ask, wait_ms);
+    if (st->code != OK)
+        return;
+    fail(st, broken ? UNAVAILABLE : RESOURCE_EXHAUSTED, "all deployments of the model '%s' %s", ask->route->name,
+         broken ? "have failed lately and rest" : "are at their limits");
+    int64_t wait_ms = choice->wait_ms ? choice->wait_ms : BUSY_HINT_MS;
+    st->retry_after_ms = (int32_t)(wait_ms < INT32_MAX ? wait_ms : INT32_MAX);
+}
+
+static void none_to_ask(struct ask *ask)
+{
+    const struct choice *choice = &ask->choice;
+    bool all_tried = choice->refusal == STANDING_FREE, busy = choice->refusal == STANDING_BUSY;
+    int64_t wait_ms = busy ? BUSY_AGAIN_MS : choice->wait_ms, left_ms = ask_left_ms(ask);
+    bool in_time = ask->waited_ms + wait_ms <= ask->gateway->queue_wait_ms && wait_ms < left_ms;
+    if (all_tried || choice->refusal == STANDING_BROKEN || !in_time) {
+        say_who_rests(ask);
+        ask_end(ask, false);
         return;
     }
-    if (st->code == OK) /* else what the last one said tells more */
-        fail(st, broken ? UNAVAILABLE : RESOURCE_EXHAUSTED,
-             broken ? "all deployments of the model '%s' have failed lately and rest"
-                    : "all deployments of the model '%s' are at their limits",
-             ask->route->name);
-    if (!st->retry_after_ms && (st->code == UNAVAILABLE || st->code == RESOURCE_EXHAUSTED) && !ask->failure.reason)
-        st->retry_after_ms = (int32_t)(wait_ms < INT32_MAX ? wait_ms : INT32_MAX);
-    ask_end(ask, false);
+    ask->waited_ms += wait_ms;
+    rest(ask, wait_ms);
 }
 
 void ask_choose(struct ask *ask)
@@ -230,7 +216,6 @@ void ask_choose(struct ask *ask)
     ask->attempts_in_rank = same_rank ? ask->attempts_in_rank + 1 : 1;
     ask->target_index = index;
     ask->target = &ask->route->targets[index];
-    ask->has_place = true;
     if (ask_target(ask))
         return;
     give_place_back(ask, false);
@@ -239,47 +224,33 @@ void ask_choose(struct ask *ask)
 
 /* ---- and once more? ---------------------------------------------------------------------------------------------- */
 
-static void others_left(const struct ask *ask, struct retry_question *question)
-{
-    for (size_t i = 0; i < ask->route->target_count; i++) {
-        const struct target *target = &ask->route->targets[i];
-        if (target->rank > ask->target->rank)
-            question->lower = true;
-        else if (target->rank == ask->target->rank && !(ask->choice.tried & TARGET_BIT(i)))
-            question->others = true;
-    }
-}
-
 static void try_again(struct ask *ask)
 {
-    const struct status *st = &ask->failure.status;
-    int64_t wait_ms = 0;
+    const struct failure *failure = &ask->failure;
+    bool quota = failure->reason != NULL;
+    int64_t now_ns = clock_now_ns(), wait_ms = 0;
     struct retry_question question = {
-        .code = st->code,
-        .quota = ask->failure.reason != NULL,
-        .begun = ask->told || ask->failure.ours || ask->failure.problem || ask->caller_left || ask->reader_is_slow,
-        .hint_ms = st->retry_after_ms,
+        .code = failure->status.code,
+        .quota = quota,
+        .begun = ask->told || failure->ours || failure->problem || ask->caller_left || ask->reader_is_slow,
         .attempts = ask->attempts_in_rank,
         .attempts_all = (unsigned)ask->attempt_count,
         .left_ms = ask_left_ms(ask),
     };
-    ask->choice.tried |= TARGET_BIT(ask->target_index);
-    ask->choice.again &= ~TARGET_BIT(ask->target_index);
-    others_left(ask, &question);
+    standing_note_failure(ask->route, &ask->choice, ask->target_index, failure->status.code, quota);
+    standing_prospects(ask->route, &ask->choice, ask->target->rank, now_ns, &question);
     enum retry_step step = retry_decide(&ask->route->retry, &question, &wait_ms);
     if (step == RETRY_NEVER || !retry_budget_spend(&ask->gateway->commons->budget)) {
         ask_end(ask, false);
         return;
     }
-    log_info("llm_gateway.retry", "%s: %s", ask->target->deployment->name, st->text);
+    log_info("llm_gateway.retry", "%s: %s", ask->target->deployment->name, failure->status.text);
     if (step == RETRY_NEXT_RANK)
         ask->choice.rank_min = ask->target->rank + 1;
-    if (step == RETRY_SAME) {
-        ask->choice.again |= TARGET_BIT(ask->target_index);
+    if (step == RETRY_SAME)
         rest(ask, wait_ms);
-    } else {
+    else
         ask_choose(ask);
-    }
 }
 
 static void finished(struct transfer *transfer)

@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "http/client.h"
 #include "provider/provider.h"
+#include "standing.h"
 
 #include <assert.h>
 #include <ctype.h>
@@ -173,7 +174,31 @@ void deployment_destroy(struct deployment **deployment_pointer)
     http_url_destroy(&deployment->embed_url);
     http_headers_destroy(&deployment->headers);
     pthread_mutex_destroy(&deployment->teaching);
+    while (deployment->models) {
+        struct deployment_model *model = deployment->models;
+        deployment->models = model->next;
+        standing_destroy(&model->standing);
+        free(model);
+    }
     free(deployment);
+}
+
+struct standing *deployment_standing(struct deployment *deployment, const char *name)
+{
+    struct deployment_model *model = deployment->models;
+    while (model && strcmp(model->name, name) != 0)
+        model = model->next;
+    if (model)
+        return model->standing;
+    model = calloc(1, sizeof *model);
+    struct standing *standing = model ? standing_create(deployment->name, &deployment->limits) : NULL;
+    if (!standing) {
+        free(model);
+        return NULL;
+    }
+    *model = (struct deployment_model){.next = deployment->models, .name = name, .standing = standing};
+    deployment->models = model;
+    return standing;
 }
 
 /* ---- what was refused -------------------------------------------------------------------------------------------- */

@@ -42,7 +42,14 @@ struct lesson {
     _Atomic uint32_t left_out; /* PARAMETER_BITs (capability.h) */
 };
 
-/* Shared by the loops: all but the lessons is constant, and `standing` has a lock of its own. */
+/* How each model that is asked there stands. */
+struct deployment_model {
+    struct deployment_model *next;
+    const char *name;
+    struct standing *standing;
+};
+
+/* Shared by the loops: all but the lessons is constant, and a standing has a lock of its own. */
 struct deployment {
     const char *name;
     const struct provider *provider;
@@ -53,9 +60,9 @@ struct deployment {
     bool old_token_limit;         /* "max_tokens" rather than "max_completion_tokens" */
     bool token_limit_is_set;      /* by the operator, who knows better than a table */
     int64_t output_tokens, context_tokens;
-    struct limits limits;      /* what may be asked of it at most */
-    struct standing *standing; /* NULL: nobody keeps account of how it stands, and it is always asked */
-    pthread_mutex_t teaching;  /* around what adds a lesson; they are read without it */
+    struct limits limits; /* what each of its models may be asked at most */
+    struct deployment_model *models;
+    pthread_mutex_t teaching; /* around what adds a lesson; they are read without it */
     struct lesson lessons[LESSONS_MAX];
     _Atomic size_t lesson_count;
     bool unset; /* nobody has said where to ask: nothing may leave this machine */
@@ -64,6 +71,10 @@ struct deployment {
 /* INVALID_ARGUMENT names the field of the terms, also in `st->field`. */
 struct deployment *deployment_create(const struct deployment_terms *terms, struct status *st);
 void deployment_destroy(struct deployment **deployment);
+
+/* How a model stands there: made when it is first asked for, at start. `model` is borrowed for as long as the
+ * deployment lives. NULL: out of memory. */
+struct standing *deployment_standing(struct deployment *deployment, const char *model);
 
 /* What a model of this deployment does not take, and that it has just refused one more. `model` is borrowed for as long
  * as the deployment lives. Past LESSONS_MAX models nothing more is learned: they are asked with everything, and refuse,

@@ -1,9 +1,11 @@
 #include "models.h"
 
+#include "base/clock.h"
 #include "deployment.h"
 #include "provider/provider.h"
 #include "route.h"
 #include "rpc/rpc.h"
+#include "standing.h"
 
 struct listed_target {
     Renga__V1__Deployment deployment;
@@ -20,6 +22,18 @@ static char *unconst(const char *text)
     return (char *)(uintptr_t)text;
 }
 
+static Renga__V1__CircuitState circuit_of(struct standing *standing)
+{
+    static const Renga__V1__CircuitState states[] = {
+        [CIRCUIT_CLOSED] = RENGA__V1__CIRCUIT_STATE__CIRCUIT_STATE_CLOSED,
+        [CIRCUIT_OPEN] = RENGA__V1__CIRCUIT_STATE__CIRCUIT_STATE_OPEN,
+        [CIRCUIT_HALF_OPEN] = RENGA__V1__CIRCUIT_STATE__CIRCUIT_STATE_HALF_OPEN,
+    };
+    struct standing_view view;
+    standing_view(standing, clock_now_ns(), &view);
+    return states[view.circuit];
+}
+
 static void fill_target(struct listed_target *listed, const struct target *target)
 {
     renga__v1__deployment__init(&listed->deployment);
@@ -27,7 +41,7 @@ static void fill_target(struct listed_target *listed, const struct target *targe
     listed->deployment.target = &listed->target;
     listed->deployment.weight = (int32_t)target->weight;
     listed->deployment.rank = (int32_t)target->rank;
-    listed->deployment.circuit = RENGA__V1__CIRCUIT_STATE__CIRCUIT_STATE_CLOSED;
+    listed->deployment.circuit = circuit_of(target->standing);
     listed->target.deployment = unconst(target->deployment->name);
     listed->target.provider = unconst(target->deployment->provider->name);
     listed->target.model = unconst(target->model);

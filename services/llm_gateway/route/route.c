@@ -3,6 +3,7 @@
 #include "base/nearest.h"
 #include "deployment.h"
 #include "route_priv.h"
+#include "standing.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -52,6 +53,23 @@ static bool read_routes(struct routes *routes, const struct config *config, stru
     return routes->values && routes_options_are_unset(config, st) && routes_of_document(routes, path, st);
 }
 
+static bool find_standings(struct routes *routes, bool forgive, struct status *st)
+{
+    for (size_t i = 0; i < routes->count; i++) {
+        struct route *route = &routes->list[i];
+        route->index = i;
+        for (size_t k = 0; k < route->target_count; k++) {
+            struct target *target = &route->targets[k];
+            target->standing = deployment_standing(target->deployment, target->model);
+            if (!target->standing)
+                return fail(st, RESOURCE_EXHAUSTED, "no memory for how the deployments stand");
+            if (forgive)
+                standing_forgive(target->standing);
+        }
+    }
+    return true;
+}
+
 struct routes *routes_create(const struct config *config, struct status *st)
 {
     struct routes *routes = calloc(1, sizeof *routes);
@@ -61,7 +79,8 @@ struct routes *routes_create(const struct config *config, struct status *st)
     }
     arena_init(&routes->arena, NULL, 0, ARENA_MAX);
     routes->clients.fallback.weight = routes->tenants.fallback.weight = 1;
-    if (!read_routes(routes, config, st) || !sort_names(routes, st))
+    bool forgive = strcmp(config_string(config, "llm_gateway.breaker"), "off") == 0;
+    if (!read_routes(routes, config, st) || !sort_names(routes, st) || !find_standings(routes, forgive, st))
         routes_destroy(&routes);
     return routes;
 }

@@ -17,6 +17,7 @@
 #define ROUTE_TARGETS_MAX 32
 
 struct deployment;
+struct standing;
 
 /* In micro-USD for 1,000,000 tokens. */
 struct price {
@@ -27,6 +28,7 @@ struct price {
 struct target {
     struct deployment *deployment;
     const char *model;         /* as the upstream calls it */
+    struct standing *standing; /* how it stands there; shared with other routes that ask the same */
     unsigned weight;           /* share of the load among those of the same rank, at least 1 */
     unsigned rank;             /* 0 shares the load; 1 and up stand in, asked when all lower ranks have failed */
     const struct price *price; /* NULL: the table has none */

@@ -32,6 +32,11 @@ void standing_destroy(struct standing **standing_pointer)
     free(standing);
 }
 
+void standing_forgive(struct standing *standing)
+{
+    standing->forgives = true;
+}
+
 unsigned standing_outstanding(const struct standing *standing)
 {
     return atomic_load_explicit(&standing->outstanding, memory_order_relaxed);
@@ -68,9 +73,9 @@ static int64_t until_ms(int64_t then_ns, int64_t now_ns)
 
 static enum standing_refusal refusal(struct standing *standing, int64_t now_ns, int64_t tokens, int64_t *wait_ms)
 {
-    if (!breaker_allows(&standing->breaker, now_ns, wait_ms))
+    if (!standing->forgives && !breaker_allows(&standing->breaker, now_ns, wait_ms))
         return STANDING_BROKEN;
-    if ((*wait_ms = until_ms(standing->rests_until_ns, now_ns)))
+    if (!standing->forgives && (*wait_ms = until_ms(standing->rests_until_ns, now_ns)))
         return STANDING_RESTS;
     if (standing->concurrency && standing->outstanding >= standing->concurrency)
         return STANDING_BUSY;

@@ -1,5 +1,6 @@
-/* How a deployment stands: its circuit breaker (breaker.h), what is under way there, what its limits leave. One a
- * deployment, shared by the loops of the process behind a lock of its own.
+/* How a deployment stands: its circuit breaker (breaker.h), what is under way there, what its limits leave. One for
+ * each model that is asked there, since providers fail and count by model; shared by the loops of the process behind a
+ * lock.
  *
  * The breaker opens at BREAKER_FAILURES failures in a row, or when at least half of BREAKER_WINDOW_MIN or more requests
  * of the last ten seconds have failed; it rests for a time that doubles up to a limit while trials fail. A deployment
@@ -26,6 +27,8 @@ struct standing;
 /* `deployment` is borrowed, and stands in logs. NULL: out of memory. */
 struct standing *standing_create(const char *deployment, const struct limits *limits);
 void standing_destroy(struct standing **standing);
+/* From now on it is asked whatever has happened before; only its limits count. */
+void standing_forgive(struct standing *standing);
 
 /* Why a deployment cannot be asked now. */
 enum standing_refusal { STANDING_FREE, STANDING_BROKEN, STANDING_RESTS, STANDING_BUSY, STANDING_RATE };
@@ -89,8 +92,7 @@ struct choice {
 };
 int standing_choose(const struct route *route, struct choice *choice, int64_t now_ns);
 
-/* Notes that a target was asked and failed. One that may mend (retry_mends) may be asked again; where it will not, all
- * targets of its deployment are done with, or with NOT_FOUND, where another model may be had, this one. */
+/* Notes that a target was asked and failed, and whether it may be asked again (retry_mends). */
 void standing_note_failure(const struct route *route, struct choice *choice, int target, enum status_code code,
                            bool quota);
 

@@ -3,7 +3,6 @@
 #include "standing_priv.h"
 
 #include "base/random.h"
-#include "route/deployment.h"
 #include "route/retry.h"
 #include "route/route.h"
 
@@ -16,7 +15,7 @@ static uint32_t bit(size_t index)
 
 static struct standing *standing_of(const struct route *route, size_t index)
 {
-    return route->targets[index].deployment->standing;
+    return route->targets[index].standing;
 }
 
 static uint32_t targets_of_rank(const struct route *route, unsigned rank)
@@ -37,11 +36,11 @@ static uint32_t targets_after_rank(const struct route *route, unsigned rank)
     return set;
 }
 
-static uint32_t targets_of_deployment(const struct route *route, const struct deployment *deployment)
+static uint32_t targets_of_standing(const struct route *route, const struct standing *standing)
 {
     uint32_t set = 0;
     for (size_t i = 0; i < route->target_count; i++)
-        if (route->targets[i].deployment == deployment)
+        if (route->targets[i].standing == standing)
             set |= bit(i);
     return set;
 }
@@ -61,10 +60,10 @@ struct load {
     uint64_t outstanding, weight;
 };
 
-/* Two models of one deployment share what is under way there, and so their weights count together. */
+/* A model that stands twice in a route shares what is under way there, and so its weights count together. */
 static struct load load_of(const struct route *route, uint32_t set, size_t index)
 {
-    uint32_t same = set & targets_of_deployment(route, route->targets[index].deployment);
+    uint32_t same = set & targets_of_standing(route, standing_of(route, index));
     return (struct load){standing_outstanding(standing_of(route, index)), weight_of(route, same)};
 }
 
@@ -147,8 +146,7 @@ void standing_note_failure(const struct route *route, struct choice *choice, int
                            bool quota)
 {
     assert(target >= 0 && (size_t)target < route->target_count);
-    uint32_t set =
-        code == NOT_FOUND ? bit((size_t)target) : targets_of_deployment(route, route->targets[target].deployment);
+    uint32_t set = targets_of_standing(route, standing_of(route, (size_t)target));
     choice->tried |= set;
     if (retry_mends(code, quota))
         choice->again |= set;

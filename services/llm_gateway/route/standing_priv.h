@@ -27,6 +27,7 @@ void standing_bucket_settle(struct standing_bucket *bucket, int64_t now_ns, int6
 struct standing {
     const char *deployment;
     int64_t concurrency;
+    bool forgives;                /* neither the breaker nor a rest counts */
     _Atomic unsigned outstanding; /* written under the lock; read without it to compare loads */
     pthread_mutex_t lock;         /* for all that follows */
     struct breaker breaker;
