@@ -92,8 +92,8 @@ static void headers_came(struct ask *ask, int http_status)
 static const Renga__V1__Usage *used(struct ask *ask)
 {
     struct answer *answer = &((struct chat *)ask)->answer;
-    bool spoke = answer->had_choice || answer->spent || answer->read || answer->ended;
-    return spoke ? answer_usage(answer) : NULL;
+    bool answered = ask->failure.status.code == OK;
+    return answered || answer->had_choice || answer->spent || answer->read ? answer_usage(answer) : NULL;
 }
 
 static const char *model(const struct ask *ask)
