@@ -73,6 +73,11 @@ static void half_of_the_window_opens_it(void **state)
     assert_int_equal(breaker.circuit, CIRCUIT_CLOSED);
     ask(&breaker, BREAKER_BAD);
     assert_int_equal(breaker.circuit, CIRCUIT_OPEN);
+    pass_ms(BREAKER_REST_MS);
+    for (unsigned i = 0; i < BREAKER_SUCCESSES; i++)
+        ask(&breaker, BREAKER_GOOD);
+    ask(&breaker, BREAKER_BAD); /* the failures of before are in the past, although less than ten seconds */
+    assert_int_equal(breaker.circuit, CIRCUIT_CLOSED);
 }
 
 static void less_than_half_does_not(void **state)
@@ -94,6 +99,15 @@ static void what_is_older_than_the_window_is_forgotten(void **state)
         ask(&breaker, BREAKER_BAD);
         ask(&breaker, BREAKER_GOOD);
         pass_ms(1000 * BREAKER_WINDOW_SECONDS / (BREAKER_WINDOW_MIN / 2 - 1));
+    }
+    assert_int_equal(breaker.circuit, CIRCUIT_CLOSED);
+    pass_ms(1000 * (BREAKER_WINDOW_SECONDS + 1));
+    for (unsigned i = 0; i < 10; i++) { /* bursts, each in a second of the window that no other one has */
+        for (unsigned k = 0; k < BREAKER_WINDOW_MIN / 4; k++) {
+            ask(&breaker, BREAKER_BAD);
+            ask(&breaker, BREAKER_GOOD);
+        }
+        pass_ms(1000 * (BREAKER_WINDOW_SECONDS + 1));
     }
     assert_int_equal(breaker.circuit, CIRCUIT_CLOSED);
 }

@@ -159,6 +159,20 @@ static void what_does_not_fit_into_the_callers_time_is_not_waited_for(void **sta
     assert_int_equal(decide(&question), RETRY_NEVER);
 }
 
+static void a_backoff_ends_before_the_callers_time(void **state)
+{
+    struct retry_policy hasty = {.attempts = 3, .base_ms = 1, .max_ms = 1, .hint_ms = 0};
+    struct retry_question question = failed(UNAVAILABLE);
+    unsigned counts[RETRY_NEXT_RANK + 1] = {0};
+    question.left_ms = 1;
+    for (int i = 0; i < 200; i++) {
+        int64_t wait_ms;
+        counts[retry_decide(&hasty, &question, &wait_ms)]++;
+        assert_int_equal(wait_ms, 0);
+    }
+    assert_true(counts[RETRY_SAME] > 0 && counts[RETRY_NEVER] > 0);
+}
+
 static uint64_t seed = 42;
 
 static unsigned below(unsigned bound)
@@ -278,6 +292,19 @@ static void a_budget_of_nothing_gives_nothing(void **state)
     assert_false(retry_budget_spend(&budget));
 }
 
+static void a_full_budget_is_no_fuller(void **state)
+{
+    struct retry_budget budget;
+    retry_budget_init(&budget, 0.3, 1);
+    assert_true(retry_budget_spend(&budget));
+    for (int i = 0; i < 10; i++)
+        retry_budget_earn(&budget);
+    assert_true(retry_budget_spend(&budget));
+    for (int i = 0; i < 3; i++)
+        retry_budget_earn(&budget);
+    assert_false(retry_budget_spend(&budget));
+}
+
 static struct retry_budget shared;
 static _Atomic unsigned spent_by_all;
 
@@ -317,10 +344,12 @@ int main(void)
         cmocka_unit_test(a_hint_is_waited_for_in_full),
         cmocka_unit_test(a_hint_that_is_too_long_is_not_waited_for),
         cmocka_unit_test(what_does_not_fit_into_the_callers_time_is_not_waited_for),
+        cmocka_unit_test(a_backoff_ends_before_the_callers_time),
         cmocka_unit_test(no_question_gets_an_answer_that_breaks_the_rules),
         cmocka_unit_test(a_call_that_always_fails_comes_to_an_end),
         cmocka_unit_test(a_wait_for_somebody_to_be_free_has_its_bounds),
         cmocka_unit_test(the_budget_is_a_share_of_the_requests),
+        cmocka_unit_test(a_full_budget_is_no_fuller),
         cmocka_unit_test(a_budget_of_nothing_gives_nothing),
         cmocka_unit_test(threads_lose_and_invent_nothing),
     };

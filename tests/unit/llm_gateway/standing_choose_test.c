@@ -233,14 +233,21 @@ static void prospects_are_those_that_can_be_asked(void **state)
     struct retry_question question = prospects(&choice, 0);
     assert_true(question.others && question.again && question.lower);
     assert_int_equal(question.hint_ms, 0);
-    rest(1, 2000);
+    rest(0, 2000);
     rest(2, 3000);
-    rest(0, 4000);
+    rest(1, 4000);
     question = prospects(&choice, 0);
     assert_true(!question.others && question.again && !question.lower);
-    assert_int_equal(question.hint_ms, 4000);
+    assert_int_equal(question.hint_ms, 2000);
+    choice.tried = choice.again = 3;
+    assert_int_equal(prospects(&choice, 0).hint_ms, 2000);
     question = prospects(&choice, 1);
     assert_true(!question.again && !question.lower);
+    choice.again = 2;
+    clock_step(2000 * NS_PER_MS);
+    assert_int_equal(prospects(&choice, 0).hint_ms, 2000);
+    choice.again = 3;
+    assert_int_equal(prospects(&choice, 0).hint_ms, 0);
 }
 
 /* Where nobody else is left, one that rests is worth waiting for. */

@@ -184,6 +184,10 @@ static void it_rests_as_long_as_it_asked(void **state)
     assert_int_equal(view_of(standing).rests_ms, STANDING_REST_MS);
     pass_ms(STANDING_REST_MS);
     assert_int_equal(take(standing, 0), STANDING_FREE);
+    give_back_limited(standing, 2 * STANDING_REST_MAX_MS);
+    assert_int_equal(view_of(standing).rests_ms, STANDING_REST_MAX_MS);
+    pass_ms(STANDING_REST_MAX_MS);
+    assert_int_equal(take(standing, 0), STANDING_FREE);
     give_back_limited(standing, INT64_MAX);
     assert_int_equal(view_of(standing).rests_ms, STANDING_REST_MAX_MS);
     standing_destroy(&standing);
