@@ -6,8 +6,9 @@
 #include "base/config.h"
 #include "route/route.h"
 
-#define ROUTE_NAME_MAX_BYTES 128 /* of models, deployments, clients and tenants; as AnsweredBy and the keys have them  \
-                                  */
+#define ROUTE_NAME_MAX_BYTES                                                                                           \
+    128 /* of models, deployments, clients and tenants; as AnsweredBy and the keys have them                           \
+         */
 #define ROUTE_TTL_DEFAULT_MS 600000
 
 struct price_row {
