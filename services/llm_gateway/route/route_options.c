@@ -122,6 +122,7 @@ bool routes_of_options(struct routes *routes, const struct config *config, struc
         struct route *route = &routes->list[i];
         route_init(route, names[i]);
         route->tools = !capability_of(names[i]).no_tools;
+        route->embeddings = routes->deployments[0]->embed_url != NULL;
         route->target_count = 1;
         route->targets[0] = (struct target){.deployment = routes->deployments[0], .model = names[i], .weight = 1};
     }
