@@ -48,18 +48,26 @@ static void put(void *into, const struct field *field, const struct config_item 
         memcpy(at, &value->number, sizeof value->number);
 }
 
-/* Where a value stands is counted from the beginning of the text: only once it is known to be wrong. */
+/* Where a value stands is counted from the beginning of the text: only once it is known to be wrong. A key's file or
+ * variable that is not there is wrong in the document too. */
+static bool refuse_option(const struct reading *in, const struct field *field, const cJSON *item)
+{
+    char place[PLACE_MAX];
+    size_t line, column;
+    struct config_item value;
+    struct status why = {0};
+    json_document_position(in->document, item, &line, &column);
+    snprintf(place, sizeof place, "%s:%zu:%zu", in->document->name, line, column);
+    config_read_item(in->routes->values, &field->option, item, place, &value, &why);
+    return fail(in->st, why.code == RESOURCE_EXHAUSTED ? why.code : INVALID_ARGUMENT, "%s", why.text);
+}
+
 static bool read_option(const struct reading *in, const struct field *field, const cJSON *item, void *into)
 {
     struct config_item value;
     struct status ignored;
-    if (!config_read_item(in->routes->values, &field->option, item, "", &value, &ignored)) {
-        char place[PLACE_MAX];
-        size_t line, column;
-        json_document_position(in->document, item, &line, &column);
-        snprintf(place, sizeof place, "%s:%zu:%zu", in->document->name, line, column);
-        return config_read_item(in->routes->values, &field->option, item, place, &value, in->st);
-    }
+    if (!config_read_item(in->routes->values, &field->option, item, "", &value, &ignored))
+        return refuse_option(in, field, item);
     if (value.text && !check_text(in, field, item, value.text))
         return false;
     put(into, field, &value);

@@ -123,6 +123,7 @@ bool routes_of_options(struct routes *routes, const struct config *config, struc
         route_init(route, names[i]);
         route->tools = !capability_of(names[i]).no_tools;
         route->retry.attempts = (unsigned)config_integer(config, "llm_gateway.attempts");
+        route->embeddings = routes->deployments[0]->embed_url != NULL;
         route->target_count = 1;
         route->targets[0] = (struct target){.deployment = routes->deployments[0], .model = names[i], .weight = 1};
     }

@@ -52,7 +52,7 @@ class Gateway:
         self.process = subprocess.Popen(
             [f"{BIN}/renga-llm-gateway", "--rpc.listen=127.0.0.1:0", "--http.listen=", "--log.format=json", "--loops=2",
              "--llm_gateway.http.listen=127.0.0.1:0", f"--llm_gateway.upstream=http://127.0.0.1:{upstream_port}/v1",
-             "--llm_gateway.key=sk-test-0123456789", f"--llm_gateway.models={models}", *flags],
+             "--llm_gateway.key=sk-test-0123456789", "--llm_gateway.attempts=1", "--llm_gateway.breaker=off", f"--llm_gateway.models={models}", *flags],
             stderr=subprocess.PIPE, text=True)
         self.log = []
         for line in self.process.stderr:

@@ -57,7 +57,8 @@ export async function open(provider, url, models, more = []) {
   const log = await start(`${process.env.RENGA_BIN}/renga-llm-gateway`,
     ['--rpc.listen=127.0.0.1:0', '--http.listen=', '--log.format=json', '--llm_gateway.key=sk-scripted-0123',
       `--llm_gateway.provider=${provider}`, `--llm_gateway.upstream=${url}`,
-      `--llm_gateway.models=${models}`, '--llm_gateway.idle_timeout=2s', ...more], 'rpc.listening')
+      `--llm_gateway.models=${models}`, '--llm_gateway.idle_timeout=2s',
+      '--llm_gateway.attempts=1', '--llm_gateway.breaker=off', ...more], 'rpc.listening')
   const port = /port (\d+)/.exec(log)[1]
   gateway = new renga.v1.LlmGateway(`127.0.0.1:${port}`, grpc.credentials.createInsecure())
 }

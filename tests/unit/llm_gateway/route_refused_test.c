@@ -118,6 +118,7 @@ static void refuse(const struct wrong *wrong, size_t count)
         routing_of(&routing, wrong[i].document);
         if (routing.routes)
             fail_msg("taken: %s", wrong[i].document);
+        assert_int_equal(routing.st.code, INVALID_ARGUMENT);
         snprintf(place, sizeof place, "%s%s", routing.path, wrong[i].place);
         assert_contains(routing.st.text, place);
         assert_contains(routing.st.text, wrong[i].text);
