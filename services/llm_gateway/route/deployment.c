@@ -31,7 +31,7 @@ static const struct provider *find_provider(const struct config *config)
     return NULL;
 }
 
-static struct http_url *chat_url(const char *base, const char *path, struct status *st)
+static struct http_url *url_of(const char *base, const char *path, struct status *st)
 {
     char text[URL_MAX];
     size_t length = strlen(base);
@@ -125,8 +125,12 @@ static bool set_up(struct deployment *deployment, const struct config *config, s
     deployment->headers = http_headers_create();
     if (!find_way(deployment, config, &way, st))
         return false;
-    deployment->chat_url = chat_url(base ? base : provider->base_url, way.path, st);
-    return deployment->chat_url && add_headers(deployment, &way, st);
+    if (!base)
+        base = provider->base_url;
+    deployment->chat_url = url_of(base, way.path, st);
+    if (deployment->chat_url && way.embed_path[0])
+        deployment->embed_url = url_of(base, way.embed_path, st);
+    return deployment->chat_url && (deployment->embed_url || !way.embed_path[0]) && add_headers(deployment, &way, st);
 }
 
 struct deployment *deployment_create(const struct config *config, struct status *st)
@@ -143,6 +147,8 @@ struct deployment *deployment_create(const struct config *config, struct status 
     }
     const char *host = http_url_host(deployment->chat_url), *keyed_host = deployment->provider->keyed_host;
     deployment->unset = !deployment->key && keyed_host && strcmp(host, keyed_host) == 0;
+    deployment->embeds_base64 =
+        deployment->provider == &azure_provider || strcmp(host, openai_provider.keyed_host) == 0;
     deployment->old_token_limit = wants_old_token_limit(config, host);
     deployment->token_limit_is_set = strcmp(config_string(config, "llm_gateway.token_limit"), "auto") != 0;
     deployment->output_tokens = config_integer(config, "llm_gateway.output_tokens");
@@ -158,6 +164,7 @@ void deployment_destroy(struct deployment **deployment_pointer)
         return;
     *deployment_pointer = NULL;
     http_url_destroy(&deployment->chat_url);
+    http_url_destroy(&deployment->embed_url);
     http_headers_destroy(&deployment->headers);
     free(deployment);
 }

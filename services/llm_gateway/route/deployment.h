@@ -23,11 +23,12 @@ struct lesson {
 struct deployment {
     const char *name;
     const struct provider *provider;
-    struct http_url *chat_url;
-    struct http_headers *headers; /* the key is in them */
-    const char *key;              /* NULL: none. Borrowed from the configuration or the environment */
-    bool old_token_limit;         /* "max_tokens" rather than "max_completion_tokens" */
-    bool token_limit_is_set;      /* by the operator, who knows better than a table */
+    struct http_url *chat_url, *embed_url; /* embed_url: NULL where the provider has no embeddings */
+    struct http_headers *headers;          /* the key is in them */
+    const char *key;                       /* NULL: none. Borrowed from the configuration or the environment */
+    bool old_token_limit;                  /* "max_tokens" rather than "max_completion_tokens" */
+    bool token_limit_is_set;               /* by the operator, who knows better than a table */
+    bool embeds_base64;                    /* vectors may be asked for in base64 (embed/embed_answer.h) */
     int64_t output_tokens, context_tokens;
     struct lesson lessons[LESSONS_MAX];
     size_t lesson_count;

@@ -62,6 +62,7 @@ static void fill(struct listed *listed, const char *name, bool is_default, const
     if (is_default)
         listed->model.description = unconst("Also answers to the name \"default\".");
     listed->model.chat = listed->model.streaming = true;
+    listed->model.embeddings = deployment->embed_url != NULL;
     listed->model.tools = listed->model.structured_output = true;
     listed->model.deployments = &listed->deployments;
     listed->model.n_deployments = 1;
