@@ -59,6 +59,7 @@ struct deployment {
     const char *key;              /* NULL: none. Borrowed from the configuration or the environment */
     bool old_token_limit;         /* "max_tokens" rather than "max_completion_tokens" */
     bool token_limit_is_set;      /* by the operator, who knows better than a table */
+    bool embeds_base64;           /* it is known to give vectors in base64 */
     int64_t output_tokens, context_tokens;
     struct limits limits; /* what each of its models may be asked at most */
     struct deployment_model *models;
