@@ -119,7 +119,7 @@ static void find_key(struct deployment *deployment, const struct deployment_term
     const char *host = http_url_host(deployment->chat_url);
     bool needs_key = provider->keyed_host && strcmp(host, provider->keyed_host) == 0;
     deployment->key = terms->key && *terms->key ? terms->key : NULL;
-    if (!deployment->key && needs_key && terms->reads_variables && provider->key_variable) {
+    if (!deployment->key && needs_key && provider->key_variable) {
         const char *key = getenv(provider->key_variable);
         deployment->key = key && *key ? key : NULL;
     }

@@ -26,12 +26,11 @@ struct deployment_terms {
     const char *name;
     const char *provider;    /* one of DEPLOYMENT_PROVIDERS */
     const char *upstream;    /* NULL: the provider's own base URL */
-    const char *key;         /* NULL: none */
+    const char *key;         /* NULL: that of the provider's variable, where it is asked at its keyed host; else none */
     const char *api_version; /* NULL: the provider's own choice */
     const char *azure_deployment;
     const char *token_limit; /* one of DEPLOYMENT_TOKEN_LIMITS */
     int64_t output_tokens, context_tokens;
-    bool reads_variables; /* no key, and the upstream has the provider's keyed host: take the key of its variable */
     struct limits limits;
 };
 
