@@ -23,14 +23,20 @@ void ollama_write_embed(const struct embed_question *question, struct json_write
     json_write_end(writer);
 }
 
-static bool read_embeddings(struct embed_answer *answer, struct pull *in, struct failure *failure)
+/* Alone as "embedding" it is of an imitator that knows the older /api/embeddings, of one text. */
+static bool read_embedding(struct embed_answer *answer, struct pull *in, size_t position, struct failure *failure)
 {
     struct vector vector;
+    return embed_answer_pull(answer, in, position, &vector, failure) &&
+           embed_answer_vector(answer, (int64_t)position, &vector, failure);
+}
+
+static bool read_embeddings(struct embed_answer *answer, struct pull *in, struct failure *failure)
+{
     if (!pull_enter(in, '['))
         return fail(&failure->status, DATA_LOSS, "the answer is not as the API has it: embeddings: must be an array");
     for (size_t position = 0; pull_next(in); position++)
-        if (!embed_answer_pull(answer, in, position, &vector, failure) ||
-            !embed_answer_vector(answer, (int64_t)position, &vector, failure))
+        if (!read_embedding(answer, in, position, failure))
             return false;
     return true;
 }
@@ -52,6 +58,9 @@ bool ollama_read_embed(struct embed_answer *answer, const char *body, size_t siz
         if (pull_is(&key, "embeddings")) {
             listed = true;
             good = read_embeddings(answer, &in, failure);
+        } else if (pull_is(&key, "embedding")) {
+            listed = true;
+            good = read_embedding(answer, &in, 0, failure);
         } else if (pull_is(&key, "error")) {
             good = openai_read_embed_error(&in, failure);
         } else if (pull_is(&key, "model")) {

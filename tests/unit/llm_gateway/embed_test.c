@@ -175,6 +175,8 @@ static void ollama_says_it_in_its_own_way(void **state)
     assert_false(read_by(&ollama_provider, "{\"embeddings\":[[1]]}"));
     assert_contains(now.failure.status.text, "1 vectors for 2 texts; that of text 1 is missing");
     assert_false(read_by(&ollama_provider, "{\"embedding\":[1]}"));
+    assert_contains(now.failure.status.text, "that of text 1 is missing");
+    assert_false(read_by(&ollama_provider, "{\"vectors\":[[1]]}"));
     assert_contains(now.failure.status.text, "has no embeddings");
     assert_false(read_by(&ollama_provider, "{\"error\":\"model not loaded\"}"));
     assert_int_equal(now.failure.status.code, UNAVAILABLE);
