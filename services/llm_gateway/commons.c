@@ -208,9 +208,21 @@ static bool open_all(struct commons *commons, const struct config *config, struc
     struct recall_options recall = {
         .bytes_max = (size_t)config_size(config, "llm_gateway.cache_size"),
         .redis = config_string(config, "llm_gateway.cache_redis"),
+        .redis_timeout_ms = config_duration_ms(config, "llm_gateway.cache_redis_timeout"),
     };
     return (commons->routes = routes_create(config, st)) && open_gate(commons, config, st) &&
            (commons->ledger = ledger_create(&ledger, st)) && (commons->recall = recall_create(&recall, st));
+}
+
+static void destroy(struct commons **commons_pointer)
+{
+    struct commons *commons = *commons_pointer;
+    *commons_pointer = NULL;
+    recall_destroy(&commons->recall);
+    ledger_destroy(&commons->ledger);
+    gate_destroy(&commons->gate);
+    routes_destroy(&commons->routes);
+    free(commons);
 }
 
 struct commons *commons_create(const struct config *config, struct metrics *metrics, struct status *st)
@@ -221,7 +233,7 @@ struct commons *commons_create(const struct config *config, struct metrics *metr
         return NULL;
     }
     if (!open_all(commons, config, st)) {
-        commons_destroy(&commons);
+        destroy(&commons);
         return NULL;
     }
     retry_budget_init(&commons->budget, (double)config_integer(config, "llm_gateway.retry_share") / 100,
@@ -234,17 +246,20 @@ struct commons *commons_create(const struct config *config, struct metrics *metr
     return commons;
 }
 
-void commons_destroy(struct commons **commons_pointer)
+struct commons *commons_join(struct commons *commons, struct loop *loop)
+{
+    commons->members++;
+    recall_open(commons->recall, loop);
+    return commons;
+}
+
+void commons_leave(struct commons **commons_pointer, struct loop *loop)
 {
     struct commons *commons = *commons_pointer;
-    if (!commons)
-        return;
     *commons_pointer = NULL;
-    if (commons->metrics)
-        metrics_uncollect(commons->metrics, commons);
-    recall_destroy(&commons->recall);
-    ledger_destroy(&commons->ledger);
-    gate_destroy(&commons->gate);
-    routes_destroy(&commons->routes);
-    free(commons);
+    recall_close(commons->recall, loop);
+    if (--commons->members)
+        return;
+    metrics_uncollect(commons->metrics, commons);
+    destroy(&commons);
 }

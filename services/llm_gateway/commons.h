@@ -10,6 +10,7 @@
 
 struct gate;
 struct ledger;
+struct loop;
 struct metrics;
 struct recall;
 struct routes;
@@ -22,11 +23,14 @@ struct commons {
     struct retry_budget budget;
     bool counts_tokens; /* there are limits on tokens or money: estimates are worth their time */
     struct metrics *metrics;
+    unsigned members; /* loops that have joined */
 };
 
-/* `metrics` is borrowed and shows what is shared: places, queue, circuits, cache, accounts. */
+/* `metrics` is borrowed and shows what is shared: places, queue, circuits, cache, accounts. Nobody has joined yet. */
 struct commons *commons_create(const struct config *config, struct metrics *metrics, struct status *st);
-/* When no call is under way in any loop. */
-void commons_destroy(struct commons **commons);
+
+/* From inside each loop, at its instance's beginning and end. With the last one that leaves it is gone. */
+struct commons *commons_join(struct commons *commons, struct loop *loop);
+void commons_leave(struct commons **commons, struct loop *loop);
 
 #endif

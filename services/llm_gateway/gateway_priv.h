@@ -9,12 +9,13 @@
 struct ask_metrics;
 struct door;
 struct http_client;
+struct loop;
 
 struct gateway {
     Renga__V1__LlmGateway_Service base; /* first */
     struct http_client *http;
-    struct commons *commons; /* the first instance's: made and destroyed by it, borrowed by the others */
-    bool owns_commons;
+    struct loop *loop;
+    struct commons *commons;     /* of the process: made by the first instance */
     struct ask_metrics *metrics; /* of this loop */
     int64_t timeout_ms, idle_timeout_ms, reader_timeout_ms, queue_wait_ms;
     size_t response_max, stream_max;

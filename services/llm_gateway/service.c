@@ -63,8 +63,8 @@ static void gateway_destroy(ProtobufCService *service)
         return;
     door_destroy(&gateway->door);
     ask_metrics_destroy(&gateway->metrics);
-    if (gateway->owns_commons)
-        commons_destroy(&gateway->commons);
+    if (gateway->commons)
+        commons_leave(&gateway->commons, gateway->loop);
     free(gateway);
 }
 
@@ -72,9 +72,9 @@ static void gateway_destroy(ProtobufCService *service)
 static bool find_commons(struct gateway *gateway, const struct service_context *context, struct status *st)
 {
     const struct gateway *first = context->instances ? (const struct gateway *)context->instances[0] : NULL;
-    gateway->owns_commons = first == NULL;
-    gateway->commons = first ? first->commons : commons_create(context->config, context->metrics, st);
-    return gateway->commons != NULL;
+    struct commons *commons = first ? first->commons : commons_create(context->config, context->metrics, st);
+    gateway->commons = commons ? commons_join(commons, context->loop) : NULL;
+    return commons != NULL;
 }
 
 static ProtobufCService *gateway_create(const struct service_context *context, struct status *st)
@@ -88,6 +88,7 @@ static ProtobufCService *gateway_create(const struct service_context *context, s
     *gateway = (struct gateway){
         .base = functions,
         .http = context->http,
+        .loop = context->loop,
         .timeout_ms = config_duration_ms(config, "llm_gateway.timeout"),
         .idle_timeout_ms = config_duration_ms(config, "llm_gateway.idle_timeout"),
         .queue_wait_ms = config_duration_ms(config, "llm_gateway.queue_wait"),

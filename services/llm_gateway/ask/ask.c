@@ -40,6 +40,13 @@ void ask_init(struct ask *ask, struct gateway *gateway, struct rpc_call *call, c
 
 /* ---- the end ----------------------------------------------------------------------------------------------------- */
 
+/* A failure that is only this caller's own: whoever waits asks for himself. */
+static bool is_own(const struct ask *ask)
+{
+    return ask->caller_left || ask->failure.exhausted || ask->failure.status.code == DEADLINE_EXCEEDED ||
+           ask->failure.status.code == CANCELLED;
+}
+
 static void land(struct ask *ask, bool good)
 {
     const uint8_t *bytes;
@@ -48,8 +55,8 @@ static void land(struct ask *ask, bool good)
         return;
     if (good && ask->kind->pack(ask, &bytes, &size))
         recall_answer(&ask->query, bytes, size, ask->keep_ms);
-    else if (good || ask->caller_left)
-        recall_leave(&ask->query); /* whoever waits asks for himself */
+    else if (good || is_own(ask))
+        recall_leave(&ask->query);
     else
         recall_fail(&ask->query, &ask->failure.status);
 }
@@ -152,14 +159,36 @@ bool ask_wants_recall(const struct ask *ask)
     return ask->idempotency_key[0] || reads_cache(ask) || writes_cache(ask);
 }
 
+/* Somebody else has paid for it. */
+static void answer_again(struct ask *ask, Renga__V1__CacheUse use)
+{
+    struct recall_query *query = &ask->query;
+    if (ask->idempotency_key[0])
+        use = RENGA__V1__CACHE_USE__CACHE_USE_REPEATED;
+    bool good = ask->kind->unpack(ask, query->bytes, query->size, use);
+    recall_done(query);
+    if (!good) {
+        enter(ask);
+        return;
+    }
+    ask_move(ask, ASK_ENDED);
+    ask_settle_recalled(ask);
+    ask->kind->answer_again(ask);
+}
+
 static void remembered(struct recall_query *query)
 {
     struct ask *ask = (struct ask *)(void *)((char *)query - offsetof(struct ask, query));
-    Renga__V1__CacheUse use = RENGA__V1__CACHE_USE__CACHE_USE_HIT;
     switch (query->result) {
     case RECALL_NOTHING:
         ask->leads = true;
         enter(ask);
+        return;
+    case RECALL_KEPT:
+        answer_again(ask, RENGA__V1__CACHE_USE__CACHE_USE_HIT);
+        return;
+    case RECALL_SHARED:
+        answer_again(ask, RENGA__V1__CACHE_USE__CACHE_USE_COALESCED);
         return;
     case RECALL_OTHER:
         fail_field(&ask->failure.status, "idempotency_key", "has been used for another request; take a new one");
@@ -167,16 +196,6 @@ static void remembered(struct recall_query *query)
     case RECALL_FAILED:
         ask->failure.status = query->status;
         break;
-    case RECALL_SHARED:
-        use = RENGA__V1__CACHE_USE__CACHE_USE_COALESCED;
-        __attribute__((fallthrough));
-    case RECALL_KEPT:
-        if (ask->idempotency_key[0])
-            use = RENGA__V1__CACHE_USE__CACHE_USE_REPEATED;
-        ask_move(ask, ASK_ENDED);
-        ask_settle_recalled(ask);
-        ask->kind->answer_again(ask, query->bytes, query->size, use);
-        return;
     }
     ask_end(ask, false);
 }

@@ -6,7 +6,7 @@
 #include "base/random.h"
 #include "check.h"
 #include "limits/tokens.h"
-#include "recall/replay_chat.h"
+#include "recall/replay.h"
 #include "telemetry/spans.h"
 
 #include <inttypes.h>
@@ -137,8 +137,20 @@ static bool pack(struct ask *ask, const uint8_t **bytes, size_t *size)
     struct chat *chat = (struct chat *)ask;
     Renga__V1__ChatResponse response;
     close_answer(chat);
-    return fill_response(chat, &response) && replay_chat_worth_keeping(&response) &&
-           replay_chat_pack(&response, rpc_call_arena(ask->call), bytes, size);
+    if (!fill_response(chat, &response) || !(ask->idempotency_key[0] || replay_is_worth_keeping(&response)))
+        return false;
+    *bytes = replay_pack_chat(rpc_call_arena(ask->call), &response, size);
+    return *bytes != NULL;
+}
+
+static bool unpack(struct ask *ask, const uint8_t *bytes, size_t size, Renga__V1__CacheUse use)
+{
+    struct chat *chat = (struct chat *)ask;
+    struct status ignored = {0};
+    int64_t took_ms = (clock_now_ns() - ask->began_ns) / NS_PER_MS;
+    const struct replay_terms terms = {.use = use, .first_token_ms = took_ms, .duration_ms = took_ms};
+    chat->again = replay_chat(rpc_call_arena(ask->call), bytes, size, &terms, &ignored);
+    return chat->again != NULL;
 }
 
 static void answer(struct ask *ask)
@@ -155,18 +167,13 @@ static void answer(struct ask *ask)
         rpc_fail_with(ask->call, RESOURCE_EXHAUSTED, "the answer takes more memory than a call may have");
 }
 
-static void answer_again(struct ask *ask, const uint8_t *bytes, size_t size, Renga__V1__CacheUse use)
+static void answer_again(struct ask *ask)
 {
     struct chat *chat = (struct chat *)ask;
-    int64_t took_ms = (clock_now_ns() - ask->began_ns) / NS_PER_MS;
-    Renga__V1__ChatResponse *response = replay_chat_unpack(rpc_call_arena(ask->call), bytes, size, use, took_ms);
-    recall_done(&ask->query);
-    if (!response)
-        rpc_fail_with(ask->call, RESOURCE_EXHAUSTED, "the answer takes more memory than a call may have");
-    else if (chat->send)
-        replay_chat_stream(response, chat->send, ask->call);
+    if (chat->send)
+        replay_stream(chat->again, chat->send, ask->call);
     else
-        chat->reply(response, ask->call);
+        chat->reply(chat->again, ask->call);
 }
 
 static void failed(struct ask *ask)
@@ -213,6 +220,7 @@ static const struct ask_kind chat_kind = {
     .model = model,
     .describe = describe,
     .pack = pack,
+    .unpack = unpack,
     .answer = answer,
     .answer_again = answer_again,
     .fail = failed,

@@ -46,6 +46,7 @@ struct chat {
     struct failure broken_failure; /* ... the first time */
     Renga__V1__ChatFinish finish;
     Renga__V1__AnsweredBy answered_by;
+    Renga__V1__ChatResponse *again; /* the answer that was given before; NULL: none */
 };
 
 /* chat_judge.c: what to make of a transfer that has ended. True: answered, chat->finish says how. */

@@ -7,7 +7,7 @@
 #include "gateway_priv.h"
 #include "limits/tokens.h"
 #include "provider/provider.h"
-#include "recall/replay_embed.h"
+#include "recall/replay.h"
 #include "route/deployment.h"
 #include "route/route.h"
 
@@ -72,13 +72,18 @@ static bool fill_response(struct embed *embed, Renga__V1__EmbedResponse *respons
 static bool pack(struct ask *ask, const uint8_t **bytes, size_t *size)
 {
     Renga__V1__EmbedResponse response;
-    return fill_response((struct embed *)ask, &response) &&
-           replay_embed_pack(&response, rpc_call_arena(ask->call), bytes, size);
+    if (!fill_response((struct embed *)ask, &response))
+        return false;
+    *bytes = replay_pack_embed(rpc_call_arena(ask->call), &response, size);
+    return *bytes != NULL;
 }
 
-static void no_memory(struct rpc_call *call)
+static bool unpack(struct ask *ask, const uint8_t *bytes, size_t size, Renga__V1__CacheUse use)
 {
-    rpc_fail_with(call, RESOURCE_EXHAUSTED, "the vectors take more memory than a call may have");
+    struct embed *embed = (struct embed *)ask;
+    struct status ignored = {0};
+    embed->again = replay_embed(rpc_call_arena(ask->call), bytes, size, use, &ignored);
+    return embed->again != NULL;
 }
 
 static void answer(struct ask *ask)
@@ -88,18 +93,13 @@ static void answer(struct ask *ask)
     if (fill_response(embed, &response))
         embed->reply(&response, ask->call);
     else
-        no_memory(ask->call);
+        rpc_fail_with(ask->call, RESOURCE_EXHAUSTED, "the vectors take more memory than a call may have");
 }
 
-static void answer_again(struct ask *ask, const uint8_t *bytes, size_t size, Renga__V1__CacheUse use)
+static void answer_again(struct ask *ask)
 {
     struct embed *embed = (struct embed *)ask;
-    Renga__V1__EmbedResponse *response = replay_embed_unpack(rpc_call_arena(ask->call), bytes, size, use);
-    recall_done(&ask->query);
-    if (response)
-        embed->reply(response, ask->call);
-    else
-        no_memory(ask->call);
+    embed->reply(embed->again, ask->call);
 }
 
 static void failed(struct ask *ask)
@@ -120,6 +120,7 @@ static const struct ask_kind embed_kind = {
     .used = used,
     .model = model,
     .pack = pack,
+    .unpack = unpack,
     .answer = answer,
     .answer_again = answer_again,
     .fail = failed,

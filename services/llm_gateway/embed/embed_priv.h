@@ -11,6 +11,7 @@ struct embed {
     Renga__V1__EmbedResponse_Closure reply;
     struct embed_answer answer; /* of the request under way */
     Renga__V1__AnsweredBy answered_by;
+    Renga__V1__EmbedResponse *again; /* the answer that was given before; NULL: none */
 };
 
 /* How large the answer to a request may become, in bytes; at least `usual`. */
