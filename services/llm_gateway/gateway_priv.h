@@ -10,6 +10,8 @@
 struct deployment;
 struct door;
 struct http_client;
+struct ledger;
+struct rpc_auth;
 
 struct gateway {
     Renga__V1__LlmGateway_Service base; /* first */
@@ -19,6 +21,9 @@ struct gateway {
     int64_t timeout_ms, idle_timeout_ms, reader_timeout_ms;
     size_t response_max, stream_max;
     struct door *door; /* the HTTP door; NULL where it is not served */
+    const struct rpc_auth *auth;
+    struct ledger *ledger; /* of the process: made and destroyed by the first instance */
+    bool owns_ledger;
 };
 
 extern const struct option llm_gateway_options[];

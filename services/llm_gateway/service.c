@@ -1,6 +1,7 @@
 /* The service: its functions, and what an instance is made of. */
 #include "gateway.h"
 
+#include "accounts/ledger.h"
 #include "base/log.h"
 #include "chat/chat.h"
 #include "door/door.h"
@@ -8,9 +9,12 @@
 #include "http/client.h"
 #include "provider/provider.h"
 #include "route/deployment.h"
+#include "rpc/auth.h"
 #include "rpc/rpc.h"
 
 #include <stdlib.h>
+
+#define SEES_ALL_ACCOUNTS "renga.v1.LlmGateway/GetUsage.all" /* a right that a key may have among its methods */
 
 static void chat(Renga__V1__LlmGateway_Service *self, const Renga__V1__ChatRequest *request,
                  Renga__V1__ChatResponse_Closure reply, void *data)
@@ -41,8 +45,9 @@ static void list_models(Renga__V1__LlmGateway_Service *self, const Renga__V1__Li
 static void get_usage(Renga__V1__LlmGateway_Service *self, const Renga__V1__GetUsageRequest *request,
                       Renga__V1__GetUsageResponse_Closure reply, void *data)
 {
-    rpc_fail_with(data, UNIMPLEMENTED,
-                  "GetUsage comes with the accounts of the gateway; until then each answer carries its own usage");
+    struct gateway *gateway = (struct gateway *)self;
+    bool sees_all = rpc_auth_grants(gateway->auth, rpc_call_principal(data), SEES_ALL_ACCOUNTS);
+    ledger_report(gateway->ledger, data, request, sees_all, reply);
 }
 
 static const Renga__V1__LlmGateway_Service functions = {
@@ -61,6 +66,8 @@ static void gateway_destroy(ProtobufCService *service)
         return;
     door_destroy(&gateway->door);
     deployment_destroy(&gateway->deployment);
+    if (gateway->owns_ledger)
+        ledger_destroy(&gateway->ledger);
     free(gateway);
 }
 
@@ -74,6 +81,21 @@ static void log_upstream(const struct gateway *gateway)
                  http_url_origin(deployment->chat_url), deployment->key ? "with" : "without");
 }
 
+/* The first instance opens the accounts, the others share them. */
+static bool open_accounts(struct gateway *gateway, const struct service_context *context, struct status *st)
+{
+    const struct gateway *first = context->instances ? (struct gateway *)context->instances[0] : NULL;
+    struct ledger_options options = {
+        .path = config_string(context->config, "llm_gateway.ledger"),
+        .keep_runs_days = config_integer(context->config, "llm_gateway.ledger_keep_runs"),
+    };
+    gateway->owns_ledger = !first;
+    gateway->ledger = first ? first->ledger : ledger_create(&options, st);
+    if (gateway->owns_ledger && gateway->ledger && context->metrics)
+        ledger_show(gateway->ledger, context->metrics);
+    return gateway->ledger != NULL;
+}
+
 static ProtobufCService *gateway_create(const struct service_context *context, struct status *st)
 {
     const struct config *config = context->config;
@@ -85,6 +107,7 @@ static ProtobufCService *gateway_create(const struct service_context *context, s
     *gateway = (struct gateway){
         .base = functions,
         .http = context->http,
+        .auth = context->auth,
         .timeout_ms = config_duration_ms(config, "llm_gateway.timeout"),
         .idle_timeout_ms = config_duration_ms(config, "llm_gateway.idle_timeout"),
         .reader_timeout_ms = config_duration_ms(config, "llm_gateway.reader_timeout"),
@@ -92,7 +115,7 @@ static ProtobufCService *gateway_create(const struct service_context *context, s
         .stream_max = (size_t)config_size(config, "llm_gateway.stream_max"),
     };
     gateway->deployment = models_init(&gateway->models, config, st) ? deployment_create(config, st) : NULL;
-    if (!gateway->deployment) {
+    if (!gateway->deployment || !open_accounts(gateway, context, st)) {
         gateway_destroy(&gateway->base.base);
         return NULL;
     }
