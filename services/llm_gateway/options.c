@@ -165,6 +165,20 @@ const struct option llm_gateway_options[] = {
      .max = 10000,
      .unit = "DURATION",
      .help = "How long a call waits for Redis; then it goes on as if nothing was kept."},
+    {.name = "llm_gateway.ledger",
+     .type = OPTION_STRING,
+     .unit = "FILE",
+     .help =
+         "Where it is kept what calls have used and cost (SQLite; made where there is none). A file of this process "
+         "alone, on a disk of its own machine. Unset: in memory, gone with the process."},
+    {.name = "llm_gateway.ledger_keep_runs",
+     .type = OPTION_INTEGER,
+     .fallback = "90",
+     .min = 0,
+     .max = 36500,
+     .unit = "DAYS",
+     .help = "How long the accounts tell runs and threads apart; older days are kept by client, tenant, model and "
+             "deployment. 0: for good. Accounts in memory tell them apart for a day."},
     {.name = "llm_gateway.http.listen",
      .type = OPTION_STRING,
      .unit = "ADDRESS",
