@@ -7,6 +7,7 @@
 
 #include "limits/tokens_kana.h"
 
+#include <assert.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -227,6 +228,7 @@ static int64_t cost_word(struct scan *scan, enum kind before)
         accented |= scan->kind == ACCENTED;
         length += scan->kind == LOWER ? run_of_lower(scan) : run(scan);
     }
+    assert(length);
     enum word_form form = accented                             ? FORM_ACCENTED
                           : capitals == 0                      ? FORM_LOWER
                           : capitals == 1 && length > capitals ? FORM_CAPITAL
