@@ -243,6 +243,7 @@ struct commons *commons_create(const struct config *config, struct metrics *metr
     log_routes(commons->routes);
     commons->metrics = metrics;
     metrics_collect(metrics, collect, NULL, commons);
+    ledger_show(commons->ledger, metrics);
     return commons;
 }
 

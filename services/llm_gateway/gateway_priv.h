@@ -10,11 +10,13 @@ struct ask_metrics;
 struct door;
 struct http_client;
 struct loop;
+struct rpc_auth;
 
 struct gateway {
     Renga__V1__LlmGateway_Service base; /* first */
     struct http_client *http;
     struct loop *loop;
+    const struct rpc_auth *auth; /* NULL: anyone may call anything */
     struct commons *commons;     /* of the process: made by the first instance */
     struct ask_metrics *metrics; /* of this loop */
     int64_t timeout_ms, idle_timeout_ms, reader_timeout_ms, queue_wait_ms;

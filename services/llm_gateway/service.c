@@ -12,9 +12,12 @@
 #include "provider/provider.h"
 #include "route/deployment.h"
 #include "route/models.h"
+#include "rpc/auth.h"
 #include "rpc/rpc.h"
 
 #include <stdlib.h>
+
+#define SEES_ALL_ACCOUNTS "renga.v1.LlmGateway/GetUsage.all" /* a right that a key may have among its methods */
 
 static void chat(Renga__V1__LlmGateway_Service *self, const Renga__V1__ChatRequest *request,
                  Renga__V1__ChatResponse_Closure reply, void *data)
@@ -44,7 +47,9 @@ static void list_models(Renga__V1__LlmGateway_Service *self, const Renga__V1__Li
 static void get_usage(Renga__V1__LlmGateway_Service *self, const Renga__V1__GetUsageRequest *request,
                       Renga__V1__GetUsageResponse_Closure reply, void *data)
 {
-    ledger_report(((struct gateway *)self)->commons->ledger, data, request, reply);
+    struct gateway *gateway = (struct gateway *)self;
+    bool sees_all = rpc_auth_grants(gateway->auth, rpc_call_principal(data), SEES_ALL_ACCOUNTS);
+    ledger_report(gateway->commons->ledger, data, request, sees_all, reply);
 }
 
 static const Renga__V1__LlmGateway_Service functions = {
@@ -88,6 +93,7 @@ static ProtobufCService *gateway_create(const struct service_context *context, s
     *gateway = (struct gateway){
         .base = functions,
         .http = context->http,
+        .auth = context->auth,
         .loop = context->loop,
         .timeout_ms = config_duration_ms(config, "llm_gateway.timeout"),
         .idle_timeout_ms = config_duration_ms(config, "llm_gateway.idle_timeout"),
