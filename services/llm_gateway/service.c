@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "chat/chat.h"
 #include "door/door.h"
+#include "embed/embed.h"
 #include "gateway_priv.h"
 #include "http/client.h"
 #include "provider/provider.h"
@@ -30,8 +31,7 @@ static void chat_stream(Renga__V1__LlmGateway_Service *self, const Renga__V1__Ch
 static void embed(Renga__V1__LlmGateway_Service *self, const Renga__V1__EmbedRequest *request,
                   Renga__V1__EmbedResponse_Closure reply, void *data)
 {
-    rpc_fail_with(data, UNIMPLEMENTED,
-                  "Embed comes with the routes of the gateway; this release has Chat and ChatStream");
+    embed_begin((struct gateway *)self, data, request, reply);
 }
 
 static void list_models(Renga__V1__LlmGateway_Service *self, const Renga__V1__ListModelsRequest *request,

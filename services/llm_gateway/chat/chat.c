@@ -230,7 +230,7 @@ static const struct route *admit(const struct gateway *gateway, const Renga__V1_
     if (!route || !route_is_set_up(route, st))
         return NULL;
     if (!route->chat) {
-        fail_field(st, "model", "'%s' has embeddings and no chat; ListModels says what each can do", route->name);
+        fail_field(st, "model", "'%s' makes embeddings and does not chat; ListModels has those that do", route->name);
         return NULL;
     }
     if (request->n_tools && (!route->tools || capability_of(route->targets[0].model).no_tools)) {

@@ -119,7 +119,7 @@ static void find_key(struct deployment *deployment, const struct deployment_term
     const char *host = http_url_host(deployment->chat_url);
     bool needs_key = provider->keyed_host && strcmp(host, provider->keyed_host) == 0;
     deployment->key = terms->key && *terms->key ? terms->key : NULL;
-    if (!deployment->key && needs_key && terms->reads_variables && provider->key_variable) {
+    if (!deployment->key && needs_key && provider->key_variable) {
         const char *key = getenv(provider->key_variable);
         deployment->key = key && *key ? key : NULL;
     }
@@ -156,6 +156,8 @@ struct deployment *deployment_create(const struct deployment_terms *terms, struc
         return NULL;
     }
     deployment->old_token_limit = wants_old_token_limit(terms->token_limit, http_url_host(deployment->chat_url));
+    deployment->embeds_base64 = deployment->provider == &azure_provider ||
+                                strcmp(http_url_host(deployment->chat_url), openai_provider.keyed_host) == 0;
     deployment->token_limit_is_set = strcmp(terms->token_limit, "auto") != 0;
     deployment->output_tokens = terms->output_tokens;
     deployment->context_tokens = terms->context_tokens;

@@ -26,12 +26,11 @@ struct deployment_terms {
     const char *name;
     const char *provider;    /* one of DEPLOYMENT_PROVIDERS */
     const char *upstream;    /* NULL: the provider's own base URL */
-    const char *key;         /* NULL: none */
+    const char *key;         /* NULL: that of the provider's variable, where it is asked at its keyed host; else none */
     const char *api_version; /* NULL: the provider's own choice */
     const char *azure_deployment;
     const char *token_limit; /* one of DEPLOYMENT_TOKEN_LIMITS */
     int64_t output_tokens, context_tokens;
-    bool reads_variables; /* no key, and the upstream has the provider's keyed host: take the key of its variable */
     struct limits limits;
 };
 
@@ -59,6 +58,7 @@ struct deployment {
     const char *key;              /* NULL: none. Borrowed from the configuration or the environment */
     bool old_token_limit;         /* "max_tokens" rather than "max_completion_tokens" */
     bool token_limit_is_set;      /* by the operator, who knows better than a table */
+    bool embeds_base64;           /* it is known to give vectors in base64 */
     int64_t output_tokens, context_tokens;
     struct limits limits; /* what each of its models may be asked at most */
     struct deployment_model *models;

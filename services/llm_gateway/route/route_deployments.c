@@ -53,7 +53,6 @@ static bool read_deployment(const struct reading *in, const cJSON *item, size_t 
         .token_limit = "auto",
         .output_tokens = 4096,
         .context_tokens = 16384,
-        .reads_variables = true,
         .name = arena_strdup(&in->routes->arena, item->string),
     };
     if (!terms.name)

@@ -47,6 +47,30 @@ static void who_finds_all_places_taken_waits_for_one(void **state)
     assert_int_equal(stats().admitted, 3);
 }
 
+static void all_who_are_called_hear_of_it(void **state)
+{
+    struct loop *other = loop_create(1);
+    struct caller inside[3], waiting[3];
+    open_gate((struct gate_options){.in_flight_max = 3, .queue_max = 3});
+    for (int i = 0; i < 3; i++) {
+        inside[i] = caller_of("i", GATE_NORMAL);
+        assert_int_equal(enter(&inside[i]), GATE_ADMITTED);
+    }
+    for (int i = 0; i < 3; i++) {
+        waiting[i] = caller_of("w", GATE_NORMAL);
+        waiting[i].ticket.loop = other;
+        assert_int_equal(enter(&waiting[i]), GATE_WAITS);
+    }
+    for (int i = 0; i < 3; i++)
+        leave(&inside[i]);
+    assert_string_equal(trail, "");
+    loop_step(other, 0);
+    assert_string_equal(trail, "www");
+    for (int i = 0; i < 3; i++)
+        leave(&waiting[i]);
+    loop_destroy(&other);
+}
+
 static void a_client_at_its_own_limit_is_passed_over(void **state)
 {
     struct limits_table clients = {.fallback.concurrency = 2};
@@ -182,12 +206,18 @@ static void a_full_queue_refuses_with_a_hint_from_the_pace_of_departures(void **
     assert_int_equal(enter(&callers[5]), GATE_WAITS);
     assert_int_equal(enter(&callers[7]), GATE_REFUSED);
     assert_int_equal(callers[7].ticket.status.retry_after_ms, 5 * 400);
-    loop_step(loop, 20000); /* nobody has left since */
+    loop_step(loop, 1200);
+    leave(&callers[0]);
+    loop_step(loop, 0);
+    assert_int_equal(enter(&callers[6]), GATE_WAITS);
+    assert_int_equal(enter(&callers[7]), GATE_REFUSED);
+    assert_int_equal(callers[7].ticket.status.retry_after_ms, 5 * 500); /* an eighth of the way to 1,200 */
+    loop_step(loop, 20000);                                             /* nobody has left since */
     assert_int_equal(enter(&callers[7]), GATE_REFUSED);
     assert_int_equal(callers[7].ticket.status.retry_after_ms, 30000);
     assert_int_equal(callers[7].heard, 0);
-    assert_int_equal(stats().refused_queue, 3);
-    let_all_through(callers, 6);
+    assert_int_equal(stats().refused_queue, 4);
+    let_all_through(callers, 7);
 }
 
 static void a_higher_priority_takes_the_place_of_the_last_of_the_lowest(void **state)
@@ -286,7 +316,7 @@ static void withdraw_and_forget(struct caller *caller)
 
 static void one_that_waits_can_leave(void **state)
 {
-    struct limits_table clients = {.fallback.tokens_per_minute = 100};
+    struct limits_table clients = {.fallback = {.tokens_per_minute = 100, .requests_per_minute = 1}};
     open_full_gate(10, &clients);
     struct caller a = caller_of("a", GATE_NORMAL), b = caller_of("a", GATE_NORMAL);
     a.ticket.tokens = b.ticket.tokens = 100;
@@ -303,10 +333,12 @@ static void one_that_waits_can_leave(void **state)
 
 static void one_that_was_called_and_has_not_heard_of_it_can_leave(void **state)
 {
-    open_full_gate(10, NULL);
+    struct limits_table clients = {.fallback.micros_per_day = 100};
+    open_full_gate(10, &clients);
     struct caller a = caller_of("a", GATE_NORMAL), b = caller_of("b", GATE_NORMAL);
     struct loop *other = loop_create(1);
     a.ticket.loop = other;
+    a.ticket.micros = 100;
     assert_int_equal(enter(&a), GATE_WAITS);
     assert_int_equal(enter(&b), GATE_WAITS);
     leave(&first); /* posts to the other loop, which has not run yet */
@@ -317,6 +349,10 @@ static void one_that_was_called_and_has_not_heard_of_it_can_leave(void **state)
     leave(&b);
     loop_step(other, 120000);
     loop_destroy(&other);
+    struct caller again = caller_of("a", GATE_NORMAL);
+    again.ticket.micros = 100;
+    assert_int_equal(enter(&again), GATE_ADMITTED);
+    leave(&again);
 }
 
 static void one_that_was_sent_away_and_has_not_heard_of_it_can_leave(void **state)
@@ -390,6 +426,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         GATE_TEST(who_finds_all_places_taken_waits_for_one),
+        GATE_TEST(all_who_are_called_hear_of_it),
         GATE_TEST(a_client_at_its_own_limit_is_passed_over),
         GATE_TEST(a_tenant_at_its_own_limit_is_passed_over),
         GATE_TEST(a_greedy_client_waits_behind_itself),
