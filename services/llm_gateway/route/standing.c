@@ -93,6 +93,14 @@ enum standing_refusal standing_peek(struct standing *standing, int64_t now_ns, i
     return refused;
 }
 
+int64_t standing_rests_ms(struct standing *standing, int64_t now_ns)
+{
+    pthread_mutex_lock(&standing->lock);
+    int64_t rests_ms = until_ms(standing->rests_until_ns, now_ns);
+    pthread_mutex_unlock(&standing->lock);
+    return rests_ms;
+}
+
 enum standing_refusal standing_take(struct standing *standing, int64_t now_ns, int64_t tokens,
                                     struct standing_place *place, int64_t *wait_ms)
 {
@@ -102,7 +110,7 @@ enum standing_refusal standing_take(struct standing *standing, int64_t now_ns, i
         standing->outstanding++;
         standing_bucket_take(&standing->requests, 1);
         place->reserved = standing_bucket_take(&standing->tokens, tokens);
-        place->period = breaker_take(&standing->breaker, now_ns);
+        place->period = standing->forgives ? 0 : breaker_take(&standing->breaker, now_ns);
     }
     leave(standing, before);
     return refused;
@@ -129,7 +137,8 @@ void standing_give_back(struct standing *standing, int64_t now_ns, const struct 
     standing_bucket_settle(&standing->tokens, now_ns, report->place.reserved, report->tokens);
     if (report->verdict == STANDING_LIMITED)
         rest(standing, now_ns, report->rest_ms > 0 ? report->rest_ms : STANDING_REST_MS);
-    breaker_judge(&standing->breaker, now_ns, report->place.period, verdicts[report->verdict]);
+    if (!standing->forgives)
+        breaker_judge(&standing->breaker, now_ns, report->place.period, verdicts[report->verdict]);
     leave(standing, before);
 }
 

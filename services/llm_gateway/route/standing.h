@@ -27,7 +27,8 @@ struct standing;
 /* `deployment` is borrowed, and stands in logs. NULL: out of memory. */
 struct standing *standing_create(const char *deployment, const struct limits *limits);
 void standing_destroy(struct standing **standing);
-/* From now on it is asked whatever has happened before; only its limits count. */
+/* From now on it is asked whatever has happened before: it has no breaker, and only its limits count. That it wants to
+ * be left alone is kept in mind for those who ask once more (standing_prospects). Before the first standing_take. */
 void standing_forgive(struct standing *standing);
 
 /* Why a deployment cannot be asked now. */

@@ -169,6 +169,8 @@ static int64_t soonest_ms(const struct route *route, uint32_t set, int64_t token
     for (size_t i = 0; i < route->target_count; i++)
         if (set & bit(i)) {
             standing_peek(standing_of(route, i), now_ns, tokens, &wait_ms);
+            int64_t rests_ms = standing_rests_ms(standing_of(route, i), now_ns);
+            wait_ms = wait_ms > rests_ms ? wait_ms : rests_ms;
             soonest = wait_ms < soonest ? wait_ms : soonest;
         }
     return soonest;

@@ -38,6 +38,9 @@ struct standing {
 /* Whether standing_take would be refused, without taking anything. */
 enum standing_refusal standing_peek(struct standing *standing, int64_t now_ns, int64_t tokens, int64_t *wait_ms);
 
+/* How long it still wants to be left alone; one that forgives would be asked all the same. */
+int64_t standing_rests_ms(struct standing *standing, int64_t now_ns);
+
 unsigned standing_outstanding(const struct standing *standing);
 
 #endif

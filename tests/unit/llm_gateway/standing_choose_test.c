@@ -349,6 +349,16 @@ static void a_hint_is_waited_for_where_nobody_else_is(void **state)
     assert_int_equal(asked_count, 1);
 }
 
+static void one_that_forgives_is_not_asked_again_before_its_hint(void **state)
+{
+    struct script script = {{RESOURCE_EXHAUSTED, OK}, {4000}};
+    open_call(1);
+    standing_forgive(standings[0]);
+    int64_t began_ns = clock_now_ns();
+    assert_int_equal(call(&script, 60000), OK);
+    assert_in_range((clock_now_ns() - began_ns) / NS_PER_MS, 4000, 4500);
+}
+
 static void a_refused_key_is_not_asked_again(void **state)
 {
     struct script script = {{FAILED_PRECONDITION, UNAVAILABLE, OK}, {0}};
@@ -424,6 +434,7 @@ int main(void)
         TEST(of_two_that_rest_the_untried_is_hoped_for),
         TEST(a_failing_deployment_gives_way_to_the_next_then_the_next_rank),
         TEST(a_hint_is_waited_for_where_nobody_else_is),
+        TEST(one_that_forgives_is_not_asked_again_before_its_hint),
         TEST(a_refused_key_is_not_asked_again),
         TEST(the_callers_time_ends_all_waiting),
         TEST(loops_that_choose_at_once_pass_no_limit),

@@ -297,6 +297,21 @@ static void a_refusal_takes_nothing(void **state)
     standing_destroy(&standing);
 }
 
+static void one_that_forgives_is_asked_whatever_has_happened(void **state)
+{
+    struct standing *standing = create(1, 0, 0);
+    standing_forgive(standing);
+    for (int i = 0; i < 3 * BREAKER_FAILURES; i++)
+        ask(standing, STANDING_BAD);
+    assert_int_equal(view_of(standing).circuit, CIRCUIT_CLOSED);
+    assert_int_equal(take(standing, 0), STANDING_FREE);
+    assert_int_equal(take(standing, 0), STANDING_BUSY); /* limits still count */
+    give_back_limited(standing, 3000);
+    assert_int_equal(standing_rests_ms(standing, clock_now_ns()), 3000);
+    ask(standing, STANDING_GOOD);
+    standing_destroy(&standing);
+}
+
 static void a_failure_says_how_the_deployment_stands(void **state)
 {
     struct standing_report report = {0};
@@ -449,6 +464,7 @@ int main(void)
         cmocka_unit_test(of_a_herd_at_half_open_few_pass),
         cmocka_unit_test(a_limited_trial_rests_and_is_tried_again),
         cmocka_unit_test(a_refusal_takes_nothing),
+        cmocka_unit_test(one_that_forgives_is_asked_whatever_has_happened),
         cmocka_unit_test(a_failure_says_how_the_deployment_stands),
         cmocka_unit_test(a_move_is_logged_with_the_deployments_name),
         cmocka_unit_test(any_sequence_keeps_count),
