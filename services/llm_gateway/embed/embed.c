@@ -148,7 +148,7 @@ static const char *admit(const struct gateway *gateway, const Renga__V1__EmbedRe
              gateway->deployment->provider->name);
         return NULL;
     }
-    return model;
+    return model && check_embed_size(request, model, 0, st) ? model : NULL;
 }
 
 void embed_begin(struct gateway *gateway, struct rpc_call *call, const Renga__V1__EmbedRequest *request,
