@@ -1,8 +1,9 @@
 /* POST /v1/embeddings. */
 #include "door_priv.h"
 
-#define ARENA_MAX ((size_t)1 << 20) /* what a request takes while it is read: places of 2,048 texts, which it borrows  \
-                                     */
+#define ARENA_MAX                                                                                                      \
+    ((size_t)1 << 20) /* what a request takes while it is read: places of 2,048 texts, which it borrows                \
+                       */
 
 struct embed_call {
     struct door_call base; /* first */

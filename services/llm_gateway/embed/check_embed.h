@@ -12,8 +12,8 @@
 /* False with INVALID_ARGUMENT that names the field, "inputs[3]", and what would be right. */
 bool check_embed_request(const Renga__V1__EmbedRequest *request, struct status *st);
 
-/* Whether the vectors fit an answer, where it is known how long the model makes them; 0: it is not, and the answer will
- * show. To be asked once the model has been found. */
-bool check_embed_size(const Renga__V1__EmbedRequest *request, int32_t model_dimensions, struct status *st);
+/* Whether the vectors fit an answer, before they are paid for. `model` is the upstream's name; `dimensions` how long
+ * its vectors are, 0 where that is not configured. Where nobody knows, the answer will show. */
+bool check_embed_size(const Renga__V1__EmbedRequest *request, const char *model, int32_t dimensions, struct status *st);
 
 #endif

@@ -138,7 +138,7 @@ static const struct route *admit(const struct gateway *gateway, const Renga__V1_
     if (!route || !route_is_set_up(route, st))
         return NULL;
     if (route->embeddings)
-        return route;
+        return check_embed_size(request, route->name, route->dimensions, st) ? route : NULL;
     fail(st, NOT_FOUND, "the model '%s' has no embeddings; ListModels says which have", route->name);
     return NULL;
 }

@@ -186,6 +186,12 @@ static bool check_uses(const struct reading *in, const cJSON *item, const struct
         return fail_at(in->document, item, in->st,
                        "the model '%s' can neither chat nor make embeddings; let \"chat\" or \"embeddings\" be true",
                        route->name);
+    bool any = false;
+    for (size_t i = 0; i < route->target_count; i++)
+        any |= route->targets[i].deployment->embed_url != NULL;
+    if (route->embeddings && !any)
+        return fail_at(in->document, item, in->st,
+                       "the model '%s' has embeddings, but none of its deployments' providers does", route->name);
     if (route->record && route->replay)
         return fail_at(in->document, item, in->st, "the model '%s' has record and replay; leave one of them out",
                        route->name);

@@ -329,10 +329,15 @@ static void texts_times_dimensions_has_a_bound(void **state)
     now.request.dimensions = 1001;
     assert_wrong("inputs", "send at most 999 texts at a time");
     now.request.dimensions = 0;
-    assert_true(check_embed_size(&now.request, 0, &st));
-    assert_true(check_embed_size(&now.request, 1000, &st));
-    assert_false(check_embed_size(&now.request, 1536, &st));
+    assert_true(check_embed_size(&now.request, "m", 0, &st));
+    assert_true(check_embed_size(&now.request, "m", 1000, &st));
+    assert_true(check_embed_size(&now.request, "text-embedding-3-large", 1000, &st));
+    assert_false(check_embed_size(&now.request, "m", 1536, &st));
     assert_contains(st.text, "send at most 651 texts at a time");
+    assert_false(check_embed_size(&now.request, "text-embedding-3-large", 0, &st));
+    assert_contains(st.text, "send at most 325 texts at a time");
+    now.request.dimensions = 256; /* asked for, and checked with the rest */
+    assert_true(check_embed_size(&now.request, "text-embedding-3-large", 0, &st));
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
