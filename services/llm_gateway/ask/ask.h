@@ -73,7 +73,8 @@ struct ask_kind {
     /* Takes an answer that was given before. False where it is none: then the model is asked after all. */
     bool (*unpack)(struct ask *ask, const uint8_t *bytes, size_t size, Renga__V1__CacheUse use);
 
-    /* Ends the call: with the answer, with the one that was unpacked, or with ask->failure. The ask is gone after it. */
+    /* Ends the call: with the answer, with the one that was unpacked, or with ask->failure. The ask is gone after it.
+     */
     void (*answer)(struct ask *ask);
     void (*answer_again)(struct ask *ask);
     void (*fail)(struct ask *ask);

@@ -139,7 +139,8 @@ static const struct route *admit(const struct gateway *gateway, const Renga__V1_
         return NULL;
     if (route->embeddings)
         return check_embed_size(request, route->name, route->dimensions, st) ? route : NULL;
-    fail(st, NOT_FOUND, "the model '%s' has no embeddings; ListModels says which have", route->name);
+    fail(st, NOT_FOUND, "the model '%s' has no embeddings from %s; ListModels says which have", route->name,
+         route->targets[0].deployment->provider->name);
     return NULL;
 }
 

@@ -10,7 +10,7 @@
 
 #define PREFIX "llm_gateway."
 
-static const char *const single[] = {"attempts", "provider", "upstream",    "api_version",   "key",
+static const char *const single[] = {"attempts", "provider",    "upstream",      "api_version",   "key",
                                      "models",   "token_limit", "output_tokens", "context_tokens"};
 
 bool routes_options_are_unset(const struct config *config, struct status *st)
