@@ -43,7 +43,7 @@ void ask_init(struct ask *ask, struct gateway *gateway, struct rpc_call *call, c
 /* A failure that is only this caller's own: whoever waits asks for himself. */
 static bool is_own(const struct ask *ask)
 {
-    return ask->caller_left || ask->failure.exhausted || ask->failure.status.code == DEADLINE_EXCEEDED ||
+    return ask->caller_left || ask->failure.limit || ask->failure.status.code == DEADLINE_EXCEEDED ||
            ask->failure.status.code == CANCELLED;
 }
 
@@ -100,6 +100,19 @@ static void caller_left(struct rpc_call *call, void *data)
 
 /* ---- a place ----------------------------------------------------------------------------------------------------- */
 
+/* "client/…" or "tenant/…" is somebody's own limit, "process/…" nobody's. */
+static const char *limited(const struct ticket *ticket)
+{
+    switch (ticket->exhausted ? ticket->exhausted[0] : '\0') {
+    case 'c':
+        return ticket->client;
+    case 't':
+        return ticket->tenant;
+    default:
+        return NULL;
+    }
+}
+
 static void admitted(struct ticket *ticket)
 {
     struct ask *ask = (struct ask *)(void *)((char *)ticket - offsetof(struct ask, ticket));
@@ -110,7 +123,8 @@ static void admitted(struct ticket *ticket)
         return;
     }
     ask->failure.status = ticket->status;
-    ask->failure.exhausted = ticket->exhausted;
+    ask->failure.limit = ticket->exhausted;
+    ask->failure.limited = limited(ticket);
     ask_end(ask, false);
 }
 

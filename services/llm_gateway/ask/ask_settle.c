@@ -34,7 +34,7 @@ int64_t ask_estimated_micros(const struct ask *ask)
     return price ? price_of(price, &guess) : 0;
 }
 
-static void note(struct ask *ask, bool failed, bool cached)
+static void note(struct ask *ask, enum status_code code, bool cached)
 {
     const struct rpc_principal *principal = rpc_call_principal(ask->call);
     struct ledger_entry entry = {
@@ -46,8 +46,8 @@ static void note(struct ask *ask, bool failed, bool cached)
         .run_id = ask->origin ? ask->origin->run_id : NULL,
         .thread_id = ask->origin ? ask->origin->thread_id : NULL,
         .usage = &ask->usage,
-        .failed = failed,
-        .cancelled = ask->caller_left,
+        .failed = code != OK && code != CANCELLED, /* a deadline that has passed is a failure like any other */
+        .cancelled = code == CANCELLED,
         .cached = cached,
     };
     ledger_note(ask->gateway->commons->ledger, &entry);
@@ -57,13 +57,14 @@ void ask_settle(struct ask *ask, bool good)
 {
     if (ask->entered)
         gate_leave(&ask->ticket, ask->usage.input_tokens + ask->usage.output_tokens, ask->usage.cost_micros);
-    note(ask, !good && !ask->caller_left, false);
-    ask_observe_end(ask, good ? OK : ask->failure.status.code);
+    enum status_code code = good ? OK : ask->failure.status.code;
+    note(ask, code, false);
+    ask_observe_end(ask, code);
 }
 
 void ask_settle_recalled(struct ask *ask)
 {
-    note(ask, false, true);
+    note(ask, OK, true);
     ask_observe_end(ask, OK);
 }
 

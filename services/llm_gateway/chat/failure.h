@@ -21,7 +21,6 @@ struct failure {
     size_t raw_size;
     bool mendable;                 /* the model may do better when it is shown the problem */
     bool ours;                     /* no deployment's fault, and none would do better */
-    const char *exhausted;         /* google.rpc.QuotaFailure: which limit (limits/gate.h); NULL: none. A constant */
     const Renga__V1__Usage *usage; /* what was spent all the same; NULL: nothing */
 };
 
