@@ -1,10 +1,12 @@
-/* GetUsage: groups, times, pages, rights. All in memory, with SQLite itself. */
+/* GetUsage: groups, times, pages, rights. With SQLite itself. */
+#include "accounts/ledger_priv.h"
+
 #include "ledger_fixture.h"
 
 static int begin(void **state)
 {
     make_folder(state);
-    open_ledger(NULL);
+    open_ledger(house.path);
     return 0;
 }
 
@@ -298,6 +300,25 @@ static void a_token_of_another_request_is_out_of_range(void **state)
         assert_refused(REQUEST(.page_token = TEXT(nonsense[i])), OUT_OF_RANGE, "page_token");
 }
 
+static void a_token_lives_for_an_hour(void **state)
+{
+    Renga__V1__GetUsageRequest given = REQUEST(GROUPS(GROUP(CLIENT)), .page_size = 7), request = whole(&given);
+    char token[PAGE_TOKEN_SIZE];
+    struct status st = {0};
+    int64_t now_ms = MIDNIGHT + HOUR_MS, skip = 0;
+    page_token_write(token, &request, MIDNIGHT, 700);
+    request.page_token = token;
+    assert_true(page_token_read(&request, &now_ms, &skip, &st));
+    assert_int_equal(skip, 700);
+    assert_int_equal(now_ms, MIDNIGHT); /* of the first page: "until now" stays what it was */
+    now_ms = MIDNIGHT + HOUR_MS + 1;
+    assert_false(page_token_read(&request, &now_ms, &skip, &st));
+    assert_int_equal(st.code, OUT_OF_RANGE);
+    assert_contains(st.text, "an hour");
+    now_ms = MIDNIGHT - HOUR_MS;
+    assert_false(page_token_read(&request, &now_ms, &skip, &st));
+}
+
 /* ---- what is refused --------------------------------------------------------------------------------------------- */
 
 static void what_cannot_be_meant_names_its_field(void **state)
@@ -444,6 +465,7 @@ int main(void)
         TEST(a_last_page_that_is_full_has_no_next),
         TEST(a_thousand_rows_of_the_longest_names_fit_in_an_answer),
         TEST(a_token_of_another_request_is_out_of_range),
+        TEST(a_token_lives_for_an_hour),
         TEST(what_cannot_be_meant_names_its_field),
         TEST(a_caller_sees_its_own_tenant),
         TEST(a_name_longer_than_the_accounts_have_still_finds_its_own),
