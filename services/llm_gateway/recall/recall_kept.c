@@ -12,7 +12,8 @@
 #define CHECK_AT    MARK_SIZE
 #define CREATED_AT  (CHECK_AT + CHECK_SIZE)
 #define LIFE_AT     (CREATED_AT + 8)
-#define CONTENT_AT  (LIFE_AT + 8)
+#define KEY_AT      (LIFE_AT + 8)
+#define CONTENT_AT  (KEY_AT + RECALL_KEY_SIZE)
 #define LIFE_MAX_MS (INT64_C(7) * 24 * 3600 * 1000) /* of the contract; more is none of ours */
 
 _Static_assert(CONTENT_AT + RECALL_KEY_SIZE == KEPT_HEAD_SIZE, "the head has all its fields");
@@ -78,6 +79,7 @@ void kept_seal(struct recall_kept *kept, int64_t keep_ms)
     memcpy(kept->value, KEPT_MARK, MARK_SIZE);
     write_number(kept->value + CREATED_AT, clock_wall_ns() / NS_PER_MS);
     write_number(kept->value + LIFE_AT, keep_ms);
+    memcpy(kept->value + KEY_AT, kept->key.bytes, RECALL_KEY_SIZE);
     memcpy(kept->value + CONTENT_AT, kept->content.bytes, RECALL_KEY_SIZE);
     if (!check_of(kept->value, KEPT_HEAD_SIZE + kept->size, kept->value + CHECK_AT))
         kept->value[0] = '\0'; /* nobody will take it */
@@ -87,7 +89,7 @@ struct recall_kept *kept_open(const struct recall_key *key, const uint8_t *value
 {
     uint8_t check[CHECK_SIZE];
     if (size < KEPT_HEAD_SIZE || memcmp(value, KEPT_MARK, MARK_SIZE) != 0 || !check_of(value, size, check) ||
-        memcmp(check, value + CHECK_AT, CHECK_SIZE) != 0)
+        memcmp(check, value + CHECK_AT, CHECK_SIZE) != 0 || memcmp(key->bytes, value + KEY_AT, RECALL_KEY_SIZE) != 0)
         return NULL;
     /* Clocks of two machines differ: an answer from the future is as good as new. */
     int64_t age_ms = clock_wall_ns() / NS_PER_MS - read_number(value + CREATED_AT);

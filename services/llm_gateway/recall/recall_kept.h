@@ -5,6 +5,7 @@
  *      check           8 bytes of SHA-256 over all that follows
  *      created         8 bytes, Unix time in milliseconds, little-endian
  *      life            8 bytes, milliseconds, little-endian
+ *      key            32 bytes
  *      content        32 bytes: what a word stands for, else the key again
  *      the answer */
 #ifndef RENGA_LLM_GATEWAY_RECALL_KEPT_H
@@ -14,7 +15,7 @@
 
 #include <stdatomic.h>
 
-#define KEPT_HEAD_SIZE (3 + 8 + 8 + 8 + RECALL_KEY_SIZE)
+#define KEPT_HEAD_SIZE (3 + 8 + 8 + 8 + 2 * RECALL_KEY_SIZE)
 
 struct recall_kept {
     atomic_uint holders;
