@@ -70,34 +70,39 @@ static size_t encode(unsigned code, char *out)
     return 4;
 }
 
-/* The escapes were checked before. */
-static size_t decode(const char *text, size_t length, char *out)
+static char unescaped(char kind)
 {
     static const char named[] = "\"\"\\\\//b\bf\fn\nr\rt\t";
+    const char *pair = named;
+    while (*pair != kind)
+        pair += 2;
+    return pair[1];
+}
+
+size_t json_decode(const char *text, size_t length, char *out)
+{
+    const char *end = text + length;
     size_t written = 0;
-    for (size_t at = 0; at < length;) {
-        if (text[at] != '\\') {
-            out[written++] = text[at++];
+    for (;;) {
+        const char *escape = memchr(text, '\\', (size_t)(end - text));
+        size_t plain = (size_t)((escape != NULL ? escape : end) - text);
+        memcpy(out + written, text, plain);
+        written += plain;
+        if (escape == NULL)
+            return written;
+        text = escape + 2;
+        if (escape[1] != 'u') {
+            out[written++] = unescaped(escape[1]);
             continue;
         }
-        char kind = text[at + 1];
-        at += 2;
-        if (kind != 'u') {
-            for (size_t i = 0; i < sizeof named - 1; i += 2) {
-                if (named[i] == kind)
-                    out[written++] = named[i + 1];
-            }
-            continue;
-        }
-        unsigned code = hex4(text + at);
-        at += 4;
+        unsigned code = hex4(text);
+        text += 4;
         if (code >= 0xD800 && code < 0xDC00) {
-            code = 0x10000 + ((code - 0xD800) << 10) + (hex4(text + at + 2) - 0xDC00);
-            at += 6;
+            code = 0x10000 + ((code - 0xD800) << 10) + (hex4(text + 2) - 0xDC00);
+            text += 6;
         }
         written += encode(code, out + written);
     }
-    return written;
 }
 
 static bool same(const struct json_key *a, const struct json_key *b)
@@ -128,7 +133,7 @@ enum json_keys_result json_keys_add(struct json_keys *keys, size_t base, const c
         char *decoded = arena_alloc(&keys->decoded, length);
         if (decoded == NULL)
             return JSON_KEYS_NO_MEMORY;
-        length = decode(text, length, decoded);
+        length = json_decode(text, length, decoded);
         text = decoded;
     }
     struct json_key *key = push(keys);

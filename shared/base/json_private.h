@@ -2,16 +2,20 @@
 #ifndef RENGA_BASE_JSON_PRIVATE_H
 #define RENGA_BASE_JSON_PRIVATE_H
 
-#include "base/arena.h"
-#include "base/json.h"
+#include "base/json_pull.h"
 #include "base/text.h"
 
+#include <endian.h>
 #include <stdint.h>
 #include <string.h>
 
 /* As json_check. Places are counted in `shown`, which has the length of `text`, and follow `name:` if it is given. */
 bool json_check_named(const char *name, const char *shown, const char *text, size_t length,
                       const struct json_limits *limits, struct status *st);
+
+/* json_pull_init for it. */
+void json_pull_init_named(struct json_pull *in, const char *name, const char *shown, const char *text, size_t length,
+                          const struct json_limits *limits, struct status *st);
 
 /* Line and column of `offset`, 1-based, columns in characters. */
 void json_position(const char *text, size_t offset, size_t *line, size_t *column);
@@ -22,46 +26,57 @@ static inline size_t json_plain_length(const char *text, size_t length)
 {
     const uint64_t ones = UINT64_C(0x0101010101010101);
     size_t at = 0;
-    for (;;) {
-        for (; length - at >= 8; at += 8) {
+    while (at < length) {
+        if (length - at >= 8) {
             uint64_t eight;
             memcpy(&eight, text + at, 8);
-            /* The high bit of a byte is set for one above 0x7F, below 0x20, a quote and a backslash. */
+            eight = le64toh(eight);
+            /* The high bit of a byte is set for one above 0x7F, below 0x20, a quote and a backslash. Only above the
+             * first such byte may a borrow set it for others. */
             uint64_t special =
                 (eight | (eight - ones * 0x20) | ((eight ^ ones * '"') - ones) | ((eight ^ ones * '\\') - ones)) &
                 ones * 0x80;
-            if (special != 0)
-                break;
+            if (special == 0) {
+                at += 8;
+                continue;
+            }
+            at += (size_t)__builtin_ctzll(special) / 8;
         }
-        /* To the end of these eight by hand, and on while it is not ASCII. */
-        for (size_t stop = at + 8; at < stop || (at < length && (text[at] & 0x80));) {
-            if (at == length)
-                return at;
+        do { /* and on while it is not ASCII */
             unsigned char c = (unsigned char)text[at];
             size_t size = c >= 0x80 ? text_character(text + at, length - at) : c >= 0x20 && c != '"' && c != '\\';
             if (size == 0)
                 return at;
             at += size;
-        }
+        } while (at < length && (text[at] & 0x80));
     }
+    return at;
 }
 
-/* The keys of the objects that are open, in one stack. An object's first few are compared at once; what it has beyond
- * is sorted when it ends, so that many keys with equal hashes cost no more than n log n. */
-struct json_key {
-    const char *text; /* decoded, not terminated */
-    const char *at;   /* the quote that opens it */
-    uint32_t length, hash;
-};
+/* json_words.c. The words move `at` behind what they read, from its first byte; false where it is refused. */
+bool json_read_string(struct json_pull *in, bool *escaped);
+bool json_read_number(struct json_pull *in);
+bool json_read_word(struct json_pull *in, const char *word, size_t length);
+/* Of a number of at most JSON_NUMBER_MAX characters. */
+double json_value_of(const char *number, size_t length);
 
-#define JSON_KEYS_INLINE 48
+/* Ends the reading, naming the place; or the place reached, saying what should stand there and what does. */
+bool json_refuse(struct json_pull *in, const char *at, const char *format, ...) __attribute__((format(printf, 3, 4)));
+bool json_expected(struct json_pull *in, const char *what);
 
-struct json_keys {
-    struct json_key *keys;
-    size_t count, capacity;
-    struct json_key inlined[JSON_KEYS_INLINE];
-    struct arena decoded; /* keys that were written with escapes */
-};
+static inline void json_skip_space(struct json_pull *in)
+{
+    while (in->at < in->end && (*in->at == ' ' || *in->at == '\n' || *in->at == '\r' || *in->at == '\t'))
+        in->at++;
+}
+
+static inline bool json_take(struct json_pull *in, char wanted)
+{
+    if (in->at == in->end || *in->at != wanted)
+        return false;
+    in->at++;
+    return true;
+}
 
 enum json_keys_result { JSON_KEYS_NEW, JSON_KEYS_TWICE, JSON_KEYS_NO_MEMORY };
 
@@ -70,6 +85,9 @@ void json_keys_fini(struct json_keys *keys);
 
 /* Adds the key of `length` bytes between the quotes at `at`, to the object that began when there were `base` keys. */
 enum json_keys_result json_keys_add(struct json_keys *keys, size_t base, const char *at, size_t length, bool escaped);
+
+/* What stands between the quotes of a string that was checked, into `out`, which has room for `length` bytes. */
+size_t json_decode(const char *text, size_t length, char *out);
 
 /* Ends that object; gives a key that stood there before, or NULL. */
 const struct json_key *json_keys_end(struct json_keys *keys, size_t base);

@@ -5,7 +5,7 @@
 #include "openai_priv.h"
 #include "sse.h"
 
-#include "base/json_reader.h"
+#include "base/json_pull.h"
 
 #include <string.h>
 
@@ -40,128 +40,290 @@ static void read_finish(struct answer *answer, const char *word)
     answer_stop(answer, reason, word);
 }
 
-/* Counts that cannot be read are as good as none: nobody loses an answer over them. */
-static void read_usage(struct answer *answer, const cJSON *root)
+/* ---- what it cost ------------------------------------------------------------------------------------------------ */
+
+#define COUNT_MAX (INT64_C(1) << 50)
+enum { NO_COUNT = -1, BAD_COUNT = -2 };
+
+struct counts {
+    int64_t input, output, cached, cache_hits, reasoning;
+    bool has_input_details;
+};
+
+static int64_t read_count(struct json_pull *in)
 {
-    struct status ignored = {0};
-    struct json_reader in = json_reader_of(root, &ignored);
-    const cJSON *usage = json_object_or_null(&in, root, "usage");
-    if (!usage)
+    int64_t count;
+    if (json_pull_null(in))
+        return NO_COUNT;
+    return json_pull_whole(in, &count) && count >= 0 && count <= COUNT_MAX ? count : BAD_COUNT;
+}
+
+/* The one of the details that counts; `there` where there are any. */
+static int64_t read_detail(struct json_pull *in, const char *name, bool *there)
+{
+    struct json_scope details;
+    int64_t count = NO_COUNT;
+    if (json_pull_null(in))
+        return NO_COUNT;
+    *there = json_pull_kind(in) == JSON_OBJECT;
+    if (!*there) {
+        json_pull_skip(in);
+        return BAD_COUNT;
+    }
+    if (json_pull_object(in, &details))
+        while (json_pull_next(in, &details))
+            if (json_pull_at(in, name))
+                count = read_count(in);
+    return count;
+}
+
+static void read_usage(struct json_pull *in, struct counts *counts)
+{
+    struct json_scope usage;
+    bool has_output_details;
+    if (json_pull_kind(in) != JSON_OBJECT || !json_pull_object(in, &usage))
         return;
-    const cJSON *input_details = json_object_or_null(&in, usage, "prompt_tokens_details");
-    const cJSON *output_details = json_object_or_null(&in, usage, "completion_tokens_details");
-    int64_t input = json_integer(&in, usage, "prompt_tokens", 0, INT64_C(1) << 50);
-    int64_t output = json_integer_or(&in, usage, "completion_tokens", 0, INT64_C(1) << 50, 0);
-    int64_t cached = input_details ? json_integer_or(&in, input_details, "cached_tokens", 0, input, 0)
-                                   : json_integer_or(&in, usage, "prompt_cache_hit_tokens", 0, input, 0);
-    int64_t reasoning =
-        output_details ? json_integer_or(&in, output_details, "reasoning_tokens", 0, INT64_C(1) << 50, 0) : 0;
-    if (!in.failed)
-        answer_spend(answer, input, output, cached, reasoning);
+    while (json_pull_next(in, &usage)) {
+        if (json_pull_at(in, "prompt_tokens"))
+            counts->input = read_count(in);
+        else if (json_pull_at(in, "completion_tokens"))
+            counts->output = read_count(in);
+        else if (json_pull_at(in, "prompt_cache_hit_tokens"))
+            counts->cache_hits = read_count(in);
+        else if (json_pull_at(in, "prompt_tokens_details"))
+            counts->cached = read_detail(in, "cached_tokens", &counts->has_input_details);
+        else if (json_pull_at(in, "completion_tokens_details"))
+            counts->reasoning = read_detail(in, "reasoning_tokens", &has_output_details);
+    }
+}
+
+/* Counts that cannot be read are as good as none: nobody loses an answer over them. */
+static void spend(struct answer *answer, const struct counts *counts)
+{
+    int64_t cached = counts->has_input_details || counts->cached == BAD_COUNT ? counts->cached : counts->cache_hits;
+    bool good = counts->input >= 0 && counts->output != BAD_COUNT && counts->reasoning != BAD_COUNT &&
+                cached != BAD_COUNT && cached <= counts->input;
+    if (good)
+        answer_spend(answer, counts->input, counts->output > 0 ? counts->output : 0, cached > 0 ? cached : 0,
+                     counts->reasoning > 0 ? counts->reasoning : 0);
 }
 
 /* ---- what was said ----------------------------------------------------------------------------------------------- */
 
-static bool read_tool_calls(struct answer *answer, struct json_reader *in, const cJSON *message, bool whole,
-                            struct failure *failure)
+struct call_heard {
+    struct call_heard *next;
+    struct answer_call_piece piece;
+};
+
+/* An answer, or a chunk of one, kept aside until all of its text has turned out to be JSON. */
+struct heard {
+    bool whole; /* an answer */
+    bool is_object, is_error, has_choices, has_choice, has_message;
+    const char *id, *model, *finish;
+    const char *content, *refusal;
+    /* Thinking is no part of OpenAI's own API: DeepSeek, vLLM and SGLang say reasoning_content, OpenRouter and newer
+     * vLLM reasoning; where both stand they say the same. */
+    const char *reasoning_content, *reasoning;
+    struct call_heard *first_call, **last_call;
+    struct counts counts;
+};
+
+static void read_function(struct json_pull *in, struct answer_call_piece *piece)
 {
-    const cJSON *calls = json_array_or_null(in, message, "tool_calls");
-    int64_t position = 0;
-    for (const cJSON *call = calls ? calls->child : NULL; call; call = call->next, position++) {
-        if (!cJSON_IsObject(call))
-            return json_reader_fail(in, call, "must be an object");
-        const cJSON *function = json_object_or_null(in, call, "function");
-        struct answer_call_piece piece = {
-            .index = whole ? position : json_integer_or(in, call, "index", 0, INT32_MAX, -1),
-            .id = json_string_or(in, call, "id", ""),
-            .name = function ? json_string_or(in, function, "name", "") : "",
-            .arguments = function ? json_string_or(in, function, "arguments", "") : "",
-        };
-        if (in->failed || !answer_call_tool(answer, &piece, failure))
-            return false;
+    struct json_scope function;
+    if (json_pull_null(in) || !json_pull_object(in, &function))
+        return;
+    while (json_pull_next(in, &function)) {
+        if (json_pull_at(in, "name"))
+            piece->name = json_pull_text(in);
+        else if (json_pull_at(in, "arguments"))
+            piece->arguments = json_pull_text(in);
     }
-    return true;
+}
+
+static void read_tool_call(struct json_pull *in, struct heard *heard, int64_t position)
+{
+    struct json_scope scope;
+    struct call_heard *call = arena_zalloc(in->arena, sizeof *call);
+    if (!call || !json_pull_object(in, &scope))
+        return;
+    call->piece =
+        (struct answer_call_piece){.index = heard->whole ? position : -1, .id = "", .name = "", .arguments = ""};
+    while (json_pull_next(in, &scope)) {
+        if (json_pull_at(in, "id"))
+            call->piece.id = json_pull_text(in);
+        else if (json_pull_at(in, "function"))
+            read_function(in, &call->piece);
+        else if (json_pull_at(in, "index") && !heard->whole)
+            call->piece.index = json_pull_integer(in, 0, INT32_MAX, -1);
+    }
+    *heard->last_call = call;
+    heard->last_call = &call->next;
+}
+
+static void read_tool_calls(struct json_pull *in, struct heard *heard)
+{
+    struct json_scope calls;
+    if (json_pull_null(in) || !json_pull_array(in, &calls))
+        return;
+    while (json_pull_next(in, &calls))
+        read_tool_call(in, heard, calls.index);
 }
 
 /* A message, or what a chunk adds to it. */
-static bool read_message(struct answer *answer, struct json_reader *in, const cJSON *message, bool whole,
-                         struct failure *failure)
+static void read_message(struct json_pull *in, struct heard *heard)
 {
-    /* Thinking is no part of OpenAI's own API: DeepSeek, vLLM and SGLang say reasoning_content, OpenRouter and newer
-     * vLLM reasoning; where both stand they say the same. */
-    const cJSON *reasoning = cJSON_GetObjectItemCaseSensitive(message, "reasoning_content");
-    if (!cJSON_IsString(reasoning))
-        reasoning = cJSON_GetObjectItemCaseSensitive(message, "reasoning");
-    const char *content = json_string_or(in, message, "content", "");
-    const char *refusal = json_string_or(in, message, "refusal", "");
-    return !in->failed &&
-           (!cJSON_IsString(reasoning) || answer_say(answer, ANSWER_REASONING, reasoning->valuestring, failure)) &&
-           answer_say(answer, ANSWER_TEXT, content, failure) && answer_say(answer, ANSWER_REFUSAL, refusal, failure) &&
-           read_tool_calls(answer, in, message, whole, failure);
+    struct json_scope message;
+    if (!json_pull_object(in, &message))
+        return;
+    heard->has_message = true;
+    while (json_pull_next(in, &message)) {
+        if (json_pull_at(in, "content"))
+            heard->content = json_pull_text(in);
+        else if (json_pull_at(in, "refusal"))
+            heard->refusal = json_pull_text(in);
+        else if (json_pull_at(in, "reasoning_content"))
+            heard->reasoning_content = json_pull_text_if_any(in);
+        else if (json_pull_at(in, "reasoning"))
+            heard->reasoning = json_pull_text_if_any(in);
+        else if (json_pull_at(in, "tool_calls"))
+            read_tool_calls(in, heard);
+    }
 }
 
-static bool read_choices(struct answer *answer, struct json_reader *in, const cJSON *root, bool whole,
-                         struct failure *failure)
+static void read_choice(struct json_pull *in, struct heard *heard)
 {
-    const cJSON *choices = whole ? json_array(in, root, "choices") : json_array_or_null(in, root, "choices");
-    if (in->failed || !choices || !choices->child) /* with the usage chunk, or where the model said nothing */
-        return !in->failed;
-    const cJSON *choice = json_element(in, choices, 0);
-    const cJSON *message = whole ? json_object(in, choice, "message") : json_object_or_null(in, choice, "delta");
-    answer->had_choice = true;
-    if (in->failed || (message && !read_message(answer, in, message, whole, failure)))
+    struct json_scope choice;
+    if (!json_pull_object(in, &choice))
+        return;
+    heard->has_choice = true;
+    while (json_pull_next(in, &choice)) {
+        if (json_pull_at(in, heard->whole ? "message" : "delta") && (heard->whole || !json_pull_null(in)))
+            read_message(in, heard);
+        else if (json_pull_at(in, "finish_reason"))
+            heard->finish = json_pull_text(in);
+    }
+    if (heard->whole && !heard->has_message)
+        json_pull_wrong(in, "message", "is missing");
+}
+
+/* The first counts. There is none with the usage chunk, or where the model said nothing. */
+static void read_choices(struct json_pull *in, struct heard *heard)
+{
+    struct json_scope choices;
+    heard->has_choices = true;
+    if (!heard->whole && json_pull_null(in))
+        return;
+    if (json_pull_array(in, &choices))
+        while (json_pull_next(in, &choices))
+            if (choices.index == 0)
+                read_choice(in, heard);
+}
+
+static void read_root(struct json_pull *in, struct heard *heard)
+{
+    struct json_scope root;
+    heard->is_object = json_pull_kind(in) == JSON_OBJECT;
+    if (!heard->is_object || !json_pull_object(in, &root))
+        return;
+    while (json_pull_next(in, &root)) {
+        if (json_pull_at(in, "id"))
+            heard->id = json_pull_text(in);
+        else if (json_pull_at(in, "model"))
+            heard->model = json_pull_text(in);
+        else if (json_pull_at(in, "usage"))
+            read_usage(in, &heard->counts);
+        else if (json_pull_at(in, "choices"))
+            read_choices(in, heard);
+        else if (json_pull_at(in, "error"))
+            heard->is_error = !json_pull_null(in);
+    }
+    if (heard->whole && !heard->has_choices)
+        json_pull_wrong(in, "choices", "is missing");
+}
+
+/* ---- what is made of it ------------------------------------------------------------------------------------------ */
+
+static bool say_all(struct answer *answer, const struct heard *heard, struct failure *failure)
+{
+    const char *reasoning = heard->reasoning_content ? heard->reasoning_content : heard->reasoning;
+    if (heard->has_message && ((reasoning && !answer_say(answer, ANSWER_REASONING, reasoning, failure)) ||
+                               !answer_say(answer, ANSWER_TEXT, heard->content, failure) ||
+                               !answer_say(answer, ANSWER_REFUSAL, heard->refusal, failure)))
         return false;
-    read_finish(answer, json_string_or(in, choice, "finish_reason", ""));
-    return !in->failed;
+    for (const struct call_heard *call = heard->first_call; call; call = call->next)
+        if (!answer_call_tool(answer, &call->piece, failure))
+            return false;
+    if (heard->has_choice)
+        read_finish(answer, heard->finish);
+    return true;
 }
 
-/* An answer or a chunk of one. */
-static bool read_root(struct answer *answer, const cJSON *root, bool whole, struct failure *failure)
-{
-    struct status st = {0};
-    struct json_reader in = json_reader_of(root, &st);
-    const cJSON *error = cJSON_GetObjectItemCaseSensitive(root, "error");
-    if (error && !cJSON_IsNull(error))
-        return openai_fail_in_band(error, failure);
-    if (!cJSON_IsObject(root))
-        return fail(&failure->status, DATA_LOSS, "the answer is JSON, but no object");
-    answer_name(answer, json_string_or(&in, root, "id", ""), json_string_or(&in, root, "model", ""));
-    read_usage(answer, root);
-    if (read_choices(answer, &in, root, whole, failure))
-        return true;
-    if (failure->status.code == OK)
-        fail(&failure->status, DATA_LOSS, "the answer is not as the API has it: %s", st.text);
-    return false;
-}
-
-static bool read_json(struct answer *answer, const char *text, size_t size, bool whole, struct failure *failure)
+/* Errors are rare, and have many shapes. */
+static bool fail_in_band(const char *text, size_t size, struct failure *failure)
 {
     struct status st = {0};
     cJSON *root = json_parse(text, size, NULL, &st);
-    if (!root && whole)
-        return fail(&failure->status, DATA_LOSS, "the answer's %zu bytes are not JSON: %s", size, st.text);
-    if (!root)
-        return fail(&failure->status, DATA_LOSS, "an event of the stream is not JSON: %s", st.text);
-    bool good = read_root(answer, root, whole, failure);
+    const cJSON *error = cJSON_GetObjectItemCaseSensitive(root, "error");
+    openai_fail_in_band(error ? error : root, failure);
     cJSON_Delete(root);
-    return good;
+    return false;
+}
+
+static bool take_in(struct answer *answer, const struct heard *heard, bool good, const struct status *st,
+                    struct failure *failure)
+{
+    if (!heard->is_object)
+        return fail(&failure->status, DATA_LOSS, "the answer is JSON, but no object");
+    answer_name(answer, heard->id, heard->model);
+    spend(answer, &heard->counts);
+    answer->had_choice |= heard->has_choice;
+    if (!good)
+        return fail(&failure->status, DATA_LOSS, "the answer is not as the API has it: %s", st->text);
+    return say_all(answer, heard, failure);
+}
+
+#define TEXTS_INLINE 2048               /* bytes: an answer of the usual size touches the heap not at all */
+#define TEXTS_BESIDE ((size_t)32 << 20) /* bytes: JSON_VALUES_DEFAULT texts with what they waste, and tool calls */
+
+static bool read_json(struct answer *answer, const char *text, size_t size, bool whole, struct failure *failure)
+{
+    char storage[TEXTS_INLINE];
+    struct status st = {0};
+    struct arena texts;
+    struct json_pull in;
+    struct heard heard = {
+        .whole = whole,
+        .id = "",
+        .model = "",
+        .finish = "",
+        .content = "",
+        .refusal = "",
+        .counts = {NO_COUNT, NO_COUNT, NO_COUNT, NO_COUNT, NO_COUNT, false},
+    };
+    heard.last_call = &heard.first_call;
+    arena_init(&texts, storage, sizeof storage, size + TEXTS_BESIDE);
+    json_pull_init(&in, text, size, NULL, &texts, &st);
+    read_root(&in, &heard);
+    bool good = json_pull_end(&in) && !texts.exhausted;
+    if (texts.exhausted)
+        fail(&failure->status, RESOURCE_EXHAUSTED, "no memory for an answer of %zu bytes", size);
+    else if (in.broken && whole)
+        fail(&failure->status, DATA_LOSS, "the answer's %zu bytes are not JSON: %s", size, st.text);
+    else if (in.broken)
+        fail(&failure->status, DATA_LOSS, "an event of the stream is not JSON: %s", st.text);
+    else if (heard.is_error)
+        fail_in_band(text, size, failure);
+    else
+        good = take_in(answer, &heard, good, &st, failure) && good;
+    arena_fini(&texts);
+    return good && !heard.is_error;
 }
 
 bool openai_read_chat(struct answer *answer, const char *body, size_t size, struct failure *failure)
 {
     answer->ended = true;
     return read_json(answer, body, size, true, failure);
-}
-
-/* `event: error`, with the error alone or within an object as in a chunk. */
-static bool read_error_event(const struct sse_event *event, struct failure *failure)
-{
-    struct status st = {0};
-    cJSON *root = json_parse(event->data, event->size, NULL, &st);
-    const cJSON *error = cJSON_GetObjectItemCaseSensitive(root, "error");
-    openai_fail_in_band(error ? error : root, failure);
-    cJSON_Delete(root);
-    return false;
 }
 
 bool openai_read_event(struct answer *answer, const struct sse_event *event, struct failure *failure)
@@ -172,8 +334,8 @@ bool openai_read_event(struct answer *answer, const struct sse_event *event, str
     }
     if (event->size == 0) /* of servers that open a stream with an empty event */
         return true;
-    if (strcmp(event->type, "error") == 0)
-        return read_error_event(event, failure);
+    if (strcmp(event->type, "error") == 0) /* alone, or within an object as in a chunk */
+        return fail_in_band(event->data, event->size, failure);
     return read_json(answer, event->data, event->size, false, failure);
 }
 
