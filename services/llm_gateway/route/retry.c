@@ -64,6 +64,8 @@ static enum retry_step step_within_rank(const struct retry_policy *policy, const
         return RETRY_NEVER;
     if (question->others)
         return RETRY_OTHER;
+    if (question->lower && question->hint_ms > policy->base_ms) /* whoever stands in answers sooner */
+        return RETRY_NEVER;
     bool again = question->again || retry_mends(question->code, question->quota);
     return again && fits(policy, question->attempts, question->hint_ms, question->left_ms, wait_ms) ? RETRY_SAME
                                                                                                     : RETRY_NEVER;
