@@ -154,8 +154,9 @@ static void patience_over(struct timer *timer)
         return_reserved(gate, ticket);
         gate->stats.refused_late++;
         ticket->state = TICKET_OUTSIDE;
+        call_waiting(gate); /* the next of its line may be of another tenant */
     }
-    pthread_mutex_unlock(&gate->lock);
+    gate_unlock(gate);
     if (!late)
         return;
     gate_refuse_late(ticket, full, gate->in_flight_max, (now_ns - ticket->since_ns) / NS_PER_MS, hint_ms);
@@ -221,6 +222,7 @@ void gate_withdraw(struct ticket *ticket)
     if (ticket->state == TICKET_WAITING) {
         gate_queue_remove(gate, ticket);
         return_reserved(gate, ticket);
+        call_waiting(gate);
     } else if (ticket->state == TICKET_CALLED) {
         gate_porch_remove(ticket);
         return_reserved(gate, ticket);

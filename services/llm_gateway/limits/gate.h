@@ -82,6 +82,9 @@ enum gate_answer {
 };
 enum gate_answer gate_enter(struct gate *gate, struct ticket *ticket);
 
+/* Whose limit `exhausted` is: the name of the client or the tenant, as the ticket has it; NULL: of neither. */
+const char *gate_limited(const struct ticket *ticket);
+
 /* Of a ticket that waits: the caller has left. `admitted` does not run any more, even if its turn had come. Nothing
  * happens to one that was refused. */
 void gate_withdraw(struct ticket *ticket);

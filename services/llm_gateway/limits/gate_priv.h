@@ -104,11 +104,6 @@ static inline void gate_list_init(struct gate_link *head)
     head->next = head->previous = head;
 }
 
-static inline bool gate_list_empty(const struct gate_link *head)
-{
-    return head->next == head;
-}
-
 static inline void gate_list_append(struct gate_link *head, struct gate_link *link)
 {
     link->next = head;

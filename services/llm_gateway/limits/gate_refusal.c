@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #define HINT_MIN_MS   100
 #define HINT_MAX_MS   30000
@@ -30,6 +31,15 @@ int32_t gate_queue_hint_ms(const struct gate *gate, int64_t now_ns)
         return HINT_MAX_MS;
     int64_t ms = interval_ns * ((int64_t)gate->waiting + 1) / NS_PER_MS;
     return ms < HINT_MIN_MS ? HINT_MIN_MS : ms > HINT_MAX_MS ? HINT_MAX_MS : (int32_t)ms;
+}
+
+const char *gate_limited(const struct ticket *ticket)
+{
+    if (!ticket->exhausted)
+        return NULL;
+    if (strncmp(ticket->exhausted, "client/", 7) == 0)
+        return ticket->client;
+    return strncmp(ticket->exhausted, "tenant/", 7) == 0 ? ticket->tenant : NULL;
 }
 
 /* ---- texts ------------------------------------------------------------------------------------------------------- */

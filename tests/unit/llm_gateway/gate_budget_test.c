@@ -51,6 +51,7 @@ static void a_minute_of_requests_is_all_there_and_no_more(void **state)
     assert_int_equal(all_enter("a", 0, 0), 7);
     assert_int_equal(callers[63].ticket.status.code, RESOURCE_EXHAUSTED);
     assert_string_equal(callers[63].ticket.exhausted, "client/requests_per_minute");
+    assert_string_equal(gate_limited(&callers[63].ticket), "a");
     assert_string_equal(callers[63].ticket.status.text,
                         "client 'a' has 7 requests a minute, of which 0 are left and this "
                         "request may need 1; come back in 8.6 s");
@@ -128,6 +129,7 @@ static void more_than_there_ever_is_has_no_retry_hint(void **state)
     a.ticket.micros = 101;
     assert_int_equal(enter(&a), GATE_REFUSED);
     assert_string_equal(a.ticket.exhausted, "tenant/micros_per_day");
+    assert_ptr_equal(gate_limited(&a.ticket), a.ticket.tenant);
     assert_int_equal(a.ticket.status.retry_after_ms, 0);
 }
 

@@ -197,6 +197,7 @@ static void a_full_queue_refuses_with_a_hint_from_the_pace_of_departures(void **
         assert_int_equal(enter(&callers[i]), GATE_WAITS);
     assert_int_equal(enter(&callers[7]), GATE_REFUSED);
     assert_string_equal(callers[7].ticket.exhausted, "process/queue");
+    assert_null(gate_limited(&callers[7].ticket));
     assert_int_equal(callers[7].ticket.status.retry_after_ms, 100);
     assert_string_equal(callers[7].ticket.status.text,
                         "all places are taken and 4 requests, as many as may, wait for one; come back in 0.1 s");
