@@ -100,19 +100,6 @@ static void caller_left(struct rpc_call *call, void *data)
 
 /* ---- a place ----------------------------------------------------------------------------------------------------- */
 
-/* "client/…" or "tenant/…" is somebody's own limit, "process/…" nobody's. */
-static const char *limited(const struct ticket *ticket)
-{
-    switch (ticket->exhausted ? ticket->exhausted[0] : '\0') {
-    case 'c':
-        return ticket->client;
-    case 't':
-        return ticket->tenant;
-    default:
-        return NULL;
-    }
-}
-
 static void admitted(struct ticket *ticket)
 {
     struct ask *ask = (struct ask *)(void *)((char *)ticket - offsetof(struct ask, ticket));
@@ -124,7 +111,7 @@ static void admitted(struct ticket *ticket)
     }
     ask->failure.status = ticket->status;
     ask->failure.limit = ticket->exhausted;
-    ask->failure.limited = limited(ticket);
+    ask->failure.limited = gate_limited(ticket);
     ask_end(ask, false);
 }
 

@@ -16,16 +16,18 @@
     "\"" model "\": {" FAST_RETRY ", \"targets\": [{\"deployment\": \"" model "-1\", \"model\": \"" first "\"}]},"
 
 static const char document[] = "{\"deployments\": {" DEPLOYMENT("default-1") DEPLOYMENT("breaks-1") DEPLOYMENT(
-    "breaks-2") DEPLOYMENT("poor-1") DEPLOYMENT("poor-2") DEPLOYMENT("locked-1") DEPLOYMENT("locked-2")
-    DEPLOYMENT("refused-1") DEPLOYMENT("refused-2") DEPLOYMENT("late-1") DEPLOYMENT("late-2") DEPLOYMENT(
-        "early-1") DEPLOYMENT("early-2") DEPLOYMENT("alone-1") DEPLOYMENT("mends-1") DEPLOYMENT("tires-1")
-        DEPLOYMENT("breaker-1") DEPLOYMENT("breaker-2") DEPLOYMENT("shared-1") DEPLOYMENT(
-            "shared-2") "\"narrow-1\": {\"upstream\": \"http://127.0.0.1:PORT/v1\", \"limits\": {\"concurrency\": 2}}},"
-                        "\"models\": {" ALONE("default", "chat") PAIR("breaks", "broken.1", "chat.2")
-                            PAIR("again", "broken.16", "chat.17") PAIR("poor", "poor.1", "chat.3")
-                                PAIR("locked", "locked.1", "chat.4") PAIR("refused", "too-large.1", "chat.5")
-                                    PAIR("late", "cuts-stream.1", "chat.6") PAIR("early", "error-first.1", "chat.7")
-                                        ALONE("alone", "broken.8") ALONE("mends", "mends.9") ALONE("tires", "tires.10")
+    "breaks-2") DEPLOYMENT("poor-1") DEPLOYMENT("again-1") DEPLOYMENT("again-2") DEPLOYMENT("poor-2")
+    DEPLOYMENT("locked-1") DEPLOYMENT("locked-2") DEPLOYMENT("refused-1") DEPLOYMENT("refused-2") DEPLOYMENT("late-1")
+        DEPLOYMENT("late-2") DEPLOYMENT("early-1") DEPLOYMENT("early-2") DEPLOYMENT("alone-1") DEPLOYMENT("mends-1")
+            DEPLOYMENT("tires-1") DEPLOYMENT("breaker-1") DEPLOYMENT("breaker-2") DEPLOYMENT("shared-1") DEPLOYMENT(
+                "shared-2") "\"narrow-1\": {\"upstream\": \"http://127.0.0.1:PORT/v1\", \"limits\": {\"concurrency\": "
+                            "2}}},"
+                            "\"models\": {" ALONE("default", "chat") PAIR("breaks", "broken.1", "chat.2")
+                                PAIR("again", "broken.16",
+                                     "chat.17") PAIR("poor", "poor.1", "chat.3") PAIR("locked", "locked.1", "chat.4")
+                                    PAIR("refused", "too-large.1", "chat.5") PAIR("late", "cuts-stream.1", "chat.6")
+                                        PAIR("early", "error-first.1", "chat.7") ALONE("alone", "broken.8") ALONE(
+                                            "mends", "mends.9") ALONE("tires", "tires.10")
                                             PAIR("breaker", "broken.11", "chat.12") ALONE(
                                                 "narrow",
                                                 "slow.13") "\"shared\": {\"targets\": [{\"deployment\": \"shared-1\", "
