@@ -20,8 +20,20 @@ void json_pull_init_named(struct json_pull *in, const char *name, const char *sh
 /* Line and column of `offset`, 1-based, columns in characters. */
 void json_position(const char *text, size_t offset, size_t *line, size_t *column);
 
-/* How many bytes from the start need no attention within a JSON string: well-formed UTF-8 without quote, backslash
- * and control bytes. */
+/* Whether 16 bytes need no attention within a JSON string: they are ASCII (a byte above is negative here), and none is
+ * a quote, a backslash or a control byte. */
+static inline bool json_plain16(const char *text)
+{
+    typedef signed char bytes16 __attribute__((vector_size(16)));
+    bytes16 bytes;
+    uint64_t halves[2];
+    memcpy(&bytes, text, 16);
+    bytes = (bytes < 0x20) | (bytes == '"') | (bytes == '\\');
+    memcpy(halves, &bytes, 16);
+    return (halves[0] | halves[1]) == 0;
+}
+
+/* How many bytes from the start need none: well-formed UTF-8 too. */
 static inline size_t json_plain_length(const char *text, size_t length)
 {
     const uint64_t ones = UINT64_C(0x0101010101010101);
@@ -37,7 +49,8 @@ static inline size_t json_plain_length(const char *text, size_t length)
                 (eight | (eight - ones * 0x20) | ((eight ^ ones * '"') - ones) | ((eight ^ ones * '\\') - ones)) &
                 ones * 0x80;
             if (special == 0) {
-                at += 8;
+                for (at += 8; length - at >= 16 && json_plain16(text + at);)
+                    at += 16;
                 continue;
             }
             at += (size_t)__builtin_ctzll(special) / 8;
