@@ -8,6 +8,9 @@
 #include <endian.h>
 #include <stdint.h>
 #include <string.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 /* As json_check. Places are counted in `shown`, which has the length of `text`, and follow `name:` if it is given. */
 bool json_check_named(const char *name, const char *shown, const char *text, size_t length,
@@ -20,48 +23,55 @@ void json_pull_init_named(struct json_pull *in, const char *name, const char *sh
 /* Line and column of `offset`, 1-based, columns in characters. */
 void json_position(const char *text, size_t offset, size_t *line, size_t *column);
 
-/* Whether 16 bytes need no attention within a JSON string: they are ASCII (a byte above is negative here), and none is
- * a quote, a backslash or a control byte. */
-static inline bool json_plain16(const char *text)
-{
-    typedef signed char bytes16 __attribute__((vector_size(16)));
-    bytes16 bytes;
-    uint64_t halves[2];
-    memcpy(&bytes, text, 16);
-    bytes = (bytes < 0x20) | (bytes == '"') | (bytes == '\\');
-    memcpy(halves, &bytes, 16);
-    return (halves[0] | halves[1]) == 0;
-}
-
-/* How many bytes from the start need none: well-formed UTF-8 too. */
-static inline size_t json_plain_length(const char *text, size_t length)
+/* How many of 8, or 16, bytes come before the first that needs attention within a JSON string: one above ASCII, a
+ * control byte, a quote or a backslash. */
+static inline size_t json_plain8(const char *text)
 {
     const uint64_t ones = UINT64_C(0x0101010101010101);
-    size_t at = 0;
+    uint64_t eight;
+    memcpy(&eight, text, 8);
+    eight = le64toh(eight);
+    /* The high bit is set of such a byte. Only above the first of them may a borrow set it for others. */
+    uint64_t special =
+        (eight | (eight - ones * 0x20) | ((eight ^ ones * '"') - ones) | ((eight ^ ones * '\\') - ones)) & ones * 0x80;
+    return special ? (size_t)__builtin_ctzll(special) / 8 : 8;
+}
+
+static inline size_t json_plain16(const char *text)
+{
+#ifdef __SSE2__
+    __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)text);
+    __m128i low = _mm_cmplt_epi8(bytes, _mm_set1_epi8(0x20)); /* above ASCII a byte is negative here */
+    __m128i quote = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('"')), escape = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\\'));
+    unsigned special = (unsigned)_mm_movemask_epi8(_mm_or_si128(low, _mm_or_si128(quote, escape)));
+    return (size_t)__builtin_ctz(special | 1u << 16);
+#else
+    size_t plain = json_plain8(text);
+    return plain < 8 ? plain : 8 + json_plain8(text + 8);
+#endif
+}
+
+/* How many bytes from the start need no attention: well-formed UTF-8 too. */
+static inline size_t json_plain_length(const char *text, size_t length)
+{
+    size_t at = 0, plain;
     while (at < length) {
-        if (length - at >= 8) {
-            uint64_t eight;
-            memcpy(&eight, text + at, 8);
-            eight = le64toh(eight);
-            /* The high bit of a byte is set for one above 0x7F, below 0x20, a quote and a backslash. Only above the
-             * first such byte may a borrow set it for others. */
-            uint64_t special =
-                (eight | (eight - ones * 0x20) | ((eight ^ ones * '"') - ones) | ((eight ^ ones * '\\') - ones)) &
-                ones * 0x80;
-            if (special == 0) {
-                for (at += 8; length - at >= 16 && json_plain16(text + at);)
-                    at += 16;
-                continue;
-            }
-            at += (size_t)__builtin_ctzll(special) / 8;
-        }
-        do { /* and on while it is not ASCII */
+        for (; length - at >= 16; at += 16)
+            if ((plain = json_plain16(text + at)) < 16)
+                break;
+        if (length - at >= 16)
+            at += plain;
+        else if (length - at >= 8)
+            at += json_plain8(text + at);
+        while (at < length) { /* by hand as long as it is not ASCII, or one more is needed to know */
             unsigned char c = (unsigned char)text[at];
             size_t size = c >= 0x80 ? text_character(text + at, length - at) : c >= 0x20 && c != '"' && c != '\\';
             if (size == 0)
                 return at;
             at += size;
-        } while (at < length && (text[at] & 0x80));
+            if (at < length && !(text[at] & 0x80))
+                break;
+        }
     }
     return at;
 }
