@@ -260,6 +260,17 @@ const char *json_pull_text_if_any(struct json_pull *in)
     return NULL;
 }
 
+bool json_pull_boolean(struct json_pull *in, bool fallback)
+{
+    enum json_kind kind = json_pull_kind(in);
+    bool value = kind == JSON_BOOLEAN ? *in->at == 't' : fallback;
+    if (kind == JSON_BOOLEAN || kind == JSON_NULL)
+        json_pull_skip(in);
+    else
+        not_wanted(in, kind, "a boolean");
+    return value;
+}
+
 /* The value of the number that ends where the reader stands; true where it is whole and less than 2^53. */
 static bool is_whole(const struct json_pull *in, const char *first, double *value)
 {

@@ -107,6 +107,9 @@ const char *json_pull_text(struct json_pull *in);
 /* The same, but what is no string gives NULL and is not wrong. */
 const char *json_pull_text_if_any(struct json_pull *in);
 
+/* True or false; `fallback` for null; else it is wrong. */
+bool json_pull_boolean(struct json_pull *in, bool fallback);
+
 /* A whole number within min and max, and less than 2^53 as json_integer; `fallback` for null; else it is wrong. */
 int64_t json_pull_integer(struct json_pull *in, int64_t min, int64_t max, int64_t fallback);
 

@@ -5,6 +5,7 @@
 
 #include <assert.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,6 +67,8 @@ struct http_client *http_client_create(struct loop *loop, const struct http_clie
     client->proxy = copied(options->proxy ? options->proxy : "");
     client->ca_file = copied(options->ca_file);
     client->user_agent = copied(options->user_agent ? options->user_agent : "renga/" RENGA_VERSION);
+    if (asprintf(&client->user_agent_line, "User-Agent: %s", client->user_agent) < 0)
+        fatal("http.memory", "no memory for an HTTP client");
     client->dispatch.run = dispatch;
     return client;
 }
@@ -108,6 +111,7 @@ void http_client_destroy(struct http_client **client_pointer)
     free(client->proxy);
     free(client->ca_file);
     free(client->user_agent);
+    free(client->user_agent_line);
     free(client);
 }
 

@@ -26,7 +26,8 @@ struct http_client {
     struct loop *loop;
     struct http_client_options options;
     char *proxy, *ca_file, *user_agent;
-    CURLSH *share; /* names and TLS sessions, for all lanes */
+    char *user_agent_line; /* "User-Agent: ..." */
+    CURLSH *share;         /* names and TLS sessions, for all lanes */
 
     struct lane *lanes; /* oldest first: they are filled in this order, so connections stay few and warm */
     unsigned lane_count;
@@ -61,8 +62,14 @@ struct header_node {
     char line[];
 };
 
+/* Headers that we would send by ourselves, and need not. */
+struct header_marks {
+    bool user_agent, accept_encoding;
+};
+
 struct http_headers {
     struct curl_slist *first, *last;
+    struct header_marks marks;
 };
 
 /* An easy handle and what its transfer needs; kept and used again. */
@@ -86,6 +93,7 @@ struct http_slot {
 /* "Expect:" as curl understands it: do not send one. The end of every list of headers. */
 extern struct curl_slist http_headers_end;
 bool http_header_is_valid(const char *name, const char *value);
+void http_header_mark(struct header_marks *marks, const char *name);
 
 /* client.c */
 void client_dispatch(struct http_client *client);

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 struct curl_slist http_headers_end = {.data = (char[]){"Expect:"}};
 
@@ -96,6 +97,12 @@ bool http_header_is_valid(const char *name, const char *value)
     return value[strcspn(value, "\r\n")] == '\0';
 }
 
+void http_header_mark(struct header_marks *marks, const char *name)
+{
+    marks->user_agent |= strcasecmp(name, "User-Agent") == 0;
+    marks->accept_encoding |= strcasecmp(name, "Accept-Encoding") == 0;
+}
+
 struct http_headers *http_headers_create(void)
 {
     struct http_headers *headers = calloc(1, sizeof *headers);
@@ -111,6 +118,7 @@ bool http_headers_add(struct http_headers *headers, const char *name, const char
                     "the header '%.64s' cannot be sent: its name is no token or its value has "
                     "more than one line",
                     name);
+    http_header_mark(&headers->marks, name);
     size_t name_length = strlen(name), value_length = strlen(value);
     struct header_node *node = malloc(sizeof *node + name_length + value_length + 3);
     if (!node)
