@@ -11,7 +11,8 @@
  * `request_base64` and `base64` stand in place of `request` and `text` where the bytes are no UTF-8. Bodies are kept as
  * they were read, decompressed, in the pieces they came in. Of headers only those of the answer that say something
  * about it are kept (its type, when to come back, limits, the request's name); those of the request never, so no key
- * gets in. Neither host nor query are kept. What else must not be in the file is the redaction's work.
+ * gets in. Nor is the query; a host stands only in the text of an error. What else must not be in the file is the
+ * redaction's work.
  *
  * What its owner ended is not recorded: a transfer that was cancelled, refused, forbidden, or too large for it.
  * A cassette may be used from several loops at once. */
@@ -21,10 +22,8 @@
 #include "base/buffer.h"
 #include "http/client.h"
 
-#define CASSETTE_FILE_MAX                                                                                              \
-    ((size_t)256 << 20)                      /* bytes; what would pass it is not recorded, and said once in the log    \
-                                              */
-#define CASSETTE_BODY_MAX ((size_t)16 << 20) /* bytes of an answer that is recorded */
+#define CASSETTE_FILE_MAX ((size_t)256 << 20) /* bytes; beyond it nothing is recorded, which the log says once */
+#define CASSETTE_BODY_MAX ((size_t)16 << 20)  /* bytes of an answer that is recorded */
 
 struct cassette;
 

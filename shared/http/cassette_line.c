@@ -100,13 +100,14 @@ static void write_answer(struct json_writer *writer, const struct recorded *reco
         json_write_string(writer, recorded->headers[i].name, recorded->headers[i].value);
     json_write_end(writer);
     json_write_array(writer, "pieces");
-    const char *bytes = recorded->body.data;
+    size_t at = 0;
     for (size_t i = 0; i < recorded->piece_count; i++) {
         json_write_object(writer, NULL);
         json_write_int(writer, "after_ms", recorded->pieces[i].after_ms);
-        write_bytes(writer, "text", "base64", bytes, recorded->pieces[i].size);
+        write_bytes(writer, "text", "base64", recorded->body.length ? recorded->body.data + at : "",
+                    recorded->pieces[i].size);
         json_write_end(writer);
-        bytes += recorded->pieces[i].size;
+        at += recorded->pieces[i].size;
     }
     json_write_end(writer);
 }

@@ -76,7 +76,7 @@ static bool play_piece(struct transfer *transfer)
 {
     struct reel *reel = transfer->reel;
     const struct recorded_piece *piece = &reel->recorded->pieces[reel->piece];
-    const char *bytes = reel->recorded->body.data + reel->offset;
+    const char *bytes = piece->size ? reel->recorded->body.data + reel->offset : "";
     if (transfer->paused) {
         transfer->held = true;
         return false;
