@@ -306,7 +306,7 @@ static void a_stream_may_come_as_slowly_as_it_did(void **state)
     finish(fixture, &played);
     assert_int_equal(played.piece_count, 4);
     assert_in_range(played.took_ns / NS_PER_MS, 80, 4000); /* 160 it was */
-    prepare_stream(fixture, &played, "{}"); /* the bounds of time hold as ever */
+    prepare_stream(fixture, &played, "{}");                /* the bounds of time hold as ever */
     played.transfer.idle_timeout_ms = 20;
     begin(fixture, &played, true);
     finish(fixture, &played);
