@@ -469,6 +469,30 @@ static void the_same_request_is_answered_in_order_and_then_by_the_last(void **st
     asks(fixture, "two", true, "2");
 }
 
+static void once_kept(struct peer *peer, int fd)
+{
+    peer_read_request(peer, fd);
+    peer_send(fd, "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n1");
+    peer_read_request(peer, fd);
+}
+
+static void a_kept_connection_that_was_dead_is_dead_again(void **state)
+{
+    struct fixture *fixture = *state;
+    struct exchange exchange;
+    record_from(fixture, once_kept);
+    asks(fixture, "one", false, "1");
+    for (int replays = 0; replays < 2; replays++) {
+        prepare(fixture, &exchange, "two");
+        begin(fixture, &exchange, replays);
+        finish(fixture, &exchange);
+        assert_int_equal(exchange.end, TRANSFER_CUT);
+        assert_true(exchange.stale);
+        if (!replays)
+            replay(fixture);
+    }
+}
+
 static void what_was_never_recorded_is_not_found(void **state)
 {
     struct fixture *fixture = *state;
@@ -813,6 +837,7 @@ int main(void)
         TEST(a_stream_that_was_cut_is_cut_again),
         TEST(no_answer_stays_none),
         TEST(the_same_request_is_answered_in_order_and_then_by_the_last),
+        TEST(a_kept_connection_that_was_dead_is_dead_again),
         TEST(what_was_never_recorded_is_not_found),
         TEST(what_is_redacted_is_in_no_file_and_still_found),
         TEST(a_cancelled_replay_ends_at_once_and_once),
