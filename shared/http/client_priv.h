@@ -95,7 +95,12 @@ extern struct curl_slist http_headers_end;
 bool http_header_is_valid(const char *name, const char *value);
 void http_header_mark(struct header_marks *marks, const char *name);
 
+/* request_parts.c: to be freed, without the query. */
+char *http_url_path(const struct http_url *url);
+
 /* client.c */
+/* Queues a transfer; with a reel (taken) that is played in place of a server. */
+void client_admit(struct http_client *client, struct transfer *transfer, struct reel *reel);
 void client_dispatch(struct http_client *client);
 
 /* lane.c */

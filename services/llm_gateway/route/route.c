@@ -80,7 +80,8 @@ struct routes *routes_create(const struct config *config, struct status *st)
     arena_init(&routes->arena, NULL, 0, ARENA_MAX);
     routes->clients.fallback.weight = routes->tenants.fallback.weight = 1;
     bool forgive = strcmp(config_string(config, "llm_gateway.breaker"), "off") == 0;
-    if (!read_routes(routes, config, st) || !sort_names(routes, st) || !find_standings(routes, forgive, st))
+    if (!read_routes(routes, config, st) || !sort_names(routes, st) || !find_standings(routes, forgive, st) ||
+        !cassettes_open(routes, st))
         routes_destroy(&routes);
     return routes;
 }
@@ -91,6 +92,7 @@ void routes_destroy(struct routes **routes_pointer)
     if (!routes)
         return;
     *routes_pointer = NULL;
+    cassettes_close(routes);
     for (size_t i = 0; i < routes->deployment_count; i++)
         deployment_destroy(&routes->deployments[i]);
     config_destroy(routes->values);
