@@ -151,7 +151,7 @@ const struct route *routes_find(const struct routes *routes, const char *name, s
 bool route_is_set_up(const struct route *route, struct status *st)
 {
     for (size_t i = 0; i < route->target_count; i++)
-        if (!route->targets[i].deployment->unset)
+        if (!route->targets[i].deployment->unset || route->replays)
             return true;
     return fail(st, FAILED_PRECONDITION,
                 "no model is set up: give the gateway a key (llm_gateway.key or OPENAI_API_KEY), or the URL of an "
