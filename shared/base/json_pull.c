@@ -197,7 +197,7 @@ bool json_pull_array(struct json_pull *in, struct json_scope *scope)
 
 void json_pull_skip(struct json_pull *in)
 {
-    struct json_scope inside;
+    struct json_scope inside = {.index = -1};
     bool escaped;
     enum json_kind kind = json_pull_kind(in);
     if (kind == JSON_OBJECT || kind == JSON_ARRAY) {

@@ -54,11 +54,11 @@ static void land(struct ask *ask, bool good)
     if (!ask->leads)
         return;
     if (good && ask->kind->pack(ask, &bytes, &size))
-        recall_answer(&ask->query, bytes, size, ask->keep_ms);
+        recall_answer(ask->query, bytes, size, ask->keep_ms);
     else if (good || is_own(ask))
-        recall_leave(&ask->query);
+        recall_leave(ask->query);
     else
-        recall_fail(&ask->query, &ask->failure.status);
+        recall_fail(ask->query, &ask->failure.status);
 }
 
 void ask_end(struct ask *ask, bool good)
@@ -81,7 +81,7 @@ static void caller_left(struct rpc_call *call, void *data)
         transfer_cancel(&ask->transfer);
         return;
     case ASK_REMEMBERING:
-        recall_leave(&ask->query);
+        recall_leave(ask->query);
         break;
     case ASK_QUEUED:
         gate_withdraw(&ask->ticket);
@@ -163,7 +163,7 @@ bool ask_wants_recall(const struct ask *ask)
 /* Somebody else has paid for it. */
 static void answer_again(struct ask *ask, Renga__V1__CacheUse use)
 {
-    struct recall_query *query = &ask->query;
+    struct recall_query *query = ask->query;
     if (ask->idempotency_key[0])
         use = RENGA__V1__CACHE_USE__CACHE_USE_REPEATED;
     bool good = ask->kind->unpack(ask, query->bytes, query->size, use);
@@ -179,7 +179,7 @@ static void answer_again(struct ask *ask, Renga__V1__CacheUse use)
 
 static void remembered(struct recall_query *query)
 {
-    struct ask *ask = (struct ask *)(void *)((char *)query - offsetof(struct ask, query));
+    struct ask *ask = query->owner;
     switch (query->result) {
     case RECALL_NOTHING:
         ask->leads = true;
@@ -203,8 +203,13 @@ static void remembered(struct recall_query *query)
 
 static void remember(struct ask *ask)
 {
-    struct recall_query *query = &ask->query;
+    struct recall_query *query = ask->query = arena_zalloc(rpc_call_arena(ask->call), sizeof *query);
     int64_t asked_ms = ask->cache ? ask->cache->ttl_ms : 0, ttl_ms = asked_ms ? asked_ms : ask->route->cache.ttl_ms;
+    if (!query) {
+        enter(ask); /* it goes without */
+        return;
+    }
+    query->owner = ask;
     query->loop = rpc_call_loop(ask->call);
     query->content = query->key = ask->content;
     query->resolved = remembered;

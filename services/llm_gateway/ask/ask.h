@@ -126,8 +126,8 @@ struct ask {
     struct buffer body;
     struct timer rest;
     struct ticket ticket;
-    struct recall_query query;
-    int64_t keep_ms; /* of the answer; 0: it is not kept */
+    struct recall_query *query; /* NULL: nothing is to be recalled */
+    int64_t keep_ms;            /* of the answer; 0: it is not kept */
     int64_t waited_ms;
     bool entered, caller_left;
 };

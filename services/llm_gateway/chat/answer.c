@@ -88,9 +88,9 @@ bool answer_say(struct answer *answer, enum answer_part part, const char *text, 
     if (size == 0)
         return true;
     so_far->seen += size;
-    token_count_add(&answer->said, text, size);
-    if ((part == ANSWER_TEXT ? answer->keeps_content : answer->keeps_rest) &&
-        !answer_append(answer, so_far, text, size, failure))
+    if (!(part == ANSWER_TEXT ? answer->keeps_content : answer->keeps_rest))
+        token_count_add(&answer->passed, text, size);
+    else if (!answer_append(answer, so_far, text, size, failure))
         return false;
     if (answer->piece_came)
         answer->piece_came(answer, &(struct answer_piece){.part = part, .text = text, .size = size});
@@ -125,13 +125,24 @@ void answer_read(struct answer *answer, int64_t input, int64_t cached_input)
     answer->usage.cached_input_tokens = cached_input;
 }
 
+/* What was kept is counted now, what was only handed on has been. */
+static int64_t said_tokens(const struct answer *answer)
+{
+    struct token_count count = answer->passed;
+    for (int part = 0; part < ANSWER_PARTS; part++)
+        token_count_add(&count, answer->parts[part].bytes, answer->parts[part].size);
+    for (const struct answer_call *call = answer->first_call; answer->keeps_rest && call; call = call->next)
+        token_count_add(&count, call->arguments.bytes, call->arguments.size);
+    return token_count_whole(&count);
+}
+
 const Renga__V1__Usage *answer_usage(struct answer *answer)
 {
     if (answer->spent)
         return &answer->usage;
     if (!answer->read)
         answer->usage.input_tokens = tokens_of_chat(answer->request);
-    answer->usage.output_tokens = token_count_whole(&answer->said);
+    answer->usage.output_tokens = said_tokens(answer);
     answer->usage.estimated = true;
     return &answer->usage;
 }
