@@ -26,14 +26,14 @@ bool models_init(struct models *models, const struct config *config, struct stat
 
 const char *models_find(const struct models *models, const char *name, struct status *st)
 {
-    struct nearest nearest = nearest_to(name);
-    for (size_t i = 0; i < models->count; i++) {
+    for (size_t i = 0; i < models->count; i++)
         if (strcmp(models->names[i], name) == 0)
             return models->names[i];
-        nearest_try(&nearest, models->names[i]);
-    }
     if (strcmp(name, DEFAULT) == 0)
         return models->names[0];
+    struct nearest nearest = nearest_to(name);
+    for (size_t i = 0; i < models->count; i++)
+        nearest_try(&nearest, models->names[i]);
     if (nearest.name)
         fail(st, NOT_FOUND, "no model '%s' here; did you mean '%s'?", name, nearest.name);
     else
