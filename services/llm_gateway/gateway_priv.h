@@ -3,20 +3,23 @@
 #define RENGA_LLM_GATEWAY_GATEWAY_PRIV_H
 
 #include "base/config.h"
-#include "route/models.h"
-
+#include "commons.h"
 #include "renga/v1/llm_gateway.pb-c.h"
 
-struct deployment;
+struct ask_metrics;
 struct door;
 struct http_client;
+struct loop;
+struct rpc_auth;
 
 struct gateway {
     Renga__V1__LlmGateway_Service base; /* first */
     struct http_client *http;
-    struct deployment *deployment;
-    struct models models;
-    int64_t timeout_ms, idle_timeout_ms, reader_timeout_ms;
+    struct loop *loop;
+    const struct rpc_auth *auth; /* NULL: anyone may call anything */
+    struct commons *commons;     /* of the process: made by the first instance */
+    struct ask_metrics *metrics; /* of this loop */
+    int64_t timeout_ms, idle_timeout_ms, reader_timeout_ms, queue_wait_ms;
     size_t response_max, stream_max;
     struct door *door; /* the HTTP door; NULL where it is not served */
 };

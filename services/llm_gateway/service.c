@@ -1,16 +1,23 @@
 /* The service: its functions, and what an instance is made of. */
 #include "gateway.h"
 
+#include "accounts/ledger.h"
+#include "ask/ask_observe.h"
 #include "base/log.h"
 #include "chat/chat.h"
 #include "door/door.h"
+#include "embed/embed.h"
 #include "gateway_priv.h"
 #include "http/client.h"
 #include "provider/provider.h"
 #include "route/deployment.h"
+#include "route/models.h"
+#include "rpc/auth.h"
 #include "rpc/rpc.h"
 
 #include <stdlib.h>
+
+#define SEES_ALL_ACCOUNTS "renga.v1.LlmGateway/GetUsage.all" /* a right that a key may have among its methods */
 
 static void chat(Renga__V1__LlmGateway_Service *self, const Renga__V1__ChatRequest *request,
                  Renga__V1__ChatResponse_Closure reply, void *data)
@@ -27,22 +34,22 @@ static void chat_stream(Renga__V1__LlmGateway_Service *self, const Renga__V1__Ch
 static void embed(Renga__V1__LlmGateway_Service *self, const Renga__V1__EmbedRequest *request,
                   Renga__V1__EmbedResponse_Closure reply, void *data)
 {
-    rpc_fail_with(data, UNIMPLEMENTED,
-                  "Embed comes with the routes of the gateway; this release has Chat and ChatStream");
+    embed_begin((struct gateway *)self, data, request, reply);
 }
 
 static void list_models(Renga__V1__LlmGateway_Service *self, const Renga__V1__ListModelsRequest *request,
                         Renga__V1__ListModelsResponse_Closure reply, void *data)
 {
     struct gateway *gateway = (struct gateway *)self;
-    models_list(&gateway->models, gateway->deployment, data, reply);
+    models_list(gateway->commons->routes, data, reply);
 }
 
 static void get_usage(Renga__V1__LlmGateway_Service *self, const Renga__V1__GetUsageRequest *request,
                       Renga__V1__GetUsageResponse_Closure reply, void *data)
 {
-    rpc_fail_with(data, UNIMPLEMENTED,
-                  "GetUsage comes with the accounts of the gateway; until then each answer carries its own usage");
+    struct gateway *gateway = (struct gateway *)self;
+    bool sees_all = rpc_auth_grants(gateway->auth, rpc_call_principal(data), SEES_ALL_ACCOUNTS);
+    ledger_report(gateway->commons->ledger, data, request, sees_all, reply);
 }
 
 static const Renga__V1__LlmGateway_Service functions = {
@@ -60,18 +67,19 @@ static void gateway_destroy(ProtobufCService *service)
     if (!gateway)
         return;
     door_destroy(&gateway->door);
-    deployment_destroy(&gateway->deployment);
+    ask_metrics_destroy(&gateway->metrics);
+    if (gateway->commons)
+        commons_leave(&gateway->commons, gateway->loop);
     free(gateway);
 }
 
-static void log_upstream(const struct gateway *gateway)
+/* One set a process: what one loop learns of a deployment the others know, and limits are limits of the whole. */
+static bool find_commons(struct gateway *gateway, const struct service_context *context, struct status *st)
 {
-    const struct deployment *deployment = gateway->deployment;
-    if (deployment->unset)
-        log_warn("llm_gateway.unset", "no model can be asked: neither llm_gateway.key nor llm_gateway.upstream is set");
-    else
-        log_info("llm_gateway.upstream", "%zu models through %s, %s a key", gateway->models.count,
-                 http_url_origin(deployment->chat_url), deployment->key ? "with" : "without");
+    const struct gateway *first = context->instances ? (const struct gateway *)context->instances[0] : NULL;
+    struct commons *commons = first ? first->commons : commons_create(context->config, context->metrics, st);
+    gateway->commons = commons ? commons_join(commons, context->loop) : NULL;
+    return commons != NULL;
 }
 
 static ProtobufCService *gateway_create(const struct service_context *context, struct status *st)
@@ -85,19 +93,20 @@ static ProtobufCService *gateway_create(const struct service_context *context, s
     *gateway = (struct gateway){
         .base = functions,
         .http = context->http,
+        .auth = context->auth,
+        .loop = context->loop,
         .timeout_ms = config_duration_ms(config, "llm_gateway.timeout"),
         .idle_timeout_ms = config_duration_ms(config, "llm_gateway.idle_timeout"),
+        .queue_wait_ms = config_duration_ms(config, "llm_gateway.queue_wait"),
         .reader_timeout_ms = config_duration_ms(config, "llm_gateway.reader_timeout"),
         .response_max = (size_t)config_size(config, "llm_gateway.response_max"),
         .stream_max = (size_t)config_size(config, "llm_gateway.stream_max"),
     };
-    gateway->deployment = models_init(&gateway->models, config, st) ? deployment_create(config, st) : NULL;
-    if (!gateway->deployment) {
+    if (!find_commons(gateway, context, st)) {
         gateway_destroy(&gateway->base.base);
         return NULL;
     }
-    if (loop_index(context->loop) == 0)
-        log_upstream(gateway);
+    gateway->metrics = ask_metrics_create(context->metrics, context->spans, gateway->commons->routes);
     return &gateway->base.base;
 }
 

@@ -66,6 +66,18 @@ int64_t config_size(const struct config *config, const char *name);
 const char *const *config_list(const struct config *config, const char *name, size_t *count);
 const cJSON *config_json(const struct config *config, const char *name); /* NULL where unset */
 
+/* One value of a document whose objects have tables of their own, read as an option of that type would be. Not of type
+ * OPTION_JSON. What `value` points at lives in `config`, which may be one without options: secrets in memory that stays
+ * out of core dumps. The error begins with `where`. */
+struct config_item {
+    const char *text;        /* of strings and choices */
+    int64_t number;          /* of integers, booleans, durations (ms) and sizes (bytes) */
+    const char *const *list; /* of lists */
+    size_t count;
+};
+bool config_read_item(struct config *config, const struct option *option, const cJSON *item, const char *where,
+                      struct config_item *value, struct status *st);
+
 /* Where the value came from: "default", "renga.jsonc:3:5", "RENGA_RPC_LISTEN", "--rpc.listen". */
 const char *config_source(const struct config *config, const char *name);
 

@@ -363,6 +363,18 @@ bool config_set_json(struct config *config, struct config_value *value, const cJ
     return set(config, value, NULL, item, where, st);
 }
 
+bool config_read_item(struct config *config, const struct option *option, const cJSON *item, const char *where,
+                      struct config_item *value, struct status *st)
+{
+    assert(option->type != OPTION_JSON);
+    struct config_value fresh = {.option = option};
+    struct setting to = {config, option, where, &fresh, st};
+    if (!set_item(&to, item))
+        return false;
+    *value = (struct config_item){fresh.text, fresh.number, fresh.list, fresh.count};
+    return true;
+}
+
 /* In the largest unit that leaves no remainder. */
 static void format_unit(const struct unit *units, size_t count, int64_t number, char out[CONFIG_NUMBER_SIZE])
 {

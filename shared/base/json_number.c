@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DECIMALS_MAX 17 /* of the quick way; powers of ten up to 1e22 are exact doubles */
+#define SCALED_MAX   1e15 /* an integer up to here and half of it are exact */
+#define DECIMALS_MAX 17   /* of the quick way; powers of ten up to 1e22 are exact doubles */
 
 static const double powers[DECIMALS_MAX + 1] = {1e0, 1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,
                                                 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17};
@@ -33,8 +34,7 @@ size_t json_format_int(int64_t value, char *out)
     return 1 + json_format_uint(-(uint64_t)value, out + 1);
 }
 
-/* `scaled` with a point before its last `decimals` digits. */
-static size_t format_fixed(uint64_t scaled, unsigned decimals, char *out)
+size_t json_format_fixed(uint64_t scaled, unsigned decimals, char *out)
 {
     char digits[JSON_NUMBER_SIZE];
     size_t length = json_format_uint(scaled, digits), written = 0;
@@ -55,52 +55,34 @@ static size_t format_fixed(uint64_t scaled, unsigned decimals, char *out)
 }
 
 /* The slow way: whatever has an exponent or needs all its digits. */
-static size_t format_digits(double value, int digits, int digits_max, bool is_float, char *out)
+static size_t format_digits(double value, int digits, char *out)
 {
-    int length;
     for (;; digits++) {
-        length = snprintf(out, JSON_NUMBER_SIZE, "%.*g", digits, value);
-        if (digits >= digits_max || (is_float ? strtof(out, NULL) == (float)value : strtod(out, NULL) == value))
+        int length = snprintf(out, JSON_NUMBER_SIZE, "%.*g", digits, value);
+        if (digits >= DBL_DECIMAL_DIG || strtod(out, NULL) == value)
             return (size_t)length;
     }
 }
 
 /* The quick way: n decimals are right if the digits as an integer, divided by 10^n, give the value. Both are exact
  * doubles, so the division rounds exactly as reading the decimal form does. */
-static size_t format(double value, double scaled_max, bool is_float, char *out)
+size_t json_format_double(double value, char *out)
 {
     double magnitude = fabs(value);
     size_t sign = signbit(value) ? 1 : 0;
-    if (sign != 0)
-        *out = '-';
+    if (!isfinite(value)) {
+        memcpy(out, "null", 4);
+        return 4;
+    }
+    *out = '-';
     for (unsigned decimals = 0; decimals <= DECIMALS_MAX; decimals++) {
         double scaled = magnitude * powers[decimals];
-        if (!(scaled < scaled_max))
+        if (!(scaled < SCALED_MAX))
             break;
         uint64_t rounded = (uint64_t)(scaled + 0.5);
-        double read = (double)rounded / powers[decimals];
-        if (is_float ? (float)read == (float)magnitude : read == magnitude)
-            return sign + format_fixed(rounded, decimals, out + sign);
+        if ((double)rounded / powers[decimals] == magnitude)
+            return sign + json_format_fixed(rounded, decimals, out + sign);
     }
-    bool needs_all = magnitude >= 1e-2 && magnitude < scaled_max;
-    int digits_max = is_float ? FLT_DECIMAL_DIG : DBL_DECIMAL_DIG;
-    return format_digits(value, needs_all ? digits_max - 1 : 1, digits_max, is_float, out);
-}
-
-size_t json_format_double(double value, char *out)
-{
-    if (!isfinite(value)) {
-        memcpy(out, "null", 4);
-        return 4;
-    }
-    return format(value, 1e15, false, out);
-}
-
-size_t json_format_float(float value, char *out)
-{
-    if (!isfinite(value)) {
-        memcpy(out, "null", 4);
-        return 4;
-    }
-    return format(value, 1e9, true, out);
+    bool needs_all = magnitude >= 1e-2 && magnitude < SCALED_MAX;
+    return format_digits(value, needs_all ? DBL_DECIMAL_DIG - 1 : 1, out);
 }

@@ -10,7 +10,11 @@
 size_t json_format_int(int64_t value, char *out);
 size_t json_format_uint(uint64_t value, char *out);
 
-/* The fewest digits that read back as the same value; "null" for NaN and the infinities. */
+/* `scaled` with a point before its last `decimals` digits. */
+size_t json_format_fixed(uint64_t scaled, unsigned decimals, char *out);
+
+/* The fewest digits that read back as the same value; "null" for NaN and the infinities. A float's are nearer to it
+ * than to the next, so that no reader's way to round matters. */
 size_t json_format_double(double value, char *out);
 size_t json_format_float(float value, char *out);
 

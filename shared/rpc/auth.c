@@ -214,3 +214,21 @@ const struct rpc_principal *rpc_auth_check(const struct rpc_auth *auth, const vo
     fail(st, PERMISSION_DENIED, "key '%s' may not call %s; ask the operator to allow it", key->principal.name, method);
     return NULL;
 }
+
+/* Two keys may have one name (an old one and its successor), but each has its own copy of it. */
+static const struct key *key_of(const struct rpc_auth *auth, const struct rpc_principal *principal)
+{
+    for (size_t i = 0; i < auth->count; i++)
+        if (auth->keys[i].principal.name == principal->name)
+            return &auth->keys[i];
+    return NULL;
+}
+
+bool rpc_auth_grants(const struct rpc_auth *auth, const struct rpc_principal *principal, const char *right)
+{
+    const struct key *key = auth ? key_of(auth, principal) : NULL;
+    for (size_t i = 0; key && i < key->method_count; i++)
+        if (strcmp(key->methods[i], right) == 0 || strcmp(key->methods[i], "*") == 0)
+            return true;
+    return !auth;
+}

@@ -33,4 +33,10 @@ void rpc_auth_destroy(struct rpc_auth **auth);
 const struct rpc_principal *rpc_auth_check(const struct rpc_auth *auth, const void *header, size_t size,
                                            const char *method, struct status *st);
 
+/* Whether the key behind `principal` (as rpc_auth_check gave it, or a copy) has a right beyond calling a method, such
+ * as "renga.v1.LlmGateway/GetUsage.all". It stands among its methods by its own name, or the key may do anything, "*":
+ * that a client may call a whole service does not make it the service's operator. True where `auth` is NULL. Any
+ * thread. */
+bool rpc_auth_grants(const struct rpc_auth *auth, const struct rpc_principal *principal, const char *right);
+
 #endif

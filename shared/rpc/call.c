@@ -1,12 +1,15 @@
 #include "rpc/call.h"
 
 #include "base/clock.h"
+#include "rpc/details.h"
 #include "rpc/exchange.h"
 #include "rpc/observe.h"
 #include "rpc/wire.h"
 
 #include <assert.h>
 #include <string.h>
+
+#define DETAIL_FRAME_MAX 12 /* bytes of tags and lengths around a detail */
 
 static const char *const NO_ONE = "";
 
@@ -160,6 +163,31 @@ bool rpc_call_add_trailing(struct rpc_call *call, const char *key, const void *v
     return add_metadata(call, &call->trailing, key, value, size);
 }
 
+bool rpc_call_add_detail(struct rpc_call *call, const char *type_url, const void *bytes, size_t size)
+{
+    size_t whole = strlen(type_url) + size + DETAIL_FRAME_MAX;
+    if (call->details_size + whole > RPC_DETAILS_ADDED_MAX)
+        return false;
+    struct rpc_detail *detail = arena_alloc(&call->arena, sizeof *detail);
+    char *url_copy = arena_strdup(&call->arena, type_url);
+    void *copy = arena_copy(&call->arena, bytes, size);
+    if (!detail || !url_copy || !copy)
+        return false;
+    *detail = (struct rpc_detail){.next = call->details, .type_url = url_copy, .bytes = copy, .size = size};
+    call->details = detail;
+    call->details_size += whole;
+    return true;
+}
+
+/* Of a call that was cut the client has a status already, to which the handler's details do not belong. */
+static void send_details(struct rpc_call *call)
+{
+    const void *bytes = NULL;
+    size_t size = call->cancelled ? 0 : rpc_details_encode(&call->status, call->details, &call->arena, &bytes);
+    if (size)
+        rpc_call_add_trailing(call, RPC_DETAILS_KEY, bytes, size);
+}
+
 /* ---- the end ---------------------------------------------------------------------------------------------------- */
 
 static bool is_our_fault(enum status_code code)
@@ -184,6 +212,7 @@ static void end(struct rpc_call *call)
         rpc_observe_ended(call->loop, RPC_SERVER, call->method, late ? CANCELLED : call->status.code, call->status.text,
                           call->began_ns, &call->trace, call->received_bytes, call->sent_bytes);
     }
+    send_details(call);
     call->ops->end(call);
 }
 

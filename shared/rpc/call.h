@@ -47,6 +47,8 @@ struct rpc_call {
     struct status status;
     struct rpc_metadata_item *initial, *trailing;
     size_t metadata_size;
+    const struct rpc_detail *details; /* that the handler added, newest first */
+    size_t details_size;
     struct rpc_exchange *children;
 
     void *data;

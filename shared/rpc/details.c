@@ -54,16 +54,26 @@ static void put_bad_request(struct rpc_wire_writer *writer, const struct status 
     put_detail(writer, end, bad_request_url);
 }
 
-size_t rpc_details_encode(const struct status *st, struct arena *arena, const void **details)
+static void put_added(struct rpc_wire_writer *writer, const struct rpc_detail *detail)
+{
+    size_t end = writer->used;
+    rpc_wire_put_raw(writer, detail->bytes, detail->size);
+    put_detail(writer, end, detail->type_url);
+}
+
+size_t rpc_details_encode(const struct status *st, const struct rpc_detail *added, struct arena *arena,
+                          const void **details)
 {
     uint8_t buffer[RPC_DETAILS_MAX];
     struct rpc_wire_writer writer = {.buffer = buffer, .size = sizeof buffer};
-    if (st->code == OK || (st->field[0] == '\0' && st->retry_after_ms <= 0))
+    if (st->code == OK || (!added && st->field[0] == '\0' && st->retry_after_ms <= 0))
         return 0;
     if (st->retry_after_ms > 0)
         put_retry_info(&writer, st->retry_after_ms);
     if (st->field[0] != '\0')
         put_bad_request(&writer, st);
+    for (; added; added = added->next)
+        put_added(&writer, added);
     rpc_wire_put_text(&writer, STATUS_MESSAGE, st->text);
     rpc_wire_put_varint(&writer, STATUS_CODE_FIELD, st->code);
     *details = writer.full ? NULL : arena_copy(arena, rpc_wire_written(&writer), writer.used);

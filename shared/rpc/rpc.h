@@ -104,6 +104,11 @@ const void *rpc_call_metadata(const struct rpc_call *call, const char *key, size
 bool rpc_call_add_initial(struct rpc_call *call, const char *key, const void *value, size_t size);
 bool rpc_call_add_trailing(struct rpc_call *call, const char *key, const void *value, size_t size);
 
+/* A detail of the failure that the call is to end with, as google.rpc.Status carries it: the packed message of type
+ * "type.googleapis.com/google.rpc.QuotaFailure". Copied. The field and the retry hint of the status become details of
+ * their own beside it. False where all that were added would be more than 2,560 bytes. */
+bool rpc_call_add_detail(struct rpc_call *call, const char *type_url, const void *bytes, size_t size);
+
 /* Asks for compressed replies where the client takes them (gzip). */
 void rpc_call_compress(struct rpc_call *call);
 

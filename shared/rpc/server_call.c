@@ -10,7 +10,6 @@
 #include "rpc/server_call.h"
 
 #include "base/clock.h"
-#include "rpc/details.h"
 
 #include <assert.h>
 #include <grpc/byte_buffer.h>
@@ -18,9 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define POOL_MAX    256 /* finished calls that a lane keeps for reuse */
-#define OPS_MAX     4
-#define DETAILS_KEY "grpc-status-details-bin"
+#define POOL_MAX 256 /* finished calls that a lane keeps for reuse */
+#define OPS_MAX  4
 
 static const struct rpc_call_ops server_call_ops;
 static void batch_sent(struct rpc_tag *tag, bool ok);
@@ -193,14 +191,6 @@ static grpc_metadata *metadata_of(struct server_call *sc, const struct rpc_metad
     return array;
 }
 
-static void add_details(struct server_call *sc, const struct status *status)
-{
-    const void *bytes = NULL;
-    size_t size = rpc_details_encode(status, &sc->call.arena, &bytes);
-    if (size)
-        rpc_call_add_trailing(&sc->call, DETAILS_KEY, bytes, size);
-}
-
 static void op_initial(struct server_call *sc, grpc_op *op)
 {
     sc->initial_sent = true;
@@ -221,7 +211,6 @@ static void op_status(struct server_call *sc, grpc_op *op)
     op->op = GRPC_OP_SEND_STATUS_FROM_SERVER;
     op->data.send_status_from_server.status = (grpc_status_code)status->code;
     if (status->code != OK) {
-        add_details(sc, status);
         sc->status_text = grpc_slice_from_copied_string(status->text);
         op->data.send_status_from_server.status_details = &sc->status_text;
     }

@@ -236,3 +236,20 @@ void metrics_collect(struct metrics *metrics, void (*collect)(struct buffer *out
     *end = collector;
     pthread_mutex_unlock(&metrics->registry->lock);
 }
+
+void metrics_uncollect(struct metrics *metrics, const void *data)
+{
+    pthread_mutex_lock(&metrics->registry->lock);
+    for (struct metrics_collector **at = &metrics->registry->collectors; *at;) {
+        struct metrics_collector *collector = *at;
+        if (collector->data != data) {
+            at = &collector->next;
+            continue;
+        }
+        *at = collector->next;
+        if (collector->release)
+            collector->release(collector->data);
+        free(collector);
+    }
+    pthread_mutex_unlock(&metrics->registry->lock);
+}

@@ -104,8 +104,11 @@ static inline void metrics_observe(const struct metrics *metrics, unsigned loop,
  * metrics_show. `release` (may be NULL) runs on `data` when the metrics are destroyed. */
 void metrics_collect(struct metrics *metrics, void (*collect)(struct buffer *out, void *data),
                      void (*release)(void *data), void *data);
-/* One sample with its HELP and TYPE; the metric has this one series. */
+/* No more of them: those of this `data` are released now. Not from within a scrape. */
+void metrics_uncollect(struct metrics *metrics, const void *data);
+/* One sample with the metric's HELP and TYPE; and further ones of the same metric, straight after it. */
 void metrics_show(struct buffer *out, const struct metric *metric, const char *const *values, double value);
+void metrics_show_more(struct buffer *out, const struct metric *metric, const char *const *values, double value);
 
 #define METRICS_CONTENT_TYPE "text/plain; version=0.0.4; charset=utf-8"
 

@@ -114,6 +114,12 @@ static void write_family(const struct metrics *metrics, struct buffer *out, cons
 
 void metrics_show(struct buffer *out, const struct metric *metric, const char *const *values, double value)
 {
+    write_head(out, metric);
+    metrics_show_more(out, metric, values, value);
+}
+
+void metrics_show_more(struct buffer *out, const struct metric *metric, const char *const *values, double value)
+{
     char flat[METRIC_LABELS_MAX * METRIC_LABEL_VALUE_MAX];
     size_t size = 0;
     for (size_t i = 0; i < metric_label_count(metric); i++) {
@@ -122,7 +128,6 @@ void metrics_show(struct buffer *out, const struct metric *metric, const char *c
         flat[size + length] = '\0';
         size += length + 1;
     }
-    write_head(out, metric);
     write_sample(out, metric, "", flat, NULL, value);
 }
 

@@ -1,8 +1,9 @@
-/* The ledger: what every call used and what it cost, by client, tenant, model, deployment, run, thread and hour. Kept
- * in SQLite, and in no call's way: an entry is added up in memory, a thread of the ledger's own writes the sums about
- * once a second. Where the file cannot be written the sums stay in memory, are logged once, and are written when it can
- * be again; past a bound of distinct sums runs and threads are folded together first, so that money is never forgotten.
- * One ledger a process, shared by its loops. */
+/* The ledger: what every call used and what it cost, by client, tenant, model, deployment, run, thread and quarter of
+ * an hour (days begin at a multiple of that in every time zone). Kept in SQLite, and in no call's way: an entry is
+ * added up in memory, a thread of the ledger's own writes the sums about once a second. Where the file cannot be
+ * written the sums stay in memory, are logged once, and are written when it can be again; past a bound of distinct sums
+ * runs and threads are folded together first, so that money is never forgotten. One ledger a process, shared by its
+ * loops. */
 #ifndef RENGA_LLM_GATEWAY_LEDGER_H
 #define RENGA_LLM_GATEWAY_LEDGER_H
 
@@ -43,9 +44,10 @@ void ledger_note(struct ledger *ledger, const struct ledger_entry *entry);
 bool ledger_spent(struct ledger *ledger, int64_t now_ms, bool tenants,
                   void (*spent)(const char *name, int64_t micros, void *data), void *data, struct status *st);
 
-/* LlmGateway.GetUsage: checks the request and ends the call, now or later. */
+/* LlmGateway.GetUsage: checks the request and ends the call, now or later. `sees_all`: the caller has the right to see
+ * the accounts of all tenants. The ledger outlives the call. */
 void ledger_report(struct ledger *ledger, struct rpc_call *call, const Renga__V1__GetUsageRequest *request,
-                   Renga__V1__GetUsageResponse_Closure reply);
+                   bool sees_all, Renga__V1__GetUsageResponse_Closure reply);
 
 struct ledger_stats {
     uint64_t entries, written, failures; /* notes; sums written; writes that failed */
@@ -53,5 +55,9 @@ struct ledger_stats {
     unsigned pending;                    /* sums */
 };
 void ledger_stats(struct ledger *ledger, struct ledger_stats *stats);
+
+/* Shows them in each scrape, as renga_ledger_…; once. The metrics may outlive the ledger. */
+struct metrics;
+void ledger_show(struct ledger *ledger, struct metrics *metrics);
 
 #endif

@@ -88,6 +88,7 @@ bool answer_say(struct answer *answer, enum answer_part part, const char *text, 
     if (size == 0)
         return true;
     so_far->seen += size;
+    token_count_add(&answer->said, text, size);
     if ((part == ANSWER_TEXT ? answer->keeps_content : answer->keeps_rest) &&
         !answer_append(answer, so_far, text, size, failure))
         return false;
@@ -124,36 +125,13 @@ void answer_read(struct answer *answer, int64_t input, int64_t cached_input)
     answer->usage.cached_input_tokens = cached_input;
 }
 
-/* Bytes of UTF-8 to a token: within a fifth for English and Japanese alike. */
-#define BYTES_PER_TOKEN 4
-
-static size_t question_bytes(const Renga__V1__ChatRequest *request)
-{
-    size_t bytes = 0;
-    for (size_t i = 0; i < request->n_messages; i++) {
-        const Renga__V1__ChatMessage *message = request->messages[i];
-        bytes += strlen(message->content);
-        for (size_t k = 0; k < message->n_tool_calls; k++)
-            bytes += strlen(message->tool_calls[k]->arguments_json);
-    }
-    for (size_t i = 0; i < request->n_tools; i++)
-        bytes += strlen(request->tools[i]->description) + strlen(request->tools[i]->parameters_json);
-    return bytes;
-}
-
 const Renga__V1__Usage *answer_usage(struct answer *answer)
 {
     if (answer->spent)
         return &answer->usage;
-    size_t said = 0;
-    for (int part = 0; part < ANSWER_PARTS; part++)
-        said += answer->parts[part].seen;
-    for (const struct answer_call *call = answer->first_call; call; call = call->next)
-        said += call->arguments.seen;
-    size_t asked = question_bytes(answer->request);
     if (!answer->read)
-        answer->usage.input_tokens = (int64_t)((asked + BYTES_PER_TOKEN - 1) / BYTES_PER_TOKEN);
-    answer->usage.output_tokens = (int64_t)((said + BYTES_PER_TOKEN - 1) / BYTES_PER_TOKEN);
+        answer->usage.input_tokens = tokens_of_chat(answer->request);
+    answer->usage.output_tokens = token_count_whole(&answer->said);
     answer->usage.estimated = true;
     return &answer->usage;
 }

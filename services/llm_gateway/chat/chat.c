@@ -1,165 +1,74 @@
 #include "chat_priv.h"
 
+#include "ask/ask_judge.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/random.h"
 #include "check.h"
+#include "limits/tokens.h"
+#include "recall/replay.h"
+#include "telemetry/spans.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
-#define BODY_MAX      ((size_t)32 << 20) /* a request of 4 MiB, most of it escaped */
-#define MS_SINCE(ns)  ((clock_now_ns() - (ns)) / NS_PER_MS)
 #define UNCONST(text) ((char *)(uintptr_t)(text))
 
-static void upstream_finished(struct transfer *transfer);
-static void upstream_answers(struct transfer *transfer, int http_status);
+/* ---- the question ------------------------------------------------------------------------------------------------ */
 
-/* ---- asking ------------------------------------------------------------------------------------------------------ */
-
-static bool write_body(struct chat *chat)
+static const struct http_url *way(const struct deployment *deployment)
 {
-    const struct deployment *deployment = chat->deployment;
-    struct capability capability = capability_of(chat->model);
+    return deployment->chat_url;
+}
+
+/* The answer starts anew, but for its name, which a stream may have told already. */
+static void start_over(struct chat *chat)
+{
+    struct answer old = chat->answer, *answer = &chat->answer;
+    answer_init(answer, old.arena, chat->request);
+    if (chat->ask.told) {
+        memcpy(answer->id, old.id, sizeof answer->id);
+        memcpy(answer->model, old.model, sizeof answer->model);
+    }
+    answer->keeps_content = old.keeps_content;
+    answer->keeps_rest = old.keeps_rest;
+    answer->piece_came = old.piece_came;
+    answer->owner = old.owner;
+    answer->schema = old.schema;
+    chat->reads_events = false;
+}
+
+static void write_question(struct ask *ask, struct json_writer *writer)
+{
+    struct chat *chat = (struct chat *)ask;
+    const struct target *target = ask->target;
+    const struct deployment *deployment = target->deployment;
+    struct capability capability = capability_of(target->model);
     bool new_limit = capability.new_token_limit && !deployment->token_limit_is_set;
-    capability.left_out |= deployment->provider->unknown | deployment_left_out(deployment, chat->model);
+    capability.left_out |= deployment->provider->unknown | deployment_left_out(deployment, target->model);
     chat->left_out = capability.left_out;
+    if (ask->attempt_count)
+        start_over(chat);
+    if (ask->leads) /* others may want it whole */
+        chat->answer.keeps_content = chat->answer.keeps_rest = true;
     const struct chat_question question = {
-        .request = chat->answer.request,
-        .model = chat->model,
-        .stream = chat->send != NULL,
+        .request = chat->request,
+        .model = target->model,
+        .stream = ask->streams,
         .old_token_limit = deployment->old_token_limit && !new_limit,
         .output_tokens = deployment->output_tokens,
         .context_tokens = deployment->context_tokens,
         .capability = capability,
     };
-    struct json_writer writer;
-    buffer_init(&chat->body, BODY_MAX);
-    json_writer_init(&writer, &chat->body);
-    chat->deployment->provider->write_chat(&question, &writer);
-    return json_writer_done(&writer);
+    deployment->provider->write_chat(&question, writer);
 }
 
-static void set_time(struct chat *chat)
+static bool amend(struct ask *ask, bool good)
 {
-    int64_t timeout_ms = chat->gateway->timeout_ms, deadline_ns = rpc_call_deadline_ns(chat->call);
-    if (deadline_ns != TIME_NEVER && deadline_ns < chat->asked_ns + timeout_ms * NS_PER_MS) {
-        chat->timeout_is_callers = true;
-        timeout_ms = (deadline_ns - chat->asked_ns) / NS_PER_MS + 1;
-    }
-    chat->transfer.timeout_ms = timeout_ms > 0 ? timeout_ms : 1;
-    if (chat->send)
-        chat->transfer.idle_timeout_ms = chat->gateway->idle_timeout_ms;
-}
-
-static void client_left(struct rpc_call *call, void *data)
-{
-    struct chat *chat = data;
-    transfer_cancel(&chat->transfer);
-}
-
-static void ask(struct chat *chat)
-{
-    struct transfer *transfer = &chat->transfer;
-    if (!chat->began_ns)
-        chat->began_ns = clock_now_ns();
-    chat->asked_ns = clock_now_ns();
-    chat->asked_wall_ms = clock_wall_ns() / NS_PER_MS;
-    transfer_init(transfer, chat->deployment->chat_url, upstream_finished);
-    transfer->method = "POST";
-    transfer->headers = chat->deployment->headers;
-    transfer->body = chat->body.data;
-    transfer->body_size = chat->body.length;
-    transfer->response_max = chat->gateway->response_max;
-    transfer->decompress = true;
-    transfer->headers_received = upstream_answers;
-    transfer->owner = chat;
-    set_time(chat);
-    rpc_call_on_cancel(chat->call, client_left, chat);
-    transfer_start(chat->gateway->http, transfer);
-}
-
-/* What the upstream calls the model that is asked for; NULL with `st` filled where the request is not to be sent. */
-static const char *admit(const struct gateway *gateway, const Renga__V1__ChatRequest *request, struct status *st)
-{
-    if (!check_chat_request(request, st))
-        return NULL;
-    if (gateway->deployment->unset) {
-        fail(
-            st, FAILED_PRECONDITION,
-            "no model is set up: give the gateway a key (llm_gateway.key or OPENAI_API_KEY), or the URL of an upstream "
-            "that needs none (llm_gateway.upstream)");
-        return NULL;
-    }
-    const char *model = models_find(&gateway->models, request->model, st);
-    if (model && request->n_tools && capability_of(model).no_tools) {
-        fail_field(st, "tools", "the model '%s' has none; ask another, or leave them out", model);
-        return NULL;
-    }
-    return model;
-}
-
-/* NULL where the call has been ended. */
-static struct chat *chat_create(struct gateway *gateway, struct rpc_call *call, const Renga__V1__ChatRequest *request)
-{
-    struct status st = {0};
-    const char *model = admit(gateway, request, &st);
-    if (!model) {
-        rpc_fail(call, &st);
-        return NULL;
-    }
-    struct chat *chat = arena_zalloc(rpc_call_arena(call), sizeof *chat);
-    if (!chat) {
-        rpc_fail_with(call, RESOURCE_EXHAUSTED, "the request takes all the memory that a call may have");
-        return NULL;
-    }
-    chat->gateway = gateway;
-    chat->deployment = gateway->deployment;
-    chat->call = call;
-    chat->model = model;
-    chat->patience.expired = chat_patience_over;
-    answer_init(&chat->answer, rpc_call_arena(call), request);
-    chat->answer.owner = chat;
-    if (answer_expect(&chat->answer, &st))
-        return chat;
-    rpc_fail(call, &st);
-    return NULL;
-}
-
-void chat_ask(struct chat *chat)
-{
-    if (write_body(chat)) {
-        ask(chat);
-        return;
-    }
-    buffer_fini(&chat->body);
-    rpc_fail_with(chat->call, RESOURCE_EXHAUSTED, "the request has more than %zu bytes as JSON", BODY_MAX);
-}
-
-void chat_begin(struct gateway *gateway, struct rpc_call *call, const Renga__V1__ChatRequest *request,
-                Renga__V1__ChatResponse_Closure reply)
-{
-    struct chat *chat = chat_create(gateway, call, request);
-    if (!chat)
-        return;
-    chat->reply = reply;
-    chat->answer.keeps_content = chat->answer.keeps_rest = true;
-    chat_ask(chat);
-}
-
-void chat_stream_begin(struct gateway *gateway, struct rpc_call *call, const Renga__V1__ChatRequest *request,
-                       Renga__V1__ChatStreamEvent_Closure reply)
-{
-    struct chat *chat = chat_create(gateway, call, request);
-    if (!chat)
-        return;
-    chat->send = reply;
-    chat->answer.piece_came = chat_stream_piece;
-    chat->answer.keeps_content = request->response_format != NULL; /* its JSON is checked at the end */
-    rpc_call_on_writable(call, chat_stream_writable, chat);
-    chat_ask(chat);
+    struct chat *chat = (struct chat *)ask;
+    return !good && (chat_adapt(chat) || chat_repair(chat));
 }
 
 /* ---- the answer -------------------------------------------------------------------------------------------------- */
@@ -173,119 +82,237 @@ static bool is_stream(const struct provider *provider, const char *content_type)
 
 /* Errors, and answers of an upstream that does not stream, are gathered by the transfer; only events are read as they
  * come. */
-static void upstream_answers(struct transfer *transfer, int http_status)
+static void headers_came(struct ask *ask, int http_status)
 {
-    struct chat *chat = transfer->owner;
-    if (chat->send && http_status < 300 &&
-        is_stream(chat->deployment->provider, transfer_header(transfer, "content-type")))
-        chat_stream_open(chat);
+    if (ask->streams && http_status < 300 &&
+        is_stream(ask->target->deployment->provider, transfer_header(&ask->transfer, "content-type")))
+        chat_stream_open((struct chat *)ask);
 }
 
-void chat_answered_by(const struct chat *chat, Renga__V1__AnsweredBy *by)
+static const Renga__V1__Usage *used(struct ask *ask)
 {
-    renga__v1__answered_by__init(by);
-    by->deployment = UNCONST(chat->deployment->name);
-    by->provider = UNCONST(chat->deployment->provider->name);
-    by->model = UNCONST(chat->answer.model[0] ? chat->answer.model : chat->model);
+    struct answer *answer = &((struct chat *)ask)->answer;
+    bool answered = ask->failure.status.code == OK;
+    return answered || answer->had_choice || answer->spent || answer->read ? answer_usage(answer) : NULL;
 }
 
-static void give_answer(struct chat *chat, Renga__V1__ChatFinish *finish)
+static const char *model(const struct ask *ask)
 {
-    if (chat->send) {
-        chat_stream_finish(chat, finish);
-        return;
-    }
-    Renga__V1__ChatResponse response = RENGA__V1__CHAT_RESPONSE__INIT;
-    response.id = chat->answer.id;
-    response.finish = finish;
-    response.message = answer_message(&chat->answer);
-    Renga__V1__ChatResponse_Closure reply = chat->reply;
-    if (response.message)
-        reply(&response, chat->call);
-    else
-        rpc_fail_with(chat->call, RESOURCE_EXHAUSTED, "the answer takes more memory than a call may have");
+    return ((const struct chat *)ask)->answer.model;
 }
-
-void chat_attempt(struct chat *chat, struct attempt *attempt)
-{
-    static const char *const names[] = {"x-request-id", "request-id", "apim-request-id"};
-    const char *sent_id = NULL;
-    for (size_t i = 0; !sent_id && i < sizeof names / sizeof names[0]; i++)
-        sent_id = transfer_header(&chat->transfer, names[i]);
-    snprintf(attempt->request_id, sizeof attempt->request_id, "%s",
-             sent_id && strlen(sent_id) <= SENT_ID_MAX ? sent_id : "");
-    chat_answered_by(chat, &attempt->asked);
-    renga__v1__attempt__init(&attempt->told);
-    attempt->told.asked = &attempt->asked;
-    attempt->told.http_status = chat->transfer.http_status;
-    attempt->told.provider_request_id = attempt->request_id;
-    attempt->told.started_ms = chat->asked_wall_ms;
-    attempt->told.duration_ms = MS_SINCE(chat->asked_ns);
-}
-
-/* The last words of an answer, and what they point at. */
-struct closing {
-    Renga__V1__ChatFinish finish;
-    struct attempt last;
-    Renga__V1__Attempt *attempts[3];
-};
 
 /* What is the same for every answer, beside the outcome. */
-static void answered(struct chat *chat, struct closing *closing)
+static void close_answer(struct chat *chat)
 {
-    Renga__V1__ChatFinish *finish = &closing->finish;
-    struct arena *arena = rpc_call_arena(chat->call);
-    uint32_t missed = capability_missed(chat->answer.request, chat->left_out);
-    chat_attempt(chat, &closing->last);
-    finish->answered_by = &closing->last.asked;
-    finish->attempts = closing->attempts;
-    if (chat->adapted)
-        closing->attempts[finish->n_attempts++] = &chat->refused.told;
-    if (chat->repairs)
-        closing->attempts[finish->n_attempts++] = &chat->broken.told;
-    closing->attempts[finish->n_attempts++] = &closing->last.told;
+    struct ask *ask = &chat->ask;
+    Renga__V1__ChatFinish *finish = &chat->finish;
+    uint32_t missed = capability_missed(chat->request, chat->left_out);
+    Renga__V1__Degradation *fallback = ask_degradation(ask);
+    ask_answered_by(ask, &chat->answered_by);
+    finish->answered_by = &chat->answered_by;
+    finish->attempts = ask->attempts;
+    finish->n_attempts = ask->attempt_count;
+    finish->usage = &ask->usage;
     finish->repaired = chat->repairs;
-    if (missed)
-        finish->n_degradations = capability_degradations(arena, missed, &finish->degradations);
-    finish->duration_ms = MS_SINCE(chat->began_ns);
-    finish->first_token_ms = chat->first_ns ? (chat->first_ns - chat->began_ns) / NS_PER_MS : finish->duration_ms;
+    finish->cache_use = ask->leads && ask->keep_ms ? RENGA__V1__CACHE_USE__CACHE_USE_STORED : finish->cache_use;
+    finish->n_degradations =
+        capability_degradations(rpc_call_arena(ask->call), missed, fallback, &finish->degradations);
+    finish->duration_ms = (clock_now_ns() - ask->began_ns) / NS_PER_MS;
+    finish->first_token_ms = ask->first_ns ? (ask->first_ns - ask->began_ns) / NS_PER_MS : finish->duration_ms;
     if (!chat->answer.id[0])
         snprintf(chat->answer.id, sizeof chat->answer.id, "chat-%016" PRIx64, random_u64());
-    give_answer(chat, finish);
 }
 
-static void failed(struct chat *chat)
+static bool fill_response(struct chat *chat, Renga__V1__ChatResponse *response)
 {
-    struct failure *failure = &chat->failure;
-    deployment_redact(chat->deployment, failure->status.text);
-    if (chat->started || chat->answer.had_choice || chat->answer.spent) {
-        failure->usage = answer_usage(&chat->answer);
+    renga__v1__chat_response__init(response);
+    response->id = chat->answer.id;
+    response->finish = &chat->finish;
+    response->message = answer_message(&chat->answer);
+    return response->message != NULL;
+}
+
+static bool pack(struct ask *ask, const uint8_t **bytes, size_t *size)
+{
+    struct chat *chat = (struct chat *)ask;
+    Renga__V1__ChatResponse response;
+    close_answer(chat);
+    if (!fill_response(chat, &response) || !(ask->idempotency_key[0] || replay_is_worth_keeping(&response)))
+        return false;
+    *bytes = replay_pack_chat(rpc_call_arena(ask->call), &response, size);
+    return *bytes != NULL;
+}
+
+static bool unpack(struct ask *ask, const uint8_t *bytes, size_t size, Renga__V1__CacheUse use)
+{
+    struct chat *chat = (struct chat *)ask;
+    struct status ignored = {0};
+    int64_t took_ms = (clock_now_ns() - ask->began_ns) / NS_PER_MS;
+    const struct replay_terms terms = {.use = use, .first_token_ms = took_ms, .duration_ms = took_ms};
+    chat->again = replay_chat(rpc_call_arena(ask->call), bytes, size, &terms, &ignored);
+    return chat->again != NULL;
+}
+
+static void answer(struct ask *ask)
+{
+    struct chat *chat = (struct chat *)ask;
+    Renga__V1__ChatResponse response;
+    Renga__V1__ChatResponse_Closure reply = chat->reply;
+    close_answer(chat);
+    if (chat->send)
+        chat_stream_finish(chat);
+    else if (fill_response(chat, &response))
+        reply(&response, ask->call);
+    else
+        rpc_fail_with(ask->call, RESOURCE_EXHAUSTED, "the answer takes more memory than a call may have");
+}
+
+static void answer_again(struct ask *ask)
+{
+    struct chat *chat = (struct chat *)ask;
+    if (chat->send)
+        replay_stream(chat->again, chat->send, ask->call);
+    else
+        chat->reply(chat->again, ask->call);
+}
+
+static void failed(struct ask *ask)
+{
+    struct chat *chat = (struct chat *)ask;
+    struct failure *failure = &ask->failure;
+    if (chat->repairs)
+        chat_repair_failed(chat);
+    if (ask->usage.input_tokens || ask->usage.output_tokens) {
+        failure->usage = &ask->usage;
         if (chat->send)
             chat_stream_usage(chat, failure->usage);
     }
-    if (failure->status.code == FAILED_PRECONDITION)
-        log_warn("llm_gateway.refused", "%s: %s", chat->deployment->name, failure->status.text);
-    failure_send(chat->call, failure);
+    if (failure->status.code == FAILED_PRECONDITION && ask->target)
+        log_warn("llm_gateway.refused", "%s: %s", ask->target->deployment->name, failure->status.text);
+    failure_send(ask->call, failure);
 }
 
-static void upstream_finished(struct transfer *transfer)
+static void describe(struct ask *ask, struct span *span)
 {
-    struct chat *chat = transfer->owner;
-    struct closing closing;
-    renga__v1__chat_finish__init(&closing.finish);
-    loop_disarm(rpc_call_loop(chat->call), &chat->patience);
-    buffer_fini(&chat->body);
-    if (chat->reads_events)
-        chat_stream_close(chat);
-    if (chat_adapt(chat))
+    const struct chat *chat = (const struct chat *)ask;
+    const Renga__V1__ChatRequest *request = chat->request;
+    const char *word = chat->answer.word;
+    if (request->max_output_tokens)
+        span_int(span, "gen_ai.request.max_tokens", request->max_output_tokens);
+    if (request->sampling && request->sampling->maybe_temperature_case)
+        span_double(span, "gen_ai.request.temperature", request->sampling->temperature);
+    span_bool(span, "gen_ai.request.stream", ask->streams);
+    span_string(span, "gen_ai.output.type", answer_wants_json(&chat->answer) ? "json" : "text");
+    if (chat->answer.id[0])
+        span_string(span, "gen_ai.response.id", chat->answer.id);
+    if (word[0])
+        span_strings(span, "gen_ai.response.finish_reasons", &word, 1);
+}
+
+static const struct ask_kind chat_kind = {
+    .operation = "chat",
+    .way = way,
+    .write = write_question,
+    .headers_came = headers_came,
+    .judge = chat_judge,
+    .amend = amend,
+    .used = used,
+    .model = model,
+    .describe = describe,
+    .pack = pack,
+    .unpack = unpack,
+    .answer = answer,
+    .answer_again = answer_again,
+    .fail = failed,
+};
+
+/* ---- the beginning ----------------------------------------------------------------------------------------------- */
+
+/* NULL with `st` filled where the request is not to be sent. */
+static const struct route *admit(const struct gateway *gateway, const Renga__V1__ChatRequest *request,
+                                 struct status *st)
+{
+    if (!check_chat_request(request, st))
+        return NULL;
+    const struct route *route = routes_find(gateway->commons->routes, request->model, st);
+    if (!route || !route_is_set_up(route, st))
+        return NULL;
+    if (!route->chat) {
+        fail_field(st, "model", "'%s' makes embeddings and does not chat; ListModels has those that do", route->name);
+        return NULL;
+    }
+    if (request->n_tools && (!route->tools || capability_of(route->targets[0].model).no_tools)) {
+        fail_field(st, "tools", "the model '%s' has none; ask another, or leave them out", route->name);
+        return NULL;
+    }
+    return route;
+}
+
+static void set_terms(struct chat *chat)
+{
+    const Renga__V1__ChatRequest *request = chat->request;
+    struct ask *ask = &chat->ask;
+    const struct deployment *first = ask->route->targets[0].deployment;
+    ask->origin = request->origin;
+    ask->priority = request->priority;
+    ask->cache = request->cache;
+    ask->idempotency_key = request->idempotency_key;
+    if (ask_wants_recall(ask))
+        recall_key_of_chat(rpc_call_principal(ask->call)->tenant, request, &ask->content);
+    if (ask->gateway->commons->counts_tokens) {
+        ask->input_tokens = tokens_of_chat(request);
+        ask->output_tokens = request->max_output_tokens ? request->max_output_tokens : first->output_tokens;
+    }
+}
+
+/* NULL where the call has been ended. */
+static struct chat *chat_create(struct gateway *gateway, struct rpc_call *call, const Renga__V1__ChatRequest *request)
+{
+    struct status st = {0};
+    const struct route *route = admit(gateway, request, &st);
+    if (!route) {
+        rpc_fail(call, &st);
+        return NULL;
+    }
+    struct chat *chat = arena_zalloc(rpc_call_arena(call), sizeof *chat);
+    if (!chat) {
+        rpc_fail_with(call, RESOURCE_EXHAUSTED, "the request takes all the memory that a call may have");
+        return NULL;
+    }
+    ask_init(&chat->ask, gateway, call, &chat_kind, route);
+    chat->request = request;
+    chat->patience.expired = chat_patience_over;
+    renga__v1__chat_finish__init(&chat->finish);
+    answer_init(&chat->answer, rpc_call_arena(call), request);
+    chat->answer.owner = chat;
+    set_terms(chat);
+    if (answer_expect(&chat->answer, &st))
+        return chat;
+    rpc_fail(call, &st);
+    return NULL;
+}
+
+void chat_begin(struct gateway *gateway, struct rpc_call *call, const Renga__V1__ChatRequest *request,
+                Renga__V1__ChatResponse_Closure reply)
+{
+    struct chat *chat = chat_create(gateway, call, request);
+    if (!chat)
         return;
-    bool good = chat_judge(chat, &closing.finish);
-    if (!good && chat_repair(chat))
+    chat->reply = reply;
+    chat->answer.keeps_content = chat->answer.keeps_rest = true;
+    ask_start(&chat->ask);
+}
+
+void chat_stream_begin(struct gateway *gateway, struct rpc_call *call, const Renga__V1__ChatRequest *request,
+                       Renga__V1__ChatStreamEvent_Closure reply)
+{
+    struct chat *chat = chat_create(gateway, call, request);
+    if (!chat)
         return;
-    if (chat->repairs)
-        chat_repair_end(chat, good);
-    if (good)
-        answered(chat, &closing);
-    else
-        failed(chat);
+    chat->send = reply;
+    chat->ask.streams = true;
+    chat->answer.piece_came = chat_stream_piece;
+    chat->answer.keeps_content = request->response_format != NULL; /* its JSON is checked at the end */
+    rpc_call_on_writable(call, chat_stream_writable, chat);
+    ask_start(&chat->ask);
 }

@@ -18,7 +18,8 @@
 static bool event_came(void *owner, const struct sse_event *event)
 {
     struct chat *chat = owner;
-    return chat->deployment->provider->read_event(&chat->answer, event, &chat->failure) && !chat->answer.ended;
+    return chat->ask.target->deployment->provider->read_event(&chat->answer, event, &chat->ask.failure) &&
+           !chat->answer.ended;
 }
 
 static bool line_came(void *owner, const char *line, size_t size)
@@ -28,8 +29,8 @@ static bool line_came(void *owner, const char *line, size_t size)
 
 static void wait_for_reader(struct chat *chat)
 {
-    transfer_pause(&chat->transfer);
-    loop_arm_after(rpc_call_loop(chat->call), &chat->patience, chat->gateway->reader_timeout_ms);
+    transfer_pause(&chat->ask.transfer);
+    loop_arm_after(rpc_call_loop(chat->ask.call), &chat->patience, chat->ask.gateway->reader_timeout_ms);
 }
 
 static void bytes_came(struct transfer *transfer, const char *bytes, size_t size)
@@ -41,14 +42,14 @@ static void bytes_came(struct transfer *transfer, const char *bytes, size_t size
     bool good =
         chat->reads_lines ? ndjson_feed(&chat->lines, bytes, size, &st) : sse_feed(&chat->sse, bytes, size, &st);
     if (chat->answer.ended) {
-        loop_arm_after(rpc_call_loop(chat->call), &chat->patience, LINGER_MS);
+        loop_arm_after(rpc_call_loop(chat->ask.call), &chat->patience, LINGER_MS);
         return;
     }
     if (!good) {
-        if (chat->failure.status.code == OK)
-            fail(&chat->failure.status, DATA_LOSS, "%s", st.text);
+        if (chat->ask.failure.status.code == OK)
+            fail(&chat->ask.failure.status, DATA_LOSS, "%s", st.text);
         transfer_cancel(transfer);
-    } else if (!rpc_call_writable(chat->call)) {
+    } else if (!rpc_call_writable(chat->ask.call)) {
         wait_for_reader(chat);
     }
 }
@@ -56,13 +57,13 @@ static void bytes_came(struct transfer *transfer, const char *bytes, size_t size
 void chat_stream_open(struct chat *chat)
 {
     chat->reads_events = true;
-    chat->reads_lines = strstr(chat->deployment->provider->stream_type, "ndjson") != NULL;
+    chat->reads_lines = strstr(chat->ask.target->deployment->provider->stream_type, "ndjson") != NULL;
     if (chat->reads_lines)
         ndjson_init(&chat->lines, UPSTREAM_EVENT_MAX, line_came, chat);
     else
         sse_init(&chat->sse, UPSTREAM_EVENT_MAX, event_came, chat);
-    chat->transfer.body_received = bytes_came; /* from here on; the transfer looks at it with each piece */
-    chat->transfer.response_max = chat->gateway->stream_max;
+    chat->ask.transfer.body_received = bytes_came; /* from here on; the transfer looks at it with each piece */
+    chat->ask.transfer.response_max = chat->ask.gateway->stream_max;
 }
 
 /* An event of SSE counts only with its blank line; the last line of NDJSON needs nothing behind it. */
@@ -72,7 +73,7 @@ void chat_stream_close(struct chat *chat)
         sse_fini(&chat->sse);
         return;
     }
-    if (chat->transfer.end == TRANSFER_COMPLETE && !chat->answer.ended && chat->failure.status.code == OK)
+    if (chat->ask.transfer.end == TRANSFER_COMPLETE && !chat->answer.ended && chat->ask.failure.status.code == OK)
         ndjson_end(&chat->lines);
     ndjson_fini(&chat->lines);
 }
@@ -80,8 +81,8 @@ void chat_stream_close(struct chat *chat)
 void chat_patience_over(struct timer *timer)
 {
     struct chat *chat = (struct chat *)(void *)((char *)timer - offsetof(struct chat, patience));
-    chat->reader_is_slow = !chat->answer.ended;
-    transfer_cancel(&chat->transfer);
+    chat->ask.reader_is_slow = !chat->answer.ended;
+    ask_stop(&chat->ask);
 }
 
 /* ---- to the client ----------------------------------------------------------------------------------------------- */
@@ -89,10 +90,10 @@ void chat_patience_over(struct timer *timer)
 void chat_stream_writable(struct rpc_call *call, void *data)
 {
     struct chat *chat = data;
-    if (chat->answer.ended)
+    if (chat->answer.ended || chat->ask.state != ASK_ASKING)
         return;
     loop_disarm(rpc_call_loop(call), &chat->patience);
-    transfer_resume(&chat->transfer);
+    transfer_resume(&chat->ask.transfer);
 }
 
 static void send_start(struct chat *chat)
@@ -100,18 +101,18 @@ static void send_start(struct chat *chat)
     Renga__V1__AnsweredBy by;
     Renga__V1__ChatStart start = RENGA__V1__CHAT_START__INIT;
     Renga__V1__ChatStreamEvent event = RENGA__V1__CHAT_STREAM_EVENT__INIT;
-    if (chat->started)
+    if (chat->ask.told)
         return;
-    chat->started = true;
-    chat->first_ns = clock_now_ns();
+    chat->ask.told = true;
+    chat->ask.first_ns = clock_now_ns();
     if (!chat->answer.id[0])
         snprintf(chat->answer.id, sizeof chat->answer.id, "chat-%016" PRIx64, random_u64());
-    chat_answered_by(chat, &by);
+    ask_answered_by(&chat->ask, &by);
     start.id = chat->answer.id;
     start.answered_by = &by;
     event.event_case = RENGA__V1__CHAT_STREAM_EVENT__EVENT_START;
     event.start = &start;
-    chat->send(&event, chat->call);
+    chat->send(&event, chat->ask.call);
 }
 
 static void send_piece(struct chat *chat, const struct answer_piece *piece, char *text, bool opens)
@@ -137,7 +138,7 @@ static void send_piece(struct chat *chat, const struct answer_piece *piece, char
         event.event_case = RENGA__V1__CHAT_STREAM_EVENT__EVENT_REFUSAL;
         event.refusal = text;
     }
-    chat->send(&event, chat->call);
+    chat->send(&event, chat->ask.call);
 }
 
 /* A piece larger than an event may be, cut between characters. */
@@ -164,11 +165,11 @@ void chat_stream_piece(struct answer *answer, const struct answer_piece *piece)
         send_slices(chat, piece);
 }
 
-void chat_stream_finish(struct chat *chat, Renga__V1__ChatFinish *finish)
+void chat_stream_finish(struct chat *chat)
 {
     Renga__V1__ChatStreamEvent event = RENGA__V1__CHAT_STREAM_EVENT__INIT;
     Renga__V1__ChatStreamEvent_Closure send = chat->send;
-    struct rpc_call *call = chat->call;
+    struct rpc_call *call = chat->ask.call;
     send_start(chat); /* an answer without a word has a beginning too */
     if (chat->answer.seal.size) {
         event.event_case = RENGA__V1__CHAT_STREAM_EVENT__EVENT_REASONING_SIGNATURE;
@@ -176,7 +177,7 @@ void chat_stream_finish(struct chat *chat, Renga__V1__ChatFinish *finish)
         send(&event, call);
     }
     event.event_case = RENGA__V1__CHAT_STREAM_EVENT__EVENT_FINISH;
-    event.finish = finish;
+    event.finish = &chat->finish;
     send(&event, call);
     send(NULL, call);
 }
@@ -186,5 +187,5 @@ void chat_stream_usage(struct chat *chat, const Renga__V1__Usage *usage)
     Renga__V1__ChatStreamEvent event = RENGA__V1__CHAT_STREAM_EVENT__INIT;
     event.event_case = RENGA__V1__CHAT_STREAM_EVENT__EVENT_USAGE;
     event.usage = (Renga__V1__Usage *)(uintptr_t)usage;
-    chat->send(&event, chat->call);
+    chat->send(&event, chat->ask.call);
 }

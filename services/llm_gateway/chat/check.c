@@ -173,7 +173,7 @@ static bool check_tools(const Renga__V1__ChatRequest *request, struct status *st
 
 /* ---- who asks ---------------------------------------------------------------------------------------------------- */
 
-static bool check_origin(const Renga__V1__CallOrigin *origin, struct status *st)
+bool check_origin(const Renga__V1__CallOrigin *origin, struct status *st)
 {
     if (!origin)
         return true;
@@ -189,6 +189,22 @@ static bool check_origin(const Renga__V1__CallOrigin *origin, struct status *st)
            fits(st, &HERE, "origin.agent", origin->agent, 64) && fits(st, &HERE, "origin.node", origin->node, 256);
 }
 
+bool check_priority(Renga__V1__Priority priority, struct status *st)
+{
+    return (priority >= RENGA__V1__PRIORITY__PRIORITY_UNSPECIFIED &&
+            priority <= RENGA__V1__PRIORITY__PRIORITY_INTERACTIVE) ||
+           wrong(st, &HERE, "priority",
+                 "is %d; it must be PRIORITY_BATCH (1), PRIORITY_NORMAL (2) or PRIORITY_INTERACTIVE (3)",
+                 (int)priority);
+}
+
+bool check_cache(const Renga__V1__CacheControl *cache, struct status *st)
+{
+    return !cache || (cache->ttl_ms >= 0 && cache->ttl_ms <= TTL_MAX_MS) ||
+           wrong(st, &HERE, "cache.ttl_ms", "is %lld; it must be within 0 and %lld", (long long)cache->ttl_ms,
+                 (long long)TTL_MAX_MS);
+}
+
 static bool check_terms(const Renga__V1__ChatRequest *request, struct status *st)
 {
     if (request->max_output_tokens < 0)
@@ -199,22 +215,21 @@ static bool check_terms(const Renga__V1__ChatRequest *request, struct status *st
         return wrong(st, &HERE, "reasoning_effort",
                      "is %d; it must be REASONING_EFFORT_NONE (1), _MINIMAL (2), _LOW (3), _MEDIUM (4) or _HIGH (5)",
                      (int)request->reasoning_effort);
-    if (request->priority < RENGA__V1__PRIORITY__PRIORITY_UNSPECIFIED ||
-        request->priority > RENGA__V1__PRIORITY__PRIORITY_INTERACTIVE)
-        return wrong(st, &HERE, "priority",
-                     "is %d; it must be PRIORITY_BATCH (1), PRIORITY_NORMAL (2) or PRIORITY_INTERACTIVE (3)",
-                     (int)request->priority);
-    if (request->cache && (request->cache->ttl_ms < 0 || request->cache->ttl_ms > TTL_MAX_MS))
-        return wrong(st, &HERE, "cache.ttl_ms", "is %lld; it must be within 0 and %lld",
-                     (long long)request->cache->ttl_ms, (long long)TTL_MAX_MS);
+    if (!check_priority(request->priority, st) || !check_cache(request->cache, st))
+        return false;
     return fits(st, &HERE, "idempotency_key", request->idempotency_key, KEY_MAX);
+}
+
+bool check_model(const char *model, struct status *st)
+{
+    if (!model[0])
+        return wrong(st, &HERE, "model", "is empty; ListModels has the names");
+    return fits(st, &HERE, "model", model, MODEL_MAX);
 }
 
 bool check_chat_request(const Renga__V1__ChatRequest *request, struct status *st)
 {
-    if (!request->model[0])
-        return wrong(st, &HERE, "model", "is empty; ListModels has the names");
-    return fits(st, &HERE, "model", request->model, MODEL_MAX) && check_messages(request, st) &&
-           check_sampling(request->sampling, st) && check_stops(request, st) && check_terms(request, st) &&
-           check_tools(request, st) && check_format(request->response_format, st) && check_origin(request->origin, st);
+    return check_model(request->model, st) && check_messages(request, st) && check_sampling(request->sampling, st) &&
+           check_stops(request, st) && check_terms(request, st) && check_tools(request, st) &&
+           check_format(request->response_format, st) && check_origin(request->origin, st);
 }

@@ -1,4 +1,4 @@
-/* Private to check*.c. */
+/* Private to check*.c, of this room and of embed's. */
 #ifndef RENGA_LLM_GATEWAY_CHECK_PRIV_H
 #define RENGA_LLM_GATEWAY_CHECK_PRIV_H
 
@@ -22,6 +22,12 @@ bool fits(struct status *st, const struct place *place, const char *field, const
 
 /* One JSON object, whatever is in it. */
 bool is_json_object(struct status *st, const struct place *place, const char *field, const char *json);
+
+/* Fields that every request has. */
+bool check_model(const char *model, struct status *st);
+bool check_priority(Renga__V1__Priority priority, struct status *st);
+bool check_cache(const Renga__V1__CacheControl *cache, struct status *st);
+bool check_origin(const Renga__V1__CallOrigin *origin, struct status *st);
 
 /* check_messages.c */
 bool check_messages(const Renga__V1__ChatRequest *request, struct status *st);

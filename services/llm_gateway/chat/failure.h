@@ -14,10 +14,13 @@ struct rpc_call;
 struct failure {
     struct status status;
     const char *reason;  /* google.rpc.ErrorInfo, "INSUFFICIENT_QUOTA"; NULL: none. A constant */
+    const char *limit;   /* google.rpc.QuotaFailure: "client/tokens_per_minute", as the gate says; NULL: none */
+    const char *limited; /* whose limit: the name of the client or tenant; NULL: nobody's */
     const char *problem; /* renga.v1.InvalidOutput: what is wrong with the answer; NULL: none. In the call's arena */
     const char *raw_text;
     size_t raw_size;
     bool mendable;                 /* the model may do better when it is shown the problem */
+    bool ours;                     /* no deployment's fault, and none would do better */
     const Renga__V1__Usage *usage; /* what was spent all the same; NULL: nothing */
 };
 

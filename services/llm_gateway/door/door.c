@@ -14,11 +14,13 @@
 #include <string.h>
 #include <strings.h>
 
+#define VALUES_MAX    ((size_t)64 << 10)      /* in the JSON of a request */
 #define BODY_FACTOR   2                       /* a body may be larger than the message it becomes: escapes, names */
 #define OUT_MAX       ((size_t)16 << 20)      /* bytes written at once */
 #define LINGER_MS     5000                    /* for the gateway to give a slow reader up before the server does */
 #define CALL_LIMIT_MS ((int64_t)24 * 3600000) /* where rpc.call_max sets none */
 #define SERVICE       "renga.v1.LlmGateway/"
+#define JSON_TYPE     "application/json"
 
 /* ---- who asks ---------------------------------------------------------------------------------------------------- */
 
@@ -41,6 +43,43 @@ const struct rpc_principal *door_admit(const struct door *door, struct http_requ
     if (!principal)
         door_fail_status(request, &st);
     return principal;
+}
+
+/* ---- what is asked ----------------------------------------------------------------------------------------------- */
+
+/* Forms of a browser, which any page may send, are not JSON. */
+static bool is_json(const struct http_request *request)
+{
+    const char *type = http_request_header(request, "content-type");
+    size_t length = sizeof JSON_TYPE - 1;
+    return type && strncasecmp(type, JSON_TYPE, length) == 0 && strchr("; \t", type[length]);
+}
+
+/* Whether the key is any at all, before the body of whoever came is read; which methods it may call depends on that. */
+static bool is_known(const struct door *door, struct http_request *request, const char *method)
+{
+    struct status st = {0};
+    if (door_may(door, request, method, &st) || st.code != UNAUTHENTICATED)
+        return true;
+    door_fail_status(request, &st);
+    return false;
+}
+
+cJSON *door_read_body(const struct door *door, struct http_request *request, const char *method, size_t *size)
+{
+    static const struct json_limits limits = {.values = VALUES_MAX};
+    struct status st = {0};
+    if (!is_known(door, request, method))
+        return NULL;
+    if (!is_json(request)) {
+        door_refuse(request, 415, "unsupported_media_type", "the content-type must be " JSON_TYPE);
+        return NULL;
+    }
+    const char *body = http_request_body(request, size);
+    cJSON *root = json_parse(body, *size, &limits, &st);
+    if (!root)
+        door_refuse(request, 400, "invalid_json", "the body is not the JSON it should be: %s", st.text);
+    return root;
 }
 
 /* ---- calls ------------------------------------------------------------------------------------------------------- */
@@ -110,21 +149,12 @@ void door_reply(struct http_request *request, struct buffer *out)
     size_t size;
     char *bytes = buffer_take(out, &size);
     if (bytes)
-        http_reply_take(request, 200, "application/json", bytes, size);
+        http_reply_take(request, 200, JSON_TYPE, bytes, size);
     else
         door_refuse(request, 500, NULL, "the answer has more than %zu bytes", out->limit);
 }
 
 /* ---- what is served ---------------------------------------------------------------------------------------------- */
-
-static void embeddings(struct door *door, struct http_request *request)
-{
-    struct status st = {0};
-    if (!door_admit(door, request, "Embed"))
-        return;
-    fail(&st, UNIMPLEMENTED, "this release has no embeddings; it has POST /v1/chat/completions and GET /v1/models");
-    door_fail_status(request, &st);
-}
 
 static const struct {
     const char *method, *path;
@@ -132,7 +162,7 @@ static const struct {
     void (*handle)(struct door *door, struct http_request *request);
 } rows[] = {
     {"POST", "/v1/chat/completions", false, door_chat},
-    {"POST", "/v1/embeddings", false, embeddings},
+    {"POST", "/v1/embeddings", false, door_embed},
     {"GET", "/v1/models", false, door_models},
     {"GET", "/v1/models/", true, door_model},
 };

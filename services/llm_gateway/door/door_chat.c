@@ -4,12 +4,9 @@
 #include "base/clock.h"
 
 #include <string.h>
-#include <strings.h>
 
-#define VALUES_MAX  ((size_t)64 << 10) /* in the JSON of a request */
 #define ARENA_MAX   ((size_t)32 << 20) /* what a request takes while it is read: its turns, and schemas as text */
 #define ANSWER_MAX  ((size_t)64 << 20) /* bytes of an answer as JSON: of the largest message, most of it escaped */
-#define JSON_TYPE   "application/json"
 #define STREAM_TYPE "text/event-stream; charset=utf-8"
 
 struct chat_call {
@@ -146,40 +143,11 @@ static void read_and_ask(struct door *door, struct http_request *request, const 
     arena_fini(&arena);
 }
 
-/* Forms of a browser, which any page may send, are not JSON. */
-static bool is_json(const struct http_request *request)
-{
-    const char *type = http_request_header(request, "content-type");
-    size_t length = sizeof JSON_TYPE - 1;
-    return type && strncasecmp(type, JSON_TYPE, length) == 0 && strchr("; \t", type[length]);
-}
-
-/* Whether the key is any at all, before the body of whoever came is read; which methods it may call depends on that. */
-static bool is_known(struct door *door, struct http_request *request)
-{
-    struct status st = {0};
-    if (door_may(door, request, "Chat", &st) || st.code != UNAUTHENTICATED)
-        return true;
-    door_fail_status(request, &st);
-    return false;
-}
-
 void door_chat(struct door *door, struct http_request *request)
 {
-    static const struct json_limits limits = {.values = VALUES_MAX};
-    struct status st = {0};
     size_t size;
-    if (!is_known(door, request))
-        return;
-    if (!is_json(request)) {
-        door_refuse(request, 415, "unsupported_media_type", "the content-type must be " JSON_TYPE);
-        return;
-    }
-    const char *body = http_request_body(request, &size);
-    cJSON *root = json_parse(body, size, &limits, &st);
+    cJSON *root = door_read_body(door, request, "Chat", &size);
     if (root)
         read_and_ask(door, request, root, size);
-    else
-        door_refuse(request, 400, "invalid_json", "the body is not the JSON it should be: %s", st.text);
     cJSON_Delete(root);
 }

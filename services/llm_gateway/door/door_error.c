@@ -48,6 +48,7 @@ static const struct {
     const char *ours, *theirs;
 } fields[] = {
     {"sampling.", ""},
+    {"inputs", "input"},
     {"max_output_tokens", "max_completion_tokens"},
     {"response_format.schema_json", "response_format.json_schema.schema"},
     {"response_format.name", "response_format.json_schema.name"},

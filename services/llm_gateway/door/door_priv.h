@@ -48,6 +48,11 @@ const struct rpc_principal *door_may(const struct door *door, const struct http_
 /* The same; where it is NULL, the request has been answered. */
 const struct rpc_principal *door_admit(const struct door *door, struct http_request *request, const char *method);
 
+/* The body of a request, to be freed with cJSON_Delete; NULL where the request has been answered: its key is none at
+ * all, or the body is not JSON. Which methods a key may call is for door_admit to say, when the request is understood.
+ */
+cJSON *door_read_body(const struct door *door, struct http_request *request, const char *method, size_t *size);
+
 /* Initializes a call with time, trace and leave of the request's client. `size` is that of the structure it begins.
  * NULL where it has been answered. */
 struct door_call *door_call_create(struct door *door, struct http_request *request,
@@ -58,8 +63,9 @@ void door_call_ended(struct door_call *call);
 /* What was written to a buffer as the whole answer; the buffer is emptied. */
 void door_reply(struct http_request *request, struct buffer *out);
 
-/* door_chat.c, door_models.c */
+/* door_chat.c, door_embed.c, door_models.c */
 void door_chat(struct door *door, struct http_request *request);
+void door_embed(struct door *door, struct http_request *request);
 void door_models(struct door *door, struct http_request *request);
 void door_model(struct door *door, struct http_request *request);
 
@@ -122,6 +128,19 @@ int door_read_word(struct door_reader *reader, const cJSON *item, const char *co
 /* A tree as text in the arena; "" after a failure. */
 char *door_read_raw(struct door_reader *reader, const cJSON *tree);
 bool door_is_given(const cJSON *item); /* there, and not null */
+
+/* ---- embeddings (door_embed_read.c, door_embed_write.c) ---------------------------------------------------------- */
+
+/* What stands in the body of POST /v1/embeddings. Borrows from the tree and the arena. */
+struct door_texts {
+    Renga__V1__EmbedRequest request;
+    bool base64;      /* the form of the answer */
+    const char *code; /* of a refusal, in OpenAI's terms; may be NULL */
+};
+bool door_read_embed(const cJSON *root, struct arena *arena, struct door_texts *texts, struct status *st);
+
+/* The list of vectors into a buffer that was not yet initialized; it has room for all of it, whatever the numbers. */
+void door_write_embed(const Renga__V1__EmbedResponse *response, bool base64, struct buffer *out);
 
 /* ---- an answer (door_write.c) ------------------------------------------------------------------------------------ */
 

@@ -1,18 +1,24 @@
 /* The gate: who may ask now, who waits for a turn, who is sent away.
  *
- *      gate_enter --- rate or money is used up ------------------------> refused, with the time after which to come
- * back
+ *      gate_enter --- rate or money is used up -----------------> refused, with the time after which to come back
  *            |------- all places are taken ---> waits -- turn --> admitted
- *            |                                    '---- crowded out by a higher priority, or too long ---> refused
- *            '------- else ----------------------------------------> admitted --- gate_leave, with what it really used
+ *            |                                    '-- crowded out by another, or too long ---> refused
+ *            '------- else ---------------------------------------> admitted --- gate_leave, with what it really used
  *
  * Tokens and money are reserved on entering, by estimate, and settled on leaving: callers at the same time never get
- * past a limit together. Limits hold for the client (the name of its key) and for its tenant; both must let a call
- * pass. Places are those of the process, of the client and of the tenant. The queue is bounded. Turns go to the highest
- * priority that waits; within it clients take turns by weight (deficit round robin), so that a greedy one waits behind
- * itself; every 16th turn goes to the one that waits longest of all, so that nobody starves. Where the queue is full, a
- * newcomer takes the place of the last of the lowest priority below its own, or is refused.
- * One gate a process, shared by its loops behind a lock; `admitted` runs in the ticket's own loop. */
+ * past a limit together. An estimate that was too low leaves a debt, which is refilled before the next may enter.
+ * Limits hold for the client (the name of its key) and for its tenant; both must let a call pass. A day of money is one
+ * of UTC, and begins once: a wall clock that is set back brings nothing.
+ *
+ * Places are those of the process, of the client and of the tenant. The queue is bounded. Turns go to the highest
+ * priority that waits; within it clients take turns by weight (deficit round robin, a request each), so that a greedy
+ * one waits behind itself; every 16th turn goes to the one that waits longest of all, so that nobody starves. A client
+ * or tenant that has all its places taken is passed over. Where the queue is full, a newcomer takes a place of the
+ * lowest priority below its own; else of its own priority, from a client with more in the queue for its weight than the
+ * newcomer's would have; else it is refused. It is the last of the client with most in the queue that goes.
+ *
+ * One gate a process, shared by its loops behind one lock. A ticket is used from inside its own loop alone, where
+ * `admitted` runs too, never from within gate_enter. */
 #ifndef RENGA_LLM_GATEWAY_GATE_H
 #define RENGA_LLM_GATEWAY_GATE_H
 
@@ -25,51 +31,62 @@
 #include <stdint.h>
 
 struct gate;
-struct gate_client;
+struct gate_party;
 
 struct gate_options {
-    unsigned in_flight_max; /* requests under way in the process */
-    unsigned queue_max;     /* that wait for a place */
-    int64_t queue_wait_ms;  /* longest; then RESOURCE_EXHAUSTED */
-    const struct limits_table *clients, *tenants;
+    unsigned in_flight_max;                       /* requests under way in the process; 0: no limit */
+    unsigned queue_max;                           /* that wait for a place; 0: none may */
+    int64_t queue_wait_ms;                        /* longest; then RESOURCE_EXHAUSTED */
+    const struct limits_table *clients, *tenants; /* read by gate_create alone; NULL: no limits */
+    int64_t (*wall_ns)(void);                     /* NULL: clock_wall_ns, which tests cannot turn */
 };
 
 struct gate *gate_create(const struct gate_options *options);
-/* When nobody waits and nobody is inside. */
+/* When nobody waits and nobody is inside. Loops may still run. */
 void gate_destroy(struct gate **gate);
 
 enum gate_priority { GATE_BATCH, GATE_NORMAL, GATE_INTERACTIVE, GATE_PRIORITIES };
 
-/* Embedded in its owner. */
+struct gate_link {
+    struct gate_link *next, *previous;
+};
+
+/* Embedded in its owner, zeroed before its first use; free for the next use, or to be freed, when it is refused, has
+ * left or is withdrawn. */
 struct ticket {
-    /* Set by the owner. */
+    /* Set by the owner, and left alone until it has left. */
     struct loop *loop;
-    const char *client, *tenant; /* live as long as the process; "" is a client like any other */
+    const char *client, *tenant; /* copied; "" is a client like any other */
     enum gate_priority priority;
     int64_t tokens, micros; /* estimates of what it will use */
     void (*admitted)(struct ticket *ticket);
-    /* For `admitted`: OK, or why it was sent away after all. */
+
+    /* When it is refused, here or later: why, for the client to read; and which limit, as a constant for programs such
+     * as "client/tokens_per_minute" or "process/queue". For `admitted`: OK, or why it was sent away after all. */
     struct status status;
+    const char *exhausted;
 
     /* The gate's. */
     struct gate *gate;
-    struct gate_client *of_client, *of_tenant;
-    struct ticket *next, *previous;
-    struct work turn;
+    struct gate_party *of_client, *of_tenant;
+    struct gate_link link;
     struct timer patience;
     int64_t since_ns;
     int state;
-    const char *exhausted; /* which limit, for google.rpc.QuotaFailure: "client/requests_per_minute". A constant */
 };
 
 enum gate_answer {
     GATE_ADMITTED,
     GATE_WAITS,  /* `admitted` is to come, from the loop */
-    GATE_REFUSED /* ticket->status says why; RESOURCE_EXHAUSTED with a retry hint */
+    GATE_REFUSED /* ticket->status says why; RESOURCE_EXHAUSTED, with a retry hint where it may ever pass */
 };
 enum gate_answer gate_enter(struct gate *gate, struct ticket *ticket);
 
-/* Of a ticket that waits: the caller has left. `admitted` does not run any more. */
+/* Whose limit `exhausted` is: the name of the client or the tenant, as the ticket has it; NULL: of neither. */
+const char *gate_limited(const struct ticket *ticket);
+
+/* Of a ticket that waits: the caller has left. `admitted` does not run any more, even if its turn had come. Nothing
+ * happens to one that was refused. */
 void gate_withdraw(struct ticket *ticket);
 
 /* Of one that was admitted, once. What it really used. */
@@ -78,7 +95,8 @@ void gate_leave(struct ticket *ticket, int64_t tokens, int64_t micros);
 /* What was spent today before this process began, from the accounts. Before the first gate_enter. */
 void gate_remember(struct gate *gate, bool tenant, const char *name, int64_t micros);
 
-/* What the client's limits leave, for the x-ratelimit-* headers; -1 where there is no such limit. */
+/* What the client's limits leave, for the x-ratelimit-* headers; -1 where there is no such limit. After gate_enter,
+ * whatever it answered. */
 struct gate_room {
     int64_t requests_limit, requests_left, requests_reset_ms, tokens_limit, tokens_left, tokens_reset_ms;
 };

@@ -1,6 +1,7 @@
 /* Azure OpenAI: OpenAI's requests and answers by another way, and with filters before and behind the model.
  *      classic   {endpoint}/openai/deployments/{deployment}/chat/completions?api-version=2024-10-21
- *      v1        {endpoint}/openai/v1/chat/completions, the deployment as "model"; without a version */
+ *      v1        {endpoint}/openai/v1/chat/completions, the deployment as "model"; without a version
+ * and the same with /embeddings in the place of /chat/completions. */
 #include "chat/answer.h"
 #include "openai_priv.h"
 
@@ -20,18 +21,20 @@ static bool find_way(const struct provider_terms *terms, struct provider_way *wa
     way->key_header = "api-key";
     if (!terms->version[0]) {
         strcpy(way->path, "/openai/v1/chat/completions");
+        strcpy(way->embed_path, "/openai/v1/embeddings");
         return true;
     }
     if (!is_plain(terms->version))
-        return fail(st, INVALID_ARGUMENT, "llm_gateway.api_version: '%.64s' must be like 2024-10-21", terms->version);
+        return fail_field(st, "api_version", "'%.64s' must be like 2024-10-21", terms->version);
     if (!is_plain(terms->model))
-        return fail(st, INVALID_ARGUMENT,
-                    "llm_gateway.models: '%.64s' must be the name of an Azure deployment: letters, digits, '-', '_', "
-                    "'.'",
-                    terms->model);
+        return fail_field(st, "azure_deployment",
+                          "'%.64s' must be the name of an Azure deployment: letters, digits, '-', '_', '.'",
+                          terms->model);
     int length = snprintf(way->path, sizeof way->path, "/openai/deployments/%s/chat/completions?api-version=%s",
                           terms->model, terms->version);
-    return length < (int)sizeof way->path || fail(st, INVALID_ARGUMENT, "llm_gateway.api_version: is too long");
+    snprintf(way->embed_path, sizeof way->embed_path, "/openai/deployments/%s/embeddings?api-version=%s", terms->model,
+             terms->version); /* shorter than the other */
+    return length < (int)sizeof way->path || fail_field(st, "azure_deployment", "is too long");
 }
 
 /* A prompt that the filter does not let pass is told as an error, and is an outcome as if the answer had been. */
@@ -61,4 +64,6 @@ const struct provider azure_provider = {
     .read_event = openai_read_event,
     .read_error = openai_read_error,
     .read_outcome = read_outcome,
+    .write_embed = openai_write_embed,
+    .read_embed = openai_read_embed,
 };

@@ -94,22 +94,26 @@ uint32_t capability_missed(const Renga__V1__ChatRequest *request, uint32_t left_
     return missed;
 }
 
-size_t capability_degradations(struct arena *arena, uint32_t missed, Renga__V1__Degradation ***list)
+size_t capability_degradations(struct arena *arena, uint32_t missed, Renga__V1__Degradation *fallback,
+                               Renga__V1__Degradation ***list)
 {
+    if (!missed && !fallback)
+        return 0;
     Renga__V1__Degradation *all = arena_alloc(arena, PARAMETERS * sizeof *all);
-    Renga__V1__Degradation **pointers = arena_alloc(arena, PARAMETERS * sizeof(*pointers));
+    Renga__V1__Degradation **pointers = arena_alloc(arena, (PARAMETERS + 1) * sizeof(*pointers));
     size_t count = 0;
     if (!all || !pointers)
         return 0;
+    if (fallback)
+        pointers[count++] = fallback;
     for (int i = 0; i < PARAMETERS; i++) {
         if (!(missed & PARAMETER_BIT(i)))
             continue;
-        renga__v1__degradation__init(&all[count]);
-        all[count].part = (char *)(uintptr_t)parameters[i].field;
-        all[count].kind = RENGA__V1__DEGRADATION_KIND__DEGRADATION_KIND_SKIPPED;
-        all[count].reason = (char *)(uintptr_t)parameters[i].reason;
-        pointers[count] = &all[count];
-        count++;
+        renga__v1__degradation__init(&all[i]);
+        all[i].part = (char *)(uintptr_t)parameters[i].field;
+        all[i].kind = RENGA__V1__DEGRADATION_KIND__DEGRADATION_KIND_SKIPPED;
+        all[i].reason = (char *)(uintptr_t)parameters[i].reason;
+        pointers[count++] = &all[i];
     }
     *list = pointers;
     return count;

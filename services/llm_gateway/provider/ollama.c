@@ -351,6 +351,7 @@ static bool read_event(struct answer *answer, const struct sse_event *event, str
 static bool find_way(const struct provider_terms *terms, struct provider_way *way, struct status *st)
 {
     strcpy(way->path, "/api/chat");
+    strcpy(way->embed_path, "/api/embed");
     way->key_header = "Authorization"; /* of proxies before it, and of its hosted models */
     way->bearer = true;
     return true;
@@ -366,4 +367,6 @@ const struct provider ollama_provider = {
     .read_chat = read_chat,
     .read_event = read_event,
     .read_error = openai_read_error,
+    .write_embed = ollama_write_embed,
+    .read_embed = ollama_read_embed,
 };

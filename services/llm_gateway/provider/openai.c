@@ -342,6 +342,7 @@ bool openai_read_event(struct answer *answer, const struct sse_event *event, str
 static bool find_way(const struct provider_terms *terms, struct provider_way *way, struct status *st)
 {
     strcpy(way->path, "/chat/completions");
+    strcpy(way->embed_path, "/embeddings");
     way->key_header = "Authorization";
     way->bearer = true;
     return true;
@@ -359,4 +360,6 @@ const struct provider openai_provider = {
     .read_chat = openai_read_chat,
     .read_event = openai_read_event,
     .read_error = openai_read_error,
+    .write_embed = openai_write_embed,
+    .read_embed = openai_read_embed,
 };

@@ -137,6 +137,8 @@ static const struct {
     {"response_format", "response_format"},
     {"model", "model"},
     {"messages", "messages"},
+    {"input", "inputs"},
+    {"dimensions", "dimensions"},
     {"stop", "stop"},
     {"tools", "tools"},
     {"tool_choice", "tool_choice"},

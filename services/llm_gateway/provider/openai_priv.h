@@ -1,4 +1,4 @@
-/* Private to openai*.c. */
+/* Private to the providers: what OpenAI's dialects share. */
 #ifndef RENGA_LLM_GATEWAY_OPENAI_PRIV_H
 #define RENGA_LLM_GATEWAY_OPENAI_PRIV_H
 
@@ -12,6 +12,18 @@ bool openai_read_event(struct answer *answer, const struct sse_event *event, str
 
 /* openai_request.c */
 void openai_write_chat(const struct chat_question *question, struct json_writer *writer);
+
+/* openai_embed.c */
+void openai_write_embed(const struct embed_question *question, struct json_writer *writer);
+bool openai_read_embed(struct embed_answer *answer, const char *body, size_t size, struct failure *failure);
+
+/* Takes the value of a field "error". True where it is null. */
+struct pull;
+bool openai_read_embed_error(struct pull *in, struct failure *failure);
+
+/* ollama_embed.c */
+void ollama_write_embed(const struct embed_question *question, struct json_writer *writer);
+bool ollama_read_embed(struct embed_answer *answer, const char *body, size_t size, struct failure *failure);
 
 /* openai_error.c */
 void openai_read_error(int http_status, const char *body, size_t size, struct failure *failure);

@@ -34,7 +34,7 @@ struct chat_question {
 /* What a deployment is configured with, and how that makes it be reached. */
 struct provider_terms {
     const char *version; /* of the API; "": the provider's own choice */
-    const char *model;
+    const char *model;   /* classic Azure: the deployment that stands in the URL; else "" */
 };
 #define PROVIDER_PATH_MAX 512
 struct provider_way {
@@ -53,7 +53,7 @@ struct provider {
     const char *stream_type; /* Content-Type of a stream: "text/event-stream" or "application/x-ndjson" */
     uint32_t unknown;        /* PARAMETER_BITs its API does not have */
 
-    /* False with INVALID_ARGUMENT where the terms cannot be. */
+    /* False with INVALID_ARGUMENT and a field, "api_version" or "azure_deployment", where the terms cannot be. */
     bool (*find_way)(const struct provider_terms *terms, struct provider_way *way, struct status *st);
 
     /* The body of a request, one JSON object. */

@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -80,26 +81,89 @@ static int32_t retry_after(const char *text, int64_t now_ms)
     return rest && !*rest ? clamped((double)timegm(&date) * 1e3 - (double)now_ms) : 0;
 }
 
-/* Of what has run out; where neither says so, the longer wait. */
-static int32_t longest_reset(const char *(*header)(const void *from, const char *name), const void *from)
+/* ---- what is left ------------------------------------------------------------------------------------------------ */
+
+/* Anthropic's tokens are the tightest of its limits at the moment; some accounts have them for each direction. */
+static const struct limit {
+    const char *remaining, *reset;
+    bool of_tokens;
+} limits[] = {
+    {"x-ratelimit-remaining-requests", "x-ratelimit-reset-requests", false},
+    {"x-ratelimit-remaining-tokens", "x-ratelimit-reset-tokens", true},
+    {"anthropic-ratelimit-requests-remaining", "anthropic-ratelimit-requests-reset", false},
+    {"anthropic-ratelimit-tokens-remaining", "anthropic-ratelimit-tokens-reset", true},
+    {"anthropic-ratelimit-input-tokens-remaining", "anthropic-ratelimit-input-tokens-reset", true},
+    {"anthropic-ratelimit-output-tokens-remaining", "anthropic-ratelimit-output-tokens-reset", true},
+};
+
+/* Of a time zone: "Z", "+09:00". False where it is neither. */
+static bool zone(const char *text, int *minutes)
 {
-    static const struct {
-        const char *remaining, *reset;
-    } limits[] = {
-        {"x-ratelimit-remaining-requests", "x-ratelimit-reset-requests"},
-        {"x-ratelimit-remaining-tokens", "x-ratelimit-reset-tokens"},
-    };
-    int32_t of_exhausted = 0, of_any = 0;
-    for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
-        const char *remaining = header(from, limits[i].remaining), *reset = header(from, limits[i].reset);
-        int32_t ms = reset ? duration(reset) : 0;
-        if (ms > of_any)
-            of_any = ms;
-        if (remaining && strcmp(remaining, "0") == 0 && ms > of_exhausted)
-            of_exhausted = ms;
-    }
-    return of_exhausted ? of_exhausted : of_any;
+    int hour, minute, length = 0;
+    *minutes = 0;
+    if (strcmp(text, "Z") == 0 || strcmp(text, "z") == 0)
+        return true;
+    bool good = (*text == '+' || *text == '-') && sscanf(text + 1, "%2d:%2d%n", &hour, &minute, &length) == 2 &&
+                length == 5 && text[6] == '\0' && hour >= 0 && minute >= 0;
+    if (good)
+        *minutes = (hour * 60 + minute) * (*text == '+' ? 1 : -1);
+    return good;
 }
+
+/* RFC 3339: "2026-11-06T21:20:00Z". False for what is no date. */
+static bool moment(const char *text, int64_t now_ms, int32_t *ms)
+{
+    struct tm date = {0};
+    double fraction = 0;
+    int minutes;
+    const char *rest = strptime(text, "%Y-%m-%dT%H:%M:%S", &date);
+    if (rest && *rest == '.' && !number(rest, &fraction, &rest))
+        return false;
+    if (!rest || !zone(rest, &minutes))
+        return false;
+    *ms = clamped(((double)timegm(&date) - minutes * 60 + fraction) * 1e3 - (double)now_ms);
+    return true;
+}
+
+static int32_t reset(const char *text, int64_t now_ms)
+{
+    int32_t ms;
+    return moment(text, now_ms, &ms) ? ms : moment_or_duration(text, now_ms);
+}
+
+static int64_t count(const char *text)
+{
+    char *end;
+    long long value = text && *text >= '0' && *text <= '9' ? strtoll(text, &end, 10) : -1;
+    return value >= 0 && *end == '\0' ? value : -1;
+}
+
+static int64_t fewer(int64_t one, int64_t other)
+{
+    return one < 0 || (other >= 0 && other < one) ? other : one;
+}
+
+struct rate_left rate_left_of(const char *(*header)(const void *from, const char *name), const void *from,
+                              int64_t now_ms)
+{
+    struct rate_left left = {-1, -1, -1};
+    bool exhausted = false;
+    for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
+        const char *text = header(from, limits[i].reset);
+        int64_t remaining = count(header(from, limits[i].remaining)), ms = text ? reset(text, now_ms) : -1;
+        int64_t *least = limits[i].of_tokens ? &left.tokens : &left.requests;
+        *least = fewer(*least, remaining);
+        if (remaining == 0 && !exhausted) {
+            exhausted = true;
+            left.reset_ms = -1; /* that of others is of no interest any more */
+        }
+        if ((remaining == 0 || !exhausted) && ms > left.reset_ms)
+            left.reset_ms = ms;
+    }
+    return left;
+}
+
+/* ---- the hint ---------------------------------------------------------------------------------------------------- */
 
 int32_t retry_hint_ms(const char *(*header)(const void *from, const char *name), const void *from, int64_t now_ms)
 {
@@ -108,8 +172,10 @@ int32_t retry_hint_ms(const char *(*header)(const void *from, const char *name),
     int32_t hint = value && number(value, &ms, &rest) && !*rest ? clamped(ms) : 0;
     if (!hint && (value = header(from, "retry-after")))
         hint = retry_after(value, now_ms);
-    if (!hint)
-        hint = longest_reset(header, from);
+    if (!hint) {
+        int64_t reset_ms = rate_left_of(header, from, now_ms).reset_ms;
+        hint = reset_ms > 0 ? (int32_t)reset_ms : 0;
+    }
     if (!hint && (value = header(from, "x-ratelimit-reset")))
         hint = moment_or_duration(value, now_ms);
     return hint;

@@ -3,9 +3,11 @@
 #include "base/log.h"
 #include "http/client.h"
 #include "provider/provider.h"
+#include "standing.h"
 
 #include <assert.h>
 #include <ctype.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,31 +16,22 @@
 
 /* ---- where, and with which key ----------------------------------------------------------------------------------- */
 
-/* An option that was not set gives way to the variable that the provider's own libraries read. NULL: neither is. */
-static const char *setting(const struct config *config, const char *option, const char *variable)
+static const struct provider *find_provider(const char *name)
 {
-    const char *set = config_string(config, option);
-    const char *value = set && *set ? set : variable ? getenv(variable) : NULL;
-    return value && *value ? value : NULL;
-}
-
-static const struct provider *find_provider(const struct config *config)
-{
-    const char *name = config_string(config, "llm_gateway.provider");
     for (size_t i = 0; providers[i]; i++)
         if (strcmp(providers[i]->name, name) == 0)
             return providers[i];
     return NULL;
 }
 
-static struct http_url *chat_url(const char *base, const char *path, struct status *st)
+static struct http_url *url_below(const char *base, const char *path, struct status *st)
 {
     char text[URL_MAX];
     size_t length = strlen(base);
     while (length && base[length - 1] == '/')
         length--;
     if (length + strlen(path) >= sizeof text) {
-        fail(st, INVALID_ARGUMENT, "llm_gateway.upstream: has %zu bytes; a URL this long leads nowhere", length);
+        fail_field(st, "upstream", "has %zu bytes; a URL this long leads nowhere", length);
         return NULL;
     }
     memcpy(text, base, length);
@@ -46,7 +39,7 @@ static struct http_url *chat_url(const char *base, const char *path, struct stat
     struct status reason = {0};
     struct http_url *url = http_url_parse(text, &reason);
     if (!url)
-        fail(st, INVALID_ARGUMENT, "llm_gateway.upstream: %s", reason.text);
+        fail_field(st, "upstream", "%s", reason.text);
     return url;
 }
 
@@ -61,21 +54,21 @@ static bool add_key(struct deployment *deployment, const struct provider_way *wa
     bool good = http_headers_add(deployment->headers, way->key_header, value, &ignored);
     explicit_bzero(value, size);
     free(value);
-    return good || fail(st, INVALID_ARGUMENT, "llm_gateway.key: has characters that no HTTP header can carry");
+    return good || fail_field(st, "key", "has characters that no HTTP header can carry");
 }
 
 static bool add_headers(struct deployment *deployment, const struct provider_way *way, struct status *st)
 {
     struct http_headers *headers = deployment->headers;
+    if (way->version_header && !http_headers_add(headers, way->version_header, way->version, st))
+        return fail_field(st, "api_version", "has characters that no HTTP header can carry");
     /* No Accept: what is wanted stands in the body, and each byte of a header costs curl some 100 instructions. */
     return http_headers_add(headers, "Content-Type", "application/json", st) &&
-           (!way->version_header || http_headers_add(headers, way->version_header, way->version, st)) &&
            (!deployment->key || add_key(deployment, way, st));
 }
 
-static bool wants_old_token_limit(const struct config *config, const char *host)
+static bool wants_old_token_limit(const char *choice, const char *host)
 {
-    const char *choice = config_string(config, "llm_gateway.token_limit");
     if (strcmp(choice, "auto") == 0)
         return strcmp(host, openai_provider.keyed_host) != 0;
     return strcmp(choice, "max_tokens") == 0;
@@ -93,58 +86,81 @@ static void warn_of_bare_key(const struct deployment *deployment)
         log_warn("llm_gateway.bare_key", "the key and all prompts travel to %s without TLS", origin);
 }
 
-static bool find_way(const struct deployment *deployment, const struct config *config, struct provider_way *way,
-                     struct status *st)
+static bool find_way(const struct deployment *deployment, const struct deployment_terms *terms,
+                     struct provider_way *way, struct status *st)
 {
-    size_t count = 0;
-    const char *version = config_string(config, "llm_gateway.api_version");
-    const char *const *models = config_list(config, "llm_gateway.models", &count);
-    const struct provider_terms terms = {.version = version ? version : "", .model = count ? models[0] : ""};
-    if (deployment->provider == &azure_provider && terms.version[0] && count > 1)
-        return fail(st, INVALID_ARGUMENT,
-                    "llm_gateway.models: has %zu names; classic Azure has one model a deployment: name one, or leave "
-                    "llm_gateway.api_version unset for the v1 API",
-                    count);
-    return deployment->provider->find_way(&terms, way, st);
+    const char *version = terms->api_version ? terms->api_version : "", *named = terms->azure_deployment;
+    bool is_classic = deployment->provider == &azure_provider && version[0];
+    if (is_classic && !named)
+        return fail_field(st, "azure_deployment",
+                          "is not set; with an api_version the URL names the deployment: give its name, or leave "
+                          "api_version out for the v1 API");
+    if (named && !is_classic)
+        return fail_field(
+            st, "azure_deployment",
+            "is set to '%.64s', but only provider azure with an api_version names a deployment in its URL", named);
+    return deployment->provider->find_way(&(struct provider_terms){.version = version, .model = named ? named : ""},
+                                          way, st);
 }
 
-static bool set_up(struct deployment *deployment, const struct config *config, struct status *st)
+static bool find_urls(struct deployment *deployment, const char *base, const struct provider_way *way,
+                      struct status *st)
+{
+    deployment->chat_url = url_below(base, way->path, st);
+    if (deployment->chat_url && way->embed_path[0])
+        deployment->embed_url = url_below(base, way->embed_path, st);
+    return deployment->chat_url && (deployment->embed_url || !way->embed_path[0]);
+}
+
+static void find_key(struct deployment *deployment, const struct deployment_terms *terms)
+{
+    const struct provider *provider = deployment->provider;
+    const char *host = http_url_host(deployment->chat_url);
+    bool needs_key = provider->keyed_host && strcmp(host, provider->keyed_host) == 0;
+    deployment->key = terms->key && *terms->key ? terms->key : NULL;
+    if (!deployment->key && needs_key && provider->key_variable) {
+        const char *key = getenv(provider->key_variable);
+        deployment->key = key && *key ? key : NULL;
+    }
+    deployment->unset = needs_key && !deployment->key;
+}
+
+static bool set_up(struct deployment *deployment, const struct deployment_terms *terms, struct status *st)
 {
     struct provider_way way = {0};
-    const struct provider *provider = deployment->provider = find_provider(config);
-    assert(provider); /* the option's choices are the table's names */
-    const char *base = setting(config, "llm_gateway.upstream", provider->url_variable);
-    if (!base && !provider->base_url)
-        return fail(st, INVALID_ARGUMENT,
-                    "llm_gateway.upstream: is not set; %s needs one, such as "
-                    "https://NAME.openai.azure.com",
-                    provider->name);
-    deployment->key = setting(config, "llm_gateway.key", provider->key_variable);
+    const struct provider *provider = deployment->provider = find_provider(terms->provider);
+    assert(provider); /* the choices are the table's names */
+    const char *base = terms->upstream && *terms->upstream ? terms->upstream : provider->base_url;
+    if (!base)
+        return fail_field(st, "upstream", "is not set; %s needs one, such as https://NAME.openai.azure.com",
+                          provider->name);
     deployment->headers = http_headers_create();
-    if (!find_way(deployment, config, &way, st))
+    if (!find_way(deployment, terms, &way, st) || !find_urls(deployment, base, &way, st))
         return false;
-    deployment->chat_url = chat_url(base ? base : provider->base_url, way.path, st);
-    return deployment->chat_url && add_headers(deployment, &way, st);
+    find_key(deployment, terms);
+    return add_headers(deployment, &way, st);
 }
 
-struct deployment *deployment_create(const struct config *config, struct status *st)
+struct deployment *deployment_create(const struct deployment_terms *terms, struct status *st)
 {
     struct deployment *deployment = calloc(1, sizeof *deployment);
     if (!deployment) {
         fail(st, RESOURCE_EXHAUSTED, "no memory for a deployment");
         return NULL;
     }
-    deployment->name = "upstream";
-    if (!set_up(deployment, config, st)) {
+    pthread_mutex_init(&deployment->teaching, NULL);
+    deployment->name = terms->name;
+    if (!set_up(deployment, terms, st)) {
         deployment_destroy(&deployment);
         return NULL;
     }
-    const char *host = http_url_host(deployment->chat_url), *keyed_host = deployment->provider->keyed_host;
-    deployment->unset = !deployment->key && keyed_host && strcmp(host, keyed_host) == 0;
-    deployment->old_token_limit = wants_old_token_limit(config, host);
-    deployment->token_limit_is_set = strcmp(config_string(config, "llm_gateway.token_limit"), "auto") != 0;
-    deployment->output_tokens = config_integer(config, "llm_gateway.output_tokens");
-    deployment->context_tokens = config_integer(config, "llm_gateway.context_tokens");
+    deployment->old_token_limit = wants_old_token_limit(terms->token_limit, http_url_host(deployment->chat_url));
+    deployment->embeds_base64 = deployment->provider == &azure_provider ||
+                                strcmp(http_url_host(deployment->chat_url), openai_provider.keyed_host) == 0;
+    deployment->token_limit_is_set = strcmp(terms->token_limit, "auto") != 0;
+    deployment->output_tokens = terms->output_tokens;
+    deployment->context_tokens = terms->context_tokens;
+    deployment->limits = terms->limits;
     warn_of_bare_key(deployment);
     return deployment;
 }
@@ -156,30 +172,67 @@ void deployment_destroy(struct deployment **deployment_pointer)
         return;
     *deployment_pointer = NULL;
     http_url_destroy(&deployment->chat_url);
+    http_url_destroy(&deployment->embed_url);
     http_headers_destroy(&deployment->headers);
+    pthread_mutex_destroy(&deployment->teaching);
+    while (deployment->models) {
+        struct deployment_model *model = deployment->models;
+        deployment->models = model->next;
+        standing_destroy(&model->standing);
+        free(model);
+    }
     free(deployment);
+}
+
+struct standing *deployment_standing(struct deployment *deployment, const char *name)
+{
+    struct deployment_model *model = deployment->models;
+    while (model && strcmp(model->name, name) != 0)
+        model = model->next;
+    if (model)
+        return model->standing;
+    model = calloc(1, sizeof *model);
+    struct standing *standing = model ? standing_create(deployment->name, &deployment->limits) : NULL;
+    if (!standing) {
+        free(model);
+        return NULL;
+    }
+    *model = (struct deployment_model){.next = deployment->models, .name = name, .standing = standing};
+    deployment->models = model;
+    return standing;
 }
 
 /* ---- what was refused -------------------------------------------------------------------------------------------- */
 
-uint32_t deployment_left_out(const struct deployment *deployment, const char *model)
-{
-    for (size_t i = 0; i < deployment->lesson_count; i++)
-        if (strcmp(deployment->lessons[i].model, model) == 0)
-            return deployment->lessons[i].left_out;
-    return 0;
-}
-
-void deployment_learn(struct deployment *deployment, const char *model, uint32_t left_out)
+static size_t find_lesson(const struct deployment *deployment, size_t count, const char *model)
 {
     size_t i = 0;
-    while (i < deployment->lesson_count && strcmp(deployment->lessons[i].model, model) != 0)
+    while (i < count && strcmp(deployment->lessons[i].model, model) != 0)
         i++;
-    if (i == LESSONS_MAX)
-        return;
-    if (i == deployment->lesson_count)
-        deployment->lessons[deployment->lesson_count++] = (struct lesson){.model = model};
-    deployment->lessons[i].left_out |= left_out;
+    return i;
+}
+
+uint32_t deployment_left_out(const struct deployment *deployment, const char *model)
+{
+    size_t count = atomic_load_explicit(&deployment->lesson_count, memory_order_acquire);
+    size_t i = find_lesson(deployment, count, model);
+    return i < count ? atomic_load_explicit(&deployment->lessons[i].left_out, memory_order_relaxed) : 0;
+}
+
+/* A lesson is whole before it is counted. */
+void deployment_learn(struct deployment *deployment, const char *model, uint32_t left_out)
+{
+    pthread_mutex_lock(&deployment->teaching);
+    size_t count = atomic_load_explicit(&deployment->lesson_count, memory_order_relaxed);
+    size_t i = find_lesson(deployment, count, model);
+    if (i < LESSONS_MAX) {
+        if (i == count)
+            deployment->lessons[i].model = model;
+        atomic_fetch_or_explicit(&deployment->lessons[i].left_out, left_out, memory_order_relaxed);
+        if (i == count)
+            atomic_store_explicit(&deployment->lesson_count, count + 1, memory_order_release);
+    }
+    pthread_mutex_unlock(&deployment->teaching);
 }
 
 /* ---- keeping the key to ourselves -------------------------------------------------------------------------------- */

@@ -2,9 +2,10 @@
 #ifndef RENGA_LLM_GATEWAY_DEPLOYMENT_H
 #define RENGA_LLM_GATEWAY_DEPLOYMENT_H
 
-#include "base/config.h"
 #include "base/status.h"
+#include "limits/limits.h"
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -12,34 +13,72 @@
 struct http_headers;
 struct http_url;
 struct provider;
+struct standing;
+
+/* The choices there are, for options and for the document alike. */
+#define DEPLOYMENT_PROVIDERS          "openai|azure|anthropic|ollama"
+#define DEPLOYMENT_TOKEN_LIMITS       "auto|max_completion_tokens|max_tokens"
+#define DEPLOYMENT_OUTPUT_TOKENS_MAX  1000000
+#define DEPLOYMENT_CONTEXT_TOKENS_MAX 10000000
+
+/* As a deployment is configured. All texts are borrowed for as long as it lives; NULL is what was not said. */
+struct deployment_terms {
+    const char *name;
+    const char *provider;    /* one of DEPLOYMENT_PROVIDERS */
+    const char *upstream;    /* NULL: the provider's own base URL */
+    const char *key;         /* NULL: that of the provider's variable, where it is asked at its keyed host; else none */
+    const char *api_version; /* NULL: the provider's own choice */
+    const char *azure_deployment;
+    const char *token_limit; /* one of DEPLOYMENT_TOKEN_LIMITS */
+    int64_t output_tokens, context_tokens;
+    struct limits limits;
+};
 
 /* What a model has refused to take, so that it is not sent again. */
 #define LESSONS_MAX 64
 struct lesson {
-    const char *model; /* borrowed from the configuration */
-    uint32_t left_out; /* PARAMETER_BITs (capability.h) */
+    const char *model;         /* borrowed from the configuration */
+    _Atomic uint32_t left_out; /* PARAMETER_BITs (capability.h) */
 };
 
+/* How each model that is asked there stands. */
+struct deployment_model {
+    struct deployment_model *next;
+    const char *name;
+    struct standing *standing;
+};
+
+/* Shared by the loops: all but the lessons is constant, and a standing has a lock of its own. */
 struct deployment {
     const char *name;
     const struct provider *provider;
     struct http_url *chat_url;
+    struct http_url *embed_url;   /* NULL: the provider has no embeddings */
     struct http_headers *headers; /* the key is in them */
     const char *key;              /* NULL: none. Borrowed from the configuration or the environment */
     bool old_token_limit;         /* "max_tokens" rather than "max_completion_tokens" */
     bool token_limit_is_set;      /* by the operator, who knows better than a table */
+    bool embeds_base64;           /* it is known to give vectors in base64 */
     int64_t output_tokens, context_tokens;
+    struct limits limits; /* what each of its models may be asked at most */
+    struct deployment_model *models;
+    pthread_mutex_t teaching; /* around what adds a lesson; they are read without it */
     struct lesson lessons[LESSONS_MAX];
-    size_t lesson_count;
+    _Atomic size_t lesson_count;
     bool unset; /* nobody has said where to ask: nothing may leave this machine */
 };
 
-/* The one of the options llm_gateway.provider, .upstream, .key and those beside them. */
-struct deployment *deployment_create(const struct config *config, struct status *st);
+/* INVALID_ARGUMENT names the field of the terms, also in `st->field`. */
+struct deployment *deployment_create(const struct deployment_terms *terms, struct status *st);
 void deployment_destroy(struct deployment **deployment);
 
-/* What a model of this deployment does not take, and that it has just refused one more. `model` is borrowed for good.
- * Past LESSONS_MAX models nothing more is learned: they are asked with everything, and refuse, each time. */
+/* How a model stands there: made when it is first asked for, at start. `model` is borrowed for as long as the
+ * deployment lives. NULL: out of memory. */
+struct standing *deployment_standing(struct deployment *deployment, const char *model);
+
+/* What a model of this deployment does not take, and that it has just refused one more. `model` is borrowed for as long
+ * as the deployment lives. Past LESSONS_MAX models nothing more is learned: they are asked with everything, and refuse,
+ * each time. Any thread. */
 uint32_t deployment_left_out(const struct deployment *deployment, const char *model);
 void deployment_learn(struct deployment *deployment, const char *model, uint32_t left_out);
 

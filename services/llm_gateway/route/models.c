@@ -1,50 +1,20 @@
 #include "models.h"
 
-#include "base/nearest.h"
+#include "base/clock.h"
 #include "deployment.h"
 #include "provider/provider.h"
+#include "route.h"
 #include "rpc/rpc.h"
+#include "standing.h"
 
-#include <string.h>
-
-#define NAME_MAX_BYTES 128
-
-static const char DEFAULT[] = "default";
-
-bool models_init(struct models *models, const struct config *config, struct status *st)
-{
-    models->names = config_list(config, "llm_gateway.models", &models->count);
-    if (models->count < 1 || models->count > MODELS_MAX)
-        return fail(st, INVALID_ARGUMENT, "llm_gateway.models: has %zu names; 1 to %d are allowed", models->count,
-                    MODELS_MAX);
-    for (size_t i = 0; i < models->count; i++)
-        if (!models->names[i][0] || strlen(models->names[i]) > NAME_MAX_BYTES)
-            return fail(st, INVALID_ARGUMENT, "llm_gateway.models: name %zu has %zu bytes; 1 to %d are allowed", i + 1,
-                        strlen(models->names[i]), NAME_MAX_BYTES);
-    return true;
-}
-
-const char *models_find(const struct models *models, const char *name, struct status *st)
-{
-    for (size_t i = 0; i < models->count; i++)
-        if (strcmp(models->names[i], name) == 0)
-            return models->names[i];
-    if (strcmp(name, DEFAULT) == 0)
-        return models->names[0];
-    struct nearest nearest = nearest_to(name);
-    for (size_t i = 0; i < models->count; i++)
-        nearest_try(&nearest, models->names[i]);
-    if (nearest.name)
-        fail(st, NOT_FOUND, "no model '%s' here; did you mean '%s'?", name, nearest.name);
-    else
-        fail(st, NOT_FOUND, "no model '%s' here; ListModels has the names, llm_gateway.models sets them", name);
-    return NULL;
-}
+struct listed_target {
+    Renga__V1__Deployment deployment;
+    Renga__V1__AnsweredBy target;
+};
 
 struct listed {
     Renga__V1__Model model;
-    Renga__V1__Deployment deployment, *deployments;
-    Renga__V1__AnsweredBy target;
+    Renga__V1__Price price;
 };
 
 static char *unconst(const char *text)
@@ -52,43 +22,99 @@ static char *unconst(const char *text)
     return (char *)(uintptr_t)text;
 }
 
-/* What a server that is merely compatible can really do is not known: it is said to do what the API has. */
-static void fill(struct listed *listed, const char *name, bool is_default, const struct deployment *deployment)
+static Renga__V1__CircuitState circuit_of(struct standing *standing)
 {
-    renga__v1__model__init(&listed->model);
-    renga__v1__deployment__init(&listed->deployment);
-    renga__v1__answered_by__init(&listed->target);
-    listed->model.name = unconst(name);
-    if (is_default)
-        listed->model.description = unconst("Also answers to the name \"default\".");
-    listed->model.chat = listed->model.streaming = true;
-    listed->model.tools = listed->model.structured_output = true;
-    listed->model.deployments = &listed->deployments;
-    listed->model.n_deployments = 1;
-    listed->deployments = &listed->deployment;
-    listed->deployment.target = &listed->target;
-    listed->deployment.weight = 1;
-    listed->deployment.circuit = RENGA__V1__CIRCUIT_STATE__CIRCUIT_STATE_CLOSED;
-    listed->target.deployment = unconst(deployment->name);
-    listed->target.provider = unconst(deployment->provider->name);
-    listed->target.model = unconst(name);
+    static const Renga__V1__CircuitState states[] = {
+        [CIRCUIT_CLOSED] = RENGA__V1__CIRCUIT_STATE__CIRCUIT_STATE_CLOSED,
+        [CIRCUIT_OPEN] = RENGA__V1__CIRCUIT_STATE__CIRCUIT_STATE_OPEN,
+        [CIRCUIT_HALF_OPEN] = RENGA__V1__CIRCUIT_STATE__CIRCUIT_STATE_HALF_OPEN,
+    };
+    struct standing_view view;
+    standing_view(standing, clock_now_ns(), &view);
+    return states[view.circuit];
 }
 
-void models_list(const struct models *models, const struct deployment *deployment, struct rpc_call *call,
-                 Renga__V1__ListModelsResponse_Closure reply)
+static void fill_target(struct listed_target *listed, const struct target *target)
 {
-    struct listed *listed = arena_alloc(rpc_call_arena(call), models->count * sizeof *listed);
-    Renga__V1__Model **list = arena_alloc(rpc_call_arena(call), models->count * sizeof(*list));
-    if (!listed || !list) {
-        rpc_fail_with(call, RESOURCE_EXHAUSTED, "no memory for a list of %zu models", models->count);
-        return;
+    renga__v1__deployment__init(&listed->deployment);
+    renga__v1__answered_by__init(&listed->target);
+    listed->deployment.target = &listed->target;
+    listed->deployment.weight = (int32_t)target->weight;
+    listed->deployment.rank = (int32_t)target->rank;
+    listed->deployment.circuit = circuit_of(target->standing);
+    listed->target.deployment = unconst(target->deployment->name);
+    listed->target.provider = unconst(target->deployment->provider->name);
+    listed->target.model = unconst(target->model);
+}
+
+static bool fill_targets(Renga__V1__Model *model, const struct route *route, struct arena *arena)
+{
+    struct listed_target *listed = arena_alloc(arena, route->target_count * sizeof *listed);
+    model->deployments = arena_alloc(arena, route->target_count * sizeof(*model->deployments));
+    if (!listed || !model->deployments)
+        return false;
+    for (size_t i = 0; i < route->target_count; i++) {
+        fill_target(&listed[i], &route->targets[i]);
+        model->deployments[i] = &listed[i].deployment;
     }
-    for (size_t i = 0; i < models->count; i++) {
-        fill(&listed[i], models->names[i], i == 0, deployment);
+    model->n_deployments = route->target_count;
+    return true;
+}
+
+static void fill_price(struct listed *listed, const struct price *price)
+{
+    if (!price)
+        return;
+    renga__v1__price__init(&listed->price);
+    listed->price.input_micros = price->input_micros;
+    listed->price.cached_input_micros = price->cached_input_micros;
+    listed->price.cache_write_micros = price->cache_write_micros;
+    listed->price.output_micros = price->output_micros;
+    listed->model.price = &listed->price;
+}
+
+/* What a server that is merely compatible can really do is not known: it is said to do what the API has. */
+static bool fill(struct listed *listed, const struct route *route, bool is_default, struct arena *arena)
+{
+    Renga__V1__Model *model = &listed->model;
+    renga__v1__model__init(model);
+    model->name = unconst(route->name);
+    model->description = unconst(route->description);
+    if (is_default && !route->description[0])
+        model->description = unconst("Also answers to the name \"default\".");
+    model->chat = model->streaming = model->structured_output = route->chat;
+    model->tools = route->chat && route->tools;
+    model->embeddings = route->embeddings;
+    model->context_tokens = route->context_tokens;
+    model->max_output_tokens = route->max_output_tokens;
+    model->dimensions = route->embeddings ? route->dimensions : 0;
+    fill_price(listed, route->targets[0].price);
+    return fill_targets(model, route, arena);
+}
+
+bool models_of(const struct routes *routes, struct arena *arena, Renga__V1__ListModelsResponse *response)
+{
+    size_t count = routes_count(routes);
+    struct listed *listed = arena_alloc(arena, count * sizeof *listed);
+    Renga__V1__Model **list = arena_alloc(arena, count * sizeof(*list));
+    if (!listed || !list)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        if (!fill(&listed[i], routes_at(routes, i), i == 0, arena))
+            return false;
         list[i] = &listed[i].model;
     }
-    Renga__V1__ListModelsResponse response = RENGA__V1__LIST_MODELS_RESPONSE__INIT;
-    response.models = list;
-    response.n_models = models->count;
-    reply(&response, call);
+    renga__v1__list_models_response__init(response);
+    response->models = list;
+    response->n_models = count;
+    return true;
+}
+
+void models_list(const struct routes *routes, struct rpc_call *call, Renga__V1__ListModelsResponse_Closure reply)
+{
+    Renga__V1__ListModelsResponse response;
+    if (models_of(routes, rpc_call_arena(call), &response))
+        reply(&response, call);
+    else
+        rpc_fail_with(call, RESOURCE_EXHAUSTED, "no memory for a list of %zu models", routes_count(routes));
 }

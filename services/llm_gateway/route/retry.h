@@ -7,10 +7,14 @@
  *      FAILED_PRECONDITION, NOT_FOUND              no                      at once
  *      INVALID_ARGUMENT and all others             no                      no
  *
- * Backoff is exponential with full jitter; a hint of the provider counts instead where it is longer. What does not fit
- * into the caller's time is not waited for. Where a piece of the answer has gone out nothing is tried again. */
+ * In this order: those of the rank that have not been asked, the same ones again, the next rank. Backoff is exponential
+ * with full jitter; a hint of the provider comes on top of it, so that callers who were told the same do not come back
+ * at the same moment. What does not fit into the caller's time is not waited for. Where a piece of the answer has gone
+ * out nothing is tried again. */
 #ifndef RENGA_LLM_GATEWAY_RETRY_H
 #define RENGA_LLM_GATEWAY_RETRY_H
+
+#include "base/status.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -29,8 +33,44 @@ struct retry_policy {
         .attempts = 3, .base_ms = 500, .max_ms = 8000, .hint_ms = 30000                                                \
     }
 
+/* ---- after an attempt has failed --------------------------------------------------------------------------------- */
+
+enum retry_step {
+    RETRY_NEVER,     /* nothing helps; `wait_ms` is what the caller is told of when to come back (0: nothing) */
+    RETRY_OTHER,     /* at once, one of this rank that has not been asked */
+    RETRY_SAME,      /* after `wait_ms`, one of this rank that has been asked and may mend */
+    RETRY_NEXT_RANK, /* at once, one that stands in */
+};
+
+struct retry_question {
+    enum status_code code;
+    bool quota; /* the account is empty */
+    bool begun; /* a piece of the answer has gone out */
+    /* What standing_prospects fills. */
+    bool others;     /* of this rank that have not been asked, and can be */
+    bool again;      /* ... that have been asked before, and may mend. The one that failed counts by its code alone */
+    bool lower;      /* of the ranks after it */
+    int64_t hint_ms; /* how long the provider wants to be left alone; 0: it does not say */
+    unsigned attempts, attempts_all; /* made in this rank, and in all */
+    int64_t left_ms;                 /* of the caller's time */
+};
+
+/* Attempts never exceed the policy's in a rank, nor RETRY_ATTEMPTS_MAX in all; a wait is always shorter than what is
+ * left. Decides by random numbers only how long. */
+enum retry_step retry_decide(const struct retry_policy *policy, const struct retry_question *question,
+                             int64_t *wait_ms);
+
+/* Whether the deployment that failed so may succeed with the same request a little later. */
+bool retry_mends(enum status_code code, bool quota);
+
+/* Nobody can be asked at present (standing_choose): whether that is waited out, for the `turn`th time in this call,
+ * from 1. There are as many waits as the policy has attempts, less the first. */
+bool retry_wait(const struct retry_policy *policy, unsigned turn, int64_t hint_ms, int64_t left_ms, int64_t *wait_ms);
+
+/* ---- the budget -------------------------------------------------------------------------------------------------- */
+
 /* A share of the requests may be retries, however sick the upstreams are: each first request earns `ratio` of one, kept
- * up to `most`; each retry and each fallback spends one. Shared by the loops, without a lock. */
+ * up to `most`; each retry and each fallback spends one. It starts full. Shared by the loops, without a lock. */
 struct retry_budget {
     _Atomic int64_t thousandths;
     int64_t earns, most; /* thousandths of a retry */

@@ -17,6 +17,7 @@
 #define ROUTE_TARGETS_MAX 32
 
 struct deployment;
+struct standing;
 
 /* In micro-USD for 1,000,000 tokens. */
 struct price {
@@ -27,6 +28,7 @@ struct price {
 struct target {
     struct deployment *deployment;
     const char *model;         /* as the upstream calls it */
+    struct standing *standing; /* how it stands there; shared with other routes that ask the same */
     unsigned weight;           /* share of the load among those of the same rank, at least 1 */
     unsigned rank;             /* 0 shares the load; 1 and up stand in, asked when all lower ranks have failed */
     const struct price *price; /* NULL: the table has none */
@@ -39,6 +41,7 @@ struct cache_terms {
 };
 
 struct route {
+    size_t index; /* among all routes */
     const char *name, *description;
     struct target targets[ROUTE_TARGETS_MAX]; /* by rank */
     size_t target_count;                      /* at least 1 */
@@ -61,6 +64,9 @@ const struct route *routes_at(const struct routes *routes, size_t index);
 
 /* NULL with NOT_FOUND, which suggests the nearest name. "default" is the first of the list. */
 const struct route *routes_find(const struct routes *routes, const char *name, struct status *st);
+
+/* False with FAILED_PRECONDITION where nobody has said where its models are asked. */
+bool route_is_set_up(const struct route *route, struct status *st);
 
 /* Every deployment once. */
 size_t routes_deployments(const struct routes *routes);

@@ -1,35 +1,49 @@
-/* How a deployment stands: its circuit breaker, what is under way there, what its limits leave. One a deployment,
- * shared by the loops of the process behind a lock of its own.
+/* How a deployment stands: its circuit breaker (breaker.h), what is under way there, what its limits leave. One for
+ * each model that is asked there, since providers fail and count by model; shared by the loops of the process behind a
+ * lock.
  *
- *      CLOSED --failures--> OPEN --rest is over--> HALF_OPEN --successes--> CLOSED
- *                             ^                        |
- *                             '-------- failure -------'
- *
- * It opens at BREAKER_FAILURES failures in a row, or when at least half of BREAKER_WINDOW_MIN or more requests of the
- * last ten seconds have failed; it rests for a time that doubles up to a limit while trials fail. A deployment that
- * asked to be left alone (Retry-After) rests as long as it said, without a move of the breaker. */
+ * The breaker opens at BREAKER_FAILURES failures in a row, or when at least half of BREAKER_WINDOW_MIN or more requests
+ * of the last ten seconds have failed; it rests for a time that doubles up to a limit while trials fail. A deployment
+ * that asked to be left alone (Retry-After) rests as long as it said, without a move of the breaker. */
 #ifndef RENGA_LLM_GATEWAY_STANDING_H
 #define RENGA_LLM_GATEWAY_STANDING_H
 
+#include "base/status.h"
 #include "limits/limits.h"
+#include "route/breaker.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
+struct retry_question;
 struct route;
 struct standing;
 
-enum circuit { CIRCUIT_CLOSED, CIRCUIT_OPEN, CIRCUIT_HALF_OPEN };
+#define STANDING_REST_MS       1000    /* of one that wants to be left alone and does not say for how long */
+#define STANDING_QUOTA_REST_MS 60000   /* of an account that is empty: somebody has to fill it */
+#define STANDING_REST_MAX_MS   3600000 /* a header must not take a deployment out of service for days */
+#define STANDING_HEARD_MAX_MS  5000    /* see standing_hear */
 
+/* `deployment` is borrowed, and stands in logs. NULL: out of memory. */
 struct standing *standing_create(const char *deployment, const struct limits *limits);
 void standing_destroy(struct standing **standing);
+/* From now on it is asked whatever has happened before: it has no breaker, and only its limits count. That it wants to
+ * be left alone is kept in mind for those who ask once more (standing_prospects). Before the first standing_take. */
+void standing_forgive(struct standing *standing);
 
 /* Why a deployment cannot be asked now. */
 enum standing_refusal { STANDING_FREE, STANDING_BROKEN, STANDING_RESTS, STANDING_BUSY, STANDING_RATE };
 
+/* What was taken: to be kept until it is given back. */
+struct standing_place {
+    int64_t reserved; /* tokens */
+    uint32_t period;  /* of the breaker */
+};
+
 /* Takes a place, with an estimate of the tokens. Where it is refused, `wait_ms` says after what time it is worth asking
  * again (0: when one of those under way has ended). Times are of clock_now_ns. */
-enum standing_refusal standing_take(struct standing *standing, int64_t now_ns, int64_t tokens, int64_t *wait_ms);
+enum standing_refusal standing_take(struct standing *standing, int64_t now_ns, int64_t tokens,
+                                    struct standing_place *place, int64_t *wait_ms);
 
 /* How a request went. Every standing_take that was STANDING_FREE is followed by one. */
 enum standing_verdict {
@@ -41,18 +55,24 @@ enum standing_verdict {
 struct standing_report {
     enum standing_verdict verdict;
     int64_t rest_ms;
-    int64_t reserved, tokens; /* as they were taken, and as they were */
+    struct standing_place place;
+    int64_t tokens; /* what it really used; 0 where it failed */
 };
 void standing_give_back(struct standing *standing, int64_t now_ns, const struct standing_report *report);
 
-/* What is left at the provider, as it says itself in x-ratelimit-remaining-{requests,tokens}: -1 where it does not.
- * Nothing left rests the deployment until the reset. */
+/* The verdict and the rest that follow from how an attempt ended; `quota`: the account is empty. What failed before it
+ * left this process (our own queue, a URL that cannot be asked) is STANDING_UNKNOWN, which a code does not tell. */
+void standing_judge(struct standing_report *report, enum status_code code, bool quota, int64_t hint_ms);
+
+/* What is left at the provider, as it says itself (provider/retry_hint.h): -1 where it does not. Nothing left rests the
+ * deployment until the reset, yet never for longer than STANDING_HEARD_MAX_MS: most say when all will be back, long
+ * after the next request may come, and one that comes too early is told so by a 429. */
 void standing_hear(struct standing *standing, int64_t now_ns, int64_t requests, int64_t tokens, int64_t reset_ms);
 
 struct standing_view {
     enum circuit circuit;
     unsigned outstanding;
-    int64_t rests_ms; /* still; 0: it does not */
+    int64_t rests_ms; /* still, for either reason; 0: it does not */
     uint64_t opened;  /* times the breaker has opened */
 };
 void standing_view(struct standing *standing, int64_t now_ns, struct standing_view *view);
@@ -61,14 +81,26 @@ void standing_view(struct standing *standing, int64_t now_ns, struct standing_vi
 
 /* Which target is to be asked, its place taken: of the lowest rank that has one to be asked, the one with the fewest
  * requests under way for its weight; among equals at random by weight. Those in `tried` (a bit each) come only where
- * `again` allows them, after the untried of their rank. -1: none; then `refusal` and `wait_ms` tell of the soonest. */
+ * `again` allows them, after the untried of their rank. -1: none; then `refusal` and `wait_ms` tell of the soonest, or
+ * `refusal` is STANDING_FREE: all have been tried. */
 struct choice {
     uint32_t tried, again; /* targets asked already; those of them that may be asked once more */
     unsigned rank_min;     /* lower ranks have had their attempts */
     int64_t tokens;
+    struct standing_place place; /* of the one that was chosen */
     enum standing_refusal refusal;
     int64_t wait_ms;
 };
 int standing_choose(const struct route *route, struct choice *choice, int64_t now_ns);
+
+/* Notes that a target was asked and failed, and whether it may be asked again (retry_mends). */
+void standing_note_failure(const struct route *route, struct choice *choice, int target, enum status_code code,
+                           bool quota);
+
+/* Whom retry_decide may hope for after a target of `rank` failed: sets others, again, lower and hint_ms (how long the
+ * soonest of `again` rests) of the question. Only those count that could be asked now, or, for `again`, after a wait.
+ */
+void standing_prospects(const struct route *route, const struct choice *choice, unsigned rank, int64_t now_ns,
+                        struct retry_question *question);
 
 #endif

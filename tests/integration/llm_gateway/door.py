@@ -52,7 +52,7 @@ class Gateway:
         self.process = subprocess.Popen(
             [f"{BIN}/renga-llm-gateway", "--rpc.listen=127.0.0.1:0", "--http.listen=", "--log.format=json", "--loops=2",
              "--llm_gateway.http.listen=127.0.0.1:0", f"--llm_gateway.upstream=http://127.0.0.1:{upstream_port}/v1",
-             "--llm_gateway.key=sk-test-0123456789", f"--llm_gateway.models={models}", *flags],
+             "--llm_gateway.key=sk-test-0123456789", "--llm_gateway.attempts=1", "--llm_gateway.breaker=off", f"--llm_gateway.models={models}", *flags],
             stderr=subprocess.PIPE, text=True)
         self.log = []
         for line in self.process.stderr:
@@ -174,10 +174,32 @@ def _():
     refused(Wire(door).send("POST", CHAT, b'{"messages":[' + b"0," * MIB + b"0]}"), 400, "invalid_json")
 
 
-@check("embeddings are refused in OpenAI's words")
+@check("embeddings are answered, and refused in OpenAI's words")
 def _():
-    headers = refused(Wire(door).send("POST", "/v1/embeddings", b'{"model":"m","input":"x"}'), 501, "unimplemented")
+    def send(body, **more):
+        return Wire(door).send("POST", "/v1/embeddings", body, **more)
+
+    status, headers, body = send(b'{"model":"embeds","input":["3f800000 00000001","bf000000 7f7fffff"]}').read()
+    expect(status == 200 and headers["content-type"] == "application/json", f"{status} {headers}")
+    expect(body == b'{"object":"list","data":[{"object":"embedding","index":0,"embedding":[1,1e-45]},'
+           b'{"object":"embedding","index":1,"embedding":[-0.5,3.4028235e+38]}],"model":"scripted-embedding-2026",'
+           b'"usage":{"prompt_tokens":11,"total_tokens":11}}', body)
+    refused(send(b'{"model":"embeds","input":"x"}', kind="text/plain"), 415, "unsupported_media_type")
+    refused(send(b'{"model":"embeds","input":"x"'), 400, "invalid_json")
+    refused(send(b'{"model":"embeds","input":[1,2]}'), 400, "unsupported_value", "input[0]")
+    refused(send(b'{"model":"embeds","input":["x",""]}'), 400, None, "input[1]")
+    refused(send(b'{"model":"nix","input":"x"}'), 404, "model_not_found", "model")
+    status, headers, body = send(b'{"model":"embeds-nan","input":"x"}').read()
+    expect(status == 500 and json.loads(body)["error"]["code"] == "data_loss", f"{status} {body}")
     expect(headers["x-should-retry"] == "false", headers)
+
+
+@check("a million numbers are written out as text")
+def _():
+    status, _, body = Wire(door).send("POST", "/v1/embeddings", json.dumps(
+        {"model": "embeds-base64", "input": ["488 long"] * 2048}).encode()).read()
+    data = json.loads(body)["data"]
+    expect(status == 200 and len(data) == 2048 and data[2047]["embedding"][:3] == [8, 0.1, -1e-8], f"{status} {len(body)}")
 
 
 @check("a failure in mid-stream is an event, and no [DONE] follows")

@@ -52,14 +52,17 @@ process.on('exit', () => children.forEach(child => child.kill()))
 const { renga } = grpc.loadPackageDefinition(loadSync('renga/v1/llm_gateway.proto',
   { includeDirs: [here('../../../proto')], keepCase: true, longs: Number, enums: String, oneofs: true, defaults: true }))
 let gateway
-// Starts one more gateway; from then on it is the one that is asked.
+// Starts one more gateway; from then on it is the one that is asked. Gives its log as far as it came, which names its ports.
 export async function open(provider, url, models, more = []) {
   const log = await start(`${process.env.RENGA_BIN}/renga-llm-gateway`,
     ['--rpc.listen=127.0.0.1:0', '--http.listen=', '--log.format=json', '--llm_gateway.key=sk-scripted-0123',
       `--llm_gateway.provider=${provider}`, `--llm_gateway.upstream=${url}`,
-      `--llm_gateway.models=${models}`, '--llm_gateway.idle_timeout=2s', ...more], 'rpc.listening')
-  const port = /port (\d+)/.exec(log)[1]
+      `--llm_gateway.models=${models}`, '--llm_gateway.idle_timeout=2s',
+      '--llm_gateway.attempts=1', '--llm_gateway.breaker=off', ...more],
+    more.some(flag => flag.startsWith('--llm_gateway.http.listen')) ? 'llm_gateway.listening' : 'rpc.listening')
+  const port = /rpc\.listening.*?port (\d+)/.exec(log)[1]
   gateway = new renga.v1.LlmGateway(`127.0.0.1:${port}`, grpc.credentials.createInsecure())
+  return log
 }
 const options = () => ({ deadline: Date.now() + 10000 })
 export const asked = (model, more = {}) => ({ model, messages: [{ role: 'CHAT_ROLE_USER', content: '連歌とは?' }], ...more })
@@ -67,6 +70,8 @@ export const asked = (model, more = {}) => ({ model, messages: [{ role: 'CHAT_RO
 
 export const chat = request => new Promise(resolve =>
   gateway.Chat(request, new grpc.Metadata(), options(), (error, response) => resolve({ code: error?.code ?? OK, error, response })))
+export const embed = request => new Promise(resolve =>
+  gateway.Embed(request, new grpc.Metadata(), options(), (error, response) => resolve({ code: error?.code ?? OK, error, response })))
 export const stream = request => new Promise(resolve => {
   const events = []
   gateway.ChatStream(request, new grpc.Metadata(), options()).on('data', event => events.push(event)).on('error', () => {})

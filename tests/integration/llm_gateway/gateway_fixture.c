@@ -10,6 +10,7 @@
 #include "rpc/runtime.h"
 #include "rpc/schema.h"
 #include "rpc/server.h"
+#include "telemetry/metrics.h"
 
 #include <arpa/inet.h>
 #include <cjson/cJSON.h>
@@ -32,6 +33,8 @@ struct house {
     pid_t upstream;
     int upstream_stdin;
     char models[MODELS_TEXT_MAX];
+    const char *document; /* of routes; NULL: none */
+    struct metrics *metrics;
     struct config *config;
     struct rpc_schema *schema;
     struct rpc_server *server;
@@ -121,24 +124,45 @@ int64_t left_after_ns(struct fixture *fixture, const char *model, int64_t since_
 
 /* ---- the gateway ------------------------------------------------------------------------------------------------- */
 
+/* The document with the upstream's port, in a file of its own. */
+static void write_document(char *path)
+{
+    int fd = mkstemp(path);
+    FILE *file = fdopen(fd, "w");
+    const char *rest = house.document;
+    for (const char *at; (at = strstr(rest, "PORT")); rest = at + 4) {
+        fwrite(rest, 1, (size_t)(at - rest), file);
+        fprintf(file, "%d", house.fixture.upstream_port);
+    }
+    fputs(rest, file);
+    fclose(file);
+}
+
 static void configure(void)
 {
     static const struct option none[] = {{.name = NULL}};
     const struct option *tables[] = {llm_gateway_service.options, none};
     struct status st = {0};
-    char upstream[128], models[MODELS_TEXT_MAX + 64];
+    char upstream[128], models[MODELS_TEXT_MAX + 64], path[] = "/tmp/renga-routes-XXXXXX", routes[128];
     snprintf(upstream, sizeof upstream, "--llm_gateway.upstream=http://127.0.0.1:%d/v1/", house.fixture.upstream_port);
     snprintf(models, sizeof models, "--llm_gateway.models=%s", house.models);
-    char *arguments[] = {(char *)(uintptr_t) "test",
-                         upstream,
-                         models,
-                         (char *)(uintptr_t) "--llm_gateway.key=" KEY,
-                         (char *)(uintptr_t) "--llm_gateway.idle_timeout=1s",
-                         (char *)(uintptr_t) "--llm_gateway.reader_timeout=1500ms",
-                         NULL};
+    char *arguments[9] = {(char *)(uintptr_t) "test", (char *)(uintptr_t) "--llm_gateway.idle_timeout=1s",
+                          (char *)(uintptr_t) "--llm_gateway.reader_timeout=1500ms"};
+    int count = 3;
+    if (house.document) {
+        write_document(path);
+        snprintf(routes, sizeof routes, "--llm_gateway.routes=%s", path);
+        arguments[count++] = routes;
+    } else {
+        arguments[count++] = upstream;
+        arguments[count++] = models;
+        arguments[count++] = (char *)(uintptr_t) "--llm_gateway.key=" KEY;
+        arguments[count++] = (char *)(uintptr_t) "--llm_gateway.attempts=1"; /* each failure as it is */
+        arguments[count++] = (char *)(uintptr_t) "--llm_gateway.breaker=off";
+    }
     house.config = config_create(tables, 2, &st);
     assert_non_null(house.config);
-    if (!config_read(house.config, 6, arguments, &st))
+    if (!config_read(house.config, count, arguments, &st))
         fatal("test.config", "%s", st.text);
 }
 
@@ -148,7 +172,9 @@ static void create_instance(void)
     struct http_client_options options = {0};
     loop_enter(house.fixture.loop);
     house.fixture.http = http_client_create(house.fixture.loop, &options);
-    struct service_context context = {.config = house.config, .loop = house.fixture.loop, .http = house.fixture.http};
+    house.metrics = metrics_create(1);
+    struct service_context context = {
+        .config = house.config, .loop = house.fixture.loop, .http = house.fixture.http, .metrics = house.metrics};
     house.fixture.instance = llm_gateway_service.create(&context, &st);
     loop_leave(house.fixture.loop);
     if (!house.fixture.instance)
@@ -198,6 +224,7 @@ static void move_out(void)
     llm_gateway_service.destroy(house.fixture.instance);
     http_client_destroy(&house.fixture.http);
     loop_leave(house.fixture.loop);
+    metrics_destroy(&house.metrics);
     loop_stop(house.fixture.loop);
     loop_destroy(&house.fixture.loop);
     rpc_schema_destroy(&house.schema);
@@ -232,6 +259,12 @@ static void wait_until_served(void)
         usleep(100000);
     }
     fatal("test.serve", "the gateway's port does not answer");
+}
+
+int run_both_ways_over(const char *document, const char *name, const struct CMUnitTest *tests, size_t count)
+{
+    house.document = document;
+    return run_both_ways(name, tests, count);
 }
 
 int run_both_ways(const char *name, const struct CMUnitTest *tests, size_t count)

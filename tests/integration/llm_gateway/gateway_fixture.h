@@ -31,6 +31,9 @@ struct fixture {
 
 /* Runs the tests twice, once for each way; the state of each is the fixture. Gives what main returns. */
 int run_both_ways(const char *name, const struct CMUnitTest *tests, size_t count);
+/* The same with a document of routes in place of the upstream's behaviours one by one; "PORT" in it is the upstream's.
+ */
+int run_both_ways_over(const char *document, const char *name, const struct CMUnitTest *tests, size_t count);
 
 /* A question to one of the upstream's behaviours, to be changed before it is asked. */
 struct question {

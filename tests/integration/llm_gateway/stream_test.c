@@ -164,7 +164,7 @@ static void usage_that_was_not_given_is_estimated(void **state)
 {
     struct reply *reply = stream_model(*state, "no-usage");
     assert_true(finish_of(reply)->usage->estimated);
-    assert_int_equal(finish_of(reply)->usage->output_tokens, 3);
+    assert_int_equal(finish_of(reply)->usage->output_tokens, 2);
     reply_free(reply);
 }
 

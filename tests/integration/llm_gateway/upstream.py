@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 """A scripted upstream: a real HTTP server that speaks OpenAI's Chat Completions and misbehaves on request.
 
-What a request gets is decided by its model's name: the function of that name below, with "-" for "_".
+What a request gets is decided by its model's name: the function of that name below, with "-" for "_". What follows a
+dot in the name tells apart what is counted: "broken.a" and "broken.b" both break.
 It prints "listening PORT", and ends when its standard input does.
 
     GET /seen/MODEL   {"requests": how many, "body": the last one, "authorization": its header,
-                       "left_ns": CLOCK_MONOTONIC when the client was seen to leave, or 0, "sent": bytes of a flood}
+                       "left_ns": CLOCK_MONOTONIC when the client was seen to leave, or 0, "sent": bytes of a flood,
+                       "most": requests at the same time}
 """
+import base64
 import email.utils
 import gzip
 import json
@@ -59,6 +62,29 @@ def say(upstream, request, text, finish="stop"):
 def is_repair(request):
     last = request["messages"][-1]
     return last["role"] == "user" and last["content"].startswith("Your answer cannot be used:")
+
+
+def vector(text):
+    """The floats that a text names by their bits, "3f800000 bf000000", or those of "1536 long", else three of its size."""
+    if re.fullmatch("[0-9a-f]{8}( [0-9a-f]{8})*", text):
+        return b"".join(bytes.fromhex(word)[::-1] for word in text.split())
+    if text.endswith(" long"):
+        return (struct.pack("<4f", len(text), 0.1, -1e-8, 3.14159274) * 2048)[:int(text.split()[-2]) * 4]
+    return struct.pack("<3f", len(text.encode()), 0.5, -0.25)
+
+
+def numbers(floats):
+    return list(struct.unpack("<%df" % (len(floats) // 4), floats))
+
+
+def embedding(index, vector):
+    return {"object": "embedding", "index": index,
+            "embedding": base64.b64encode(vector).decode() if isinstance(vector, bytes) else vector}
+
+
+def embeddings(vectors, usage={"prompt_tokens": 11, "total_tokens": 11}):
+    return {"object": "list", "model": "scripted-embedding-2026", "usage": usage,
+            "data": [embedding(index, vector) for index, vector in enumerate(vectors)]}
 
 
 PLAN = "{\"title\": \"池\", \"steps\": [1, 2]}"
@@ -149,11 +175,15 @@ class Upstream(BaseHTTPRequestHandler):
             self.seen["body"] = body.decode()
             self.seen["authorization"] = self.headers["authorization"]
             self.seen["path"] = self.path
+            self.seen["inside"] = self.seen.get("inside", 0) + 1
+            self.seen["most"] = max(self.seen.get("most", 0), self.seen["inside"])
         try:
-            getattr(self, model.replace("-", "_"))(request)
+            getattr(self, model.split(".")[0].replace("-", "_"))(request)
         except (BrokenPipeError, ConnectionResetError):
             self.seen["left_ns"] = time.monotonic_ns()
             self.close_connection = True
+        with LOCK:
+            self.seen["inside"] -= 1
 
     # ---- good answers ----
 
@@ -166,6 +196,24 @@ class Upstream(BaseHTTPRequestHandler):
             self.close_stream()
         else:
             self.reply(answer({"content": VERSE, "refusal": None, "annotations": []}))
+
+    def slow(self, request):
+        time.sleep(0.05)
+        self.chat(request)
+
+    def mends(self, request):
+        """Breaks twice, then answers."""
+        if self.seen["requests"] <= 2:
+            self.broken(request)
+        else:
+            self.chat(request)
+
+    def tires(self, request):
+        """Asks for a rest of 300 ms, then answers."""
+        if self.seen["requests"] == 1:
+            self.refuse(429, [("retry-after-ms", "300")], message="Slow down")
+        else:
+            self.chat(request)
 
     def thinks(self, request):
         if request.get("stream"):
@@ -305,6 +353,62 @@ class Upstream(BaseHTTPRequestHandler):
 
     def no_done(self, request):
         self.stream_of(*said("whole"), *ENDING[:2])
+
+    # ---- vectors ----
+
+    def embeds(self, request):
+        """In the form that was asked for, the last one first."""
+        vectors = [vector(text) for text in request["input"]]
+        if request.get("encoding_format") != "base64":
+            vectors = [numbers(floats) for floats in vectors]
+        value = embeddings(vectors)
+        value["data"].reverse()
+        self.reply(value)
+
+    def embeds_base64(self, request):
+        self.reply(embeddings([vector(text) for text in request["input"]]))
+
+    def embeds_numbers(self, request):
+        self.reply(embeddings([numbers(vector(text)) for text in request["input"]]))
+
+    def embeds_escaped(self, request):
+        body = json.dumps(embeddings([vector(text) for text in request["input"]]))
+        self.reply(body.replace("/", "\\/").replace("+", "\\u002B").encode())
+
+    def embeds_zipped(self, request):
+        self.reply(gzip.compress(json.dumps(embeddings([vector(text) for text in request["input"]])).encode()),
+                   headers=[("content-encoding", "gzip")])
+
+    def embeds_uncounted(self, request):
+        self.reply(embeddings([vector(text) for text in request["input"]], usage=None))
+
+    def embeds_one(self, request):
+        self.reply(embeddings([vector(request["input"][0])]))
+
+    def embeds_more(self, request):
+        self.reply(embeddings([vector(text) for text in request["input"] + ["more"]]))
+
+    def embeds_twice(self, request):
+        self.reply({"data": [embedding(0, [1]), embedding(0, [1])]})
+
+    def embeds_unevenly(self, request):
+        self.reply(embeddings([[1, 2], [1]]))
+
+    def embeds_nan(self, request):
+        self.reply(embeddings([struct.pack("<f", float("nan"))] * len(request["input"])))
+
+    def embeds_garbage(self, request):
+        self.reply(embeddings(["AAAA!AAA"] * len(request["input"])))
+
+    def embeds_endless(self, request):
+        """Numbers and no end of them."""
+        self.open_stream("application/json")
+        self.piece(b'{"data":[{"index":0,"embedding":[0')
+        try:
+            for _ in range(2000):
+                self.piece(b",0.12345678" * 4096)
+        finally:
+            self.wait_left()
 
     # ---- cuts and stalls ----
 

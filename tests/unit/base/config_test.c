@@ -351,6 +351,28 @@ static void asking_wrongly_is_fatal(void **state)
     assert_true(WEXITSTATUS(run_in_child(ask_by_the_wrong_type)) == 1);
 }
 
+static void a_value_of_another_document_is_read_as_an_option_would_be(void **state)
+{
+    static const struct option wait = {.name = "wait", .type = OPTION_DURATION, .min = 1, .max = 60000};
+    static const struct option key = {.name = "key", .type = OPTION_STRING, .secret = true};
+    struct config *keeper = config_create(NULL, 0, &st);
+    struct config_item value;
+    cJSON *good = cJSON_Parse("\"1m\""), *bad = cJSON_Parse("\"1h\""), *secret = cJSON_Parse("\"env:RENGA_TEST_KEY\"");
+    setenv("RENGA_TEST_KEY", "sk-1", 1);
+    assert_true(config_read_item(keeper, &wait, good, "a:1:2", &value, &st));
+    assert_int_equal(value.number, 60000);
+    assert_null(value.text);
+    assert_false(config_read_item(keeper, &wait, bad, "a:1:2", &value, &st));
+    assert_string_equal(st.text, "a:1:2: wait is '1h', must be within 1ms and 1m");
+    assert_true(config_read_item(keeper, &key, secret, "a:1:2", &value, &st));
+    cJSON_Delete(good);
+    cJSON_Delete(bad);
+    cJSON_Delete(secret);
+    unsetenv("RENGA_TEST_KEY");
+    assert_string_equal(value.text, "sk-1"); /* of its own */
+    config_destroy(keeper);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -371,6 +393,7 @@ int main(void)
         CONFIG_TEST(help_is_looked_at_before_anything_else),
         CONFIG_TEST(tables_that_contradict_are_refused),
         CONFIG_TEST(asking_wrongly_is_fatal),
+        CONFIG_TEST(a_value_of_another_document_is_read_as_an_option_would_be),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -176,10 +176,34 @@ static void every_double_reads_back_the_same_and_none_is_longer_than_it_must_be(
     }
 }
 
-static void every_float_reads_back_the_same(void **state)
+/* As few digits as %.*e needs to be nearer to this float than to the next, and no zero behind them. */
+static void assert_short(const char *written, float value)
+{
+    char shortest[40];
+    int needed = 0, digits = 0;
+    double reach = ((double)fabsf(value) - (double)nextafterf(fabsf(value), 0)) / 2;
+    do
+        snprintf(shortest, sizeof shortest, "%.*e", needed++, (double)value);
+    while (fabs(strtod(shortest, NULL) - (double)value) >= reach && value != 0);
+    bool has_point = strchr(written, '.') != NULL;
+    for (written += strspn(written, "-0."); *written != '\0' && *written != 'e'; written++)
+        digits += *written != '.';
+    if (has_point && (digits > needed || written[-1] == '0'))
+        fail_msg("%.9g could have %d digits instead of %d", (double)value, needed, digits);
+}
+
+static void every_float_reads_back_the_same_and_none_is_longer_than_it_must_be(void **state)
 {
     json_write_float(&w, NULL, 0.1f);
     expect_written("0.1");
+    json_write_float(&w, NULL, 1e-20f);
+    expect_written("1e-20");
+    json_write_float(&w, NULL, -0.99999994f);
+    expect_written("-0.99999994");
+    json_write_float(&w, NULL, 1e-45f);
+    expect_written("1e-45");
+    json_write_float(&w, NULL, -3.40282347e38f);
+    expect_written("-3.4028235e+38");
     json_write_float(&w, NULL, NAN);
     expect_written("null");
     for (int round = 0; round < 200000; round++) {
@@ -195,6 +219,7 @@ static void every_float_reads_back_the_same(void **state)
         assert_true(json_writer_done(&w));
         if (strtof(buffer_text(&out), NULL) != value || (float)strtod(buffer_text(&out), NULL) != value)
             fail_msg("%s is not %.9g", buffer_text(&out), (double)value);
+        assert_short(buffer_text(&out), value);
         assert_true(out.length <= 20);
         buffer_clear(&out);
     }
@@ -293,7 +318,7 @@ int main(void)
         TEST(every_text_survives_the_round_trip),
         TEST(doubles_have_the_fewest_digits_that_read_back),
         TEST(every_double_reads_back_the_same_and_none_is_longer_than_it_must_be),
-        TEST(every_float_reads_back_the_same),
+        TEST(every_float_reads_back_the_same_and_none_is_longer_than_it_must_be),
         TEST(a_tree_is_written_as_it_was_read),
         TEST(a_buffer_over_its_limit_shows_at_the_end),
         TEST(nesting_may_be_as_deep_as_is_read),

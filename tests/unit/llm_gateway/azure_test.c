@@ -44,9 +44,9 @@ static void it_is_reached_by_two_ways(void **state)
     assert_string_equal(way.path, "/openai/deployments/gpt-4.1/chat/completions?api-version=2024-10-21");
     assert_false(
         azure_provider.find_way(&(struct provider_terms){.version = "2024-10-21", .model = "../m"}, &way, &st));
-    assert_contains(st.text, "llm_gateway.models: ");
+    assert_contains(st.text, "azure_deployment: ");
     assert_false(azure_provider.find_way(&(struct provider_terms){.version = "1&x=", .model = "m"}, &way, &st));
-    assert_contains(st.text, "llm_gateway.api_version: ");
+    assert_contains(st.text, "api_version: ");
 }
 
 static void a_first_chunk_of_filters_alone_says_nothing(void **state)

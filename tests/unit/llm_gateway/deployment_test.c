@@ -1,8 +1,12 @@
 /* Where models are asked, and with which key. */
 #include "gateway_priv.h"
 #include "http/client.h"
+#include "provider/capability.h"
 #include "route/deployment.h"
+#include "route/route.h"
 
+#include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +14,7 @@
 
 struct setting {
     struct config *config;
+    struct routes *routes;
     struct deployment *deployment;
     struct status st;
 };
@@ -32,12 +37,13 @@ static void set_up(struct setting *setting, const char *base_url, const char *ap
     setting->config = config_create(tables, 1, &setting->st);
     assert_non_null(setting->config);
     assert_true(config_read(setting->config, count, arguments, &setting->st));
-    setting->deployment = deployment_create(setting->config, &setting->st);
+    setting->routes = routes_create(setting->config, &setting->st);
+    setting->deployment = setting->routes ? routes_deployment(setting->routes, 0) : NULL;
 }
 
 static void tear_down(struct setting *setting)
 {
-    deployment_destroy(&setting->deployment);
+    routes_destroy(&setting->routes);
     config_destroy(setting->config);
 }
 
@@ -139,6 +145,82 @@ static void azure_wants_an_endpoint_and_one_model_a_classic_deployment(void **st
     tear_down(&setting);
 }
 
+static void what_azure_cannot_take_is_named_by_its_option_too(void **state)
+{
+    static const char *const model[] = {"--llm_gateway.provider=azure", "--llm_gateway.api_version=2024-10-21",
+                                        "--llm_gateway.upstream=https://x.openai.azure.com",
+                                        "--llm_gateway.models=../one", NULL};
+    static const char *const version[] = {"--llm_gateway.provider=azure", "--llm_gateway.api_version=1&x=",
+                                          "--llm_gateway.upstream=https://x.openai.azure.com", NULL};
+    struct setting setting;
+    set_up(&setting, NULL, NULL, model);
+    assert_null(setting.deployment);
+    assert_contains(setting.st.text, "llm_gateway.models: '../one' must be the name of an Azure deployment");
+    tear_down(&setting);
+    set_up(&setting, NULL, NULL, version);
+    assert_null(setting.deployment);
+    assert_contains(setting.st.text, "llm_gateway.api_version: '1&x='");
+    tear_down(&setting);
+}
+
+/* ---- lessons ----------------------------------------------------------------------------------------------------- */
+
+#define TEACHERS 4
+#define LESSONS  20
+
+struct teacher {
+    pthread_t thread;
+    struct deployment *deployment;
+    char names[LESSONS][16];
+    unsigned number, known;
+};
+
+static void *teach(void *data)
+{
+    struct teacher *teacher = data;
+    for (int i = 0; i < LESSONS; i++) {
+        snprintf(teacher->names[i], sizeof teacher->names[i], "model-%d", i);
+        deployment_learn(teacher->deployment, teacher->names[i], 1u << teacher->number);
+        teacher->known += (deployment_left_out(teacher->deployment, teacher->names[i]) >> teacher->number) & 1;
+    }
+    return NULL;
+}
+
+static void what_one_loop_learns_the_others_know(void **state)
+{
+    struct setting setting;
+    struct teacher teachers[TEACHERS];
+    set_up(&setting, NULL, "sk-env", NULL);
+    for (unsigned i = 0; i < TEACHERS; i++) {
+        teachers[i].deployment = setting.deployment;
+        teachers[i].number = i;
+        teachers[i].known = 0;
+        assert_int_equal(pthread_create(&teachers[i].thread, NULL, teach, &teachers[i]), 0);
+    }
+    for (unsigned i = 0; i < TEACHERS; i++)
+        assert_int_equal(pthread_join(teachers[i].thread, NULL), 0);
+    for (unsigned i = 0; i < TEACHERS; i++)
+        assert_int_equal(teachers[i].known, LESSONS);
+    assert_int_equal(setting.deployment->lesson_count, LESSONS);
+    assert_int_equal(deployment_left_out(setting.deployment, "model-7"), (1u << TEACHERS) - 1);
+    assert_int_equal(deployment_left_out(setting.deployment, "model-x"), 0);
+    tear_down(&setting);
+}
+
+static void past_a_bound_nothing_more_is_learned(void **state)
+{
+    struct setting setting;
+    static char names[LESSONS_MAX + 1][16];
+    set_up(&setting, NULL, "sk-env", NULL);
+    for (int i = 0; i <= LESSONS_MAX; i++) {
+        snprintf(names[i], sizeof names[i], "model-%d", i);
+        deployment_learn(setting.deployment, names[i], PARAMETER_BIT(PARAMETER_SEED));
+    }
+    assert_int_equal(deployment_left_out(setting.deployment, names[LESSONS_MAX - 1]), PARAMETER_BIT(PARAMETER_SEED));
+    assert_int_equal(deployment_left_out(setting.deployment, names[LESSONS_MAX]), 0);
+    tear_down(&setting);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -148,6 +230,9 @@ int main(void)
         cmocka_unit_test(what_cannot_be_used_is_named_by_its_option),
         cmocka_unit_test(each_provider_has_its_own_place_and_variables),
         cmocka_unit_test(azure_wants_an_endpoint_and_one_model_a_classic_deployment),
+        cmocka_unit_test(what_azure_cannot_take_is_named_by_its_option_too),
+        cmocka_unit_test(what_one_loop_learns_the_others_know),
+        cmocka_unit_test(past_a_bound_nothing_more_is_learned),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -99,6 +99,32 @@ static void a_method_outside_the_patterns_is_denied(void **state)
     rpc_auth_destroy(&auth);
 }
 
+static void a_right_must_be_named_or_everything_allowed(void **state)
+{
+    static const char *const everything[] = {"*"};
+    static const char *const service[] = {"renga.v1.LlmGateway/*"};
+    static const char *const named[] = {"renga.v1.Planner/*", "renga.v1.LlmGateway/GetUsage.all"};
+    static const char right[] = "renga.v1.LlmGateway/GetUsage.all", method[] = "renga.v1.LlmGateway/GetUsage";
+    struct rpc_auth_key keys[] = {
+        {{"operator", ""}, hash_of("operator-key"), everything, 1},
+        {{"shop", "acme"}, hash_of("shop-key"), service, 1},
+        {{"shop", "acme"}, hash_of("shop-key-of-the-bookkeeper"), named, 2},
+    };
+    static const struct rpc_principal anyone = {.name = "", .tenant = ""};
+    struct rpc_auth *auth = rpc_auth_create(keys, 3, &st);
+    assert_non_null(auth);
+    const struct rpc_principal *operator= check(auth, "Bearer operator-key", method);
+    const struct rpc_principal *shop = check(auth, "Bearer shop-key", method);
+    const struct rpc_principal *keeper = check(auth, "Bearer shop-key-of-the-bookkeeper", "renga.v1.Planner/Plan");
+    assert_true(rpc_auth_grants(auth, operator, right));
+    assert_false(rpc_auth_grants(auth, shop, right));
+    struct rpc_principal copy = *keeper;
+    assert_true(rpc_auth_grants(auth, &copy, right));
+    assert_false(rpc_auth_grants(auth, &anyone, right));
+    assert_true(rpc_auth_grants(NULL, &anyone, right));
+    rpc_auth_destroy(&auth);
+}
+
 static void health_is_open_to_all(void **state)
 {
     struct rpc_auth *auth = two_keys();
@@ -192,6 +218,7 @@ int main(void)
         cmocka_unit_test(a_known_key_is_its_owner),
         cmocka_unit_test(a_missing_or_unknown_key_is_unauthenticated),
         cmocka_unit_test(a_method_outside_the_patterns_is_denied),
+        cmocka_unit_test(a_right_must_be_named_or_everything_allowed),
         cmocka_unit_test(health_is_open_to_all),
         cmocka_unit_test(a_header_may_hold_any_bytes),
         cmocka_unit_test(a_thousand_keys_are_told_apart),

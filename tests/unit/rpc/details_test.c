@@ -32,7 +32,7 @@ static void a_field_becomes_a_bad_request(void **state)
     struct status st;
     const void *bytes;
     fail_field(&st, "question", "is empty");
-    size_t size = rpc_details_encode(&st, &arena, &bytes);
+    size_t size = rpc_details_encode(&st, NULL, &arena, &bytes);
     assert_int_equal(size, sizeof expected - 1);
     assert_memory_equal(bytes, expected, size);
 }
@@ -45,7 +45,24 @@ static void a_retry_hint_becomes_retry_info(void **state)
     const void *bytes;
     fail(&st, RESOURCE_EXHAUSTED, "slow");
     st.retry_after_ms = 2250;
-    size_t size = rpc_details_encode(&st, &arena, &bytes);
+    size_t size = rpc_details_encode(&st, NULL, &arena, &bytes);
+    assert_int_equal(size, sizeof expected - 1);
+    assert_memory_equal(bytes, expected, size);
+}
+
+static void what_a_handler_adds_stands_before_what_the_status_says(void **state)
+{
+    static const char expected[] =
+        "\x08\x08\x12\x04slow\x1a\x08\x0a\x03x/A\x12\x01\x01\x1a\x09\x0a\x03x/B\x12\x02\x02\x03"
+        "\x1a\x32\x0a\x28type.googleapis.com/google.rpc.RetryInfo"
+        "\x12\x06\x0a\x04\x10\x80\x89\x7a"; /* 2 ms */
+    const struct rpc_detail first = {.type_url = "x/A", .bytes = "\x01", .size = 1};
+    const struct rpc_detail second = {.next = &first, .type_url = "x/B", .bytes = "\x02\x03", .size = 2};
+    struct status st;
+    const void *bytes;
+    fail(&st, RESOURCE_EXHAUSTED, "slow");
+    st.retry_after_ms = 2;
+    size_t size = rpc_details_encode(&st, &second, &arena, &bytes);
     assert_int_equal(size, sizeof expected - 1);
     assert_memory_equal(bytes, expected, size);
 }
@@ -54,9 +71,9 @@ static void what_code_and_text_say_needs_no_details(void **state)
 {
     struct status st = {.code = OK, .field = "left over"};
     const void *bytes;
-    assert_int_equal(rpc_details_encode(&st, &arena, &bytes), 0);
+    assert_int_equal(rpc_details_encode(&st, NULL, &arena, &bytes), 0);
     fail(&st, NOT_FOUND, "no agent 'x'");
-    assert_int_equal(rpc_details_encode(&st, &arena, &bytes), 0);
+    assert_int_equal(rpc_details_encode(&st, NULL, &arena, &bytes), 0);
 }
 
 static void what_is_encoded_is_decoded(void **state)
@@ -69,7 +86,7 @@ static void what_is_encoded_is_decoded(void **state)
     fail_field(&st, "messages[2].role", "%s", text);
     for (int32_t ms = 1; ms > 0 && ms < INT32_MAX / 7; ms = ms * 7 + 1) {
         st.retry_after_ms = ms;
-        size_t size = rpc_details_encode(&st, &arena, &bytes);
+        size_t size = rpc_details_encode(&st, NULL, &arena, &bytes);
         assert_in_range(size, 1, RPC_DETAILS_MAX);
         status_clear(&back);
         rpc_details_decode(bytes, size, &back);
@@ -134,6 +151,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_field_becomes_a_bad_request),
         cmocka_unit_test(a_retry_hint_becomes_retry_info),
+        cmocka_unit_test(what_a_handler_adds_stands_before_what_the_status_says),
         cmocka_unit_test(what_code_and_text_say_needs_no_details),
         cmocka_unit_test(what_is_encoded_is_decoded),
         cmocka_unit_test(a_text_that_is_there_stays),

@@ -1,0 +1,27 @@
+/* Private to ask*.c. */
+#ifndef RENGA_LLM_GATEWAY_ASK_PRIV_H
+#define RENGA_LLM_GATEWAY_ASK_PRIV_H
+
+#include "ask.h"
+#include "gateway_priv.h"
+#include "route/deployment.h"
+#include "route/route.h"
+
+/* ask.c: the one end, whatever led to it. `good` is an answer, else ask->failure says why there is none. */
+void ask_end(struct ask *ask, bool good);
+void ask_move(struct ask *ask, enum ask_state state);
+
+/* ask_upstream.c: asks a deployment, and others after it as far as the policy goes; ends with ask_end. */
+void ask_choose(struct ask *ask);
+/* What is left of the caller's time, in milliseconds. */
+int64_t ask_left_ms(const struct ask *ask);
+
+/* ask_settle.c: what the whole of it used goes to the limits, the accounts and the metrics. Before the reply. */
+void ask_settle(struct ask *ask, bool good);
+void ask_settle_recalled(struct ask *ask);
+/* What it will cost, for the limits: of the first target. */
+int64_t ask_estimated_micros(const struct ask *ask);
+/* What a request of the last attempt used is added up, with its price. */
+void ask_add_usage(struct ask *ask);
+
+#endif

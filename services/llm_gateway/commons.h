@@ -1,0 +1,36 @@
+/* What the instances of a process share: one of each, whichever loop a call arrives in. */
+#ifndef RENGA_LLM_GATEWAY_COMMONS_H
+#define RENGA_LLM_GATEWAY_COMMONS_H
+
+#include "base/config.h"
+#include "base/status.h"
+#include "route/retry.h"
+
+#include <stdbool.h>
+
+struct gate;
+struct ledger;
+struct loop;
+struct metrics;
+struct recall;
+struct routes;
+
+struct commons {
+    struct routes *routes;
+    struct gate *gate;
+    struct ledger *ledger;
+    struct recall *recall;
+    struct retry_budget budget;
+    bool counts_tokens; /* there are limits on tokens or money: estimates are worth their time */
+    struct metrics *metrics;
+    unsigned members; /* loops that have joined */
+};
+
+/* `metrics` is borrowed and shows what is shared: places, queue, circuits, cache, accounts. Nobody has joined yet. */
+struct commons *commons_create(const struct config *config, struct metrics *metrics, struct status *st);
+
+/* From inside each loop, at its instance's beginning and end. With the last one that leaves it is gone. */
+struct commons *commons_join(struct commons *commons, struct loop *loop);
+void commons_leave(struct commons **commons, struct loop *loop);
+
+#endif

@@ -1,0 +1,19 @@
+/* The boundary of Embed: a request is checked here once, against the limits of the contract, and trusted behind. */
+#ifndef RENGA_LLM_GATEWAY_CHECK_EMBED_H
+#define RENGA_LLM_GATEWAY_CHECK_EMBED_H
+
+#include "base/status.h"
+
+#include "renga/v1/llm_gateway.pb-c.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* False with INVALID_ARGUMENT that names the field, "inputs[3]", and what would be right. */
+bool check_embed_request(const Renga__V1__EmbedRequest *request, struct status *st);
+
+/* Whether the vectors fit an answer, before they are paid for. `model` is the upstream's name; `dimensions` how long
+ * its vectors are, 0 where that is not configured. Where nobody knows, the answer will show. */
+bool check_embed_size(const Renga__V1__EmbedRequest *request, const char *model, int32_t dimensions, struct status *st);
+
+#endif

@@ -1,0 +1,69 @@
+/* The vectors of an answer, in one shape over all providers, and what they cost.
+ *
+ *      embed_answer_open        the text, checked, at its first field
+ *      embed_answer_vector      one vector, in whatever order they come
+ *      embed_answer_spend       what it cost
+ *      embed_answer_conclude    the judgement: each text has its vector, or a failure
+ *
+ * All memory is the call's arena: 4 bytes a number. */
+#ifndef RENGA_LLM_GATEWAY_EMBED_ANSWER_H
+#define RENGA_LLM_GATEWAY_EMBED_ANSWER_H
+
+#include "base/arena.h"
+#include "chat/failure.h"
+#include "vector.h"
+
+#include "renga/v1/llm_gateway.pb-c.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Limits of the contract (llm_gateway.proto). */
+#define EMBED_INPUTS_MAX  2048
+#define EMBED_NUMBERS_MAX 1000000 /* of all vectors of an answer */
+#define EMBED_MODEL_MAX   128     /* bytes, AnsweredBy.model */
+
+/* What is to be asked. The request has been checked (check_embed.h). */
+struct embed_question {
+    const Renga__V1__EmbedRequest *request;
+    const char *model;      /* as the upstream calls it */
+    bool base64;            /* the upstream is known to give vectors in base64: a quarter of the size */
+    int64_t context_tokens; /* for upstreams that keep a context of the length they are told; 0: their own */
+};
+
+struct embed_answer {
+    struct arena *arena;
+    const Renga__V1__EmbedRequest *request;
+    Renga__V1__Embedding *embeddings; /* one for each text; without values until its vector has come */
+    size_t came;                      /* vectors */
+    size_t dimensions;                /* of every vector; 0 before the first */
+    char model[EMBED_MODEL_MAX + 1];
+    Renga__V1__Usage usage;
+    bool spent; /* the provider has said what it cost */
+};
+
+/* False where the arena is out. */
+bool embed_answer_init(struct embed_answer *answer, struct arena *arena, const Renga__V1__EmbedRequest *request);
+
+/* Checks the text and goes into the object that it must be. What is read after a failure does not count. */
+bool embed_answer_open(struct pull *in, const char *body, size_t size, struct failure *failure);
+
+/* Takes the next value as the vector that stands at `position` of the answer. */
+bool embed_answer_pull(struct embed_answer *answer, struct pull *in, size_t position, struct vector *vector,
+                       struct failure *failure);
+/* It is that of the text of this index. */
+bool embed_answer_vector(struct embed_answer *answer, int64_t index, const struct vector *vector,
+                         struct failure *failure);
+
+/* Takes the next value as the provider's name of the model. */
+void embed_answer_name(struct embed_answer *answer, struct pull *in);
+
+/* A count of 0 is that of a server that does not count. */
+void embed_answer_spend(struct embed_answer *answer, int64_t input_tokens);
+/* The same, or an estimate. */
+const Renga__V1__Usage *embed_answer_usage(struct embed_answer *answer);
+
+bool embed_answer_conclude(struct embed_answer *answer, struct failure *failure);
+
+#endif

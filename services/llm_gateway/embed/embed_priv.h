@@ -1,0 +1,23 @@
+/* Private to embed*.c: one call of Embed on its way through the gateway (ask/ask.h). */
+#ifndef RENGA_LLM_GATEWAY_EMBED_PRIV_H
+#define RENGA_LLM_GATEWAY_EMBED_PRIV_H
+
+#include "ask/ask.h"
+#include "embed_answer.h"
+
+struct embed {
+    struct ask ask; /* first */
+    const Renga__V1__EmbedRequest *request;
+    Renga__V1__EmbedResponse_Closure reply;
+    struct embed_answer answer; /* of the request under way */
+    Renga__V1__AnsweredBy answered_by;
+    Renga__V1__EmbedResponse *again; /* the answer that was given before; NULL: none */
+};
+
+/* How large the answer to a request may become, in bytes; at least `usual`. */
+size_t embed_response_max(const Renga__V1__EmbedRequest *request, size_t usual);
+
+/* What to make of a transfer that has ended: vectors, or a failure. */
+bool embed_judge(struct ask *ask);
+
+#endif

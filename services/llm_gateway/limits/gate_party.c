@@ -1,0 +1,113 @@
+/* Clients and tenants by name. Names are those of keys, so the operator decides how many there are; should there be
+ * more all the same, what is over shares one place, under the limits of those who have no row of their own. */
+#include "gate_priv.h"
+
+#include "base/log.h"
+#include "rpc/auth.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* FNV-1a: names are short, and the operator's own. */
+uint32_t gate_name_hash(const char *name)
+{
+    uint32_t hash = 2166136261u;
+    for (; *name; name++)
+        hash = (hash ^ (unsigned char)*name) * 16777619u;
+    return hash;
+}
+
+static void set_limits(struct gate_party *party, const struct limits *limits)
+{
+    party->concurrency = limits->concurrency;
+    party->weight = limits->weight ? limits->weight : 1;
+    party->requests.limit = limits->requests_per_minute;
+    party->tokens.limit = limits->tokens_per_minute;
+    party->purse.limit = limits->micros_per_day;
+    party->budgeted = limits->requests_per_minute || limits->tokens_per_minute || limits->micros_per_day;
+}
+
+static struct gate_party *party_create(const char *name, uint32_t hash, bool tenant, const struct limits *limits)
+{
+    struct gate_party *party = calloc(1, sizeof *party);
+    char *copy = strdup(name);
+    if (!party || !copy) {
+        free(party);
+        free(copy);
+        return NULL;
+    }
+    party->name = copy;
+    party->hash = hash;
+    party->tenant = tenant;
+    set_limits(party, limits);
+    for (int i = 0; i < GATE_PRIORITIES; i++) {
+        party->lines[i].client = party;
+        gate_list_init(&party->lines[i].tickets);
+    }
+    return party;
+}
+
+static void party_free(struct gate_party *party)
+{
+    free(party->name);
+    free(party);
+}
+
+static struct gate_party *party_add(struct gate_parties *parties, const char *name, uint32_t hash,
+                                    const struct limits *limits)
+{
+    struct gate_party *party = party_create(name, hash, parties->tenants, limits);
+    struct gate_party **head = &parties->heads[hash % GATE_PARTY_HEADS];
+    if (!party)
+        return NULL;
+    party->next = *head;
+    *head = party;
+    parties->count++;
+    return party;
+}
+
+static struct gate_party *known(struct gate_parties *parties, const char *name, uint32_t hash)
+{
+    struct gate_party *party = parties->heads[hash % GATE_PARTY_HEADS];
+    while (party && (party->hash != hash || strcmp(party->name, name) != 0))
+        party = party->next;
+    return party;
+}
+
+struct gate_party *gate_party_find(struct gate_parties *parties, const char *name, uint32_t hash)
+{
+    struct gate_party *party = known(parties, name, hash);
+    if (!party && parties->count < parties->count_max)
+        party = party_add(parties, name, hash, &parties->fallback);
+    return party ? party : parties->others;
+}
+
+void gate_parties_init(struct gate_parties *parties, bool tenants, const struct limits_table *table)
+{
+    static const struct limits_table none;
+    if (!table)
+        table = &none;
+    parties->tenants = tenants;
+    parties->fallback = table->fallback;
+    parties->count_max = RPC_AUTH_KEYS_MAX + table->count;
+    parties->others = party_create("others", 0, tenants, &table->fallback);
+    bool made = parties->others != NULL;
+    for (size_t i = 0; i < table->count && made; i++) {
+        const struct limits_row *row = &table->rows[i];
+        uint32_t hash = gate_name_hash(row->name);
+        made = known(parties, row->name, hash) || party_add(parties, row->name, hash, &row->limits);
+    }
+    if (!made)
+        fatal("llm_gateway.memory", "no memory for the limits of %zu names", table->count);
+}
+
+void gate_parties_fini(struct gate_parties *parties)
+{
+    for (size_t i = 0; i < GATE_PARTY_HEADS; i++) {
+        for (struct gate_party *party = parties->heads[i], *next; party; party = next) {
+            next = party->next;
+            party_free(party);
+        }
+    }
+    party_free(parties->others);
+}

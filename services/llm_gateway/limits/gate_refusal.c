@@ -1,0 +1,115 @@
+/* What is said to those who are sent away: which limit, how much it allows, when to come back. */
+#include "gate_priv.h"
+
+#include "base/clock.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define HINT_MIN_MS   100
+#define HINT_MAX_MS   30000
+#define MEAN_OF       8      /* intervals, about */
+#define IN_SECONDS_MS 120000 /* waits longer than that are told in minutes */
+
+/* ---- the queue's pace -------------------------------------------------------------------------------------------- */
+
+void gate_note_departure(struct gate *gate)
+{
+    int64_t now_ns = clock_now_ns();
+    int64_t interval_ns = now_ns - gate->departed_ns;
+    gate->interval_ns += (interval_ns - gate->interval_ns) / (gate->interval_ns ? MEAN_OF : 1);
+    gate->departed_ns = now_ns;
+}
+
+/* As long as those who wait now will take. */
+int32_t gate_queue_hint_ms(const struct gate *gate, int64_t now_ns)
+{
+    int64_t stalled_ns = gate->waiting ? now_ns - gate->departed_ns : 0;
+    int64_t interval_ns = stalled_ns > gate->interval_ns ? stalled_ns : gate->interval_ns;
+    if (interval_ns >= HINT_MAX_MS * NS_PER_MS)
+        return HINT_MAX_MS;
+    int64_t ms = interval_ns * ((int64_t)gate->waiting + 1) / NS_PER_MS;
+    return ms < HINT_MIN_MS ? HINT_MIN_MS : ms > HINT_MAX_MS ? HINT_MAX_MS : (int32_t)ms;
+}
+
+const char *gate_limited(const struct ticket *ticket)
+{
+    if (!ticket->exhausted)
+        return NULL;
+    if (strncmp(ticket->exhausted, "client/", 7) == 0)
+        return ticket->client;
+    return strncmp(ticket->exhausted, "tenant/", 7) == 0 ? ticket->tenant : NULL;
+}
+
+/* ---- texts ------------------------------------------------------------------------------------------------------- */
+
+struct wait_text {
+    char text[32];
+};
+
+static struct wait_text wait_text(int64_t ms)
+{
+    struct wait_text wait;
+    if (ms <= IN_SECONDS_MS)
+        snprintf(wait.text, sizeof wait.text, "%.1f s", (double)ms / 1000);
+    else
+        snprintf(wait.text, sizeof wait.text, "%" PRId64 " min", (ms + 59999) / 60000);
+    return wait;
+}
+
+void gate_refuse_shortage(struct ticket *ticket, const struct gate_shortage *shortage)
+{
+    const char *of = shortage->tenant ? "tenant" : "client";
+    ticket->exhausted = shortage->limit;
+    if (shortage->wait_ms == GATE_NEVER) {
+        fail(&ticket->status, RESOURCE_EXHAUSTED,
+             "%s '%s' has %" PRId64 " %s and this request may need %" PRId64
+             " at once: it can never pass; make it smaller, or have the limit raised",
+             of, shortage->party, shortage->allowed, shortage->what, shortage->asked);
+        return;
+    }
+    fail(&ticket->status, RESOURCE_EXHAUSTED,
+         "%s '%s' has %" PRId64 " %s, of which %" PRId64 " are left and this request may need %" PRId64
+         "; come back in %s",
+         of, shortage->party, shortage->allowed, shortage->what, shortage->left, shortage->asked,
+         wait_text(shortage->wait_ms).text);
+    ticket->status.retry_after_ms = (int32_t)shortage->wait_ms;
+}
+
+void gate_refuse_full(struct ticket *ticket, unsigned queue_max, int32_t hint_ms)
+{
+    ticket->exhausted = "process/queue";
+    fail(&ticket->status, RESOURCE_EXHAUSTED,
+         "all places are taken and %u requests, as many as may, wait for one; come back in %s", queue_max,
+         wait_text(hint_ms).text);
+    ticket->status.retry_after_ms = hint_ms;
+}
+
+void gate_refuse_crowded_out(struct ticket *ticket, unsigned queue_max, int32_t hint_ms)
+{
+    ticket->exhausted = "process/queue";
+    fail(
+        &ticket->status, RESOURCE_EXHAUSTED,
+        "%u requests, as many as may, wait for a place, and this one had to make room for one of higher priority or of "
+        "a client with fewer; come back in %s",
+        queue_max, wait_text(hint_ms).text);
+    ticket->status.retry_after_ms = hint_ms;
+}
+
+/* `full` has all its own places taken; NULL: the process has. */
+void gate_refuse_late(struct ticket *ticket, const struct gate_party *full, unsigned in_flight_max, int64_t waited_ms,
+                      int32_t hint_ms)
+{
+    struct wait_text again = wait_text(hint_ms);
+    if (full)
+        fail(&ticket->status, RESOURCE_EXHAUSTED,
+             "%s '%s' has %" PRId64 " places, and none was free for %" PRId64 " ms; come back in %s",
+             full->tenant ? "tenant" : "client", full->name, full->concurrency, waited_ms, again.text);
+    else
+        fail(&ticket->status, RESOURCE_EXHAUSTED,
+             "this process has %u places, and none was free for %" PRId64 " ms; come back in %s", in_flight_max,
+             waited_ms, again.text);
+    ticket->exhausted = !full ? "process/in_flight" : full->tenant ? "tenant/concurrency" : "client/concurrency";
+    ticket->status.retry_after_ms = hint_ms;
+}

@@ -1,0 +1,273 @@
+#include "recall_redis.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/random.h"
+#include "redis_priv.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define REST_FIRST_MS 100
+#define REST_MAX_MS   10000
+#define REFUSALS_MAX  8 /* in a row; then it rests like one that is silent */
+#define KEY_PREFIX    "renga:recall:"
+#define KEY_TEXT_SIZE (sizeof KEY_PREFIX - 1 + (size_t)2 * RECALL_KEY_SIZE)
+
+/* ---- giving up --------------------------------------------------------------------------------------------------- */
+
+static void found(struct redis_ask *ask, const uint8_t *value, size_t size)
+{
+    void (*looked)(void *owner, const uint8_t *value, size_t size) = ask->looked;
+    ask->looked = NULL;
+    if (looked)
+        looked(ask->owner, value, size);
+}
+
+static struct redis_ask *ask_at(struct recall_redis *redis, unsigned place)
+{
+    return &redis->asks[(redis->first_ask + place) % REDIS_ASKS_MAX];
+}
+
+static void disconnect(struct recall_redis *redis)
+{
+    loop_disarm(redis->loop, &redis->timer);
+    redis_socket_close(redis);
+    redis->state = REDIS_RESTS;
+    for (; redis->ask_count; redis->ask_count--) {
+        found(ask_at(redis, 0), NULL, 0);
+        redis->first_ask = (redis->first_ask + 1) % REDIS_ASKS_MAX;
+    }
+}
+
+void redis_give_up(struct recall_redis *redis, const char *why)
+{
+    const struct redis_target *target = redis->target;
+    disconnect(redis);
+    atomic_fetch_add_explicit(redis->failures, 1, memory_order_relaxed);
+    if (!redis->unwell)
+        log_warn("recall.redis_lost", "Redis at %s port %d %s; until it works again nothing is kept there",
+                 target->host, target->port, why);
+    redis->unwell = true;
+    redis->fresh = false;
+    loop_arm_after(redis->loop, &redis->timer, redis->rest_ms + (int64_t)random_below((uint64_t)redis->rest_ms / 2));
+    redis->rest_ms = redis->rest_ms * 2 > REST_MAX_MS ? REST_MAX_MS : redis->rest_ms * 2;
+}
+
+/* ---- commands ---------------------------------------------------------------------------------------------------- */
+
+static void arm(struct recall_redis *redis, int64_t at_ns)
+{
+    if (!redis->timer.place || at_ns < redis->timer.at_ns)
+        loop_arm(redis->loop, &redis->timer, at_ns);
+}
+
+struct part {
+    const void *bytes;
+    size_t size;
+};
+#define PART(text)                                                                                                     \
+    {                                                                                                                  \
+        text, strlen(text)                                                                                             \
+    }
+
+/* NULL where there is no room for one more. */
+static struct redis_ask *command(struct recall_redis *redis, enum redis_ask_kind kind, const struct part *parts,
+                                 size_t count)
+{
+    if (redis->ask_count == REDIS_ASKS_MAX)
+        return NULL;
+    buffer_printf(&redis->out, "*%zu\r\n", count);
+    for (size_t i = 0; i < count; i++) {
+        buffer_printf(&redis->out, "$%zu\r\n", parts[i].size);
+        buffer_append(&redis->out, parts[i].bytes, parts[i].size);
+        buffer_append(&redis->out, "\r\n", 2);
+    }
+    if (redis->out.failed) {
+        redis_give_up(redis, "takes nothing more");
+        return NULL;
+    }
+    struct redis_ask *ask = ask_at(redis, redis->ask_count++);
+    int64_t patience_ms = kind < ASK_GET ? REDIS_GREET_MS : redis->timeout_ms;
+    *ask = (struct redis_ask){
+        .kind = kind, .replies_before = redis->reply_count, .deadline_ns = clock_now_ns() + patience_ms * NS_PER_MS};
+    arm(redis, ask->deadline_ns);
+    loop_defer(redis->loop, &redis->flushing);
+    return ask;
+}
+
+void redis_greet(struct recall_redis *redis)
+{
+    const struct redis_target *target = redis->target;
+    char database[16];
+    snprintf(database, sizeof database, "%d", target->database);
+    if (target->user[0])
+        command(redis, ASK_AUTH, (struct part[]){PART("AUTH"), PART(target->user), PART(target->password)}, 3);
+    else if (target->password[0])
+        command(redis, ASK_AUTH, (struct part[]){PART("AUTH"), PART(target->password)}, 2);
+    if (target->database)
+        command(redis, ASK_SELECT, (struct part[]){PART("SELECT"), PART(database)}, 2);
+    command(redis, ASK_PING, (struct part[]){PART("PING")}, 1);
+}
+
+static bool may_be_asked(const struct recall_redis *redis)
+{
+    return redis->state == REDIS_WORKS || (redis->fresh && redis->state >= REDIS_CONNECTS);
+}
+
+static void write_key(const struct recall_key *key, char text[KEY_TEXT_SIZE])
+{
+    static const char digits[] = "0123456789abcdef";
+    char *at = text + sizeof KEY_PREFIX - 1;
+    memcpy(text, KEY_PREFIX, sizeof KEY_PREFIX - 1);
+    for (size_t i = 0; i < RECALL_KEY_SIZE; i++) {
+        *at++ = digits[key->bytes[i] >> 4];
+        *at++ = digits[key->bytes[i] & 15];
+    }
+}
+
+/* GETRANGE is GET with a bound: whatever lies under the key, we are sent no more than we take. */
+struct redis_ask *recall_redis_get(struct recall_redis *redis, const struct recall_key *key,
+                                   void (*looked)(void *owner, const uint8_t *value, size_t size), void *owner)
+{
+    char name[KEY_TEXT_SIZE], last[24];
+    if (!may_be_asked(redis) || redis_backlog(redis) + KEY_TEXT_SIZE * 2 > REDIS_OUT_MAX)
+        return NULL;
+    write_key(key, name);
+    snprintf(last, sizeof last, "%zu", REDIS_VALUE_MAX);
+    struct redis_ask *ask =
+        command(redis, ASK_GET, (struct part[]){PART("GETRANGE"), {name, sizeof name}, PART("0"), PART(last)}, 4);
+    if (ask) {
+        ask->looked = looked;
+        ask->owner = owner;
+    }
+    return ask;
+}
+
+void recall_redis_forget(struct redis_ask *ask)
+{
+    ask->looked = NULL;
+}
+
+void recall_redis_set(struct recall_redis *redis, const struct recall_key *key, const uint8_t *value, size_t size,
+                      int64_t keep_ms)
+{
+    char name[KEY_TEXT_SIZE], life[24];
+    if (!may_be_asked(redis) || size > REDIS_VALUE_MAX ||
+        redis_backlog(redis) + size + KEY_TEXT_SIZE * 2 > REDIS_OUT_MAX)
+        return;
+    write_key(key, name);
+    snprintf(life, sizeof life, "%" PRId64, keep_ms);
+    command(redis, ASK_SET, (struct part[]){PART("SET"), {name, sizeof name}, {value, size}, PART("PX"), PART(life)},
+            5);
+}
+
+/* ---- replies ----------------------------------------------------------------------------------------------------- */
+
+static const char *refusal_of(enum redis_ask_kind kind)
+{
+    return kind == ASK_AUTH     ? "refuses the user or password"
+           : kind == ASK_SELECT ? "does not have the database"
+                                : "cannot be used yet, or wants a password";
+}
+
+static void works(struct recall_redis *redis)
+{
+    redis->state = REDIS_WORKS;
+    redis->fresh = false;
+    if (redis->unwell)
+        log_info("recall.redis_found", "Redis at %s port %d works again", redis->target->host, redis->target->port);
+    redis->unwell = false;
+}
+
+bool redis_take_reply(struct recall_redis *redis, const struct redis_reply *reply)
+{
+    if (!redis->ask_count) {
+        redis_give_up(redis, "sends more than it was asked for");
+        return false;
+    }
+    struct redis_ask *ask = ask_at(redis, 0);
+    bool greets = ask->kind < ASK_GET, refuses = reply->kind == REDIS_REFUSAL;
+    redis->reply_count++;
+    redis->refusals = refuses ? redis->refusals + 1 : 0;
+    if ((greets && refuses) || redis->refusals >= REFUSALS_MAX) {
+        redis_give_up(redis, greets ? refusal_of(ask->kind) : "refuses what it is asked");
+        return false;
+    }
+    redis->first_ask = (redis->first_ask + 1) % REDIS_ASKS_MAX;
+    redis->ask_count--;
+    if (ask->kind == ASK_PING)
+        works(redis);
+    else if (!greets && refuses)
+        atomic_fetch_add_explicit(redis->failures, 1, memory_order_relaxed);
+    else if (!greets && !ask->late)
+        redis->rest_ms = REST_FIRST_MS;
+    bool has_value = reply->kind == REDIS_VALUE && reply->size <= REDIS_VALUE_MAX;
+    found(ask, has_value ? reply->bytes : NULL, has_value ? reply->size : 0);
+    return true;
+}
+
+/* ---- time -------------------------------------------------------------------------------------------------------- */
+
+/* What is late is nothing. Where not a word has come since it was asked, no word will come. */
+static void look_at_the_clock(struct recall_redis *redis)
+{
+    int64_t now_ns = clock_now_ns(), next_ns = TIME_NEVER;
+    for (unsigned i = 0; i < redis->ask_count; i++) {
+        struct redis_ask *ask = ask_at(redis, i);
+        if (ask->deadline_ns > now_ns) {
+            next_ns = ask->deadline_ns < next_ns ? ask->deadline_ns : next_ns;
+            continue;
+        }
+        if (ask->kind < ASK_GET || redis->reply_count == ask->replies_before) {
+            redis_give_up(redis, "does not answer in time");
+            return;
+        }
+        if (!ask->late)
+            atomic_fetch_add_explicit(redis->failures, 1, memory_order_relaxed);
+        ask->late = true;
+        found(ask, NULL, 0);
+    }
+    if (next_ns != TIME_NEVER)
+        loop_arm(redis->loop, &redis->timer, next_ns);
+}
+
+static void expired(struct timer *timer)
+{
+    struct recall_redis *redis = (struct recall_redis *)(void *)((char *)timer - offsetof(struct recall_redis, timer));
+    if (redis->state == REDIS_RESTS)
+        redis_socket_open(redis);
+    else if (redis->state == REDIS_LOOKS_UP)
+        redis_socket_look_up(redis);
+    else
+        look_at_the_clock(redis);
+}
+
+struct recall_redis *recall_redis_open(struct loop *loop, const struct redis_target *target, int64_t timeout_ms,
+                                       atomic_ullong *failures)
+{
+    struct recall_redis *redis = calloc(1, sizeof *redis);
+    if (!redis)
+        fatal("recall.memory", "no memory for a connection to Redis");
+    redis->loop = loop;
+    redis->target = target;
+    redis->timeout_ms = timeout_ms;
+    redis->failures = failures;
+    redis->fresh = true;
+    redis->rest_ms = REST_FIRST_MS;
+    redis->timer.expired = expired;
+    redis_socket_init(redis);
+    redis_socket_open(redis);
+    return redis;
+}
+
+void recall_redis_close(struct recall_redis **redis)
+{
+    if (!*redis)
+        return;
+    disconnect(*redis);
+    free(*redis);
+    *redis = NULL;
+}

@@ -1,0 +1,42 @@
+/* Redis as the store behind memory: one connection a loop, which never makes anybody wait for long.
+ *
+ *      RESTS --rest over--> LOOKS_UP --address--> CONNECTS --connected--> GREETS --AUTH, SELECT, PING--> WORKS
+ *        ^                     |                     |                      |                             |
+ *        '------- failed, refused, silent for too long, the rest doubles up to a limit -------------------'
+ *
+ * Only a connection that works is asked; in any other state there is nothing at once. (The very first one is asked
+ * while it is being made, so that a process that has just started knows what was kept before.) An answer that is late
+ * is nothing; where no answer at all has come since the question was sent, the connection is given up.
+ *
+ * Of hiredis only the reader of replies is used: its asynchronous context ends the process by an assertion when a peer
+ * sends one reply more than it was asked for, and looks names up in the loop (0.14.1). */
+#ifndef RENGA_LLM_GATEWAY_RECALL_REDIS_H
+#define RENGA_LLM_GATEWAY_RECALL_REDIS_H
+
+#include "recall.h"
+#include "redis_target.h"
+
+#include <stdatomic.h>
+
+#define REDIS_VALUE_MAX ((size_t)1 << 20) /* bytes of a value: more would take too long on the way */
+
+struct recall_redis;
+struct redis_ask;
+
+/* From inside the loop. `failures` is counted up; it and `target` are borrowed. */
+struct recall_redis *recall_redis_open(struct loop *loop, const struct redis_target *target, int64_t timeout_ms,
+                                       atomic_ullong *failures);
+/* No question is open any more. */
+void recall_redis_close(struct recall_redis **redis);
+
+/* NULL: there is nothing. Else `looked` is to run once, from the loop, with the value or with NULL. */
+struct redis_ask *recall_redis_get(struct recall_redis *redis, const struct recall_key *key,
+                                   void (*looked)(void *owner, const uint8_t *value, size_t size), void *owner);
+/* `looked` does not run any more. */
+void recall_redis_forget(struct redis_ask *ask);
+
+/* As far as it can be had; nobody waits for it. */
+void recall_redis_set(struct recall_redis *redis, const struct recall_key *key, const uint8_t *value, size_t size,
+                      int64_t keep_ms);
+
+#endif

@@ -1,0 +1,185 @@
+#include "redis_target.h"
+
+#include <netdb.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SCHEME       "redis://"
+#define PORT_DEFAULT 6379
+#define DATABASE_MAX 9999 /* Redis has 16 unless told otherwise */
+
+static bool refuse(struct status *st, const char *what)
+{
+    return fail(st, INVALID_ARGUMENT,
+                "llm_gateway.cache_redis: %s; what is right looks like redis://:PASSWORD@HOST:6379/0", what);
+}
+
+static int hex(char digit)
+{
+    static const char digits[] = "0123456789abcdefABCDEF";
+    const char *at = digit ? strchr(digits, digit) : NULL;
+    return !at ? -1 : at - digits < 16 ? (int)(at - digits) : (int)(at - digits - 6);
+}
+
+/* Percent-decodes; false where it does not fit, or would contain a NUL. */
+static bool decode(const char *text, size_t size, char *word)
+{
+    size_t length = 0;
+    for (size_t i = 0; i < size; i++) {
+        int byte = (unsigned char)text[i];
+        if (text[i] == '%') {
+            int high = i + 2 < size ? hex(text[i + 1]) : -1, low = i + 2 < size ? hex(text[i + 2]) : -1;
+            byte = high < 0 || low < 0 ? 0 : high << 4 | low;
+            i += 2;
+        }
+        if (!byte || length + 1 == REDIS_WORD_MAX)
+            return false;
+        word[length++] = (char)byte;
+    }
+    word[length] = '\0';
+    return true;
+}
+
+static bool read_entrance(const char *text, size_t size, struct redis_target *target, struct status *st)
+{
+    const char *colon = memchr(text, ':', size);
+    if (!colon)
+        return refuse(st, "before the '@' stands no ':PASSWORD'");
+    size_t user = (size_t)(colon - text);
+    if (!decode(text, user, target->user) || !decode(colon + 1, size - user - 1, target->password))
+        return refuse(st, "the user or password is too long, or not percent-encoded as it should be");
+    return true;
+}
+
+static bool read_number(const char *text, const char *end, int max, int *number)
+{
+    long value = 0;
+    if (text == end)
+        return false;
+    for (; text < end; text++) {
+        if (*text < '0' || *text > '9' || (value = value * 10 + (*text - '0')) > max)
+            return false;
+    }
+    *number = (int)value;
+    return true;
+}
+
+static bool read_place(const char *text, const char *end, struct redis_target *target, struct status *st)
+{
+    const char *host = text, *host_end = memchr(text, ':', (size_t)(end - text));
+    if (*text == '[') {
+        host = text + 1;
+        host_end = memchr(text, ']', (size_t)(end - text));
+        if (!host_end)
+            return refuse(st, "the '[' of the address has no ']'");
+    }
+    const char *port = !host_end ? end : *host_end == ']' ? host_end + 1 : host_end;
+    host_end = host_end ? host_end : end;
+    if (host == host_end || host_end - host >= REDIS_HOST_MAX)
+        return refuse(st, "the host is empty or too long");
+    memcpy(target->host, host, (size_t)(host_end - host));
+    target->port = PORT_DEFAULT;
+    if (port == end)
+        return true;
+    if (*port != ':' || !read_number(port + 1, end, 65535, &target->port) || !target->port)
+        return refuse(st, "the port is no number from 1 to 65535");
+    return true;
+}
+
+bool redis_target_parse(const char *url, struct redis_target *target, struct status *st)
+{
+    memset(target, 0, sizeof *target);
+    if (strncmp(url, "rediss://", 9) == 0)
+        return refuse(st, "TLS (rediss) is not had; take redis:// within a private network, or a TLS tunnel");
+    if (strncmp(url, SCHEME, sizeof SCHEME - 1) != 0)
+        return refuse(st, "it does not begin with redis://");
+    const char *place = url + sizeof SCHEME - 1, *end = place + strlen(place), *at = strrchr(place, '@');
+    if (at && !read_entrance(place, (size_t)(at - place), target, st))
+        return false;
+    place = at ? at + 1 : place;
+    const char *slash = strchr(place, '/');
+    if (slash && slash[1] && !read_number(slash + 1, end, DATABASE_MAX, &target->database))
+        return refuse(st, "the database behind the '/' is no number");
+    return read_place(place, slash ? slash : end, target, st);
+}
+
+/* ---- the name ---------------------------------------------------------------------------------------------------- */
+
+static bool find(const char *host, const char *port, int flags, struct sockaddr_storage *address, socklen_t *size)
+{
+    struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV | flags}, *found = NULL;
+    if (getaddrinfo(host, port, &hints, &found) != 0)
+        return false;
+    memcpy(address, found->ai_addr, found->ai_addrlen);
+    *size = found->ai_addrlen;
+    freeaddrinfo(found);
+    return true;
+}
+
+bool redis_target_address(const struct redis_target *target, struct sockaddr_storage *address, socklen_t *size)
+{
+    char port[8];
+    snprintf(port, sizeof port, "%d", target->port);
+    return find(target->host, port, AI_NUMERICHOST, address, size);
+}
+
+/* Held by who waits for it and by its thread: getaddrinfo cannot be called back. */
+struct redis_lookup {
+    atomic_uint holders;
+    atomic_bool done;
+    char host[REDIS_HOST_MAX], port[8];
+    struct sockaddr_storage address;
+    socklen_t size;
+};
+
+static void release(struct redis_lookup *lookup)
+{
+    if (atomic_fetch_sub(&lookup->holders, 1) == 1)
+        free(lookup);
+}
+
+static void *look_up(void *data)
+{
+    struct redis_lookup *lookup = data;
+    if (!find(lookup->host, lookup->port, 0, &lookup->address, &lookup->size))
+        lookup->size = 0;
+    atomic_store(&lookup->done, true);
+    release(lookup);
+    return NULL;
+}
+
+struct redis_lookup *redis_lookup_start(const struct redis_target *target)
+{
+    pthread_t thread;
+    struct redis_lookup *lookup = calloc(1, sizeof *lookup);
+    if (!lookup)
+        return NULL;
+    atomic_init(&lookup->holders, 2);
+    memcpy(lookup->host, target->host, sizeof lookup->host);
+    snprintf(lookup->port, sizeof lookup->port, "%d", target->port);
+    if (pthread_create(&thread, NULL, look_up, lookup) != 0) {
+        free(lookup);
+        return NULL;
+    }
+    pthread_detach(thread);
+    return lookup;
+}
+
+bool redis_lookup_done(struct redis_lookup *lookup, struct sockaddr_storage *address, socklen_t *size)
+{
+    if (!atomic_load(&lookup->done))
+        return false;
+    *address = lookup->address;
+    *size = lookup->size;
+    return true;
+}
+
+void redis_lookup_drop(struct redis_lookup **lookup)
+{
+    if (*lookup)
+        release(*lookup);
+    *lookup = NULL;
+}

@@ -1,0 +1,178 @@
+#include "route.h"
+
+#include "base/nearest.h"
+#include "deployment.h"
+#include "route_priv.h"
+#include "standing.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ARENA_MAX ((size_t)64 << 20) /* 1,024 routes take 2 MiB, 20,000 rows of limits as much */
+
+static const char DEFAULT[] = "default";
+
+/* ---- life -------------------------------------------------------------------------------------------------------- */
+
+void route_init(struct route *route, const char *name)
+{
+    *route = (struct route){
+        .name = name,
+        .description = "",
+        .retry = RETRY_POLICY_DEFAULT,
+        .cache = {.ttl_ms = ROUTE_TTL_DEFAULT_MS},
+        .chat = true,
+        .tools = true,
+    };
+}
+
+static int by_name(const void *left, const void *right)
+{
+    const struct route *const *a = left, *const *b = right;
+    return strcmp((*a)->name, (*b)->name);
+}
+
+static bool sort_names(struct routes *routes, struct status *st)
+{
+    routes->by_name = arena_alloc(&routes->arena, routes->count * sizeof *routes->by_name);
+    if (!routes->by_name)
+        return fail(st, RESOURCE_EXHAUSTED, "no memory for the names of %zu models", routes->count);
+    for (size_t i = 0; i < routes->count; i++)
+        routes->by_name[i] = &routes->list[i];
+    qsort(routes->by_name, routes->count, sizeof *routes->by_name, by_name);
+    return true;
+}
+
+static bool read_routes(struct routes *routes, const struct config *config, struct status *st)
+{
+    const char *path = config_string(config, "llm_gateway.routes");
+    if (!path || !*path)
+        return routes_of_options(routes, config, st);
+    routes->values = config_create(NULL, 0, st);
+    return routes->values && routes_options_are_unset(config, st) && routes_of_document(routes, path, st);
+}
+
+static bool find_standings(struct routes *routes, bool forgive, struct status *st)
+{
+    for (size_t i = 0; i < routes->count; i++) {
+        struct route *route = &routes->list[i];
+        route->index = i;
+        for (size_t k = 0; k < route->target_count; k++) {
+            struct target *target = &route->targets[k];
+            target->standing = deployment_standing(target->deployment, target->model);
+            if (!target->standing)
+                return fail(st, RESOURCE_EXHAUSTED, "no memory for how the deployments stand");
+            if (forgive)
+                standing_forgive(target->standing);
+        }
+    }
+    return true;
+}
+
+struct routes *routes_create(const struct config *config, struct status *st)
+{
+    struct routes *routes = calloc(1, sizeof *routes);
+    if (!routes) {
+        fail(st, RESOURCE_EXHAUSTED, "no memory for the routes");
+        return NULL;
+    }
+    arena_init(&routes->arena, NULL, 0, ARENA_MAX);
+    routes->clients.fallback.weight = routes->tenants.fallback.weight = 1;
+    bool forgive = strcmp(config_string(config, "llm_gateway.breaker"), "off") == 0;
+    if (!read_routes(routes, config, st) || !sort_names(routes, st) || !find_standings(routes, forgive, st))
+        routes_destroy(&routes);
+    return routes;
+}
+
+void routes_destroy(struct routes **routes_pointer)
+{
+    struct routes *routes = *routes_pointer;
+    if (!routes)
+        return;
+    *routes_pointer = NULL;
+    for (size_t i = 0; i < routes->deployment_count; i++)
+        deployment_destroy(&routes->deployments[i]);
+    config_destroy(routes->values);
+    arena_fini(&routes->arena);
+    free(routes);
+}
+
+/* ---- asked by the calls ------------------------------------------------------------------------------------------ */
+
+size_t routes_count(const struct routes *routes)
+{
+    return routes->count;
+}
+
+const struct route *routes_at(const struct routes *routes, size_t index)
+{
+    assert(index < routes->count);
+    return &routes->list[index];
+}
+
+static int against_name(const void *name, const void *at)
+{
+    const struct route *const *route = at;
+    return strcmp(name, (*route)->name);
+}
+
+static const struct route *find(const struct routes *routes, const char *name)
+{
+    const struct route *const *found =
+        bsearch(name, routes->by_name, routes->count, sizeof *routes->by_name, against_name);
+    return found ? *found : NULL;
+}
+
+static void tell_nearest(const struct routes *routes, const char *name, struct status *st)
+{
+    struct nearest nearest = nearest_to(name);
+    for (size_t i = 0; i < routes->count; i++)
+        nearest_try(&nearest, routes->list[i].name);
+    if (nearest.name)
+        fail(st, NOT_FOUND, "no model '%s' here; did you mean '%s'?", name, nearest.name);
+    else
+        fail(st, NOT_FOUND, "no model '%s' here; ListModels has the names, %s sets them", name,
+             routes->values ? "the document of llm_gateway.routes" : "llm_gateway.models");
+}
+
+const struct route *routes_find(const struct routes *routes, const char *name, struct status *st)
+{
+    const struct route *route = find(routes, name);
+    if (!route && strcmp(name, DEFAULT) == 0)
+        route = &routes->list[0];
+    if (!route)
+        tell_nearest(routes, name, st);
+    return route;
+}
+
+bool route_is_set_up(const struct route *route, struct status *st)
+{
+    for (size_t i = 0; i < route->target_count; i++)
+        if (!route->targets[i].deployment->unset)
+            return true;
+    return fail(st, FAILED_PRECONDITION,
+                "no model is set up: give the gateway a key (llm_gateway.key or OPENAI_API_KEY), or the URL of an "
+                "upstream that needs none (llm_gateway.upstream)");
+}
+
+size_t routes_deployments(const struct routes *routes)
+{
+    return routes->deployment_count;
+}
+
+struct deployment *routes_deployment(const struct routes *routes, size_t index)
+{
+    assert(index < routes->deployment_count);
+    return routes->deployments[index];
+}
+
+const struct limits_table *routes_clients(const struct routes *routes)
+{
+    return &routes->clients;
+}
+
+const struct limits_table *routes_tenants(const struct routes *routes)
+{
+    return &routes->tenants;
+}

@@ -1,0 +1,192 @@
+#include "standing_priv.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+
+#include <assert.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+struct standing *standing_create(const char *deployment, const struct limits *limits)
+{
+    struct standing *standing = calloc(1, sizeof *standing);
+    if (!standing)
+        return NULL;
+    int64_t now_ns = clock_now_ns();
+    standing->deployment = deployment;
+    standing->concurrency = limits->concurrency;
+    standing_bucket_init(&standing->requests, limits->requests_per_minute, now_ns);
+    standing_bucket_init(&standing->tokens, limits->tokens_per_minute, now_ns);
+    pthread_mutex_init(&standing->lock, NULL);
+    return standing;
+}
+
+void standing_destroy(struct standing **standing_pointer)
+{
+    struct standing *standing = *standing_pointer;
+    if (!standing)
+        return;
+    *standing_pointer = NULL;
+    assert(standing->outstanding == 0);
+    pthread_mutex_destroy(&standing->lock);
+    free(standing);
+}
+
+void standing_forgive(struct standing *standing)
+{
+    standing->forgives = true;
+}
+
+unsigned standing_outstanding(const struct standing *standing)
+{
+    return atomic_load_explicit(&standing->outstanding, memory_order_relaxed);
+}
+
+/* ---- what happens behind the lock -------------------------------------------------------------------------------- */
+
+static unsigned enter(struct standing *standing)
+{
+    pthread_mutex_lock(&standing->lock);
+    return standing->breaker.circuit;
+}
+
+/* A log line may block: it is written when others can go on. */
+static void leave(struct standing *standing, unsigned from)
+{
+    unsigned to = standing->breaker.circuit;
+    long long rest_ms = standing->breaker.rest_ms;
+    pthread_mutex_unlock(&standing->lock);
+    if (to == from)
+        return;
+    if (to == CIRCUIT_OPEN)
+        log_warn("llm_gateway.circuit", "deployment '%s': %s -> open, left alone for %lld ms", standing->deployment,
+                 circuit_name(from), rest_ms);
+    else
+        log_info("llm_gateway.circuit", "deployment '%s': %s -> %s", standing->deployment, circuit_name(from),
+                 circuit_name(to));
+}
+
+static int64_t until_ms(int64_t then_ns, int64_t now_ns)
+{
+    return then_ns > now_ns ? (then_ns - now_ns + NS_PER_MS - 1) / NS_PER_MS : 0;
+}
+
+static enum standing_refusal refusal(struct standing *standing, int64_t now_ns, int64_t tokens, int64_t *wait_ms)
+{
+    if (!standing->forgives && !breaker_allows(&standing->breaker, now_ns, wait_ms))
+        return STANDING_BROKEN;
+    if (!standing->forgives && (*wait_ms = until_ms(standing->rests_until_ns, now_ns)))
+        return STANDING_RESTS;
+    if (standing->concurrency && standing->outstanding >= standing->concurrency)
+        return STANDING_BUSY;
+    int64_t requests_ms = standing_bucket_wait_ms(&standing->requests, now_ns, 1);
+    int64_t tokens_ms = standing_bucket_wait_ms(&standing->tokens, now_ns, tokens);
+    *wait_ms = requests_ms > tokens_ms ? requests_ms : tokens_ms;
+    return *wait_ms ? STANDING_RATE : STANDING_FREE;
+}
+
+enum standing_refusal standing_peek(struct standing *standing, int64_t now_ns, int64_t tokens, int64_t *wait_ms)
+{
+    pthread_mutex_lock(&standing->lock);
+    enum standing_refusal refused = refusal(standing, now_ns, tokens, wait_ms);
+    pthread_mutex_unlock(&standing->lock);
+    return refused;
+}
+
+int64_t standing_rests_ms(struct standing *standing, int64_t now_ns)
+{
+    pthread_mutex_lock(&standing->lock);
+    int64_t rests_ms = until_ms(standing->rests_until_ns, now_ns);
+    pthread_mutex_unlock(&standing->lock);
+    return rests_ms;
+}
+
+enum standing_refusal standing_take(struct standing *standing, int64_t now_ns, int64_t tokens,
+                                    struct standing_place *place, int64_t *wait_ms)
+{
+    unsigned before = enter(standing);
+    enum standing_refusal refused = refusal(standing, now_ns, tokens, wait_ms);
+    if (refused == STANDING_FREE) {
+        standing->outstanding++;
+        standing_bucket_take(&standing->requests, 1);
+        place->reserved = standing_bucket_take(&standing->tokens, tokens);
+        place->period = standing->forgives ? 0 : breaker_take(&standing->breaker, now_ns);
+    }
+    leave(standing, before);
+    return refused;
+}
+
+static void rest(struct standing *standing, int64_t now_ns, int64_t rest_ms)
+{
+    int64_t until_ns = now_ns + (rest_ms < STANDING_REST_MAX_MS ? rest_ms : STANDING_REST_MAX_MS) * NS_PER_MS;
+    if (until_ns > standing->rests_until_ns)
+        standing->rests_until_ns = until_ns;
+}
+
+void standing_give_back(struct standing *standing, int64_t now_ns, const struct standing_report *report)
+{
+    static const enum breaker_verdict verdicts[] = {
+        [STANDING_GOOD] = BREAKER_GOOD,
+        [STANDING_BAD] = BREAKER_BAD,
+        [STANDING_LIMITED] = BREAKER_NEITHER,
+        [STANDING_UNKNOWN] = BREAKER_NEITHER,
+    };
+    unsigned before = enter(standing);
+    assert(standing->outstanding > 0);
+    standing->outstanding--;
+    standing_bucket_settle(&standing->tokens, now_ns, report->place.reserved, report->tokens);
+    if (report->verdict == STANDING_LIMITED)
+        rest(standing, now_ns, report->rest_ms > 0 ? report->rest_ms : STANDING_REST_MS);
+    if (!standing->forgives)
+        breaker_judge(&standing->breaker, now_ns, report->place.period, verdicts[report->verdict]);
+    leave(standing, before);
+}
+
+void standing_hear(struct standing *standing, int64_t now_ns, int64_t requests, int64_t tokens, int64_t reset_ms)
+{
+    if ((requests != 0 && tokens != 0) || reset_ms <= 0)
+        return;
+    pthread_mutex_lock(&standing->lock);
+    rest(standing, now_ns, reset_ms < STANDING_HEARD_MAX_MS ? reset_ms : STANDING_HEARD_MAX_MS);
+    pthread_mutex_unlock(&standing->lock);
+}
+
+void standing_view(struct standing *standing, int64_t now_ns, struct standing_view *view)
+{
+    pthread_mutex_lock(&standing->lock);
+    const struct breaker *breaker = &standing->breaker;
+    int64_t open_ms = breaker->circuit == CIRCUIT_OPEN ? until_ms(breaker->open_until_ns, now_ns) : 0;
+    int64_t asked_ms = until_ms(standing->rests_until_ns, now_ns);
+    *view = (struct standing_view){
+        .circuit = breaker->circuit,
+        .outstanding = standing->outstanding,
+        .rests_ms = open_ms > asked_ms ? open_ms : asked_ms,
+        .opened = breaker->opened,
+    };
+    pthread_mutex_unlock(&standing->lock);
+}
+
+/* ---- what a failure says of the deployment ----------------------------------------------------------------------- */
+
+void standing_judge(struct standing_report *report, enum status_code code, bool quota, int64_t hint_ms)
+{
+    report->rest_ms = 0;
+    switch (code) {
+    case UNAVAILABLE:
+    case DATA_LOSS:
+    case FAILED_PRECONDITION: /* our key, our address: a person has to mend it */
+        report->verdict = STANDING_BAD;
+        return;
+    case RESOURCE_EXHAUSTED:
+        report->verdict = STANDING_LIMITED;
+        report->rest_ms = quota ? STANDING_QUOTA_REST_MS : hint_ms;
+        return;
+    case CANCELLED:
+    case DEADLINE_EXCEEDED: /* the caller's own */
+    case INTERNAL:
+        report->verdict = STANDING_UNKNOWN;
+        return;
+    default:
+        report->verdict = STANDING_GOOD;
+    }
+}

@@ -1,0 +1,116 @@
+/* A redis-server of the test's own, in a folder of its own, and a plain connection to it. */
+#ifndef RENGA_TESTS_RECALL_SERVER_H
+#define RENGA_TESTS_RECALL_SERVER_H
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct server {
+    pid_t pid;
+    int port;
+    const char *password; /* NULL: none */
+    char folder[64];
+};
+
+/* Bound to a free port of this machine; it listens where `queue` is not 0. */
+static inline int server_bind(int *port, int queue)
+{
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), yes = 1;
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t size = sizeof address;
+    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+    if (bind(fd, (struct sockaddr *)&address, size) != 0 || (queue && listen(fd, queue) != 0))
+        _exit(99);
+    getsockname(fd, (struct sockaddr *)&address, &size);
+    *port = ntohs(address.sin_port);
+    return fd;
+}
+
+static inline int server_connect(int port)
+{
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    struct sockaddr_in address = {
+        .sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    struct timeval patience = {.tv_sec = 10};
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    if (connect(fd, (struct sockaddr *)&address, sizeof address) == 0)
+        return fd;
+    close(fd);
+    return -1;
+}
+
+/* One command in one line; the beginning of its reply, "" where there is none. */
+static inline const char *server_say(const struct server *server, const char *command)
+{
+    static char reply[512];
+    char line[1024];
+    int fd = server_connect(server->port);
+    reply[0] = '\0';
+    if (fd < 0)
+        return reply;
+    if (server->password) {
+        snprintf(line, sizeof line, "AUTH %s\r\n", server->password);
+        if (send(fd, line, strlen(line), MSG_NOSIGNAL) < 0 || recv(fd, reply, sizeof reply, 0) < 0)
+            reply[0] = '\0';
+    }
+    snprintf(line, sizeof line, "%s\r\n", command);
+    ssize_t size = send(fd, line, strlen(line), MSG_NOSIGNAL) < 0 ? 0 : recv(fd, reply, sizeof reply - 1, 0);
+    reply[size < 0 ? 0 : size] = '\0';
+    close(fd);
+    return reply;
+}
+
+/* Returns when it answers. */
+static inline void server_run(struct server *server)
+{
+    char port[8];
+    snprintf(port, sizeof port, "%d", server->port);
+    server->pid = fork();
+    if (server->pid == 0) {
+        int nowhere = open("/dev/null", O_RDWR);
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        dup2(nowhere, STDOUT_FILENO);
+        dup2(nowhere, STDERR_FILENO);
+        execlp("redis-server", "redis-server", "--port", port, "--bind", "127.0.0.1", "--save", "", "--appendonly",
+               "no", "--dir", server->folder, "--requirepass", server->password ? server->password : "", NULL);
+        _exit(127);
+    }
+    for (int i = 0; i < 2000 && strncmp(server_say(server, "PING"), "+PONG", 5) != 0; i++)
+        usleep(5000);
+}
+
+static inline void server_start(struct server *server, const char *password)
+{
+    int fd = server_bind(&server->port, 0);
+    close(fd);
+    server->password = password;
+    strcpy(server->folder, "/tmp/renga-recall-XXXXXX");
+    if (!mkdtemp(server->folder))
+        _exit(99);
+    server_run(server);
+}
+
+static inline void server_kill(struct server *server)
+{
+    if (server->pid <= 0)
+        return;
+    kill(server->pid, SIGKILL);
+    waitpid(server->pid, NULL, 0);
+    server->pid = 0;
+}
+
+static inline void server_end(struct server *server)
+{
+    server_kill(server);
+    rmdir(server->folder);
+}
+
+#endif

@@ -1,0 +1,394 @@
+/* What is kept, what is shared, what is promised to an idempotency key; in memory, on a stopped clock. */
+#include "base/clock.h"
+#include "loop/loop.h"
+#include "recall/recall.h"
+#include "recall_asker.h"
+
+#include <stdio.h>
+
+#include "unit.h"
+
+#define MINUTE_MS 60000
+
+static struct loop *loops[2];
+static struct recall *recall;
+
+static void open_recall(size_t bytes_max)
+{
+    struct status st = {0};
+    recall = recall_create(&(struct recall_options){.bytes_max = bytes_max}, &st);
+    assert_non_null(recall);
+    for (int i = 0; i < 2; i++) {
+        loops[i] = loop_create((unsigned)i);
+        loop_enter(loops[i]);
+        recall_open(recall, loops[i]);
+        loop_leave(loops[i]);
+    }
+}
+
+static int set_up(void **state)
+{
+    open_recall(1 << 20);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    for (int i = 0; i < 2; i++) {
+        loop_enter(loops[i]);
+        recall_close(recall, loops[i]);
+        loop_leave(loops[i]);
+        loop_step(loops[i], 0); /* what was posted to a closed lane frees itself */
+        loop_destroy(&loops[i]);
+    }
+    recall_destroy(&recall);
+    return 0;
+}
+
+static void keep(const char *key, const char *text, int64_t keep_ms)
+{
+    struct asker asker = asker_of(loops[0], key);
+    asker.query.reads = false;
+    assert_true(asker_ask(recall, &asker));
+    assert_int_equal(asker.query.result, RECALL_NOTHING);
+    asker_answer(&asker, text, keep_ms);
+}
+
+static enum recall_result result_of(const char *key)
+{
+    struct asker asker = asker_of(loops[0], key);
+    assert_true(asker_ask(recall, &asker));
+    asker_leave(&asker);
+    return asker.query.result;
+}
+
+/* ---- kept -------------------------------------------------------------------------------------------------------- */
+
+static void an_answer_is_kept_for_its_time_and_no_longer(void **state)
+{
+    struct asker asker = asker_of(loops[0], "k");
+    assert_int_equal(result_of("k"), RECALL_NOTHING);
+    keep("k", "text", MINUTE_MS);
+    clock_step((MINUTE_MS - 1) * NS_PER_MS);
+    assert_true(asker_ask(recall, &asker));
+    assert_true(asker_has(&asker, RECALL_KEPT, "text"));
+    recall_done(&asker.query);
+    assert_null(asker.query.bytes);
+    clock_step(NS_PER_MS);
+    assert_int_equal(result_of("k"), RECALL_NOTHING);
+    struct recall_stats stats;
+    recall_stats(recall, &stats);
+    assert_int_equal(stats.entries, 0);
+    assert_int_equal(stats.bytes, 0);
+}
+
+static void who_wants_it_younger_gets_nothing_and_the_others_still_get_it(void **state)
+{
+    struct asker asker = asker_of(loops[0], "k");
+    keep("k", "text", MINUTE_MS);
+    clock_step(1000 * NS_PER_MS);
+    asker.query.max_age_ms = 999;
+    assert_true(asker_ask(recall, &asker));
+    assert_int_equal(asker.query.result, RECALL_NOTHING);
+    asker_leave(&asker);
+    asker.query.max_age_ms = 1000;
+    assert_true(asker_ask(recall, &asker));
+    assert_int_equal(asker.query.result, RECALL_KEPT);
+    asker_leave(&asker);
+}
+
+static void who_does_not_read_is_not_given_what_is_kept(void **state)
+{
+    struct asker asker = asker_of(loops[0], "k");
+    keep("k", "text", MINUTE_MS);
+    asker.query.reads = false;
+    assert_true(asker_ask(recall, &asker));
+    assert_int_equal(asker.query.result, RECALL_NOTHING);
+    asker_answer(&asker, "newer", MINUTE_MS);
+    asker.query.reads = true;
+    assert_true(asker_ask(recall, &asker));
+    assert_true(asker_has(&asker, RECALL_KEPT, "newer"));
+    asker_leave(&asker);
+}
+
+static void an_answer_without_a_time_is_not_kept(void **state)
+{
+    keep("k", "text", 0);
+    assert_int_equal(result_of("k"), RECALL_NOTHING);
+}
+
+static void the_least_recently_used_goes_first(void **state)
+{
+    char key[16], text[4001] = "";
+    struct recall_stats stats;
+    memset(text, 'x', sizeof text - 1);
+    tear_down(NULL);
+    open_recall(40000); /* nine of them */
+    for (int i = 0; i < 9; i++) {
+        snprintf(key, sizeof key, "k%d", i);
+        keep(key, text, MINUTE_MS);
+    }
+    assert_int_equal(result_of("k0"), RECALL_KEPT);
+    keep("k9", text, MINUTE_MS);
+    assert_int_equal(result_of("k0"), RECALL_KEPT);
+    assert_int_equal(result_of("k1"), RECALL_NOTHING);
+    assert_int_equal(result_of("k2"), RECALL_KEPT);
+    recall_stats(recall, &stats);
+    assert_int_equal(stats.evicted, 1);
+    assert_int_equal(stats.entries, 9);
+    assert_true(stats.bytes <= 40000);
+}
+
+static void what_is_thrown_out_can_still_be_read_by_who_has_it(void **state)
+{
+    char text[4001] = "";
+    struct asker asker = asker_of(loops[0], "k");
+    memset(text, 'x', sizeof text - 1);
+    tear_down(NULL);
+    open_recall(6000);
+    asker.query.loop = loops[0];
+    keep("k", text, MINUTE_MS);
+    assert_true(asker_ask(recall, &asker));
+    keep("other", text, MINUTE_MS);
+    assert_int_equal(result_of("k"), RECALL_NOTHING);
+    assert_true(asker_has(&asker, RECALL_KEPT, text));
+    recall_done(&asker.query);
+}
+
+static void an_answer_larger_than_the_bound_throws_nothing_out(void **state)
+{
+    static char text[70000];
+    memset(text, 'x', sizeof text - 1);
+    tear_down(NULL);
+    open_recall(64 << 10);
+    keep("small", "text", MINUTE_MS);
+    keep("large", text, MINUTE_MS);
+    assert_int_equal(result_of("large"), RECALL_NOTHING);
+    assert_int_equal(result_of("small"), RECALL_KEPT);
+}
+
+static void without_a_bound_nothing_is_kept_and_what_is_under_way_is_shared(void **state)
+{
+    tear_down(NULL);
+    open_recall(0);
+    struct asker leads = asker_of(loops[0], "k"), waits = asker_of(loops[0], "k");
+    assert_true(asker_ask(recall, &leads));
+    assert_false(asker_ask(recall, &waits));
+    asker_answer(&leads, "text", MINUTE_MS);
+    loop_step(loops[0], 0);
+    assert_true(asker_has(&waits, RECALL_SHARED, "text"));
+    recall_done(&waits.query);
+    assert_int_equal(result_of("k"), RECALL_NOTHING);
+}
+
+/* ---- shared ------------------------------------------------------------------------------------------------------ */
+
+static void what_is_under_way_is_shared_over_loops(void **state)
+{
+    struct asker leads = asker_of(loops[0], "k"), here = asker_of(loops[0], "k"), there = asker_of(loops[1], "k");
+    assert_true(asker_ask(recall, &leads));
+    assert_int_equal(leads.query.result, RECALL_NOTHING);
+    assert_false(asker_ask(recall, &here));
+    assert_false(asker_ask(recall, &there));
+    asker_answer(&leads, "text", 0);
+    loop_step(loops[0], 0);
+    assert_int_equal(here.told, 1);
+    assert_int_equal(there.told, 0); /* its own loop has not come round */
+    loop_step(loops[1], 0);
+    assert_int_equal(there.told, 1);
+    assert_true(asker_has(&here, RECALL_SHARED, "text"));
+    assert_true(asker_has(&there, RECALL_SHARED, "text"));
+    assert_ptr_equal(here.query.bytes, there.query.bytes); /* no copies */
+    recall_done(&here.query);
+    assert_true(asker_has(&there, RECALL_SHARED, "text"));
+    recall_done(&there.query);
+    assert_int_equal(result_of("k"), RECALL_NOTHING);
+}
+
+static void who_does_not_share_leads_alone(void **state)
+{
+    struct asker leads = asker_of(loops[0], "k"), alone = asker_of(loops[0], "k"), also = asker_of(loops[0], "k");
+    alone.query.shares = also.query.shares = false;
+    assert_true(asker_ask(recall, &leads));
+    assert_true(asker_ask(recall, &alone));
+    assert_true(asker_ask(recall, &also));
+    assert_int_equal(alone.query.result, RECALL_NOTHING);
+    asker_answer(&alone, "text", MINUTE_MS);
+    asker_leave(&also);
+    struct recall_stats stats;
+    recall_stats(recall, &stats);
+    assert_int_equal(stats.flights, 1);
+    asker_leave(&leads);
+    assert_int_equal(result_of("k"), RECALL_KEPT);
+}
+
+static void a_failure_is_that_of_all_who_wait_and_is_not_kept(void **state)
+{
+    struct status st = {0};
+    struct asker leads = asker_of(loops[0], "k"), waits = asker_of(loops[1], "k");
+    fail(&st, UNAVAILABLE, "all deployments failed");
+    st.retry_after_ms = 700;
+    asker_ask(recall, &leads);
+    asker_ask(recall, &waits);
+    loop_enter(loops[0]);
+    recall_fail(&leads.query, &st);
+    loop_leave(loops[0]);
+    loop_step(loops[1], 0);
+    assert_int_equal(waits.query.result, RECALL_FAILED);
+    assert_int_equal(waits.query.status.code, UNAVAILABLE);
+    assert_string_equal(waits.query.status.text, "all deployments failed");
+    assert_int_equal(waits.query.status.retry_after_ms, 700);
+    recall_done(&waits.query);
+    assert_int_equal(result_of("k"), RECALL_NOTHING);
+}
+
+static void when_the_one_that_leads_leaves_the_next_leads(void **state)
+{
+    struct asker leads = asker_of(loops[0], "k"), next = asker_of(loops[1], "k"), last = asker_of(loops[0], "k");
+    asker_ask(recall, &leads);
+    asker_ask(recall, &next);
+    asker_ask(recall, &last);
+    asker_leave(&leads);
+    loop_step(loops[0], 0);
+    loop_step(loops[1], 0);
+    assert_int_equal(next.told, 1);
+    assert_int_equal(next.query.result, RECALL_NOTHING);
+    assert_int_equal(last.told, 0);
+    asker_answer(&next, "text", 0);
+    loop_step(loops[0], 0);
+    assert_true(asker_has(&last, RECALL_SHARED, "text"));
+    recall_done(&last.query);
+    assert_int_equal(leads.told, 0);
+}
+
+static void one_that_was_to_lead_and_leaves_before_it_knew_passes_it_on(void **state)
+{
+    struct asker leads = asker_of(loops[0], "k"), next = asker_of(loops[1], "k"), last = asker_of(loops[0], "k");
+    asker_ask(recall, &leads);
+    asker_ask(recall, &next);
+    asker_ask(recall, &last);
+    asker_leave(&leads);
+    asker_leave(&next);
+    loop_step(loops[1], 0);
+    loop_step(loops[0], 0);
+    assert_int_equal(next.told, 0);
+    assert_int_equal(last.told, 1);
+    assert_int_equal(last.query.result, RECALL_NOTHING);
+    asker_leave(&last);
+    struct recall_stats stats;
+    recall_stats(recall, &stats);
+    assert_int_equal(stats.flights, 0);
+    assert_int_equal(stats.waiting, 0);
+}
+
+static void one_that_leaves_with_its_answer_on_the_way_is_not_told(void **state)
+{
+    struct asker leads = asker_of(loops[0], "k"), *waits = malloc(sizeof *waits);
+    *waits = asker_of(loops[1], "k");
+    asker_ask(recall, &leads);
+    asker_ask(recall, waits);
+    asker_answer(&leads, "text", 0);
+    asker_leave(waits);
+    free(waits); /* its memory is gone when the loop comes round */
+    loop_step(loops[1], 0);
+}
+
+static void one_that_waits_may_leave(void **state)
+{
+    struct asker leads = asker_of(loops[0], "k"), waits = asker_of(loops[1], "k");
+    asker_ask(recall, &leads);
+    asker_ask(recall, &waits);
+    asker_leave(&waits);
+    asker_answer(&leads, "text", 0);
+    loop_step(loops[1], 0);
+    assert_int_equal(waits.told, 0);
+}
+
+static void a_loop_may_close_while_it_is_to_be_woken(void **state)
+{
+    struct asker leads = asker_of(loops[0], "k"), waits = asker_of(loops[1], "k");
+    asker_ask(recall, &leads);
+    asker_ask(recall, &waits);
+    asker_answer(&leads, "text", 0);
+    asker_leave(&waits); /* tear_down closes with the work still posted */
+}
+
+/* ---- idempotency keys -------------------------------------------------------------------------------------------- */
+
+static void a_word_is_answered_once_and_repeated_for_ten_minutes(void **state)
+{
+    struct asker first = asker_of_word(loops[0], "w", "question"), again = asker_of_word(loops[1], "w", "question");
+    assert_true(asker_ask(recall, &first));
+    assert_false(asker_ask(recall, &again));
+    asker_answer(&first, "text", RECALL_WORD_MS);
+    loop_step(loops[1], 0);
+    assert_true(asker_has(&again, RECALL_SHARED, "text"));
+    asker_leave(&again);
+    clock_step((RECALL_WORD_MS - 1) * NS_PER_MS);
+    assert_true(asker_ask(recall, &again));
+    assert_true(asker_has(&again, RECALL_KEPT, "text"));
+    asker_leave(&again);
+    clock_step(NS_PER_MS);
+    assert_true(asker_ask(recall, &again));
+    assert_int_equal(again.query.result, RECALL_NOTHING);
+    asker_leave(&again);
+}
+
+static void a_word_for_another_request_is_refused_while_it_is_under_way_and_later(void **state)
+{
+    struct asker first = asker_of_word(loops[0], "w", "question"), other = asker_of_word(loops[1], "w", "another");
+    assert_true(asker_ask(recall, &first));
+    assert_true(asker_ask(recall, &other));
+    assert_int_equal(other.query.result, RECALL_OTHER);
+    asker_answer(&first, "text", RECALL_WORD_MS);
+    assert_true(asker_ask(recall, &other));
+    assert_int_equal(other.query.result, RECALL_OTHER);
+    assert_null(other.query.bytes);
+    asker_leave(&other);
+}
+
+static void a_word_whose_call_failed_is_free_again(void **state)
+{
+    struct status st = {0};
+    struct asker first = asker_of_word(loops[0], "w", "question"), other = asker_of_word(loops[1], "w", "another");
+    fail(&st, UNAVAILABLE, "gone");
+    asker_ask(recall, &first);
+    recall_fail(&first.query, &st);
+    assert_true(asker_ask(recall, &other));
+    assert_int_equal(other.query.result, RECALL_NOTHING);
+    asker_leave(&other);
+}
+
+static int stop_time(void **state)
+{
+    clock_stop();
+    return 0;
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(an_answer_is_kept_for_its_time_and_no_longer),
+        TEST(who_wants_it_younger_gets_nothing_and_the_others_still_get_it),
+        TEST(who_does_not_read_is_not_given_what_is_kept),
+        TEST(an_answer_without_a_time_is_not_kept),
+        TEST(the_least_recently_used_goes_first),
+        TEST(what_is_thrown_out_can_still_be_read_by_who_has_it),
+        TEST(an_answer_larger_than_the_bound_throws_nothing_out),
+        TEST(without_a_bound_nothing_is_kept_and_what_is_under_way_is_shared),
+        TEST(what_is_under_way_is_shared_over_loops),
+        TEST(who_does_not_share_leads_alone),
+        TEST(a_failure_is_that_of_all_who_wait_and_is_not_kept),
+        TEST(when_the_one_that_leads_leaves_the_next_leads),
+        TEST(one_that_was_to_lead_and_leaves_before_it_knew_passes_it_on),
+        TEST(one_that_leaves_with_its_answer_on_the_way_is_not_told),
+        TEST(one_that_waits_may_leave),
+        TEST(a_loop_may_close_while_it_is_to_be_woken),
+        TEST(a_word_is_answered_once_and_repeated_for_ten_minutes),
+        TEST(a_word_for_another_request_is_refused_while_it_is_under_way_and_later),
+        TEST(a_word_whose_call_failed_is_free_again),
+    };
+    return cmocka_run_group_tests(tests, stop_time, NULL);
+}
