@@ -88,7 +88,8 @@ bool answer_say(struct answer *answer, enum answer_part part, const char *text, 
     if (size == 0)
         return true;
     so_far->seen += size;
-    if (!(part == ANSWER_TEXT ? answer->keeps_content : answer->keeps_rest))
+    bool keeps = part == ANSWER_TEXT ? answer->keeps_content : answer->keeps_rest;
+    if (!keeps)
         token_count_add(&answer->passed, text, size);
     else if (!answer_append(answer, so_far, text, size, failure))
         return false;
@@ -125,14 +126,16 @@ void answer_read(struct answer *answer, int64_t input, int64_t cached_input)
     answer->usage.cached_input_tokens = cached_input;
 }
 
-/* What was kept is counted now, what was only handed on has been. */
-static int64_t said_tokens(const struct answer *answer)
+/* Counting takes longer than reading: what was kept is counted here, and only where the provider has told nothing. */
+static int64_t tokens_said(const struct answer *answer)
 {
     struct token_count count = answer->passed;
     for (int part = 0; part < ANSWER_PARTS; part++)
-        token_count_add(&count, answer->parts[part].bytes, answer->parts[part].size);
-    for (const struct answer_call *call = answer->first_call; answer->keeps_rest && call; call = call->next)
-        token_count_add(&count, call->arguments.bytes, call->arguments.size);
+        if (answer->parts[part].size)
+            token_count_add(&count, answer->parts[part].bytes, answer->parts[part].size);
+    for (const struct answer_call *call = answer->first_call; call && answer->keeps_rest; call = call->next)
+        if (call->arguments.size)
+            token_count_add(&count, call->arguments.bytes, call->arguments.size);
     return token_count_whole(&count);
 }
 
@@ -142,7 +145,7 @@ const Renga__V1__Usage *answer_usage(struct answer *answer)
         return &answer->usage;
     if (!answer->read)
         answer->usage.input_tokens = tokens_of_chat(answer->request);
-    answer->usage.output_tokens = said_tokens(answer);
+    answer->usage.output_tokens = tokens_said(answer);
     answer->usage.estimated = true;
     return &answer->usage;
 }

@@ -83,7 +83,7 @@ struct answer {
     bool seal_broken;        /* it could not be kept whole, and is none */
     struct answer_call *first_call, *last_call;
     int call_count;
-    struct token_count passed; /* what came and was not kept, for an estimate */
+    struct token_count passed; /* what came and is not kept, for an estimate */
     Renga__V1__Usage usage;
     bool spent;
     bool read; /* the input's counts are known, the output's are not yet */
