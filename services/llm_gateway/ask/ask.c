@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/machine.h"
+#include "limits/room.h"
 
 #include <string.h>
 
@@ -100,9 +101,22 @@ static void caller_left(struct rpc_call *call, void *data)
 
 /* ---- a place ----------------------------------------------------------------------------------------------------- */
 
+/* Before anything is answered: a stream's first piece takes the metadata with it. */
+static void tell_room(struct ask *ask)
+{
+    struct gate_room room;
+    struct room_header headers[ROOM_HEADERS];
+    if (!gate_room(&ask->ticket, &room))
+        return;
+    size_t count = room_headers(&room, headers);
+    for (size_t i = 0; i < count; i++)
+        rpc_call_add_initial(ask->call, headers[i].name, headers[i].value, strlen(headers[i].value));
+}
+
 static void admitted(struct ticket *ticket)
 {
     struct ask *ask = (struct ask *)(void *)((char *)ticket - offsetof(struct ask, ticket));
+    tell_room(ask);
     if (ticket->status.code == OK) {
         ask->entered = true;
         retry_budget_earn(&ask->gateway->commons->budget);

@@ -219,6 +219,7 @@ static const struct ask_kind chat_kind = {
     .used = used,
     .model = model,
     .describe = describe,
+    .tell = chat_tell,
     .pack = pack,
     .unpack = unpack,
     .answer = answer,
@@ -312,7 +313,8 @@ void chat_stream_begin(struct gateway *gateway, struct rpc_call *call, const Ren
     chat->send = reply;
     chat->ask.streams = true;
     chat->answer.piece_came = chat_stream_piece;
-    chat->answer.keeps_content = request->response_format != NULL; /* its JSON is checked at the end */
+    chat->answer.keeps_rest = gateway->logs_content;
+    chat->answer.keeps_content = gateway->logs_content || request->response_format; /* its JSON is checked at the end */
     rpc_call_on_writable(call, chat_stream_writable, chat);
     ask_start(&chat->ask);
 }

@@ -60,6 +60,9 @@ bool chat_adapt(struct chat *chat);
 bool chat_repair(struct chat *chat);
 void chat_repair_failed(struct chat *chat);
 
+/* chat_content.c: as ask_kind.tell. */
+bool chat_tell(struct ask *ask, bool answer, size_t budget, struct json_writer *writer);
+
 /* chat_stream.c */
 void chat_stream_close(struct chat *chat);
 void chat_stream_open(struct chat *chat);
