@@ -28,9 +28,13 @@ void answer_name(struct answer *answer, const char *id, const char *model)
         copy_cut(answer->model, sizeof answer->model, model);
 }
 
-void answer_stop(struct answer *answer, Renga__V1__FinishReason reason, const char *word)
+void answer_stop(struct answer *answer, const struct answer_word *words, const char *word)
 {
-    answer->stopped = reason;
+    if (!word[0])
+        return;
+    while (words->word && strcmp(words->word, word) != 0)
+        words++;
+    answer->stopped = words->reason; /* of the last row, which is no word: UNSPECIFIED */
     copy_cut(answer->word, sizeof answer->word, word);
 }
 

@@ -114,8 +114,13 @@ bool answer_call_tool(struct answer *answer, const struct answer_call_piece *pie
 bool answer_append(struct answer *answer, struct answer_text *text, const char *bytes, size_t size,
                    struct failure *failure);
 
-/* `reason` is UNSPECIFIED for a word that the provider's table does not have. */
-void answer_stop(struct answer *answer, Renga__V1__FinishReason reason, const char *word);
+/* Why the model stopped, in the provider's own word, after its table (which ends with NULL). "" says nothing; a word
+ * that the table does not have stays unspecified: "abort" or "error" must not pass for an end. */
+struct answer_word {
+    const char *word;
+    Renga__V1__FinishReason reason;
+};
+void answer_stop(struct answer *answer, const struct answer_word *words, const char *word);
 
 /* Counts as the provider gives them; the last ones count. */
 void answer_spend(struct answer *answer, int64_t input, int64_t output, int64_t cached_input, int64_t reasoning);

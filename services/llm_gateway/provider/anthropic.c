@@ -15,10 +15,7 @@
 
 #define COUNT_MAX (INT64_C(1) << 50)
 
-static const struct {
-    const char *word;
-    Renga__V1__FinishReason reason;
-} stop_words[] = {
+static const struct answer_word stop_words[] = {
     {"end_turn", RENGA__V1__FINISH_REASON__FINISH_REASON_STOP},
     {"stop_sequence", RENGA__V1__FINISH_REASON__FINISH_REASON_STOP},
     {"max_tokens", RENGA__V1__FINISH_REASON__FINISH_REASON_LENGTH},
@@ -26,18 +23,8 @@ static const struct {
     {"tool_use", RENGA__V1__FINISH_REASON__FINISH_REASON_TOOL_CALLS},
     /* Said by the classifiers that watch the model, not by the model: there is no text that says why. */
     {"refusal", RENGA__V1__FINISH_REASON__FINISH_REASON_CONTENT_FILTER},
+    {NULL, RENGA__V1__FINISH_REASON__FINISH_REASON_UNSPECIFIED},
 };
-
-static void read_stop(struct answer *answer, const char *word)
-{
-    Renga__V1__FinishReason reason = RENGA__V1__FINISH_REASON__FINISH_REASON_UNSPECIFIED;
-    if (!word[0])
-        return;
-    for (size_t i = 0; i < sizeof stop_words / sizeof stop_words[0]; i++)
-        if (strcmp(stop_words[i].word, word) == 0)
-            reason = stop_words[i].reason;
-    answer_stop(answer, reason, word);
-}
 
 /* Cached tokens are counted beside input_tokens here, within it in the contract. Counts are cumulative; what an event
  * does not repeat stays. `last`: the output's count is more than its first token's. */
@@ -155,7 +142,7 @@ static bool read_message(struct answer *answer, struct json_reader *in, const cJ
         if (!cJSON_IsObject(block) ? !json_reader_fail(in, block, "must be an object")
                                    : !read_block(answer, in, block, index, failure))
             return false;
-    read_stop(answer, json_string_or(in, message, "stop_reason", ""));
+    answer_stop(answer, stop_words, json_string_or(in, message, "stop_reason", ""));
     return !in->failed;
 }
 
@@ -177,7 +164,7 @@ static bool message_changes(struct answer *answer, struct json_reader *in, const
     const cJSON *delta = json_object_or_null(in, root, "delta");
     read_usage(answer, root, true);
     if (delta)
-        read_stop(answer, json_string_or(in, delta, "stop_reason", ""));
+        answer_stop(answer, stop_words, json_string_or(in, delta, "stop_reason", ""));
     return !in->failed;
 }
 

@@ -218,6 +218,14 @@ static bool read_message(struct answer *answer, struct json_reader *in, const cJ
     return true;
 }
 
+static const struct answer_word done_reasons[] = {
+    {"stop", RENGA__V1__FINISH_REASON__FINISH_REASON_STOP},
+    {"length", RENGA__V1__FINISH_REASON__FINISH_REASON_LENGTH},
+    {"load", RENGA__V1__FINISH_REASON__FINISH_REASON_STOP},
+    {"unload", RENGA__V1__FINISH_REASON__FINISH_REASON_STOP},
+    {NULL, RENGA__V1__FINISH_REASON__FINISH_REASON_UNSPECIFIED},
+};
+
 /* prompt_eval_count is missing where the whole question was cached. */
 static void read_end(struct answer *answer, const cJSON *root)
 {
@@ -226,14 +234,8 @@ static void read_end(struct answer *answer, const cJSON *root)
     const char *word = json_string_or(&in, root, "done_reason", "stop");
     int64_t input = json_integer_or(&in, root, "prompt_eval_count", 0, COUNT_MAX, 0);
     int64_t output = json_integer_or(&in, root, "eval_count", 0, COUNT_MAX, 0);
-    bool length = strcmp(word, "length") == 0;
-    bool known = length || strcmp(word, "stop") == 0 || strcmp(word, "load") == 0 || strcmp(word, "unload") == 0;
     answer->ended = true;
-    answer_stop(answer,
-                !known   ? RENGA__V1__FINISH_REASON__FINISH_REASON_UNSPECIFIED
-                : length ? RENGA__V1__FINISH_REASON__FINISH_REASON_LENGTH
-                         : RENGA__V1__FINISH_REASON__FINISH_REASON_STOP,
-                word);
+    answer_stop(answer, done_reasons, word);
     if (!in.failed && output > 0) /* 0: it does not count */
         answer_spend(answer, input, output, 0, 0);
 }
