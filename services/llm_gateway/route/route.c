@@ -156,6 +156,21 @@ bool route_is_set_up(const struct route *route, struct status *st)
                 "upstream that needs none (llm_gateway.upstream)");
 }
 
+unsigned route_places(const struct route *route)
+{
+    int64_t places = 0;
+    for (size_t i = 0; i < route->target_count; i++) {
+        const struct target *target = &route->targets[i];
+        bool again = false;
+        for (size_t j = 0; j < i; j++)
+            again |= route->targets[j].standing == target->standing;
+        if (!target->deployment->limits.concurrency)
+            return 0;
+        places += again ? 0 : target->deployment->limits.concurrency;
+    }
+    return (unsigned)places; /* ROUTE_TARGETS_MAX times 1,000,000 */
+}
+
 size_t routes_deployments(const struct routes *routes)
 {
     return routes->deployment_count;
