@@ -160,13 +160,10 @@ unsigned route_places(const struct route *route)
 {
     int64_t places = 0;
     for (size_t i = 0; i < route->target_count; i++) {
-        const struct target *target = &route->targets[i];
-        bool again = false;
-        for (size_t j = 0; j < i; j++)
-            again |= route->targets[j].standing == target->standing;
-        if (!target->deployment->limits.concurrency)
+        int64_t own = route->targets[i].deployment->limits.concurrency;
+        if (!own)
             return 0;
-        places += again ? 0 : target->deployment->limits.concurrency;
+        places += own; /* no target stands in a route twice */
     }
     return (unsigned)places; /* ROUTE_TARGETS_MAX times 1,000,000 */
 }
