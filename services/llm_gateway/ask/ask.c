@@ -85,7 +85,7 @@ static void caller_left(struct rpc_call *call, void *data)
         recall_leave(ask->query);
         break;
     case ASK_QUEUED:
-        gate_withdraw(&ask->ticket);
+        gate_withdraw(ask->entered ? &ask->place->ticket : &ask->ticket);
         break;
     case ASK_RESTING:
         loop_disarm(rpc_call_loop(call), &ask->rest);
@@ -113,20 +113,62 @@ static void tell_room(struct ask *ask)
         rpc_call_add_initial(ask->call, headers[i].name, headers[i].value, strlen(headers[i].value));
 }
 
-static void admitted(struct ticket *ticket)
+static void turned_away(struct ask *ask, const struct ticket *ticket)
 {
-    struct ask *ask = (struct ask *)(void *)((char *)ticket - offsetof(struct ask, ticket));
-    tell_room(ask);
-    if (ticket->status.code == OK) {
-        ask->entered = true;
-        retry_budget_earn(&ask->gateway->commons->budget);
-        ask_choose(ask);
-        return;
-    }
     ask->failure.status = ticket->status;
     ask->failure.limit = ticket->exhausted;
     ask->failure.limited = gate_limited(ticket);
     ask_end(ask, false);
+}
+
+static void place_given(struct ticket *ticket)
+{
+    struct ask *ask = ((struct ask_place *)(void *)ticket)->ask;
+    if (ticket->status.code != OK) {
+        turned_away(ask, ticket);
+        return;
+    }
+    ask->placed = true;
+    retry_budget_earn(&ask->gateway->commons->budget);
+    ask_choose(ask);
+}
+
+/* Who waits for one of a model's places waits in turn with the other clients; were the deployments asked again and
+ * again instead, whoever asks most would be served most. */
+static void take_place(struct ask *ask, struct gate *places)
+{
+    struct ask_place *place = ask->place = arena_zalloc(rpc_call_arena(ask->call), sizeof *place);
+    if (!place) {
+        fail(&ask->failure.status, RESOURCE_EXHAUSTED, "no memory for the call");
+        ask_end(ask, false);
+        return;
+    }
+    place->ask = ask;
+    place->ticket.loop = ask->ticket.loop;
+    place->ticket.client = ask->ticket.client;
+    place->ticket.tenant = ask->ticket.tenant;
+    place->ticket.priority = ask->ticket.priority;
+    place->ticket.admitted = place_given;
+    if (gate_enter(places, &place->ticket) != GATE_WAITS)
+        place_given(&place->ticket);
+}
+
+static void admitted(struct ticket *ticket)
+{
+    struct ask *ask = (struct ask *)(void *)((char *)ticket - offsetof(struct ask, ticket));
+    struct gate *places = ask->gateway->commons->places[ask->route->index];
+    tell_room(ask);
+    if (ticket->status.code != OK) {
+        turned_away(ask, ticket);
+        return;
+    }
+    ask->entered = true;
+    if (places) {
+        take_place(ask, places);
+        return;
+    }
+    retry_budget_earn(&ask->gateway->commons->budget);
+    ask_choose(ask);
 }
 
 static enum gate_priority priority_of(Renga__V1__Priority priority)

@@ -158,6 +158,18 @@ bool route_is_set_up(const struct route *route, struct status *st)
                 "upstream that needs none (llm_gateway.upstream)");
 }
 
+unsigned route_places(const struct route *route)
+{
+    int64_t places = 0;
+    for (size_t i = 0; i < route->target_count; i++) {
+        int64_t own = route->targets[i].deployment->limits.concurrency;
+        if (!own)
+            return 0;
+        places += own; /* no target stands in a route twice */
+    }
+    return (unsigned)places; /* ROUTE_TARGETS_MAX times 1,000,000 */
+}
+
 size_t routes_deployments(const struct routes *routes)
 {
     return routes->deployment_count;

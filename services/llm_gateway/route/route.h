@@ -70,6 +70,9 @@ const struct route *routes_find(const struct routes *routes, const char *name, s
 /* False with FAILED_PRECONDITION where nobody has said where its models are asked. */
 bool route_is_set_up(const struct route *route, struct status *st);
 
+/* How much may be under way at its deployments together; 0: as much as there is. */
+unsigned route_places(const struct route *route);
+
 /* Every deployment once. */
 size_t routes_deployments(const struct routes *routes);
 struct deployment *routes_deployment(const struct routes *routes, size_t index);
