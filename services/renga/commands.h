@@ -21,7 +21,7 @@ struct command {
     int (*run)(int argc, char **argv);
 };
 
-extern const struct command command_serve, command_chat, command_health;
+extern const struct command command_serve, command_chat, command_usage, command_health;
 
 /* Around a command that uses services: reads the configuration, starts them, runs `work`, stops them. */
 int command_with_process(const struct daemon *daemon, int argc, char **argv,

@@ -5,10 +5,7 @@
 #include <string.h>
 
 static const struct command *const commands[] = {
-    &command_serve,
-    &command_chat,
-    &command_health,
-    NULL,
+    &command_serve, &command_chat, &command_usage, &command_health, NULL,
 };
 
 static void print_usage(FILE *out)

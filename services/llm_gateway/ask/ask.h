@@ -137,7 +137,7 @@ struct ask {
     struct buffer body;
     struct timer rest;
     struct ticket ticket;
-    struct ask_place *place; /* NULL: the model has as many as are wanted */
+    struct ask_place *place;    /* NULL: the model has as many as are wanted */
     struct recall_query *query; /* NULL: nothing is to be recalled */
     int64_t keep_ms;            /* of the answer; 0: it is not kept */
     int64_t waited_ms;

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The binaries as an operator and a person at a terminal meet them: start, help, errors, health, metrics, traces, keys,
 signals. Needs RENGA_BIN (binaries) and RENGA_PROTO (renga_descriptor_set.bin)."""
+import concurrent.futures
 import hashlib
 import http.server
 import json
@@ -269,6 +270,63 @@ def _():
     failed = run("renga", "chat", *MODEL, "--model=cassandra", "will Troy fall?")
     expect(failed.returncode == 1 and "NOT_FOUND" in failed.stderr and failed.stdout == "", failed.stderr)
     nobody = run("renga", "chat", f"--peers.llm_gateway=ipv4:127.0.0.1:{free_port()}", "hello")
+    expect(nobody.returncode == 1 and "UNAVAILABLE" in nobody.stderr, nobody.stderr)
+
+
+@check("`renga usage` shows the accounts as a table with its sums, and as JSON")
+def _():
+    with Running("renga-llm-gateway", *MODEL, "--llm_gateway.models=parrot,鸚鵡") as daemon:
+        peer = f"--peers.llm_gateway=ipv4:127.0.0.1:{daemon.port}"
+        for model in ("parrot", "parrot", "鸚鵡"):
+            expect(run("renga", "chat", peer, f"--model={model}", "one two").returncode == 0, model)
+        done = run("renga", "usage", peer, "--by=model,day")
+        rows = [line.split() for line in done.stdout.splitlines()]
+        expect(done.returncode == 0 and rows[0][:3] == ["model", "day", "calls"], done.stdout + done.stderr)
+        expect(rows[1][0] == "parrot" and rows[1][2:7] == ["2", "0", "0", "0", "4"], done.stdout)
+        expect(rows[3][:2] == ["all", "3"] and rows[3][-1] == "0.000000", done.stdout)
+        wide = {len(line) + sum(c > "\u2e80" for c in line) for line in done.stdout.splitlines()}
+        expect(len(wide) == 1, f"the columns do not stand under each other: {done.stdout}")
+        answer = json.loads(run("renga", "usage", peer, "--by=model", "--model=parrot", "--json").stdout)
+        expect([row["model"] for row in answer["rows"]] == ["parrot"] and answer["totals"]["calls"] == 2, str(answer))
+        none = json.loads(run("renga", "usage", peer, "--to=2020-01-01", "--json").stdout)
+        expect(none["rows"] == [] and none["totals"]["calls"] == 0, str(none))
+        few = run("renga", "usage", peer, "--rows=1")
+        expect(len(few.stdout.splitlines()) == 3 and "more than 1 rows" in few.stderr, few.stdout + few.stderr)
+
+
+@check("`renga usage` gathers all pages")
+def _():
+    with Running("renga-llm-gateway", *MODEL) as daemon:
+        def ask(i):
+            request = chat_request("hi")
+            request.origin.run_id = f"run-{i}\x1b[31m"
+            daemon.call("renga.v1.LlmGateway/Chat", request, "renga.v1.ChatResponse", timeout=30)
+        with concurrent.futures.ThreadPoolExecutor(16) as pool_of_threads:
+            list(pool_of_threads.map(ask, range(1030)))
+        done = run("renga", "usage", f"--peers.llm_gateway=ipv4:127.0.0.1:{daemon.port}", "--by=run", "--rows=5000")
+        lines = done.stdout.splitlines()
+        expect(len(lines) == 1032 and len(set(lines[1:-1])) == 1030, f"{len(lines)} lines {done.stderr}")
+        expect("\x1b" not in done.stdout and lines[-1].split()[1] == "1030", lines[-1])
+
+
+@check("`renga usage` has colours on a terminal alone")
+def _():
+    with Running("renga-llm-gateway", *MODEL) as daemon:
+        command = [f"{BIN}/renga", "usage", f"--peers.llm_gateway=ipv4:127.0.0.1:{daemon.port}"]
+        seen, here = os.openpty()
+        subprocess.run(command, stdout=here, timeout=20 * SLOW, check=True)
+        expect(b"\x1b[1mall" in os.read(seen, 65536), "no colours")
+        os.close(seen), os.close(here)
+        expect("\x1b" not in run(*["renga"] + command[1:]).stdout, "colours in a file")
+
+
+@check("`renga usage` ends with 2 where it is asked wrongly, with 1 where nobody answers")
+def _():
+    for flags, said in (([], "--peers.llm_gateway"), (["--by=clinet"], "clinet"), (["--from=yesterday"], "yesterday"),
+                        (["--by=hour,model,client,run,day"], "at most 4"), (["extra"], "options alone")):
+        done = run("renga", "usage", *flags, *(["--peers.llm_gateway=ipv4:127.0.0.1:1"] if flags else []))
+        expect(done.returncode == 2 and said in done.stderr and not done.stdout, f"{flags}: {done.returncode} {done.stderr}")
+    nobody = run("renga", "usage", f"--peers.llm_gateway=ipv4:127.0.0.1:{free_port()}")
     expect(nobody.returncode == 1 and "UNAVAILABLE" in nobody.stderr, nobody.stderr)
 
 
