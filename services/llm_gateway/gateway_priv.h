@@ -21,6 +21,7 @@ struct gateway {
     struct ask_metrics *metrics; /* of this loop */
     int64_t timeout_ms, idle_timeout_ms, reader_timeout_ms, queue_wait_ms;
     size_t response_max, stream_max;
+    bool logs_content; /* prompts and answers may be seen in logs and traces */
     struct door *door; /* the HTTP door; NULL where it is not served */
 };
 

@@ -179,6 +179,12 @@ const struct option llm_gateway_options[] = {
      .unit = "DAYS",
      .help = "How long the accounts tell runs and threads apart; older days are kept by client, tenant, model and "
              "deployment. 0: for good. Accounts in memory tell them apart for a day."},
+    {.name = "llm_gateway.log_content",
+     .type = OPTION_BOOLEAN,
+     .fallback = "false",
+     .help = "Show what is asked and answered in chats, cut short: as lines of the log at level debug, and as "
+             "gen_ai.input.messages and gen_ai.output.messages in traces. For debugging alone: it is what people "
+             "write. A stream is then kept in memory until its end."},
     {.name = "llm_gateway.http.listen",
      .type = OPTION_STRING,
      .unit = "ADDRESS",

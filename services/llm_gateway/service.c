@@ -100,6 +100,7 @@ static ProtobufCService *gateway_create(const struct service_context *context, s
         .queue_wait_ms = config_duration_ms(config, "llm_gateway.queue_wait"),
         .reader_timeout_ms = config_duration_ms(config, "llm_gateway.reader_timeout"),
         .response_max = (size_t)config_size(config, "llm_gateway.response_max"),
+        .logs_content = config_boolean(config, "llm_gateway.log_content"),
         .stream_max = (size_t)config_size(config, "llm_gateway.stream_max"),
     };
     if (!find_commons(gateway, context, st)) {

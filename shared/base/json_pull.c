@@ -197,7 +197,7 @@ bool json_pull_array(struct json_pull *in, struct json_scope *scope)
 
 void json_pull_skip(struct json_pull *in)
 {
-    struct json_scope inside;
+    struct json_scope inside = {.index = -1};
     bool escaped;
     enum json_kind kind = json_pull_kind(in);
     if (kind == JSON_OBJECT || kind == JSON_ARRAY) {
@@ -219,6 +219,24 @@ void json_pull_skip(struct json_pull *in)
         json_expected(in, "a value");
 }
 
+/* Between the quotes; "" where memory is out. */
+static const char *copy_text(struct json_pull *in, const char *first, size_t *length, bool escaped)
+{
+    char *text = *length > 0 ? arena_alloc(in->arena, *length + 1) : NULL;
+    if (text == NULL) {
+        if (*length > 0)
+            no_memory(in);
+        *length = 0;
+        return "";
+    }
+    if (escaped)
+        *length = json_decode(first, *length, text);
+    else
+        memcpy(text, first, *length);
+    text[*length] = '\0';
+    return text;
+}
+
 static const char *read_text(struct json_pull *in)
 {
     bool escaped;
@@ -226,18 +244,20 @@ static const char *read_text(struct json_pull *in)
     if (!begin(in) || !json_read_string(in, &escaped))
         return "";
     size_t length = (size_t)(in->at - first) - 1;
-    char *text = length > 0 ? arena_alloc(in->arena, length + 1) : NULL;
-    if (text == NULL) {
-        if (length > 0)
-            no_memory(in);
-        return "";
-    }
-    if (escaped)
-        length = json_decode(first, length, text);
-    else
-        memcpy(text, first, length);
-    text[length] = '\0';
-    return text;
+    return copy_text(in, first, &length, escaped);
+}
+
+const char *json_pull_borrow(struct json_pull *in, size_t *length)
+{
+    bool escaped, is_string = json_pull_kind(in) == JSON_STRING;
+    const char *first = in->at + 1;
+    *length = 0;
+    if (!is_string)
+        json_pull_skip(in);
+    if (!is_string || !begin(in) || !json_read_string(in, &escaped))
+        return NULL;
+    *length = (size_t)(in->at - first) - 1;
+    return escaped ? copy_text(in, first, length, true) : first;
 }
 
 const char *json_pull_text(struct json_pull *in)

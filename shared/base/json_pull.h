@@ -110,11 +110,19 @@ const char *json_pull_text_if_any(struct json_pull *in);
 /* True or false; `fallback` for null; else it is wrong. */
 bool json_pull_boolean(struct json_pull *in, bool fallback);
 
+/* A string where it stands, not copied: what follows its last byte is a quote or a NUL. In the arena, decoded, only
+ * where it has escapes. NULL for what is no string, which is not wrong. */
+const char *json_pull_borrow(struct json_pull *in, size_t *length);
+
 /* A whole number within min and max, and less than 2^53 as json_integer; `fallback` for null; else it is wrong. */
 int64_t json_pull_integer(struct json_pull *in, int64_t min, int64_t max, int64_t fallback);
 
 /* A whole number of less than 2^53. What is none gives false, and is not wrong. */
 bool json_pull_whole(struct json_pull *in, int64_t *value);
+
+/* The float that is nearest to a number; beyond the largest it is infinite. What is none gives false, and is not wrong.
+ */
+bool json_pull_float(struct json_pull *in, float *value);
 
 /* Past the value. */
 void json_pull_skip(struct json_pull *in);

@@ -2,7 +2,8 @@
  *
  * Every line begins with an id of its own ("rpc.listening"), which never changes once an operator may have searched
  * for it. While a call is being handled, its trace and call id stand in every line without being passed along.
- * Content of prompts, answers and keys is never logged. Any thread may log; a line is written at once and whole. */
+ * Keys are never logged, content of prompts and answers only where an option of its service says so. Any thread may
+ * log; a line is written at once and whole. */
 #ifndef RENGA_BASE_LOG_H
 #define RENGA_BASE_LOG_H
 

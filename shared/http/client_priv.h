@@ -104,7 +104,12 @@ static inline uint64_t header_bit(const char *name, size_t length)
     return UINT64_C(1) << ((first * 5 + last + length * 11) & 63);
 }
 
+/* request_parts.c: to be freed, without the query. */
+char *http_url_path(const struct http_url *url);
+
 /* client.c */
+/* Queues a transfer; with a reel (taken) that is played in place of a server. */
+void client_admit(struct http_client *client, struct transfer *transfer, struct reel *reel);
 void client_dispatch(struct http_client *client);
 
 /* lane.c */

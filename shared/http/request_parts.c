@@ -87,6 +87,17 @@ const char *http_url_host(const struct http_url *url)
     return url->host;
 }
 
+char *http_url_path(const struct http_url *url)
+{
+    char *path = NULL, *copy;
+    curl_url_get(url->parts, CURLUPART_PATH, &path, 0);
+    copy = strdup(path ? path : "/");
+    curl_free(path);
+    if (!copy)
+        fatal("http.memory", "no memory for a URL");
+    return copy;
+}
+
 /* ---- headers ---------------------------------------------------------------------------------------------------- */
 
 /* RFC 9110 §5.1 and §5.5: a token, and a value that cannot end its line. */

@@ -1,6 +1,7 @@
 /* A slot: an easy handle, set up once, that serves one transfer after the other. */
 #include "base/clock.h"
 #include "base/log.h"
+#include "http/cassette_priv.h"
 #include "http/client_priv.h"
 
 #include <stdint.h>
@@ -34,6 +35,7 @@ static void headers_ended(struct http_slot *slot)
         return;
     slot->headers_done = true;
     transfer->http_status = (int)http_status;
+    tape_headers(transfer);
     curl_off_t length = -1;
     curl_easy_getinfo(slot->easy, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length);
     if (length > 0 && (uint64_t)length > transfer->response_max && strcmp(transfer->method, "HEAD") != 0)
@@ -83,6 +85,7 @@ static size_t body_piece(char *bytes, size_t size, size_t count, void *data)
         return CURL_WRITEFUNC_ERROR;
     }
     transfer->received += length;
+    tape_piece(transfer, bytes, length);
     if (transfer->body_received)
         transfer->body_received(transfer, bytes, length);
     else

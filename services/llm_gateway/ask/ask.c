@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/machine.h"
+#include "limits/room.h"
 
 #include <string.h>
 
@@ -54,11 +55,11 @@ static void land(struct ask *ask, bool good)
     if (!ask->leads)
         return;
     if (good && ask->kind->pack(ask, &bytes, &size))
-        recall_answer(&ask->query, bytes, size, ask->keep_ms);
+        recall_answer(ask->query, bytes, size, ask->keep_ms);
     else if (good || is_own(ask))
-        recall_leave(&ask->query);
+        recall_leave(ask->query);
     else
-        recall_fail(&ask->query, &ask->failure.status);
+        recall_fail(ask->query, &ask->failure.status);
 }
 
 void ask_end(struct ask *ask, bool good)
@@ -81,7 +82,7 @@ static void caller_left(struct rpc_call *call, void *data)
         transfer_cancel(&ask->transfer);
         return;
     case ASK_REMEMBERING:
-        recall_leave(&ask->query);
+        recall_leave(ask->query);
         break;
     case ASK_QUEUED:
         gate_withdraw(&ask->ticket);
@@ -100,9 +101,22 @@ static void caller_left(struct rpc_call *call, void *data)
 
 /* ---- a place ----------------------------------------------------------------------------------------------------- */
 
+/* Before anything is answered: a stream's first piece takes the metadata with it. */
+static void tell_room(struct ask *ask)
+{
+    struct gate_room room;
+    struct room_header headers[ROOM_HEADERS];
+    if (!gate_room(&ask->ticket, &room))
+        return;
+    size_t count = room_headers(&room, headers);
+    for (size_t i = 0; i < count; i++)
+        rpc_call_add_initial(ask->call, headers[i].name, headers[i].value, strlen(headers[i].value));
+}
+
 static void admitted(struct ticket *ticket)
 {
     struct ask *ask = (struct ask *)(void *)((char *)ticket - offsetof(struct ask, ticket));
+    tell_room(ask);
     if (ticket->status.code == OK) {
         ask->entered = true;
         retry_budget_earn(&ask->gateway->commons->budget);
@@ -163,7 +177,7 @@ bool ask_wants_recall(const struct ask *ask)
 /* Somebody else has paid for it. */
 static void answer_again(struct ask *ask, Renga__V1__CacheUse use)
 {
-    struct recall_query *query = &ask->query;
+    struct recall_query *query = ask->query;
     if (ask->idempotency_key[0])
         use = RENGA__V1__CACHE_USE__CACHE_USE_REPEATED;
     bool good = ask->kind->unpack(ask, query->bytes, query->size, use);
@@ -179,7 +193,7 @@ static void answer_again(struct ask *ask, Renga__V1__CacheUse use)
 
 static void remembered(struct recall_query *query)
 {
-    struct ask *ask = (struct ask *)(void *)((char *)query - offsetof(struct ask, query));
+    struct ask *ask = query->owner;
     switch (query->result) {
     case RECALL_NOTHING:
         ask->leads = true;
@@ -203,8 +217,13 @@ static void remembered(struct recall_query *query)
 
 static void remember(struct ask *ask)
 {
-    struct recall_query *query = &ask->query;
+    struct recall_query *query = ask->query = arena_zalloc(rpc_call_arena(ask->call), sizeof *query);
     int64_t asked_ms = ask->cache ? ask->cache->ttl_ms : 0, ttl_ms = asked_ms ? asked_ms : ask->route->cache.ttl_ms;
+    if (!query) {
+        enter(ask); /* it goes without */
+        return;
+    }
+    query->owner = ask;
     query->loop = rpc_call_loop(ask->call);
     query->content = query->key = ask->content;
     query->resolved = remembered;

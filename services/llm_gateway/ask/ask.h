@@ -67,6 +67,10 @@ struct ask_kind {
     /* What a trace is told of the last request, beside what is the same for all kinds. May be NULL. */
     void (*describe)(struct ask *ask, struct span *span);
 
+    /* What was asked, or what was answered, of its newest `budget` bytes: for operators who want to see it
+     * (ask_content.h). False where there is nothing. May be NULL. */
+    bool (*tell)(struct ask *ask, bool answer, size_t budget, struct json_writer *writer);
+
     /* The answer as it is kept for others, in the call's arena; false where it is not worth it. */
     bool (*pack)(struct ask *ask, const uint8_t **bytes, size_t *size);
 
@@ -126,8 +130,8 @@ struct ask {
     struct buffer body;
     struct timer rest;
     struct ticket ticket;
-    struct recall_query query;
-    int64_t keep_ms; /* of the answer; 0: it is not kept */
+    struct recall_query *query; /* NULL: nothing is to be recalled */
+    int64_t keep_ms;            /* of the answer; 0: it is not kept */
     int64_t waited_ms;
     bool entered, caller_left;
 };

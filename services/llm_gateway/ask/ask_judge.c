@@ -35,7 +35,7 @@ bool ask_judge_error(struct ask *ask)
     const struct provider *provider = ask->target->deployment->provider;
     provider->read_error(transfer->http_status, transfer->content, transfer->content_size, failure);
     enum status_code code = failure->status.code;
-    if (code == UNAVAILABLE || (code == RESOURCE_EXHAUSTED && !failure->reason))
+    if (code == UNAVAILABLE || (code == RESOURCE_EXHAUSTED && !failure_is_quota(failure)))
         failure->status.retry_after_ms = retry_hint_ms(header_of, transfer, clock_wall_ns() / NS_PER_MS);
     return false;
 }
@@ -53,6 +53,7 @@ bool ask_judge_break(struct ask *ask)
         st->retry_after_ms = BUSY_RETRY_MS;
         return false;
     case TRANSFER_INVALID:
+    case TRANSFER_UNRECORDED: /* asking again would not help */
         return fail(st, FAILED_PRECONDITION, "%s", transfer->status.text);
     case TRANSFER_LATE:
         return fail(st, ask->timeout_is_callers ? DEADLINE_EXCEEDED : UNAVAILABLE, "%s", transfer->status.text);

@@ -2,6 +2,7 @@
 #include "ask_observe.h"
 
 #include "accounts/price.h"
+#include "ask_content.h"
 #include "ask_priv.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -147,6 +148,7 @@ static void record(const struct ask_metrics *own, struct ask *ask, enum status_c
         span_string(span, "gen_ai.conversation.id", ask->origin->thread_id);
     if (ask->kind->describe)
         ask->kind->describe(ask, span);
+    ask_content_describe(ask, span);
     if (code != OK) {
         span_string(span, "error.type", status_code_name((int)code));
         span_error(span, ask->failure.status.text);
@@ -166,6 +168,7 @@ void ask_observe_attempt(struct ask *ask, enum status_code code)
             own->families[ATTEMPTS], (const char *[]){ask->target->deployment->name, status_code_name((int)code)});
     metrics_add(own->metrics, loop, series->attempts[code], 1);
     record(own, ask, code);
+    ask_content_log(ask);
     const Renga__V1__Usage *used = ask->kind->used(ask);
     if (!used)
         return;

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "http/cassette.h"
 #include "provider/provider.h"
 #include "provider/retry_hint.h"
 
@@ -78,6 +79,12 @@ static bool ask_target(struct ask *ask)
         transfer->headers_received = headers_came;
     set_time(ask);
     ask_move(ask, ASK_ASKING);
+    if (ask->route->replays) {
+        transfer_replay(ask->gateway->http, transfer, ask->route->replays);
+        return true;
+    }
+    if (ask->route->records)
+        transfer_record(transfer, ask->route->records);
     transfer_start(ask->gateway->http, transfer);
     return true;
 }
@@ -153,7 +160,7 @@ static void give_place_back(struct ask *ask, bool good)
     else if (failure->ours || ask->caller_left || ask->reader_is_slow)
         report.verdict = STANDING_UNKNOWN;
     else
-        standing_judge(&report, failure->status.code, failure->reason != NULL, failure->status.retry_after_ms);
+        standing_judge(&report, failure->status.code, failure_is_quota(failure), failure->status.retry_after_ms);
     standing_give_back(standing, now_ns, &report);
     struct rate_left left = rate_left_of(header_of, &ask->transfer, clock_wall_ns() / NS_PER_MS);
     standing_hear(standing, now_ns, left.requests, left.tokens, left.reset_ms);
@@ -227,7 +234,7 @@ void ask_choose(struct ask *ask)
 static void try_again(struct ask *ask)
 {
     const struct failure *failure = &ask->failure;
-    bool quota = failure->reason != NULL;
+    bool quota = failure_is_quota(failure);
     int64_t now_ns = clock_now_ns(), wait_ms = 0;
     struct retry_question question = {
         .code = failure->status.code,

@@ -113,7 +113,7 @@ static void close_answer(struct chat *chat)
     finish->attempts = ask->attempts;
     finish->n_attempts = ask->attempt_count;
     finish->usage = &ask->usage;
-    finish->repaired = chat->repairs;
+    finish->repaired = chat->broken != NULL;
     finish->cache_use = ask->leads && ask->keep_ms ? RENGA__V1__CACHE_USE__CACHE_USE_STORED : finish->cache_use;
     finish->n_degradations =
         capability_degradations(rpc_call_arena(ask->call), missed, fallback, &finish->degradations);
@@ -180,7 +180,7 @@ static void failed(struct ask *ask)
 {
     struct chat *chat = (struct chat *)ask;
     struct failure *failure = &ask->failure;
-    if (chat->repairs)
+    if (chat->broken)
         chat_repair_failed(chat);
     if (ask->usage.input_tokens || ask->usage.output_tokens) {
         failure->usage = &ask->usage;
@@ -219,6 +219,7 @@ static const struct ask_kind chat_kind = {
     .used = used,
     .model = model,
     .describe = describe,
+    .tell = chat_tell,
     .pack = pack,
     .unpack = unpack,
     .answer = answer,
@@ -312,7 +313,8 @@ void chat_stream_begin(struct gateway *gateway, struct rpc_call *call, const Ren
     chat->send = reply;
     chat->ask.streams = true;
     chat->answer.piece_came = chat_stream_piece;
-    chat->answer.keeps_content = request->response_format != NULL; /* its JSON is checked at the end */
+    chat->answer.keeps_rest = gateway->logs_content;
+    chat->answer.keeps_content = gateway->logs_content || request->response_format; /* its JSON is checked at the end */
     rpc_call_on_writable(call, chat_stream_writable, chat);
     ask_start(&chat->ask);
 }

@@ -10,10 +10,13 @@
 
 struct rpc_call;
 
+#define FAILURE_QUOTA   "INSUFFICIENT_QUOTA"      /* the gateway's account with the provider is empty */
+#define FAILURE_CONTEXT "CONTEXT_LENGTH_EXCEEDED" /* the question is longer than the model's context */
+
 /* All zero means none. */
 struct failure {
     struct status status;
-    const char *reason;  /* google.rpc.ErrorInfo, "INSUFFICIENT_QUOTA"; NULL: none. A constant */
+    const char *reason;  /* google.rpc.ErrorInfo: one of FAILURE_…; NULL: none. A constant */
     const char *limit;   /* google.rpc.QuotaFailure: "client/tokens_per_minute", as the gate says; NULL: none */
     const char *limited; /* whose limit: the name of the client or tenant; NULL: nobody's */
     const char *problem; /* renga.v1.InvalidOutput: what is wrong with the answer; NULL: none. In the call's arena */
@@ -23,6 +26,9 @@ struct failure {
     bool ours;                     /* no deployment's fault, and none would do better */
     const Renga__V1__Usage *usage; /* what was spent all the same; NULL: nothing */
 };
+
+/* Whether the reason is an empty account. */
+bool failure_is_quota(const struct failure *failure);
 
 /* Ends the call with the failure. */
 void failure_send(struct rpc_call *call, const struct failure *failure);

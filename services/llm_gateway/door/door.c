@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/random.h"
 #include "daemon/service.h"
+#include "limits/room.h"
 #include "rpc/auth.h"
 #include "rpc/channel.h"
 
@@ -130,6 +131,20 @@ struct door_call *door_call_create(struct door *door, struct http_request *reque
     http_request_on_left(request, client_left, call);
     door->calls++;
     return call;
+}
+
+void door_call_tell_room(const struct door_call *call)
+{
+    for (size_t i = 0; i < ROOM_HEADERS; i++) {
+        size_t size;
+        const char *metadata = rpc_client_call_metadata(&call->base, room_names[i], &size);
+        if (!metadata || size >= ROOM_VALUE_MAX)
+            continue;
+        char value[ROOM_VALUE_MAX];
+        memcpy(value, metadata, size);
+        value[size] = '\0';
+        http_reply_header(call->request, room_names[i], value);
+    }
 }
 
 static void check_drained(struct door *door)

@@ -27,6 +27,7 @@ static void fail_call(const struct chat_call *chat)
 static void answered(const Renga__V1__ChatResponse *response, void *data)
 {
     struct chat_call *chat = data;
+    door_call_tell_room(&chat->base);
     door_call_ended(&chat->base);
     if (!response) {
         fail_call(chat);
@@ -56,6 +57,7 @@ static void write_out(struct chat_call *chat, const struct buffer *out)
         return;
     if (!chat->begun) {
         chat->begun = true;
+        door_call_tell_room(&chat->base);
         http_reply_header(request, "cache-control", "no-cache");
         http_reply_header(request, "x-accel-buffering", "no");
         http_reply_on_writable(request, client_reads_again, chat);
@@ -73,6 +75,7 @@ static void stream_ended(struct chat_call *chat)
     struct door *door = chat->base.door;
     door_call_ended(&chat->base);
     if (!chat->begun) {
+        door_call_tell_room(&chat->base);
         fail_call(chat);
         return;
     }

@@ -13,6 +13,7 @@ struct embed_call {
 static void answered(const Renga__V1__EmbedResponse *response, void *data)
 {
     struct embed_call *embed = data;
+    door_call_tell_room(&embed->base);
     door_call_ended(&embed->base);
     if (!response) {
         struct door_error error;

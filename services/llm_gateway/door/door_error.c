@@ -5,6 +5,7 @@
 #include "door_priv.h"
 
 #include "base/text.h"
+#include "chat/failure.h"
 #include "google/rpc/error_details.pb-c.h"
 #include "google/rpc/status.pb-c.h"
 #include "rpc/details.h"
@@ -120,32 +121,49 @@ void door_error_of(const struct status *status, struct door_error *error)
         snprintf(error->status.field, sizeof error->status.field, "model");
 }
 
-static bool has_reason(const Google__Rpc__Status *details, const char *reason)
+/* Why, as the gateway knows it. */
+static void take_reason(const ProtobufCBinaryData *detail, struct door_error *error)
 {
-    static const char type[] = "type.googleapis.com/google.rpc.ErrorInfo";
-    bool found = false;
-    for (size_t i = 0; i < details->n_details && !found; i++) {
-        if (strcmp(details->details[i]->type_url, type) != 0)
-            continue;
-        const ProtobufCBinaryData *value = &details->details[i]->value;
-        Google__Rpc__ErrorInfo *info = google__rpc__error_info__unpack(NULL, value->len, value->data);
-        found = info && strcmp(info->reason, reason) == 0;
-        google__rpc__error_info__free_unpacked(info, NULL);
+    Google__Rpc__ErrorInfo *info = google__rpc__error_info__unpack(NULL, detail->len, detail->data);
+    if (info && strcmp(info->reason, FAILURE_QUOTA) == 0) {
+        error->type = error->code = QUOTA;
+        error->final = true;
+    } else if (info && strcmp(info->reason, FAILURE_CONTEXT) == 0) {
+        error->code = "context_length_exceeded";
     }
-    return found;
+    google__rpc__error_info__free_unpacked(info, NULL);
 }
+
+/* Which limit of ours, as OpenAI sorts them. Without a hint, there is no time after which it would pass. */
+static void take_limit(const ProtobufCBinaryData *detail, struct door_error *error)
+{
+    static const char tokens[] = "tokens_per_minute:";
+    Google__Rpc__QuotaFailure *quota = google__rpc__quota_failure__unpack(NULL, detail->len, detail->data);
+    for (size_t i = 0; quota && i < quota->n_violations; i++)
+        if (strncmp(quota->violations[i]->description, tokens, sizeof tokens - 1) == 0)
+            error->type = "tokens";
+    error->final |= error->status.retry_after_ms == 0;
+    google__rpc__quota_failure__free_unpacked(quota, NULL);
+}
+
+static const struct {
+    const char *type_url;
+    void (*take)(const ProtobufCBinaryData *detail, struct door_error *error);
+} takers[] = {
+    {"type.googleapis.com/google.rpc.ErrorInfo", take_reason},
+    {"type.googleapis.com/google.rpc.QuotaFailure", take_limit},
+};
 
 void door_error_of_call(const struct rpc_client_call *call, struct door_error *error)
 {
     door_error_of(&call->status, error);
     size_t size;
-    const void *bytes =
-        error->status.code == RESOURCE_EXHAUSTED ? rpc_client_call_metadata(call, RPC_DETAILS_KEY, &size) : NULL;
+    const void *bytes = rpc_client_call_metadata(call, RPC_DETAILS_KEY, &size);
     Google__Rpc__Status *details = bytes ? google__rpc__status__unpack(NULL, size, bytes) : NULL;
-    if (details && has_reason(details, "INSUFFICIENT_QUOTA")) {
-        error->type = error->code = QUOTA;
-        error->final = true;
-    }
+    for (size_t i = 0; details && i < details->n_details; i++)
+        for (size_t k = 0; k < sizeof takers / sizeof takers[0]; k++)
+            if (strcmp(details->details[i]->type_url, takers[k].type_url) == 0)
+                takers[k].take(&details->details[i]->value, error);
     google__rpc__status__free_unpacked(details, NULL);
 }
 

@@ -57,6 +57,8 @@ cJSON *door_read_body(const struct door *door, struct http_request *request, con
  * NULL where it has been answered. */
 struct door_call *door_call_create(struct door *door, struct http_request *request,
                                    const struct rpc_principal *principal, size_t size);
+/* What the client's limits leave becomes headers. From a call's closure, before the answer is begun. */
+void door_call_tell_room(const struct door_call *call);
 /* On the last run of a call's closure, before the answer. */
 void door_call_ended(struct door_call *call);
 

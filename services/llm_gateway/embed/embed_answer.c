@@ -1,6 +1,5 @@
 #include "embed_answer.h"
 
-#include "base/json.h"
 #include "base/text.h"
 
 #include <inttypes.h>
@@ -11,6 +10,9 @@
 
 /* Bytes of UTF-8 to a token: within a fifth for English and Japanese alike. */
 #define BYTES_PER_TOKEN 4
+
+#define COUNT_MAX    INT64_C(1000000000000000) /* tokens; more is no count */
+#define TEXTS_INLINE 512                       /* bytes: the model's name */
 
 bool embed_answer_init(struct embed_answer *answer, struct arena *arena, const Renga__V1__EmbedRequest *request)
 {
@@ -23,26 +25,46 @@ bool embed_answer_init(struct embed_answer *answer, struct arena *arena, const R
     return answer->embeddings != NULL;
 }
 
-bool embed_answer_open(struct pull *in, const char *body, size_t size, struct failure *failure)
+static void read_root(struct embed_answer *answer, struct json_pull *in, embed_read_field *read,
+                      struct failure *failure)
 {
+    struct json_scope root;
+    for (bool more = json_pull_object(in, &root); more && json_pull_next(in, &root);)
+        read(answer, in, failure);
+}
+
+/* What is left: whether all of the text is what it should be. */
+static bool judge(const struct embed_answer *answer, const struct json_pull *in, bool good, struct failure *failure)
+{
+    const struct status *st = in->st;
+    if (st->code == RESOURCE_EXHAUSTED || answer->arena->exhausted)
+        return fail(&failure->status, RESOURCE_EXHAUSTED, "the vectors take more memory than a call may have");
+    if (in->broken)
+        return fail(&failure->status, DATA_LOSS, "the answer's %zu bytes are not JSON: %s",
+                    (size_t)(in->end - in->start), st->text);
+    if (failure->status.code != OK)
+        return false;
+    return good || fail(&failure->status, DATA_LOSS, "the answer is not as the API has it: %s", st->text);
+}
+
+bool embed_answer_read(struct embed_answer *answer, const char *body, size_t size, embed_read_field *read,
+                       struct failure *failure)
+{
+    char storage[TEXTS_INLINE];
     struct status st = {0};
     const struct json_limits limits = {.bytes = size, .values = VALUES_MAX};
-    if (!json_check(body, size, &limits, &st))
-        return fail(&failure->status, DATA_LOSS, "the answer's %zu bytes are not JSON: %s", size, st.text);
-    *in = (struct pull){.at = body};
-    return pull_enter(in, '{') || fail(&failure->status, DATA_LOSS, "the answer is JSON, but no object");
+    struct arena texts;
+    struct json_pull in;
+    arena_init(&texts, storage, sizeof storage, 2 * size + TEXTS_INLINE);
+    json_pull_init(&in, body, size, &limits, &texts, &st);
+    read_root(answer, &in, read, failure);
+    bool good = json_pull_end(&in);
+    good = judge(answer, &in, good, failure);
+    arena_fini(&texts);
+    return good;
 }
 
 /* ---- vectors ----------------------------------------------------------------------------------------------------- */
-
-bool embed_answer_pull(struct embed_answer *answer, struct pull *in, size_t position, struct vector *vector,
-                       struct failure *failure)
-{
-    struct status st = {0};
-    if (vector_pull(vector, in, answer->arena, &st))
-        return true;
-    return fail(&failure->status, st.code, "vector %zu of the answer: %s", position, st.text);
-}
 
 /* Where the length was not known before, only the answer shows that it was too much to ask. */
 static bool too_many(const struct embed_answer *answer, struct failure *failure)
@@ -69,8 +91,7 @@ static bool has_length(struct embed_answer *answer, size_t count, int64_t index,
     return answer->request->n_inputs * count <= EMBED_NUMBERS_MAX || too_many(answer, failure);
 }
 
-bool embed_answer_vector(struct embed_answer *answer, int64_t index, const struct vector *vector,
-                         struct failure *failure)
+static bool take(struct embed_answer *answer, int64_t index, const struct vector *vector, struct failure *failure)
 {
     size_t asked = answer->request->n_inputs;
     if (index < 0 || (uint64_t)index >= asked)
@@ -87,6 +108,13 @@ bool embed_answer_vector(struct embed_answer *answer, int64_t index, const struc
     return true;
 }
 
+void embed_answer_vector(struct embed_answer *answer, int64_t index, const struct vector *vector,
+                         struct failure *failure)
+{
+    if (vector->count > 0 && failure->status.code == OK)
+        take(answer, index, vector, failure);
+}
+
 bool embed_answer_conclude(struct embed_answer *answer, struct failure *failure)
 {
     size_t asked = answer->request->n_inputs;
@@ -100,22 +128,23 @@ bool embed_answer_conclude(struct embed_answer *answer, struct failure *failure)
 
 /* ---- beside them ------------------------------------------------------------------------------------------------- */
 
-void embed_answer_name(struct embed_answer *answer, struct pull *in)
+void embed_answer_name(struct embed_answer *answer, struct json_pull *in)
 {
-    cJSON *tree = pull_tree(in);
-    const char *name = cJSON_GetStringValue(tree);
+    const char *name = json_pull_text_if_any(in);
     if (name) {
         size_t size = text_cut(name, strlen(name), EMBED_MODEL_MAX);
         memcpy(answer->model, name, size);
         answer->model[size] = '\0';
     }
-    cJSON_Delete(tree);
 }
 
-void embed_answer_spend(struct embed_answer *answer, int64_t input_tokens)
+void embed_answer_count(struct embed_answer *answer, struct json_pull *in)
 {
-    answer->spent = input_tokens > 0;
-    answer->usage.input_tokens = input_tokens;
+    int64_t tokens;
+    if (json_pull_whole(in, &tokens) && tokens > 0 && tokens <= COUNT_MAX) {
+        answer->spent = true;
+        answer->usage.input_tokens = tokens;
+    }
 }
 
 const Renga__V1__Usage *embed_answer_usage(struct embed_answer *answer)

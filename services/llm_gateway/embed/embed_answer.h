@@ -1,8 +1,8 @@
 /* The vectors of an answer, in one shape over all providers, and what they cost.
  *
- *      embed_answer_open        the text, checked, at its first field
+ *      embed_answer_read        goes through the text, which must be JSON and an object
  *      embed_answer_vector      one vector, in whatever order they come
- *      embed_answer_spend       what it cost
+ *      embed_answer_usage       what it cost
  *      embed_answer_conclude    the judgement: each text has its vector, or a failure
  *
  * All memory is the call's arena: 4 bytes a number. */
@@ -46,22 +46,23 @@ struct embed_answer {
 /* False where the arena is out. */
 bool embed_answer_init(struct embed_answer *answer, struct arena *arena, const Renga__V1__EmbedRequest *request);
 
-/* Checks the text and goes into the object that it must be. What is read after a failure does not count. */
-bool embed_answer_open(struct pull *in, const char *body, size_t size, struct failure *failure);
-
-/* Takes the next value as the vector that stands at `position` of the answer. */
-bool embed_answer_pull(struct embed_answer *answer, struct pull *in, size_t position, struct vector *vector,
+/* Gives `read` each field of the text, to take its value or leave it. What is not as the API has it is noted as wrong
+ * (json_pull_wrong); of failures the first counts. */
+typedef void embed_read_field(struct embed_answer *answer, struct json_pull *in, struct failure *failure);
+bool embed_answer_read(struct embed_answer *answer, const char *body, size_t size, embed_read_field *read,
                        struct failure *failure);
-/* It is that of the text of this index. */
-bool embed_answer_vector(struct embed_answer *answer, int64_t index, const struct vector *vector,
+
+/* It is that of the text of this index. One without numbers is none, for a reason that was noted. */
+void embed_answer_vector(struct embed_answer *answer, int64_t index, const struct vector *vector,
                          struct failure *failure);
 
 /* Takes the next value as the provider's name of the model. */
-void embed_answer_name(struct embed_answer *answer, struct pull *in);
+void embed_answer_name(struct embed_answer *answer, struct json_pull *in);
 
-/* A count of 0 is that of a server that does not count. */
-void embed_answer_spend(struct embed_answer *answer, int64_t input_tokens);
-/* The same, or an estimate. */
+/* Takes the next value as the count of what was read. One that cannot be read is as good as none. */
+void embed_answer_count(struct embed_answer *answer, struct json_pull *in);
+
+/* What it cost: as it was counted, or an estimate. A count of 0 is that of a server that does not count. */
 const Renga__V1__Usage *embed_answer_usage(struct embed_answer *answer);
 
 bool embed_answer_conclude(struct embed_answer *answer, struct failure *failure);

@@ -3,8 +3,7 @@
 #define RENGA_LLM_GATEWAY_VECTOR_H
 
 #include "base/arena.h"
-#include "base/status.h"
-#include "pull.h"
+#include "base/json_pull.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,15 +11,12 @@
 #define VECTOR_DIMENSIONS_MAX 8192 /* Embedding.values */
 
 struct vector {
-    float *values; /* the arena's; NULL where the value was null */
+    float *values; /* the arena's */
     size_t count;
 };
 
-/* Takes the next value of the text, in whichever of the two forms it is. False with DATA_LOSS, or RESOURCE_EXHAUSTED
- * where the arena is out; the text says what is wrong, to stand behind "vector 3: ". */
-bool vector_pull(struct vector *vector, struct pull *in, struct arena *arena, struct status *st);
-
-/* The float that is nearest to a number of checked JSON; gives where it ends. Past the largest float it is infinite. */
-const char *vector_read_float(const char *text, float *value);
+/* Takes the next value of the text, in whichever of the two forms it is. False where it is wrong, which is noted, or
+ * where the arena is exhausted. */
+bool vector_pull(struct vector *vector, struct json_pull *in, struct arena *arena);
 
 #endif

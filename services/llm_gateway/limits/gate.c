@@ -293,14 +293,17 @@ void gate_remember(struct gate *gate, bool tenant, const char *name, int64_t mic
     pthread_mutex_unlock(&gate->lock);
 }
 
-void gate_room(const struct ticket *ticket, struct gate_room *room)
+bool gate_room(const struct ticket *ticket, struct gate_room *room)
 {
-    int64_t now_ns = clock_now_ns();
     const struct gate_party *client = ticket->of_client;
+    if (!client->requests.limit && !client->tokens.limit)
+        return false;
+    int64_t now_ns = clock_now_ns();
     pthread_mutex_lock(&ticket->gate->lock);
     gate_bucket_room(&client->requests, now_ns, &room->requests_limit, &room->requests_left, &room->requests_reset_ms);
     gate_bucket_room(&client->tokens, now_ns, &room->tokens_limit, &room->tokens_left, &room->tokens_reset_ms);
     pthread_mutex_unlock(&ticket->gate->lock);
+    return true;
 }
 
 void gate_stats(struct gate *gate, struct gate_stats *stats)

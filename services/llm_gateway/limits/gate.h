@@ -96,11 +96,11 @@ void gate_leave(struct ticket *ticket, int64_t tokens, int64_t micros);
 void gate_remember(struct gate *gate, bool tenant, const char *name, int64_t micros);
 
 /* What the client's limits leave, for the x-ratelimit-* headers; -1 where there is no such limit. After gate_enter,
- * whatever it answered. */
+ * whatever it answered. False at once, with nothing filled in, where it has neither. */
 struct gate_room {
     int64_t requests_limit, requests_left, requests_reset_ms, tokens_limit, tokens_left, tokens_reset_ms;
 };
-void gate_room(const struct ticket *ticket, struct gate_room *room);
+bool gate_room(const struct ticket *ticket, struct gate_room *room);
 
 struct gate_stats {
     unsigned inside, waiting[GATE_PRIORITIES];

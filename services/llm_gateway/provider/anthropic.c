@@ -324,7 +324,7 @@ static void read_error(int http_status, const char *body, size_t size, struct fa
     if (http_status == 400 && memmem(body, size, empty, sizeof empty - 1)) {
         failure->status.field[0] = '\0';
         failure->status.code = RESOURCE_EXHAUSTED;
-        failure->reason = "INSUFFICIENT_QUOTA";
+        failure->reason = FAILURE_QUOTA;
     }
 }
 

@@ -23,53 +23,38 @@ void ollama_write_embed(const struct embed_question *question, struct json_write
     json_write_end(writer);
 }
 
-/* Alone as "embedding" it is of an imitator that knows the older /api/embeddings, of one text. */
-static bool read_embedding(struct embed_answer *answer, struct pull *in, size_t position, struct failure *failure)
+static void read_embedding(struct embed_answer *answer, struct json_pull *in, int64_t position, struct failure *failure)
 {
     struct vector vector;
-    return embed_answer_pull(answer, in, position, &vector, failure) &&
-           embed_answer_vector(answer, (int64_t)position, &vector, failure);
+    if (vector_pull(&vector, in, answer->arena))
+        embed_answer_vector(answer, position, &vector, failure);
 }
 
-static bool read_embeddings(struct embed_answer *answer, struct pull *in, struct failure *failure)
+static void read_embeddings(struct embed_answer *answer, struct json_pull *in, struct failure *failure)
 {
-    if (!pull_enter(in, '['))
-        return fail(&failure->status, DATA_LOSS, "the answer is not as the API has it: embeddings: must be an array");
-    for (size_t position = 0; pull_next(in); position++)
-        if (!read_embedding(answer, in, position, failure))
-            return false;
-    return true;
+    struct json_scope list;
+    if (json_pull_array(in, &list))
+        while (json_pull_next(in, &list))
+            if (!in->wrong && failure->status.code == OK)
+                read_embedding(answer, in, list.index, failure);
 }
 
-static void read_count(struct embed_answer *answer, struct pull *in)
+/* Alone as "embedding" it is of an imitator that knows the older /api/embeddings, of one text. */
+static void read_field(struct embed_answer *answer, struct json_pull *in, struct failure *failure)
 {
-    cJSON *count = pull_tree(in);
-    if (cJSON_IsNumber(count) && count->valuedouble >= 0 && count->valuedouble < 1e15)
-        embed_answer_spend(answer, (int64_t)count->valuedouble);
-    cJSON_Delete(count);
+    if (json_pull_at(in, "embeddings"))
+        read_embeddings(answer, in, failure);
+    else if (json_pull_at(in, "embedding"))
+        read_embedding(answer, in, 0, failure);
+    else if (json_pull_at(in, "error"))
+        openai_read_embed_error(in, failure);
+    else if (json_pull_at(in, "model"))
+        embed_answer_name(answer, in);
+    else if (json_pull_at(in, "prompt_eval_count"))
+        embed_answer_count(answer, in);
 }
 
 bool ollama_read_embed(struct embed_answer *answer, const char *body, size_t size, struct failure *failure)
 {
-    struct pull in;
-    bool good = embed_answer_open(&in, body, size, failure), listed = false;
-    while (good && pull_next(&in)) {
-        struct pull_text key = pull_key(&in);
-        if (pull_is(&key, "embeddings")) {
-            listed = true;
-            good = read_embeddings(answer, &in, failure);
-        } else if (pull_is(&key, "embedding")) {
-            listed = true;
-            good = read_embedding(answer, &in, 0, failure);
-        } else if (pull_is(&key, "error")) {
-            good = openai_read_embed_error(&in, failure);
-        } else if (pull_is(&key, "model")) {
-            embed_answer_name(answer, &in);
-        } else if (pull_is(&key, "prompt_eval_count")) {
-            read_count(answer, &in);
-        } else {
-            pull_skip(&in);
-        }
-    }
-    return good && (listed || fail(&failure->status, DATA_LOSS, "the answer has no embeddings"));
+    return embed_answer_read(answer, body, size, read_field, failure);
 }

@@ -21,88 +21,70 @@ void openai_write_embed(const struct embed_question *question, struct json_write
 }
 
 /* Where a server counts no index, the order is that of the texts. */
-static bool read_index(struct pull *in, int64_t *index)
-{
-    cJSON *number = pull_tree(in);
-    bool good = cJSON_IsNumber(number) && number->valuedouble == (double)number->valueint;
-    if (good)
-        *index = number->valueint;
-    cJSON_Delete(number);
-    return good;
-}
-
-static bool read_element(struct embed_answer *answer, struct pull *in, size_t position, struct failure *failure)
+static void read_element(struct embed_answer *answer, struct json_pull *in, struct failure *failure)
 {
     struct vector vector = {0};
-    int64_t index = (int64_t)position;
-    if (!pull_enter(in, '{'))
-        return fail(&failure->status, DATA_LOSS, "the answer is not as the API has it: data[%zu]: must be an object",
-                    position);
-    while (pull_next(in)) {
-        struct pull_text key = pull_key(in);
-        if (pull_is(&key, "embedding")) {
-            if (!embed_answer_pull(answer, in, position, &vector, failure))
-                return false;
-        } else if (!pull_is(&key, "index")) {
-            pull_skip(in);
-        } else if (!read_index(in, &index)) {
-            return fail(&failure->status, DATA_LOSS,
-                        "the answer is not as the API has it: data[%zu].index: must be a whole number", position);
-        }
+    int64_t index = in->scope->index;
+    struct json_scope element;
+    if (!json_pull_object(in, &element))
+        return;
+    while (json_pull_next(in, &element)) {
+        if (json_pull_at(in, "embedding"))
+            vector_pull(&vector, in, answer->arena);
+        else if (json_pull_at(in, "index") && !json_pull_whole(in, &index))
+            json_pull_wrong(in, NULL, "must be a whole number");
     }
     if (!vector.count)
-        return fail(&failure->status, DATA_LOSS, "the answer is not as the API has it: data[%zu].embedding: is missing",
-                    position);
-    return embed_answer_vector(answer, index, &vector, failure);
+        json_pull_wrong(in, "embedding", "is missing");
+    embed_answer_vector(answer, index, &vector, failure);
 }
 
-static bool read_data(struct embed_answer *answer, struct pull *in, struct failure *failure)
+static void read_data(struct embed_answer *answer, struct json_pull *in, struct failure *failure)
 {
-    size_t position = 0;
-    if (!pull_enter(in, '['))
-        return fail(&failure->status, DATA_LOSS, "the answer is not as the API has it: data: must be an array");
-    while (pull_next(in))
-        if (!read_element(answer, in, position++, failure))
-            return false;
-    return true;
+    struct json_scope data;
+    if (json_pull_array(in, &data))
+        while (json_pull_next(in, &data))
+            if (!in->wrong && failure->status.code == OK)
+                read_element(answer, in, failure);
 }
 
-/* Counts that cannot be read are as good as none. */
-static void read_usage(struct embed_answer *answer, struct pull *in)
+static void read_usage(struct embed_answer *answer, struct json_pull *in)
 {
-    cJSON *usage = pull_tree(in);
-    const cJSON *tokens = cJSON_GetObjectItemCaseSensitive(usage, "prompt_tokens");
-    if (cJSON_IsNumber(tokens) && tokens->valuedouble >= 0 && tokens->valuedouble < 1e15)
-        embed_answer_spend(answer, (int64_t)tokens->valuedouble);
-    cJSON_Delete(usage);
+    struct json_scope usage;
+    if (json_pull_kind(in) == JSON_OBJECT && json_pull_object(in, &usage))
+        while (json_pull_next(in, &usage))
+            if (json_pull_at(in, "prompt_tokens"))
+                embed_answer_count(answer, in);
 }
 
-bool openai_read_embed_error(struct pull *in, struct failure *failure)
+/* Errors are rare, and have many shapes: of them a tree is built. */
+void openai_read_embed_error(struct json_pull *in, struct failure *failure)
 {
-    cJSON *error = pull_tree(in);
-    bool none = !error || cJSON_IsNull(error) || openai_fail_in_band(error, failure);
+    if (json_pull_null(in))
+        return;
+    json_pull_kind(in);
+    const char *begin = in->at;
+    json_pull_skip(in);
+    if (in->broken || failure->status.code != OK)
+        return;
+    cJSON *error = cJSON_ParseWithLength(begin, (size_t)(in->at - begin));
+    openai_fail_in_band(error, failure);
     cJSON_Delete(error);
-    return none;
+}
+
+static void read_field(struct embed_answer *answer, struct json_pull *in, struct failure *failure)
+{
+    if (json_pull_at(in, "data"))
+        read_data(answer, in, failure);
+    else if (json_pull_at(in, "error"))
+        openai_read_embed_error(in, failure);
+    else if (json_pull_at(in, "model"))
+        embed_answer_name(answer, in);
+    else if (json_pull_at(in, "usage"))
+        read_usage(answer, in);
 }
 
 bool openai_read_embed(struct embed_answer *answer, const char *body, size_t size, struct failure *failure)
 {
-    struct pull in;
-    bool good = embed_answer_open(&in, body, size, failure), listed = false;
-    while (good && pull_next(&in)) {
-        struct pull_text key = pull_key(&in);
-        if (pull_is(&key, "data")) {
-            listed = true;
-            good = read_data(answer, &in, failure);
-        } else if (pull_is(&key, "error")) {
-            good = openai_read_embed_error(&in, failure);
-        } else if (pull_is(&key, "model")) {
-            embed_answer_name(answer, &in);
-        } else if (pull_is(&key, "usage")) {
-            read_usage(answer, &in);
-        } else {
-            pull_skip(&in);
-        }
-    }
-    return good && (listed || fail(&failure->status, DATA_LOSS, "the answer has no data"));
+    return embed_answer_read(answer, body, size, read_field, failure);
 }

@@ -53,8 +53,6 @@ static void read_complaint(const cJSON *error, struct complaint *complaint)
 
 /* ---- codes ------------------------------------------------------------------------------------------------------- */
 
-static const char QUOTA[] = "INSUFFICIENT_QUOTA";
-
 /* A code or a type, for errors without an HTTP status of their own; with one, only those that say more than it does. */
 static const struct word {
     const char *word;
@@ -62,10 +60,10 @@ static const struct word {
     bool says_more;
     const char *reason;
 } words[] = {
-    {"insufficient_quota", RESOURCE_EXHAUSTED, true, QUOTA},
-    {"billing_hard_limit_reached", RESOURCE_EXHAUSTED, true, QUOTA},
-    {"insufficient_balance", RESOURCE_EXHAUSTED, true, QUOTA},
-    {"billing_error", RESOURCE_EXHAUSTED, true, QUOTA},
+    {"insufficient_quota", RESOURCE_EXHAUSTED, true, FAILURE_QUOTA},
+    {"billing_hard_limit_reached", RESOURCE_EXHAUSTED, true, FAILURE_QUOTA},
+    {"insufficient_balance", RESOURCE_EXHAUSTED, true, FAILURE_QUOTA},
+    {"billing_error", RESOURCE_EXHAUSTED, true, FAILURE_QUOTA},
     {"model_not_found", NOT_FOUND, true, NULL},
     {"DeploymentNotFound", NOT_FOUND, true, NULL},
     {"not_found_error", NOT_FOUND, false, NULL},
@@ -75,7 +73,8 @@ static const struct word {
     {"invalid_api_key", FAILED_PRECONDITION, false, NULL},
     {"authentication_error", FAILED_PRECONDITION, false, NULL},
     {"permission_error", FAILED_PRECONDITION, false, NULL},
-    {"context_length_exceeded", INVALID_ARGUMENT, false, NULL},
+    {"context_length_exceeded", INVALID_ARGUMENT, true, FAILURE_CONTEXT},
+    {"exceed_context_size_error", INVALID_ARGUMENT, true, FAILURE_CONTEXT},
     {"invalid_request_error", INVALID_ARGUMENT, false, NULL},
 };
 
@@ -102,7 +101,7 @@ static enum status_code code_of(int http_status, const struct complaint *complai
     case 403:
         return FAILED_PRECONDITION;
     case 402:
-        *reason = QUOTA;
+        *reason = FAILURE_QUOTA;
         return RESOURCE_EXHAUSTED;
     case 404:
         return names_model(complaint) ? NOT_FOUND : FAILED_PRECONDITION;
@@ -118,6 +117,17 @@ static enum status_code code_of(int http_status, const struct complaint *complai
         /* A redirect is not followed: the key would go where it was not meant for. */
         return http_status >= 400 ? INVALID_ARGUMENT : FAILED_PRECONDITION;
     }
+}
+
+/* Most servers say it in words alone: vLLM as OpenAI does, Anthropic, Ollama. */
+static bool is_too_long(const struct complaint *complaint)
+{
+    static const char *const phrases[] = {"maximum context length", "prompt is too long", "exceed context limit",
+                                          "exceeds the context length", "exceeds the available context"};
+    for (size_t i = 0; i < sizeof phrases / sizeof phrases[0]; i++)
+        if (strcasestr(complaint->message, phrases[i]))
+            return true;
+    return false;
 }
 
 /* ---- fields ------------------------------------------------------------------------------------------------------ */
@@ -179,7 +189,9 @@ static void fill(struct failure *failure, enum status_code code, const struct co
     field_of(complaint->param, field, sizeof field);
     switch (code) {
     case INVALID_ARGUMENT:
-        if (!field[0] && strcmp(complaint->code, "context_length_exceeded") == 0)
+        if (!failure->reason && is_too_long(complaint))
+            failure->reason = FAILURE_CONTEXT;
+        if (!field[0] && failure->reason)
             snprintf(field, sizeof field, "messages");
         if (field[0])
             fail_field(&failure->status, field, "the provider refuses it%s: %s", http, message);
@@ -196,8 +208,8 @@ static void fill(struct failure *failure, enum status_code code, const struct co
         return;
     case RESOURCE_EXHAUSTED:
         fail(&failure->status, code, "%s%s: %s",
-             failure->reason ? "the gateway's account with the provider is empty"
-                             : "the provider takes no more requests at present",
+             failure_is_quota(failure) ? "the gateway's account with the provider is empty"
+                                       : "the provider takes no more requests at present",
              http, message);
         return;
     default:

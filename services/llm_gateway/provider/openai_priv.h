@@ -17,9 +17,9 @@ void openai_write_chat(const struct chat_question *question, struct json_writer 
 void openai_write_embed(const struct embed_question *question, struct json_writer *writer);
 bool openai_read_embed(struct embed_answer *answer, const char *body, size_t size, struct failure *failure);
 
-/* Takes the value of a field "error". True where it is null. */
-struct pull;
-bool openai_read_embed_error(struct pull *in, struct failure *failure);
+/* Takes the value of a field "error": a failure unless it is null. */
+struct json_pull;
+void openai_read_embed_error(struct json_pull *in, struct failure *failure);
 
 /* ollama_embed.c */
 void ollama_write_embed(const struct embed_question *question, struct json_writer *writer);

@@ -16,6 +16,7 @@
 #define ROUTES_MAX        1024
 #define ROUTE_TARGETS_MAX 32
 
+struct cassette;
 struct deployment;
 struct standing;
 
@@ -50,6 +51,7 @@ struct route {
     bool chat, embeddings, tools;
     int32_t context_tokens, max_output_tokens, dimensions; /* 0: not configured */
     const char *record, *replay;                           /* files; NULL: none (shared/http/cassette.h) */
+    struct cassette *records, *replays;                    /* ... opened */
 };
 
 struct routes;

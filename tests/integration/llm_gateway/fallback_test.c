@@ -23,11 +23,10 @@ static const char document[] = "{\"deployments\": {" DEPLOYMENT("default-1") DEP
                 "shared-2") "\"narrow-1\": {\"upstream\": \"http://127.0.0.1:PORT/v1\", \"limits\": {\"concurrency\": "
                             "2}}},"
                             "\"models\": {" ALONE("default", "chat") PAIR("breaks", "broken.1", "chat.2")
-                                PAIR("again", "broken.16",
-                                     "chat.17") PAIR("poor", "poor.1", "chat.3") PAIR("locked", "locked.1", "chat.4")
-                                    PAIR("refused", "too-large.1", "chat.5") PAIR("late", "cuts-stream.1", "chat.6")
-                                        PAIR("early", "error-first.1", "chat.7") ALONE("alone", "broken.8") ALONE(
-                                            "mends", "mends.9") ALONE("tires", "tires.10")
+                                PAIR("again", "broken.16", "chat.17") PAIR("poor", "poor.1", "chat.3")
+                                    PAIR("locked", "locked.1", "chat.4") PAIR("refused", "too-large.1", "chat.5") PAIR(
+                                        "late", "cuts-stream.1", "chat.6") PAIR("early", "error-first.1", "chat.7")
+                                        ALONE("alone", "broken.8") ALONE("mends", "mends.9") ALONE("tires", "tires.10")
                                             PAIR("breaker", "broken.11", "chat.12") ALONE(
                                                 "narrow",
                                                 "slow.13") "\"shared\": {\"targets\": [{\"deployment\": \"shared-1\", "

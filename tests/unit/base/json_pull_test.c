@@ -1,5 +1,12 @@
 #include "base/json_pull.h"
 
+#include "base/json_number.h"
+#include "base/random.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
 #include "unit.h"
 
 static struct status st;
@@ -161,6 +168,151 @@ static void text_beyond_the_arena_fails(void **state)
     arena_fini(&small);
 }
 
+/* ---- floats ------------------------------------------------------------------------------------------------------ */
+
+static bool same(float one, float other)
+{
+    return memcmp(&one, &other, sizeof one) == 0;
+}
+
+static float read_float(const char *text)
+{
+    float value = 7;
+    pull(text);
+    bool good = json_pull_float(&in, &value);
+    if (!json_pull_end(&in) || !good)
+        fail_msg("%s is no float: %s", text, st.text);
+    return value;
+}
+
+static void assert_reads(const char *text)
+{
+    float value = read_float(text);
+    if (!same(value, strtof(text, NULL)))
+        fail_msg("%s is read as %.9g", text, (double)value);
+}
+
+static float random_float(void)
+{
+    uint32_t bits = (uint32_t)random_u64();
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return isfinite(value) ? value : 1.0f;
+}
+
+static void numbers_are_read_to_the_nearest_float(void **state)
+{
+    static const char *const texts[] = {
+        "0",
+        "-0",
+        "-0.0",
+        "1",
+        "0.1",
+        "-0.006929283495992422",
+        "1e-05",
+        "1E+5",
+        "3.4028234663852886e38",
+        "1e-45",
+        "7e-46",
+        "1e-400",
+        "16777217",
+        "16777217.000000001",
+        "16777216.999999999",
+        "0.000000059604644775390625",
+        /* right between two floats, and a hair beside it */
+        "1.00000005960464477539062500",
+        "1.00000005960464477539062501",
+        "1.00000005960464477539062499",
+        "1.000000178813934326171875",
+        "1.0000001788139343",
+        "1.0000001788139344",
+        "340282356779733661637539395458142568447",
+        "340282356779733661637539395458142568448",
+        "0.3333333333333333333333333333333333333",
+        "123456789012345678901234567890",
+        "99999999999999999999e-20",
+        "9007199254740993",
+        "1e22",
+        "1e23",
+        "1e-22",
+        "1e-23",
+    };
+    for (size_t i = 0; i < COUNT(texts); i++)
+        assert_reads(texts[i]);
+}
+
+static void every_way_to_write_a_float_reads_back_the_same(void **state)
+{
+    char text[64];
+    for (int i = 0; i < 200000; i++) {
+        float value = i % 2 ? random_float() : (float)((double)random_u64() / 1.8446744073709552e19 - 0.5) / 8;
+        snprintf(text, sizeof text, i % 3 == 0 ? "%.9g" : i % 3 == 1 ? "%.17g" : "%.25g", (double)value);
+        assert_reads(text);
+        text[json_format_float(value, text)] = '\0';
+        float read = read_float(text);
+        if (!same(read, value))
+            fail_msg("%.9g is written %s and read %.9g", (double)value, text, (double)read);
+    }
+}
+
+static void numbers_next_to_the_middle_of_two_floats_go_the_right_way(void **state)
+{
+    char text[64];
+    for (int i = 0; i < 50000; i++) {
+        float value = fabsf(random_float()), next = nextafterf(value, INFINITY);
+        double middle = ((double)value + (double)next) / 2;
+        for (int k = -2; k <= 2; k++) {
+            double beside = middle;
+            for (int step = 0; step < abs(k); step++)
+                beside = nextafter(beside, k < 0 ? 0 : INFINITY);
+            snprintf(text, sizeof text, "%.17g", beside);
+            assert_reads(text);
+        }
+    }
+}
+
+static void what_is_no_number_is_no_float(void **state)
+{
+    static const char *const texts[] = {"null", "\"1\"", "[1]", "{\"a\":1}", "true"};
+    float value = 7;
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        pull(texts[i]);
+        assert_false(json_pull_float(&in, &value));
+        assert_true(json_pull_end(&in) && value == 7);
+    }
+    pull("01");
+    assert_false(json_pull_float(&in, &value));
+    assert_false(json_pull_end(&in));
+    pull("3.5e38");
+    assert_true(json_pull_float(&in, &value) && isinf(value));
+    assert_true(json_pull_end(&in));
+}
+
+/* ---- texts ------------------------------------------------------------------------------------------------------- */
+
+static void a_text_is_borrowed_unless_it_has_escapes(void **state)
+{
+    static const char text[] = "[\"plain\",\"\\u0041b\",\"\",7,{}]";
+    static const char *const texts[] = {"plain", "Ab", "", NULL, NULL};
+    struct json_scope list;
+    size_t length, used = 0;
+    json_pull_init(&in, text, strlen(text), NULL, &arena, &st);
+    assert_true(json_pull_array(&in, &list));
+    while (json_pull_next(&in, &list)) {
+        const char *borrowed = json_pull_borrow(&in, &length), *wanted = texts[list.index];
+        assert_int_equal(borrowed != NULL, wanted != NULL);
+        if (borrowed) {
+            assert_int_equal(length, strlen(wanted));
+            assert_memory_equal(borrowed, wanted, length);
+            assert_true(list.index == 1 || borrowed[length] == '"');
+            assert_int_equal(borrowed >= text && borrowed < text + sizeof text, list.index != 1);
+        }
+        used += length;
+    }
+    assert_true(json_pull_end(&in));
+    assert_int_equal(used, 7);
+}
+
 static void what_was_not_read_is_checked(void **state)
 {
     struct json_scope root;
@@ -186,6 +338,11 @@ int main(void)
         cmocka_unit_test_setup_teardown(no_json_is_graver_than_a_wrong_value, begin, release),
         cmocka_unit_test_setup_teardown(whole_numbers_are_told_from_others, begin, release),
         cmocka_unit_test_setup_teardown(text_beyond_the_arena_fails, begin, release),
+        cmocka_unit_test_setup_teardown(numbers_are_read_to_the_nearest_float, begin, release),
+        cmocka_unit_test_setup_teardown(every_way_to_write_a_float_reads_back_the_same, begin, release),
+        cmocka_unit_test_setup_teardown(numbers_next_to_the_middle_of_two_floats_go_the_right_way, begin, release),
+        cmocka_unit_test_setup_teardown(what_is_no_number_is_no_float, begin, release),
+        cmocka_unit_test_setup_teardown(a_text_is_borrowed_unless_it_has_escapes, begin, release),
         cmocka_unit_test_setup_teardown(what_was_not_read_is_checked, begin, release),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -342,6 +342,16 @@ static void errors_have_their_codes_in_band_and_out(void **state)
     }
 }
 
+static void a_prompt_that_is_too_long_has_a_reason(void **state)
+{
+    static const char body[] = "{\"type\":\"error\",\"error\":{\"type\":\"invalid_request_error\",\"message\":"
+                               "\"prompt is too long: 208310 tokens > 200000 maximum\"}}";
+    anthropic_provider.read_error(400, body, strlen(body), &now.failure);
+    assert_int_equal(now.failure.status.code, INVALID_ARGUMENT);
+    assert_string_equal(now.failure.status.field, "messages");
+    assert_string_equal(now.failure.reason, "CONTEXT_LENGTH_EXCEEDED");
+}
+
 static void an_error_without_a_word_is_one_too(void **state)
 {
     assert_true(read_event(START));
@@ -363,6 +373,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_stream_is_read_block_by_block, begin, end),
         cmocka_unit_test_setup_teardown(a_stream_that_is_cut_has_its_output_estimated, begin, end),
         cmocka_unit_test_setup_teardown(a_seal_on_a_part_is_none, begin, end),
+        cmocka_unit_test_setup_teardown(a_prompt_that_is_too_long_has_a_reason, begin, end),
         cmocka_unit_test_setup_teardown(an_error_without_a_word_is_one_too, begin, end),
         cmocka_unit_test_setup_teardown(errors_have_their_codes_in_band_and_out, begin, end),
     };

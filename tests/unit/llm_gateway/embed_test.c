@@ -177,7 +177,7 @@ static void ollama_says_it_in_its_own_way(void **state)
     assert_false(read_by(&ollama_provider, "{\"embedding\":[1]}"));
     assert_contains(now.failure.status.text, "that of text 1 is missing");
     assert_false(read_by(&ollama_provider, "{\"vectors\":[[1]]}"));
-    assert_contains(now.failure.status.text, "has no embeddings");
+    assert_contains(now.failure.status.text, "0 vectors for 2 texts");
     assert_false(read_by(&ollama_provider, "{\"error\":\"model not loaded\"}"));
     assert_int_equal(now.failure.status.code, UNAVAILABLE);
 }
@@ -211,8 +211,8 @@ static void vectors_that_do_not_match_the_texts_are_refused(void **state)
 static void what_is_not_as_the_api_has_it_is_refused(void **state)
 {
     assert_refused("nonsense", "are not JSON: 1:1");
-    assert_refused("[]", "is JSON, but no object");
-    assert_refused("{}", "has no data");
+    assert_refused("[]", "must be an object, not an array");
+    assert_refused("{}", "0 vectors for 2 texts");
     assert_refused("{\"data\":{}}", "data: must be an array");
     assert_refused("{\"data\":null}", "data: must be an array");
     assert_refused(DATA("[1]"), "data[0]: must be an object");
@@ -220,11 +220,11 @@ static void what_is_not_as_the_api_has_it_is_refused(void **state)
     assert_refused(DATA(ELEMENT("0", "[1]")), "data[0].index: must be a whole number");
     assert_refused(DATA(ELEMENT(0.5, "[1]")), "data[0].index: must be a whole number");
     assert_refused(DATA(ELEMENT(1e99, "[1]")), "data[0].index: must be a whole number");
-    assert_refused(DATA(ELEMENT(0, "null")), "vector 0 of the answer: is neither");
-    assert_refused(DATA(ELEMENT(0, "[]")), "vector 0 of the answer: has no numbers");
+    assert_refused(DATA(ELEMENT(0, "null")), "data[0].embedding: is neither");
+    assert_refused(DATA(ELEMENT(0, "[]")), "data[0].embedding: has no numbers");
     assert_refused(DATA(ELEMENT(0, "[1]") "," ELEMENT(1, "[NaN]")), "are not JSON");
     assert_refused(DATA(ELEMENT(0, "[1]") "," ELEMENT(1, "\"AADA/w==\"")),
-                   "vector 1 of the answer: element 0 is not a number");
+                   "data[1].embedding: has an element 0 that is not a number");
     assert_refused(DATA(ELEMENT(0, "[1]")) "}", "are not JSON");
 }
 

@@ -89,6 +89,27 @@ static void an_empty_account_has_a_reason_and_a_rate_has_none(void **state)
     assert_int_equal(failure.status.code, UNAVAILABLE);
 }
 
+static void what_is_longer_than_the_context_has_a_reason_however_it_is_said(void **state)
+{
+    static const char *const bodies[] = {
+        "{\"error\":{\"message\":\"Too much\",\"code\":\"context_length_exceeded\"}}",
+        "{\"error\":{\"message\":\"Too much\",\"type\":\"exceed_context_size_error\"}}",
+        "{\"object\":\"error\",\"message\":\"This model's maximum context length is 8 tokens.\",\"code\":400}",
+        "{\"error\":\"the input length exceeds the context length\"}",
+    };
+    for (size_t i = 0; i < COUNT(bodies); i++) {
+        read_error(400, bodies[i]);
+        assert_int_equal(failure.status.code, INVALID_ARGUMENT);
+        assert_string_equal(failure.reason, "CONTEXT_LENGTH_EXCEEDED");
+        assert_string_equal(failure.status.field, "messages");
+        assert_false(failure_is_quota(&failure));
+    }
+    read_error(500, bodies[2]);
+    assert_null(failure.reason);
+    read_error(400, "{\"error\":{\"message\":\"No\",\"param\":\"temperature\"}}");
+    assert_null(failure.reason);
+}
+
 static void a_param_becomes_our_field(void **state)
 {
     static const struct {
@@ -132,6 +153,7 @@ int main(void)
         cmocka_unit_test(a_long_message_is_cut_between_characters),
         cmocka_unit_test(a_missing_model_is_told_from_a_wrong_address),
         cmocka_unit_test(an_empty_account_has_a_reason_and_a_rate_has_none),
+        cmocka_unit_test(what_is_longer_than_the_context_has_a_reason_however_it_is_said),
         cmocka_unit_test(a_param_becomes_our_field),
         cmocka_unit_test(the_key_is_taken_out_of_a_text),
     };
