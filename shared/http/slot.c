@@ -52,7 +52,9 @@ static size_t header_line(char *line, size_t size, size_t count, void *data)
     size_t length = size * count;
     if (transfer->state == TRANSFER_ENDING)
         return CURL_WRITEFUNC_ERROR;
+    const char *colon = memchr(line, ':', length);
     transfer->answered = true;
+    slot->names_seen |= colon ? header_bit(line, (size_t)(colon - line)) : 0;
     slot->header_bytes += length;
     if (slot->header_bytes > TRANSFER_RESPONSE_HEADER_MAX) {
         slot->too_large = true;
@@ -282,6 +284,7 @@ bool slot_prepare(struct http_slot *slot, struct transfer *transfer)
     CURL *easy = slot->easy;
     slot->transfer = transfer;
     slot->header_bytes = 0;
+    slot->names_seen = 0;
     slot->sends = 0;
     slot->redirects = 0;
     slot->headers_done = slot->too_large = slot->repeated = slot->forbidden = slot->connected = false;

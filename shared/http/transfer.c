@@ -192,7 +192,7 @@ const char *transfer_header(const struct transfer *transfer, const char *name)
     struct curl_header *header;
     if (transfer->reel)
         return reel_header(transfer, name);
-    if (!transfer->slot || !transfer->answered)
+    if (!transfer->slot || !transfer->answered || !(transfer->slot->names_seen & header_bit(name, strlen(name))))
         return NULL;
     /* -1: of the last answer, the redirects before it left out */
     if (curl_easy_header(transfer->slot->easy, name, 0, CURLH_HEADER, -1, &header) != CURLHE_OK)
