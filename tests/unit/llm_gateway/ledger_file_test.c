@@ -313,7 +313,7 @@ static void a_report_ends_at_its_deadline(void **state)
 static void ask_many(unsigned clients, unsigned count, unsigned expected_refused)
 {
     static struct rpc_principal callers[100];
-    static char names[100][16];
+    static char names[100][24];
     struct asked *asked[100];
     unsigned refused = 0;
     Renga__V1__GetUsageRequest request = REQUEST(.from_ms = 0);
