@@ -61,8 +61,10 @@ static bool enter(struct json_pull *in, struct json_scope *scope, bool array)
     *scope = (struct json_scope){.outer = in->scope, .keys = in->keys.count, .index = -1, .array = array};
     if (!begin(in))
         return false;
-    if (in->depth == 0)
-        return json_refuse(in, in->at, "objects and arrays are nested deeper than %u", in->limits.depth);
+    if (in->depth == 0) {
+        json_refuse(in, in->at, "objects and arrays are nested deeper than %u", in->limits.depth);
+        return false;
+    }
     in->depth--;
     in->at++;
     in->scope = scope;
