@@ -4,6 +4,8 @@
 #include "base/machine.h"
 #include "limits/room.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #define WORD_KEEP_MS (10 * 60000) /* how long an idempotency key is known, as the contract says */
@@ -113,11 +115,24 @@ static void tell_room(struct ask *ask)
         rpc_call_add_initial(ask->call, headers[i].name, headers[i].value, strlen(headers[i].value));
 }
 
+/* As RetryInfo says it, for those who read headers. */
+static void tell_hint(struct ask *ask, int32_t retry_after_ms)
+{
+    char text[16];
+    if (retry_after_ms <= 0)
+        return;
+    int length = snprintf(text, sizeof text, "%" PRId32, retry_after_ms);
+    rpc_call_add_initial(ask->call, "retry-after-ms", text, (size_t)length);
+    length = snprintf(text, sizeof text, "%" PRId64, ((int64_t)retry_after_ms + 999) / 1000);
+    rpc_call_add_initial(ask->call, "retry-after", text, (size_t)length);
+}
+
 static void turned_away(struct ask *ask, const struct ticket *ticket)
 {
     ask->failure.status = ticket->status;
     ask->failure.limit = ticket->exhausted;
     ask->failure.limited = gate_limited(ticket);
+    tell_hint(ask, ticket->status.retry_after_ms);
     ask_end(ask, false);
 }
 

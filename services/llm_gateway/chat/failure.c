@@ -67,11 +67,6 @@ static void add_invalid_output(struct rpc_call *call, const struct failure *fail
     add(call, TYPE_URL("renga.v1.InvalidOutput"), &invalid.base);
 }
 
-bool failure_is_quota(const struct failure *failure)
-{
-    return failure->reason && strcmp(failure->reason, FAILURE_QUOTA) == 0;
-}
-
 void failure_send(struct rpc_call *call, const struct failure *failure)
 {
     if (failure->reason)

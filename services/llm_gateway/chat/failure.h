@@ -7,6 +7,7 @@
 #include "renga/v1/usage.pb-c.h"
 
 #include <stddef.h>
+#include <string.h>
 
 struct rpc_call;
 
@@ -28,7 +29,10 @@ struct failure {
 };
 
 /* Whether the reason is an empty account. */
-bool failure_is_quota(const struct failure *failure);
+static inline bool failure_is_quota(const struct failure *failure)
+{
+    return failure->reason && strcmp(failure->reason, FAILURE_QUOTA) == 0;
+}
 
 /* Ends the call with the failure. */
 void failure_send(struct rpc_call *call, const struct failure *failure);

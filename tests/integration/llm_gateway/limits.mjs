@@ -142,6 +142,19 @@ await check('who is over a limit is told when to come back', async () => {
   }
 })
 
+await check('over gRPC a refusal has the limits and the time too', async () => {
+  const headers = []
+  const metadata = new grpc.Metadata()
+  metadata.set('authorization', 'Bearer sk-slow')
+  const error = await new Promise(resolve => rpc.Chat(request, metadata, resolve)
+    .on('metadata', initial => headers.push(...Object.entries(initial.getMap()))))
+  const told = Object.fromEntries(headers)
+  assert.equal(error.code, grpc.status.RESOURCE_EXHAUSTED)
+  assert.equal(told['x-ratelimit-remaining-requests'], '0')
+  assert.equal(+told['retry-after'], Math.ceil(+told['retry-after-ms'] / 1000))
+  assert(+told['retry-after-ms'] > 0, JSON.stringify(told))
+})
+
 await check('a limit of tokens is one of tokens, and what can never pass is not asked again', async () => {
   const error = await failure(sdk('brief').chat.completions.create({ model: 'chat', messages, max_completion_tokens: 9000 }))
   assert(error.status === 429 && error.code === 'rate_limit_exceeded' && error.type === 'tokens', `${error.type} ${error}`)
