@@ -6,8 +6,9 @@
  *      ... at once                                   ->  loop_defer     kick    /
  *
  * A socket of ours stays in epoll while its connection is idle, which saves two system calls a request; it leaves when
- * it becomes ready with nobody to listen, or is closed. Sockets that curl makes for itself (its resolver's) leave as
- * soon as curl says so, because nothing tells of their end. */
+ * it becomes ready with nobody to listen, or is closed. One that is given up while it connects (it waits to write then)
+ * leaves at once: curl 7.88 closes it without a word, and the next socket may have its number. Sockets that curl makes
+ * for itself (its resolver's) leave as soon as curl says so, because nothing tells of their end. */
 #include "base/log.h"
 #include "http/client_priv.h"
 
@@ -84,7 +85,7 @@ static int socket_wanted(CURL *easy, curl_socket_t fd, int what, void *data, voi
     struct client_socket *socket = socket_of(lane->client, fd);
     if (what == CURL_POLL_REMOVE) {
         socket->lane = NULL;
-        if (!socket->opened_here)
+        if (!socket->opened_here || (socket->events & EPOLLOUT))
             socket_forget(loop, socket);
         return 0;
     }
@@ -111,7 +112,9 @@ curl_socket_t socket_open(void *data, curlsocktype purpose, struct curl_sockaddr
     int fd = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
     if (fd < 0)
         return CURL_SOCKET_BAD;
-    socket_of(client, fd)->opened_here = true;
+    struct client_socket *own = socket_of(client, fd);
+    socket_forget(client->loop, own); /* whatever had this number has been closed */
+    own->opened_here = true;
     client->connections_opened++;
     return fd;
 }

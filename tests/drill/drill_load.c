@@ -528,7 +528,8 @@ static double at(const struct kind *kind, double part)
 
 static void report(struct kind *kind, double seconds)
 {
-    qsort(kind->latencies, kind->done, sizeof *kind->latencies, ascending);
+    if (kind->done)
+        qsort(kind->latencies, kind->done, sizeof *kind->latencies, ascending);
     printf("{\"kind\":\"%s\",\"calls\":%lu,\"left\":%lu,\"text\":%lu,\"short\":%lu,\"unsent\":%lu,\"seconds\":%.3f,"
            "\"p50\":%.0f,"
            "\"p99\":%.0f,\"max\":%.0f,\"status\":{",

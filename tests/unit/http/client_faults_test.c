@@ -380,6 +380,49 @@ static void a_connection_that_never_comes_is_unavailable(void **state)
         close(fds[i]);
 }
 
+static unsigned opened(struct fixture *fixture)
+{
+    struct http_client_stats stats;
+    http_client_stats(fixture->client, &stats);
+    return (unsigned)stats.connections_opened;
+}
+
+static void answer_once(struct peer *peer, int fd)
+{
+    if (peer_read_request(peer, fd))
+        peer_send(fd, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok");
+}
+
+/* The next socket has the descriptor of the one that was given up. */
+static void a_connection_given_up_while_it_connects_does_no_harm_to_the_next(void **state)
+{
+    struct fixture *fixture = *state;
+    struct exchange given_up, next;
+    int fds[8], port = peer_full_listener(fds, 8);
+    char text[64];
+    peer_start(&fixture->peer, answer_once);
+    for (unsigned i = 0; i < 3; i++) {
+        snprintf(text, sizeof text, "http://127.0.0.1:%d/", port);
+        prepare_url(&given_up, text);
+        start(fixture, &given_up);
+        assert_true(WAIT_FOR(fixture->loop, opened(fixture) > 2 * i, 3000));
+        usleep(10000); /* it waits for the connection */
+        loop_enter(fixture->loop);
+        transfer_cancel(&given_up.transfer);
+        loop_leave(fixture->loop);
+        finish(fixture, &given_up);
+        assert_ended(&given_up, TRANSFER_CANCELLED, CANCELLED);
+        prepare(fixture, &next);
+        start(fixture, &next);
+        finish(fixture, &next);
+        assert_int_equal(next.status.code, OK);
+        assert_true(next.took_ns < 2 * NS_PER_SEC);
+    }
+    peer_stop(&fixture->peer);
+    for (int i = 0; i < 8; i++)
+        close(fds[i]);
+}
+
 /* ---- size ------------------------------------------------------------------------------------------------------- */
 
 static void endless_chunks(struct peer *peer, int fd)
@@ -720,6 +763,7 @@ int main(void)
         TEST(a_refused_connection_is_unavailable),
         TEST(a_name_that_does_not_exist_is_unavailable),
         TEST(a_connection_that_never_comes_is_unavailable),
+        TEST(a_connection_given_up_while_it_connects_does_no_harm_to_the_next),
         TEST(an_endless_body_is_cut_at_the_bound),
         TEST(a_length_beyond_the_bound_is_refused_before_the_body),
         TEST(endless_headers_are_cut_at_the_bound),
