@@ -18,6 +18,19 @@
 
 /* ---- what is shown ----------------------------------------------------------------------------------------------- */
 
+/* Those who wait for a place of a model's have one of the process. */
+static void add_waiting(struct gate *places, struct gate_stats *sum)
+{
+    struct gate_stats stats;
+    gate_stats(places, &stats);
+    for (int i = 0; i < GATE_PRIORITIES; i++) {
+        sum->waiting[i] += stats.waiting[i];
+        sum->inside -= stats.waiting[i] < sum->inside ? stats.waiting[i] : sum->inside;
+    }
+    sum->refused_queue += stats.refused_queue;
+    sum->refused_late += stats.refused_late;
+}
+
 static void show_gate(struct buffer *out, const struct commons *commons)
 {
     static const struct metric inside = {
@@ -30,6 +43,9 @@ static void show_gate(struct buffer *out, const struct commons *commons)
         .name = "renga_llm_refused_total", .help = "Calls sent away, by the limit.", .labels = {"limit"}};
     struct gate_stats stats;
     gate_stats(commons->gate, &stats);
+    for (size_t i = 0; i < routes_count(commons->routes); i++)
+        if (commons->places[i])
+            add_waiting(commons->places[i], &stats);
     metrics_show(out, &inside, NULL, stats.inside);
     metrics_show(out, &waiting, (const char *[]){"interactive"}, stats.waiting[GATE_INTERACTIVE]);
     metrics_show_more(out, &waiting, (const char *[]){"normal"}, stats.waiting[GATE_NORMAL]);
@@ -199,6 +215,35 @@ static bool open_gate(struct commons *commons, const struct config *config, stru
     return commons->gate || fail(st, RESOURCE_EXHAUSTED, "no memory for the gate");
 }
 
+/* Behind each a model whose deployments bound what is under way there: their queue is fair to clients as well. */
+static bool open_places(struct commons *commons, const struct config *config, struct status *st)
+{
+    size_t count = routes_count(commons->routes);
+    commons->places = calloc(count + 1, sizeof(struct gate *));
+    if (!commons->places)
+        return fail(st, RESOURCE_EXHAUSTED, "no memory for the places of %zu models", count);
+    for (size_t i = 0; i < count; i++) {
+        const struct route *route = routes_at(commons->routes, i);
+        struct gate_options options = {
+            .in_flight_max = route_places(route),
+            .queue_max = (unsigned)config_integer(config, "llm_gateway.queue"),
+            .queue_wait_ms = config_duration_ms(config, "llm_gateway.queue_wait"),
+            .clients = routes_clients(commons->routes),
+            .tenants = routes_tenants(commons->routes),
+            .model = route->name,
+        };
+        commons->places[i] = options.in_flight_max ? gate_create(&options) : NULL;
+    }
+    return true;
+}
+
+static void close_places(struct commons *commons)
+{
+    for (size_t i = 0; commons->places && i < routes_count(commons->routes); i++)
+        gate_destroy(&commons->places[i]);
+    free(commons->places);
+}
+
 static bool open_all(struct commons *commons, const struct config *config, struct status *st)
 {
     struct ledger_options ledger = {
@@ -211,7 +256,8 @@ static bool open_all(struct commons *commons, const struct config *config, struc
         .redis_timeout_ms = config_duration_ms(config, "llm_gateway.cache_redis_timeout"),
     };
     return (commons->routes = routes_create(config, st)) && open_gate(commons, config, st) &&
-           (commons->ledger = ledger_create(&ledger, st)) && (commons->recall = recall_create(&recall, st));
+           open_places(commons, config, st) && (commons->ledger = ledger_create(&ledger, st)) &&
+           (commons->recall = recall_create(&recall, st));
 }
 
 static void destroy(struct commons **commons_pointer)
@@ -221,6 +267,7 @@ static void destroy(struct commons **commons_pointer)
     recall_destroy(&commons->recall);
     ledger_destroy(&commons->ledger);
     gate_destroy(&commons->gate);
+    close_places(commons);
     routes_destroy(&commons->routes);
     free(commons);
 }

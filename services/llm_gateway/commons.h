@@ -18,6 +18,7 @@ struct routes;
 struct commons {
     struct routes *routes;
     struct gate *gate;
+    struct gate **places; /* of each route, behind the gate; NULL: as many as are wanted */
     struct ledger *ledger;
     struct recall *recall;
     struct retry_budget budget;

@@ -20,20 +20,28 @@ void json_keys_fini(struct json_keys *keys)
     arena_fini(&keys->decoded);
 }
 
+static uint64_t load(const char *text, size_t size)
+{
+    uint64_t bytes = 0;
+    memcpy(&bytes, text, size);
+    return bytes;
+}
+
+/* Of the length and both ends: keys that differ in their middle alone are compared. */
 static uint32_t hash(const char *text, size_t length)
 {
-    const uint64_t multiplier = UINT64_C(0x9E3779B97F4A7C15);
-    uint64_t sum = length;
-    for (; length >= 8; text += 8, length -= 8) {
-        uint64_t eight;
-        memcpy(&eight, text, 8);
-        sum = (sum ^ eight) * multiplier;
-        sum ^= sum >> 32;
+    uint64_t first = 0, last = 0;
+    if (length >= 8) {
+        first = load(text, 8);
+        last = load(text + length - 8, 8);
+    } else if (length >= 4) {
+        first = load(text, 4);
+        last = load(text + length - 4, 4);
+    } else if (length > 0) {
+        first = (unsigned char)text[0];
+        last = (uint64_t)(unsigned char)text[length / 2] << 8 | (unsigned char)text[length - 1];
     }
-    uint64_t rest = 0;
-    for (size_t i = 0; i < length; i++)
-        rest = rest << 8 | (unsigned char)text[i];
-    return (uint32_t)((sum ^ rest) * multiplier >> 32);
+    return (uint32_t)((first * UINT64_C(0x9E3779B97F4A7C15) ^ (last + length) * UINT64_C(0xC2B2AE3D27D4EB4F)) >> 32);
 }
 
 static unsigned hex4(const char *text)

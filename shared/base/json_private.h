@@ -8,6 +8,9 @@
 #include <endian.h>
 #include <stdint.h>
 #include <string.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 /* As json_check. Places are counted in `shown`, which has the length of `text`, and follow `name:` if it is given. */
 bool json_check_named(const char *name, const char *shown, const char *text, size_t length,
@@ -20,35 +23,51 @@ void json_pull_init_named(struct json_pull *in, const char *name, const char *sh
 /* Line and column of `offset`, 1-based, columns in characters. */
 void json_position(const char *text, size_t offset, size_t *line, size_t *column);
 
-/* How many bytes from the start need no attention within a JSON string: well-formed UTF-8 without quote, backslash
- * and control bytes. */
-static inline size_t json_plain_length(const char *text, size_t length)
+/* A bit for the first of 8, or 16, bytes that needs attention within a JSON string: one above ASCII, a control byte, a
+ * quote or a backslash; and perhaps for others behind it. 0: none does. */
+static inline unsigned json_special8(const char *text)
 {
     const uint64_t ones = UINT64_C(0x0101010101010101);
+    uint64_t eight;
+    memcpy(&eight, text, 8);
+    eight = le64toh(eight);
+    uint64_t special =
+        (eight | (eight - ones * 0x20) | ((eight ^ ones * '"') - ones) | ((eight ^ ones * '\\') - ones)) & ones * 0x80;
+    return special ? 1u << __builtin_ctzll(special) / 8 : 0;
+}
+
+static inline unsigned json_special16(const char *text)
+{
+#ifdef __SSE2__
+    __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)text);
+    __m128i low = _mm_cmplt_epi8(bytes, _mm_set1_epi8(0x20)); /* above ASCII a byte is negative here */
+    __m128i quote = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('"')), escape = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\\'));
+    return (unsigned)_mm_movemask_epi8(_mm_or_si128(low, _mm_or_si128(quote, escape)));
+#else
+    return json_special8(text) | json_special8(text + 8) << 8;
+#endif
+}
+
+/* How many bytes from the start need no attention: well-formed UTF-8 too. */
+static inline size_t json_plain_length(const char *text, size_t length)
+{
     size_t at = 0;
     while (at < length) {
-        if (length - at >= 8) {
-            uint64_t eight;
-            memcpy(&eight, text + at, 8);
-            eight = le64toh(eight);
-            /* The high bit of a byte is set for one above 0x7F, below 0x20, a quote and a backslash. Only above the
-             * first such byte may a borrow set it for others. */
-            uint64_t special =
-                (eight | (eight - ones * 0x20) | ((eight ^ ones * '"') - ones) | ((eight ^ ones * '\\') - ones)) &
-                ones * 0x80;
-            if (special == 0) {
-                at += 8;
-                continue;
-            }
-            at += (size_t)__builtin_ctzll(special) / 8;
-        }
-        do { /* and on while it is not ASCII */
+        unsigned special = 0;
+        while (length - at >= 16 && (special = json_special16(text + at)) == 0)
+            at += 16;
+        if (special == 0 && length - at >= 8 && (special = json_special8(text + at)) == 0)
+            at += 8;
+        if (special != 0)
+            at += (size_t)__builtin_ctz(special);
+        for (bool ascii = false; at < length && !ascii;) { /* by hand to the end, or as long as it is not ASCII */
             unsigned char c = (unsigned char)text[at];
             size_t size = c >= 0x80 ? text_character(text + at, length - at) : c >= 0x20 && c != '"' && c != '\\';
             if (size == 0)
                 return at;
             at += size;
-        } while (at < length && (text[at] & 0x80));
+            ascii = length - at >= 8 && !(text[at] & 0x80);
+        }
     }
     return at;
 }

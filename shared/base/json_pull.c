@@ -58,6 +58,7 @@ static bool begin(struct json_pull *in)
 
 static bool enter(struct json_pull *in, struct json_scope *scope, bool array)
 {
+    *scope = (struct json_scope){.outer = in->scope, .keys = in->keys.count, .index = -1, .array = array};
     if (!begin(in))
         return false;
     if (in->depth == 0) {
@@ -66,7 +67,6 @@ static bool enter(struct json_pull *in, struct json_scope *scope, bool array)
     }
     in->depth--;
     in->at++;
-    *scope = (struct json_scope){.outer = in->scope, .keys = in->keys.count, .index = -1, .array = array};
     in->scope = scope;
     return true;
 }
@@ -199,7 +199,7 @@ bool json_pull_array(struct json_pull *in, struct json_scope *scope)
 
 void json_pull_skip(struct json_pull *in)
 {
-    struct json_scope inside;
+    struct json_scope inside = {.index = -1};
     bool escaped;
     enum json_kind kind = json_pull_kind(in);
     if (kind == JSON_OBJECT || kind == JSON_ARRAY) {
@@ -280,6 +280,17 @@ const char *json_pull_text_if_any(struct json_pull *in)
         return read_text(in);
     json_pull_skip(in);
     return NULL;
+}
+
+bool json_pull_boolean(struct json_pull *in, bool fallback)
+{
+    enum json_kind kind = json_pull_kind(in);
+    bool value = kind == JSON_BOOLEAN ? *in->at == 't' : fallback;
+    if (kind == JSON_BOOLEAN || kind == JSON_NULL)
+        json_pull_skip(in);
+    else
+        not_wanted(in, kind, "a boolean");
+    return value;
 }
 
 /* The value of the number that ends where the reader stands; true where it is whole and less than 2^53. */

@@ -107,6 +107,9 @@ const char *json_pull_text(struct json_pull *in);
 /* The same, but what is no string gives NULL and is not wrong. */
 const char *json_pull_text_if_any(struct json_pull *in);
 
+/* True or false; `fallback` for null; else it is wrong. */
+bool json_pull_boolean(struct json_pull *in, bool fallback);
+
 /* A string where it stands, not copied: what follows its last byte is a quote or a NUL. In the arena, decoded, only
  * where it has escapes. NULL for what is no string, which is not wrong. */
 const char *json_pull_borrow(struct json_pull *in, size_t *length);

@@ -1,10 +1,12 @@
 /* The client: where a transfer waits, and which lane it takes. */
 #include "base/clock.h"
 #include "base/log.h"
+#include "http/cassette_priv.h"
 #include "http/client_priv.h"
 
 #include <assert.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,6 +68,8 @@ struct http_client *http_client_create(struct loop *loop, const struct http_clie
     client->proxy = copied(options->proxy ? options->proxy : "");
     client->ca_file = copied(options->ca_file);
     client->user_agent = copied(options->user_agent ? options->user_agent : "renga/" RENGA_VERSION);
+    if (asprintf(&client->user_agent_line, "User-Agent: %s", client->user_agent) < 0)
+        fatal("http.memory", "no memory for an HTTP client");
     client->dispatch.run = dispatch;
     return client;
 }
@@ -108,6 +112,7 @@ void http_client_destroy(struct http_client **client_pointer)
     free(client->proxy);
     free(client->ca_file);
     free(client->user_agent);
+    free(client->user_agent_line);
     free(client);
 }
 
@@ -168,12 +173,16 @@ void client_dispatch(struct http_client *client)
     struct transfer *transfer = client->queue.first;
     while (transfer) {
         struct transfer *next = transfer->next;
-        struct lane *lane = transfer->state == TRANSFER_QUEUED ? lane_for(client, transfer) : NULL;
-        if (lane) {
+        bool waits = transfer->state == TRANSFER_QUEUED;
+        struct lane *lane = waits && !transfer->reel ? lane_for(client, transfer) : NULL;
+        if (waits && transfer->reel) {
+            transfer_move(transfer, TRANSFER_RUNNING);
+            loop_defer(client->loop, &transfer->resuming);
+        } else if (lane) {
             transfer_move(transfer, TRANSFER_RUNNING);
             if (!transfer_run(transfer, lane))
                 loop_defer(client->loop, &transfer->ending);
-        } else if (transfer->state == TRANSFER_QUEUED && !transfer->address_allowed) {
+        } else if (waits && !transfer->address_allowed) {
             return; /* those behind it want the same lanes */
         }
         transfer = next;
@@ -199,7 +208,7 @@ static struct transfer_list *list_of(struct transfer *transfer, enum transfer_st
     case TRANSFER_RUNNING:
         return &transfer->client->running;
     case TRANSFER_ENDING:
-        return transfer->slot ? &transfer->client->running : &transfer->client->queue;
+        return transfer->ran ? &transfer->client->running : &transfer->client->queue;
     default:
         return NULL;
     }
@@ -212,6 +221,7 @@ void transfer_move(struct transfer *transfer, enum transfer_state state)
     (void)allowed;
     struct transfer_list *from = list_of(transfer, transfer->state), *to = list_of(transfer, state);
     transfer->state = state;
+    transfer->ran |= state == TRANSFER_RUNNING;
     if (from == to)
         return;
     if (from)
@@ -220,18 +230,20 @@ void transfer_move(struct transfer *transfer, enum transfer_state state)
         list_add(to, transfer);
 }
 
-void transfer_start(struct http_client *client, struct transfer *transfer)
+void client_admit(struct http_client *client, struct transfer *transfer, struct reel *reel)
 {
     assert(loop_current() == client->loop);
     assert(transfer->state == TRANSFER_IDLE && transfer->finished && transfer->url);
     transfer->client = client;
     transfer->slot = NULL;
+    transfer->tape = NULL;
+    transfer->reel = reel;
     status_clear(&transfer->status);
     transfer->end = TRANSFER_COMPLETE;
     transfer->http_status = 0;
     transfer->content = "";
     transfer->content_size = transfer->received = 0;
-    transfer->answered = transfer->stale = transfer->paused = transfer->held = false;
+    transfer->answered = transfer->stale = transfer->paused = transfer->held = transfer->ran = false;
     transfer->active_ns = clock_now_ns();
     transfer->deadline_ns = transfer->timeout_ms ? transfer->active_ns + transfer->timeout_ms * NS_PER_MS : TIME_NEVER;
 
@@ -244,7 +256,14 @@ void transfer_start(struct http_client *client, struct transfer *transfer)
         loop_defer(client->loop, &transfer->ending);
         return;
     }
+    if (transfer->cassette && !reel)
+        tape_begin(transfer);
     transfer_move(transfer, TRANSFER_QUEUED);
     transfer_watch_time(transfer);
     loop_defer(client->loop, &client->dispatch);
+}
+
+void transfer_start(struct http_client *client, struct transfer *transfer)
+{
+    client_admit(client, transfer, NULL);
 }

@@ -31,6 +31,9 @@ struct http_client;
 struct http_headers;
 struct http_url;
 struct http_slot;
+struct cassette;
+struct tape;
+struct reel;
 struct transfer;
 
 struct http_client_options {
@@ -96,6 +99,7 @@ enum transfer_end {
     TRANSFER_CUT,         /* the connection ended before the answer did: UNAVAILABLE */
     TRANSFER_GARBLED,     /* not HTTP, or content that cannot be decoded: UNAVAILABLE */
     TRANSFER_CANCELLED,   /* by its owner: CANCELLED */
+    TRANSFER_UNRECORDED,  /* the cassette that is replayed does not have this request: NOT_FOUND */
 };
 
 struct transfer {
@@ -141,11 +145,14 @@ struct transfer {
     enum transfer_state state;
     struct http_client *client;
     struct http_slot *slot;
+    struct cassette *cassette; /* records to it */
+    struct tape *tape;
+    struct reel *reel; /* is played instead of asking */
     struct transfer *next, *previous;
     struct timer timer;
     struct work ending, resuming;
     int64_t deadline_ns, active_ns;
-    bool paused, held;
+    bool paused, held, ran;
 };
 
 /* Zeroes the transfer and sets defaults. */

@@ -26,7 +26,8 @@ struct http_client {
     struct loop *loop;
     struct http_client_options options;
     char *proxy, *ca_file, *user_agent;
-    CURLSH *share; /* names and TLS sessions, for all lanes */
+    char *user_agent_line; /* "User-Agent: ..." */
+    CURLSH *share;         /* names and TLS sessions, for all lanes */
 
     struct lane *lanes; /* oldest first: they are filled in this order, so connections stay few and warm */
     unsigned lane_count;
@@ -61,8 +62,14 @@ struct header_node {
     char line[];
 };
 
+/* Headers that we would send by ourselves, and need not. */
+struct header_marks {
+    bool user_agent, accept_encoding;
+};
+
 struct http_headers {
     struct curl_slist *first, *last;
+    struct header_marks marks;
 };
 
 /* An easy handle and what its transfer needs; kept and used again. */
@@ -76,9 +83,10 @@ struct http_slot {
     struct curl_slist *entries; /* pointing into `lines` */
     size_t entry_room;
     size_t header_bytes;
-    unsigned sends;    /* how often the request went out */
-    long redirects;    /* followed when it last went out */
-    bool headers_done; /* of the final answer */
+    uint64_t names_seen; /* header_bit of each header that came */
+    unsigned sends;      /* how often the request went out */
+    long redirects;      /* followed when it last went out */
+    bool headers_done;   /* of the final answer */
     bool too_large, repeated, forbidden, connected;
     char error[CURL_ERROR_SIZE];
 };
@@ -86,8 +94,22 @@ struct http_slot {
 /* "Expect:" as curl understands it: do not send one. The end of every list of headers. */
 extern struct curl_slist http_headers_end;
 bool http_header_is_valid(const char *name, const char *value);
+void http_header_mark(struct header_marks *marks, const char *name);
+
+/* One of 64 bits for a header's name: where it is not set there is no such header, and curl need not look. */
+static inline uint64_t header_bit(const char *name, size_t length)
+{
+    unsigned first = length ? (unsigned char)name[0] | 0x20 : 0,
+             last = length ? (unsigned char)name[length - 1] | 0x20 : 0;
+    return UINT64_C(1) << ((first * 5 + last + length * 11) & 63);
+}
+
+/* request_parts.c: to be freed, without the query. */
+char *http_url_path(const struct http_url *url);
 
 /* client.c */
+/* Queues a transfer; with a reel (taken) that is played in place of a server. */
+void client_admit(struct http_client *client, struct transfer *transfer, struct reel *reel);
 void client_dispatch(struct http_client *client);
 
 /* lane.c */

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 struct curl_slist http_headers_end = {.data = (char[]){"Expect:"}};
 
@@ -86,6 +87,17 @@ const char *http_url_host(const struct http_url *url)
     return url->host;
 }
 
+char *http_url_path(const struct http_url *url)
+{
+    char *path = NULL, *copy;
+    curl_url_get(url->parts, CURLUPART_PATH, &path, 0);
+    copy = strdup(path ? path : "/");
+    curl_free(path);
+    if (!copy)
+        fatal("http.memory", "no memory for a URL");
+    return copy;
+}
+
 /* ---- headers ---------------------------------------------------------------------------------------------------- */
 
 /* RFC 9110 §5.1 and §5.5: a token, and a value that cannot end its line. */
@@ -94,6 +106,12 @@ bool http_header_is_valid(const char *name, const char *value)
     if (!*name || name[strspn(name, "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")])
         return false;
     return value[strcspn(value, "\r\n")] == '\0';
+}
+
+void http_header_mark(struct header_marks *marks, const char *name)
+{
+    marks->user_agent |= strcasecmp(name, "User-Agent") == 0;
+    marks->accept_encoding |= strcasecmp(name, "Accept-Encoding") == 0;
 }
 
 struct http_headers *http_headers_create(void)
@@ -111,6 +129,7 @@ bool http_headers_add(struct http_headers *headers, const char *name, const char
                     "the header '%.64s' cannot be sent: its name is no token or its value has "
                     "more than one line",
                     name);
+    http_header_mark(&headers->marks, name);
     size_t name_length = strlen(name), value_length = strlen(value);
     struct header_node *node = malloc(sizeof *node + name_length + value_length + 3);
     if (!node)

@@ -1,6 +1,7 @@
 /* A slot: an easy handle, set up once, that serves one transfer after the other. */
 #include "base/clock.h"
 #include "base/log.h"
+#include "http/cassette_priv.h"
 #include "http/client_priv.h"
 
 #include <stdint.h>
@@ -13,6 +14,8 @@
 #define CONNECTION_AGE_S 60L /* an idle connection older than this is not used again */
 #define NAMES_KEPT_S     60L /* as long as the usual load balancer's name lives */
 #define KEEPALIVE_S      30L
+#define ENCODINGS        "gzip, deflate"
+#define HEADERS_OF_OURS  2 /* User-Agent and Accept-Encoding */
 #define RECEIVE_BUFFER   (16L << 10)
 
 /* ---- what curl calls -------------------------------------------------------------------------------------------- */
@@ -32,6 +35,7 @@ static void headers_ended(struct http_slot *slot)
         return;
     slot->headers_done = true;
     transfer->http_status = (int)http_status;
+    tape_headers(transfer);
     curl_off_t length = -1;
     curl_easy_getinfo(slot->easy, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length);
     if (length > 0 && (uint64_t)length > transfer->response_max && strcmp(transfer->method, "HEAD") != 0)
@@ -48,7 +52,9 @@ static size_t header_line(char *line, size_t size, size_t count, void *data)
     size_t length = size * count;
     if (transfer->state == TRANSFER_ENDING)
         return CURL_WRITEFUNC_ERROR;
+    const char *colon = memchr(line, ':', length);
     transfer->answered = true;
+    slot->names_seen |= colon ? header_bit(line, (size_t)(colon - line)) : 0;
     slot->header_bytes += length;
     if (slot->header_bytes > TRANSFER_RESPONSE_HEADER_MAX) {
         slot->too_large = true;
@@ -79,6 +85,7 @@ static size_t body_piece(char *bytes, size_t size, size_t count, void *data)
         return CURL_WRITEFUNC_ERROR;
     }
     transfer->received += length;
+    tape_piece(transfer, bytes, length);
     if (transfer->body_received)
         transfer->body_received(transfer, bytes, length);
     else
@@ -117,7 +124,9 @@ static CURL *easy_create(struct http_client *client, struct http_slot *slot)
     curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(easy, CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(easy, CURLOPT_PROXY, client->proxy); /* "" also switches the environment's off */
-    curl_easy_setopt(easy, CURLOPT_USERAGENT, client->user_agent);
+    curl_easy_setopt(easy, CURLOPT_NOPROXY, "");
+    if (client->proxy[0]) /* for its CONNECT; our own requests have it in their list */
+        curl_easy_setopt(easy, CURLOPT_USERAGENT, client->user_agent);
     if (client->ca_file)
         curl_easy_setopt(easy, CURLOPT_CAINFO, client->ca_file);
     curl_easy_setopt(easy, CURLOPT_HTTP_VERSION,
@@ -194,34 +203,64 @@ void slot_give_back(struct http_client *client, struct http_slot *slot)
 
 /* ---- the request ------------------------------------------------------------------------------------------------ */
 
-/* The transfer's own headers, followed by those it shares. NULL where one of them cannot be sent. */
-static struct curl_slist *header_list(struct http_slot *slot, const struct transfer *transfer)
+/* One of curl's lists, pointing at a line. */
+static void add_entry(struct http_slot *slot, size_t *count, char *line)
 {
-    struct curl_slist *shared =
-        transfer->headers && transfer->headers->first ? transfer->headers->first : &http_headers_end;
-    size_t count = transfer->extra_count;
-    if (!count)
-        return shared;
+    slot->entries[*count].data = line;
+    slot->entries[*count].next = &slot->entries[*count + 1];
+    ++*count;
+}
+
+static void add_line(struct http_slot *slot, size_t *count, const struct http_header *header)
+{
+    char *line = slot->lines.data + slot->lines.length;
+    buffer_print(&slot->lines, header->name);
+    buffer_print(&slot->lines, *header->value ? ": " : ";");
+    buffer_append(&slot->lines, header->value, strlen(header->value) + 1);
+    add_entry(slot, count, line);
+}
+
+/* Room for the lines of the transfer's own headers; false where one of them cannot be sent. What they have is noted. */
+static bool make_room(struct http_slot *slot, const struct transfer *transfer, struct header_marks *marks)
+{
+    size_t count = transfer->extra_count + HEADERS_OF_OURS, room = 1;
+    for (size_t i = 0; i < transfer->extra_count; i++) {
+        if (!http_header_is_valid(transfer->extra[i].name, transfer->extra[i].value))
+            return false;
+        http_header_mark(marks, transfer->extra[i].name);
+        room += strlen(transfer->extra[i].name) + strlen(transfer->extra[i].value) + 3;
+    }
     if (count > slot->entry_room) {
         free(slot->entries);
         slot->entries = malloc(count * sizeof *slot->entries);
         slot->entry_room = slot->entries ? count : 0;
     }
-    size_t room = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (!http_header_is_valid(transfer->extra[i].name, transfer->extra[i].value))
-            return NULL;
-        room += strlen(transfer->extra[i].name) + strlen(transfer->extra[i].value) + 3;
-    }
-    if (!slot->entries || !buffer_reserve(&slot->lines, room)) /* once, so that the lines stay where they are */
+    /* Once, so that the lines stay where they are. */
+    if (!slot->entries || !buffer_reserve(&slot->lines, room))
         fatal("http.memory", "no memory for headers");
-    for (size_t i = 0; i < count; i++) {
-        slot->entries[i].data = slot->lines.data + slot->lines.length;
-        slot->entries[i].next = i + 1 < count ? &slot->entries[i + 1] : shared;
-        buffer_print(&slot->lines, transfer->extra[i].name);
-        buffer_print(&slot->lines, *transfer->extra[i].value ? ": " : ";");
-        buffer_append(&slot->lines, transfer->extra[i].value, strlen(transfer->extra[i].value) + 1);
-    }
+    return true;
+}
+
+/* The transfer's own headers, ours, and those it shares. Ours stand in the list because curl prints its own options
+ * twice, character by character. NULL where one cannot be sent. */
+static struct curl_slist *header_list(struct http_slot *slot, const struct transfer *transfer)
+{
+    static char accept_encoding[] = "Accept-Encoding: " ENCODINGS;
+    struct curl_slist *shared =
+        transfer->headers && transfer->headers->first ? transfer->headers->first : &http_headers_end;
+    struct header_marks marks = transfer->headers ? transfer->headers->marks : (struct header_marks){0};
+    size_t count = 0;
+    if (!make_room(slot, transfer, &marks))
+        return NULL;
+    for (size_t i = 0; i < transfer->extra_count; i++)
+        add_line(slot, &count, &transfer->extra[i]);
+    if (!marks.user_agent)
+        add_entry(slot, &count, transfer->client->user_agent_line);
+    if (transfer->decompress && !marks.accept_encoding)
+        add_entry(slot, &count, accept_encoding);
+    if (!count)
+        return shared;
+    slot->entries[count - 1].next = shared;
     return slot->entries;
 }
 
@@ -245,6 +284,7 @@ bool slot_prepare(struct http_slot *slot, struct transfer *transfer)
     CURL *easy = slot->easy;
     slot->transfer = transfer;
     slot->header_bytes = 0;
+    slot->names_seen = 0;
     slot->sends = 0;
     slot->redirects = 0;
     slot->headers_done = slot->too_large = slot->repeated = slot->forbidden = slot->connected = false;
@@ -259,6 +299,6 @@ bool slot_prepare(struct http_slot *slot, struct transfer *transfer)
     curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)transfer->connect_timeout_ms);
     curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, transfer->redirects_max ? 1L : 0L);
     curl_easy_setopt(easy, CURLOPT_MAXREDIRS, (long)transfer->redirects_max);
-    curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, transfer->decompress ? "gzip, deflate" : NULL);
+    curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, transfer->decompress ? ENCODINGS : NULL);
     return true;
 }

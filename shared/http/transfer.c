@@ -1,5 +1,6 @@
 /* A transfer's way: into a slot and a lane, its time, its end. */
 #include "base/clock.h"
+#include "http/cassette_priv.h"
 #include "http/client_priv.h"
 
 #include <assert.h>
@@ -64,6 +65,7 @@ void transfer_conclude(struct transfer *transfer)
 {
     struct http_client *client = transfer->client;
     struct http_slot *slot = transfer->slot;
+    struct reel *reel = transfer->reel;
     if (transfer->state != TRANSFER_ENDING)
         transfer_move(transfer, TRANSFER_ENDING);
     loop_undefer(client->loop, &transfer->ending);
@@ -75,12 +77,16 @@ void transfer_conclude(struct transfer *transfer)
         transfer->content = buffer_text(&slot->content);
         transfer->content_size = slot->content.length;
     }
+    if (reel)
+        reel_stop(transfer);
+    tape_end(transfer);
     transfer_move(transfer, TRANSFER_IDLE);
     transfer->finished(transfer); /* which may free it, or start it again with another slot */
     if (slot) {
         lane_remove(slot);
         slot_give_back(client, slot);
     }
+    reel_destroy(reel);
 }
 
 static void end_deferred(struct work *work)
@@ -123,7 +129,7 @@ static const char *progress(const struct transfer *transfer)
         return "part of the body had come";
     if (transfer->answered)
         return "headers had come, but no body";
-    return transfer->slot->connected ? "no answer had come" : "there was no connection yet";
+    return transfer->reel || transfer->slot->connected ? "no answer had come" : "there was no connection yet";
 }
 
 static void time_is_up(struct timer *timer)
@@ -169,6 +175,10 @@ static void resume_deferred(struct work *work)
 {
     struct transfer *transfer = OWNER_OF(work, struct transfer, resuming);
     struct http_slot *slot = transfer->slot;
+    if (transfer->reel) {
+        reel_resume(transfer);
+        return;
+    }
     if (transfer->paused || transfer->state != TRANSFER_RUNNING)
         return;
     transfer->held = false;
@@ -180,7 +190,9 @@ static void resume_deferred(struct work *work)
 const char *transfer_header(const struct transfer *transfer, const char *name)
 {
     struct curl_header *header;
-    if (!transfer->slot || !transfer->answered)
+    if (transfer->reel)
+        return reel_header(transfer, name);
+    if (!transfer->slot || !transfer->answered || !(transfer->slot->names_seen & header_bit(name, strlen(name))))
         return NULL;
     /* -1: of the last answer, the redirects before it left out */
     if (curl_easy_header(transfer->slot->easy, name, 0, CURLH_HEADER, -1, &header) != CURLHE_OK)

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/random.h"
+#include "rpc/mutexes.h"
 #include "rpc/runtime.h"
 #include "rpc/trim.h"
 
@@ -72,6 +73,7 @@ bool rpc_start(struct loop *const *loops, unsigned count, struct status *st)
     setenv("GRPC_CLIENT_CHANNEL_BACKUP_POLL_INTERVAL_MS", BACKUP_POLL_MS, 0);
     gpr_set_log_function(log_core);
     srand((unsigned)random_u64()); /* core spreads the ages of connections by rand(): not alike in every process */
+    rpc_mutexes_relieve();
     grpc_init();
     for (unsigned i = 0; i < count; i++) {
         assert(loop_index(loops[i]) == i);

@@ -57,11 +57,11 @@ static void land(struct ask *ask, bool good)
     if (!ask->leads)
         return;
     if (good && ask->kind->pack(ask, &bytes, &size))
-        recall_answer(&ask->query, bytes, size, ask->keep_ms);
+        recall_answer(ask->query, bytes, size, ask->keep_ms);
     else if (good || is_own(ask))
-        recall_leave(&ask->query);
+        recall_leave(ask->query);
     else
-        recall_fail(&ask->query, &ask->failure.status);
+        recall_fail(ask->query, &ask->failure.status);
 }
 
 void ask_end(struct ask *ask, bool good)
@@ -84,10 +84,10 @@ static void caller_left(struct rpc_call *call, void *data)
         transfer_cancel(&ask->transfer);
         return;
     case ASK_REMEMBERING:
-        recall_leave(&ask->query);
+        recall_leave(ask->query);
         break;
     case ASK_QUEUED:
-        gate_withdraw(&ask->ticket);
+        gate_withdraw(ask->entered ? &ask->place->ticket : &ask->ticket);
         break;
     case ASK_RESTING:
         loop_disarm(rpc_call_loop(call), &ask->rest);
@@ -127,21 +127,63 @@ static void tell_hint(struct ask *ask, int32_t retry_after_ms)
     rpc_call_add_initial(ask->call, "retry-after", text, (size_t)length);
 }
 
-static void admitted(struct ticket *ticket)
+static void turned_away(struct ask *ask, const struct ticket *ticket)
 {
-    struct ask *ask = (struct ask *)(void *)((char *)ticket - offsetof(struct ask, ticket));
-    tell_room(ask);
-    if (ticket->status.code == OK) {
-        ask->entered = true;
-        retry_budget_earn(&ask->gateway->commons->budget);
-        ask_choose(ask);
-        return;
-    }
     ask->failure.status = ticket->status;
     ask->failure.limit = ticket->exhausted;
     ask->failure.limited = gate_limited(ticket);
     tell_hint(ask, ticket->status.retry_after_ms);
     ask_end(ask, false);
+}
+
+static void place_given(struct ticket *ticket)
+{
+    struct ask *ask = ((struct ask_place *)(void *)ticket)->ask;
+    if (ticket->status.code != OK) {
+        turned_away(ask, ticket);
+        return;
+    }
+    ask->placed = true;
+    retry_budget_earn(&ask->gateway->commons->budget);
+    ask_choose(ask);
+}
+
+/* Who waits for one of a model's places waits in turn with the other clients; were the deployments asked again and
+ * again instead, whoever asks most would be served most. */
+static void take_place(struct ask *ask, struct gate *places)
+{
+    struct ask_place *place = ask->place = arena_zalloc(rpc_call_arena(ask->call), sizeof *place);
+    if (!place) {
+        fail(&ask->failure.status, RESOURCE_EXHAUSTED, "no memory for the call");
+        ask_end(ask, false);
+        return;
+    }
+    place->ask = ask;
+    place->ticket.loop = ask->ticket.loop;
+    place->ticket.client = ask->ticket.client;
+    place->ticket.tenant = ask->ticket.tenant;
+    place->ticket.priority = ask->ticket.priority;
+    place->ticket.admitted = place_given;
+    if (gate_enter(places, &place->ticket) != GATE_WAITS)
+        place_given(&place->ticket);
+}
+
+static void admitted(struct ticket *ticket)
+{
+    struct ask *ask = (struct ask *)(void *)((char *)ticket - offsetof(struct ask, ticket));
+    struct gate *places = ask->gateway->commons->places[ask->route->index];
+    tell_room(ask);
+    if (ticket->status.code != OK) {
+        turned_away(ask, ticket);
+        return;
+    }
+    ask->entered = true;
+    if (places) {
+        take_place(ask, places);
+        return;
+    }
+    retry_budget_earn(&ask->gateway->commons->budget);
+    ask_choose(ask);
 }
 
 static enum gate_priority priority_of(Renga__V1__Priority priority)
@@ -192,7 +234,7 @@ bool ask_wants_recall(const struct ask *ask)
 /* Somebody else has paid for it. */
 static void answer_again(struct ask *ask, Renga__V1__CacheUse use)
 {
-    struct recall_query *query = &ask->query;
+    struct recall_query *query = ask->query;
     if (ask->idempotency_key[0])
         use = RENGA__V1__CACHE_USE__CACHE_USE_REPEATED;
     bool good = ask->kind->unpack(ask, query->bytes, query->size, use);
@@ -208,7 +250,7 @@ static void answer_again(struct ask *ask, Renga__V1__CacheUse use)
 
 static void remembered(struct recall_query *query)
 {
-    struct ask *ask = (struct ask *)(void *)((char *)query - offsetof(struct ask, query));
+    struct ask *ask = query->owner;
     switch (query->result) {
     case RECALL_NOTHING:
         ask->leads = true;
@@ -232,8 +274,13 @@ static void remembered(struct recall_query *query)
 
 static void remember(struct ask *ask)
 {
-    struct recall_query *query = &ask->query;
+    struct recall_query *query = ask->query = arena_zalloc(rpc_call_arena(ask->call), sizeof *query);
     int64_t asked_ms = ask->cache ? ask->cache->ttl_ms : 0, ttl_ms = asked_ms ? asked_ms : ask->route->cache.ttl_ms;
+    if (!query) {
+        enter(ask); /* it goes without */
+        return;
+    }
+    query->owner = ask;
     query->loop = rpc_call_loop(ask->call);
     query->content = query->key = ask->content;
     query->resolved = remembered;

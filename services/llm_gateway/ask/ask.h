@@ -4,7 +4,8 @@
  *         |
  *     REMEMBERING   has it been answered before, or is it being answered now?   --- yes ---> recalled
  *         |
- *      QUEUED       a place and a share of the limits (limits/gate.h)           --- no ----> failed
+ *      QUEUED       a place and a share of the limits (limits/gate.h),          --- no ----> failed
+ *         |         then one of the model's own where they are bounded
  *         |
  *      CHOOSING <-------------------------------.
  *         |        which deployment             |
@@ -94,6 +95,12 @@ struct attempt {
     char error[ATTEMPT_ERROR_MAX + 1];
 };
 
+/* One among the places of a model whose deployments bound them. */
+struct ask_place {
+    struct ticket ticket; /* first */
+    struct ask *ask;
+};
+
 struct ask {
     /* Set by the owner, after ask_init. */
     const Renga__V1__CallOrigin *origin;  /* may be NULL */
@@ -130,10 +137,11 @@ struct ask {
     struct buffer body;
     struct timer rest;
     struct ticket ticket;
-    struct recall_query query;
-    int64_t keep_ms; /* of the answer; 0: it is not kept */
+    struct ask_place *place;    /* NULL: the model has as many as are wanted */
+    struct recall_query *query; /* NULL: nothing is to be recalled */
+    int64_t keep_ms;            /* of the answer; 0: it is not kept */
     int64_t waited_ms;
-    bool entered, caller_left;
+    bool entered, placed, caller_left;
 };
 
 /* `route` has been found and may be asked this. */

@@ -53,6 +53,7 @@ bool ask_judge_break(struct ask *ask)
         st->retry_after_ms = BUSY_RETRY_MS;
         return false;
     case TRANSFER_INVALID:
+    case TRANSFER_UNRECORDED: /* asking again would not help */
         return fail(st, FAILED_PRECONDITION, "%s", transfer->status.text);
     case TRANSFER_LATE:
         return fail(st, ask->timeout_is_callers ? DEADLINE_EXCEEDED : UNAVAILABLE, "%s", transfer->status.text);

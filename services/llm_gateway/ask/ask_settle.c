@@ -55,6 +55,8 @@ static void note(struct ask *ask, enum status_code code, bool cached)
 
 void ask_settle(struct ask *ask, bool good)
 {
+    if (ask->placed)
+        gate_leave(&ask->place->ticket, 0, 0);
     if (ask->entered)
         gate_leave(&ask->ticket, ask->usage.input_tokens + ask->usage.output_tokens, ask->usage.cost_micros);
     enum status_code code = good ? OK : ask->failure.status.code;

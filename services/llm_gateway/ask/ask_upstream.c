@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "http/cassette.h"
 #include "provider/provider.h"
 #include "provider/retry_hint.h"
 
@@ -78,6 +79,12 @@ static bool ask_target(struct ask *ask)
         transfer->headers_received = headers_came;
     set_time(ask);
     ask_move(ask, ASK_ASKING);
+    if (ask->route->replays) {
+        transfer_replay(ask->gateway->http, transfer, ask->route->replays);
+        return true;
+    }
+    if (ask->route->records)
+        transfer_record(transfer, ask->route->records);
     transfer_start(ask->gateway->http, transfer);
     return true;
 }

@@ -28,9 +28,13 @@ void answer_name(struct answer *answer, const char *id, const char *model)
         copy_cut(answer->model, sizeof answer->model, model);
 }
 
-void answer_stop(struct answer *answer, Renga__V1__FinishReason reason, const char *word)
+void answer_stop(struct answer *answer, const struct answer_word *words, const char *word)
 {
-    answer->stopped = reason;
+    if (!word[0])
+        return;
+    while (words->word && strcmp(words->word, word) != 0)
+        words++;
+    answer->stopped = words->reason; /* of the last row, which is no word: UNSPECIFIED */
     copy_cut(answer->word, sizeof answer->word, word);
 }
 
@@ -88,9 +92,10 @@ bool answer_say(struct answer *answer, enum answer_part part, const char *text, 
     if (size == 0)
         return true;
     so_far->seen += size;
-    token_count_add(&answer->said, text, size);
-    if ((part == ANSWER_TEXT ? answer->keeps_content : answer->keeps_rest) &&
-        !answer_append(answer, so_far, text, size, failure))
+    bool keeps = part == ANSWER_TEXT ? answer->keeps_content : answer->keeps_rest;
+    if (!keeps)
+        token_count_add(&answer->passed, text, size);
+    else if (!answer_append(answer, so_far, text, size, failure))
         return false;
     if (answer->piece_came)
         answer->piece_came(answer, &(struct answer_piece){.part = part, .text = text, .size = size});
@@ -125,13 +130,26 @@ void answer_read(struct answer *answer, int64_t input, int64_t cached_input)
     answer->usage.cached_input_tokens = cached_input;
 }
 
+/* Counting takes longer than reading: what was kept is counted here, and only where the provider has told nothing. */
+static int64_t tokens_said(const struct answer *answer)
+{
+    struct token_count count = answer->passed;
+    for (int part = 0; part < ANSWER_PARTS; part++)
+        if (answer->parts[part].size)
+            token_count_add(&count, answer->parts[part].bytes, answer->parts[part].size);
+    for (const struct answer_call *call = answer->first_call; call && answer->keeps_rest; call = call->next)
+        if (call->arguments.size)
+            token_count_add(&count, call->arguments.bytes, call->arguments.size);
+    return token_count_whole(&count);
+}
+
 const Renga__V1__Usage *answer_usage(struct answer *answer)
 {
     if (answer->spent)
         return &answer->usage;
     if (!answer->read)
         answer->usage.input_tokens = tokens_of_chat(answer->request);
-    answer->usage.output_tokens = token_count_whole(&answer->said);
+    answer->usage.output_tokens = tokens_said(answer);
     answer->usage.estimated = true;
     return &answer->usage;
 }

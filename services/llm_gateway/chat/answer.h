@@ -83,7 +83,7 @@ struct answer {
     bool seal_broken;        /* it could not be kept whole, and is none */
     struct answer_call *first_call, *last_call;
     int call_count;
-    struct token_count said; /* all that came, for an estimate */
+    struct token_count passed; /* what came and is not kept, for an estimate */
     Renga__V1__Usage usage;
     bool spent;
     bool read; /* the input's counts are known, the output's are not yet */
@@ -114,8 +114,13 @@ bool answer_call_tool(struct answer *answer, const struct answer_call_piece *pie
 bool answer_append(struct answer *answer, struct answer_text *text, const char *bytes, size_t size,
                    struct failure *failure);
 
-/* `reason` is UNSPECIFIED for a word that the provider's table does not have. */
-void answer_stop(struct answer *answer, Renga__V1__FinishReason reason, const char *word);
+/* Why the model stopped, in the provider's own word, after its table (which ends with NULL). "" says nothing; a word
+ * that the table does not have stays unspecified: "abort" or "error" must not pass for an end. */
+struct answer_word {
+    const char *word;
+    Renga__V1__FinishReason reason;
+};
+void answer_stop(struct answer *answer, const struct answer_word *words, const char *word);
 
 /* Counts as the provider gives them; the last ones count. */
 void answer_spend(struct answer *answer, int64_t input, int64_t output, int64_t cached_input, int64_t reasoning);

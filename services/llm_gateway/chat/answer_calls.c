@@ -96,7 +96,8 @@ bool answer_call_tool(struct answer *answer, const struct answer_call_piece *pie
         return fail(&failure->status, DATA_LOSS, "the arguments of a tool call have more than %zu bytes",
                     ANSWER_ARGUMENTS_MAX);
     call->arguments.seen += size;
-    token_count_add(&answer->said, piece->arguments, size);
+    if (!answer->keeps_rest)
+        token_count_add(&answer->passed, piece->arguments, size);
     bool waits = !call->name[0]; /* the client is to hear the name first */
     if ((answer->keeps_rest || waits || (opens && call->arguments.size)) &&
         !answer_append(answer, &call->arguments, piece->arguments, size, failure))

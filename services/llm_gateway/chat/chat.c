@@ -113,7 +113,7 @@ static void close_answer(struct chat *chat)
     finish->attempts = ask->attempts;
     finish->n_attempts = ask->attempt_count;
     finish->usage = &ask->usage;
-    finish->repaired = chat->repairs;
+    finish->repaired = chat->broken != NULL;
     finish->cache_use = ask->leads && ask->keep_ms ? RENGA__V1__CACHE_USE__CACHE_USE_STORED : finish->cache_use;
     finish->n_degradations =
         capability_degradations(rpc_call_arena(ask->call), missed, fallback, &finish->degradations);
@@ -180,7 +180,7 @@ static void failed(struct ask *ask)
 {
     struct chat *chat = (struct chat *)ask;
     struct failure *failure = &ask->failure;
-    if (chat->repairs)
+    if (chat->broken)
         chat_repair_failed(chat);
     if (ask->usage.input_tokens || ask->usage.output_tokens) {
         failure->usage = &ask->usage;

@@ -41,9 +41,9 @@ struct chat {
     bool reads_events;     /* the answer comes as an event stream */
     bool reads_lines;      /* ... of NDJSON, and not of SSE */
     uint32_t left_out;     /* PARAMETER_BITs that are not sent */
-    const struct target *adapted;  /* has been asked a second time, without what it refused */
-    bool repairs;                  /* it has been asked once more, with what was wrong with its JSON */
-    struct failure broken_failure; /* ... the first time */
+    const struct target *adapted; /* has been asked a second time, without what it refused */
+    /* It has been asked once more, with what was wrong with its JSON: */
+    struct failure *broken; /* ... the first time; NULL: it has not */
     Renga__V1__ChatFinish finish;
     Renga__V1__AnsweredBy answered_by;
     Renga__V1__ChatResponse *again; /* the answer that was given before; NULL: none */

@@ -44,13 +44,13 @@ static Renga__V1__ChatRequest *corrected(const struct chat *chat)
 
 bool chat_repair(struct chat *chat)
 {
-    if (!chat->ask.failure.mendable || chat->repairs)
+    if (!chat->ask.failure.mendable || chat->broken)
         return false;
     const Renga__V1__ChatRequest *request = corrected(chat);
-    if (!request)
+    struct failure *broken = arena_copy(rpc_call_arena(chat->ask.call), &chat->ask.failure, sizeof *broken);
+    if (!request || !broken)
         return false;
-    chat->repairs = true;
-    chat->broken_failure = chat->ask.failure;
+    chat->broken = broken;
     chat->request = request;
     return true;
 }
@@ -63,6 +63,6 @@ void chat_repair_failed(struct chat *chat)
     if (failure->problem || is_clients || chat->ask.reader_is_slow)
         return;
     struct status why = failure->status;
-    *failure = chat->broken_failure;
-    fail(&failure->status, DATA_LOSS, "%s; asking once more failed: %s", chat->broken_failure.status.text, why.text);
+    *failure = *chat->broken;
+    fail(&failure->status, DATA_LOSS, "%s; asking once more failed: %s", chat->broken->status.text, why.text);
 }

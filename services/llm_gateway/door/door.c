@@ -159,6 +159,20 @@ void door_call_ended(struct door_call *call)
     check_drained(call->door);
 }
 
+void door_tell_origin(struct http_request *request, const Renga__V1__AnsweredBy *by, Renga__V1__CacheUse use)
+{
+    static const char *const uses[] = {
+        [RENGA__V1__CACHE_USE__CACHE_USE_HIT] = "hit",
+        [RENGA__V1__CACHE_USE__CACHE_USE_COALESCED] = "coalesced",
+        [RENGA__V1__CACHE_USE__CACHE_USE_STORED] = "stored",
+        [RENGA__V1__CACHE_USE__CACHE_USE_REPEATED] = "repeated",
+    };
+    if (by)
+        http_reply_header(request, "x-renga-deployment", by->deployment);
+    if ((size_t)use < sizeof uses / sizeof uses[0] && uses[use])
+        http_reply_header(request, "x-renga-cache", uses[use]);
+}
+
 void door_reply(struct http_request *request, struct buffer *out)
 {
     size_t size;

@@ -38,6 +38,8 @@ static void answered(const Renga__V1__ChatResponse *response, void *data)
     buffer_init(&out, ANSWER_MAX);
     json_writer_init(&writer, &out);
     door_write_answer(&writer, response, chat->stream.created_s);
+    if (response->finish)
+        door_tell_origin(chat->base.request, response->finish->answered_by, response->finish->cache_use);
     door_reply(chat->base.request, &out);
     buffer_fini(&out);
 }

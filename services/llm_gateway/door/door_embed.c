@@ -23,6 +23,7 @@ static void answered(const Renga__V1__EmbedResponse *response, void *data)
     }
     struct buffer out;
     door_write_embed(response, embed->base64, &out);
+    door_tell_origin(embed->base.request, response->answered_by, response->cache_use);
     door_reply(embed->base.request, &out);
     buffer_fini(&out);
 }

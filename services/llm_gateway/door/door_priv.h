@@ -62,6 +62,9 @@ void door_call_tell_room(const struct door_call *call);
 /* On the last run of a call's closure, before the answer. */
 void door_call_ended(struct door_call *call);
 
+/* x-renga-deployment and, where the answer came from the cache, x-renga-cache: before a whole answer. */
+void door_tell_origin(struct http_request *request, const Renga__V1__AnsweredBy *by, Renga__V1__CacheUse use);
+
 /* What was written to a buffer as the whole answer; the buffer is emptied. */
 void door_reply(struct http_request *request, struct buffer *out);
 

@@ -267,21 +267,26 @@ static const struct {
     {"prompt_cache_retention", pass_over},
 };
 
-static void read_field(struct door_reader *reader, const cJSON *value)
+static void refuse_unknown(struct door_reader *reader, const cJSON *value)
 {
     struct nearest nearest = nearest_to(value->string);
-    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
-        if (strcmp(fields[i].name, value->string) == 0) {
-            if (door_is_given(value))
-                fields[i].read(reader, value);
-            return;
-        }
+    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++)
         nearest_try(&nearest, fields[i].name);
-    }
     if (nearest.name)
         door_read_refuse(reader, value, "unknown_parameter", "is not known; did you mean '%s'?", nearest.name);
     else
         door_read_refuse(reader, value, "unknown_parameter", "is not known; leave it out");
+}
+
+static void read_field(struct door_reader *reader, const cJSON *value)
+{
+    size_t i = 0;
+    while (i < sizeof fields / sizeof fields[0] && strcmp(fields[i].name, value->string) != 0)
+        i++;
+    if (i == sizeof fields / sizeof fields[0])
+        refuse_unknown(reader, value);
+    else if (door_is_given(value))
+        fields[i].read(reader, value);
 }
 
 static void begin(struct door_question *question)

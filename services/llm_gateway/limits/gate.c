@@ -98,7 +98,7 @@ static bool crowd_out(struct gate *gate, const struct ticket *newcomer)
     gate_queue_remove(gate, victim);
     return_reserved(gate, victim);
     gate->stats.refused_queue++;
-    gate_refuse_crowded_out(victim, gate->queue_max, gate_queue_hint_ms(gate, clock_now_ns()));
+    gate_refuse_crowded_out(victim, gate_queue_hint_ms(gate, clock_now_ns()));
     gate_porch_append(gate, victim, TICKET_SENT_AWAY);
     return true;
 }
@@ -159,7 +159,7 @@ static void patience_over(struct timer *timer)
     gate_unlock(gate);
     if (!late)
         return;
-    gate_refuse_late(ticket, full, gate->in_flight_max, (now_ns - ticket->since_ns) / NS_PER_MS, hint_ms);
+    gate_refuse_late(ticket, full, (now_ns - ticket->since_ns) / NS_PER_MS, hint_ms);
     ticket->admitted(ticket);
 }
 
@@ -191,7 +191,7 @@ enum gate_answer gate_enter(struct gate *gate, struct ticket *ticket)
     } else if (shortage.limit) {
         gate_refuse_shortage(ticket, &shortage);
     } else if (queue_full) {
-        gate_refuse_full(ticket, gate->queue_max, hint_ms);
+        gate_refuse_full(ticket, hint_ms);
     }
     return answer;
 }
@@ -247,8 +247,11 @@ struct gate *gate_create(const struct gate_options *options)
     gate->queue_max = options->queue_max;
     gate->queue_wait_ms = options->queue_wait_ms;
     gate->wall_ns = options->wall_ns ? options->wall_ns : clock_wall_ns;
-    gate_parties_init(&gate->clients, false, options->clients);
-    gate_parties_init(&gate->tenants, true, options->tenants);
+    gate->model = options->model;
+    gate->tenants.tenants = true;
+    gate->clients.only_weights = gate->tenants.only_weights = options->model != NULL;
+    gate_parties_init(&gate->clients, options->clients);
+    gate_parties_init(&gate->tenants, options->tenants);
     gate_queue_init(gate);
     gate_porch_init(gate);
     pthread_mutexattr_t attributes;

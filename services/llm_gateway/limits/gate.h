@@ -1,4 +1,4 @@
-/* The gate: who may ask now, who waits for a turn, who is sent away.
+/* A gate: who may ask now, who waits for a turn, who is sent away.
  *
  *      gate_enter --- rate or money is used up -----------------> refused, with the time after which to come back
  *            |------- all places are taken ---> waits -- turn --> admitted
@@ -17,7 +17,8 @@
  * lowest priority below its own; else of its own priority, from a client with more in the queue for its weight than the
  * newcomer's would have; else it is refused. It is the last of the client with most in the queue that goes.
  *
- * One gate a process, shared by its loops behind one lock. A ticket is used from inside its own loop alone, where
+ * One gate a process, and one for each model whose deployments all have a bounded number of places; shared by the loops
+ * behind one lock each. A ticket is used from inside its own loop alone, where
  * `admitted` runs too, never from within gate_enter. */
 #ifndef RENGA_LLM_GATEWAY_GATE_H
 #define RENGA_LLM_GATEWAY_GATE_H
@@ -38,6 +39,8 @@ struct gate_options {
     unsigned queue_max;                           /* that wait for a place; 0: none may */
     int64_t queue_wait_ms;                        /* longest; then RESOURCE_EXHAUSTED */
     const struct limits_table *clients, *tenants; /* read by gate_create alone; NULL: no limits */
+    const char *model;                            /* borrowed: the places are of this model alone, behind another gate
+                                                     that keeps the limits; here only weights count. NULL: the process's */
     int64_t (*wall_ns)(void);                     /* NULL: clock_wall_ns, which tests cannot turn */
 };
 
@@ -62,7 +65,8 @@ struct ticket {
     void (*admitted)(struct ticket *ticket);
 
     /* When it is refused, here or later: why, for the client to read; and which limit, as a constant for programs such
-     * as "client/tokens_per_minute" or "process/queue". For `admitted`: OK, or why it was sent away after all. */
+     * as "client/tokens_per_minute", "process/queue" or "model/queue". For `admitted`: OK, or why it was sent away
+     * after all. */
     struct status status;
     const char *exhausted;
 

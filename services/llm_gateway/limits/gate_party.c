@@ -17,17 +17,20 @@ uint32_t gate_name_hash(const char *name)
     return hash;
 }
 
-static void set_limits(struct gate_party *party, const struct limits *limits)
+static void set_limits(struct gate_party *party, const struct limits *limits, bool only_weights)
 {
-    party->concurrency = limits->concurrency;
     party->weight = limits->weight ? limits->weight : 1;
+    if (only_weights)
+        return;
+    party->concurrency = limits->concurrency;
     party->requests.limit = limits->requests_per_minute;
     party->tokens.limit = limits->tokens_per_minute;
     party->purse.limit = limits->micros_per_day;
     party->budgeted = limits->requests_per_minute || limits->tokens_per_minute || limits->micros_per_day;
 }
 
-static struct gate_party *party_create(const char *name, uint32_t hash, bool tenant, const struct limits *limits)
+static struct gate_party *party_create(const struct gate_parties *parties, const char *name, uint32_t hash,
+                                       const struct limits *limits)
 {
     struct gate_party *party = calloc(1, sizeof *party);
     char *copy = strdup(name);
@@ -38,8 +41,8 @@ static struct gate_party *party_create(const char *name, uint32_t hash, bool ten
     }
     party->name = copy;
     party->hash = hash;
-    party->tenant = tenant;
-    set_limits(party, limits);
+    party->tenant = parties->tenants;
+    set_limits(party, limits, parties->only_weights);
     for (int i = 0; i < GATE_PRIORITIES; i++) {
         party->lines[i].client = party;
         gate_list_init(&party->lines[i].tickets);
@@ -56,7 +59,7 @@ static void party_free(struct gate_party *party)
 static struct gate_party *party_add(struct gate_parties *parties, const char *name, uint32_t hash,
                                     const struct limits *limits)
 {
-    struct gate_party *party = party_create(name, hash, parties->tenants, limits);
+    struct gate_party *party = party_create(parties, name, hash, limits);
     struct gate_party **head = &parties->heads[hash % GATE_PARTY_HEADS];
     if (!party)
         return NULL;
@@ -82,15 +85,14 @@ struct gate_party *gate_party_find(struct gate_parties *parties, const char *nam
     return party ? party : parties->others;
 }
 
-void gate_parties_init(struct gate_parties *parties, bool tenants, const struct limits_table *table)
+void gate_parties_init(struct gate_parties *parties, const struct limits_table *table)
 {
     static const struct limits_table none;
     if (!table)
         table = &none;
-    parties->tenants = tenants;
     parties->fallback = table->fallback;
     parties->count_max = RPC_AUTH_KEYS_MAX + table->count;
-    parties->others = party_create("others", 0, tenants, &table->fallback);
+    parties->others = party_create(parties, "others", 0, &table->fallback);
     bool made = parties->others != NULL;
     for (size_t i = 0; i < table->count && made; i++) {
         const struct limits_row *row = &table->rows[i];

@@ -58,7 +58,7 @@ struct gate_party {
 };
 
 struct gate_parties {
-    bool tenants;
+    bool tenants, only_weights;
     struct limits fallback;
     size_t count, count_max;
     struct gate_party *heads[GATE_PARTY_HEADS];
@@ -80,6 +80,7 @@ struct gate {
     pthread_mutex_t lock;
     unsigned in_flight_max, queue_max;
     int64_t queue_wait_ms;
+    const char *model; /* NULL: of the process */
     int64_t (*wall_ns)(void);
     struct gate_parties clients, tenants;
     struct gate_calendar calendar;
@@ -126,7 +127,8 @@ static inline struct ticket *gate_ticket_of(struct gate_link *link)
 /* ---- parties ----------------------------------------------------------------------------------------------------- */
 
 uint32_t gate_name_hash(const char *name);
-void gate_parties_init(struct gate_parties *parties, bool tenants, const struct limits_table *table);
+/* After `tenants` and `only_weights` are set. */
+void gate_parties_init(struct gate_parties *parties, const struct limits_table *table);
 void gate_parties_fini(struct gate_parties *parties);
 /* Made on first use. */
 struct gate_party *gate_party_find(struct gate_parties *parties, const char *name, uint32_t hash);
@@ -200,10 +202,9 @@ void gate_note_departure(struct gate *gate);
 
 /* These fill status and `exhausted`. They need no lock. */
 void gate_refuse_shortage(struct ticket *ticket, const struct gate_shortage *shortage);
-void gate_refuse_full(struct ticket *ticket, unsigned queue_max, int32_t hint_ms);
-void gate_refuse_crowded_out(struct ticket *ticket, unsigned queue_max, int32_t hint_ms);
-/* `full` has all its own places taken; NULL: the process has. */
-void gate_refuse_late(struct ticket *ticket, const struct gate_party *full, unsigned in_flight_max, int64_t waited_ms,
-                      int32_t hint_ms);
+void gate_refuse_full(struct ticket *ticket, int32_t hint_ms);
+void gate_refuse_crowded_out(struct ticket *ticket, int32_t hint_ms);
+/* `full` has all its own places taken; NULL: the gate has. */
+void gate_refuse_late(struct ticket *ticket, const struct gate_party *full, int64_t waited_ms, int32_t hint_ms);
 
 #endif

@@ -77,39 +77,61 @@ void gate_refuse_shortage(struct ticket *ticket, const struct gate_shortage *sho
     ticket->status.retry_after_ms = (int32_t)shortage->wait_ms;
 }
 
-void gate_refuse_full(struct ticket *ticket, unsigned queue_max, int32_t hint_ms)
+/* "all places" or "all places of the model 'x'". */
+struct of_text {
+    char text[160];
+};
+
+static struct of_text of_text(const struct gate *gate)
 {
-    ticket->exhausted = "process/queue";
+    struct of_text of = {""};
+    if (gate->model)
+        snprintf(of.text, sizeof of.text, " of the model '%s'", gate->model);
+    return of;
+}
+
+void gate_refuse_full(struct ticket *ticket, int32_t hint_ms)
+{
+    const struct gate *gate = ticket->gate;
+    ticket->exhausted = gate->model ? "model/queue" : "process/queue";
     fail(&ticket->status, RESOURCE_EXHAUSTED,
-         "all places are taken and %u requests, as many as may, wait for one; come back in %s", queue_max,
-         wait_text(hint_ms).text);
+         "all places%s are taken and %u requests, as many as may, wait for one; come back in %s", of_text(gate).text,
+         gate->queue_max, wait_text(hint_ms).text);
     ticket->status.retry_after_ms = hint_ms;
 }
 
-void gate_refuse_crowded_out(struct ticket *ticket, unsigned queue_max, int32_t hint_ms)
+void gate_refuse_crowded_out(struct ticket *ticket, int32_t hint_ms)
 {
-    ticket->exhausted = "process/queue";
-    fail(
-        &ticket->status, RESOURCE_EXHAUSTED,
-        "%u requests, as many as may, wait for a place, and this one had to make room for one of higher priority or of "
-        "a client with fewer; come back in %s",
-        queue_max, wait_text(hint_ms).text);
+    const struct gate *gate = ticket->gate;
+    ticket->exhausted = gate->model ? "model/queue" : "process/queue";
+    fail(&ticket->status, RESOURCE_EXHAUSTED,
+         "%u requests, as many as may, wait for a place%s, and this one had to make room for one of higher priority or "
+         "of a client with fewer; come back in %s",
+         gate->queue_max, of_text(gate).text, wait_text(hint_ms).text);
     ticket->status.retry_after_ms = hint_ms;
 }
 
-/* `full` has all its own places taken; NULL: the process has. */
-void gate_refuse_late(struct ticket *ticket, const struct gate_party *full, unsigned in_flight_max, int64_t waited_ms,
-                      int32_t hint_ms)
+static const char *exhausted_of(const struct gate *gate, const struct gate_party *full)
 {
-    struct wait_text again = wait_text(hint_ms);
     if (full)
+        return full->tenant ? "tenant/concurrency" : "client/concurrency";
+    return gate->model ? "model/concurrency" : "process/in_flight";
+}
+
+void gate_refuse_late(struct ticket *ticket, const struct gate_party *full, int64_t waited_ms, int32_t hint_ms)
+{
+    const struct gate *gate = ticket->gate;
+    const char *whose = full ? full->tenant ? "tenant" : "client" : "model", *name = full ? full->name : gate->model;
+    int64_t places = full ? full->concurrency : gate->in_flight_max;
+    struct wait_text again = wait_text(hint_ms);
+    if (name)
         fail(&ticket->status, RESOURCE_EXHAUSTED,
-             "%s '%s' has %" PRId64 " places, and none was free for %" PRId64 " ms; come back in %s",
-             full->tenant ? "tenant" : "client", full->name, full->concurrency, waited_ms, again.text);
+             "%s '%s' has %" PRId64 " places, and none was free for %" PRId64 " ms; come back in %s", whose, name,
+             places, waited_ms, again.text);
     else
         fail(&ticket->status, RESOURCE_EXHAUSTED,
-             "this process has %u places, and none was free for %" PRId64 " ms; come back in %s", in_flight_max,
+             "this process has %" PRId64 " places, and none was free for %" PRId64 " ms; come back in %s", places,
              waited_ms, again.text);
-    ticket->exhausted = !full ? "process/in_flight" : full->tenant ? "tenant/concurrency" : "client/concurrency";
+    ticket->exhausted = exhausted_of(gate, full);
     ticket->status.retry_after_ms = hint_ms;
 }

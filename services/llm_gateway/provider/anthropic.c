@@ -8,16 +8,14 @@
 #include "openai_priv.h"
 #include "sse.h"
 
+#include "base/json_pull.h"
 #include "base/json_reader.h"
 
 #include <string.h>
 
 #define COUNT_MAX (INT64_C(1) << 50)
 
-static const struct {
-    const char *word;
-    Renga__V1__FinishReason reason;
-} stop_words[] = {
+static const struct answer_word stop_words[] = {
     {"end_turn", RENGA__V1__FINISH_REASON__FINISH_REASON_STOP},
     {"stop_sequence", RENGA__V1__FINISH_REASON__FINISH_REASON_STOP},
     {"max_tokens", RENGA__V1__FINISH_REASON__FINISH_REASON_LENGTH},
@@ -25,18 +23,8 @@ static const struct {
     {"tool_use", RENGA__V1__FINISH_REASON__FINISH_REASON_TOOL_CALLS},
     /* Said by the classifiers that watch the model, not by the model: there is no text that says why. */
     {"refusal", RENGA__V1__FINISH_REASON__FINISH_REASON_CONTENT_FILTER},
+    {NULL, RENGA__V1__FINISH_REASON__FINISH_REASON_UNSPECIFIED},
 };
-
-static void read_stop(struct answer *answer, const char *word)
-{
-    Renga__V1__FinishReason reason = RENGA__V1__FINISH_REASON__FINISH_REASON_UNSPECIFIED;
-    if (!word[0])
-        return;
-    for (size_t i = 0; i < sizeof stop_words / sizeof stop_words[0]; i++)
-        if (strcmp(stop_words[i].word, word) == 0)
-            reason = stop_words[i].reason;
-    answer_stop(answer, reason, word);
-}
 
 /* Cached tokens are counted beside input_tokens here, within it in the contract. Counts are cumulative; what an event
  * does not repeat stays. `last`: the output's count is more than its first token's. */
@@ -154,7 +142,7 @@ static bool read_message(struct answer *answer, struct json_reader *in, const cJ
         if (!cJSON_IsObject(block) ? !json_reader_fail(in, block, "must be an object")
                                    : !read_block(answer, in, block, index, failure))
             return false;
-    read_stop(answer, json_string_or(in, message, "stop_reason", ""));
+    answer_stop(answer, stop_words, json_string_or(in, message, "stop_reason", ""));
     return !in->failed;
 }
 
@@ -176,7 +164,7 @@ static bool message_changes(struct answer *answer, struct json_reader *in, const
     const cJSON *delta = json_object_or_null(in, root, "delta");
     read_usage(answer, root, true);
     if (delta)
-        read_stop(answer, json_string_or(in, delta, "stop_reason", ""));
+        answer_stop(answer, stop_words, json_string_or(in, delta, "stop_reason", ""));
     return !in->failed;
 }
 
@@ -241,9 +229,76 @@ static bool read_chat(struct answer *answer, const char *body, size_t size, stru
     return read_json(answer, body, size, true, failure);
 }
 
+/* ---- more of a block
+ * --------------------------------------------------------------------------------------------------- */
+
+#define TEXTS_INLINE 2048 /* bytes */
+
+/* What an event adds to the text, the thinking or a tool's input. */
+struct piece {
+    const char *type, *part_type, *text, *thinking, *input;
+    int64_t index;
+    bool is_error;
+};
+
+static void read_piece(struct json_pull *in, struct piece *found)
+{
+    struct json_scope root, delta;
+    if (!json_pull_object(in, &root))
+        return;
+    while (json_pull_next(in, &root)) {
+        if (json_pull_at(in, "type"))
+            found->type = json_pull_text(in);
+        else if (json_pull_at(in, "index"))
+            found->index = json_pull_integer(in, 0, INT32_MAX, -1);
+        else if (json_pull_at(in, "error"))
+            found->is_error = true;
+        else if (json_pull_at(in, "delta") && json_pull_object(in, &delta))
+            while (json_pull_next(in, &delta)) {
+                if (json_pull_at(in, "type"))
+                    found->part_type = json_pull_text(in);
+                else if (json_pull_at(in, "text"))
+                    found->text = json_pull_text_if_any(in);
+                else if (json_pull_at(in, "thinking"))
+                    found->thinking = json_pull_text_if_any(in);
+                else if (json_pull_at(in, "partial_json"))
+                    found->input = json_pull_text_if_any(in);
+            }
+    }
+}
+
+/* The event that comes for every token, without a tree. False where it is another, or anything is odd about it. */
+static bool read_more(struct answer *answer, const struct sse_event *event, struct failure *failure, bool *good)
+{
+    char storage[TEXTS_INLINE];
+    struct status st = {0};
+    struct arena texts;
+    struct json_pull in;
+    struct piece found = {.type = "", .part_type = "", .index = -1};
+    arena_init(&texts, storage, sizeof storage, event->size + TEXTS_INLINE);
+    json_pull_init(&in, event->data, event->size, NULL, &texts, &st);
+    read_piece(&in, &found);
+    bool plain =
+        json_pull_end(&in) && !found.is_error && found.index >= 0 && strcmp(found.type, "content_block_delta") == 0;
+    if (plain && found.text && strcmp(found.part_type, "text_delta") == 0)
+        *good = answer_say(answer, ANSWER_TEXT, found.text, failure);
+    else if (plain && found.thinking && strcmp(found.part_type, "thinking_delta") == 0)
+        *good = answer_say(answer, ANSWER_REASONING, found.thinking, failure);
+    else if (plain && found.input && strcmp(found.part_type, "input_json_delta") == 0)
+        *good = answer_call_tool(answer, &(struct answer_call_piece){found.index, "", "", found.input}, failure);
+    else
+        plain = false;
+    arena_fini(&texts);
+    return plain;
+}
+
 static bool read_event(struct answer *answer, const struct sse_event *event, struct failure *failure)
 {
-    return event->size == 0 || read_json(answer, event->data, event->size, false, failure);
+    bool good = true;
+    if (event->size == 0 ||
+        (memmem(event->data, event->size, "_delta\"", 7) && read_more(answer, event, failure, &good)))
+        return good;
+    return read_json(answer, event->data, event->size, false, failure);
 }
 
 /* ---- errors ------------------------------------------------------------------------------------------------------ */

@@ -47,7 +47,7 @@ static bool read_outcome(struct answer *answer, int http_status, const char *bod
     bool blocked = code && strcmp(code, "content_filter") == 0;
     if (blocked) {
         answer->ended = answer->had_choice = true;
-        answer_stop(answer, RENGA__V1__FINISH_REASON__FINISH_REASON_CONTENT_FILTER, code);
+        answer_stop(answer, &(struct answer_word){code, RENGA__V1__FINISH_REASON__FINISH_REASON_CONTENT_FILTER}, code);
     }
     cJSON_Delete(root);
     return blocked;

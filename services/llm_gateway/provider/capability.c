@@ -6,7 +6,8 @@
 #define SAMPLING  PARAMETER_SAMPLING
 #define PENALTIES PARAMETER_PENALTIES
 
-/* The first pattern that fits counts. Models that are not here are asked with everything, and tell. */
+/* The first pattern that fits counts; each begins with a small letter. Models that are not here are asked with
+ * everything, and tell. */
 static const struct {
     const char *pattern;
     struct capability capability;
@@ -26,9 +27,9 @@ static const struct {
 
 struct capability capability_of(const char *model)
 {
-    const char *slash = strrchr(model, '/');
+    const char *slash = strrchr(model, '/'), *name = slash ? slash + 1 : model;
     for (size_t i = 0; i < sizeof models / sizeof models[0]; i++)
-        if (fnmatch(models[i].pattern, slash ? slash + 1 : model, FNM_CASEFOLD) == 0)
+        if (models[i].pattern[0] == (name[0] | 0x20) && fnmatch(models[i].pattern, name, FNM_CASEFOLD) == 0)
             return models[i].capability;
     return (struct capability){0};
 }

@@ -4,6 +4,7 @@
 #include "openai_priv.h"
 #include "sse.h"
 
+#include "base/json_pull.h"
 #include "base/json_reader.h"
 
 #include <string.h>
@@ -217,6 +218,14 @@ static bool read_message(struct answer *answer, struct json_reader *in, const cJ
     return true;
 }
 
+static const struct answer_word done_reasons[] = {
+    {"stop", RENGA__V1__FINISH_REASON__FINISH_REASON_STOP},
+    {"length", RENGA__V1__FINISH_REASON__FINISH_REASON_LENGTH},
+    {"load", RENGA__V1__FINISH_REASON__FINISH_REASON_STOP},
+    {"unload", RENGA__V1__FINISH_REASON__FINISH_REASON_STOP},
+    {NULL, RENGA__V1__FINISH_REASON__FINISH_REASON_UNSPECIFIED},
+};
+
 /* prompt_eval_count is missing where the whole question was cached. */
 static void read_end(struct answer *answer, const cJSON *root)
 {
@@ -225,14 +234,8 @@ static void read_end(struct answer *answer, const cJSON *root)
     const char *word = json_string_or(&in, root, "done_reason", "stop");
     int64_t input = json_integer_or(&in, root, "prompt_eval_count", 0, COUNT_MAX, 0);
     int64_t output = json_integer_or(&in, root, "eval_count", 0, COUNT_MAX, 0);
-    bool length = strcmp(word, "length") == 0;
-    bool known = length || strcmp(word, "stop") == 0 || strcmp(word, "load") == 0 || strcmp(word, "unload") == 0;
     answer->ended = true;
-    answer_stop(answer,
-                !known   ? RENGA__V1__FINISH_REASON__FINISH_REASON_UNSPECIFIED
-                : length ? RENGA__V1__FINISH_REASON__FINISH_REASON_LENGTH
-                         : RENGA__V1__FINISH_REASON__FINISH_REASON_STOP,
-                word);
+    answer_stop(answer, done_reasons, word);
     if (!in.failed && output > 0) /* 0: it does not count */
         answer_spend(answer, input, output, 0, 0);
 }
@@ -275,8 +278,75 @@ static bool read_chat(struct answer *answer, const char *body, size_t size, stru
     return read_json(answer, body, size, "the answer", failure);
 }
 
+/* ---- more text --------------------------------------------------------------------------------------------------- */
+
+#define TEXTS_INLINE 2048 /* bytes */
+
+/* What a line adds to the text or the thinking. */
+struct text_line {
+    const char *model, *thinking, *content; /* content: NULL where there is no message */
+    bool has_more;                          /* than that */
+    bool done;
+};
+
+static void read_text_message(struct json_pull *in, struct text_line *found)
+{
+    struct json_scope message;
+    if (!json_pull_object(in, &message))
+        return;
+    while (json_pull_next(in, &message)) {
+        if (json_pull_at(in, "content"))
+            found->content = json_pull_text(in);
+        else if (json_pull_at(in, "thinking"))
+            found->thinking = json_pull_text(in);
+        else if (json_pull_at(in, "tool_calls"))
+            found->has_more = true;
+    }
+}
+
+static void read_text_line(struct json_pull *in, struct text_line *found)
+{
+    struct json_scope root;
+    if (!json_pull_object(in, &root))
+        return;
+    while (json_pull_next(in, &root)) {
+        if (json_pull_at(in, "model"))
+            found->model = json_pull_text(in);
+        else if (json_pull_at(in, "message"))
+            read_text_message(in, found);
+        else if (json_pull_at(in, "error"))
+            found->has_more = true;
+        else if (json_pull_at(in, "done"))
+            found->done = json_pull_boolean(in, true);
+    }
+}
+
+/* The line that comes for every token, without a tree. False where it is another, or anything is odd about it. */
+static bool read_more_text(struct answer *answer, const struct sse_event *event, struct failure *failure, bool *good)
+{
+    char storage[TEXTS_INLINE];
+    struct status st = {0};
+    struct arena texts;
+    struct json_pull in;
+    struct text_line found = {.model = "", .thinking = "", .done = true};
+    arena_init(&texts, storage, sizeof storage, event->size + TEXTS_INLINE);
+    json_pull_init(&in, event->data, event->size, NULL, &texts, &st);
+    read_text_line(&in, &found);
+    bool plain = json_pull_end(&in) && !found.done && !found.has_more && found.content;
+    if (plain) {
+        answer_name(answer, "", found.model);
+        *good = answer_say(answer, ANSWER_REASONING, found.thinking, failure) &&
+                answer_say(answer, ANSWER_TEXT, found.content, failure);
+    }
+    arena_fini(&texts);
+    return plain;
+}
+
 static bool read_event(struct answer *answer, const struct sse_event *event, struct failure *failure)
 {
+    bool good = true;
+    if (read_more_text(answer, event, failure, &good))
+        return good;
     return read_json(answer, event->data, event->size, "a line of the stream", failure);
 }
 

@@ -9,10 +9,7 @@
 
 #include <string.h>
 
-static const struct {
-    const char *word;
-    Renga__V1__FinishReason reason;
-} finish_words[] = {
+static const struct answer_word finish_words[] = {
     {"stop", RENGA__V1__FINISH_REASON__FINISH_REASON_STOP},
     {"length", RENGA__V1__FINISH_REASON__FINISH_REASON_LENGTH},
     {"tool_calls", RENGA__V1__FINISH_REASON__FINISH_REASON_TOOL_CALLS},
@@ -26,19 +23,8 @@ static const struct {
     {"max_tokens", RENGA__V1__FINISH_REASON__FINISH_REASON_LENGTH},
     {"model_length", RENGA__V1__FINISH_REASON__FINISH_REASON_LENGTH},
     {"tool_use", RENGA__V1__FINISH_REASON__FINISH_REASON_TOOL_CALLS},
+    {NULL, RENGA__V1__FINISH_REASON__FINISH_REASON_UNSPECIFIED},
 };
-
-/* What is unknown stays unspecified: "abort" or "error" must not pass for an end. */
-static void read_finish(struct answer *answer, const char *word)
-{
-    Renga__V1__FinishReason reason = RENGA__V1__FINISH_REASON__FINISH_REASON_UNSPECIFIED;
-    if (!word[0])
-        return;
-    for (size_t i = 0; i < sizeof finish_words / sizeof finish_words[0]; i++)
-        if (strcmp(finish_words[i].word, word) == 0)
-            reason = finish_words[i].reason;
-    answer_stop(answer, reason, word);
-}
 
 /* ---- what it cost ------------------------------------------------------------------------------------------------ */
 
@@ -255,7 +241,7 @@ static bool say_all(struct answer *answer, const struct heard *heard, struct fai
         if (!answer_call_tool(answer, &call->piece, failure))
             return false;
     if (heard->has_choice)
-        read_finish(answer, heard->finish);
+        answer_stop(answer, finish_words, heard->finish);
     return true;
 }
 

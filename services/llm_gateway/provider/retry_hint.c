@@ -87,13 +87,14 @@ static int32_t retry_after(const char *text, int64_t now_ms)
 static const struct limit {
     const char *remaining, *reset;
     bool of_tokens;
+    bool comes_along; /* only with the one before */
 } limits[] = {
-    {"x-ratelimit-remaining-requests", "x-ratelimit-reset-requests", false},
-    {"x-ratelimit-remaining-tokens", "x-ratelimit-reset-tokens", true},
-    {"anthropic-ratelimit-requests-remaining", "anthropic-ratelimit-requests-reset", false},
-    {"anthropic-ratelimit-tokens-remaining", "anthropic-ratelimit-tokens-reset", true},
-    {"anthropic-ratelimit-input-tokens-remaining", "anthropic-ratelimit-input-tokens-reset", true},
-    {"anthropic-ratelimit-output-tokens-remaining", "anthropic-ratelimit-output-tokens-reset", true},
+    {"x-ratelimit-remaining-requests", "x-ratelimit-reset-requests", false, false},
+    {"x-ratelimit-remaining-tokens", "x-ratelimit-reset-tokens", true, false},
+    {"anthropic-ratelimit-requests-remaining", "anthropic-ratelimit-requests-reset", false, false},
+    {"anthropic-ratelimit-tokens-remaining", "anthropic-ratelimit-tokens-reset", true, true},
+    {"anthropic-ratelimit-input-tokens-remaining", "anthropic-ratelimit-input-tokens-reset", true, true},
+    {"anthropic-ratelimit-output-tokens-remaining", "anthropic-ratelimit-output-tokens-reset", true, true},
 };
 
 /* Of a time zone: "Z", "+09:00". False where it is neither. */
@@ -143,14 +144,22 @@ static int64_t fewer(int64_t one, int64_t other)
     return one < 0 || (other >= 0 && other < one) ? other : one;
 }
 
-struct rate_left rate_left_of(const char *(*header)(const void *from, const char *name), const void *from,
-                              int64_t now_ms)
+/* `all`: also what says when and not how much. Else a header that does not stand there costs one look, since every
+ * answer pays for it. */
+static struct rate_left read_limits(const char *(*header)(const void *from, const char *name), const void *from,
+                                    int64_t now_ms, bool all)
 {
     struct rate_left left = {-1, -1, -1};
-    bool exhausted = false;
+    bool exhausted = false, present = false;
     for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
+        if (limits[i].comes_along && !present && !all)
+            continue;
+        const char *said = header(from, limits[i].remaining);
+        present = said || (limits[i].comes_along && present);
+        if (!said && !all)
+            continue;
         const char *text = header(from, limits[i].reset);
-        int64_t remaining = count(header(from, limits[i].remaining)), ms = text ? reset(text, now_ms) : -1;
+        int64_t remaining = count(said), ms = text ? reset(text, now_ms) : -1;
         int64_t *least = limits[i].of_tokens ? &left.tokens : &left.requests;
         *least = fewer(*least, remaining);
         if (remaining == 0 && !exhausted) {
@@ -163,6 +172,12 @@ struct rate_left rate_left_of(const char *(*header)(const void *from, const char
     return left;
 }
 
+struct rate_left rate_left_of(const char *(*header)(const void *from, const char *name), const void *from,
+                              int64_t now_ms)
+{
+    return read_limits(header, from, now_ms, false);
+}
+
 /* ---- the hint ---------------------------------------------------------------------------------------------------- */
 
 int32_t retry_hint_ms(const char *(*header)(const void *from, const char *name), const void *from, int64_t now_ms)
@@ -173,7 +188,7 @@ int32_t retry_hint_ms(const char *(*header)(const void *from, const char *name),
     if (!hint && (value = header(from, "retry-after")))
         hint = retry_after(value, now_ms);
     if (!hint) {
-        int64_t reset_ms = rate_left_of(header, from, now_ms).reset_ms;
+        int64_t reset_ms = read_limits(header, from, now_ms, true).reset_ms;
         hint = reset_ms > 0 ? (int32_t)reset_ms : 0;
     }
     if (!hint && (value = header(from, "x-ratelimit-reset")))

@@ -66,6 +66,7 @@ struct recall_query {
     bool shares;               /* take what is under way, and let others take ours */
     int64_t max_age_ms;        /* of what is kept; 0: any */
     void (*resolved)(struct recall_query *query);
+    void *owner; /* its own pointer */
 
     /* The result. `bytes` live until recall_done. */
     enum recall_result result;

@@ -1,5 +1,6 @@
 #include "recall_store.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -68,6 +69,7 @@ static void link_newest(struct recall_store *store, struct recall_kept *kept)
 static void take_out(struct recall_store *store, struct recall_kept **place, struct recall_kept **out)
 {
     struct recall_kept *kept = *place;
+    assert(kept);
     *place = kept->chain;
     unlink_use(store, kept);
     store->bytes -= cost(kept);

@@ -80,7 +80,8 @@ struct routes *routes_create(const struct config *config, struct status *st)
     arena_init(&routes->arena, NULL, 0, ARENA_MAX);
     routes->clients.fallback.weight = routes->tenants.fallback.weight = 1;
     bool forgive = strcmp(config_string(config, "llm_gateway.breaker"), "off") == 0;
-    if (!read_routes(routes, config, st) || !sort_names(routes, st) || !find_standings(routes, forgive, st))
+    if (!read_routes(routes, config, st) || !sort_names(routes, st) || !find_standings(routes, forgive, st) ||
+        !cassettes_open(routes, st))
         routes_destroy(&routes);
     return routes;
 }
@@ -91,6 +92,7 @@ void routes_destroy(struct routes **routes_pointer)
     if (!routes)
         return;
     *routes_pointer = NULL;
+    cassettes_close(routes);
     for (size_t i = 0; i < routes->deployment_count; i++)
         deployment_destroy(&routes->deployments[i]);
     config_destroy(routes->values);
@@ -149,11 +151,23 @@ const struct route *routes_find(const struct routes *routes, const char *name, s
 bool route_is_set_up(const struct route *route, struct status *st)
 {
     for (size_t i = 0; i < route->target_count; i++)
-        if (!route->targets[i].deployment->unset)
+        if (!route->targets[i].deployment->unset || route->replays)
             return true;
     return fail(st, FAILED_PRECONDITION,
                 "no model is set up: give the gateway a key (llm_gateway.key or OPENAI_API_KEY), or the URL of an "
                 "upstream that needs none (llm_gateway.upstream)");
+}
+
+unsigned route_places(const struct route *route)
+{
+    int64_t places = 0;
+    for (size_t i = 0; i < route->target_count; i++) {
+        int64_t own = route->targets[i].deployment->limits.concurrency;
+        if (!own)
+            return 0;
+        places += own; /* no target stands in a route twice */
+    }
+    return (unsigned)places; /* ROUTE_TARGETS_MAX times 1,000,000 */
 }
 
 size_t routes_deployments(const struct routes *routes)

@@ -16,6 +16,7 @@
 #define ROUTES_MAX        1024
 #define ROUTE_TARGETS_MAX 32
 
+struct cassette;
 struct deployment;
 struct standing;
 
@@ -50,6 +51,7 @@ struct route {
     bool chat, embeddings, tools;
     int32_t context_tokens, max_output_tokens, dimensions; /* 0: not configured */
     const char *record, *replay;                           /* files; NULL: none (shared/http/cassette.h) */
+    struct cassette *records, *replays;                    /* ... opened */
 };
 
 struct routes;
@@ -67,6 +69,9 @@ const struct route *routes_find(const struct routes *routes, const char *name, s
 
 /* False with FAILED_PRECONDITION where nobody has said where its models are asked. */
 bool route_is_set_up(const struct route *route, struct status *st);
+
+/* How much may be under way at its deployments together; 0: as much as there is. */
+unsigned route_places(const struct route *route);
 
 /* Every deployment once. */
 size_t routes_deployments(const struct routes *routes);

@@ -29,6 +29,7 @@ struct routes {
     struct price_row *prices; /* sorted by name */
     size_t price_count;
     struct limits_table clients, tenants;
+    struct open_cassette *cassettes; /* each file once */
 };
 
 /* A document that is being read. */
@@ -52,6 +53,9 @@ bool routes_of_document(struct routes *routes, const char *path, struct status *
 /* Its parts; NULL is one that is not there. route_limits.c */
 bool limits_table_read(const struct reading *in, const cJSON *object, struct limits_table *table);
 bool deployment_limits_read(const struct reading *in, const cJSON *object, struct limits *limits);
+/* route_cassettes.c: opens what the routes record to and replay from, each file once; and closes it. */
+bool cassettes_open(struct routes *routes, struct status *st);
+void cassettes_close(struct routes *routes);
 /* route_price.c */
 bool prices_read(const struct reading *in, const cJSON *object);
 const struct price *price_find(const struct routes *routes, const char *deployment, const char *model);

@@ -82,6 +82,18 @@ await check('a question is answered whole, with its usage and id', async () => {
   assert.equal(data.model, 'scripted-2026')
   assert.equal(response.headers.get('content-type'), 'application/json')
   assert.match(request_id, /^req_[0-9a-f]{32}$/)
+  assert.equal(response.headers.get('x-renga-deployment'), 'upstream')
+  assert.equal(response.headers.get('x-renga-cache'), null)
+})
+
+await check('an idempotency key brings the same answer again, and the headers say so', async () => {
+  const again = { headers: { 'idempotency-key': 'the pond' } }
+  const ask = () => completions.create({ model: 'chat', messages: hello }, again).withResponse()
+  const first = await ask(), second = await ask()
+  assert.equal(first.response.headers.get('x-renga-cache'), 'stored')
+  assert.equal(second.response.headers.get('x-renga-cache'), 'repeated')
+  assert.equal(second.data.choices[0].message.content, first.data.choices[0].message.content)
+  assert.equal(second.data.usage.total_tokens, 0)
 })
 
 await check('the same conversation has the same words over gRPC, whole and in pieces', async () => {

@@ -113,7 +113,7 @@ char *seen_text(struct fixture *fixture, const char *model, const char *name)
 
 int64_t left_after_ns(struct fixture *fixture, const char *model, int64_t since_ns)
 {
-    for (int waited = 0; waited < 2000; waited++) {
+    for (int waited = 0; waited < 10000; waited++) {
         int64_t left_ns = seen_number(fixture, model, "left_ns");
         if (left_ns > since_ns)
             return left_ns - since_ns;

@@ -9,9 +9,12 @@
 /* Everybody is the same client here ("", since no keys are asked for), so each model is a test of its own by what it
  * costs: one is paid for in tokens that the client does not have. */
 static const char document[] =
-    "{\"deployments\": {\"one\": {\"upstream\": \"http://127.0.0.1:PORT/v1\"}},"
+    "{\"deployments\": {\"one\": {\"upstream\": \"http://127.0.0.1:PORT/v1\"},"
+    "                   \"narrow\": {\"upstream\": \"http://127.0.0.1:PORT/v1\", \"limits\": {\"concurrency\": 1}}},"
     "\"models\": {\"default\": {\"targets\": [{\"deployment\": \"one\", \"model\": \"chat\"}]},"
-    "\"slow\": {\"targets\": [{\"deployment\": \"one\", \"model\": \"slow\"}]}},"
+    "\"slow\": {\"targets\": [{\"deployment\": \"one\", \"model\": \"slow\"}]},"
+    "\"budget\": {\"targets\": [{\"deployment\": \"one\", \"model\": \"slow.b\"}]},"
+    "\"narrow\": {\"targets\": [{\"deployment\": \"narrow\", \"model\": \"slow.narrow\"}]}},"
     "\"clients\": {\"*\": {\"tokens_per_minute\": 20000, \"concurrency\": 4}}}";
 
 static Google__Rpc__QuotaFailure *quota_failure(const struct reply *reply)
@@ -20,12 +23,12 @@ static Google__Rpc__QuotaFailure *quota_failure(const struct reply *reply)
 }
 
 /* Asks for answers of this length at the same time. */
-static unsigned admitted_of(struct fixture *fixture, int32_t output_tokens)
+static unsigned admitted_of(struct fixture *fixture, const char *model, int32_t output_tokens)
 {
     struct question question;
     struct reply *replies[CALLERS];
     unsigned admitted = 0;
-    question_init(&question, "slow");
+    question_init(&question, model);
     question.request.max_output_tokens = output_tokens;
     for (int i = 0; i < CALLERS; i++) {
         replies[i] = reply_create(fixture);
@@ -44,16 +47,62 @@ static unsigned admitted_of(struct fixture *fixture, int32_t output_tokens)
 static void callers_at_the_same_time_wait_for_the_clients_places(void **state)
 {
     int64_t before = seen_number(*state, "slow", "requests");
-    unsigned admitted = admitted_of(*state, 1);
+    unsigned admitted = admitted_of(*state, "slow", 1);
     assert_int_equal(seen_number(*state, "slow", "requests") - before, admitted);
     assert_true(admitted > 0);
     assert_in_range(seen_number(*state, "slow", "most"), 1, 4);
 }
 
+static void callers_of_a_model_with_few_places_wait_for_them_and_may_leave(void **state)
+{
+    struct question question;
+    struct reply *replies[8];
+    int64_t before = seen_number(*state, "slow.narrow", "requests");
+    question_init(&question, "narrow");
+    question.request.max_output_tokens = 1;
+    for (int i = 0; i < 8; i++) {
+        replies[i] = reply_create(*state);
+        begin_ask(replies[i], &question);
+    }
+    loop_enter(replies[0]->fixture->loop);
+    rpc_client_call_cancel(&replies[2]->call);
+    rpc_client_call_cancel(&replies[6]->call);
+    loop_leave(replies[0]->fixture->loop);
+    unsigned answered = 0;
+    for (int i = 0; i < 8; i++) {
+        await(replies[i]);
+        answered += replies[i]->status.code == OK;
+        if (i != 2 && i != 6)
+            assert_status(replies[i], OK, "");
+        reply_free(replies[i]);
+    }
+    assert_in_range(answered, 6, 8);
+    assert_in_range(seen_number(*state, "slow.narrow", "requests") - before, answered, 8);
+    assert_int_equal(seen_number(*state, "slow.narrow", "most"), 1);
+}
+
+static void a_caller_whose_time_is_up_before_a_place_is_free_is_told_so(void **state)
+{
+    struct question question;
+    struct reply *replies[4];
+    question_init(&question, "narrow");
+    question.request.max_output_tokens = 1;
+    for (int i = 0; i < 4; i++) {
+        question.timeout_ms = i == 3 ? 20 : 5000;
+        replies[i] = reply_create(*state);
+        begin_ask(replies[i], &question);
+    }
+    for (int i = 0; i < 4; i++) {
+        await(replies[i]);
+        assert_int_equal(replies[i]->status.code, i == 3 ? DEADLINE_EXCEEDED : OK);
+        reply_free(replies[i]);
+    }
+}
+
 static void a_budget_of_tokens_is_never_overdrawn_by_callers_at_the_same_time(void **state)
 {
-    unsigned admitted = admitted_of(*state, 4000);
-    assert_in_range(admitted, 0, 4); /* 5 × 4,000 and the questions are more than 20,000 */
+    assert_true(admitted_of(*state, "budget", 7000) > 0);
+    assert_in_range(seen_number(*state, "slow.b", "most"), 1, 2); /* three would be more than 20,000 */
 }
 
 static void who_is_over_the_limit_is_told_which_and_for_how_long(void **state)
@@ -101,6 +150,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(callers_at_the_same_time_wait_for_the_clients_places),
+        cmocka_unit_test(callers_of_a_model_with_few_places_wait_for_them_and_may_leave),
+        cmocka_unit_test(a_caller_whose_time_is_up_before_a_place_is_free_is_told_so),
         cmocka_unit_test(a_budget_of_tokens_is_never_overdrawn_by_callers_at_the_same_time),
         cmocka_unit_test(who_is_over_the_limit_is_told_which_and_for_how_long),
         cmocka_unit_test(a_request_that_can_never_pass_is_told_so),

@@ -58,7 +58,7 @@ static void fields_are_read_in_the_order_they_stand(void **state)
 static void a_null_has_its_fallback(void **state)
 {
     struct json_scope list;
-    pull("[null,null,null,null,null]");
+    pull("[null,null,null,null,null,null,true]");
     assert_true(json_pull_array(&in, &list));
     assert_true(json_pull_next(&in, &list));
     assert_string_equal(json_pull_text(&in), "");
@@ -69,6 +69,9 @@ static void a_null_has_its_fallback(void **state)
     assert_true(json_pull_next(&in, &list));
     assert_true(json_pull_null(&in));
     assert_true(json_pull_next(&in, &list));
+    assert_true(json_pull_boolean(&in, true));
+    assert_true(json_pull_next(&in, &list) && json_pull_next(&in, &list));
+    assert_true(json_pull_boolean(&in, false));
     assert_false(json_pull_next(&in, &list));
     assert_true(json_pull_end(&in));
 }

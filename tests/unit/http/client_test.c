@@ -482,6 +482,66 @@ static void urls_and_headers_that_cannot_be_sent_are_refused(void **state)
     assert_int_equal(exchange.status.code, INVALID_ARGUMENT);
 }
 
+static char heard[4096];
+
+static void hear(struct peer *peer, int fd)
+{
+    ssize_t got = recv(fd, heard, sizeof heard - 1, 0);
+    heard[got > 0 ? got : 0] = '\0';
+    peer_send(fd, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+    peer_wait_left(peer, fd);
+}
+
+static int lines_of(const char *name)
+{
+    int lines = 0;
+    for (const char *at = heard; (at = strcasestr(at, name)); at++)
+        lines += at[-1] == '\n' && at[strlen(name)] == ':';
+    return lines;
+}
+
+static void ask(struct fixture *fixture, const struct peer *peer, struct http_headers *headers,
+                const struct http_header *extra, bool decompress)
+{
+    struct exchange exchange;
+    int port = fixture->port;
+    fixture->port = peer->port;
+    prepare(fixture, &exchange, "/");
+    fixture->port = port;
+    exchange.transfer.headers = headers;
+    exchange.transfer.extra = extra;
+    exchange.transfer.extra_count = extra != NULL;
+    exchange.transfer.decompress = decompress;
+    start(fixture, &exchange);
+    finish(&exchange);
+    assert_int_equal(exchange.status.code, OK);
+}
+
+static void our_name_and_encodings_stand_once_unless_the_owner_has_its_own(void **state)
+{
+    struct fixture *fixture = *state;
+    struct peer peer = {0};
+    struct status st;
+    peer_start(&peer, hear);
+    ask(fixture, &peer, NULL, NULL, true);
+    assert_int_equal(lines_of("User-Agent"), 1);
+    assert_non_null(strstr(heard, "User-Agent: renga/"));
+    assert_int_equal(lines_of("Accept-Encoding"), 1);
+
+    ask(fixture, &peer, NULL, &(struct http_header){"accept-encoding", "br"}, true);
+    assert_int_equal(lines_of("Accept-Encoding"), 1);
+    assert_non_null(strstr(heard, "accept-encoding: br\r\n"));
+
+    struct http_headers *headers = http_headers_create();
+    assert_true(http_headers_add(headers, "user-agent", "other/1", &st));
+    ask(fixture, &peer, headers, NULL, false);
+    assert_int_equal(lines_of("User-Agent"), 1);
+    assert_non_null(strstr(heard, "user-agent: other/1\r\n"));
+    assert_int_equal(lines_of("Accept-Encoding"), 0);
+    http_headers_destroy(&headers);
+    peer_stop(&peer);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -500,6 +560,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(cancelling_from_within_a_callback_stops_the_stream, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_client_is_closed_with_transfers_under_way, set_up, tear_down),
         cmocka_unit_test_setup_teardown(urls_and_headers_that_cannot_be_sent_are_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(our_name_and_encodings_stand_once_unless_the_owner_has_its_own, set_up,
+                                        tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

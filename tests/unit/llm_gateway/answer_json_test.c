@@ -33,7 +33,7 @@ static bool passes(struct asking *asking, const char *schema, const char *text)
     if (!answer_expect(&asking->answer, &st))
         fail_msg("%s", st.text);
     assert_true(answer_say(&asking->answer, ANSWER_TEXT, text, &asking->failure));
-    answer_stop(&asking->answer, RENGA__V1__FINISH_REASON__FINISH_REASON_STOP, "stop");
+    answer_stop(&asking->answer, &(struct answer_word){"stop", RENGA__V1__FINISH_REASON__FINISH_REASON_STOP}, "stop");
     return answer_conclude(&asking->answer, &asking->finish, &asking->failure);
 }
 

@@ -315,6 +315,43 @@ static void withdraw_and_forget(struct caller *caller)
     memset(caller, 0xEE, sizeof *caller);
 }
 
+static void the_places_of_a_model_know_clients_by_their_weight_alone(void **state)
+{
+    static const struct limits_row rows[] = {
+        {"h", {.concurrency = 1, .requests_per_minute = 1, .tokens_per_minute = 1, .micros_per_day = 1, .weight = 2}}};
+    struct limits_table clients = {.fallback = {.concurrency = 1, .weight = 1}, .rows = rows, .count = 1};
+    open_gate((struct gate_options){
+        .in_flight_max = 1, .queue_max = 6, .queue_wait_ms = 5000, .clients = &clients, .model = "small"});
+    first = caller_of("h", GATE_NORMAL);
+    assert_int_equal(enter(&first), GATE_ADMITTED);
+    struct caller callers[6];
+    for (int i = 0; i < 6; i++) {
+        callers[i] = caller_of(i < 4 ? "h" : "l", GATE_NORMAL);
+        callers[i].ticket.tokens = callers[i].ticket.micros = 100;
+        assert_int_equal(enter(&callers[i]), GATE_WAITS);
+    }
+    struct caller late = caller_of("h", GATE_NORMAL);
+    assert_int_equal(enter(&late), GATE_REFUSED);
+    assert_string_equal(late.ticket.exhausted, "model/queue");
+    assert_null(gate_limited(&late.ticket));
+    assert_non_null(strstr(late.ticket.status.text, "all places of the model 'small' are taken"));
+    let_all_through(callers, 6);
+    assert_string_equal(trail, "hhlhhl");
+}
+
+static void who_waits_too_long_for_a_models_place_is_told_which(void **state)
+{
+    open_gate((struct gate_options){.in_flight_max = 1, .queue_max = 6, .queue_wait_ms = 5000, .model = "small"});
+    struct caller a = caller_of("a", GATE_NORMAL), b = caller_of("b", GATE_NORMAL);
+    assert_int_equal(enter(&a), GATE_ADMITTED);
+    assert_int_equal(enter(&b), GATE_WAITS);
+    loop_step(loop, 5000);
+    assert_int_equal(b.heard, 1);
+    assert_string_equal(b.ticket.exhausted, "model/concurrency");
+    assert_non_null(strstr(b.ticket.status.text, "model 'small' has 1 places, and none was free for 5000 ms"));
+    leave(&a);
+}
+
 static void one_that_waits_can_leave(void **state)
 {
     struct limits_table clients = {.fallback = {.tokens_per_minute = 100, .requests_per_minute = 1}};
@@ -439,6 +476,8 @@ int main(void)
         GATE_TEST(a_client_cannot_fill_the_queue_against_others),
         GATE_TEST(without_a_queue_nobody_waits),
         GATE_TEST(nobody_waits_too_long),
+        GATE_TEST(the_places_of_a_model_know_clients_by_their_weight_alone),
+        GATE_TEST(who_waits_too_long_for_a_models_place_is_told_which),
         GATE_TEST(one_that_waits_can_leave),
         GATE_TEST(one_that_was_called_and_has_not_heard_of_it_can_leave),
         GATE_TEST(one_that_was_sent_away_and_has_not_heard_of_it_can_leave),

@@ -313,7 +313,7 @@ static void a_report_ends_at_its_deadline(void **state)
 static void ask_many(unsigned clients, unsigned count, unsigned expected_refused)
 {
     static struct rpc_principal callers[100];
-    static char names[100][24];
+    static char names[100][32];
     struct asked *asked[100];
     unsigned refused = 0;
     Renga__V1__GetUsageRequest request = REQUEST(.from_ms = 0);
@@ -338,6 +338,50 @@ static void so_many_reports_wait_and_no_more(void **state)
     ask_many(1, 30, 13);
     database_close(&blocker);
     assert_recovers(5);
+}
+
+static unsigned reports_under_way(void)
+{
+    pthread_mutex_lock(&house.ledger->lock);
+    unsigned reports = house.ledger->reports;
+    pthread_mutex_unlock(&house.ledger->lock);
+    return reports;
+}
+
+static int64_t report_takes_ns(Renga__V1__GetUsageRequest request, int64_t timeout_ms)
+{
+    int64_t began_ns = ledger_clock_ns();
+    struct asked *asked = begin_asking(&request, NULL, timeout_ms);
+    await_asked(asked);
+    asked_free(asked);
+    while (reports_under_way())
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    return ledger_clock_ns() - began_ns;
+}
+
+/* A hundred thousand runs are sorted for a page of them. */
+static void a_long_report_stops_at_its_deadline_and_at_the_end(void **state)
+{
+    Renga__V1__GetUsageRequest request = REQUEST(GROUPS(GROUP(RUN), GROUP(THREAD), GROUP(HOUR)));
+    char run[32];
+    open_ledger(house.path);
+    for (int i = 0; i < 100000; i++) {
+        snprintf(run, sizeof run, "run-%d", i * 7919 % 100000);
+        spend_run(run, MIDNIGHT, 1);
+        if (i % 50000 == 49999)
+            await_written();
+    }
+    int64_t whole_ns = report_takes_ns(request, 20000), stopped_ns = report_takes_ns(request, 5);
+    print_message("a report of 100,000 runs takes %d ms, one that is left after 5 ms %d ms\n",
+                  (int)(whole_ns / NS_PER_MS), (int)(stopped_ns / NS_PER_MS));
+    assert_true(stopped_ns < whole_ns / 2);
+    struct asked *asked = begin_asking(&request, NULL, 20000);
+    int64_t began_ns = ledger_clock_ns();
+    close_ledger();
+    assert_true(ledger_clock_ns() - began_ns < whole_ns);
+    await_asked(asked);
+    assert_int_equal(asked->status.code, UNAVAILABLE);
+    asked_free(asked);
 }
 
 static void closing_does_not_wait_for_long(void **state)
@@ -485,6 +529,7 @@ int main(void)
         TEST(a_report_that_was_left_ends_once),
         TEST(a_report_ends_at_its_deadline),
         TEST(so_many_reports_wait_and_no_more),
+        TEST(a_long_report_stops_at_its_deadline_and_at_the_end),
         TEST(closing_does_not_wait_for_long),
         TEST(old_days_are_folded_over_runs_and_young_ones_are_not),
         TEST(threads_note_while_reports_are_read),

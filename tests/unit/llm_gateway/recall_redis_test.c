@@ -80,6 +80,7 @@ static enum recall_result ask(struct recall *recall, struct asker *asker)
 static enum recall_result result_of(struct recall *recall, const char *key)
 {
     struct asker asker = asker_of(loop, key);
+    loop_step(loop, 0);
     enum recall_result result = ask(recall, &asker);
     asker_leave(&asker);
     return result;
@@ -218,7 +219,7 @@ static void a_large_answer_comes_back_as_it_was_and_one_too_large_is_not_sent(vo
     assert_int_equal(ask(theirs, &asker), RECALL_KEPT);
     assert_true(asker_has(&asker, RECALL_KEPT, text));
     recall_done(&asker.query);
-    assert_int_equal(result_of(theirs, "larger"), RECALL_NOTHING);
+    assert_string_equal(say("EXISTS %s", "larger"), ":0\r\n");
     assert_int_equal(failures(ours) + failures(theirs), 0);
 }
 
@@ -289,6 +290,34 @@ static void a_redis_that_hangs_is_waited_for_once_and_then_left_alone(void **sta
     for (int i = 0; i < 200 && result_of(ours, "k") != RECALL_KEPT; i++)
         pass(100);
     assert_int_equal(result_of(ours, "k"), RECALL_KEPT);
+
+    kill(server.pid, SIGSTOP); /* it was well: the next rest is short again */
+    assert_false(asker_ask(ours, &asker));
+    loop_step(loop, RECALL_REDIS_MS);
+    asker_leave(&asker);
+    kill(server.pid, SIGCONT);
+    pass(200);
+    for (int i = 0; i < TRIES && result_of(ours, "k") != RECALL_KEPT; i++) /* no more time passes in here */
+        usleep(1000);
+    assert_int_equal(result_of(ours, "k"), RECALL_KEPT);
+}
+
+static void a_redis_that_hangs_from_the_start_is_waited_for_once_too(void **state)
+{
+    struct asker asker = asker_of(loop, "k");
+    kill(server.pid, SIGSTOP);
+    struct recall *fresh = open_recall(0);
+    assert_false(asker_ask(fresh, &asker));
+    loop_step(loop, RECALL_REDIS_MS);
+    assert_int_equal(asker.told, 1);
+    asker_leave(&asker);
+    for (int i = 0; i < 50; i++) {
+        assert_true(asker_ask(fresh, &asker));
+        asker_leave(&asker);
+        pass(40);
+    }
+    kill(server.pid, SIGCONT);
+    shut(&fresh);
 }
 
 static void questions_to_a_redis_that_hangs_are_bounded_and_all_let_go_at_once(void **state)
@@ -373,6 +402,10 @@ static void a_wrong_password_costs_nothing_and_stands_in_no_log(void **state)
     asker.query.reads = true;
     enum recall_result kept = ask(right, &asker);
     asker_leave(&asker);
+    snprintf(url, sizeof url, "redis://:right-secret@127.0.0.1:%d", guarded.port);
+    struct recall *elsewhere = open_to(url, 0);
+    enum recall_result kept_elsewhere = ask(elsewhere, &asker);
+    asker_leave(&asker);
     dup2(error, STDERR_FILENO);
     close(error);
     rewind(said);
@@ -380,10 +413,12 @@ static void a_wrong_password_costs_nothing_and_stands_in_no_log(void **state)
     fclose(said);
     shut(&wrong);
     shut(&right);
+    shut(&elsewhere);
     server_end(&guarded);
     assert_int_equal(first, RECALL_NOTHING);
     assert_true(at_once);
     assert_int_equal(kept, RECALL_KEPT);
+    assert_int_equal(kept_elsewhere, RECALL_NOTHING); /* another database */
     assert_contains(log, "refuses the user or password");
     assert_lacks(log, "secret");
 }
@@ -433,6 +468,49 @@ static void one_that_speaks_otherwise_is_left_alone(void **state)
     meet(long_text, 200); /* a value without an end */
 }
 
+static void hear(int peer, const char *text)
+{
+    assert_int_equal(send(peer, text, strlen(text), MSG_NOSIGNAL), strlen(text));
+    for (int i = 0; i < 20; i++) {
+        loop_step(loop, 0);
+        usleep(500);
+    }
+}
+
+static void one_that_is_late_but_alive_is_not_given_up(void **state)
+{
+    char url[64];
+    int port, listener = server_bind(&port, 4);
+    struct asker first = asker_of(loop, "a"), second = asker_of(loop, "b"), third = asker_of(loop, "c");
+    snprintf(url, sizeof url, "redis://127.0.0.1:%d", port);
+    struct recall *recall = open_to(url, 0);
+    int peer = accept(listener, NULL, NULL);
+    hear(peer, "+PONG\r\n");
+    assert_false(asker_ask(recall, &first));
+    loop_step(loop, RECALL_REDIS_MS - 20);
+    assert_false(asker_ask(recall, &second));
+    hear(peer, "$-1\r\n");
+    assert_int_equal(first.told, 1);
+    loop_step(loop, RECALL_REDIS_MS - 1);
+    assert_false(asker_ask(recall, &third));
+    assert_int_equal(second.told, 0);
+    loop_step(loop, 1);
+    assert_int_equal(second.told, 1); /* as if it had nothing */
+    assert_int_equal(second.query.result, RECALL_NOTHING);
+    assert_int_equal(failures(recall), 1);
+    assert_int_equal(third.told, 0);
+    hear(peer, "$-1\r\n$-1\r\n"); /* the late one, which nobody waits for, and the next */
+    assert_int_equal(second.told, 1);
+    assert_int_equal(third.told, 1);
+    assert_int_equal(failures(recall), 1);
+    asker_leave(&first);
+    asker_leave(&second);
+    asker_leave(&third);
+    close(peer);
+    close(listener);
+    shut(&recall);
+}
+
 static void a_name_is_looked_up_beside_the_loop(void **state)
 {
     char url[64];
@@ -477,11 +555,13 @@ int main(void)
         TEST(who_leaves_while_redis_is_asked_is_not_told),
         TEST(a_redis_that_was_started_again_is_used_again),
         TEST(a_redis_that_hangs_is_waited_for_once_and_then_left_alone),
+        TEST(a_redis_that_hangs_from_the_start_is_waited_for_once_too),
         TEST(questions_to_a_redis_that_hangs_are_bounded_and_all_let_go_at_once),
         TEST(garbage_under_our_keys_is_nothing),
         TEST(a_value_under_another_key_is_not_taken_for_its_own),
         TEST(a_wrong_password_costs_nothing_and_stands_in_no_log),
         TEST(one_that_speaks_otherwise_is_left_alone),
+        TEST(one_that_is_late_but_alive_is_not_given_up),
         TEST(a_name_is_looked_up_beside_the_loop),
     };
     return cmocka_run_group_tests(tests, start, end);

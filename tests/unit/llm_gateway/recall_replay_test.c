@@ -103,6 +103,17 @@ static void a_repeated_answer_says_the_same_and_costs_nothing(void **state)
     assert_int_equal(response->finish->cache_use, RENGA__V1__CACHE_USE__CACHE_USE_STORED);
 }
 
+static void what_was_spent_is_not_kept(void **state)
+{
+    size_t size;
+    uint8_t *bytes = replay_pack_chat(&arena, whole_answer(), &size);
+    Renga__V1__ChatResponse *kept = renga__v1__chat_response__unpack(NULL, size, bytes);
+    assert_null(kept->finish->usage);
+    assert_int_equal(kept->finish->n_attempts, 0);
+    assert_int_equal(kept->finish->duration_ms, 0);
+    renga__v1__chat_response__free_unpacked(kept, NULL);
+}
+
 static void vectors_come_back_the_same_and_cost_nothing(void **state)
 {
     size_t size;
@@ -257,10 +268,15 @@ static int tear_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(only_what_was_said_to_its_end_is_worth_keeping), TEST(a_repeated_answer_says_the_same_and_costs_nothing),
-        TEST(vectors_come_back_the_same_and_cost_nothing),    TEST(bytes_that_are_no_answer_are_said_to_be_none),
-        TEST(an_arena_that_is_too_small_is_said_to_be),       TEST(a_stream_has_all_parts_in_their_order),
-        TEST(long_texts_are_cut_between_characters),          TEST(a_refusal_streams_as_one),
+        TEST(only_what_was_said_to_its_end_is_worth_keeping),
+        TEST(a_repeated_answer_says_the_same_and_costs_nothing),
+        TEST(what_was_spent_is_not_kept),
+        TEST(vectors_come_back_the_same_and_cost_nothing),
+        TEST(bytes_that_are_no_answer_are_said_to_be_none),
+        TEST(an_arena_that_is_too_small_is_said_to_be),
+        TEST(a_stream_has_all_parts_in_their_order),
+        TEST(long_texts_are_cut_between_characters),
+        TEST(a_refusal_streams_as_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -186,16 +186,20 @@ static void without_a_bound_nothing_is_kept_and_what_is_under_way_is_shared(void
 static void what_is_under_way_is_shared_over_loops(void **state)
 {
     struct asker leads = asker_of(loops[0], "k"), here = asker_of(loops[0], "k"), there = asker_of(loops[1], "k");
+    struct asker also = there;
     assert_true(asker_ask(recall, &leads));
     assert_int_equal(leads.query.result, RECALL_NOTHING);
     assert_false(asker_ask(recall, &here));
     assert_false(asker_ask(recall, &there));
+    assert_false(asker_ask(recall, &also));
     asker_answer(&leads, "text", 0);
     loop_step(loops[0], 0);
     assert_int_equal(here.told, 1);
     assert_int_equal(there.told, 0); /* its own loop has not come round */
     loop_step(loops[1], 0);
     assert_int_equal(there.told, 1);
+    assert_int_equal(also.told, 1);
+    recall_done(&also.query);
     assert_true(asker_has(&here, RECALL_SHARED, "text"));
     assert_true(asker_has(&there, RECALL_SHARED, "text"));
     assert_ptr_equal(here.query.bytes, there.query.bytes); /* no copies */

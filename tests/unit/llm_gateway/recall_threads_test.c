@@ -54,7 +54,7 @@ static void decide(struct timer *timer)
     struct status st = {0};
     uint64_t dice = random_below(10);
     if (dice < 7) {
-        recall_answer(&call->query, (const uint8_t *)call->text, strlen(call->text), dice < 3 ? 1 : 0);
+        recall_answer(&call->query, (const uint8_t *)call->text, strlen(call->text), dice < 3 ? 5 : 0);
     } else if (dice < 8) {
         fail(&st, UNAVAILABLE, "the dice say so");
         recall_fail(&call->query, &st);

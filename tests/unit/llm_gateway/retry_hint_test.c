@@ -122,7 +122,9 @@ static void moments_are_read_as_rfc_3339_has_them(void **state)
         {"2026-11-06T21:20:05+-9:-1", 0},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
-        struct header headers[] = {{"anthropic-ratelimit-requests-reset", cases[i].text}, {NULL, NULL}};
+        struct header headers[] = {{"anthropic-ratelimit-requests-remaining", "7"},
+                                   {"anthropic-ratelimit-requests-reset", cases[i].text},
+                                   {NULL, NULL}};
         if (left(headers).reset_ms != cases[i].ms)
             fail_msg("'%s' is read as %lld ms", cases[i].text, (long long)left(headers).reset_ms);
     }

@@ -49,6 +49,26 @@ static void the_targets_of_a_model_stand_by_rank_and_then_as_they_were(void **st
     routing_end(&routing);
 }
 
+static void a_model_has_as_many_places_as_its_deployments_together(void **state)
+{
+    static const char bounded[] =
+        "{\"deployments\": {\"one\": {\"upstream\": \"http://127.0.0.1:9/v1\", \"limits\": {\"concurrency\": 64}},\n"
+        "                   \"two\": {\"upstream\": \"http://127.0.0.1:9/v1\", \"limits\": {\"concurrency\": 3}},\n"
+        "                   \"any\": {\"upstream\": \"http://127.0.0.1:9/v1\"}},\n"
+        " \"models\": {\"a\": {\"targets\": [{\"deployment\": \"one\"}]},\n"
+        "              \"b\": {\"targets\": [{\"deployment\": \"one\"}, {\"deployment\": \"one\", \"model\": "
+        "\"other\"},\n"
+        "                                {\"deployment\": \"two\", \"rank\": 1}]},\n"
+        "              \"c\": {\"targets\": [{\"deployment\": \"one\"}, {\"deployment\": \"any\", \"rank\": 1}]}}}\n";
+    struct routing routing;
+    routing_of(&routing, bounded);
+    assert_int_equal(route_places(routes_at(routing.routes, 0)), 64);
+    assert_int_equal(route_places(routes_at(routing.routes, 1)),
+                     131); /* each of its two models has its own at the first */
+    assert_int_equal(route_places(routes_at(routing.routes, 2)), 0);
+    routing_end(&routing);
+}
+
 static void a_route_is_as_the_document_says(void **state)
 {
     struct routing routing;
@@ -290,6 +310,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_targets_of_a_model_stand_by_rank_and_then_as_they_were),
+        cmocka_unit_test(a_model_has_as_many_places_as_its_deployments_together),
         cmocka_unit_test(a_route_is_as_the_document_says),
         cmocka_unit_test(what_is_not_said_has_its_default),
         cmocka_unit_test(a_deployment_is_as_the_document_says),

@@ -1,0 +1,246 @@
+/* A cassette: its file, and which exchange answers a request. */
+#include "base/file.h"
+#include "base/log.h"
+#include "http/cassette_priv.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <openssl/evp.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct cassette {
+    char *path;
+    struct cassette_options options;
+    pthread_mutex_t lock; /* of everything below */
+    int fd;               /* recording; -1: no more, or replaying */
+    size_t file_size;
+    struct recorded *exchanges;
+    size_t count, room;
+    struct cassette_stats stats;
+};
+
+static void no_memory(void)
+{
+    fatal("http.memory", "no memory for a cassette");
+}
+
+void recorded_hash(const void *bytes, size_t size, unsigned char hash[CASSETTE_HASH_SIZE])
+{
+    unsigned int length = 0;
+    if (EVP_Digest(size ? bytes : "", size, hash, &length, EVP_sha256(), NULL) != 1 || length != CASSETTE_HASH_SIZE)
+        fatal("http.cassette", "SHA-256 cannot be computed");
+}
+
+void recorded_fini(struct recorded *recorded)
+{
+    free(recorded->method);
+    free(recorded->path);
+    for (size_t i = 0; i < recorded->header_count; i++) {
+        free(recorded->headers[i].name);
+        free(recorded->headers[i].value);
+    }
+    free(recorded->headers);
+    free(recorded->pieces);
+    buffer_fini(&recorded->request);
+    buffer_fini(&recorded->body);
+    memset(recorded, 0, sizeof *recorded);
+}
+
+/* ---- reading ---------------------------------------------------------------------------------------------------- */
+
+static bool read_line(struct cassette *cassette, const char *line, size_t length, size_t number, struct status *st)
+{
+    struct status why = {0};
+    if (cassette->count == cassette->room) {
+        cassette->room = cassette->room ? 2 * cassette->room : 16;
+        cassette->exchanges = realloc(cassette->exchanges, cassette->room * sizeof *cassette->exchanges);
+        if (!cassette->exchanges)
+            no_memory();
+    }
+    if (!recorded_read(&cassette->exchanges[cassette->count], line, length, &why))
+        return fail(st, INVALID_ARGUMENT, "%s:%zu: %s", cassette->path, number, why.text);
+    cassette->count++;
+    return true;
+}
+
+static bool read_lines(struct cassette *cassette, const char *text, size_t length, struct status *st)
+{
+    size_t number = 1;
+    for (const char *line = text, *end; line < text + length; line = end + 1, number++) {
+        end = memchr(line, '\n', length - (size_t)(line - text));
+        if (!end) {
+            log_warn("http.cassette", "%s:%zu: the last exchange was cut off and is not played", cassette->path,
+                     number);
+            return true;
+        }
+        if (end > line && !read_line(cassette, line, (size_t)(end - line), number, st))
+            return false;
+    }
+    return true;
+}
+
+static bool load(struct cassette *cassette, struct status *st)
+{
+    struct buffer text;
+    buffer_init(&text, CASSETTE_FILE_MAX);
+    bool good = file_read(cassette->path, &text, st) && read_lines(cassette, text.data, text.length, st);
+    buffer_fini(&text);
+    return good;
+}
+
+/* A line that was cut off before is ended, so that the next one stands on its own. */
+static bool open_for_recording(struct cassette *cassette, struct status *st)
+{
+    cassette->fd = open(cassette->path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    struct stat about;
+    if (cassette->fd < 0 || fstat(cassette->fd, &about) != 0)
+        return fail(st, INVALID_ARGUMENT, "cannot record to '%s': %s", cassette->path, strerror(errno));
+    cassette->file_size = (size_t)about.st_size;
+    char last = '\n';
+    if (about.st_size && pread(cassette->fd, &last, 1, about.st_size - 1) == 1 && last != '\n')
+        return fail(st, INVALID_ARGUMENT, "'%s' does not end with a whole line; remove it, or its last line",
+                    cassette->path);
+    return true;
+}
+
+struct cassette *cassette_open(const char *path, const struct cassette_options *options, struct status *st)
+{
+    struct cassette *cassette = calloc(1, sizeof *cassette);
+    if (!cassette || !(cassette->path = strdup(path)))
+        no_memory();
+    cassette->options = *options;
+    cassette->fd = -1;
+    pthread_mutex_init(&cassette->lock, NULL);
+    bool good = options->mode == CASSETTE_RECORD ? open_for_recording(cassette, st) : load(cassette, st);
+    if (!good)
+        cassette_close(&cassette);
+    return cassette;
+}
+
+void cassette_close(struct cassette **cassette_pointer)
+{
+    struct cassette *cassette = *cassette_pointer;
+    if (!cassette)
+        return;
+    *cassette_pointer = NULL;
+    if (cassette->fd >= 0 && fsync(cassette->fd) != 0)
+        log_warn("http.cassette", "'%s' may not be on the disk whole: %s", cassette->path, strerror(errno));
+    if (cassette->fd >= 0)
+        close(cassette->fd);
+    for (size_t i = 0; i < cassette->count; i++)
+        recorded_fini(&cassette->exchanges[i]);
+    free(cassette->exchanges);
+    pthread_mutex_destroy(&cassette->lock);
+    free(cassette->path);
+    free(cassette);
+}
+
+/* ---- what the loops ask ----------------------------------------------------------------------------------------- */
+
+const char *cassette_path(const struct cassette *cassette)
+{
+    return cassette->path;
+}
+
+bool cassette_keeps_delays(const struct cassette *cassette)
+{
+    return cassette->options.keeps_delays;
+}
+
+void cassette_redact(const struct cassette *cassette, const void *body, size_t size, struct buffer *out)
+{
+    if (cassette->options.redact && size)
+        cassette->options.redact(body, size, out, cassette->options.redact_data);
+    else
+        buffer_append(out, body ? body : "", size);
+}
+
+void cassette_drop(struct cassette *cassette, const char *why)
+{
+    pthread_mutex_lock(&cassette->lock);
+    bool first = cassette->stats.dropped++ == 0;
+    pthread_mutex_unlock(&cassette->lock);
+    if (first)
+        log_warn("http.cassette", "'%s': an exchange was not recorded: %s", cassette->path, why);
+}
+
+/* One write(2), so that processes that record to one file do not mix their lines. Where it failed in the middle,
+ * nothing more is recorded: it would stand behind half a line. */
+static const char *write_line(struct cassette *cassette, const struct buffer *line)
+{
+    if (cassette->fd < 0)
+        return "writing to it failed before";
+    if (line->length > CASSETTE_FILE_MAX - cassette->file_size)
+        return "the file is as large as it may be";
+    ssize_t written;
+    do
+        written = write(cassette->fd, line->data, line->length);
+    while (written < 0 && errno == EINTR);
+    if (written == (ssize_t)line->length) {
+        cassette->file_size += line->length;
+        cassette->stats.recorded++;
+        return NULL;
+    }
+    const char *why = written < 0 ? strerror(errno) : "the disk took only a part of it";
+    close(cassette->fd);
+    cassette->fd = -1;
+    return why;
+}
+
+void cassette_append(struct cassette *cassette, const struct recorded *recorded)
+{
+    struct buffer line;
+    buffer_init(&line, CASSETTE_FILE_MAX);
+    const char *why = "it is too large";
+    if (recorded_write(recorded, &line)) {
+        pthread_mutex_lock(&cassette->lock);
+        why = write_line(cassette, &line);
+        pthread_mutex_unlock(&cassette->lock);
+    }
+    buffer_fini(&line);
+    if (why)
+        cassette_drop(cassette, why);
+}
+
+static bool answers(const struct recorded *recorded, const char *method, const char *path, const unsigned char *hash)
+{
+    return memcmp(recorded->request_hash, hash, CASSETTE_HASH_SIZE) == 0 && strcmp(recorded->path, path) == 0 &&
+           strcmp(recorded->method, method) == 0;
+}
+
+const struct recorded *cassette_find(struct cassette *cassette, const char *method, const char *path,
+                                     const unsigned char hash[CASSETTE_HASH_SIZE])
+{
+    struct recorded *found = NULL;
+    pthread_mutex_lock(&cassette->lock);
+    for (size_t i = 0; i < cassette->count; i++) {
+        if (!answers(&cassette->exchanges[i], method, path, hash))
+            continue;
+        found = &cassette->exchanges[i];
+        if (!found->played)
+            break;
+    }
+    if (found) {
+        found->played = true;
+        cassette->stats.played++;
+    } else {
+        cassette->stats.unrecorded++;
+    }
+    pthread_mutex_unlock(&cassette->lock);
+    return found;
+}
+
+void cassette_stats(struct cassette *cassette, struct cassette_stats *stats)
+{
+    pthread_mutex_lock(&cassette->lock);
+    *stats = cassette->stats;
+    stats->exchanges = (unsigned)cassette->count;
+    for (size_t i = 0; i < cassette->count; i++)
+        stats->unused += !cassette->exchanges[i].played;
+    pthread_mutex_unlock(&cassette->lock);
+}

@@ -1,0 +1,69 @@
+/* What the files of the cassette share with each other and with the client. */
+#ifndef RENGA_HTTP_CASSETTE_PRIV_H
+#define RENGA_HTTP_CASSETTE_PRIV_H
+
+#include "http/cassette.h"
+
+#include <stdatomic.h>
+
+#define CASSETTE_HASH_SIZE 32 /* SHA-256 */
+
+struct recorded_header {
+    char *name, *value;
+};
+
+/* A piece of a body, and how long after what came before it. */
+struct recorded_piece {
+    size_t size;
+    int64_t after_ms;
+};
+
+/* An exchange as it stands in a line. Owns all it points to. */
+struct recorded {
+    char *method, *path;
+    struct buffer request; /* redacted */
+    unsigned char request_hash[CASSETTE_HASH_SIZE];
+    enum transfer_end end;
+    struct status status;
+    bool answered, stale;
+    int http_status;  /* 0: no headers came */
+    int64_t after_ms; /* from the request to the headers */
+    struct recorded_header *headers;
+    size_t header_count;
+    struct buffer body;
+    struct recorded_piece *pieces;
+    size_t piece_count;
+    bool played;
+};
+
+void recorded_fini(struct recorded *recorded);
+void recorded_hash(const void *bytes, size_t size, unsigned char hash[CASSETTE_HASH_SIZE]);
+
+/* cassette_line.c */
+bool recorded_write(const struct recorded *recorded, struct buffer *line);
+bool recorded_read(struct recorded *recorded, const char *line, size_t length, struct status *st);
+
+/* cassette.c */
+void cassette_redact(const struct cassette *cassette, const void *body, size_t size, struct buffer *out);
+void cassette_append(struct cassette *cassette, const struct recorded *recorded);
+const struct recorded *cassette_find(struct cassette *cassette, const char *method, const char *path,
+                                     const unsigned char hash[CASSETTE_HASH_SIZE]);
+const char *cassette_path(const struct cassette *cassette);
+bool cassette_keeps_delays(const struct cassette *cassette);
+void cassette_drop(struct cassette *cassette, const char *why);
+
+/* tape.c: what is being recorded of a transfer. Called by the client; nothing happens without a tape. */
+void tape_begin(struct transfer *transfer);
+void tape_headers(struct transfer *transfer);
+void tape_piece(struct transfer *transfer, const char *bytes, size_t size);
+/* Before `finished`, while the answer's headers can be read. */
+void tape_end(struct transfer *transfer);
+
+/* reel.c: what is being played to a transfer. */
+void reel_resume(struct transfer *transfer); /* begins it, the first time */
+/* Stops it, without ending the transfer; gives what was gathered of the body to it. */
+void reel_stop(struct transfer *transfer);
+const char *reel_header(const struct transfer *transfer, const char *name);
+void reel_destroy(struct reel *reel);
+
+#endif

@@ -1,0 +1,199 @@
+#!/usr/bin/env python3
+"""GetUsage over the network: who sees what, in a file that an outsider reads and writes too.
+RENGA_BIN=<folder of renga-llm-gateway> RENGA_PROTO=<folder of renga_descriptor_set.bin>; one line a check."""
+import hashlib
+import json
+import os
+import re
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+
+import grpc
+from google.protobuf import descriptor_pb2, message_factory
+
+SERVICE = "renga.v1.LlmGateway"
+TOKYO = 540
+MIDNIGHT = 1767193200000  # 2026-01-01 00:00 in Japan
+failed = 0
+
+with open(os.path.join(os.environ["RENGA_PROTO"], "renga_descriptor_set.bin"), "rb") as descriptors:
+    MESSAGES = message_factory.GetMessages(descriptor_pb2.FileDescriptorSet.FromString(descriptors.read()).file)
+Request, Response = MESSAGES["renga.v1.GetUsageRequest"], MESSAGES["renga.v1.GetUsageResponse"]
+
+
+def check(sentence):
+    def run(function):
+        global failed
+        try:
+            function()
+            print(f"ok - {sentence}", flush=True)
+        except Exception as error:  # a failed check must not hide the others
+            failed += 1
+            print(f"not ok - {sentence}: {type(error).__name__} {' '.join(str(error).split())}", flush=True)
+    return run
+
+
+def expect(holds, what):
+    if not holds:
+        raise AssertionError(what)
+
+
+def key(name, tenant, *methods):
+    return {"name": name, "tenant": tenant, "sha256": hashlib.sha256(f"k-{name}".encode()).hexdigest(),
+            "methods": list(methods)}
+
+
+KEYS = [key("desk", "kyoto", f"{SERVICE}/*"), key("lone", "", f"{SERVICE}/GetUsage"), key("root", "", "*"),
+        key("books", "kyoto", f"{SERVICE}/GetUsage", f"{SERVICE}/GetUsage.all"), key("chat", "kyoto", f"{SERVICE}/Chat")]
+
+
+class Gateway:
+    def __init__(self, *flags):
+        self.process = subprocess.Popen(
+            [f"{os.environ['RENGA_BIN']}/renga-llm-gateway", "--rpc.listen=127.0.0.1:0", "--http.listen=127.0.0.1:0",
+             "--log.format=json", "--loops=2", "--llm_gateway.upstream=http://127.0.0.1:1/v1", *flags],
+            stderr=subprocess.PIPE, text=True)
+        self.log, ports = [], {}
+        for line in self.process.stderr:
+            self.log.append(line)
+            for name, port in re.findall(r'"(rpc|http)\.listening".*port (\d+)', line):
+                ports[name] = port
+            if len(ports) == 2:
+                break
+        expect(len(ports) == 2, f"the gateway does not listen: {self.log}")
+        self.http = ports["http"]
+        self.channel = grpc.insecure_channel(f"127.0.0.1:{ports['rpc']}")
+        self.call = self.channel.unary_unary(f"/{SERVICE}/GetUsage", Request.SerializeToString, Response.FromString)
+
+    def usage(self, who="root", **fields):
+        return self.call(Request(**fields), metadata=(("authorization", f"Bearer k-{who}"),), timeout=10,
+                         wait_for_ready=True)
+
+    def refusal(self, who="root", **fields):
+        try:
+            self.usage(who, **fields)
+        except grpc.RpcError as error:
+            return error
+        raise AssertionError("it was answered")
+
+    def stop(self):
+        self.channel.close()
+        self.process.send_signal(signal.SIGTERM)
+        code = self.process.wait(30)
+        self.process.stderr.close()
+        return code
+
+
+def book(path, client, tenant, ended_ms, micros):
+    """Enters a call as any SQLite program could."""
+    with sqlite3.connect(path) as file:
+        file.execute("INSERT INTO sums VALUES (?, ?, ?, 'gpt', 'east', '', '', 100, 10, 0, 0, 0, 1, 0, ?, 0, 1, 0, 0, 0)",
+                     (ended_ms // 900000, client, tenant, micros))
+    file.close()
+
+
+folder = tempfile.TemporaryDirectory()
+path = os.path.join(folder.name, "accounts.db")
+gateway = Gateway(f"--llm_gateway.ledger={path}", f"--rpc.keys={json.dumps(KEYS)}")
+gateway.usage()
+for entry in (("desk", "kyoto", MIDNIGHT - 1, 1), ("desk", "kyoto", MIDNIGHT, 2), ("till", "kyoto", MIDNIGHT, 4),
+              ("lone", "", MIDNIGHT, 8), ("shop", "osaka", MIDNIGHT, 16)):
+    book(path, *entry)
+
+
+def cost(who, **fields):
+    return gateway.usage(who, **fields).totals.usage.cost_micros
+
+
+@check("an operator's key and one with the right to see all see all")
+def _():
+    expect(cost("root") == 31 and cost("books") == 31, f"they see {cost('root')} and {cost('books')}")
+    expect(cost("books", tenant="osaka") == 16, "not osaka")
+
+
+@check("a key for the whole service sees its own tenant and no other")
+def _():
+    expect(cost("desk") == 7 and cost("desk", client="desk") == 3, "it sees something else")
+    for fields in ({"tenant": "osaka"}, {"client": "shop"}):
+        error = gateway.refusal("desk", **fields)
+        expect(error.code() == grpc.StatusCode.PERMISSION_DENIED, error)
+
+
+@check("a client without a tenant sees its own calls")
+def _():
+    expect(cost("lone") == 8, f"it sees {cost('lone')}")
+
+
+@check("a key that may not call GetUsage is denied")
+def _():
+    expect(gateway.refusal("chat").code() == grpc.StatusCode.PERMISSION_DENIED, "it is not")
+
+
+@check("days in Japan begin at 15:00 UTC")
+def _():
+    days = gateway.usage(group_by=["USAGE_GROUP_DAY"], utc_offset_minutes=TOKYO).rows
+    expect([(day.start_ms, day.usage.cost_micros) for day in days] == [(MIDNIGHT - 86400000, 1), (MIDNIGHT, 30)], days)
+
+
+@check("pages lead to all rows, and a made-up token is OUT_OF_RANGE")
+def _():
+    token, clients = "", []
+    while True:
+        page = gateway.usage(group_by=["USAGE_GROUP_CLIENT"], page_size=1, page_token=token)
+        clients += [row.client for row in page.rows]
+        token = page.next_page_token
+        if not token:
+            break
+    expect(clients == ["shop", "lone", "till", "desk"], clients)
+    expect(gateway.refusal(page_token="1-1-1").code() == grpc.StatusCode.OUT_OF_RANGE, "it is not")
+
+
+@check("a wrong field is INVALID_ARGUMENT and named")
+def _():
+    error = gateway.refusal(utc_offset_minutes=7)
+    expect(error.code() == grpc.StatusCode.INVALID_ARGUMENT and "utc_offset_minutes" in error.details(), error)
+
+
+@check("a scrape shows how the ledger goes")
+def _():
+    with urllib.request.urlopen(f"http://127.0.0.1:{gateway.http}/metrics", timeout=10) as page:
+        expect("renga_ledger_write_failures_total 0" in page.read().decode(), "it does not")
+
+
+@check("the gateway ends cleanly, and the file is whole and of the next process too")
+def _():
+    global gateway
+    expect(gateway.stop() == 0, "it does not")
+    with sqlite3.connect(path) as file:
+        expect(file.execute("PRAGMA integrity_check").fetchone() == ("ok",), "the file is damaged")
+    file.close()
+    gateway = Gateway(f"--llm_gateway.ledger={path}", f"--rpc.keys={json.dumps(KEYS)}")
+    expect(cost("root") == 31, "it is not")
+
+
+@check("a ledger that cannot be opened leaves the gateway serving, and GetUsage is UNAVAILABLE")
+def _():
+    dead = Gateway("--llm_gateway.ledger=/proc/nowhere/accounts.db")
+    error = dead.refusal()
+    expect(error.code() == grpc.StatusCode.UNAVAILABLE and "calls to models go on" in error.details(), error)
+    expect("/proc" not in error.details(), "the text names a path")
+    expect(dead.stop() == 0, "it does not end cleanly")
+
+
+@check("without a file the accounts are in memory, and without keys anyone sees them")
+def _():
+    memory = Gateway()
+    answer = memory.usage(who="nobody", group_by=["USAGE_GROUP_CLIENT"])
+    expect(not answer.rows and answer.totals.calls == 0, answer)
+    expect(abs(answer.complete_until_ms - time.time() * 1000) < 60000, answer)
+    expect(memory.stop() == 0, "it does not end cleanly")
+
+
+gateway.stop()
+folder.cleanup()
+sys.exit(1 if failed else 0)
