@@ -13,15 +13,17 @@
  *     "start": "create_plan",                               // or a list
  *     "nodes": {
  *       "create_plan": {"kind": "remote", "address": "127.0.0.1:9000", "inputs": ["question"], "on": {"done": "work"}},
- *       "work":  {"kind": "each", "of": "plan", "as": "subtask", "graph": "sub", "into": "results", "on": {"done":
- * ["a", "b"]}}, "both":  {"kind": "noop", "join": ["a", "b"], "on": {"done": "end"}},     // once, when all of them
- * have come "last":  {"kind": "noop", "defer": true} },                               // when nothing else is due
+ *       "work": {"kind": "each", "of": "plan", "as": "subtask", "graph": "sub", "into": "results",
+ *                "on": {"done": ["a", "b"]}},
+ *       "both": {"kind": "noop", "join": ["a", "b"], "on": {"done": "end"}},  // once, when all of them have come
+ *       "last": {"kind": "noop", "defer": true} },                            // when nothing else is due
  *     "mode": "supersteps" | "dataflow", "recursion_limit": 100, "max_concurrency": 16, "timeout": "10m",
  *     "idle_timeout": "60s", "budget": {…}, "fail_fast": true, "error_node": "sorry", "memory": "fresh" | "thread",
  *     "interrupt_before": ["…"], "interrupt_after": ["…"], "graphs": { "sub": {… the same …} } }
  *
  * On a node: "inputs" (fields it gets; all where it is not said), "retry" {"attempts", "base", "max", "codes"},
- * "timeout", "idle_timeout", "visits" {"max", "then"}, "cache" {"ttl"}, "defer", "join". "end" ends the graph. */
+ * "timeout", "idle_timeout", "visits" {"max", "then"}, "cache" {"ttl"}, "defer", "join", "may_reach" (nodes that it
+ * sends to). "end" ends the graph, as does a node without "on". */
 #ifndef RENGA_ORCHESTRATOR_GRAPH_H
 #define RENGA_ORCHESTRATOR_GRAPH_H
 
@@ -51,6 +53,7 @@ struct field {
     const char *initial_json;  /* NULL: it is not there at first (lists begin empty, sums with 0) */
     const char *const *values; /* that a string may have; NULL: any */
     size_t value_count;
+    const char *description; /* NULL: none */
 };
 
 /* Where an outcome leads. `node_count` 0 is the end of the graph. */
@@ -78,6 +81,8 @@ struct node {
     size_t edge_count;
     const struct node **join; /* it is due once, when all of these have led to it; NULL: with each arrow */
     size_t join_count;
+    const struct node **may_reach; /* beside its arrows: by a send, or, of a sub-graph, by a jump out of it */
+    size_t may_reach_count;
     bool defer;
     struct node_retry retry;
     int64_t timeout_ms, idle_timeout_ms; /* 0: none */
@@ -102,6 +107,7 @@ struct graph {
     const struct field **input, **output;
     size_t input_count, output_count;
     bool dataflow, fail_fast, persistent; /* persistent: a sub-graph that remembers, per thread */
+    bool recursion_limited;               /* the document itself gives recursion_limit */
     const struct node *error_node;        /* NULL: none */
     const struct node **interrupt_before, **interrupt_after;
     size_t interrupt_before_count, interrupt_after_count;
@@ -109,12 +115,27 @@ struct graph {
     int64_t timeout_ms, idle_timeout_ms;
     struct graph_budget budget;
     const char *document_json; /* as it was read, without comments */
+
+    /* Private to graph.c: sorted by name. */
+    const struct field **fields_by_name;
+    const struct node **nodes_by_name;
 };
 
 /* NULL where there is none. */
 const struct field *graph_field(const struct graph *graph, const char *name);
 const struct node *graph_node(const struct graph *graph, const char *name);
-/* The arrow of an outcome; NULL where the node has none of that name. */
+/* The arrow of an outcome ("" is "done"); NULL where the node has none of that name. */
 const struct edge *node_edge(const struct node *node, const char *outcome);
+
+/* The same as graph_field, but NULL fails with NOT_FOUND that suggests the nearest name. */
+const struct field *graph_field_wanted(const struct graph *graph, const char *name, struct status *st);
+
+/* Whether the field may have this value. INVALID_ARGUMENT says what was given and what would be right, without the
+ * field's name: "must be a list of strings, not a number". */
+bool field_fits(const struct field *field, const cJSON *value, struct status *st);
+/* The same for one item of a list field. */
+bool field_item_fits(const struct field *field, const cJSON *item, struct status *st);
+/* "a list of strings" */
+const char *field_type_words(enum field_type type, bool list);
 
 #endif

@@ -53,7 +53,8 @@ struct node_kind {
     const char *name, *help;
     const struct node_parameter *parameters; /* ends with a NULL name; node->parameters is an array of node_argument */
     const char *const *outcomes;             /* ends with NULL; NULL: whatever the document has arrows for */
-    /* More that must hold, beyond the table; may be NULL. */
+    /* More that must hold, beyond the table; may be NULL. Runs when all graphs of the document are read. What is wrong
+     * with a parameter fails with fail_field and its name: the loader adds where it stands. */
     bool (*check)(const struct node *node, struct status *st);
 
     size_t size; /* of what a task of this kind needs beside: task_data */
@@ -66,6 +67,12 @@ struct node_kind {
 
 extern const struct node_kind *const node_kinds[]; /* NULL at the end (kinds.c) */
 const struct node_kind *node_kind_find(const char *name);
+
+/* What the document gives for a row of the kind's table. */
+static inline const union node_argument *node_argument(const struct node *node, size_t row)
+{
+    return (const union node_argument *)node->parameters + row;
+}
 
 /* ---- what a task has --------------------------------------------------------------------------------------------- */
 
