@@ -1,0 +1,45 @@
+/* What is asked of a graph while it runs: by name, and not by walking a thousand of them. */
+#include "graph.h"
+
+#include <string.h>
+
+const struct field *graph_field(const struct graph *graph, const char *name)
+{
+    size_t low = 0, high = graph->field_count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        int order = strcmp(name, graph->fields_by_name[middle]->name);
+        if (order == 0)
+            return graph->fields_by_name[middle];
+        if (order < 0)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return NULL;
+}
+
+const struct node *graph_node(const struct graph *graph, const char *name)
+{
+    size_t low = 0, high = graph->node_count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        int order = strcmp(name, graph->nodes_by_name[middle]->name);
+        if (order == 0)
+            return graph->nodes_by_name[middle];
+        if (order < 0)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return NULL;
+}
+
+const struct edge *node_edge(const struct node *node, const char *outcome)
+{
+    const char *wanted = outcome && *outcome ? outcome : "done";
+    for (size_t i = 0; i < node->edge_count; i++)
+        if (strcmp(node->edges[i].outcome, wanted) == 0)
+            return &node->edges[i];
+    return NULL;
+}
