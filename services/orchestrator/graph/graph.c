@@ -1,11 +1,22 @@
-/* What is asked of a graph while it runs: by name, and not by walking a thousand of them. */
+/* What is asked of a graph while it runs: by name, and not by walking a thousand of them. A graph that was put together
+ * by hand has nothing sorted, and is walked. */
 #include "graph.h"
 
 #include <string.h>
 
+static const struct field *walk_fields(const struct graph *graph, const char *name)
+{
+    for (size_t i = 0; i < graph->field_count; i++)
+        if (strcmp(graph->fields[i].name, name) == 0)
+            return &graph->fields[i];
+    return NULL;
+}
+
 const struct field *graph_field(const struct graph *graph, const char *name)
 {
     size_t low = 0, high = graph->field_count;
+    if (!graph->fields_by_name)
+        return walk_fields(graph, name);
     while (low < high) {
         size_t middle = (low + high) / 2;
         int order = strcmp(name, graph->fields_by_name[middle]->name);
@@ -19,9 +30,19 @@ const struct field *graph_field(const struct graph *graph, const char *name)
     return NULL;
 }
 
+static const struct node *walk_nodes(const struct graph *graph, const char *name)
+{
+    for (size_t i = 0; i < graph->node_count; i++)
+        if (strcmp(graph->nodes[i].name, name) == 0)
+            return &graph->nodes[i];
+    return NULL;
+}
+
 const struct node *graph_node(const struct graph *graph, const char *name)
 {
     size_t low = 0, high = graph->node_count;
+    if (!graph->nodes_by_name)
+        return walk_nodes(graph, name);
     while (low < high) {
         size_t middle = (low + high) / 2;
         int order = strcmp(name, graph->nodes_by_name[middle]->name);
