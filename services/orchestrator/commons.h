@@ -29,7 +29,6 @@ struct orchestrator {
     const struct config *config;
     struct metrics *metrics;
     pthread_mutex_t lock; /* of the opening */
-    bool recovered;
     char owner[129];
 
     struct loop *loops[LOOPS_MAX]; /* that have joined */

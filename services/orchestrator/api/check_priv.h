@@ -16,7 +16,7 @@ enum text_form {
 
 /* A string, or each of a list of strings. */
 struct text_rule {
-    const char *field; /* NULL ends the rows */
+    const char *field;                      /* NULL ends the rows */
     size_t offset, count_offset, count_max; /* the latter two of lists */
     size_t max;                             /* bytes */
     enum text_form form;

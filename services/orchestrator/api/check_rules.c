@@ -23,35 +23,38 @@
 #define CONCURRENCY_MAX   100000
 #define CHECKPOINTS_MAX   1000000
 
-#define OF(Type, name)             offsetof(Renga__V1__##Type, name)
-#define TEXT(Type, name, most, is) {.field = #name, .offset = OF(Type, name), .max = (most), .form = (is)}
+#define OF(Type, name) offsetof(Renga__V1__##Type, name)
+#define TEXT(Type, name, most, is)                                                                                     \
+    {                                                                                                                  \
+        .field = #name, .offset = OF(Type, name), .max = (most), .form = (is)                                          \
+    }
 #define NEEDED(Type, name, most)                                                                                       \
-    {.field = #name, .offset = OF(Type, name), .max = (most), .form = TEXT_ID, .required = true}
+    {                                                                                                                  \
+        .field = #name, .offset = OF(Type, name), .max = (most), .form = TEXT_ID, .required = true                     \
+    }
 #define TEXTS(Type, name, most_of_them, most)                                                                          \
-    {.field = #name,                                                                                                   \
-     .offset = OF(Type, name),                                                                                         \
-     .count_offset = OF(Type, n_##name),                                                                               \
-     .count_max = (most_of_them),                                                                                      \
-     .max = (most),                                                                                                    \
-     .form = TEXT_ID}
+    {                                                                                                                  \
+        .field = #name, .offset = OF(Type, name), .count_offset = OF(Type, n_##name), .count_max = (most_of_them),     \
+        .max = (most), .form = TEXT_ID                                                                                 \
+    }
 #define NUMBER(Type, name, low, high)                                                                                  \
-    {.field = #name, .offset = OF(Type, name), .wide = false, .min = (low), .max = (high)}
+    {                                                                                                                  \
+        .field = #name, .offset = OF(Type, name), .wide = false, .min = (low), .max = (high)                           \
+    }
 #define TIME(Type, name, low)                                                                                          \
-    {.field = #name, .offset = OF(Type, name), .wide = true, .min = (low), .max = INT64_MAX}
+    {                                                                                                                  \
+        .field = #name, .offset = OF(Type, name), .wide = true, .min = (low), .max = INT64_MAX                         \
+    }
 #define CHOICES(Type, name, most_of_them, descriptor)                                                                  \
-    {.field = #name,                                                                                                   \
-     .values = (descriptor),                                                                                           \
-     .offset = OF(Type, name),                                                                                         \
-     .count_offset = OF(Type, n_##name),                                                                               \
-     .count_max = (most_of_them),                                                                                      \
-     .not_zero = true}
+    {                                                                                                                  \
+        .field = #name, .values = (descriptor), .offset = OF(Type, name), .count_offset = OF(Type, n_##name),          \
+        .count_max = (most_of_them), .not_zero = true                                                                  \
+    }
 #define MAP(Type, name, most_of_them, key, value)                                                                      \
-    {.field = #name,                                                                                                   \
-     .offset = OF(Type, name),                                                                                         \
-     .count_offset = OF(Type, n_##name),                                                                               \
-     .count_max = (most_of_them),                                                                                      \
-     .key_max = (key),                                                                                                 \
-     .value_max = (value)}
+    {                                                                                                                  \
+        .field = #name, .offset = OF(Type, name), .count_offset = OF(Type, n_##name), .count_max = (most_of_them),     \
+        .key_max = (key), .value_max = (value)                                                                         \
+    }
 #define RULES(Type, kind) static const struct kind##_rule Type##_##kind##s[]
 
 /* ---- starting and going on --------------------------------------------------------------------------------------- */
@@ -306,17 +309,17 @@ RULES(ListThreadsRequest, choice) = {CHOICES(ListThreadsRequest, states, 8, &ren
 /* ---- all of them ------------------------------------------------------------------------------------------------- */
 
 const struct request_rules request_rules[] = {
-    {&renga__v1__start_run_request__descriptor, StartRunRequest_texts, StartRunRequest_numbers,
-     StartRunRequest_choices, StartRunRequest_maps, check_start},
+    {&renga__v1__start_run_request__descriptor, StartRunRequest_texts, StartRunRequest_numbers, StartRunRequest_choices,
+     StartRunRequest_maps, check_start},
     {&renga__v1__resume_run_request__descriptor, ResumeRunRequest_texts, ResumeRunRequest_numbers, NULL, NULL,
      check_resume},
     {&renga__v1__cancel_run_request__descriptor, CancelRunRequest_texts, NULL, NULL, NULL, NULL},
     {&renga__v1__migrate_run_request__descriptor, MigrateRunRequest_texts, NULL, NULL, MigrateRunRequest_maps, NULL},
-    {&renga__v1__watch_run_request__descriptor, WatchRunRequest_texts, WatchRunRequest_numbers,
-     WatchRunRequest_choices, NULL, check_watch},
+    {&renga__v1__watch_run_request__descriptor, WatchRunRequest_texts, WatchRunRequest_numbers, WatchRunRequest_choices,
+     NULL, check_watch},
     {&renga__v1__get_run_request__descriptor, GetRunRequest_texts, NULL, NULL, NULL, NULL},
-    {&renga__v1__list_runs_request__descriptor, ListRunsRequest_texts, ListRunsRequest_numbers,
-     ListRunsRequest_choices, ListRunsRequest_maps, NULL},
+    {&renga__v1__list_runs_request__descriptor, ListRunsRequest_texts, ListRunsRequest_numbers, ListRunsRequest_choices,
+     ListRunsRequest_maps, NULL},
     {&renga__v1__describe_agent_request__descriptor, DescribeAgentRequest_texts, NULL, NULL, NULL, NULL},
     {&renga__v1__get_state_request__descriptor, GetStateRequest_texts, NULL, NULL, NULL, NULL},
     {&renga__v1__update_state_request__descriptor, UpdateStateRequest_texts, NULL, NULL, NULL, check_update},

@@ -10,10 +10,10 @@
 
 #include <string.h>
 
-#define REMOTE_PARAMETERS_MAX ((size_t)64 << 10)       /* bytes, as RunNodeRequest.parameters_json */
-#define REMOTE_TOKEN_MAX      ((size_t)64 << 10)       /* bytes, as NodeToken.text */
-#define REMOTE_CHANNEL_MAX    64                       /* bytes, as NodeToken.channel */
-#define REMOTE_PROGRESS_MAX   ((size_t)64 << 10)       /* bytes, as RunNodeEvent.progress_json */
+#define REMOTE_PARAMETERS_MAX ((size_t)64 << 10)      /* bytes, as RunNodeRequest.parameters_json */
+#define REMOTE_TOKEN_MAX      ((size_t)64 << 10)      /* bytes, as NodeToken.text */
+#define REMOTE_CHANNEL_MAX    64                      /* bytes, as NodeToken.channel */
+#define REMOTE_PROGRESS_MAX   ((size_t)64 << 10)      /* bytes, as RunNodeEvent.progress_json */
 #define REMOTE_CALL_MAX_MS    (INT64_C(24) * 3600000) /* where the document sets no timeout */
 
 enum { REMOTE_ADDRESS, REMOTE_FUNCTION, REMOTE_STREAM, REMOTE_PARAMETERS };

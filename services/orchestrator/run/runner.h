@@ -89,7 +89,10 @@ struct watcher {
 void runner_watch(struct runner *runner, struct watcher *watcher);
 void runner_watch_pause(struct watcher *watcher);
 void runner_watch_resume(struct watcher *watcher);
-/* `came` does not run any more. */
+/* `came` does not run any more; also from within it. After the NULL at the end there is nothing to unwatch. */
 void runner_unwatch(struct watcher *watcher);
+/* What a heartbeat says: run, id of the last event that came (or that was there, where none has), state, nodes at
+ * work. */
+void runner_watch_look(const struct watcher *watcher, Renga__V1__RunEvent *event, Renga__V1__Heartbeat *heartbeat);
 
 #endif

@@ -1,0 +1,215 @@
+/* A stream of a run's events: the runner shows them, here they are chosen, paced and sent.
+ *
+ *      came ---> wanted? ---> sent ---> the window is full: the runner pauses, until the client has read
+ *        |                                  '--- nothing read for 60 s: RESOURCE_EXHAUSTED
+ *        '--- stopped, and nothing more to follow: the end
+ *      nothing came for a while: a heartbeat */
+#include "api.h"
+
+#include "rpc/rpc.h"
+#include "run/runner.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+
+#define HEARTBEAT_DEFAULT_MS 15000 /* as WatchRunRequest says */
+#define READER_PATIENCE_MS   60000 /* as WatchRun says */
+
+#define STOPPED_CASE RENGA__V1__RUN_EVENT__EVENT_STOPPED
+
+struct watch_call {
+    struct watcher watcher; /* first */
+    struct api *api;
+    struct rpc_call *call;
+    Renga__V1__RunEvent_Closure reply;
+    struct timer heartbeat, patience;
+    struct work burial;
+    int64_t heartbeat_ms;
+    uint32_t kinds; /* a bit a kind; 0: all */
+    bool paused, ended;
+    struct watch_call *next, **link;
+};
+
+/* ---- the end ----------------------------------------------------------------------------------------------------- */
+
+static void bury(struct work *work)
+{
+    free((char *)work - offsetof(struct watch_call, burial));
+}
+
+/* Once. Not freed at once: the runner may be about to return from `came`. */
+static void end(struct watch_call *self, const struct status *st)
+{
+    self->ended = true;
+    loop_disarm(self->api->loop, &self->heartbeat);
+    loop_disarm(self->api->loop, &self->patience);
+    *self->link = self->next;
+    if (self->next)
+        self->next->link = self->link;
+    if (st->code == OK)
+        self->reply(NULL, self->call);
+    else
+        rpc_fail(self->call, st);
+    self->burial.run = bury;
+    loop_defer(self->api->loop, &self->burial);
+}
+
+static void leave(struct watch_call *self, const struct status *st)
+{
+    runner_unwatch(&self->watcher);
+    end(self, st);
+}
+
+static void client_left(struct rpc_call *call, void *data)
+{
+    struct status st = {0};
+    fail(&st, CANCELLED, "the client has left");
+    leave(data, &st);
+}
+
+static void reader_sleeps(struct timer *timer)
+{
+    struct watch_call *self = (struct watch_call *)((char *)timer - offsetof(struct watch_call, patience));
+    struct status st = {0};
+    fail(&st, RESOURCE_EXHAUSTED, "nothing was read for %d s; come back with the last event_id you saw",
+         READER_PATIENCE_MS / 1000);
+    leave(self, &st);
+}
+
+void watches_end(struct api *api)
+{
+    struct status st = {0};
+    fail(&st, UNAVAILABLE, "the server is draining; come back with the last event_id you saw");
+    while (api->watches)
+        leave(api->watches, &st);
+}
+
+/* ---- sending ----------------------------------------------------------------------------------------------------- */
+
+static void rest(struct watch_call *self)
+{
+    loop_arm_after(self->api->loop, &self->heartbeat, self->heartbeat_ms);
+}
+
+static void send_event(struct watch_call *self, const Renga__V1__RunEvent *event)
+{
+    rest(self);
+    self->reply(event, self->call);
+    if (self->ended || self->paused || rpc_call_writable(self->call))
+        return;
+    self->paused = true;
+    runner_watch_pause(&self->watcher);
+    loop_arm_after(self->api->loop, &self->patience, READER_PATIENCE_MS);
+}
+
+static void writable(struct rpc_call *call, void *data)
+{
+    struct watch_call *self = data;
+    if (!self->paused)
+        return;
+    self->paused = false;
+    loop_disarm(self->api->loop, &self->patience);
+    runner_watch_resume(&self->watcher);
+}
+
+static void beat(struct timer *timer)
+{
+    struct watch_call *self = (struct watch_call *)((char *)timer - offsetof(struct watch_call, heartbeat));
+    Renga__V1__RunEvent event = RENGA__V1__RUN_EVENT__INIT;
+    Renga__V1__Heartbeat heartbeat = RENGA__V1__HEARTBEAT__INIT;
+    if (self->paused) {
+        rest(self);
+        return;
+    }
+    runner_watch_look(&self->watcher, &event, &heartbeat);
+    event.event_case = RENGA__V1__RUN_EVENT__EVENT_HEARTBEAT;
+    event.heartbeat = &heartbeat;
+    send_event(self, &event);
+}
+
+/* ---- choosing ---------------------------------------------------------------------------------------------------- */
+
+/* The kinds are numbered as the cases are, from the first on. */
+_Static_assert((int)STOPPED_CASE - (int)RENGA__V1__RUN_EVENT__EVENT_STARTED ==
+                   (int)RENGA__V1__RUN_EVENT_KIND__RUN_EVENT_KIND_STOPPED -
+                       (int)RENGA__V1__RUN_EVENT_KIND__RUN_EVENT_KIND_STARTED,
+               "kinds of events are numbered as the cases");
+static bool wanted(const struct watch_call *self, const Renga__V1__RunEvent *event)
+{
+    if (event->event_case == STOPPED_CASE)
+        return true;
+    if (self->watcher.request->skip_subgraphs && event->path[0])
+        return false;
+    unsigned kind = event->event_case - RENGA__V1__RUN_EVENT__EVENT_STARTED + 1;
+    return !self->kinds || self->kinds & 1u << kind;
+}
+
+static bool is_last(const struct watch_call *self, const Renga__V1__RunEvent *event)
+{
+    return event->event_case == STOPPED_CASE &&
+           (event->stopped->state != RENGA__V1__RUN_STATE__RUN_STATE_WAITING || !self->watcher.request->follow);
+}
+
+static void came(struct watcher *watcher, const Renga__V1__RunEvent *event)
+{
+    struct watch_call *self = (struct watch_call *)watcher;
+    if (self->ended)
+        return;
+    if (!event) {
+        end(self, &watcher->status);
+        return;
+    }
+    if (wanted(self, event))
+        send_event(self, event);
+    if (!self->ended && is_last(self, event))
+        leave(self, &(struct status){.code = OK});
+}
+
+static uint32_t kinds_of(const Renga__V1__WatchRunRequest *request)
+{
+    uint32_t kinds = 0;
+    for (size_t i = 0; i < request->n_kinds; i++)
+        kinds |= 1u << request->kinds[i];
+    return kinds;
+}
+
+/* ---- the beginning ----------------------------------------------------------------------------------------------- */
+
+void watch_begin(struct api *api, struct rpc_call *call, const Renga__V1__WatchRunRequest *request,
+                 Renga__V1__RunEvent_Closure reply)
+{
+    if (!api_enter(api, call, &request->base))
+        return;
+    if (api->draining) {
+        rpc_fail_with(call, UNAVAILABLE, "the server is draining");
+        return;
+    }
+    struct watch_call *self = calloc(1, sizeof *self);
+    if (!self) {
+        rpc_fail_with(call, RESOURCE_EXHAUSTED, "no memory for the stream");
+        return;
+    }
+    *self = (struct watch_call){
+        .watcher = {.loop = api->loop,
+                    .tenant = rpc_call_principal(call)->tenant,
+                    .request = request,
+                    .came = came,
+                    .owner = self},
+        .heartbeat.expired = beat,
+        .patience.expired = reader_sleeps,
+        .api = api,
+        .call = call,
+        .reply = reply,
+        .heartbeat_ms = request->heartbeat_ms ? request->heartbeat_ms : HEARTBEAT_DEFAULT_MS,
+        .kinds = kinds_of(request),
+        .next = api->watches,
+        .link = &api->watches,
+    };
+    if (self->next)
+        self->next->link = &self->next;
+    api->watches = self;
+    rpc_call_on_writable(call, writable, self);
+    runner_watch(api->orchestrator->runner, &self->watcher);
+    rest(self);
+    rpc_call_on_cancel(call, client_left, self);
+}
