@@ -342,6 +342,10 @@ bool agent_read(struct agent *agent, const struct json_document *document, const
         good = for_each_draft(&in, check_draft) && nested;
     }
     good = good && list_graphs(&in);
+    size_t unseen = in.faults > AGENT_FAULTS_MAX ? in.faults - AGENT_FAULTS_MAX : 0;
+    in.faults = 0;
+    if (unseen)
+        fault(&in, NULL, "there are %zu more; these are the first %d", unseen, AGENT_FAULTS_MAX);
     if (in.no_memory)
         good = fault(&in, NULL, "no memory for this document");
     free(in.drafts);
