@@ -23,7 +23,7 @@ from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "rpc"))
-from checks import check, expect, finish, wait_until  # noqa: E402,F401
+from checks import Broken, check, expect, finish, wait_until  # noqa: E402,F401
 
 BIN = os.environ["RENGA_BIN"]
 SLOW = 5 if os.environ.get("RENGA_SANITIZE") else 1  # sanitizers take their time
@@ -268,12 +268,16 @@ def agent(name, document):
     before = {known.name: known.graph_version for known in api.ask("ListAgents").agents}
     api.signal(signal.SIGHUP)
 
+    problems = []
+
     def loaded():
         answer = api.ask("ListAgents")
-        for problem in answer.problems:
-            expect(problem.agent != name, f"{problem.file}:{problem.line}: {problem.message}")
+        problems[:] = [f"{p.file}:{p.line}: {p.message}" for p in answer.problems if p.agent == name]
         return any(known.name == name and known.graph_version != before.get(name) for known in answer.agents)
-    wait_until(loaded, f"'{name}' is not loaded", 5 * SLOW)
+    try:
+        wait_until(loaded, f"'{name}' is not loaded", 3 * SLOW)
+    except Broken as broken:
+        raise Broken(f"{broken}: {problems}") from None
 
 
 # ---- what is expected ------------------------------------------------------------------------------------------------
