@@ -145,8 +145,12 @@ void orchestrator_leave(struct orchestrator **orchestrator_pointer)
 {
     struct orchestrator *orchestrator = *orchestrator_pointer;
     *orchestrator_pointer = NULL;
-    if (--orchestrator->members == 0)
-        destroy(&orchestrator);
+    if (--orchestrator->members)
+        return;
+    struct loop *loop = loop_current();
+    loop_leave(loop); /* the runner goes through all loops */
+    destroy(&orchestrator);
+    loop_enter(loop);
 }
 
 /* ---- the store and the runner ------------------------------------------------------------------------------------ */
