@@ -41,6 +41,7 @@ struct write_source {
     size_t update_size;
     char *const *overwrite_fields, *const *clear_fields;
     size_t overwrite_count, clear_count;
+    uint64_t seed; /* of the ids that messages without one get, so that a log can be read again; 0: drawn */
 };
 bool write_parse(const struct graph *graph, const struct write_source *source, struct arena *arena, struct write *write,
                  struct status *st);
