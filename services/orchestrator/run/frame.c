@@ -134,12 +134,36 @@ void frame_clear_due(struct frame *frame)
     frame->due = frame->last_due = NULL;
 }
 
+static void leave_lists(struct frame *frame)
+{
+    struct run *run = frame_run(frame);
+    if (!run)
+        return;
+    for (struct frame **link = &run->dirty; *link; link = &(*link)->dirty_next)
+        if (*link == frame) {
+            *link = frame->dirty_next;
+            break;
+        }
+    struct frame *last = NULL;
+    for (struct frame **link = &run->to_begin; *link;) {
+        if (*link == frame) {
+            *link = frame->begin_next;
+            continue;
+        }
+        last = *link;
+        link = &(*link)->begin_next;
+    }
+    run->last_to_begin = last;
+}
+
 void frame_destroy(struct frame **frame_pointer)
 {
     struct frame *frame = *frame_pointer;
     if (!frame)
         return;
     *frame_pointer = NULL;
+    if (frame->is_dirty || frame->awaits)
+        leave_lists(frame);
     frame_clear_due(frame);
     if (!frame->memory)
         state_destroy(&frame->state);
@@ -170,7 +194,6 @@ struct due *frame_add_due(struct frame *frame, const struct node *node)
 
 void frame_start(struct frame *frame)
 {
-    struct status ignored = {0};
     frame_clear_due(frame);
     memset(frame->visits, 0, frame->graph->node_count * sizeof *frame->visits);
     memset(frame->deferred, 0, frame->graph->node_count * sizeof *frame->deferred);
@@ -179,6 +202,6 @@ void frame_start(struct frame *frame)
     frame->after_count = 0;
     frame->phase = FRAME_RESTS;
     for (size_t i = 0; i < frame->graph->start.node_count; i++)
-        route_to(frame, frame->graph->start.nodes[i], &ignored);
-    route_deferred(frame, &ignored);
+        route_to(frame, frame->graph->start.nodes[i]);
+    route_deferred(frame);
 }

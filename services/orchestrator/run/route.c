@@ -33,30 +33,36 @@ static bool stands_before(const struct frame *frame, const struct node *node)
            is_named(node->name, run->request->interrupt_before, run->request->n_interrupt_before);
 }
 
-static bool visit(struct frame *frame, const struct node *node, unsigned depth, struct status *st)
+static void add(struct frame *frame, const struct node *node, bool overrun)
 {
-    if (node->visits_max && frame->visits[node->index] >= node->visits_max) {
-        if (!node->visits_then || depth == ROUTE_CHAIN_MAX)
-            return fail(st, RESOURCE_EXHAUSTED, "node '%s' of '%s' was due %u times and its \"visits\" allow no more",
-                        node->name, frame->graph->name, node->visits_max);
-        for (size_t i = 0; i < node->visits_then->node_count; i++)
-            if (!visit(frame, node->visits_then->nodes[i], depth + 1, st))
-                return false;
-        return true;
-    }
-    if (is_due_by_arrow(frame, node))
-        return true;
-    frame->visits[node->index]++;
-    frame_add_due(frame, node)->stands_before = stands_before(frame, node);
-    return true;
+    struct status ignored;
+    struct due *due = frame_add_due(frame, node);
+    due->stands_before = stands_before(frame, node);
+    due->overrun = overrun;
+    if (frame->graph->dataflow && (node->kind->is_each || node->kind->is_graph))
+        branches_prepare(due, &ignored); /* the state goes on meanwhile; what fails here fails again when it begins */
 }
 
-bool route_to(struct frame *frame, const struct node *node, struct status *st)
+static void visit(struct frame *frame, const struct node *node, unsigned depth)
 {
-    if (!node->defer)
-        return visit(frame, node, 0, st);
-    frame->deferred[node->index] = true;
-    return true;
+    if (is_due_by_arrow(frame, node))
+        return;
+    bool overrun = node->visits_max && frame->visits[node->index] >= node->visits_max;
+    if (!overrun || !node->visits_then || depth == ROUTE_CHAIN_MAX) {
+        frame->visits[node->index]++;
+        add(frame, node, overrun);
+        return;
+    }
+    for (size_t i = 0; i < node->visits_then->node_count; i++)
+        visit(frame, node->visits_then->nodes[i], depth + 1);
+}
+
+void route_to(struct frame *frame, const struct node *node)
+{
+    if (node->defer)
+        frame->deferred[node->index] = true;
+    else
+        visit(frame, node, 0);
 }
 
 static bool joins(const struct node *node, const struct node *from)
@@ -67,7 +73,7 @@ static bool joins(const struct node *node, const struct node *from)
     return false;
 }
 
-static bool arrive(struct frame *frame, const struct node *node, const struct node *from, struct status *st)
+static void arrive(struct frame *frame, const struct node *node, const struct node *from)
 {
     size_t count = frame->graph->node_count;
     if (!frame->arrived)
@@ -76,21 +82,19 @@ static bool arrive(struct frame *frame, const struct node *node, const struct no
     arrived[from->index] = true;
     for (size_t i = 0; i < node->join_count; i++)
         if (!arrived[node->join[i]->index])
-            return true;
+            return;
     for (size_t i = 0; i < node->join_count; i++)
         arrived[node->join[i]->index] = false;
-    return route_to(frame, node, st);
+    route_to(frame, node);
 }
 
-bool route_edge(struct frame *frame, const struct node *from, const struct edge *edge, struct status *st)
+void route_edge(struct frame *frame, const struct node *from, const struct edge *edge)
 {
-    for (size_t i = 0; edge && i < edge->node_count; i++) {
-        const struct node *node = edge->nodes[i];
-        bool good = node->join && joins(node, from) ? arrive(frame, node, from, st) : route_to(frame, node, st);
-        if (!good)
-            return false;
-    }
-    return true;
+    for (size_t i = 0; edge && i < edge->node_count; i++)
+        if (edge->nodes[i]->join && joins(edge->nodes[i], from))
+            arrive(frame, edge->nodes[i], from);
+        else
+            route_to(frame, edge->nodes[i]);
 }
 
 static uint32_t sent_before(const struct frame *frame, const struct node *node)
@@ -102,7 +106,7 @@ static uint32_t sent_before(const struct frame *frame, const struct node *node)
     return count;
 }
 
-static bool route_sends(struct frame *frame, const Response *response)
+static void route_sends(struct frame *frame, const Response *response)
 {
     const struct node *last = NULL;
     uint32_t branch = 0;
@@ -118,36 +122,32 @@ static bool route_sends(struct frame *frame, const Response *response)
         due->branch = branch;
         due->input = need(arena_strdup(frame->arena, *input ? input : "{}"));
         due->stands_before = stands_before(frame, node);
-        frame->visits[node->index] += branch == 0;
     }
-    return true;
 }
 
-bool route_outcome(struct frame *frame, const struct due *due, struct status *st)
+void route_outcome(struct frame *frame, const struct due *due)
 {
-    if (due->state == DUE_FAILED) /* goes on at the error node */
-        return route_to(frame, frame->graph->error_node, st);
-    const Response *response = due->response;
-    if (due->node->kind->is_graph && due->branch_count && due->branches[0].frame && due->branches[0].frame->jump)
-        return route_to(frame, graph_node(frame->graph, due->branches[0].frame->jump->goto_parent), st);
-    return route_edge(frame, due->node, node_edge(due->node, response->outcome), st) && route_sends(frame, response);
+    if (due->state == DUE_FAILED) { /* goes on at the error node */
+        route_to(frame, frame->graph->error_node);
+        return;
+    }
+    if (due->jump) {
+        const struct node *target = graph_node(frame->graph, due->jump->goto_parent);
+        if (target)
+            route_to(frame, target);
+        return;
+    }
+    route_edge(frame, due->node, node_edge(due->node, due->response->outcome));
+    route_sends(frame, due->response);
 }
 
-bool route_deferred(struct frame *frame, struct status *st)
+void route_deferred(struct frame *frame)
 {
-    for (size_t i = 0; !frame->due && i < frame->graph->node_count; i++) {
-        /* All of them that were deferred at this time are due together. */
-        bool any = false;
-        for (size_t j = i; j < frame->graph->node_count; j++) {
-            if (!frame->deferred[j])
-                continue;
-            frame->deferred[j] = false;
-            any = true;
-            if (!visit(frame, &frame->graph->nodes[j], 0, st))
-                return false;
-        }
-        if (!any)
-            break;
+    if (frame->due)
+        return;
+    for (size_t i = 0; i < frame->graph->node_count; i++) { /* all that are deferred now are due together */
+        if (frame->deferred[i])
+            visit(frame, &frame->graph->nodes[i], 0);
+        frame->deferred[i] = false;
     }
-    return true;
 }

@@ -111,10 +111,11 @@ struct thread {
     size_t since_snapshot;     /* bytes of records since */
     size_t snapshot_size;
     unsigned steps_since;
+    uint64_t parent; /* the checkpoint that the next run builds on, where it is not the head */
     uint32_t event_number;     /* of the next event since the last record */
-    bool unasked;              /* what is filling need not be on disk yet: nobody was told */
-    bool wants_snapshot;
+    bool pending; /* its row of what is pending is there */
     struct loader *loader;
+    struct audience *audiences; /* by run */
 };
 
 /* ---- runs -------------------------------------------------------------------------------------------------------- */
@@ -160,19 +161,20 @@ struct run {
     unsigned working_max;
     struct due *ready_first, *ready_last;
     struct due *openers_first, *openers_last;
-    struct frame *dirty, *to_begin;
+    struct frame *dirty, *to_begin, *last_to_begin;
     struct timer limit, idle_limit;
     int64_t idle_ms;
     Renga__V1__StopReason stopping; /* no more tasks are begun; why */
+    int stopping_code;
     char stopping_text[STATUS_TEXT_MAX];
-    struct frame *limited; /* reached its recursion limit */
     struct arena shown_arena;
     Renga__V1__ShownEvent **shown;
     int64_t *shown_ms;
     size_t shown_count, shown_bytes;
+    Renga__V1__NodeFailure **new_failures; /* for the next change */
+    size_t new_failure_count;
     struct errand *waiters;       /* until it has stopped */
     struct errand *quiet_waiters; /* until it has stopped and all tasks have ended */
-    struct audience *audience;
 };
 
 /* ---- graphs at work ---------------------------------------------------------------------------------------------- */
@@ -225,10 +227,13 @@ struct due {
     struct task *task;
     struct timer rest;
     struct branch *branches;
-    size_t branch_count, opened, settled; /* settled: ended or stopped */
+    size_t branch_count, opened, settled, hint; /* settled: ended or stopped */
     char *items;                          /* of each: the list as it was when the node began: JSON texts, one behind the other */
     size_t *item_ends;
-    struct due *next, *queue_next;
+    Response *jump; /* of a graph that was left by a jump */
+    bool overrun;   /* was due more often than it may: fails when it begins */
+    bool queued, opens, fresh;
+    struct due *next, *queue_next, *opener_next, *fresh_next;
 };
 
 enum frame_phase { FRAME_RESTS, FRAME_TO_BEGIN, FRAME_AT_WORK, FRAME_STOPPED, FRAME_ENDED };
@@ -250,18 +255,23 @@ struct frame {
     const struct node **after;
     size_t after_count;
     enum frame_phase phase;
-    bool is_dirty, fails_fast;
+    bool is_dirty, awaits;
+    struct due *fresh, *last_fresh; /* ended, and not in the log yet */
     uint64_t record; /* that has to be on disk before its next step */
     struct frame *dirty_next, *begin_next;
-    char *goto_update; /* of a jump to the parent */
     Response *jump;    /* in the arena of the parent's frame */
     struct arena *arena, arenas[2];
 };
 
 /* fold.c: what records do to what lasts. Live and when a thread is loaded. */
+/* The same without what counts records; `record->run` is set. */
+bool fold_parts(struct thread *thread, const Record *record, uint64_t number, struct status *st);
 bool fold_record(struct thread *thread, const Record *record, uint64_t number, struct status *st);
 bool fold_step(struct frame *frame, struct due *only, struct status *st);
+bool due_read_write(struct due *due, struct status *st);
+struct question *question_find(struct thread *thread, const char *id);
 void fold_resumed(struct frame *frame, bool recovered);
+void fold_changed_fields(struct run *run, const Renga__V1__RunChanged *changed, int64_t now_ms);
 void fold_changed(struct run *run, const Renga__V1__RunChanged *changed, int64_t now_ms);
 bool fold_went_to_work(struct run *run, bool keeps_due, uint64_t number, int64_t now_ms, struct status *st);
 struct run *fold_begun(struct thread *thread, const Renga__V1__RunBegun *begun, uint32_t number, uint64_t record,
@@ -287,10 +297,10 @@ uint64_t frame_seed(const struct frame *frame);
 uint64_t due_seed(const struct due *due);
 
 /* route.c: what is due next. */
-bool route_outcome(struct frame *frame, const struct due *due, struct status *st);
-bool route_edge(struct frame *frame, const struct node *from, const struct edge *edge, struct status *st);
-bool route_deferred(struct frame *frame, struct status *st);
-bool route_to(struct frame *frame, const struct node *node, struct status *st);
+void route_outcome(struct frame *frame, const struct due *due);
+void route_edge(struct frame *frame, const struct node *from, const struct edge *edge);
+void route_deferred(struct frame *frame);
+void route_to(struct frame *frame, const struct node *node);
 
 /* branches.c: each and graph. */
 bool branches_prepare(struct due *due, struct status *st);
@@ -301,13 +311,18 @@ bool branches_gather(struct due *due, struct status *st);
 
 /* step.c: what is done next. */
 void frame_begin(struct frame *frame);
+void frame_await(struct frame *frame);
 void frame_enqueue(struct frame *frame);
 void frame_touch(struct frame *frame); /* look at it again soon */
 void run_pump(struct run *run);
 void due_finished(struct due *due);
 void due_stop(struct due *due); /* takes it out of work, back to pending */
 void frame_stop(struct frame *frame);
+void frame_drain(struct frame *frame);
+void branches_look(struct due *due);
+void due_again(struct due *due); /* after its rest */
 void thread_tidy(struct thread *thread);
+void thread_begin_steps(struct thread *thread);
 
 /* task.c: attempts. */
 void task_begin(struct due *due);
@@ -321,12 +336,16 @@ void run_change(struct run *run, Renga__V1__RunState state, Renga__V1__StopReaso
 void run_halt(struct run *run); /* takes all its tasks out of work */
 void run_root_stopped(struct run *run);
 void run_alive(struct run *run);
-void run_task_gone(struct run *run);
+void run_loose_ended(struct run *run);
+Renga__V1__Budget *run_budget_message(const struct run *run, struct arena *arena);
+void run_shown_start(struct due *due);
+void run_shown(struct due *due, const Renga__V1__NodeRetried *retried, const char *progress);
+void run_token(struct due *due, const char *text, const char *channel);
 int64_t run_worked_ms(const struct run *run);
 bool run_is_open(const struct run *run); /* queued or at work */
 void run_next(struct thread *thread);
 void run_free(struct run *run);
-bool run_budget_left(struct run *run, Renga__V1__StopReason *reason);
+bool run_budget_left(struct run *run); /* else it comes to an end */
 const struct graph *run_graph(const struct run *run);
 unsigned run_recursion_limit(const struct run *run);
 
@@ -346,11 +365,16 @@ Renga__V1__Interrupt *question_message(struct arena *arena, const struct frame *
 
 /* thread.c */
 struct thread *thread_get(struct home *home, const char *tenant, const char *id);
+void thread_begin_run(struct thread *thread, struct run *run);
 struct thread *thread_new(struct home *home, const char *tenant, const char *id); /* in no table: to be rebuilt */
 void thread_free(struct thread *thread);
 void thread_serve(struct thread *thread); /* errands that wait, if it can */
 void thread_settle(struct thread *thread); /* idle, or to be forgotten */
 void thread_break(struct thread *thread, const struct status *why);
+void thread_keep(struct thread *thread, const Renga__V1__Retention *retention);
+void thread_take_agent(struct thread *thread, struct agent *agent);
+struct agent *thread_agent_for(struct thread *thread, const char *version); /* held; NULL where it is not in memory */
+void thread_unqueue(struct thread *thread, struct run *run);
 void thread_adopt(struct thread *thread, struct thread *from); /* takes over the graph part of a rebuilt one */
 
 /* load.c: a thread from its log, up to a record (0: all). `loaded` runs once, later. */
@@ -359,26 +383,28 @@ struct loader {
     uint64_t upto;
     void (*loaded)(struct loader *loader);
     void *owner;
-    struct status status; /* OK; NOT_FOUND: there is nothing */
-    struct store_scan scan;
+    struct status status; /* OK, also where there is nothing: then the thread does not exist */
+
+    /* Private. */
+    struct store_scan scan, bundle;
     struct arena arena;
     uint64_t from;
-    const struct store_row *rows;
-    size_t row, row_count;
-    bool more;
+    size_t row, wanted;
+    bool scanned;
     const Renga__V1__ThreadSnapshot *snapshot;
-    void (*with_agent)(struct loader *loader, struct agent *agent);
-    const char *agent_name, *version;
+    struct agent *held[8];
+    size_t held_count;
 };
 void loader_start(struct loader *loader);
+bool snapshot_possible(const struct thread *thread);
 bool snapshot_write(const struct thread *thread, struct buffer *out);
-bool snapshot_read(struct thread *thread, const Renga__V1__ThreadSnapshot *snapshot, struct agent *agent, uint64_t number,
-                   struct status *st);
+bool snapshot_read(struct thread *thread, const Renga__V1__ThreadSnapshot *snapshot, uint64_t number, struct status *st);
 
 /* commit.c: the thread's log. */
 uint64_t log_append(struct thread *thread, struct run *run, Record *record);
 struct store_batch *log_batch(struct thread *thread); /* what is filling: for rows beside the record */
 void log_await(struct thread *thread, struct errand *errand); /* answered when what is filling is on disk */
+void commit_drop(struct commit **commit, const struct status *why);
 void log_flush(struct thread *thread);
 void log_write_rows(struct run *run);
 void log_write_thread(struct thread *thread);
@@ -402,7 +428,7 @@ void audience_recorded(struct run *run, const Record *record, uint64_t number);
 void audience_committed(struct thread *thread);
 void audience_broken(struct thread *thread);
 bool audience_listens(const struct run *run);
-void audience_free(struct run *run);
+void audience_ended(struct thread *thread, const struct status *why);
 
 /* events.c: the events that a record stands for. */
 struct event_reader {
@@ -423,6 +449,8 @@ static inline char *unconst(const char *text)
 {
     return (char *)(uintptr_t)(text ? text : "");
 }
+/* Whether an answer fits the JSON Schema of its question; without an answer, whether the schema is one. */
+bool question_schema_fits(const char *schema, const char *answer, struct status *st);
 int64_t wall_ms(void);
 void *need(void *memory); /* memory that must be there: else the process ends */
 void text_cut_copy(char *to, size_t room, const char *text);

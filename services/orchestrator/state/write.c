@@ -357,3 +357,8 @@ bool write_initial(const struct field *field, struct arena *arena, struct field_
     bool good = take_field(&reading, write);
     return json_pull_end(&reading.in) && good;
 }
+
+size_t write_field_index(const struct write *write, size_t index)
+{
+    return write->fields[index].field->index;
+}
