@@ -10,7 +10,19 @@
 #include "base/arena.h"
 #include "base/buffer.h"
 
+#include <stdatomic.h>
+
+#define AGENTS_MAX        1000                /* as ListAgents shows them */
+#define AGENT_GRAPHS_MAX  64                  /* its own included, as DescribeAgent shows them */
+#define AGENT_NESTING_MAX 12                  /* sub-graphs within each other: NodePosition.path has 1,024 bytes */
+#define AGENT_FILE_MAX    ((size_t)1 << 20)   /* bytes of graph.json, and of a prompt */
+#define AGENT_BUNDLE_MAX  ((size_t)3 << 20)   /* bytes of all together: it is kept as one value */
+#define AGENT_PROMPTS_MAX 1000                /* files */
+#define AGENT_FAULTS_MAX  100                 /* shown of one agent */
+#define MERMAID_BYTES_MAX ((size_t)256 << 10) /* as GraphDescription.mermaid */
+
 struct agents;
+struct prompt;
 
 struct agent {
     const char *name, *description;
@@ -20,23 +32,26 @@ struct agent {
     const struct graph *const *graphs; /* all, its own first */
     size_t graph_count;
     const char *bundle_json; /* graph.json and every prompt in one JSON text: what the version is the hash of */
+    size_t bundle_size;
 
-    /* Private to agents.c. */
+    /* Private to the room. */
+    const struct prompt *prompts;
+    size_t prompt_count;
     struct arena arena;
-    unsigned holders;
+    atomic_uint holders;
     struct agent *next;
 };
 
 /* What is wrong with a document: one line a fault, as ListAgents shows it. */
 struct agent_problem {
     const char *agent, *file; /* the folder's name; the file within it */
-    int line;                 /* 0: the whole file */
-    const char *message;
-    struct agent_problem *next;
+    int line, column;         /* 0: the whole file */
+    const char *message;      /* without them */
+    const struct agent_problem *next;
 };
 
-/* Loads every sub-folder of the folders that has a graph.json; later folders win. Faulty ones become problems; others
- * still load. Fails only where memory is out. */
+/* Loads every sub-folder of the folders that has a graph.json; of two with one name the later folder's. Faulty ones
+ * become problems, and are logged; others still load. Fails only where memory is out. */
 struct agents *agents_create(const char *const *folders, size_t count, struct status *st);
 void agents_destroy(struct agents **agents);
 /* Reads everything again (SIGHUP). A faulty document leaves the agent as it was. Any thread. */
@@ -51,7 +66,7 @@ void agent_release(struct agents *agents, struct agent *agent);
 /* An agent from a bundle that was kept; held. Its version is the hash of the bundle. */
 struct agent *agents_of_bundle(struct agents *agents, const char *bundle, size_t size, struct status *st);
 
-/* All current ones by name; `each` runs under the lock and does not wait. */
+/* All current ones by name, and the problems; both run under the lock and do not wait; either may be NULL. */
 void agents_each(struct agents *agents, void (*each)(const struct agent *agent, void *data),
                  void (*problem)(const struct agent_problem *problem, void *data), void *data);
 
