@@ -6,8 +6,8 @@
 
 #include <stdlib.h>
 
-enum { EACH_OF, EACH_AS, EACH_GRAPH, EACH_INTO };   /* the rows of nodes/each.c */
-enum { GRAPH_GRAPH, GRAPH_IN, GRAPH_OUT };          /* of nodes/graph.c */
+enum { EACH_OF, EACH_AS, EACH_GRAPH, EACH_INTO }; /* the rows of nodes/each.c */
+enum { GRAPH_GRAPH, GRAPH_IN, GRAPH_OUT };        /* of nodes/graph.c */
 
 #define ITEMS_MAX    ((size_t)64 << 20) /* bytes of a list, of what branches put out */
 #define BRANCHES_MAX 100000
@@ -17,7 +17,8 @@ static const struct graph *inner_graph(const struct node *node)
     return node_argument(node, node->kind->is_each ? EACH_GRAPH : GRAPH_GRAPH)->graph;
 }
 
-/* ---- what they are given ------------------------------------------------------------------------------------------ */
+/* ---- what they are given ------------------------------------------------------------------------------------------
+ */
 
 static bool take_list(struct due *due, struct buffer *items, size_t **ends, size_t *count)
 {
@@ -105,11 +106,11 @@ bool branches_prepare(struct due *due, struct status *st)
                          inner->input_count, &items);
         due->item_ends[0] = items.length;
     }
-    bool good = !items.failed || fail(st, RESOURCE_EXHAUSTED, "node '%s' is given more than %zu bytes", due->node->name,
-                                      ITEMS_MAX);
+    bool good = !items.failed ||
+                fail(st, RESOURCE_EXHAUSTED, "node '%s' is given more than %zu bytes", due->node->name, ITEMS_MAX);
     if (good && count > BRANCHES_MAX)
-        good = fail(st, RESOURCE_EXHAUSTED, "node '%s' has %zu branches; at most %d are allowed", due->node->name, count,
-                    BRANCHES_MAX);
+        good = fail(st, RESOURCE_EXHAUSTED, "node '%s' has %zu branches; at most %d are allowed", due->node->name,
+                    count, BRANCHES_MAX);
     due->items = buffer_take(&items, NULL);
     due->branches = good ? need(calloc(count + 1, sizeof *due->branches)) : NULL;
     due->branch_count = good ? count : 0;
@@ -135,8 +136,10 @@ static bool give(struct frame *frame, struct due *due, size_t item, struct statu
     } else {
         buffer_append(&input, due->items + start, size);
     }
-    struct write_source source = {
-        .node = due->node->name, .update_json = buffer_text(&input), .update_size = input.length, .seed = frame_seed(frame) | 1};
+    struct write_source source = {.node = due->node->name,
+                                  .update_json = buffer_text(&input),
+                                  .update_size = input.length,
+                                  .seed = frame_seed(frame) | 1};
     bool good = write_parse(frame->graph, &source, &arena, &write, st) &&
                 (!write.count || state_reduce(frame->state, &write, 1, &delta, NULL, st));
     buffer_fini(&input);
@@ -161,7 +164,8 @@ struct frame *branch_open(struct due *due, size_t item, struct status *st)
     return frame;
 }
 
-/* ---- what they give ----------------------------------------------------------------------------------------------- */
+/* ---- what they give -----------------------------------------------------------------------------------------------
+ */
 
 static void keep_output(struct branch *branch, struct due *due, const struct frame *frame)
 {

@@ -37,7 +37,8 @@ struct store_batch *log_batch(struct thread *thread)
     return &filling(thread)->batch;
 }
 
-/* ---- records ------------------------------------------------------------------------------------------------------ */
+/* ---- records ------------------------------------------------------------------------------------------------------
+ */
 
 static void put_packed(struct thread *thread, const struct key *key, const ProtobufCMessage *message, size_t *size)
 {
@@ -92,7 +93,8 @@ uint64_t log_append(struct thread *thread, struct run *run, Record *record)
     return number;
 }
 
-/* ---- rows beside them --------------------------------------------------------------------------------------------- */
+/* ---- rows beside them ---------------------------------------------------------------------------------------------
+ */
 
 void log_write_thread(struct thread *thread)
 {
@@ -157,11 +159,12 @@ static bool wants_snapshot(const struct thread *thread)
     unsigned every = thread->home->runner->options.snapshot_every;
     size_t most = thread->snapshot_size > SNAPSHOT_BYTES_MIN ? thread->snapshot_size : SNAPSHOT_BYTES_MIN;
     /* Not by steps alone: snapshots shall not take more than the records between them. */
-    return thread->since_snapshot > most ||
-           (thread->steps_since >= (every ? every : SNAPSHOT_EVERY) && thread->since_snapshot * 2 > thread->snapshot_size);
+    return thread->since_snapshot > most || (thread->steps_since >= (every ? every : SNAPSHOT_EVERY) &&
+                                             thread->since_snapshot * 2 > thread->snapshot_size);
 }
 
-/* ---- on disk ------------------------------------------------------------------------------------------------------ */
+/* ---- on disk ------------------------------------------------------------------------------------------------------
+ */
 
 void log_await(struct thread *thread, struct errand *errand)
 {

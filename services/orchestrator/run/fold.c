@@ -95,7 +95,8 @@ static bool fold_results(struct thread *thread, const Renga__V1__StepResults *re
     return *frame != NULL;
 }
 
-/* ---- a step that ended -------------------------------------------------------------------------------------------- */
+/* ---- a step that ended --------------------------------------------------------------------------------------------
+ */
 
 static bool reduce(struct frame *frame, struct due *first, struct due *only, struct status *st)
 {
@@ -222,7 +223,8 @@ static bool fold_recorded_step(struct thread *thread, const Record *record, uint
     return true;
 }
 
-/* ---- answers, and going on ---------------------------------------------------------------------------------------- */
+/* ---- answers, and going on ----------------------------------------------------------------------------------------
+ */
 
 static struct question *find_question(struct frame *frame, const char *id)
 {
@@ -307,7 +309,8 @@ static bool fold_goes_on(struct thread *thread, const Renga__V1__RunGoesOn *goes
     return true;
 }
 
-/* ---- the life of runs --------------------------------------------------------------------------------------------- */
+/* ---- the life of runs ---------------------------------------------------------------------------------------------
+ */
 
 /* Writes that do not go together are not kept: their nodes run again. */
 static void drop_finished(struct frame *frame)
@@ -369,6 +372,8 @@ struct run *fold_begun(struct thread *thread, const Renga__V1__RunBegun *begun, 
     thread->exists = true;
     if (!thread->created_ms)
         thread->created_ms = now_ms;
+    if (thread->listed)
+        home_add_run(thread->home, run);
     if (run->request->retention)
         thread_keep(thread, run->request->retention);
     return run;
@@ -441,7 +446,8 @@ bool fold_went_to_work(struct run *run, bool keeps_due, uint64_t number, int64_t
     return true;
 }
 
-/* ---- by hand ------------------------------------------------------------------------------------------------------ */
+/* ---- by hand ------------------------------------------------------------------------------------------------------
+ */
 
 bool fold_update(struct thread *thread, const Renga__V1__HandUpdate *update, uint64_t number, int64_t now_ms,
                  struct status *st)
@@ -473,7 +479,9 @@ bool fold_update(struct thread *thread, const Renga__V1__HandUpdate *update, uin
     if (node) {
         frame_clear_due(frame);
         frame->after_count = 0;
-        const struct edge *edge = node_edge(node, *request->outcome ? request->outcome : node->edge_count == 1 ? node->edges[0].outcome : "done");
+        const struct edge *edge = node_edge(node, *request->outcome       ? request->outcome
+                                                  : node->edge_count == 1 ? node->edges[0].outcome
+                                                                          : "done");
         route_edge(frame, node, edge);
         route_deferred(frame);
     }
@@ -482,7 +490,8 @@ bool fold_update(struct thread *thread, const Renga__V1__HandUpdate *update, uin
     return true;
 }
 
-/* ---- a record ----------------------------------------------------------------------------------------------------- */
+/* ---- a record -----------------------------------------------------------------------------------------------------
+ */
 
 bool fold_parts(struct thread *thread, const Record *record, uint64_t number, struct status *st)
 {

@@ -7,8 +7,8 @@
 
 #define SCHEMA_MEMORY ((size_t)8 << 20)
 
-static void make_id(char id[ID_MAX], const char *prefix, const struct frame *frame, int64_t step, const struct node *node,
-                    uint32_t branch, const char *key)
+static void make_id(char id[ID_MAX], const char *prefix, const struct frame *frame, int64_t step,
+                    const struct node *node, uint32_t branch, const char *key)
 {
     uint64_t numbers[] = {(uint64_t)step, node->index, branch};
     id_make_hashed(id, prefix, id_hash_text(id_hash(frame_seed(frame), numbers, sizeof numbers), key));
@@ -56,10 +56,10 @@ void question_each(struct frame *frame, struct interrupt_visit *visit)
     for (struct due *due = frame->due; due; due = due->next) {
         if (due->stands_before && !due->has_leave && !frame->after_count)
             visit->came(visit, frame, due->node, due, NULL, RENGA__V1__INTERRUPT_KIND__INTERRUPT_KIND_BEFORE);
-        for (struct question *question = due->questions; question && due->state == DUE_WAITING; question = question->next)
+        for (struct question *question = due->questions; question && due->state == DUE_WAITING;
+             question = question->next)
             if (!question->answer)
-                visit->came(visit, frame, due->node, due, question,
-                            RENGA__V1__INTERRUPT_KIND__INTERRUPT_KIND_QUESTION);
+                visit->came(visit, frame, due->node, due, question, RENGA__V1__INTERRUPT_KIND__INTERRUPT_KIND_QUESTION);
         for (size_t i = 0; i < due->branch_count; i++)
             if (due->branches[i].frame)
                 question_each(due->branches[i].frame, visit);
@@ -109,5 +109,7 @@ bool question_schema_fits(const char *schema, const char *answer, struct status 
     arena_fini(&arena);
     cJSON_Delete(tree);
     cJSON_Delete(value);
-    return good || fail(st, INVALID_ARGUMENT, answer ? "the answer does not fit its question: %s" : "the answer's schema is none: %s", why.text);
+    return good ||
+           fail(st, INVALID_ARGUMENT,
+                answer ? "the answer does not fit its question: %s" : "the answer's schema is none: %s", why.text);
 }

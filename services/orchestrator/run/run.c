@@ -16,7 +16,8 @@
 #define RUNNING RENGA__V1__RUN_STATE__RUN_STATE_RUNNING
 #define WAITING RENGA__V1__RUN_STATE__RUN_STATE_WAITING
 
-/* ---- limits ------------------------------------------------------------------------------------------------------- */
+/* ---- limits -------------------------------------------------------------------------------------------------------
+ */
 
 const struct graph *run_graph(const struct run *run)
 {
@@ -124,9 +125,11 @@ bool run_budget_left(struct run *run)
         Renga__V1__StopReason reason;
         const char *what;
     } rows[] = {
-        {most.model_calls, run->usage.model_calls, RENGA__V1__STOP_REASON__STOP_REASON_BUDGET_MODEL_CALLS, "calls to models"},
+        {most.model_calls, run->usage.model_calls, RENGA__V1__STOP_REASON__STOP_REASON_BUDGET_MODEL_CALLS,
+         "calls to models"},
         {most.tokens, tokens_of(run), RENGA__V1__STOP_REASON__STOP_REASON_BUDGET_TOKENS, "tokens"},
-        {most.tool_calls, run->usage.tool_calls, RENGA__V1__STOP_REASON__STOP_REASON_BUDGET_TOOL_CALLS, "calls to tools"},
+        {most.tool_calls, run->usage.tool_calls, RENGA__V1__STOP_REASON__STOP_REASON_BUDGET_TOOL_CALLS,
+         "calls to tools"},
         {most.duration_ms, most.duration_ms < 0 ? 0 : run_worked_ms(run),
          RENGA__V1__STOP_REASON__STOP_REASON_BUDGET_DURATION, "milliseconds"},
         {most.cost_micros, run->usage.cost_micros, RENGA__V1__STOP_REASON__STOP_REASON_BUDGET_COST, "micro-USD"},
@@ -172,7 +175,8 @@ void run_alive(struct run *run)
         loop_arm_after(run->thread->home->loop, &run->idle_limit, run->idle_ms);
 }
 
-/* ---- work --------------------------------------------------------------------------------------------------------- */
+/* ---- work ---------------------------------------------------------------------------------------------------------
+ */
 
 static void begin_spell(struct run *run)
 {
@@ -234,9 +238,10 @@ void run_go(struct run *run)
         return;
     }
     log_append(thread, run, &record);
-    if (thread->parent || other_version)
+    if (thread->parent || thread->rolls_back || other_version)
         log_snapshot_now(thread);
     thread->parent = 0;
+    thread->rolls_back = false;
     await_root(run);
 }
 
@@ -293,18 +298,27 @@ void run_halt(struct run *run)
     run->dirty = NULL;
 }
 
-/* ---- its end ------------------------------------------------------------------------------------------------------ */
+/* ---- its end ------------------------------------------------------------------------------------------------------
+ */
+
+static void answer_all(struct run *run, struct errand **list)
+{
+    struct thread *thread = run->thread;
+    while (*list) {
+        struct errand *errand = *list;
+        *list = errand->next;
+        errand->waits_on = NULL;
+        errand_complete(errand, run);
+        log_await(thread, errand);
+    }
+}
 
 void run_loose_ended(struct run *run)
 {
     run->loose--;
     run_pump(run);
-    while (!run->loose && run->quiet_waiters) {
-        struct errand *errand = run->quiet_waiters;
-        run->quiet_waiters = errand->next;
-        log_await(run->thread, errand);
-        log_flush(run->thread);
-    }
+    if (!run->loose && !run_is_open(run))
+        answer_all(run, &run->quiet_waiters);
 }
 
 static void gather_failures(struct run *run, struct frame *frame, Renga__V1__NodeFailure **list, size_t *count,
@@ -391,8 +405,8 @@ static void stop_waiting(struct run *run)
         run_change(run, WAITING, RENGA__V1__STOP_REASON__STOP_REASON_INTERRUPT_BEFORE, 0, "stands before %u node%s",
                    before, before == 1 ? "" : "s");
     else if (after)
-        run_change(run, WAITING, RENGA__V1__STOP_REASON__STOP_REASON_INTERRUPT_AFTER, 0, "stands after %u node%s", after,
-                   after == 1 ? "" : "s");
+        run_change(run, WAITING, RENGA__V1__STOP_REASON__STOP_REASON_INTERRUPT_AFTER, 0, "stands after %u node%s",
+                   after, after == 1 ? "" : "s");
     else
         run_change(run, RENGA__V1__RUN_STATE__RUN_STATE_FAILED, RENGA__V1__STOP_REASON__STOP_REASON_INTERNAL, INTERNAL,
                    "nothing is at work, and nothing is waited for");
@@ -421,16 +435,8 @@ void run_root_stopped(struct run *run)
         stop_waiting(run);
 }
 
-static void answer_all(struct thread *thread, struct errand **list)
-{
-    while (*list) {
-        struct errand *errand = *list;
-        *list = errand->next;
-        log_await(thread, errand);
-    }
-}
-
-void run_change(struct run *run, Renga__V1__RunState state, Renga__V1__StopReason reason, int code, const char *format, ...)
+void run_change(struct run *run, Renga__V1__RunState state, Renga__V1__StopReason reason, int code, const char *format,
+                ...)
 {
     char text[STOP_TEXT_MAX];
     va_list arguments;
@@ -453,9 +459,9 @@ void run_change(struct run *run, Renga__V1__RunState state, Renga__V1__StopReaso
     fold_changed(run, &changed, wall_ms());
     log_append(thread, run, &record);
     log_write_rows(run);
-    answer_all(thread, &run->waiters);
+    answer_all(run, &run->waiters);
     if (!run->loose)
-        answer_all(thread, &run->quiet_waiters);
+        answer_all(run, &run->quiet_waiters);
     bool was_last = run == thread->run;
     if (!was_last && run->ended_ms)
         thread_unqueue(thread, run);
@@ -479,10 +485,12 @@ void run_next(struct thread *thread)
 void run_free(struct run *run)
 {
     struct thread *thread = run->thread;
+    if (run->in_home)
+        home_remove_run(thread->home, run);
     if (run->agent)
         agent_release(thread->home->runner->options.agents, run->agent);
-    answer_all(thread, &run->waiters);
-    answer_all(thread, &run->quiet_waiters);
+    answer_all(run, &run->waiters);
+    answer_all(run, &run->quiet_waiters);
     free(run->shown);
     free(run->shown_ms);
     arena_fini(&run->shown_arena);

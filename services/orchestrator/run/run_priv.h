@@ -25,18 +25,18 @@
 typedef Renga__V1__LogRecord Record; /* generated from a proto */
 typedef Renga__V1__RunNodeResponse Response;
 
-#define FRAME_MEMORY_MAX     ((size_t)1 << 30)  /* bytes of a step: results, inputs of branches */
-#define RECORD_MEMORY_MAX    ((size_t)256 << 20) /* bytes, of one that is unpacked */
-#define RUN_MEMORY_MAX       ((size_t)64 << 20) /* bytes of a run's request and its failures */
-#define FRAME_DEPTH_MAX      16                 /* graphs within each other */
-#define EVENT_NUMBER_BITS    20
-#define EVENTS_SHOWN_MAX     4096 /* provisional events kept for one record; more make a record of their own */
-#define SHOWN_BYTES_MAX      ((size_t)1 << 20)
-#define THREADS_IDLE_MAX     1024               /* of a home, kept in memory although nothing happens there */
-#define OUTPUT_ROW_MAX       ((size_t)16 << 10) /* bytes; a longer output is read from the thread's log */
-#define TENANT_MAX           128
-#define THREAD_MAX           128
-#define PATH_MAX_BYTES       1024
+#define FRAME_MEMORY_MAX  ((size_t)1 << 30)   /* bytes of a step: results, inputs of branches */
+#define RECORD_MEMORY_MAX ((size_t)256 << 20) /* bytes, of one that is unpacked */
+#define RUN_MEMORY_MAX    ((size_t)64 << 20)  /* bytes of a run's request and its failures */
+#define FRAME_DEPTH_MAX   16                  /* graphs within each other */
+#define EVENT_NUMBER_BITS 20
+#define EVENTS_SHOWN_MAX  4096 /* provisional events kept for one record; more make a record of their own */
+#define SHOWN_BYTES_MAX   ((size_t)1 << 20)
+#define THREADS_IDLE_MAX  1024               /* of a home, kept in memory although nothing happens there */
+#define OUTPUT_ROW_MAX    ((size_t)16 << 10) /* bytes; a longer output is read from the thread's log */
+#define TENANT_MAX        128
+#define THREAD_MAX        128
+#define PATH_MAX_BYTES    1024
 
 struct home;
 struct thread;
@@ -63,10 +63,14 @@ struct home {
     size_t room, count;
     struct thread *idle_first, *idle_last; /* the longest idle first */
     size_t idle_count;
-    struct agent_note *notes; /* bundles that are in the store */
-    struct task *spare;       /* tasks for reuse */
-    unsigned spare_count;
+    struct run **runs; /* those of its threads, by id */
+    size_t run_room, run_count;
+    struct bundle_note *bundles; /* versions whose documents are in the store */
 };
+
+struct run *home_find_run(struct home *home, const char *tenant, const char *id);
+void home_add_run(struct home *home, struct run *run);
+void home_remove_run(struct home *home, struct run *run);
 
 /* ---- threads ----------------------------------------------------------------------------------------------------- */
 
@@ -82,10 +86,10 @@ struct memory { /* the state of a sub-graph that remembers */
 struct thread {
     struct home *home;
     char *tenant, *id;
-    uint64_t place; /* id_of_place */
+    uint64_t place;      /* id_of_place */
     struct thread *next; /* in the table */
     struct thread *idle_next, *idle_previous;
-    bool idle;
+    bool idle, listed; /* listed: in the table */
     enum thread_phase phase;
     unsigned holds; /* pending loads, watchers, loose tasks: not to be freed */
 
@@ -106,14 +110,16 @@ struct thread {
 
     /* The writer. */
     struct commit *filling, *flying;
-    uint64_t committed;        /* number of the last record on disk */
-    uint64_t snapshot;         /* number of the record of the last snapshot */
-    size_t since_snapshot;     /* bytes of records since */
+    uint64_t committed;    /* number of the last record on disk */
+    uint64_t snapshot;     /* number of the record of the last snapshot */
+    size_t since_snapshot; /* bytes of records since */
     size_t snapshot_size;
     unsigned steps_since;
-    uint64_t parent; /* the checkpoint that the next run builds on, where it is not the head */
-    uint32_t event_number;     /* of the next event since the last record */
-    bool pending; /* its row of what is pending is there */
+    uint64_t rollback_to; /* the checkpoint that the next run begins on; 0: the head, or nothing where it rolls back */
+    bool rolls_back;
+    uint64_t parent;       /* the checkpoint that the next run builds on, where it is not the head */
+    uint32_t event_number; /* of the next event since the last record */
+    bool pending;          /* its row of what is pending is there */
     struct loader *loader;
     struct audience *audiences; /* by run */
 };
@@ -128,6 +134,8 @@ struct failed_node { /* for Run.failures */
 struct run {
     struct thread *thread;
     struct run *next; /* in the queue */
+    struct run *home_next;
+    bool in_home;
     uint32_t number;
     struct arena arena;
     char id[ID_MAX];
@@ -156,7 +164,7 @@ struct run {
     const char *owner;
 
     /* At work. */
-    int64_t spell_ns; /* when the present spell of work began; 0: not at work */
+    int64_t spell_ns;        /* when the present spell of work began; 0: not at work */
     unsigned working, loose; /* tasks that count; tasks that do not any more, but have not ended */
     unsigned working_max;
     struct due *ready_first, *ready_last;
@@ -228,7 +236,7 @@ struct due {
     struct timer rest;
     struct branch *branches;
     size_t branch_count, opened, settled, hint; /* settled: ended or stopped */
-    char *items;                          /* of each: the list as it was when the node began: JSON texts, one behind the other */
+    char *items; /* of each: the list as it was when the node began: JSON texts, one behind the other */
     size_t *item_ends;
     Response *jump; /* of a graph that was left by a jump */
     bool overrun;   /* was due more often than it may: fails when it begins */
@@ -257,9 +265,9 @@ struct frame {
     enum frame_phase phase;
     bool is_dirty, awaits;
     struct due *fresh, *last_fresh; /* ended, and not in the log yet */
-    uint64_t record; /* that has to be on disk before its next step */
+    uint64_t record;                /* that has to be on disk before its next step */
     struct frame *dirty_next, *begin_next;
-    Response *jump;    /* in the arena of the parent's frame */
+    Response *jump; /* in the arena of the parent's frame */
     struct arena *arena, arenas[2];
 };
 
@@ -354,8 +362,8 @@ bool question_ask(struct due *due, const Response *response, int64_t now_ms);
 size_t question_open_count(const struct due *due);
 /* Every interrupt that is open in the thread: a question, or where it stands (then `question` is NULL). */
 struct interrupt_visit {
-    void (*came)(struct interrupt_visit *visit, const struct frame *frame, const struct node *node, const struct due *due,
-                 struct question *question, Renga__V1__InterruptKind kind);
+    void (*came)(struct interrupt_visit *visit, const struct frame *frame, const struct node *node,
+                 const struct due *due, struct question *question, Renga__V1__InterruptKind kind);
     void *data;
 };
 void question_each(struct frame *frame, struct interrupt_visit *visit);
@@ -368,13 +376,16 @@ struct thread *thread_get(struct home *home, const char *tenant, const char *id)
 void thread_begin_run(struct thread *thread, struct run *run);
 struct thread *thread_new(struct home *home, const char *tenant, const char *id); /* in no table: to be rebuilt */
 void thread_free(struct thread *thread);
-void thread_serve(struct thread *thread); /* errands that wait, if it can */
+void thread_serve(struct thread *thread);  /* errands that wait, if it can */
 void thread_settle(struct thread *thread); /* idle, or to be forgotten */
 void thread_break(struct thread *thread, const struct status *why);
 void thread_keep(struct thread *thread, const Renga__V1__Retention *retention);
 void thread_take_agent(struct thread *thread, struct agent *agent);
 struct agent *thread_agent_for(struct thread *thread, const char *version); /* held; NULL where it is not in memory */
 void thread_unqueue(struct thread *thread, struct run *run);
+void thread_rebuild(struct thread *thread, uint64_t upto, void (*done)(struct loader *loader), void *owner);
+void thread_unhold(struct thread *thread); /* the errand that had it for itself is done */
+void thread_forget(struct thread *thread, const struct status *why);
 void thread_adopt(struct thread *thread, struct thread *from); /* takes over the graph part of a rebuilt one */
 
 /* load.c: a thread from its log, up to a record (0: all). `loaded` runs once, later. */
@@ -392,17 +403,19 @@ struct loader {
     size_t row, wanted;
     bool scanned;
     const Renga__V1__ThreadSnapshot *snapshot;
+    char missing[72]; /* the version that was asked for last */
     struct agent *held[8];
     size_t held_count;
 };
 void loader_start(struct loader *loader);
 bool snapshot_possible(const struct thread *thread);
 bool snapshot_write(const struct thread *thread, struct buffer *out);
-bool snapshot_read(struct thread *thread, const Renga__V1__ThreadSnapshot *snapshot, uint64_t number, struct status *st);
+bool snapshot_read(struct thread *thread, const Renga__V1__ThreadSnapshot *snapshot, uint64_t number,
+                   struct status *st);
 
 /* commit.c: the thread's log. */
 uint64_t log_append(struct thread *thread, struct run *run, Record *record);
-struct store_batch *log_batch(struct thread *thread); /* what is filling: for rows beside the record */
+struct store_batch *log_batch(struct thread *thread);         /* what is filling: for rows beside the record */
 void log_await(struct thread *thread, struct errand *errand); /* answered when what is filling is on disk */
 void commit_drop(struct commit **commit, const struct status *why);
 void log_flush(struct thread *thread);
@@ -416,18 +429,36 @@ Renga__V1__Thread *answer_thread(struct arena *arena, const struct thread *threa
 void *message_copy(struct arena *arena, const ProtobufCMessage *message);
 void *message_read(struct arena *arena, const ProtobufCMessageDescriptor *type, struct store_bytes bytes,
                    struct status *st);
+void errand_serve(struct errand *errand, struct thread *thread);
 void errand_answer(struct errand *errand);
 void errand_fail(struct errand *errand, const struct status *st, const char *reason);
 bool errand_refuse(struct errand *errand, const char *reason, enum status_code code, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 void errand_done(struct errand *errand, struct thread *thread, void *response); /* when what is filling is on disk */
 
+void errand_start(struct errand *errand, struct thread *thread);
+void errand_resume(struct errand *errand, struct thread *thread);
+struct home *home_of_place(struct runner *runner, uint64_t place);
+void errand_read_run(struct errand *errand, struct home *home); /* its row; then it is served */
+/* True where it is not a repetition, as far as is known; else it is looked up, and served or answered later. */
+bool errand_is_new(struct errand *errand, struct thread *thread, const char *request_id);
+void errand_remember(struct errand *errand, struct thread *thread, const char *request_id, const char *run_id,
+                     uint64_t checkpoint);
+void errand_repeat_thread(struct errand *errand, struct thread *thread, const Renga__V1__RequestRow *row);
+bool home_knows_bundle(struct home *home, const char *version); /* from now on it does */
+void errand_serve_history(struct errand *errand, struct thread *thread);
+void errand_list(struct errand *errand);
+void errand_complete(struct errand *errand, const struct run *run); /* its answer: the run as it stands */
+void errand_wait(struct errand *errand, struct run *run, bool wait);
+/* The row of its run, where the run is in memory no more. */
+struct run *errand_run(struct errand *errand, struct thread *thread, const char *run_id);
+bool thread_busy(const struct thread *thread);
+
 /* watch.c: who looks on. */
-void audience_shown(struct run *run, const Renga__V1__RunEvent *event, bool passing);
+void audience_shown(struct run *run, const Renga__V1__ShownEvent *event);
+void audience_token(struct due *due, uint32_t number, const char *text, const char *channel);
 void audience_recorded(struct run *run, const Record *record, uint64_t number);
 void audience_committed(struct thread *thread);
-void audience_broken(struct thread *thread);
-bool audience_listens(const struct run *run);
 void audience_ended(struct thread *thread, const struct status *why);
 
 /* events.c: the events that a record stands for. */

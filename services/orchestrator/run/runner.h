@@ -18,8 +18,10 @@
 
 #include "renga/v1/orchestrator.pb-c.h"
 
+struct home;
 struct loop;
 struct orchestrator;
+struct run;
 struct runner;
 
 struct runner_options {
@@ -57,7 +59,11 @@ struct errand {
 
     /* The runner's. */
     struct runner *runner;
-    struct work coming, going;
+    struct work coming, going, leaving;
+    struct home *home;
+    const char *thread_id, *run_id; /* whom it is about: one of them */
+    struct run *waits_on;
+    bool repeated, checked, leaves, is_back;
     struct errand *next;
     void *place;
 };

@@ -8,7 +8,8 @@
 
 #define INNER_SHOWN_MAX 4096 /* bytes of what a sub-graph wrote, in the record of its node */
 
-/* ---- what begins -------------------------------------------------------------------------------------------------- */
+/* ---- what begins --------------------------------------------------------------------------------------------------
+ */
 
 void frame_touch(struct frame *frame)
 {
@@ -252,7 +253,8 @@ void run_pump(struct run *run)
     }
 }
 
-/* ---- what ends ---------------------------------------------------------------------------------------------------- */
+/* ---- what ends ----------------------------------------------------------------------------------------------------
+ */
 
 void due_finished(struct due *due)
 {
@@ -364,7 +366,8 @@ static void frame_stopped(struct frame *frame)
     branches_look(due);
 }
 
-/* ---- what is recorded --------------------------------------------------------------------------------------------- */
+/* ---- what is recorded ---------------------------------------------------------------------------------------------
+ */
 
 /* Room for one record, until it is appended. */
 struct notes {
@@ -530,7 +533,8 @@ static void record_step(struct frame *frame, struct due *only)
     arena_fini(&notes.arena);
 }
 
-/* ---- a look at a frame -------------------------------------------------------------------------------------------- */
+/* ---- a look at a frame --------------------------------------------------------------------------------------------
+ */
 
 static bool is_soft(const struct due *due)
 {

@@ -35,7 +35,8 @@ struct task {
     _Alignas(16) char data[];
 };
 
-/* ---- what a task has ---------------------------------------------------------------------------------------------- */
+/* ---- what a task has ----------------------------------------------------------------------------------------------
+ */
 
 const struct node *task_node(const struct task *task)
 {
@@ -142,7 +143,7 @@ const Renga__V1__RunNodeRequest *task_request(struct task *task)
     request->position = position(task);
     request->attempt = (int32_t)task->due->attempts;
     request->idempotency_key = need(arena_strdup(&task->arena, key));
-    request->labels = run->request->labels;
+    request->labels = (Renga__V1__RunNodeRequest__LabelsEntry **)run->request->labels; /* maps of one form */
     request->n_labels = run->request->n_labels;
     if (task->deadline_ns != TIME_NEVER)
         request->deadline_ms = wall_ms() + (task->deadline_ns - clock_now_ns()) / NS_PER_MS;
@@ -151,7 +152,8 @@ const Renga__V1__RunNodeRequest *task_request(struct task *task)
     return request;
 }
 
-/* ---- life --------------------------------------------------------------------------------------------------------- */
+/* ---- life ---------------------------------------------------------------------------------------------------------
+ */
 
 static void free_if_done(struct task *task)
 {
@@ -209,7 +211,8 @@ void task_drop(struct due *due)
     free_if_done(task);
 }
 
-/* ---- failure ------------------------------------------------------------------------------------------------------ */
+/* ---- failure ------------------------------------------------------------------------------------------------------
+ */
 
 static int64_t rest_ms(const struct due *due, const struct status *st)
 {
@@ -234,7 +237,8 @@ static void attempt_failed(struct due *due, const struct status *st, bool final)
     text_cut_copy(message, sizeof message, st->text);
     due->code = (int)st->code;
     due->message = need(arena_strdup(due->frame->arena, message));
-    bool again = !final && !run->stopping && due->tries < due->node->retry.attempts && due->node->retry.codes >> st->code & 1;
+    bool again =
+        !final && !run->stopping && due->tries < due->node->retry.attempts && due->node->retry.codes >> st->code & 1;
     if (!again) {
         due->state = DUE_FAILED;
         due_finished(due);
@@ -285,7 +289,8 @@ static void idle_limit_passed(struct timer *timer)
     timed_out(task, "gave no sign of life for", task->node->idle_timeout_ms);
 }
 
-/* ---- success ------------------------------------------------------------------------------------------------------ */
+/* ---- success ------------------------------------------------------------------------------------------------------
+ */
 
 static bool check_json(const char *what, const char *text, size_t most, char first, struct status *st)
 {
@@ -307,8 +312,8 @@ static bool check_sends(const struct due *due, const Response *response, struct 
     for (size_t i = 0; i < response->n_sends; i++) {
         const Renga__V1__NodeSend *send = response->sends[i];
         if (!graph_node(due->frame->graph, send->node))
-            return fail(st, INVALID_ARGUMENT, "sends[%zu]: the graph '%s' has no node '%.64s'", i, due->frame->graph->name,
-                        send->node);
+            return fail(st, INVALID_ARGUMENT, "sends[%zu]: the graph '%s' has no node '%.64s'", i,
+                        due->frame->graph->name, send->node);
         if (*send->input_json && !check_json("the input of a send", send->input_json, SEND_MAX, '{', st))
             return false;
     }
@@ -318,7 +323,8 @@ static bool check_sends(const struct due *due, const Response *response, struct 
 static bool check_interrupts(const Response *response, struct status *st)
 {
     if (response->n_interrupts > INTERRUPTS_MAX)
-        return fail(st, INVALID_ARGUMENT, "%zu questions; at most %d are allowed", response->n_interrupts, INTERRUPTS_MAX);
+        return fail(st, INVALID_ARGUMENT, "%zu questions; at most %d are allowed", response->n_interrupts,
+                    INTERRUPTS_MAX);
     for (size_t i = 0; i < response->n_interrupts; i++) {
         const Renga__V1__NodeInterrupt *asked = response->interrupts[i];
         if (!*asked->key || strlen(asked->key) > GRAPH_NAME_MAX)
@@ -365,8 +371,8 @@ static bool check_response(const struct due *due, const Response *response, stru
     if (response->n_interrupts)
         return check_interrupts(response, st);
     if (strlen(response->update_json) > UPDATE_MAX)
-        return fail(st, INVALID_ARGUMENT, "an update of %zu bytes; at most %d are allowed", strlen(response->update_json),
-                    UPDATE_MAX);
+        return fail(st, INVALID_ARGUMENT, "an update of %zu bytes; at most %d are allowed",
+                    strlen(response->update_json), UPDATE_MAX);
     return check_outcome(due, response, st) && check_jump(due, response, st) && check_sends(due, response, st);
 }
 
@@ -463,7 +469,8 @@ void task_alive(struct task *task)
     run_alive(frame_run(task->due->frame));
 }
 
-/* ---- an attempt begins -------------------------------------------------------------------------------------------- */
+/* ---- an attempt begins --------------------------------------------------------------------------------------------
+ */
 
 static void arm_limits(struct task *task)
 {
