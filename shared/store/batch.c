@@ -3,8 +3,9 @@
 
 #include <stdio.h>
 
-#define ARENA_MAX ((size_t)STORE_BATCH_MAX * 2) /* bytes; many small operations cost more than their keys and values   \
-                                                 */
+#define ARENA_MAX                                                                                                      \
+    ((size_t)STORE_BATCH_MAX * 2) /* bytes; many small operations cost more than their keys and values                 \
+                                   */
 
 #define KEY_SHOWN 24 /* bytes of a key in an error */
 

@@ -13,11 +13,11 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#define LOG_LONG     4096  /* pages: the thread begins */
-#define LOG_TOO_LONG 65536 /* pages: the thread does not keep up, the writer does it all itself */
-#define LEFT_FEW     256   /* pages that the writer copies without being felt */
-#define ROUNDS_MAX   4     /* under a load where ever more is left */
-#define CACHE_KIB    64    /* copying uses none */
+#define LOG_LONG     16384  /* pages: the thread begins */
+#define LOG_TOO_LONG 131072 /* pages: the thread does not keep up, the writer does it all itself */
+#define LEFT_FEW     256    /* pages that the writer copies without being felt */
+#define ROUNDS_MAX   4      /* under a load where ever more is left */
+#define CACHE_KIB    64     /* copying uses none */
 
 struct checkpoint {
     struct sqlite3 *connection;

@@ -2,6 +2,8 @@
  * on the file itself would be dropped with any descriptor of it that this process closes (POSIX). */
 #include "store/sqlite_file.h"
 
+#include "store/sqlite_log.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -15,8 +17,8 @@
 #define APPLICATION  0x52656e67 /* "Reng", in the file's header */
 #define VERSION      1          /* of the tables */
 #define PAGE_BYTES   4096
-#define BUSY_MS      1000       /* patience with a person's own connection that writes */
-#define WAL_KEPT_MAX "67108864" /* bytes; a log that grew beyond is cut back when it begins anew */
+#define BUSY_MS      1000        /* patience with a person's own connection that writes */
+#define WAL_KEPT_MAX "268435456" /* bytes; a log that grew beyond is cut back when it begins anew */
 
 #define STRING(number)  STRING_(number)
 #define STRING_(number) #number
@@ -128,7 +130,10 @@ void sqlite_file_close(struct sqlite_file *file)
 
 bool sqlite_file_connect(const struct sqlite_file *file, struct sqlite3 **connection, int cache_kib, struct status *st)
 {
-    if (sqlite3_open_v2(file->path, connection, CONNECT_FLAGS, NULL) != SQLITE_OK)
+    const char *vfs = sqlite_log_vfs(st);
+    if (vfs == NULL)
+        return false;
+    if (sqlite3_open_v2(file->path, connection, CONNECT_FLAGS, vfs) != SQLITE_OK)
         return sqlite_failed(*connection, st);
     sqlite3_busy_timeout(*connection, BUSY_MS);
     sqlite3_db_config(*connection, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);

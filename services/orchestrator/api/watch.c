@@ -1,19 +1,23 @@
 /* A stream of a run's events: the runner shows them, here they are chosen, paced and sent.
  *
+ *      GetRun: is it there, how does it stand, what was its last event ---> runner_watch
+ *
  *      came ---> wanted? ---> sent ---> the window is full: the runner pauses, until the client has read
  *        |                                  '--- nothing read for 60 s: RESOURCE_EXHAUSTED
  *        '--- stopped, and nothing more to follow: the end
  *      nothing came for a while: a heartbeat */
 #include "api.h"
 
+#include "base/clock.h"
 #include "rpc/rpc.h"
 #include "run/runner.h"
 
 #include <stddef.h>
 #include <stdlib.h>
 
-#define HEARTBEAT_DEFAULT_MS 15000 /* as WatchRunRequest says */
-#define READER_PATIENCE_MS   60000 /* as WatchRun says */
+#define HEARTBEAT_DEFAULT_MS 15000              /* as WatchRunRequest says */
+#define READER_PATIENCE_MS   60000              /* as WatchRun says */
+#define LOOK_MEMORY_MAX      ((size_t)16 << 20) /* bytes of the run that is looked at: its output, its questions */
 
 #define STOPPED_CASE RENGA__V1__RUN_EVENT__EVENT_STOPPED
 
@@ -22,11 +26,17 @@ struct watch_call {
     struct api *api;
     struct rpc_call *call;
     Renga__V1__RunEvent_Closure reply;
+    struct errand look; /* before the watching */
+    struct arena looked_at;
+    Renga__V1__GetRunRequest get;
+    Renga__V1__WatchRunRequest request;
     struct timer heartbeat, patience;
     struct work burial;
-    int64_t heartbeat_ms;
+    int64_t heartbeat_ms, last_event_id;
+    Renga__V1__RunState state;
+    int32_t nodes_running;
     uint32_t kinds; /* a bit a kind; 0: all */
-    bool paused, ended;
+    bool looking, watching, paused, ended;
     struct watch_call *next, **link;
 };
 
@@ -37,7 +47,7 @@ static void bury(struct work *work)
     free((char *)work - offsetof(struct watch_call, burial));
 }
 
-/* Once. Not freed at once: the runner may be about to return from `came`. */
+/* Once. Not freed at once: the runner may be about to return from `came`, or still has the errand. */
 static void end(struct watch_call *self, const struct status *st)
 {
     self->ended = true;
@@ -51,12 +61,14 @@ static void end(struct watch_call *self, const struct status *st)
     else
         rpc_fail(self->call, st);
     self->burial.run = bury;
-    loop_defer(self->api->loop, &self->burial);
+    if (!self->looking)
+        loop_defer(self->api->loop, &self->burial);
 }
 
 static void leave(struct watch_call *self, const struct status *st)
 {
-    runner_unwatch(&self->watcher);
+    if (self->watching)
+        runner_unwatch(&self->watcher);
     end(self, st);
 }
 
@@ -121,10 +133,39 @@ static void beat(struct timer *timer)
         rest(self);
         return;
     }
-    runner_watch_look(&self->watcher, &event, &heartbeat);
+    event.event_id = self->last_event_id;
+    event.run_id = self->request.run_id;
+    event.time_ms = clock_wall_ns() / NS_PER_MS;
+    heartbeat.state = self->state;
+    heartbeat.nodes_running = self->nodes_running;
     event.event_case = RENGA__V1__RUN_EVENT__EVENT_HEARTBEAT;
     event.heartbeat = &heartbeat;
     send_event(self, &event);
+}
+
+/* What heartbeats tell. Nodes that were at work before the first event came are not counted. */
+static void note(struct watch_call *self, const Renga__V1__RunEvent *event)
+{
+    self->last_event_id = event->event_id;
+    switch (event->event_case) {
+    case RENGA__V1__RUN_EVENT__EVENT_STATE_CHANGED:
+        self->state = event->state_changed->current;
+        break;
+    case RENGA__V1__RUN_EVENT__EVENT_STOPPED:
+        self->state = event->stopped->state;
+        self->nodes_running = 0;
+        break;
+    case RENGA__V1__RUN_EVENT__EVENT_NODE_STARTED:
+        self->nodes_running++;
+        break;
+    case RENGA__V1__RUN_EVENT__EVENT_NODE_FINISHED:
+    case RENGA__V1__RUN_EVENT__EVENT_NODE_FAILED:
+    case RENGA__V1__RUN_EVENT__EVENT_NODE_RETRIED:
+        self->nodes_running -= self->nodes_running > 0;
+        break;
+    default:
+        break;
+    }
 }
 
 /* ---- choosing ---------------------------------------------------------------------------------------------------- */
@@ -138,7 +179,7 @@ static bool wanted(const struct watch_call *self, const Renga__V1__RunEvent *eve
 {
     if (event->event_case == STOPPED_CASE)
         return true;
-    if (self->watcher.request->skip_subgraphs && event->path[0])
+    if (self->request.skip_subgraphs && event->path[0])
         return false;
     unsigned kind = event->event_case - RENGA__V1__RUN_EVENT__EVENT_STARTED + 1;
     return !self->kinds || self->kinds & 1u << kind;
@@ -147,7 +188,7 @@ static bool wanted(const struct watch_call *self, const Renga__V1__RunEvent *eve
 static bool is_last(const struct watch_call *self, const Renga__V1__RunEvent *event)
 {
     return event->event_case == STOPPED_CASE &&
-           (event->stopped->state != RENGA__V1__RUN_STATE__RUN_STATE_WAITING || !self->watcher.request->follow);
+           (event->stopped->state != RENGA__V1__RUN_STATE__RUN_STATE_WAITING || !self->request.follow);
 }
 
 static void came(struct watcher *watcher, const Renga__V1__RunEvent *event)
@@ -159,6 +200,7 @@ static void came(struct watcher *watcher, const Renga__V1__RunEvent *event)
         end(self, &watcher->status);
         return;
     }
+    note(self, event);
     if (wanted(self, event))
         send_event(self, event);
     if (!self->ended && is_last(self, event))
@@ -175,6 +217,78 @@ static uint32_t kinds_of(const Renga__V1__WatchRunRequest *request)
 
 /* ---- the beginning ----------------------------------------------------------------------------------------------- */
 
+/* -1 becomes the id that it stands for, so that heartbeats have one too. */
+static void looked(struct errand *errand)
+{
+    struct watch_call *self = errand->owner;
+    struct status st = errand->status;
+    if (st.code == OK) {
+        const Renga__V1__Run *run = ((const Renga__V1__GetRunResponse *)errand->response)->run;
+        self->state = run->state;
+        if (self->request.after_event_id < 0)
+            self->request.after_event_id = run->last_event_id;
+        self->last_event_id = self->request.after_event_id;
+    }
+    arena_fini(&self->looked_at);
+    self->looking = false;
+    if (self->ended) {
+        loop_defer(self->api->loop, &self->burial);
+    } else if (st.code != OK) {
+        end(self, &st);
+    } else {
+        self->watching = true;
+        rest(self);
+        runner_watch(self->api->orchestrator->runner, &self->watcher);
+    }
+}
+
+static void look(struct watch_call *self)
+{
+    renga__v1__get_run_request__init(&self->get);
+    self->get.run_id = self->request.run_id;
+    arena_init(&self->looked_at, NULL, 0, LOOK_MEMORY_MAX);
+    self->looking = true;
+    self->look = (struct errand){
+        .loop = self->api->loop,
+        .tenant = self->watcher.tenant,
+        .request = &self->get.base,
+        .arena = &self->looked_at,
+        .answered = looked,
+        .owner = self,
+    };
+    runner_run(self->api->orchestrator->runner, &self->look);
+}
+
+static struct watch_call *watch_create(struct api *api, struct rpc_call *call,
+                                       const Renga__V1__WatchRunRequest *request, Renga__V1__RunEvent_Closure reply)
+{
+    struct watch_call *self = calloc(1, sizeof *self);
+    if (!self)
+        return NULL;
+    *self = (struct watch_call){
+        .api = api,
+        .call = call,
+        .reply = reply,
+        .request = *request, /* what it points at lives as long as the call */
+        .heartbeat.expired = beat,
+        .patience.expired = reader_sleeps,
+        .heartbeat_ms = request->heartbeat_ms ? request->heartbeat_ms : HEARTBEAT_DEFAULT_MS,
+        .kinds = kinds_of(request),
+        .next = api->watches,
+        .link = &api->watches,
+    };
+    self->watcher = (struct watcher){
+        .loop = api->loop,
+        .tenant = rpc_call_principal(call)->tenant,
+        .request = &self->request,
+        .came = came,
+        .owner = self,
+    };
+    if (self->next)
+        self->next->link = &self->next;
+    return api->watches = self;
+}
+
 void watch_begin(struct api *api, struct rpc_call *call, const Renga__V1__WatchRunRequest *request,
                  Renga__V1__RunEvent_Closure reply)
 {
@@ -184,32 +298,12 @@ void watch_begin(struct api *api, struct rpc_call *call, const Renga__V1__WatchR
         rpc_fail_with(call, UNAVAILABLE, "the server is draining");
         return;
     }
-    struct watch_call *self = calloc(1, sizeof *self);
+    struct watch_call *self = watch_create(api, call, request, reply);
     if (!self) {
         rpc_fail_with(call, RESOURCE_EXHAUSTED, "no memory for the stream");
         return;
     }
-    *self = (struct watch_call){
-        .watcher = {.loop = api->loop,
-                    .tenant = rpc_call_principal(call)->tenant,
-                    .request = request,
-                    .came = came,
-                    .owner = self},
-        .heartbeat.expired = beat,
-        .patience.expired = reader_sleeps,
-        .api = api,
-        .call = call,
-        .reply = reply,
-        .heartbeat_ms = request->heartbeat_ms ? request->heartbeat_ms : HEARTBEAT_DEFAULT_MS,
-        .kinds = kinds_of(request),
-        .next = api->watches,
-        .link = &api->watches,
-    };
-    if (self->next)
-        self->next->link = &self->next;
-    api->watches = self;
     rpc_call_on_writable(call, writable, self);
-    runner_watch(api->orchestrator->runner, &self->watcher);
-    rest(self);
     rpc_call_on_cancel(call, client_left, self);
+    look(self);
 }

@@ -3,11 +3,13 @@
 
 #include "base/nearest.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define LONGEST_MS   (INT64_C(30) * 24 * 3600 * 1000) /* thirty days: for anything that waits */
 #define VISITS_MAX   1000000
+#define KINDS_SHOWN  256 /* bytes of the names of all kinds */
 #define ATTEMPTS_MAX 100
 #define RETRY_DEFAULT                                                                                                  \
     {                                                                                                                  \
@@ -106,26 +108,33 @@ const struct key cache_keys[] = {
 
 /* ---- names and places -------------------------------------------------------------------------------------------- */
 
+static void refuse_kind(struct reading *in, const cJSON *kind)
+{
+    char known[KINDS_SHOWN] = "";
+    struct nearest nearest = nearest_to(kind->valuestring);
+    for (const struct node_kind *const *one = node_kinds; *one; one++) {
+        size_t length = strlen(known);
+        nearest_try(&nearest, (*one)->name);
+        snprintf(known + length, sizeof known - length, "%s%s", length ? ", " : "", (*one)->name);
+    }
+    if (nearest.name)
+        fault(in, kind, "there is no kind '%.*s'; did you mean '%s'?", SHOWN, kind->valuestring, nearest.name);
+    else
+        fault(in, kind, "there is no kind '%.*s'; there are %s", SHOWN, kind->valuestring, known);
+}
+
 static const struct node_kind *read_kind(struct reading *in, const cJSON *item)
 {
     const cJSON *kind = part(item, "kind");
-    struct nearest nearest;
     if (!cJSON_IsObject(item) || !kind || !cJSON_IsString(kind)) {
         fault(in, kind ? kind : item, "the node '%.*s' must be an object with a \"kind\", such as {\"kind\": \"noop\"}",
               SHOWN, item->string);
         return NULL;
     }
     const struct node_kind *found = node_kind_find(kind->valuestring);
-    if (found)
-        return found;
-    nearest = nearest_to(kind->valuestring);
-    for (const struct node_kind *const *known = node_kinds; *known; known++)
-        nearest_try(&nearest, (*known)->name);
-    if (nearest.name)
-        fault(in, kind, "there is no kind '%.*s'; did you mean '%s'?", SHOWN, kind->valuestring, nearest.name);
-    else
-        fault(in, kind, "there is no kind '%.*s'; nodes/README.md has those there are", SHOWN, kind->valuestring);
-    return NULL;
+    if (!found)
+        refuse_kind(in, kind);
+    return found;
 }
 
 static bool name_node(struct reading *in, struct draft *draft, size_t index, const cJSON *item)

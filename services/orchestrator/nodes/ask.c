@@ -2,13 +2,16 @@
 #include "node_kind.h"
 
 #include "base/json_schema.h"
+#include "base/json_writer.h"
 
 #include <string.h>
 
 #define ASK_QUESTION_MAX ((size_t)64 << 10)  /* bytes, as NodeInterrupt.question */
 #define ASK_PAYLOAD_MAX  ((size_t)256 << 10) /* bytes, as NodeInterrupt.payload_json */
 #define ASK_SCHEMA_MAX   ((size_t)64 << 10)  /* bytes, as NodeInterrupt.answer_schema_json */
-#define SCHEMA_MEMORY    ((size_t)8 << 20)   /* to try it */
+#define ANSWER_MAX       ((size_t)1 << 20)   /* bytes of an answer and its field */
+#define ASK_KEY          "answer"
+#define SCHEMA_MEMORY    ((size_t)8 << 20) /* to try it */
 
 enum { ASK_QUESTION, ASK_PAYLOAD, ASK_SCHEMA, ASK_INTO };
 
@@ -53,6 +56,48 @@ static bool check(const struct node *node, struct status *st)
            check_size(node, ASK_SCHEMA, ASK_SCHEMA_MAX, st) && (!schema || check_schema(schema, st));
 }
 
+static char *text_of(const struct node *node, size_t row)
+{
+    const char *text = node_argument(node, row)->text;
+    return (char *)(uintptr_t)(text ? text : "");
+}
+
+static void ask(struct task *task)
+{
+    const struct node *node = task_node(task);
+    Renga__V1__RunNodeResponse response = RENGA__V1__RUN_NODE_RESPONSE__INIT;
+    Renga__V1__NodeInterrupt question = RENGA__V1__NODE_INTERRUPT__INIT, *list[] = {&question};
+    question.key = (char *)(uintptr_t)ASK_KEY;
+    question.question = text_of(node, ASK_QUESTION);
+    question.payload_json = text_of(node, ASK_PAYLOAD);
+    question.answer_schema_json = text_of(node, ASK_SCHEMA);
+    response.interrupts = list;
+    response.n_interrupts = 1;
+    task_finish(task, &response);
+}
+
+static void start(struct task *task)
+{
+    struct buffer update;
+    struct json_writer out;
+    const Renga__V1__RunNodeRequest *request = task_request(task);
+    if (!request->n_answers) {
+        ask(task);
+        return;
+    }
+    const char *answer = request->answers[0]->answer_json;
+    Renga__V1__RunNodeResponse response = RENGA__V1__RUN_NODE_RESPONSE__INIT;
+    buffer_init(&update, ANSWER_MAX);
+    json_writer_init(&out, &update);
+    json_write_object(&out, NULL);
+    json_write_raw(&out, node_argument(task_node(task), ASK_INTO)->field->name, answer, strlen(answer));
+    json_write_end(&out);
+    response.outcome = (char *)(uintptr_t)outcomes[0];
+    response.update_json = (char *)(uintptr_t)buffer_text(&update);
+    task_finish(task, &response);
+    buffer_fini(&update);
+}
+
 extern const struct node_kind ask_kind;
 const struct node_kind ask_kind = {
     .name = "ask",
@@ -60,4 +105,5 @@ const struct node_kind ask_kind = {
     .parameters = parameters,
     .outcomes = outcomes,
     .check = check,
+    .start = start,
 };

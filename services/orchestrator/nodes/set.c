@@ -38,6 +38,13 @@ static bool check(const struct node *node, struct status *st)
     return good;
 }
 
+static void start(struct task *task)
+{
+    Renga__V1__RunNodeResponse response = RENGA__V1__RUN_NODE_RESPONSE__INIT;
+    response.update_json = (char *)(uintptr_t)node_argument(task_node(task), SET_VALUES)->text;
+    task_finish(task, &response);
+}
+
 extern const struct node_kind set_kind;
 const struct node_kind set_kind = {
     .name = "set",
@@ -45,4 +52,5 @@ const struct node_kind set_kind = {
     .parameters = parameters,
     .outcomes = outcomes,
     .check = check,
+    .start = start,
 };

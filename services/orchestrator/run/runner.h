@@ -18,8 +18,10 @@
 
 #include "renga/v1/orchestrator.pb-c.h"
 
+struct home;
 struct loop;
 struct orchestrator;
+struct run;
 struct runner;
 
 struct runner_options {
@@ -57,7 +59,11 @@ struct errand {
 
     /* The runner's. */
     struct runner *runner;
-    struct work coming, going;
+    struct work coming, going, leaving;
+    struct home *home;
+    const char *thread_id, *run_id; /* whom it is about: one of them */
+    struct run *waits_on;
+    bool repeated, checked, leaves, is_back;
     struct errand *next;
     void *place;
 };
@@ -91,8 +97,5 @@ void runner_watch_pause(struct watcher *watcher);
 void runner_watch_resume(struct watcher *watcher);
 /* `came` does not run any more; also from within it. After the NULL at the end there is nothing to unwatch. */
 void runner_unwatch(struct watcher *watcher);
-/* What a heartbeat says: run, id of the last event that came (or that was there, where none has), state, nodes at
- * work. */
-void runner_watch_look(const struct watcher *watcher, Renga__V1__RunEvent *event, Renga__V1__Heartbeat *heartbeat);
 
 #endif

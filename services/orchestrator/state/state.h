@@ -41,9 +41,13 @@ struct write_source {
     size_t update_size;
     char *const *overwrite_fields, *const *clear_fields;
     size_t overwrite_count, clear_count;
+    uint64_t seed; /* of the ids that messages without one get, so that a log can be read again; 0: drawn */
 };
 bool write_parse(const struct graph *graph, const struct write_source *source, struct arena *arena, struct write *write,
                  struct status *st);
+
+/* The number of the field that a write of it changes; `index` below its count. */
+size_t write_field_index(const struct write *write, size_t index);
 
 /* Reduces the writes in their order. Two plain writes (REPLACE, or overwriting) to one field are ABORTED, naming the
  * field and both nodes; then the state is as it was. `delta` gets what changed, encoded. `changed` (a bit a field, may

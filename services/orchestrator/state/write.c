@@ -26,6 +26,7 @@ struct reading {
     const char *node;
     const struct field *field;
     bool in_list;
+    uint64_t seed; /* of the next id */
     struct status *st;
 };
 
@@ -114,11 +115,20 @@ static struct written *grow(struct reading *reading, struct field_write *write, 
 
 /* ---- messages ---------------------------------------------------------------------------------------------------- */
 
+/* By splitmix64, so that the same update read again has the same ids. */
+static uint64_t next_id(struct reading *reading)
+{
+    uint64_t id = reading->seed += UINT64_C(0x9e3779b97f4a7c15);
+    id = (id ^ id >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    id = (id ^ id >> 27) * UINT64_C(0x94d049bb133111eb);
+    return id ^ id >> 31;
+}
+
 /* A message without an id gets one, in front of what it has. */
 static bool name_message(struct reading *reading, struct written *piece)
 {
     struct text text = piece->text;
-    char *key = arena_printf(reading->arena, "m-%016" PRIx64, random_u64());
+    char *key = arena_printf(reading->arena, "m-%016" PRIx64, next_id(reading));
     bool bare = strspn(text.bytes + 1, " \t\r\n}") + 1 >= text.size;
     char *named = arena_printf(reading->arena, "{\"id\":\"%s\"%s%.*s", key ? key : "", bare ? "" : ",",
                                (int)(text.size - 1), text.bytes + 1);
@@ -315,6 +325,7 @@ static bool read_json(const struct graph *graph, const struct write_source *sour
 {
     struct status grammar = {0};
     struct reading reading = {.arena = arena, .node = source->node, .st = st};
+    reading.seed = source->seed ? source->seed : random_u64();
     json_pull_init(&reading.in, source->update_json, source->update_size, NULL, arena, &grammar);
     bool good = read_update(&reading, graph, write);
     if (!json_pull_end(&reading.in))
@@ -345,4 +356,9 @@ bool write_initial(const struct field *field, struct arena *arena, struct field_
     json_pull_init(&reading.in, field->initial_json, strlen(field->initial_json), NULL, arena, &ignored);
     bool good = take_field(&reading, write);
     return json_pull_end(&reading.in) && good;
+}
+
+size_t write_field_index(const struct write *write, size_t index)
+{
+    return write->fields[index].field->index;
 }

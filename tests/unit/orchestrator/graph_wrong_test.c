@@ -120,7 +120,7 @@ static const struct wrong nodes[] = {
     {NODES("\"end\": {\"kind\": \"noop\"}"), 4, 1, "\"end\" ends the graph"},
     {NODES("\"n/1\": {\"kind\": \"noop\"}"), 4, 1, "'n/1' is no name for a node"},
     {NODE("\"kind\": \"nop\""), 4, 7, "there is no kind 'nop'; did you mean 'noop'?"},
-    {NODE("\"kind\": \"sorcery\""), 4, 7, "there is no kind 'sorcery'"},
+    {NODE("\"kind\": \"sorcery\""), 4, 7, "there is no kind 'sorcery'; there are noop, set, ask"},
     {NOOP("\"tiemout\": \"3s\""), 4, 23, "unknown key 'tiemout'; did you mean 'timeout'?"},
     {NOOP("\"values\": {}"), 4, 23, "unknown key 'values'"},
     {NOOP("\"defer\": 1"), 4, 23, "defer is '…', must be true or false"},
