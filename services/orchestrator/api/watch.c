@@ -13,10 +13,13 @@
 #include "run/runner.h"
 
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define HEARTBEAT_DEFAULT_MS 15000              /* as WatchRunRequest says */
 #define READER_PATIENCE_MS   60000              /* as WatchRun says */
+#define RUN_ID_MAX           64                 /* bytes, as WatchRunRequest says */
 #define LOOK_MEMORY_MAX      ((size_t)16 << 20) /* bytes of the run that is looked at: its output, its questions */
 
 #define STOPPED_CASE RENGA__V1__RUN_EVENT__EVENT_STOPPED
@@ -29,6 +32,7 @@ struct watch_call {
     struct errand look; /* before the watching */
     struct arena looked_at;
     Renga__V1__GetRunRequest get;
+    char run_id[RUN_ID_MAX + 1], *tenant; /* the errand may outlive the call */
     Renga__V1__WatchRunRequest request;
     struct timer heartbeat, patience;
     struct work burial;
@@ -44,7 +48,9 @@ struct watch_call {
 
 static void bury(struct work *work)
 {
-    free((char *)work - offsetof(struct watch_call, burial));
+    struct watch_call *self = (struct watch_call *)((char *)work - offsetof(struct watch_call, burial));
+    free(self->tenant);
+    free(self);
 }
 
 /* Once. Not freed at once: the runner may be about to return from `came`, or still has the errand. */
@@ -245,12 +251,13 @@ static void looked(struct errand *errand)
 static void look(struct watch_call *self)
 {
     renga__v1__get_run_request__init(&self->get);
-    self->get.run_id = self->request.run_id;
+    snprintf(self->run_id, sizeof self->run_id, "%s", self->request.run_id);
+    self->get.run_id = self->run_id;
     arena_init(&self->looked_at, NULL, 0, LOOK_MEMORY_MAX);
     self->looking = true;
     self->look = (struct errand){
         .loop = self->api->loop,
-        .tenant = self->watcher.tenant,
+        .tenant = self->tenant,
         .request = &self->get.base,
         .arena = &self->looked_at,
         .answered = looked,
@@ -263,9 +270,14 @@ static struct watch_call *watch_create(struct api *api, struct rpc_call *call,
                                        const Renga__V1__WatchRunRequest *request, Renga__V1__RunEvent_Closure reply)
 {
     struct watch_call *self = calloc(1, sizeof *self);
-    if (!self)
+    char *tenant = strdup(rpc_call_principal(call)->tenant);
+    if (!self || !tenant) {
+        free(self);
+        free(tenant);
         return NULL;
+    }
     *self = (struct watch_call){
+        .tenant = tenant,
         .api = api,
         .call = call,
         .reply = reply,
@@ -279,7 +291,7 @@ static struct watch_call *watch_create(struct api *api, struct rpc_call *call,
     };
     self->watcher = (struct watcher){
         .loop = api->loop,
-        .tenant = rpc_call_principal(call)->tenant,
+        .tenant = tenant,
         .request = &self->request,
         .came = came,
         .owner = self,
