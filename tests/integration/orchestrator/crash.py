@@ -55,10 +55,12 @@ def _():
         for run, events in zip(runs, shown):
             output = succeeded(api.stopped(run, 30))
             equal((output["got"], output["n"]), (list(range(BRANCHES)), 5), f"the result after kill {kill}")
-            committed = max([e.step for e in events if e.WhichOneof("event") == "checkpoint"], default=0)
+            calls = nodes.of("fan", run_id=run.run_id)
+            committed = max([e.step for e in events if e.WhichOneof("event") == "checkpoint"] +
+                            [call.step - 1 for call in calls if call.began < killed], default=0)
             finished = {(e.step, e.node, e.branch) for e in events
                         if e.WhichOneof("event") == "node_finished" and not e.provisional}
-            for call in nodes.of("fan", run_id=run.run_id):
+            for call in calls:
                 if call.began < killed:
                     continue
                 repeated += call.attempt > 1
