@@ -41,7 +41,8 @@ static void write_log(const char *node, const char *word)
 
 static void parallel_appends_keep_the_order_of_their_nodes(void **state)
 {
-    stage_set(&stage, LOG "\"start\": [\"a\", \"b\", \"c\"], \"nodes\": {\"a\": {" S "}, \"b\": {" S "}, \"c\": {" S "}}");
+    stage_set(&stage,
+              LOG "\"start\": [\"a\", \"b\", \"c\"], \"nodes\": {\"a\": {" S "}, \"b\": {" S "}, \"c\": {" S "}}");
     char *run = start(&stage, "t", "{\"log\":[\"0\"]}");
     assert_int_equal(script_live, 3);
     write_log("c", "c");
@@ -128,8 +129,9 @@ static void a_failed_sibling_alone_is_run_again(void **state)
 
 static void retries_end_at_their_limit_and_outside_their_codes(void **state)
 {
-    stage_set(&stage, LOG "\"start\": \"a\", \"nodes\": {\"a\": {" S ", \"retry\": {\"attempts\": 3, \"base\": \"100ms\", "
-                          "\"codes\": [\"UNAVAILABLE\"]}}}");
+    stage_set(&stage,
+              LOG "\"start\": \"a\", \"nodes\": {\"a\": {" S ", \"retry\": {\"attempts\": 3, \"base\": \"100ms\", "
+                  "\"codes\": [\"UNAVAILABLE\"]}}}");
     char *run = start(&stage, "t", "");
     INSIDE(&stage, script_break(script_find("a", NULL, -1), UNAVAILABLE, "one"));
     assert_int_equal(script_live, 0);
@@ -155,13 +157,12 @@ static void retries_end_at_their_limit_and_outside_their_codes(void **state)
 
 static void a_join_fires_once_and_two_arrows_twice(void **state)
 {
-    stage_set(&stage, LOG
-              "\"start\": [\"a\", \"b\"], \"nodes\": {"
-              "\"a\": {\"kind\": \"noop\", \"on\": {\"done\": [\"j\", \"t\"]}},"
-              "\"b\": {\"kind\": \"noop\", \"on\": {\"done\": \"c\"}},"
-              "\"c\": {\"kind\": \"noop\", \"on\": {\"done\": [\"j\", \"t\"]}},"
-              "\"j\": {\"kind\": \"set\", \"values\": {\"log\": [\"j\"]}, \"join\": [\"a\", \"c\"]},"
-              "\"t\": {\"kind\": \"set\", \"values\": {\"log\": [\"t\"]}}}");
+    stage_set(&stage, LOG "\"start\": [\"a\", \"b\"], \"nodes\": {"
+                          "\"a\": {\"kind\": \"noop\", \"on\": {\"done\": [\"j\", \"t\"]}},"
+                          "\"b\": {\"kind\": \"noop\", \"on\": {\"done\": \"c\"}},"
+                          "\"c\": {\"kind\": \"noop\", \"on\": {\"done\": [\"j\", \"t\"]}},"
+                          "\"j\": {\"kind\": \"set\", \"values\": {\"log\": [\"j\"]}, \"join\": [\"a\", \"c\"]},"
+                          "\"t\": {\"kind\": \"set\", \"values\": {\"log\": [\"t\"]}}}");
     char *run = start(&stage, "t", "");
     assert_run(&stage, run, SUCCEEDED, "{\"log\":[\"t\",\"j\",\"t\"]}");
     stage_clear(&stage);
@@ -169,12 +170,11 @@ static void a_join_fires_once_and_two_arrows_twice(void **state)
 
 static void a_deferred_node_runs_once_and_last(void **state)
 {
-    stage_set(&stage, LOG
-              "\"start\": [\"a\", \"b\"], \"nodes\": {"
-              "\"a\": {\"kind\": \"noop\", \"on\": {\"done\": \"d\"}},"
-              "\"b\": {\"kind\": \"noop\", \"on\": {\"done\": \"c\"}},"
-              "\"c\": {\"kind\": \"set\", \"values\": {\"log\": [\"c\"]}, \"on\": {\"done\": \"d\"}},"
-              "\"d\": {\"kind\": \"set\", \"values\": {\"log\": [\"d\"]}, \"defer\": true}}");
+    stage_set(&stage, LOG "\"start\": [\"a\", \"b\"], \"nodes\": {"
+                          "\"a\": {\"kind\": \"noop\", \"on\": {\"done\": \"d\"}},"
+                          "\"b\": {\"kind\": \"noop\", \"on\": {\"done\": \"c\"}},"
+                          "\"c\": {\"kind\": \"set\", \"values\": {\"log\": [\"c\"]}, \"on\": {\"done\": \"d\"}},"
+                          "\"d\": {\"kind\": \"set\", \"values\": {\"log\": [\"d\"]}, \"defer\": true}}");
     char *run = start(&stage, "t", "");
     assert_run(&stage, run, SUCCEEDED, "{\"log\":[\"c\",\"d\"]}");
     stage_clear(&stage);
@@ -182,8 +182,9 @@ static void a_deferred_node_runs_once_and_last(void **state)
 
 static void a_loop_ends_at_its_recursion_limit_and_goes_on_when_resumed(void **state)
 {
-    stage_set(&stage, LOG "\"recursion_limit\": 4, \"start\": \"a\", \"nodes\": {\"a\": {\"kind\": \"set\", \"values\": "
-                          "{\"log\": [\"a\"]}, \"on\": {\"done\": \"a\"}}}");
+    stage_set(&stage,
+              LOG "\"recursion_limit\": 4, \"start\": \"a\", \"nodes\": {\"a\": {\"kind\": \"set\", \"values\": "
+                  "{\"log\": [\"a\"]}, \"on\": {\"done\": \"a\"}}}");
     char *run = start(&stage, "t", "");
     Renga__V1__Run *stopped = get(&stage, run);
     assert_int_equal(stopped->state, FAILED);
@@ -208,8 +209,9 @@ static void visits_lead_elsewhere_when_they_are_used_up(void **state)
 
 static void a_timed_out_attempt_writes_nothing_however_late(void **state)
 {
-    stage_set(&stage, LOG "\"start\": \"a\", \"nodes\": {\"a\": {" S ", \"timeout\": \"1s\", \"retry\": {\"attempts\": 2, "
-                          "\"base\": \"10ms\", \"codes\": [\"DEADLINE_EXCEEDED\"]}}}");
+    stage_set(&stage,
+              LOG "\"start\": \"a\", \"nodes\": {\"a\": {" S ", \"timeout\": \"1s\", \"retry\": {\"attempts\": 2, "
+                  "\"base\": \"10ms\", \"codes\": [\"DEADLINE_EXCEEDED\"]}}}");
     script_lingers = true;
     char *run = start(&stage, "t", "");
     stage_settle(&stage, 1000);
@@ -227,8 +229,9 @@ static void no_more_nodes_are_at_work_than_may_be(void **state)
 {
     for (int most = 1; most <= 4; most += most) {
         Renga__V1__StartRunRequest request = RENGA__V1__START_RUN_REQUEST__INIT;
-        stage_set(&stage, LOG "\"start\": [\"a\",\"b\",\"c\",\"d\",\"e\",\"f\"], \"nodes\": {\"a\": {" S "}, \"b\": {" S "}, "
-                              "\"c\": {" S "}, \"d\": {" S "}, \"e\": {" S "}, \"f\": {" S "}}");
+        stage_set(&stage,
+                  LOG "\"start\": [\"a\",\"b\",\"c\",\"d\",\"e\",\"f\"], \"nodes\": {\"a\": {" S "}, \"b\": {" S "}, "
+                      "\"c\": {" S "}, \"d\": {" S "}, \"e\": {" S "}, \"f\": {" S "}}");
         request.max_concurrency = most;
         struct question_of_test *question = start_with(&stage, &request, "t", "");
         assert_non_null(answer_of(question));
@@ -245,7 +248,8 @@ static void no_more_nodes_are_at_work_than_may_be(void **state)
 
 static void fail_fast_cancels_the_siblings(void **state)
 {
-    stage_set(&stage, LOG "\"fail_fast\": true, \"start\": [\"a\", \"b\"], \"nodes\": {\"a\": {" S "}, \"b\": {" S "}}");
+    stage_set(&stage,
+              LOG "\"fail_fast\": true, \"start\": [\"a\", \"b\"], \"nodes\": {\"a\": {" S "}, \"b\": {" S "}}");
     char *run = start(&stage, "t", "");
     INSIDE(&stage, script_break(script_find("a", NULL, -1), INTERNAL, "broken"));
     assert_true(script_calls[1].cancelled);
@@ -258,8 +262,9 @@ static void fail_fast_cancels_the_siblings(void **state)
 
 static void the_error_node_takes_over(void **state)
 {
-    stage_set(&stage, LOG "\"error_node\": \"sorry\", \"start\": [\"a\", \"b\"], \"nodes\": {\"a\": {" S "}, \"b\": {" S "},"
-                          "\"sorry\": {\"kind\": \"set\", \"values\": {\"log\": [\"sorry\"]}}}");
+    stage_set(&stage,
+              LOG "\"error_node\": \"sorry\", \"start\": [\"a\", \"b\"], \"nodes\": {\"a\": {" S "}, \"b\": {" S "},"
+                  "\"sorry\": {\"kind\": \"set\", \"values\": {\"log\": [\"sorry\"]}}}");
     char *run = start(&stage, "t", "");
     INSIDE(&stage, script_break(script_find("a", NULL, -1), INTERNAL, "broken"));
     write_log("b", "b");
