@@ -240,6 +240,7 @@ struct due {
     size_t *item_ends;
     Response *jump; /* of a graph that was left by a jump */
     bool overrun;   /* was due more often than it may: fails when it begins */
+    bool taken_up;  /* after a crash */
     bool queued, opens, fresh;
     struct due *next, *queue_next, *opener_next, *fresh_next;
 };

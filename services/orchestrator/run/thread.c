@@ -240,6 +240,7 @@ void thread_forget(struct thread *thread, const struct status *why)
         loop_disarm(thread->home->loop, &run->limit);
         loop_disarm(thread->home->loop, &run->idle_limit);
         run->spell_ns = 0;
+        run->stopping = RENGA__V1__STOP_REASON__STOP_REASON_CANCELLED; /* nothing more begins */
     }
     for (struct run *queued = thread->queue; queued; queued = queued->next) {
         fail_errands(&queued->waiters, why);
