@@ -6,6 +6,7 @@
 #include "graph/agents.h"
 #include "nodes/addresses.h"
 #include "run/runner.h"
+#include "run/tally.h"
 #include "store/store.h"
 #include "telemetry/metrics.h"
 
@@ -113,6 +114,7 @@ static void destroy(struct orchestrator **orchestrator_pointer)
     if (orchestrator->store)
         metrics_uncollect(orchestrator->metrics, orchestrator);
     runner_destroy(&orchestrator->runner);
+    tally_destroy(&orchestrator->tally);
     store_close(&orchestrator->store);
     agents_destroy(&orchestrator->agents);
     addresses_destroy(&orchestrator->addresses);
@@ -127,6 +129,7 @@ struct orchestrator *orchestrator_create(const struct service_context *context, 
         fatal("orchestrator.memory", "no memory for the orchestrator");
     orchestrator->config = context->config;
     orchestrator->metrics = context->metrics;
+    orchestrator->tally = tally_create(context->metrics);
     pthread_mutex_init(&orchestrator->lock, NULL);
     name_owner(orchestrator);
     make_addresses(orchestrator, context);
@@ -163,6 +166,7 @@ static bool open_runner(struct orchestrator *orchestrator, struct status *st)
         .store = orchestrator->store,
         .agents = orchestrator->agents,
         .orchestrator = orchestrator,
+        .tally = orchestrator->tally,
         .owner = orchestrator->owner,
         .snapshot_every = (unsigned)config_integer(orchestrator->config, "orchestrator.snapshot_every"),
     };

@@ -16,6 +16,7 @@ struct metrics;
 struct runner;
 struct service_context;
 struct store;
+struct tally;
 
 struct orchestrator {
     struct addresses *addresses; /* of remote nodes */
@@ -28,6 +29,7 @@ struct orchestrator {
     struct rpc_tls node_tls;
     const struct config *config;
     struct metrics *metrics;
+    struct tally *tally; /* of the runner */
     pthread_mutex_t lock; /* of the opening */
     char owner[129];
 

@@ -23,6 +23,7 @@ struct loop;
 struct orchestrator;
 struct run;
 struct runner;
+struct tally;
 
 struct runner_options {
     struct loop *const *loops;
@@ -30,6 +31,7 @@ struct runner_options {
     struct store *store;
     struct agents *agents;
     struct orchestrator *orchestrator; /* handed to tasks; may be NULL */
+    struct tally *tally;               /* tally.h; may be NULL */
     const char *owner;                 /* this orchestrator's name in runs */
     unsigned snapshot_every;           /* steps; 0: 256 */
 };

@@ -3,6 +3,8 @@
  * disk. Nodes wait in the run's queue while as many are at work as may be. */
 #include "run_priv.h"
 
+#include "base/clock.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -160,6 +162,7 @@ void frame_begin(struct frame *frame)
         return;
     }
     frame->phase = FRAME_AT_WORK;
+    frame->began_ns = clock_now_ns();
     frame_enqueue(frame);
 }
 
@@ -522,6 +525,7 @@ static void record_step(struct frame *frame, struct due *only)
     record.step->changed_fields = earlier.changed_fields;
     record.step->n_changed_fields = earlier.n_changed_fields;
     if (fold_step(frame, only, &st)) {
+        tally_step(thread->home->runner->options.tally, thread->home->loop, clock_now_ns() - frame->began_ns);
         note_due(&notes.arena, frame, record.step);
         uint64_t number = log_append(thread, thread->run, &record);
         if (!frame->parent)

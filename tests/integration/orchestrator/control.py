@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """How a graph is stopped, gone back in, forked and kept within bounds. Numbers are those of the orchestrator's list."""
 import time
+import urllib.request
 
 import grpc
 
@@ -211,6 +212,21 @@ def _():
     page = api.ask("ListRuns", thread_id="listed", page_size=2, page_token=page.next_page_token)
     equal([r.run_id for r in page.runs], [runs[1].run_id, runs[0].run_id], "the second page")
     equal(len(api.ask("ListRuns", thread_id="listed", states=[number("RunState", "RUN_STATE_FAILED")]).runs), 0, "failed")
+
+
+@check("metrics tell runs by how they stopped, steps, attempts by code, and what the store does")
+def _():
+    with urllib.request.urlopen(f"http://127.0.0.1:{api.http}/metrics", timeout=5) as answer:
+        text = answer.read().decode()
+    values = {line.rsplit(" ", 1)[0]: float(line.rsplit(" ", 1)[1]) for line in text.splitlines() if line[0] != "#"}
+    for name, wanted in (('renga_orchestrator_runs_stopped_total{state="CANCELLED",reason="CANCELLED"}', 1),
+                         ('renga_orchestrator_runs_stopped_total{state="FAILED",reason="NODE_FAILED"}', 1),
+                         ('renga_orchestrator_attempts_total{kind="remote",code="DEADLINE_EXCEEDED"}', 1)):
+        equal(values.get(name), wanted, name)
+    for name in ("renga_orchestrator_step_seconds_count", "renga_store_transactions_total",
+                 'renga_orchestrator_attempts_total{kind="remote",code="OK"}'):
+        expect(values.get(name, 0) > 40, f"{name} is {values.get(name)}")
+    equal(values["renga_orchestrator_nodes_running"], 0, "the nodes at work")
 
 
 @check("a drain lets the step under way commit, and the run goes on after the restart")
