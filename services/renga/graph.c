@@ -9,7 +9,7 @@
 
 static const struct option options[] = {
     ORCHESTRA_OPTIONS,
-    {.name = "version",
+    {.name = "graph_version",
      .type = OPTION_STRING,
      .unit = "HASH",
      .help = "The version of the agent; unset is the current."},
@@ -64,7 +64,7 @@ static int work(struct daemon_process *process, const struct config *config)
     struct orchestra orchestra;
     if (!orchestra_open(&orchestra, process, config, NAME, 0, 1, "name one agent at most"))
         return COMMAND_USAGE;
-    const char *version = config_string(config, "version");
+    const char *version = config_string(config, "graph_version");
     Renga__V1__ListAgentsRequest all = RENGA__V1__LIST_AGENTS_REQUEST__INIT;
     Renga__V1__DescribeAgentRequest one = RENGA__V1__DESCRIBE_AGENT_REQUEST__INIT;
     one.agent = (char *)(uintptr_t)orchestra.arguments[0];

@@ -14,7 +14,8 @@ static const struct option options[] = {
     {.name = "thread", .type = OPTION_STRING, .unit = "THREAD", .help = "Only runs on this thread."},
     {.name = "state",
      .type = OPTION_CHOICE,
-     .choices = "queued|running|waiting|succeeded|failed|cancelled",
+     .fallback = "any",
+     .choices = "any|queued|running|waiting|succeeded|failed|cancelled",
      .help = "Only runs in this state."},
     {.name = "limit",
      .type = OPTION_INTEGER,
@@ -67,13 +68,13 @@ static int work(struct daemon_process *process, const struct config *config)
         return COMMAND_USAGE;
     const char *agent = config_string(config, "agent"), *thread = config_string(config, "thread");
     const char *state = config_string(config, "state");
-    Renga__V1__RunState states[1] = {state ? state_of(state) : RENGA__V1__RUN_STATE__RUN_STATE_UNSPECIFIED};
+    Renga__V1__RunState states[1] = {state_of(state)};
     Renga__V1__ListRunsRequest request = RENGA__V1__LIST_RUNS_REQUEST__INIT;
     request.agent = (char *)(uintptr_t)(agent ? agent : "");
     request.thread_id = (char *)(uintptr_t)(thread ? thread : "");
     request.page_size = (int32_t)config_integer(config, "limit");
     request.states = states;
-    request.n_states = state ? 1 : 0;
+    request.n_states = states[0] == RENGA__V1__RUN_STATE__RUN_STATE_UNSPECIFIED ? 0 : 1;
     return orchestra_ask_soon(&orchestra, "ListRuns", &request.base, runs_came, NULL) ? COMMAND_OK : COMMAND_FAILED;
 }
 
