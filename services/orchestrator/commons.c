@@ -10,6 +10,8 @@
 #include "store/store.h"
 #include "telemetry/metrics.h"
 
+#include "renga/v1/llm_gateway.pb-c.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -99,6 +101,15 @@ static void make_addresses(struct orchestrator *orchestrator, const struct servi
     orchestrator->addresses = addresses_create(&options);
 }
 
+/* Only nodes that ask a model need it; they say so where it is not there. */
+static void find_gateway(struct orchestrator *orchestrator, const struct service_context *context)
+{
+    struct status st = {0};
+    orchestrator->gateway = context->process ? service_peer(context, &renga__v1__llm_gateway__descriptor, &st) : NULL;
+    if (!orchestrator->gateway)
+        log_info("orchestrator.no_gateway", "no model can be asked: %s", st.text);
+}
+
 /* For operators: the host, which in Kubernetes is the pod, and the process. */
 static void name_owner(struct orchestrator *orchestrator)
 {
@@ -133,6 +144,7 @@ struct orchestrator *orchestrator_create(const struct service_context *context, 
     pthread_mutex_init(&orchestrator->lock, NULL);
     name_owner(orchestrator);
     make_addresses(orchestrator, context);
+    find_gateway(orchestrator, context);
     if (!load_agents(orchestrator, st))
         destroy(&orchestrator);
     return orchestrator;

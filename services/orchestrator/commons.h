@@ -6,6 +6,7 @@
 #include "loop/loop.h"
 #include "rpc/tls.h"
 
+#include <protobuf-c/protobuf-c.h>
 #include <pthread.h>
 #include <stdbool.h>
 
@@ -21,6 +22,7 @@ struct tally;
 struct orchestrator {
     struct addresses *addresses; /* of remote nodes */
     struct agents *agents;
+    ProtobufCService *gateway; /* NULL: nobody has said where it is */
 
     /* From orchestrator_open on: a command line that never calls the orchestrator never opens its store. */
     struct store *store;

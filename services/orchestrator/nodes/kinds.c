@@ -3,10 +3,10 @@
 
 #include <string.h>
 
-extern const struct node_kind noop_kind, set_kind, ask_kind, each_kind, graph_kind, remote_kind;
+extern const struct node_kind noop_kind, set_kind, ask_kind, each_kind, graph_kind, remote_kind, chat_kind;
 
 const struct node_kind *const node_kinds[] = {
-    &noop_kind, &set_kind, &ask_kind, &each_kind, &graph_kind, &remote_kind, NULL,
+    &noop_kind, &set_kind, &ask_kind, &each_kind, &graph_kind, &remote_kind, &chat_kind, NULL,
 };
 
 const struct node_kind *node_kind_find(const char *name)
