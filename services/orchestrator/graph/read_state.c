@@ -173,14 +173,16 @@ static bool all_fields(struct reading *in, const struct graph *graph, const stru
     return all;
 }
 
-static bool read_listed(struct reading *in, const struct graph *graph, const cJSON *item, const char *what,
-                        const struct field **field)
+static const struct field *read_listed(struct reading *in, const struct graph *graph, const cJSON *item,
+                                       const char *what)
 {
     struct status why = {0};
+    const struct field *field = cJSON_IsString(item) ? graph_field_wanted(graph, item->valuestring, &why) : NULL;
     if (!cJSON_IsString(item))
-        return fault(in, item, "%s must be a list of names of fields", what);
-    *field = graph_field_wanted(graph, item->valuestring, &why);
-    return *field || fault(in, item, "%s: %s", what, why.text);
+        fault(in, item, "%s must be a list of names of fields", what);
+    else if (!field)
+        fault(in, item, "%s: %s", what, why.text);
+    return field;
 }
 
 bool fields_list_read(struct reading *in, const struct graph *graph, const cJSON *item, const char *what,
@@ -191,20 +193,19 @@ bool fields_list_read(struct reading *in, const struct graph *graph, const cJSON
     if (!cJSON_IsArray(item) || cJSON_GetArraySize(item) > GRAPH_FIELDS_MAX)
         return fault(in, item, "%s must be a list of at most %d names of fields", what, GRAPH_FIELDS_MAX);
     const struct field **read = keep(in, (size_t)cJSON_GetArraySize(item), sizeof *read);
-    bool good = read;
     const cJSON *name;
     *list = read;
     cJSON_ArrayForEach(name, item)
     {
-        const struct field *field = NULL;
-        if (!good || !(good = read_listed(in, graph, name, what, &field)))
-            return false;
-        for (size_t i = 0; i < *count; i++)
+        const struct field *field = read ? read_listed(in, graph, name, what) : NULL;
+        for (size_t i = 0; field && i < *count; i++)
             if (read[i] == field)
                 return fault(in, name, "%s has '%s' twice; take one out", what, field->name);
+        if (!field)
+            return false;
         read[(*count)++] = field;
     }
-    return true;
+    return read;
 }
 
 bool state_read(struct reading *in, struct draft *draft)
