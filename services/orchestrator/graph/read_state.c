@@ -132,11 +132,12 @@ static int by_name(const void *a, const void *b)
 
 static bool sort_fields(struct reading *in, struct graph *graph, struct field *fields, size_t count)
 {
-    const struct field **sorted = keep(in, count, sizeof *sorted);
-    if (!sorted)
+    const struct field **sorted = keep(in, count, sizeof *sorted), **all = keep(in, count, sizeof *all);
+    if (!sorted || !all)
         return false;
     for (size_t i = 0; i < count; i++)
-        sorted[i] = &fields[i];
+        sorted[i] = all[i] = &fields[i];
+    graph->all_fields = all;
     qsort(sorted, count, sizeof *sorted, by_name);
     graph->fields = fields;
     graph->fields_by_name = sorted;
@@ -163,16 +164,6 @@ static bool read_fields(struct reading *in, struct draft *draft)
     return good && sort_fields(in, draft->graph, draft->fields, index);
 }
 
-static bool all_fields(struct reading *in, const struct graph *graph, const struct field ***list, size_t *count)
-{
-    const struct field **all = keep(in, graph->field_count, sizeof *all);
-    for (size_t i = 0; all && i < graph->field_count; i++)
-        all[i] = &graph->fields[i];
-    *list = all;
-    *count = graph->field_count;
-    return all;
-}
-
 static const struct field *read_listed(struct reading *in, const struct graph *graph, const cJSON *item,
                                        const char *what)
 {
@@ -188,8 +179,11 @@ static const struct field *read_listed(struct reading *in, const struct graph *g
 bool fields_list_read(struct reading *in, const struct graph *graph, const cJSON *item, const char *what,
                       const struct field ***list, size_t *count)
 {
-    if (!item)
-        return all_fields(in, graph, list, count);
+    if (!item) {
+        *list = graph->all_fields;
+        *count = graph->field_count;
+        return true;
+    }
     if (!cJSON_IsArray(item) || cJSON_GetArraySize(item) > GRAPH_FIELDS_MAX)
         return fault(in, item, "%s must be a list of at most %d names of fields", what, GRAPH_FIELDS_MAX);
     const struct field **read = keep(in, (size_t)cJSON_GetArraySize(item), sizeof *read);
