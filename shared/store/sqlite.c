@@ -7,8 +7,9 @@
 #include <sqlite3.h>
 #include <stdlib.h>
 
-#define WRITER_CACHE_KIB (64 << 10) /* pages that change: mostly the ends of threads that run */
-#define READER_CACHE_KIB (4 << 10)  /* forgotten with each commit: the system's cache does the work */
+#define WRITER_CACHE_KIB                                                                                               \
+    (32 << 10) /* pages that change: mostly the ends of threads that run; more than this goes to the log early */
+#define READER_CACHE_KIB (4 << 10) /* forgotten with each commit: the system's cache does the work */
 
 /* PUT replaces in one descent of the tree, as there is no other index and no trigger. */
 enum writing { PUT, DELETE, DELETE_RANGE, FIND, BEGIN, COMMIT, WRITINGS };

@@ -1,9 +1,25 @@
 /* A store's file: what survives, whose it is, what it looks like when it is not right, and a disk that is full. */
+#include <errno.h>
 #include <sqlite3.h>
+#include <stdatomic.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 
 #include "store_fixture.h"
+
+/* SQLite's calls come here instead of to the C library: they are counted, and may be made to fail. */
+static atomic_int syncs, syncs_to_fail;
+int fdatasync(int fd)
+{
+    syncs++;
+    if (syncs_to_fail > 0) {
+        syncs_to_fail--;
+        errno = EIO;
+        return -1;
+    }
+    return (int)syscall(SYS_fdatasync, fd);
+}
 
 static enum status_code open_code(const char *url, struct status *st)
 {
@@ -28,6 +44,30 @@ static void what_was_committed_is_there_after_a_restart(void **state)
     put_now("b", "2");
     reopen();
     assert_all("a=1 b=2 ");
+}
+
+static void no_batch_is_acknowledged_before_it_is_synced(void **state)
+{
+    for (int i = 0; i < 20; i++) {
+        int before = syncs;
+        put_now("a", i % 2 ? "1" : "2");
+        assert_true(syncs > before);
+    }
+}
+
+static void a_sync_that_fails_fails_the_batch_and_the_next_works(void **state)
+{
+    struct written written;
+    put_now("a", "1");
+    syncs_to_fail = 1;
+    store_put(begin(&written), TEXT("a"), TEXT("2"));
+    assert_int_equal(commit_now(&written).code, UNAVAILABLE);
+    assert_int_equal(syncs_to_fail, 0);
+    assert_all("a=1 ");
+    put_now("b", "3");
+    assert_all("a=1 b=3 ");
+    reopen();
+    assert_all("a=1 b=3 ");
 }
 
 static void the_file_is_for_its_owner_alone(void **state)
@@ -267,6 +307,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         ON(what_was_committed_is_there_after_a_restart),
+        ON(no_batch_is_acknowledged_before_it_is_synced),
+        ON(a_sync_that_fails_fails_the_batch_and_the_next_works),
         ON(the_file_is_for_its_owner_alone),
         ON(a_second_opener_is_refused_and_told_by_whom),
         ON(another_process_is_refused),

@@ -100,6 +100,31 @@ static void a_batch_that_is_too_large_is_refused_whole(void **state)
     free(large);
 }
 
+#define LARGE_VALUES 6 /* of STORE_VALUE_MAX: more than SQLite keeps in memory */
+
+static void a_batch_larger_than_any_cache_is_read_back_whole(void **state)
+{
+    char *large = malloc(STORE_VALUE_MAX);
+    struct written written;
+    struct store_batch *batch = begin(&written);
+    for (char key = 'a'; key < 'a' + LARGE_VALUES; key++) {
+        memset(large, key, STORE_VALUE_MAX);
+        store_put(batch, (struct store_bytes){&key, 1}, (struct store_bytes){large, STORE_VALUE_MAX});
+    }
+    assert_int_equal(commit_now(&written).code, OK);
+    struct looked looked;
+    look(&looked, ABSENT, NO_END);
+    struct store_scan *scan = scan_now(&looked);
+    assert_int_equal(scan->count, LARGE_VALUES);
+    for (size_t i = 0; i < scan->count; i++) {
+        memset(large, 'a' + (int)i, STORE_VALUE_MAX);
+        assert_int_equal(scan->rows[i].value.size, STORE_VALUE_MAX);
+        assert_memory_equal(scan->rows[i].value.bytes, large, STORE_VALUE_MAX);
+    }
+    store_scan_fini(scan);
+    free(large);
+}
+
 static void an_empty_batch_comes_home(void **state)
 {
     struct written written;
@@ -573,6 +598,7 @@ static void many_changes_leave_what_a_plain_model_has(void **state)
             ON(set_up, keys_are_bytes_and_compare_as_memcmp_does),                                                     \
             ON(set_up, the_largest_key_and_value_fit_and_larger_ones_are_refused),                                     \
             ON(set_up, a_batch_that_is_too_large_is_refused_whole), ON(set_up, an_empty_batch_comes_home),             \
+            ON(set_up, a_batch_larger_than_any_cache_is_read_back_whole),                                              \
             ON(set_up, a_range_is_deleted_up_to_and_without_its_end),                                                  \
             ON(set_up, a_range_takes_what_its_own_batch_put_before_it),                                                \
             ON(set_up, a_scan_has_the_rows_between_its_bounds), ON(set_up, a_scan_backwards_begins_at_its_end),        \
