@@ -222,7 +222,7 @@ static void damage_inside_shows_in_the_scan_and_the_batch_that_meet_it(void **st
     struct status st = {0};
     put_thousand();
     store_close(&site.store);
-    overwrite(8192, 200000);
+    overwrite(24 << 12, 6 << 12); /* leaves in the middle */
     site.store = store_open(site.url, &st);
     assert_non_null(site.store);
     struct looked looked;
@@ -231,8 +231,10 @@ static void damage_inside_shows_in_the_scan_and_the_batch_that_meet_it(void **st
     assert_contains(looked.scan.status.text, site.path);
     store_scan_fini(&looked.scan);
     struct written written;
-    store_put(begin(&written), TEXT("0500"), TEXT("v"));
+    store_put(begin(&written), TEXT("0450"), TEXT("v"));
     assert_int_equal(commit_now(&written).code, DATA_LOSS);
+    put_now("zzzz", "beside the damage");
+    assert_rows(TEXT("z"), NO_END, "zzzz=beside the damage ");
 }
 
 static void a_folder_that_is_not_there_is_unavailable(void **state)

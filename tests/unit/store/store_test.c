@@ -125,6 +125,27 @@ static void a_batch_larger_than_any_cache_is_read_back_whole(void **state)
     free(large);
 }
 
+#define SMALL_VALUES 700 /* of 64 KiB: again more */
+
+/* The way back meets what has just gone out of SQLite's memory. */
+static void a_batch_larger_than_any_cache_may_take_back_what_it_put(void **state)
+{
+    static const char value[64 << 10];
+    struct written written;
+    struct store_batch *batch = begin(&written);
+    for (int i = 0; i < SMALL_VALUES; i++)
+        store_put(batch, (struct store_bytes){(char[]){(char)(i >> 8), (char)i}, 2},
+                  (struct store_bytes){value, sizeof value});
+    for (int i = SMALL_VALUES - 1; i > 0; i--)
+        store_delete(batch, (struct store_bytes){(char[]){(char)(i >> 8), (char)i}, 2});
+    assert_int_equal(commit_now(&written).code, OK);
+    struct looked looked;
+    look(&looked, ABSENT, NO_END);
+    assert_int_equal(scan_now(&looked)->count, 1);
+    assert_int_equal(looked.scan.rows[0].value.size, sizeof value);
+    store_scan_fini(&looked.scan);
+}
+
 static void an_empty_batch_comes_home(void **state)
 {
     struct written written;
@@ -599,6 +620,8 @@ static void many_changes_leave_what_a_plain_model_has(void **state)
             ON(set_up, the_largest_key_and_value_fit_and_larger_ones_are_refused),                                     \
             ON(set_up, a_batch_that_is_too_large_is_refused_whole), ON(set_up, an_empty_batch_comes_home),             \
             ON(set_up, a_batch_larger_than_any_cache_is_read_back_whole),                                              \
+            ON(set_up, a_batch_larger_than_any_cache_may_take_back_what_it_put),                                       \
+            ON(set_up, a_batch_larger_than_any_cache_may_take_back_what_it_put),                                       \
             ON(set_up, a_range_is_deleted_up_to_and_without_its_end),                                                  \
             ON(set_up, a_range_takes_what_its_own_batch_put_before_it),                                                \
             ON(set_up, a_scan_has_the_rows_between_its_bounds), ON(set_up, a_scan_backwards_begins_at_its_end),        \
