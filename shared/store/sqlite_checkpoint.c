@@ -13,7 +13,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#define LOG_LONG     16384  /* pages: the thread begins */
+#define LOG_LONG     16384  /* pages of 2 KiB: the thread begins */
 #define LOG_TOO_LONG 131072 /* pages: the thread does not keep up, the writer does it all itself */
 #define ROUNDS       2      /* the second has what came during the first */
 #define CACHE_KIB    64     /* copying uses none */
