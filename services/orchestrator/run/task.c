@@ -25,7 +25,7 @@ struct task {
     struct thread *thread;
     uint32_t run_number;
     const struct node *node;
-    bool ended, in_start;
+    bool ended, in_start, late; /* late: its time was over */
     int64_t began_ns, deadline_ns;
     struct timer limit, idle_limit;
     struct trace_context trace;
@@ -206,7 +206,7 @@ void task_drop(struct due *due)
     if (!task)
         return;
     task->in_start = true; /* it lives until we are done with it */
-    detach(task, CANCELLED);
+    detach(task, task->late ? DEADLINE_EXCEEDED : CANCELLED);
     if (!task->ended && task->node->kind->cancel)
         task->node->kind->cancel(task);
     task->in_start = false;
@@ -275,6 +275,7 @@ static void timed_out(struct task *task, const char *which, int64_t ms)
     struct due *due = task->due;
     struct status st = {0};
     fail(&st, DEADLINE_EXCEEDED, "node '%s' %s %lld ms", due->node->name, which, (long long)ms);
+    task->late = true;
     task_drop(due);
     attempt_failed(due, &st, false);
 }

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """How a graph is stopped, gone back in, forked and kept within bounds. Numbers are those of the orchestrator's list."""
+import signal
 import time
 import urllib.request
 
@@ -229,14 +230,19 @@ def _():
     equal(values["renga_orchestrator_nodes_running"], 0, "the nodes at work")
 
 
-@check("a drain lets the step under way commit, and the run goes on after the restart")
+@check("a drain lets the step under way commit and begins no other; who waits hears of it; the run goes on after the restart")
 def _():
     agent("drained", {"state": {"log": LIST}, "start": "a", "nodes": {"a": remote("b"), "b": remote()}})
     nodes.on("drained", a=lambda call: call.sleep(0.5) and {"log": ["a"]} or None, b={"log": ["b"]})
-    run = api.start_run("drained", {}, wait=False, thread_id="drained")
+    waits = api.begin("StartRun", api.start_request("drained", {}, thread_id="drained"))
     wait_until(lambda: nodes.count("drained", "a"), "a begins")
-    equal(api.stop(), 0, "the exit code")
+    api.signal(signal.SIGTERM)
+    text = refused("UNAVAILABLE", waits.result)
+    expect("goes on" in text, f"the text is {text}")
+    equal(api.stop(signalled=True), 0, "the exit code")
+    equal((nodes.count("drained", "a"), nodes.count("drained", "b")), (1, 0), "the calls before the restart")
     api.start()
+    run = api.ask("ListRuns", thread_id="drained").runs[0]
     equal(succeeded(api.stopped(run))["log"], ["a", "b"], "the log")
     equal((nodes.count("drained", "a"), nodes.count("drained", "b")), (1, 1), "the calls")
 

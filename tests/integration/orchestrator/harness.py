@@ -23,7 +23,8 @@ from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "rpc"))
-from checks import Broken, check, expect, finish, wait_until  # noqa: E402,F401
+import checks  # noqa: E402
+from checks import Broken, check, expect, wait_until  # noqa: E402,F401
 
 BIN = os.environ["RENGA_BIN"]
 SLOW = 5 if os.environ.get("RENGA_SANITIZE") else 1  # sanitizers take their time
@@ -67,6 +68,7 @@ class Call:
         self.answers = {answer.key: json.loads(answer.answer_json) for answer in request.answers}
         self.attempt, self.step, self.branch = request.attempt, request.position.step, request.position.branch
         self.path, self.run_id = request.position.path, request.position.run_id
+        self.peer, self.metadata, self.context_time = context.peer(), context.invocation_metadata(), context.time_remaining()
         self.began, self.ended, self.cancelled = time.monotonic(), None, None
         context.add_callback(self.over)
 
@@ -196,9 +198,10 @@ class Orchestrator:
             self.process.wait()
             self.channel.close()
 
-    def stop(self):
+    def stop(self, signalled=False):
         self.channel.close()  # an idle one hears of the drain only within 5 s
-        self.signal(signal.SIGTERM)
+        if not signalled:
+            self.signal(signal.SIGTERM)
         return self.process.wait(30 * SLOW)
 
     def write_agent(self, name, text):
@@ -325,3 +328,12 @@ def in_background(function):
     """Runs it in a thread; the result is had by calling what is returned."""
     executor = futures.ThreadPoolExecutor(1)
     return executor.submit(function).result
+
+
+def finish():
+    @check("the orchestrator ends with 0 on SIGTERM, and no sanitizer has complained")
+    def _():
+        code = api.stop()
+        complaints = [line for line in api.log if "Sanitizer" in line or "runtime error" in line]
+        expect(code == 0 and not complaints, f"it ended with {code}: {complaints[:3]} {''.join(api.log[-8:])[-1500:]}")
+    checks.finish()
