@@ -52,6 +52,9 @@ void json_document_fini(struct json_document *document);
 /* Where `item` (or its key, if it has one) begins; 1-based, columns in characters. */
 void json_document_position(const struct json_document *document, const cJSON *item, size_t *line, size_t *column);
 
+/* The line of each child of the object or array `parent`, in one pass; `lines` has room for all of them. */
+void json_document_lines(const struct json_document *document, const cJSON *parent, size_t *lines);
+
 /* Fails with INVALID_ARGUMENT and a text that begins with the place of `item`. */
 bool fail_at(const struct json_document *document, const cJSON *item, struct status *st, const char *format, ...)
     __attribute__((format(printf, 4, 5)));

@@ -152,8 +152,9 @@ static bool count_before(const cJSON *value, const cJSON *item, size_t *count)
     return false;
 }
 
-/* The offset of the value before which there are `count` others, or of its key. The text was checked. */
-static size_t offset_of(const struct json_document *document, size_t count)
+/* The offset of the value before which there are `count` others, and of its key or again of itself. The text was
+ * checked. */
+static size_t offset_of(const struct json_document *document, size_t count, size_t *begins)
 {
     const char *text = document->plain;
     size_t key_at = SIZE_MAX, length = document->length;
@@ -175,18 +176,60 @@ static size_t offset_of(const struct json_document *document, size_t count)
         } else {
             at += strcspn(text + at, " \t\r\n,]}");
         }
-        if (count-- == 0)
-            return key_at != SIZE_MAX ? key_at : token;
+        if (count-- == 0) {
+            *begins = key_at != SIZE_MAX ? key_at : token;
+            return token;
+        }
         key_at = SIZE_MAX;
     }
-    return 0;
+    return *begins = 0;
 }
 
 void json_document_position(const struct json_document *document, const cJSON *item, size_t *line, size_t *column)
 {
-    size_t count = 0;
-    bool found = item != NULL && count_before(document->root, item, &count);
-    json_position(document->text, found ? offset_of(document, count) : 0, line, column);
+    size_t count = 0, begins = 0;
+    if (item != NULL && count_before(document->root, item, &count))
+        offset_of(document, count, &begins);
+    json_position(document->text, begins, line, column);
+}
+
+/* Counts the line breaks up to `to`, from where it stopped before. */
+static size_t line_at(const char *text, size_t *from, size_t *line, size_t to)
+{
+    for (; *from < to; ++*from)
+        *line += text[*from] == '\n';
+    return *line;
+}
+
+void json_document_lines(const struct json_document *document, const cJSON *parent, size_t *lines)
+{
+    const char *text = document->plain;
+    size_t count = 0, begins, key_at = SIZE_MAX, depth = 0, counted = 0, line = 1;
+    if (!count_before(document->root, parent, &count))
+        return;
+    size_t at = offset_of(document, count, &begins);
+    do {
+        size_t token = at;
+        bool opens = text[at] == '{' || text[at] == '[';
+        if (strchr(" \t\r\n,:]}", text[at]) != NULL) {
+            depth -= text[at] == ']' || text[at] == '}';
+            at++;
+            continue;
+        }
+        if (text[at] == '"') {
+            at = skip_string(text, at, document->length);
+            if (text[at + strspn(text + at, " \t\r\n")] == ':') {
+                key_at = token;
+                continue;
+            }
+        } else {
+            at += opens ? 1 : strcspn(text + at, " \t\r\n,]}");
+        }
+        if (depth == 1)
+            *lines++ = line_at(text, &counted, &line, key_at != SIZE_MAX ? key_at : token);
+        depth += opens;
+        key_at = SIZE_MAX;
+    } while (depth > 0);
 }
 
 bool fail_at(const struct json_document *document, const cJSON *item, struct status *st, const char *format, ...)

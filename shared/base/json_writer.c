@@ -129,6 +129,11 @@ void json_write_raw(struct json_writer *writer, const char *key, const char *jso
     buffer_append(writer->out, json, length);
 }
 
+void json_write_key(struct json_writer *writer, const char *key)
+{
+    before(writer, key);
+}
+
 void json_write_tree(struct json_writer *writer, const char *key, const cJSON *tree)
 {
     switch (tree->type & 0xFF) {

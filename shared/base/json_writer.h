@@ -56,6 +56,9 @@ void json_write_float(struct json_writer *writer, const char *key, float value);
 void json_write_raw(struct json_writer *writer, const char *key, const char *json, size_t length);
 void json_write_tree(struct json_writer *writer, const char *key, const cJSON *tree);
 
+/* The caller appends one value to the buffer itself, straight after. */
+void json_write_key(struct json_writer *writer, const char *key);
+
 /* Only the string with its quotes, for output that is composed by hand. */
 void json_append_string(struct buffer *out, const char *text, size_t length);
 

@@ -1,0 +1,364 @@
+/* The set: which agents are current, and all that are in memory because somebody holds them. A reload reads the folders
+ * without the lock and then exchanges what is current; whoever holds a version keeps it. */
+#include "agents.h"
+
+#include "base/log.h"
+#include "base/nearest.h"
+#include "bundle.h"
+
+#include <assert.h>
+#include <dirent.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SHOWN 64 /* bytes of a name in an error */
+
+struct agents {
+    char **folders;
+    size_t folder_count;
+    pthread_mutex_t reloading;         /* one at a time */
+    pthread_mutex_t lock;              /* what follows */
+    struct agent *known;               /* all in memory */
+    struct agent *current[AGENTS_MAX]; /* held, by name */
+    size_t current_count;
+    struct problems *problems;
+};
+
+/* ---- holding ----------------------------------------------------------------------------------------------------- */
+
+void agent_hold(struct agent *agent)
+{
+    atomic_fetch_add_explicit(&agent->holders, 1, memory_order_relaxed);
+}
+
+static struct agent *known_version(const struct agents *agents, const char *version)
+{
+    struct agent *agent = agents->known;
+    while (agent && strcmp(agent->version, version) != 0)
+        agent = agent->next;
+    return agent;
+}
+
+/* Under the lock: what nobody holds is taken from the list there, so that what is found may be held. */
+static void release_locked(struct agents *agents, struct agent *agent)
+{
+    if (atomic_fetch_sub_explicit(&agent->holders, 1, memory_order_acq_rel) > 1)
+        return;
+    struct agent **at = &agents->known;
+    while (*at != agent)
+        at = &(*at)->next;
+    *at = agent->next;
+    agent_destroy(&agent);
+}
+
+void agent_release(struct agents *agents, struct agent *agent)
+{
+    unsigned holders = atomic_load_explicit(&agent->holders, memory_order_relaxed);
+    while (holders > 1)
+        if (atomic_compare_exchange_weak_explicit(&agent->holders, &holders, holders - 1, memory_order_release,
+                                                  memory_order_relaxed))
+            return;
+    pthread_mutex_lock(&agents->lock);
+    release_locked(agents, agent);
+    pthread_mutex_unlock(&agents->lock);
+}
+
+/* Under the lock. A version that is known is held once more, and the new copy goes. */
+static struct agent *adopt(struct agents *agents, struct agent *fresh)
+{
+    struct agent *known = known_version(agents, fresh->version);
+    if (known) {
+        agent_hold(known);
+        agent_destroy(&fresh);
+        return known;
+    }
+    fresh->next = agents->known;
+    agents->known = fresh;
+    return fresh;
+}
+
+/* ---- folders ----------------------------------------------------------------------------------------------------- */
+
+/* What a load has found: sub-folders with a graph.json, sorted by name. */
+struct found {
+    char *name, *path;
+    struct agent *agent; /* NULL: faulty */
+};
+struct findings {
+    struct found list[AGENTS_MAX];
+    size_t count;
+    struct problems *problems;
+};
+
+static void note(struct findings *findings, const char *agent, const char *file, const char *message)
+{
+    problems_add(findings->problems, &(struct agent_problem){.agent = agent, .file = file, .message = message});
+}
+
+static size_t place_of(const struct findings *findings, const char *name, bool *there)
+{
+    size_t low = 0, high = findings->count;
+    *there = false;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        int order = strcmp(name, findings->list[middle].name);
+        if (order == 0)
+            *there = true;
+        if (order <= 0)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+static void found_free(struct found *found)
+{
+    free(found->name);
+    free(found->path);
+}
+
+/* Takes the path. */
+static void find(struct findings *findings, const char *name, char *path)
+{
+    bool there;
+    size_t at = place_of(findings, name, &there);
+    struct found found = {.name = strdup(name), .path = path};
+    if (!found.name || (!there && findings->count == AGENTS_MAX)) {
+        note(findings, name, "", found.name ? "there are more than 1000 agents; take some out" : "no memory for it");
+        found_free(&found);
+        return;
+    }
+    if (there) {
+        found_free(&findings->list[at]);
+    } else {
+        memmove(&findings->list[at + 1], &findings->list[at], (findings->count - at) * sizeof found);
+        findings->count++;
+    }
+    findings->list[at] = found;
+}
+
+static void look_at(struct findings *findings, const char *folder, const char *name)
+{
+    char *path = NULL, *document = NULL;
+    if (asprintf(&path, "%s/%s", folder, name) < 0)
+        path = NULL;
+    if (path && asprintf(&document, "%s/graph.json", path) < 0)
+        document = NULL;
+    if (document && access(document, F_OK) == 0)
+        find(findings, name, path);
+    else
+        free(path);
+    free(document);
+}
+
+static void look_through(struct findings *findings, const char *folder)
+{
+    const struct dirent *entry;
+    DIR *listing = opendir(folder);
+    if (!listing) {
+        note(findings, "", folder, strerror(errno));
+        return;
+    }
+    while ((entry = readdir(listing)))
+        if (entry->d_name[0] != '.')
+            look_at(findings, folder, entry->d_name);
+    closedir(listing);
+}
+
+/* ---- loading ----------------------------------------------------------------------------------------------------- */
+
+static struct agent *current(const struct agents *agents, const char *name)
+{
+    size_t low = 0, high = agents->current_count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        int order = strcmp(name, agents->current[middle]->name);
+        if (order == 0)
+            return agents->current[middle];
+        if (order < 0)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return NULL;
+}
+
+/* Under the lock. What is faulty stays as it was. */
+static void exchange(struct agents *agents, struct findings *findings)
+{
+    struct agent *fresh[AGENTS_MAX];
+    size_t count = 0;
+    for (size_t i = 0; i < findings->count; i++) {
+        struct found *found = &findings->list[i];
+        struct agent *agent = found->agent ? adopt(agents, found->agent) : current(agents, found->name);
+        if (agent && !found->agent)
+            agent_hold(agent);
+        if (agent)
+            fresh[count++] = agent;
+    }
+    for (size_t i = 0; i < agents->current_count; i++)
+        release_locked(agents, agents->current[i]);
+    memcpy(agents->current, fresh, count * sizeof *fresh);
+    agents->current_count = count;
+    struct problems *before = agents->problems;
+    agents->problems = findings->problems;
+    problems_destroy(&before);
+}
+
+static bool load(struct agents *agents)
+{
+    struct findings *findings = calloc(1, sizeof *findings);
+    if (findings)
+        findings->problems = problems_create();
+    if (!findings || !findings->problems) {
+        free(findings);
+        return false;
+    }
+    for (char **folder = agents->folders; *folder; folder++)
+        look_through(findings, *folder);
+    for (size_t i = 0; i < findings->count; i++) {
+        struct found *found = &findings->list[i];
+        found->agent = agent_of_folder(found->path, found->name, findings->problems);
+    }
+    problems_log(findings->problems);
+    pthread_mutex_lock(&agents->lock);
+    exchange(agents, findings);
+    log_info("orchestrator.agents", "%zu agents, %zu problems", agents->current_count, agents->problems->count);
+    pthread_mutex_unlock(&agents->lock);
+    for (size_t i = 0; i < findings->count; i++)
+        found_free(&findings->list[i]);
+    free(findings);
+    return true;
+}
+
+void agents_reload(struct agents *agents)
+{
+    pthread_mutex_lock(&agents->reloading);
+    if (!load(agents))
+        log_error("orchestrator.agent", "no memory to load agents again; they stay as they were");
+    pthread_mutex_unlock(&agents->reloading);
+}
+
+static bool copy_folders(struct agents *agents, const char *const *folders, size_t count)
+{
+    agents->folders = calloc(count + 1, sizeof *agents->folders);
+    if (!agents->folders)
+        return false;
+    while (agents->folder_count < count) {
+        char *copy = strdup(folders[agents->folder_count]);
+        if (!copy)
+            return false;
+        agents->folders[agents->folder_count++] = copy;
+    }
+    return true;
+}
+
+struct agents *agents_create(const char *const *folders, size_t count, struct status *st)
+{
+    struct agents *agents = calloc(1, sizeof *agents);
+    if (agents) {
+        pthread_mutex_init(&agents->reloading, NULL);
+        pthread_mutex_init(&agents->lock, NULL);
+    }
+    if (agents && copy_folders(agents, folders, count) && load(agents))
+        return agents;
+    agents_destroy(&agents);
+    fail(st, RESOURCE_EXHAUSTED, "no memory to load agents");
+    return NULL;
+}
+
+void agents_destroy(struct agents **agents)
+{
+    struct agents *set = *agents;
+    if (!set)
+        return;
+    for (size_t i = 0; i < set->current_count; i++)
+        release_locked(set, set->current[i]);
+    assert(!set->known && "an agent is still held");
+    problems_destroy(&set->problems);
+    for (size_t i = 0; i < set->folder_count; i++)
+        free(set->folders[i]);
+    free(set->folders);
+    pthread_mutex_destroy(&set->lock);
+    pthread_mutex_destroy(&set->reloading);
+    free(set);
+    *agents = NULL;
+}
+
+/* ---- finding ----------------------------------------------------------------------------------------------------- */
+
+/* Under the lock. */
+static void refuse_name(const struct agents *agents, const char *name, struct status *st)
+{
+    for (const struct agent_problem *one = agents->problems->first; one; one = one->next)
+        if (strcmp(one->agent, name) == 0) {
+            fail(st, NOT_FOUND, "the agent '%.*s' was not loaded: %s:%d:%d: %s", SHOWN, name, one->file, one->line,
+                 one->column, one->message);
+            return;
+        }
+    struct nearest nearest = nearest_to(name);
+    for (size_t i = 0; i < agents->current_count; i++)
+        nearest_try(&nearest, agents->current[i]->name);
+    if (nearest.name)
+        fail(st, NOT_FOUND, "there is no agent '%.*s'; did you mean '%s'?", SHOWN, name, nearest.name);
+    else
+        fail(st, NOT_FOUND, "there is no agent '%.*s'; ListAgents has those there are", SHOWN, name);
+}
+
+struct agent *agents_find(struct agents *agents, const char *name, const char *version, struct status *st)
+{
+    bool any = !version || !*version, named = name && *name;
+    pthread_mutex_lock(&agents->lock);
+    struct agent *agent = any ? current(agents, named ? name : "") : known_version(agents, version);
+    if (agent && named && strcmp(agent->name, name) != 0)
+        agent = NULL;
+    if (agent)
+        agent_hold(agent);
+    else if (any)
+        refuse_name(agents, named ? name : "", st);
+    else
+        fail(st, NOT_FOUND, "the agent '%.*s' has no version '%.*s' in memory", SHOWN, named ? name : "", SHOWN,
+             version);
+    pthread_mutex_unlock(&agents->lock);
+    return agent;
+}
+
+struct agent *agents_of_bundle(struct agents *agents, const char *bundle, size_t size, struct status *st)
+{
+    char version[65];
+    struct status ignored;
+    bundle_version(bundle, size, version);
+    struct agent *agent = agents_find(agents, NULL, version, &ignored);
+    struct problems *problems = agent ? NULL : problems_create();
+    if (problems)
+        agent = agent_of_bundle(bundle, size, problems);
+    if (!agent) {
+        const struct agent_problem *first = problems ? problems->first : NULL;
+        fail(st, first ? INVALID_ARGUMENT : RESOURCE_EXHAUSTED,
+             "the kept documents of '%s' cannot be read: %s:%d:%d: %s", first ? first->agent : "an agent",
+             first ? first->file : "", first ? first->line : 0, first ? first->column : 0,
+             first ? first->message : "no memory");
+    } else if (problems) {
+        pthread_mutex_lock(&agents->lock);
+        agent = adopt(agents, agent);
+        pthread_mutex_unlock(&agents->lock);
+    }
+    problems_destroy(&problems);
+    return agent;
+}
+
+void agents_each(struct agents *agents, void (*each)(const struct agent *agent, void *data),
+                 void (*problem)(const struct agent_problem *problem, void *data), void *data)
+{
+    pthread_mutex_lock(&agents->lock);
+    for (size_t i = 0; each && i < agents->current_count; i++)
+        each(agents->current[i], data);
+    for (const struct agent_problem *one = agents->problems->first; problem && one; one = one->next)
+        problem(one, data);
+    pthread_mutex_unlock(&agents->lock);
+}

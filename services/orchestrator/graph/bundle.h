@@ -1,0 +1,31 @@
+/* An agent on its way into memory: from its folder, or from the one text that is kept of it. */
+#ifndef RENGA_ORCHESTRATOR_BUNDLE_H
+#define RENGA_ORCHESTRATOR_BUNDLE_H
+
+#include "problems.h"
+
+/* NULL where memory is out. Held once. */
+struct agent *agent_create(void);
+void agent_destroy(struct agent **agent);
+
+/* A prompt for the agent that is being made, from prompts/LANGUAGE/NAME.md; `file` for problems. Not sorted. */
+struct prompt_source {
+    const char *language, *name, *file;
+    const char *text;
+    size_t size;
+};
+bool prompt_add(struct agent *agent, const struct prompt_source *source, const char *folder, struct problems *problems);
+
+/* The agent of a text of graph.json, with the prompts that were added: its bundle and version too. Takes it: NULL, and
+ * a problem at least, where it is faulty. */
+struct agent *agent_of_text(struct agent *agent, const char *text, size_t size, const char *folder,
+                            struct problems *problems);
+/* The agent of path/graph.json and path/prompts/. */
+struct agent *agent_of_folder(const char *path, const char *folder, struct problems *problems);
+/* The agent of a bundle; its version is the hash of the bundle. */
+struct agent *agent_of_bundle(const char *bundle, size_t size, struct problems *problems);
+
+/* SHA-256 in hexadecimal, with its NUL. */
+void bundle_version(const char *bundle, size_t size, char version[65]);
+
+#endif

@@ -1,0 +1,123 @@
+/* What an agent's folder holds: graph.json, and prompts/LANGUAGE/NAME.md or .txt. */
+#include "base/file.h"
+#include "bundle.h"
+#include "reading.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define PATH_BYTES_MAX 4096
+
+/* A file that is being read, and how it is shown. */
+struct place {
+    char path[PATH_BYTES_MAX];
+    char file[PATH_BYTES_MAX]; /* within the agent's folder */
+    const char *folder;
+    struct problems *problems;
+};
+
+static bool refuse(const struct place *place, const char *text)
+{
+    problems_add(place->problems,
+                 &(struct agent_problem){.agent = place->folder, .file = place->file, .message = text});
+    return false;
+}
+
+/* The place of `name` within; false where its path is too long. */
+static bool enter(const struct place *outer, const char *name, struct place *place)
+{
+    place->folder = outer->folder;
+    place->problems = outer->problems;
+    int path = snprintf(place->path, sizeof place->path, "%s/%s", outer->path, name);
+    int file = snprintf(place->file, sizeof place->file, "%s%s%s", outer->file, *outer->file ? "/" : "", name);
+    bool fits = path < PATH_BYTES_MAX && file < PATH_BYTES_MAX;
+    return fits || refuse(outer, "a path within it is too long");
+}
+
+static bool read_file(const struct place *place, struct buffer *text)
+{
+    struct status why = {0};
+    buffer_init(text, AGENT_FILE_MAX);
+    if (file_read(place->path, text, &why))
+        return true;
+    buffer_fini(text);
+    if (why.code == RESOURCE_EXHAUSTED)
+        return refuse(place, "has more than 1048576 bytes; make it smaller, or several of it");
+    return refuse(place, strerror(why.code == NOT_FOUND ? ENOENT : why.code == PERMISSION_DENIED ? EACCES : EIO));
+}
+
+/* What is hidden is none of ours: editors, version control and mounted volumes keep it. */
+static int is_shown(const struct dirent *entry)
+{
+    return entry->d_name[0] != '.';
+}
+
+/* By bytes: the same order in every language. */
+static int by_bytes(const struct dirent **a, const struct dirent **b)
+{
+    return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+/* Each entry of the folder in its order, as long as `each` is true. A folder that is not there has none. */
+static bool list(const struct place *place,
+                 bool (*each)(struct agent *agent, const struct place *place, const char *name), struct agent *agent)
+{
+    struct dirent **entries = NULL;
+    int count = scandir(place->path, &entries, is_shown, by_bytes);
+    if (count < 0)
+        return errno == ENOENT || refuse(place, strerror(errno));
+    bool good = true;
+    for (int i = 0; i < count; i++) {
+        struct place inner;
+        good = good && enter(place, entries[i]->d_name, &inner) && each(agent, &inner, entries[i]->d_name);
+        free(entries[i]);
+    }
+    free(entries);
+    return good;
+}
+
+static bool add_prompt(struct agent *agent, const struct place *place, const char *file)
+{
+    const char *ending = strrchr(file, '.'), *language = strchr(place->file, '/') + 1;
+    struct buffer text;
+    char name[GRAPH_NAME_MAX + 2] = "", folder[GRAPH_NAME_MAX + 2] = "";
+    if (!ending || (strcmp(ending, ".md") != 0 && strcmp(ending, ".txt") != 0))
+        return refuse(place, "is no prompt; end its name in .md or .txt, or move it away");
+    if (!read_file(place, &text))
+        return false;
+    snprintf(name, sizeof name, "%.*s", (int)(ending - file), file);
+    snprintf(folder, sizeof folder, "%.*s", (int)strcspn(language, "/"), language);
+    const struct prompt_source source = {
+        .language = folder, .name = name, .file = place->file, .text = buffer_text(&text), .size = text.length};
+    bool good = prompt_add(agent, &source, place->folder, place->problems);
+    buffer_fini(&text);
+    return good;
+}
+
+static bool add_language(struct agent *agent, const struct place *place, const char *language)
+{
+    struct stat about;
+    if (stat(place->path, &about) != 0 || !S_ISDIR(about.st_mode))
+        return refuse(place, "is no folder of a language; prompts stand in folders such as prompts/en and prompts/ja");
+    return list(place, add_prompt, agent);
+}
+
+struct agent *agent_of_folder(const char *path, const char *folder, struct problems *problems)
+{
+    struct place root = {.folder = folder, .problems = problems}, file;
+    struct buffer text;
+    struct agent *agent = agent_create();
+    bool fits = snprintf(root.path, sizeof root.path, "%s", path) < PATH_BYTES_MAX;
+    if (!agent || !fits || !enter(&root, "prompts", &file) || !list(&file, add_language, agent) ||
+        !enter(&root, "graph.json", &file) || !read_file(&file, &text)) {
+        agent_destroy(&agent);
+        return NULL;
+    }
+    agent = agent_of_text(agent, buffer_text(&text), text.length, folder, problems);
+    buffer_fini(&text);
+    return agent;
+}

@@ -1,0 +1,142 @@
+/* A graph as it was loaded and checked: fields, nodes, arrows. Constant, and shared by the loops of the process. It
+ * belongs to its agent (agents.h), which is counted: whoever runs it holds the agent.
+ *
+ * The document, by example (graph/README.md has every key):
+ *
+ *   { "agent": "helpdesk", "description": "…",
+ *     "state": { "question": {"type": "string"},
+ *                "plan": {"type": "string[]"},
+ *                "results": {"type": "object[]", "reduce": "append"},
+ *                "tries": {"type": "integer", "reduce": "sum", "initial": 0},
+ *                "mood": {"type": "string", "values": ["good", "bad"]} },
+ *     "input": ["question"], "output": ["answer"],          // which fields; all where it is not said
+ *     "start": "create_plan",                               // or a list
+ *     "nodes": {
+ *       "create_plan": {"kind": "remote", "address": "127.0.0.1:9000", "inputs": ["question"], "on": {"done": "work"}},
+ *       "work": {"kind": "each", "of": "plan", "as": "subtask", "graph": "sub", "into": "results",
+ *                "on": {"done": ["a", "b"]}},
+ *       "both": {"kind": "noop", "join": ["a", "b"], "on": {"done": "end"}},  // once, when all of them have come
+ *       "last": {"kind": "noop", "defer": true} },                            // when nothing else is due
+ *     "mode": "supersteps" | "dataflow", "recursion_limit": 100, "max_concurrency": 16, "timeout": "10m",
+ *     "idle_timeout": "60s", "budget": {…}, "fail_fast": true, "error_node": "sorry", "memory": "fresh" | "thread",
+ *     "interrupt_before": ["…"], "interrupt_after": ["…"], "graphs": { "sub": {… the same …} } }
+ *
+ * On a node: "inputs" (fields it gets; all where it is not said), "retry" {"attempts", "base", "max", "codes"},
+ * "timeout", "idle_timeout", "visits" {"max", "then"}, "cache" {"ttl"}, "defer", "join", "may_reach" (nodes that it
+ * sends to). "end" ends the graph, as does a node without "on". */
+#ifndef RENGA_ORCHESTRATOR_GRAPH_H
+#define RENGA_ORCHESTRATOR_GRAPH_H
+
+#include "base/status.h"
+
+#include <cjson/cJSON.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define GRAPH_FIELDS_MAX 1000
+#define GRAPH_NODES_MAX  1000
+#define GRAPH_NAME_MAX   64 /* bytes, of everything that has a name */
+
+struct node_kind;
+struct json_schema;
+
+enum field_type { FIELD_STRING, FIELD_INTEGER, FIELD_NUMBER, FIELD_BOOLEAN, FIELD_OBJECT, FIELD_ANY };
+enum reducer { REDUCE_REPLACE, REDUCE_APPEND, REDUCE_MERGE, REDUCE_MESSAGES, REDUCE_SUM, REDUCE_MAX };
+
+struct field {
+    const char *name;
+    size_t index;
+    enum field_type type;
+    bool list; /* of them: "string[]" */
+    enum reducer reducer;
+    const char *initial_json;  /* NULL: it is not there at first (lists begin empty, sums with 0) */
+    const char *const *values; /* that a string may have; NULL: any */
+    size_t value_count;
+    const char *description; /* NULL: none */
+};
+
+/* Where an outcome leads. `node_count` 0 is the end of the graph. */
+struct edge {
+    const char *outcome;
+    const struct node **nodes;
+    size_t node_count;
+};
+
+struct node_retry {
+    unsigned attempts; /* the first included */
+    int64_t base_ms, max_ms;
+    uint32_t codes; /* a bit a status code: those that are tried again */
+};
+
+struct node {
+    const char *name;
+    size_t index;
+    const struct graph *graph;
+    const struct node_kind *kind; /* nodes/node_kind.h */
+    const void *parameters;       /* as the kind has read them */
+    const struct field **inputs;
+    size_t input_count;
+    struct edge *edges;
+    size_t edge_count;
+    const struct node **join; /* it is due once, when all of these have led to it; NULL: with each arrow */
+    size_t join_count;
+    const struct node **may_reach; /* beside its arrows: by a send, or, of a sub-graph, by a jump out of it */
+    size_t may_reach_count;
+    bool defer;
+    struct node_retry retry;
+    int64_t timeout_ms, idle_timeout_ms; /* 0: none */
+    unsigned visits_max;                 /* 0: no limit */
+    const struct edge *visits_then;      /* where it leads beyond; NULL: the run fails */
+    int64_t cache_ttl_ms;                /* 0: none */
+    int line;                            /* of the document */
+};
+
+struct graph_budget {
+    int64_t model_calls, tokens, tool_calls, duration_ms, cost_micros; /* -1: no limit */
+};
+
+struct graph {
+    const char *name; /* of a sub-graph; the agent's own has the agent's */
+    struct agent *agent;
+    const struct field *fields;
+    size_t field_count;
+    const struct node *nodes;
+    size_t node_count;
+    struct edge start;
+    const struct field **input, **output;
+    size_t input_count, output_count;
+    bool dataflow, fail_fast, persistent; /* persistent: a sub-graph that remembers, per thread */
+    bool recursion_limited;               /* the document itself gives recursion_limit */
+    const struct node *error_node;        /* NULL: none */
+    const struct node **interrupt_before, **interrupt_after;
+    size_t interrupt_before_count, interrupt_after_count;
+    unsigned recursion_limit, max_concurrency;
+    int64_t timeout_ms, idle_timeout_ms;
+    struct graph_budget budget;
+    const char *document_json; /* as it was read, without comments */
+
+    /* Private to the room. */
+    const struct field **all_fields;
+    const struct field **fields_by_name; /* sorted */
+    const struct node **nodes_by_name;
+};
+
+/* NULL where there is none. */
+const struct field *graph_field(const struct graph *graph, const char *name);
+const struct node *graph_node(const struct graph *graph, const char *name);
+/* The arrow of an outcome ("" is "done"); NULL where the node has none of that name. */
+const struct edge *node_edge(const struct node *node, const char *outcome);
+
+/* The same as graph_field, but NULL fails with NOT_FOUND that suggests the nearest name. */
+const struct field *graph_field_wanted(const struct graph *graph, const char *name, struct status *st);
+
+/* Whether the field may have this value. INVALID_ARGUMENT says what was given and what would be right, without the
+ * field's name: "must be a list of strings, not a number". */
+bool field_fits(const struct field *field, const cJSON *value, struct status *st);
+/* The same for one item of a list field. */
+bool field_item_fits(const struct field *field, const cJSON *item, struct status *st);
+/* "a list of strings" */
+const char *field_type_words(enum field_type type, bool list);
+
+#endif

@@ -1,0 +1,216 @@
+#include "reading.h"
+
+#include "base/json_writer.h"
+#include "base/nearest.h"
+#include "base/text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define KNOWN_MAX 320 /* bytes of all names of a table */
+
+bool fault(struct reading *in, const cJSON *item, const char *format, ...)
+{
+    struct status why = {0};
+    size_t line = 0, column = 0;
+    va_list arguments;
+    if (in->faults++ >= AGENT_FAULTS_MAX)
+        return false;
+    va_start(arguments, format);
+    status_set(&why, INVALID_ARGUMENT, format, arguments);
+    va_end(arguments);
+    if (item)
+        json_document_position(in->document, item, &line, &column);
+    problems_add(
+        in->problems,
+        &(struct agent_problem){
+            .agent = in->folder, .file = in->file, .line = (int)line, .column = (int)column, .message = why.text});
+    return false;
+}
+
+void *keep(struct reading *in, size_t count, size_t size)
+{
+    void *kept = arena_zalloc(&in->agent->arena, count * size);
+    in->no_memory |= !kept;
+    return kept;
+}
+
+const char *keep_text(struct reading *in, const char *text)
+{
+    const char *kept = arena_strdup(&in->agent->arena, text);
+    in->no_memory |= !kept;
+    return kept;
+}
+
+const char *keep_json(struct reading *in, const cJSON *tree)
+{
+    struct buffer text;
+    struct json_writer out;
+    buffer_init(&text, AGENT_BUNDLE_MAX * 2); /* escapes may be longer than what they stand for */
+    json_writer_init(&out, &text);
+    json_write_tree(&out, NULL, tree);
+    const char *kept = json_writer_done(&out) ? keep_text(in, buffer_text(&text)) : NULL;
+    in->no_memory |= !kept;
+    buffer_fini(&text);
+    return kept;
+}
+
+/* ---- one value --------------------------------------------------------------------------------------------------- */
+
+int choice_index(const char *choices, const char *word)
+{
+    size_t length = strlen(word);
+    for (int index = 0;; index++) {
+        size_t size = strcspn(choices, "|");
+        if (size == length && memcmp(choices, word, length) == 0)
+            return index;
+        if (!choices[size])
+            return -1;
+        choices += size + 1;
+    }
+}
+
+bool choice_refuse(struct reading *in, const cJSON *item, const char *name, const char *choices, const char *word)
+{
+    char copy[KNOWN_MAX], *rest = copy;
+    struct nearest nearest = nearest_to(word);
+    snprintf(copy, sizeof copy, "%s", choices);
+    for (const char *choice = strsep(&rest, "|"); choice; choice = strsep(&rest, "|"))
+        nearest_try(&nearest, choice);
+    if (nearest.name)
+        return fault(in, item, "%s is '%.*s'; did you mean '%s'?", name, SHOWN, word, nearest.name);
+    return fault(in, item, "%s is '%.*s'; must be one of %s", name, SHOWN, word, choices);
+}
+
+static void put(void *into, const struct key *key, int64_t number)
+{
+    void *at = (char *)into + key->at;
+    int32_t narrow = (int32_t)number;
+    bool truth = number != 0;
+    if (key->size == sizeof truth)
+        memcpy(at, &truth, sizeof truth);
+    else if (key->size == sizeof narrow)
+        memcpy(at, &narrow, sizeof narrow);
+    else
+        memcpy(at, &number, sizeof number);
+}
+
+static bool read_text(struct reading *in, const struct key *key, const cJSON *item, void *into)
+{
+    if (!cJSON_IsString(item))
+        return fault(in, item, "%s must be a string", key->option.name);
+    size_t length = strlen(item->valuestring);
+    if (length > (size_t)key->option.max)
+        return fault(in, item, "%s has %zu bytes; at most %lld are allowed", key->option.name, length, key->option.max);
+    const char *text = keep_text(in, item->valuestring);
+    memcpy((char *)into + key->at, &text, sizeof text);
+    return text;
+}
+
+static bool read_choice(struct reading *in, const struct key *key, const cJSON *item, void *into)
+{
+    if (!cJSON_IsString(item))
+        return fault(in, item, "%s must be one of %s", key->option.name, key->option.choices);
+    int index = choice_index(key->option.choices, item->valuestring);
+    if (index < 0)
+        return choice_refuse(in, item, key->option.name, key->option.choices, item->valuestring);
+    put(into, key, index);
+    return true;
+}
+
+static bool read_option(struct reading *in, const struct key *key, const cJSON *item, void *into)
+{
+    struct config_item value;
+    struct status why = {0};
+    if (!config_read_item(in->values, &key->option, item, "", &value, &why))
+        return fault(in, item, "%s", why.text + strspn(why.text, ": "));
+    put(into, key, value.number);
+    return true;
+}
+
+static bool read_key(struct reading *in, const struct key *key, const cJSON *item, void *into)
+{
+    switch (key->kind) {
+    case KEY_OPTION:
+        return read_option(in, key, item, into);
+    case KEY_TEXT:
+        return read_text(in, key, item, into);
+    case KEY_CHOICE:
+        return read_choice(in, key, item, into);
+    case KEY_PART:
+        return true;
+    }
+    return true;
+}
+
+/* ---- objects ----------------------------------------------------------------------------------------------------- */
+
+static const struct key *find_key(const struct key *table, const char *name)
+{
+    for (; table->option.name; table++)
+        if (strcmp(table->option.name, name) == 0)
+            return table;
+    return NULL;
+}
+
+static bool is_parameter(const struct node_parameter *more, const char *name)
+{
+    for (; more && more->name; more++)
+        if (strcmp(more->name, name) == 0)
+            return true;
+    return false;
+}
+
+static void add_known(char known[KNOWN_MAX], struct nearest *nearest, const char *name)
+{
+    size_t length = strlen(known);
+    nearest_try(nearest, name);
+    snprintf(known + length, KNOWN_MAX - length, "%s%s", length ? ", " : "", name);
+}
+
+static bool refuse_key(struct reading *in, const cJSON *item, const struct key *table,
+                       const struct node_parameter *more)
+{
+    char known[KNOWN_MAX] = "";
+    struct nearest nearest = nearest_to(item->string);
+    for (; more && more->name; more++)
+        add_known(known, &nearest, more->name);
+    for (; table->option.name; table++)
+        add_known(known, &nearest, table->option.name);
+    if (nearest.name)
+        return fault(in, item, "unknown key '%.*s'; did you mean '%s'?", SHOWN, item->string, nearest.name);
+    return fault(in, item, "unknown key '%.*s'; there are %s", SHOWN, item->string, known);
+}
+
+bool keys_read(struct reading *in, const cJSON *object, const struct key *table, const struct node_parameter *more,
+               void *into)
+{
+    const cJSON *item;
+    bool good = true;
+    if (!cJSON_IsObject(object))
+        return fault(in, object, "%s%smust be an object, {…}", object->string ? object->string : "",
+                     object->string ? ": " : "");
+    cJSON_ArrayForEach(item, object)
+    {
+        const struct key *key = find_key(table, item->string);
+        if (key)
+            good &= read_key(in, key, item, into);
+        else if (!is_parameter(more, item->string))
+            good = refuse_key(in, item, table, more);
+    }
+    for (; table->option.name; table++)
+        if (table->required && !part(object, table->option.name))
+            good = fault(in, object, "%s%s\"%s\" is missing", object->string ? object->string : "",
+                         object->string ? ": " : "", table->option.name);
+    return good;
+}
+
+bool name_check(struct reading *in, const cJSON *item, const char *what, const char *name)
+{
+    static const char known[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
+    size_t length = strlen(name);
+    if (length == 0 || length > GRAPH_NAME_MAX)
+        return fault(in, item, "the name of %s has %zu bytes; 1 to %d are allowed", what, length, GRAPH_NAME_MAX);
+    return name[strspn(name, known)] == '\0' ||
+           fault(in, item, "'%.*s' is no name for %s; use letters, digits, '_', '-' and '.'", SHOWN, name, what);
+}

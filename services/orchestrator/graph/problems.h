@@ -1,0 +1,25 @@
+/* Faults of documents, collected while they are read: one arena for all of a load. */
+#ifndef RENGA_ORCHESTRATOR_PROBLEMS_H
+#define RENGA_ORCHESTRATOR_PROBLEMS_H
+
+#include "agents.h"
+
+#define PROBLEMS_MAX 1000 /* as ListAgents shows them */
+
+struct problems {
+    struct arena arena;
+    struct agent_problem *first, *last;
+    size_t count;
+};
+
+/* NULL where memory is out. */
+struct problems *problems_create(void);
+void problems_destroy(struct problems **problems);
+
+/* Everything is copied; beyond PROBLEMS_MAX it is dropped. */
+void problems_add(struct problems *problems, const struct agent_problem *problem);
+
+/* A line each, with the agent's folder. */
+void problems_log(const struct problems *problems);
+
+#endif

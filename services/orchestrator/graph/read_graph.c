@@ -1,0 +1,354 @@
+/* A graph of the document, and the agent of all of them. First every graph's fields and the names of its nodes, then
+ * nodes, which may name both, then what holds between them. */
+#include "reading.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define LONGEST_MS      (INT64_C(30) * 24 * 3600 * 1000) /* thirty days */
+#define RECURSION_MAX   1000000                          /* supersteps, as StartRun has it */
+#define CONCURRENCY_MAX 100000                           /* nodes, as StartRun has it */
+#define DESCRIPTION_MAX 1024                             /* bytes, as Agent.description */
+#define COUNT_MAX       INT64_C(9007199254740991)
+#define MICROS_IN_USD   1e6
+#define USD_MAX         1e9
+#define NAMES(text)     "{\"type\":\"array\",\"items\":{\"type\":\"string\"},\"description\":\"" text "\"}"
+
+struct graph_words {
+    const char *agent, *description;
+    int mode, memory;
+    struct graph *graph;
+    int64_t timeout_ms, idle_timeout_ms;
+    unsigned recursion_limit, max_concurrency;
+    bool fail_fast;
+};
+
+const struct key graph_keys[] = {
+    {.option = {.name = "agent", .max = GRAPH_NAME_MAX, .help = "Its name, which is also that of its folder."},
+     .kind = KEY_TEXT,
+     .required = true,
+     .own_only = true,
+     INTO(struct graph_words, agent)},
+    {.option = {.name = "description", .max = DESCRIPTION_MAX, .help = "What it does, for people."},
+     .kind = KEY_TEXT,
+     INTO(struct graph_words, description)},
+    {.option = {.name = "state"}, .kind = KEY_PART},
+    {.option = {.name = "input"},
+     .kind = KEY_PART,
+     .schema = NAMES("The fields that may be given at the start; all where it is not said.")},
+    {.option = {.name = "output"},
+     .kind = KEY_PART,
+     .schema = NAMES("The fields that come out; all where it is not said.")},
+    {.option = {.name = "start"},
+     .kind = KEY_PART,
+     .required = true,
+     .schema = "{\"anyOf\":[{\"type\":\"string\"},{\"type\":\"array\",\"items\":{\"type\":\"string\"}}],"
+               "\"description\":\"The node, or the nodes, that it begins with.\"}"},
+    {.option = {.name = "nodes"}, .kind = KEY_PART, .required = true},
+    {.option = {.name = "mode",
+                .choices = "supersteps|dataflow",
+                .help = "In supersteps (the default) the next nodes are due when all of a step have ended; in dataflow "
+                        "each as soon as it is led to."},
+     .kind = KEY_CHOICE,
+     INTO(struct graph_words, mode)},
+    {.option = {.name = "recursion_limit",
+                .type = OPTION_INTEGER,
+                .min = 1,
+                .max = RECURSION_MAX,
+                .help = "The most supersteps; 100 where it is not said."},
+     INTO(struct graph_words, recursion_limit)},
+    {.option = {.name = "max_concurrency",
+                .type = OPTION_INTEGER,
+                .min = 1,
+                .max = CONCURRENCY_MAX,
+                .help = "The most nodes at work at once, sub-graphs included; 64 where it is not said."},
+     INTO(struct graph_words, max_concurrency)},
+    {.option = {.name = "timeout",
+                .type = OPTION_DURATION,
+                .min = 1,
+                .max = LONGEST_MS,
+                .help = "The longest that a run may take."},
+     INTO(struct graph_words, timeout_ms)},
+    {.option = {.name = "idle_timeout",
+                .type = OPTION_DURATION,
+                .min = 1,
+                .max = LONGEST_MS,
+                .help = "The longest that nothing may happen in a run."},
+     INTO(struct graph_words, idle_timeout_ms)},
+    {.option = {.name = "budget"}, .kind = KEY_PART},
+    {.option = {.name = "fail_fast",
+                .type = OPTION_BOOLEAN,
+                .help = "When a node fails, those beside it are cancelled. Without it they end, and what they wrote is "
+                        "kept."},
+     INTO(struct graph_words, fail_fast)},
+    {.option = {.name = "error_node"},
+     .kind = KEY_PART,
+     .schema = "{\"type\":\"string\",\"description\":\"The node that a run goes to when another has failed.\"}"},
+    {.option = {.name = "interrupt_before"},
+     .kind = KEY_PART,
+     .schema = NAMES("Nodes before which a run waits; [*] for all of them.")},
+    {.option = {.name = "interrupt_after"},
+     .kind = KEY_PART,
+     .schema = NAMES("Nodes after which a run waits; [*] for all of them.")},
+    {.option = {.name = "memory",
+                .choices = "fresh|thread",
+                .help = "A sub-graph begins anew each time it is run (the default), or remembers its state as long as "
+                        "the thread lives."},
+     .kind = KEY_CHOICE,
+     .sub_only = true,
+     INTO(struct graph_words, memory)},
+    {.option = {.name = "graphs"}, .kind = KEY_PART, .own_only = true},
+    {.option = {.name = NULL}},
+};
+
+#define BUDGET(key, member, text)                                                                                      \
+    {                                                                                                                  \
+        .option = {.name = key, .type = OPTION_INTEGER, .max = COUNT_MAX, .help = text},                               \
+        INTO(struct graph_budget, member)                                                                              \
+    }
+const struct key budget_keys[] = {
+    BUDGET("model_calls", model_calls, "The most requests to models."),
+    BUDGET("tokens", tokens, "The most tokens, read and written together."),
+    BUDGET("tool_calls", tool_calls, "The most calls of tools."),
+    {.option = {.name = "duration", .type = OPTION_DURATION, .max = LONGEST_MS, .help = "The most time at work."},
+     INTO(struct graph_budget, duration_ms)},
+    {.option = {.name = "usd"},
+     .kind = KEY_PART,
+     .schema = "{\"type\":\"number\",\"minimum\":0,\"description\":\"The most money, in USD.\"}"},
+    {.option = {.name = NULL}},
+};
+
+/* ---- one graph --------------------------------------------------------------------------------------------------- */
+
+/* Keys that stand in the table, but not for this graph. */
+static bool check_place(struct reading *in, const struct draft *draft)
+{
+    bool good = true;
+    for (const struct key *key = graph_keys; key->option.name; key++) {
+        const cJSON *item = part(draft->item, key->option.name);
+        if (item && draft->own && key->sub_only)
+            good = fault(in, item, "\"%s\" is for sub-graphs; take it out", key->option.name);
+        if (item && !draft->own && key->own_only)
+            good = fault(in, item, "\"%s\" stands in the agent's own graph only; take it out", key->option.name);
+    }
+    return good;
+}
+
+static bool read_budget(struct reading *in, struct graph_budget *budget, const cJSON *item)
+{
+    *budget = (struct graph_budget){-1, -1, -1, -1, -1};
+    if (!item)
+        return true;
+    const cJSON *usd = part(item, "usd");
+    bool good = keys_read(in, item, budget_keys, NULL, budget);
+    if (!usd)
+        return good;
+    if (!cJSON_IsNumber(usd) || usd->valuedouble < 0 || usd->valuedouble > USD_MAX)
+        return fault(in, usd, "usd must be a number of USD, such as 0.4");
+    budget->cost_micros = (int64_t)(usd->valuedouble * MICROS_IN_USD + 0.5);
+    return good;
+}
+
+static void take_words(struct graph *graph, const struct graph_words *words)
+{
+    graph->dataflow = words->mode == 1;
+    graph->persistent = words->memory == 1;
+    graph->fail_fast = words->fail_fast;
+    graph->timeout_ms = words->timeout_ms;
+    graph->idle_timeout_ms = words->idle_timeout_ms;
+    graph->recursion_limited = words->recursion_limit > 0;
+    graph->recursion_limit = words->recursion_limit ? words->recursion_limit : RECURSION_LIMIT_DEFAULT;
+    graph->max_concurrency = words->max_concurrency;
+}
+
+/* keys_read asks for "agent", which a sub-graph does not have. */
+static bool read_words(struct reading *in, const struct draft *draft, struct graph_words *words)
+{
+    struct key table[sizeof graph_keys / sizeof *graph_keys];
+    memcpy(table, graph_keys, sizeof table);
+    for (struct key *key = table; key->option.name; key++)
+        key->required &= draft->own || !key->own_only;
+    return keys_read(in, draft->item, table, NULL, words);
+}
+
+static bool read_head(struct reading *in, struct draft *draft)
+{
+    struct graph *graph = draft->graph;
+    struct graph_words words = {.max_concurrency = CONCURRENCY_DEFAULT};
+    bool good = read_words(in, draft, &words);
+    if (!cJSON_IsObject(draft->item))
+        return false;
+    good &= check_place(in, draft);
+    good &= read_budget(in, &graph->budget, part(draft->item, "budget"));
+    take_words(graph, &words);
+    if (draft->own) {
+        in->agent->name = words.agent;
+        in->agent->description = words.description ? words.description : "";
+        if (words.agent && (graph->name = words.agent) && strcmp(words.agent, in->folder) != 0)
+            good = fault(in, part(draft->item, "agent"), "the agent is '%s', but its folder '%.*s'; give both one name",
+                         words.agent, SHOWN, in->folder);
+        good &= !words.agent || name_check(in, part(draft->item, "agent"), "an agent", words.agent);
+    }
+    graph->document_json = keep_json(in, draft->item);
+    draft->state = part(draft->item, "state");
+    draft->nodes = part(draft->item, "nodes");
+    bool fields = state_read(in, draft);
+    return nodes_name(in, draft) && fields && good;
+}
+
+/* ---- what names nodes -------------------------------------------------------------------------------------------- */
+
+static bool read_start(struct reading *in, const struct draft *draft)
+{
+    const cJSON *start = part(draft->item, "start");
+    draft->graph->start.outcome = "";
+    if (!start)
+        return false;
+    return targets_read(in, draft, start, &draft->graph->start) &&
+           (draft->graph->start.node_count > 0 || fault(in, start, "the graph starts at its end; start at a node"));
+}
+
+static bool read_error_node(struct reading *in, const struct draft *draft)
+{
+    const cJSON *item = part(draft->item, "error_node");
+    struct edge edge = {0};
+    if (!item)
+        return true;
+    if (!cJSON_IsString(item) || strcmp(item->valuestring, "end") == 0)
+        return fault(in, item, "error_node must be the name of a node");
+    bool good = targets_read(in, draft, item, &edge);
+    draft->graph->error_node = good ? edge.nodes[0] : NULL;
+    return good;
+}
+
+static bool read_interrupts(struct reading *in, const struct draft *draft, const char *name, const struct node ***list,
+                            size_t *count)
+{
+    const struct graph *graph = draft->graph;
+    const cJSON *item = part(draft->item, name);
+    bool all =
+        cJSON_GetArraySize(item) == 1 && cJSON_IsString(item->child) && strcmp(item->child->valuestring, "*") == 0;
+    if (!item)
+        return true;
+    if (!all)
+        return nodes_list_read(in, draft, item, list, count);
+    *list = keep(in, graph->node_count, sizeof **list);
+    for (size_t i = 0; *list && i < graph->node_count; i++)
+        (*list)[i] = &graph->nodes[i];
+    *count = graph->node_count;
+    return *list;
+}
+
+static bool read_body(struct reading *in, struct draft *draft)
+{
+    struct graph *graph = draft->graph;
+    bool good = nodes_read(in, draft);
+    good &= read_start(in, draft);
+    good &= read_error_node(in, draft);
+    good &= read_interrupts(in, draft, "interrupt_before", &graph->interrupt_before, &graph->interrupt_before_count);
+    good &= read_interrupts(in, draft, "interrupt_after", &graph->interrupt_after, &graph->interrupt_after_count);
+    return good;
+}
+
+/* ---- what holds between them ------------------------------------------------------------------------------------- */
+
+static bool check_kind(struct reading *in, const struct node *node, const cJSON *item)
+{
+    struct status why = {0};
+    if (!node->kind->check || node->kind->check(node, &why))
+        return true;
+    const cJSON *parameter = why.field[0] ? part(item, why.field) : NULL;
+    if (why.code == RESOURCE_EXHAUSTED)
+        in->no_memory = true;
+    return fault(in, parameter ? parameter : item, "the node '%s': %s", node->name, why.text);
+}
+
+static bool check_nodes(struct reading *in, const struct draft *draft)
+{
+    bool good = true;
+    for (size_t i = 0; i < draft->graph->node_count; i++)
+        good &= check_kind(in, &draft->graph->nodes[i], draft->node_items[i]);
+    return good;
+}
+
+/* ---- all graphs -------------------------------------------------------------------------------------------------- */
+
+static bool begin_draft(struct reading *in, size_t index, const cJSON *item)
+{
+    struct draft *draft = &in->drafts[index];
+    *draft = (struct draft){.graph = keep(in, 1, sizeof *draft->graph), .item = item, .own = index == 0};
+    if (!draft->graph)
+        return false;
+    draft->graph->agent = in->agent;
+    draft->graph->name = index == 0 ? in->folder : keep_text(in, item->string);
+    if (index > 0 && strcmp(item->string, in->folder) == 0)
+        return fault(in, item, "'%.*s' is the agent itself; give the sub-graph another name", SHOWN, item->string);
+    return index == 0 || name_check(in, item, "a graph", item->string);
+}
+
+static bool begin_drafts(struct reading *in)
+{
+    const cJSON *item, *graphs = part(in->root, "graphs");
+    int count = cJSON_IsObject(graphs) ? cJSON_GetArraySize(graphs) : 0;
+    if (graphs && !cJSON_IsObject(graphs))
+        return fault(in, graphs, "graphs: must be an object of sub-graphs, {\"NAME\": {…}}");
+    if (count >= AGENT_GRAPHS_MAX)
+        return fault(in, graphs, "\"graphs\" has %d sub-graphs; at most %d are allowed", count, AGENT_GRAPHS_MAX - 1);
+    in->drafts = calloc((size_t)count + 1, sizeof *in->drafts);
+    in->no_memory |= !in->drafts;
+    if (!in->drafts || !begin_draft(in, in->draft_count++, in->root))
+        return false;
+    bool good = true;
+    cJSON_ArrayForEach(item, graphs) good &= begin_draft(in, in->draft_count++, item);
+    return good && !in->no_memory;
+}
+
+static bool for_each_draft(struct reading *in, bool (*step)(struct reading *in, struct draft *draft))
+{
+    bool good = true;
+    for (size_t i = 0; i < in->draft_count; i++)
+        good &= step(in, &in->drafts[i]);
+    return good && !in->no_memory;
+}
+
+static bool check_draft(struct reading *in, struct draft *draft)
+{
+    bool good = check_nodes(in, draft);
+    return ways_check(in, draft) && good;
+}
+
+static bool list_graphs(struct reading *in)
+{
+    const struct graph **graphs = keep(in, in->draft_count, sizeof *graphs);
+    for (size_t i = 0; graphs && i < in->draft_count; i++)
+        graphs[i] = in->drafts[i].graph;
+    in->agent->graph = in->drafts[0].graph;
+    in->agent->graphs = graphs;
+    in->agent->graph_count = in->draft_count;
+    return graphs;
+}
+
+bool agent_read(struct agent *agent, const struct json_document *document, const cJSON *root, const char *folder,
+                const char *file, struct problems *problems)
+{
+    struct status st = {0};
+    struct reading in = {.agent = agent, .document = document, .root = root, .folder = folder, .file = file};
+    in.problems = problems;
+    in.values = config_create(NULL, 0, &st);
+    in.no_memory = !in.values;
+    bool good = in.values && begin_drafts(&in) && for_each_draft(&in, read_head) && for_each_draft(&in, read_body);
+    if (good) {
+        bool nested = nesting_check(&in);
+        good = for_each_draft(&in, check_draft) && nested;
+    }
+    good = good && list_graphs(&in);
+    size_t unseen = in.faults > AGENT_FAULTS_MAX ? in.faults - AGENT_FAULTS_MAX : 0;
+    in.faults = 0;
+    if (unseen)
+        fault(&in, NULL, "there are %zu more; these are the first %d", unseen, AGENT_FAULTS_MAX);
+    if (in.no_memory)
+        good = fault(&in, NULL, "no memory for this document");
+    free(in.drafts);
+    config_destroy(in.values);
+    return good;
+}

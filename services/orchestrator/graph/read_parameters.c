@@ -1,0 +1,175 @@
+/* What a node has for its kind: by the rows of the kind's table. */
+#include "reading.h"
+
+#include "base/nearest.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define TEXT_MAX     ((size_t)64 << 10)  /* bytes of a text */
+#define JSON_MAX     ((size_t)256 << 10) /* bytes of a JSON value: as much as a question may carry */
+#define ADDRESS_MAX  256                 /* bytes */
+#define PORT_MAX     65535
+#define INTEGER_MOST INT64_C(9007199254740991)
+#define LONGEST_MS   (INT64_C(30) * 24 * 3600 * 1000)
+
+/* ---- what is named ----------------------------------------------------------------------------------------------- */
+
+static bool read_field(struct reading *in, const struct node *node, const cJSON *item, union node_argument *argument)
+{
+    struct status why = {0};
+    argument->field = graph_field_wanted(node->graph, item->valuestring, &why);
+    return argument->field || fault(in, item, "%s: %s", item->string, why.text);
+}
+
+static bool read_graph(struct reading *in, const cJSON *item, union node_argument *argument)
+{
+    const char *name = item->valuestring;
+    struct nearest nearest = nearest_to(name);
+    for (size_t i = 0; i < in->draft_count; i++) {
+        if (strcmp(in->drafts[i].graph->name, name) == 0)
+            argument->graph = in->drafts[i].graph;
+        if (!in->drafts[i].own)
+            nearest_try(&nearest, in->drafts[i].graph->name);
+    }
+    if (argument->graph)
+        return true;
+    if (nearest.name)
+        return fault(in, item, "there is no sub-graph '%.*s'; did you mean '%s'?", SHOWN, name, nearest.name);
+    return fault(in, item, "there is no sub-graph '%.*s'; add it to \"graphs\"", SHOWN, name);
+}
+
+const char *prompt_find(const struct agent *agent, const char *language, const char *name)
+{
+    for (size_t i = 0; i < agent->prompt_count; i++) {
+        const struct prompt *prompt = &agent->prompts[i];
+        if (strcmp(prompt->language, language) == 0 && strcmp(prompt->name, name) == 0)
+            return prompt->text;
+    }
+    return NULL;
+}
+
+static bool read_prompt(struct reading *in, const cJSON *item, union node_argument *argument)
+{
+    const char *name = item->valuestring;
+    struct nearest nearest = nearest_to(name);
+    argument->text = keep_text(in, name);
+    if (!argument->text || prompt_find(in->agent, "en", name))
+        return argument->text;
+    for (size_t i = 0; i < in->agent->prompt_count; i++) {
+        if (strcmp(in->agent->prompts[i].name, name) == 0)
+            return fault(in, item,
+                         "the prompt '%.*s' has no English text, which stands in for other languages; add "
+                         "prompts/en/%.*s.md",
+                         SHOWN, name, SHOWN, name);
+        nearest_try(&nearest, in->agent->prompts[i].name);
+    }
+    if (nearest.name)
+        return fault(in, item, "there is no prompt '%.*s'; did you mean '%s'?", SHOWN, name, nearest.name);
+    return fault(in, item, "there is no prompt '%.*s'; add prompts/en/%.*s.md", SHOWN, name, SHOWN, name);
+}
+
+static bool is_address(const char *text)
+{
+    const char *colon = strrchr(text, ':');
+    if (!colon || colon == text || strlen(text) > ADDRESS_MAX || text[strcspn(text, " \t\r\n\"\\,@")] != '\0')
+        return false;
+    char *end;
+    long port = colon[1] >= '0' && colon[1] <= '9' ? strtol(colon + 1, &end, 10) : 0;
+    return port > 0 && port <= PORT_MAX && *end == '\0';
+}
+
+static bool read_address(struct reading *in, const cJSON *item, union node_argument *argument)
+{
+    if (!is_address(item->valuestring))
+        return fault(in, item, "%s is '%.*s'; must be \"host:port\", such as \"127.0.0.1:9000\"", item->string, SHOWN,
+                     item->valuestring);
+    argument->text = keep_text(in, item->valuestring);
+    return argument->text;
+}
+
+/* ---- values ------------------------------------------------------------------------------------------------------ */
+
+static bool read_text(struct reading *in, const cJSON *item, union node_argument *argument)
+{
+    if (strlen(item->valuestring) > TEXT_MAX)
+        return fault(in, item, "%s has %zu bytes; at most %zu are allowed", item->string, strlen(item->valuestring),
+                     TEXT_MAX);
+    argument->text = keep_text(in, item->valuestring);
+    return argument->text;
+}
+
+static bool read_json(struct reading *in, const cJSON *item, union node_argument *argument)
+{
+    argument->text = keep_json(in, item);
+    if (!argument->text)
+        return false;
+    return strlen(argument->text) <= JSON_MAX ||
+           fault(in, item, "%s has %zu bytes; at most %zu are allowed", item->string, strlen(argument->text), JSON_MAX);
+}
+
+static bool read_number(struct reading *in, const struct node_parameter *row, const cJSON *item,
+                        union node_argument *argument)
+{
+    struct option option = {.name = row->name, .type = OPTION_INTEGER, .max = INTEGER_MOST};
+    struct config_item value;
+    struct status why = {0};
+    if (row->type == PARAMETER_DURATION) {
+        option.type = OPTION_DURATION;
+        option.max = LONGEST_MS;
+    } else if (row->type == PARAMETER_BOOLEAN) {
+        option.type = OPTION_BOOLEAN;
+        option.max = 0;
+    }
+    if (!config_read_item(in->values, &option, item, "", &value, &why))
+        return fault(in, item, "%s", why.text + strspn(why.text, ": "));
+    if (row->type == PARAMETER_BOOLEAN)
+        argument->flag = value.number != 0;
+    else
+        argument->number = value.number;
+    return true;
+}
+
+static bool read_one(struct reading *in, const struct node *node, const struct node_parameter *row, const cJSON *item,
+                     union node_argument *argument)
+{
+    if (row->type <= PARAMETER_ADDRESS && !cJSON_IsString(item))
+        return fault(in, item, "%s must be a string", row->name);
+    switch (row->type) {
+    case PARAMETER_TEXT:
+        return read_text(in, item, argument);
+    case PARAMETER_FIELD:
+        return read_field(in, node, item, argument);
+    case PARAMETER_GRAPH:
+        return read_graph(in, item, argument);
+    case PARAMETER_PROMPT:
+        return read_prompt(in, item, argument);
+    case PARAMETER_ADDRESS:
+        return read_address(in, item, argument);
+    case PARAMETER_JSON:
+        return read_json(in, item, argument);
+    default:
+        return read_number(in, row, item, argument);
+    }
+}
+
+bool parameters_read(struct reading *in, struct node *node, const cJSON *item)
+{
+    const struct node_parameter *rows = node->kind->parameters;
+    size_t count = 0;
+    bool good = true;
+    while (rows[count].name)
+        count++;
+    union node_argument *arguments = keep(in, count, sizeof *arguments);
+    if (!arguments)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        const cJSON *given = part(item, rows[i].name);
+        if (given)
+            good &= read_one(in, node, &rows[i], given, &arguments[i]);
+        else if (rows[i].required)
+            good = fault(in, item, "the node '%s' needs \"%s\": %s", node->name, rows[i].name, rows[i].help);
+    }
+    node->parameters = arguments;
+    return good;
+}

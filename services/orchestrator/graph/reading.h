@@ -1,0 +1,137 @@
+/* A document that is being read, and what the files of this room share. Reading goes on behind a fault, so that one
+ * pass shows most of them; what depends on something faulty is not looked at. */
+#ifndef RENGA_ORCHESTRATOR_READING_H
+#define RENGA_ORCHESTRATOR_READING_H
+
+#include "agents.h"
+#include "problems.h"
+
+#include "nodes/node_kind.h"
+
+#include "base/config.h"
+#include "base/json.h"
+
+#define SHOWN 64 /* bytes of a name or value in a fault */
+
+#define RECURSION_LIMIT_DEFAULT 100 /* supersteps; a document that goes round says more */
+#define CONCURRENCY_DEFAULT     64  /* nodes at work at once */
+
+struct prompt {
+    const char *language, *name, *text;
+    size_t size;
+};
+
+/* A graph on its way from the document. */
+struct draft {
+    struct graph *graph;
+    const cJSON *item, *state, *nodes; /* of the document; the last two may be NULL */
+    struct field *fields;
+    struct node *nodes_read;
+    const cJSON **node_items;
+    bool own; /* the agent's own; else a sub-graph */
+};
+
+struct reading {
+    struct agent *agent;
+    const struct json_document *document;
+    const cJSON *root; /* of graph.json: in a bundle not that of the document */
+    const char *folder, *file;
+    struct config *values; /* without options: reads numbers and durations */
+    struct problems *problems;
+    struct draft *drafts; /* the agent's own first */
+    size_t draft_count;
+    size_t faults; /* of this agent */
+    bool no_memory;
+};
+
+/* Notes what is wrong with `item`, NULL for the file. False. */
+bool fault(struct reading *in, const cJSON *item, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* Zeroed, of the agent's arena; NULL sets no_memory. */
+void *keep(struct reading *in, size_t count, size_t size);
+const char *keep_text(struct reading *in, const char *text);
+const char *keep_json(struct reading *in, const cJSON *tree);
+
+/* The agent of a document: a name that does not fit and every other fault goes to `problems`. Its prompts are already
+ * there, and it has no version yet. */
+bool agent_read(struct agent *agent, const struct json_document *document, const cJSON *root, const char *folder,
+                const char *file, struct problems *problems);
+
+/* ---- keys.c: objects whose keys stand in a table ----------------------------------------------------------------- */
+
+enum key_kind {
+    KEY_OPTION, /* as base/config.h reads it */
+    KEY_TEXT,   /* at most option.max bytes */
+    KEY_CHOICE, /* the index within option.choices, into an int */
+    KEY_PART,   /* read by whoever asks for it */
+};
+
+struct key {
+    struct option option;
+    enum key_kind kind;
+    bool required, own_only, sub_only;
+    const char *schema; /* of a part: JSON Schema */
+    size_t at, size;    /* where it is put */
+};
+
+/* struct key {.option = …, INTO(struct node, defer)} */
+#define INTO(type, member) .at = offsetof(type, member), .size = sizeof(((type *)NULL)->member)
+
+/* Reads an object into a struct that holds the defaults. `more`, which may be NULL, are other keys that may stand
+ * there. The table ends with an entry without a name. */
+bool keys_read(struct reading *in, const cJSON *object, const struct key *table, const struct node_parameter *more,
+               void *into);
+
+/* The index of a choice, "a|b|c"; -1: none of them. And of what it is when the word is wrong. */
+int choice_index(const char *choices, const char *word);
+bool choice_refuse(struct reading *in, const cJSON *item, const char *name, const char *choices, const char *word);
+
+/* Names are of letters, digits, '_', '-' and '.'; 1 to GRAPH_NAME_MAX bytes. `what`: "a field". */
+bool name_check(struct reading *in, const cJSON *item, const char *what, const char *name);
+
+static inline const cJSON *part(const cJSON *object, const char *name)
+{
+    return cJSON_GetObjectItemCaseSensitive(object, name);
+}
+
+/* The tables, for the schema of the document. */
+extern const struct key graph_keys[], field_keys[], node_keys[], retry_keys[], visits_keys[], cache_keys[],
+    budget_keys[];
+
+/* ---- the parts --------------------------------------------------------------------------------------------------- */
+
+/* read_state.c */
+bool state_read(struct reading *in, struct draft *draft);
+bool fields_list_read(struct reading *in, const struct graph *graph, const cJSON *item, const char *what,
+                      const struct field ***list, size_t *count);
+
+/* read_node.c: names and places first, so that nodes may name each other; then all the rest. */
+bool nodes_name(struct reading *in, struct draft *draft);
+bool nodes_read(struct reading *in, struct draft *draft);
+
+/* read_edges.c. A list of nodes: a name or an array of them. */
+bool targets_read(struct reading *in, const struct draft *draft, const cJSON *item, struct edge *edge);
+bool nodes_list_read(struct reading *in, const struct draft *draft, const cJSON *item, const struct node ***list,
+                     size_t *count);
+bool edges_read(struct reading *in, const struct draft *draft, struct node *node, const cJSON *item);
+
+/* read_parameters.c */
+bool parameters_read(struct reading *in, struct node *node, const cJSON *item);
+const char *prompt_find(const struct agent *agent, const char *language, const char *name);
+
+/* check_ways.c: what can be reached, what goes round, who waits for whom. */
+bool ways_check(struct reading *in, const struct draft *draft);
+/* Every node that this one may lead to: next gives NULL at the end. */
+struct ways {
+    const struct node *node;
+    size_t edge, at;
+    bool beyond; /* only where it leads when its visits are used up */
+};
+struct ways ways_of(const struct node *node);
+const struct node *ways_next(struct ways *ways);
+/* That no graph contains itself, or too many levels, and that each is used. */
+bool nesting_check(struct reading *in);
+/* The sub-graph that a node runs; NULL: none. */
+const struct graph *node_sub_graph(const struct node *node);
+
+#endif

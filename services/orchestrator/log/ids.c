@@ -1,0 +1,97 @@
+#include "ids.h"
+
+#include "base/random.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define TIME_LETTERS  10 /* 50 bits of milliseconds */
+#define PLACE_LETTERS 6  /* 30 bits of the thread's hash */
+#define DRAWN_LETTERS 8  /* 40 bits */
+#define SALT_LETTERS  4
+
+/* Crockford's: in the order of their bytes, and none looks like another. */
+static const char LETTERS[] = "0123456789abcdefghjkmnpqrstvwxyz";
+
+uint64_t id_hash(uint64_t hash, const void *bytes, size_t size)
+{
+    const unsigned char *at = bytes;
+    for (size_t i = 0; i < size; i++)
+        hash = (hash ^ at[i]) * UINT64_C(0x100000001b3);
+    hash ^= hash >> 32;
+    hash *= UINT64_C(0xd6e8feb86659fd93);
+    return hash ^ hash >> 32;
+}
+
+uint64_t id_hash_text(uint64_t hash, const char *text)
+{
+    return id_hash(hash, text, strlen(text) + 1);
+}
+
+uint64_t id_hash_number(uint64_t hash, uint64_t number)
+{
+    return id_hash(hash, &number, sizeof number);
+}
+
+uint64_t id_of_place(const char *tenant, const char *thread)
+{
+    return id_hash_text(id_hash_text(ID_HASH, tenant), thread);
+}
+
+static char *put(char *at, uint64_t value, int letters)
+{
+    for (int i = letters - 1; i >= 0; i--)
+        *at++ = LETTERS[value >> (5 * i) & 31];
+    *at = '\0';
+    return at;
+}
+
+static bool take(const char *text, size_t letters, uint64_t *value)
+{
+    *value = 0;
+    for (size_t i = 0; i < letters; i++) {
+        const char *letter = text[i] ? strchr(LETTERS, text[i]) : NULL;
+        if (!letter)
+            return false;
+        *value = *value << 5 | (uint64_t)(letter - LETTERS);
+    }
+    return true;
+}
+
+void id_make_run(char id[ID_MAX], int64_t wall_ms, uint64_t place)
+{
+    char *at = put(id, (uint64_t)wall_ms, TIME_LETTERS);
+    at = put(at, place, PLACE_LETTERS);
+    put(at, random_u64(), DRAWN_LETTERS);
+}
+
+bool id_run_place(const char *id, uint32_t *place)
+{
+    uint64_t value;
+    if (strlen(id) != TIME_LETTERS + PLACE_LETTERS + DRAWN_LETTERS || !take(id + TIME_LETTERS, PLACE_LETTERS, &value))
+        return false;
+    *place = (uint32_t)value;
+    return true;
+}
+
+void id_make_checkpoint(char id[ID_MAX], uint64_t place, uint64_t number)
+{
+    int letters = 4;
+    while (letters < 12 && number >> (5 * letters))
+        letters++;
+    put(put(id, place >> 30, SALT_LETTERS), number, letters);
+}
+
+bool id_checkpoint_number(const char *id, uint64_t place, uint64_t *number)
+{
+    uint64_t salt;
+    size_t length = strlen(id);
+    return length > SALT_LETTERS && length <= SALT_LETTERS + 12 && take(id, SALT_LETTERS, &salt) &&
+           salt == (place >> 30 & 0xFFFFF) && take(id + SALT_LETTERS, length - SALT_LETTERS, number);
+}
+
+void id_make_hashed(char id[ID_MAX], const char *prefix, uint64_t hash)
+{
+    size_t length = (size_t)snprintf(id, ID_MAX - 14, "%s", prefix);
+    put(id + length, hash, 13);
+}

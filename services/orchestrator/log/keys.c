@@ -1,0 +1,68 @@
+#include "keys.h"
+
+#include <string.h>
+
+static void append(struct key *key, const void *bytes, size_t size)
+{
+    if (size > sizeof key->bytes - key->size)
+        size = sizeof key->bytes - key->size; /* names are checked: they always fit */
+    memcpy(key->bytes + key->size, bytes, size);
+    key->size += size;
+}
+
+void key_named(struct key *key, enum key_kind kind, const char *tenant, const char *name)
+{
+    char letter = (char)kind;
+    key->size = 0;
+    append(key, &letter, 1);
+    append(key, tenant, strlen(tenant) + 1);
+    append(key, name, strlen(name));
+}
+
+void key_numbered(struct key *key, enum key_kind kind, const char *tenant, const char *thread, uint64_t number)
+{
+    uint64_t big = __builtin_bswap64(number);
+    key_named(key, kind, tenant, thread);
+    append(key, "", 1);
+    append(key, &big, sizeof big);
+}
+
+uint64_t key_number(struct store_bytes key)
+{
+    uint64_t big = 0;
+    if (key.size >= sizeof big)
+        memcpy(&big, (const char *)key.bytes + key.size - sizeof big, sizeof big);
+    return __builtin_bswap64(big);
+}
+
+void key_behind(struct key *key, enum key_kind kind, const char *tenant)
+{
+    char letter = (char)(tenant ? kind : kind + 1);
+    key->size = 0;
+    append(key, &letter, 1);
+    if (!tenant)
+        return;
+    append(key, tenant, strlen(tenant));
+    append(key, "\1", 1);
+}
+
+static bool take(const char **at, const char *end, char *out, size_t room)
+{
+    const char *zero = memchr(*at, '\0', (size_t)(end - *at));
+    size_t size = (size_t)((zero ? zero : end) - *at);
+    if (size >= room)
+        return false;
+    memcpy(out, *at, size);
+    out[size] = '\0';
+    *at += size + (zero ? 1 : 0);
+    return true;
+}
+
+bool key_names(struct store_bytes key, char *tenant, size_t tenant_room, char *name, size_t name_room)
+{
+    const char *at = key.bytes, *end = at + key.size;
+    if (key.size < 2)
+        return false;
+    at++;
+    return take(&at, end, tenant, tenant_room) && take(&at, end, name, name_room);
+}

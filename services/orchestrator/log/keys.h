@@ -1,0 +1,49 @@
+/* The keys under which threads and runs stand in the store. Names have no NUL: it ends them, so that keys of one
+ * prefix stand together, and numbers are big-endian, so that they stand in their order.
+ *
+ *      L tenant 0 thread 0 number      a record (LogRecord)
+ *      S tenant 0 thread 0 number      the thread as it stood after that record (ThreadSnapshot)
+ *      D tenant 0 thread 0 ordinal     a run of the thread: its id
+ *      T tenant 0 thread               the thread's row in lists (Thread)
+ *      P tenant 0 thread               there while a run is queued or at work
+ *      R tenant 0 run                  RunRow; ids of runs begin with their time, so that these stand by age
+ *      Q tenant 0 request              RequestRow
+ *      B version                       the bundle of an agent */
+#ifndef RENGA_ORCHESTRATOR_KEYS_H
+#define RENGA_ORCHESTRATOR_KEYS_H
+
+#include "store/store.h"
+
+enum key_kind {
+    KEY_RECORD = 'L',
+    KEY_SNAPSHOT = 'S',
+    KEY_THREAD_RUN = 'D',
+    KEY_THREAD = 'T',
+    KEY_PENDING = 'P',
+    KEY_RUN = 'R',
+    KEY_REQUEST = 'Q',
+    KEY_BUNDLE = 'B',
+};
+
+struct key {
+    size_t size;
+    char bytes[STORE_KEY_MAX];
+};
+
+/* Keys with a number (L, S, D). */
+void key_numbered(struct key *key, enum key_kind kind, const char *tenant, const char *thread, uint64_t number);
+uint64_t key_number(struct store_bytes key);
+/* Keys with a name (T, P, R, Q, B); B has no tenant (""). */
+void key_named(struct key *key, enum key_kind kind, const char *tenant, const char *name);
+/* Behind all names of the tenant; behind everything of the kind where tenant is NULL. */
+void key_behind(struct key *key, enum key_kind kind, const char *tenant);
+/* The tenant and the name of a T, P, R or Q key; false where it is none. They point into the key, which ends them with
+ * its NUL or its size. */
+bool key_names(struct store_bytes key, char *tenant, size_t tenant_room, char *name, size_t name_room);
+
+static inline struct store_bytes key_bytes(const struct key *key)
+{
+    return (struct store_bytes){key->bytes, key->size};
+}
+
+#endif

@@ -1,0 +1,18 @@
+/* The kinds there are. A new one is a file with its entry, and a line here. */
+#include "node_kind.h"
+
+#include <string.h>
+
+extern const struct node_kind noop_kind, set_kind, ask_kind, each_kind, graph_kind, remote_kind, chat_kind;
+
+const struct node_kind *const node_kinds[] = {
+    &noop_kind, &set_kind, &ask_kind, &each_kind, &graph_kind, &remote_kind, &chat_kind, NULL,
+};
+
+const struct node_kind *node_kind_find(const char *name)
+{
+    for (const struct node_kind *const *kind = node_kinds; *kind; kind++)
+        if (strcmp((*kind)->name, name) == 0)
+            return *kind;
+    return NULL;
+}

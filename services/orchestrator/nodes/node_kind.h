@@ -1,0 +1,104 @@
+/* A kind of node: what "kind" in a graph document means. Each is one file with a const entry, and a row in kinds.c.
+ *
+ *      the engine: task_start ---> kind->start ---> work, in the run's loop ---> task_finish, task_ask or task_fail
+ *                                                   '--- task_progress, task_token, on the way
+ *
+ * A task is one attempt at one node (of one branch, where several were sent there). It ends exactly once. After
+ * kind->cancel nothing of it counts any more, but it must still end, soon. All from inside the run's loop. */
+#ifndef RENGA_ORCHESTRATOR_NODE_KIND_H
+#define RENGA_ORCHESTRATOR_NODE_KIND_H
+
+#include "graph/graph.h"
+
+#include "base/arena.h"
+#include "base/buffer.h"
+#include "base/config.h"
+
+#include "renga/v1/node.pb-c.h"
+
+struct loop;
+struct orchestrator;
+struct task;
+struct trace_context;
+
+/* One key of a node of this kind, beside those that all nodes have. */
+enum parameter_type {
+    PARAMETER_TEXT,    /* a string */
+    PARAMETER_FIELD,   /* the name of a field of the state */
+    PARAMETER_GRAPH,   /* the name of a sub-graph */
+    PARAMETER_PROMPT,  /* the name of a prompt */
+    PARAMETER_ADDRESS, /* "host:port" */
+    PARAMETER_INTEGER,
+    PARAMETER_DURATION,
+    PARAMETER_BOOLEAN,
+    PARAMETER_JSON, /* anything */
+};
+struct node_parameter {
+    const char *name;
+    enum parameter_type type;
+    bool required;
+    const char *help;
+};
+
+/* A parameter as it was read: by the kind's row; what is not given is zero. */
+union node_argument {
+    const char *text; /* TEXT, PROMPT, ADDRESS; of JSON the text */
+    const struct field *field;
+    const struct graph *graph;
+    int64_t number; /* INTEGER; milliseconds */
+    bool flag;
+};
+
+struct node_kind {
+    const char *name, *help;
+    const struct node_parameter *parameters; /* ends with a NULL name; node->parameters is an array of node_argument */
+    const char *const *outcomes;             /* ends with NULL; NULL: whatever the document has arrows for */
+    /* More that must hold, beyond the table; may be NULL. Runs when all graphs of the document are read. What is wrong
+     * with a parameter fails with fail_field and its name: the loader adds where it stands. */
+    bool (*check)(const struct node *node, struct status *st);
+
+    size_t size; /* of what a task of this kind needs beside: task_data */
+    void (*start)(struct task *task);
+    void (*cancel)(struct task *task); /* may be NULL: it ends within start */
+
+    /* The engine itself runs these, since they are runs within the run: their start is NULL. */
+    bool is_each, is_graph;
+};
+
+extern const struct node_kind *const node_kinds[]; /* NULL at the end (kinds.c) */
+const struct node_kind *node_kind_find(const char *name);
+
+/* What the document gives for a row of the kind's table. */
+static inline const union node_argument *node_argument(const struct node *node, size_t row)
+{
+    return (const union node_argument *)node->parameters + row;
+}
+
+/* ---- what a task has --------------------------------------------------------------------------------------------- */
+
+const struct node *task_node(const struct task *task);
+struct loop *task_loop(const struct task *task);
+struct arena *task_arena(struct task *task); /* of this attempt */
+void *task_data(struct task *task);          /* zeroed, of kind->size */
+
+/* Everything a remote node would be told; the strings live as long as the task. state_json has the declared inputs, or
+ * what was sent to the branch. */
+const Renga__V1__RunNodeRequest *task_request(struct task *task);
+/* On clock_now_ns; TIME_NEVER: none. */
+int64_t task_deadline_ns(const struct task *task);
+const struct trace_context *task_trace(const struct task *task);
+/* What this process offers to nodes (peers, addresses); NULL in tests. */
+struct orchestrator *task_orchestrator(const struct task *task);
+
+/* ---- how it ends ------------------------------------------------------------------------------------------------- */
+
+/* Checked and copied: outcome, update, sends, interrupts, goto_parent, usage. A response that breaks the contract fails
+ * the node with INVALID_ARGUMENT, and is not tried again. */
+void task_finish(struct task *task, const Renga__V1__RunNodeResponse *response);
+void task_fail(struct task *task, const struct status *status);
+
+void task_progress(struct task *task, const char *json);
+void task_token(struct task *task, const char *text, const char *channel);
+void task_alive(struct task *task); /* a sign of life, for the idle timeout */
+
+#endif

@@ -1,0 +1,20 @@
+/* Does nothing: a place where branches meet or part, and the measure of what a step costs. */
+#include "node_kind.h"
+
+static const struct node_parameter parameters[] = {{.name = NULL}};
+static const char *const outcomes[] = {"done", NULL};
+
+static void start(struct task *task)
+{
+    static const Renga__V1__RunNodeResponse nothing = RENGA__V1__RUN_NODE_RESPONSE__INIT;
+    task_finish(task, &nothing);
+}
+
+extern const struct node_kind noop_kind;
+const struct node_kind noop_kind = {
+    .name = "noop",
+    .help = "Does nothing: branches meet or part here.",
+    .parameters = parameters,
+    .outcomes = outcomes,
+    .start = start,
+};

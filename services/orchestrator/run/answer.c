@@ -1,0 +1,191 @@
+/* Messages for callers: copies in their own arena, since what is in memory goes on. */
+#include "run_priv.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/text.h"
+
+#include <inttypes.h>
+
+#define INTERRUPTS_BYTES_MAX ((size_t)1 << 20)
+#define INTERRUPTS_MAX       1000
+#define OUTPUT_MAX           ((size_t)3145728)
+
+int64_t wall_ms(void)
+{
+    return clock_wall_ns() / NS_PER_MS;
+}
+
+void *need(void *memory)
+{
+    if (!memory)
+        fatal("orchestrator.memory", "memory is out");
+    return memory;
+}
+
+void text_cut_copy(char *to, size_t room, const char *text)
+{
+    size_t size = text_cut(text, strlen(text), room - 1);
+    memcpy(to, text, size);
+    to[size] = '\0';
+}
+
+/* ---- messages -----------------------------------------------------------------------------------------------------
+ */
+
+static void *allocate(void *data, size_t size)
+{
+    return arena_alloc(data, size);
+}
+
+static void release(void *data, void *pointer) {}
+
+void *message_copy(struct arena *arena, const ProtobufCMessage *message)
+{
+    char small[1024];
+    ProtobufCAllocator allocator = {.alloc = allocate, .free = release, .allocator_data = arena};
+    size_t size = protobuf_c_message_get_packed_size(message);
+    struct arena scratch;
+    arena_init(&scratch, small, sizeof small, FRAME_MEMORY_MAX);
+    uint8_t *bytes = need(arena_alloc(&scratch, size));
+    protobuf_c_message_pack(message, bytes);
+    void *copy = protobuf_c_message_unpack(message->descriptor, &allocator, size, bytes);
+    arena_fini(&scratch);
+    return copy;
+}
+
+void *message_read(struct arena *arena, const ProtobufCMessageDescriptor *type, struct store_bytes bytes,
+                   struct status *st)
+{
+    ProtobufCAllocator allocator = {.alloc = allocate, .free = release, .allocator_data = arena};
+    void *message = protobuf_c_message_unpack(type, &allocator, bytes.size, bytes.bytes);
+    if (!message)
+        fail(st, DATA_LOSS, "%zu bytes in the store are no %s", bytes.size, type->short_name);
+    return message;
+}
+
+/* ---- a run --------------------------------------------------------------------------------------------------------
+ */
+
+static char *text_in(struct arena *arena, const char *text)
+{
+    return need(arena_strdup(arena, text ? text : ""));
+}
+
+static char *checkpoint_in(struct arena *arena, const struct thread *thread, uint64_t number)
+{
+    char id[ID_MAX] = "";
+    if (number)
+        id_make_checkpoint(id, thread->place, number);
+    return text_in(arena, id);
+}
+
+struct listing {
+    struct arena *arena;
+    Renga__V1__Run *run;
+    size_t bytes;
+};
+
+static void list_interrupt(struct interrupt_visit *visit, const struct frame *frame, const struct node *node,
+                           const struct due *due, struct question *question, Renga__V1__InterruptKind kind)
+{
+    struct listing *listing = visit->data;
+    Renga__V1__Run *run = listing->run;
+    if (run->n_interrupts == INTERRUPTS_MAX || listing->bytes > INTERRUPTS_BYTES_MAX) {
+        run->more_interrupts = true;
+        return;
+    }
+    if (!run->interrupts)
+        run->interrupts = need(arena_alloc(listing->arena, INTERRUPTS_MAX * sizeof(*run->interrupts)));
+    Renga__V1__Interrupt *message = question_message(listing->arena, frame, node, due, question, kind);
+    listing->bytes += renga__v1__interrupt__get_packed_size(message);
+    run->interrupts[run->n_interrupts++] = message;
+}
+
+static void add_output(struct arena *arena, const struct run *run, Renga__V1__Run *message)
+{
+    struct buffer out;
+    struct json_writer writer;
+    const struct frame *root = run->thread->root;
+    if (run != run->thread->run || !root || run->state < RENGA__V1__RUN_STATE__RUN_STATE_WAITING ||
+        root->graph != run_graph(run))
+        return;
+    buffer_init(&out, OUTPUT_MAX);
+    json_writer_init(&writer, &out);
+    state_write(root->state, root->graph->output, root->graph->output_count, &writer);
+    message->output_omitted = out.failed;
+    message->output_json = out.failed ? unconst("") : need(arena_strndup(arena, buffer_text(&out), out.length));
+    buffer_fini(&out);
+}
+
+static void add_details(struct arena *arena, const struct run *run, Renga__V1__Run *message)
+{
+    message->failures = need(arena_alloc(arena, (run->failure_count + 1) * sizeof(*message->failures)));
+    for (size_t i = 0; i < run->failure_count; i++)
+        message->failures[message->n_failures++] = need(message_copy(arena, &run->failures[i]->base));
+    if (run->state == RENGA__V1__RUN_STATE__RUN_STATE_WAITING && run == run->thread->run) {
+        struct listing listing = {.arena = arena, .run = message};
+        struct interrupt_visit visit = {.came = list_interrupt, .data = &listing};
+        question_each(run->thread->root, &visit);
+    }
+    add_output(arena, run, message);
+}
+
+Renga__V1__Run *answer_run(struct arena *arena, const struct run *run, bool in_list)
+{
+    const struct thread *thread = run->thread;
+    const Renga__V1__StartRunRequest *request = run->request;
+    Renga__V1__Run *message = need(arena_alloc(arena, sizeof *message));
+    renga__v1__run__init(message);
+    message->run_id = text_in(arena, run->id);
+    message->thread_id = text_in(arena, thread->id);
+    message->agent = text_in(arena, request->agent);
+    message->graph_version = text_in(arena, run->begun->graph_version);
+    message->state = run->state;
+    message->stop_reason = run->reason;
+    message->stop_text = text_in(arena, run->text);
+    message->status_code = run->status_code;
+    message->usage = need(arena_copy(arena, &run->usage, sizeof run->usage));
+    message->degradations = need(arena_alloc(arena, (run->degradation_count + 1) * sizeof(*message->degradations)));
+    for (size_t i = 0; i < run->degradation_count; i++)
+        message->degradations[message->n_degradations++] = need(message_copy(arena, &run->degradations[i]->base));
+    message->step = run->step;
+    message->checkpoint_id = checkpoint_in(arena, thread, run->checkpoint);
+    message->last_event_id = run->last_event;
+    message->created_ms = run->created_ms;
+    message->started_ms = run->started_ms;
+    message->updated_ms = run->updated_ms;
+    message->ended_ms = run->ended_ms;
+    message->owner = text_in(arena, run_is_open(run) ? run->owner : "");
+    message->request_id = text_in(arena, request->request_id);
+    message->labels = need(arena_alloc(arena, (request->n_labels + 1) * sizeof(*message->labels)));
+    for (size_t i = 0; i < request->n_labels; i++)
+        message->labels[message->n_labels++] = need(message_copy(arena, &request->labels[i]->base));
+    if (in_list)
+        message->output_omitted = message->state >= RENGA__V1__RUN_STATE__RUN_STATE_WAITING;
+    else
+        add_details(arena, run, message);
+    return message;
+}
+
+Renga__V1__Thread *answer_thread(struct arena *arena, const struct thread *thread)
+{
+    Renga__V1__Thread *message = need(arena_alloc(arena, sizeof *message));
+    renga__v1__thread__init(message);
+    const struct run *last = thread->run ? thread->run : thread->queue;
+    message->thread_id = text_in(arena, thread->id);
+    message->agent = text_in(arena, thread->agent ? thread->agent->name : last ? last->request->agent : "");
+    message->checkpoint_id = checkpoint_in(arena, thread, thread->head);
+    message->run_id = text_in(arena, last ? last->id : "");
+    message->run_state = last ? last->state : RENGA__V1__RUN_STATE__RUN_STATE_UNSPECIFIED;
+    for (const struct run *run = thread->queue; run; run = run->next)
+        message->queued_runs++;
+    message->created_ms = thread->created_ms;
+    message->updated_ms = thread->updated_ms;
+    if (thread->retention) {
+        message->retention = need(message_copy(arena, &thread->retention->base));
+        if (thread->retention->ttl_ms > 0)
+            message->expires_ms = thread->updated_ms + thread->retention->ttl_ms;
+    }
+    return message;
+}

@@ -1,0 +1,238 @@
+/* each and graph: nodes that are graphs of their own. What they are given is taken when they become due, so that it is
+ * the same whenever the log is read again. */
+#include "run_priv.h"
+
+#include "base/json.h"
+
+#include <stdlib.h>
+
+enum { EACH_OF, EACH_AS, EACH_GRAPH, EACH_INTO }; /* the rows of nodes/each.c */
+enum { GRAPH_GRAPH, GRAPH_IN, GRAPH_OUT };        /* of nodes/graph.c */
+
+#define ITEMS_MAX    ((size_t)64 << 20) /* bytes of a list, of what branches put out */
+#define BRANCHES_MAX 100000
+
+static const struct graph *inner_graph(const struct node *node)
+{
+    return node_argument(node, node->kind->is_each ? EACH_GRAPH : GRAPH_GRAPH)->graph;
+}
+
+/* ---- what they are given ------------------------------------------------------------------------------------------
+ */
+
+static bool take_list(struct due *due, struct buffer *items, size_t **ends, size_t *count)
+{
+    const struct field *of = node_argument(due->node, EACH_OF)->field;
+    const struct state *state = due->frame->state;
+    *count = state_list_length(state, of);
+    *ends = need(calloc(*count + 1, sizeof(**ends)));
+    for (size_t i = 0; i < *count; i++) {
+        state_list_item(state, of, i, items);
+        (*ends)[i] = items->length;
+    }
+    return true;
+}
+
+static bool take_sent_list(struct due *due, struct buffer *items, size_t **ends, size_t *count, struct status *st)
+{
+    const struct field *of = node_argument(due->node, EACH_OF)->field;
+    cJSON *tree = json_parse(due->input, strlen(due->input), NULL, st);
+    const cJSON *list = cJSON_GetObjectItemCaseSensitive(tree, of->name);
+    struct json_writer out;
+    *count = list && cJSON_IsArray(list) ? (size_t)cJSON_GetArraySize(list) : 0;
+    *ends = need(calloc(*count + 1, sizeof(**ends)));
+    size_t i = 0;
+    for (const cJSON *item = *count ? list->child : NULL; item; item = item->next) {
+        json_writer_init(&out, items);
+        json_write_tree(&out, NULL, item);
+        (*ends)[i++] = items->length;
+    }
+    cJSON_Delete(tree);
+    return true;
+}
+
+static void write_field(const struct state *state, const struct field *from, const char *name, struct json_writer *out)
+{
+    struct buffer value;
+    buffer_init(&value, ITEMS_MAX);
+    if (state_value(state, from, &value))
+        json_write_raw(out, name, value.data, value.length);
+    buffer_fini(&value);
+}
+
+/* An object by a map {"TO": "FROM"}, or by equal names of the open fields. */
+static void write_mapped(const struct state *from, const char *map, const struct graph *to,
+                         const struct field *const *open, size_t open_count, struct buffer *out)
+{
+    struct json_writer writer;
+    struct status ignored;
+    cJSON *tree = map ? json_parse(map, strlen(map), NULL, &ignored) : NULL;
+    json_writer_init(&writer, out);
+    json_write_object(&writer, NULL);
+    for (const cJSON *pair = tree ? tree->child : NULL; pair; pair = pair->next) {
+        const struct field *field = graph_field(state_graph(from), pair->valuestring);
+        if (field)
+            write_field(from, field, pair->string, &writer);
+    }
+    for (size_t i = 0; !tree && i < open_count; i++) {
+        const struct field *field = graph_field(state_graph(from), open[i]->name);
+        if (field && graph_field(to, open[i]->name))
+            write_field(from, field, open[i]->name, &writer);
+    }
+    json_write_end(&writer);
+    cJSON_Delete(tree);
+}
+
+bool branches_prepare(struct due *due, struct status *st)
+{
+    struct buffer items;
+    size_t count = 1;
+    if (due->branches)
+        return true;
+    if (due->frame->depth + 1 >= FRAME_DEPTH_MAX)
+        return fail(st, FAILED_PRECONDITION, "more than %d graphs within each other", FRAME_DEPTH_MAX);
+    buffer_init(&items, ITEMS_MAX);
+    if (due->node->kind->is_each) {
+        if (!(due->sent ? take_sent_list(due, &items, &due->item_ends, &count, st)
+                        : take_list(due, &items, &due->item_ends, &count)))
+            return false;
+    } else {
+        const struct graph *inner = inner_graph(due->node);
+        due->item_ends = need(calloc(1, sizeof *due->item_ends));
+        if (due->sent)
+            buffer_print(&items, due->input);
+        else
+            write_mapped(due->frame->state, node_argument(due->node, GRAPH_IN)->text, inner, inner->input,
+                         inner->input_count, &items);
+        due->item_ends[0] = items.length;
+    }
+    bool good = !items.failed ||
+                fail(st, RESOURCE_EXHAUSTED, "node '%s' is given more than %zu bytes", due->node->name, ITEMS_MAX);
+    if (good && count > BRANCHES_MAX)
+        good = fail(st, RESOURCE_EXHAUSTED, "node '%s' has %zu branches; at most %d are allowed", due->node->name,
+                    count, BRANCHES_MAX);
+    due->items = buffer_take(&items, NULL);
+    due->branches = good ? need(calloc(count + 1, sizeof *due->branches)) : NULL;
+    due->branch_count = good ? count : 0;
+    return good;
+}
+
+static bool give(struct frame *frame, struct due *due, size_t item, struct status *st)
+{
+    struct arena arena;
+    struct write write;
+    struct buffer delta, input;
+    size_t start = item ? due->item_ends[item - 1] : 0, size = due->item_ends[item] - start;
+    buffer_init(&input, ITEMS_MAX);
+    buffer_init(&delta, 0);
+    arena_init(&arena, NULL, 0, FRAME_MEMORY_MAX);
+    if (due->node->kind->is_each) {
+        buffer_put(&input, '{');
+        const char *as = node_argument(due->node, EACH_AS)->text;
+        json_append_string(&input, as, strlen(as));
+        buffer_put(&input, ':');
+        buffer_append(&input, due->items + start, size);
+        buffer_put(&input, '}');
+    } else {
+        buffer_append(&input, due->items + start, size);
+    }
+    struct write_source source = {.node = due->node->name,
+                                  .update_json = buffer_text(&input),
+                                  .update_size = input.length,
+                                  .seed = frame_seed(frame) | 1};
+    bool good = write_parse(frame->graph, &source, &arena, &write, st) &&
+                (!write.count || state_reduce(frame->state, &write, 1, &delta, NULL, st));
+    buffer_fini(&input);
+    arena_fini(&arena);
+    return good;
+}
+
+struct frame *branch_open(struct due *due, size_t item, struct status *st)
+{
+    struct branch *branch = &due->branches[item];
+    struct frame *frame = frame_create(due->frame->thread, inner_graph(due->node), due, (uint32_t)item);
+    if (!give(frame, due, item, st)) {
+        frame_destroy(&frame);
+        return NULL;
+    }
+    frame_start(frame);
+    frame->phase = frame->due ? FRAME_TO_BEGIN : FRAME_ENDED;
+    for (struct due *first = frame->due; first && due->taken_up; first = first->next)
+        first->attempts = 1; /* may have begun before the crash, which nobody remembers */
+    if (branch->state == BRANCH_UNOPENED)
+        due->opened++;
+    branch->state = BRANCH_OPEN;
+    branch->frame = frame;
+    return frame;
+}
+
+/* ---- what they give -----------------------------------------------------------------------------------------------
+ */
+
+static void keep_output(struct branch *branch, struct due *due, const struct frame *frame)
+{
+    struct buffer out;
+    struct json_writer writer;
+    const struct graph *inner = frame->graph;
+    buffer_init(&out, ITEMS_MAX);
+    json_writer_init(&writer, &out);
+    if (due->node->kind->is_each)
+        state_write(frame->state, inner->output, inner->output_count, &writer);
+    else
+        write_mapped(frame->state, node_argument(due->node, GRAPH_OUT)->text, due->frame->graph, inner->output,
+                     inner->output_count, &out);
+    branch->output = buffer_take(&out, &branch->output_size);
+}
+
+void branch_ended(struct frame *frame)
+{
+    struct due *due = frame->parent;
+    struct branch *branch = &due->branches[frame->item];
+    if (frame->jump)
+        due->jump = frame->jump;
+    else
+        keep_output(branch, due, frame);
+    branch->state = BRANCH_ENDED;
+    due->settled++;
+    frame_destroy(&branch->frame);
+}
+
+static bool gather_list(struct due *due, struct buffer *out)
+{
+    const char *into = node_argument(due->node, EACH_INTO)->field->name;
+    buffer_put(out, '{');
+    json_append_string(out, into, strlen(into));
+    buffer_print(out, ":[");
+    for (size_t i = 0; i < due->branch_count; i++) {
+        if (i)
+            buffer_put(out, ',');
+        buffer_append(out, due->branches[i].output ? due->branches[i].output : "{}",
+                      due->branches[i].output ? due->branches[i].output_size : 2);
+    }
+    buffer_print(out, "]}");
+    return !out->failed;
+}
+
+bool branches_gather(struct due *due, struct status *st)
+{
+    static const Response nothing = RENGA__V1__RUN_NODE_RESPONSE__INIT;
+    struct buffer out;
+    bool good = true;
+    Response *response = need(arena_copy(due->frame->arena, due->jump ? due->jump : &nothing, sizeof *response));
+    buffer_init(&out, ITEMS_MAX);
+    if (due->node->kind->is_each)
+        good = gather_list(due, &out);
+    else if (!due->jump && due->branch_count && due->branches[0].output)
+        buffer_append(&out, due->branches[0].output, due->branches[0].output_size);
+    if (!due->jump) {
+        response->outcome = unconst("done");
+        response->update_json = need(arena_strndup(due->frame->arena, buffer_text(&out), out.length));
+    }
+    response->usage = NULL; /* was counted where it was spent */
+    response->n_degradations = 0;
+    buffer_fini(&out);
+    due->response = response;
+    due->state = DUE_FINISHED;
+    due->written = false;
+    return good || fail(st, RESOURCE_EXHAUSTED, "node '%s' gives more than %zu bytes", due->node->name, ITEMS_MAX);
+}

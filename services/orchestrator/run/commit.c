@@ -1,0 +1,245 @@
+/* The thread's log: records gather in a batch while the one before is being written, so that one thread has at most one
+ * batch in flight and what came meanwhile goes together. Callers are answered, and events shown, when theirs is on
+ * disk. */
+#include "run_priv.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define SNAPSHOT_EVERY     256                /* steps */
+#define SNAPSHOT_BYTES_MIN ((size_t)64 << 10) /* of records, before their size alone asks for a snapshot */
+
+struct commit {
+    struct store_batch batch;
+    struct thread *thread;
+    struct errand *errands, *last_errand;
+    uint64_t last;
+};
+
+static void finished(struct store_batch *batch);
+
+static struct commit *filling(struct thread *thread)
+{
+    if (!thread->filling) {
+        struct commit *commit = thread->filling = need(calloc(1, sizeof *commit));
+        commit->thread = thread;
+        store_batch_init(&commit->batch, thread->home->loop, finished);
+        loop_defer(thread->home->loop, &thread->go);
+    }
+    return thread->filling;
+}
+
+struct store_batch *log_batch(struct thread *thread)
+{
+    return &filling(thread)->batch;
+}
+
+/* ---- records ------------------------------------------------------------------------------------------------------
+ */
+
+static void put_packed(struct thread *thread, const struct key *key, const ProtobufCMessage *message, size_t *size)
+{
+    char small[1024];
+    *size = protobuf_c_message_get_packed_size(message);
+    char *bytes = *size <= sizeof small ? small : need(malloc(*size));
+    protobuf_c_message_pack(message, (uint8_t *)bytes);
+    store_put(log_batch(thread), key_bytes(key), (struct store_bytes){bytes, *size});
+    if (bytes != small)
+        free(bytes);
+}
+
+static void take_shown(struct run *run, Record *record)
+{
+    for (size_t i = 0; i < run->shown_count; i++) {
+        int64_t before = record->time_ms - run->shown_ms[i];
+        run->shown[i]->before_ms = before > 0 ? (uint32_t)before : 0;
+    }
+    record->shown = run->shown;
+    record->n_shown = run->shown_count;
+}
+
+uint64_t log_append(struct thread *thread, struct run *run, Record *record)
+{
+    struct key key;
+    size_t size;
+    uint64_t number = ++thread->last;
+    record->time_ms = wall_ms();
+    record->run = run ? run->number : 0;
+    record->first_event = thread->event_number;
+    if (run && run == thread->run)
+        take_shown(run, record);
+    key_numbered(&key, KEY_RECORD, thread->tenant, thread->id, number);
+    put_packed(thread, &key, &record->base, &size);
+    thread->since_snapshot += size;
+    thread->updated_ms = record->time_ms;
+    thread->exists = true;
+    filling(thread)->last = number;
+    if (run) {
+        run->updated_ms = record->time_ms;
+        uint32_t events = events_count(record);
+        if (events)
+            run->last_event = (int64_t)(number << EVENT_NUMBER_BITS | (record->first_event + events - 1));
+        audience_recorded(run, record, number);
+    }
+    if (run && run == thread->run) {
+        run->shown_count = run->shown_bytes = 0;
+        arena_reset(&run->shown_arena);
+        run_alive(run);
+    }
+    thread->event_number = 0;
+    return number;
+}
+
+/* ---- rows beside them ---------------------------------------------------------------------------------------------
+ */
+
+void log_write_thread(struct thread *thread)
+{
+    struct arena arena;
+    struct key key;
+    size_t size;
+    arena_init(&arena, NULL, 0, RECORD_MEMORY_MAX);
+    Renga__V1__Thread *row = answer_thread(&arena, thread);
+    key_named(&key, KEY_THREAD, thread->tenant, thread->id);
+    put_packed(thread, &key, &row->base, &size);
+    arena_fini(&arena);
+}
+
+void log_write_rows(struct run *run)
+{
+    struct arena arena;
+    struct key key;
+    size_t size;
+    struct thread *thread = run->thread;
+    Renga__V1__RunRow row = RENGA__V1__RUN_ROW__INIT;
+    arena_init(&arena, NULL, 0, RECORD_MEMORY_MAX);
+    row.run = answer_run(&arena, run, false);
+    row.run->n_interrupts = 0; /* read from the thread */
+    if (strlen(row.run->output_json) > OUTPUT_ROW_MAX) {
+        row.run->output_json = unconst("");
+        row.run->output_omitted = true;
+    }
+    row.number = run->number;
+    row.first_record = run->first_record;
+    row.last_checkpoint = run->checkpoint;
+    key_named(&key, KEY_RUN, thread->tenant, run->id);
+    put_packed(thread, &key, &row.base, &size);
+    arena_fini(&arena);
+    bool open = run_is_open(run) || run_is_open(thread->run) || thread->queue;
+    key_named(&key, KEY_PENDING, thread->tenant, thread->id);
+    if (open && !thread->pending)
+        store_put(log_batch(thread), key_bytes(&key), (struct store_bytes){"", 0});
+    else if (!open && thread->pending)
+        store_delete(log_batch(thread), key_bytes(&key));
+    thread->pending = open;
+    log_write_thread(thread);
+}
+
+void log_snapshot_now(struct thread *thread)
+{
+    struct key key;
+    struct buffer out;
+    buffer_init(&out, STORE_VALUE_MAX);
+    if (snapshot_write(thread, &out)) {
+        key_numbered(&key, KEY_SNAPSHOT, thread->tenant, thread->id, thread->last);
+        store_put(log_batch(thread), key_bytes(&key), (struct store_bytes){out.data, out.length});
+        thread->snapshot = thread->last;
+        thread->snapshot_size = out.length;
+    }
+    thread->steps_since = 0;
+    thread->since_snapshot = 0;
+    buffer_fini(&out);
+}
+
+static bool wants_snapshot(const struct thread *thread)
+{
+    unsigned every = thread->home->runner->options.snapshot_every;
+    size_t most = thread->snapshot_size > SNAPSHOT_BYTES_MIN ? thread->snapshot_size : SNAPSHOT_BYTES_MIN;
+    /* Not by steps alone: snapshots shall not take more than the records between them. */
+    return thread->since_snapshot > most || (thread->steps_since >= (every ? every : SNAPSHOT_EVERY) &&
+                                             thread->since_snapshot * 2 > thread->snapshot_size);
+}
+
+/* ---- on disk ------------------------------------------------------------------------------------------------------
+ */
+
+void log_await(struct thread *thread, struct errand *errand)
+{
+    if (!thread->filling && !thread->flying) {
+        errand_answer(errand);
+        return;
+    }
+    struct commit *commit = thread->filling ? thread->filling : thread->flying;
+    errand->next = NULL;
+    if (commit->last_errand)
+        commit->last_errand->next = errand;
+    else
+        commit->errands = errand;
+    commit->last_errand = errand;
+}
+
+void log_flush(struct thread *thread)
+{
+    if (thread->flying || !thread->filling || thread->phase != THREAD_READY)
+        return;
+    if (wants_snapshot(thread) && snapshot_possible(thread))
+        log_snapshot_now(thread);
+    thread->flying = thread->filling;
+    thread->filling = NULL;
+    thread->holds++;
+    store_commit(thread->home->runner->options.store, &thread->flying->batch);
+}
+
+static void answer_errands(struct commit *commit, const struct status *st)
+{
+    for (struct errand *errand = commit->errands, *next; errand; errand = next) {
+        next = errand->next;
+        if (st->code != OK)
+            errand_fail(errand, st, NULL);
+        else
+            errand_answer(errand);
+    }
+}
+
+void commit_drop(struct commit **commit_pointer, const struct status *why)
+{
+    struct commit *commit = *commit_pointer;
+    if (!commit)
+        return;
+    *commit_pointer = NULL;
+    answer_errands(commit, why);
+    store_batch_fini(&commit->batch);
+    free(commit);
+}
+
+static void finished(struct store_batch *batch)
+{
+    struct commit *commit = (struct commit *)batch;
+    struct thread *thread = commit->thread;
+    struct status st = batch->status;
+    thread->flying = NULL;
+    thread->holds--;
+    if (st.code == OK && thread->phase == THREAD_READY) {
+        thread->committed = commit->last > thread->committed ? commit->last : thread->committed;
+        bool last = thread->deleted && !thread->filling;
+        commit_drop(&commit, &st);
+        if (last) {
+            fail(&st, NOT_FOUND, "thread '%s' was deleted", thread->id);
+            thread_forget(thread, &st);
+            return;
+        }
+        audience_committed(thread);
+        thread_begin_steps(thread);
+        loop_defer(thread->home->loop, &thread->go);
+        return;
+    }
+    if (st.code == OK)
+        fail(&st, UNAVAILABLE, "thread '%s' is being read again", thread->id);
+    log_error("store.commit", "thread %s: %s", thread->id, st.text);
+    st.code = UNAVAILABLE;
+    commit_drop(&commit, &st);
+    thread_break(thread, &st);
+}

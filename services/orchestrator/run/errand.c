@@ -1,0 +1,382 @@
+/* Requests on their way: to the home of their thread, through the thread's queue, and back to the loop they came
+ * from. */
+#include "run_priv.h"
+
+#include "base/random.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define TYPE(request, name) ((request)->descriptor == &renga__v1__##name##__descriptor)
+
+/* ---- back ---------------------------------------------------------------------------------------------------------
+ */
+
+static void went(struct work *work)
+{
+    struct errand *errand = (struct errand *)((char *)work - offsetof(struct errand, going));
+    errand->is_back = true;
+    if (!errand->leaves) /* else its other message is still under way */
+        errand->answered(errand);
+}
+
+void errand_answer(struct errand *errand)
+{
+    errand->going.run = went;
+    loop_post(errand->loop, &errand->going);
+}
+
+void errand_fail(struct errand *errand, const struct status *st, const char *reason)
+{
+    errand->status = *st;
+    errand->reason = reason;
+    errand->response = NULL;
+    errand_answer(errand);
+}
+
+bool errand_refuse(struct errand *errand, const char *reason, enum status_code code, const char *format, ...)
+{
+    va_list arguments;
+    struct status st = {0};
+    va_start(arguments, format);
+    status_set(&st, code, format, arguments);
+    va_end(arguments);
+    errand_fail(errand, &st, reason);
+    return false;
+}
+
+void errand_done(struct errand *errand, struct thread *thread, void *response)
+{
+    errand->response = response;
+    log_await(thread, errand);
+}
+
+#define WITH_RUN(name, Name)                                                                                           \
+    if (TYPE(errand->request, name##_request)) {                                                                       \
+        Renga__V1__##Name##Response *response = need(arena_alloc(errand->arena, sizeof *response));                    \
+        renga__v1__##name##_response__init(response);                                                                  \
+        response->run = run;                                                                                           \
+        errand->response = &response->base;                                                                            \
+    }
+
+static void answer_with(struct errand *errand, Renga__V1__Run *run)
+{
+    WITH_RUN(start_run, StartRun)
+    WITH_RUN(get_run, GetRun)
+    WITH_RUN(cancel_run, CancelRun)
+    WITH_RUN(resume_run, ResumeRun)
+    if (errand->repeated && TYPE(errand->request, start_run_request))
+        ((Renga__V1__StartRunResponse *)errand->response)->repeated_request = true;
+    if (errand->repeated && TYPE(errand->request, resume_run_request))
+        ((Renga__V1__ResumeRunResponse *)errand->response)->repeated_request = true;
+}
+
+void errand_complete(struct errand *errand, const struct run *run)
+{
+    answer_with(errand, answer_run(errand->arena, run, false));
+}
+
+void errand_wait(struct errand *errand, struct run *run, bool wait)
+{
+    if (wait && run_is_open(run)) {
+        errand->next = run->waiters;
+        run->waiters = errand;
+        errand->waits_on = run;
+        return;
+    }
+    errand_complete(errand, run);
+    log_await(run->thread, errand);
+}
+
+/* ---- a run's row --------------------------------------------------------------------------------------------------
+ */
+
+struct row_scan {
+    struct store_scan scan;
+    struct errand *errand;
+    struct home *home;
+};
+
+static void join_queue(struct thread *thread, struct errand *errand)
+{
+    errand->next = NULL;
+    if (thread->last_errand)
+        thread->last_errand->next = errand;
+    else
+        thread->first_errand = errand;
+    thread->last_errand = errand;
+    loop_defer(thread->home->loop, &thread->go);
+}
+
+static void row_came(struct store_scan *scan)
+{
+    struct row_scan *row = (struct row_scan *)scan;
+    struct errand *errand = row->errand;
+    struct status st = scan->status;
+    Renga__V1__RunRow *found = NULL;
+    if (st.code == OK && !scan->count)
+        fail(&st, NOT_FOUND, "there is no run '%.64s'", errand->run_id);
+    else if (st.code == OK)
+        found = message_read(errand->arena, &renga__v1__run_row__descriptor, scan->rows[0].value, &st);
+    errand->place = found;
+    if (st.code != OK)
+        errand_fail(errand, &st, NULL);
+    else
+        join_queue(thread_get(row->home, errand->tenant, found->run->thread_id), errand);
+    store_scan_fini(scan);
+    free(row);
+}
+
+void errand_read_run(struct errand *errand, struct home *home)
+{
+    struct key key;
+    char last[sizeof key.bytes + 1];
+    struct row_scan *row = need(calloc(1, sizeof *row));
+    row->errand = errand;
+    row->home = home;
+    key_named(&key, KEY_RUN, errand->tenant, errand->run_id);
+    memcpy(last, key.bytes, key.size);
+    last[key.size] = '\0';
+    store_scan_init(&row->scan, home->loop, row_came);
+    row->scan.from = key_bytes(&key);
+    row->scan.to = (struct store_bytes){last, key.size + 1};
+    store_scan(home->runner->options.store, &row->scan);
+}
+
+struct run *errand_run(struct errand *errand, struct thread *thread, const char *run_id)
+{
+    if (thread->run && strcmp(thread->run->id, run_id) == 0)
+        return thread->run;
+    for (struct run *run = thread->queue; run; run = run->next)
+        if (strcmp(run->id, run_id) == 0)
+            return run;
+    return NULL;
+}
+
+/* ---- requests about runs ------------------------------------------------------------------------------------------
+ */
+
+static void serve_get(struct errand *errand, struct thread *thread)
+{
+    struct run *run = errand_run(errand, thread, errand->run_id);
+    const Renga__V1__RunRow *row = errand->place;
+    if (run) {
+        errand_complete(errand, run);
+        log_await(thread, errand);
+    } else if (row) {
+        answer_with(errand, row->run);
+        errand_answer(errand);
+    } else {
+        errand_refuse(errand, NULL, NOT_FOUND, "there is no run '%.64s'", errand->run_id);
+    }
+}
+
+static void serve_cancel(struct errand *errand, struct thread *thread)
+{
+    const Renga__V1__CancelRunRequest *request = (const void *)errand->request;
+    struct run *run = errand_run(errand, thread, errand->run_id);
+    if (!run || run->state >= RENGA__V1__RUN_STATE__RUN_STATE_SUCCEEDED) {
+        serve_get(errand, thread);
+        return;
+    }
+    run_halt(run);
+    if (run->state >= RENGA__V1__RUN_STATE__RUN_STATE_SUCCEEDED) {
+        serve_get(errand, thread);
+        return;
+    }
+    if (request->wait && run->loose) {
+        errand->next = run->quiet_waiters;
+        run->quiet_waiters = errand;
+    } else {
+        errand->next = run->waiters;
+        run->waiters = errand;
+    }
+    errand->waits_on = run;
+    run_change(run, RENGA__V1__RUN_STATE__RUN_STATE_CANCELLED, RENGA__V1__STOP_REASON__STOP_REASON_CANCELLED, CANCELLED,
+               "%s", *request->reason ? request->reason : "cancelled by CancelRun");
+}
+
+static void send_on(struct home *home, struct errand *errand)
+{
+    struct run *run = home_find_run(home, errand->tenant, errand->run_id);
+    if (run)
+        join_queue(run->thread, errand);
+    else
+        errand_read_run(errand, home);
+}
+
+static void came(struct work *work)
+{
+    struct errand *errand = (struct errand *)((char *)work - offsetof(struct errand, coming));
+    struct home *home = errand->home;
+    if (errand->run_id)
+        send_on(home, errand);
+    else
+        join_queue(thread_get(home, errand->tenant, errand->thread_id), errand);
+}
+
+void errand_serve(struct errand *errand, struct thread *thread)
+{
+    if (TYPE(errand->request, get_run_request) || (errand->repeated && errand->run_id))
+        serve_get(errand, thread);
+    else if (TYPE(errand->request, cancel_run_request))
+        serve_cancel(errand, thread);
+    else if (TYPE(errand->request, watch_run_request))
+        audience_join(errand, thread);
+    else if (TYPE(errand->request, start_run_request))
+        errand_start(errand, thread);
+    else if (TYPE(errand->request, resume_run_request))
+        errand_resume(errand, thread);
+    else
+        errand_serve_history(errand, thread);
+}
+
+/* ---- there --------------------------------------------------------------------------------------------------------
+ */
+
+static void name_thread(struct errand *errand, const char *request_id)
+{
+    char id[ID_MAX];
+    uint64_t drawn = *request_id ? id_hash_text(id_hash_text(ID_HASH, errand->tenant), request_id) : random_u64();
+    id_make_hashed(id, "t_", drawn);
+    errand->thread_id = need(arena_strdup(errand->arena, id));
+}
+
+#define ABOUT_THREAD(name, Name)                                                                                       \
+    if (TYPE(errand->request, name##_request))                                                                         \
+        errand->thread_id = ((const Renga__V1__##Name##Request *)errand->request)->thread_id;
+#define ABOUT_RUN(name, Name)                                                                                          \
+    if (TYPE(errand->request, name##_request))                                                                         \
+        errand->run_id = ((const Renga__V1__##Name##Request *)errand->request)->run_id;
+
+static void find_subject(struct errand *errand)
+{
+    ABOUT_THREAD(start_run, StartRun)
+    ABOUT_THREAD(get_state, GetState)
+    ABOUT_THREAD(update_state, UpdateState)
+    ABOUT_THREAD(list_checkpoints, ListCheckpoints)
+    ABOUT_THREAD(delete_thread, DeleteThread)
+    ABOUT_RUN(get_run, GetRun)
+    ABOUT_RUN(cancel_run, CancelRun)
+    ABOUT_RUN(migrate_run, MigrateRun)
+    ABOUT_RUN(watch_run, WatchRun)
+    if (TYPE(errand->request, resume_run_request)) {
+        const Renga__V1__ResumeRunRequest *request = (const void *)errand->request;
+        if (*request->run_id)
+            errand->run_id = request->run_id;
+        else
+            errand->thread_id = request->thread_id;
+    }
+    if (TYPE(errand->request, fork_thread_request)) {
+        const Renga__V1__ForkThreadRequest *request = (const void *)errand->request;
+        errand->thread_id = request->new_thread_id;
+        if (!*errand->thread_id)
+            name_thread(errand, request->request_id);
+    }
+    if (TYPE(errand->request, copy_thread_request)) {
+        const Renga__V1__CopyThreadRequest *request = (const void *)errand->request;
+        errand->thread_id = request->new_thread_id;
+        if (!*errand->thread_id)
+            name_thread(errand, request->request_id);
+    }
+    if (TYPE(errand->request, start_run_request) && !*errand->thread_id)
+        name_thread(errand, ((const Renga__V1__StartRunRequest *)errand->request)->request_id);
+}
+
+struct home *home_of_place(struct runner *runner, uint64_t place)
+{
+    return &runner->homes[(place & 0x3FFFFFFF) % runner->home_count];
+}
+
+void runner_run(struct runner *runner, struct errand *errand)
+{
+    uint32_t place = 0;
+    errand->runner = runner;
+    errand->thread_id = errand->run_id = NULL;
+    errand->place = errand->waits_on = NULL;
+    errand->repeated = errand->checked = errand->leaves = errand->is_back = false;
+    errand->home = NULL;
+    errand->response = NULL;
+    errand->reason = NULL;
+    errand->status = (struct status){0};
+    errand->coming = (struct work){.run = came};
+    errand->going = (struct work){.run = went};
+    if (runner->draining) {
+        errand_refuse(errand, NULL, UNAVAILABLE, "the server is draining");
+        return;
+    }
+    find_subject(errand);
+    if (errand->run_id && !id_run_place(errand->run_id, &place)) {
+        errand_refuse(errand, NULL, NOT_FOUND, "there is no run '%.64s'", errand->run_id);
+        return;
+    }
+    if (!errand->run_id && !errand->thread_id) {
+        errand_list(errand);
+        return;
+    }
+    errand->home = home_of_place(runner, errand->run_id ? place : id_of_place(errand->tenant, errand->thread_id));
+    loop_post(errand->home->loop, &errand->coming);
+}
+
+/* ---- the caller leaves --------------------------------------------------------------------------------------------
+ */
+
+static bool take_from(struct errand **list, struct errand *errand)
+{
+    while (*list && *list != errand)
+        list = &(*list)->next;
+    if (!*list)
+        return false;
+    *list = errand->next;
+    return true;
+}
+
+static bool cancels(const struct errand *errand)
+{
+    if (TYPE(errand->request, start_run_request))
+        return ((const Renga__V1__StartRunRequest *)errand->request)->cancel_on_disconnect;
+    return TYPE(errand->request, resume_run_request) &&
+           ((const Renga__V1__ResumeRunRequest *)errand->request)->cancel_on_disconnect;
+}
+
+static void left_and_back(struct work *work)
+{
+    struct errand *errand = (struct errand *)((char *)work - offsetof(struct errand, leaving));
+    errand->leaves = false;
+    if (errand->is_back)
+        errand->answered(errand);
+}
+
+static void stop_waiting(struct errand *errand)
+{
+    struct run *run = errand->waits_on;
+    if (!run || !(take_from(&run->waiters, errand) || take_from(&run->quiet_waiters, errand)))
+        return;
+    errand->waits_on = NULL;
+    struct thread *thread = run->thread;
+    errand_refuse(errand, NULL, CANCELLED, "the caller went away");
+    if (!cancels(errand) || !run_is_open(run))
+        return;
+    run_halt(run);
+    if (run_is_open(run))
+        run_change(run, RENGA__V1__RUN_STATE__RUN_STATE_CANCELLED, RENGA__V1__STOP_REASON__STOP_REASON_CALLER_LEFT,
+                   CANCELLED, "the caller that waited for it went away");
+    loop_defer(thread->home->loop, &thread->go);
+}
+
+static void left(struct work *work)
+{
+    struct errand *errand = (struct errand *)((char *)work - offsetof(struct errand, leaving));
+    stop_waiting(errand);
+    errand->leaving.run = left_and_back;
+    loop_post(errand->loop, &errand->leaving);
+}
+
+void runner_forget(struct errand *errand)
+{
+    if (!errand->home || errand->leaves || errand->is_back)
+        return;
+    errand->leaves = true;
+    errand->leaving = (struct work){.run = left};
+    loop_post(errand->home->loop, &errand->leaving);
+}

@@ -1,0 +1,552 @@
+/* What records do to what lasts. Nothing here starts work, asks a clock or writes: a thread that is loaded goes through
+ * the same functions as one at work. */
+#include "run_priv.h"
+
+#include "base/log.h"
+
+#include <stdlib.h>
+
+#define SEED_OF_INPUT UINT64_C(0x696e707574)
+
+/* ---- results ----------------------------------------------------------------------------------------------------- */
+
+static void add_usage(Renga__V1__Usage *sum, const Renga__V1__Usage *more)
+{
+    sum->input_tokens += more->input_tokens;
+    sum->output_tokens += more->output_tokens;
+    sum->cached_input_tokens += more->cached_input_tokens;
+    sum->cache_write_tokens += more->cache_write_tokens;
+    sum->reasoning_tokens += more->reasoning_tokens;
+    sum->model_calls += more->model_calls;
+    sum->tool_calls += more->tool_calls;
+    sum->cost_micros += more->cost_micros;
+    sum->estimated |= more->estimated;
+}
+
+void fold_spent(struct run *run, const Response *response)
+{
+    if (response->usage)
+        add_usage(&run->usage, response->usage);
+    for (size_t i = 0; i < response->n_degradations && run->degradation_count < 100; i++) {
+        Renga__V1__Degradation *copy = message_copy(&run->arena, &response->degradations[i]->base);
+        if (copy)
+            run->degradations[run->degradation_count++] = copy;
+    }
+}
+
+bool due_read_write(struct due *due, struct status *st)
+{
+    const Response *response = due->response;
+    if (due->written || !response)
+        return true;
+    struct write_source source = {
+        .node = due->node->name,
+        .update_json = response->update_json,
+        .update_size = strlen(response->update_json),
+        .overwrite_fields = response->overwrite_fields,
+        .overwrite_count = response->n_overwrite_fields,
+        .clear_fields = response->clear_fields,
+        .clear_count = response->n_clear_fields,
+        .seed = due_seed(due) | 1,
+    };
+    due->written = write_parse(due->frame->graph, &source, due->frame->arena, &due->write, st);
+    return due->written;
+}
+
+static bool fold_task(struct frame *frame, const Renga__V1__TaskResult *result, int64_t now_ms, struct status *st)
+{
+    struct due *due = frame->due;
+    while (due && (due->node->index != result->node || due->branch != result->branch || due->state == DUE_FINISHED))
+        due = due->next;
+    if (!due)
+        return fail(st, DATA_LOSS, "thread '%s': a record has a result of node %u of '%s', which was not due",
+                    frame->thread->id, result->node, frame->graph->name);
+    due->attempts = result->attempts_before + 1;
+    due->recorded = true;
+    if (result->failed) {
+        due->state = DUE_FAILED;
+        due->code = result->failed->status_code;
+        due->message = need(arena_strdup(frame->arena, result->failed->message));
+        due->conflict = result->conflict;
+        return true;
+    }
+    static const Response nothing = RENGA__V1__RUN_NODE_RESPONSE__INIT;
+    const Response *from = result->response ? result->response : &nothing;
+    Response *response = need(message_copy(frame->arena, &from->base));
+    if (response->n_interrupts) {
+        due->state = DUE_WAITING;
+        fold_spent(frame_run(frame), response);
+        return question_ask(due, response, now_ms);
+    }
+    due->response = response;
+    due->state = DUE_FINISHED;
+    if (!due->node->kind->is_each && !due->node->kind->is_graph)
+        fold_spent(frame_run(frame), response);
+    return result->inner ? branches_gather(due, st) : true;
+}
+
+static bool fold_results(struct thread *thread, const Renga__V1__StepResults *results, int64_t now_ms,
+                         struct frame **frame, struct status *st)
+{
+    *frame = frame_at(thread, results->place, results->n_place, st);
+    for (size_t i = 0; *frame && i < results->n_results; i++)
+        if (!fold_task(*frame, results->results[i], now_ms, st))
+            return false;
+    return *frame != NULL;
+}
+
+/* ---- a step that ended --------------------------------------------------------------------------------------------
+ */
+
+static bool reduce(struct frame *frame, struct due *first, struct due *only, struct status *st)
+{
+    struct buffer delta;
+    size_t count = 0, room = 0;
+    for (struct due *due = first; due; due = only ? NULL : due->next)
+        room++;
+    struct write *writes = need(calloc(room + 1, sizeof *writes));
+    bool good = true;
+    for (struct due *due = first; good && due; due = only ? NULL : due->next) {
+        good = due_read_write(due, st);
+        if (good && due->written && due->write.count)
+            writes[count++] = due->write;
+    }
+    buffer_init(&delta, 0); /* changes are kept as what was written: the change itself is not needed */
+    good = good && (count == 0 || state_reduce(frame->state, writes, count, &delta, NULL, st));
+    buffer_fini(&delta);
+    free(writes);
+    return good;
+}
+
+static bool is_after(const struct frame *frame, const struct node *node)
+{
+    const struct run *run = frame_run(frame);
+    for (size_t i = 0; i < frame->graph->interrupt_after_count; i++)
+        if (frame->graph->interrupt_after[i] == node)
+            return true;
+    for (size_t i = 0; run && !frame->parent && i < run->request->n_interrupt_after; i++)
+        if (strcmp(run->request->interrupt_after[i], node->name) == 0 ||
+            strcmp(run->request->interrupt_after[i], "*") == 0)
+            return true;
+    return false;
+}
+
+static void note_after(struct frame *frame, const struct node *node)
+{
+    if (!is_after(frame, node))
+        return;
+    for (size_t i = 0; i < frame->after_count; i++)
+        if (frame->after[i] == node)
+            return;
+    if (!frame->after)
+        frame->after = need(calloc(frame->graph->node_count, sizeof(*frame->after)));
+    frame->after[frame->after_count++] = node;
+}
+
+static struct due *take_out(struct frame *frame, struct due *only)
+{
+    struct due **link = &frame->due, *before = NULL;
+    while (*link != only) {
+        before = *link;
+        link = &before->next;
+    }
+    *link = only->next;
+    if (frame->last_due == only)
+        frame->last_due = before;
+    only->next = NULL;
+    return only;
+}
+
+/* The nodes of the step that ended leave; what they lead to is due. A step that jumps out has written nothing. */
+static void advance(struct frame *frame, struct due *only)
+{
+    struct due *done = only ? take_out(frame, only) : frame->due;
+    if (!only)
+        frame->due = frame->last_due = NULL;
+    if (!frame->due) {
+        frame->arena = &frame->arenas[frame->arena == &frame->arenas[0]];
+        arena_reset(frame->arena);
+    }
+    for (struct due *due = done; due; due = due->next) {
+        if (!frame->jump)
+            route_outcome(frame, due);
+        note_after(frame, due->node);
+    }
+    for (struct due *due = done; due; due = due->next)
+        due_close(due);
+    if (!frame->jump)
+        route_deferred(frame);
+}
+
+static bool find_jump(struct frame *frame, const struct due *first)
+{
+    for (const struct due *due = first; due; due = due->next)
+        if (due->response && *due->response->goto_parent && frame->parent) {
+            frame->jump = need(message_copy(frame->parent->frame->arena, &due->response->base));
+            return true;
+        }
+    return false;
+}
+
+bool fold_step(struct frame *frame, struct due *only, struct status *st)
+{
+    if (!find_jump(frame, only ? only : frame->due) && !reduce(frame, only ? only : frame->due, only, st))
+        return false;
+    frame->step++;
+    frame->after_count = 0;
+    if (!frame->parent)
+        frame_run(frame)->step++;
+    advance(frame, only);
+    frame->phase = frame->jump || (!frame->due && !frame->after_count) ? FRAME_ENDED : FRAME_TO_BEGIN;
+    return true;
+}
+
+static bool fold_recorded_step(struct thread *thread, const Record *record, uint64_t number, struct status *st)
+{
+    struct frame *frame;
+    const Renga__V1__StepResults *step = record->step;
+    if (!fold_results(thread, step, record->time_ms, &frame, st))
+        return false;
+    struct due *only = NULL;
+    if (frame->graph->dataflow && step->n_results)
+        for (only = frame->due; only && (only->node->index != step->results[0]->node ||
+                                         only->branch != step->results[0]->branch || only->state == DUE_PENDING);)
+            only = only->next;
+    if (!fold_step(frame, only, st))
+        return false;
+    if (!frame->parent) {
+        thread->head = number;
+        thread->run->checkpoint = number;
+    } else if (frame->phase == FRAME_ENDED) {
+        branch_ended(frame);
+    }
+    return true;
+}
+
+/* ---- answers, and going on ----------------------------------------------------------------------------------------
+ */
+
+static struct question *find_question(struct frame *frame, const char *id)
+{
+    for (struct due *due = frame->due; due; due = due->next) {
+        for (struct question *question = due->questions; question; question = question->next)
+            if (strcmp(question->id, id) == 0)
+                return question;
+        for (size_t i = 0; i < due->branch_count; i++) {
+            struct question *inner = due->branches[i].frame ? find_question(due->branches[i].frame, id) : NULL;
+            if (inner)
+                return inner;
+        }
+    }
+    return NULL;
+}
+
+struct question *question_find(struct thread *thread, const char *id)
+{
+    return thread->root ? find_question(thread->root, id) : NULL;
+}
+
+bool fold_answer(struct thread *thread, const char *interrupt_id, const char *answer)
+{
+    struct question *question = question_find(thread, interrupt_id);
+    if (question && thread->run)
+        question->answer = arena_strdup(&thread->run->arena, answer);
+    return question != NULL;
+}
+
+static void resume_due(struct due *due, bool recovered)
+{
+    due->tries = 0;
+    due->stands_before = due->stands_before && recovered;
+    due->has_leave = true;
+    due->taken_up |= recovered;
+    for (size_t i = 0; i < due->branch_count; i++) {
+        struct branch *branch = &due->branches[i];
+        if (branch->state == BRANCH_STOPPED) {
+            branch->state = BRANCH_OPEN;
+            due->settled--;
+        }
+        if (branch->state == BRANCH_OPEN)
+            fold_resumed(branch->frame, recovered);
+    }
+    if (due->state == DUE_FINISHED || (due->state == DUE_WAITING && !due->branches && question_open_count(due)))
+        return;
+    if (recovered && due->state == DUE_PENDING && !due->branches && !due->questions)
+        due->attempts++; /* may have begun before the crash */
+    due->state = DUE_PENDING;
+    due->recorded = false;
+    due->conflict = false;
+}
+
+void fold_resumed(struct frame *frame, bool recovered)
+{
+    frame->phase = FRAME_TO_BEGIN;
+    frame->steps_before = recovered ? frame->steps_before : frame->step;
+    if (!recovered)
+        frame->after_count = 0;
+    for (struct due *due = frame->due; due; due = due->next)
+        resume_due(due, recovered);
+    if (!frame->due && !frame->after_count)
+        frame->phase = FRAME_ENDED;
+}
+
+static bool fold_goes_on(struct thread *thread, const Renga__V1__RunGoesOn *goes_on, int64_t now_ms, struct status *st)
+{
+    struct run *run = thread->run;
+    if (!run || !thread->root)
+        return fail(st, DATA_LOSS, "thread '%s': a run goes on that had not begun", thread->id);
+    run->state = RENGA__V1__RUN_STATE__RUN_STATE_RUNNING;
+    run->reason = RENGA__V1__STOP_REASON__STOP_REASON_UNSPECIFIED;
+    run->text = "";
+    run->status_code = 0;
+    run->failure_count = 0;
+    run->ended_ms = 0;
+    run->updated_ms = now_ms;
+    if (!goes_on->recovered) {
+        run->steps_before = run->step;
+        run->resumed = goes_on->request ? message_copy(&run->arena, &goes_on->request->base) : NULL;
+    }
+    fold_resumed(thread->root, goes_on->recovered);
+    return true;
+}
+
+/* ---- the life of runs ---------------------------------------------------------------------------------------------
+ */
+
+/* Writes that do not go together are not kept: their nodes run again. */
+static void drop_finished(struct frame *frame)
+{
+    for (struct due *due = frame->due; due; due = due->next) {
+        for (size_t i = 0; i < due->branch_count; i++)
+            if (due->branches[i].frame)
+                drop_finished(due->branches[i].frame);
+        if (due->state != DUE_FINISHED || due->branches)
+            continue;
+        due->state = DUE_PENDING;
+        due->recorded = due->written = due->fresh = false;
+    }
+    frame->fresh = frame->last_fresh = NULL;
+}
+
+void fold_changed_fields(struct run *run, const Renga__V1__RunChanged *changed, int64_t now_ms)
+{
+    run->state = changed->state;
+    run->reason = changed->stop_reason;
+    run->text = need(arena_strdup(&run->arena, changed->stop_text));
+    run->status_code = changed->status_code;
+    run->updated_ms = now_ms;
+    run->ended_ms = changed->state >= RENGA__V1__RUN_STATE__RUN_STATE_SUCCEEDED ? now_ms : 0;
+    run->failure_count = changed->n_failures;
+    run->failures = need(arena_alloc(&run->arena, (changed->n_failures + 1) * sizeof(*run->failures)));
+    for (size_t i = 0; i < changed->n_failures; i++)
+        run->failures[i] = need(message_copy(&run->arena, &changed->failures[i]->base));
+}
+
+void fold_changed(struct run *run, const Renga__V1__RunChanged *changed, int64_t now_ms)
+{
+    fold_changed_fields(run, changed, now_ms);
+    bool conflict = changed->stop_reason == RENGA__V1__STOP_REASON__STOP_REASON_STATE_CONFLICT;
+    if (conflict && changed->status_code == ABORTED && run->thread->root && run == run->thread->run)
+        drop_finished(run->thread->root);
+}
+
+struct run *fold_begun(struct thread *thread, const Renga__V1__RunBegun *begun, uint32_t number, uint64_t record,
+                       int64_t now_ms)
+{
+    struct run *run = need(calloc(1, sizeof *run)), **link = &thread->queue;
+    run->thread = thread;
+    run->number = number;
+    arena_init(&run->arena, NULL, 0, RUN_MEMORY_MAX);
+    arena_init(&run->shown_arena, NULL, 0, RUN_MEMORY_MAX);
+    run->begun = need(message_copy(&run->arena, &begun->base));
+    run->request = run->begun->request;
+    text_cut_copy(run->id, sizeof run->id, begun->run_id);
+    run->state = RENGA__V1__RUN_STATE__RUN_STATE_QUEUED;
+    run->text = run->owner = "";
+    renga__v1__usage__init(&run->usage);
+    run->created_ms = run->updated_ms = now_ms;
+    run->first_record = record;
+    while (*link)
+        link = &(*link)->next;
+    *link = run;
+    thread->runs_begun = number > thread->runs_begun ? number : thread->runs_begun;
+    thread->exists = true;
+    if (!thread->created_ms)
+        thread->created_ms = now_ms;
+    if (thread->listed)
+        home_add_run(thread->home, run);
+    if (run->request->retention)
+        thread_keep(thread, run->request->retention);
+    return run;
+}
+
+static bool write_input(struct run *run, struct status *st)
+{
+    struct arena arena;
+    struct write write;
+    struct buffer delta;
+    const char *input = run->request->input_json;
+    struct write_source source = {
+        .node = "input", .update_json = input, .update_size = strlen(input), .seed = SEED_OF_INPUT ^ run->number};
+    arena_init(&arena, NULL, 0, FRAME_MEMORY_MAX);
+    buffer_init(&delta, 0);
+    struct state *state = run->thread->root->state;
+    bool good = write_parse(state_graph(state), &source, &arena, &write, st) &&
+                (!write.count || state_reduce(state, &write, 1, &delta, NULL, st));
+    buffer_fini(&delta);
+    arena_fini(&arena);
+    return good;
+}
+
+/* The state goes over to the graph of the run, where that is another version. */
+static bool fit_state(struct thread *thread, const struct graph *graph, struct status *st)
+{
+    struct frame *old = thread->root;
+    if (old && old->graph == graph)
+        return true;
+    thread->root = frame_create(thread, graph, NULL, 0);
+    if (!old)
+        return true;
+    struct buffer whole;
+    buffer_init(&whole, FRAME_MEMORY_MAX);
+    state_snapshot(old->state, &whole);
+    bool good = state_apply(thread->root->state, whole.data, whole.length, st);
+    buffer_fini(&whole);
+    frame_destroy(&old);
+    return good;
+}
+
+bool fold_went_to_work(struct run *run, bool keeps_due, uint64_t number, int64_t now_ms, struct status *st)
+{
+    struct thread *thread = run->thread;
+    struct run **link = &thread->queue;
+    while (*link && *link != run)
+        link = &(*link)->next;
+    if (*link)
+        *link = run->next;
+    run->next = NULL;
+    if (thread->run != run && thread->run)
+        run_free(thread->run);
+    thread->run = run;
+    run->began_on = thread->head;
+    run->state = RENGA__V1__RUN_STATE__RUN_STATE_RUNNING;
+    run->started_ms = run->updated_ms = now_ms;
+    if (!run->agent)
+        return fail(st, NOT_FOUND, "the version %s of agent '%s' is not there any more", run->begun->graph_version,
+                    run->request->agent);
+    bool fresh = !thread->root;
+    if (!fit_state(thread, run->agent->graph, st))
+        return false;
+    thread_take_agent(thread, run->agent);
+    thread->root->step = thread->root->steps_before = 0;
+    for (struct due *due = thread->root->due; due; due = due->next)
+        due->step = 1;
+    if (!keeps_due || fresh)
+        frame_start(thread->root);
+    thread->root->phase = thread->root->due ? FRAME_TO_BEGIN : FRAME_ENDED;
+    if (!write_input(run, st))
+        return false;
+    thread->head = run->checkpoint = number;
+    return true;
+}
+
+/* ---- by hand ------------------------------------------------------------------------------------------------------
+ */
+
+bool fold_update(struct thread *thread, const Renga__V1__HandUpdate *update, uint64_t number, int64_t now_ms,
+                 struct status *st)
+{
+    const Renga__V1__UpdateStateRequest *request = update->request;
+    struct frame *frame = thread->root;
+    struct arena arena;
+    struct write write;
+    struct buffer delta;
+    const struct node *node = update->as_node ? &frame->graph->nodes[update->as_node - 1] : NULL;
+    struct write_source source = {
+        .node = node ? node->name : "update",
+        .update_json = request->update_json,
+        .update_size = strlen(request->update_json),
+        .overwrite_fields = request->overwrite_fields,
+        .overwrite_count = request->n_overwrite_fields,
+        .clear_fields = request->clear_fields,
+        .clear_count = request->n_clear_fields,
+        .seed = SEED_OF_INPUT ^ number,
+    };
+    arena_init(&arena, NULL, 0, FRAME_MEMORY_MAX);
+    buffer_init(&delta, 0);
+    bool good = write_parse(frame->graph, &source, &arena, &write, st) &&
+                (!write.count || state_reduce(frame->state, &write, 1, &delta, NULL, st));
+    buffer_fini(&delta);
+    arena_fini(&arena);
+    if (!good)
+        return false;
+    if (node) {
+        frame_clear_due(frame);
+        frame->after_count = 0;
+        const struct edge *edge = node_edge(node, *request->outcome       ? request->outcome
+                                                  : node->edge_count == 1 ? node->edges[0].outcome
+                                                                          : "done");
+        route_edge(frame, node, edge);
+        route_deferred(frame);
+    }
+    thread->head = number;
+    thread->updated_ms = now_ms;
+    return true;
+}
+
+/* ---- a record -----------------------------------------------------------------------------------------------------
+ */
+
+bool fold_parts(struct thread *thread, const Record *record, uint64_t number, struct status *st)
+{
+    struct frame *frame;
+    struct run *run = NULL;
+    if (record->begun) {
+        run = fold_begun(thread, record->begun, record->run, number, record->time_ms);
+        run->agent = thread_agent_for(thread, record->begun->graph_version);
+    }
+    for (struct run *queued = thread->queue; !run && queued; queued = queued->next)
+        if (queued->number == record->run)
+            run = queued;
+    if (!run && thread->run && thread->run->number == record->run)
+        run = thread->run;
+    if (!run && record->run)
+        return fail(st, DATA_LOSS, "thread '%s': record %llu is about run %u, which is not there", thread->id,
+                    (unsigned long long)number, record->run);
+    if (record->went_to_work && !fold_went_to_work(run, record->went_to_work->keeps_due, number, record->time_ms, st))
+        return false;
+    for (size_t i = 0; i < record->n_answers; i++)
+        fold_answer(thread, record->answers[i]->interrupt_id, record->answers[i]->answer_json);
+    if (record->goes_on && !fold_goes_on(thread, record->goes_on, record->time_ms, st))
+        return false;
+    for (size_t i = 0; i < record->n_kept; i++)
+        if (!fold_results(thread, record->kept[i], record->time_ms, &frame, st))
+            return false;
+    if (record->step && !fold_recorded_step(thread, record, number, st))
+        return false;
+    if (record->changed) {
+        fold_changed(run, record->changed, record->time_ms);
+        if (run != thread->run && run->ended_ms)
+            thread_unqueue(thread, run);
+    }
+    if (record->update && thread->root && !fold_update(thread, record->update, number, record->time_ms, st))
+        return false;
+    return true;
+}
+
+bool fold_record(struct thread *thread, const Record *record, uint64_t number, struct status *st)
+{
+    if (!fold_parts(thread, record, number, st))
+        return false;
+    thread->last = number;
+    thread->updated_ms = record->time_ms;
+    thread->exists = true;
+    struct run *run = thread->run;
+    if (run && run->number == record->run) {
+        run->updated_ms = record->time_ms;
+        uint32_t events = events_count(record);
+        if (events)
+            run->last_event = (int64_t)(number << EVENT_NUMBER_BITS | (record->first_event + events - 1));
+    }
+    return true;
+}

@@ -1,0 +1,202 @@
+/* A thread from its log: the last snapshot, then the records behind it, page by page. The documents that its runs are
+ * pinned to are read from the store where they are not in memory. */
+#include "run_priv.h"
+
+#include <stdlib.h>
+
+#define PAGE_ROWS  1000
+#define PAGE_BYTES ((size_t)8 << 20)
+
+static void read_page(struct loader *loader);
+static void go_on(struct loader *loader);
+
+static void end(struct loader *loader)
+{
+    struct agents *agents = loader->thread->home->runner->options.agents;
+    store_scan_fini(&loader->scan);
+    arena_fini(&loader->arena);
+    for (size_t i = 0; i < loader->held_count; i++)
+        agent_release(agents, loader->held[i]);
+    loader->held_count = 0;
+    loader->loaded(loader);
+}
+
+static struct loader *of_scan(struct store_scan *scan)
+{
+    return (struct loader *)((char *)scan - offsetof(struct loader, scan));
+}
+
+/* ---- documents ----------------------------------------------------------------------------------------------------
+ */
+
+static void hold(struct loader *loader, struct agent *agent)
+{
+    struct agents *agents = loader->thread->home->runner->options.agents;
+    size_t room = sizeof loader->held / sizeof(*loader->held);
+    if (loader->held_count == room)
+        agent_release(agents, loader->held[--loader->held_count]);
+    loader->held[loader->held_count++] = agent;
+}
+
+static void bundle_came(struct store_scan *scan)
+{
+    struct loader *loader = (struct loader *)((char *)scan - offsetof(struct loader, bundle));
+    struct status ignored = {0};
+    struct agent *agent = NULL;
+    if (scan->status.code != OK)
+        loader->status = scan->status;
+    else if (scan->count)
+        agent = agents_of_bundle(loader->thread->home->runner->options.agents, scan->rows[0].value.bytes,
+                                 scan->rows[0].value.size, &ignored);
+    if (agent)
+        hold(loader, agent);
+    store_scan_fini(scan);
+    if (loader->status.code != OK)
+        end(loader);
+    else
+        go_on(loader);
+}
+
+/* True where it is in memory, or is known not to be anywhere; else it is asked for, and go_on runs later. */
+static bool has_version(struct loader *loader, const char *version)
+{
+    struct key from;
+    char last[sizeof from.bytes];
+    struct agent *agent = *version ? thread_agent_for(loader->thread, version) : NULL;
+    if (agent)
+        hold(loader, agent);
+    if (agent || !*version || strcmp(loader->missing, version) == 0)
+        return true;
+    text_cut_copy(loader->missing, sizeof loader->missing, version);
+    key_named(&from, KEY_BUNDLE, "", version);
+    memcpy(last, from.bytes, from.size);
+    last[from.size] = '\0';
+    store_scan_init(&loader->bundle, loader->thread->home->loop, bundle_came);
+    loader->bundle.from = key_bytes(&from);
+    loader->bundle.to = (struct store_bytes){last, from.size + 1};
+    store_scan(loader->thread->home->runner->options.store, &loader->bundle);
+    return false;
+}
+
+static bool has_versions(struct loader *loader)
+{
+    const Renga__V1__ThreadSnapshot *snapshot = loader->snapshot;
+    for (; snapshot && loader->wanted <= snapshot->n_runs; loader->wanted++)
+        if (!has_version(loader, loader->wanted ? snapshot->runs[loader->wanted - 1]->begun->graph_version
+                                                : snapshot->graph_version))
+            return false;
+    return true;
+}
+
+/* ---- records ------------------------------------------------------------------------------------------------------
+ */
+
+static bool fold_row(struct loader *loader, const struct store_row *row, bool *waits)
+{
+    struct arena arena;
+    arena_init(&arena, NULL, 0, RECORD_MEMORY_MAX);
+    Record *record = message_read(&arena, &renga__v1__log_record__descriptor, row->value, &loader->status);
+    if (record && record->begun)
+        *waits = !has_version(loader, record->begun->graph_version);
+    bool good = record && (*waits || fold_record(loader->thread, record, key_number(row->key), &loader->status));
+    if (record && good && !*waits) {
+        loader->thread->since_snapshot += row->value.size;
+        loader->thread->steps_since += record->step != NULL;
+    }
+    arena_fini(&arena);
+    return good;
+}
+
+static void go_on(struct loader *loader)
+{
+    bool waits = false;
+    if (loader->snapshot) {
+        if (!has_versions(loader))
+            return;
+        const Renga__V1__ThreadSnapshot *snapshot = loader->snapshot;
+        loader->snapshot = NULL;
+        if (!snapshot_read(loader->thread, snapshot, loader->from - 1, &loader->status)) {
+            end(loader);
+            return;
+        }
+        read_page(loader);
+        return;
+    }
+    for (; loader->row < loader->scan.count; loader->row++) {
+        bool good = fold_row(loader, &loader->scan.rows[loader->row], &waits);
+        if (waits)
+            return;
+        if (!good) {
+            end(loader);
+            return;
+        }
+    }
+    if (!loader->scan.more) {
+        end(loader);
+        return;
+    }
+    loader->from = key_number(loader->scan.rows[loader->scan.count - 1].key) + 1;
+    store_scan_fini(&loader->scan);
+    read_page(loader);
+}
+
+static void page_came(struct store_scan *scan)
+{
+    struct loader *loader = of_scan(scan);
+    loader->status = scan->status;
+    loader->row = 0;
+    if (loader->status.code != OK)
+        end(loader);
+    else
+        go_on(loader);
+}
+
+static void start_scan(struct loader *loader, enum key_kind kind, uint64_t from, uint64_t to,
+                       void (*done)(struct store_scan *scan))
+{
+    struct key first, last;
+    struct thread *thread = loader->thread;
+    key_numbered(&first, kind, thread->tenant, thread->id, from);
+    key_numbered(&last, kind, thread->tenant, thread->id, to);
+    store_scan_init(&loader->scan, thread->home->loop, done);
+    loader->scan.from = key_bytes(&first);
+    loader->scan.to = key_bytes(&last);
+    loader->scan.backwards = kind == KEY_SNAPSHOT;
+    loader->scan.limit = kind == KEY_SNAPSHOT ? 1 : PAGE_ROWS;
+    loader->scan.bytes_max = PAGE_BYTES;
+    store_scan(thread->home->runner->options.store, &loader->scan);
+}
+
+static void read_page(struct loader *loader)
+{
+    start_scan(loader, KEY_RECORD, loader->from, loader->upto + 1, page_came);
+}
+
+static void snapshot_came(struct store_scan *scan)
+{
+    struct loader *loader = of_scan(scan);
+    loader->status = scan->status;
+    loader->from = 1;
+    if (loader->status.code == OK && scan->count) {
+        loader->from = key_number(scan->rows[0].key) + 1;
+        loader->snapshot =
+            message_read(&loader->arena, &renga__v1__thread_snapshot__descriptor, scan->rows[0].value, &loader->status);
+    }
+    if (loader->status.code != OK) {
+        end(loader);
+        return;
+    }
+    store_scan_fini(&loader->scan);
+    if (loader->snapshot)
+        go_on(loader);
+    else
+        read_page(loader);
+}
+
+void loader_start(struct loader *loader)
+{
+    arena_init(&loader->arena, NULL, 0, RECORD_MEMORY_MAX);
+    if (!loader->upto)
+        loader->upto = UINT64_MAX - 1;
+    start_scan(loader, KEY_SNAPSHOT, 0, loader->upto + 1, snapshot_came);
+}

@@ -1,0 +1,515 @@
+/* The life of a run: its turn, its work, its limits, its end. */
+#include "run_priv.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define STANDING_MAX            100 /* nodes that a run stands before or after, in its record */
+#define FAILURES_MAX            100 /* of one run that are listed */
+#define RECURSION_LIMIT_DEFAULT 100
+#define CONCURRENCY_DEFAULT     16
+#define STOP_TEXT_MAX           4096
+
+#define RUNNING RENGA__V1__RUN_STATE__RUN_STATE_RUNNING
+#define WAITING RENGA__V1__RUN_STATE__RUN_STATE_WAITING
+
+/* ---- limits -------------------------------------------------------------------------------------------------------
+ */
+
+const struct graph *run_graph(const struct run *run)
+{
+    return run->agent ? run->agent->graph : NULL;
+}
+
+bool run_is_open(const struct run *run)
+{
+    return run && (run->state == RENGA__V1__RUN_STATE__RUN_STATE_QUEUED || run->state == RUNNING);
+}
+
+unsigned run_recursion_limit(const struct run *run)
+{
+    if (run->resumed && run->resumed->recursion_limit)
+        return (unsigned)run->resumed->recursion_limit;
+    if (run->request->recursion_limit)
+        return (unsigned)run->request->recursion_limit;
+    return run_graph(run)->recursion_limit ? run_graph(run)->recursion_limit : RECURSION_LIMIT_DEFAULT;
+}
+
+static int64_t timeout_of(const struct run *run)
+{
+    if (run->resumed && run->resumed->timeout_ms)
+        return run->resumed->timeout_ms;
+    return run->request->timeout_ms ? run->request->timeout_ms : run_graph(run)->timeout_ms;
+}
+
+static int64_t lower(int64_t a, int64_t b)
+{
+    return a < 0 || (b >= 0 && b < a) ? b : a;
+}
+
+/* -1: no limit. A resumption's budget counts from there on: what was spent before is added when it is kept. */
+static struct graph_budget budget_of(const struct run *run)
+{
+    struct graph_budget most = run_graph(run)->budget;
+    const Renga__V1__Budget *asked = run->resumed && run->resumed->budget ? run->resumed->budget : run->request->budget;
+    if (run->resumed && run->resumed->budget)
+        most = (struct graph_budget){-1, -1, -1, -1, -1};
+    if (!asked)
+        return most;
+    if (asked->maybe_model_calls_case)
+        most.model_calls = lower(most.model_calls, asked->model_calls);
+    if (asked->maybe_tokens_case)
+        most.tokens = lower(most.tokens, asked->tokens);
+    if (asked->maybe_tool_calls_case)
+        most.tool_calls = lower(most.tool_calls, asked->tool_calls);
+    if (asked->maybe_duration_ms_case)
+        most.duration_ms = lower(most.duration_ms, asked->duration_ms);
+    if (asked->maybe_cost_micros_case)
+        most.cost_micros = lower(most.cost_micros, asked->cost_micros);
+    return most;
+}
+
+int64_t run_worked_ms(const struct run *run)
+{
+    return run->worked_ms + (run->spell_ns ? (clock_now_ns() - run->spell_ns) / NS_PER_MS : 0);
+}
+
+static int64_t tokens_of(const struct run *run)
+{
+    return run->usage.input_tokens + run->usage.output_tokens;
+}
+
+static int64_t left(int64_t most, int64_t used)
+{
+    return most > used ? most - used : 0;
+}
+
+Renga__V1__Budget *run_budget_message(const struct run *run, struct arena *arena)
+{
+    struct graph_budget most = budget_of(run);
+    if (most.model_calls < 0 && most.tokens < 0 && most.tool_calls < 0 && most.duration_ms < 0 && most.cost_micros < 0)
+        return NULL;
+    Renga__V1__Budget *budget = need(arena_alloc(arena, sizeof *budget));
+    renga__v1__budget__init(budget);
+    if (most.model_calls >= 0) {
+        budget->maybe_model_calls_case = RENGA__V1__BUDGET__MAYBE_MODEL_CALLS_MODEL_CALLS;
+        budget->model_calls = left(most.model_calls, run->usage.model_calls);
+    }
+    if (most.tokens >= 0) {
+        budget->maybe_tokens_case = RENGA__V1__BUDGET__MAYBE_TOKENS_TOKENS;
+        budget->tokens = left(most.tokens, tokens_of(run));
+    }
+    if (most.tool_calls >= 0) {
+        budget->maybe_tool_calls_case = RENGA__V1__BUDGET__MAYBE_TOOL_CALLS_TOOL_CALLS;
+        budget->tool_calls = left(most.tool_calls, run->usage.tool_calls);
+    }
+    if (most.duration_ms >= 0) {
+        budget->maybe_duration_ms_case = RENGA__V1__BUDGET__MAYBE_DURATION_MS_DURATION_MS;
+        budget->duration_ms = left(most.duration_ms, run_worked_ms(run));
+    }
+    if (most.cost_micros >= 0) {
+        budget->maybe_cost_micros_case = RENGA__V1__BUDGET__MAYBE_COST_MICROS_COST_MICROS;
+        budget->cost_micros = left(most.cost_micros, run->usage.cost_micros);
+    }
+    return budget;
+}
+
+bool run_budget_left(struct run *run)
+{
+    struct graph_budget most = budget_of(run);
+    const struct {
+        int64_t most, used;
+        Renga__V1__StopReason reason;
+        const char *what;
+    } rows[] = {
+        {most.model_calls, run->usage.model_calls, RENGA__V1__STOP_REASON__STOP_REASON_BUDGET_MODEL_CALLS,
+         "calls to models"},
+        {most.tokens, tokens_of(run), RENGA__V1__STOP_REASON__STOP_REASON_BUDGET_TOKENS, "tokens"},
+        {most.tool_calls, run->usage.tool_calls, RENGA__V1__STOP_REASON__STOP_REASON_BUDGET_TOOL_CALLS,
+         "calls to tools"},
+        {most.duration_ms, most.duration_ms < 0 ? 0 : run_worked_ms(run),
+         RENGA__V1__STOP_REASON__STOP_REASON_BUDGET_DURATION, "milliseconds"},
+        {most.cost_micros, run->usage.cost_micros, RENGA__V1__STOP_REASON__STOP_REASON_BUDGET_COST, "micro-USD"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (rows[i].most < 0 || rows[i].used < rows[i].most)
+            continue;
+        run->stopping = rows[i].reason;
+        snprintf(run->stopping_text, sizeof run->stopping_text, "the budget of %lld %s is spent: %lld were used",
+                 (long long)rows[i].most, rows[i].what, (long long)rows[i].used);
+        frame_drain(run->thread->root);
+        return false;
+    }
+    return true;
+}
+
+static void out_of_time(struct run *run, Renga__V1__StopReason reason, const char *what, int64_t ms)
+{
+    if (run->stopping)
+        return;
+    run->stopping = reason;
+    run->stopping_code = DEADLINE_EXCEEDED;
+    snprintf(run->stopping_text, sizeof run->stopping_text, "%s %lld ms", what, (long long)ms);
+    frame_stop(run->thread->root);
+}
+
+static void limit_passed(struct timer *timer)
+{
+    struct run *run = (struct run *)((char *)timer - offsetof(struct run, limit));
+    out_of_time(run, RENGA__V1__STOP_REASON__STOP_REASON_TIMEOUT, "the run has not ended within its timeout of",
+                timeout_of(run));
+}
+
+static void idle_limit_passed(struct timer *timer)
+{
+    struct run *run = (struct run *)((char *)timer - offsetof(struct run, idle_limit));
+    out_of_time(run, RENGA__V1__STOP_REASON__STOP_REASON_IDLE_TIMEOUT, "nothing has happened for", run->idle_ms);
+}
+
+void run_alive(struct run *run)
+{
+    if (run->idle_ms && run->spell_ns)
+        loop_arm_after(run->thread->home->loop, &run->idle_limit, run->idle_ms);
+}
+
+/* ---- work ---------------------------------------------------------------------------------------------------------
+ */
+
+static void begin_spell(struct run *run)
+{
+    struct loop *loop = run->thread->home->loop;
+    const struct graph *graph = run_graph(run);
+    int64_t most = timeout_of(run);
+    run->spell_ns = clock_now_ns();
+    run->stopping = RENGA__V1__STOP_REASON__STOP_REASON_UNSPECIFIED;
+    run->stopping_code = 0;
+    run->owner = run->thread->home->runner->options.owner;
+    run->working_max = run->request->max_concurrency ? (unsigned)run->request->max_concurrency
+                       : graph->max_concurrency      ? graph->max_concurrency
+                                                     : CONCURRENCY_DEFAULT;
+    run->idle_ms = run->request->idle_timeout_ms ? run->request->idle_timeout_ms : graph->idle_timeout_ms;
+    run->limit.expired = limit_passed;
+    run->idle_limit.expired = idle_limit_passed;
+    if (most) {
+        int64_t left_ms = run->resumed ? most : most - run->worked_ms;
+        loop_arm_after(loop, &run->limit, left_ms > 0 ? left_ms : 0);
+    }
+    run_alive(run);
+}
+
+static void end_spell(struct run *run)
+{
+    run->worked_ms = run_worked_ms(run);
+    run->spell_ns = 0;
+    loop_disarm(run->thread->home->loop, &run->limit);
+    loop_disarm(run->thread->home->loop, &run->idle_limit);
+}
+
+/* The root's step may begin when what was appended is on disk. */
+static void await_root(struct run *run)
+{
+    struct thread *thread = run->thread;
+    begin_spell(run);
+    frame_await(thread->root);
+    log_write_rows(run);
+}
+
+void run_go(struct run *run)
+{
+    struct status st = {0};
+    struct thread *thread = run->thread;
+    Record record = RENGA__V1__LOG_RECORD__INIT;
+    Renga__V1__RunWentToWork went = RENGA__V1__RUN_WENT_TO_WORK__INIT;
+    went.keeps_due = *run->request->checkpoint_id && !*run->request->input_json;
+    record.went_to_work = &went;
+    record.parent = thread->parent;
+    bool other_version = thread->agent && run->agent && thread->agent != run->agent;
+    bool good = fold_went_to_work(run, went.keeps_due, thread->last + 1, wall_ms(), &st);
+    if (!good) {
+        run->state = RENGA__V1__RUN_STATE__RUN_STATE_QUEUED;
+        bool missing = !run->agent;
+        run_change(run, RENGA__V1__RUN_STATE__RUN_STATE_FAILED,
+                   missing ? RENGA__V1__STOP_REASON__STOP_REASON_VERSION_MISSING
+                           : RENGA__V1__STOP_REASON__STOP_REASON_STATE_CONFLICT,
+                   (int)st.code, "%s", st.text);
+        return;
+    }
+    log_append(thread, run, &record);
+    if (thread->parent || thread->rolls_back || other_version)
+        log_snapshot_now(thread);
+    thread->parent = 0;
+    thread->rolls_back = false;
+    await_root(run);
+}
+
+void run_resume(struct run *run, bool recovered, const Renga__V1__ResumeRunRequest *request)
+{
+    struct status st = {0};
+    struct thread *thread = run->thread;
+    Record record = RENGA__V1__LOG_RECORD__INIT;
+    Renga__V1__RunGoesOn goes_on = RENGA__V1__RUN_GOES_ON__INIT;
+    Renga__V1__ResumeRunRequest slim = RENGA__V1__RESUME_RUN_REQUEST__INIT;
+    Renga__V1__Budget budget = RENGA__V1__BUDGET__INIT;
+    goes_on.recovered = recovered;
+    goes_on.owner = unconst(thread->home->runner->options.owner);
+    if (request) {
+        slim = *request;
+        if (slim.budget) { /* from here on: what was spent before does not count */
+            budget = *slim.budget;
+            budget.model_calls += run->usage.model_calls;
+            budget.tokens += tokens_of(run);
+            budget.tool_calls += run->usage.tool_calls;
+            budget.duration_ms += run->worked_ms;
+            budget.cost_micros += run->usage.cost_micros;
+            slim.budget = &budget;
+        }
+        record.answers = slim.answers;
+        record.n_answers = slim.n_answers;
+        slim.n_answers = 0;
+        slim.maybe_answer_json_case = RENGA__V1__RESUME_RUN_REQUEST__MAYBE_ANSWER_JSON__NOT_SET;
+        goes_on.request = &slim;
+    }
+    record.goes_on = &goes_on;
+    record.time_ms = wall_ms();
+    record.run = run->number;
+    if (!fold_parts(thread, &record, thread->last + 1, &st))
+        log_error("run.resume", "run %s cannot go on: %s", run->id, st.text);
+    log_append(thread, run, &record);
+    await_root(run);
+}
+
+void run_halt(struct run *run)
+{
+    struct thread *thread = run->thread;
+    if (thread->run != run || !thread->root)
+        return;
+    thread_tidy(thread); /* what has ended is kept */
+    if (run->state != RUNNING)
+        return;
+    run->stopping = RENGA__V1__STOP_REASON__STOP_REASON_CANCELLED;
+    frame_stop(thread->root);
+    for (struct frame *frame = run->dirty, *next; frame; frame = next) {
+        next = frame->dirty_next;
+        frame->is_dirty = false;
+    }
+    run->dirty = NULL;
+}
+
+/* ---- its end ------------------------------------------------------------------------------------------------------
+ */
+
+static void answer_all(struct run *run, struct errand **list)
+{
+    struct thread *thread = run->thread;
+    while (*list) {
+        struct errand *errand = *list;
+        *list = errand->next;
+        errand->waits_on = NULL;
+        errand_complete(errand, run);
+        log_await(thread, errand);
+    }
+}
+
+void run_loose_ended(struct run *run)
+{
+    run->loose--;
+    run_pump(run);
+    if (!run->loose && !run_is_open(run))
+        answer_all(run, &run->quiet_waiters);
+}
+
+static void gather_failures(struct run *run, struct frame *frame, Renga__V1__NodeFailure **list, size_t *count,
+                            size_t *all)
+{
+    for (struct due *due = frame->due; due; due = due->next) {
+        for (size_t i = 0; i < due->branch_count; i++)
+            if (due->branches[i].frame)
+                gather_failures(run, due->branches[i].frame, list, count, all);
+        if (due->state != DUE_FAILED || (due->branches && due->settled == due->opened && due->code == ABORTED &&
+                                         strcmp(due->message, "a branch failed") == 0))
+            continue;
+        ++*all;
+        if (*count == FAILURES_MAX)
+            continue;
+        struct buffer path;
+        Renga__V1__NodeFailure *failure = need(arena_alloc(&run->arena, sizeof *failure));
+        renga__v1__node_failure__init(failure);
+        buffer_init(&path, PATH_MAX_BYTES);
+        frame_path(frame, &path);
+        failure->path = need(arena_strdup(&run->arena, buffer_text(&path)));
+        buffer_fini(&path);
+        failure->node = unconst(due->node->name);
+        failure->branch = (int32_t)due->branch;
+        failure->status_code = due->code;
+        failure->message = need(arena_strdup(&run->arena, due->message));
+        failure->attempts = (int32_t)due->attempts;
+        list[(*count)++] = failure;
+    }
+}
+
+static bool any_conflict(const struct frame *frame)
+{
+    for (const struct due *due = frame->due; due; due = due->next) {
+        if (due->state == DUE_FAILED && due->conflict)
+            return true;
+        for (size_t i = 0; i < due->branch_count; i++)
+            if (due->branches[i].frame && any_conflict(due->branches[i].frame))
+                return true;
+    }
+    return false;
+}
+
+static bool stop_failed(struct run *run)
+{
+    Renga__V1__NodeFailure *failures[FAILURES_MAX];
+    size_t count = 0, all = 0;
+    gather_failures(run, run->thread->root, failures, &count, &all);
+    if (!count)
+        return false;
+    const Renga__V1__NodeFailure *first = failures[0];
+    Renga__V1__StopReason reason = any_conflict(run->thread->root) ? RENGA__V1__STOP_REASON__STOP_REASON_STATE_CONFLICT
+                                                                   : RENGA__V1__STOP_REASON__STOP_REASON_NODE_FAILED;
+    char more[48] = "";
+    if (all > 1)
+        snprintf(more, sizeof more, " (and %zu more)", all - 1);
+    run->new_failures = failures;
+    run->new_failure_count = count;
+    run_change(run, RENGA__V1__RUN_STATE__RUN_STATE_FAILED, reason, first->status_code, "node '%s%s%s' failed: %s%s",
+               first->path, *first->path ? "/" : "", first->node, first->message, more);
+    run->new_failure_count = 0;
+    return true;
+}
+
+struct stand {
+    unsigned counts[4];
+    Renga__V1__Interrupt *list[STANDING_MAX];
+    size_t count;
+};
+
+static void note_interrupt(struct interrupt_visit *visit, const struct frame *frame, const struct node *node,
+                           const struct due *due, struct question *question, Renga__V1__InterruptKind kind)
+{
+    struct stand *stand = visit->data;
+    stand->counts[kind]++;
+    if (!question && stand->count < STANDING_MAX)
+        stand->list[stand->count++] = question_message(&frame_run(frame)->arena, frame, node, due, NULL, kind);
+}
+
+static void stop_waiting(struct run *run)
+{
+    struct stand stand = {0};
+    const unsigned *counts = stand.counts;
+    struct interrupt_visit visit = {.came = note_interrupt, .data = &stand};
+    question_each(run->thread->root, &visit);
+    run->standing = stand.list;
+    run->standing_count = stand.count;
+    unsigned questions = counts[RENGA__V1__INTERRUPT_KIND__INTERRUPT_KIND_QUESTION];
+    unsigned before = counts[RENGA__V1__INTERRUPT_KIND__INTERRUPT_KIND_BEFORE];
+    unsigned after = counts[RENGA__V1__INTERRUPT_KIND__INTERRUPT_KIND_AFTER];
+    if (questions)
+        run_change(run, WAITING, RENGA__V1__STOP_REASON__STOP_REASON_QUESTION, 0, "%u question%s open", questions,
+                   questions == 1 ? " is" : "s are");
+    else if (before)
+        run_change(run, WAITING, RENGA__V1__STOP_REASON__STOP_REASON_INTERRUPT_BEFORE, 0, "stands before %u node%s",
+                   before, before == 1 ? "" : "s");
+    else if (after)
+        run_change(run, WAITING, RENGA__V1__STOP_REASON__STOP_REASON_INTERRUPT_AFTER, 0, "stands after %u node%s",
+                   after, after == 1 ? "" : "s");
+    else
+        run_change(run, RENGA__V1__RUN_STATE__RUN_STATE_FAILED, RENGA__V1__STOP_REASON__STOP_REASON_INTERNAL, INTERNAL,
+                   "nothing is at work, and nothing is waited for");
+    run->standing_count = 0;
+}
+
+static void stop_as_wished(struct run *run)
+{
+    bool budget = run->stopping >= RENGA__V1__STOP_REASON__STOP_REASON_BUDGET_MODEL_CALLS &&
+                  run->stopping <= RENGA__V1__STOP_REASON__STOP_REASON_BUDGET_COST;
+    int code = run->stopping_code ? run->stopping_code : RESOURCE_EXHAUSTED;
+    run_change(run, budget ? RENGA__V1__RUN_STATE__RUN_STATE_SUCCEEDED : RENGA__V1__RUN_STATE__RUN_STATE_FAILED,
+               run->stopping, budget ? 0 : code, "%s", run->stopping_text);
+}
+
+void run_root_stopped(struct run *run)
+{
+    struct frame *root = run->thread->root;
+    if (run->state != RUNNING)
+        return;
+    if (root->phase == FRAME_ENDED)
+        run_change(run, RENGA__V1__RUN_STATE__RUN_STATE_SUCCEEDED, RENGA__V1__STOP_REASON__STOP_REASON_COMPLETED, 0,
+                   "the graph came to its end");
+    else if (run->stopping)
+        stop_as_wished(run);
+    else if (!stop_failed(run))
+        stop_waiting(run);
+}
+
+void run_change(struct run *run, Renga__V1__RunState state, Renga__V1__StopReason reason, int code, const char *format,
+                ...)
+{
+    char text[STOP_TEXT_MAX];
+    va_list arguments;
+    struct thread *thread = run->thread;
+    Record record = RENGA__V1__LOG_RECORD__INIT;
+    Renga__V1__RunChanged changed = RENGA__V1__RUN_CHANGED__INIT;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    text[text_cut(text, strlen(text), sizeof text - 1)] = '\0';
+    changed.state = state;
+    changed.stop_reason = reason;
+    changed.stop_text = text;
+    changed.status_code = code;
+    changed.failures = run->new_failures;
+    changed.n_failures = run->new_failure_count;
+    changed.standing = run->standing;
+    changed.n_standing = run->standing_count;
+    record.changed = &changed;
+    if (run->spell_ns)
+        end_spell(run);
+    fold_changed(run, &changed, wall_ms());
+    tally_run(thread->home->runner->options.tally, thread->home->loop, state, reason);
+    log_append(thread, run, &record);
+    log_write_rows(run);
+    answer_all(run, &run->waiters);
+    if (!run->loose)
+        answer_all(run, &run->quiet_waiters);
+    bool was_last = run == thread->run;
+    if (!was_last && run->ended_ms)
+        thread_unqueue(thread, run);
+    if (was_last || !thread->run)
+        run_next(thread);
+}
+
+/* The next in the queue goes to work, when nobody is. */
+void run_next(struct thread *thread)
+{
+    struct run *run = thread->run, *next = thread->queue;
+    if (!next || (run && (run->state == RUNNING)) || thread->held)
+        return;
+    if (run && run->state == WAITING)
+        run_change(run, RENGA__V1__RUN_STATE__RUN_STATE_CANCELLED, RENGA__V1__STOP_REASON__STOP_REASON_REPLACED, 0,
+                   "run %s took its place", next->id); /* comes here again */
+    else
+        thread_begin_run(thread, next);
+}
+
+void run_free(struct run *run)
+{
+    struct thread *thread = run->thread;
+    if (run->in_home)
+        home_remove_run(thread->home, run);
+    if (run->agent)
+        agent_release(thread->home->runner->options.agents, run->agent);
+    answer_all(run, &run->waiters);
+    answer_all(run, &run->quiet_waiters);
+    free(run->shown);
+    free(run->shown_ms);
+    arena_fini(&run->shown_arena);
+    arena_fini(&run->arena);
+    free(run);
+}

@@ -1,0 +1,557 @@
+/* Private to run/. What stands in memory of threads, runs and graphs at work.
+ *
+ *      home ---> thread ---> run            the run at work, or the last one; others wait their turn
+ *                  |
+ *                  '-------> root frame     a graph, its state, and the nodes that are due
+ *                              '-- due      a node that is due: pending, at work, finished, failed, waiting
+ *                                    |-- task        an attempt at it
+ *                                    '-- branches    of each and graph: frames within
+ *
+ * All that lasts changes in fold.c alone, by records: live, a record is folded and appended; when a thread is loaded
+ * the same records are folded again. So what is in memory is always what a crash would leave. */
+#ifndef RENGA_ORCHESTRATOR_RUN_PRIV_H
+#define RENGA_ORCHESTRATOR_RUN_PRIV_H
+
+#include "log/ids.h"
+#include "log/keys.h"
+#include "nodes/node_kind.h"
+#include "run/runner.h"
+#include "run/tally.h"
+#include "state/state.h"
+
+#include "base/trace.h"
+
+#include "renga/v1/log.pb-c.h"
+
+typedef Renga__V1__LogRecord Record; /* generated from a proto */
+typedef Renga__V1__RunNodeResponse Response;
+
+#define FRAME_MEMORY_MAX  ((size_t)1 << 30)   /* bytes of a step: results, inputs of branches */
+#define RECORD_MEMORY_MAX ((size_t)256 << 20) /* bytes, of one that is unpacked */
+#define RUN_MEMORY_MAX    ((size_t)64 << 20)  /* bytes of a run's request and its failures */
+#define FRAME_DEPTH_MAX   16                  /* graphs within each other */
+#define EVENT_NUMBER_BITS 20
+#define EVENTS_SHOWN_MAX  4096 /* provisional events kept for one record; more make a record of their own */
+#define SHOWN_BYTES_MAX   ((size_t)1 << 20)
+#define THREADS_IDLE_MAX  1024               /* of a home, kept in memory although nothing happens there */
+#define OUTPUT_ROW_MAX    ((size_t)16 << 10) /* bytes; a longer output is read from the thread's log */
+#define TENANT_MAX        128
+#define THREAD_MAX        128
+#define PATH_MAX_BYTES    1024
+
+struct home;
+struct thread;
+struct run;
+struct frame;
+struct due;
+struct task;
+struct commit;
+struct audience;
+
+struct runner {
+    struct runner_options options;
+    struct home *homes;
+    unsigned home_count;
+    bool draining;
+    void (*drained)(void *data);
+    void *drained_data;
+};
+
+struct home {
+    struct runner *runner;
+    struct loop *loop;
+    struct thread **table; /* by place */
+    size_t room, count;
+    struct thread *idle_first, *idle_last; /* the longest idle first */
+    size_t idle_count;
+    struct run **runs; /* those of its threads, by id */
+    size_t run_room, run_count;
+    struct bundle_note *bundles; /* versions whose documents are in the store */
+};
+
+struct run *home_find_run(struct home *home, const char *tenant, const char *id);
+void home_add_run(struct home *home, struct run *run);
+void home_remove_run(struct home *home, struct run *run);
+
+/* ---- threads ----------------------------------------------------------------------------------------------------- */
+
+enum thread_phase { THREAD_LOADING, THREAD_READY, THREAD_BROKEN };
+
+struct memory { /* the state of a sub-graph that remembers */
+    char *path;
+    struct state *state;
+    bool taken; /* by a frame at work */
+    struct memory *next;
+};
+
+struct thread {
+    struct home *home;
+    char *tenant, *id;
+    uint64_t place;      /* id_of_place */
+    struct thread *next; /* in the table */
+    struct thread *idle_next, *idle_previous;
+    bool idle, listed; /* listed: in the table */
+    enum thread_phase phase;
+    unsigned holds; /* pending loads, watchers, loose tasks: not to be freed */
+
+    struct errand *first_errand, *last_errand; /* that wait for the thread to be loaded or not held */
+    bool held;                                 /* an errand has it for itself until its scan is done */
+    struct work go;
+
+    /* What lasts. */
+    bool exists;
+    struct agent *agent; /* held: the version that the state fits; NULL before the first run */
+    uint64_t last, head; /* numbers of the last record and of the last checkpoint */
+    int64_t created_ms, updated_ms;
+    Renga__V1__Retention *retention;
+    uint32_t runs_begun;
+    struct run *run, *queue; /* the last that was at work; those that wait their turn */
+    struct frame *root;
+    struct memory *memories;
+
+    /* The writer. */
+    struct commit *filling, *flying;
+    uint64_t committed;    /* number of the last record on disk */
+    uint64_t snapshot;     /* number of the record of the last snapshot */
+    size_t since_snapshot; /* bytes of records since */
+    size_t snapshot_size;
+    unsigned steps_since;
+    uint64_t rollback_to; /* the checkpoint that the next run begins on; 0: the head, or nothing where it rolls back */
+    bool rolls_back, deleted;
+    uint64_t parent;       /* the checkpoint that the next run builds on, where it is not the head */
+    uint32_t event_number; /* of the next event since the last record */
+    bool pending;          /* its row of what is pending is there */
+    struct loader *loader;
+    struct seat *seats; /* who watches its runs */
+    struct live_event *live, *last_live;
+    size_t live_count;
+};
+
+/* ---- runs -------------------------------------------------------------------------------------------------------- */
+
+struct failed_node { /* for Run.failures */
+    Renga__V1__NodeFailure message;
+    struct failed_node *next;
+};
+
+struct run {
+    struct thread *thread;
+    struct run *next; /* in the queue */
+    struct run *home_next;
+    bool in_home;
+    uint32_t number;
+    struct arena arena;
+    char id[ID_MAX];
+    Renga__V1__RunBegun *begun;
+    const Renga__V1__StartRunRequest *request;
+    struct agent *agent; /* held: its version; NULL where it is missing */
+    Renga__V1__ResumeRunRequest *resumed;
+
+    /* What lasts. */
+    Renga__V1__RunState state;
+    Renga__V1__StopReason reason;
+    const char *text;
+    int status_code;
+    Renga__V1__NodeFailure **failures;
+    size_t failure_count;
+    Renga__V1__Usage usage;
+    Renga__V1__Degradation *degradations[100];
+    size_t degradation_count;
+    int64_t step, steps_before;
+    uint64_t checkpoint; /* number of the record with its newest checkpoint; 0: none */
+    uint64_t began_on;
+    uint64_t first_record;
+    int64_t last_event;
+    int64_t created_ms, started_ms, updated_ms, ended_ms;
+    int64_t worked_ms; /* before the present spell */
+    const char *owner;
+
+    /* At work. */
+    int64_t spell_ns;        /* when the present spell of work began; 0: not at work */
+    unsigned working, loose; /* tasks that count; tasks that do not any more, but have not ended */
+    unsigned working_max;
+    struct due *ready_first, *ready_last;
+    struct due *openers_first, *openers_last;
+    struct frame *dirty, *to_begin, *last_to_begin;
+    struct timer limit, idle_limit;
+    int64_t idle_ms;
+    Renga__V1__StopReason stopping; /* no more tasks are begun; why */
+    int stopping_code;
+    char stopping_text[STATUS_TEXT_MAX];
+    Renga__V1__RunState shown_state; /* the last that watchers were told */
+    struct arena shown_arena;
+    Renga__V1__ShownEvent **shown;
+    int64_t *shown_ms;
+    size_t shown_count, shown_bytes;
+    Renga__V1__NodeFailure **new_failures; /* for the next change */
+    size_t new_failure_count;
+    Renga__V1__Interrupt **standing;
+    size_t standing_count;
+    struct errand *waiters;       /* until it has stopped */
+    struct errand *quiet_waiters; /* until it has stopped and all tasks have ended */
+};
+
+/* ---- graphs at work ---------------------------------------------------------------------------------------------- */
+
+enum due_state {
+    DUE_PENDING, /* not begun, or to be begun again */
+    DUE_READY,   /* in the queue of the run */
+    DUE_AT_WORK,
+    DUE_RESTS, /* between two attempts */
+    DUE_FINISHED,
+    DUE_FAILED,
+    DUE_WAITING,
+};
+
+struct question {
+    char id[ID_MAX];
+    const Renga__V1__NodeInterrupt *asked;
+    const char *answer; /* NULL: open */
+    int64_t asked_ms;
+    struct question *next;
+};
+
+enum branch_state { BRANCH_UNOPENED, BRANCH_OPEN, BRANCH_STOPPED, BRANCH_ENDED };
+struct branch {
+    enum branch_state state;
+    struct frame *frame;
+    char *output; /* of one that ended: the object that its graph gives */
+    size_t output_size;
+};
+
+struct due {
+    struct frame *frame;
+    const struct node *node;
+    uint32_t branch;
+    bool sent;
+    const char *input; /* what was sent */
+    int64_t step;
+    enum due_state state;
+    bool recorded; /* its result is in the log */
+    bool has_leave, stands_before;
+    uint32_t attempts, tries; /* begun at all; begun since it was due, resumed or taken up */
+    Response *response;
+    struct write write;
+    bool written; /* `write` is read */
+    uint32_t duration_ms;
+    bool cached, conflict;
+    int code;
+    const char *message;
+    struct question *questions;
+    struct task *task;
+    struct timer rest;
+    struct branch *branches;
+    size_t branch_count, opened, settled, hint; /* settled: ended or stopped */
+    char *items; /* of each: the list as it was when the node began: JSON texts, one behind the other */
+    size_t *item_ends;
+    Response *jump; /* of a graph that was left by a jump */
+    bool overrun;   /* was due more often than it may: fails when it begins */
+    bool taken_up;  /* after a crash */
+    bool queued, opens, fresh;
+    struct due *next, *queue_next, *opener_next, *fresh_next;
+};
+
+enum frame_phase { FRAME_RESTS, FRAME_TO_BEGIN, FRAME_AT_WORK, FRAME_STOPPED, FRAME_ENDED };
+
+struct frame {
+    struct thread *thread;
+    struct due *parent; /* NULL: the root */
+    uint32_t item;
+    unsigned depth;
+    const struct graph *graph;
+    struct state *state;
+    struct memory *memory; /* whose state it has; NULL: its own */
+    int64_t step, steps_before;
+    struct due *due, *last_due;
+    unsigned busy; /* due nodes that are ready, at work or rest */
+    uint32_t *visits;
+    bool *deferred;
+    bool *arrived; /* node_count × node_count, made when first needed */
+    const struct node **after;
+    size_t after_count;
+    enum frame_phase phase;
+    int64_t began_ns; /* its present step */
+    bool is_dirty, awaits;
+    struct due *fresh, *last_fresh; /* ended, and not in the log yet */
+    uint64_t record;                /* that has to be on disk before its next step */
+    struct frame *dirty_next, *begin_next;
+    Response *jump; /* in the arena of the parent's frame */
+    struct arena *arena, arenas[2];
+};
+
+/* fold.c: what records do to what lasts. Live and when a thread is loaded. */
+/* The same without what counts records; `record->run` is set. */
+bool fold_parts(struct thread *thread, const Record *record, uint64_t number, struct status *st);
+bool fold_record(struct thread *thread, const Record *record, uint64_t number, struct status *st);
+bool fold_step(struct frame *frame, struct due *only, struct status *st);
+bool due_read_write(struct due *due, struct status *st);
+struct question *question_find(struct thread *thread, const char *id);
+void fold_resumed(struct frame *frame, bool recovered);
+void fold_changed_fields(struct run *run, const Renga__V1__RunChanged *changed, int64_t now_ms);
+void fold_changed(struct run *run, const Renga__V1__RunChanged *changed, int64_t now_ms);
+bool fold_went_to_work(struct run *run, bool keeps_due, uint64_t number, int64_t now_ms, struct status *st);
+struct run *fold_begun(struct thread *thread, const Renga__V1__RunBegun *begun, uint32_t number, uint64_t record,
+                       int64_t now_ms);
+void fold_spent(struct run *run, const Response *response);
+bool fold_answer(struct thread *thread, const char *interrupt_id, const char *answer);
+bool fold_update(struct thread *thread, const Renga__V1__HandUpdate *update, uint64_t number, int64_t now_ms,
+                 struct status *st);
+
+/* frame.c */
+struct frame *frame_create(struct thread *thread, const struct graph *graph, struct due *parent, uint32_t item);
+void frame_destroy(struct frame **frame);
+void frame_clear_due(struct frame *frame);
+struct due *frame_add_due(struct frame *frame, const struct node *node);
+void frame_start(struct frame *frame); /* its first nodes are due */
+void due_close(struct due *due);       /* lets go of its branches */
+struct run *frame_run(const struct frame *frame);
+/* The path of a frame within its root, as NodePosition.path. */
+void frame_path(const struct frame *frame, struct buffer *out);
+size_t frame_place(const struct frame *frame, uint32_t *place); /* at most 3 × FRAME_DEPTH_MAX numbers */
+struct frame *frame_at(struct thread *thread, const uint32_t *place, size_t count, struct status *st);
+uint64_t frame_seed(const struct frame *frame);
+uint64_t due_seed(const struct due *due);
+
+/* route.c: what is due next. */
+void route_outcome(struct frame *frame, const struct due *due);
+void route_edge(struct frame *frame, const struct node *from, const struct edge *edge);
+void route_deferred(struct frame *frame);
+void route_to(struct frame *frame, const struct node *node);
+
+/* branches.c: each and graph. */
+bool branches_prepare(struct due *due, struct status *st);
+struct frame *branch_open(struct due *due, size_t item, struct status *st);
+void branch_ended(struct frame *frame);
+/* All branches have ended: what they write. */
+bool branches_gather(struct due *due, struct status *st);
+
+/* step.c: what is done next. */
+void frame_begin(struct frame *frame);
+void frame_await(struct frame *frame);
+void frame_enqueue(struct frame *frame);
+void frame_touch(struct frame *frame); /* look at it again soon */
+void run_pump(struct run *run);
+void due_finished(struct due *due);
+void due_stop(struct due *due); /* takes it out of work, back to pending */
+void frame_stop(struct frame *frame);
+void frame_drain(struct frame *frame);
+void branches_look(struct due *due);
+void due_again(struct due *due); /* after its rest */
+void thread_tidy(struct thread *thread);
+void thread_begin_steps(struct thread *thread);
+
+/* task.c: attempts. */
+void task_begin(struct due *due);
+void task_drop(struct due *due); /* nothing of it counts any more */
+
+/* run.c: the life of runs. */
+void run_go(struct run *run); /* goes to work: the first time, after its turn came */
+void run_resume(struct run *run, bool recovered, const Renga__V1__ResumeRunRequest *request);
+void run_change(struct run *run, Renga__V1__RunState state, Renga__V1__StopReason reason, int code, const char *format,
+                ...) __attribute__((format(printf, 5, 6)));
+void run_halt(struct run *run); /* takes all its tasks out of work */
+void run_root_stopped(struct run *run);
+void run_alive(struct run *run);
+void run_loose_ended(struct run *run);
+Renga__V1__Budget *run_budget_message(const struct run *run, struct arena *arena);
+void run_shown_start(struct due *due);
+void run_shown(struct due *due, const Renga__V1__NodeRetried *retried, const char *progress);
+void run_token(struct due *due, const char *text, const char *channel);
+int64_t run_worked_ms(const struct run *run);
+bool run_is_open(const struct run *run); /* queued or at work */
+void run_next(struct thread *thread);
+void run_free(struct run *run);
+bool run_budget_left(struct run *run); /* else it comes to an end */
+const struct graph *run_graph(const struct run *run);
+unsigned run_recursion_limit(const struct run *run);
+
+/* question.c */
+bool question_ask(struct due *due, const Response *response, int64_t now_ms);
+size_t question_open_count(const struct due *due);
+/* As a frame of this seed gives it. */
+void question_id(char id[ID_MAX], uint64_t seed, int64_t step, uint32_t node, uint32_t branch, const char *key);
+/* Every interrupt that is open in the thread: a question, or where it stands (then `question` is NULL). */
+struct interrupt_visit {
+    void (*came)(struct interrupt_visit *visit, const struct frame *frame, const struct node *node,
+                 const struct due *due, struct question *question, Renga__V1__InterruptKind kind);
+    void *data;
+};
+void question_each(struct frame *frame, struct interrupt_visit *visit);
+Renga__V1__Interrupt *question_message(struct arena *arena, const struct frame *frame, const struct node *node,
+                                       const struct due *due, const struct question *question,
+                                       Renga__V1__InterruptKind kind);
+
+/* thread.c */
+struct thread *thread_get(struct home *home, const char *tenant, const char *id);
+void thread_begin_run(struct thread *thread, struct run *run);
+struct thread *thread_new(struct home *home, const char *tenant, const char *id); /* in no table: to be rebuilt */
+void thread_free(struct thread *thread);
+void thread_serve(struct thread *thread);  /* errands that wait, if it can */
+void thread_settle(struct thread *thread); /* idle, or to be forgotten */
+void thread_break(struct thread *thread, const struct status *why);
+void thread_keep(struct thread *thread, const Renga__V1__Retention *retention);
+void thread_take_agent(struct thread *thread, struct agent *agent);
+struct agent *thread_agent_for(struct thread *thread, const char *version); /* held; NULL where it is not in memory */
+void thread_unqueue(struct thread *thread, struct run *run);
+void thread_rebuild(struct thread *thread, uint64_t upto, void (*done)(struct loader *loader), void *owner);
+void thread_unhold(struct thread *thread); /* the errand that had it for itself is done */
+void thread_forget(struct thread *thread, const struct status *why);
+void thread_adopt(struct thread *thread, struct thread *from); /* takes over the graph part of a rebuilt one */
+
+/* load.c: a thread from its log, up to a record (0: all). `loaded` runs once, later. */
+struct loader {
+    struct thread *thread;
+    uint64_t upto;
+    void (*loaded)(struct loader *loader);
+    void *owner;
+    struct status status; /* OK, also where there is nothing: then the thread does not exist */
+
+    /* Private. */
+    struct store_scan scan, bundle;
+    struct arena arena;
+    uint64_t from;
+    size_t row, wanted;
+    bool scanned;
+    const Renga__V1__ThreadSnapshot *snapshot;
+    char missing[72]; /* the version that was asked for last */
+    struct agent *held[8];
+    size_t held_count;
+};
+void loader_start(struct loader *loader);
+bool snapshot_possible(const struct thread *thread);
+bool snapshot_write(const struct thread *thread, struct buffer *out);
+bool snapshot_read(struct thread *thread, const Renga__V1__ThreadSnapshot *snapshot, uint64_t number,
+                   struct status *st);
+
+/* commit.c: the thread's log. */
+uint64_t log_append(struct thread *thread, struct run *run, Record *record);
+struct store_batch *log_batch(struct thread *thread);         /* what is filling: for rows beside the record */
+void log_await(struct thread *thread, struct errand *errand); /* answered when what is filling is on disk */
+void commit_drop(struct commit **commit, const struct status *why);
+void log_flush(struct thread *thread);
+void log_write_rows(struct run *run);
+void log_write_thread(struct thread *thread);
+void log_snapshot_now(struct thread *thread);
+
+/* answer.c: messages for callers. */
+Renga__V1__Run *answer_run(struct arena *arena, const struct run *run, bool in_list);
+Renga__V1__Thread *answer_thread(struct arena *arena, const struct thread *thread);
+void *message_copy(struct arena *arena, const ProtobufCMessage *message);
+void *message_read(struct arena *arena, const ProtobufCMessageDescriptor *type, struct store_bytes bytes,
+                   struct status *st);
+void errand_serve(struct errand *errand, struct thread *thread);
+void errand_answer(struct errand *errand);
+void errand_fail(struct errand *errand, const struct status *st, const char *reason);
+bool errand_refuse(struct errand *errand, const char *reason, enum status_code code, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+void errand_done(struct errand *errand, struct thread *thread, void *response); /* when what is filling is on disk */
+
+void errand_start(struct errand *errand, struct thread *thread);
+void errand_resume(struct errand *errand, struct thread *thread);
+struct home *home_of_place(struct runner *runner, uint64_t place);
+void errand_read_run(struct errand *errand, struct home *home); /* its row; then it is served */
+/* True where it is not a repetition, as far as is known; else it is looked up, and served or answered later. */
+bool errand_is_new(struct errand *errand, struct thread *thread, const char *request_id);
+void errand_remember(struct errand *errand, struct thread *thread, const char *request_id, const char *run_id,
+                     uint64_t checkpoint);
+void errand_repeat_thread(struct errand *errand, struct thread *thread, const Renga__V1__RequestRow *row);
+bool home_knows_bundle(struct home *home, const char *version); /* from now on it does */
+void errand_serve_history(struct errand *errand, struct thread *thread);
+void errand_list(struct errand *errand);
+void errand_complete(struct errand *errand, const struct run *run); /* its answer: the run as it stands */
+void errand_wait(struct errand *errand, struct run *run, bool wait);
+/* The row of its run, where the run is in memory no more. */
+struct run *errand_run(struct errand *errand, struct thread *thread, const char *run_id);
+bool thread_busy(const struct thread *thread);
+
+/* audience.c: who looks on, as the home of the thread has it. Events that the log holds are read from it; newer ones
+ * are kept in memory while anybody watches, until the record with them is on disk and they were handed out. */
+struct live_event {
+    int64_t id;
+    uint32_t run;
+    uint64_t record; /* it is shown when this one is on disk; 0: at once, behind those before it */
+    size_t size;
+    Renga__V1__RunEventKind kind;
+    bool inner, stops; /* stops: the last of the stream, but for those that follow */
+    bool waits;        /* the run waits for a person */
+    struct live_event *next;
+    uint8_t bytes[];
+};
+struct packet { /* events on their way to a watcher */
+    struct live_event *first, *last;
+    size_t count, bytes;
+    bool end;
+    struct status status;
+};
+struct seat {
+    /* The watcher's side. */
+    struct watcher *watcher; /* NULL: it has left */
+    bool paused, over, refused, has_packet;
+    struct errand errand; /* on which it came */
+    struct arena arena;
+    struct packet delivered;
+    struct work coming, acknowledged, leaving, gone;
+
+    /* The home's. */
+    struct thread *thread;
+    struct seat *next;
+    uint32_t run_number;
+    char run_id[ID_MAX];
+    struct agent *agent;
+    uint64_t next_record, upto; /* to be read from the log */
+    uint64_t live_from;         /* what comes from this record on is among the live events */
+    int64_t cursor, until;      /* until: the last event of a run that is in memory no more; 0: it goes on */
+    bool left, full, reading, ended, live;
+    bool follow, skips_inner;
+    uint32_t kinds; /* a bit a kind; 0: all */
+    Renga__V1__RunState previous;
+    struct packet packet;
+    struct store_scan scan;
+    struct timer heartbeat;
+    int64_t heartbeat_ms, sent_ns;
+};
+void audience_join(struct errand *errand, struct thread *thread);
+void audience_shown(struct run *run, const Renga__V1__ShownEvent *event);
+void audience_token(struct due *due, uint32_t number, const char *text, const char *channel);
+void audience_recorded(struct run *run, const Record *record, uint64_t number);
+void audience_committed(struct thread *thread);
+void audience_ended(struct thread *thread, const struct status *why);
+void seat_leave(struct seat *seat);
+void seat_fill(struct seat *seat);
+void seat_add(struct seat *seat, const struct live_event *event);
+void seat_send(struct seat *seat); /* what is in its packet, when the one before was taken */
+void seat_end(struct seat *seat, const struct status *why);
+struct live_event *live_event_of(const Renga__V1__RunEvent *event);
+
+/* events.c: the events that a record stands for, in their order. */
+struct event_reader {
+    const struct agent *agent;
+    const char *run_id, *thread_id;
+    uint64_t place;
+    const struct run *live; /* its output, where it has stopped with this record; NULL: left out */
+    struct arena *arena;
+    void (*came)(struct event_reader *reader, const Renga__V1__RunEvent *event);
+    void *data;
+    Renga__V1__RunState previous;
+};
+void events_of_record(struct event_reader *reader, const Record *record, uint64_t number);
+/* The kept ones. */
+uint32_t events_count(const Record *record);
+Renga__V1__RunEvent *event_of_shown(struct event_reader *reader, const Renga__V1__ShownEvent *shown, uint64_t number,
+                                    int64_t time_ms);
+Renga__V1__Checkpoint *checkpoint_of_record(struct arena *arena, const struct agent *agent, uint64_t place,
+                                            const Record *record, uint64_t number, uint64_t parent);
+void path_of_place(const struct agent *agent, const uint32_t *place, size_t count, struct buffer *out,
+                   const struct graph **graph);
+
+static inline char *unconst(const char *text)
+{
+    return (char *)(uintptr_t)(text ? text : "");
+}
+/* Whether an answer fits the JSON Schema of its question; without an answer, whether the schema is one. */
+bool question_schema_fits(const char *schema, const char *answer, struct status *st);
+int64_t wall_ms(void);
+void *need(void *memory); /* memory that must be there: else the process ends */
+void text_cut_copy(char *to, size_t room, const char *text);
+
+#endif

@@ -1,0 +1,276 @@
+#include "run_priv.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+
+#include <stdlib.h>
+
+#define RUNS_FIRST    1024
+#define RECOVER_ROWS  1000
+#define DRAIN_LOOK_MS 20
+
+/* ---- homes --------------------------------------------------------------------------------------------------------
+ */
+
+static size_t slot_of(const struct home *home, const char *id)
+{
+    return id_hash_text(ID_HASH, id) & (home->run_room - 1);
+}
+
+struct run *home_find_run(struct home *home, const char *tenant, const char *id)
+{
+    for (struct run *run = home->runs[slot_of(home, id)]; run; run = run->home_next)
+        if (strcmp(run->id, id) == 0 && strcmp(run->thread->tenant, tenant) == 0)
+            return run;
+    return NULL;
+}
+
+static void grow(struct home *home)
+{
+    struct run **old = home->runs;
+    size_t old_room = home->run_room;
+    home->run_room *= 2;
+    home->runs = need(calloc(home->run_room, sizeof(*home->runs)));
+    for (size_t i = 0; i < old_room; i++)
+        for (struct run *run = old[i], *next; run; run = next) {
+            next = run->home_next;
+            size_t slot = slot_of(home, run->id);
+            run->home_next = home->runs[slot];
+            home->runs[slot] = run;
+        }
+    free(old);
+}
+
+void home_add_run(struct home *home, struct run *run)
+{
+    if (++home->run_count > home->run_room)
+        grow(home);
+    size_t slot = slot_of(home, run->id);
+    run->home_next = home->runs[slot];
+    home->runs[slot] = run;
+    run->in_home = true;
+}
+
+void home_remove_run(struct home *home, struct run *run)
+{
+    struct run **link = &home->runs[slot_of(home, run->id)];
+    while (*link && *link != run)
+        link = &(*link)->home_next;
+    if (*link)
+        *link = run->home_next;
+    run->in_home = false;
+    home->run_count--;
+}
+
+struct bundle_note {
+    char version[65];
+    struct bundle_note *next;
+};
+
+bool home_knows_bundle(struct home *home, const char *version)
+{
+    for (struct bundle_note *note = home->bundles; note; note = note->next)
+        if (strcmp(note->version, version) == 0)
+            return true;
+    struct bundle_note *note = need(calloc(1, sizeof *note));
+    text_cut_copy(note->version, sizeof note->version, version);
+    note->next = home->bundles;
+    home->bundles = note;
+    return false;
+}
+
+/* ---- life ---------------------------------------------------------------------------------------------------------
+ */
+
+struct runner *runner_create(const struct runner_options *options, struct status *st)
+{
+    struct runner *runner = need(calloc(1, sizeof *runner));
+    runner->options = *options;
+    if (!options->owner)
+        runner->options.owner = "";
+    runner->home_count = options->loop_count;
+    runner->homes = need(calloc(options->loop_count, sizeof *runner->homes));
+    for (unsigned i = 0; i < options->loop_count; i++) {
+        struct home *home = &runner->homes[i];
+        home->runner = runner;
+        home->loop = options->loops[i];
+        home->run_room = RUNS_FIRST;
+        home->runs = need(calloc(home->run_room, sizeof(*home->runs)));
+    }
+    return runner;
+}
+
+/* What is under way in the store still comes, and ends there. */
+static void forget_threads(struct home *home, const char *text)
+{
+    struct status why = {0};
+    fail(&why, UNAVAILABLE, "%s", text);
+    for (size_t i = 0; i < home->room; i++)
+        while (home->table[i])
+            thread_forget(home->table[i], &why);
+}
+
+static void clear_home(struct home *home)
+{
+    forget_threads(home, "the server ends");
+    free(home->table);
+    free(home->runs);
+    for (struct bundle_note *note = home->bundles, *next; note; note = next) {
+        next = note->next;
+        free(note);
+    }
+}
+
+void runner_destroy(struct runner **runner_pointer)
+{
+    struct runner *runner = *runner_pointer;
+    if (!runner)
+        return;
+    *runner_pointer = NULL;
+    runner->draining = true;
+    for (unsigned i = 0; i < runner->home_count; i++) {
+        struct loop *loop = runner->homes[i].loop, *present = loop_current();
+        if (present != loop)
+            loop_enter(loop);
+        clear_home(&runner->homes[i]);
+        if (present != loop)
+            loop_leave(loop);
+    }
+    free(runner->homes);
+    free(runner);
+}
+
+/* ---- after a crash ------------------------------------------------------------------------------------------------
+ */
+
+struct recovery {
+    struct store_scan scan;
+    struct runner *runner;
+};
+
+struct recovered {
+    struct work work;
+    struct home *home;
+    char tenant[TENANT_MAX + 1], thread[THREAD_MAX + 1];
+};
+
+static void recover(struct work *work)
+{
+    struct recovered *recovered = (struct recovered *)work;
+    thread_settle(thread_get(recovered->home, recovered->tenant, recovered->thread));
+    free(recovered);
+}
+
+static void pending_came(struct store_scan *scan)
+{
+    struct recovery *recovery = (struct recovery *)scan;
+    struct runner *runner = recovery->runner;
+    if (scan->status.code != OK)
+        log_error("run.recover", "what was left behind cannot be read: %s", scan->status.text);
+    for (size_t i = 0; i < scan->count; i++) {
+        struct recovered *one = need(calloc(1, sizeof *one));
+        if (!key_names(scan->rows[i].key, one->tenant, sizeof one->tenant, one->thread, sizeof one->thread)) {
+            free(one);
+            continue;
+        }
+        one->home = home_of_place(runner, id_of_place(one->tenant, one->thread));
+        one->work.run = recover;
+        loop_post(one->home->loop, &one->work);
+    }
+    if (scan->count)
+        log_info("run.recover", "%zu threads with unfinished runs are taken up", scan->count);
+    store_scan_fini(scan);
+    free(recovery);
+}
+
+void runner_recover(struct runner *runner)
+{
+    struct key from, to;
+    struct recovery *recovery = need(calloc(1, sizeof *recovery));
+    recovery->runner = runner;
+    from.size = 1;
+    from.bytes[0] = KEY_PENDING;
+    key_behind(&to, KEY_PENDING, NULL);
+    store_scan_init(&recovery->scan, runner->homes[0].loop, pending_came);
+    recovery->scan.from = key_bytes(&from);
+    recovery->scan.to = key_bytes(&to);
+    store_scan(runner->options.store, &recovery->scan);
+}
+
+/* ---- an orderly end -----------------------------------------------------------------------------------------------
+ */
+
+struct drain {
+    struct work work;
+    struct timer timer;
+    struct runner *runner;
+    unsigned next;
+    bool busy, closing; /* closing: what still waits hears of it */
+    int64_t until_ns;
+};
+
+static bool home_works(const struct home *home)
+{
+    for (size_t i = 0; i < home->room; i++)
+        for (const struct thread *thread = home->table[i]; thread; thread = thread->next)
+            if (thread->flying || thread->filling || (thread->run && thread->run->working))
+                return true;
+    return false;
+}
+
+static void look_at_home(struct work *work);
+
+static void look_again(struct timer *timer)
+{
+    struct drain *drain = (struct drain *)((char *)timer - offsetof(struct drain, timer));
+    drain->next = 0;
+    drain->busy = false;
+    look_at_home(&drain->work);
+}
+
+static void look_at_home(struct work *work)
+{
+    struct drain *drain = (struct drain *)work;
+    struct runner *runner = drain->runner;
+    if (drain->next < runner->home_count) {
+        struct home *home = &runner->homes[drain->next];
+        if (loop_current() != home->loop) {
+            loop_post(home->loop, work);
+            return;
+        }
+        if (drain->closing)
+            forget_threads(home, "the server is draining; the run goes on when it is back");
+        else
+            drain->busy |= home_works(home);
+        drain->next++;
+        struct loop *next = runner->homes[drain->next < runner->home_count ? drain->next : 0].loop;
+        loop_post(next, work);
+        return;
+    }
+    if (!drain->closing && !(drain->busy && clock_now_ns() < drain->until_ns)) {
+        drain->closing = true;
+        drain->next = 0;
+        look_at_home(work);
+        return;
+    }
+    if (!drain->closing) {
+        loop_arm_after(runner->homes[0].loop, &drain->timer, DRAIN_LOOK_MS);
+        return;
+    }
+    void (*drained)(void *) = runner->drained;
+    free(drain);
+    drained(runner->drained_data);
+}
+
+void runner_drain(struct runner *runner, int64_t limit_ms, void (*drained)(void *data), void *data)
+{
+    struct drain *drain = need(calloc(1, sizeof *drain));
+    runner->draining = true;
+    runner->drained = drained;
+    runner->drained_data = data;
+    drain->runner = runner;
+    drain->until_ns = clock_now_ns() + limit_ms * NS_PER_MS;
+    drain->work.run = look_at_home;
+    drain->timer.expired = look_again;
+    loop_post(runner->homes[0].loop, &drain->work);
+}

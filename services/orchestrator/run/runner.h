@@ -1,0 +1,103 @@
+/* The runner: runs graphs over threads, durably. One a process; each thread has a home loop, by the hash of its name,
+ * and is touched there alone. Requests come from any loop and are answered in the loop they came from.
+ *
+ *      StartRun, ResumeRun, CancelRun, UpdateState, …  --->  the thread's home: one after the other
+ *                                                                 |
+ *      plan what is due -> tasks (nodes/node_kind.h) -> all ended -> reduce -> ONE record in the thread's log
+ *            ^                                                                    |  on disk
+ *            '------------------------------------------------- next step <-------+-> events are shown to watchers
+ *
+ * A thread is an append-only log (log/log.h): input, steps with what changed, results that finished before their
+ * siblings, questions, answers, changes of a run's state. Its memory is rebuilt from the last snapshot on. After a
+ * crash runs that were queued or at work go on by themselves. */
+#ifndef RENGA_ORCHESTRATOR_RUNNER_H
+#define RENGA_ORCHESTRATOR_RUNNER_H
+
+#include "graph/agents.h"
+#include "store/store.h"
+
+#include "renga/v1/orchestrator.pb-c.h"
+
+struct home;
+struct loop;
+struct orchestrator;
+struct run;
+struct seat;
+struct runner;
+struct tally;
+
+struct runner_options {
+    struct loop *const *loops;
+    unsigned loop_count;
+    struct store *store;
+    struct agents *agents;
+    struct orchestrator *orchestrator; /* handed to tasks; may be NULL */
+    struct tally *tally;               /* tally.h; may be NULL */
+    const char *owner;                 /* this orchestrator's name in runs */
+    unsigned snapshot_every;           /* steps; 0: 256 */
+};
+struct runner *runner_create(const struct runner_options *options, struct status *st);
+/* Takes up the runs that were left behind. After it, from inside the first loop. */
+void runner_recover(struct runner *runner);
+/* Lets steps under way commit, begins no new ones; `drained` runs once, in the first loop. */
+void runner_drain(struct runner *runner, int64_t limit_ms, void (*drained)(void *data), void *data);
+void runner_destroy(struct runner **runner);
+
+/* ---- requests ---------------------------------------------------------------------------------------------------- */
+
+/* One request on its way to a home and back. Embedded in its owner (an API call), alive until `answered`. */
+struct errand {
+    /* Set by the owner. */
+    struct loop *loop; /* where it comes from and is answered */
+    const char *tenant;
+    const ProtobufCMessage *request; /* StartRunRequest, …: checked (api/check.h); alive until `answered` */
+    struct arena *arena;             /* of the owner's call: what is answered is allocated there */
+    void (*answered)(struct errand *errand);
+    void *owner;
+
+    /* The answer: `status` OK with `response` (StartRunResponse, …), or why not; `reason` for ErrorInfo or NULL. */
+    struct status status;
+    const char *reason;
+    ProtobufCMessage *response;
+
+    /* The runner's. */
+    struct runner *runner;
+    struct work coming, going, leaving;
+    struct home *home;
+    const char *thread_id, *run_id; /* whom it is about: one of them */
+    struct run *waits_on;
+    bool repeated, checked, leaves, is_back;
+    struct errand *next;
+    void *place;
+};
+
+/* By the request's type: StartRun, GetRun, CancelRun, ResumeRun, GetState, UpdateState, ListCheckpoints, ForkThread,
+ * CopyThread, DeleteThread, ListRuns, ListThreads, MigrateRun. From inside the errand's loop; `answered` comes later,
+ * once.
+ */
+void runner_run(struct runner *runner, struct errand *errand);
+/* The caller has gone: what waits for a run to stop is answered with CANCELLED soon. */
+void runner_forget(struct errand *errand);
+
+/* ---- watching ---------------------------------------------------------------------------------------------------- */
+
+/* One that watches a run. `came` runs in its loop for each event, in their order, and with NULL at the end (`status`).
+ * A watcher that does not keep up (`paused`) is caught up from the log. */
+struct watcher {
+    struct loop *loop;
+    const char *tenant;
+    const Renga__V1__WatchRunRequest *request;
+    void (*came)(struct watcher *watcher, const Renga__V1__RunEvent *event);
+    void *owner;
+    struct status status;
+
+    /* The runner's. */
+    struct seat *seat;
+};
+void runner_watch(struct runner *runner, struct watcher *watcher);
+void runner_watch_pause(struct watcher *watcher);
+void runner_watch_resume(struct watcher *watcher);
+/* `came` does not run any more; also from within it. After the NULL at the end there is nothing to unwatch. */
+void runner_unwatch(struct watcher *watcher);
+
+#endif

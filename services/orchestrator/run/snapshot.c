@@ -1,0 +1,293 @@
+/* A thread between two steps, as bytes, and back. */
+#include "run_priv.h"
+
+#include <stdlib.h>
+
+static bool frame_is_between_steps(const struct frame *frame)
+{
+    for (const struct due *due = frame->due; due; due = due->next)
+        if ((due->state != DUE_PENDING && due->state != DUE_READY && due->state != DUE_AT_WORK) || due->branches ||
+            due->questions || due->attempts > (due->task ? 1u : 0u))
+            return false;
+    return true;
+}
+
+bool snapshot_possible(const struct thread *thread)
+{
+    if (!thread->root || !thread->run || thread->run->shown_count > 0)
+        return false;
+    for (const struct memory *memory = thread->memories; memory; memory = memory->next)
+        if (!memory->state)
+            return false;
+    return thread->root->phase != FRAME_AT_WORK && frame_is_between_steps(thread->root);
+}
+
+/* ---- written ------------------------------------------------------------------------------------------------------
+ */
+
+static ProtobufCBinaryData state_bytes(struct arena *arena, const struct state *state)
+{
+    struct buffer out;
+    buffer_init(&out, FRAME_MEMORY_MAX);
+    state_snapshot(state, &out);
+    ProtobufCBinaryData bytes = {.len = out.length, .data = need(arena_copy(arena, buffer_text(&out), out.length))};
+    buffer_fini(&out);
+    return bytes;
+}
+
+static Renga__V1__DueSnapshot *due_snapshot(struct arena *arena, const struct due *due)
+{
+    Renga__V1__DueSnapshot *message = need(arena_alloc(arena, sizeof *message));
+    renga__v1__due_snapshot__init(message);
+    message->node = (uint32_t)due->node->index;
+    message->branch = due->branch;
+    message->sent = due->sent;
+    message->input_json = unconst(due->input);
+    message->has_leave = due->has_leave || !due->stands_before;
+    message->overrun = due->overrun;
+    return message;
+}
+
+static void write_joins(struct arena *arena, const struct frame *frame, Renga__V1__FrameSnapshot *message)
+{
+    size_t count = frame->graph->node_count, room = 0;
+    for (size_t i = 0; frame->arrived && i < count * count; i++)
+        room += frame->arrived[i];
+    message->joins = need(arena_alloc(arena, (room * 3 + 1) * sizeof *message->joins));
+    for (size_t i = 0; frame->arrived && i < count; i++) {
+        size_t at = message->n_joins;
+        for (size_t j = 0; j < count; j++) {
+            if (!frame->arrived[i * count + j])
+                continue;
+            if (message->n_joins == at) {
+                message->joins[message->n_joins++] = (uint32_t)i;
+                message->joins[message->n_joins++] = 0;
+            }
+            message->joins[at + 1]++;
+            message->joins[message->n_joins++] = (uint32_t)j;
+        }
+    }
+}
+
+static Renga__V1__FrameSnapshot *frame_snapshot(struct arena *arena, const struct frame *frame)
+{
+    Renga__V1__FrameSnapshot *message = need(arena_alloc(arena, sizeof *message));
+    size_t count = 0, nodes = frame->graph->node_count;
+    renga__v1__frame_snapshot__init(message);
+    message->state = state_bytes(arena, frame->state);
+    message->step = frame->step;
+    for (const struct due *due = frame->due; due; due = due->next)
+        count++;
+    message->due = need(arena_alloc(arena, (count + 1) * sizeof(*message->due)));
+    for (const struct due *due = frame->due; due; due = due->next)
+        message->due[message->n_due++] = due_snapshot(arena, due);
+    message->visits = frame->visits;
+    message->n_visits = nodes;
+    message->deferred = need(arena_alloc(arena, (nodes + 1) * sizeof *message->deferred));
+    for (size_t i = 0; i < nodes; i++)
+        if (frame->deferred[i])
+            message->deferred[message->n_deferred++] = (uint32_t)i;
+    message->after = need(arena_alloc(arena, (nodes + 1) * sizeof *message->after));
+    for (size_t i = 0; i < frame->after_count; i++)
+        message->after[message->n_after++] = (uint32_t)frame->after[i]->index;
+    write_joins(arena, frame, message);
+    return message;
+}
+
+static Renga__V1__RunSnapshot *run_snapshot(struct arena *arena, const struct run *run)
+{
+    Renga__V1__RunSnapshot *message = need(arena_alloc(arena, sizeof *message));
+    renga__v1__run_snapshot__init(message);
+    message->number = run->number;
+    message->begun = run->begun;
+    message->run = answer_run(arena, run, true);
+    message->worked_ms = run_worked_ms(run);
+    message->steps_before = run->steps_before;
+    message->resumed = run->resumed;
+    message->first_record = run->first_record;
+    message->began_on = run->began_on;
+    message->checkpoint = run->checkpoint;
+    return message;
+}
+
+bool snapshot_write(const struct thread *thread, struct buffer *out)
+{
+    struct arena arena;
+    Renga__V1__ThreadSnapshot message = RENGA__V1__THREAD_SNAPSHOT__INIT;
+    size_t runs = 1, memories = 0;
+    for (const struct run *run = thread->queue; run; run = run->next)
+        runs++;
+    for (const struct memory *memory = thread->memories; memory; memory = memory->next)
+        memories++;
+    arena_init(&arena, NULL, 0, FRAME_MEMORY_MAX);
+    message.agent = unconst(thread->agent ? thread->agent->name : "");
+    message.graph_version = thread->agent ? thread->agent->version : unconst("");
+    message.created_ms = thread->created_ms;
+    message.retention = thread->retention;
+    message.runs_begun = thread->runs_begun;
+    message.runs = need(arena_alloc(&arena, runs * sizeof(*message.runs)));
+    if (thread->run)
+        message.runs[message.n_runs++] = run_snapshot(&arena, thread->run);
+    for (const struct run *run = thread->queue; run; run = run->next)
+        message.runs[message.n_runs++] = run_snapshot(&arena, run);
+    message.has_run = thread->run != NULL;
+    message.root = thread->root ? frame_snapshot(&arena, thread->root) : NULL;
+    message.memories = need(arena_alloc(&arena, (memories + 1) * sizeof(*message.memories)));
+    for (const struct memory *memory = thread->memories; memory; memory = memory->next) {
+        Renga__V1__MemorySnapshot *kept = need(arena_alloc(&arena, sizeof *kept));
+        renga__v1__memory_snapshot__init(kept);
+        kept->path = memory->path;
+        kept->state = state_bytes(&arena, memory->state);
+        kept->graph = unconst(state_graph(memory->state)->name);
+        message.memories[message.n_memories++] = kept;
+    }
+    message.head = thread->head;
+    size_t size = renga__v1__thread_snapshot__get_packed_size(&message);
+    char *bytes = buffer_reserve(out, size);
+    if (bytes) {
+        renga__v1__thread_snapshot__pack(&message, (uint8_t *)bytes);
+        out->length += size;
+    }
+    arena_fini(&arena);
+    return bytes != NULL;
+}
+
+/* ---- read ---------------------------------------------------------------------------------------------------------
+ */
+
+static bool unreadable(const struct thread *thread, struct status *st)
+{
+    return fail(st, DATA_LOSS, "the snapshot of thread '%s' does not fit its graph", thread->id);
+}
+
+static bool read_due(struct frame *frame, const Renga__V1__DueSnapshot *message)
+{
+    if (message->node >= frame->graph->node_count)
+        return false;
+    struct due *due = frame_add_due(frame, &frame->graph->nodes[message->node]);
+    due->branch = message->branch;
+    due->sent = message->sent;
+    due->input = message->sent ? need(arena_strdup(frame->arena, message->input_json)) : NULL;
+    due->has_leave = message->has_leave;
+    due->stands_before = !message->has_leave;
+    due->overrun = message->overrun;
+    return true;
+}
+
+static bool read_joins(struct frame *frame, const Renga__V1__FrameSnapshot *message)
+{
+    size_t nodes = frame->graph->node_count;
+    if (message->n_joins)
+        frame->arrived = need(calloc(nodes, nodes * sizeof *frame->arrived));
+    for (size_t i = 0; i + 1 < message->n_joins;) {
+        uint32_t node = message->joins[i], count = message->joins[i + 1];
+        i += 2;
+        for (; count && i < message->n_joins; count--, i++) {
+            if (node >= nodes || message->joins[i] >= nodes)
+                return false;
+            frame->arrived[node * nodes + message->joins[i]] = true;
+        }
+    }
+    return true;
+}
+
+static bool read_frame(struct frame *frame, const Renga__V1__FrameSnapshot *message, struct status *st)
+{
+    size_t nodes = frame->graph->node_count;
+    frame->step = message->step;
+    if (!state_apply(frame->state, message->state.data, message->state.len, st))
+        return false;
+    for (size_t i = 0; i < message->n_due; i++)
+        if (!read_due(frame, message->due[i]))
+            return unreadable(frame->thread, st);
+    if (message->n_visits == nodes)
+        memcpy(frame->visits, message->visits, nodes * sizeof *frame->visits);
+    for (size_t i = 0; i < message->n_deferred; i++)
+        if (message->deferred[i] < nodes)
+            frame->deferred[message->deferred[i]] = true;
+    frame->after = need(calloc(nodes, sizeof(*frame->after)));
+    for (size_t i = 0; i < message->n_after && i < nodes; i++)
+        if (message->after[i] < nodes)
+            frame->after[frame->after_count++] = &frame->graph->nodes[message->after[i]];
+    frame->phase = frame->due || frame->after_count ? FRAME_TO_BEGIN : FRAME_ENDED;
+    return read_joins(frame, message) || unreadable(frame->thread, st);
+}
+
+static void read_run(struct thread *thread, const Renga__V1__RunSnapshot *message)
+{
+    const Renga__V1__Run *from = message->run;
+    struct run *run = fold_begun(thread, message->begun, message->number, message->first_record, from->created_ms);
+    Renga__V1__RunChanged changed = RENGA__V1__RUN_CHANGED__INIT;
+    changed.state = from->state;
+    changed.stop_reason = from->stop_reason;
+    changed.stop_text = from->stop_text;
+    changed.status_code = from->status_code;
+    fold_changed_fields(run, &changed, from->updated_ms);
+    run->agent = thread_agent_for(thread, message->begun->graph_version);
+    run->usage = *from->usage;
+    for (size_t i = 0; i < from->n_degradations && i < 100; i++)
+        run->degradations[run->degradation_count++] = need(message_copy(&run->arena, &from->degradations[i]->base));
+    run->step = from->step;
+    run->steps_before = message->steps_before;
+    run->checkpoint = message->checkpoint;
+    run->began_on = message->began_on;
+    run->last_event = from->last_event_id;
+    run->started_ms = from->started_ms;
+    run->ended_ms = from->ended_ms;
+    run->worked_ms = message->worked_ms;
+    run->resumed = message->resumed ? message_copy(&run->arena, &message->resumed->base) : NULL;
+}
+
+static const struct graph *find_graph(const struct agent *agent, const char *name)
+{
+    for (size_t i = 0; i < agent->graph_count; i++)
+        if (strcmp(agent->graphs[i]->name, name) == 0)
+            return agent->graphs[i];
+    return NULL;
+}
+
+static bool read_memory(struct thread *thread, const Renga__V1__MemorySnapshot *message, struct status *st)
+{
+    const struct graph *graph = find_graph(thread->agent, message->graph);
+    if (!graph)
+        return unreadable(thread, st);
+    struct memory *memory = need(calloc(1, sizeof *memory));
+    memory->path = need(strdup(message->path));
+    memory->state = state_create(graph);
+    memory->next = thread->memories;
+    thread->memories = memory;
+    return state_apply(memory->state, message->state.data, message->state.len, st);
+}
+
+bool snapshot_read(struct thread *thread, const Renga__V1__ThreadSnapshot *message, uint64_t number, struct status *st)
+{
+    thread->exists = true;
+    thread->last = thread->committed = thread->snapshot = number;
+    thread->head = message->head;
+    thread->created_ms = message->created_ms;
+    thread->runs_begun = message->runs_begun;
+    if (message->retention)
+        thread_keep(thread, message->retention);
+    if (*message->graph_version) {
+        struct agent *agent = thread_agent_for(thread, message->graph_version);
+        if (!agent)
+            return fail(st, NOT_FOUND, "the version %s of agent '%s' is not there any more", message->graph_version,
+                        message->agent);
+        thread_take_agent(thread, agent);
+        agent_release(thread->home->runner->options.agents, agent);
+        thread->root = frame_create(thread, agent->graph, NULL, 0);
+    }
+    for (size_t i = 0; i < message->n_runs; i++)
+        read_run(thread, message->runs[i]);
+    if (message->has_run && thread->queue) {
+        thread->run = thread->queue;
+        thread->queue = thread->run->next;
+        thread->run->next = NULL;
+    }
+    if (thread->root && message->root && !read_frame(thread->root, message->root, st))
+        return false;
+    for (size_t i = 0; i < message->n_memories; i++)
+        if (!read_memory(thread, message->memories[i], st))
+            return false;
+    return true;
+}

@@ -1,0 +1,411 @@
+/* Threads in their home: found, loaded on demand, served one request after the other, forgotten when long idle. */
+#include "run_priv.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+
+#include <stdlib.h>
+
+#define TABLE_FIRST 1024
+#define REVIVAL_MS  1000 /* before a thread whose log could not be written is read again */
+
+static void go(struct work *work);
+
+/* ---- the table ----------------------------------------------------------------------------------------------------
+ */
+
+static struct thread **slot_of(struct home *home, uint64_t place)
+{
+    return &home->table[place & (home->room - 1)];
+}
+
+static void grow(struct home *home)
+{
+    size_t room = home->room ? 2 * home->room : TABLE_FIRST, old_room = home->room;
+    struct thread **old = home->table;
+    home->table = need(calloc(room, sizeof(*home->table)));
+    home->room = room;
+    for (size_t i = 0; i < old_room; i++)
+        for (struct thread *thread = old[i], *next; thread; thread = next) {
+            next = thread->next;
+            struct thread **slot = slot_of(home, thread->place);
+            thread->next = *slot;
+            *slot = thread;
+        }
+    free(old);
+}
+
+static void leave_table(struct thread *thread)
+{
+    struct thread **link = slot_of(thread->home, thread->place);
+    while (*link && *link != thread)
+        link = &(*link)->next;
+    if (!*link)
+        return;
+    *link = thread->next;
+    thread->home->count--;
+}
+
+static void leave_idle(struct thread *thread)
+{
+    struct home *home = thread->home;
+    if (!thread->idle)
+        return;
+    if (thread->idle_previous)
+        thread->idle_previous->idle_next = thread->idle_next;
+    else
+        home->idle_first = thread->idle_next;
+    if (thread->idle_next)
+        thread->idle_next->idle_previous = thread->idle_previous;
+    else
+        home->idle_last = thread->idle_previous;
+    thread->idle = false;
+    home->idle_count--;
+}
+
+/* ---- life ---------------------------------------------------------------------------------------------------------
+ */
+
+struct thread *thread_new(struct home *home, const char *tenant, const char *id)
+{
+    struct thread *thread = need(calloc(1, sizeof *thread));
+    thread->home = home;
+    thread->tenant = need(strdup(tenant));
+    thread->id = need(strdup(id));
+    thread->place = id_of_place(tenant, id);
+    thread->go.run = go;
+    return thread;
+}
+
+void thread_free(struct thread *thread)
+{
+    loop_undefer(thread->home->loop, &thread->go);
+    struct agents *agents = thread->home->runner->options.agents;
+    if (thread->run)
+        thread->run->dirty = thread->run->to_begin = NULL;
+    frame_destroy(&thread->root);
+    if (thread->run)
+        run_free(thread->run);
+    for (struct run *run = thread->queue, *next; run; run = next) {
+        next = run->next;
+        run_free(run);
+    }
+    for (struct memory *memory = thread->memories, *next; memory; memory = next) {
+        next = memory->next;
+        state_destroy(&memory->state);
+        free(memory->path);
+        free(memory);
+    }
+    if (thread->agent)
+        agent_release(agents, thread->agent);
+    if (thread->retention)
+        renga__v1__retention__free_unpacked(thread->retention, NULL);
+    free(thread->tenant);
+    free(thread->id);
+    free(thread);
+}
+
+static void loaded(struct loader *loader)
+{
+    struct thread *thread = loader->owner;
+    struct status st = loader->status;
+    free(loader);
+    thread->loader = NULL;
+    thread->holds--;
+    if (st.code != OK) {
+        thread_break(thread, &st);
+        return;
+    }
+    thread->phase = THREAD_READY;
+    thread->committed = thread->last;
+    thread->pending = run_is_open(thread->run) || thread->queue;
+    if (thread->run && thread->run->state == RENGA__V1__RUN_STATE__RUN_STATE_RUNNING) {
+        thread->last++; /* what was shown after the last record, and is lost, keeps its ids */
+        run_resume(thread->run, true, NULL);
+    } else {
+        run_next(thread);
+    }
+    loop_defer(thread->home->loop, &thread->go);
+}
+
+struct thread *thread_get(struct home *home, const char *tenant, const char *id)
+{
+    uint64_t place = id_of_place(tenant, id);
+    if (home->count >= home->room)
+        grow(home);
+    for (struct thread *thread = *slot_of(home, place); thread; thread = thread->next)
+        if (thread->place == place && strcmp(thread->id, id) == 0 && strcmp(thread->tenant, tenant) == 0) {
+            leave_idle(thread);
+            return thread;
+        }
+    struct thread *thread = thread_new(home, tenant, id), **slot = slot_of(home, place);
+    thread->listed = true;
+    thread->next = *slot;
+    *slot = thread;
+    home->count++;
+    struct loader *loader = thread->loader = need(calloc(1, sizeof *loader));
+    *loader = (struct loader){.thread = thread, .loaded = loaded, .owner = thread};
+    thread->holds++;
+    loader_start(loader);
+    return thread;
+}
+
+static bool is_quiet(const struct thread *thread)
+{
+    return !thread->holds && !thread->first_errand && !thread->held && !thread->filling && !thread->flying &&
+           !thread->loader && !thread->seats && !thread->go.queued && !run_is_open(thread->run) && !thread->queue &&
+           !(thread->run && (thread->run->waiters || thread->run->quiet_waiters));
+}
+
+void thread_settle(struct thread *thread)
+{
+    struct home *home = thread->home;
+    if (thread->phase == THREAD_BROKEN && !thread->holds && !thread->filling && !thread->flying && !thread->loader &&
+        !thread->seats) {
+        thread_free(thread);
+        return;
+    }
+    if (thread->phase != THREAD_READY || thread->idle || !is_quiet(thread))
+        return;
+    if (!thread->exists) {
+        leave_table(thread);
+        thread_free(thread);
+        return;
+    }
+    thread->idle = true;
+    thread->idle_next = NULL;
+    thread->idle_previous = home->idle_last;
+    if (home->idle_last)
+        home->idle_last->idle_next = thread;
+    else
+        home->idle_first = thread;
+    home->idle_last = thread;
+    if (++home->idle_count <= THREADS_IDLE_MAX)
+        return;
+    struct thread *oldest = home->idle_first;
+    leave_idle(oldest);
+    leave_table(oldest);
+    thread_free(oldest);
+}
+
+/* ---- when its log cannot be written or read -----------------------------------------------------------------------
+ */
+
+struct revival {
+    struct timer timer;
+    struct home *home;
+    char *tenant, *id;
+};
+
+static void revive(struct timer *timer)
+{
+    struct revival *revival = (struct revival *)timer;
+    if (!revival->home->runner->draining)
+        thread_settle(thread_get(revival->home, revival->tenant, revival->id));
+    free(revival->tenant);
+    free(revival->id);
+    free(revival);
+}
+
+static void revive_later(const struct thread *thread)
+{
+    struct revival *revival = need(calloc(1, sizeof *revival));
+    revival->home = thread->home;
+    revival->tenant = need(strdup(thread->tenant));
+    revival->id = need(strdup(thread->id));
+    revival->timer.expired = revive;
+    loop_arm_after(thread->home->loop, &revival->timer, REVIVAL_MS);
+}
+
+static void fail_errands(struct errand **list, const struct status *why)
+{
+    while (*list) {
+        struct errand *errand = *list;
+        *list = errand->next;
+        errand_fail(errand, why, NULL);
+    }
+}
+
+void thread_forget(struct thread *thread, const struct status *why)
+{
+    thread->phase = THREAD_BROKEN;
+    leave_idle(thread);
+    leave_table(thread);
+    thread->last_errand = NULL;
+    fail_errands(&thread->first_errand, why);
+    audience_ended(thread, why);
+    struct run *run = thread->run;
+    if (run) {
+        fail_errands(&run->waiters, why);
+        fail_errands(&run->quiet_waiters, why);
+        loop_disarm(thread->home->loop, &run->limit);
+        loop_disarm(thread->home->loop, &run->idle_limit);
+        run->spell_ns = 0;
+        run->stopping = RENGA__V1__STOP_REASON__STOP_REASON_CANCELLED; /* nothing more begins */
+    }
+    for (struct run *queued = thread->queue; queued; queued = queued->next) {
+        fail_errands(&queued->waiters, why);
+        fail_errands(&queued->quiet_waiters, why);
+    }
+    thread->holds++;
+    if (run && thread->root)
+        frame_stop(thread->root);
+    thread->holds--;
+    commit_drop(&thread->filling, why);
+    thread_settle(thread);
+}
+
+void thread_break(struct thread *thread, const struct status *why)
+{
+    log_error("thread.broken", "thread %s: %s", thread->id, why->text);
+    if (thread->phase != THREAD_BROKEN && why->code == UNAVAILABLE && (run_is_open(thread->run) || thread->queue))
+        revive_later(thread);
+    thread_forget(thread, why);
+}
+
+/* ---- its turn -----------------------------------------------------------------------------------------------------
+ */
+
+void thread_serve(struct thread *thread)
+{
+    while (thread->phase == THREAD_READY && !thread->held && thread->first_errand) {
+        struct errand *errand = thread->first_errand;
+        thread->first_errand = errand->next;
+        if (!thread->first_errand)
+            thread->last_errand = NULL;
+        errand->next = NULL;
+        errand_serve(errand, thread);
+    }
+}
+
+static void go(struct work *work)
+{
+    struct thread *thread = (struct thread *)((char *)work - offsetof(struct thread, go));
+    if (thread->phase == THREAD_READY) {
+        thread->holds++;
+        thread_serve(thread);
+        thread_tidy(thread);
+        thread_serve(thread);
+        log_flush(thread);
+        thread->holds--;
+    }
+    thread_settle(thread);
+}
+
+void thread_unhold(struct thread *thread)
+{
+    thread->held = false;
+    if (thread->phase == THREAD_READY)
+        run_next(thread);
+    loop_defer(thread->home->loop, &thread->go);
+}
+
+/* ---- what it has --------------------------------------------------------------------------------------------------
+ */
+
+void thread_keep(struct thread *thread, const Renga__V1__Retention *retention)
+{
+    size_t size = renga__v1__retention__get_packed_size(retention);
+    uint8_t *bytes = need(malloc(size + 1));
+    renga__v1__retention__pack(retention, bytes);
+    if (thread->retention)
+        renga__v1__retention__free_unpacked(thread->retention, NULL);
+    thread->retention = renga__v1__retention__unpack(NULL, size, bytes);
+    free(bytes);
+}
+
+void thread_take_agent(struct thread *thread, struct agent *agent)
+{
+    if (thread->agent == agent)
+        return;
+    agent_hold(agent);
+    if (thread->agent)
+        agent_release(thread->home->runner->options.agents, thread->agent);
+    thread->agent = agent;
+}
+
+struct agent *thread_agent_for(struct thread *thread, const char *version)
+{
+    struct status ignored = {0};
+    return agents_find(thread->home->runner->options.agents, NULL, version, &ignored);
+}
+
+void thread_unqueue(struct thread *thread, struct run *run)
+{
+    struct run **link = &thread->queue;
+    while (*link && *link != run)
+        link = &(*link)->next;
+    if (!*link)
+        return;
+    *link = run->next;
+    run_free(run);
+}
+
+/* Takes over where the graph of a rebuilt thread stands, and frees that thread. */
+void thread_adopt(struct thread *thread, struct thread *from)
+{
+    frame_destroy(&thread->root);
+    while (thread->memories) {
+        struct memory *memory = thread->memories;
+        thread->memories = memory->next;
+        state_destroy(&memory->state);
+        free(memory->path);
+        free(memory);
+    }
+    thread->root = from->root;
+    thread->memories = from->memories;
+    from->root = NULL;
+    from->memories = NULL;
+    if (thread->root)
+        thread->root->thread = thread; /* between steps: nothing is within it */
+    if (from->agent)
+        thread_take_agent(thread, from->agent);
+    thread_free(from);
+}
+
+static void rebuilt(struct loader *loader)
+{
+    struct run *run = loader->owner;
+    struct thread *thread = run->thread, *from = loader->thread;
+    struct status st = loader->status;
+    uint64_t upto = loader->upto;
+    free(loader);
+    thread->holds--;
+    if (st.code != OK) {
+        thread_free(from);
+        thread->held = false;
+        run_change(run, RENGA__V1__RUN_STATE__RUN_STATE_FAILED, RENGA__V1__STOP_REASON__STOP_REASON_UNREADABLE,
+                   (int)st.code, "%s", st.text);
+        thread_unhold(thread);
+        return;
+    }
+    thread_adopt(thread, from);
+    thread->parent = thread->head = upto;
+    run_go(run);
+    thread_unhold(thread);
+}
+
+void thread_rebuild(struct thread *thread, uint64_t upto, void (*done)(struct loader *loader), void *owner)
+{
+    struct loader *loader = need(calloc(1, sizeof *loader));
+    *loader = (struct loader){.upto = upto, .loaded = done, .owner = owner};
+    loader->thread = thread_new(thread->home, thread->tenant, thread->id);
+    thread->holds++;
+    loader_start(loader);
+}
+
+void thread_begin_run(struct thread *thread, struct run *run)
+{
+    uint64_t upto = thread->rollback_to;
+    if (*run->request->checkpoint_id)
+        id_checkpoint_number(run->request->checkpoint_id, thread->place, &upto);
+    thread->rollback_to = 0;
+    if (!upto) {
+        if (thread->rolls_back)
+            thread_adopt(thread, thread_new(thread->home, thread->tenant, thread->id));
+        run_go(run);
+        return;
+    }
+    thread->held = true;
+    thread_rebuild(thread, upto, rebuilt, run);
+}

@@ -1,0 +1,168 @@
+#include "state_priv.h"
+
+#include <string.h>
+
+/* ---- written ----------------------------------------------------------------------------------------------------- */
+
+static void put_number(struct buffer *out, uint64_t number)
+{
+    for (; number >= 0x80; number >>= 7)
+        buffer_put(out, (char)(number | 0x80));
+    buffer_put(out, (char)number);
+}
+
+static void put_text(struct buffer *out, struct text text)
+{
+    put_number(out, text.size);
+    buffer_append(out, text.bytes, text.size);
+}
+
+static void begin(struct buffer *delta, char letter, const struct field *field)
+{
+    buffer_put(delta, letter);
+    put_text(delta, (struct text){field->name, strlen(field->name)});
+}
+
+void delta_set(struct buffer *delta, const struct field *field, struct text text)
+{
+    begin(delta, 'S', field);
+    put_text(delta, text);
+}
+
+void delta_empty(struct buffer *delta, const struct field *field)
+{
+    begin(delta, 'E', field);
+}
+
+void delta_absent(struct buffer *delta, const struct field *field)
+{
+    begin(delta, 'X', field);
+}
+
+void delta_append(struct buffer *delta, const struct field *field, const struct written *pieces, size_t count)
+{
+    begin(delta, 'A', field);
+    put_number(delta, count);
+    for (size_t i = 0; i < count; i++) {
+        if (field_has_keys(field))
+            put_text(delta, pieces[i].key);
+        put_text(delta, pieces[i].text);
+    }
+}
+
+void delta_replace(struct buffer *delta, const struct field *field, size_t position, struct text text)
+{
+    begin(delta, 'P', field);
+    put_number(delta, position);
+    put_text(delta, text);
+}
+
+void delta_remove(struct buffer *delta, const struct field *field, size_t position)
+{
+    begin(delta, 'R', field);
+    put_number(delta, position);
+}
+
+/* ---- read -------------------------------------------------------------------------------------------------------- */
+
+struct cursor {
+    const char *at, *end;
+    bool torn;
+};
+
+static uint64_t take_number(struct cursor *in)
+{
+    uint64_t number = 0;
+    for (unsigned shift = 0; shift < 64 && in->at < in->end; shift += 7) {
+        unsigned char byte = (unsigned char)*in->at++;
+        number |= (uint64_t)(byte & 0x7F) << shift;
+        if (!(byte & 0x80))
+            return number;
+    }
+    in->torn = true;
+    return 0;
+}
+
+static struct text take_text(struct cursor *in)
+{
+    uint64_t size = take_number(in);
+    if (size > (uint64_t)(in->end - in->at))
+        in->torn = true;
+    if (in->torn)
+        return (struct text){"", 0};
+    struct text text = {in->at, (size_t)size};
+    in->at += size;
+    return text;
+}
+
+static void apply_appended(struct slot *slot, const struct field *field, struct cursor *in)
+{
+    slot_open(slot);
+    for (uint64_t count = take_number(in); count && !in->torn; count--) {
+        struct text key = field_has_keys(field) ? take_text(in) : (struct text){0}, text = take_text(in);
+        if (!in->torn)
+            slot_append(slot, key, text);
+    }
+}
+
+/* False where it makes no sense for the field. */
+static bool apply_one(struct slot *slot, const struct field *field, char letter, struct cursor *in)
+{
+    struct text text;
+    uint64_t position;
+    switch (letter) {
+    case 'S':
+        text = take_text(in);
+        if (!in->torn)
+            slot_set(slot, text);
+        return !field_in_pieces(field);
+    case 'A':
+        apply_appended(slot, field, in);
+        return field_in_pieces(field);
+    case 'P':
+        position = take_number(in);
+        text = take_text(in);
+        if (position >= slot->count)
+            return false;
+        slot_replace(slot, (size_t)position, text);
+        return true;
+    case 'R':
+        position = take_number(in);
+        if (position >= slot->count)
+            return false;
+        slot_remove(slot, (size_t)position);
+        return true;
+    case 'E':
+        slot_clear(slot);
+        slot_open(slot);
+        return field_in_pieces(field);
+    case 'X':
+        slot_clear(slot);
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool unreadable(const struct state *state, struct text name, struct status *st)
+{
+    return fail(st, DATA_LOSS, "a change of the field '%.*s' of '%s' cannot be read", (int)name.size, name.bytes,
+                state->graph->name);
+}
+
+bool state_apply(struct state *state, const void *delta, size_t size, struct status *st)
+{
+    struct cursor in = {.at = delta, .end = (const char *)delta + size};
+    while (in.at < in.end) {
+        char letter = *in.at++, field_name[GRAPH_NAME_MAX + 1];
+        struct text name = take_text(&in);
+        if (in.torn || name.size > GRAPH_NAME_MAX)
+            return unreadable(state, name, st);
+        memcpy(field_name, name.bytes, name.size);
+        field_name[name.size] = '\0';
+        const struct field *field = graph_field(state->graph, field_name);
+        if (!field || !apply_one(&state->slots[field->index], field, letter, &in) || in.torn)
+            return unreadable(state, name, st);
+    }
+    return true;
+}

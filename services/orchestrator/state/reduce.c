@@ -1,0 +1,192 @@
+/* Writes of a step become changes of the state: first what could be wrong is looked for, then nothing can fail. */
+#include "state_priv.h"
+
+#include "base/json_number.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NUMBER_MAX 64
+
+/* ---- before ------------------------------------------------------------------------------------------------------ */
+
+static bool is_plain(const struct field_write *write)
+{
+    return write->op != WRITE_REDUCE || write->field->reducer == REDUCE_REPLACE;
+}
+
+static double number_of(const struct slot *slot)
+{
+    char digits[NUMBER_MAX] = "0";
+    if (slot->whole && slot->whole->size < sizeof digits) {
+        memcpy(digits, piece_text(slot->whole).bytes, slot->whole->size);
+        digits[slot->whole->size] = '\0';
+    }
+    return strtod(digits, NULL);
+}
+
+/* For each field: who has written it plainly, and what its sum would be. */
+struct outlook {
+    const char *writer;
+    double sum;
+    bool seen;
+};
+
+static bool look_at(const struct state *state, const char *node, const struct field_write *write,
+                    struct outlook *outlook, struct status *st)
+{
+    if (is_plain(write)) {
+        if (outlook->writer)
+            return fail(st, ABORTED,
+                        "nodes '%s' and '%s' both wrote '%s' in one step; give the field a reducer, or let one of them "
+                        "write elsewhere",
+                        outlook->writer, node, write->field->name);
+        outlook->writer = node;
+    }
+    if (write->field->reducer != REDUCE_SUM)
+        return true;
+    if (!outlook->seen)
+        outlook->sum = number_of(&state->slots[write->field->index]);
+    outlook->seen = true;
+    outlook->sum = write->op == WRITE_REDUCE ? outlook->sum + write->number : write->number;
+    return isfinite(outlook->sum) ||
+           fail(st, ABORTED, "node '%s': the sum in '%s' is too large for a number", node, write->field->name);
+}
+
+static bool look_ahead(const struct state *state, const struct write *writes, size_t count, struct status *st)
+{
+    struct outlook *outlooks = calloc(state->graph->field_count + 1, sizeof *outlooks);
+    bool good = outlooks || fail(st, RESOURCE_EXHAUSTED, "no memory to reduce a step");
+    for (size_t i = 0; good && i < count; i++)
+        for (size_t k = 0; good && k < writes[i].count; k++) {
+            const struct field_write *write = &writes[i].fields[k];
+            good = look_at(state, writes[i].node, write, &outlooks[write->field->index], st);
+        }
+    free(outlooks);
+    return good;
+}
+
+/* ---- pieces ------------------------------------------------------------------------------------------------------ */
+
+static void append(struct slot *slot, const struct field *field, const struct written *pieces, size_t count,
+                   struct buffer *delta)
+{
+    if (!count)
+        return;
+    for (size_t i = 0; i < count; i++)
+        slot_append(slot, pieces[i].key, pieces[i].text);
+    delta_append(delta, field, pieces, count);
+}
+
+/* Messages and members by their key: one that is there is replaced or taken away where it stands, others come last. */
+static void put(struct slot *slot, const struct field *field, const struct written *piece, struct buffer *delta)
+{
+    size_t position = slot_find(slot, piece->key);
+    if (position == SIZE_MAX) {
+        if (!piece->removed)
+            append(slot, field, piece, 1, delta);
+        return;
+    }
+    if (piece->removed) {
+        slot_remove(slot, position);
+        delta_remove(delta, field, position);
+    } else {
+        slot_replace(slot, position, piece->text);
+        delta_replace(delta, field, position, piece->text);
+    }
+}
+
+static void begin_anew(struct slot *slot, const struct field *field, struct buffer *delta)
+{
+    slot_clear(slot);
+    slot_open(slot);
+    delta_empty(delta, field);
+}
+
+static void reduce_pieces(struct slot *slot, const struct field_write *write, struct buffer *delta)
+{
+    const struct field *field = write->field;
+    if (is_plain(write) || !slot->present)
+        begin_anew(slot, field, delta);
+    if (!field_has_keys(field)) {
+        append(slot, field, write->pieces, write->count, delta);
+        return;
+    }
+    for (size_t i = 0; i < write->count; i++)
+        put(slot, field, &write->pieces[i], delta);
+}
+
+/* ---- wholes ------------------------------------------------------------------------------------------------------ */
+
+static void set(struct slot *slot, const struct field *field, struct text text, struct buffer *delta)
+{
+    slot_set(slot, text);
+    delta_set(delta, field, text);
+}
+
+static void set_number(struct slot *slot, const struct field *field, double number, struct buffer *delta)
+{
+    char digits[JSON_NUMBER_SIZE];
+    size_t size = json_format_double(number, digits);
+    set(slot, field, (struct text){digits, size}, delta);
+}
+
+static void reduce_whole(struct slot *slot, const struct field_write *write, struct buffer *delta)
+{
+    const struct field *field = write->field;
+    bool reduced = write->op == WRITE_REDUCE && slot->present;
+    if (reduced && field->reducer == REDUCE_SUM)
+        set_number(slot, field, number_of(slot) + write->number, delta);
+    else if (!reduced || field->reducer != REDUCE_MAX || write->number > number_of(slot))
+        set(slot, field, write->text, delta);
+}
+
+/* ---- a step ------------------------------------------------------------------------------------------------------ */
+
+static void clear(struct slot *slot, const struct field *field, struct buffer *delta)
+{
+    struct arena arena;
+    struct field_write initial;
+    arena_init(&arena, NULL, 0, STATE_INITIAL_MAX);
+    if (write_initial(field, &arena, &initial)) {
+        if (field_in_pieces(field))
+            reduce_pieces(slot, &initial, delta);
+        else
+            reduce_whole(slot, &initial, delta);
+    } else if (field_in_pieces(field)) {
+        begin_anew(slot, field, delta);
+    } else if (field->reducer == REDUCE_SUM) {
+        set(slot, field, (struct text){"0", 1}, delta);
+    } else {
+        slot_clear(slot);
+        delta_absent(delta, field);
+    }
+    arena_fini(&arena);
+}
+
+static void reduce(struct state *state, const struct field_write *write, struct buffer *delta)
+{
+    struct slot *slot = &state->slots[write->field->index];
+    if (write->op == WRITE_CLEAR)
+        clear(slot, write->field, delta);
+    else if (field_in_pieces(write->field))
+        reduce_pieces(slot, write, delta);
+    else
+        reduce_whole(slot, write, delta);
+}
+
+bool state_reduce(struct state *state, const struct write *writes, size_t count, struct buffer *delta,
+                  uint64_t *changed, struct status *st)
+{
+    if (!look_ahead(state, writes, count, st))
+        return false;
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < writes[i].count; k++) {
+            size_t before = delta->length, index = writes[i].fields[k].field->index;
+            reduce(state, &writes[i].fields[k], delta);
+            if (changed && delta->length != before)
+                changed[index / 64] |= UINT64_C(1) << (index % 64);
+        }
+    return true;
+}

@@ -1,0 +1,124 @@
+#include "state_priv.h"
+
+#include "base/log.h"
+
+#include <stdlib.h>
+
+/* ---- life -------------------------------------------------------------------------------------------------------- */
+
+static void begin(struct slot *slot, const struct field *field)
+{
+    struct arena arena;
+    struct field_write initial;
+    arena_init(&arena, NULL, 0, STATE_INITIAL_MAX);
+    bool given = write_initial(field, &arena, &initial);
+    if (field_in_pieces(field))
+        slot_open(slot);
+    if (given && field_in_pieces(field))
+        for (size_t i = 0; i < initial.count; i++)
+            slot_append(slot, initial.pieces[i].key, initial.pieces[i].text);
+    else if (given)
+        slot_set(slot, initial.text);
+    else if (field->reducer == REDUCE_SUM)
+        slot_set(slot, (struct text){"0", 1});
+    arena_fini(&arena);
+}
+
+struct state *state_create(const struct graph *graph)
+{
+    struct state *state = calloc(1, sizeof *state + graph->field_count * sizeof *state->slots);
+    if (!state)
+        fatal("orchestrator.memory", "no memory for a state of %zu fields", graph->field_count);
+    state->graph = graph;
+    for (size_t i = 0; i < graph->field_count; i++)
+        begin(&state->slots[i], &graph->fields[i]);
+    return state;
+}
+
+void state_destroy(struct state **state_pointer)
+{
+    struct state *state = *state_pointer;
+    if (!state)
+        return;
+    *state_pointer = NULL;
+    for (size_t i = 0; i < state->graph->field_count; i++)
+        slot_clear(&state->slots[i]);
+    free(state);
+}
+
+const struct graph *state_graph(const struct state *state)
+{
+    return state->graph;
+}
+
+/* ---- as one change ----------------------------------------------------------------------------------------------- */
+
+static void snapshot_pieces(const struct slot *slot, const struct field *field, struct buffer *out)
+{
+    struct written *pieces = calloc(slot->count + 1, sizeof *pieces);
+    if (!pieces)
+        fatal("orchestrator.memory", "no memory for a snapshot of %zu pieces", slot->count);
+    for (size_t i = 0; i < slot->count; i++)
+        pieces[i] = (struct written){.key = piece_key(slot->pieces[i]), .text = piece_text(slot->pieces[i])};
+    delta_empty(out, field);
+    delta_append(out, field, pieces, slot->count);
+    free(pieces);
+}
+
+void state_snapshot(const struct state *state, struct buffer *out)
+{
+    for (size_t i = 0; i < state->graph->field_count; i++) {
+        const struct field *field = &state->graph->fields[i];
+        const struct slot *slot = &state->slots[i];
+        if (!slot->present)
+            delta_absent(out, field);
+        else if (slot->whole)
+            delta_set(out, field, piece_text(slot->whole));
+        else
+            snapshot_pieces(slot, field, out);
+    }
+}
+
+/* ---- reading ----------------------------------------------------------------------------------------------------- */
+
+static void write_field(const struct state *state, const struct field *field, struct json_writer *out)
+{
+    const struct slot *slot = &state->slots[field->index];
+    if (!slot->present)
+        return;
+    json_write_key(out, field->name);
+    slot_write(slot, field, out->out);
+}
+
+void state_write(const struct state *state, const struct field *const *fields, size_t count, struct json_writer *out)
+{
+    json_write_object(out, NULL);
+    for (size_t i = 0; fields && i < count; i++)
+        write_field(state, fields[i], out);
+    for (size_t i = 0; !fields && i < state->graph->field_count; i++)
+        write_field(state, &state->graph->fields[i], out);
+    json_write_end(out);
+}
+
+bool state_value(const struct state *state, const struct field *field, struct buffer *out)
+{
+    const struct slot *slot = &state->slots[field->index];
+    if (slot->present)
+        slot_write(slot, field, out);
+    return slot->present;
+}
+
+size_t state_list_length(const struct state *state, const struct field *field)
+{
+    return state->slots[field->index].count;
+}
+
+bool state_list_item(const struct state *state, const struct field *field, size_t index, struct buffer *out)
+{
+    const struct slot *slot = &state->slots[field->index];
+    if (index >= slot->count)
+        return false;
+    struct text text = piece_text(slot->pieces[index]);
+    buffer_append(out, text.bytes, text.size);
+    return true;
+}

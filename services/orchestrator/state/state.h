@@ -1,0 +1,74 @@
+/* The state of a graph: a value for each declared field, and how writes change it.
+ *
+ *      a node's update --write_parse--> checked writes --state_reduce--> the state, changed, and a delta: what changed
+ *                                                                        |
+ *      the log keeps deltas, and now and then a snapshot  <--------------'
+ *      state_apply(delta) on the state before gives the state after: no reducer runs again
+ *
+ * What a step costs depends on what it writes, never on how much the state holds: lists grow in place, a delta of an
+ * append has only the new items. A value is JSON text that was checked once. A state belongs to one loop. */
+#ifndef RENGA_ORCHESTRATOR_STATE_H
+#define RENGA_ORCHESTRATOR_STATE_H
+
+#include "graph/graph.h"
+
+#include "base/arena.h"
+#include "base/buffer.h"
+#include "base/json_writer.h"
+
+struct state;
+
+/* Every field as the document begins it. */
+struct state *state_create(const struct graph *graph);
+void state_destroy(struct state **state);
+const struct graph *state_graph(const struct state *state);
+
+/* ---- writing ----------------------------------------------------------------------------------------------------- */
+
+/* What one node, or a person, wants written: in the order of the fields' writes. In an arena. */
+struct write {
+    const char *node;
+    struct field_write *fields;
+    size_t count;
+};
+
+/* Of update_json (an object; "" is "{}"), with the fields that pass their reducer and those that are set back.
+ * INVALID_ARGUMENT names node, field and value: an unknown field (with the nearest name), a wrong type, a string that
+ * is none of the field's values, a field that is both cleared and written; not JSON, not UTF-8, too deep. */
+struct write_source {
+    const char *node;
+    const char *update_json;
+    size_t update_size;
+    char *const *overwrite_fields, *const *clear_fields;
+    size_t overwrite_count, clear_count;
+    uint64_t seed; /* of the ids that messages without one get, so that a log can be read again; 0: drawn */
+};
+bool write_parse(const struct graph *graph, const struct write_source *source, struct arena *arena, struct write *write,
+                 struct status *st);
+
+/* The number of the field that a write of it changes; `index` below its count. */
+size_t write_field_index(const struct write *write, size_t index);
+
+/* Reduces the writes in their order. Two plain writes (REPLACE, or overwriting) to one field are ABORTED, naming the
+ * field and both nodes; then the state is as it was. `delta` gets what changed, encoded. `changed` (a bit a field, may
+ * be NULL) too. */
+bool state_reduce(struct state *state, const struct write *writes, size_t count, struct buffer *delta,
+                  uint64_t *changed, struct status *st);
+
+/* The same change once more, from its encoding. DATA_LOSS where it cannot be read. */
+bool state_apply(struct state *state, const void *delta, size_t size, struct status *st);
+
+/* The whole as one delta, to be applied to a new state. */
+void state_snapshot(const struct state *state, struct buffer *out);
+
+/* ---- reading ----------------------------------------------------------------------------------------------------- */
+
+/* An object with these fields, those that are there; NULL: all. Gives its bytes, so that limits can be checked. */
+void state_write(const struct state *state, const struct field *const *fields, size_t count, struct json_writer *out);
+
+/* One field's JSON, appended; false where it is not there. Items of a list one by one. */
+bool state_value(const struct state *state, const struct field *field, struct buffer *out);
+size_t state_list_length(const struct state *state, const struct field *field);
+bool state_list_item(const struct state *state, const struct field *field, size_t index, struct buffer *out);
+
+#endif

@@ -1,0 +1,96 @@
+/* What a loop has at hand before it commits: operations in the batch's own arena. */
+#include "store/store_priv.h"
+
+#include <stdio.h>
+
+#define ARENA_MAX                                                                                                      \
+    ((size_t)STORE_BATCH_MAX * 2) /* bytes; many small operations cost more than their keys and values                 \
+                                   */
+
+#define KEY_SHOWN 24 /* bytes of a key in an error */
+
+void store_batch_init(struct store_batch *batch, struct loop *loop, void (*committed)(struct store_batch *batch))
+{
+    *batch = (struct store_batch){.loop = loop, .committed = committed};
+    arena_init(&batch->arena, NULL, 0, ARENA_MAX);
+}
+
+void store_batch_fini(struct store_batch *batch)
+{
+    arena_fini(&batch->arena);
+    batch->first = batch->last = NULL;
+}
+
+static bool sizes_fit(struct store_batch *batch, enum store_verb verb, size_t key, size_t value)
+{
+    bool range = verb == STORE_DELETE_RANGE;
+    size_t key_max = range ? STORE_BOUND_MAX : STORE_KEY_MAX, value_max = range ? STORE_BOUND_MAX : STORE_VALUE_MAX;
+    if (key > key_max)
+        return fail(&batch->status, RESOURCE_EXHAUSTED, "a key of %zu bytes; the most is %zu", key, key_max);
+    if (value > value_max)
+        return fail(&batch->status, RESOURCE_EXHAUSTED, "a value of %zu bytes; the most is %zu", value, value_max);
+    if (batch->bytes + key + value > STORE_BATCH_MAX)
+        return fail(&batch->status, RESOURCE_EXHAUSTED, "a batch of more than %u bytes", STORE_BATCH_MAX);
+    return true;
+}
+
+static struct store_bytes copy(struct arena *arena, struct store_bytes bytes)
+{
+    return (struct store_bytes){arena_copy(arena, bytes.bytes, bytes.size), bytes.size};
+}
+
+static void add(struct store_batch *batch, enum store_verb verb, struct store_bytes key, struct store_bytes value)
+{
+    if (batch->status.code != OK || !sizes_fit(batch, verb, key.size, value.size))
+        return;
+    struct store_operation *operation = arena_alloc(&batch->arena, sizeof *operation);
+    if (operation != NULL) {
+        bool absent = verb == STORE_EXPECT && value.bytes == NULL;
+        *operation = (struct store_operation){.verb = verb, .key = copy(&batch->arena, key)};
+        if (!absent)
+            operation->value = copy(&batch->arena, value);
+    }
+    if (batch->arena.exhausted) {
+        fail(&batch->status, RESOURCE_EXHAUSTED, "no memory for a batch of %zu bytes", batch->bytes);
+        return;
+    }
+    batch->bytes += key.size + value.size;
+    if (batch->last != NULL)
+        batch->last->next = operation;
+    else
+        batch->first = operation;
+    batch->last = operation;
+}
+
+void store_put(struct store_batch *batch, struct store_bytes key, struct store_bytes value)
+{
+    add(batch, STORE_PUT, key, value);
+}
+
+void store_delete(struct store_batch *batch, struct store_bytes key)
+{
+    add(batch, STORE_DELETE, key, (struct store_bytes){NULL, 0});
+}
+
+void store_delete_range(struct store_batch *batch, struct store_bytes from, struct store_bytes to)
+{
+    add(batch, STORE_DELETE_RANGE, from, to);
+}
+
+void store_expect(struct store_batch *batch, struct store_bytes key, struct store_bytes value)
+{
+    add(batch, STORE_EXPECT, key, value);
+}
+
+void store_batch_abort(struct store_batch *batch, struct store_bytes key)
+{
+    char shown[KEY_SHOWN + 1];
+    size_t length = key.size < KEY_SHOWN ? key.size : KEY_SHOWN;
+    for (size_t i = 0; i < length; i++) {
+        char byte = ((const char *)key.bytes)[i];
+        shown[i] = byte >= ' ' && byte <= '~' ? byte : '.';
+    }
+    shown[length] = '\0';
+    fail(&batch->status, ABORTED, "key '%s%s' has another value than the batch expects", shown,
+         key.size > length ? "…" : "");
+}

@@ -1,0 +1,251 @@
+/* "sqlite:FILE". One connection writes, in the writer's thread; each reader has one of its own, so that a scan sees
+ * the rows as they were when it began, whatever is committed meanwhile (WAL). */
+#include "store/sqlite_checkpoint.h"
+#include "store/sqlite_file.h"
+#include "store/store_priv.h"
+
+#include <sqlite3.h>
+#include <stdlib.h>
+
+#define WRITER_CACHE_KIB                                                                                               \
+    (32 << 10) /* pages that change: mostly the ends of threads that run; more than this goes to the log early */
+#define READER_CACHE_KIB (4 << 10) /* forgotten with each commit: the system's cache does the work */
+
+/* PUT replaces in one descent of the tree, as there is no other index and no trigger. */
+enum writing { PUT, DELETE, DELETE_RANGE, FIND, BEGIN, COMMIT, WRITINGS };
+static const char *const writing_sql[WRITINGS] = {
+    [PUT] = "REPLACE INTO kv (key, value) VALUES (?1, ?2)",
+    [DELETE] = "DELETE FROM kv WHERE key = ?1",
+    [DELETE_RANGE] = "DELETE FROM kv WHERE key >= ?1 AND key < ?2",
+    [FIND] = "SELECT value FROM kv WHERE key = ?1",
+    [BEGIN] = "BEGIN IMMEDIATE",
+    [COMMIT] = "COMMIT",
+};
+
+enum reading { FORWARDS, BACKWARDS, READINGS };
+static const char *const reading_sql[READINGS] = {
+    [FORWARDS] = "SELECT key, value FROM kv WHERE key >= ?1 AND key < ?2 ORDER BY key",
+    [BACKWARDS] = "SELECT key, value FROM kv WHERE key >= ?1 AND key < ?2 ORDER BY key DESC",
+};
+
+struct reader {
+    sqlite3 *connection;
+    sqlite3_stmt *statements[READINGS];
+};
+
+struct engine {
+    struct sqlite_file file;
+    sqlite3 *writer;
+    sqlite3_stmt *statements[WRITINGS];
+    int log_pages; /* after the last commit */
+    struct reader readers[STORE_READERS];
+    struct checkpoint *checkpoint;
+};
+
+/* ---- open and close ---------------------------------------------------------------------------------------------- */
+
+static bool prepare(sqlite3 *connection, const char *const *sql, sqlite3_stmt **statements, int count,
+                    struct status *st)
+{
+    for (int i = 0; i < count; i++)
+        if (sqlite3_prepare_v3(connection, sql[i], -1, SQLITE_PREPARE_PERSISTENT, &statements[i], NULL) != SQLITE_OK)
+            return sqlite_failed(connection, st);
+    return true;
+}
+
+static int log_grew(void *data, sqlite3 *connection, const char *name, int pages)
+{
+    ((struct engine *)data)->log_pages = pages;
+    return SQLITE_OK;
+}
+
+static bool open_writer(struct engine *engine, struct status *st)
+{
+    if (!sqlite_file_connect(&engine->file, &engine->writer, WRITER_CACHE_KIB, st) ||
+        !sqlite_file_prepare(&engine->file, engine->writer, st))
+        return false;
+    sqlite3_wal_hook(engine->writer, log_grew, engine);
+    return prepare(engine->writer, writing_sql, engine->statements, WRITINGS, st);
+}
+
+static bool open_readers(struct engine *engine, struct status *st)
+{
+    for (int i = 0; i < STORE_READERS; i++) {
+        struct reader *reader = &engine->readers[i];
+        if (!sqlite_file_connect(&engine->file, &reader->connection, READER_CACHE_KIB, st) ||
+            !prepare(reader->connection, reading_sql, reader->statements, READINGS, st))
+            return false;
+    }
+    return true;
+}
+
+static void finalize(sqlite3_stmt **statements, int count)
+{
+    for (int i = 0; i < count; i++)
+        sqlite3_finalize(statements[i]);
+}
+
+/* The last connection to go puts the log into the file and takes it away. */
+static void sqlite_close(void *data)
+{
+    struct engine *engine = data;
+    checkpoint_destroy(&engine->checkpoint);
+    for (int i = 0; i < STORE_READERS; i++) {
+        finalize(engine->readers[i].statements, READINGS);
+        sqlite3_close_v2(engine->readers[i].connection);
+    }
+    finalize(engine->statements, WRITINGS);
+    sqlite3_close_v2(engine->writer);
+    sqlite_file_close(&engine->file);
+    free(engine);
+}
+
+static void *sqlite_open(const char *place, struct status *st)
+{
+    struct engine *engine = calloc(1, sizeof *engine);
+    if (engine == NULL) {
+        fail(st, RESOURCE_EXHAUSTED, "no memory to open a store");
+        return NULL;
+    }
+    if (sqlite_file_open(&engine->file, place, st) && open_writer(engine, st) && open_readers(engine, st))
+        engine->checkpoint = checkpoint_create(&engine->file, st);
+    if (engine->checkpoint != NULL)
+        return engine;
+    sqlite_close(engine);
+    return NULL;
+}
+
+/* ---- writing ----------------------------------------------------------------------------------------------------- */
+
+static void bind(sqlite3_stmt *statement, int parameter, struct store_bytes bytes)
+{
+    sqlite3_bind_blob(statement, parameter, bytes.size > 0 ? bytes.bytes : "", (int)bytes.size, SQLITE_STATIC);
+}
+
+/* `to` of no bytes is bound as what is greater than every key. */
+static void bind_range(sqlite3_stmt *statement, struct store_bytes from, struct store_bytes to)
+{
+    static const unsigned char beyond[STORE_BOUND_MAX] = {[0 ... STORE_BOUND_MAX - 1] = 0xff};
+    bind(statement, 1, from);
+    bind(statement, 2, to.size > 0 ? to : (struct store_bytes){beyond, sizeof beyond});
+}
+
+static bool step(struct engine *engine, enum writing which, struct status *st)
+{
+    bool done = sqlite3_step(engine->statements[which]) == SQLITE_DONE || sqlite_failed(engine->writer, st);
+    sqlite3_reset(engine->statements[which]);
+    return done;
+}
+
+static bool write_operation(struct engine *engine, const struct store_operation *operation, struct status *st)
+{
+    switch (operation->verb) {
+    case STORE_PUT:
+        bind(engine->statements[PUT], 1, operation->key);
+        bind(engine->statements[PUT], 2, operation->value);
+        return step(engine, PUT, st);
+    case STORE_DELETE:
+        bind(engine->statements[DELETE], 1, operation->key);
+        return step(engine, DELETE, st);
+    case STORE_DELETE_RANGE:
+        bind_range(engine->statements[DELETE_RANGE], operation->key, operation->value);
+        return step(engine, DELETE_RANGE, st);
+    case STORE_EXPECT:
+        break;
+    }
+    return true;
+}
+
+static bool row_is(sqlite3_stmt *statement, struct store_bytes expected)
+{
+    if (expected.bytes == NULL)
+        return false;
+    struct store_bytes there = {sqlite3_column_blob(statement, 0), (size_t)sqlite3_column_bytes(statement, 0)};
+    return store_bytes_compare(there, expected) == 0;
+}
+
+/* False where it could not be found out. */
+static bool check(struct engine *engine, const struct store_operation *expectation, bool *holds, struct status *st)
+{
+    sqlite3_stmt *statement = engine->statements[FIND];
+    bind(statement, 1, expectation->key);
+    int result = sqlite3_step(statement);
+    *holds = result == SQLITE_ROW ? row_is(statement, expectation->value) : expectation->value.bytes == NULL;
+    bool known = result == SQLITE_ROW || result == SQLITE_DONE || sqlite_failed(engine->writer, st);
+    sqlite3_reset(statement);
+    return known;
+}
+
+/* What is expected is looked for in the transaction, so after the batches that stand before this one in it. */
+static bool write_batch(struct engine *engine, struct store_batch *batch, struct status *st)
+{
+    for (const struct store_operation *operation = batch->first; operation != NULL; operation = operation->next) {
+        bool holds = true;
+        if (operation->verb == STORE_EXPECT && !check(engine, operation, &holds, st))
+            return false;
+        if (!holds) {
+            store_batch_abort(batch, operation->key);
+            return true;
+        }
+    }
+    for (const struct store_operation *operation = batch->first; operation != NULL; operation = operation->next)
+        if (!write_operation(engine, operation, st))
+            return false;
+    return true;
+}
+
+static bool write_batches(struct engine *engine, struct store_batch *batches, struct status *st)
+{
+    if (!step(engine, BEGIN, st))
+        return false;
+    for (struct store_batch *batch = batches; batch != NULL; batch = batch->next)
+        if (!write_batch(engine, batch, st))
+            return false;
+    return step(engine, COMMIT, st);
+}
+
+static bool sqlite_write(void *data, struct store_batch *batches, struct status *st)
+{
+    struct engine *engine = data;
+    bool written = write_batches(engine, batches, st);
+    if (!written && !sqlite3_get_autocommit(engine->writer))
+        sqlite3_exec(engine->writer, "ROLLBACK", NULL, NULL, NULL);
+    return written;
+}
+
+static void sqlite_tend(void *data)
+{
+    struct engine *engine = data;
+    checkpoint_tend(engine->checkpoint, engine->writer, engine->log_pages);
+}
+
+/* ---- reading ----------------------------------------------------------------------------------------------------- */
+
+static struct store_bytes column(sqlite3_stmt *statement, int number)
+{
+    const void *bytes = sqlite3_column_blob(statement, number);
+    return (struct store_bytes){bytes, (size_t)sqlite3_column_bytes(statement, number)};
+}
+
+static void sqlite_scan(void *data, unsigned number, struct store_scan *scan)
+{
+    struct reader *reader = &((struct engine *)data)->readers[number];
+    sqlite3_stmt *statement = reader->statements[scan->backwards ? BACKWARDS : FORWARDS];
+    bind_range(statement, scan->from, scan->to);
+    int result;
+    while ((result = sqlite3_step(statement)) == SQLITE_ROW)
+        if (!store_scan_add(scan, column(statement, 0), column(statement, 1)))
+            break;
+    if (result != SQLITE_ROW && result != SQLITE_DONE)
+        sqlite_failed(reader->connection, &scan->status);
+    sqlite3_reset(statement);
+}
+
+const struct store_kind store_sqlite = {
+    .scheme = "sqlite:",
+    .open = sqlite_open,
+    .close = sqlite_close,
+    .write = sqlite_write,
+    .tend = sqlite_tend,
+    .scan = sqlite_scan,
+};

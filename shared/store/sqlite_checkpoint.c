@@ -1,0 +1,123 @@
+/* A log grows until everything in it is in the file at a moment when nobody writes; only then it begins anew. So:
+ *
+ *      the log is long ---> a thread of its own copies it in two rounds, so that little is left; commits go on
+ *                      ---> the writer copies that little between two transactions and begins the log anew
+ *
+ * A log that begins anew is written over, and its fsyncs are cheaper than those of one that grows. */
+#include "store/sqlite_checkpoint.h"
+
+#include "base/log.h"
+
+#include <pthread.h>
+#include <sqlite3.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#define LOG_LONG     16384  /* pages of 2 KiB: the thread begins */
+#define LOG_TOO_LONG 131072 /* pages: the thread does not keep up, the writer does it all itself */
+#define ROUNDS       2      /* the second has what came during the first */
+#define CACHE_KIB    64     /* copying uses none */
+
+struct checkpoint {
+    struct sqlite3 *connection;
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t asked;
+    bool running, wanted, closing;
+    atomic_bool copied; /* the writer's turn */
+};
+
+static bool copy(struct sqlite3 *connection, int mode)
+{
+    int result = sqlite3_wal_checkpoint_v2(connection, NULL, mode, NULL, NULL);
+    if (result == SQLITE_OK || result == SQLITE_BUSY) /* busy: a long scan; another time */
+        return true;
+    log_warn("store.checkpoint", "the log stays long: %s (SQLite %d)", sqlite3_errmsg(connection),
+             sqlite3_extended_errcode(connection));
+    return false;
+}
+
+static void copy_most(struct checkpoint *checkpoint)
+{
+    for (int round = 0; round < ROUNDS; round++)
+        if (!copy(checkpoint->connection, SQLITE_CHECKPOINT_PASSIVE))
+            return;
+    atomic_store(&checkpoint->copied, true);
+}
+
+static bool wait_for_work(struct checkpoint *checkpoint)
+{
+    pthread_mutex_lock(&checkpoint->lock);
+    while (!checkpoint->wanted && !checkpoint->closing)
+        pthread_cond_wait(&checkpoint->asked, &checkpoint->lock);
+    bool closing = checkpoint->closing;
+    pthread_mutex_unlock(&checkpoint->lock);
+    return !closing;
+}
+
+static void *run(void *data)
+{
+    struct checkpoint *checkpoint = data;
+    while (wait_for_work(checkpoint)) {
+        copy_most(checkpoint);
+        pthread_mutex_lock(&checkpoint->lock);
+        checkpoint->wanted = false;
+        pthread_mutex_unlock(&checkpoint->lock);
+    }
+    return NULL;
+}
+
+void checkpoint_tend(struct checkpoint *checkpoint, struct sqlite3 *writer, int log_pages)
+{
+    if (atomic_exchange(&checkpoint->copied, false) || log_pages > LOG_TOO_LONG) {
+        copy(writer, SQLITE_CHECKPOINT_RESTART);
+        return;
+    }
+    if (log_pages < LOG_LONG)
+        return;
+    pthread_mutex_lock(&checkpoint->lock);
+    checkpoint->wanted = true;
+    pthread_cond_signal(&checkpoint->asked);
+    pthread_mutex_unlock(&checkpoint->lock);
+}
+
+struct checkpoint *checkpoint_create(const struct sqlite_file *file, struct status *st)
+{
+    struct checkpoint *checkpoint = calloc(1, sizeof *checkpoint);
+    if (checkpoint == NULL) {
+        fail(st, RESOURCE_EXHAUSTED, "no memory to open a store");
+        return NULL;
+    }
+    pthread_mutex_init(&checkpoint->lock, NULL);
+    pthread_cond_init(&checkpoint->asked, NULL);
+    int error = 0;
+    bool connected = sqlite_file_connect(file, &checkpoint->connection, CACHE_KIB, st);
+    if (connected)
+        error = pthread_create(&checkpoint->thread, NULL, run, checkpoint);
+    checkpoint->running = connected && error == 0;
+    if (error != 0)
+        fail(st, RESOURCE_EXHAUSTED, "no thread for the store's checkpoints: errno %d", error);
+    if (!checkpoint->running)
+        checkpoint_destroy(&checkpoint);
+    else
+        pthread_setname_np(checkpoint->thread, "store copies");
+    return checkpoint;
+}
+
+void checkpoint_destroy(struct checkpoint **checkpoint_pointer)
+{
+    struct checkpoint *checkpoint = *checkpoint_pointer;
+    if (checkpoint == NULL)
+        return;
+    *checkpoint_pointer = NULL;
+    pthread_mutex_lock(&checkpoint->lock);
+    checkpoint->closing = true;
+    pthread_cond_signal(&checkpoint->asked);
+    pthread_mutex_unlock(&checkpoint->lock);
+    if (checkpoint->running)
+        pthread_join(checkpoint->thread, NULL);
+    sqlite3_close_v2(checkpoint->connection);
+    pthread_mutex_destroy(&checkpoint->lock);
+    pthread_cond_destroy(&checkpoint->asked);
+    free(checkpoint);
+}

@@ -1,0 +1,176 @@
+/* The process's hold on the file is a lock on FILE.lock beside it: SQLite's own locks let many processes in, and those
+ * on the file itself would be dropped with any descriptor of it that this process closes (POSIX). */
+#include "store/sqlite_file.h"
+
+#include "store/sqlite_log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#define APPLICATION  0x52656e67  /* "Reng", in the file's header */
+#define VERSION      1           /* of the tables */
+#define PAGE_BYTES   2048        /* a commit writes whole pages: 1, 4 and 8 KiB were slower (tests/bench/README.md) */
+#define BUSY_MS      1000        /* patience with a person's own connection that writes */
+#define WAL_KEPT_MAX "268435456" /* bytes; a log that grew beyond is cut back when it begins anew */
+
+#define STRING(number)  STRING_(number)
+#define STRING_(number) #number
+
+#define CONNECT_FLAGS (SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW)
+
+/* A page that lost its way is found when it is read, not when it has done harm. */
+#define CONNECTION_PRAGMAS                                                                                             \
+    "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = " WAL_KEPT_MAX ";"          \
+    "PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON;"
+
+/* The size of pages is settled before the first of them, so before WAL. */
+#define FORM_PRAGMAS "PRAGMA page_size = " STRING(PAGE_BYTES) "; PRAGMA journal_mode = WAL;"
+#define TABLES                                                                                                         \
+    "BEGIN IMMEDIATE;"                                                                                                 \
+    "CREATE TABLE kv (key BLOB PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;"                                       \
+    "PRAGMA application_id = " STRING(APPLICATION) "; PRAGMA user_version = " STRING(VERSION) "; COMMIT;"
+
+/* ---- errors ------------------------------------------------------------------------------------------------------ */
+
+/* SQLITE_ERROR is a statement that does not fit the tables: these are not ours any more. */
+static enum status_code code_of(int error)
+{
+    switch (error & 0xff) {
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+    case SQLITE_ERROR:
+        return DATA_LOSS;
+    default:
+        return UNAVAILABLE;
+    }
+}
+
+bool sqlite_failed(struct sqlite3 *connection, struct status *st)
+{
+    int error = sqlite3_extended_errcode(connection);
+    const char *file = sqlite3_db_filename(connection, "main");
+    return fail(st, code_of(error), "%s: %s (SQLite %d)", file != NULL ? file : "the store", sqlite3_errmsg(connection),
+                error);
+}
+
+bool sqlite_run(struct sqlite3 *connection, const char *sql, struct status *st)
+{
+    return sqlite3_exec(connection, sql, NULL, NULL, NULL) == SQLITE_OK || sqlite_failed(connection, st);
+}
+
+/* ---- the file ---------------------------------------------------------------------------------------------------- */
+
+/* Only ever a new file, see above. */
+static bool make_private(const char *path, struct status *st)
+{
+    int fd = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0 || errno == EEXIST || fail(st, UNAVAILABLE, "%s cannot be made: %s", path, strerror(errno));
+}
+
+static bool take_lock(struct sqlite_file *file, const char *lock_path, struct status *st)
+{
+    char holder[16] = "?";
+    file->lock_fd = open(lock_path, O_CREAT | O_RDWR | O_CLOEXEC, 0600);
+    if (file->lock_fd < 0)
+        return fail(st, UNAVAILABLE, "%s cannot be opened: %s", lock_path, strerror(errno));
+    if (flock(file->lock_fd, LOCK_EX | LOCK_NB) != 0) {
+        ssize_t length = pread(file->lock_fd, holder, sizeof holder - 1, 0);
+        holder[length > 0 ? length : 0] = '\0';
+        return fail(st, UNAVAILABLE, "%s is in use by process %s; end that one, or give another file", file->path,
+                    holder);
+    }
+    int length = snprintf(holder, sizeof holder, "%d", (int)getpid());
+    if (ftruncate(file->lock_fd, 0) != 0 || pwrite(file->lock_fd, holder, (size_t)length, 0) != length)
+        return true; /* only the name in the other's error */
+    return true;
+}
+
+static bool lock(struct sqlite_file *file, struct status *st)
+{
+    char *lock_path;
+    if (asprintf(&lock_path, "%s.lock", file->path) < 0)
+        return fail(st, RESOURCE_EXHAUSTED, "no memory to open a store");
+    bool locked = take_lock(file, lock_path, st);
+    free(lock_path);
+    return locked;
+}
+
+bool sqlite_file_open(struct sqlite_file *file, const char *path, struct status *st)
+{
+    *file = (struct sqlite_file){.lock_fd = -1};
+    if (*path == '\0')
+        return fail(st, INVALID_ARGUMENT, "'sqlite:' names no file; give 'sqlite:FILE'");
+    if (!make_private(path, st))
+        return false;
+    file->path = realpath(path, NULL);
+    if (file->path == NULL)
+        return fail(st, UNAVAILABLE, "%s cannot be opened: %s", path, strerror(errno));
+    return lock(file, st);
+}
+
+/* The lock's file stays: taking it away could take it from one who has just opened it. */
+void sqlite_file_close(struct sqlite_file *file)
+{
+    if (file->lock_fd >= 0)
+        close(file->lock_fd);
+    free(file->path);
+    *file = (struct sqlite_file){.lock_fd = -1};
+}
+
+/* ---- connections ------------------------------------------------------------------------------------------------- */
+
+bool sqlite_file_connect(const struct sqlite_file *file, struct sqlite3 **connection, int cache_kib, struct status *st)
+{
+    const char *vfs = sqlite_log_vfs(st);
+    if (vfs == NULL)
+        return false;
+    if (sqlite3_open_v2(file->path, connection, CONNECT_FLAGS, vfs) != SQLITE_OK)
+        return sqlite_failed(*connection, st);
+    sqlite3_busy_timeout(*connection, BUSY_MS);
+    sqlite3_db_config(*connection, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    char cache[48];
+    snprintf(cache, sizeof cache, "PRAGMA cache_size = -%d", cache_kib);
+    return sqlite_run(*connection, CONNECTION_PRAGMAS, st) && sqlite_run(*connection, cache, st);
+}
+
+static bool read_number(struct sqlite3 *connection, const char *sql, int64_t *number, struct status *st)
+{
+    sqlite3_stmt *statement = NULL;
+    bool read =
+        sqlite3_prepare_v2(connection, sql, -1, &statement, NULL) == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW;
+    if (read)
+        *number = sqlite3_column_int64(statement, 0);
+    else
+        sqlite_failed(connection, st);
+    sqlite3_finalize(statement);
+    return read;
+}
+
+bool sqlite_file_prepare(const struct sqlite_file *file, struct sqlite3 *connection, struct status *st)
+{
+    int64_t application, version, tables;
+    if (!read_number(connection, "PRAGMA application_id", &application, st) ||
+        !read_number(connection, "PRAGMA user_version", &version, st) ||
+        !read_number(connection, "SELECT count(*) FROM sqlite_schema", &tables, st))
+        return false;
+    if (application == 0 && version == 0 && tables == 0)
+        return sqlite_run(connection, FORM_PRAGMAS, st) && sqlite_run(connection, TABLES, st);
+    if (application != APPLICATION)
+        return fail(st, FAILED_PRECONDITION, "%s is a database of something else; give another file", file->path);
+    if (version > VERSION)
+        return fail(st, FAILED_PRECONDITION,
+                    "%s has version %" PRId64
+                    " and this release knows up to %d; run the release that wrote it, or give "
+                    "another file",
+                    file->path, version, VERSION);
+    return sqlite_run(connection, FORM_PRAGMAS, st);
+}

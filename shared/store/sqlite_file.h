@@ -1,0 +1,27 @@
+/* A store's SQLite file: whose it is, what form it has, connections to it. */
+#ifndef RENGA_STORE_SQLITE_FILE_H
+#define RENGA_STORE_SQLITE_FILE_H
+
+#include "base/status.h"
+
+struct sqlite3;
+
+struct sqlite_file {
+    char *path;  /* without symbolic links */
+    int lock_fd; /* FILE.lock; -1: not locked */
+};
+
+/* Makes the file where it is not there, and takes it for this process. */
+bool sqlite_file_open(struct sqlite_file *file, const char *path, struct status *st);
+void sqlite_file_close(struct sqlite_file *file);
+
+/* A connection for one thread at a time. Its own checkpoints are off. */
+bool sqlite_file_connect(const struct sqlite_file *file, struct sqlite3 **connection, int cache_kib, struct status *st);
+/* Makes the tables where the file is new; fails where it is not ours, or newer than this release. */
+bool sqlite_file_prepare(const struct sqlite_file *file, struct sqlite3 *connection, struct status *st);
+
+bool sqlite_run(struct sqlite3 *connection, const char *sql, struct status *st);
+/* For a failure that the connection has just had; returns false. */
+bool sqlite_failed(struct sqlite3 *connection, struct status *st);
+
+#endif

@@ -1,0 +1,131 @@
+#include "store/store.h"
+
+#include "store/store_priv.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct store_kind *const kinds[] = {&store_memory, &store_sqlite};
+
+static const struct store_kind *kind_of(const char *url)
+{
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        if (strncmp(url, kinds[i]->scheme, strlen(kinds[i]->scheme)) == 0)
+            return kinds[i];
+    return NULL;
+}
+
+static bool start_threads(struct store *store, struct status *st)
+{
+    int error = pthread_create(&store->writer, NULL, store_writer_run, store);
+    if (error != 0)
+        return fail(st, RESOURCE_EXHAUSTED, "no thread for the store's writer: errno %d", error);
+    pthread_setname_np(store->writer, "store writer");
+    while (store->readers_running < STORE_READERS) {
+        struct store_reader *reader = &store->readers[store->readers_running];
+        *reader = (struct store_reader){.store = store, .number = store->readers_running};
+        error = pthread_create(&reader->thread, NULL, store_reader_run, reader);
+        if (error != 0)
+            return fail(st, RESOURCE_EXHAUSTED, "no thread for a reader of the store: errno %d", error);
+        pthread_setname_np(reader->thread, "store reader");
+        store->readers_running++;
+    }
+    return true;
+}
+
+static void store_free(struct store *store)
+{
+    pthread_mutex_destroy(&store->lock);
+    pthread_cond_destroy(&store->batches_came);
+    pthread_cond_destroy(&store->scans_came);
+    pthread_cond_destroy(&store->settled);
+    free(store);
+}
+
+static struct store *store_create(const struct store_kind *kind)
+{
+    struct store *store = calloc(1, sizeof *store);
+    if (store == NULL)
+        return NULL;
+    store->kind = kind;
+    pthread_mutex_init(&store->lock, NULL);
+    pthread_cond_init(&store->batches_came, NULL);
+    pthread_cond_init(&store->scans_came, NULL);
+    pthread_cond_init(&store->settled, NULL);
+    return store;
+}
+
+struct store *store_open(const char *url, struct status *st)
+{
+    const struct store_kind *kind = kind_of(url);
+    if (kind == NULL) {
+        fail(st, INVALID_ARGUMENT, "'%s' is no store; give 'memory:' or 'sqlite:FILE'", url);
+        return NULL;
+    }
+    struct store *store = store_create(kind);
+    if (store == NULL) {
+        fail(st, RESOURCE_EXHAUSTED, "no memory for a store");
+        return NULL;
+    }
+    store->engine = kind->open(url + strlen(kind->scheme), st);
+    if (store->engine == NULL) {
+        store_free(store);
+        return NULL;
+    }
+    if (!start_threads(store, st))
+        store_close(&store);
+    return store;
+}
+
+void store_close(struct store **store_pointer)
+{
+    struct store *store = *store_pointer;
+    if (store == NULL)
+        return;
+    *store_pointer = NULL;
+    pthread_mutex_lock(&store->lock);
+    store->closing = true;
+    pthread_cond_broadcast(&store->batches_came);
+    pthread_cond_broadcast(&store->scans_came);
+    pthread_mutex_unlock(&store->lock);
+    if (store->writer != 0)
+        pthread_join(store->writer, NULL);
+    for (unsigned i = 0; i < store->readers_running; i++)
+        pthread_join(store->readers[i].thread, NULL);
+    store->kind->close(store->engine);
+    store_free(store);
+}
+
+void store_stats(struct store *store, struct store_stats *stats)
+{
+    pthread_mutex_lock(&store->lock);
+    *stats = store->stats;
+    stats->queued = store->batches_queued;
+    pthread_mutex_unlock(&store->lock);
+}
+
+void store_posted(struct store *store, unsigned count)
+{
+    pthread_mutex_lock(&store->lock);
+    store->under_way -= count;
+    if (store->under_way == 0)
+        pthread_cond_broadcast(&store->settled);
+    pthread_mutex_unlock(&store->lock);
+}
+
+void store_settle(struct store *store)
+{
+    assert(loop_current() == NULL);
+    pthread_mutex_lock(&store->lock);
+    while (store->under_way > 0)
+        pthread_cond_wait(&store->settled, &store->lock);
+    pthread_mutex_unlock(&store->lock);
+}
+
+int store_bytes_compare(struct store_bytes a, struct store_bytes b)
+{
+    size_t common = a.size < b.size ? a.size : b.size;
+    int order = common == 0 ? 0 : memcmp(a.bytes, b.bytes, common);
+    return order != 0 ? order : (a.size > b.size) - (a.size < b.size);
+}

@@ -1,0 +1,89 @@
+/* What the files of the store share: the kinds, and the two queues between loops and threads. */
+#ifndef RENGA_STORE_STORE_PRIV_H
+#define RENGA_STORE_STORE_PRIV_H
+
+#include "store/store.h"
+
+#include <pthread.h>
+
+#define STORE_READERS   2                   /* threads; each reads one scan at a time */
+#define STORE_BOUND_MAX (STORE_KEY_MAX + 1) /* bytes; one more than a key: "right after this key" */
+
+enum store_verb { STORE_PUT, STORE_DELETE, STORE_DELETE_RANGE, STORE_EXPECT };
+
+struct store_operation {
+    struct store_operation *next;
+    enum store_verb verb;
+    struct store_bytes key;   /* of a range: from */
+    struct store_bytes value; /* of a range: to; of an expectation: NULL where the key must not be there */
+};
+
+/* ---- kinds ------------------------------------------------------------------------------------------------------- */
+
+/* What keeps the rows. `write` runs in the writer's thread alone, `scan` in the readers', at the same time. */
+struct store_kind {
+    const char *scheme; /* what its URLs begin with, the colon included */
+
+    /* `place` is the rest of the URL. */
+    void *(*open)(const char *place, struct status *st);
+    void (*close)(void *engine);
+
+    /* The batches of the list, in its order, in one transaction that is on disk when this returns. One whose
+     * expectation does not hold in the order gets ABORTED and is left out. False: none of them was written. */
+    bool (*write)(void *engine, struct store_batch *batches, struct status *st);
+
+    /* In the writer's thread, when the batches of a `write` have gone home: upkeep. May be NULL. */
+    void (*tend)(void *engine);
+
+    /* Fills rows, count, more and status. `reader` is less than STORE_READERS and belongs to the thread. */
+    void (*scan)(void *engine, unsigned reader, struct store_scan *scan);
+};
+
+extern const struct store_kind store_memory, store_sqlite;
+
+/* ---- the store --------------------------------------------------------------------------------------------------- */
+
+struct store_reader {
+    struct store *store;
+    unsigned number;
+    pthread_t thread;
+};
+
+struct store {
+    const struct store_kind *kind;
+    void *engine;
+
+    pthread_mutex_t lock; /* of everything below */
+    pthread_cond_t batches_came, scans_came, settled;
+    struct store_batch *first_batch, *last_batch;
+    struct store_scan *first_scan, *last_scan;
+    unsigned batches_queued, scans_queued;
+    size_t bytes_queued;
+    unsigned under_way; /* batches and scans, queued or in a thread's hands */
+    bool closing;
+    struct store_stats stats;
+
+    bool failing; /* the writer's: the last transaction failed */
+    pthread_t writer;
+    struct store_reader readers[STORE_READERS];
+    unsigned readers_running;
+};
+
+void *store_writer_run(void *store);
+void *store_reader_run(void *reader);
+
+/* `count` batches or scans have been posted to their loops. */
+void store_posted(struct store *store, unsigned count);
+
+/* ---- for kinds --------------------------------------------------------------------------------------------------- */
+
+/* Adds a copy of a row; false where the scan is to end: a limit is reached, or memory is out (see its status). */
+bool store_scan_add(struct store_scan *scan, struct store_bytes key, struct store_bytes value);
+
+/* As memcmp does; the shorter of two that begin alike comes first. */
+int store_bytes_compare(struct store_bytes a, struct store_bytes b);
+
+/* For a batch whose expectation on `key` does not hold. */
+void store_batch_abort(struct store_batch *batch, struct store_bytes key);
+
+#endif

@@ -1,0 +1,197 @@
+/* The way of a batch: into the queue, with all that stand there into one transaction, and home. The batches of a
+ * transaction that come from one loop go home together, as one piece of work: the first one's. */
+#include "base/clock.h"
+#include "base/log.h"
+#include "store/store_priv.h"
+
+#include <assert.h>
+#include <stddef.h>
+
+#define TRANSACTION_BATCHES_MAX 16384       /* so that the first of them does not wait long for the last */
+#define TRANSACTION_BYTES_MAX   (64u << 20) /* of keys and values; a single batch fits */
+
+/* ---- in the loops ------------------------------------------------------------------------------------------------ */
+
+static void batches_committed(struct work *work)
+{
+    struct store_batch *batch = (struct store_batch *)((char *)work - offsetof(struct store_batch, done));
+    while (batch != NULL) {
+        struct store_batch *next = batch->next; /* before its owner may let it go */
+        batch->committed(batch);
+        batch = next;
+    }
+}
+
+static bool enqueue_locked(struct store *store, struct store_batch *batch, struct status *st)
+{
+    if (store->batches_queued >= STORE_QUEUE_BATCHES_MAX)
+        return fail(st, RESOURCE_EXHAUSTED, "%u batches wait to be written; the most is %d", store->batches_queued,
+                    STORE_QUEUE_BATCHES_MAX);
+    if (store->bytes_queued + batch->bytes > STORE_QUEUE_BYTES_MAX)
+        return fail(st, RESOURCE_EXHAUSTED, "%zu bytes wait to be written; the most is %llu", store->bytes_queued,
+                    STORE_QUEUE_BYTES_MAX);
+    if (store->last_batch != NULL)
+        store->last_batch->next = batch;
+    else
+        store->first_batch = batch;
+    store->last_batch = batch;
+    store->batches_queued++;
+    store->bytes_queued += batch->bytes;
+    store->under_way++;
+    pthread_cond_signal(&store->batches_came);
+    return true;
+}
+
+static bool enqueue(struct store *store, struct store_batch *batch, struct status *st)
+{
+    if (st->code != OK) /* found while it was filled */
+        return false;
+    pthread_mutex_lock(&store->lock);
+    bool queued = enqueue_locked(store, batch, st);
+    pthread_mutex_unlock(&store->lock);
+    return queued;
+}
+
+void store_commit(struct store *store, struct store_batch *batch)
+{
+    assert(loop_current() == batch->loop);
+    batch->store = store;
+    batch->next = NULL;
+    batch->done = (struct work){.run = batches_committed};
+    if (!enqueue(store, batch, &batch->status))
+        loop_defer(batch->loop, &batch->done);
+}
+
+/* ---- in the writer's thread -------------------------------------------------------------------------------------- */
+
+/* What one transaction carries. */
+struct load {
+    struct store_batch *first;
+    unsigned batches;
+    size_t bytes;
+};
+
+/* Ends with no batches when the store closes and all is written. */
+static struct load take(struct store *store)
+{
+    struct load load = {0};
+    pthread_mutex_lock(&store->lock);
+    while (store->first_batch == NULL && !store->closing)
+        pthread_cond_wait(&store->batches_came, &store->lock);
+    load.first = store->first_batch;
+    struct store_batch *last = NULL;
+    for (struct store_batch *batch = load.first; batch != NULL; last = batch, batch = batch->next) {
+        if (load.batches == TRANSACTION_BATCHES_MAX || load.bytes + batch->bytes > TRANSACTION_BYTES_MAX)
+            break;
+        load.batches++;
+        load.bytes += batch->bytes;
+    }
+    if (last != NULL) {
+        store->first_batch = last->next;
+        last->next = NULL;
+    }
+    if (store->first_batch == NULL)
+        store->last_batch = NULL;
+    store->batches_queued -= load.batches;
+    store->bytes_queued -= load.bytes;
+    pthread_mutex_unlock(&store->lock);
+    return load;
+}
+
+static void fail_all(const struct load *load, const struct status *st)
+{
+    for (struct store_batch *batch = load->first; batch != NULL; batch = batch->next)
+        batch->status = *st;
+}
+
+/* A full disk fails many transactions in a second: the log has the first and the end of it. */
+static void trace_health(struct store *store, bool written, const struct status *st)
+{
+    if (!written && !store->failing)
+        log_error("store.failed", "what was to be written is refused: %s", st->text);
+    if (written && store->failing)
+        log_info("store.recovered", "the store writes again");
+    store->failing = !written;
+}
+
+static void count(const struct load *load, bool written, struct store_stats *added)
+{
+    if (!written) {
+        added->failures++;
+        return;
+    }
+    added->transactions++;
+    for (const struct store_batch *batch = load->first; batch != NULL; batch = batch->next) {
+        if (batch->status.code != OK) {
+            added->aborted += batch->status.code == ABORTED;
+            continue;
+        }
+        added->batches++;
+        added->bytes += batch->bytes;
+        for (const struct store_operation *operation = batch->first; operation != NULL; operation = operation->next)
+            added->operations++;
+    }
+}
+
+static void write_load(struct store *store, const struct load *load, struct store_stats *added)
+{
+    struct status st = {0};
+    int64_t begun_ns = clock_now_ns();
+    bool written = store->kind->write(store->engine, load->first, &st);
+    added->sync_ns = clock_now_ns() - begun_ns;
+    trace_health(store, written, &st);
+    if (!written)
+        fail_all(load, &st);
+    count(load, written, added);
+}
+
+static void send_home(const struct load *load)
+{
+    struct store_batch *first[LOOPS_MAX] = {0}, *last[LOOPS_MAX];
+    for (struct store_batch *batch = load->first, *next; batch != NULL; batch = next) {
+        next = batch->next;
+        batch->next = NULL;
+        unsigned index = loop_index(batch->loop);
+        if (first[index] != NULL && first[index]->loop != batch->loop) { /* two loops of one index: only in tests */
+            loop_post(first[index]->loop, &first[index]->done);
+            first[index] = NULL;
+        }
+        if (first[index] == NULL)
+            first[index] = batch;
+        else
+            last[index]->next = batch;
+        last[index] = batch;
+    }
+    for (unsigned index = 0; index < LOOPS_MAX; index++)
+        if (first[index] != NULL)
+            loop_post(first[index]->loop, &first[index]->done);
+}
+
+static void add_stats(struct store *store, const struct store_stats *added)
+{
+    struct store_stats *stats = &store->stats;
+    pthread_mutex_lock(&store->lock);
+    stats->batches += added->batches;
+    stats->operations += added->operations;
+    stats->bytes += added->bytes;
+    stats->transactions += added->transactions;
+    stats->aborted += added->aborted;
+    stats->failures += added->failures;
+    stats->sync_ns = added->sync_ns;
+    pthread_mutex_unlock(&store->lock);
+}
+
+void *store_writer_run(void *data)
+{
+    struct store *store = data;
+    for (struct load load; (load = take(store)).first != NULL;) {
+        struct store_stats added = {0};
+        write_load(store, &load, &added);
+        add_stats(store, &added); /* before anybody learns of the batches */
+        send_home(&load);
+        store_posted(store, load.batches);
+        if (store->kind->tend != NULL)
+            store->kind->tend(store->engine);
+    }
+    return NULL;
+}

@@ -1,0 +1,390 @@
+/* A runner on loops that are stepped by hand, a store in memory or in a file, one agent from a document, and a kind of
+ * node, "script", whose tasks the test ends itself. Include it after unit.h, once in a program: it brings the table of
+ * kinds. */
+#ifndef RENGA_RUNNER_FIXTURE_H
+#define RENGA_RUNNER_FIXTURE_H
+
+#include "agent_fixture.h"
+#include "base/clock.h"
+#include "nodes/node_kind.h"
+#include "run/runner.h"
+
+#include <stdio.h>
+
+/* ---- the scripted kind ------------------------------------------------------------------------------------------- */
+
+#define SCRIPT_CALLS_MAX 200000
+
+struct script_call {
+    struct task *task; /* NULL: ended */
+    const char *node;
+    char path[128];
+    int branch, attempt;
+    char state[512], key[64];
+    size_t answers;
+    char answer[2][64];
+    bool cancelled;
+};
+
+static struct script_call *script_calls;
+static size_t script_count, script_live, script_peak;
+/* What a task does when it begins; NULL: nothing, the test ends it. */
+static void (*script_begins)(struct script_call *call);
+
+static void script_start(struct task *task)
+{
+    if (!script_calls)
+        script_calls = calloc(SCRIPT_CALLS_MAX, sizeof *script_calls);
+    assert_true(script_count < SCRIPT_CALLS_MAX);
+    const Renga__V1__RunNodeRequest *request = task_request(task);
+    struct script_call *call = &script_calls[script_count++];
+    *call = (struct script_call){.task = task, .node = task_node(task)->name};
+    snprintf(call->path, sizeof call->path, "%s", request->position->path);
+    snprintf(call->state, sizeof call->state, "%s", request->state_json);
+    snprintf(call->key, sizeof call->key, "%s", request->idempotency_key);
+    call->branch = request->position->branch;
+    call->attempt = request->attempt;
+    call->answers = request->n_answers;
+    for (size_t i = 0; i < request->n_answers && i < 2; i++)
+        snprintf(call->answer[i], sizeof call->answer[i], "%s=%s", request->answers[i]->key,
+                 request->answers[i]->answer_json);
+    *(struct script_call **)task_data(task) = call;
+    script_live++;
+    script_peak = script_live > script_peak ? script_live : script_peak;
+    if (script_begins)
+        script_begins(call);
+}
+
+static void script_end(struct script_call *call)
+{
+    call->task = NULL;
+    script_live--;
+}
+
+static bool script_lingers; /* cancelled tasks do not end by themselves */
+
+static void script_cancel(struct task *task)
+{
+    struct script_call *call = *(struct script_call **)task_data(task);
+    struct status st = {.code = CANCELLED};
+    call->cancelled = true;
+    if (script_lingers)
+        return;
+    script_end(call);
+    task_fail(task, &st);
+}
+
+static const struct node_parameter script_parameters[] = {{.name = NULL}};
+static const struct node_kind script_kind = {.name = "script",
+                                             .help = "Does what the test says.",
+                                             .parameters = script_parameters,
+                                             .size = sizeof(struct script_call *),
+                                             .start = script_start,
+                                             .cancel = script_cancel};
+extern const struct node_kind noop_kind, set_kind, ask_kind, each_kind, graph_kind;
+const struct node_kind *const node_kinds[] = {&noop_kind,  &set_kind,    &ask_kind, &each_kind,
+                                              &graph_kind, &script_kind, NULL};
+const struct node_kind *node_kind_find(const char *name)
+{
+    for (const struct node_kind *const *kind = node_kinds; *kind; kind++)
+        if (strcmp((*kind)->name, name) == 0)
+            return *kind;
+    return NULL;
+}
+
+/* The newest call of a node (and path, and branch) that has not ended. */
+static inline struct script_call *script_find(const char *node, const char *path, int branch)
+{
+    for (size_t i = script_count; i-- > 0;) {
+        struct script_call *call = &script_calls[i];
+        if (call->task && strcmp(call->node, node) == 0 && (!path || strcmp(call->path, path) == 0) &&
+            (branch < 0 || call->branch == branch))
+            return call;
+    }
+    return NULL;
+}
+
+static inline size_t script_runs(const char *node)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < script_count; i++)
+        count += strcmp(script_calls[i].node, node) == 0;
+    return count;
+}
+
+static inline void script_respond(struct script_call *call, const Renga__V1__RunNodeResponse *response)
+{
+    struct task *task = call->task;
+    script_end(call);
+    task_finish(task, response);
+}
+
+static inline void script_write(struct script_call *call, const char *outcome, const char *update)
+{
+    Renga__V1__RunNodeResponse response = RENGA__V1__RUN_NODE_RESPONSE__INIT;
+    response.outcome = (char *)(uintptr_t)outcome;
+    response.update_json = (char *)(uintptr_t)update;
+    script_respond(call, &response);
+}
+
+static inline void script_break(struct script_call *call, enum status_code code, const char *text)
+{
+    struct status st = {0};
+    struct task *task = call->task;
+    fail(&st, code, "%s", text);
+    script_end(call);
+    task_fail(task, &st);
+}
+
+static inline void script_ask(struct script_call *call, const char *const *keys, size_t count)
+{
+    Renga__V1__RunNodeResponse response = RENGA__V1__RUN_NODE_RESPONSE__INIT;
+    Renga__V1__NodeInterrupt questions[8], *list[8];
+    for (size_t i = 0; i < count; i++) {
+        renga__v1__node_interrupt__init(&questions[i]);
+        questions[i].key = (char *)(uintptr_t)keys[i];
+        questions[i].question = (char *)(uintptr_t) "What?";
+        list[i] = &questions[i];
+    }
+    response.interrupts = list;
+    response.n_interrupts = count;
+    script_respond(call, &response);
+}
+
+/* ---- the stage ----------------------------------------------------------------------------------------------------
+ */
+
+struct stage {
+    struct house house;
+    struct loop *loop;
+    struct store *store;
+    struct runner *runner;
+    char url[256];
+};
+
+static inline void stage_open(struct stage *stage, const char *url)
+{
+    struct status st = {0};
+    snprintf(stage->url, sizeof stage->url, "%s", url);
+    stage->loop = loop_create(0);
+    stage->store = store_open(url, &st);
+    if (!stage->store)
+        fail_msg("%s", st.text);
+    struct runner_options options = {
+        .loops = &stage->loop, .loop_count = 1, .store = stage->store, .agents = stage->house.agents, .owner = "test"};
+    stage->runner = runner_create(&options, &st);
+    assert_non_null(stage->runner);
+}
+
+static inline void stage_settle(struct stage *stage, int64_t ms)
+{
+    loop_step(stage->loop, ms);
+    for (int i = 0; i < 20; i++) {
+        store_settle(stage->store);
+        loop_step(stage->loop, 0);
+    }
+}
+
+static inline void stage_close(struct stage *stage)
+{
+    runner_destroy(&stage->runner);
+    for (int i = 0; i < 3; i++) {
+        store_settle(stage->store);
+        loop_step(stage->loop, 0);
+    }
+    store_close(&stage->store);
+    loop_step(stage->loop, 0);
+    loop_destroy(&stage->loop);
+}
+
+/* One agent, "a", of this document without its name. */
+static inline void stage_set(struct stage *stage, const char *document)
+{
+    char *whole = malloc(strlen(document) + 32);
+    sprintf(whole, "{\"agent\": \"a\", %s}", document);
+    memset(stage, 0, sizeof *stage);
+    stage->house = house_open();
+    house_write(&stage->house, "a/graph.json", whole);
+    house_load(&stage->house);
+    free(whole);
+    struct status st = {0};
+    struct agent *agent = agents_find(stage->house.agents, "a", NULL, &st);
+    if (!agent)
+        fail_msg("%s", st.text);
+    agent_release(stage->house.agents, agent);
+    script_count = script_live = script_peak = 0;
+    script_begins = NULL;
+    script_lingers = false;
+    stage_open(stage, "memory:");
+}
+
+static inline void stage_clear(struct stage *stage)
+{
+    for (size_t i = 0; i < script_count; i++)
+        if (script_calls[i].task) {
+            struct status st = {.code = CANCELLED};
+            struct task *task = script_calls[i].task;
+            script_end(&script_calls[i]);
+            loop_enter(stage->loop);
+            task_fail(task, &st);
+            loop_leave(stage->loop);
+        }
+    stage_settle(stage, 0);
+    stage_close(stage);
+    house_close(&stage->house);
+}
+
+/* From inside the loop. */
+#define INSIDE(stage, statement)                                                                                       \
+    do {                                                                                                               \
+        loop_enter((stage)->loop);                                                                                     \
+        statement;                                                                                                     \
+        loop_leave((stage)->loop);                                                                                     \
+        stage_settle(stage, 0);                                                                                        \
+    } while (0)
+
+/* ---- requests -----------------------------------------------------------------------------------------------------
+ */
+
+struct question_of_test {
+    struct errand errand;
+    struct arena arena;
+    int answers;
+};
+
+static inline void asked_back(struct errand *errand)
+{
+    ((struct question_of_test *)errand->owner)->answers++;
+}
+
+static inline struct question_of_test *ask_runner(struct stage *stage, const void *request)
+{
+    struct question_of_test *question = calloc(1, sizeof *question);
+    arena_init(&question->arena, NULL, 0, (size_t)64 << 20);
+    question->errand = (struct errand){.loop = stage->loop,
+                                       .tenant = "tenant",
+                                       .request = request,
+                                       .arena = &question->arena,
+                                       .answered = asked_back,
+                                       .owner = question};
+    loop_enter(stage->loop);
+    runner_run(stage->runner, &question->errand);
+    loop_leave(stage->loop);
+    stage_settle(stage, 0);
+    return question;
+}
+
+static inline void ask_end(struct question_of_test *question)
+{
+    assert_int_equal(question->answers, 1);
+    arena_fini(&question->arena);
+    free(question);
+}
+
+/* The answer's run, copied to the heap for good; the status where it failed. */
+static struct status last_status;
+static char last_reason[64];
+static inline void *answer_of(struct question_of_test *question)
+{
+    if (question->answers != 1)
+        fail_msg("answered %d times", question->answers);
+    last_status = question->errand.status;
+    snprintf(last_reason, sizeof last_reason, "%s", question->errand.reason ? question->errand.reason : "");
+    return question->errand.response;
+}
+
+static inline struct question_of_test *start_with(struct stage *stage, Renga__V1__StartRunRequest *request,
+                                                  const char *thread, const char *input)
+{
+    request->agent = (char *)(uintptr_t) "a";
+    request->thread_id = (char *)(uintptr_t)thread;
+    request->input_json = (char *)(uintptr_t)input;
+    return ask_runner(stage, request);
+}
+
+/* Starts in the background; the run's id, on the heap (a leak of the test's). */
+static inline char *start(struct stage *stage, const char *thread, const char *input)
+{
+    Renga__V1__StartRunRequest request = RENGA__V1__START_RUN_REQUEST__INIT;
+    struct question_of_test *question = start_with(stage, &request, thread, input);
+    Renga__V1__StartRunResponse *response = answer_of(question);
+    if (!response)
+        fail_msg("%s: %s", status_code_name((int)last_status.code), last_status.text);
+    static char ids[64][64];
+    static unsigned next;
+    char *id = ids[next++ % 64];
+    snprintf(id, 64, "%s", response->run->run_id);
+    ask_end(question);
+    return id;
+}
+
+/* The run as it stands; the message lives until the next call. */
+static struct question_of_test *last_get;
+static inline Renga__V1__Run *get(struct stage *stage, const char *run_id)
+{
+    Renga__V1__GetRunRequest request = RENGA__V1__GET_RUN_REQUEST__INIT;
+    request.run_id = (char *)(uintptr_t)run_id;
+    if (last_get)
+        ask_end(last_get);
+    last_get = ask_runner(stage, &request);
+    Renga__V1__GetRunResponse *response = answer_of(last_get);
+    return response ? response->run : NULL;
+}
+
+static inline Renga__V1__Run *resume(struct stage *stage, const char *run_id, const char *answer)
+{
+    Renga__V1__ResumeRunRequest request = RENGA__V1__RESUME_RUN_REQUEST__INIT;
+    request.run_id = (char *)(uintptr_t)run_id;
+    if (answer) {
+        request.maybe_answer_json_case = RENGA__V1__RESUME_RUN_REQUEST__MAYBE_ANSWER_JSON_ANSWER_JSON;
+        request.answer_json = (char *)(uintptr_t)answer;
+    }
+    if (last_get)
+        ask_end(last_get);
+    last_get = ask_runner(stage, &request);
+    Renga__V1__ResumeRunResponse *response = answer_of(last_get);
+    return response ? response->run : NULL;
+}
+
+static inline Renga__V1__Run *resume_by_id(struct stage *stage, const char *run_id, const char *interrupt,
+                                           const char *answer)
+{
+    Renga__V1__ResumeRunRequest request = RENGA__V1__RESUME_RUN_REQUEST__INIT;
+    Renga__V1__InterruptAnswer one = RENGA__V1__INTERRUPT_ANSWER__INIT, *list[] = {&one};
+    request.run_id = (char *)(uintptr_t)run_id;
+    one.interrupt_id = (char *)(uintptr_t)interrupt;
+    one.answer_json = (char *)(uintptr_t)answer;
+    request.answers = list;
+    request.n_answers = 1;
+    if (last_get)
+        ask_end(last_get);
+    last_get = ask_runner(stage, &request);
+    Renga__V1__ResumeRunResponse *response = answer_of(last_get);
+    return response ? response->run : NULL;
+}
+
+static inline void cancel(struct stage *stage, const char *run_id)
+{
+    Renga__V1__CancelRunRequest request = RENGA__V1__CANCEL_RUN_REQUEST__INIT;
+    request.run_id = (char *)(uintptr_t)run_id;
+    ask_end(ask_runner(stage, &request));
+}
+
+#define SUCCEEDED RENGA__V1__RUN_STATE__RUN_STATE_SUCCEEDED
+#define FAILED    RENGA__V1__RUN_STATE__RUN_STATE_FAILED
+#define RUNNING   RENGA__V1__RUN_STATE__RUN_STATE_RUNNING
+#define WAITING   RENGA__V1__RUN_STATE__RUN_STATE_WAITING
+#define STOPPED   RENGA__V1__RUN_STATE__RUN_STATE_CANCELLED
+#define QUEUED    RENGA__V1__RUN_STATE__RUN_STATE_QUEUED
+
+#define assert_run(stage, id, wanted, output)                                                                          \
+    do {                                                                                                               \
+        Renga__V1__Run *run_ = get(stage, id);                                                                         \
+        assert_non_null(run_);                                                                                         \
+        if (run_->state != (wanted))                                                                                   \
+            fail_msg("state %d, wanted %d: %s", (int)run_->state, (int)(wanted), run_->stop_text);                     \
+        if (*(output))                                                                                                 \
+            assert_string_equal(run_->output_json, output);                                                            \
+    } while (0)
+
+#endif

@@ -1,0 +1,210 @@
+/* A store of each kind in a folder of its own, and one loop that is stepped. The same test bodies run on all kinds. */
+#ifndef RENGA_STORE_FIXTURE_H
+#define RENGA_STORE_FIXTURE_H
+
+#include "store/store.h"
+
+#include <ftw.h>
+#include <limits.h>
+#include <stdio.h>
+
+#include "unit.h"
+
+#define TEXT(text) ((struct store_bytes){text, sizeof(text) - 1})
+#define ABSENT     ((struct store_bytes){NULL, 0})
+#define NO_END     ((struct store_bytes){NULL, 0})
+
+struct site {
+    bool on_disk;
+    char folder[64], path[96], url[128];
+    struct store *store;
+    struct loop *loop;
+};
+static struct site site;
+
+static inline struct store_bytes text_of(const char *text)
+{
+    return (struct store_bytes){text, strlen(text)};
+}
+
+/* ---- the place --------------------------------------------------------------------------------------------------- */
+
+static inline void open_store(void)
+{
+    struct status st = {0};
+    site.store = store_open(site.url, &st);
+    if (site.store == NULL)
+        fail_msg("%s: %s", site.url, st.text);
+}
+
+static inline void make_folder(void)
+{
+    snprintf(site.folder, sizeof site.folder, "/tmp/renga_store_XXXXXX");
+    assert_non_null(mkdtemp(site.folder));
+    snprintf(site.path, sizeof site.path, "%s/store.db", site.folder);
+    snprintf(site.url, sizeof site.url, site.on_disk ? "sqlite:%s" : "memory:", site.path);
+}
+
+static inline int remove_entry(const char *path, const struct stat *about, int kind, struct FTW *walk)
+{
+    return remove(path);
+}
+
+static inline void remove_folder(void)
+{
+    nftw(site.folder, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+static inline int set_up(bool on_disk)
+{
+    site = (struct site){.on_disk = on_disk, .loop = loop_create(0)};
+    make_folder();
+    open_store();
+    return 0;
+}
+
+static inline int set_up_memory(void **state)
+{
+    return set_up(false);
+}
+
+static inline int set_up_sqlite(void **state)
+{
+    return set_up(true);
+}
+
+static inline int tear_down(void **state)
+{
+    store_close(&site.store);
+    loop_destroy(&site.loop);
+    remove_folder();
+    return 0;
+}
+
+/* ---- batches ----------------------------------------------------------------------------------------------------- */
+
+struct written {
+    struct store_batch batch;
+    int runs;      /* of `committed` */
+    int64_t place; /* among all that came home, from 1 */
+};
+static int64_t came_home;
+
+static inline void came(struct store_batch *batch)
+{
+    struct written *written = (struct written *)(void *)batch;
+    assert_ptr_equal(loop_current(), batch->loop);
+    written->runs++;
+    written->place = ++came_home;
+}
+
+static inline struct store_batch *begin(struct written *written)
+{
+    *written = (struct written){0};
+    store_batch_init(&written->batch, site.loop, came);
+    return &written->batch;
+}
+
+static inline void commit(struct written *written)
+{
+    loop_enter(site.loop);
+    store_commit(site.store, &written->batch);
+    loop_leave(site.loop);
+}
+
+/* Everything that is under way comes home. */
+static inline void settle(void)
+{
+    store_settle(site.store);
+    loop_step(site.loop, 0);
+}
+
+/* Commits, waits, lets go; the status. */
+static inline struct status commit_now(struct written *written)
+{
+    commit(written);
+    settle();
+    assert_int_equal(written->runs, 1);
+    struct status st = written->batch.status;
+    store_batch_fini(&written->batch);
+    return st;
+}
+
+static inline void put_now(const char *key, const char *value)
+{
+    struct written written;
+    store_put(begin(&written), text_of(key), text_of(value));
+    struct status st = commit_now(&written);
+    if (st.code != OK)
+        fail_msg("put of '%s': %s", key, st.text);
+}
+
+/* ---- scans ------------------------------------------------------------------------------------------------------- */
+
+struct looked {
+    struct store_scan scan;
+    int runs;
+};
+
+static inline void looked_through(struct store_scan *scan)
+{
+    assert_ptr_equal(loop_current(), scan->loop);
+    ((struct looked *)(void *)scan)->runs++;
+}
+
+static inline struct store_scan *look(struct looked *looked, struct store_bytes from, struct store_bytes to)
+{
+    *looked = (struct looked){0};
+    store_scan_init(&looked->scan, site.loop, looked_through);
+    looked->scan.from = from;
+    looked->scan.to = to;
+    return &looked->scan;
+}
+
+static inline void start_scan(struct looked *looked)
+{
+    loop_enter(site.loop);
+    store_scan(site.store, &looked->scan);
+    loop_leave(site.loop);
+}
+
+static inline struct store_scan *scan_now(struct looked *looked)
+{
+    start_scan(looked);
+    settle();
+    assert_int_equal(looked->runs, 1);
+    return &looked->scan;
+}
+
+/* "a=1 b=2 ", and "…" at the end where there is more. */
+static inline const char *rows_text(const struct store_scan *scan)
+{
+    static char text[4096];
+    size_t length = 0;
+    text[0] = '\0';
+    for (size_t i = 0; i < scan->count && length < sizeof text; i++) {
+        const struct store_row *row = &scan->rows[i];
+        length += (size_t)snprintf(text + length, sizeof text - length, "%.*s=%.*s ", (int)row->key.size,
+                                   (const char *)row->key.bytes, (int)row->value.size, (const char *)row->value.bytes);
+    }
+    if (scan->more && length < sizeof text)
+        snprintf(text + length, sizeof text - length, "…");
+    return text;
+}
+
+static inline void assert_rows(struct store_bytes from, struct store_bytes to, const char *expected)
+{
+    struct looked looked;
+    look(&looked, from, to);
+    struct store_scan *scan = scan_now(&looked);
+    assert_int_equal(scan->status.code, OK);
+    assert_string_equal(rows_text(scan), expected);
+    store_scan_fini(scan);
+}
+
+static inline void assert_all(const char *expected)
+{
+    assert_rows(ABSENT, NO_END, expected);
+}
+
+#endif
