@@ -195,7 +195,9 @@ static void put_begun_rows(struct errand *errand, struct run *run)
     struct key key;
     struct thread *thread = run->thread;
     key_numbered(&key, KEY_THREAD_RUN, thread->tenant, thread->id, run->number);
-    store_put(log_batch(thread), key_bytes(&key), (struct store_bytes){run->id, strlen(run->id)});
+    char value[ID_MAX + 80]; /* the run's id and its version, each with its NUL */
+    int size = snprintf(value, sizeof value, "%s%c%s", run->id, 0, run->agent->version) + 1;
+    store_put(log_batch(thread), key_bytes(&key), (struct store_bytes){value, (size_t)size});
     errand_remember(errand, thread, run->request->request_id, run->id, 0);
     if (home_knows_bundle(thread->home, run->agent->version))
         return;

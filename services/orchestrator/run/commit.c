@@ -224,7 +224,13 @@ static void finished(struct store_batch *batch)
     thread->holds--;
     if (st.code == OK && thread->phase == THREAD_READY) {
         thread->committed = commit->last > thread->committed ? commit->last : thread->committed;
+        bool last = thread->deleted && !thread->filling;
         commit_drop(&commit, &st);
+        if (last) {
+            fail(&st, NOT_FOUND, "thread '%s' was deleted", thread->id);
+            thread_forget(thread, &st);
+            return;
+        }
         audience_committed(thread);
         thread_begin_steps(thread);
         loop_defer(thread->home->loop, &thread->go);

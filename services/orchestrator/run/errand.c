@@ -221,6 +221,8 @@ void errand_serve(struct errand *errand, struct thread *thread)
         serve_get(errand, thread);
     else if (TYPE(errand->request, cancel_run_request))
         serve_cancel(errand, thread);
+    else if (TYPE(errand->request, watch_run_request))
+        audience_join(errand, thread);
     else if (TYPE(errand->request, start_run_request))
         errand_start(errand, thread);
     else if (TYPE(errand->request, resume_run_request))
@@ -257,6 +259,7 @@ static void find_subject(struct errand *errand)
     ABOUT_RUN(get_run, GetRun)
     ABOUT_RUN(cancel_run, CancelRun)
     ABOUT_RUN(migrate_run, MigrateRun)
+    ABOUT_RUN(watch_run, WatchRun)
     if (TYPE(errand->request, resume_run_request)) {
         const Renga__V1__ResumeRunRequest *request = (const void *)errand->request;
         if (*request->run_id)

@@ -438,6 +438,9 @@ bool fold_went_to_work(struct run *run, bool keeps_due, uint64_t number, int64_t
     if (!fit_state(thread, run->agent->graph, st))
         return false;
     thread_take_agent(thread, run->agent);
+    thread->root->step = thread->root->steps_before = 0;
+    for (struct due *due = thread->root->due; due; due = due->next)
+        due->step = 1;
     if (!keeps_due || fresh)
         frame_start(thread->root);
     thread->root->phase = thread->root->due ? FRAME_TO_BEGIN : FRAME_ENDED;

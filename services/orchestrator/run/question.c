@@ -7,6 +7,12 @@
 
 #define SCHEMA_MEMORY ((size_t)8 << 20)
 
+void question_id(char id[ID_MAX], uint64_t seed, int64_t step, uint32_t node, uint32_t branch, const char *key)
+{
+    uint64_t numbers[] = {(uint64_t)step, node, branch};
+    id_make_hashed(id, "q_", id_hash_text(id_hash(seed, numbers, sizeof numbers), key));
+}
+
 static void make_id(char id[ID_MAX], const char *prefix, const struct frame *frame, int64_t step,
                     const struct node *node, uint32_t branch, const char *key)
 {

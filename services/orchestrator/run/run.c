@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#define STANDING_MAX            100 /* nodes that a run stands before or after, in its record */
 #define FAILURES_MAX            100 /* of one run that are listed */
 #define RECURSION_LIMIT_DEFAULT 100
 #define CONCURRENCY_DEFAULT     16
@@ -383,18 +384,29 @@ static bool stop_failed(struct run *run)
     return true;
 }
 
+struct stand {
+    unsigned counts[4];
+    Renga__V1__Interrupt *list[STANDING_MAX];
+    size_t count;
+};
+
 static void note_interrupt(struct interrupt_visit *visit, const struct frame *frame, const struct node *node,
                            const struct due *due, struct question *question, Renga__V1__InterruptKind kind)
 {
-    unsigned *counts = visit->data;
-    counts[kind]++;
+    struct stand *stand = visit->data;
+    stand->counts[kind]++;
+    if (!question && stand->count < STANDING_MAX)
+        stand->list[stand->count++] = question_message(&frame_run(frame)->arena, frame, node, due, NULL, kind);
 }
 
 static void stop_waiting(struct run *run)
 {
-    unsigned counts[4] = {0};
-    struct interrupt_visit visit = {.came = note_interrupt, .data = counts};
+    struct stand stand = {0};
+    const unsigned *counts = stand.counts;
+    struct interrupt_visit visit = {.came = note_interrupt, .data = &stand};
     question_each(run->thread->root, &visit);
+    run->standing = stand.list;
+    run->standing_count = stand.count;
     unsigned questions = counts[RENGA__V1__INTERRUPT_KIND__INTERRUPT_KIND_QUESTION];
     unsigned before = counts[RENGA__V1__INTERRUPT_KIND__INTERRUPT_KIND_BEFORE];
     unsigned after = counts[RENGA__V1__INTERRUPT_KIND__INTERRUPT_KIND_AFTER];
@@ -410,6 +422,7 @@ static void stop_waiting(struct run *run)
     else
         run_change(run, RENGA__V1__RUN_STATE__RUN_STATE_FAILED, RENGA__V1__STOP_REASON__STOP_REASON_INTERNAL, INTERNAL,
                    "nothing is at work, and nothing is waited for");
+    run->standing_count = 0;
 }
 
 static void stop_as_wished(struct run *run)
@@ -453,6 +466,8 @@ void run_change(struct run *run, Renga__V1__RunState state, Renga__V1__StopReaso
     changed.status_code = code;
     changed.failures = run->new_failures;
     changed.n_failures = run->new_failure_count;
+    changed.standing = run->standing;
+    changed.n_standing = run->standing_count;
     record.changed = &changed;
     if (run->spell_ns)
         end_spell(run);

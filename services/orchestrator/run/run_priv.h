@@ -117,12 +117,14 @@ struct thread {
     size_t snapshot_size;
     unsigned steps_since;
     uint64_t rollback_to; /* the checkpoint that the next run begins on; 0: the head, or nothing where it rolls back */
-    bool rolls_back;
+    bool rolls_back, deleted;
     uint64_t parent;       /* the checkpoint that the next run builds on, where it is not the head */
     uint32_t event_number; /* of the next event since the last record */
     bool pending;          /* its row of what is pending is there */
     struct loader *loader;
-    struct audience *audiences; /* by run */
+    struct seat *seats; /* who watches its runs */
+    struct live_event *live, *last_live;
+    size_t live_count;
 };
 
 /* ---- runs -------------------------------------------------------------------------------------------------------- */
@@ -176,12 +178,15 @@ struct run {
     Renga__V1__StopReason stopping; /* no more tasks are begun; why */
     int stopping_code;
     char stopping_text[STATUS_TEXT_MAX];
+    Renga__V1__RunState shown_state; /* the last that watchers were told */
     struct arena shown_arena;
     Renga__V1__ShownEvent **shown;
     int64_t *shown_ms;
     size_t shown_count, shown_bytes;
     Renga__V1__NodeFailure **new_failures; /* for the next change */
     size_t new_failure_count;
+    Renga__V1__Interrupt **standing;
+    size_t standing_count;
     struct errand *waiters;       /* until it has stopped */
     struct errand *quiet_waiters; /* until it has stopped and all tasks have ended */
 };
@@ -363,6 +368,8 @@ unsigned run_recursion_limit(const struct run *run);
 /* question.c */
 bool question_ask(struct due *due, const Response *response, int64_t now_ms);
 size_t question_open_count(const struct due *due);
+/* As a frame of this seed gives it. */
+void question_id(char id[ID_MAX], uint64_t seed, int64_t step, uint32_t node, uint32_t branch, const char *key);
 /* Every interrupt that is open in the thread: a question, or where it stands (then `question` is NULL). */
 struct interrupt_visit {
     void (*came)(struct interrupt_visit *visit, const struct frame *frame, const struct node *node,
@@ -457,27 +464,85 @@ void errand_wait(struct errand *errand, struct run *run, bool wait);
 struct run *errand_run(struct errand *errand, struct thread *thread, const char *run_id);
 bool thread_busy(const struct thread *thread);
 
-/* watch.c: who looks on. */
+/* audience.c: who looks on, as the home of the thread has it. Events that the log holds are read from it; newer ones
+ * are kept in memory while anybody watches, until the record with them is on disk and they were handed out. */
+struct live_event {
+    int64_t id;
+    uint32_t run;
+    uint64_t record; /* it is shown when this one is on disk; 0: at once, behind those before it */
+    size_t size;
+    Renga__V1__RunEventKind kind;
+    bool inner, stops; /* stops: the last of the stream, but for those that follow */
+    bool waits;        /* the run waits for a person */
+    struct live_event *next;
+    uint8_t bytes[];
+};
+struct packet { /* events on their way to a watcher */
+    struct live_event *first, *last;
+    size_t count, bytes;
+    bool end;
+    struct status status;
+};
+struct seat {
+    /* The watcher's side. */
+    struct watcher *watcher; /* NULL: it has left */
+    bool paused, over, refused, has_packet;
+    struct errand errand; /* on which it came */
+    struct arena arena;
+    struct packet delivered;
+    struct work coming, acknowledged, leaving, gone;
+
+    /* The home's. */
+    struct thread *thread;
+    struct seat *next;
+    uint32_t run_number;
+    char run_id[ID_MAX];
+    struct agent *agent;
+    uint64_t next_record, upto; /* to be read from the log */
+    uint64_t live_from;         /* what comes from this record on is among the live events */
+    int64_t cursor, until;      /* until: the last event of a run that is in memory no more; 0: it goes on */
+    bool left, full, reading, ended, live;
+    bool follow, skips_inner;
+    uint32_t kinds; /* a bit a kind; 0: all */
+    Renga__V1__RunState previous;
+    struct packet packet;
+    struct store_scan scan;
+    struct timer heartbeat;
+    int64_t heartbeat_ms, sent_ns;
+};
+void audience_join(struct errand *errand, struct thread *thread);
 void audience_shown(struct run *run, const Renga__V1__ShownEvent *event);
 void audience_token(struct due *due, uint32_t number, const char *text, const char *channel);
 void audience_recorded(struct run *run, const Record *record, uint64_t number);
 void audience_committed(struct thread *thread);
 void audience_ended(struct thread *thread, const struct status *why);
+void seat_leave(struct seat *seat);
+void seat_fill(struct seat *seat);
+void seat_add(struct seat *seat, const struct live_event *event);
+void seat_send(struct seat *seat); /* what is in its packet, when the one before was taken */
+void seat_end(struct seat *seat, const struct status *why);
+struct live_event *live_event_of(const Renga__V1__RunEvent *event);
 
-/* events.c: the events that a record stands for. */
+/* events.c: the events that a record stands for, in their order. */
 struct event_reader {
     const struct agent *agent;
     const char *run_id, *thread_id;
     uint64_t place;
-    const Renga__V1__RunBegun *begun;
+    const struct run *live; /* its output, where it has stopped with this record; NULL: left out */
     struct arena *arena;
     void (*came)(struct event_reader *reader, const Renga__V1__RunEvent *event);
     void *data;
     Renga__V1__RunState previous;
-    const struct run *live; /* for the output of a run that stops; NULL when read from disk */
 };
-uint32_t events_of_record(struct event_reader *reader, const Record *record, uint64_t number);
+void events_of_record(struct event_reader *reader, const Record *record, uint64_t number);
+/* The kept ones. */
 uint32_t events_count(const Record *record);
+Renga__V1__RunEvent *event_of_shown(struct event_reader *reader, const Renga__V1__ShownEvent *shown, uint64_t number,
+                                    int64_t time_ms);
+Renga__V1__Checkpoint *checkpoint_of_record(struct arena *arena, const struct agent *agent, uint64_t place,
+                                            const Record *record, uint64_t number, uint64_t parent);
+void path_of_place(const struct agent *agent, const uint32_t *place, size_t count, struct buffer *out,
+                   const struct graph **graph);
 
 static inline char *unconst(const char *text)
 {

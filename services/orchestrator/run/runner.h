@@ -22,6 +22,7 @@ struct home;
 struct loop;
 struct orchestrator;
 struct run;
+struct seat;
 struct runner;
 struct tally;
 
@@ -91,8 +92,7 @@ struct watcher {
     struct status status;
 
     /* The runner's. */
-    struct runner *runner;
-    void *place;
+    struct seat *seat;
 };
 void runner_watch(struct runner *runner, struct watcher *watcher);
 void runner_watch_pause(struct watcher *watcher);

@@ -23,6 +23,7 @@ static Renga__V1__ShownEvent *note(struct due *due)
     event->number = thread->event_number++;
     event->node = (uint32_t)due->node->index;
     event->branch = due->branch;
+    event->step = due->frame->step + 1;
     event->attempts_before = due->attempts ? due->attempts - 1 : 0;
     if (due->frame->parent) {
         event->place = need(arena_alloc(arena, 3 * FRAME_DEPTH_MAX * sizeof *event->place));

@@ -389,6 +389,7 @@ static Renga__V1__TaskResult *note_result(struct arena *arena, const struct due 
     result->attempts_before = due->attempts ? due->attempts - 1 : 0;
     result->duration_ms = due->duration_ms;
     result->cached = due->cached;
+    result->due_step = due->step == due->frame->step + 1 ? 0 : due->step;
     if (due->state == DUE_FAILED) {
         result->failed = need(arena_alloc(arena, sizeof *result->failed));
         renga__v1__node_failed__init(result->failed);
@@ -414,6 +415,7 @@ static Renga__V1__StepResults *note_results(struct arena *arena, struct frame *f
     renga__v1__step_results__init(results);
     results->place = need(arena_alloc(arena, 3 * FRAME_DEPTH_MAX * sizeof *results->place));
     results->n_place = frame_place(frame, results->place);
+    results->step = frame->step + 1;
     size_t count = 0;
     for (struct due *due = frame->fresh; due; due = due->fresh_next)
         count++;

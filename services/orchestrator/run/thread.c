@@ -153,14 +153,15 @@ struct thread *thread_get(struct home *home, const char *tenant, const char *id)
 static bool is_quiet(const struct thread *thread)
 {
     return !thread->holds && !thread->first_errand && !thread->held && !thread->filling && !thread->flying &&
-           !thread->loader && !thread->audiences && !thread->go.queued && !run_is_open(thread->run) && !thread->queue &&
+           !thread->loader && !thread->seats && !thread->go.queued && !run_is_open(thread->run) && !thread->queue &&
            !(thread->run && (thread->run->waiters || thread->run->quiet_waiters));
 }
 
 void thread_settle(struct thread *thread)
 {
     struct home *home = thread->home;
-    if (thread->phase == THREAD_BROKEN && !thread->holds && !thread->filling && !thread->flying && !thread->loader) {
+    if (thread->phase == THREAD_BROKEN && !thread->holds && !thread->filling && !thread->flying && !thread->loader &&
+        !thread->seats) {
         thread_free(thread);
         return;
     }

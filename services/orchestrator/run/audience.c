@@ -1,0 +1,460 @@
+/* Who watches, as the home of the thread has it. A watcher reads the log until it stands at its end; then it is live,
+ * and gets what happens. One that falls behind reads the log again: nothing is kept for it. */
+#include "run_priv.h"
+
+#include "base/clock.h"
+
+#include <stdlib.h>
+
+#define LIVE_MAX      4096 /* events that wait for the disk, or are not in the log yet */
+#define PACKET_EVENTS 256
+#define PACKET_BYTES  ((size_t)1 << 20)
+#define PAGE_ROWS     256
+#define PAGE_BYTES    ((size_t)4 << 20)
+#define HEARTBEAT_MS  15000
+#define UNREAD_MS     60000 /* as WatchRun promises */
+#define SCRATCH_MAX   ((size_t)256 << 20)
+
+/* ---- packets ------------------------------------------------------------------------------------------------------
+ */
+
+static bool is_wanted(const struct seat *seat, const struct live_event *event)
+{
+    bool always = event->kind == RENGA__V1__RUN_EVENT_KIND__RUN_EVENT_KIND_HEARTBEAT ||
+                  event->kind == RENGA__V1__RUN_EVENT_KIND__RUN_EVENT_KIND_STOPPED;
+    return always || ((!seat->kinds || seat->kinds >> event->kind & 1) && !(seat->skips_inner && event->inner));
+}
+
+static bool is_full(const struct seat *seat)
+{
+    return seat->packet.count >= PACKET_EVENTS || seat->packet.bytes >= PACKET_BYTES;
+}
+
+static void put(struct seat *seat, const struct live_event *event)
+{
+    struct live_event *copy = need(malloc(sizeof *copy + event->size));
+    memcpy(copy, event, sizeof *copy + event->size);
+    copy->next = NULL;
+    if (seat->packet.last)
+        seat->packet.last->next = copy;
+    else
+        seat->packet.first = copy;
+    seat->packet.last = copy;
+    seat->packet.count++;
+    seat->packet.bytes += event->size;
+}
+
+void seat_end(struct seat *seat, const struct status *why)
+{
+    if (seat->ended)
+        return;
+    seat->ended = true;
+    seat->packet.end = true;
+    if (why)
+        seat->packet.status = *why;
+    seat_send(seat);
+}
+
+void seat_add(struct seat *seat, const struct live_event *event)
+{
+    if (event->run != seat->run_number || event->id <= seat->cursor || seat->ended)
+        return;
+    seat->cursor = event->id;
+    if (is_wanted(seat, event))
+        put(seat, event);
+    bool stays = event->waits && seat->follow;
+    if ((event->stops && !stays) || (seat->until && event->id >= seat->until))
+        seat_end(seat, NULL);
+}
+
+/* ---- live events --------------------------------------------------------------------------------------------------
+ */
+
+static Renga__V1__RunEventKind kind_of(const Renga__V1__RunEvent *event)
+{
+    return (Renga__V1__RunEventKind)(event->event_case - RENGA__V1__RUN_EVENT__EVENT_STARTED + 1);
+}
+
+struct live_event *live_event_of(const Renga__V1__RunEvent *event)
+{
+    size_t size = renga__v1__run_event__get_packed_size(event);
+    struct live_event *live = need(malloc(sizeof *live + size));
+    *live = (struct live_event){.id = event->event_id, .size = size, .kind = kind_of(event), .inner = *event->path};
+    live->stops = event->event_case == RENGA__V1__RUN_EVENT__EVENT_STOPPED;
+    live->waits = live->stops && event->stopped->state == RENGA__V1__RUN_STATE__RUN_STATE_WAITING;
+    renga__v1__run_event__pack(event, live->bytes);
+    return live;
+}
+
+static bool is_watched(const struct run *run)
+{
+    return run->thread->seats != NULL;
+}
+
+static void keep_live(struct thread *thread, struct live_event *event)
+{
+    if (thread->last_live)
+        thread->last_live->next = event;
+    else
+        thread->live = event;
+    thread->last_live = event;
+    thread->live_count++;
+}
+
+static void drop_live(struct thread *thread)
+{
+    while (thread->live) {
+        struct live_event *event = thread->live;
+        thread->live = event->next;
+        free(event);
+    }
+    thread->last_live = NULL;
+    thread->live_count = 0;
+}
+
+/* Hands out what may be shown; what the log holds by now is dropped. */
+static void hand_out(struct thread *thread)
+{
+    for (struct live_event *event = thread->live; event; event = event->next) {
+        if (event->record > thread->committed)
+            break;
+        for (struct seat *seat = thread->seats, *next; seat; seat = next) {
+            next = seat->next;
+            if (seat->live && is_full(seat) && seat->full) { /* too slow: it reads the log again */
+                seat->live = false;
+                seat->next_record = (uint64_t)seat->cursor >> EVENT_NUMBER_BITS;
+            }
+            if (seat->live)
+                seat_add(seat, event);
+        }
+    }
+    while (thread->live && (uint64_t)thread->live->id >> EVENT_NUMBER_BITS <= thread->committed) {
+        struct live_event *event = thread->live;
+        thread->live = event->next;
+        thread->live_count--;
+        free(event);
+    }
+    if (!thread->live)
+        thread->last_live = NULL;
+    for (struct seat *seat = thread->seats; seat; seat = seat->next)
+        if (seat->live)
+            seat_send(seat);
+}
+
+static struct event_reader reader_of(struct run *run, struct arena *arena)
+{
+    return (struct event_reader){.agent = run->agent,
+                                 .run_id = run->id,
+                                 .thread_id = run->thread->id,
+                                 .place = run->thread->place,
+                                 .arena = arena};
+}
+
+static void show(struct run *run, Renga__V1__RunEvent *event)
+{
+    struct thread *thread = run->thread;
+    if (thread->live_count >= LIVE_MAX)
+        return;
+    event->provisional = true;
+    struct live_event *live = live_event_of(event);
+    live->run = run->number;
+    keep_live(thread, live);
+    if (thread->live == live || thread->live->record <= thread->committed)
+        hand_out(thread);
+}
+
+void audience_shown(struct run *run, const Renga__V1__ShownEvent *shown)
+{
+    struct arena arena;
+    if (!is_watched(run))
+        return;
+    arena_init(&arena, NULL, 0, SCRATCH_MAX);
+    struct event_reader reader = reader_of(run, &arena);
+    show(run, event_of_shown(&reader, shown, run->thread->last + 1, wall_ms()));
+    arena_fini(&arena);
+}
+
+void audience_token(struct due *due, uint32_t number, const char *text, const char *channel)
+{
+    struct run *run = frame_run(due->frame);
+    struct buffer path;
+    Renga__V1__NodeToken token = RENGA__V1__NODE_TOKEN__INIT;
+    Renga__V1__RunEvent event = RENGA__V1__RUN_EVENT__INIT;
+    if (!is_watched(run))
+        return;
+    buffer_init(&path, PATH_MAX_BYTES);
+    frame_path(due->frame, &path);
+    token.text = unconst(text);
+    token.channel = unconst(channel);
+    event.event_id = (int64_t)((run->thread->last + 1) << EVENT_NUMBER_BITS | number);
+    event.run_id = run->id;
+    event.time_ms = wall_ms();
+    event.step = due->frame->step + 1;
+    event.path = unconst(buffer_text(&path));
+    event.node = unconst(due->node->name);
+    event.branch = (int32_t)due->branch;
+    event.event_case = RENGA__V1__RUN_EVENT__EVENT_TOKEN;
+    event.token = &token;
+    show(run, &event);
+    buffer_fini(&path);
+}
+
+struct recording {
+    struct run *run;
+    uint64_t number;
+    uint32_t first_kept;
+};
+
+static void recorded(struct event_reader *reader, const Renga__V1__RunEvent *event)
+{
+    struct recording *recording = reader->data;
+    struct thread *thread = recording->run->thread;
+    if ((event->event_id & ((1 << EVENT_NUMBER_BITS) - 1)) < recording->first_kept)
+        return; /* was shown already */
+    struct live_event *live = live_event_of(event);
+    live->run = recording->run->number;
+    live->record = recording->number;
+    keep_live(thread, live);
+}
+
+void audience_recorded(struct run *run, const Record *record, uint64_t number)
+{
+    struct arena arena;
+    struct recording recording = {run, number, record->first_event};
+    if (!is_watched(run))
+        return;
+    arena_init(&arena, NULL, 0, SCRATCH_MAX);
+    struct event_reader reader = reader_of(run, &arena);
+    reader.live = run;
+    reader.came = recorded;
+    reader.data = &recording;
+    reader.previous = run->shown_state;
+    events_of_record(&reader, record, number);
+    run->shown_state = reader.previous;
+    arena_fini(&arena);
+}
+
+void audience_committed(struct thread *thread)
+{
+    if (!thread->seats) {
+        drop_live(thread);
+        return;
+    }
+    hand_out(thread);
+    for (struct seat *seat = thread->seats; seat; seat = seat->next)
+        if (!seat->live)
+            seat_fill(seat);
+}
+
+void audience_ended(struct thread *thread, const struct status *why)
+{
+    drop_live(thread);
+    for (struct seat *seat = thread->seats; seat; seat = seat->next)
+        seat_end(seat, why);
+}
+
+/* ---- from the log -------------------------------------------------------------------------------------------------
+ */
+
+static void read_event(struct event_reader *reader, const Renga__V1__RunEvent *event)
+{
+    struct seat *seat = reader->data;
+    struct live_event *live = live_event_of(event);
+    live->run = seat->run_number;
+    /* What the run went on after is not the end. */
+    live->stops = live->stops && seat->until && live->id >= seat->until;
+    seat_add(seat, live);
+    free(live);
+}
+
+static bool run_is_over(const struct seat *seat, const struct run *run)
+{
+    bool waits = run && run->state == RENGA__V1__RUN_STATE__RUN_STATE_WAITING;
+    return !run || (!run_is_open(run) && !(waits && seat->follow));
+}
+
+static struct run *run_of(const struct seat *seat)
+{
+    struct thread *thread = seat->thread;
+    if (thread->run && thread->run->number == seat->run_number)
+        return thread->run;
+    for (struct run *run = thread->queue; run; run = run->next)
+        if (run->number == seat->run_number)
+            return run;
+    return NULL;
+}
+
+static void go_live(struct seat *seat)
+{
+    struct thread *thread = seat->thread;
+    struct run *run = run_of(seat);
+    seat->live = true;
+    for (struct live_event *event = thread->live; event && event->record <= thread->committed; event = event->next)
+        seat_add(seat, event);
+    if (run_is_over(seat, run) && (!run || run->last_event <= seat->cursor) && thread->committed == thread->last)
+        seat_end(seat, NULL);
+}
+
+static void page_came(struct store_scan *scan)
+{
+    struct seat *seat = (struct seat *)((char *)scan - offsetof(struct seat, scan));
+    struct thread *thread = seat->thread;
+    struct status st = scan->status;
+    struct arena arena;
+    uint64_t upto = seat->upto;
+    struct run *run = run_of(seat);
+    seat->reading = false;
+    thread->holds--;
+    size_t i = 0;
+    for (; i < scan->count && st.code == OK && !is_full(seat) && !seat->ended; i++) {
+        arena_init(&arena, NULL, 0, RECORD_MEMORY_MAX);
+        const Record *record = message_read(&arena, &renga__v1__log_record__descriptor, scan->rows[i].value, &st);
+        uint64_t number = key_number(scan->rows[i].key);
+        bool last = run && run->last_event >> EVENT_NUMBER_BITS == (int64_t)number;
+        struct event_reader reader = {.agent = seat->agent,
+                                      .run_id = seat->run_id,
+                                      .thread_id = thread->id,
+                                      .place = thread->place,
+                                      .live = last ? run : NULL,
+                                      .arena = &arena,
+                                      .came = read_event,
+                                      .data = seat,
+                                      .previous = seat->previous};
+        if (record && record->run == seat->run_number) {
+            events_of_record(&reader, record, number);
+            seat->previous = reader.previous;
+        }
+        if (record)
+            seat->next_record = number + 1;
+        arena_fini(&arena);
+    }
+    bool all = i == scan->count && !scan->more;
+    store_scan_fini(scan);
+    if (all && !seat->ended)
+        seat->next_record = upto + 1;
+    if (st.code != OK)
+        seat_end(seat, &st);
+    else if (all && !seat->ended && seat->next_record > thread->committed && seat->next_record >= seat->live_from)
+        go_live(seat);
+    seat_send(seat);
+    if (seat->left) {
+        seat_leave(seat);
+        thread_settle(thread);
+        return;
+    }
+    if (!seat->live && !seat->ended && seat->next_record <= thread->committed)
+        seat_fill(seat);
+    thread_settle(thread);
+}
+
+/* Reads on, when there is room and something to read. */
+void seat_fill(struct seat *seat)
+{
+    struct key from, to;
+    struct thread *thread = seat->thread;
+    if (seat->reading || seat->ended || seat->left || seat->live || is_full(seat) || thread->phase != THREAD_READY)
+        return;
+    seat->reading = true;
+    seat->upto = thread->committed;
+    thread->holds++;
+    key_numbered(&from, KEY_RECORD, thread->tenant, thread->id, seat->next_record);
+    key_numbered(&to, KEY_RECORD, thread->tenant, thread->id, thread->committed + 1);
+    store_scan_init(&seat->scan, thread->home->loop, page_came);
+    seat->scan.from = key_bytes(&from);
+    seat->scan.to = key_bytes(&to);
+    seat->scan.limit = PAGE_ROWS;
+    seat->scan.bytes_max = PAGE_BYTES;
+    store_scan(thread->home->runner->options.store, &seat->scan);
+}
+
+/* ---- signs of life ------------------------------------------------------------------------------------------------
+ */
+
+static void beat(struct timer *timer)
+{
+    struct seat *seat = (struct seat *)((char *)timer - offsetof(struct seat, heartbeat));
+    struct run *run = run_of(seat);
+    int64_t now_ns = clock_now_ns();
+    if (seat->ended || seat->left)
+        return;
+    loop_arm_after(seat->thread->home->loop, &seat->heartbeat, seat->heartbeat_ms);
+    if (seat->full && now_ns - seat->sent_ns >= UNREAD_MS * NS_PER_MS) {
+        struct status st = {0};
+        fail(&st, RESOURCE_EXHAUSTED, "nothing was read for %d s; come back with the last event's id",
+             UNREAD_MS / 1000);
+        seat_end(seat, &st);
+        return;
+    }
+    if (seat->full || now_ns - seat->sent_ns < seat->heartbeat_ms * NS_PER_MS)
+        return;
+    Renga__V1__RunEvent event = RENGA__V1__RUN_EVENT__INIT;
+    Renga__V1__Heartbeat heartbeat = RENGA__V1__HEARTBEAT__INIT;
+    heartbeat.state = run ? run->state : RENGA__V1__RUN_STATE__RUN_STATE_UNSPECIFIED;
+    heartbeat.nodes_running = run ? (int32_t)run->working : 0;
+    event.event_id = seat->cursor;
+    event.run_id = seat->run_id;
+    event.time_ms = wall_ms();
+    event.event_case = RENGA__V1__RUN_EVENT__EVENT_HEARTBEAT;
+    event.heartbeat = &heartbeat;
+    struct live_event *live = live_event_of(&event);
+    put(seat, live);
+    free(live);
+    seat_send(seat);
+}
+
+/* ---- somebody comes -----------------------------------------------------------------------------------------------
+ */
+
+static bool set_cursor(struct seat *seat, int64_t after, int64_t last, uint64_t first_record, struct status *st)
+{
+    if (after > last)
+        return fail(st, OUT_OF_RANGE, "after_event_id %lld is beyond the run's last event, %lld", (long long)after,
+                    (long long)last);
+    seat->cursor = after < 0 ? last : after;
+    seat->next_record = (uint64_t)seat->cursor >> EVENT_NUMBER_BITS;
+    if (seat->next_record < first_record)
+        seat->next_record = first_record;
+    return true;
+}
+
+void audience_join(struct errand *errand, struct thread *thread)
+{
+    struct seat *seat = errand->owner;
+    struct status st = {0};
+    const Renga__V1__WatchRunRequest *request = (const void *)errand->request;
+    struct run *run = errand_run(errand, thread, errand->run_id);
+    const Renga__V1__RunRow *row = errand->place;
+    if (!run && !row) {
+        errand_refuse(errand, NULL, NOT_FOUND, "there is no run '%.64s'", errand->run_id);
+        return;
+    }
+    if (!set_cursor(seat, request->after_event_id, run ? run->last_event : row->run->last_event_id,
+                    run ? run->first_record : row->first_record, &st)) {
+        errand_fail(errand, &st, NULL);
+        return;
+    }
+    seat->thread = thread;
+    seat->run_number = run ? run->number : row->number;
+    seat->until = run ? 0 : row->run->last_event_id;
+    text_cut_copy(seat->run_id, sizeof seat->run_id, errand->run_id);
+    seat->agent = thread_agent_for(thread, run ? run->begun->graph_version : row->run->graph_version);
+    seat->follow = request->follow;
+    seat->skips_inner = request->skip_subgraphs;
+    for (size_t i = 0; i < request->n_kinds; i++)
+        seat->kinds |= 1u << request->kinds[i];
+    seat->heartbeat_ms = request->heartbeat_ms ? request->heartbeat_ms : HEARTBEAT_MS;
+    seat->heartbeat.expired = beat;
+    seat->sent_ns = clock_now_ns();
+    seat->live_from = thread->last + 1;
+    seat->next = thread->seats;
+    thread->seats = seat;
+    if (run)
+        run->shown_state = run->state;
+    loop_arm_after(thread->home->loop, &seat->heartbeat, seat->heartbeat_ms);
+    if (seat->until && seat->cursor >= seat->until)
+        seat_end(seat, NULL);
+    else if (seat->left)
+        seat_end(seat, NULL);
+    else
+        seat_fill(seat);
+}

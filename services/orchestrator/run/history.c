@@ -1,0 +1,534 @@
+/* Threads as their callers see them: state at any checkpoint, changes by hand, checkpoints, forks, deletion. */
+#include "run_priv.h"
+
+#include <stdlib.h>
+
+#define STATE_MAX    ((size_t)3145728)
+#define DUE_MAX      1000
+#define PAGE_DEFAULT 50
+#define PAGE_MAX     500
+#define SCAN_BYTES   ((size_t)16 << 20)
+
+#define TYPE(request, name) ((request)->descriptor == &renga__v1__##name##__descriptor)
+#define NEW(arena, name, Name)                                                                                         \
+    Renga__V1__##Name *name = need(arena_alloc(arena, sizeof *name));                                                  \
+    renga__v1__##name##__init(name)
+
+/* A thread as it was at a checkpoint, for one errand. */
+struct visit_of_past {
+    struct errand *errand;
+    struct thread *thread;
+    void (*came)(struct errand *errand, struct thread *thread, struct thread *past, uint64_t number);
+    bool holds;
+};
+
+static void past_came(struct loader *loader)
+{
+    struct visit_of_past *visit = loader->owner;
+    struct thread *thread = visit->thread, *past = loader->thread;
+    struct status st = loader->status;
+    uint64_t number = loader->upto;
+    free(loader);
+    thread->holds--;
+    if (st.code == OK && past->head != number)
+        fail(&st, NOT_FOUND, "thread '%s' has no such checkpoint", thread->id);
+    if (st.code != OK) {
+        errand_fail(visit->errand, &st, NULL);
+        thread_free(past);
+    } else {
+        visit->came(visit->errand, thread, past, number);
+    }
+    bool holds = visit->holds;
+    free(visit);
+    if (holds)
+        thread_unhold(thread);
+    else
+        thread_settle(thread);
+}
+
+static void visit_past(struct errand *errand, struct thread *thread, uint64_t number, bool holds,
+                       void (*came)(struct errand *, struct thread *, struct thread *, uint64_t))
+{
+    struct visit_of_past *visit = need(calloc(1, sizeof *visit));
+    *visit = (struct visit_of_past){.errand = errand, .thread = thread, .came = came, .holds = holds};
+    if (holds)
+        thread->held = true;
+    thread_rebuild(thread, number, past_came, visit);
+}
+
+static bool find_checkpoint(struct errand *errand, const struct thread *thread, const char *id, uint64_t *number)
+{
+    *number = thread->head;
+    if (!*id || (id_checkpoint_number(id, thread->place, number) && *number && *number <= thread->last))
+        return true;
+    return errand_refuse(errand, NULL, NOT_FOUND, "thread '%s' has no checkpoint '%.64s'", thread->id, id);
+}
+
+static char *checkpoint_text(struct arena *arena, const struct thread *thread, uint64_t number)
+{
+    char id[ID_MAX] = "";
+    if (number)
+        id_make_checkpoint(id, thread->place, number);
+    return need(arena_strdup(arena, id));
+}
+
+static Renga__V1__Checkpoint *brief_checkpoint(struct arena *arena, const struct thread *thread, uint64_t number)
+{
+    NEW(arena, checkpoint, Checkpoint);
+    checkpoint->checkpoint_id = checkpoint_text(arena, thread, number);
+    checkpoint->created_ms = thread->updated_ms;
+    checkpoint->graph_version = unconst(thread->agent ? thread->agent->version : "");
+    checkpoint->graph_version = need(arena_strdup(arena, checkpoint->graph_version));
+    if (thread->run) {
+        checkpoint->run_id = need(arena_strdup(arena, thread->run->id));
+        checkpoint->step = thread->run->step;
+    }
+    return checkpoint;
+}
+
+/* ---- GetState -----------------------------------------------------------------------------------------------------
+ */
+
+static struct frame *find_frame(struct frame *frame, const char *path)
+{
+    struct buffer own;
+    buffer_init(&own, PATH_MAX_BYTES);
+    frame_path(frame, &own);
+    bool same = strcmp(buffer_text(&own), path) == 0;
+    buffer_fini(&own);
+    if (same)
+        return frame;
+    for (struct due *due = frame->due; due; due = due->next)
+        for (size_t i = 0; i < due->branch_count; i++) {
+            struct frame *found = due->branches[i].frame ? find_frame(due->branches[i].frame, path) : NULL;
+            if (found)
+                return found;
+        }
+    return NULL;
+}
+
+static const struct state *find_state(struct thread *past, const char *path, struct frame **frame)
+{
+    *frame = past->root ? find_frame(past->root, path) : NULL;
+    if (*frame)
+        return (*frame)->state;
+    for (struct memory *memory = past->memories; memory; memory = memory->next)
+        if (strcmp(memory->path, path) == 0)
+            return memory->state;
+    return NULL;
+}
+
+static void list_due(struct arena *arena, const struct frame *frame, Renga__V1__GetStateResponse *response)
+{
+    struct buffer path;
+    buffer_init(&path, PATH_MAX_BYTES);
+    frame_path(frame, &path);
+    for (const struct due *due = frame->due; due && response->n_due < DUE_MAX; due = due->next) {
+        NEW(arena, due_node, DueNode);
+        due_node->path = need(arena_strdup(arena, buffer_text(&path)));
+        due_node->node = need(arena_strdup(arena, due->node->name));
+        due_node->branch = (int32_t)due->branch;
+        due_node->state = due->state == DUE_FINISHED  ? RENGA__V1__DUE_NODE_STATE__DUE_NODE_STATE_FINISHED
+                          : due->state == DUE_FAILED  ? RENGA__V1__DUE_NODE_STATE__DUE_NODE_STATE_FAILED
+                          : due->state == DUE_WAITING ? RENGA__V1__DUE_NODE_STATE__DUE_NODE_STATE_WAITING
+                                                      : RENGA__V1__DUE_NODE_STATE__DUE_NODE_STATE_PENDING;
+        response->due[response->n_due++] = due_node;
+        for (size_t i = 0; i < due->branch_count; i++)
+            if (due->branches[i].frame)
+                list_due(arena, due->branches[i].frame, response);
+    }
+    buffer_fini(&path);
+}
+
+struct listing {
+    struct arena *arena;
+    Renga__V1__GetStateResponse *response;
+};
+
+static void list_interrupt(struct interrupt_visit *visit, const struct frame *frame, const struct node *node,
+                           const struct due *due, struct question *question, Renga__V1__InterruptKind kind)
+{
+    struct listing *listing = visit->data;
+    Renga__V1__GetStateResponse *response = listing->response;
+    if (response->n_interrupts < DUE_MAX)
+        response->interrupts[response->n_interrupts++] =
+            question_message(listing->arena, frame, node, due, question, kind);
+    else
+        response->more_interrupts = true;
+}
+
+static bool write_state(struct errand *errand, const struct state *state, const Renga__V1__GetStateRequest *request,
+                        Renga__V1__GetStateResponse *response)
+{
+    struct buffer out;
+    struct json_writer writer;
+    const struct field **fields = need(arena_alloc(errand->arena, (request->n_fields + 1) * sizeof(*fields)));
+    struct status st = {0};
+    for (size_t i = 0; i < request->n_fields; i++)
+        if (!(fields[i] = graph_field_wanted(state_graph(state), request->fields[i], &st))) {
+            st.code = NOT_FOUND;
+            errand_fail(errand, &st, NULL);
+            return false;
+        }
+    buffer_init(&out, STATE_MAX);
+    json_writer_init(&writer, &out);
+    state_write(state, request->n_fields ? fields : NULL, request->n_fields, &writer);
+    bool good = !out.failed;
+    response->state_json = need(arena_strndup(errand->arena, buffer_text(&out), out.length));
+    buffer_fini(&out);
+    return good || errand_refuse(errand, NULL, RESOURCE_EXHAUSTED,
+                                 "the state has more than %zu bytes; ask for some of its fields", STATE_MAX);
+}
+
+static bool make_state(struct errand *errand, struct thread *thread, struct thread *past, uint64_t number)
+{
+    const Renga__V1__GetStateRequest *request = (const void *)errand->request;
+    struct frame *frame;
+    const struct state *state = find_state(past, request->path, &frame);
+    if (!state && *request->path)
+        return errand_refuse(errand, NULL, NOT_FOUND, "thread '%s' has no sub-graph at '%.200s'", thread->id,
+                             request->path);
+    NEW(errand->arena, get_state_response, GetStateResponse);
+    if (!state)
+        get_state_response->state_json = unconst("{}");
+    else if (!write_state(errand, state, request, get_state_response))
+        return false;
+    get_state_response->checkpoint = brief_checkpoint(errand->arena, past, number);
+    get_state_response->due = need(arena_alloc(errand->arena, DUE_MAX * sizeof(*get_state_response->due)));
+    get_state_response->interrupts =
+        need(arena_alloc(errand->arena, DUE_MAX * sizeof(*get_state_response->interrupts)));
+    if (frame) {
+        struct listing listing = {errand->arena, get_state_response};
+        struct interrupt_visit visit = {.came = list_interrupt, .data = &listing};
+        list_due(errand->arena, frame, get_state_response);
+        if (past->run)
+            question_each(frame, &visit);
+    }
+    if (thread->run) {
+        get_state_response->run_id = need(arena_strdup(errand->arena, thread->run->id));
+        get_state_response->run_state = thread->run->state;
+    }
+    errand_done(errand, thread, get_state_response);
+    return true;
+}
+
+static void state_came(struct errand *errand, struct thread *thread, struct thread *past, uint64_t number)
+{
+    make_state(errand, thread, past, number);
+    thread_free(past);
+}
+
+static void serve_state(struct errand *errand, struct thread *thread)
+{
+    uint64_t number;
+    const Renga__V1__GetStateRequest *request = (const void *)errand->request;
+    if (!find_checkpoint(errand, thread, request->checkpoint_id, &number))
+        return;
+    if (number == thread->head)
+        make_state(errand, thread, thread, number);
+    else
+        visit_past(errand, thread, number, false, state_came);
+}
+
+/* ---- UpdateState --------------------------------------------------------------------------------------------------
+ */
+
+static bool check_update(struct errand *errand, struct thread *thread, Renga__V1__HandUpdate *update)
+{
+    const Renga__V1__UpdateStateRequest *request = (const void *)errand->request;
+    const struct graph *graph = thread->root->graph;
+    const struct node *node = *request->as_node ? graph_node(graph, request->as_node) : NULL;
+    if (*request->as_node && !node)
+        return errand_refuse(errand, NULL, NOT_FOUND, "the graph '%s' has no node '%.64s'", graph->name,
+                             request->as_node);
+    const char *outcome = *request->outcome               ? request->outcome
+                          : node && node->edge_count == 1 ? node->edges[0].outcome
+                                                          : "done";
+    struct status st = {0};
+    if (node && node->edge_count && !node_edge(node, outcome))
+        fail_field(&st, "outcome", "'%.64s' is no outcome of node '%s'", outcome, node->name);
+    struct arena arena;
+    struct write write;
+    struct write_source source = {.node = node ? node->name : "update",
+                                  .update_json = request->update_json,
+                                  .update_size = strlen(request->update_json),
+                                  .overwrite_fields = request->overwrite_fields,
+                                  .overwrite_count = request->n_overwrite_fields,
+                                  .clear_fields = request->clear_fields,
+                                  .clear_count = request->n_clear_fields};
+    struct status why = {0};
+    arena_init(&arena, NULL, 0, FRAME_MEMORY_MAX);
+    if (st.code == OK && !write_parse(graph, &source, &arena, &write, &why))
+        fail_field(&st, "update_json", "%s", why.text);
+    arena_fini(&arena);
+    if (st.code == OK) {
+        update->as_node = node ? (uint32_t)node->index + 1 : 0;
+        return true;
+    }
+    errand_fail(errand, &st, NULL);
+    return false;
+}
+
+static void update(struct errand *errand, struct thread *thread)
+{
+    struct status st = {0};
+    Record record = RENGA__V1__LOG_RECORD__INIT;
+    Renga__V1__HandUpdate update = RENGA__V1__HAND_UPDATE__INIT;
+    Renga__V1__UpdateStateRequest request = *(const Renga__V1__UpdateStateRequest *)errand->request;
+    if (!thread->root) {
+        errand_refuse(errand, NULL, NOT_FOUND, "thread '%s' has no state yet", thread->id);
+        return;
+    }
+    if (!check_update(errand, thread, &update))
+        return;
+    request.thread_id = unconst("");
+    update.request = &request;
+    update.graph_version = thread->agent->version;
+    record.update = &update;
+    record.parent = thread->parent;
+    if (!fold_update(thread, &update, thread->last + 1, wall_ms(), &st)) {
+        errand_fail(errand, &st, NULL);
+        return;
+    }
+    uint64_t number = log_append(thread, NULL, &record);
+    if (thread->parent)
+        log_snapshot_now(thread);
+    thread->parent = 0;
+    errand_remember(errand, thread, request.request_id, "", number);
+    log_write_thread(thread);
+    NEW(errand->arena, update_state_response, UpdateStateResponse);
+    update_state_response->checkpoint = brief_checkpoint(errand->arena, thread, number);
+    update_state_response->checkpoint->cause = RENGA__V1__CHECKPOINT_CAUSE__CHECKPOINT_CAUSE_UPDATE;
+    update_state_response->checkpoint->run_id = unconst("");
+    errand_done(errand, thread, update_state_response);
+}
+
+static void past_to_update(struct errand *errand, struct thread *thread, struct thread *past, uint64_t number)
+{
+    thread_adopt(thread, past);
+    thread->parent = thread->head = number;
+    update(errand, thread);
+}
+
+static void serve_update(struct errand *errand, struct thread *thread)
+{
+    uint64_t number, expected;
+    const Renga__V1__UpdateStateRequest *request = (const void *)errand->request;
+    if (!errand_is_new(errand, thread, request->request_id))
+        return;
+    if (thread_busy(thread)) {
+        errand_refuse(errand, "THREAD_BUSY", ABORTED, "a run is at work on thread '%s'", thread->id);
+        return;
+    }
+    if (*request->expected_checkpoint_id &&
+        (!id_checkpoint_number(request->expected_checkpoint_id, thread->place, &expected) ||
+         expected != thread->head)) {
+        errand_refuse(errand, "STALE", ABORTED, "'%.64s' is not the thread's head any more",
+                      request->expected_checkpoint_id);
+        return;
+    }
+    if (!find_checkpoint(errand, thread, request->checkpoint_id, &number))
+        return;
+    if (number == thread->head)
+        update(errand, thread);
+    else
+        visit_past(errand, thread, number, true, past_to_update);
+}
+
+/* ---- ForkThread ---------------------------------------------------------------------------------------------------
+ */
+
+/* The errand is at the home of the new thread; the old one is read from the store. */
+static void fork_came(struct loader *loader)
+{
+    struct errand *errand = loader->owner;
+    struct thread *past = loader->thread, *thread = errand->place;
+    struct status st = loader->status;
+    const Renga__V1__ForkThreadRequest *request = (const void *)errand->request;
+    uint64_t number = *request->checkpoint_id ? loader->upto : past->head;
+    Record record = RENGA__V1__LOG_RECORD__INIT;
+    Renga__V1__ThreadOrigin origin = RENGA__V1__THREAD_ORIGIN__INIT;
+    free(loader);
+    thread->holds--;
+    if (st.code == OK && (!past->exists || !past->root))
+        fail(&st, NOT_FOUND, "there is no thread '%s'", request->thread_id);
+    else if (st.code == OK && past->head != number)
+        fail(&st, NOT_FOUND, "thread '%s' has no checkpoint '%.64s'", request->thread_id, request->checkpoint_id);
+    if (st.code != OK) {
+        errand_fail(errand, &st, NULL);
+        thread_free(past);
+    } else {
+        origin.thread_id = unconst(request->thread_id);
+        origin.checkpoint_id = checkpoint_text(errand->arena, past, number);
+        thread_adopt(thread, past);
+        origin.graph_version = thread->agent->version;
+        record.origin = &origin;
+        thread->created_ms = wall_ms();
+        uint64_t made = log_append(thread, NULL, &record);
+        thread->head = made;
+        log_snapshot_now(thread);
+        errand_remember(errand, thread, request->request_id, "", made);
+        log_write_thread(thread);
+        NEW(errand->arena, fork_thread_response, ForkThreadResponse);
+        fork_thread_response->thread = answer_thread(errand->arena, thread);
+        errand_done(errand, thread, fork_thread_response);
+    }
+    thread_unhold(thread);
+}
+
+static void serve_fork(struct errand *errand, struct thread *thread)
+{
+    const Renga__V1__ForkThreadRequest *request = (const void *)errand->request;
+    uint64_t number = 0;
+    if (!errand_is_new(errand, thread, request->request_id))
+        return;
+    if (thread->exists) {
+        errand_refuse(errand, NULL, ALREADY_EXISTS, "there is a thread '%s' already", thread->id);
+        return;
+    }
+    uint64_t place = id_of_place(errand->tenant, request->thread_id);
+    if (*request->checkpoint_id && (!id_checkpoint_number(request->checkpoint_id, place, &number) || !number)) {
+        errand_refuse(errand, NULL, NOT_FOUND, "thread '%s' has no checkpoint '%.64s'", request->thread_id,
+                      request->checkpoint_id);
+        return;
+    }
+    struct loader *loader = need(calloc(1, sizeof *loader));
+    *loader = (struct loader){.upto = number, .loaded = fork_came, .owner = errand};
+    loader->thread = thread_new(thread->home, errand->tenant, request->thread_id);
+    errand->place = thread;
+    thread->held = true;
+    thread->holds++;
+    loader_start(loader);
+}
+
+/* ---- DeleteThread -------------------------------------------------------------------------------------------------
+ */
+
+struct deletion {
+    struct store_scan scan;
+    struct errand *errand;
+    struct thread *thread;
+};
+
+static void delete_range(struct thread *thread, enum key_kind kind)
+{
+    struct key from, to;
+    key_numbered(&from, kind, thread->tenant, thread->id, 0);
+    key_numbered(&to, kind, thread->tenant, thread->id, UINT64_MAX);
+    store_delete_range(log_batch(thread), key_bytes(&from), key_bytes(&to));
+}
+
+static void delete_key(struct thread *thread, enum key_kind kind, const char *name)
+{
+    struct key key;
+    key_named(&key, kind, thread->tenant, name);
+    store_delete(log_batch(thread), key_bytes(&key));
+}
+
+static void runs_came(struct store_scan *scan)
+{
+    struct deletion *deletion = (struct deletion *)scan;
+    struct errand *errand = deletion->errand;
+    struct thread *thread = deletion->thread;
+    struct status st = scan->status;
+    NEW(errand->arena, delete_thread_response, DeleteThreadResponse);
+    thread->holds--;
+    thread->held = false;
+    for (size_t i = 0; i < scan->count && thread->phase == THREAD_READY; i++)
+        delete_key(thread, KEY_RUN, scan->rows[i].value.bytes); /* ends with a NUL */
+    store_scan_fini(scan);
+    free(deletion);
+    if (st.code != OK || thread->phase != THREAD_READY) {
+        if (st.code == OK)
+            fail(&st, UNAVAILABLE, "thread '%s' is being read again", thread->id);
+        errand_fail(errand, &st, NULL);
+        thread_unhold(thread);
+        return;
+    }
+    delete_range(thread, KEY_RECORD);
+    delete_range(thread, KEY_SNAPSHOT);
+    delete_range(thread, KEY_THREAD_RUN);
+    delete_key(thread, KEY_THREAD, thread->id);
+    delete_key(thread, KEY_PENDING, thread->id);
+    delete_thread_response->deleted = true;
+    delete_thread_response->cleaning = true;
+    thread->deleted = thread->held = true; /* it is forgotten when this is on disk */
+    errand_done(errand, thread, delete_thread_response);
+    loop_defer(thread->home->loop, &thread->go);
+}
+
+static void serve_delete(struct errand *errand, struct thread *thread)
+{
+    struct key from, to;
+    const Renga__V1__DeleteThreadRequest *request = (const void *)errand->request;
+    if (thread_busy(thread) && !request->cancel_runs) {
+        errand_refuse(errand, "THREAD_BUSY", ABORTED, "a run is at work on thread '%s'; set cancel_runs", thread->id);
+        return;
+    }
+    thread->held = true;
+    while (thread->queue)
+        run_change(thread->queue, RENGA__V1__RUN_STATE__RUN_STATE_CANCELLED,
+                   RENGA__V1__STOP_REASON__STOP_REASON_CANCELLED, CANCELLED, "its thread is deleted");
+    if (run_is_open(thread->run))
+        run_halt(thread->run);
+    if (run_is_open(thread->run))
+        run_change(thread->run, RENGA__V1__RUN_STATE__RUN_STATE_CANCELLED,
+                   RENGA__V1__STOP_REASON__STOP_REASON_CANCELLED, CANCELLED, "its thread is deleted");
+    struct deletion *deletion = need(calloc(1, sizeof *deletion));
+    deletion->errand = errand;
+    deletion->thread = thread;
+    thread->holds++;
+    key_numbered(&from, KEY_THREAD_RUN, thread->tenant, thread->id, 0);
+    key_numbered(&to, KEY_THREAD_RUN, thread->tenant, thread->id, UINT64_MAX);
+    store_scan_init(&deletion->scan, thread->home->loop, runs_came);
+    deletion->scan.from = key_bytes(&from);
+    deletion->scan.to = key_bytes(&to);
+    store_scan(thread->home->runner->options.store, &deletion->scan);
+}
+
+/* ---- all of them --------------------------------------------------------------------------------------------------
+ */
+
+void errand_repeat_thread(struct errand *errand, struct thread *thread, const Renga__V1__RequestRow *row)
+{
+    if (TYPE(errand->request, update_state_request)) {
+        NEW(errand->arena, update_state_response, UpdateStateResponse);
+        NEW(errand->arena, checkpoint, Checkpoint);
+        checkpoint->checkpoint_id = row->checkpoint_id;
+        update_state_response->checkpoint = checkpoint;
+        errand_done(errand, thread, update_state_response);
+        return;
+    }
+    NEW(errand->arena, fork_thread_response, ForkThreadResponse);
+    fork_thread_response->thread = answer_thread(errand->arena, thread);
+    errand_done(errand, thread, fork_thread_response);
+}
+
+void errand_serve_history(struct errand *errand, struct thread *thread)
+{
+    if (TYPE(errand->request, fork_thread_request)) {
+        serve_fork(errand, thread);
+        return;
+    }
+    if (TYPE(errand->request, delete_thread_request) && !thread->exists) {
+        NEW(errand->arena, delete_thread_response, DeleteThreadResponse);
+        errand_done(errand, thread, delete_thread_response);
+        return;
+    }
+    if (TYPE(errand->request, copy_thread_request) || TYPE(errand->request, migrate_run_request)) {
+        errand_refuse(errand, NULL, UNIMPLEMENTED, "this server cannot do that yet");
+        return;
+    }
+    if (!thread->exists)
+        errand_refuse(errand, NULL, NOT_FOUND, "there is no thread '%s'", thread->id);
+    else if (TYPE(errand->request, get_state_request))
+        serve_state(errand, thread);
+    else if (TYPE(errand->request, update_state_request))
+        serve_update(errand, thread);
+    else if (TYPE(errand->request, delete_thread_request))
+        serve_delete(errand, thread);
+    else if (TYPE(errand->request, list_checkpoints_request))
+        errand_list(errand);
+    else
+        errand_refuse(errand, NULL, UNIMPLEMENTED, "this server does not know %s", errand->request->descriptor->name);
+}
