@@ -92,9 +92,8 @@ static void serve_until_told(struct daemon_process *process, const sigset_t *sig
 {
     static const struct timespec look_every = {.tv_nsec = DRAIN_LOOK_MS * NS_PER_MS};
     int number;
-    do
-        sigwait(signals, &number);
-    while (number == SIGHUP);
+    while (sigwait(signals, &number), number == SIGHUP)
+        process_reload(process);
     log_info("daemon.stopping", "signal %d: draining", number);
     sem_t done;
     sem_init(&done, 0, 0);

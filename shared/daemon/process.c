@@ -299,6 +299,13 @@ bool process_serve(struct daemon_process *process, struct status *st)
     return true;
 }
 
+void process_reload(struct daemon_process *process)
+{
+    for (size_t i = 0; i < process->carried_count; i++)
+        if (process->carried[i].service->reload)
+            process->carried[i].service->reload(process->carried[i].instances[0]);
+}
+
 static void one_drained(void *data)
 {
     struct daemon_process *process = data;

@@ -49,6 +49,10 @@ struct service {
      * `drained` runs once, from the loop, when the last call of the door is over; at `limit_ms` they are cut. */
     bool (*serve)(ProtobufCService *instance, const struct service_context *context, struct status *st);
     void (*drain)(ProtobufCService *instance, int64_t limit_ms, void (*drained)(void *data), void *data);
+
+    /* SIGHUP: reads again what was read from files; may be NULL. On the instance of the first loop, from a thread
+     * outside of all loops, which may wait. */
+    void (*reload)(ProtobufCService *instance);
 };
 
 /* The way to another service: by the address in the configuration ("peers.planner") where one is set, else in this

@@ -141,7 +141,8 @@ void ordered_delete_range(struct ordered *map, struct store_bytes from, struct s
     struct ordered_node **links[ORDERED_LEVELS_MAX];
     struct ordered_node *node = find_links(map, from, links);
     while (node != NULL && (to.size == 0 || store_bytes_compare(node->key, to) < 0)) {
+        struct ordered_node *next = node->next[0];
         take_out(map, node, links);
-        node = *links[0];
+        node = next;
     }
 }

@@ -7,17 +7,16 @@
 #include <sqlite3.h>
 #include <stdlib.h>
 
-#define WRITER_CACHE_KIB (64 << 10) /* pages that change: mostly the ends of threads that run */
-#define READER_CACHE_KIB (4 << 10)  /* forgotten with each commit: the system's cache does the work */
-
-#define RANGE "FROM kv WHERE key >= ?1 AND key < ?2"
+#define WRITER_CACHE_KIB                                                                                               \
+    (32 << 10) /* pages that change: mostly the ends of threads that run; more than this goes to the log early */
+#define READER_CACHE_KIB (4 << 10) /* forgotten with each commit: the system's cache does the work */
 
 /* PUT replaces in one descent of the tree, as there is no other index and no trigger. */
 enum writing { PUT, DELETE, DELETE_RANGE, FIND, BEGIN, COMMIT, WRITINGS };
 static const char *const writing_sql[WRITINGS] = {
     [PUT] = "REPLACE INTO kv (key, value) VALUES (?1, ?2)",
     [DELETE] = "DELETE FROM kv WHERE key = ?1",
-    [DELETE_RANGE] = "DELETE " RANGE,
+    [DELETE_RANGE] = "DELETE FROM kv WHERE key >= ?1 AND key < ?2",
     [FIND] = "SELECT value FROM kv WHERE key = ?1",
     [BEGIN] = "BEGIN IMMEDIATE",
     [COMMIT] = "COMMIT",
@@ -25,8 +24,8 @@ static const char *const writing_sql[WRITINGS] = {
 
 enum reading { FORWARDS, BACKWARDS, READINGS };
 static const char *const reading_sql[READINGS] = {
-    [FORWARDS] = "SELECT key, value " RANGE " ORDER BY key",
-    [BACKWARDS] = "SELECT key, value " RANGE " ORDER BY key DESC",
+    [FORWARDS] = "SELECT key, value FROM kv WHERE key >= ?1 AND key < ?2 ORDER BY key",
+    [BACKWARDS] = "SELECT key, value FROM kv WHERE key >= ?1 AND key < ?2 ORDER BY key DESC",
 };
 
 struct reader {

@@ -14,9 +14,9 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#define APPLICATION  0x52656e67 /* "Reng", in the file's header */
-#define VERSION      1          /* of the tables */
-#define PAGE_BYTES   4096
+#define APPLICATION  0x52656e67  /* "Reng", in the file's header */
+#define VERSION      1           /* of the tables */
+#define PAGE_BYTES   2048        /* a commit writes whole pages: 1, 4 and 8 KiB were slower (tests/bench/README.md) */
 #define BUSY_MS      1000        /* patience with a person's own connection that writes */
 #define WAL_KEPT_MAX "268435456" /* bytes; a log that grew beyond is cut back when it begins anew */
 

@@ -2,6 +2,7 @@
  * the log's xSync, and that writes everything first. A write that fails shows there, and fails the transaction. */
 #include "store/sqlite_log.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <sqlite3.h>
 #include <stdlib.h>
@@ -70,8 +71,7 @@ static int log_write(sqlite3_file *file, const void *bytes, int size, sqlite3_in
             return result;
         log->from = at;
     }
-    if (size > HELD_MAX)
-        return system_file(file)->pMethods->xWrite(system_file(file), bytes, size, at);
+    assert(size <= HELD_MAX); /* the largest page has 64 KiB */
     memcpy(log->bytes + log->held, bytes, (size_t)size);
     log->held += size;
     return SQLITE_OK;

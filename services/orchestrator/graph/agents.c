@@ -158,8 +158,8 @@ static void look_at(struct findings *findings, const char *folder, const char *n
 
 static void look_through(struct findings *findings, const char *folder)
 {
-    DIR *listing = opendir(folder);
     const struct dirent *entry;
+    DIR *listing = opendir(folder);
     if (!listing) {
         note(findings, "", folder, strerror(errno));
         return;
@@ -219,8 +219,8 @@ static bool load(struct agents *agents)
         free(findings);
         return false;
     }
-    for (size_t i = 0; i < agents->folder_count; i++)
-        look_through(findings, agents->folders[i]);
+    for (char **folder = agents->folders; *folder; folder++)
+        look_through(findings, *folder);
     for (size_t i = 0; i < findings->count; i++) {
         struct found *found = &findings->list[i];
         found->agent = agent_of_folder(found->path, found->name, findings->problems);
@@ -247,13 +247,15 @@ void agents_reload(struct agents *agents)
 static bool copy_folders(struct agents *agents, const char *const *folders, size_t count)
 {
     agents->folders = calloc(count + 1, sizeof *agents->folders);
-    for (; agents->folders && agents->folder_count < count; agents->folder_count++) {
+    if (!agents->folders)
+        return false;
+    while (agents->folder_count < count) {
         char *copy = strdup(folders[agents->folder_count]);
         if (!copy)
             return false;
-        agents->folders[agents->folder_count] = copy;
+        agents->folders[agents->folder_count++] = copy;
     }
-    return agents->folders;
+    return true;
 }
 
 struct agents *agents_create(const char *const *folders, size_t count, struct status *st)

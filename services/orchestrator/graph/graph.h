@@ -116,8 +116,9 @@ struct graph {
     struct graph_budget budget;
     const char *document_json; /* as it was read, without comments */
 
-    /* Private to graph.c: sorted by name. */
-    const struct field **fields_by_name;
+    /* Private to the room. */
+    const struct field **all_fields;
+    const struct field **fields_by_name; /* sorted */
     const struct node **nodes_by_name;
 };
 

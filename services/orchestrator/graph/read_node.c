@@ -173,7 +173,7 @@ static bool sort_nodes(struct reading *in, struct draft *draft, size_t count)
 
 static bool number_lines(struct draft *draft, size_t count, struct reading *in)
 {
-    size_t *lines = calloc(count, sizeof *lines);
+    size_t *lines = calloc(count + 1, sizeof *lines);
     in->no_memory |= !lines;
     if (!lines)
         return false;

@@ -132,11 +132,12 @@ static int by_name(const void *a, const void *b)
 
 static bool sort_fields(struct reading *in, struct graph *graph, struct field *fields, size_t count)
 {
-    const struct field **sorted = keep(in, count, sizeof *sorted);
-    if (!sorted)
+    const struct field **sorted = keep(in, count, sizeof *sorted), **all = keep(in, count, sizeof *all);
+    if (!sorted || !all)
         return false;
     for (size_t i = 0; i < count; i++)
-        sorted[i] = &fields[i];
+        sorted[i] = all[i] = &fields[i];
+    graph->all_fields = all;
     qsort(sorted, count, sizeof *sorted, by_name);
     graph->fields = fields;
     graph->fields_by_name = sorted;
@@ -163,48 +164,42 @@ static bool read_fields(struct reading *in, struct draft *draft)
     return good && sort_fields(in, draft->graph, draft->fields, index);
 }
 
-static bool all_fields(struct reading *in, const struct graph *graph, const struct field ***list, size_t *count)
-{
-    const struct field **all = keep(in, graph->field_count, sizeof *all);
-    for (size_t i = 0; all && i < graph->field_count; i++)
-        all[i] = &graph->fields[i];
-    *list = all;
-    *count = graph->field_count;
-    return all;
-}
-
-static bool read_listed(struct reading *in, const struct graph *graph, const cJSON *item, const char *what,
-                        const struct field **field)
+static const struct field *read_listed(struct reading *in, const struct graph *graph, const cJSON *item,
+                                       const char *what)
 {
     struct status why = {0};
+    const struct field *field = cJSON_IsString(item) ? graph_field_wanted(graph, item->valuestring, &why) : NULL;
     if (!cJSON_IsString(item))
-        return fault(in, item, "%s must be a list of names of fields", what);
-    *field = graph_field_wanted(graph, item->valuestring, &why);
-    return *field || fault(in, item, "%s: %s", what, why.text);
+        fault(in, item, "%s must be a list of names of fields", what);
+    else if (!field)
+        fault(in, item, "%s: %s", what, why.text);
+    return field;
 }
 
 bool fields_list_read(struct reading *in, const struct graph *graph, const cJSON *item, const char *what,
                       const struct field ***list, size_t *count)
 {
-    if (!item)
-        return all_fields(in, graph, list, count);
+    if (!item) {
+        *list = graph->all_fields;
+        *count = graph->field_count;
+        return true;
+    }
     if (!cJSON_IsArray(item) || cJSON_GetArraySize(item) > GRAPH_FIELDS_MAX)
         return fault(in, item, "%s must be a list of at most %d names of fields", what, GRAPH_FIELDS_MAX);
     const struct field **read = keep(in, (size_t)cJSON_GetArraySize(item), sizeof *read);
-    bool good = read;
     const cJSON *name;
     *list = read;
     cJSON_ArrayForEach(name, item)
     {
-        const struct field *field = NULL;
-        if (!good || !(good = read_listed(in, graph, name, what, &field)))
-            return false;
-        for (size_t i = 0; i < *count; i++)
+        const struct field *field = read ? read_listed(in, graph, name, what) : NULL;
+        for (size_t i = 0; field && i < *count; i++)
             if (read[i] == field)
                 return fault(in, name, "%s has '%s' twice; take one out", what, field->name);
+        if (!field)
+            return false;
         read[(*count)++] = field;
     }
-    return true;
+    return read;
 }
 
 bool state_read(struct reading *in, struct draft *draft)

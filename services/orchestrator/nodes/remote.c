@@ -1,11 +1,20 @@
-/* Asks a NodeService, in whatever language it is written. */
+/* Asks a NodeService, in whatever language it is written: one call an attempt, and the answer goes to the engine as it
+ * is. How often it is tried again is the engine's business. */
+#include "addresses.h"
+#include "commons.h"
 #include "node_kind.h"
 
+#include "base/clock.h"
 #include "base/json.h"
+#include "rpc/rpc.h"
 
 #include <string.h>
 
-#define REMOTE_PARAMETERS_MAX ((size_t)64 << 10) /* bytes, as RunNodeRequest.parameters_json */
+#define REMOTE_PARAMETERS_MAX ((size_t)64 << 10)      /* bytes, as RunNodeRequest.parameters_json */
+#define REMOTE_TOKEN_MAX      ((size_t)64 << 10)      /* bytes, as NodeToken.text */
+#define REMOTE_CHANNEL_MAX    64                      /* bytes, as NodeToken.channel */
+#define REMOTE_PROGRESS_MAX   ((size_t)64 << 10)      /* bytes, as RunNodeEvent.progress_json */
+#define REMOTE_CALL_MAX_MS    (INT64_C(24) * 3600000) /* where the document sets no timeout */
 
 enum { REMOTE_ADDRESS, REMOTE_FUNCTION, REMOTE_STREAM, REMOTE_PARAMETERS };
 
@@ -43,6 +52,193 @@ static bool check(const struct node *node, struct status *st)
     return !given || check_parameters(given, st);
 }
 
+/* ---- the attempt ------------------------------------------------------------------------------------------------- */
+
+struct remote {
+    struct rpc_client_call call;
+    struct task *task;
+    struct addresses *addresses;
+    const Renga__V1__RunNodeResponse *result; /* of a stream, until it has ended */
+    struct status broken;                     /* a rule of the contract that the stream broke */
+    bool cancelled;                           /* by us */
+};
+
+/* A peer that dies resets its streams, which looks as if somebody had cancelled; and it was not us. */
+static void fail_attempt(struct remote *remote)
+{
+    struct status why = remote->call.status;
+    if (why.code == CANCELLED && !remote->cancelled)
+        fail(&why, UNAVAILABLE, "the node gave up the call: %s", remote->call.status.text);
+    task_fail(remote->task, &why);
+}
+
+static void node_ran(const Renga__V1__RunNodeResponse *response, void *data)
+{
+    struct remote *remote = ((struct rpc_client_call *)data)->owner;
+    addresses_call_ended(remote->addresses);
+    if (response)
+        task_finish(remote->task, response);
+    else
+        fail_attempt(remote);
+}
+
+/* ---- the attempt, with signs of life ----------------------------------------------------------------------------- */
+
+static void *allocate(void *arena, size_t size)
+{
+    return arena_alloc(arena, size);
+}
+
+static void release(void *arena, void *bytes)
+{
+    (void)arena;
+    (void)bytes;
+}
+
+/* Messages live until the closure returns, the result until the stream has ended. */
+static bool keep_result(struct remote *remote, const Renga__V1__RunNodeResponse *result, struct status *st)
+{
+    struct arena *arena = task_arena(remote->task);
+    ProtobufCAllocator allocator = {.alloc = allocate, .free = release, .allocator_data = arena};
+    size_t size = renga__v1__run_node_response__get_packed_size(result);
+    uint8_t *bytes = arena_alloc(arena, size);
+    if (bytes)
+        renga__v1__run_node_response__pack(result, bytes);
+    remote->result = bytes ? renga__v1__run_node_response__unpack(&allocator, size, bytes) : NULL;
+    return remote->result || fail(st, RESOURCE_EXHAUSTED, "no memory for the result of %zu bytes", size);
+}
+
+static bool show_token(struct remote *remote, const Renga__V1__NodeToken *token, struct status *st)
+{
+    size_t size = strlen(token->text), channel = strlen(token->channel);
+    if (size > REMOTE_TOKEN_MAX)
+        return fail(st, INVALID_ARGUMENT, "token.text has %zu bytes; at most %zu are allowed", size, REMOTE_TOKEN_MAX);
+    if (channel > REMOTE_CHANNEL_MAX)
+        return fail(st, INVALID_ARGUMENT, "token.channel has %zu bytes; at most %d are allowed", channel,
+                    REMOTE_CHANNEL_MAX);
+    task_token(remote->task, token->text, token->channel);
+    return true;
+}
+
+static bool show_progress(struct remote *remote, const char *json, struct status *st)
+{
+    struct status why = {0};
+    size_t size = strlen(json);
+    if (size > REMOTE_PROGRESS_MAX)
+        return fail(st, INVALID_ARGUMENT, "progress_json has %zu bytes; at most %zu are allowed", size,
+                    REMOTE_PROGRESS_MAX);
+    if (!json_check(json, size, NULL, &why))
+        return fail(st, INVALID_ARGUMENT, "progress_json is not JSON: %s", why.text);
+    task_progress(remote->task, json);
+    return true;
+}
+
+static bool take_event(struct remote *remote, const Renga__V1__RunNodeEvent *event, struct status *st)
+{
+    if (remote->result)
+        return fail(st, INVALID_ARGUMENT, "something came after the result, which is to be the last message");
+    switch (event->event_case) {
+    case RENGA__V1__RUN_NODE_EVENT__EVENT_TOKEN:
+        return show_token(remote, event->token, st);
+    case RENGA__V1__RUN_NODE_EVENT__EVENT_PROGRESS_JSON:
+        return show_progress(remote, event->progress_json, st);
+    case RENGA__V1__RUN_NODE_EVENT__EVENT_RESULT:
+        return keep_result(remote, event->result, st);
+    default:
+        return true;
+    }
+}
+
+static void stream_ended(struct remote *remote)
+{
+    addresses_call_ended(remote->addresses);
+    if (remote->broken.code != OK)
+        task_fail(remote->task, &remote->broken);
+    else if (remote->call.status.code != OK)
+        fail_attempt(remote);
+    else if (remote->result)
+        task_finish(remote->task, remote->result);
+    else
+        task_fail(remote->task, &(struct status){.code = DATA_LOSS, .text = "the stream ended without a result"});
+}
+
+static void event_came(const Renga__V1__RunNodeEvent *event, void *data)
+{
+    struct remote *remote = ((struct rpc_client_call *)data)->owner;
+    if (!event) {
+        stream_ended(remote);
+        return;
+    }
+    if (remote->cancelled || remote->broken.code != OK)
+        return;
+    task_alive(remote->task);
+    if (!take_event(remote, event, &remote->broken))
+        rpc_client_call_cancel(&remote->call);
+}
+
+/* ---- how it begins and is stopped -------------------------------------------------------------------------------- */
+
+static bool prepare(struct remote *remote, struct status *st)
+{
+    struct task *task = remote->task;
+    int64_t now_ns = clock_now_ns(), deadline_ns = task_deadline_ns(task);
+    rpc_client_call_init(&remote->call, task_loop(task), NULL);
+    remote->call.owner = remote;
+    remote->call.trace = task_trace(task);
+    remote->call.timeout_ms = REMOTE_CALL_MAX_MS;
+    if (deadline_ns <= now_ns)
+        return fail(st, DEADLINE_EXCEEDED, "the time was over before the node could be called");
+    if (deadline_ns != TIME_NEVER && (deadline_ns - now_ns) / NS_PER_MS < REMOTE_CALL_MAX_MS)
+        remote->call.timeout_ms = (deadline_ns - now_ns + NS_PER_MS - 1) / NS_PER_MS;
+    return true;
+}
+
+/* What the engine says of the node, and what its document says. */
+static Renga__V1__RunNodeRequest request_of(struct task *task)
+{
+    const struct node *node = task_node(task);
+    const char *function = node_argument(node, REMOTE_FUNCTION)->text;
+    const char *given = node_argument(node, REMOTE_PARAMETERS)->text;
+    Renga__V1__RunNodeRequest request = *task_request(task);
+    request.function = (char *)(uintptr_t)(function ? function : node->name);
+    if (given)
+        request.parameters_json = (char *)(uintptr_t)given;
+    return request;
+}
+
+static void start(struct task *task)
+{
+    struct remote *remote = task_data(task);
+    struct orchestrator *orchestrator = task_orchestrator(task);
+    struct status st = {0};
+    remote->task = task;
+    if (!orchestrator) {
+        fail(&st, FAILED_PRECONDITION, "this process cannot call remote nodes");
+        task_fail(task, &st);
+        return;
+    }
+    remote->addresses = orchestrator->addresses;
+    const char *address = node_argument(task_node(task), REMOTE_ADDRESS)->text;
+    ProtobufCService *node = addresses_node(remote->addresses, address, &st);
+    if (!node || !prepare(remote, &st)) {
+        task_fail(task, &st);
+        return;
+    }
+    Renga__V1__RunNodeRequest request = request_of(task);
+    addresses_call_began(remote->addresses);
+    if (node_argument(task_node(task), REMOTE_STREAM)->flag)
+        renga__v1__node_service__run_stream(node, &request, event_came, &remote->call);
+    else
+        renga__v1__node_service__run(node, &request, node_ran, &remote->call);
+}
+
+static void cancel(struct task *task)
+{
+    struct remote *remote = task_data(task);
+    remote->cancelled = true;
+    rpc_client_call_cancel(&remote->call);
+}
+
 extern const struct node_kind remote_kind;
 const struct node_kind remote_kind = {
     .name = "remote",
@@ -50,4 +246,7 @@ const struct node_kind remote_kind = {
     .parameters = parameters,
     .outcomes = NULL,
     .check = check,
+    .size = sizeof(struct remote),
+    .start = start,
+    .cancel = cancel,
 };

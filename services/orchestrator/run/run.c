@@ -472,6 +472,7 @@ void run_change(struct run *run, Renga__V1__RunState state, Renga__V1__StopReaso
     if (run->spell_ns)
         end_spell(run);
     fold_changed(run, &changed, wall_ms());
+    tally_run(thread->home->runner->options.tally, thread->home->loop, state, reason);
     log_append(thread, run, &record);
     log_write_rows(run);
     answer_all(run, &run->waiters);

@@ -16,6 +16,7 @@
 #include "log/keys.h"
 #include "nodes/node_kind.h"
 #include "run/runner.h"
+#include "run/tally.h"
 #include "state/state.h"
 
 #include "base/trace.h"
@@ -269,6 +270,7 @@ struct frame {
     const struct node **after;
     size_t after_count;
     enum frame_phase phase;
+    int64_t began_ns; /* its present step */
     bool is_dirty, awaits;
     struct due *fresh, *last_fresh; /* ended, and not in the log yet */
     uint64_t record;                /* that has to be on disk before its next step */

@@ -100,15 +100,19 @@ struct runner *runner_create(const struct runner_options *options, struct status
     return runner;
 }
 
-static void clear_home(struct home *home)
+/* What is under way in the store still comes, and ends there. */
+static void forget_threads(struct home *home, const char *text)
 {
     struct status why = {0};
-    fail(&why, UNAVAILABLE, "the server ends");
+    fail(&why, UNAVAILABLE, "%s", text);
     for (size_t i = 0; i < home->room; i++)
-        while (home->table[i]) {
-            struct thread *thread = home->table[i];
-            thread_forget(thread, &why); /* what is under way in the store still comes, and ends there */
-        }
+        while (home->table[i])
+            thread_forget(home->table[i], &why);
+}
+
+static void clear_home(struct home *home)
+{
+    forget_threads(home, "the server ends");
     free(home->table);
     free(home->runs);
     for (struct bundle_note *note = home->bundles, *next; note; note = next) {
@@ -201,7 +205,7 @@ struct drain {
     struct timer timer;
     struct runner *runner;
     unsigned next;
-    bool busy;
+    bool busy, closing; /* closing: what still waits hears of it */
     int64_t until_ns;
 };
 
@@ -234,13 +238,22 @@ static void look_at_home(struct work *work)
             loop_post(home->loop, work);
             return;
         }
-        drain->busy |= home_works(home);
+        if (drain->closing)
+            forget_threads(home, "the server is draining; the run goes on when it is back");
+        else
+            drain->busy |= home_works(home);
         drain->next++;
         struct loop *next = runner->homes[drain->next < runner->home_count ? drain->next : 0].loop;
         loop_post(next, work);
         return;
     }
-    if (drain->busy && clock_now_ns() < drain->until_ns) {
+    if (!drain->closing && !(drain->busy && clock_now_ns() < drain->until_ns)) {
+        drain->closing = true;
+        drain->next = 0;
+        look_at_home(work);
+        return;
+    }
+    if (!drain->closing) {
         loop_arm_after(runner->homes[0].loop, &drain->timer, DRAIN_LOOK_MS);
         return;
     }

@@ -24,6 +24,7 @@ struct orchestrator;
 struct run;
 struct seat;
 struct runner;
+struct tally;
 
 struct runner_options {
     struct loop *const *loops;
@@ -31,6 +32,7 @@ struct runner_options {
     struct store *store;
     struct agents *agents;
     struct orchestrator *orchestrator; /* handed to tasks; may be NULL */
+    struct tally *tally;               /* tally.h; may be NULL */
     const char *owner;                 /* this orchestrator's name in runs */
     unsigned snapshot_every;           /* steps; 0: 256 */
 };
@@ -95,7 +97,7 @@ struct watcher {
 void runner_watch(struct runner *runner, struct watcher *watcher);
 void runner_watch_pause(struct watcher *watcher);
 void runner_watch_resume(struct watcher *watcher);
-/* `came` does not run any more. */
+/* `came` does not run any more; also from within it. After the NULL at the end there is nothing to unwatch. */
 void runner_unwatch(struct watcher *watcher);
 
 #endif

@@ -3,6 +3,8 @@
  * disk. Nodes wait in the run's queue while as many are at work as may be. */
 #include "run_priv.h"
 
+#include "base/clock.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -142,6 +144,8 @@ static int64_t steps_left(const struct frame *frame)
 void frame_begin(struct frame *frame)
 {
     struct run *run = frame_run(frame);
+    if (frame->thread->home->runner->draining)
+        return; /* it begins when the runs that were left behind are taken up */
     if (run->state != RENGA__V1__RUN_STATE__RUN_STATE_RUNNING || run->stopping ||
         (frame->parent && frame->parent->state != DUE_AT_WORK)) {
         frame_touch(frame);
@@ -160,6 +164,7 @@ void frame_begin(struct frame *frame)
         return;
     }
     frame->phase = FRAME_AT_WORK;
+    frame->began_ns = clock_now_ns();
     frame_enqueue(frame);
 }
 
@@ -524,6 +529,7 @@ static void record_step(struct frame *frame, struct due *only)
     record.step->changed_fields = earlier.changed_fields;
     record.step->n_changed_fields = earlier.n_changed_fields;
     if (fold_step(frame, only, &st)) {
+        tally_step(thread->home->runner->options.tally, thread->home->loop, clock_now_ns() - frame->began_ns);
         note_due(&notes.arena, frame, record.step);
         uint64_t number = log_append(thread, thread->run, &record);
         if (!frame->parent)

@@ -25,7 +25,7 @@ struct task {
     struct thread *thread;
     uint32_t run_number;
     const struct node *node;
-    bool ended, in_start;
+    bool ended, in_start, late; /* late: its time was over */
     int64_t began_ns, deadline_ns;
     struct timer limit, idle_limit;
     struct trace_context trace;
@@ -167,10 +167,12 @@ static void free_if_done(struct task *task)
 }
 
 /* The attempt is over; the task may still have to end. */
-static void detach(struct task *task)
+static void detach(struct task *task, enum status_code code)
 {
     struct due *due = task->due;
     struct run *run = frame_run(due->frame);
+    tally_task_ended(task->thread->home->runner->options.tally, task_loop(task), task->node->kind, code,
+                     clock_now_ns() - task->began_ns);
     loop_disarm(task_loop(task), &task->limit);
     loop_disarm(task_loop(task), &task->idle_limit);
     due->duration_ms = (uint32_t)((clock_now_ns() - task->began_ns) / NS_PER_MS);
@@ -204,7 +206,7 @@ void task_drop(struct due *due)
     if (!task)
         return;
     task->in_start = true; /* it lives until we are done with it */
-    detach(task);
+    detach(task, task->late ? DEADLINE_EXCEEDED : CANCELLED);
     if (!task->ended && task->node->kind->cancel)
         task->node->kind->cancel(task);
     task->in_start = false;
@@ -264,7 +266,7 @@ void task_fail(struct task *task, const struct status *status)
     if (!ends(task))
         return;
     struct status st = *status;
-    detach(task);
+    detach(task, st.code);
     attempt_failed(due, &st, false);
 }
 
@@ -273,6 +275,7 @@ static void timed_out(struct task *task, const char *which, int64_t ms)
     struct due *due = task->due;
     struct status st = {0};
     fail(&st, DEADLINE_EXCEEDED, "node '%s' %s %lld ms", due->node->name, which, (long long)ms);
+    task->late = true;
     task_drop(due);
     attempt_failed(due, &st, false);
 }
@@ -430,7 +433,7 @@ void task_finish(struct task *task, const Response *response)
         good = false;
         due->conflict = true;
     }
-    detach(task);
+    detach(task, good ? OK : st.code);
     if (!good) {
         attempt_failed(due, &st, true);
         return;
@@ -501,6 +504,7 @@ void task_begin(struct due *due)
     task->began_ns = clock_now_ns();
     arena_init(&task->arena, task->storage, sizeof task->storage, TASK_MEMORY_MAX);
     thread->holds++;
+    tally_task_began(thread->home->runner->options.tally, thread->home->loop);
     due->task = task;
     due->state = DUE_AT_WORK;
     due->attempts++;

@@ -93,6 +93,25 @@ static void everything_in_the_tree_knows_its_place(void **state)
     json_document_fini(&document);
 }
 
+static void the_children_of_a_value_know_their_lines(void **state)
+{
+    static const char text[] =
+        "{ // one\n\"a\": [1,\n {\"b\": [\n2]}, \"]\", // \"three\"\n\n[]\n, -1e3 ], \"c\"\n: {}}";
+    static const size_t expected[] = {2, 3, 4, 6, 7};
+    size_t lines[5] = {0};
+    assert_true(json_document_parse(&document, "t", text, sizeof text - 1, NULL, &st));
+    json_document_lines(&document, document.root->child, lines);
+    for (size_t i = 0; i < COUNT(expected); i++)
+        assert_int_equal(lines[i], expected[i]);
+    json_document_lines(&document, document.root, lines);
+    assert_int_equal(lines[0], 2);
+    assert_int_equal(lines[1], 7);
+    lines[0] = 99;
+    json_document_lines(&document, document.root->child->next, lines);
+    assert_int_equal(lines[0], 99);
+    json_document_fini(&document);
+}
+
 static void a_file_is_read_and_named(void **state)
 {
     char path[] = "/tmp/renga-document-XXXXXX";
@@ -120,6 +139,7 @@ int main(void)
         cmocka_unit_test(comments_and_spare_commas_are_allowed),
         cmocka_unit_test(what_is_wrong_is_named_with_file_line_and_column),
         cmocka_unit_test(everything_in_the_tree_knows_its_place),
+        cmocka_unit_test(the_children_of_a_value_know_their_lines),
         cmocka_unit_test(a_file_is_read_and_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,37 @@
+/* An instance of the Orchestrator service: one a loop. What it shares with the others is in commons.h. */
+#ifndef RENGA_ORCHESTRATOR_API_H
+#define RENGA_ORCHESTRATOR_API_H
+
+#include "commons.h"
+#include "renga/v1/orchestrator.pb-c.h"
+
+struct errand_call;
+struct rpc_call;
+struct watch_call;
+
+struct api {
+    Renga__V1__Orchestrator_Service base; /* first */
+    struct loop *loop;
+    struct orchestrator *orchestrator;
+    struct watch_call *watches; /* under way */
+    bool draining;
+};
+
+/* errand_call.c: whatever the runner answers at once or when a run has stopped. */
+void errand_call_begin(struct api *api, struct rpc_call *call, const ProtobufCMessage *request, ProtobufCClosure reply);
+
+/* watch.c */
+void watch_begin(struct api *api, struct rpc_call *call, const Renga__V1__WatchRunRequest *request,
+                 Renga__V1__RunEvent_Closure reply);
+/* Ends them all with UNAVAILABLE; clients come back with the last id they saw. */
+void watches_end(struct api *api);
+
+/* describe.c */
+void list_agents(struct api *api, struct rpc_call *call, Renga__V1__ListAgentsResponse_Closure reply);
+void describe_agent(struct api *api, struct rpc_call *call, const Renga__V1__DescribeAgentRequest *request,
+                    Renga__V1__DescribeAgentResponse_Closure reply);
+
+/* What every call begins with: the request is checked, the store is open. False where the call is refused. */
+bool api_enter(struct api *api, struct rpc_call *call, const ProtobufCMessage *request);
+
+#endif

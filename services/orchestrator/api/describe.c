@@ -1,0 +1,169 @@
+/* The agents there are, and what one of them looks like. */
+#include "api.h"
+
+#include "check.h"
+#include "graph/agents.h"
+#include "rpc/rpc.h"
+
+#include <string.h>
+
+#define LISTED_MAX        1000                /* agents, and problems, as ListAgentsResponse says */
+#define PART_MAX          ((size_t)256 << 10) /* bytes of a drawing or a schema, as GraphDescription says */
+#define PROBLEM_MAX       1024                /* bytes of a message, as AgentProblem says */
+#define PROBLEM_FILE_MAX  256                 /* bytes */
+#define PROBLEM_AGENT_MAX 64                  /* bytes */
+#define NO_MEMORY         "no memory for the answer"
+
+static Renga__V1__Agent *agent_message(struct arena *arena, const struct agent *agent)
+{
+    Renga__V1__Agent *message = arena_alloc(arena, sizeof *message);
+    if (!message)
+        return NULL;
+    renga__v1__agent__init(message);
+    message->name = arena_strdup(arena, agent->name);
+    message->description = arena_strdup(arena, agent->description ? agent->description : "");
+    message->graph_version = arena_strdup(arena, agent->version);
+    message->loaded_ms = agent->loaded_ms;
+    return message;
+}
+
+/* ---- all of them ------------------------------------------------------------------------------------------------- */
+
+struct list {
+    struct arena *arena;
+    Renga__V1__ListAgentsResponse response;
+    Renga__V1__Agent *agents[LISTED_MAX];
+    Renga__V1__AgentProblem *problems[LISTED_MAX];
+};
+
+static void take_agent(const struct agent *agent, void *data)
+{
+    struct list *list = data;
+    if (list->response.n_agents < LISTED_MAX)
+        list->agents[list->response.n_agents++] = agent_message(list->arena, agent);
+}
+
+static void take_problem(const struct agent_problem *problem, void *data)
+{
+    struct list *list = data;
+    Renga__V1__AgentProblem *message = arena_alloc(list->arena, sizeof *message);
+    if (list->response.n_problems == LISTED_MAX || !message)
+        return;
+    renga__v1__agent_problem__init(message);
+    message->agent = arena_strndup(list->arena, problem->agent, strnlen(problem->agent, PROBLEM_AGENT_MAX));
+    message->file = arena_strndup(list->arena, problem->file, strnlen(problem->file, PROBLEM_FILE_MAX));
+    message->line = problem->line;
+    message->message = arena_strndup(list->arena, problem->message, strnlen(problem->message, PROBLEM_MAX));
+    list->problems[list->response.n_problems++] = message;
+}
+
+void list_agents(struct api *api, struct rpc_call *call, Renga__V1__ListAgentsResponse_Closure reply)
+{
+    struct list *list = arena_zalloc(rpc_call_arena(call), sizeof *list);
+    if (!list) {
+        rpc_fail_with(call, RESOURCE_EXHAUSTED, NO_MEMORY);
+        return;
+    }
+    list->arena = rpc_call_arena(call);
+    renga__v1__list_agents_response__init(&list->response);
+    list->response.agents = list->agents;
+    list->response.problems = list->problems;
+    agents_each(api->orchestrator->agents, take_agent, take_problem, list);
+    if (list->arena->exhausted)
+        rpc_fail_with(call, RESOURCE_EXHAUSTED, NO_MEMORY);
+    else
+        reply(&list->response, call);
+}
+
+/* ---- one --------------------------------------------------------------------------------------------------------- */
+
+/* Empty where it is larger than the contract allows. */
+static char *part(struct arena *arena, const struct graph *graph,
+                  void (*write)(const struct graph *graph, struct buffer *out))
+{
+    struct buffer out;
+    buffer_init(&out, PART_MAX);
+    write(graph, &out);
+    char *text = arena_strndup(arena, buffer_text(&out), out.length);
+    buffer_fini(&out);
+    return text;
+}
+
+static Renga__V1__GraphDescription *graph_message(struct arena *arena, const struct graph *graph)
+{
+    Renga__V1__GraphDescription *message = arena_alloc(arena, sizeof *message);
+    if (!message)
+        return NULL;
+    renga__v1__graph_description__init(message);
+    message->name = arena_strdup(arena, graph->name);
+    message->mermaid = part(arena, graph, graph_write_mermaid);
+    message->document_json = arena_strdup(arena, graph->document_json);
+    message->state_schema_json = part(arena, graph, graph_write_state_schema);
+    message->input_schema_json = part(arena, graph, graph_write_input_schema);
+    message->output_schema_json = part(arena, graph, graph_write_output_schema);
+    return message;
+}
+
+static Renga__V1__AgentVersion *version_message(struct arena *arena, const struct agent *agent, bool current)
+{
+    Renga__V1__AgentVersion *message = arena_alloc(arena, sizeof *message);
+    if (!message)
+        return NULL;
+    renga__v1__agent_version__init(message);
+    message->graph_version = arena_strdup(arena, agent->version);
+    message->loaded_ms = agent->loaded_ms;
+    message->current = current;
+    return message;
+}
+
+/* `current` is the agent's present version, `agent` the one that was asked for. */
+static Renga__V1__DescribeAgentResponse *description(struct arena *arena, const struct agent *agent,
+                                                     const struct agent *current)
+{
+    Renga__V1__DescribeAgentResponse *response = arena_alloc(arena, sizeof *response);
+    Renga__V1__GraphDescription **graphs = arena_alloc(arena, agent->graph_count * sizeof *graphs);
+    Renga__V1__AgentVersion **versions = arena_alloc(arena, 2 * sizeof *versions);
+    if (!response || !graphs || !versions)
+        return NULL;
+    renga__v1__describe_agent_response__init(response);
+    response->agent = agent_message(arena, current);
+    for (size_t i = 0; i < agent->graph_count; i++)
+        graphs[response->n_graphs++] = graph_message(arena, agent->graphs[i]);
+    versions[response->n_versions++] = version_message(arena, current, true);
+    if (strcmp(agent->version, current->version) != 0)
+        versions[response->n_versions++] = version_message(arena, agent, false);
+    response->graphs = graphs;
+    response->versions = versions;
+    return arena->exhausted ? NULL : response;
+}
+
+/* The agent as it is now; where the name is gone and only an old version is left, that one. */
+static struct agent *current_of(struct agents *agents, struct agent *agent)
+{
+    struct status ignored = {0};
+    struct agent *current = agents_find(agents, agent->name, "", &ignored);
+    if (!current)
+        agent_hold(current = agent);
+    return current;
+}
+
+void describe_agent(struct api *api, struct rpc_call *call, const Renga__V1__DescribeAgentRequest *request,
+                    Renga__V1__DescribeAgentResponse_Closure reply)
+{
+    struct status st = {0};
+    struct agents *agents = api->orchestrator->agents;
+    struct agent *agent =
+        check_request(&request->base, &st) ? agents_find(agents, request->agent, request->graph_version, &st) : NULL;
+    if (!agent) {
+        rpc_fail(call, &st);
+        return;
+    }
+    struct agent *current = current_of(agents, agent);
+    Renga__V1__DescribeAgentResponse *response = description(rpc_call_arena(call), agent, current);
+    if (response)
+        reply(response, call);
+    else
+        rpc_fail_with(call, RESOURCE_EXHAUSTED, NO_MEMORY);
+    agent_release(agents, current);
+    agent_release(agents, agent);
+}

@@ -1,0 +1,197 @@
+#include "commons.h"
+
+#include "base/config.h"
+#include "base/log.h"
+#include "daemon/service.h"
+#include "graph/agents.h"
+#include "nodes/addresses.h"
+#include "run/runner.h"
+#include "run/tally.h"
+#include "store/store.h"
+#include "telemetry/metrics.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define AGENTS_DEFAULT "agents"
+
+/* ---- what is shown ----------------------------------------------------------------------------------------------- */
+
+static void collect(struct buffer *out, void *data)
+{
+    static const struct metric transactions = {.name = "renga_store_transactions_total",
+                                               .help = "Transactions, each with one fsync where the store has a disk."};
+    static const struct metric batches = {.name = "renga_store_batches_total",
+                                          .help = "Batches; many share a transaction."};
+    static const struct metric bytes = {.name = "renga_store_written_bytes_total", .help = "Keys and values written."};
+    static const struct metric failures = {.name = "renga_store_failures_total", .help = "Batches that failed."};
+    static const struct metric sync = {
+        .name = "renga_store_sync_seconds", .help = "How long the last transaction took.", .kind = METRIC_GAUGE};
+    static const struct metric queued = {
+        .name = "renga_store_queued", .help = "Batches that wait for the writer.", .kind = METRIC_GAUGE};
+    const struct orchestrator *orchestrator = data;
+    struct store_stats stats;
+    store_stats(orchestrator->store, &stats);
+    metrics_show(out, &transactions, NULL, (double)stats.transactions);
+    metrics_show(out, &batches, NULL, (double)stats.batches);
+    metrics_show(out, &bytes, NULL, (double)stats.bytes);
+    metrics_show(out, &failures, NULL, (double)stats.failures);
+    metrics_show(out, &sync, NULL, (double)stats.sync_ns / 1e9);
+    metrics_show(out, &queued, NULL, stats.queued);
+}
+
+/* ---- agents ------------------------------------------------------------------------------------------------------ */
+
+static void count_agent(const struct agent *agent, void *data)
+{
+    (void)agent;
+    ++*(unsigned *)data;
+}
+
+static void log_agents(struct agents *agents)
+{
+    unsigned count = 0;
+    agents_each(agents, count_agent, NULL, &count);
+    log_info("orchestrator.agents", "%u agents can be run", count);
+}
+
+static bool load_agents(struct orchestrator *orchestrator, struct status *st)
+{
+    static const char *const fallback[] = {AGENTS_DEFAULT};
+    size_t count = 0;
+    struct stat there;
+    const char *const *folders = config_list(orchestrator->config, "orchestrator.agents", &count);
+    if (!count && stat(AGENTS_DEFAULT, &there) == 0 && S_ISDIR(there.st_mode)) {
+        folders = fallback;
+        count = 1;
+    }
+    orchestrator->agents = agents_create(folders, count, st);
+    if (orchestrator->agents)
+        log_agents(orchestrator->agents);
+    return orchestrator->agents != NULL;
+}
+
+void orchestrator_reload(struct orchestrator *orchestrator)
+{
+    agents_reload(orchestrator->agents);
+    log_agents(orchestrator->agents);
+}
+
+/* ---- life -------------------------------------------------------------------------------------------------------- */
+
+static void make_addresses(struct orchestrator *orchestrator, const struct service_context *context)
+{
+    const struct config *config = context->config;
+    bool tls = config_boolean(config, "orchestrator.node_tls");
+    orchestrator->node_tls = (struct rpc_tls){
+        .certificate = config_string(config, "peers.tls.certificate"),
+        .key = config_string(config, "peers.tls.key"),
+        .authorities = config_string(config, "peers.tls.authorities"),
+    };
+    struct addresses_options options = {
+        .schema = context->schema,
+        .tls = tls ? &orchestrator->node_tls : NULL,
+        .key = config_string(config, "orchestrator.node_key"),
+        .message_max = (size_t)config_size(config, "rpc.message_max"),
+    };
+    orchestrator->addresses = addresses_create(&options);
+}
+
+/* For operators: the host, which in Kubernetes is the pod, and the process. */
+static void name_owner(struct orchestrator *orchestrator)
+{
+    char host[65] = "localhost";
+    gethostname(host, sizeof host - 1);
+    snprintf(orchestrator->owner, sizeof orchestrator->owner, "%s/%d", host, (int)getpid());
+}
+
+static void destroy(struct orchestrator **orchestrator_pointer)
+{
+    struct orchestrator *orchestrator = *orchestrator_pointer;
+    *orchestrator_pointer = NULL;
+    if (orchestrator->store)
+        metrics_uncollect(orchestrator->metrics, orchestrator);
+    runner_destroy(&orchestrator->runner);
+    tally_destroy(&orchestrator->tally);
+    store_close(&orchestrator->store);
+    agents_destroy(&orchestrator->agents);
+    addresses_destroy(&orchestrator->addresses);
+    pthread_mutex_destroy(&orchestrator->lock);
+    free(orchestrator);
+}
+
+struct orchestrator *orchestrator_create(const struct service_context *context, struct status *st)
+{
+    struct orchestrator *orchestrator = calloc(1, sizeof *orchestrator);
+    if (!orchestrator)
+        fatal("orchestrator.memory", "no memory for the orchestrator");
+    orchestrator->config = context->config;
+    orchestrator->metrics = context->metrics;
+    orchestrator->tally = tally_create(context->metrics);
+    pthread_mutex_init(&orchestrator->lock, NULL);
+    name_owner(orchestrator);
+    make_addresses(orchestrator, context);
+    if (!load_agents(orchestrator, st))
+        destroy(&orchestrator);
+    return orchestrator;
+}
+
+struct orchestrator *orchestrator_join(struct orchestrator *orchestrator, struct loop *loop)
+{
+    orchestrator->loops[orchestrator->members++] = loop;
+    return orchestrator;
+}
+
+void orchestrator_leave(struct orchestrator **orchestrator_pointer)
+{
+    struct orchestrator *orchestrator = *orchestrator_pointer;
+    *orchestrator_pointer = NULL;
+    if (--orchestrator->members)
+        return;
+    struct loop *loop = loop_current();
+    loop_leave(loop); /* the runner goes through all loops */
+    destroy(&orchestrator);
+    loop_enter(loop);
+}
+
+/* ---- the store and the runner ------------------------------------------------------------------------------------ */
+
+static bool open_runner(struct orchestrator *orchestrator, struct status *st)
+{
+    struct runner_options options = {
+        .loops = orchestrator->loops,
+        .loop_count = orchestrator->members,
+        .store = orchestrator->store,
+        .agents = orchestrator->agents,
+        .orchestrator = orchestrator,
+        .tally = orchestrator->tally,
+        .owner = orchestrator->owner,
+        .snapshot_every = (unsigned)config_integer(orchestrator->config, "orchestrator.snapshot_every"),
+    };
+    orchestrator->runner = runner_create(&options, st);
+    return orchestrator->runner != NULL;
+}
+
+static bool open_locked(struct orchestrator *orchestrator, struct status *st)
+{
+    const char *url = config_string(orchestrator->config, "orchestrator.store");
+    if (orchestrator->runner)
+        return true;
+    if (!orchestrator->store) {
+        orchestrator->store = store_open(url, st);
+        if (!orchestrator->store)
+            return false;
+        metrics_collect(orchestrator->metrics, collect, NULL, orchestrator);
+    }
+    return open_runner(orchestrator, st);
+}
+
+bool orchestrator_open(struct orchestrator *orchestrator, struct status *st)
+{
+    pthread_mutex_lock(&orchestrator->lock);
+    bool open = open_locked(orchestrator, st);
+    pthread_mutex_unlock(&orchestrator->lock);
+    return open;
+}

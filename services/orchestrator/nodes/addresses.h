@@ -1,0 +1,37 @@
+/* The way to nodes that others have written: a channel for each address that graph documents name, one set a process.
+ * Channels are opened with the first call and kept. */
+#ifndef RENGA_ORCHESTRATOR_ADDRESSES_H
+#define RENGA_ORCHESTRATOR_ADDRESSES_H
+
+#include "base/status.h"
+
+#include <protobuf-c/protobuf-c.h>
+#include <stddef.h>
+
+#define ADDRESSES_MAX 10000 /* documents name a handful; what is more is a mistake that must not eat descriptors */
+
+struct addresses;
+struct rpc_schema;
+struct rpc_tls;
+
+/* All is borrowed for as long as the addresses live. */
+struct addresses_options {
+    const struct rpc_schema *schema;
+    const struct rpc_tls *tls; /* NULL: no TLS */
+    const char *authority;     /* the name expected in certificates; NULL: the address's own */
+    const char *key;           /* bearer key that nodes are shown; NULL: none */
+    size_t message_max;
+};
+struct addresses *addresses_create(const struct addresses_options *options);
+/* No call may be under way. */
+void addresses_destroy(struct addresses **addresses);
+
+/* A stub of NodeService for calls from any loop; it lives as long as the addresses. Any thread. */
+ProtobufCService *addresses_node(struct addresses *addresses, const char *address, struct status *st);
+
+/* Calls under way, so that the end of the process can wait for them. Any thread. */
+void addresses_call_began(struct addresses *addresses);
+void addresses_call_ended(struct addresses *addresses);
+unsigned addresses_calls(const struct addresses *addresses);
+
+#endif

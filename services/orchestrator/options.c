@@ -1,0 +1,39 @@
+/* The orchestrator's options. */
+#include "orchestrator_priv.h"
+
+const struct option orchestrator_options[] = {
+    {.name = "orchestrator.agents",
+     .type = OPTION_LIST,
+     .unit = "FOLDERS",
+     .help = "Folders of agents: each sub-folder that has a graph.json is one. Where two have the same name the later "
+             "folder's is taken. Unset: \"agents\" in the working directory, if it is there. SIGHUP reads all again; a "
+             "faulty document leaves its agent as it was."},
+    {.name = "orchestrator.store",
+     .type = OPTION_STRING,
+     .fallback = "sqlite:renga.db",
+     .unit = "STORE",
+     .help = "Where runs and threads are kept: sqlite:FILE, which is made where there is none and belongs to this "
+             "process alone, on a disk of its own machine; or memory:, gone with the process. The default stands in "
+             "the working directory; in a container give a file on a volume, such as sqlite:/var/lib/renga/renga.db."},
+    {.name = "orchestrator.snapshot_every",
+     .type = OPTION_INTEGER,
+     .fallback = "256",
+     .min = 1,
+     .max = 1000000,
+     .unit = "STEPS",
+     .help = "How often the whole state of a thread is written beside what changed: fewer steps between make opening "
+             "an old thread faster, more make its log smaller."},
+    {.name = "orchestrator.node_key",
+     .type = OPTION_STRING,
+     .secret = true,
+     .unit = "KEY",
+     .help = "Bearer key that remote nodes are shown with every call, or where it stands: file:PATH or env:NAME. Unset "
+             "is none; the key for peers is never shown to nodes."},
+    {.name = "orchestrator.node_tls",
+     .type = OPTION_BOOLEAN,
+     .fallback = "false",
+     .help =
+         "Call remote nodes over TLS, with the certificate and authorities of the options peers.tls.*, and the name "
+         "of the node's own address."},
+    {.name = NULL},
+};

@@ -1,0 +1,125 @@
+/* Series are looked up when the tally is made: counting is a few stores. */
+#include "tally.h"
+
+#include "base/log.h"
+#include "loop/loop.h"
+#include "nodes/node_kind.h"
+#include "telemetry/metrics.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MS        INT64_C(1000000)
+#define KINDS_MAX 64
+#define REASONS   (RENGA__V1__STOP_REASON__STOP_REASON_ROLLED_BACK + 1)
+#define STATES    (RENGA__V1__RUN_STATE__RUN_STATE_CANCELLED + 1)
+
+/* From a no-op on to a model that thinks. */
+static const int64_t bounds_ns[] = {MS / 10,   MS / 2,    MS,         2 * MS,    5 * MS,   10 * MS,
+                                    20 * MS,   50 * MS,   100 * MS,   200 * MS,  500 * MS, 1000 * MS,
+                                    2000 * MS, 5000 * MS, 10000 * MS, 60000 * MS};
+#define DURATIONS                                                                                                      \
+    .kind = METRIC_HISTOGRAM, .bounds = bounds_ns, .bound_count = sizeof bounds_ns / sizeof *bounds_ns, .scale = 1e-9
+
+enum family { RUNS, STEPS, AT_WORK, TASKS, TASK_TIME, FAMILIES };
+static const struct metric rows[FAMILIES] = {
+    [RUNS] = {.name = "renga_orchestrator_runs_stopped_total",
+              .help = "Times that a run stopped: it waits, or has ended.",
+              .labels = {"state", "reason"}},
+    [STEPS] = {.name = "renga_orchestrator_step_seconds",
+               .help = "Supersteps, those of sub-graphs too, from their beginning until they were reduced.",
+               DURATIONS},
+    [AT_WORK] = {.name = "renga_orchestrator_nodes_running", .help = "Nodes at work.", .kind = METRIC_GAUGE},
+    [TASKS] = {.name = "renga_orchestrator_attempts_total",
+               .help = "Attempts at nodes that ended, by what became of them.",
+               .labels = {"kind", "code"}},
+    [TASK_TIME] = {.name = "renga_orchestrator_attempt_seconds",
+                   .help = "How long attempts at nodes took.",
+                   .labels = {"kind"},
+                   DURATIONS},
+};
+
+struct tally {
+    struct metrics *metrics;
+    struct metric_family *families[FAMILIES];
+    uint32_t steps, at_work;
+    _Atomic uint32_t runs[STATES][REASONS], tasks[KINDS_MAX][STATUS_CODES_COUNT], task_time[KINDS_MAX]; /* 0: not met */
+};
+
+/* "QUESTION" of "STOP_REASON_QUESTION" */
+static const char *word(const ProtobufCEnumDescriptor *values, int number, const char *prefix)
+{
+    const ProtobufCEnumValue *value = protobuf_c_enum_descriptor_get_value(values, number);
+    return value ? value->name + strlen(prefix) : "UNKNOWN";
+}
+
+/* A series is looked up when it is first met; two loops that meet it at once find the same one. */
+static uint32_t series_of(struct tally *tally, enum family family, _Atomic uint32_t *place, const char *first,
+                          const char *second)
+{
+    uint32_t series = atomic_load_explicit(place, memory_order_relaxed);
+    if (series)
+        return series - 1;
+    series = metrics_series(tally->families[family], (const char *[]){first, second});
+    atomic_store_explicit(place, series + 1, memory_order_relaxed);
+    return series;
+}
+
+struct tally *tally_create(struct metrics *metrics)
+{
+    struct tally *tally = calloc(1, sizeof *tally);
+    if (!tally)
+        fatal("orchestrator.memory", "no memory for metrics");
+    tally->metrics = metrics;
+    for (int i = 0; i < FAMILIES; i++)
+        tally->families[i] = metrics_register(metrics, &rows[i]);
+    tally->steps = metrics_series(tally->families[STEPS], NULL);
+    tally->at_work = metrics_series(tally->families[AT_WORK], NULL);
+    return tally;
+}
+
+void tally_destroy(struct tally **tally)
+{
+    free(*tally);
+    *tally = NULL;
+}
+
+void tally_run(struct tally *tally, const struct loop *loop, Renga__V1__RunState state, Renga__V1__StopReason reason)
+{
+    if (!tally || (unsigned)state >= STATES || (unsigned)reason >= REASONS)
+        return;
+    const char *is = word(&renga__v1__run_state__descriptor, (int)state, "RUN_STATE_");
+    const char *why = word(&renga__v1__stop_reason__descriptor, (int)reason, "STOP_REASON_");
+    uint32_t series = series_of(tally, RUNS, &tally->runs[state][reason], is, why);
+    metrics_add(tally->metrics, loop_index(loop), series, 1);
+}
+
+void tally_step(struct tally *tally, const struct loop *loop, int64_t duration_ns)
+{
+    if (tally)
+        metrics_observe(tally->metrics, loop_index(loop), &rows[STEPS], tally->steps, duration_ns);
+}
+
+void tally_task_began(struct tally *tally, const struct loop *loop)
+{
+    if (tally)
+        metrics_add(tally->metrics, loop_index(loop), tally->at_work, 1);
+}
+
+void tally_task_ended(struct tally *tally, const struct loop *loop, const struct node_kind *kind, enum status_code code,
+                      int64_t duration_ns)
+{
+    size_t k = 0;
+    if (!tally)
+        return;
+    while (k < KINDS_MAX - 1 && node_kinds[k] && node_kinds[k] != kind)
+        k++;
+    unsigned index = loop_index(loop);
+    code = code < STATUS_CODES_COUNT ? code : UNKNOWN;
+    uint32_t ended = series_of(tally, TASKS, &tally->tasks[k][code], kind->name, status_code_name((int)code));
+    uint32_t took = series_of(tally, TASK_TIME, &tally->task_time[k], kind->name, NULL);
+    metrics_add(tally->metrics, index, tally->at_work, -1);
+    metrics_add(tally->metrics, index, ended, 1);
+    metrics_observe(tally->metrics, index, &rows[TASK_TIME], took, duration_ns);
+}

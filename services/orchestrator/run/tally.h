@@ -1,0 +1,26 @@
+/* What the runner counts for its operators: runs that stopped, supersteps, attempts at nodes. One a process; counted
+ * from inside the loops. Where the tally is NULL nothing is counted. */
+#ifndef RENGA_ORCHESTRATOR_TALLY_H
+#define RENGA_ORCHESTRATOR_TALLY_H
+
+#include "base/status.h"
+
+#include "renga/v1/orchestrator.pb-c.h"
+
+struct loop;
+struct metrics;
+struct node_kind;
+struct tally;
+
+struct tally *tally_create(struct metrics *metrics);
+void tally_destroy(struct tally **tally);
+
+/* A run waits or has ended. */
+void tally_run(struct tally *tally, const struct loop *loop, Renga__V1__RunState state, Renga__V1__StopReason reason);
+/* A superstep, of a sub-graph too, from its beginning until it was reduced. */
+void tally_step(struct tally *tally, const struct loop *loop, int64_t duration_ns);
+void tally_task_began(struct tally *tally, const struct loop *loop);
+void tally_task_ended(struct tally *tally, const struct loop *loop, const struct node_kind *kind, enum status_code code,
+                      int64_t duration_ns);
+
+#endif

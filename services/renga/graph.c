@@ -1,0 +1,86 @@
+/* `renga graph`: the agents there are, or one of them as a drawing. */
+#include "orchestra.h"
+
+#include "suite.h"
+
+#include <stdio.h>
+
+#define NAME "renga graph"
+
+static const struct option options[] = {
+    ORCHESTRA_OPTIONS,
+    {.name = "graph_version",
+     .type = OPTION_STRING,
+     .unit = "HASH",
+     .help = "The version of the agent; unset is the current."},
+    {0},
+};
+
+static void show_agent(const struct orchestra *orchestra, const Renga__V1__Agent *agent)
+{
+    show_cell(orchestra, BOLD, 24, agent->name);
+    show_cell(orchestra, DIM, 12, agent->graph_version);
+    show_cell(orchestra, PLAIN, 0, agent->description);
+}
+
+static void show_problem(const struct orchestra *orchestra, const Renga__V1__AgentProblem *problem)
+{
+    fflush(stdout);
+    fprintf(stderr, "%s%s/%s:%d: %s%s\n", colour(orchestra, RED), problem->agent, problem->file, problem->line,
+            problem->message, colour(orchestra, PLAIN));
+}
+
+static void agents_came(struct orchestra *orchestra, const ProtobufCMessage *message, void *data)
+{
+    const Renga__V1__ListAgentsResponse *response = (const Renga__V1__ListAgentsResponse *)message;
+    (void)data;
+    if (orchestra->json) {
+        message_print_json(message);
+        return;
+    }
+    for (size_t i = 0; i < response->n_agents; i++)
+        show_agent(orchestra, response->agents[i]);
+    for (size_t i = 0; i < response->n_problems; i++)
+        show_problem(orchestra, response->problems[i]);
+}
+
+static void agent_came(struct orchestra *orchestra, const ProtobufCMessage *message, void *data)
+{
+    const Renga__V1__DescribeAgentResponse *response = (const Renga__V1__DescribeAgentResponse *)message;
+    (void)data;
+    if (orchestra->json) {
+        message_print_json(message);
+        return;
+    }
+    for (size_t i = 0; i < response->n_graphs; i++) {
+        if (response->n_graphs > 1)
+            printf("%s%%%% %s%s\n", colour(orchestra, BOLD), response->graphs[i]->name, colour(orchestra, PLAIN));
+        show_text(response->graphs[i]->mermaid);
+    }
+}
+
+static int work(struct daemon_process *process, const struct config *config)
+{
+    struct orchestra orchestra;
+    if (!orchestra_open(&orchestra, process, config, NAME, 0, 1, "name one agent at most"))
+        return COMMAND_USAGE;
+    const char *version = config_string(config, "graph_version");
+    Renga__V1__ListAgentsRequest all = RENGA__V1__LIST_AGENTS_REQUEST__INIT;
+    Renga__V1__DescribeAgentRequest one = RENGA__V1__DESCRIBE_AGENT_REQUEST__INIT;
+    one.agent = (char *)(uintptr_t)orchestra.arguments[0];
+    one.graph_version = (char *)(uintptr_t)(version ? version : "");
+    bool asked = orchestra.argument_count ? orchestra_ask_soon(&orchestra, "DescribeAgent", &one.base, agent_came, NULL)
+                                          : orchestra_ask_soon(&orchestra, "ListAgents", &all.base, agents_came, NULL);
+    return asked ? COMMAND_OK : COMMAND_FAILED;
+}
+
+static int graph(int argc, char **argv)
+{
+    static const struct service *const none[] = {NULL};
+    struct daemon daemon =
+        suite_daemon(NAME, "lists the agents and what is wrong with their documents, or draws one as Mermaid.", none);
+    daemon.usage = NAME " [OPTIONS] [AGENT]";
+    return orchestra_run(&daemon, options, argc, argv, work);
+}
+
+const struct command command_graph = {.name = "graph", .summary = "list agents, draw one as Mermaid", .run = graph};

@@ -1,0 +1,84 @@
+/* `renga history`: the checkpoints of a thread, newest first. */
+#include "orchestra.h"
+
+#include "suite.h"
+
+#include <stdio.h>
+
+#define NAME        "renga history"
+#define NAMES_SHOWN 256 /* bytes */
+
+static const struct option options[] = {
+    ORCHESTRA_OPTIONS,
+    {.name = "limit",
+     .type = OPTION_INTEGER,
+     .fallback = "50",
+     .min = 1,
+     .max = 500,
+     .unit = "CHECKPOINTS",
+     .help = "How many at most, the newest."},
+    {0},
+};
+
+/* "a, b" */
+static const char *joined(char *const *names, size_t count, char out[NAMES_SHOWN])
+{
+    size_t used = 0;
+    out[0] = '\0';
+    for (size_t i = 0; i < count && used < NAMES_SHOWN; i++)
+        used += (size_t)snprintf(out + used, NAMES_SHOWN - used, "%s%s", i ? ", " : "", names[i]);
+    return out;
+}
+
+static const char *cause_word(Renga__V1__CheckpointCause cause)
+{
+    static const char *const words[] = {"unknown", "input", "step", "update", "fork", "migration"};
+    return (unsigned)cause < sizeof words / sizeof words[0] ? words[cause] : words[0];
+}
+
+static void show_checkpoint(const struct orchestra *orchestra, const Renga__V1__Checkpoint *checkpoint)
+{
+    char when[32], step[24], made_by[NAMES_SHOWN], next[NAMES_SHOWN];
+    snprintf(step, sizeof step, "%lld", (long long)checkpoint->step);
+    show_cell(orchestra, YELLOW, 26, checkpoint->checkpoint_id);
+    show_cell(orchestra, DIM, 19, time_text(checkpoint->created_ms, when));
+    show_cell(orchestra, PLAIN, 9, cause_word(checkpoint->cause));
+    show_cell(orchestra, PLAIN, 6, step);
+    show_cell(orchestra, BOLD, 24, joined(checkpoint->nodes, checkpoint->n_nodes, made_by));
+    show_cell(orchestra, DIM, 0, joined(checkpoint->next_nodes, checkpoint->n_next_nodes, next));
+}
+
+static void checkpoints_came(struct orchestra *orchestra, const ProtobufCMessage *message, void *data)
+{
+    const Renga__V1__ListCheckpointsResponse *response = (const Renga__V1__ListCheckpointsResponse *)message;
+    (void)data;
+    for (size_t i = 0; i < response->n_checkpoints; i++) {
+        if (orchestra->json)
+            message_print_json(&response->checkpoints[i]->base);
+        else
+            show_checkpoint(orchestra, response->checkpoints[i]);
+    }
+}
+
+static int work(struct daemon_process *process, const struct config *config)
+{
+    struct orchestra orchestra;
+    if (!orchestra_open(&orchestra, process, config, NAME, 1, 1, "name one thread; 'renga runs' shows them"))
+        return COMMAND_USAGE;
+    Renga__V1__ListCheckpointsRequest request = RENGA__V1__LIST_CHECKPOINTS_REQUEST__INIT;
+    request.thread_id = (char *)(uintptr_t)orchestra.arguments[0];
+    request.page_size = (int32_t)config_integer(config, "limit");
+    return orchestra_ask_soon(&orchestra, "ListCheckpoints", &request.base, checkpoints_came, NULL) ? COMMAND_OK
+                                                                                                    : COMMAND_FAILED;
+}
+
+static int history(int argc, char **argv)
+{
+    static const struct service *const none[] = {NULL};
+    struct daemon daemon = suite_daemon(NAME, "lists the checkpoints of a thread, newest first.", none);
+    daemon.usage = NAME " [OPTIONS] THREAD";
+    return orchestra_run(&daemon, options, argc, argv, work);
+}
+
+const struct command command_history = {
+    .name = "history", .summary = "list the checkpoints of a thread", .run = history};

@@ -1,0 +1,91 @@
+/* What the commands about runs have in common: the way to an orchestrator that runs elsewhere, calls that are waited
+ * for, and how answers are shown: colours on a terminal, plain lines in a pipe, a JSON object a line with --json. */
+#ifndef RENGA_ORCHESTRA_H
+#define RENGA_ORCHESTRA_H
+
+#include "commands.h"
+
+#include "base/buffer.h"
+#include "renga/v1/orchestrator.pb-c.h"
+
+/* Exit code of `run`, `watch` and `resume` where the run waits for a person. */
+#define COMMAND_WAITS 3
+
+#define ORCHESTRA_TARGET "peers.orchestrator"
+#define ORCHESTRA_OPTIONS                                                                                              \
+    {.name = ORCHESTRA_TARGET,                                                                                         \
+     .type = OPTION_STRING,                                                                                            \
+     .fallback = "127.0.0.1:15000",                                                                                    \
+     .unit = "TARGET",                                                                                                 \
+     .help = "The orchestrator that is asked, \"HOST:PORT\"; the default is that of 'renga serve'."},                  \
+        {.name = "timeout",                                                                                            \
+         .type = OPTION_DURATION,                                                                                      \
+         .fallback = "30s",                                                                                            \
+         .min = 1,                                                                                                     \
+         .max = 24LL * 3600 * 1000,                                                                                    \
+         .unit = "DURATION",                                                                                           \
+         .help = "How long to wait for an answer. What is watched is watched until it ends."},                         \
+    {                                                                                                                  \
+        .name = "json", .type = OPTION_BOOLEAN, .fallback = "false", .help = "Print JSON objects, one a line."         \
+    }
+
+struct orchestra {
+    const char *command; /* "renga runs", for errors */
+    struct daemon_process *process;
+    const struct config *config;
+    ProtobufCService *orchestrator;
+    const char *const *arguments;
+    size_t argument_count;
+    bool json, colours;
+    enum status_code code; /* how the last call ended */
+};
+
+/* `work` is run with the way open. */
+int orchestra_run(struct daemon *daemon, const struct option *options, int argc, char **argv,
+                  int (*work)(struct daemon_process *process, const struct config *config));
+/* Within `work`; false where the arguments are not `min` to `max`, or there is no way: then it was said why. */
+bool orchestra_open(struct orchestra *orchestra, struct daemon_process *process, const struct config *config,
+                    const char *command, size_t min, size_t max, const char *wanted);
+
+/* Makes a call of the Orchestrator by its name and waits; `came` runs in the loop with each message. False where it
+ * failed: then it was said why. */
+bool orchestra_ask(struct orchestra *orchestra, const char *method, const ProtobufCMessage *request, int64_t timeout_ms,
+                   void (*came)(struct orchestra *orchestra, const ProtobufCMessage *message, void *data), void *data);
+bool orchestra_ask_soon(struct orchestra *orchestra, const char *method, const ProtobufCMessage *request,
+                        void (*came)(struct orchestra *orchestra, const ProtobufCMessage *message, void *data),
+                        void *data);
+
+/* A message as one line of JSON: fields by name where they are set, enums by name, and a field x_json as the value x.
+ */
+void message_print_json(const ProtobufCMessage *message);
+
+/* ---- how things are shown ---------------------------------------------------------------------------------------- */
+
+/* What has control characters, which a terminal would obey, is shown without them. */
+void show_text(const char *text);
+/* One cell of a line: padded on a terminal, ended by a tab in a pipe; width 0 ends the line. */
+void show_cell(const struct orchestra *orchestra, const char *sequence, int width, const char *text);
+/* An escape sequence where there are colours. */
+const char *colour(const struct orchestra *orchestra, const char *sequence);
+#define DIM    "\033[2m"
+#define BOLD   "\033[1m"
+#define RED    "\033[31m"
+#define GREEN  "\033[32m"
+#define YELLOW "\033[33m"
+#define BLUE   "\033[34m"
+#define PLAIN  "\033[0m"
+const char *state_word(Renga__V1__RunState state); /* "waiting" */
+const char *state_colour(const struct orchestra *orchestra, Renga__V1__RunState state);
+const char *reason_word(Renga__V1__StopReason reason);
+/* "2026-03-01 12:30:05", local time. */
+const char *time_text(int64_t ms, char out[32]);
+/* JSON as it is in a pipe, indented on a terminal. */
+void show_json(const struct orchestra *orchestra, const char *json);
+void show_interrupt(const struct orchestra *orchestra, const Renga__V1__Interrupt *interrupt);
+
+/* ---- watching (view.c) ------------------------------------------------------------------------------------------- */
+
+/* Shows the run's events until it stops, then how it stands; gives the exit code. */
+int view_run(struct orchestra *orchestra, const char *run_id, int64_t after_event_id, bool follow, bool quiet);
+
+#endif

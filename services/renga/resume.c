@@ -1,0 +1,110 @@
+/* `renga resume`: goes on with a run that waits, failed or was cancelled; with an answer, or answers by their ids. */
+#include "orchestra.h"
+
+#include "base/json.h"
+#include "suite.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NAME        "renga resume"
+#define ANSWERS_MAX 1000
+
+static const struct option options[] = {
+    ORCHESTRA_OPTIONS,
+    {.name = "answer",
+     .type = OPTION_STRING,
+     .unit = "JSON",
+     .help = "The answer to the one open question: any JSON value, so that text stands in quotes."},
+    {.name = "answers",
+     .type = OPTION_STRING,
+     .unit = "JSON",
+     .help = "Answers by interrupt: {\"ID\": ANSWER, …}. Questions left out stay open."},
+    {.name = "quiet", .type = OPTION_BOOLEAN, .fallback = "false", .help = "Show only what comes of it."},
+    {0},
+};
+
+struct answers {
+    Renga__V1__InterruptAnswer entries[ANSWERS_MAX], *list[ANSWERS_MAX];
+    size_t count;
+};
+
+/* Both strings are freed by release_answers. */
+static bool read_answers(const char *json, struct answers *answers)
+{
+    struct status st = {0};
+    cJSON *tree = json_parse(json, strlen(json), NULL, &st), *item;
+    bool good = tree && cJSON_IsObject(tree) && cJSON_GetArraySize(tree) <= ANSWERS_MAX;
+    if (!good)
+        fprintf(stderr, NAME ": --answers %s\n", tree ? "must be an object of at most 1000 answers" : st.text);
+    for (item = good ? tree->child : NULL; item; item = item->next) {
+        Renga__V1__InterruptAnswer *answer = answers->list[answers->count] = &answers->entries[answers->count];
+        renga__v1__interrupt_answer__init(answer);
+        answer->interrupt_id = strdup(item->string);
+        answer->answer_json = cJSON_PrintUnformatted(item);
+        answers->count++;
+    }
+    cJSON_Delete(tree);
+    return good;
+}
+
+static void release_answers(struct answers *answers)
+{
+    for (size_t i = 0; i < answers->count; i++) {
+        free(answers->entries[i].interrupt_id);
+        cJSON_free(answers->entries[i].answer_json);
+    }
+    free(answers);
+}
+
+static void run_resumed(struct orchestra *orchestra, const ProtobufCMessage *message, void *data)
+{
+    (void)orchestra;
+    *(int64_t *)data = ((const Renga__V1__ResumeRunResponse *)message)->run->last_event_id;
+}
+
+static int go_on(struct orchestra *orchestra, struct answers *answers)
+{
+    const struct config *config = orchestra->config;
+    const char *answer = config_string(config, "answer"), *by_id = config_string(config, "answers");
+    int64_t last_event_id = 0;
+    Renga__V1__ResumeRunRequest request = RENGA__V1__RESUME_RUN_REQUEST__INIT;
+    request.run_id = (char *)(uintptr_t)orchestra->arguments[0];
+    if (by_id && !read_answers(by_id, answers))
+        return COMMAND_USAGE;
+    if (answer) {
+        request.maybe_answer_json_case = RENGA__V1__RESUME_RUN_REQUEST__MAYBE_ANSWER_JSON_ANSWER_JSON;
+        request.answer_json = (char *)(uintptr_t)answer;
+    }
+    request.answers = answers->list;
+    request.n_answers = answers->count;
+    if (!orchestra_ask_soon(orchestra, "ResumeRun", &request.base, run_resumed, &last_event_id))
+        return COMMAND_FAILED;
+    bool quiet = config_boolean(config, "quiet") || (!orchestra->colours && !orchestra->json);
+    return view_run(orchestra, orchestra->arguments[0], last_event_id, false, quiet);
+}
+
+static int work(struct daemon_process *process, const struct config *config)
+{
+    struct orchestra orchestra;
+    if (!orchestra_open(&orchestra, process, config, NAME, 1, 1, "name one run; 'renga runs' lists them"))
+        return COMMAND_USAGE;
+    struct answers *answers = calloc(1, sizeof *answers);
+    if (!answers)
+        abort();
+    int code = go_on(&orchestra, answers);
+    release_answers(answers);
+    return code;
+}
+
+static int resume(int argc, char **argv)
+{
+    static const struct service *const none[] = {NULL};
+    struct daemon daemon =
+        suite_daemon(NAME, "goes on with a run that waits for an answer, has failed or was cancelled.", none);
+    daemon.usage = NAME " [OPTIONS] RUN";
+    return orchestra_run(&daemon, options, argc, argv, work);
+}
+
+const struct command command_resume = {.name = "resume", .summary = "answer a run's question, go on", .run = resume};

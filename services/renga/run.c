@@ -1,0 +1,71 @@
+/* `renga run`: starts a run and shows it until it stops. */
+#include "orchestra.h"
+
+#include "suite.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define NAME "renga run"
+
+static const struct option options[] = {
+    ORCHESTRA_OPTIONS,
+    {.name = "input",
+     .type = OPTION_STRING,
+     .fallback = "{}",
+     .unit = "JSON",
+     .help = "Fields of the state to begin with: a JSON object."},
+    {.name = "thread", .type = OPTION_STRING, .unit = "THREAD", .help = "The thread to run on; unset makes a new one."},
+    {.name = "background",
+     .type = OPTION_BOOLEAN,
+     .fallback = "false",
+     .help = "Print the run's id and let it go on by itself."},
+    {.name = "quiet", .type = OPTION_BOOLEAN, .fallback = "false", .help = "Show only what comes of it."},
+    {0},
+};
+
+struct started {
+    char run_id[65];
+    bool background;
+};
+
+static void run_started(struct orchestra *orchestra, const ProtobufCMessage *message, void *data)
+{
+    struct started *started = data;
+    const Renga__V1__Run *run = ((const Renga__V1__StartRunResponse *)message)->run;
+    snprintf(started->run_id, sizeof started->run_id, "%s", run->run_id);
+    if (!started->background)
+        return;
+    if (orchestra->json)
+        message_print_json(&run->base);
+    else
+        puts(run->run_id);
+}
+
+static int work(struct daemon_process *process, const struct config *config)
+{
+    struct orchestra orchestra;
+    if (!orchestra_open(&orchestra, process, config, NAME, 1, 1, "name one agent; 'renga graph' lists them"))
+        return COMMAND_USAGE;
+    struct started started = {.background = config_boolean(config, "background")};
+    const char *thread = config_string(config, "thread");
+    Renga__V1__StartRunRequest request = RENGA__V1__START_RUN_REQUEST__INIT;
+    request.agent = (char *)(uintptr_t)orchestra.arguments[0];
+    request.input_json = (char *)(uintptr_t)config_string(config, "input");
+    request.thread_id = (char *)(uintptr_t)(thread ? thread : "");
+    if (!orchestra_ask_soon(&orchestra, "StartRun", &request.base, run_started, &started))
+        return COMMAND_FAILED;
+    /* In a pipe what comes of it is what is wanted. */
+    bool quiet = config_boolean(config, "quiet") || (!orchestra.colours && !orchestra.json);
+    return started.background ? COMMAND_OK : view_run(&orchestra, started.run_id, 0, false, quiet);
+}
+
+static int run(int argc, char **argv)
+{
+    static const struct service *const none[] = {NULL};
+    struct daemon daemon = suite_daemon(NAME, "starts a run of an agent and shows it until it stops.", none);
+    daemon.usage = NAME " [OPTIONS] AGENT";
+    return orchestra_run(&daemon, options, argc, argv, work);
+}
+
+const struct command command_run = {.name = "run", .summary = "start a run of an agent and see it work", .run = run};

@@ -1,0 +1,89 @@
+/* `renga runs`: the runs there are, newest first. */
+#include "orchestra.h"
+
+#include "suite.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define NAME "renga runs"
+
+static const struct option options[] = {
+    ORCHESTRA_OPTIONS,
+    {.name = "agent", .type = OPTION_STRING, .unit = "AGENT", .help = "Only runs of this agent."},
+    {.name = "thread", .type = OPTION_STRING, .unit = "THREAD", .help = "Only runs on this thread."},
+    {.name = "state",
+     .type = OPTION_CHOICE,
+     .fallback = "any",
+     .choices = "any|queued|running|waiting|succeeded|failed|cancelled",
+     .help = "Only runs in this state."},
+    {.name = "limit",
+     .type = OPTION_INTEGER,
+     .fallback = "20",
+     .min = 1,
+     .max = 500,
+     .unit = "RUNS",
+     .help = "How many at most, the newest."},
+    {0},
+};
+
+static void show_run(const struct orchestra *orchestra, const Renga__V1__Run *run)
+{
+    char when[32];
+    show_cell(orchestra, PLAIN, 26, run->run_id);
+    show_cell(orchestra, state_colour(orchestra, run->state), 9, state_word(run->state));
+    show_cell(orchestra, DIM, 19, time_text(run->created_ms, when));
+    show_cell(orchestra, BOLD, 16, run->agent);
+    show_cell(orchestra, PLAIN, 20, run->thread_id);
+    show_cell(orchestra, DIM, 0, reason_word(run->stop_reason));
+}
+
+static void runs_came(struct orchestra *orchestra, const ProtobufCMessage *message, void *data)
+{
+    const Renga__V1__ListRunsResponse *response = (const Renga__V1__ListRunsResponse *)message;
+    (void)data;
+    for (size_t i = 0; i < response->n_runs; i++) {
+        if (orchestra->json)
+            message_print_json(&response->runs[i]->base);
+        else
+            show_run(orchestra, response->runs[i]);
+    }
+    if (!response->n_runs && orchestra->colours)
+        puts("no runs");
+}
+
+static Renga__V1__RunState state_of(const char *word)
+{
+    for (int state = RENGA__V1__RUN_STATE__RUN_STATE_QUEUED; state <= RENGA__V1__RUN_STATE__RUN_STATE_CANCELLED;
+         state++)
+        if (strcmp(state_word((Renga__V1__RunState)state), word) == 0)
+            return (Renga__V1__RunState)state;
+    return RENGA__V1__RUN_STATE__RUN_STATE_UNSPECIFIED;
+}
+
+static int work(struct daemon_process *process, const struct config *config)
+{
+    struct orchestra orchestra;
+    if (!orchestra_open(&orchestra, process, config, NAME, 0, 0, "takes no arguments, but --agent, --thread, --state"))
+        return COMMAND_USAGE;
+    const char *agent = config_string(config, "agent"), *thread = config_string(config, "thread");
+    const char *state = config_string(config, "state");
+    Renga__V1__RunState states[1] = {state_of(state)};
+    Renga__V1__ListRunsRequest request = RENGA__V1__LIST_RUNS_REQUEST__INIT;
+    request.agent = (char *)(uintptr_t)(agent ? agent : "");
+    request.thread_id = (char *)(uintptr_t)(thread ? thread : "");
+    request.page_size = (int32_t)config_integer(config, "limit");
+    request.states = states;
+    request.n_states = states[0] == RENGA__V1__RUN_STATE__RUN_STATE_UNSPECIFIED ? 0 : 1;
+    return orchestra_ask_soon(&orchestra, "ListRuns", &request.base, runs_came, NULL) ? COMMAND_OK : COMMAND_FAILED;
+}
+
+static int runs(int argc, char **argv)
+{
+    static const struct service *const none[] = {NULL};
+    struct daemon daemon = suite_daemon(NAME, "lists runs, newest first.", none);
+    daemon.usage = NAME " [OPTIONS]";
+    return orchestra_run(&daemon, options, argc, argv, work);
+}
+
+const struct command command_runs = {.name = "runs", .summary = "list runs", .run = runs};

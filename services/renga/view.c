@@ -1,0 +1,353 @@
+/* A run as it happens. In a pipe a line an event; on a terminal the same lines above a block of the nodes at work,
+ * which is drawn anew with each event. */
+#include "orchestra.h"
+
+#include "base/clock.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define WATCH_MAX_MS  (7LL * 24 * 3600 * 1000)
+#define HEARTBEAT_MS  1000 /* what is at work is drawn anew at least so often */
+#define ROWS_MAX      1000 /* nodes at work that are known; more are only counted */
+#define ROWS_SHOWN    12
+#define NAME_SHOWN    48 /* bytes */
+#define TEXT_SHOWN    40 /* bytes of what a node is writing */
+#define PLACE_MAX     1200
+#define TRIES_MAX     30
+#define TRY_AGAIN_SEC 1
+
+struct row {
+    char name[NAME_SHOWN + 1];
+    char *place; /* the whole: path, node, branch */
+    char text[TEXT_SHOWN + 1];
+    int64_t began_ns;
+};
+
+struct view {
+    struct orchestra *orchestra;
+    bool quiet, live;
+    int64_t last_event_id;
+    struct row rows[ROWS_MAX];
+    size_t count, beyond;
+    size_t drawn; /* lines below the cursor's old place */
+};
+
+/* ---- the block of nodes at work ---------------------------------------------------------------------------------- */
+
+static void erase(struct view *view)
+{
+    if (view->drawn)
+        printf("\033[%zuA\033[J", view->drawn);
+    view->drawn = 0;
+}
+
+static void draw(struct view *view)
+{
+    int64_t now_ns = clock_now_ns();
+    size_t shown = view->count < ROWS_SHOWN ? view->count : ROWS_SHOWN;
+    for (size_t i = 0; i < shown; i++) {
+        const struct row *row = &view->rows[i];
+        printf(BLUE "  ● " PLAIN);
+        show_text(row->name);
+        printf(DIM " %.1f s ", (double)(now_ns - row->began_ns) / 1e9);
+        show_text(row->text);
+        printf(PLAIN "\n");
+    }
+    view->drawn = shown;
+    if (view->count + view->beyond > shown) {
+        printf(DIM "  … and %zu more\n" PLAIN, view->count + view->beyond - shown);
+        view->drawn++;
+    }
+    fflush(stdout);
+}
+
+static const char *place_of(const Renga__V1__RunEvent *event, char out[PLACE_MAX])
+{
+    char branch[16] = "";
+    if (event->branch)
+        snprintf(branch, sizeof branch, "[%d]", event->branch);
+    snprintf(out, PLACE_MAX, "%s%s%s%s", event->path, event->path[0] ? "/" : "", event->node, branch);
+    return out;
+}
+
+static struct row *row_of(struct view *view, const char *place)
+{
+    for (size_t i = 0; i < view->count; i++)
+        if (strcmp(view->rows[i].place, place) == 0)
+            return &view->rows[i];
+    return NULL;
+}
+
+static void row_begin(struct view *view, const char *place)
+{
+    if (row_of(view, place))
+        return;
+    if (view->count == ROWS_MAX) {
+        view->beyond++;
+        return;
+    }
+    struct row *row = &view->rows[view->count++];
+    *row = (struct row){.place = strdup(place), .began_ns = clock_now_ns()};
+    if (!row->place)
+        abort();
+    snprintf(row->name, sizeof row->name, "%.*s", NAME_SHOWN, place);
+}
+
+static void row_end(struct view *view, const char *place)
+{
+    struct row *row = row_of(view, place);
+    if (!row) {
+        view->beyond -= view->beyond > 0;
+        return;
+    }
+    free(row->place);
+    memmove(row, row + 1, (size_t)(view->rows + --view->count - row) * sizeof *row);
+}
+
+static void rows_clear(struct view *view)
+{
+    while (view->count)
+        free(view->rows[--view->count].place);
+    view->beyond = 0;
+}
+
+/* The end of what a node is writing: whole characters, one line. */
+static void row_write(struct view *view, const char *place, const char *text)
+{
+    struct row *row = row_of(view, place);
+    char joined[2 * TEXT_SHOWN + 2];
+    if (!row)
+        return;
+    size_t skip = strlen(text) > TEXT_SHOWN ? strlen(text) - TEXT_SHOWN : 0;
+    snprintf(joined, sizeof joined, "%s%s", row->text, text + skip);
+    size_t length = strlen(joined), from = length > TEXT_SHOWN ? length - TEXT_SHOWN : 0;
+    while (((unsigned char)joined[from] & 0xc0) == 0x80)
+        from++;
+    snprintf(row->text, sizeof row->text, "%s", joined + from);
+    for (char *c = row->text; *c; c++)
+        if (*c == '\n' || *c == '\t')
+            *c = ' ';
+}
+
+/* ---- one event, one line ----------------------------------------------------------------------------------------- */
+
+static void line_begin(const struct view *view, const Renga__V1__RunEvent *event, const char *sequence,
+                       const char *word)
+{
+    char place[PLACE_MAX];
+    const struct orchestra *orchestra = view->orchestra;
+    if (orchestra->colours)
+        printf("%s%-10s%s ", colour(orchestra, sequence), word, PLAIN);
+    else
+        printf("%lld %s ", (long long)event->event_id, word);
+    if (event->step)
+        printf("%sstep %lld%s ", colour(orchestra, DIM), (long long)event->step, colour(orchestra, PLAIN));
+    show_text(place_of(event, place));
+}
+
+static void line_end(const struct view *view, const char *format, const char *text, double number)
+{
+    printf("%s", colour(view->orchestra, DIM));
+    if (number >= 0)
+        printf(" %.0f ms", number);
+    if (*text) {
+        printf("%s", format);
+        show_text(text);
+    }
+    printf("%s\n", colour(view->orchestra, PLAIN));
+}
+
+static const char *fields_text(const Renga__V1__StateUpdated *updated, char *out, size_t room)
+{
+    size_t used = 0;
+    out[0] = '\0';
+    for (size_t i = 0; i < updated->n_fields && used < room; i++)
+        used += (size_t)snprintf(out + used, room - used, "%s%s", i ? ", " : "", updated->fields[i]);
+    return out;
+}
+
+static void line_of_node(const struct view *view, const Renga__V1__RunEvent *event)
+{
+    char text[256];
+    switch (event->event_case) {
+    case RENGA__V1__RUN_EVENT__EVENT_NODE_STARTED:
+        if (!view->live) {
+            line_begin(view, event, BLUE, "begins");
+            line_end(view, " ", event->node_started->kind, -1);
+        }
+        break;
+    case RENGA__V1__RUN_EVENT__EVENT_NODE_FINISHED:
+        line_begin(view, event, GREEN, "finished");
+        line_end(view, " → ", event->node_finished->outcome, (double)event->node_finished->duration_ms);
+        break;
+    case RENGA__V1__RUN_EVENT__EVENT_NODE_FAILED:
+        line_begin(view, event, RED, "failed");
+        line_end(view, " ", event->node_failed->message, (double)event->node_failed->duration_ms);
+        break;
+    case RENGA__V1__RUN_EVENT__EVENT_NODE_RETRIED:
+        line_begin(view, event, YELLOW, "again");
+        line_end(view, " ", event->node_retried->message, -1);
+        break;
+    case RENGA__V1__RUN_EVENT__EVENT_UPDATED:
+        line_begin(view, event, DIM, "wrote");
+        line_end(view, " ", fields_text(event->updated, text, sizeof text), -1);
+        break;
+    case RENGA__V1__RUN_EVENT__EVENT_PROGRESS_JSON:
+        line_begin(view, event, DIM, "shows");
+        line_end(view, " ", event->progress_json, -1);
+        break;
+    default:
+        break;
+    }
+}
+
+static void line_of_run(const struct view *view, const Renga__V1__RunEvent *event)
+{
+    switch (event->event_case) {
+    case RENGA__V1__RUN_EVENT__EVENT_STARTED:
+        line_begin(view, event, BOLD, "started");
+        line_end(view, "", event->started->agent, -1);
+        break;
+    case RENGA__V1__RUN_EVENT__EVENT_STATE_CHANGED:
+        line_begin(view, event, DIM, "is");
+        line_end(view, "", state_word(event->state_changed->current), -1);
+        break;
+    case RENGA__V1__RUN_EVENT__EVENT_INTERRUPTED:
+        line_begin(view, event, YELLOW, "asks");
+        line_end(view, " ", event->interrupted->question, -1);
+        break;
+    case RENGA__V1__RUN_EVENT__EVENT_ANSWERED:
+        line_begin(view, event, GREEN, "answered");
+        line_end(view, " ", event->answered->answer_json, -1);
+        break;
+    case RENGA__V1__RUN_EVENT__EVENT_CHECKPOINT:
+        line_begin(view, event, DIM, "committed");
+        line_end(view, " ", event->checkpoint->checkpoint_id, -1);
+        break;
+    case RENGA__V1__RUN_EVENT__EVENT_STOPPED:
+        line_begin(view, event, state_colour(view->orchestra, event->stopped->state), "stopped");
+        line_end(view, " ", reason_word(event->stopped->stop_reason), -1);
+        break;
+    default:
+        line_of_node(view, event);
+        break;
+    }
+}
+
+static void keep_rows(struct view *view, const Renga__V1__RunEvent *event)
+{
+    char place[PLACE_MAX];
+    place_of(event, place);
+    switch (event->event_case) {
+    case RENGA__V1__RUN_EVENT__EVENT_NODE_STARTED:
+        row_begin(view, place);
+        break;
+    case RENGA__V1__RUN_EVENT__EVENT_NODE_FINISHED:
+    case RENGA__V1__RUN_EVENT__EVENT_NODE_FAILED:
+    case RENGA__V1__RUN_EVENT__EVENT_NODE_RETRIED:
+    case RENGA__V1__RUN_EVENT__EVENT_INTERRUPTED:
+        row_end(view, place);
+        break;
+    case RENGA__V1__RUN_EVENT__EVENT_TOKEN:
+        row_write(view, place, event->token->text);
+        break;
+    case RENGA__V1__RUN_EVENT__EVENT_STOPPED:
+        rows_clear(view);
+        break;
+    default:
+        break;
+    }
+}
+
+static void event_came(struct orchestra *orchestra, const ProtobufCMessage *message, void *data)
+{
+    struct view *view = data;
+    const Renga__V1__RunEvent *event = (const Renga__V1__RunEvent *)message;
+    view->last_event_id = event->event_id;
+    if (orchestra->json && !view->quiet) {
+        message_print_json(message);
+        return;
+    }
+    if (view->quiet)
+        return;
+    erase(view);
+    line_of_run(view, event);
+    if (!view->live) {
+        fflush(stdout);
+        return;
+    }
+    keep_rows(view, event);
+    draw(view);
+}
+
+/* ---- the end ----------------------------------------------------------------------------------------------------- */
+
+static void show_failure(const struct orchestra *orchestra, const Renga__V1__Run *run)
+{
+    fflush(stdout);
+    fprintf(stderr, "%s: the run %s %s", orchestra->command, run->run_id, state_word(run->state));
+    fprintf(stderr, "%s%s\n", run->stop_text[0] ? ": " : "", run->stop_text);
+}
+
+static void run_came(struct orchestra *orchestra, const ProtobufCMessage *message, void *data)
+{
+    const Renga__V1__Run *run = ((const Renga__V1__GetRunResponse *)message)->run;
+    int *code = data;
+    bool waits = run->state == RENGA__V1__RUN_STATE__RUN_STATE_WAITING;
+    bool succeeded = run->state == RENGA__V1__RUN_STATE__RUN_STATE_SUCCEEDED;
+    *code = succeeded ? COMMAND_OK : waits ? COMMAND_WAITS : COMMAND_FAILED;
+    if (orchestra->json) {
+        message_print_json(&run->base);
+        return;
+    }
+    if (succeeded)
+        show_json(orchestra, run->output_json);
+    else if (!waits)
+        show_failure(orchestra, run);
+    for (size_t i = 0; waits && i < run->n_interrupts; i++)
+        show_interrupt(orchestra, run->interrupts[i]);
+    if (waits && orchestra->colours)
+        printf(DIM "answer with: renga resume %s --answer JSON\n" PLAIN, run->run_id);
+}
+
+static bool watch(struct view *view, const char *run_id, bool follow)
+{
+    Renga__V1__WatchRunRequest request = RENGA__V1__WATCH_RUN_REQUEST__INIT;
+    request.run_id = (char *)(uintptr_t)run_id;
+    request.follow = follow;
+    request.heartbeat_ms = view->live ? HEARTBEAT_MS : 0;
+    for (int tries = 0;; tries++) {
+        int64_t before = view->last_event_id;
+        request.after_event_id = before;
+        if (orchestra_ask(view->orchestra, "WatchRun", &request.base, WATCH_MAX_MS, event_came, view))
+            return true;
+        tries = view->last_event_id != before ? 0 : tries;
+        if (view->orchestra->code != UNAVAILABLE || tries >= TRIES_MAX)
+            return false;
+        erase(view);
+        rows_clear(view);
+        sleep(TRY_AGAIN_SEC);
+    }
+}
+
+int view_run(struct orchestra *orchestra, const char *run_id, int64_t after_event_id, bool follow, bool quiet)
+{
+    struct view *view = calloc(1, sizeof *view);
+    int code = COMMAND_FAILED;
+    if (!view)
+        abort();
+    view->orchestra = orchestra;
+    view->quiet = quiet;
+    view->live = orchestra->colours && !quiet;
+    view->last_event_id = after_event_id;
+    Renga__V1__GetRunRequest request = RENGA__V1__GET_RUN_REQUEST__INIT;
+    request.run_id = (char *)(uintptr_t)run_id;
+    if (watch(view, run_id, follow))
+        orchestra_ask_soon(orchestra, "GetRun", &request.base, run_came, &code);
+    rows_clear(view);
+    free(view);
+    return code;
+}

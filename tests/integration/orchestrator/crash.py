@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+"""kill -9 at random moments of a 100-way fan-out: after the restart every run ends by itself, and nothing that was
+committed runs again. RENGA_KILLS says how often; 3 where it does not, 20 for a release."""
+import os
+import random
+import threading
+import time
+
+import grpc
+
+from harness import SLOW, agent, api, check, equal, expect, finish, nodes, remote, reply, succeeded
+
+KILLS = int(os.environ.get("RENGA_KILLS", "3"))
+RUNS, BRANCHES = 3, 100
+api.start()
+agent("fan", {"state": {"got": {"type": "integer[]", "reduce": "append"}, "n": {"type": "integer", "reduce": "sum"}},
+              "start": "s", "max_concurrency": 40,
+              "nodes": {"s": remote("w0", may_reach=["w"]), "w0": remote("m"), "w": remote("m"), "m": remote("t"),
+                        "t": remote("u"), "u": remote()}})
+
+
+def work(call):
+    call.sleep(random.random() * 0.05)
+    return {"got": [call.state["i"]]}
+
+
+nodes.on("fan", s=reply({"n": 1}, sends=[("w", {"i": i}) for i in range(BRANCHES)]), w=work,
+         **{name: (lambda call: call.sleep(0.01) and {"n": 1} or None) for name in ("w0", "m", "t", "u")})
+
+
+def follow(run, seen):
+    """What a watcher was shown of the run until the orchestrator died: committed steps, finished nodes."""
+    try:
+        for event in api.watch(run, timeout=60):
+            seen.append(event)
+    except grpc.RpcError:
+        pass
+
+
+@check(f"after {KILLS} kills in the middle of fan-outs of {BRANCHES}, every run ends and no committed step ran again")
+def _():
+    repeated = 0
+    for kill in range(KILLS):
+        runs = [api.start_run("fan", {}, wait=False) for _ in range(RUNS)]
+        shown = [[] for _ in runs]
+        watchers = [threading.Thread(target=follow, args=pair) for pair in zip(runs, shown)]
+        for watcher in watchers:
+            watcher.start()
+        time.sleep(random.random() * 0.4 * SLOW)
+        api.kill()
+        for watcher in watchers:
+            watcher.join()
+        killed = time.monotonic()
+        api.start()
+        for run, events in zip(runs, shown):
+            output = succeeded(api.stopped(run, 30))
+            equal((output["got"], output["n"]), (list(range(BRANCHES)), 5), f"the result after kill {kill}")
+            calls = nodes.of("fan", run_id=run.run_id)
+            committed = max([e.step for e in events if e.WhichOneof("event") == "checkpoint"] +
+                            [call.step - 1 for call in calls if call.began < killed], default=0)
+            finished = {(e.step, e.node, e.branch) for e in events
+                        if e.WhichOneof("event") == "node_finished" and not e.provisional}
+            for call in calls:
+                if call.began < killed:
+                    continue
+                repeated += call.attempt > 1
+                expect(call.step > committed, f"{call.node} of step {call.step} ran again, {committed} was committed")
+                expect((call.step, call.node, call.branch) not in finished,
+                       f"{call.node}[{call.branch}] ran again although its result was shown as kept")
+    return f"{repeated} attempts were repeated"
+
+
+@check("a call that was not answered has the same idempotency key when it is made again")
+def _():
+    keys = {}
+    for call in nodes.of("fan"):
+        keys.setdefault((call.run_id, call.step, call.node, call.branch), set()).add(call.request.idempotency_key)
+    expect(all(len(values) == 1 for values in keys.values()), "a place has several keys")
+    equal(len(set().union(*keys.values())), len(keys), "the number of keys")
+
+
+finish()

@@ -1,0 +1,158 @@
+#!/usr/bin/env python3
+"""The commands about runs, as a person at a terminal and a script in a pipe meet them."""
+import json
+import os
+import pty
+import re
+import subprocess
+import time
+
+from harness import BIN, SLOW, agent, api, check, equal, expect, finish, free_port, in_background, nodes, remote, wait_until
+
+api.start()
+LIST = {"type": "string[]", "reduce": "append"}
+
+
+def renga(*words, target=None):
+    """In a pipe: exit code, standard output, standard error."""
+    done = subprocess.run([f"{BIN}/renga", words[0], f"--peers.orchestrator={target or f'127.0.0.1:{api.port}'}", *words[1:]],
+                          capture_output=True, text=True, timeout=30 * SLOW)
+    return done.returncode, done.stdout, done.stderr
+
+
+def on_terminal(*words):
+    """On a terminal: exit code, and all that was shown."""
+    master, slave = pty.openpty()
+    process = subprocess.Popen([f"{BIN}/renga", words[0], f"--peers.orchestrator=127.0.0.1:{api.port}", *words[1:]],
+                               stdin=slave, stdout=slave, stderr=slave)
+    os.close(slave)
+    shown = b""
+    while True:
+        try:
+            piece = os.read(master, 65536)
+        except OSError:  # the other end is closed
+            break
+        if not piece:
+            break
+        shown += piece
+    os.close(master)
+    return process.wait(10 * SLOW), shown.decode(errors="replace")
+
+
+agent("poem", {"description": "Writes a verse.", "state": {"topic": {"type": "string"}, "verses": LIST}, "start": "think",
+               "nodes": {"think": remote("write"), "write": remote()}})
+nodes.on("poem", think=lambda call: call.sleep(0.3) and {} or None, write=lambda call: {"verses": [call.state["topic"]]})
+agent("question", {"state": {"name": {"type": "string"}}, "start": "who",
+                   "nodes": {"who": {"kind": "ask", "question": "Who are \u001b[31myou?", "into": "name",
+                                     "on": {"answered": "end"}}}})
+agent("broken", {"start": "a", "nodes": {"a": remote()}})
+nodes.on("broken", a=lambda call: call.fail("FAILED_PRECONDITION", "the ink is dry"))
+
+
+@check("`renga graph` lists agents, tells what is wrong with documents on standard error, and draws one")
+def _():
+    api.write_agent("spoilt", '{"agent": "spoilt",\n"start": }')
+    agent("extra", {"start": "a", "nodes": {"a": remote()}})
+    code, out, err = renga("graph")
+    rows = [line.split("\t") for line in out.splitlines()]
+    equal((code, [row[0] for row in rows]), (0, ["broken", "extra", "poem", "question"]), "code and names")
+    equal(rows[2][2], "Writes a verse.", "the description")
+    expect("spoilt/graph.json:2: " in err, f"standard error is: {err}")
+    code, out, _ = renga("graph", "poem")
+    expect(code == 0 and out.startswith("flowchart") and "think" in out, f"{code}: {out}")
+    equal(json.loads(renga("graph", "poem", "--json")[1])["agent"]["name"], "poem", "the name in JSON")
+    code, _, err = renga("graph", "peom")
+    expect(code == 1 and "'poem'" in err, f"{code}: {err}")
+
+
+@check("`renga run` prints in a pipe what comes of it, and nothing else")
+def _():
+    code, out, err = renga("run", "poem", "--input", '{"topic": "snow"}')
+    equal((code, json.loads(out)["verses"], err), (0, ["snow"], ""), "code, output and errors")
+
+
+@check("`renga run` shows on a terminal what is at work, in colours")
+def _():
+    code, shown = on_terminal("run", "poem", "--input", '{"topic": "rain"}')
+    equal(code, 0, "the code")
+    for part in ("● ", "think", "finished", "\x1b[32m", "\x1b[1A\x1b[J", '"rain"'):
+        expect(part in shown, f"{part!r} is not in {shown!r}")
+
+
+@check("a run that fails ends with 1 and the reason")
+def _():
+    code, out, err = renga("run", "broken")
+    expect(code == 1 and "the ink is dry" in err and not out, f"{code}: {out} {err}")
+    code, _, err = renga("run", "broken", "--input", "[1]")
+    expect(code == 1 and "input_json" in err, f"{code}: {err}")
+    equal(renga("run")[0], 2, "the code without an agent")
+
+
+@check("a run that asks ends with 3 and the question; `renga resume` answers, by id or bare")
+def _():
+    for by_id in (False, True):
+        code, run_id, _ = renga("run", "question", "--background")
+        run_id = run_id.strip()
+        expect(code == 0 and re.fullmatch(r"\S{8,64}", run_id), f"{code}: {run_id}")
+        code, out, _ = renga("resume", run_id)
+        match = re.search(r"^(\S+)\s+who asks: Who are \?\[31myou\?$", out, re.M)
+        expect(code == 3 and match, f"{code}: {out!r}")
+        answer = ("--answers", json.dumps({match.group(1): "Basho"})) if by_id else ("--answer", '"Basho"')
+        code, out, err = renga("resume", run_id, *answer)
+        equal((code, json.loads(out)), (0, {"name": "Basho"}), f"code and output ({err})")
+    code, _, err = renga("resume", run_id, "--answer", '"again"')
+    expect(code == 1 and "FAILED_PRECONDITION" in err, f"{code}: {err}")
+
+
+@check("`renga watch` tells events as plain lines in a pipe, as JSON with --json, and goes on after an id")
+def _():
+    run_id = renga("run", "poem", "--background", "--thread", "watched", "--input", '{"topic": "moon"}')[1].strip()
+    code, out, _ = renga("watch", run_id)
+    expect(code == 0 and "\x1b" not in out, f"{code}: {out!r}")
+    for part in (" started ", " finished step 1 think", " finished step 2 write", " stopped ", '"moon"'):
+        expect(part in out, f"'{part}' is not in {out}")
+    events = [json.loads(line) for line in renga("watch", run_id, "--json")[1].splitlines()]
+    expect("stopped" in events[-2] and events[-1]["state"] == "RUN_STATE_SUCCEEDED", f"it ends with {events[-2:]}")
+    half = events[len(events) // 2]["event_id"]
+    rest = [json.loads(line) for line in renga("watch", run_id, "--json", f"--after={half}")[1].splitlines()]
+    equal([e.get("event_id") for e in rest[:-1]], [e["event_id"] for e in events[:-1] if e["event_id"] > half], "the rest")
+
+
+@check("`renga runs`, `state` and `history` show what is kept")
+def _():
+    rows = [line.split("\t") for line in renga("runs", "--thread", "watched")[1].splitlines()]
+    equal([(row[1], row[3], row[4], row[5]) for row in rows], [("succeeded", "poem", "watched", "COMPLETED")], "the runs")
+    equal(json.loads(renga("runs", "--json", "--limit=1", "--agent=poem")[1])["agent"], "poem", "the agent in JSON")
+    expect("\x1b[32m" in on_terminal("runs")[1], "a terminal has no colours")
+    equal(json.loads(renga("state", "watched")[1]), {"topic": "moon", "verses": ["moon"]}, "the state")
+    equal(json.loads(renga("state", "watched", "--fields=topic")[1]), {"topic": "moon"}, "the field")
+    history = [line.split("\t") for line in renga("history", "watched")[1].splitlines()]
+    equal([(row[2], row[4], row[5]) for row in history], [("step", "write", ""), ("step", "think", "write"), ("input", "", "think")],
+          "the history")
+    before = renga("state", "watched", f"--checkpoint={history[1][0]}")[1]
+    equal(json.loads(before).get("verses"), [], "the verses before")
+    code, _, err = renga("state", "nowhere")
+    expect(code == 1 and "NOT_FOUND" in err, f"{code}: {err}")
+
+
+@check("`renga cancel` stops a run, and who watches it hears why")
+def _():
+    agent("long", {"start": "a", "nodes": {"a": remote()}})
+    nodes.on("long", a=lambda call: call.sleep(30) and {} or None)
+    run_id = renga("run", "long", "--background")[1].strip()
+    wait_until(lambda: nodes.count("long"), "it begins", 5 * SLOW)
+    watched = in_background(lambda: renga("watch", run_id))
+    time.sleep(0.2)
+    code, out, _ = renga("cancel", run_id, "--reason", "too long")
+    equal((code, out.split()), (0, [run_id, "cancelled"]), "code and output")
+    code, _, err = watched()
+    expect(code == 1 and "too long" in err, f"{code}: {err}")
+
+
+@check("where no orchestrator is, the commands say so and end with 1")
+def _():
+    code, _, err = renga("runs", "--timeout=2s", target=f"127.0.0.1:{free_port()}")
+    expect(code == 1 and "renga serve" in err, f"{code}: {err}")
+
+
+finish()
