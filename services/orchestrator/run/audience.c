@@ -454,8 +454,10 @@ void audience_join(struct errand *errand, struct thread *thread)
         errand_refuse(errand, NULL, NOT_FOUND, "there is no run '%.64s'", errand->run_id);
         return;
     }
-    if (!set_cursor(seat, request->after_event_id, run ? run->last_event : row->run->last_event_id,
-                    run ? run->first_record : row->first_record, &st)) {
+    int64_t last = run ? run->last_event : row->run->last_event_id;
+    if (run && run == thread->run && request->after_event_id > last && thread->event_number) /* provisional ones */
+        last = (int64_t)((thread->last + 1) << EVENT_NUMBER_BITS | (thread->event_number - 1));
+    if (!set_cursor(seat, request->after_event_id, last, run ? run->first_record : row->first_record, &st)) {
         errand_fail(errand, &st, NULL);
         return;
     }
