@@ -284,11 +284,37 @@ static struct run *run_of(const struct seat *seat)
     return NULL;
 }
 
+/* What was shown before anybody watched, and is not in the log yet. */
+static void add_shown(struct seat *seat, struct run *run)
+{
+    struct arena arena;
+    struct thread *thread = seat->thread;
+    int64_t first = INT64_MAX;
+    for (const struct live_event *event = thread->live; event && first == INT64_MAX; event = event->next)
+        if ((uint64_t)event->id >> EVENT_NUMBER_BITS == thread->last + 1)
+            first = event->id;
+    arena_init(&arena, NULL, 0, SCRATCH_MAX);
+    struct event_reader reader = reader_of(run, &arena);
+    for (size_t i = 0; i < run->shown_count; i++) {
+        Renga__V1__RunEvent *event = event_of_shown(&reader, run->shown[i], thread->last + 1, run->shown_ms[i]);
+        event->provisional = true;
+        if (event->event_id >= first)
+            break;
+        struct live_event *live = live_event_of(event);
+        live->run = run->number;
+        seat_add(seat, live);
+        free(live);
+    }
+    arena_fini(&arena);
+}
+
 static void go_live(struct seat *seat)
 {
     struct thread *thread = seat->thread;
     struct run *run = run_of(seat);
     seat->live = true;
+    if (run && run == thread->run && thread->committed == thread->last)
+        add_shown(seat, run);
     for (struct live_event *event = thread->live; event && event->record <= thread->committed; event = event->next)
         seat_add(seat, event);
     if (run_is_over(seat, run) && (!run || run->last_event <= seat->cursor) && thread->committed == thread->last)
@@ -428,8 +454,10 @@ void audience_join(struct errand *errand, struct thread *thread)
         errand_refuse(errand, NULL, NOT_FOUND, "there is no run '%.64s'", errand->run_id);
         return;
     }
-    if (!set_cursor(seat, request->after_event_id, run ? run->last_event : row->run->last_event_id,
-                    run ? run->first_record : row->first_record, &st)) {
+    int64_t last = run ? run->last_event : row->run->last_event_id;
+    if (run && run == thread->run && request->after_event_id > last && thread->event_number) /* provisional ones */
+        last = (int64_t)((thread->last + 1) << EVENT_NUMBER_BITS | (thread->event_number - 1));
+    if (!set_cursor(seat, request->after_event_id, last, run ? run->first_record : row->first_record, &st)) {
         errand_fail(errand, &st, NULL);
         return;
     }

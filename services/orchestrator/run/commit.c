@@ -65,6 +65,10 @@ uint64_t log_append(struct thread *thread, struct run *run, Record *record)
 {
     struct key key;
     size_t size;
+    if (thread->run && run != thread->run && thread->run->shown_count) { /* what it showed is kept under its own name */
+        Record shown = RENGA__V1__LOG_RECORD__INIT;
+        log_append(thread, thread->run, &shown);
+    }
     uint64_t number = ++thread->last;
     record->time_ms = wall_ms();
     record->run = run ? run->number : 0;

@@ -149,6 +149,10 @@ Renga__V1__Checkpoint *checkpoint_of_record(struct arena *arena, const struct ag
         buffer_fini(&path);
         describe_step(arena, graph, record->step, checkpoint);
     }
+    for (size_t i = 0; record->went_to_work && i < record->went_to_work->n_due; i++)
+        name_node(graph, record->went_to_work->due[i], checkpoint->next_nodes, &checkpoint->n_next_nodes);
+    for (size_t i = 0; record->update && i < record->update->n_due; i++)
+        name_node(graph, record->update->due[i], checkpoint->next_nodes, &checkpoint->n_next_nodes);
     if (record->update && record->update->request)
         name_fields(arena, record->update->request->update_json, checkpoint->changed_fields,
                     &checkpoint->n_changed_fields, GRAPH_FIELDS_MAX);

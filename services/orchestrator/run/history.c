@@ -290,7 +290,9 @@ static void update(struct errand *errand, struct thread *thread)
         errand_fail(errand, &st, NULL);
         return;
     }
+    update.due = frame_due_nodes(thread->root, &update.n_due);
     uint64_t number = log_append(thread, NULL, &record);
+    free(update.due);
     if (thread->parent)
         log_snapshot_now(thread);
     thread->parent = 0;

@@ -294,8 +294,10 @@ static bool add_checkpoint(struct list *list, const Record *record, uint64_t num
         agent_release(agents, agent);
     if (!checkpoint)
         return false;
-    if (list->count == list->page)
+    if (list->count == list->page) {
+        list->wanted = list->wanted == NEVER ? NEVER : number; /* it is the first of the next page */
         return true;
+    }
     checkpoint->run_id = run ? need(arena_strdup(errand->arena, run->id)) : unconst("");
     list->child = root && !record->parent ? checkpoint : list->child;
     list->found[list->count++] = checkpoint;

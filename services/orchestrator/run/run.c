@@ -238,7 +238,9 @@ void run_go(struct run *run)
                    (int)st.code, "%s", st.text);
         return;
     }
+    went.due = frame_due_nodes(thread->root, &went.n_due);
     log_append(thread, run, &record);
+    free(went.due);
     if (thread->parent || thread->rolls_back || other_version)
         log_snapshot_now(thread);
     thread->parent = 0;

@@ -303,7 +303,9 @@ void frame_destroy(struct frame **frame);
 void frame_clear_due(struct frame *frame);
 struct due *frame_add_due(struct frame *frame, const struct node *node);
 void frame_start(struct frame *frame); /* its first nodes are due */
-void due_close(struct due *due);       /* lets go of its branches */
+/* The numbers of its due nodes, runs of one number once; to be freed. */
+uint32_t *frame_due_nodes(const struct frame *frame, size_t *count);
+void due_close(struct due *due); /* lets go of its branches */
 struct run *frame_run(const struct frame *frame);
 /* The path of a frame within its root, as NodePosition.path. */
 void frame_path(const struct frame *frame, struct buffer *out);
