@@ -339,6 +339,12 @@ void errand_repeat_thread(struct errand *errand, struct thread *thread, const Re
         errand_done(errand, thread, update_state_response);
         return;
     }
+    if (TYPE(errand->request, copy_thread_request)) {
+        NEW(errand->arena, copy_thread_response, CopyThreadResponse);
+        copy_thread_response->thread = answer_thread(errand->arena, thread);
+        errand_done(errand, thread, copy_thread_response);
+        return;
+    }
     NEW(errand->arena, fork_thread_response, ForkThreadResponse);
     fork_thread_response->thread = answer_thread(errand->arena, thread);
     errand_done(errand, thread, fork_thread_response);
@@ -355,7 +361,11 @@ void errand_serve_history(struct errand *errand, struct thread *thread)
         errand_done(errand, thread, delete_thread_response);
         return;
     }
-    if (TYPE(errand->request, copy_thread_request) || TYPE(errand->request, migrate_run_request)) {
+    if (TYPE(errand->request, copy_thread_request)) {
+        history_copy(errand, thread);
+        return;
+    }
+    if (TYPE(errand->request, migrate_run_request)) {
         errand_refuse(errand, NULL, UNIMPLEMENTED, "this server cannot do that yet");
         return;
     }

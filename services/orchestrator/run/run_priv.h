@@ -389,6 +389,7 @@ void errand_remember(struct errand *errand, struct thread *thread, const char *r
 void errand_repeat_thread(struct errand *errand, struct thread *thread, const Renga__V1__RequestRow *row);
 bool home_knows_bundle(struct home *home, const char *version); /* from now on it does */
 void history_fork(struct errand *errand, struct thread *thread);
+void history_copy(struct errand *errand, struct thread *thread);
 void history_delete(struct errand *errand, struct thread *thread);
 void errand_serve_history(struct errand *errand, struct thread *thread);
 void errand_list(struct errand *errand);
