@@ -37,8 +37,7 @@ struct store_batch *log_batch(struct thread *thread)
     return &filling(thread)->batch;
 }
 
-/* ---- records ------------------------------------------------------------------------------------------------------
- */
+/* ---- records ----------------------------------------------------------------------------------------------------- */
 
 static void put_packed(struct thread *thread, const struct key *key, const ProtobufCMessage *message, size_t *size)
 {
@@ -65,6 +64,10 @@ uint64_t log_append(struct thread *thread, struct run *run, Record *record)
 {
     struct key key;
     size_t size;
+    if (thread->run && run != thread->run && thread->run->shown_count) { /* what it showed is kept under its own name */
+        Record shown = RENGA__V1__LOG_RECORD__INIT;
+        log_append(thread, thread->run, &shown);
+    }
     uint64_t number = ++thread->last;
     record->time_ms = wall_ms();
     record->run = run ? run->number : 0;
@@ -93,8 +96,7 @@ uint64_t log_append(struct thread *thread, struct run *run, Record *record)
     return number;
 }
 
-/* ---- rows beside them ---------------------------------------------------------------------------------------------
- */
+/* ---- rows beside them -------------------------------------------------------------------------------------------- */
 
 void log_write_thread(struct thread *thread)
 {
@@ -163,8 +165,7 @@ static bool wants_snapshot(const struct thread *thread)
                                              thread->since_snapshot * 2 > thread->snapshot_size);
 }
 
-/* ---- on disk ------------------------------------------------------------------------------------------------------
- */
+/* ---- on disk ----------------------------------------------------------------------------------------------------- */
 
 void log_await(struct thread *thread, struct errand *errand)
 {

@@ -205,3 +205,16 @@ void frame_start(struct frame *frame)
         route_to(frame, frame->graph->start.nodes[i]);
     route_deferred(frame);
 }
+
+uint32_t *frame_due_nodes(const struct frame *frame, size_t *count)
+{
+    size_t room = 0;
+    *count = 0;
+    for (const struct due *due = frame->due; due; due = due->next)
+        room++;
+    uint32_t *nodes = need(calloc(room + 1, sizeof *nodes));
+    for (const struct due *due = frame->due; due; due = due->next)
+        if (!*count || nodes[*count - 1] != due->node->index)
+            nodes[(*count)++] = (uint32_t)due->node->index;
+    return nodes;
+}

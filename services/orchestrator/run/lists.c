@@ -72,8 +72,7 @@ static void set_end(struct list *list, struct store_bytes key)
     list->to.size = key.size;
 }
 
-/* ---- runs ---------------------------------------------------------------------------------------------------------
- */
+/* ---- runs -------------------------------------------------------------------------------------------------------- */
 
 static bool has_label(const Renga__V1__Run *run, const char *key, const char *value)
 {
@@ -162,8 +161,7 @@ static void list_runs(struct list *list)
     scan_rows(list, true, SCAN_ROWS, runs_came);
 }
 
-/* ---- threads ------------------------------------------------------------------------------------------------------
- */
+/* ---- threads ----------------------------------------------------------------------------------------------------- */
 
 static int by_change(const void *a, const void *b)
 {
@@ -237,8 +235,7 @@ static void list_threads(struct list *list)
     scan_rows(list, false, THREADS_MAX, threads_came);
 }
 
-/* ---- checkpoints --------------------------------------------------------------------------------------------------
- */
+/* ---- checkpoints ------------------------------------------------------------------------------------------------- */
 
 static void records_came(struct store_scan *scan);
 
@@ -294,8 +291,10 @@ static bool add_checkpoint(struct list *list, const Record *record, uint64_t num
         agent_release(agents, agent);
     if (!checkpoint)
         return false;
-    if (list->count == list->page)
+    if (list->count == list->page) {
+        list->wanted = list->wanted == NEVER ? NEVER : number; /* it is the first of the next page */
         return true;
+    }
     checkpoint->run_id = run ? need(arena_strdup(errand->arena, run->id)) : unconst("");
     list->child = root && !record->parent ? checkpoint : list->child;
     list->found[list->count++] = checkpoint;

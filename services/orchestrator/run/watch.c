@@ -24,8 +24,7 @@ static void free_events(struct packet *packet)
     packet->count = packet->bytes = 0;
 }
 
-/* ---- the watcher's side -------------------------------------------------------------------------------------------
- */
+/* ---- the watcher's side ------------------------------------------------------------------------------------------ */
 
 static void tell_end(struct seat *seat)
 {
@@ -82,8 +81,7 @@ static void free_seat(struct work *work)
     free(seat);
 }
 
-/* ---- the home's side ----------------------------------------------------------------------------------------------
- */
+/* ---- the home's side --------------------------------------------------------------------------------------------- */
 
 void seat_send(struct seat *seat)
 {
@@ -145,8 +143,7 @@ static void reap(struct work *work)
     send_gone(of(work, offsetof(struct seat, leaving)));
 }
 
-/* ---- in and out ---------------------------------------------------------------------------------------------------
- */
+/* ---- in and out -------------------------------------------------------------------------------------------------- */
 
 /* It was refused: it has no seat at the home. */
 static void refused(struct errand *errand)

@@ -199,7 +199,8 @@ static void a_deleted_thread_is_gone_with_its_runs(void **state)
     stage_clear(&stage);
 }
 
-/* ---- watching ----------------------------------------------------------------------------------------------------- */
+/* ---- watching -----------------------------------------------------------------------------------------------------
+ */
 
 struct seen {
     struct watcher watcher;
@@ -212,9 +213,9 @@ struct seen {
 
 static void saw(struct watcher *watcher, const Renga__V1__RunEvent *event)
 {
-    static const char *const names[] = {"?",        "started",  "state",       "node_started", "node_finished", "node_failed",
-                                        "retried",  "updated",  "token",       "progress",     "interrupted",   "answered",
-                                        "checkpoint", "heartbeat", "stopped"};
+    static const char *const names[] = {"?",           "started",  "state",      "node_started", "node_finished",
+                                        "node_failed", "retried",  "updated",    "token",        "progress",
+                                        "interrupted", "answered", "checkpoint", "heartbeat",    "stopped"};
     struct seen *seen = watcher->owner;
     if (!event) {
         seen->ended = true;
@@ -233,8 +234,8 @@ static struct seen *watch(const char *run, int64_t after)
     renga__v1__watch_run_request__init(&seen->request);
     seen->request.run_id = (char *)(uintptr_t)run;
     seen->request.after_event_id = after;
-    seen->watcher = (struct watcher){
-        .loop = stage.loop, .tenant = "tenant", .request = &seen->request, .came = saw, .owner = seen};
+    seen->watcher =
+        (struct watcher){.loop = stage.loop, .tenant = "tenant", .request = &seen->request, .came = saw, .owner = seen};
     INSIDE(&stage, runner_watch(stage.runner, &seen->watcher));
     return seen;
 }
@@ -312,15 +313,16 @@ static void a_paused_watcher_goes_on_where_it_was(void **state)
 
 static void a_watcher_hears_a_heart_beat_and_follows_over_a_wait(void **state)
 {
-    stage_set(&stage, LOG "\"start\": \"q\", \"nodes\": {\"q\": {\"kind\": \"ask\", \"question\": \"?\", \"into\": \"x\"}}");
+    stage_set(&stage,
+              LOG "\"start\": \"q\", \"nodes\": {\"q\": {\"kind\": \"ask\", \"question\": \"?\", \"into\": \"x\"}}");
     char *run = start(&stage, "t", "");
     struct seen *seen = calloc(1, sizeof *seen);
     renga__v1__watch_run_request__init(&seen->request);
     seen->request.run_id = run;
     seen->request.follow = true;
     seen->request.heartbeat_ms = 1000;
-    seen->watcher = (struct watcher){
-        .loop = stage.loop, .tenant = "tenant", .request = &seen->request, .came = saw, .owner = seen};
+    seen->watcher =
+        (struct watcher){.loop = stage.loop, .tenant = "tenant", .request = &seen->request, .came = saw, .owner = seen};
     INSIDE(&stage, runner_watch(stage.runner, &seen->watcher));
     assert_string_equal(seen->text, "started state checkpoint node_started:q interrupted:q state stopped ");
     assert_false(seen->ended);
