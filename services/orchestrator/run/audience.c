@@ -240,9 +240,16 @@ static void beat(struct timer *timer)
 
 /* ---- somebody comes ---------------------------------------------------------------------------------------------- */
 
-static bool set_cursor(struct seat *seat, int64_t after, int64_t last, uint64_t first_record, struct status *st)
+/* While a run is at work, what was shown goes beyond what is kept. */
+static int64_t last_shown(const struct thread *thread, const struct run *run)
 {
-    if (after > last)
+    return run_is_open(run) ? (int64_t)((thread->last + 2) << EVENT_NUMBER_BITS) - 1 : run->last_event;
+}
+
+static bool set_cursor(struct seat *seat, int64_t after, int64_t last, int64_t shown, uint64_t first_record,
+                       struct status *st)
+{
+    if (after > shown)
         return fail(st, OUT_OF_RANGE, "after_event_id %lld is beyond the run's last event, %lld", (long long)after,
                     (long long)last);
     seat->cursor = after < 0 ? last : after;
@@ -263,10 +270,9 @@ void audience_join(struct errand *errand, struct thread *thread)
         errand_refuse(errand, NULL, NOT_FOUND, "there is no run '%.64s'", errand->run_id);
         return;
     }
-    int64_t last = run ? run->last_event : row->run->last_event_id;
-    if (run && run == thread->run && request->after_event_id > last && thread->event_number) /* provisional ones */
-        last = (int64_t)((thread->last + 1) << EVENT_NUMBER_BITS | (thread->event_number - 1));
-    if (!set_cursor(seat, request->after_event_id, last, run ? run->first_record : row->first_record, &st)) {
+    if (!set_cursor(seat, request->after_event_id, run ? run->last_event : row->run->last_event_id,
+                    run ? last_shown(thread, run) : row->run->last_event_id,
+                    run ? run->first_record : row->first_record, &st)) {
         errand_fail(errand, &st, NULL);
         return;
     }

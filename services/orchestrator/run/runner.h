@@ -97,7 +97,7 @@ struct watcher {
 void runner_watch(struct runner *runner, struct watcher *watcher);
 void runner_watch_pause(struct watcher *watcher);
 void runner_watch_resume(struct watcher *watcher);
-/* `came` does not run any more; also from within it. After the NULL at the end there is nothing to unwatch. */
+/* `came` does not run any more; also from within it, and also after the NULL at the end: until then there is a seat. */
 void runner_unwatch(struct watcher *watcher);
 
 #endif

@@ -51,8 +51,10 @@ static void deliver(struct seat *seat)
         arena_fini(&arena);
         free(live);
     }
-    if (!seat->watcher)
+    if (!seat->watcher) { /* the home has been told, and does not wait for the packet */
         free_events(&seat->delivered);
+        return;
+    }
     if (seat->delivered.first || !seat->has_packet)
         return;
     seat->has_packet = false;
