@@ -30,8 +30,7 @@ void text_cut_copy(char *to, size_t room, const char *text)
     to[size] = '\0';
 }
 
-/* ---- messages -----------------------------------------------------------------------------------------------------
- */
+/* ---- messages ---------------------------------------------------------------------------------------------------- */
 
 static void *allocate(void *data, size_t size)
 {
@@ -64,15 +63,14 @@ void *message_read(struct arena *arena, const ProtobufCMessageDescriptor *type, 
     return message;
 }
 
-/* ---- a run --------------------------------------------------------------------------------------------------------
- */
+/* ---- a run ------------------------------------------------------------------------------------------------------- */
 
 static char *text_in(struct arena *arena, const char *text)
 {
     return need(arena_strdup(arena, text ? text : ""));
 }
 
-static char *checkpoint_in(struct arena *arena, const struct thread *thread, uint64_t number)
+char *checkpoint_text(struct arena *arena, const struct thread *thread, uint64_t number)
 {
     char id[ID_MAX] = "";
     if (number)
@@ -150,7 +148,7 @@ Renga__V1__Run *answer_run(struct arena *arena, const struct run *run, bool in_l
     for (size_t i = 0; i < run->degradation_count; i++)
         message->degradations[message->n_degradations++] = need(message_copy(arena, &run->degradations[i]->base));
     message->step = run->step;
-    message->checkpoint_id = checkpoint_in(arena, thread, run->checkpoint);
+    message->checkpoint_id = checkpoint_text(arena, thread, run->checkpoint);
     message->last_event_id = run->last_event;
     message->created_ms = run->created_ms;
     message->started_ms = run->started_ms;
@@ -175,7 +173,7 @@ Renga__V1__Thread *answer_thread(struct arena *arena, const struct thread *threa
     const struct run *last = thread->run ? thread->run : thread->queue;
     message->thread_id = text_in(arena, thread->id);
     message->agent = text_in(arena, thread->agent ? thread->agent->name : last ? last->request->agent : "");
-    message->checkpoint_id = checkpoint_in(arena, thread, thread->head);
+    message->checkpoint_id = checkpoint_text(arena, thread, thread->head);
     message->run_id = text_in(arena, last ? last->id : "");
     message->run_state = last ? last->state : RENGA__V1__RUN_STATE__RUN_STATE_UNSPECIFIED;
     for (const struct run *run = thread->queue; run; run = run->next)

@@ -6,7 +6,6 @@
 
 #include <stdlib.h>
 
-#define LIVE_MAX      4096 /* events that wait for the disk, or are not in the log yet */
 #define PACKET_EVENTS 256
 #define PACKET_BYTES  ((size_t)1 << 20)
 #define PAGE_ROWS     256
@@ -15,8 +14,7 @@
 #define UNREAD_MS     60000 /* as WatchRun promises */
 #define SCRATCH_MAX   ((size_t)256 << 20)
 
-/* ---- packets ------------------------------------------------------------------------------------------------------
- */
+/* ---- packets ----------------------------------------------------------------------------------------------------- */
 
 static bool is_wanted(const struct seat *seat, const struct live_event *event)
 {
@@ -25,7 +23,7 @@ static bool is_wanted(const struct seat *seat, const struct live_event *event)
     return always || ((!seat->kinds || seat->kinds >> event->kind & 1) && !(seat->skips_inner && event->inner));
 }
 
-static bool is_full(const struct seat *seat)
+bool seat_is_full(const struct seat *seat)
 {
     return seat->packet.count >= PACKET_EVENTS || seat->packet.bytes >= PACKET_BYTES;
 }
@@ -67,194 +65,7 @@ void seat_add(struct seat *seat, const struct live_event *event)
         seat_end(seat, NULL);
 }
 
-/* ---- live events --------------------------------------------------------------------------------------------------
- */
-
-static Renga__V1__RunEventKind kind_of(const Renga__V1__RunEvent *event)
-{
-    return (Renga__V1__RunEventKind)(event->event_case - RENGA__V1__RUN_EVENT__EVENT_STARTED + 1);
-}
-
-struct live_event *live_event_of(const Renga__V1__RunEvent *event)
-{
-    size_t size = renga__v1__run_event__get_packed_size(event);
-    struct live_event *live = need(malloc(sizeof *live + size));
-    *live = (struct live_event){.id = event->event_id, .size = size, .kind = kind_of(event), .inner = *event->path};
-    live->stops = event->event_case == RENGA__V1__RUN_EVENT__EVENT_STOPPED;
-    live->waits = live->stops && event->stopped->state == RENGA__V1__RUN_STATE__RUN_STATE_WAITING;
-    renga__v1__run_event__pack(event, live->bytes);
-    return live;
-}
-
-static bool is_watched(const struct run *run)
-{
-    return run->thread->seats != NULL;
-}
-
-static void keep_live(struct thread *thread, struct live_event *event)
-{
-    if (thread->last_live)
-        thread->last_live->next = event;
-    else
-        thread->live = event;
-    thread->last_live = event;
-    thread->live_count++;
-}
-
-static void drop_live(struct thread *thread)
-{
-    while (thread->live) {
-        struct live_event *event = thread->live;
-        thread->live = event->next;
-        free(event);
-    }
-    thread->last_live = NULL;
-    thread->live_count = 0;
-}
-
-/* Hands out what may be shown; what the log holds by now is dropped. */
-static void hand_out(struct thread *thread)
-{
-    for (struct live_event *event = thread->live; event; event = event->next) {
-        if (event->record > thread->committed)
-            break;
-        for (struct seat *seat = thread->seats, *next; seat; seat = next) {
-            next = seat->next;
-            if (seat->live && is_full(seat) && seat->full) { /* too slow: it reads the log again */
-                seat->live = false;
-                seat->next_record = (uint64_t)seat->cursor >> EVENT_NUMBER_BITS;
-            }
-            if (seat->live)
-                seat_add(seat, event);
-        }
-    }
-    while (thread->live && (uint64_t)thread->live->id >> EVENT_NUMBER_BITS <= thread->committed) {
-        struct live_event *event = thread->live;
-        thread->live = event->next;
-        thread->live_count--;
-        free(event);
-    }
-    if (!thread->live)
-        thread->last_live = NULL;
-    for (struct seat *seat = thread->seats; seat; seat = seat->next)
-        if (seat->live)
-            seat_send(seat);
-}
-
-static struct event_reader reader_of(struct run *run, struct arena *arena)
-{
-    return (struct event_reader){.agent = run->agent,
-                                 .run_id = run->id,
-                                 .thread_id = run->thread->id,
-                                 .place = run->thread->place,
-                                 .arena = arena};
-}
-
-static void show(struct run *run, Renga__V1__RunEvent *event)
-{
-    struct thread *thread = run->thread;
-    if (thread->live_count >= LIVE_MAX)
-        return;
-    event->provisional = true;
-    struct live_event *live = live_event_of(event);
-    live->run = run->number;
-    keep_live(thread, live);
-    if (thread->live == live || thread->live->record <= thread->committed)
-        hand_out(thread);
-}
-
-void audience_shown(struct run *run, const Renga__V1__ShownEvent *shown)
-{
-    struct arena arena;
-    if (!is_watched(run))
-        return;
-    arena_init(&arena, NULL, 0, SCRATCH_MAX);
-    struct event_reader reader = reader_of(run, &arena);
-    show(run, event_of_shown(&reader, shown, run->thread->last + 1, wall_ms()));
-    arena_fini(&arena);
-}
-
-void audience_token(struct due *due, uint32_t number, const char *text, const char *channel)
-{
-    struct run *run = frame_run(due->frame);
-    struct buffer path;
-    Renga__V1__NodeToken token = RENGA__V1__NODE_TOKEN__INIT;
-    Renga__V1__RunEvent event = RENGA__V1__RUN_EVENT__INIT;
-    if (!is_watched(run))
-        return;
-    buffer_init(&path, PATH_MAX_BYTES);
-    frame_path(due->frame, &path);
-    token.text = unconst(text);
-    token.channel = unconst(channel);
-    event.event_id = (int64_t)((run->thread->last + 1) << EVENT_NUMBER_BITS | number);
-    event.run_id = run->id;
-    event.time_ms = wall_ms();
-    event.step = due->frame->step + 1;
-    event.path = unconst(buffer_text(&path));
-    event.node = unconst(due->node->name);
-    event.branch = (int32_t)due->branch;
-    event.event_case = RENGA__V1__RUN_EVENT__EVENT_TOKEN;
-    event.token = &token;
-    show(run, &event);
-    buffer_fini(&path);
-}
-
-struct recording {
-    struct run *run;
-    uint64_t number;
-    uint32_t first_kept;
-};
-
-static void recorded(struct event_reader *reader, const Renga__V1__RunEvent *event)
-{
-    struct recording *recording = reader->data;
-    struct thread *thread = recording->run->thread;
-    if ((event->event_id & ((1 << EVENT_NUMBER_BITS) - 1)) < recording->first_kept)
-        return; /* was shown already */
-    struct live_event *live = live_event_of(event);
-    live->run = recording->run->number;
-    live->record = recording->number;
-    keep_live(thread, live);
-}
-
-void audience_recorded(struct run *run, const Record *record, uint64_t number)
-{
-    struct arena arena;
-    struct recording recording = {run, number, record->first_event};
-    if (!is_watched(run))
-        return;
-    arena_init(&arena, NULL, 0, SCRATCH_MAX);
-    struct event_reader reader = reader_of(run, &arena);
-    reader.live = run;
-    reader.came = recorded;
-    reader.data = &recording;
-    reader.previous = run->shown_state;
-    events_of_record(&reader, record, number);
-    run->shown_state = reader.previous;
-    arena_fini(&arena);
-}
-
-void audience_committed(struct thread *thread)
-{
-    if (!thread->seats) {
-        drop_live(thread);
-        return;
-    }
-    hand_out(thread);
-    for (struct seat *seat = thread->seats; seat; seat = seat->next)
-        if (!seat->live)
-            seat_fill(seat);
-}
-
-void audience_ended(struct thread *thread, const struct status *why)
-{
-    drop_live(thread);
-    for (struct seat *seat = thread->seats; seat; seat = seat->next)
-        seat_end(seat, why);
-}
-
-/* ---- from the log -------------------------------------------------------------------------------------------------
- */
+/* ---- from the log ------------------------------------------------------------------------------------------------ */
 
 static void read_event(struct event_reader *reader, const Renga__V1__RunEvent *event)
 {
@@ -294,7 +105,7 @@ static void add_shown(struct seat *seat, struct run *run)
         if ((uint64_t)event->id >> EVENT_NUMBER_BITS == thread->last + 1)
             first = event->id;
     arena_init(&arena, NULL, 0, SCRATCH_MAX);
-    struct event_reader reader = reader_of(run, &arena);
+    struct event_reader reader = event_reader_of(run, &arena);
     for (size_t i = 0; i < run->shown_count; i++) {
         Renga__V1__RunEvent *event = event_of_shown(&reader, run->shown[i], thread->last + 1, run->shown_ms[i]);
         event->provisional = true;
@@ -332,7 +143,7 @@ static void page_came(struct store_scan *scan)
     seat->reading = false;
     thread->holds--;
     size_t i = 0;
-    for (; i < scan->count && st.code == OK && !is_full(seat) && !seat->ended; i++) {
+    for (; i < scan->count && st.code == OK && !seat_is_full(seat) && !seat->ended; i++) {
         arena_init(&arena, NULL, 0, RECORD_MEMORY_MAX);
         const Record *record = message_read(&arena, &renga__v1__log_record__descriptor, scan->rows[i].value, &st);
         uint64_t number = key_number(scan->rows[i].key);
@@ -378,7 +189,7 @@ void seat_fill(struct seat *seat)
 {
     struct key from, to;
     struct thread *thread = seat->thread;
-    if (seat->reading || seat->ended || seat->left || seat->live || is_full(seat) || thread->phase != THREAD_READY)
+    if (seat->reading || seat->ended || seat->left || seat->live || seat_is_full(seat) || thread->phase != THREAD_READY)
         return;
     seat->reading = true;
     seat->upto = thread->committed;
@@ -393,8 +204,7 @@ void seat_fill(struct seat *seat)
     store_scan(thread->home->runner->options.store, &seat->scan);
 }
 
-/* ---- signs of life ------------------------------------------------------------------------------------------------
- */
+/* ---- signs of life ----------------------------------------------------------------------------------------------- */
 
 static void beat(struct timer *timer)
 {
@@ -428,12 +238,18 @@ static void beat(struct timer *timer)
     seat_send(seat);
 }
 
-/* ---- somebody comes -----------------------------------------------------------------------------------------------
- */
+/* ---- somebody comes ---------------------------------------------------------------------------------------------- */
 
-static bool set_cursor(struct seat *seat, int64_t after, int64_t last, uint64_t first_record, struct status *st)
+/* While a run is at work, what was shown goes beyond what is kept. */
+static int64_t last_shown(const struct thread *thread, const struct run *run)
 {
-    if (after > last)
+    return run_is_open(run) ? (int64_t)((thread->last + 2) << EVENT_NUMBER_BITS) - 1 : run->last_event;
+}
+
+static bool set_cursor(struct seat *seat, int64_t after, int64_t last, int64_t shown, uint64_t first_record,
+                       struct status *st)
+{
+    if (after > shown)
         return fail(st, OUT_OF_RANGE, "after_event_id %lld is beyond the run's last event, %lld", (long long)after,
                     (long long)last);
     seat->cursor = after < 0 ? last : after;
@@ -454,10 +270,9 @@ void audience_join(struct errand *errand, struct thread *thread)
         errand_refuse(errand, NULL, NOT_FOUND, "there is no run '%.64s'", errand->run_id);
         return;
     }
-    int64_t last = run ? run->last_event : row->run->last_event_id;
-    if (run && run == thread->run && request->after_event_id > last && thread->event_number) /* provisional ones */
-        last = (int64_t)((thread->last + 1) << EVENT_NUMBER_BITS | (thread->event_number - 1));
-    if (!set_cursor(seat, request->after_event_id, last, run ? run->first_record : row->first_record, &st)) {
+    if (!set_cursor(seat, request->after_event_id, run ? run->last_event : row->run->last_event_id,
+                    run ? last_shown(thread, run) : row->run->last_event_id,
+                    run ? run->first_record : row->first_record, &st)) {
         errand_fail(errand, &st, NULL);
         return;
     }

@@ -13,8 +13,7 @@ bool thread_busy(const struct thread *thread)
     return run_is_open(thread->run) || thread->queue;
 }
 
-/* ---- a request that may be a repetition ---------------------------------------------------------------------------
- */
+/* ---- a request that may be a repetition -------------------------------------------------------------------------- */
 
 struct request_scan {
     struct store_scan scan;
@@ -121,8 +120,7 @@ void errand_remember(struct errand *errand, struct thread *thread, const char *r
     store_put(log_batch(thread), key_bytes(&key), (struct store_bytes){bytes, size});
 }
 
-/* ---- StartRun -----------------------------------------------------------------------------------------------------
- */
+/* ---- StartRun ---------------------------------------------------------------------------------------------------- */
 
 static bool check_input(struct errand *errand, const Renga__V1__StartRunRequest *request, const struct agent *agent)
 {
@@ -257,8 +255,7 @@ void errand_start(struct errand *errand, struct thread *thread)
         agent_release(agents, agent);
 }
 
-/* ---- ResumeRun ----------------------------------------------------------------------------------------------------
- */
+/* ---- ResumeRun --------------------------------------------------------------------------------------------------- */
 
 struct open_question {
     const char *id;
@@ -367,8 +364,7 @@ void errand_resume(struct errand *errand, struct thread *thread)
     errand_wait(errand, run, request.wait);
 }
 
-/* ---- again --------------------------------------------------------------------------------------------------------
- */
+/* ---- again ------------------------------------------------------------------------------------------------------- */
 
 /* The run of a repeated request, as it stands now. */
 static void errand_repeat_run(struct errand *errand, struct thread *thread, const Renga__V1__RequestRow *row)

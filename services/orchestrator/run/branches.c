@@ -17,8 +17,7 @@ static const struct graph *inner_graph(const struct node *node)
     return node_argument(node, node->kind->is_each ? EACH_GRAPH : GRAPH_GRAPH)->graph;
 }
 
-/* ---- what they are given ------------------------------------------------------------------------------------------
- */
+/* ---- what they are given ----------------------------------------------------------------------------------------- */
 
 static bool take_list(struct due *due, struct buffer *items, size_t **ends, size_t *count)
 {
@@ -166,8 +165,7 @@ struct frame *branch_open(struct due *due, size_t item, struct status *st)
     return frame;
 }
 
-/* ---- what they give -----------------------------------------------------------------------------------------------
- */
+/* ---- what they give ---------------------------------------------------------------------------------------------- */
 
 static void keep_output(struct branch *branch, struct due *due, const struct frame *frame)
 {

@@ -9,8 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define SNAPSHOT_EVERY     256                /* steps */
-#define SNAPSHOT_BYTES_MIN ((size_t)64 << 10) /* of records, before their size alone asks for a snapshot */
+#define SNAPSHOT_EVERY     256                 /* steps */
+#define SNAPSHOT_BYTES_MIN ((size_t)512 << 10) /* of records, before their size alone asks for a snapshot */
+#define SNAPSHOT_SHARE     8                   /* records' bytes for one of a snapshot, where steps ask for it */
 
 struct commit {
     struct store_batch batch;
@@ -37,8 +38,7 @@ struct store_batch *log_batch(struct thread *thread)
     return &filling(thread)->batch;
 }
 
-/* ---- records ------------------------------------------------------------------------------------------------------
- */
+/* ---- records ----------------------------------------------------------------------------------------------------- */
 
 static void put_packed(struct thread *thread, const struct key *key, const ProtobufCMessage *message, size_t *size)
 {
@@ -97,8 +97,7 @@ uint64_t log_append(struct thread *thread, struct run *run, Record *record)
     return number;
 }
 
-/* ---- rows beside them ---------------------------------------------------------------------------------------------
- */
+/* ---- rows beside them -------------------------------------------------------------------------------------------- */
 
 void log_write_thread(struct thread *thread)
 {
@@ -158,17 +157,21 @@ void log_snapshot_now(struct thread *thread)
     buffer_fini(&out);
 }
 
+/* Snapshots shall take little beside the records between them: of a state that grows with each step, they come at sizes
+ * that double; of a small one, every so many steps. */
 static bool wants_snapshot(const struct thread *thread)
 {
     unsigned every = thread->home->runner->options.snapshot_every;
-    size_t most = thread->snapshot_size > SNAPSHOT_BYTES_MIN ? thread->snapshot_size : SNAPSHOT_BYTES_MIN;
-    /* Not by steps alone: snapshots shall not take more than the records between them. */
-    return thread->since_snapshot > most || (thread->steps_since >= (every ? every : SNAPSHOT_EVERY) &&
-                                             thread->since_snapshot * 2 > thread->snapshot_size);
+    size_t most = 2 * thread->snapshot_size;
+    if (every && thread->steps_since >= every)
+        return true;
+    if (thread->since_snapshot > (most > SNAPSHOT_BYTES_MIN ? most : SNAPSHOT_BYTES_MIN))
+        return true;
+    return thread->steps_since >= SNAPSHOT_EVERY && thread->snapshot_size &&
+           thread->since_snapshot > SNAPSHOT_SHARE * thread->snapshot_size;
 }
 
-/* ---- on disk ------------------------------------------------------------------------------------------------------
- */
+/* ---- on disk ----------------------------------------------------------------------------------------------------- */
 
 void log_await(struct thread *thread, struct errand *errand)
 {

@@ -9,8 +9,7 @@
 
 #define TYPE(request, name) ((request)->descriptor == &renga__v1__##name##__descriptor)
 
-/* ---- back ---------------------------------------------------------------------------------------------------------
- */
+/* ---- back -------------------------------------------------------------------------------------------------------- */
 
 static void went(struct work *work)
 {
@@ -88,8 +87,7 @@ void errand_wait(struct errand *errand, struct run *run, bool wait)
     log_await(run->thread, errand);
 }
 
-/* ---- a run's row --------------------------------------------------------------------------------------------------
- */
+/* ---- a run's row ------------------------------------------------------------------------------------------------- */
 
 struct row_scan {
     struct store_scan scan;
@@ -153,8 +151,7 @@ struct run *errand_run(struct errand *errand, struct thread *thread, const char 
     return NULL;
 }
 
-/* ---- requests about runs ------------------------------------------------------------------------------------------
- */
+/* ---- requests about runs ----------------------------------------------------------------------------------------- */
 
 static void serve_get(struct errand *errand, struct thread *thread)
 {
@@ -231,8 +228,7 @@ void errand_serve(struct errand *errand, struct thread *thread)
         errand_serve_history(errand, thread);
 }
 
-/* ---- there --------------------------------------------------------------------------------------------------------
- */
+/* ---- there ------------------------------------------------------------------------------------------------------- */
 
 static void name_thread(struct errand *errand, const char *request_id)
 {
@@ -318,8 +314,7 @@ void runner_run(struct runner *runner, struct errand *errand)
     loop_post(errand->home->loop, &errand->coming);
 }
 
-/* ---- the caller leaves --------------------------------------------------------------------------------------------
- */
+/* ---- the caller leaves ------------------------------------------------------------------------------------------- */
 
 static bool take_from(struct errand **list, struct errand *errand)
 {

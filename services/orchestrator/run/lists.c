@@ -72,8 +72,7 @@ static void set_end(struct list *list, struct store_bytes key)
     list->to.size = key.size;
 }
 
-/* ---- runs ---------------------------------------------------------------------------------------------------------
- */
+/* ---- runs -------------------------------------------------------------------------------------------------------- */
 
 static bool has_label(const Renga__V1__Run *run, const char *key, const char *value)
 {
@@ -162,8 +161,7 @@ static void list_runs(struct list *list)
     scan_rows(list, true, SCAN_ROWS, runs_came);
 }
 
-/* ---- threads ------------------------------------------------------------------------------------------------------
- */
+/* ---- threads ----------------------------------------------------------------------------------------------------- */
 
 static int by_change(const void *a, const void *b)
 {
@@ -237,8 +235,7 @@ static void list_threads(struct list *list)
     scan_rows(list, false, THREADS_MAX, threads_came);
 }
 
-/* ---- checkpoints --------------------------------------------------------------------------------------------------
- */
+/* ---- checkpoints ------------------------------------------------------------------------------------------------- */
 
 static void records_came(struct store_scan *scan);
 

@@ -26,8 +26,7 @@ static struct loader *of_scan(struct store_scan *scan)
     return (struct loader *)((char *)scan - offsetof(struct loader, scan));
 }
 
-/* ---- documents ----------------------------------------------------------------------------------------------------
- */
+/* ---- documents --------------------------------------------------------------------------------------------------- */
 
 static void hold(struct loader *loader, struct agent *agent)
 {
@@ -88,8 +87,7 @@ static bool has_versions(struct loader *loader)
     return true;
 }
 
-/* ---- records ------------------------------------------------------------------------------------------------------
- */
+/* ---- records ----------------------------------------------------------------------------------------------------- */
 
 static bool fold_row(struct loader *loader, const struct store_row *row, bool *waits)
 {

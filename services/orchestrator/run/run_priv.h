@@ -12,6 +12,8 @@
 #ifndef RENGA_ORCHESTRATOR_RUN_PRIV_H
 #define RENGA_ORCHESTRATOR_RUN_PRIV_H
 
+#include "audience.h"
+#include "frame.h"
 #include "log/ids.h"
 #include "log/keys.h"
 #include "nodes/node_kind.h"
@@ -24,7 +26,6 @@
 #include "renga/v1/log.pb-c.h"
 
 typedef Renga__V1__LogRecord Record; /* generated from a proto */
-typedef Renga__V1__RunNodeResponse Response;
 
 #define FRAME_MEMORY_MAX  ((size_t)1 << 30)   /* bytes of a step: results, inputs of branches */
 #define RECORD_MEMORY_MAX ((size_t)256 << 20) /* bytes, of one that is unpacked */
@@ -191,94 +192,6 @@ struct run {
     struct errand *quiet_waiters; /* until it has stopped and all tasks have ended */
 };
 
-/* ---- graphs at work ---------------------------------------------------------------------------------------------- */
-
-enum due_state {
-    DUE_PENDING, /* not begun, or to be begun again */
-    DUE_READY,   /* in the queue of the run */
-    DUE_AT_WORK,
-    DUE_RESTS, /* between two attempts */
-    DUE_FINISHED,
-    DUE_FAILED,
-    DUE_WAITING,
-};
-
-struct question {
-    char id[ID_MAX];
-    const Renga__V1__NodeInterrupt *asked;
-    const char *answer; /* NULL: open */
-    int64_t asked_ms;
-    struct question *next;
-};
-
-enum branch_state { BRANCH_UNOPENED, BRANCH_OPEN, BRANCH_STOPPED, BRANCH_ENDED };
-struct branch {
-    enum branch_state state;
-    struct frame *frame;
-    char *output; /* of one that ended: the object that its graph gives */
-    size_t output_size;
-};
-
-struct due {
-    struct frame *frame;
-    const struct node *node;
-    uint32_t branch;
-    bool sent;
-    const char *input; /* what was sent */
-    int64_t step;
-    enum due_state state;
-    bool recorded; /* its result is in the log */
-    bool has_leave, stands_before;
-    uint32_t attempts, tries; /* begun at all; begun since it was due, resumed or taken up */
-    Response *response;
-    struct write write;
-    bool written; /* `write` is read */
-    uint32_t duration_ms;
-    bool cached, conflict;
-    int code;
-    const char *message;
-    struct question *questions;
-    struct task *task;
-    struct timer rest;
-    struct branch *branches;
-    size_t branch_count, opened, settled, hint; /* settled: ended or stopped */
-    char *items; /* of each: the list as it was when the node began: JSON texts, one behind the other */
-    size_t *item_ends;
-    Response *jump; /* of a graph that was left by a jump */
-    bool overrun;   /* was due more often than it may: fails when it begins */
-    bool taken_up;  /* after a crash */
-    bool queued, opens, fresh;
-    struct due *next, *queue_next, *opener_next, *fresh_next;
-};
-
-enum frame_phase { FRAME_RESTS, FRAME_TO_BEGIN, FRAME_AT_WORK, FRAME_STOPPED, FRAME_ENDED };
-
-struct frame {
-    struct thread *thread;
-    struct due *parent; /* NULL: the root */
-    uint32_t item;
-    unsigned depth;
-    const struct graph *graph;
-    struct state *state;
-    struct memory *memory; /* whose state it has; NULL: its own */
-    int64_t step, steps_before;
-    struct due *due, *last_due;
-    unsigned busy; /* due nodes that are ready, at work or rest */
-    uint32_t *visits;
-    bool *deferred;
-    bool *arrived; /* node_count × node_count, made when first needed */
-    const struct node **after;
-    size_t after_count;
-    enum frame_phase phase;
-    int64_t began_ns; /* its present step */
-    bool is_dirty, awaits;
-    struct due *fresh, *last_fresh; /* ended, and not in the log yet */
-    uint64_t record;                /* that has to be on disk before its next step */
-    struct frame *dirty_next, *begin_next;
-    Response *jump; /* in the arena of the parent's frame */
-    struct arena *arena, arenas[2];
-};
-
 /* fold.c: what records do to what lasts. Live and when a thread is loaded. */
 /* The same without what counts records; `record->run` is set. */
 bool fold_parts(struct thread *thread, const Record *record, uint64_t number, struct status *st);
@@ -328,6 +241,10 @@ void branch_ended(struct frame *frame);
 bool branches_gather(struct due *due, struct status *st);
 
 /* step.c: what is done next. */
+/* record.c */
+void record_kept(struct frame *frame);
+void record_step(struct frame *frame, struct due *only);
+
 void frame_begin(struct frame *frame);
 void frame_await(struct frame *frame);
 void frame_enqueue(struct frame *frame);
@@ -336,11 +253,18 @@ void run_pump(struct run *run);
 void due_finished(struct due *due);
 void due_stop(struct due *due); /* takes it out of work, back to pending */
 void frame_stop(struct frame *frame);
+bool frame_must_stand(const struct frame *frame); /* before or after a node, until it is resumed */
+void frame_stopped(struct frame *frame);          /* nothing is at work in it, and it is not at its end */
 void frame_drain(struct frame *frame);
 void branches_look(struct due *due);
 void due_again(struct due *due); /* after its rest */
 void thread_tidy(struct thread *thread);
 void thread_begin_steps(struct thread *thread);
+
+/* response.c */
+bool response_check(const struct due *due, const Response *response, struct status *st);
+/* One value of at most so many bytes; `first`: the character it begins with, or NUL. */
+bool response_check_json(const char *what, const char *text, size_t most, char first, struct status *st);
 
 /* task.c: attempts. */
 void task_begin(struct due *due);
@@ -363,6 +287,11 @@ int64_t run_worked_ms(const struct run *run);
 bool run_is_open(const struct run *run); /* queued or at work */
 void run_next(struct thread *thread);
 void run_free(struct run *run);
+/* limits.c */
+int64_t run_timeout_ms(const struct run *run); /* 0: none */
+int64_t run_tokens(const struct run *run);
+void run_limit_passed(struct timer *timer);
+void run_idle_limit_passed(struct timer *timer);
 bool run_budget_left(struct run *run); /* else it comes to an end */
 const struct graph *run_graph(const struct run *run);
 unsigned run_recursion_limit(const struct run *run);
@@ -437,6 +366,7 @@ void log_snapshot_now(struct thread *thread);
 
 /* answer.c: messages for callers. */
 Renga__V1__Run *answer_run(struct arena *arena, const struct run *run, bool in_list);
+char *checkpoint_text(struct arena *arena, const struct thread *thread, uint64_t number); /* "" for 0 */
 Renga__V1__Thread *answer_thread(struct arena *arena, const struct thread *thread);
 void *message_copy(struct arena *arena, const ProtobufCMessage *message);
 void *message_read(struct arena *arena, const ProtobufCMessageDescriptor *type, struct store_bytes bytes,
@@ -458,6 +388,9 @@ void errand_remember(struct errand *errand, struct thread *thread, const char *r
                      uint64_t checkpoint);
 void errand_repeat_thread(struct errand *errand, struct thread *thread, const Renga__V1__RequestRow *row);
 bool home_knows_bundle(struct home *home, const char *version); /* from now on it does */
+void history_fork(struct errand *errand, struct thread *thread);
+void history_copy(struct errand *errand, struct thread *thread);
+void history_delete(struct errand *errand, struct thread *thread);
 void errand_serve_history(struct errand *errand, struct thread *thread);
 void errand_list(struct errand *errand);
 void errand_complete(struct errand *errand, const struct run *run); /* its answer: the run as it stands */
@@ -465,65 +398,6 @@ void errand_wait(struct errand *errand, struct run *run, bool wait);
 /* The row of its run, where the run is in memory no more. */
 struct run *errand_run(struct errand *errand, struct thread *thread, const char *run_id);
 bool thread_busy(const struct thread *thread);
-
-/* audience.c: who looks on, as the home of the thread has it. Events that the log holds are read from it; newer ones
- * are kept in memory while anybody watches, until the record with them is on disk and they were handed out. */
-struct live_event {
-    int64_t id;
-    uint32_t run;
-    uint64_t record; /* it is shown when this one is on disk; 0: at once, behind those before it */
-    size_t size;
-    Renga__V1__RunEventKind kind;
-    bool inner, stops; /* stops: the last of the stream, but for those that follow */
-    bool waits;        /* the run waits for a person */
-    struct live_event *next;
-    uint8_t bytes[];
-};
-struct packet { /* events on their way to a watcher */
-    struct live_event *first, *last;
-    size_t count, bytes;
-    bool end;
-    struct status status;
-};
-struct seat {
-    /* The watcher's side. */
-    struct watcher *watcher; /* NULL: it has left */
-    bool paused, over, refused, has_packet;
-    struct errand errand; /* on which it came */
-    struct arena arena;
-    struct packet delivered;
-    struct work coming, acknowledged, leaving, gone;
-
-    /* The home's. */
-    struct thread *thread;
-    struct seat *next;
-    uint32_t run_number;
-    char run_id[ID_MAX];
-    struct agent *agent;
-    uint64_t next_record, upto; /* to be read from the log */
-    uint64_t live_from;         /* what comes from this record on is among the live events */
-    int64_t cursor, until;      /* until: the last event of a run that is in memory no more; 0: it goes on */
-    bool left, full, reading, ended, live;
-    bool follow, skips_inner;
-    uint32_t kinds; /* a bit a kind; 0: all */
-    Renga__V1__RunState previous;
-    struct packet packet;
-    struct store_scan scan;
-    struct timer heartbeat;
-    int64_t heartbeat_ms, sent_ns;
-};
-void audience_join(struct errand *errand, struct thread *thread);
-void audience_shown(struct run *run, const Renga__V1__ShownEvent *event);
-void audience_token(struct due *due, uint32_t number, const char *text, const char *channel);
-void audience_recorded(struct run *run, const Record *record, uint64_t number);
-void audience_committed(struct thread *thread);
-void audience_ended(struct thread *thread, const struct status *why);
-void seat_leave(struct seat *seat);
-void seat_fill(struct seat *seat);
-void seat_add(struct seat *seat, const struct live_event *event);
-void seat_send(struct seat *seat); /* what is in its packet, when the one before was taken */
-void seat_end(struct seat *seat, const struct status *why);
-struct live_event *live_event_of(const Renga__V1__RunEvent *event);
 
 /* events.c: the events that a record stands for, in their order. */
 struct event_reader {
@@ -536,6 +410,10 @@ struct event_reader {
     void *data;
     Renga__V1__RunState previous;
 };
+struct event_reader event_reader_of(struct run *run, struct arena *arena);
+const struct node *node_at(const struct graph *graph, uint32_t index); /* NULL where there is none */
+/* The names of an object's fields, those that are not among them yet. */
+void name_fields(struct arena *arena, const char *json, char **names, size_t *count, size_t room);
 void events_of_record(struct event_reader *reader, const Record *record, uint64_t number);
 /* The kept ones. */
 uint32_t events_count(const Record *record);

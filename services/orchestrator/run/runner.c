@@ -9,8 +9,7 @@
 #define RECOVER_ROWS  1000
 #define DRAIN_LOOK_MS 20
 
-/* ---- homes --------------------------------------------------------------------------------------------------------
- */
+/* ---- homes ------------------------------------------------------------------------------------------------------- */
 
 static size_t slot_of(const struct home *home, const char *id)
 {
@@ -79,8 +78,7 @@ bool home_knows_bundle(struct home *home, const char *version)
     return false;
 }
 
-/* ---- life ---------------------------------------------------------------------------------------------------------
- */
+/* ---- life -------------------------------------------------------------------------------------------------------- */
 
 struct runner *runner_create(const struct runner_options *options, struct status *st)
 {
@@ -140,8 +138,7 @@ void runner_destroy(struct runner **runner_pointer)
     free(runner);
 }
 
-/* ---- after a crash ------------------------------------------------------------------------------------------------
- */
+/* ---- after a crash ----------------------------------------------------------------------------------------------- */
 
 struct recovery {
     struct store_scan scan;
@@ -197,8 +194,7 @@ void runner_recover(struct runner *runner)
     store_scan(runner->options.store, &recovery->scan);
 }
 
-/* ---- an orderly end -----------------------------------------------------------------------------------------------
- */
+/* ---- an orderly end ---------------------------------------------------------------------------------------------- */
 
 struct drain {
     struct work work;

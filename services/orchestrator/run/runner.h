@@ -34,7 +34,7 @@ struct runner_options {
     struct orchestrator *orchestrator; /* handed to tasks; may be NULL */
     struct tally *tally;               /* tally.h; may be NULL */
     const char *owner;                 /* this orchestrator's name in runs */
-    unsigned snapshot_every;           /* steps; 0: 256 */
+    unsigned snapshot_every;           /* steps; 0: as the size of records and state asks for */
 };
 struct runner *runner_create(const struct runner_options *options, struct status *st);
 /* Takes up the runs that were left behind. After it, from inside the first loop. */
@@ -97,7 +97,7 @@ struct watcher {
 void runner_watch(struct runner *runner, struct watcher *watcher);
 void runner_watch_pause(struct watcher *watcher);
 void runner_watch_resume(struct watcher *watcher);
-/* `came` does not run any more; also from within it. After the NULL at the end there is nothing to unwatch. */
+/* `came` does not run any more; also from within it, and also after the NULL at the end: until then there is a seat. */
 void runner_unwatch(struct watcher *watcher);
 
 #endif

@@ -22,8 +22,7 @@ bool snapshot_possible(const struct thread *thread)
     return thread->root->phase != FRAME_AT_WORK && frame_is_between_steps(thread->root);
 }
 
-/* ---- written ------------------------------------------------------------------------------------------------------
- */
+/* ---- written ----------------------------------------------------------------------------------------------------- */
 
 static ProtobufCBinaryData state_bytes(struct arena *arena, const struct state *state)
 {
@@ -152,8 +151,7 @@ bool snapshot_write(const struct thread *thread, struct buffer *out)
     return bytes != NULL;
 }
 
-/* ---- read ---------------------------------------------------------------------------------------------------------
- */
+/* ---- read -------------------------------------------------------------------------------------------------------- */
 
 static bool unreadable(const struct thread *thread, struct status *st)
 {

@@ -8,10 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define INNER_SHOWN_MAX 4096 /* bytes of what a sub-graph wrote, in the record of its node */
-
-/* ---- what begins --------------------------------------------------------------------------------------------------
- */
+/* ---- what begins ------------------------------------------------------------------------------------------------- */
 
 void frame_touch(struct frame *frame)
 {
@@ -124,7 +121,7 @@ void frame_enqueue(struct frame *frame)
         frame_touch(frame);
 }
 
-static bool must_stand(const struct frame *frame)
+bool frame_must_stand(const struct frame *frame)
 {
     if (frame->after_count)
         return true;
@@ -151,7 +148,7 @@ void frame_begin(struct frame *frame)
         frame_touch(frame);
         return;
     }
-    if (frame->phase == FRAME_ENDED || must_stand(frame)) {
+    if (frame->phase == FRAME_ENDED || frame_must_stand(frame)) {
         frame_touch(frame);
         return;
     }
@@ -258,8 +255,7 @@ void run_pump(struct run *run)
     }
 }
 
-/* ---- what ends ----------------------------------------------------------------------------------------------------
- */
+/* ---- what ends --------------------------------------------------------------------------------------------------- */
 
 void due_finished(struct due *due)
 {
@@ -334,7 +330,7 @@ void branches_look(struct due *due)
             failed |= inner->state == DUE_FAILED;
             waits |= inner->state == DUE_WAITING;
         }
-        waits |= must_stand(branch->frame);
+        waits |= frame_must_stand(branch->frame);
     }
     if (!stopped) {
         due->attempts++;
@@ -356,7 +352,7 @@ void branches_look(struct due *due)
     due_finished(due);
 }
 
-static void frame_stopped(struct frame *frame)
+void frame_stopped(struct frame *frame)
 {
     frame->phase = FRAME_STOPPED;
     if (!frame->parent) {
@@ -369,292 +365,4 @@ static void frame_stopped(struct frame *frame)
         due->settled++;
     }
     branches_look(due);
-}
-
-/* ---- what is recorded ---------------------------------------------------------------------------------------------
- */
-
-/* Room for one record, until it is appended. */
-struct notes {
-    struct arena arena;
-    char storage[2048];
-};
-
-static Renga__V1__TaskResult *note_result(struct arena *arena, const struct due *due)
-{
-    Renga__V1__TaskResult *result = need(arena_alloc(arena, sizeof *result));
-    renga__v1__task_result__init(result);
-    result->node = (uint32_t)due->node->index;
-    result->branch = due->branch;
-    result->attempts_before = due->attempts ? due->attempts - 1 : 0;
-    result->duration_ms = due->duration_ms;
-    result->cached = due->cached;
-    result->due_step = due->step == due->frame->step + 1 ? 0 : due->step;
-    if (due->state == DUE_FAILED) {
-        result->failed = need(arena_alloc(arena, sizeof *result->failed));
-        renga__v1__node_failed__init(result->failed);
-        result->failed->attempt = (int32_t)due->attempts;
-        result->failed->status_code = due->code;
-        result->failed->message = unconst(due->message);
-        result->failed->duration_ms = due->duration_ms;
-        result->conflict = due->conflict;
-        return result;
-    }
-    result->response = due->response;
-    result->inner = due->branches != NULL;
-    if (result->inner && strlen(due->response->update_json) > INNER_SHOWN_MAX) {
-        result->response = need(arena_copy(arena, due->response, sizeof *due->response));
-        result->response->update_json = unconst("");
-    }
-    return result;
-}
-
-static Renga__V1__StepResults *note_results(struct arena *arena, struct frame *frame, struct due *only)
-{
-    Renga__V1__StepResults *results = need(arena_alloc(arena, sizeof *results));
-    renga__v1__step_results__init(results);
-    results->place = need(arena_alloc(arena, 3 * FRAME_DEPTH_MAX * sizeof *results->place));
-    results->n_place = frame_place(frame, results->place);
-    results->step = frame->step + 1;
-    size_t count = 0;
-    for (struct due *due = frame->fresh; due; due = due->fresh_next)
-        count++;
-    results->results = need(arena_alloc(arena, (count + 1) * sizeof(*results->results)));
-    struct due *rest = NULL, *last = NULL;
-    for (struct due *due = frame->fresh, *next; due; due = next) {
-        next = due->fresh_next;
-        if (only && due != only) {
-            due->fresh_next = NULL;
-            if (last)
-                last->fresh_next = due;
-            else
-                rest = due;
-            last = due;
-            continue;
-        }
-        due->fresh = false;
-        if (due->recorded || due->state == DUE_PENDING)
-            continue;
-        due->recorded = true;
-        results->results[results->n_results++] = note_result(arena, due);
-    }
-    frame->fresh = rest;
-    frame->last_fresh = last;
-    return results;
-}
-
-static void mark_fields(struct due *due, bool *seen)
-{
-    struct status ignored;
-    if (!due_read_write(due, &ignored))
-        return;
-    for (size_t i = 0; due->written && i < due->write.count; i++)
-        seen[write_field_index(&due->write, i)] = true;
-}
-
-static void note_earlier(struct arena *arena, const struct frame *frame, Renga__V1__StepResults *step)
-{
-    size_t count = 0;
-    for (const struct due *due = frame->due; due; due = due->next)
-        count += due->recorded;
-    if (!count)
-        return;
-    step->earlier = need(arena_alloc(arena, count * sizeof *step->earlier));
-    step->changed_fields = need(arena_alloc(arena, frame->graph->field_count * sizeof *step->changed_fields));
-    bool *seen = need(calloc(frame->graph->field_count + 1, sizeof *seen));
-    for (struct due *due = frame->due; due; due = due->next) {
-        if (due->recorded && (!step->n_earlier || step->earlier[step->n_earlier - 1] != due->node->index))
-            step->earlier[step->n_earlier++] = (uint32_t)due->node->index;
-        mark_fields(due, seen);
-    }
-    for (size_t i = 0; i < frame->graph->field_count; i++)
-        if (seen[i])
-            step->changed_fields[step->n_changed_fields++] = (uint32_t)i;
-    free(seen);
-}
-
-static void note_due(struct arena *arena, const struct frame *frame, Renga__V1__StepResults *step)
-{
-    size_t room = 0;
-    for (const struct due *due = frame->due; due; due = due->next)
-        room++;
-    step->due = need(arena_alloc(arena, (room + 1) * sizeof *step->due));
-    for (const struct due *due = frame->due; due; due = due->next)
-        if (!step->n_due || step->due[step->n_due - 1] != due->node->index)
-            step->due[step->n_due++] = (uint32_t)due->node->index;
-}
-
-/* What ended but does not end its step. */
-static void record_kept(struct frame *frame)
-{
-    struct notes notes;
-    Record record = RENGA__V1__LOG_RECORD__INIT;
-    Renga__V1__StepResults *kept[1];
-    if (!frame->fresh)
-        return;
-    arena_init(&notes.arena, notes.storage, sizeof notes.storage, FRAME_MEMORY_MAX);
-    kept[0] = note_results(&notes.arena, frame, NULL);
-    record.kept = kept;
-    record.n_kept = 1;
-    if (kept[0]->n_results)
-        log_append(frame->thread, frame_run(frame), &record);
-    arena_fini(&notes.arena);
-}
-
-static void conflicted(struct frame *frame, const struct status *st)
-{
-    struct run *run = frame_run(frame);
-    if (!run->stopping) {
-        run->stopping = RENGA__V1__STOP_REASON__STOP_REASON_STATE_CONFLICT;
-        run->stopping_code = (int)st->code;
-        text_cut_copy(run->stopping_text, sizeof run->stopping_text, st->text);
-    }
-    frame_stop(frame->thread->root);
-}
-
-/* The step's record, and what the step leads to. A step that the state does not take leaves everything as it was. */
-static void record_step(struct frame *frame, struct due *only)
-{
-    struct notes notes;
-    struct status st = {0};
-    Record record = RENGA__V1__LOG_RECORD__INIT;
-    Renga__V1__StepResults earlier = RENGA__V1__STEP_RESULTS__INIT;
-    struct thread *thread = frame->thread;
-    arena_init(&notes.arena, notes.storage, sizeof notes.storage, FRAME_MEMORY_MAX);
-    if (!only)
-        note_earlier(&notes.arena, frame, &earlier);
-    record.step = note_results(&notes.arena, frame, only);
-    record.step->earlier = earlier.earlier;
-    record.step->n_earlier = earlier.n_earlier;
-    record.step->changed_fields = earlier.changed_fields;
-    record.step->n_changed_fields = earlier.n_changed_fields;
-    if (fold_step(frame, only, &st)) {
-        tally_step(thread->home->runner->options.tally, thread->home->loop, clock_now_ns() - frame->began_ns);
-        note_due(&notes.arena, frame, record.step);
-        uint64_t number = log_append(thread, thread->run, &record);
-        if (!frame->parent)
-            thread->head = thread->run->checkpoint = number;
-        thread->steps_since++;
-    } else {
-        conflicted(frame, &st);
-    }
-    arena_fini(&notes.arena);
-}
-
-/* ---- a look at a frame --------------------------------------------------------------------------------------------
- */
-
-static bool is_soft(const struct due *due)
-{
-    return due->state == DUE_FAILED && due->frame->graph->error_node && due->frame->graph->error_node != due->node;
-}
-
-static bool all_ended(const struct frame *frame)
-{
-    for (const struct due *due = frame->due; due; due = due->next)
-        if (due->state != DUE_FINISHED && !is_soft(due))
-            return false;
-    return frame->due != NULL;
-}
-
-static void step_ended(struct frame *frame)
-{
-    if (frame->phase != FRAME_ENDED) {
-        frame_await(frame);
-        return;
-    }
-    if (!frame->parent) {
-        run_root_stopped(frame_run(frame));
-        return;
-    }
-    struct due *due = frame->parent;
-    branch_ended(frame);
-    branches_look(due);
-}
-
-static void look_dataflow(struct frame *frame)
-{
-    for (struct due *due = frame->due, *next; due; due = next) {
-        next = due->next;
-        if (due->state != DUE_FINISHED && !is_soft(due))
-            continue;
-        struct run *run = frame_run(frame);
-        int64_t step = frame->step;
-        record_step(frame, due);
-        if (frame->step == step || run->stopping)
-            return;
-    }
-    bool pending = false;
-    for (const struct due *due = frame->due; due; due = due->next)
-        pending |= due->state == DUE_PENDING && !due->attempts && (!due->stands_before || due->has_leave);
-    if (frame->phase == FRAME_ENDED)
-        step_ended(frame);
-    else if (frame->phase == FRAME_TO_BEGIN && (pending || !frame->busy))
-        frame_await(frame);
-    else if (!frame->busy)
-        frame_stopped(frame);
-    else
-        record_kept(frame);
-}
-
-static void look(struct frame *frame)
-{
-    struct run *run = frame_run(frame);
-    if (run->state != RENGA__V1__RUN_STATE__RUN_STATE_RUNNING)
-        return;
-    if (run->stopping == RENGA__V1__STOP_REASON__STOP_REASON_STATE_CONFLICT) {
-        if (!frame->parent && !frame->busy)
-            run_root_stopped(run);
-        return;
-    }
-    if (frame->phase == FRAME_STOPPED && frame->parent)
-        return;
-    bool blocked = frame->phase == FRAME_TO_BEGIN && !frame->awaits && (must_stand(frame) || run->stopping);
-    if (frame->busy && !frame->graph->dataflow) {
-        record_kept(frame);
-    } else if (frame->phase == FRAME_ENDED) {
-        step_ended(frame);
-    } else if (blocked && !frame->busy) {
-        record_kept(frame);
-        frame_stopped(frame);
-    } else if (frame->graph->dataflow && !run->stopping) {
-        look_dataflow(frame);
-    } else if (frame->busy || frame->awaits) {
-        record_kept(frame);
-    } else if (all_ended(frame)) {
-        int64_t step = frame->step;
-        record_step(frame, NULL);
-        if (frame->step != step)
-            step_ended(frame);
-    } else {
-        record_kept(frame);
-        frame_stopped(frame);
-    }
-}
-
-void thread_tidy(struct thread *thread)
-{
-    struct frame *frame;
-    while (thread->run && (frame = thread->run->dirty)) {
-        thread->run->dirty = frame->dirty_next;
-        frame->is_dirty = false;
-        look(frame);
-        if (thread->run && !thread->run->dirty)
-            run_pump(thread->run);
-    }
-}
-
-void thread_begin_steps(struct thread *thread)
-{
-    struct frame *frame;
-    struct run *run = thread->run;
-    while (run && (frame = run->to_begin) && frame->record <= thread->committed) {
-        run->to_begin = frame->begin_next;
-        if (!run->to_begin)
-            run->last_to_begin = NULL;
-        frame->awaits = false;
-        frame_begin(frame);
-    }
-    if (run)
-        run_pump(run);
 }

@@ -3,22 +3,14 @@
 #include "run_priv.h"
 
 #include "base/clock.h"
-#include "base/json.h"
-#include "base/json_schema.h"
-#include "base/random.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 #define TASK_STORAGE    1024 /* bytes of its arena that need no heap */
 #define TASK_MEMORY_MAX ((size_t)64 << 20)
-#define UPDATE_MAX      3145728 /* bytes, as RunNodeResponse.update_json */
-#define SENDS_MAX       100000
-#define SEND_MAX        262144 /* bytes, as NodeSend.input_json */
-#define INTERRUPTS_MAX  64
 #define PROGRESS_MAX    65536 /* bytes, as RunNodeEvent.progress_json */
 #define MESSAGE_MAX     4096
-#define SCHEMA_MEMORY   ((size_t)8 << 20)
 
 struct task {
     struct due *due; /* NULL: nothing of it counts any more */
@@ -35,8 +27,7 @@ struct task {
     _Alignas(16) char data[];
 };
 
-/* ---- what a task has ----------------------------------------------------------------------------------------------
- */
+/* ---- what a task has --------------------------------------------------------------------------------------------- */
 
 const struct node *task_node(const struct task *task)
 {
@@ -152,8 +143,7 @@ const Renga__V1__RunNodeRequest *task_request(struct task *task)
     return request;
 }
 
-/* ---- life ---------------------------------------------------------------------------------------------------------
- */
+/* ---- life -------------------------------------------------------------------------------------------------------- */
 
 static void free_if_done(struct task *task)
 {
@@ -213,8 +203,7 @@ void task_drop(struct due *due)
     free_if_done(task);
 }
 
-/* ---- failure ------------------------------------------------------------------------------------------------------
- */
+/* ---- failure ----------------------------------------------------------------------------------------------------- */
 
 static int64_t rest_ms(const struct due *due, const struct status *st)
 {
@@ -292,92 +281,7 @@ static void idle_limit_passed(struct timer *timer)
     timed_out(task, "gave no sign of life for", task->node->idle_timeout_ms);
 }
 
-/* ---- success ------------------------------------------------------------------------------------------------------
- */
-
-static bool check_json(const char *what, const char *text, size_t most, char first, struct status *st)
-{
-    struct status why = {0};
-    size_t length = strlen(text);
-    if (length > most)
-        return fail(st, INVALID_ARGUMENT, "%s has %zu bytes; at most %zu are allowed", what, length, most);
-    if (!json_check(text, length, NULL, &why))
-        return fail(st, INVALID_ARGUMENT, "%s is not JSON: %s", what, why.text);
-    while (strchr(" \t\r\n", *text))
-        text++;
-    return !first || *text == first || fail(st, INVALID_ARGUMENT, "%s must be an object", what);
-}
-
-static bool check_sends(const struct due *due, const Response *response, struct status *st)
-{
-    if (response->n_sends > SENDS_MAX)
-        return fail(st, INVALID_ARGUMENT, "%zu sends; at most %d are allowed", response->n_sends, SENDS_MAX);
-    for (size_t i = 0; i < response->n_sends; i++) {
-        const Renga__V1__NodeSend *send = response->sends[i];
-        if (!graph_node(due->frame->graph, send->node))
-            return fail(st, INVALID_ARGUMENT, "sends[%zu]: the graph '%s' has no node '%.64s'", i,
-                        due->frame->graph->name, send->node);
-        if (*send->input_json && !check_json("the input of a send", send->input_json, SEND_MAX, '{', st))
-            return false;
-    }
-    return true;
-}
-
-static bool check_interrupts(const Response *response, struct status *st)
-{
-    if (response->n_interrupts > INTERRUPTS_MAX)
-        return fail(st, INVALID_ARGUMENT, "%zu questions; at most %d are allowed", response->n_interrupts,
-                    INTERRUPTS_MAX);
-    for (size_t i = 0; i < response->n_interrupts; i++) {
-        const Renga__V1__NodeInterrupt *asked = response->interrupts[i];
-        if (!*asked->key || strlen(asked->key) > GRAPH_NAME_MAX)
-            return fail(st, INVALID_ARGUMENT, "interrupts[%zu]: a key has 1 to %d bytes", i, GRAPH_NAME_MAX);
-        for (size_t j = 0; j < i; j++)
-            if (strcmp(asked->key, response->interrupts[j]->key) == 0)
-                return fail(st, INVALID_ARGUMENT, "two questions have the key '%s'", asked->key);
-        if (*asked->payload_json && !check_json("the payload of a question", asked->payload_json, SEND_MAX, 0, st))
-            return false;
-        if (*asked->answer_schema_json && !question_schema_fits(asked->answer_schema_json, NULL, st))
-            return false;
-    }
-    return true;
-}
-
-static bool check_jump(const struct due *due, const Response *response, struct status *st)
-{
-    const struct due *parent = due->frame->parent;
-    if (!*response->goto_parent)
-        return true;
-    if (!parent || parent->node->kind->is_each)
-        return fail(st, INVALID_ARGUMENT, "goto_parent '%.64s', but '%s' %s", response->goto_parent,
-                    due->frame->graph->name, parent ? "is one of several branches" : "has no graph around it");
-    if (response->n_sends)
-        return fail(st, INVALID_ARGUMENT, "goto_parent together with sends");
-    return graph_node(parent->frame->graph, response->goto_parent) ||
-           fail(st, INVALID_ARGUMENT, "goto_parent: the graph '%s' has no node '%.64s'", parent->frame->graph->name,
-                response->goto_parent);
-}
-
-static bool check_outcome(const struct due *due, const Response *response, struct status *st)
-{
-    const char *outcome = response->outcome;
-    if (due->node->edge_count == 0 || *response->goto_parent || node_edge(due->node, *outcome ? outcome : "done"))
-        return true;
-    if (response->n_sends && !*outcome)
-        return true;
-    return fail(st, INVALID_ARGUMENT, "node '%s' ended with '%.64s', but has no arrow of that name", due->node->name,
-                *outcome ? outcome : "done");
-}
-
-static bool check_response(const struct due *due, const Response *response, struct status *st)
-{
-    if (response->n_interrupts)
-        return check_interrupts(response, st);
-    if (strlen(response->update_json) > UPDATE_MAX)
-        return fail(st, INVALID_ARGUMENT, "an update of %zu bytes; at most %d are allowed",
-                    strlen(response->update_json), UPDATE_MAX);
-    return check_outcome(due, response, st) && check_jump(due, response, st) && check_sends(due, response, st);
-}
+/* ---- success ----------------------------------------------------------------------------------------------------- */
 
 /* The update is read at once: a fault in it is this node's. A jump writes to the graph around it. */
 static bool read_update(struct due *due, struct status *st)
@@ -411,7 +315,7 @@ static void show_progress(struct due *due, const Response *response)
 {
     struct status ignored;
     for (size_t i = 0; i < response->n_progress_json && i < 100; i++)
-        if (check_json("progress", response->progress_json[i], PROGRESS_MAX, 0, &ignored))
+        if (response_check_json("progress", response->progress_json[i], PROGRESS_MAX, 0, &ignored))
             run_shown(due, NULL, response->progress_json[i]);
 }
 
@@ -423,7 +327,7 @@ void task_finish(struct task *task, const Response *response)
         return;
     struct run *run = frame_run(due->frame);
     due->conflict = false;
-    bool good = check_response(due, response, &st);
+    bool good = response_check(due, response, &st);
     if (good) {
         show_progress(due, response);
         due->response = keep(due, response);
@@ -452,7 +356,7 @@ void task_progress(struct task *task, const char *json)
 {
     struct status ignored;
     task_alive(task);
-    if (task->due && check_json("progress", json, PROGRESS_MAX, 0, &ignored))
+    if (task->due && response_check_json("progress", json, PROGRESS_MAX, 0, &ignored))
         run_shown(task->due, NULL, json);
 }
 
@@ -472,8 +376,7 @@ void task_alive(struct task *task)
     run_alive(frame_run(task->due->frame));
 }
 
-/* ---- an attempt begins --------------------------------------------------------------------------------------------
- */
+/* ---- an attempt begins ------------------------------------------------------------------------------------------- */
 
 static void arm_limits(struct task *task)
 {

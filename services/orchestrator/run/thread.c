@@ -11,8 +11,7 @@
 
 static void go(struct work *work);
 
-/* ---- the table ----------------------------------------------------------------------------------------------------
- */
+/* ---- the table --------------------------------------------------------------------------------------------------- */
 
 static struct thread **slot_of(struct home *home, uint64_t place)
 {
@@ -63,8 +62,7 @@ static void leave_idle(struct thread *thread)
     home->idle_count--;
 }
 
-/* ---- life ---------------------------------------------------------------------------------------------------------
- */
+/* ---- life -------------------------------------------------------------------------------------------------------- */
 
 struct thread *thread_new(struct home *home, const char *tenant, const char *id)
 {
@@ -188,8 +186,7 @@ void thread_settle(struct thread *thread)
     thread_free(oldest);
 }
 
-/* ---- when its log cannot be written or read -----------------------------------------------------------------------
- */
+/* ---- when its log cannot be written or read ---------------------------------------------------------------------- */
 
 struct revival {
     struct timer timer;
@@ -263,8 +260,7 @@ void thread_break(struct thread *thread, const struct status *why)
     thread_forget(thread, why);
 }
 
-/* ---- its turn -----------------------------------------------------------------------------------------------------
- */
+/* ---- its turn ---------------------------------------------------------------------------------------------------- */
 
 void thread_serve(struct thread *thread)
 {
@@ -300,8 +296,7 @@ void thread_unhold(struct thread *thread)
     loop_defer(thread->home->loop, &thread->go);
 }
 
-/* ---- what it has --------------------------------------------------------------------------------------------------
- */
+/* ---- what it has ------------------------------------------------------------------------------------------------- */
 
 void thread_keep(struct thread *thread, const Renga__V1__Retention *retention)
 {

@@ -24,8 +24,7 @@ static void free_events(struct packet *packet)
     packet->count = packet->bytes = 0;
 }
 
-/* ---- the watcher's side -------------------------------------------------------------------------------------------
- */
+/* ---- the watcher's side ------------------------------------------------------------------------------------------ */
 
 static void tell_end(struct seat *seat)
 {
@@ -52,8 +51,10 @@ static void deliver(struct seat *seat)
         arena_fini(&arena);
         free(live);
     }
-    if (!seat->watcher)
+    if (!seat->watcher) { /* the home has been told, and does not wait for the packet */
         free_events(&seat->delivered);
+        return;
+    }
     if (seat->delivered.first || !seat->has_packet)
         return;
     seat->has_packet = false;
@@ -80,8 +81,7 @@ static void free_seat(struct work *work)
     free(seat);
 }
 
-/* ---- the home's side ----------------------------------------------------------------------------------------------
- */
+/* ---- the home's side --------------------------------------------------------------------------------------------- */
 
 void seat_send(struct seat *seat)
 {
@@ -143,8 +143,7 @@ static void reap(struct work *work)
     send_gone(of(work, offsetof(struct seat, leaving)));
 }
 
-/* ---- in and out ---------------------------------------------------------------------------------------------------
- */
+/* ---- in and out -------------------------------------------------------------------------------------------------- */
 
 /* It was refused: it has no seat at the home. */
 static void refused(struct errand *errand)

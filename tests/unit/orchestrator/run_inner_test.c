@@ -427,6 +427,7 @@ static void questions_and_failures_outlive_a_crash(void **state)
 
 static void a_long_thread_is_read_from_its_snapshot(void **state)
 {
+    stage_snapshot_every = 150;
     open_file(
         LOG "\"recursion_limit\": 2000, \"start\": \"a\", \"nodes\": {\"a\": {\"kind\": \"set\", \"values\": {\"log\": "
             "[\"a\"]}, \"on\": {\"done\": \"a\"}, \"visits\": {\"max\": 1000, \"then\": \"z\"}}, \"z\": {" S "}}");
@@ -440,6 +441,30 @@ static void a_long_thread_is_read_from_its_snapshot(void **state)
     assert_run(&stage, run, SUCCEEDED, "");
     assert_int_equal(get(&stage, run)->step, 1001);
     assert_int_equal(strlen(get(&stage, run)->output_json), 4 * 1000 + strlen("{\"log\":[],\"x\":1}") - 1);
+    stage_snapshot_every = 0;
+    stage_clear(&stage);
+}
+
+static void a_step_costs_what_it_writes_and_little_more(void **state)
+{
+    struct store_stats before, after;
+    char word[201], document[2048];
+    memset(word, 'w', 200);
+    word[200] = '\0';
+    snprintf(document, sizeof document,
+             LOG "\"recursion_limit\": 3000, \"start\": \"a\", \"nodes\": {\"a\": {\"kind\": \"set\", \"values\": "
+                 "{\"log\": [\"%s\"]}, \"on\": {\"done\": \"a\"}, \"visits\": {\"max\": 1000, \"then\": \"z\"}}, "
+                 "\"z\": {" S "}}",
+             word);
+    stage_set(&stage, document);
+    store_stats(stage.store, &before);
+    start(&stage, "thread-of-some-length", "");
+    for (int i = 0; i < 200 && !script_live; i++)
+        stage_settle(&stage, 0);
+    assert_int_equal(script_live, 1);
+    store_stats(stage.store, &after);
+    print_message("%.1f bytes a step of 200, snapshots included\n", (double)(after.bytes - before.bytes) / 1000);
+    assert_true(after.bytes - before.bytes <= 350 * 1000);
     stage_clear(&stage);
 }
 
@@ -508,6 +533,7 @@ int main(void)
         cmocka_unit_test(a_run_goes_on_after_a_crash_and_no_committed_step_runs_again),
         cmocka_unit_test(questions_and_failures_outlive_a_crash),
         cmocka_unit_test(a_long_thread_is_read_from_its_snapshot),
+        cmocka_unit_test(a_step_costs_what_it_writes_and_little_more),
         cmocka_unit_test(a_budget_ends_a_run_in_part),
         cmocka_unit_test(in_dataflow_the_fast_branch_goes_on),
     };

@@ -1,0 +1,222 @@
+/* CopyThread: the whole log of a thread under another name, in one batch. Its runs get new names, and with them its
+ * questions and checkpoints. */
+#include "run_priv.h"
+
+#include <stdlib.h>
+
+#define PAGE_ROWS  1000
+#define PAGE_BYTES ((size_t)8 << 20)
+
+struct copying {
+    struct store_scan scan;
+    struct store_batch batch;
+    struct errand *errand;
+    struct thread *thread; /* the new one */
+    const char *from;
+    enum key_kind kind;
+    uint64_t next;
+    size_t records, id_count;
+    char (*ids)[ID_MAX]; /* of runs, by their number */
+};
+
+static void scan_page(struct copying *copying);
+
+static void end(struct copying *copying, const struct status *st)
+{
+    struct thread *thread = copying->thread;
+    if (st)
+        errand_fail(copying->errand, st, NULL);
+    store_batch_fini(&copying->batch);
+    free(copying->ids);
+    free(copying);
+    thread->holds--;
+    thread_unhold(thread);
+}
+
+static const char *id_of_run(struct copying *copying, uint32_t number)
+{
+    if (number >= copying->id_count) {
+        size_t count = number + 64;
+        copying->ids = need(realloc(copying->ids, count * sizeof(*copying->ids)));
+        memset(copying->ids + copying->id_count, 0, (count - copying->id_count) * sizeof(*copying->ids));
+        copying->id_count = count;
+    }
+    if (!*copying->ids[number])
+        id_make_run(copying->ids[number], wall_ms(), copying->thread->place);
+    return copying->ids[number];
+}
+
+static void put_message(struct copying *copying, uint64_t number, const ProtobufCMessage *message)
+{
+    struct key key;
+    size_t size = protobuf_c_message_get_packed_size(message);
+    uint8_t *bytes = need(malloc(size + 1));
+    protobuf_c_message_pack(message, bytes);
+    key_numbered(&key, copying->kind, copying->thread->tenant, copying->thread->id, number);
+    store_put(&copying->batch, key_bytes(&key), (struct store_bytes){bytes, size});
+    free(bytes);
+}
+
+static void put_name(struct copying *copying, const Record *record)
+{
+    struct key key;
+    char value[ID_MAX + 80]; /* as begin.c has it */
+    const char *id = id_of_run(copying, record->run), *version = record->begun->graph_version;
+    size_t size = strlen(id) + 1, rest = strlen(version) + 1;
+    memcpy(value, id, size);
+    memcpy(value + size, version, rest <= sizeof value - size ? rest : 0);
+    key_numbered(&key, KEY_THREAD_RUN, copying->thread->tenant, copying->thread->id, record->run);
+    store_put(&copying->batch, key_bytes(&key), (struct store_bytes){value, size + rest});
+}
+
+static void copy_record(struct copying *copying, Record *record, uint64_t number)
+{
+    copying->records++;
+    if (record->begun) {
+        put_name(copying, record);
+        record->begun->run_id = unconst(id_of_run(copying, record->run));
+    }
+    put_message(copying, number, &record->base);
+}
+
+static void copy_snapshot(struct copying *copying, Renga__V1__ThreadSnapshot *snapshot, uint64_t number)
+{
+    for (size_t i = 0; i < snapshot->n_runs; i++) {
+        Renga__V1__RunSnapshot *run = snapshot->runs[i];
+        run->begun->run_id = run->run->run_id = unconst(id_of_run(copying, run->number));
+    }
+    put_message(copying, number, &snapshot->base);
+}
+
+static void loaded(struct loader *loader)
+{
+    struct copying *copying = loader->owner;
+    struct thread *thread = copying->thread;
+    struct errand *errand = copying->errand;
+    struct status st = loader->status;
+    free(loader);
+    if (st.code != OK) {
+        end(copying, &st);
+        return;
+    }
+    thread->committed = thread->last;
+    if (thread->run)
+        log_write_rows(thread->run);
+    else
+        log_write_thread(thread);
+    const Renga__V1__CopyThreadRequest *request = (const void *)errand->request;
+    errand_remember(errand, thread, request->request_id, "", thread->head);
+    Renga__V1__CopyThreadResponse *response = need(arena_alloc(errand->arena, sizeof *response));
+    renga__v1__copy_thread_response__init(response);
+    response->thread = answer_thread(errand->arena, thread);
+    errand_done(errand, thread, response);
+    end(copying, NULL);
+}
+
+static void committed(struct store_batch *batch)
+{
+    struct copying *copying = (struct copying *)((char *)batch - offsetof(struct copying, batch));
+    if (batch->status.code != OK) {
+        struct status st = batch->status;
+        end(copying, &st);
+        return;
+    }
+    struct loader *loader = need(calloc(1, sizeof *loader));
+    *loader = (struct loader){.thread = copying->thread, .loaded = loaded, .owner = copying};
+    loader_start(loader);
+}
+
+static void page_came(struct store_scan *scan)
+{
+    struct copying *copying = (struct copying *)scan;
+    struct status st = scan->status;
+    bool records = copying->kind == KEY_RECORD, more = scan->more;
+    for (size_t i = 0; i < scan->count && st.code == OK; i++) {
+        struct arena arena;
+        uint64_t number = key_number(scan->rows[i].key);
+        arena_init(&arena, NULL, 0, RECORD_MEMORY_MAX);
+        void *message =
+            message_read(&arena, records ? &renga__v1__log_record__descriptor : &renga__v1__thread_snapshot__descriptor,
+                         scan->rows[i].value, &st);
+        if (message && records)
+            copy_record(copying, message, number);
+        else if (message)
+            copy_snapshot(copying, message, number);
+        copying->next = number + 1;
+        arena_fini(&arena);
+    }
+    store_scan_fini(scan);
+    if (st.code == OK && records && !more && !copying->records)
+        fail(&st, NOT_FOUND, "there is no thread '%s'", copying->from);
+    if (st.code != OK) {
+        end(copying, &st);
+    } else if (more || records) {
+        copying->kind = more ? copying->kind : KEY_SNAPSHOT;
+        copying->next = more ? copying->next : 0;
+        scan_page(copying);
+    } else {
+        store_commit(copying->thread->home->runner->options.store, &copying->batch);
+    }
+}
+
+static void scan_keys(struct copying *copying, const struct key *from, const struct key *to,
+                      void (*done)(struct store_scan *scan))
+{
+    store_scan_init(&copying->scan, copying->thread->home->loop, done);
+    copying->scan.from = key_bytes(from);
+    copying->scan.to = key_bytes(to);
+    copying->scan.limit = PAGE_ROWS;
+    copying->scan.bytes_max = PAGE_BYTES;
+    store_scan(copying->thread->home->runner->options.store, &copying->scan);
+}
+
+static void scan_page(struct copying *copying)
+{
+    struct key from, to;
+    key_numbered(&from, copying->kind, copying->thread->tenant, copying->from, copying->next);
+    key_numbered(&to, copying->kind, copying->thread->tenant, copying->from, UINT64_MAX);
+    scan_keys(copying, &from, &to, page_came);
+}
+
+/* Whether a run is at work is in the store too: the home of the old thread need not be asked. */
+static void pending_came(struct store_scan *scan)
+{
+    struct copying *copying = (struct copying *)scan;
+    struct status st = scan->status;
+    bool busy = scan->count > 0;
+    store_scan_fini(scan);
+    if (st.code == OK && !busy) {
+        scan_page(copying);
+        return;
+    }
+    if (st.code != OK) {
+        end(copying, &st);
+        return;
+    }
+    errand_refuse(copying->errand, "THREAD_BUSY", ABORTED, "a run is at work on thread '%s'", copying->from);
+    end(copying, NULL);
+}
+
+void history_copy(struct errand *errand, struct thread *thread)
+{
+    const Renga__V1__CopyThreadRequest *request = (const void *)errand->request;
+    struct key from, to;
+    if (!errand_is_new(errand, thread, request->request_id))
+        return;
+    if (thread->exists) {
+        errand_refuse(errand, NULL, ALREADY_EXISTS, "there is a thread '%s' already", thread->id);
+        return;
+    }
+    struct copying *copying = need(calloc(1, sizeof *copying));
+    copying->errand = errand;
+    copying->thread = thread;
+    copying->from = request->thread_id;
+    copying->kind = KEY_RECORD;
+    store_batch_init(&copying->batch, thread->home->loop, committed);
+    thread->held = true;
+    thread->holds++;
+    key_named(&from, KEY_PENDING, errand->tenant, request->thread_id);
+    to = from;
+    to.bytes[to.size++] = '\0';
+    scan_keys(copying, &from, &to, pending_came);
+}

@@ -1,0 +1,188 @@
+/* What records do to runs: they begin, go to work, change their state; and what a change by hand does. */
+#include "run_priv.h"
+
+#include <stdlib.h>
+
+#define SEED_OF_INPUT UINT64_C(0x696e707574) /* of ids that messages of an input get */
+
+/* ---- the life of runs -------------------------------------------------------------------------------------------- */
+
+/* Writes that do not go together are not kept: their nodes run again. */
+static void drop_finished(struct frame *frame)
+{
+    for (struct due *due = frame->due; due; due = due->next) {
+        for (size_t i = 0; i < due->branch_count; i++)
+            if (due->branches[i].frame)
+                drop_finished(due->branches[i].frame);
+        if (due->state != DUE_FINISHED || due->branches)
+            continue;
+        due->state = DUE_PENDING;
+        due->recorded = due->written = due->fresh = false;
+    }
+    frame->fresh = frame->last_fresh = NULL;
+}
+
+void fold_changed_fields(struct run *run, const Renga__V1__RunChanged *changed, int64_t now_ms)
+{
+    run->state = changed->state;
+    run->reason = changed->stop_reason;
+    run->text = need(arena_strdup(&run->arena, changed->stop_text));
+    run->status_code = changed->status_code;
+    run->updated_ms = now_ms;
+    run->ended_ms = changed->state >= RENGA__V1__RUN_STATE__RUN_STATE_SUCCEEDED ? now_ms : 0;
+    run->failure_count = changed->n_failures;
+    run->failures = need(arena_alloc(&run->arena, (changed->n_failures + 1) * sizeof(*run->failures)));
+    for (size_t i = 0; i < changed->n_failures; i++)
+        run->failures[i] = need(message_copy(&run->arena, &changed->failures[i]->base));
+}
+
+void fold_changed(struct run *run, const Renga__V1__RunChanged *changed, int64_t now_ms)
+{
+    fold_changed_fields(run, changed, now_ms);
+    bool conflict = changed->stop_reason == RENGA__V1__STOP_REASON__STOP_REASON_STATE_CONFLICT;
+    if (conflict && changed->status_code == ABORTED && run->thread->root && run == run->thread->run)
+        drop_finished(run->thread->root);
+}
+
+struct run *fold_begun(struct thread *thread, const Renga__V1__RunBegun *begun, uint32_t number, uint64_t record,
+                       int64_t now_ms)
+{
+    struct run *run = need(calloc(1, sizeof *run)), **link = &thread->queue;
+    run->thread = thread;
+    run->number = number;
+    arena_init(&run->arena, NULL, 0, RUN_MEMORY_MAX);
+    arena_init(&run->shown_arena, NULL, 0, RUN_MEMORY_MAX);
+    run->begun = need(message_copy(&run->arena, &begun->base));
+    run->request = run->begun->request;
+    text_cut_copy(run->id, sizeof run->id, begun->run_id);
+    run->state = RENGA__V1__RUN_STATE__RUN_STATE_QUEUED;
+    run->text = run->owner = "";
+    renga__v1__usage__init(&run->usage);
+    run->created_ms = run->updated_ms = now_ms;
+    run->first_record = record;
+    while (*link)
+        link = &(*link)->next;
+    *link = run;
+    thread->runs_begun = number > thread->runs_begun ? number : thread->runs_begun;
+    thread->exists = true;
+    if (!thread->created_ms)
+        thread->created_ms = now_ms;
+    if (thread->listed)
+        home_add_run(thread->home, run);
+    if (run->request->retention)
+        thread_keep(thread, run->request->retention);
+    return run;
+}
+
+static bool write_input(struct run *run, struct status *st)
+{
+    struct arena arena;
+    struct write write;
+    struct buffer delta;
+    const char *input = run->request->input_json;
+    struct write_source source = {
+        .node = "input", .update_json = input, .update_size = strlen(input), .seed = SEED_OF_INPUT ^ run->number};
+    arena_init(&arena, NULL, 0, FRAME_MEMORY_MAX);
+    buffer_init(&delta, 0);
+    struct state *state = run->thread->root->state;
+    bool good = write_parse(state_graph(state), &source, &arena, &write, st) &&
+                (!write.count || state_reduce(state, &write, 1, &delta, NULL, st));
+    buffer_fini(&delta);
+    arena_fini(&arena);
+    return good;
+}
+
+/* The state goes over to the graph of the run, where that is another version. */
+static bool fit_state(struct thread *thread, const struct graph *graph, struct status *st)
+{
+    struct frame *old = thread->root;
+    if (old && old->graph == graph)
+        return true;
+    thread->root = frame_create(thread, graph, NULL, 0);
+    if (!old)
+        return true;
+    struct buffer whole;
+    buffer_init(&whole, FRAME_MEMORY_MAX);
+    state_snapshot(old->state, &whole);
+    bool good = state_apply(thread->root->state, whole.data, whole.length, st);
+    buffer_fini(&whole);
+    frame_destroy(&old);
+    return good;
+}
+
+bool fold_went_to_work(struct run *run, bool keeps_due, uint64_t number, int64_t now_ms, struct status *st)
+{
+    struct thread *thread = run->thread;
+    struct run **link = &thread->queue;
+    while (*link && *link != run)
+        link = &(*link)->next;
+    if (*link)
+        *link = run->next;
+    run->next = NULL;
+    if (thread->run != run && thread->run)
+        run_free(thread->run);
+    thread->run = run;
+    run->began_on = thread->head;
+    run->state = RENGA__V1__RUN_STATE__RUN_STATE_RUNNING;
+    run->started_ms = run->updated_ms = now_ms;
+    if (!run->agent)
+        return fail(st, NOT_FOUND, "the version %s of agent '%s' is not there any more", run->begun->graph_version,
+                    run->request->agent);
+    bool fresh = !thread->root;
+    if (!fit_state(thread, run->agent->graph, st))
+        return false;
+    thread_take_agent(thread, run->agent);
+    thread->root->step = thread->root->steps_before = 0;
+    for (struct due *due = thread->root->due; due; due = due->next)
+        due->step = 1;
+    if (!keeps_due || fresh)
+        frame_start(thread->root);
+    thread->root->phase = thread->root->due ? FRAME_TO_BEGIN : FRAME_ENDED;
+    if (!write_input(run, st))
+        return false;
+    thread->head = run->checkpoint = number;
+    return true;
+}
+
+/* ---- by hand ----------------------------------------------------------------------------------------------------- */
+
+bool fold_update(struct thread *thread, const Renga__V1__HandUpdate *update, uint64_t number, int64_t now_ms,
+                 struct status *st)
+{
+    const Renga__V1__UpdateStateRequest *request = update->request;
+    struct frame *frame = thread->root;
+    struct arena arena;
+    struct write write;
+    struct buffer delta;
+    const struct node *node = update->as_node ? &frame->graph->nodes[update->as_node - 1] : NULL;
+    struct write_source source = {
+        .node = node ? node->name : "update",
+        .update_json = request->update_json,
+        .update_size = strlen(request->update_json),
+        .overwrite_fields = request->overwrite_fields,
+        .overwrite_count = request->n_overwrite_fields,
+        .clear_fields = request->clear_fields,
+        .clear_count = request->n_clear_fields,
+        .seed = SEED_OF_INPUT ^ number,
+    };
+    arena_init(&arena, NULL, 0, FRAME_MEMORY_MAX);
+    buffer_init(&delta, 0);
+    bool good = write_parse(frame->graph, &source, &arena, &write, st) &&
+                (!write.count || state_reduce(frame->state, &write, 1, &delta, NULL, st));
+    buffer_fini(&delta);
+    arena_fini(&arena);
+    if (!good)
+        return false;
+    if (node) {
+        frame_clear_due(frame);
+        frame->after_count = 0;
+        const struct edge *edge = node_edge(node, *request->outcome       ? request->outcome
+                                                  : node->edge_count == 1 ? node->edges[0].outcome
+                                                                          : "done");
+        route_edge(frame, node, edge);
+        route_deferred(frame);
+    }
+    thread->head = number;
+    thread->updated_ms = now_ms;
+    return true;
+}

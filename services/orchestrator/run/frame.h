@@ -1,0 +1,104 @@
+/* Private to run/: graphs at work, and the nodes that are due in them. */
+#ifndef RENGA_ORCHESTRATOR_FRAME_H
+#define RENGA_ORCHESTRATOR_FRAME_H
+
+#include "log/ids.h"
+#include "nodes/node_kind.h"
+#include "state/state.h"
+
+#include "loop/loop.h"
+
+#include "renga/v1/log.pb-c.h"
+
+typedef Renga__V1__RunNodeResponse Response; /* generated from a proto */
+
+struct memory;
+struct thread;
+
+enum due_state {
+    DUE_PENDING, /* not begun, or to be begun again */
+    DUE_READY,   /* in the queue of the run */
+    DUE_AT_WORK,
+    DUE_RESTS, /* between two attempts */
+    DUE_FINISHED,
+    DUE_FAILED,
+    DUE_WAITING,
+};
+
+struct question {
+    char id[ID_MAX];
+    const Renga__V1__NodeInterrupt *asked;
+    const char *answer; /* NULL: open */
+    int64_t asked_ms;
+    struct question *next;
+};
+
+enum branch_state { BRANCH_UNOPENED, BRANCH_OPEN, BRANCH_STOPPED, BRANCH_ENDED };
+struct branch {
+    enum branch_state state;
+    struct frame *frame;
+    char *output; /* of one that ended: the object that its graph gives */
+    size_t output_size;
+};
+
+struct due {
+    struct frame *frame;
+    const struct node *node;
+    uint32_t branch;
+    bool sent;
+    const char *input; /* what was sent */
+    int64_t step;
+    enum due_state state;
+    bool recorded; /* its result is in the log */
+    bool has_leave, stands_before;
+    uint32_t attempts, tries; /* begun at all; begun since it was due, resumed or taken up */
+    Response *response;
+    struct write write;
+    bool written; /* `write` is read */
+    uint32_t duration_ms;
+    bool cached, conflict;
+    int code;
+    const char *message;
+    struct question *questions;
+    struct task *task;
+    struct timer rest;
+    struct branch *branches;
+    size_t branch_count, opened, settled, hint; /* settled: ended or stopped */
+    char *items; /* of each: the list as it was when the node began: JSON texts, one behind the other */
+    size_t *item_ends;
+    Response *jump; /* of a graph that was left by a jump */
+    bool overrun;   /* was due more often than it may: fails when it begins */
+    bool taken_up;  /* after a crash */
+    bool queued, opens, fresh;
+    struct due *next, *queue_next, *opener_next, *fresh_next;
+};
+
+enum frame_phase { FRAME_RESTS, FRAME_TO_BEGIN, FRAME_AT_WORK, FRAME_STOPPED, FRAME_ENDED };
+
+struct frame {
+    struct thread *thread;
+    struct due *parent; /* NULL: the root */
+    uint32_t item;
+    unsigned depth;
+    const struct graph *graph;
+    struct state *state;
+    struct memory *memory; /* whose state it has; NULL: its own */
+    int64_t step, steps_before;
+    struct due *due, *last_due;
+    unsigned busy; /* due nodes that are ready, at work or rest */
+    uint32_t *visits;
+    bool *deferred;
+    bool *arrived; /* node_count × node_count, made when first needed */
+    const struct node **after;
+    size_t after_count;
+    enum frame_phase phase;
+    int64_t began_ns; /* its present step */
+    bool is_dirty, awaits;
+    struct due *fresh, *last_fresh; /* ended, and not in the log yet */
+    uint64_t record;                /* that has to be on disk before its next step */
+    struct frame *dirty_next, *begin_next;
+    Response *jump; /* in the arena of the parent's frame */
+    struct arena *arena, arenas[2];
+};
+
+#endif
