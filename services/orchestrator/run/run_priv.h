@@ -25,6 +25,8 @@
 
 #include "renga/v1/log.pb-c.h"
 
+#include <stdatomic.h>
+
 typedef Renga__V1__LogRecord Record; /* generated from a proto */
 
 #define FRAME_MEMORY_MAX  ((size_t)1 << 30)   /* bytes of a step: results, inputs of branches */
@@ -53,7 +55,7 @@ struct runner {
     struct runner_options options;
     struct home *homes;
     unsigned home_count;
-    bool draining;
+    atomic_bool draining; /* asked by every loop */
     void (*drained)(void *data);
     void *drained_data;
 };
