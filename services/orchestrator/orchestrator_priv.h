@@ -1,8 +1,57 @@
-/* Private to services/orchestrator. */
+/* What the instances of the orchestrator share in a process, and what nodes may use of it (task_orchestrator). Private
+ * to services/orchestrator. */
 #ifndef RENGA_ORCHESTRATOR_PRIV_H
 #define RENGA_ORCHESTRATOR_PRIV_H
 
 #include "base/config.h"
+#include "base/status.h"
+#include "loop/loop.h"
+#include "rpc/tls.h"
+
+#include <protobuf-c/protobuf-c.h>
+#include <pthread.h>
+#include <stdbool.h>
+
+struct addresses;
+struct agents;
+struct metrics;
+struct runner;
+struct service_context;
+struct store;
+struct tally;
+
+struct orchestrator {
+    struct addresses *addresses; /* of remote nodes */
+    struct agents *agents;
+    ProtobufCService *gateway; /* NULL: nobody has said where it is */
+
+    /* From orchestrator_open on: a command line that never calls the orchestrator never opens its store. */
+    struct store *store;
+    struct runner *runner;
+
+    struct rpc_tls node_tls;
+    const struct config *config;
+    struct metrics *metrics;
+    struct tally *tally;  /* of the runner */
+    pthread_mutex_t lock; /* of the opening */
+    char owner[129];
+
+    struct loop *loops[LOOPS_MAX]; /* that have joined */
+    unsigned members;
+};
+
+/* Agents are loaded; faulty documents are logged. Nobody has joined yet. */
+struct orchestrator *orchestrator_create(const struct service_context *context, struct status *st);
+
+/* From inside each loop, at its instance's beginning and end. With the last one that leaves it is gone. */
+struct orchestrator *orchestrator_join(struct orchestrator *orchestrator, struct loop *loop);
+void orchestrator_leave(struct orchestrator **orchestrator);
+
+/* Opens the store and makes the runner, once; when all loops have joined. Any loop. */
+bool orchestrator_open(struct orchestrator *orchestrator, struct status *st);
+
+/* Documents are read again. Any thread that may wait. */
+void orchestrator_reload(struct orchestrator *orchestrator);
 
 extern const struct option orchestrator_options[];
 

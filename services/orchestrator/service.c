@@ -4,7 +4,6 @@
 #include "api/api.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "commons.h"
 #include "nodes/addresses.h"
 #include "orchestrator_priv.h"
 #include "run/runner.h"

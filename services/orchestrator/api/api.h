@@ -2,7 +2,7 @@
 #ifndef RENGA_ORCHESTRATOR_API_H
 #define RENGA_ORCHESTRATOR_API_H
 
-#include "commons.h"
+#include "orchestrator_priv.h"
 #include "renga/v1/orchestrator.pb-c.h"
 
 struct errand_call;

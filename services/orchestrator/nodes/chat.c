@@ -1,7 +1,7 @@
 /* Asks a model: a prompt of the agent, filled with the node's inputs, goes to the gateway; the answer goes into a
  * field. */
-#include "commons.h"
 #include "node_kind.h"
+#include "orchestrator_priv.h"
 #include "template.h"
 
 #include "base/clock.h"

@@ -1,8 +1,8 @@
 /* Asks a NodeService, in whatever language it is written: one call an attempt, and the answer goes to the engine as it
  * is. How often it is tried again is the engine's business. */
 #include "addresses.h"
-#include "commons.h"
 #include "node_kind.h"
+#include "orchestrator_priv.h"
 
 #include "base/clock.h"
 #include "base/json.h"

@@ -1,4 +1,4 @@
-#include "commons.h"
+#include "orchestrator_priv.h"
 
 #include "base/config.h"
 #include "base/log.h"
