@@ -9,8 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define SNAPSHOT_EVERY     256                /* steps */
-#define SNAPSHOT_BYTES_MIN ((size_t)64 << 10) /* of records, before their size alone asks for a snapshot */
+#define SNAPSHOT_EVERY     256                 /* steps */
+#define SNAPSHOT_BYTES_MIN ((size_t)512 << 10) /* of records, before their size alone asks for a snapshot */
+#define SNAPSHOT_SHARE     8                   /* records' bytes for one of a snapshot, where steps ask for it */
 
 struct commit {
     struct store_batch batch;
@@ -156,13 +157,18 @@ void log_snapshot_now(struct thread *thread)
     buffer_fini(&out);
 }
 
+/* Snapshots shall take little beside the records between them: of a state that grows with each step, they come at sizes
+ * that double; of a small one, every so many steps. */
 static bool wants_snapshot(const struct thread *thread)
 {
     unsigned every = thread->home->runner->options.snapshot_every;
-    size_t most = thread->snapshot_size > SNAPSHOT_BYTES_MIN ? thread->snapshot_size : SNAPSHOT_BYTES_MIN;
-    /* Not by steps alone: snapshots shall not take more than the records between them. */
-    return thread->since_snapshot > most || (thread->steps_since >= (every ? every : SNAPSHOT_EVERY) &&
-                                             thread->since_snapshot * 2 > thread->snapshot_size);
+    size_t most = 2 * thread->snapshot_size;
+    if (every && thread->steps_since >= every)
+        return true;
+    if (thread->since_snapshot > (most > SNAPSHOT_BYTES_MIN ? most : SNAPSHOT_BYTES_MIN))
+        return true;
+    return thread->steps_since >= SNAPSHOT_EVERY && thread->snapshot_size &&
+           thread->since_snapshot > SNAPSHOT_SHARE * thread->snapshot_size;
 }
 
 /* ---- on disk ----------------------------------------------------------------------------------------------------- */

@@ -34,7 +34,7 @@ struct runner_options {
     struct orchestrator *orchestrator; /* handed to tasks; may be NULL */
     struct tally *tally;               /* tally.h; may be NULL */
     const char *owner;                 /* this orchestrator's name in runs */
-    unsigned snapshot_every;           /* steps; 0: 256 */
+    unsigned snapshot_every;           /* steps; 0: as the size of records and state asks for */
 };
 struct runner *runner_create(const struct runner_options *options, struct status *st);
 /* Takes up the runs that were left behind. After it, from inside the first loop. */

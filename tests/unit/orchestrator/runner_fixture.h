@@ -162,6 +162,8 @@ struct stage {
     char url[256];
 };
 
+static unsigned stage_snapshot_every;
+
 static inline void stage_open(struct stage *stage, const char *url)
 {
     struct status st = {0};
@@ -170,8 +172,12 @@ static inline void stage_open(struct stage *stage, const char *url)
     stage->store = store_open(url, &st);
     if (!stage->store)
         fail_msg("%s", st.text);
-    struct runner_options options = {
-        .loops = &stage->loop, .loop_count = 1, .store = stage->store, .agents = stage->house.agents, .owner = "test"};
+    struct runner_options options = {.loops = &stage->loop,
+                                     .loop_count = 1,
+                                     .store = stage->store,
+                                     .agents = stage->house.agents,
+                                     .owner = "test",
+                                     .snapshot_every = stage_snapshot_every};
     stage->runner = runner_create(&options, &st);
     assert_non_null(stage->runner);
 }
