@@ -9,6 +9,7 @@ Documents are written while the orchestrator runs, and read on SIGHUP. Needs REN
 import atexit
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -167,7 +168,7 @@ class Orchestrator:
         self.agents = os.path.join(self.folder, "agents")
         os.makedirs(self.agents, exist_ok=True)
         self.process = None
-        atexit.register(self.kill)
+        atexit.register(self.clear)
 
     def start(self):
         self.port, self.http = free_port(), free_port()
@@ -197,6 +198,10 @@ class Orchestrator:
             self.process.kill()
             self.process.wait()
             self.channel.close()
+
+    def clear(self):
+        self.kill()
+        shutil.rmtree(self.folder, ignore_errors=True)
 
     def stop(self, signalled=False):
         self.channel.close()  # an idle one hears of the drain only within 5 s
