@@ -294,9 +294,7 @@ void audience_join(struct errand *errand, struct thread *thread)
     if (run)
         run->shown_state = run->state;
     loop_arm_after(thread->home->loop, &seat->heartbeat, seat->heartbeat_ms);
-    if (seat->until && seat->cursor >= seat->until)
-        seat_end(seat, NULL);
-    else if (seat->left)
+    if (seat->left || (seat->until && seat->cursor >= seat->until))
         seat_end(seat, NULL);
     else
         seat_fill(seat);

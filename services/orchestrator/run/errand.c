@@ -4,6 +4,7 @@
 
 #include "base/random.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -117,7 +118,7 @@ static void row_came(struct store_scan *scan)
     else if (st.code == OK)
         found = message_read(errand->arena, &renga__v1__run_row__descriptor, scan->rows[0].value, &st);
     errand->place = found;
-    if (st.code != OK)
+    if (!found)
         errand_fail(errand, &st, NULL);
     else
         join_queue(thread_get(row->home, errand->tenant, found->run->thread_id), errand);
@@ -143,6 +144,7 @@ void errand_read_run(struct errand *errand, struct home *home)
 
 struct run *errand_run(struct errand *errand, struct thread *thread, const char *run_id)
 {
+    assert(run_id);
     if (thread->run && strcmp(thread->run->id, run_id) == 0)
         return thread->run;
     for (struct run *run = thread->queue; run; run = run->next)
@@ -275,7 +277,7 @@ static void find_subject(struct errand *errand)
         if (!*errand->thread_id)
             name_thread(errand, request->request_id);
     }
-    if (TYPE(errand->request, start_run_request) && !*errand->thread_id)
+    if (TYPE(errand->request, start_run_request) && errand->thread_id && !*errand->thread_id)
         name_thread(errand, ((const Renga__V1__StartRunRequest *)errand->request)->request_id);
 }
 

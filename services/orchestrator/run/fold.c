@@ -333,7 +333,7 @@ bool fold_parts(struct thread *thread, const Record *record, uint64_t number, st
             return false;
     if (record->step && !fold_recorded_step(thread, record, number, st))
         return false;
-    if (record->changed) {
+    if (record->changed && run) {
         fold_changed(run, record->changed, record->time_ms);
         if (run != thread->run && run->ended_ms)
             thread_unqueue(thread, run);

@@ -67,11 +67,11 @@ static void look(struct frame *frame)
     if (frame->phase == FRAME_STOPPED && frame->parent)
         return;
     bool blocked = frame->phase == FRAME_TO_BEGIN && !frame->awaits && (frame_must_stand(frame) || run->stopping);
-    if (frame->busy && !frame->graph->dataflow) {
+    if (frame->busy && !frame->graph->dataflow) { /* NOLINT(bugprone-branch-clone): it is the order that tells */
         record_kept(frame);
-    } else if (frame->phase == FRAME_ENDED) {
+    } else if (frame->phase == FRAME_ENDED) { /* NOLINT(bugprone-branch-clone) */
         step_ended(frame);
-    } else if (blocked && !frame->busy) {
+    } else if (blocked && !frame->busy) { /* NOLINT(bugprone-branch-clone) */
         record_kept(frame);
         frame_stopped(frame);
     } else if (frame->graph->dataflow && !run->stopping) {

@@ -57,7 +57,9 @@ static bool look_at(const struct state *state, const char *node, const struct fi
 static bool look_ahead(const struct state *state, const struct write *writes, size_t count, struct status *st)
 {
     struct outlook *outlooks = calloc(state->graph->field_count + 1, sizeof *outlooks);
-    bool good = outlooks || fail(st, RESOURCE_EXHAUSTED, "no memory to reduce a step");
+    bool good = true;
+    if (!outlooks)
+        return fail(st, RESOURCE_EXHAUSTED, "no memory to reduce a step");
     for (size_t i = 0; good && i < count; i++)
         for (size_t k = 0; good && k < writes[i].count; k++) {
             const struct field_write *write = &writes[i].fields[k];
