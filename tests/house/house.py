@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-LAYERS = ["base", "loop", "http", "rpc", "store", "telemetry", "daemon"]  # a lower one never includes a higher one
+LAYERS = ["base", "words", "loop", "http", "rpc", "store", "telemetry", "daemon"]  # a lower one never includes a higher one
 SERVICES = ["llm_gateway", "planner", "tool_runner", "reviewer", "orchestrator"]
 LINES_MAX = 450
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.M)
@@ -74,6 +74,8 @@ check("SQLite's header is in one file of the ledger and in the store's sqlite*.c
       including([path for path in product if path != "services/llm_gateway/accounts/ledger_sqlite.c"
                  and not re.fullmatch(r"shared/store/sqlite\w*\.c", path)],
                 lambda path, name: name.startswith("sqlite3")))
+check("ICU and the stemmer stay in shared/words",
+      including(outside("shared/words/"), lambda path, name: name.startswith(("unicode/", "libstemmer"))))
 check("nng stays in the orchestrator",
       including(outside("services/orchestrator/"), lambda path, name: name.startswith("nng/")))
 
