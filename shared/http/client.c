@@ -2,15 +2,12 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "http/cassette_priv.h"
-#include "http/client_priv.h"
+#include "http/link.h"
 
 #include <assert.h>
-#include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define LANE_RUNNING_MAX  128 /* transfers on one multi: its cost a request grows with its connections */
 #define LANES_DEFAULT_MAX 32
 #define QUEUE_DEFAULT_MAX 1024
 
@@ -68,8 +65,7 @@ struct http_client *http_client_create(struct loop *loop, const struct http_clie
     client->proxy = copied(options->proxy ? options->proxy : "");
     client->ca_file = copied(options->ca_file);
     client->user_agent = copied(options->user_agent ? options->user_agent : "renga/" RENGA_VERSION);
-    if (asprintf(&client->user_agent_line, "User-Agent: %s", client->user_agent) < 0)
-        fatal("http.memory", "no memory for an HTTP client");
+    buffer_init(&client->head, SIZE_MAX);
     client->dispatch.run = dispatch;
     return client;
 }
@@ -94,15 +90,15 @@ void http_client_destroy(struct http_client **client_pointer)
     cancel_all(&client->queue);
     cancel_all(&client->running);
     loop_undefer(client->loop, &client->dispatch);
-    while (client->slots) {
-        struct http_slot *slot = client->slots;
-        client->slots = slot->next;
-        slot_destroy(slot);
-    }
+    slots_destroy(client);
+    links_close_idle(client);
+    loop_disarm(client->loop, &client->idle_timer);
     while (client->lanes) {
         struct lane *lane = client->lanes;
         client->lanes = lane->next;
-        lane_destroy(lane);
+        multi_destroy(&lane->transfers);
+        multi_destroy(&lane->openings);
+        free(lane);
     }
     if (client->share)
         curl_share_cleanup(client->share);
@@ -112,7 +108,8 @@ void http_client_destroy(struct http_client **client_pointer)
     free(client->proxy);
     free(client->ca_file);
     free(client->user_agent);
-    free(client->user_agent_line);
+    buffer_fini(&client->head);
+    free(client->input);
     free(client);
 }
 
@@ -129,22 +126,15 @@ void http_client_stats(const struct http_client *client, struct http_client_stat
 
 /* ---- lanes ------------------------------------------------------------------------------------------------------ */
 
-static void curl_begin(void)
+static struct lane *lane_create(struct http_client *client, const struct transfer *transfer)
 {
-    if (curl_global_init(CURL_GLOBAL_DEFAULT))
-        fatal("http.curl", "libcurl cannot be initialised");
-}
-
-static void share_open(struct http_client *client)
-{
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, curl_begin);
-    client->share = curl_share_init();
-    if (!client->share)
-        fatal("http.memory", "no memory for an HTTP client");
-    /* No locks: a client stays in its loop. */
-    curl_share_setopt(client->share, CURLSHOPT_SHARE, CURL_LOCK_DATA_DNS);
-    curl_share_setopt(client->share, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION);
+    struct lane *lane = calloc(1, sizeof *lane);
+    if (!lane)
+        fatal("http.memory", "no memory for HTTP transfers");
+    lane->client = client;
+    lane->address_allowed = transfer->address_allowed;
+    client->lane_count++;
+    return lane;
 }
 
 /* The first lane with room among those whose connections passed the same judge. */
@@ -155,17 +145,13 @@ static struct lane *lane_for(struct http_client *client, const struct transfer *
     for (; *end; end = &(*end)->next) {
         if ((*end)->address_allowed != transfer->address_allowed)
             continue;
-        if ((*end)->running < LANE_RUNNING_MAX)
+        if ((*end)->running < LANE_TRANSFERS)
             return *end;
         count++;
     }
     if (count == client->options.lanes_max)
         return NULL;
-    if (!client->share)
-        share_open(client);
-    *end = lane_create(client, transfer->address_allowed);
-    client->lane_count++;
-    return *end;
+    return *end = lane_create(client, transfer);
 }
 
 void client_dispatch(struct http_client *client)
@@ -247,7 +233,7 @@ void client_admit(struct http_client *client, struct transfer *transfer, struct 
     transfer->active_ns = clock_now_ns();
     transfer->deadline_ns = transfer->timeout_ms ? transfer->active_ns + transfer->timeout_ms * NS_PER_MS : TIME_NEVER;
 
-    unsigned admitted_max = client->options.lanes_max * LANE_RUNNING_MAX + client->options.queue_max;
+    unsigned admitted_max = client->options.lanes_max * LANE_TRANSFERS + client->options.queue_max;
     if (client->running.count + client->queue.count >= admitted_max) {
         client->refused++;
         transfer_fail(transfer, TRANSFER_REFUSED, RESOURCE_EXHAUSTED,

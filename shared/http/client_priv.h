@@ -8,118 +8,148 @@
 #include <curl/curl.h>
 
 struct lane;
+struct link;
+struct multi;
+struct origin;
+
+#define ORIGIN_SHELVES 64
+#define LANE_TRANSFERS 128         /* in flight on one multi: its cost a request grows with its connections */
+#define INPUT_SIZE     (64u << 10) /* bytes read from a socket at a time; more than a TLS record has */
+#define KEEPALIVE_S    30L         /* of TCP */
+#define LINK_IDLE_S    60L         /* an idle connection older than this is not used again */
+#define NAMES_KEPT_S   60L         /* as long as the usual load balancer's name lives */
+#define ENCODINGS      "gzip, deflate"
 
 struct transfer_list {
     struct transfer *first, *last;
     unsigned count;
 };
 
-/* A descriptor that curl told us to watch. */
-struct client_socket {
-    struct watch watch;
-    struct lane *lane; /* NULL: nobody waits for it */
-    uint32_t events;   /* watched for; 0: not in epoll */
-    bool opened_here;  /* by socket_open: socket_close will tell of its end, so the watch may stay between requests */
+/* Connections that wait for a request, or all of an origin's that do; the one that was used last is `last`. */
+struct link_list {
+    struct link *first, *last;
+    unsigned count;
 };
 
 struct http_client {
     struct loop *loop;
     struct http_client_options options;
     char *proxy, *ca_file, *user_agent;
-    char *user_agent_line; /* "User-Agent: ..." */
-    CURLSH *share;         /* names and TLS sessions, for all lanes */
+    CURLSH *share; /* names and TLS sessions, for all multis */
 
-    struct lane *lanes; /* oldest first: they are filled in this order, so connections stay few and warm */
+    struct lane *lanes; /* oldest first: they are filled in this order */
     unsigned lane_count;
     struct transfer_list queue, running;
     struct work dispatch;
-    struct http_slot *slots; /* free ones */
-    unsigned slot_count;
+    struct http_slot *slots[2]; /* free ones, a list for each carrier */
+    unsigned slot_count[2];
 
-    struct client_socket **sockets; /* by descriptor */
+    struct client_socket **sockets; /* that curl opened, by descriptor */
     int socket_room;
+
+    struct origin *origins[ORIGIN_SHELVES];
+    struct link_list idle; /* in the order in which they fell idle */
+    struct timer idle_timer;
+    struct buffer head; /* of the request that is being sent */
+    char *input;        /* INPUT_SIZE bytes, of the connection that is being read */
     uint64_t connections_opened, refused;
 };
 
-/* One curl multi on the loop. */
+/* Room for LANE_TRANSFERS transfers whose addresses one judge allows, and their multis: curl's own transfers and the
+ * connections that are being opened do not share one, as they differ in how long curl may keep what it has. */
 struct lane {
     struct http_client *client;
     struct lane *next;
-    CURLM *multi;
-    bool (*address_allowed)(const struct sockaddr *address); /* all its connections passed this judge */
+    bool (*address_allowed)(const struct sockaddr *address);
     unsigned running;
-    struct timer timer;
-    struct work kick; /* a timeout of curl's that is due at once */
+    struct multi *transfers, *openings; /* NULL until the first */
 };
 
 struct http_url {
     CURLU *parts;
     char *origin, *host;
-};
-
-struct header_node {
-    struct curl_slist entry; /* first, so that a list of nodes is a list of curl's */
-    char line[];
+    char *target; /* "/path?query" */
+    char *host_field;
+    uint64_t origin_hash;
+    bool secure;
+    bool plain; /* no user or password in it, and the host's name in ASCII */
 };
 
 /* Headers that we would send by ourselves, and need not. */
 struct header_marks {
-    bool user_agent, accept_encoding;
+    bool user_agent, accept_encoding, host, content_length;
 };
 
 struct http_headers {
-    struct curl_slist *first, *last;
+    struct buffer lines; /* "Name: value\r\n" each */
     struct header_marks marks;
 };
 
-/* An easy handle and what its transfer needs; kept and used again. */
+/* ---- what carries a transfer ------------------------------------------------------------------------------------- */
+
+enum carrier_kind { CARRIER_DIRECT, CARRIER_EASY };
+
+/* A slot is what a transfer has while it runs; kept and used again. Its carrier's own part is behind it. */
 struct http_slot {
-    CURL *easy;
+    const struct carrier *carrier;
     struct http_slot *next;
+    struct http_client *client;
     struct transfer *transfer;
     struct lane *lane;
     struct buffer content;
-    struct buffer lines;        /* of the transfer's own headers */
-    struct curl_slist *entries; /* pointing into `lines` */
-    size_t entry_room;
-    size_t header_bytes;
-    uint64_t names_seen; /* header_bit of each header that came */
-    unsigned sends;      /* how often the request went out */
-    long redirects;      /* followed when it last went out */
-    bool headers_done;   /* of the final answer */
-    bool too_large, repeated, forbidden, connected;
-    char error[CURL_ERROR_SIZE];
+    bool connected;
+    bool forbidden; /* the judge said no */
+    bool too_large; /* the body */
 };
 
-/* "Expect:" as curl understands it: do not send one. The end of every list of headers. */
-extern struct curl_slist http_headers_end;
+/* One of two ways to an answer. All of it runs in the client's loop, and none of it ends the transfer from within
+ * `begin` or `stop`. */
+struct carrier {
+    enum carrier_kind kind;
+    struct http_slot *(*create)(struct http_client *client);
+    void (*destroy)(struct http_slot *slot);
+    /* The request goes out, as soon as there is a connection. */
+    void (*begin)(struct http_slot *slot);
+    /* The transfer has ended, or is not to go on: whole or not, nothing more is told of it. The answer's headers stay
+     * until `rest`. */
+    void (*stop)(struct http_slot *slot);
+    /* Ready for the next transfer. */
+    void (*rest)(struct http_slot *slot);
+    void (*resume)(struct http_slot *slot);
+    const char *(*header)(struct http_slot *slot, const char *name);
+    void (*each_header)(struct http_slot *slot, void (*heard)(void *data, const char *name, const char *value),
+                        void *data);
+};
+
+extern const struct carrier direct_carrier; /* direct.c: HTTP/1.1 spoken by us */
+extern const struct carrier easy_carrier;   /* easy.c: curl's own transfer */
+
+/* slot.c */
+struct http_slot *slot_take(struct http_client *client, const struct transfer *transfer);
+void slot_give_back(struct http_slot *slot);
+void slots_destroy(struct http_client *client);
+/* What a carrier tells; false where the transfer is not to be told more: it has ended, or slot->too_large is set. */
+bool slot_head_came(struct http_slot *slot, int http_status, bool has_length, uint64_t length);
+bool slot_piece_came(struct http_slot *slot, const char *bytes, size_t size);
+
+/* ---- requests ---------------------------------------------------------------------------------------------------- */
+
+/* request_parts.c */
 bool http_header_is_valid(const char *name, const char *value);
 void http_header_mark(struct header_marks *marks, const char *name);
-
-/* One of 64 bits for a header's name: where it is not set there is no such header, and curl need not look. */
-static inline uint64_t header_bit(const char *name, size_t length)
-{
-    unsigned first = length ? (unsigned char)name[0] | 0x20 : 0,
-             last = length ? (unsigned char)name[length - 1] | 0x20 : 0;
-    return UINT64_C(1) << ((first * 5 + last + length * 11) & 63);
-}
-
-/* request_parts.c: to be freed, without the query. */
+/* False where one of the transfer's own headers cannot be sent. Tells which of ours the owner has. */
+bool transfer_mark_headers(const struct transfer *transfer, struct header_marks *marks);
+/* To be freed, without the query. */
 char *http_url_path(const struct http_url *url);
+/* Line and headers of the request as they go out. */
+void request_write_head(const struct transfer *transfer, struct buffer *head);
+
+/* ---- client, transfers ------------------------------------------------------------------------------------------- */
 
 /* client.c */
 /* Queues a transfer; with a reel (taken) that is played in place of a server. */
 void client_admit(struct http_client *client, struct transfer *transfer, struct reel *reel);
 void client_dispatch(struct http_client *client);
-
-/* lane.c */
-struct lane *lane_create(struct http_client *client, bool (*address_allowed)(const struct sockaddr *address));
-void lane_destroy(struct lane *lane);
-bool lane_add(struct lane *lane, struct http_slot *slot);
-void lane_remove(struct http_slot *slot);
-void lane_collect(struct lane *lane);
-curl_socket_t socket_open(void *data, curlsocktype purpose, struct curl_sockaddr *address);
-int socket_close(void *data, curl_socket_t fd);
 
 /* transfer.c */
 bool transfer_run(struct transfer *transfer, struct lane *lane);
@@ -130,13 +160,42 @@ void transfer_fail(struct transfer *transfer, enum transfer_end end, enum status
     __attribute__((format(printf, 4, 5)));
 void transfer_watch_time(struct transfer *transfer);
 
-/* judge.c */
-void slot_judge(struct http_slot *slot, CURLcode result);
+/* judge.c: how it ended. `detail` is curl's or the system's word for it. */
+bool judge_is_unconnected(CURLcode result);
+void judge_no_memory(struct http_slot *slot); /* ends it too, from the loop */
+void judge_unconnected(struct http_slot *slot, CURLcode result, const char *detail);
+void judge_cut(struct http_slot *slot, bool stale, const char *detail);
+void judge_too_large(struct http_slot *slot, bool head);
+void judge_garbled(struct http_slot *slot, const char *detail);
 
-/* slot.c */
-struct http_slot *slot_take(struct http_client *client);
-void slot_give_back(struct http_client *client, struct http_slot *slot);
-void slot_destroy(struct http_slot *slot);
-bool slot_prepare(struct http_slot *slot, struct transfer *transfer);
+/* ---- curl's multis ------------------------------------------------------------------------------------------------
+ */
+
+/* What an easy handle works for; CURLOPT_PRIVATE of it points here. */
+struct easy_job {
+    CURL *easy;
+    struct multi *multi; /* NULL: in none */
+    bool (*address_allowed)(const struct sockaddr *address);
+    bool forbidden; /* it said no */
+    void (*done)(struct easy_job *job, CURLcode result);
+    /* A socket was closed by curl that does not belong to what it is doing for us; may be NULL. */
+    void (*socket_lost)(struct easy_job *job);
+    char error[CURL_ERROR_SIZE];
+};
+
+/* multi.c */
+struct multi *multi_create(struct http_client *client, long connections_kept);
+void multi_destroy(struct multi **multi);
+/* A handle with what all of them share: names, TLS, sockets, the job. */
+CURL *easy_create(struct http_client *client, struct easy_job *job);
+bool multi_add(struct multi *multi, struct easy_job *job);
+/* Closes its connection where the job was not done, or was to connect and no more. */
+void multi_remove(struct easy_job *job);
+/* After anything that may have moved a transfer on. */
+void multi_collect(struct multi *multi);
+/* The descriptor is the caller's from now on: curl forgets it instead of closing it. */
+void multi_take_socket(struct http_client *client, int fd);
+/* Tells the job when curl closes this descriptor after all. */
+void multi_guard_socket(struct http_client *client, int fd, struct easy_job *job);
 
 #endif

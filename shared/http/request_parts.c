@@ -1,12 +1,12 @@
-/* What a request is made of: URLs parsed once, headers as lines that curl sends as they stand. */
+/* What a request is made of: URLs parsed once, headers as lines that go out as they stand. */
 #include "base/log.h"
 #include "http/client_priv.h"
 
+#include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-
-struct curl_slist http_headers_end = {.data = (char[]){"Expect:"}};
 
 /* ---- URLs ------------------------------------------------------------------------------------------------------- */
 
@@ -43,20 +43,67 @@ static bool parse(struct http_url *url, const char *text, struct status *st)
     return known;
 }
 
+static void *found(void *memory)
+{
+    if (!memory)
+        fatal("http.memory", "no memory for a URL");
+    return memory;
+}
+
+static char *part_of(const struct http_url *url, CURLUPart part, unsigned flags)
+{
+    char *text = NULL;
+    curl_url_get(url->parts, part, &text, flags);
+    return text;
+}
+
+/* FNV-1a */
+static uint64_t hash_of(const char *text)
+{
+    uint64_t hash = UINT64_C(14695981039346656037);
+    for (; *text; text++)
+        hash = (hash ^ (unsigned char)*text) * UINT64_C(1099511628211);
+    return hash;
+}
+
+static bool is_ascii(const char *text)
+{
+    while (*text && isascii((unsigned char)*text))
+        text++;
+    return !*text;
+}
+
+/* What of it stands in a request. */
+static void write_parts(struct http_url *url)
+{
+    char *path = part_of(url, CURLUPART_PATH, 0), *query = part_of(url, CURLUPART_QUERY, 0);
+    char *port = part_of(url, CURLUPART_PORT, CURLU_NO_DEFAULT_PORT), *user = part_of(url, CURLUPART_USER, 0);
+    char *password = part_of(url, CURLUPART_PASSWORD, 0);
+    if (asprintf(&url->target, "%s%s%s", path ? path : "/", query ? "?" : "", query ? query : "") < 0 ||
+        asprintf(&url->host_field, "%s%s%s", url->host, port ? ":" : "", port ? port : "") < 0)
+        fatal("http.memory", "no memory for a URL");
+    url->plain = !user && !password && is_ascii(url->host);
+    url->secure = strncmp(url->origin, "https:", 6) == 0;
+    url->origin_hash = hash_of(url->origin);
+    curl_free(path);
+    curl_free(query);
+    curl_free(port);
+    curl_free(user);
+    curl_free(password);
+}
+
 struct http_url *http_url_parse(const char *text, struct status *st)
 {
-    struct http_url *url = calloc(1, sizeof *url);
-    if (!url || !(url->parts = curl_url()))
-        fatal("http.memory", "no memory for a URL");
+    struct http_url *url = found(calloc(1, sizeof *url));
+    url->parts = found(curl_url());
     if (!parse(url, text, st)) {
         http_url_destroy(&url);
         return NULL;
     }
     curl_url_set(url->parts, CURLUPART_FRAGMENT, NULL, 0);
-    url->origin = origin_of(url->parts);
-    curl_url_get(url->parts, CURLUPART_HOST, &url->host, 0);
-    if (!url->origin || !url->host)
-        fatal("http.memory", "no memory for a URL");
+    url->origin = found(origin_of(url->parts));
+    url->host = found(part_of(url, CURLUPART_HOST, 0));
+    write_parts(url);
     size_t length = strlen(url->host);
     if (url->host[0] == '[' && url->host[length - 1] == ']') {
         memmove(url->host, url->host + 1, length - 2);
@@ -72,6 +119,10 @@ void http_url_destroy(struct http_url **url_pointer)
         return;
     *url_pointer = NULL;
     curl_url_cleanup(url->parts);
+    if (url->target)
+        explicit_bzero(url->target, strlen(url->target)); /* some put keys into a query */
+    free(url->target);
+    free(url->host_field);
     curl_free(url->origin);
     curl_free(url->host);
     free(url);
@@ -89,13 +140,7 @@ const char *http_url_host(const struct http_url *url)
 
 char *http_url_path(const struct http_url *url)
 {
-    char *path = NULL, *copy;
-    curl_url_get(url->parts, CURLUPART_PATH, &path, 0);
-    copy = strdup(path ? path : "/");
-    curl_free(path);
-    if (!copy)
-        fatal("http.memory", "no memory for a URL");
-    return copy;
+    return found(strndup(url->target, strcspn(url->target, "?")));
 }
 
 /* ---- headers ---------------------------------------------------------------------------------------------------- */
@@ -112,6 +157,34 @@ void http_header_mark(struct header_marks *marks, const char *name)
 {
     marks->user_agent |= strcasecmp(name, "User-Agent") == 0;
     marks->accept_encoding |= strcasecmp(name, "Accept-Encoding") == 0;
+    marks->host |= strcasecmp(name, "Host") == 0;
+    marks->content_length |= strcasecmp(name, "Content-Length") == 0;
+}
+
+bool transfer_mark_headers(const struct transfer *transfer, struct header_marks *marks)
+{
+    *marks = transfer->headers ? transfer->headers->marks : (struct header_marks){0};
+    for (size_t i = 0; i < transfer->extra_count; i++) {
+        if (!http_header_is_valid(transfer->extra[i].name, transfer->extra[i].value))
+            return false;
+        http_header_mark(marks, transfer->extra[i].name);
+    }
+    return true;
+}
+
+static void add_line(struct buffer *lines, const char *name, const char *value)
+{
+    buffer_print(lines, name);
+    buffer_append(lines, ": ", 2);
+    buffer_print(lines, value);
+    buffer_append(lines, "\r\n", 2);
+}
+
+static void wipe(struct buffer *lines)
+{
+    if (lines->data)
+        explicit_bzero(lines->data, lines->length); /* most likely a key */
+    buffer_fini(lines);
 }
 
 struct http_headers *http_headers_create(void)
@@ -119,6 +192,7 @@ struct http_headers *http_headers_create(void)
     struct http_headers *headers = calloc(1, sizeof *headers);
     if (!headers)
         fatal("http.memory", "no memory for headers");
+    buffer_init(&headers->lines, SIZE_MAX);
     return headers;
 }
 
@@ -130,21 +204,15 @@ bool http_headers_add(struct http_headers *headers, const char *name, const char
                     "more than one line",
                     name);
     http_header_mark(&headers->marks, name);
-    size_t name_length = strlen(name), value_length = strlen(value);
-    struct header_node *node = malloc(sizeof *node + name_length + value_length + 3);
-    if (!node)
+    /* Into new memory, so that the old, where a key may stand, can be wiped. */
+    struct buffer lines;
+    buffer_init(&lines, SIZE_MAX);
+    buffer_append(&lines, headers->lines.data ? headers->lines.data : "", headers->lines.length);
+    add_line(&lines, name, value);
+    if (lines.failed)
         fatal("http.memory", "no memory for a header");
-    /* "Name;" is how curl is told of a header without a value. */
-    memcpy(node->line, name, name_length);
-    memcpy(node->line + name_length, value_length ? ": " : ";", value_length ? 3 : 2);
-    if (value_length)
-        memcpy(node->line + name_length + 2, value, value_length + 1);
-    node->entry = (struct curl_slist){.data = node->line, .next = &http_headers_end};
-    if (headers->last)
-        headers->last->next = &node->entry;
-    else
-        headers->first = &node->entry;
-    headers->last = &node->entry;
+    wipe(&headers->lines);
+    headers->lines = lines;
     return true;
 }
 
@@ -154,11 +222,58 @@ void http_headers_destroy(struct http_headers **headers_pointer)
     if (!headers)
         return;
     *headers_pointer = NULL;
-    for (struct curl_slist *entry = headers->first; entry && entry != &http_headers_end;) {
-        struct curl_slist *next = entry->next;
-        explicit_bzero(entry->data, strlen(entry->data)); /* most likely a key */
-        free(entry);
-        entry = next;
-    }
+    wipe(&headers->lines);
     free(headers);
+}
+
+/* ---- the head of a request -------------------------------------------------------------------------------------- */
+
+static bool is_one_of(const char *text, const char *const *words, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(text, words[i]) == 0)
+            return true;
+    return false;
+}
+
+/* RFC 9110 §8.6: with methods that expect a body its absence is told. */
+static void add_length(const struct transfer *transfer, struct buffer *head)
+{
+    static const char *const with_body[] = {"POST", "PUT", "PATCH"};
+    if (!transfer->body && !is_one_of(transfer->method, with_body, sizeof with_body / sizeof *with_body))
+        return;
+    char digits[24], *at = digits + sizeof digits - 1;
+    size_t size = transfer->body ? transfer->body_size : 0;
+    *at = '\0';
+    do
+        *--at = (char)('0' + size % 10);
+    while (size /= 10);
+    add_line(head, "Content-Length", at);
+}
+
+void request_write_head(const struct transfer *transfer, struct buffer *head)
+{
+    const struct http_url *url = transfer->url;
+    struct header_marks marks;
+    transfer_mark_headers(transfer, &marks);
+    buffer_print(head, transfer->method);
+    buffer_put(head, ' ');
+    buffer_print(head, url->target);
+    buffer_append(head, " HTTP/1.1\r\n", 11);
+    if (!marks.host)
+        add_line(head, "Host", url->host_field);
+    for (size_t i = 0; i < transfer->extra_count; i++)
+        add_line(head, transfer->extra[i].name, transfer->extra[i].value);
+    if (!marks.user_agent)
+        add_line(head, "User-Agent", transfer->client->user_agent);
+    if (transfer->decompress && !marks.accept_encoding)
+        add_line(head, "Accept-Encoding", ENCODINGS);
+    if (transfer->headers)
+        buffer_append(head, transfer->headers->lines.data ? transfer->headers->lines.data : "",
+                      transfer->headers->lines.length);
+    if (!marks.content_length)
+        add_length(transfer, head);
+    buffer_append(head, "\r\n", 2);
+    if (head->failed)
+        fatal("http.memory", "no memory for a request");
 }

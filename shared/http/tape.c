@@ -84,27 +84,20 @@ void tape_piece(struct transfer *transfer, const char *bytes, size_t size)
 
 /* ---- the end ---------------------------------------------------------------------------------------------------- */
 
-static void keep_header(struct recorded *recorded, const struct curl_header *header)
+static void keep_header(void *data, const char *name, const char *value)
 {
-    size_t length = strlen(header->value), i = 0;
-    if (!is_kept(header->name) || length > HEADER_VALUE_MAX || !text_is_clean(header->value, length))
+    struct recorded *recorded = data;
+    size_t length = strlen(value), i = 0;
+    if (!is_kept(name) || length > HEADER_VALUE_MAX || !text_is_clean(value, length))
         return;
-    while (i < recorded->header_count && strcasecmp(recorded->headers[i].name, header->name) != 0)
+    while (i < recorded->header_count && strcasecmp(recorded->headers[i].name, name) != 0)
         i++;
     if (i == recorded->header_count) {
         recorded->headers = allocated(realloc(recorded->headers, (i + 1) * sizeof *recorded->headers));
-        recorded->headers[recorded->header_count++] = (struct recorded_header){allocated(strdup(header->name)), NULL};
+        recorded->headers[recorded->header_count++] = (struct recorded_header){allocated(strdup(name)), NULL};
     }
     free(recorded->headers[i].value); /* the last of several counts, as in transfer_header */
-    recorded->headers[i].value = allocated(strdup(header->value));
-}
-
-/* No other call of curl's headers within the loop: it would write over `header`. */
-static void keep_headers(const struct transfer *transfer, struct recorded *recorded)
-{
-    struct curl_header *header = NULL;
-    while ((header = curl_easy_nextheader(transfer->slot->easy, CURLH_HEADER, -1, header)))
-        keep_header(recorded, header);
+    recorded->headers[i].value = allocated(strdup(value));
 }
 
 /* The pieces as they were, as far as the redacted body goes; the last has what is more. */
@@ -143,7 +136,7 @@ static void keep(struct transfer *transfer, struct recorded *recorded)
     recorded->stale = transfer->stale;
     recorded->http_status = transfer->http_status;
     if (transfer->http_status && transfer->slot)
-        keep_headers(transfer, recorded);
+        transfer->slot->carrier->each_header(transfer->slot, keep_header, recorded);
     bool fits = !recorded->body.failed;
     if (fits)
         redact(transfer, recorded);

@@ -30,8 +30,15 @@ void transfer_init(struct transfer *transfer, const struct http_url *url, void (
 
 bool transfer_run(struct transfer *transfer, struct lane *lane)
 {
-    transfer->slot = slot_take(transfer->client);
-    if (!slot_prepare(transfer->slot, transfer)) {
+    struct http_slot *slot = slot_take(transfer->client, transfer);
+    struct header_marks marks;
+    transfer->slot = slot;
+    slot->transfer = transfer;
+    slot->lane = lane;
+    slot->connected = slot->forbidden = slot->too_large = false;
+    slot->content.limit = transfer->response_max < SIZE_MAX ? transfer->response_max : SIZE_MAX - 1;
+    lane->running++;
+    if (!transfer_mark_headers(transfer, &marks)) {
         transfer_fail(transfer, TRANSFER_INVALID, INVALID_ARGUMENT,
                       "a header of the request to %s cannot be sent: its name is no token or its value has more than "
                       "one line",
@@ -41,11 +48,8 @@ bool transfer_run(struct transfer *transfer, struct lane *lane)
     transfer->active_ns = clock_now_ns();
     if (transfer->idle_timeout_ms)
         transfer_watch_time(transfer);
-    if (lane_add(lane, transfer->slot))
-        return true;
-    transfer_fail(transfer, TRANSFER_REFUSED, RESOURCE_EXHAUSTED, "no memory for a request to %s",
-                  transfer->url->origin);
-    return false;
+    slot->carrier->begin(slot);
+    return true;
 }
 
 /* ---- its end ---------------------------------------------------------------------------------------------------- */
@@ -71,8 +75,8 @@ void transfer_conclude(struct transfer *transfer)
     loop_undefer(client->loop, &transfer->ending);
     loop_undefer(client->loop, &transfer->resuming);
     loop_disarm(client->loop, &transfer->timer);
-    if (slot && transfer->end != TRANSFER_COMPLETE)
-        lane_remove(slot); /* first of all: the peer is to notice */
+    if (slot)
+        slot->carrier->stop(slot); /* first of all: the peer is to notice */
     if (slot && slot->content.length) {
         transfer->content = buffer_text(&slot->content);
         transfer->content_size = slot->content.length;
@@ -82,20 +86,16 @@ void transfer_conclude(struct transfer *transfer)
     tape_end(transfer);
     transfer_move(transfer, TRANSFER_IDLE);
     transfer->finished(transfer); /* which may free it, or start it again with another slot */
-    if (slot) {
-        lane_remove(slot);
-        slot_give_back(client, slot);
-    }
+    if (slot)
+        slot_give_back(slot);
     reel_destroy(reel);
+    if (client->queue.first)
+        loop_defer(client->loop, &client->dispatch);
 }
 
 static void end_deferred(struct work *work)
 {
-    struct transfer *transfer = OWNER_OF(work, struct transfer, ending);
-    struct http_client *client = transfer->client;
-    transfer_conclude(transfer);
-    if (client->queue.first)
-        loop_defer(client->loop, &client->dispatch);
+    transfer_conclude(OWNER_OF(work, struct transfer, ending));
 }
 
 void transfer_cancel(struct transfer *transfer)
@@ -174,31 +174,15 @@ void transfer_resume(struct transfer *transfer)
 static void resume_deferred(struct work *work)
 {
     struct transfer *transfer = OWNER_OF(work, struct transfer, resuming);
-    struct http_slot *slot = transfer->slot;
-    if (transfer->reel) {
+    if (transfer->reel)
         reel_resume(transfer);
-        return;
-    }
-    if (transfer->paused || transfer->state != TRANSFER_RUNNING)
-        return;
-    transfer->held = false;
-    struct lane *lane = slot->lane;
-    curl_easy_pause(slot->easy, CURLPAUSE_CONT);
-    lane_collect(lane);
+    else if (!transfer->paused && transfer->state == TRANSFER_RUNNING)
+        transfer->slot->carrier->resume(transfer->slot);
 }
 
 const char *transfer_header(const struct transfer *transfer, const char *name)
 {
-    struct curl_header *header;
     if (transfer->reel)
         return reel_header(transfer, name);
-    if (!transfer->slot || !transfer->answered || !(transfer->slot->names_seen & header_bit(name, strlen(name))))
-        return NULL;
-    /* -1: of the last answer, the redirects before it left out */
-    if (curl_easy_header(transfer->slot->easy, name, 0, CURLH_HEADER, -1, &header) != CURLHE_OK)
-        return NULL;
-    size_t last = header->amount - 1;
-    if (last && curl_easy_header(transfer->slot->easy, name, last, CURLH_HEADER, -1, &header) != CURLHE_OK)
-        return NULL;
-    return header->value;
+    return transfer->slot && transfer->answered ? transfer->slot->carrier->header(transfer->slot, name) : NULL;
 }

@@ -1,0 +1,410 @@
+/* The carrier that speaks HTTP/1.1 itself, over links.
+ *
+ *      begin --> an idle link? --yes--------------------> ask --> the head, and as much of the body as the socket takes
+ *                   | no                                   ^            | ready to write: the rest
+ *                   `--> link_open --> opened -------------'            | ready to read:
+ *                                                                       v
+ *      stop <-- the answer is whole, or will not be <------------- feed: http1 -> coding -> slot_piece_came
+ *                                                                       ^  | paused: what was read is held, no more is
+ *                                                                       `--' resume
+ *
+ * An answer may come before the request is out: it counts, and the link is closed after it. A link that was used before
+ * and ends without a byte of an answer was most likely just closed by its peer: the owner is told (`stale`), or the
+ * request goes out once more on a new one (`may_repeat`). */
+#include "base/clock.h"
+#include "base/log.h"
+#include "http/coding.h"
+#include "http/http1.h"
+#include "http/link.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+
+#define BUFFERS_KEPT (8u << 10)  /* bytes of memory that a free slot keeps */
+#define TLS_TOGETHER (16u << 10) /* bytes of head and body that go into one record */
+#define PIECE_MAX    (16u << 10) /* bytes unpacked at a time */
+
+struct direct {
+    struct http_slot slot;
+    struct link_user user;
+    struct link *link;
+    struct http1 reader;
+    struct coding *coding; /* NULL: the body is what it is */
+    struct buffer unsent;  /* of the head (over TLS, of a small body too) */
+    size_t unsent_at;      /* where what is left of it begins */
+    size_t body_sent;
+    struct buffer held; /* read while the transfer was paused */
+    size_t held_at;
+    bool sending;  /* not all of the request is out */
+    bool repeated; /* it goes out for the second time */
+    bool whole;    /* the answer is, and the link may serve another */
+};
+
+/* What came of some bytes. */
+enum course { GOES_ON, IS_WHOLE, HAS_FAILED, IS_HELD, WAS_ENDED };
+
+static struct direct *direct_of(struct http_slot *slot)
+{
+    return (struct direct *)(void *)slot;
+}
+
+/* ---- the request ------------------------------------------------------------------------------------------------ */
+
+static void wipe(struct buffer *buffer)
+{
+    if (buffer->length)
+        explicit_bzero(buffer->data, buffer->length); /* keys may stand there */
+    if (buffer->capacity > BUFFERS_KEPT)
+        buffer_fini(buffer);
+    buffer_clear(buffer);
+}
+
+static void note_sent(struct direct *direct, size_t head_left, size_t sent)
+{
+    size_t of_head = sent < head_left ? sent : head_left;
+    direct->unsent_at += of_head;
+    direct->body_sent += sent - of_head;
+}
+
+/* Sends what it can of `head` and the body behind it. A link that cannot be written to may still have an answer. */
+static void send_some(struct direct *direct, struct buffer *head)
+{
+    const struct transfer *transfer = direct->slot.transfer;
+    size_t body_size = transfer->body ? transfer->body_size : 0;
+    direct->sending = true;
+    while (direct->unsent_at < head->length || direct->body_sent < body_size) {
+        struct iovec pieces[2];
+        int count = 0;
+        size_t head_left = head->length - direct->unsent_at;
+        if (head_left)
+            pieces[count++] = (struct iovec){head->data + direct->unsent_at, head_left};
+        if (direct->body_sent < body_size)
+            pieces[count++] =
+                (struct iovec){(char *)(uintptr_t)transfer->body + direct->body_sent, body_size - direct->body_sent};
+        ssize_t sent = link_send(direct->link, pieces, count);
+        if (sent < 0 && errno == EINTR)
+            continue;
+        if (sent < 0) {
+            link_await(direct->link, errno == EAGAIN ? EPOLLIN | EPOLLOUT : EPOLLIN);
+            if (errno != EAGAIN)
+                link_lose(direct->link);
+            return;
+        }
+        note_sent(direct, head_left, (size_t)sent);
+    }
+    direct->sending = false;
+    link_await(direct->link, EPOLLIN);
+}
+
+/* Over TLS what is written must not move until it is, so it stands in the slot; else only what is left over does. */
+static void ask(struct direct *direct)
+{
+    struct transfer *transfer = direct->slot.transfer;
+    bool secure = link_is_secure(direct->link);
+    struct buffer *head = secure ? &direct->unsent : &direct->slot.client->head;
+    direct->slot.connected = true;
+    direct->unsent_at = direct->body_sent = 0;
+    wipe(head);
+    request_write_head(transfer, head);
+    if (secure && transfer->body && head->length + transfer->body_size <= TLS_TOGETHER) {
+        buffer_append(head, transfer->body, transfer->body_size);
+        direct->body_sent = transfer->body_size;
+    }
+    send_some(direct, head);
+    if (direct->sending && !secure) {
+        buffer_append(&direct->unsent, head->data + direct->unsent_at, head->length - direct->unsent_at);
+        direct->unsent_at = 0;
+    }
+    if (head->failed || direct->unsent.failed)
+        fatal("http.memory", "no memory for a request");
+}
+
+static void begin(struct http_slot *slot)
+{
+    struct direct *direct = direct_of(slot);
+    struct transfer *transfer = slot->transfer;
+    http1_begin(&direct->reader, strcmp(transfer->method, "HEAD") == 0);
+    direct->link = direct->repeated ? NULL : link_take(slot->client, transfer, &direct->user);
+    if (direct->link) {
+        ask(direct);
+        return;
+    }
+    slot->connected = false;
+    direct->link = link_open(slot->lane, transfer, &direct->user);
+    if (!direct->link)
+        judge_no_memory(slot);
+}
+
+/* ---- the answer ------------------------------------------------------------------------------------------------- */
+
+static enum course fail_garbled(struct direct *direct, const char *why)
+{
+    judge_garbled(&direct->slot, why);
+    return HAS_FAILED;
+}
+
+/* Why the transfer is not to be told more. */
+static enum course stopped(struct direct *direct)
+{
+    if (direct->slot.transfer->state != TRANSFER_RUNNING)
+        return WAS_ENDED;
+    judge_too_large(&direct->slot, false);
+    return HAS_FAILED;
+}
+
+static enum course head_came(struct direct *direct)
+{
+    const struct http1 *reader = &direct->reader;
+    const char *coding = direct->slot.transfer->decompress ? http1_field(reader, "content-encoding") : NULL;
+    if (coding && coding_is_needed(coding) && reader->state != HTTP1_DONE) {
+        direct->coding = coding_create(coding);
+        if (!direct->coding)
+            return fail_garbled(direct, "its content coding is none that was asked for");
+    }
+    return slot_head_came(&direct->slot, reader->status, reader->has_length, reader->length) ? GOES_ON
+                                                                                             : stopped(direct);
+}
+
+/* Unpacks what the decoder has and is given. */
+static enum course unpack(struct direct *direct, const char *bytes, size_t size, size_t *used)
+{
+    struct transfer *transfer = direct->slot.transfer;
+    char piece[PIECE_MAX];
+    for (size_t taken, made;; *used += taken) {
+        if (transfer->paused)
+            return IS_HELD;
+        switch (coding_next(direct->coding, bytes + *used, size - *used, &taken, piece, sizeof piece, &made)) {
+        case CODING_MORE:
+            *used = size;
+            return GOES_ON;
+        case CODING_BROKEN:
+            return fail_garbled(direct, "its content cannot be decompressed");
+        case CODING_PIECE:
+            if (made && !slot_piece_came(&direct->slot, piece, made))
+                return stopped(direct);
+        }
+    }
+}
+
+static enum course body_came(struct direct *direct, const char *bytes, size_t size, size_t *used)
+{
+    *used = 0;
+    if (direct->coding)
+        return unpack(direct, bytes, size, used);
+    if (direct->slot.transfer->paused)
+        return IS_HELD;
+    *used = size;
+    return slot_piece_came(&direct->slot, bytes, size) ? GOES_ON : stopped(direct);
+}
+
+static enum course answer_ended(struct direct *direct, bool link_is_clean)
+{
+    if (direct->coding && !coding_is_whole(direct->coding))
+        return fail_garbled(direct, "its compressed content ends too early");
+    direct->whole = link_is_clean && direct->reader.keeps && !direct->sending;
+    return IS_WHOLE;
+}
+
+/* What is being fed may be what is held already. */
+static void hold(struct direct *direct, const char *bytes, size_t size)
+{
+    direct->slot.transfer->held = true;
+    if (direct->held.length)
+        direct->held_at = direct->held.length - size;
+    else
+        buffer_append(&direct->held, bytes, size);
+    if (direct->held.failed)
+        fatal("http.memory", "no memory for a part of an answer");
+}
+
+static enum course feed(struct direct *direct, const char *bytes, size_t size)
+{
+    enum course course = GOES_ON;
+    while (course == GOES_ON) {
+        size_t taken, used = 0;
+        switch (http1_next(&direct->reader, bytes, size, &taken)) {
+        case HTTP1_MORE:
+            if (taken == size)
+                return GOES_ON;
+            break;
+        case HTTP1_HEAD:
+            course = head_came(direct);
+            break;
+        case HTTP1_BODY:
+            course = body_came(direct, bytes, taken, &used);
+            if (course == IS_HELD) {
+                http1_give_back(&direct->reader, taken - used);
+                taken = used;
+            }
+            break;
+        case HTTP1_END:
+            return answer_ended(direct, size == 0);
+        case HTTP1_TOO_LARGE:
+            judge_too_large(&direct->slot, true);
+            return HAS_FAILED;
+        case HTTP1_INVALID:
+            return fail_garbled(direct, direct->reader.why);
+        }
+        bytes += taken;
+        size -= taken;
+    }
+    if (course == IS_HELD)
+        hold(direct, bytes, size);
+    return course;
+}
+
+/* ---- what the link says ----------------------------------------------------------------------------------------- */
+
+static void settle(struct direct *direct, enum course course)
+{
+    if (course == IS_WHOLE || course == HAS_FAILED)
+        transfer_conclude(direct->slot.transfer);
+}
+
+static void link_ended(struct direct *direct, ssize_t got, int error)
+{
+    struct transfer *transfer = direct->slot.transfer;
+    bool stale = !transfer->answered && link_was_used(direct->link);
+    if (got == 0 && http1_ends_here(&direct->reader)) {
+        settle(direct, answer_ended(direct, false));
+        return;
+    }
+    if (stale && transfer->may_repeat && !direct->repeated) {
+        link_close(&direct->link);
+        direct->repeated = true;
+        begin(&direct->slot);
+        return;
+    }
+    judge_cut(&direct->slot, stale, got == 0 ? "the connection was closed" : strerror(error));
+    transfer_conclude(transfer);
+}
+
+static void receive(struct direct *direct, uint32_t events)
+{
+    struct transfer *transfer = direct->slot.transfer;
+    struct http_client *client = direct->slot.client;
+    ssize_t got = link_receive(direct->link, client->input, INPUT_SIZE);
+    int error = errno;
+    if (got > 0) {
+        transfer->answered = true;
+        transfer->active_ns = clock_now_ns();
+        settle(direct, feed(direct, client->input, (size_t)got));
+    } else if (got == 0 || (error != EAGAIN && error != EINTR) || events & (EPOLLHUP | EPOLLERR)) {
+        link_ended(direct, got, error == EAGAIN ? EPIPE : error);
+    }
+}
+
+static void ready(struct link_user *user, uint32_t events)
+{
+    struct direct *direct = (struct direct *)(void *)((char *)user - offsetof(struct direct, user));
+    struct transfer *transfer = direct->slot.transfer;
+    if (transfer->state != TRANSFER_RUNNING) /* its end is due */
+        return;
+    if (events & EPOLLOUT && direct->sending)
+        send_some(direct, &direct->unsent);
+    if (!(events & ~(uint32_t)EPOLLOUT))
+        return;
+    if (transfer->paused) {
+        transfer->held = true;
+        link_await(direct->link, direct->sending ? EPOLLOUT : 0);
+    } else {
+        receive(direct, events);
+    }
+}
+
+static void opened(struct link_user *user, CURLcode result, bool forbidden, const char *detail)
+{
+    struct direct *direct = (struct direct *)(void *)((char *)user - offsetof(struct direct, user));
+    struct transfer *transfer = direct->slot.transfer;
+    if (transfer->state != TRANSFER_RUNNING)
+        return;
+    if (result == CURLE_OK) {
+        ask(direct);
+        return;
+    }
+    direct->slot.forbidden = forbidden;
+    judge_unconnected(&direct->slot, result, detail);
+    transfer_conclude(transfer);
+}
+
+static void resume(struct http_slot *slot)
+{
+    struct direct *direct = direct_of(slot);
+    struct transfer *transfer = slot->transfer;
+    enum course course = GOES_ON;
+    size_t used = 0;
+    transfer->held = false;
+    if (direct->coding)
+        course = unpack(direct, "", 0, &used);
+    if (course == GOES_ON && direct->held.length)
+        course = feed(direct, direct->held.data + direct->held_at, direct->held.length - direct->held_at);
+    if (course == IS_HELD)
+        transfer->held = true;
+    settle(direct, course);
+    if (course != GOES_ON)
+        return;
+    wipe(&direct->held);
+    direct->held_at = 0;
+    link_await(direct->link, direct->sending ? EPOLLIN | EPOLLOUT : EPOLLIN);
+}
+
+/* ---- life ------------------------------------------------------------------------------------------------------- */
+
+static struct http_slot *create(struct http_client *client)
+{
+    struct direct *direct = calloc(1, sizeof *direct);
+    if (!direct || (!client->input && !(client->input = malloc(INPUT_SIZE))))
+        fatal("http.memory", "no memory for an HTTP transfer");
+    direct->user = (struct link_user){opened, ready};
+    buffer_init(&direct->unsent, SIZE_MAX);
+    buffer_init(&direct->held, SIZE_MAX);
+    return &direct->slot;
+}
+
+static void destroy(struct http_slot *slot)
+{
+    struct direct *direct = direct_of(slot);
+    http1_fini(&direct->reader);
+    buffer_fini(&direct->unsent);
+    buffer_fini(&direct->held);
+    free(direct);
+}
+
+static void stop(struct http_slot *slot)
+{
+    struct direct *direct = direct_of(slot);
+    if (direct->link && direct->whole)
+        link_keep(&direct->link);
+    link_close(&direct->link);
+    coding_destroy(&direct->coding);
+}
+
+static void rest(struct http_slot *slot)
+{
+    struct direct *direct = direct_of(slot);
+    wipe(&direct->unsent);
+    wipe(&direct->held);
+    direct->unsent_at = direct->held_at = 0;
+    direct->sending = direct->repeated = direct->whole = false;
+}
+
+static const char *header(struct http_slot *slot, const char *name)
+{
+    return http1_field(&direct_of(slot)->reader, name);
+}
+
+static void each_header(struct http_slot *slot, void (*heard)(void *data, const char *name, const char *value),
+                        void *data)
+{
+    const struct buffer *names = &direct_of(slot)->reader.names;
+    const char *end = names->data + names->length;
+    for (const char *at = names->data; at && at < end;) {
+        const char *value = at + strlen(at) + 1;
+        heard(data, at, value);
+        at = value + strlen(value) + 1;
+    }
+}
+
+const struct carrier direct_carrier = {CARRIER_DIRECT, create, destroy, begin, stop, rest, resume, header, each_header};

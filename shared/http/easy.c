@@ -1,0 +1,333 @@
+/* The carrier that leaves all to curl: for what curl alone can do, which is redirects, proxies, credentials in a URL,
+ * names in other scripts, and HTTP/2. A slot has an easy handle, set up once. */
+#include "base/clock.h"
+#include "base/log.h"
+#include "http/client_priv.h"
+#include "http/http1.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define LINES_KEPT       (4u << 10)
+#define CONNECTIONS_KEPT 256L /* idle ones of a lane; more than run at once, for many hosts */
+#define RECEIVE_BUFFER   (16L << 10)
+
+struct easy_slot {
+    struct http_slot slot;
+    struct easy_job job;
+    struct buffer lines;        /* of the request's headers, each with a NUL behind it */
+    struct curl_slist *entries; /* pointing into `lines` */
+    size_t entry_room;
+    size_t header_bytes;
+    uint64_t names_seen; /* http1_name_bit of each header that came */
+    unsigned sends;      /* how often the request went out */
+    long redirects;      /* followed when it last went out */
+    bool headers_done;   /* of the final answer */
+    bool repeated;
+};
+
+static struct easy_slot *easy_of(struct http_slot *slot)
+{
+    return (struct easy_slot *)(void *)slot;
+}
+
+/* ---- what curl calls -------------------------------------------------------------------------------------------- */
+
+static bool is_redirect(const struct easy_slot *own, long http_status)
+{
+    const struct transfer *transfer = own->slot.transfer;
+    return transfer->redirects_max && http_status >= 300 && http_status < 400 && http_status != 304 &&
+           transfer_header(transfer, "Location");
+}
+
+static void headers_ended(struct easy_slot *own)
+{
+    long http_status = 0;
+    curl_off_t length = -1;
+    curl_easy_getinfo(own->job.easy, CURLINFO_RESPONSE_CODE, &http_status);
+    if (http_status < 200 || is_redirect(own, http_status))
+        return;
+    own->headers_done = true;
+    curl_easy_getinfo(own->job.easy, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length);
+    slot_head_came(&own->slot, (int)http_status, length > 0, (uint64_t)length);
+}
+
+static bool goes_on(const struct easy_slot *own)
+{
+    return own->slot.transfer->state == TRANSFER_RUNNING && !own->slot.too_large;
+}
+
+/* CURLOPT_HEADERFUNCTION: a line each time, an empty one at the end of each block. */
+static size_t header_line(char *line, size_t size, size_t count, void *data)
+{
+    struct easy_slot *own = data;
+    struct transfer *transfer = own->slot.transfer;
+    size_t length = size * count;
+    if (transfer->state == TRANSFER_ENDING)
+        return CURL_WRITEFUNC_ERROR;
+    const char *colon = memchr(line, ':', length);
+    transfer->answered = true;
+    own->names_seen |= colon ? http1_name_bit(line, (size_t)(colon - line)) : 0;
+    own->header_bytes += length;
+    own->slot.too_large |= own->header_bytes > TRANSFER_RESPONSE_HEADER_MAX;
+    if (goes_on(own) && length <= 2 && !own->headers_done && (line[0] == '\r' || line[0] == '\n')) {
+        transfer->active_ns = clock_now_ns();
+        headers_ended(own);
+    }
+    return goes_on(own) ? length : CURL_WRITEFUNC_ERROR;
+}
+
+/* CURLOPT_WRITEFUNCTION: decompressed. */
+static size_t body_piece(char *bytes, size_t size, size_t count, void *data)
+{
+    struct easy_slot *own = data;
+    struct transfer *transfer = own->slot.transfer;
+    if (transfer->state == TRANSFER_ENDING)
+        return CURL_WRITEFUNC_ERROR;
+    if (transfer->paused) {
+        transfer->held = true;
+        return CURL_WRITEFUNC_PAUSE;
+    }
+    return slot_piece_came(&own->slot, bytes, size * count) ? size * count : CURL_WRITEFUNC_ERROR;
+}
+
+/* CURLOPT_PREREQFUNCTION: each time a request is about to go out. curl sends it again by itself where a kept connection
+ * died without an answer, of whatever method; the peer may have had the first. */
+static int about_to_send(void *data, char *peer, char *local, int peer_port, int local_port)
+{
+    struct easy_slot *own = data;
+    long redirects = 0;
+    own->slot.connected = true;
+    if (own->sends++ && !own->slot.transfer->may_repeat) {
+        curl_easy_getinfo(own->job.easy, CURLINFO_REDIRECT_COUNT, &redirects);
+        own->repeated = redirects == own->redirects;
+        own->redirects = redirects;
+    }
+    return own->repeated ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
+}
+
+static void judge(struct easy_slot *own, CURLcode result)
+{
+    struct http_slot *slot = &own->slot;
+    const char *detail = own->job.error[0] ? own->job.error : curl_easy_strerror(result);
+    if (slot->transfer->state == TRANSFER_ENDING || (result == CURLE_OK && !slot->too_large))
+        return;
+    slot->forbidden = own->job.forbidden;
+    switch (slot->too_large ? CURLE_FILESIZE_EXCEEDED : result) {
+    case CURLE_FILESIZE_EXCEEDED:
+        judge_too_large(slot, own->header_bytes > TRANSFER_RESPONSE_HEADER_MAX);
+        return;
+    case CURLE_TOO_MANY_REDIRECTS:
+        transfer_fail(slot->transfer, TRANSFER_FORBIDDEN, FAILED_PRECONDITION, "%s redirects more than %u times",
+                      slot->transfer->url->origin, slot->transfer->redirects_max);
+        return;
+    case CURLE_UNSUPPORTED_PROTOCOL:
+    case CURLE_URL_MALFORMAT:
+    case CURLE_WEIRD_SERVER_REPLY:
+    case CURLE_BAD_CONTENT_ENCODING:
+        judge_garbled(slot, detail);
+        return;
+    default:
+        if (judge_is_unconnected(result))
+            judge_unconnected(slot, result, detail);
+        else
+            judge_cut(slot, own->repeated, detail);
+    }
+}
+
+static void transfer_done(struct easy_job *job, CURLcode result)
+{
+    struct easy_slot *own = (struct easy_slot *)(void *)((char *)job - offsetof(struct easy_slot, job));
+    judge(own, result);
+    transfer_conclude(own->slot.transfer);
+}
+
+/* ---- life ------------------------------------------------------------------------------------------------------- */
+
+static void set_options(struct http_client *client, struct easy_slot *own)
+{
+    CURL *easy = easy_create(client, &own->job);
+    bool http2 = client->options.http2;
+    curl_easy_setopt(easy, CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
+    if (client->proxy[0]) /* for its CONNECT; our own requests have it in their list */
+        curl_easy_setopt(easy, CURLOPT_USERAGENT, client->user_agent);
+    curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)(http2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1));
+    curl_easy_setopt(easy, CURLOPT_PIPEWAIT, http2 ? 1L : 0L);
+    curl_easy_setopt(easy, CURLOPT_MAXAGE_CONN, LINK_IDLE_S);
+    curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, RECEIVE_BUFFER);
+    curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, about_to_send);
+    curl_easy_setopt(easy, CURLOPT_PREREQDATA, own);
+    curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, header_line);
+    curl_easy_setopt(easy, CURLOPT_HEADERDATA, own);
+    curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, body_piece);
+    curl_easy_setopt(easy, CURLOPT_WRITEDATA, own);
+}
+
+static struct http_slot *create(struct http_client *client)
+{
+    struct easy_slot *own = calloc(1, sizeof *own);
+    if (!own)
+        fatal("http.memory", "no memory for an HTTP transfer");
+    buffer_init(&own->lines, SIZE_MAX);
+    own->job.done = transfer_done;
+    set_options(client, own);
+    return &own->slot;
+}
+
+static void destroy(struct http_slot *slot)
+{
+    struct easy_slot *own = easy_of(slot);
+    curl_easy_cleanup(own->job.easy);
+    buffer_fini(&own->lines);
+    free(own->entries);
+    free(own);
+}
+
+static void stop(struct http_slot *slot)
+{
+    if (slot->transfer->end != TRANSFER_COMPLETE) /* or its headers could not be read any more */
+        multi_remove(&easy_of(slot)->job);
+}
+
+static void rest(struct http_slot *slot)
+{
+    struct easy_slot *own = easy_of(slot);
+    multi_remove(&own->job);
+    if (own->lines.length)
+        explicit_bzero(own->lines.data, own->lines.length); /* keys may stand there */
+    if (own->lines.capacity > LINES_KEPT)
+        buffer_fini(&own->lines);
+    buffer_clear(&own->lines);
+}
+
+static void resume(struct http_slot *slot)
+{
+    struct easy_slot *own = easy_of(slot);
+    struct multi *multi = own->job.multi;
+    slot->transfer->held = false;
+    curl_easy_pause(own->job.easy, CURLPAUSE_CONT);
+    multi_collect(multi);
+}
+
+/* ---- the request ------------------------------------------------------------------------------------------------ */
+
+static void add_line(struct easy_slot *own, size_t *count, const char *text, size_t length)
+{
+    own->entries[*count].data = own->lines.data + own->lines.length;
+    own->entries[*count].next = &own->entries[*count + 1];
+    ++*count;
+    buffer_append(&own->lines, text, length);
+    buffer_put(&own->lines, '\0');
+}
+
+/* The lines of the head that belong into curl's list: all but the request's own, the host's and the body's, which it
+ * writes by itself. "Name;" is how curl is told of a header without a value, "Name:" of one not to be sent. */
+static void list_lines(struct easy_slot *own, const struct buffer *head)
+{
+    size_t count = 0;
+    struct header_marks marks = {0};
+    transfer_mark_headers(own->slot.transfer, &marks);
+    const char *end = head->data + head->length - 2; /* the empty line */
+    for (const char *line = strchr(head->data, '\n') + 1, *next; line < end; line = next) {
+        size_t length = (size_t)(strchr(line, '\r') - line);
+        next = line + length + 2;
+        if ((strncasecmp(line, "Host:", 5) == 0 && !marks.host) || strncasecmp(line, "Content-Length:", 15) == 0)
+            continue;
+        add_line(own, &count, line, length);
+        char *name_end = strchr(own->entries[count - 1].data, ':');
+        if (strcmp(name_end, ": ") == 0)
+            memcpy(name_end, ";", 2);
+    }
+    add_line(own, &count, "Expect:", 7);
+    own->entries[count - 1].next = NULL;
+}
+
+static void write_headers(struct easy_slot *own)
+{
+    struct buffer head;
+    buffer_init(&head, SIZE_MAX);
+    request_write_head(own->slot.transfer, &head);
+    size_t lines = 2;
+    for (size_t i = 0; i < head.length; i++)
+        lines += head.data[i] == '\n';
+    if (lines > own->entry_room) {
+        free(own->entries);
+        own->entries = malloc(lines * sizeof *own->entries);
+        own->entry_room = lines;
+    }
+    /* Room once, so that the lines stay where they are. */
+    if (!own->entries || !buffer_reserve(&own->lines, head.length + sizeof "Expect:"))
+        fatal("http.memory", "no memory for headers");
+    buffer_text(&head);
+    list_lines(own, &head);
+    explicit_bzero(head.data, head.length);
+    buffer_fini(&head);
+}
+
+static void set_method(CURL *easy, const struct transfer *transfer)
+{
+    bool post = strcmp(transfer->method, "POST") == 0, get = strcmp(transfer->method, "GET") == 0;
+    bool head = strcmp(transfer->method, "HEAD") == 0;
+    curl_easy_setopt(easy, CURLOPT_NOBODY, head ? 1L : 0L);
+    if (transfer->body || post) {
+        curl_easy_setopt(easy, CURLOPT_POSTFIELDS, transfer->body ? transfer->body : "");
+        curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)(transfer->body ? transfer->body_size : 0));
+    } else if (!head) {
+        curl_easy_setopt(easy, CURLOPT_HTTPGET, 1L);
+    }
+    bool plain = head || (transfer->body ? post : post || get);
+    curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, plain ? NULL : transfer->method);
+}
+
+static void begin(struct http_slot *slot)
+{
+    struct easy_slot *own = easy_of(slot);
+    struct transfer *transfer = slot->transfer;
+    CURL *easy = own->job.easy;
+    own->job.address_allowed = transfer->address_allowed;
+    own->header_bytes = 0;
+    own->names_seen = 0;
+    own->sends = 0;
+    own->redirects = 0;
+    own->headers_done = own->repeated = false;
+    write_headers(own);
+    curl_easy_setopt(easy, CURLOPT_HTTPHEADER, own->entries);
+    curl_easy_setopt(easy, CURLOPT_CURLU, transfer->url->parts);
+    set_method(easy, transfer);
+    curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)transfer->connect_timeout_ms);
+    curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, transfer->redirects_max ? 1L : 0L);
+    curl_easy_setopt(easy, CURLOPT_MAXREDIRS, (long)transfer->redirects_max);
+    curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, transfer->decompress ? ENCODINGS : NULL);
+    if (!slot->lane->transfers)
+        slot->lane->transfers = multi_create(slot->client, CONNECTIONS_KEPT);
+    if (!multi_add(slot->lane->transfers, &own->job))
+        judge_no_memory(slot);
+}
+
+/* ---- the answer's headers --------------------------------------------------------------------------------------- */
+
+static const char *header(struct http_slot *slot, const char *name)
+{
+    struct easy_slot *own = easy_of(slot);
+    struct curl_header *found;
+    if (!(own->names_seen & http1_name_bit(name, strlen(name))))
+        return NULL;
+    /* -1: of the last answer, the redirects before it left out */
+    if (curl_easy_header(own->job.easy, name, 0, CURLH_HEADER, -1, &found) != CURLHE_OK)
+        return NULL;
+    size_t last = found->amount - 1;
+    if (last && curl_easy_header(own->job.easy, name, last, CURLH_HEADER, -1, &found) != CURLHE_OK)
+        return NULL;
+    return found->value;
+}
+
+static void each_header(struct http_slot *slot, void (*heard)(void *data, const char *name, const char *value),
+                        void *data)
+{
+    struct curl_header *found = NULL;
+    while ((found = curl_easy_nextheader(easy_of(slot)->job.easy, CURLH_HEADER, -1, found)))
+        heard(data, found->name, found->value);
+}
+
+const struct carrier easy_carrier = {CARRIER_EASY, create, destroy, begin, stop, rest, resume, header, each_header};

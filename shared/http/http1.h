@@ -1,0 +1,97 @@
+/* Reads one answer of HTTP/1 (RFC 9112) from its bytes, in whatever pieces they come.
+ *
+ *      status line -> fields --(1xx: once more)--> head --+--> length -----------------.
+ *                                                         +--> chunk size -> data ...  +--> end
+ *                                                         |      `-> trailers ---------|
+ *                                                         +--> until the connection ends
+ *                                                         `--> nothing (HEAD, 204, 304)
+ *
+ * Strict where leniency lets two readers disagree about where an answer ends: a line ends with CRLF, no CR, LF or NUL
+ * stands anywhere else, no field is folded, no space stands before a colon; a length is digits, and where there are
+ * several they are equal; chunked is the only transfer coding and excludes a length. What is refused is refused for
+ * good: the connection is of no more use.
+ *
+ * Owns its memory, bounded by HTTP1_HEAD_MAX; pieces of the body are not copied. Never blocks, calls nobody. */
+#ifndef RENGA_HTTP_HTTP1_H
+#define RENGA_HTTP_HTTP1_H
+
+#include "base/buffer.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define HTTP1_HEAD_MAX          (128u << 10) /* bytes of heads and trailers, informational ones included */
+#define HTTP1_INFORMATIONAL_MAX 16           /* answers 1xx before the final one */
+#define HTTP1_CHUNK_LINE_MAX    (4u << 10)   /* bytes of a chunk's size and extensions */
+
+enum http1_event {
+    HTTP1_MORE,      /* nothing to tell: it goes on with the bytes that are left, or the next ones */
+    HTTP1_HEAD,      /* the final head is whole: status, fields and length can be read */
+    HTTP1_BODY,      /* the bytes that were taken are a piece of the body */
+    HTTP1_END,       /* the answer is whole; what is not taken belongs to nobody */
+    HTTP1_INVALID,   /* `why` says what is wrong */
+    HTTP1_TOO_LARGE, /* more of a head than HTTP1_HEAD_MAX */
+};
+
+enum http1_state {
+    HTTP1_STATUS,
+    HTTP1_FIELDS,
+    HTTP1_LENGTH,
+    HTTP1_CHUNK_SIZE,
+    HTTP1_CHUNK_DATA,
+    HTTP1_CHUNK_END,
+    HTTP1_TRAILERS,
+    HTTP1_UNTIL_CLOSE,
+    HTTP1_DONE,
+    HTTP1_REFUSED,
+    HTTP1_STATES
+};
+
+struct http1 {
+    enum http1_state state;
+    const char *why;
+
+    int status;          /* of the last head that came */
+    bool keeps;          /* the connection may serve another request, once the answer is whole */
+    bool has_length;     /* Content-Length was given: `length` */
+    uint64_t length;     /* bytes of the body as told */
+    struct buffer names; /* "name\0value\0" for each field of the last head, in their order */
+    uint64_t names_seen; /* http1_name_bit of each */
+
+    /* The reader's. */
+    bool answers_head, minor_0, chunked, closes, stays;
+    bool line_is_whole;
+    unsigned informational;
+    size_t head_bytes;
+    uint64_t left;       /* bytes of the body, or of the chunk */
+    struct buffer begun; /* a line that has not come whole */
+};
+
+/* `answers_head`: to a HEAD, which has no body whatever its fields say. What was read before is forgotten; the memory
+ * stays. The first time of all the struct must be zeroed. */
+void http1_begin(struct http1 *reader, bool answers_head);
+void http1_fini(struct http1 *reader);
+
+/* Takes the first `*taken` of the bytes and says what they were. To be called until it says MORE and none is left, END,
+ * or refuses: also with no bytes, as an answer may end with what was taken before. */
+enum http1_event http1_next(struct http1 *reader, const char *bytes, size_t size, size_t *taken);
+
+/* Gives back the last bytes of the piece of the body that was taken last. */
+void http1_give_back(struct http1 *reader, size_t size);
+
+/* The connection has ended: true where the answer ends with it. */
+bool http1_ends_here(struct http1 *reader);
+
+/* The last value of a field of the last head, without the space around it; NULL where there is none. */
+const char *http1_field(const struct http1 *reader, const char *name);
+
+/* One of 64 bits for a name: where it is not set there is no such field. */
+static inline uint64_t http1_name_bit(const char *name, size_t length)
+{
+    unsigned first = length ? (unsigned char)name[0] | 0x20 : 0,
+             last = length ? (unsigned char)name[length - 1] | 0x20 : 0;
+    return UINT64_C(1) << ((first * 5 + last + length * 11) & 63);
+}
+
+#endif

@@ -1,0 +1,385 @@
+#include "http/link.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define TLS_PIECE     ((size_t)16 << 10) /* bytes: a record */
+#define PEEK_AFTER_NS NS_PER_MS          /* idle for longer, it may have been closed before the loop could see it */
+#define ALWAYS_KEPT   INT_MAX            /* idle connections that curl is to keep: all, they are links of ours */
+
+#define OWNER_OF(pointer, type, member) ((type *)(void *)((char *)(pointer)-offsetof(type, member)))
+
+/* Where links go to, and the idle ones of there. Lives as long as it has one. */
+struct origin {
+    struct origin *next;
+    uint64_t hash;
+    bool (*address_allowed)(const struct sockaddr *address);
+    struct link_list idle;
+    unsigned links;
+    char name[];
+};
+
+/* What curl does for a link. */
+struct opening {
+    struct easy_job job;
+    struct link *link;
+};
+
+struct link {
+    enum link_state state;
+    struct http_client *client;
+    struct origin *origin;
+    struct link_user *user;
+    struct opening *opening; /* also afterwards, over TLS */
+    struct watch watch;
+    int fd; /* -1: not open */
+    uint32_t events;
+    bool secure, used, lost; /* lost: curl has closed it */
+    struct work losing;
+    int64_t idle_since_ns;
+    struct link *next, *previous;                     /* of all idle ones */
+    struct link *next_of_origin, *previous_of_origin; /* of the origin's idle ones */
+};
+
+/* ---- where to --------------------------------------------------------------------------------------------------- */
+
+static struct origin **origin_place(struct http_client *client, const struct transfer *transfer)
+{
+    const struct http_url *url = transfer->url;
+    struct origin **place = &client->origins[url->origin_hash % ORIGIN_SHELVES];
+    while (*place && ((*place)->hash != url->origin_hash || (*place)->address_allowed != transfer->address_allowed ||
+                      strcmp((*place)->name, url->origin) != 0))
+        place = &(*place)->next;
+    return place;
+}
+
+static struct origin *origin_hold(struct http_client *client, const struct transfer *transfer)
+{
+    struct origin **place = origin_place(client, transfer);
+    if (!*place) {
+        size_t size = strlen(transfer->url->origin) + 1;
+        *place = calloc(1, sizeof **place + size);
+        if (!*place)
+            fatal("http.memory", "no memory for a connection");
+        (*place)->hash = transfer->url->origin_hash;
+        (*place)->address_allowed = transfer->address_allowed;
+        memcpy((*place)->name, transfer->url->origin, size);
+    }
+    (*place)->links++;
+    return *place;
+}
+
+static void origin_drop(struct http_client *client, struct origin *origin)
+{
+    if (--origin->links)
+        return;
+    struct origin **place = &client->origins[origin->hash % ORIGIN_SHELVES];
+    while (*place != origin)
+        place = &(*place)->next;
+    *place = origin->next;
+    free(origin);
+}
+
+/* ---- the lists follow the states -------------------------------------------------------------------------------- */
+
+/* From the row's state to the column's. */
+static const bool moves[LINK_STATES][LINK_STATES] = {
+    [LINK_OPENING] = {[LINK_BUSY] = true, [LINK_CLOSED] = true},
+    [LINK_BUSY] = {[LINK_IDLE] = true, [LINK_CLOSED] = true},
+    [LINK_IDLE] = {[LINK_BUSY] = true, [LINK_CLOSED] = true},
+};
+
+static void idle_add(struct link *link)
+{
+    struct link_list *all = &link->client->idle, *own = &link->origin->idle;
+    link->next = link->next_of_origin = NULL;
+    link->previous = all->last;
+    link->previous_of_origin = own->last;
+    *(all->last ? &all->last->next : &all->first) = link;
+    *(own->last ? &own->last->next_of_origin : &own->first) = link;
+    all->last = own->last = link;
+    all->count++;
+    own->count++;
+}
+
+static void idle_remove(struct link *link)
+{
+    struct link_list *all = &link->client->idle, *own = &link->origin->idle;
+    *(link->previous ? &link->previous->next : &all->first) = link->next;
+    *(link->next ? &link->next->previous : &all->last) = link->previous;
+    *(link->previous_of_origin ? &link->previous_of_origin->next_of_origin : &own->first) = link->next_of_origin;
+    *(link->next_of_origin ? &link->next_of_origin->previous_of_origin : &own->last) = link->previous_of_origin;
+    all->count--;
+    own->count--;
+}
+
+static void link_move(struct link *link, enum link_state state)
+{
+    bool allowed = moves[link->state][state];
+    assert(allowed);
+    (void)allowed;
+    if (link->state == LINK_IDLE)
+        idle_remove(link);
+    link->state = state;
+    if (state == LINK_IDLE)
+        idle_add(link);
+}
+
+/* ---- closing ---------------------------------------------------------------------------------------------------- */
+
+static void opening_end(struct link *link)
+{
+    struct opening *opening = link->opening;
+    if (!opening)
+        return;
+    link->opening = NULL;
+    multi_remove(&opening->job);
+    curl_easy_cleanup(opening->job.easy);
+    free(opening);
+}
+
+void link_close(struct link **link_pointer)
+{
+    struct link *link = *link_pointer;
+    if (!link)
+        return;
+    *link_pointer = NULL;
+    struct http_client *client = link->client;
+    link_move(link, LINK_CLOSED);
+    loop_undefer(client->loop, &link->losing);
+    loop_unwatch(client->loop, &link->watch);
+    if (!link->opening)
+        close(link->fd);
+    else if (link->fd >= 0 && !link->lost)
+        multi_guard_socket(client, link->fd, NULL);
+    opening_end(link);
+    origin_drop(client, link->origin);
+    free(link);
+}
+
+void links_close_idle(struct http_client *client)
+{
+    while (client->idle.first) {
+        struct link *link = client->idle.first;
+        link_close(&link);
+    }
+}
+
+/* Of an idle one: over TLS the peer may have had something to say that is no answer. */
+static void look_after(struct link *link)
+{
+    char byte;
+    if (!link->secure || link_receive(link, &byte, 1) >= 0 || errno != EAGAIN)
+        link_close(&link);
+}
+
+static void link_ready(struct watch *watch, uint32_t events)
+{
+    struct link *link = OWNER_OF(watch, struct link, watch);
+    if (link->state == LINK_BUSY)
+        link->user->ready(link->user, events);
+    else
+        look_after(link);
+}
+
+/* ---- opening ---------------------------------------------------------------------------------------------------- */
+
+/* curl closes what it takes for dead, which are connections that their peer has closed. */
+static void socket_lost(struct easy_job *job)
+{
+    struct link *link = OWNER_OF(job, struct opening, job)->link;
+    link->lost = true;
+    loop_unwatch(link->client->loop, &link->watch);
+    loop_defer(link->client->loop, &link->losing);
+}
+
+static void lost(struct work *work)
+{
+    struct link *link = OWNER_OF(work, struct link, losing);
+    link_ready(&link->watch, EPOLLIN | EPOLLHUP);
+}
+
+static void take_over(struct link *link)
+{
+    struct http_client *client = link->client;
+    struct easy_job *job = &link->opening->job;
+    curl_socket_t fd = CURL_SOCKET_BAD;
+    curl_easy_getinfo(job->easy, CURLINFO_ACTIVESOCKET, &fd);
+    link->fd = fd;
+    if (link->secure) {
+        multi_guard_socket(client, fd, job);
+    } else {
+        multi_take_socket(client, fd);
+        opening_end(link);
+    }
+    link_move(link, LINK_BUSY);
+    link_await(link, EPOLLIN);
+}
+
+static void opened(struct easy_job *job, CURLcode result)
+{
+    struct link *link = OWNER_OF(job, struct opening, job)->link;
+    if (result == CURLE_OK) {
+        take_over(link);
+        link->user->opened(link->user, CURLE_OK, false, "");
+        return;
+    }
+    const char *detail = job->error[0] ? job->error : curl_easy_strerror(result);
+    link->user->opened(link->user, result, job->forbidden, detail);
+}
+
+static void set_options(struct opening *opening, struct http_client *client, const struct transfer *transfer)
+{
+    CURL *easy = easy_create(client, &opening->job);
+    opening->job.address_allowed = transfer->address_allowed;
+    opening->job.done = opened;
+    opening->job.socket_lost = socket_lost;
+    curl_easy_setopt(easy, CURLOPT_CURLU, transfer->url->parts);
+    curl_easy_setopt(easy, CURLOPT_CONNECT_ONLY, 1L);
+    curl_easy_setopt(easy, CURLOPT_FRESH_CONNECT, 1L);
+    curl_easy_setopt(easy, CURLOPT_MAXAGE_CONN, (long)INT_MAX);
+    curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)transfer->connect_timeout_ms);
+}
+
+struct link *link_open(struct lane *lane, const struct transfer *transfer, struct link_user *user)
+{
+    struct http_client *client = lane->client;
+    struct link *link = calloc(1, sizeof *link);
+    if (!link || !(link->opening = calloc(1, sizeof *link->opening)))
+        fatal("http.memory", "no memory for a connection");
+    link->client = client;
+    link->fd = -1;
+    link->user = user;
+    link->secure = transfer->url->secure;
+    link->watch.ready = link_ready;
+    link->losing.run = lost;
+    link->origin = origin_hold(client, transfer);
+    link->opening->link = link;
+    set_options(link->opening, client, transfer);
+    if (!lane->openings)
+        lane->openings = multi_create(client, ALWAYS_KEPT);
+    if (!multi_add(lane->openings, &link->opening->job))
+        link_close(&link);
+    return link;
+}
+
+/* ---- from hand to hand ------------------------------------------------------------------------------------------ */
+
+static bool is_alive(struct link *link)
+{
+    char byte;
+    if (clock_now_ns() - link->idle_since_ns < PEEK_AFTER_NS)
+        return true;
+    return recv(link->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
+}
+
+struct link *link_take(struct http_client *client, const struct transfer *transfer, struct link_user *user)
+{
+    for (struct origin *origin; (origin = *origin_place(client, transfer)) && origin->idle.last;) {
+        struct link *link = origin->idle.last;
+        if (!link->lost && (link->secure || is_alive(link))) {
+            link_move(link, LINK_BUSY);
+            link->user = user;
+            return link;
+        }
+        link_close(&link);
+    }
+    return NULL;
+}
+
+static void idle_expired(struct timer *timer)
+{
+    struct http_client *client = OWNER_OF(timer, struct http_client, idle_timer);
+    int64_t oldest_ns = clock_now_ns() - LINK_IDLE_S * NS_PER_SEC;
+    while (client->idle.first && client->idle.first->idle_since_ns <= oldest_ns) {
+        struct link *link = client->idle.first;
+        link_close(&link);
+    }
+    if (client->idle.first)
+        loop_arm(client->loop, timer, client->idle.first->idle_since_ns + LINK_IDLE_S * NS_PER_SEC);
+}
+
+void link_keep(struct link **link_pointer)
+{
+    struct link *link = *link_pointer;
+    struct http_client *client = link->client;
+    *link_pointer = NULL;
+    link->user = NULL;
+    link->used = true;
+    link->idle_since_ns = clock_now_ns();
+    link_await(link, EPOLLIN);
+    link_move(link, LINK_IDLE);
+    if (client->idle.count > client->options.lanes_max * LANE_TRANSFERS) {
+        struct link *oldest = client->idle.first;
+        link_close(&oldest);
+    }
+    client->idle_timer.expired = idle_expired;
+    if (!client->idle_timer.place)
+        loop_arm(client->loop, &client->idle_timer, link->idle_since_ns + LINK_IDLE_S * NS_PER_SEC);
+}
+
+bool link_is_secure(const struct link *link)
+{
+    return link->secure;
+}
+
+bool link_was_used(const struct link *link)
+{
+    return link->used;
+}
+
+/* ---- bytes ------------------------------------------------------------------------------------------------------ */
+
+void link_await(struct link *link, uint32_t events)
+{
+    uint32_t wanted = events & EPOLLIN ? events | EPOLLRDHUP : events;
+    if ((link->events == wanted && link->watch.slot) || link->lost)
+        return;
+    link->events = wanted;
+    if (!wanted) /* or an end of the peer's, which cannot be masked, would be told again and again */
+        loop_unwatch(link->client->loop, &link->watch);
+    else if (!loop_watch(link->client->loop, &link->watch, link->fd, wanted))
+        link_lose(link);
+}
+
+void link_lose(struct link *link)
+{
+    loop_defer(link->client->loop, &link->losing);
+}
+
+static int errno_of(CURLcode result)
+{
+    return result == CURLE_AGAIN ? EAGAIN : ECONNRESET;
+}
+
+ssize_t link_send(struct link *link, const struct iovec *pieces, int count)
+{
+    if (link->secure) {
+        size_t size = pieces->iov_len < TLS_PIECE ? pieces->iov_len : TLS_PIECE, sent = 0;
+        CURLcode result = curl_easy_send(link->opening->job.easy, pieces->iov_base, size, &sent);
+        errno = errno_of(result);
+        return result == CURLE_OK ? (ssize_t)sent : -1;
+    }
+    struct msghdr message = {.msg_iov = (struct iovec *)(uintptr_t)pieces, .msg_iovlen = (size_t)count};
+    return sendmsg(link->fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+ssize_t link_receive(struct link *link, char *bytes, size_t room)
+{
+    if (link->secure) {
+        size_t got = 0;
+        CURLcode result = curl_easy_recv(link->opening->job.easy, bytes, room, &got);
+        errno = errno_of(result);
+        return result == CURLE_OK ? (ssize_t)got : -1;
+    }
+    return recv(link->fd, bytes, room, MSG_DONTWAIT);
+}
