@@ -240,7 +240,7 @@ static enum course feed(struct direct *direct, const char *bytes, size_t size)
             }
             break;
         case HTTP1_END:
-            return answer_ended(direct, size == 0);
+            return answer_ended(direct, size == taken);
         case HTTP1_TOO_LARGE:
             judge_too_large(&direct->slot, true);
             return HAS_FAILED;
