@@ -6,6 +6,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <limits.h>
+#include <openssl/ssl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -373,13 +374,27 @@ ssize_t link_send(struct link *link, const struct iovec *pieces, int count)
     return sendmsg(link->fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
+/* Whether the peer said over TLS that it has no more to say; anybody can end a connection. curl 7.88 does not look. */
+static bool end_was_told(CURL *easy)
+{
+    struct curl_tlssessioninfo *tls = NULL;
+    if (curl_easy_getinfo(easy, CURLINFO_TLS_SSL_PTR, &tls) != CURLE_OK || !tls || !tls->internals)
+        return true;
+    return tls->backend != CURLSSLBACKEND_OPENSSL || SSL_get_shutdown(tls->internals) & SSL_RECEIVED_SHUTDOWN;
+}
+
+static ssize_t receive_over_tls(CURL *easy, char *bytes, size_t room)
+{
+    size_t got = 0;
+    CURLcode result = curl_easy_recv(easy, bytes, room, &got);
+    bool told = result != CURLE_OK || got || end_was_told(easy);
+    errno = told ? errno_of(result) : ECONNRESET;
+    return result == CURLE_OK && told ? (ssize_t)got : -1;
+}
+
 ssize_t link_receive(struct link *link, char *bytes, size_t room)
 {
-    if (link->secure) {
-        size_t got = 0;
-        CURLcode result = curl_easy_recv(link->opening->job.easy, bytes, room, &got);
-        errno = errno_of(result);
-        return result == CURLE_OK ? (ssize_t)got : -1;
-    }
+    if (link->secure)
+        return receive_over_tls(link->opening->job.easy, bytes, room);
     return recv(link->fd, bytes, room, MSG_DONTWAIT);
 }

@@ -49,7 +49,7 @@ void peer_stop(struct peer *peer)
     close(peer->listen_fd);
 }
 
-static bool wait_readable(struct peer *peer, int fd)
+bool peer_wait_readable(struct peer *peer, int fd)
 {
     while (!atomic_load(&peer->stopping)) {
         struct pollfd waiting = {.fd = fd, .events = POLLIN};
@@ -64,7 +64,7 @@ bool peer_read_request(struct peer *peer, int fd)
     char text[65536];
     size_t length = 0, need = 0;
     for (;;) {
-        if (!wait_readable(peer, fd))
+        if (!peer_wait_readable(peer, fd))
             return false;
         ssize_t got = recv(fd, text + length, sizeof text - 1 - length, 0);
         if (got <= 0)
@@ -105,7 +105,7 @@ void peer_pause(int ms)
 void peer_wait_left(struct peer *peer, int fd)
 {
     char bytes[4096];
-    while (wait_readable(peer, fd))
+    while (peer_wait_readable(peer, fd))
         if (recv(fd, bytes, sizeof bytes, 0) <= 0) {
             atomic_store(&peer->left, true);
             return;

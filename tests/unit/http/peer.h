@@ -23,6 +23,8 @@ void peer_stop(struct peer *peer);
 
 /* Reads a request's headers, and a body by Content-Length. False at end of file. */
 bool peer_read_request(struct peer *peer, int fd);
+/* Waits until there is something to read, or the end; false where the peer is to stop. */
+bool peer_wait_readable(struct peer *peer, int fd);
 void peer_send(int fd, const char *text);
 void peer_send_bytes(int fd, const void *bytes, size_t size);
 void peer_pause(int ms);
