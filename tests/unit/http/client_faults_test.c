@@ -1,4 +1,5 @@
-/* What peers do to a client, byte by byte: each fault ends in the right status, in time, with nothing left behind. */
+/* What peers do to a client, byte by byte: each fault ends in the right status, in time, with nothing left behind. With
+ * an argument the transfers are such that curl carries them, which must make no difference. */
 #include "peer.h"
 
 #include "base/clock.h"
@@ -33,6 +34,8 @@ struct exchange {
     int64_t took_ns;
     int64_t began_ns;
 };
+
+static unsigned redirects; /* that are followed: some make it curl's */
 
 static int set_up(void **state)
 {
@@ -78,6 +81,7 @@ static void prepare_url(struct exchange *exchange, const char *text)
     transfer_init(&exchange->transfer, exchange->url, finished);
     exchange->transfer.owner = exchange;
     exchange->transfer.timeout_ms = 3000;
+    exchange->transfer.redirects_max = redirects;
     exchange->transfer.method = "POST";
     exchange->transfer.body = "{}";
     exchange->transfer.body_size = 2;
@@ -746,8 +750,10 @@ static void a_connection_opened_without_a_judge_is_not_shared_with_one(void **st
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argv;
+    redirects = argc > 1;
     const struct CMUnitTest tests[] = {
         TEST(a_body_shorter_than_its_length_is_not_ok),
         TEST(headers_that_are_cut_are_not_ok),
