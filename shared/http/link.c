@@ -167,12 +167,21 @@ void link_close(struct link **link_pointer)
     free(link);
 }
 
+/* Those that have been idle since then or before; gives since when the next one is. */
+static int64_t close_idle(struct http_client *client, int64_t since_ns)
+{
+    struct link *link = client->idle.first;
+    while (link && link->idle_since_ns <= since_ns) {
+        struct link *old = link;
+        link = link->next;
+        link_close(&old);
+    }
+    return link ? link->idle_since_ns : TIME_NEVER;
+}
+
 void links_close_idle(struct http_client *client)
 {
-    while (client->idle.first) {
-        struct link *link = client->idle.first;
-        link_close(&link);
-    }
+    close_idle(client, TIME_NEVER);
 }
 
 /* Of an idle one: over TLS the peer may have had something to say that is no answer. */
@@ -285,14 +294,16 @@ static bool is_alive(struct link *link)
 
 struct link *link_take(struct http_client *client, const struct transfer *transfer, struct link_user *user)
 {
-    for (struct origin *origin; (origin = *origin_place(client, transfer)) && origin->idle.last;) {
-        struct link *link = origin->idle.last;
+    struct origin *origin = *origin_place(client, transfer);
+    for (struct link *link = origin ? origin->idle.last : NULL, *older; link; link = older) {
+        struct link *dead = link;
+        older = link->previous_of_origin;
         if (!link->lost && (link->secure || is_alive(link))) {
             link_move(link, LINK_BUSY);
             link->user = user;
             return link;
         }
-        link_close(&link);
+        link_close(&dead); /* with the last of them the origin goes */
     }
     return NULL;
 }
@@ -300,13 +311,9 @@ struct link *link_take(struct http_client *client, const struct transfer *transf
 static void idle_expired(struct timer *timer)
 {
     struct http_client *client = OWNER_OF(timer, struct http_client, idle_timer);
-    int64_t oldest_ns = clock_now_ns() - LINK_IDLE_S * NS_PER_SEC;
-    while (client->idle.first && client->idle.first->idle_since_ns <= oldest_ns) {
-        struct link *link = client->idle.first;
-        link_close(&link);
-    }
-    if (client->idle.first)
-        loop_arm(client->loop, timer, client->idle.first->idle_since_ns + LINK_IDLE_S * NS_PER_SEC);
+    int64_t next_ns = close_idle(client, clock_now_ns() - LINK_IDLE_S * NS_PER_SEC);
+    if (next_ns != TIME_NEVER)
+        loop_arm(client->loop, timer, next_ns + LINK_IDLE_S * NS_PER_SEC);
 }
 
 void link_keep(struct link **link_pointer)
@@ -319,13 +326,12 @@ void link_keep(struct link **link_pointer)
     link->idle_since_ns = clock_now_ns();
     link_await(link, EPOLLIN);
     link_move(link, LINK_IDLE);
-    if (client->idle.count > client->options.lanes_max * LANE_TRANSFERS) {
-        struct link *oldest = client->idle.first;
-        link_close(&oldest);
-    }
     client->idle_timer.expired = idle_expired;
     if (!client->idle_timer.place)
         loop_arm(client->loop, &client->idle_timer, link->idle_since_ns + LINK_IDLE_S * NS_PER_SEC);
+    struct link *oldest = client->idle.first;
+    if (client->idle.count > client->options.lanes_max * LANE_TRANSFERS)
+        link_close(&oldest);
 }
 
 bool link_is_secure(const struct link *link)
