@@ -37,7 +37,7 @@ struct reel;
 struct transfer;
 
 struct http_client_options {
-    unsigned lanes_max;     /* curl multis (of one judge of addresses), 128 transfers in flight each; 0: 32 */
+    unsigned lanes_max;     /* of one judge of addresses, with 128 transfers in flight each; 0: 32 */
     unsigned queue_max;     /* transfers that wait beyond that; past it they are refused at once; 0: 1,024 */
     const char *proxy;      /* "http://proxy:3128"; NULL: none, and the environment's proxy variables are ignored */
     const char *ca_file;    /* PEM file of the authorities to trust; NULL: the system's */
