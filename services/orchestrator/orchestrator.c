@@ -5,12 +5,16 @@
 #include "daemon/service.h"
 #include "graph/agents.h"
 #include "nodes/addresses.h"
+#include "nodes/tool_list.h"
 #include "run/runner.h"
 #include "run/tally.h"
 #include "store/store.h"
 #include "telemetry/metrics.h"
 
 #include "renga/v1/llm_gateway.pb-c.h"
+#include "renga/v1/planner.pb-c.h"
+#include "renga/v1/reviewer.pb-c.h"
+#include "renga/v1/tool_runner.pb-c.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -101,13 +105,22 @@ static void make_addresses(struct orchestrator *orchestrator, const struct servi
     orchestrator->addresses = addresses_create(&options);
 }
 
-/* Only nodes that ask a model need it; they say so where it is not there. */
-static void find_gateway(struct orchestrator *orchestrator, const struct service_context *context)
+const struct peer_words peer_words[PEER_COUNT] = {
+    [PEER_GATEWAY] = {"gateway", "llm_gateway", &renga__v1__llm_gateway__descriptor},
+    [PEER_PLANNER] = {"planner", "planner", &renga__v1__planner__descriptor},
+    [PEER_TOOL_RUNNER] = {"tool-runner", "tool_runner", &renga__v1__tool_runner__descriptor},
+    [PEER_REVIEWER] = {"reviewer", "reviewer", &renga__v1__reviewer__descriptor},
+};
+
+/* Only some nodes need them; they say so where one is not there. */
+static void find_peers(struct orchestrator *orchestrator, const struct service_context *context)
 {
-    struct status st = {0};
-    orchestrator->gateway = context->process ? service_peer(context, &renga__v1__llm_gateway__descriptor, &st) : NULL;
-    if (!orchestrator->gateway)
-        log_info("orchestrator.no_gateway", "no model can be asked: %s", st.text);
+    for (size_t i = 0; context->process && i < PEER_COUNT; i++) {
+        struct status st = {0};
+        orchestrator->peers[i] = service_peer(context, peer_words[i].descriptor, &st);
+        if (!orchestrator->peers[i])
+            log_info("orchestrator.no_peer", "no node can call the %s: %s", peer_words[i].name, st.text);
+    }
 }
 
 /* For operators: the host, which in Kubernetes is the pod, and the process. */
@@ -129,6 +142,7 @@ static void destroy(struct orchestrator **orchestrator_pointer)
     store_close(&orchestrator->store);
     agents_destroy(&orchestrator->agents);
     addresses_destroy(&orchestrator->addresses);
+    tool_list_destroy(&orchestrator->tools);
     pthread_mutex_destroy(&orchestrator->lock);
     free(orchestrator);
 }
@@ -142,9 +156,10 @@ struct orchestrator *orchestrator_create(const struct service_context *context, 
     orchestrator->metrics = context->metrics;
     orchestrator->tally = tally_create(context->metrics);
     pthread_mutex_init(&orchestrator->lock, NULL);
+    orchestrator->tools = tool_list_create();
     name_owner(orchestrator);
     make_addresses(orchestrator, context);
-    find_gateway(orchestrator, context);
+    find_peers(orchestrator, context);
     if (!load_agents(orchestrator, st))
         destroy(&orchestrator);
     return orchestrator;

@@ -19,11 +19,22 @@ struct runner;
 struct service_context;
 struct store;
 struct tally;
+struct tool_list;
+
+/* The services that nodes may call. */
+enum peer { PEER_GATEWAY, PEER_PLANNER, PEER_TOOL_RUNNER, PEER_REVIEWER, PEER_COUNT };
+struct peer_words {
+    const char *name;   /* "tool-runner" */
+    const char *option; /* "tool_runner" */
+    const ProtobufCServiceDescriptor *descriptor;
+};
+extern const struct peer_words peer_words[PEER_COUNT];
 
 struct orchestrator {
     struct addresses *addresses; /* of remote nodes */
     struct agents *agents;
-    ProtobufCService *gateway; /* NULL: nobody has said where it is */
+    ProtobufCService *peers[PEER_COUNT]; /* NULL: nobody has said where it is */
+    struct tool_list *tools;
 
     /* From orchestrator_open on: a command line that never calls the orchestrator never opens its store. */
     struct store *store;

@@ -87,6 +87,8 @@ const Renga__V1__RunNodeRequest *task_request(struct task *task);
 /* On clock_now_ns; TIME_NEVER: none. */
 int64_t task_deadline_ns(const struct task *task);
 const struct trace_context *task_trace(const struct task *task);
+/* Whose run it is; "" where there are no tenants. */
+const char *task_tenant(const struct task *task);
 /* What this process offers to nodes (peers, addresses); NULL in tests. */
 struct orchestrator *task_orchestrator(const struct task *task);
 

@@ -59,6 +59,11 @@ const struct trace_context *task_trace(const struct task *task)
     return &task->trace;
 }
 
+const char *task_tenant(const struct task *task)
+{
+    return task->thread->tenant;
+}
+
 struct orchestrator *task_orchestrator(const struct task *task)
 {
     return task->thread->home->runner->options.orchestrator;
