@@ -2,11 +2,11 @@
  * field. */
 #include "node_kind.h"
 #include "orchestrator_priv.h"
-#include "template.h"
 
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/json_writer.h"
+#include "base/template.h"
 #include "graph/agents.h"
 #include "rpc/rpc.h"
 
