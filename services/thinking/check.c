@@ -79,6 +79,13 @@ const char *path_of(const char *list, size_t index, const char *field)
     return path;
 }
 
+const char *field_in(const char *parent, const char *field)
+{
+    static _Thread_local char path[STATUS_FIELD_MAX];
+    snprintf(path, sizeof path, "%s.%s", parent, field);
+    return path;
+}
+
 bool texts_fit(struct status *st, const char *field, char *const *texts, size_t count, size_t count_max, size_t max)
 {
     if (!count_fits(st, field, count, count_max))
@@ -97,7 +104,7 @@ static bool is_language(const char *tag)
     size_t first = strspn(tag, LANGUAGE_LETTERS);
     if (first < 2 || first > 8)
         return false;
-    for (tag += first; *tag; ) {
+    for (tag += first; *tag;) {
         size_t part = *tag == '-' ? strspn(tag + 1, LANGUAGE_LETTERS "0123456789") : 0;
         if (part < 1 || part > 8)
             return false;

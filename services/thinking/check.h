@@ -32,6 +32,8 @@ bool texts_fit(struct status *st, const char *field, char *const *texts, size_t 
 
 /* The path of a field of an element: "form.fields[3].label". Valid until the next call in this thread. */
 const char *path_of(const char *list, size_t index, const char *field);
+/* "plan.theme". Likewise. */
+const char *field_in(const char *parent, const char *field);
 
 /* Both may be NULL: absent. */
 bool check_prompting(const Renga__V1__Prompting *prompting, struct status *st);

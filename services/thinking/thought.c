@@ -2,12 +2,13 @@
 
 #include "base/log.h"
 #include "base/text.h"
-#include "thinking/check.h"
-#include "thinking/language.h"
+#include "words/words.h"
 
 #include <string.h>
+#include <strings.h>
 
-#define UNCONST(text) ((char *)(uintptr_t)(text))
+#define LANGUAGE_LOOK_MAX ((size_t)4096) /* bytes: a question shows its language early */
+#define UNCONST(text)     ((char *)(uintptr_t)(text))
 
 /* ---- the end ----------------------------------------------------------------------------------------------------- */
 
@@ -42,8 +43,8 @@ static void say_why(struct thought *thought, const struct status *why)
         .en = "No model gave a usable answer (%s), so %s.",
     };
     struct note reason = {0};
-    const char *text = thought_printf(thought, thought_say(thought, &form), status_code_name((int)why->code),
-                                      thought_say(thought, &thought->kind->fallback));
+    const char *text = thought_compose(thought, &form, status_code_name((int)why->code),
+                                       thought_say(thought, &thought->kind->fallback));
     reason.ja = reason.en = text;
     thought_degrade(thought, RENGA__V1__DEGRADATION_KIND__DEGRADATION_KIND_FALLBACK, why->code, &reason);
 }
@@ -101,6 +102,11 @@ void thought_heard(const Renga__V1__ChatResponse *answer, void *data)
 
 /* ---- the beginning ----------------------------------------------------------------------------------------------- */
 
+static bool is_japanese(const char *tag)
+{
+    return strncasecmp(tag, "ja", 2) == 0 && (tag[2] == '\0' || tag[2] == '-');
+}
+
 void thought_init(struct thought *thought, const struct thought_kind *kind, const struct thinker *thinker,
                   struct rpc_call *call, const Renga__V1__Prompting *prompting, const Renga__V1__CallOrigin *origin,
                   const char *about)
@@ -111,8 +117,9 @@ void thought_init(struct thought *thought, const struct thought_kind *kind, cons
     thought->call = call;
     thought->prompting = prompting ? prompting : &none;
     thought->origin = origin;
-    thought->language = thought->prompting->language[0] ? thought->prompting->language : language_of(about);
-    thought->japanese = language_is_japanese(thought->language);
+    const char *wanted = thought->prompting->language;
+    thought->language = wanted[0] ? wanted : words_language(about, strnlen(about, LANGUAGE_LOOK_MAX));
+    thought->japanese = is_japanese(thought->language);
     thought->model = "";
     renga__v1__usage__init(&thought->usage);
 }
@@ -165,6 +172,18 @@ char *thought_printf(struct thought *thought, const char *format, ...)
     char *text = arena_vprintf(rpc_call_arena(thought->call), format, arguments);
     va_end(arguments);
     return text ? text : none;
+}
+
+char *thought_compose(struct thought *thought, const struct note *form, const char *first, const char *second)
+{
+    const char *text = thought_say(thought, form), *place = strstr(text, "%s");
+    if (!place)
+        return thought_text(thought, text, 0);
+    const char *rest = place + 2, *next = second ? strstr(rest, "%s") : NULL;
+    if (!next)
+        return thought_printf(thought, "%.*s%s%s", (int)(place - text), text, first, rest);
+    return thought_printf(thought, "%.*s%s%.*s%s%s", (int)(place - text), text, first, (int)(next - rest), rest, second,
+                          next + 2);
 }
 
 void *thought_alloc(struct thought *thought, size_t size)

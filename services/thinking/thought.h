@@ -39,9 +39,9 @@ struct note {
 };
 
 struct thought_kind {
-    const char *name;   /* "subtasks": of its prompts, its schema, and in metrics */
-    const char *part;   /* that a degradation names: "plan" */
-    const char *schema; /* of the answer, strict */
+    const char *name;     /* "subtasks": of its prompts, its schema, and in metrics */
+    const char *part;     /* that a degradation names: "plan" */
+    const char *schema;   /* of the answer, strict */
     struct note fallback; /* what the simple way did, to follow "no model gave a usable answer" */
 
     /* Adds what templates may name to an object, under the names of the request's fields. */
@@ -80,7 +80,8 @@ struct thought {
     Renga__V1__ResponseFormat format;
     Renga__V1__Sampling sampling;
     Renga__V1__ChatMessage turns[4], *turn_list[4];
-    bool mending;
+    bool mending; /* it has been asked once more */
+    bool limited; /* the gateway has named a limit of ours: the caller is told, whatever else could be done */
 };
 
 /* `about` is what decides the language where the request does not. The request has been checked. */
@@ -104,6 +105,8 @@ const char *thought_say(const struct thought *thought, const struct note *note);
 /* Copies in the call's arena; "" where memory is out, and then the call fails in the end. `max` 0: whole; a longer text
  * is cut at a character. */
 char *thought_text(struct thought *thought, const char *text, size_t max);
+/* The note with a text in place of each "%s", two at most. */
+char *thought_compose(struct thought *thought, const struct note *form, const char *first, const char *second);
 char *thought_printf(struct thought *thought, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Zeroed; NULL where memory is out. */
 void *thought_alloc(struct thought *thought, size_t size);
