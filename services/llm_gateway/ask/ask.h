@@ -109,6 +109,7 @@ struct ask {
     const char *idempotency_key;          /* "": none */
     struct recall_key content;            /* of the request, where it is to be recalled (ask_wants_recall) */
     int64_t input_tokens, output_tokens;  /* estimates, for the limits */
+    size_t requests_max;                  /* to be sent upstream; 0: as the route says */
     bool streams;                         /* the answer is handed on in pieces */
     bool told;                            /* the owner's to set: a piece has gone to the client */
     bool reader_is_slow;                  /* ... and: the client has stopped reading */

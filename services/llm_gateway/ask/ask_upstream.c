@@ -231,6 +231,12 @@ void ask_choose(struct ask *ask)
 
 /* ---- and once more? ---------------------------------------------------------------------------------------------- */
 
+static bool may_ask_again(const struct ask *ask)
+{
+    bool bounded = ask->requests_max && ask->requests_max < RETRY_ATTEMPTS_MAX;
+    return ask->attempt_count < (bounded ? ask->requests_max : RETRY_ATTEMPTS_MAX);
+}
+
 static void try_again(struct ask *ask)
 {
     const struct failure *failure = &ask->failure;
@@ -247,7 +253,7 @@ static void try_again(struct ask *ask)
     standing_note_failure(ask->route, &ask->choice, ask->target_index, failure->status.code, quota);
     standing_prospects(ask->route, &ask->choice, ask->target->rank, now_ns, &question);
     enum retry_step step = retry_decide(&ask->route->retry, &question, &wait_ms);
-    if (step == RETRY_NEVER || !retry_budget_spend(&ask->gateway->commons->budget)) {
+    if (step == RETRY_NEVER || !may_ask_again(ask) || !retry_budget_spend(&ask->gateway->commons->budget)) {
         ask_end(ask, false);
         return;
     }
@@ -270,7 +276,7 @@ static void finished(struct transfer *transfer)
     note_attempt(ask, good);
     ask_add_usage(ask);
     ask_observe_attempt(ask, good ? OK : ask->failure.status.code);
-    if (ask->kind->amend && ask->attempt_count < RETRY_ATTEMPTS_MAX && ask->kind->amend(ask, good) && ask_target(ask))
+    if (ask->kind->amend && may_ask_again(ask) && ask->kind->amend(ask, good) && ask_target(ask))
         return;
     give_place_back(ask, good);
     if (good)

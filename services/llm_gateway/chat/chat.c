@@ -258,6 +258,7 @@ static void set_terms(struct chat *chat)
     ask->priority = request->priority;
     ask->cache = request->cache;
     ask->idempotency_key = request->idempotency_key;
+    ask->requests_max = (size_t)request->max_model_calls;
     if (ask_wants_recall(ask))
         recall_key_of_chat(rpc_call_principal(ask->call)->tenant, request, &ask->content);
     if (ask->gateway->commons->counts_tokens) {
