@@ -14,6 +14,7 @@
 
 struct addresses;
 struct agents;
+struct fanout;
 struct metrics;
 struct runner;
 struct service_context;
@@ -27,6 +28,7 @@ struct orchestrator {
 
     /* From orchestrator_open on: a command line that never calls the orchestrator never opens its store. */
     struct store *store;
+    struct fanout *fanout; /* NULL: switched off, or there is but one loop */
     struct runner *runner;
 
     struct rpc_tls node_tls;
@@ -49,6 +51,9 @@ void orchestrator_leave(struct orchestrator **orchestrator);
 
 /* Opens the store and makes the runner, once; when all loops have joined. Any loop. */
 bool orchestrator_open(struct orchestrator *orchestrator, struct status *st);
+
+/* From inside each loop, when it serves: from now on the others may give it attempts. */
+bool orchestrator_share(struct orchestrator *orchestrator, struct loop *loop, struct status *st);
 
 /* Documents are read again. Any thread that may wait. */
 void orchestrator_reload(struct orchestrator *orchestrator);

@@ -310,4 +310,5 @@ const struct node_kind chat_kind = {
     .size = sizeof(struct chat),
     .start = start,
     .cancel = cancel,
+    .travels = true,
 };
