@@ -270,7 +270,7 @@ bool response_check_json(const char *what, const char *text, size_t most, char f
 /* node_request.c: what an attempt is told; in the arena, and partly the run's own. */
 const Renga__V1__RunNodeRequest *due_request(const struct due *due, int64_t deadline_ns, struct arena *arena);
 
-/* task.c: attempts. */
+/* attempt.c */
 void task_begin(struct due *due);
 void task_drop(struct due *due); /* nothing of it counts any more */
 
