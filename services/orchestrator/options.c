@@ -23,6 +23,12 @@ const struct option orchestrator_options[] = {
      .unit = "STEPS",
      .help = "How often the whole state of a thread is written beside what changed: fewer steps between make opening "
              "an old thread faster, more make its log smaller."},
+    {.name = "orchestrator.fan_out",
+     .type = OPTION_CHOICE,
+     .fallback = "auto",
+     .choices = "auto|off",
+     .help = "auto: where several nodes of a run are due at once, loops with idle hands ask for those that call "
+             "somebody, and run them; off: each runs in the loop of its thread."},
     {.name = "orchestrator.node_key",
      .type = OPTION_STRING,
      .secret = true,

@@ -3,6 +3,7 @@
 #include "base/config.h"
 #include "base/log.h"
 #include "daemon/service.h"
+#include "fanout/fanout.h"
 #include "graph/agents.h"
 #include "nodes/addresses.h"
 #include "nodes/tool_list.h"
@@ -18,6 +19,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -138,6 +140,7 @@ static void destroy(struct orchestrator **orchestrator_pointer)
     if (orchestrator->store)
         metrics_uncollect(orchestrator->metrics, orchestrator);
     runner_destroy(&orchestrator->runner);
+    fanout_destroy(&orchestrator->fanout);
     tally_destroy(&orchestrator->tally);
     store_close(&orchestrator->store);
     agents_destroy(&orchestrator->agents);
@@ -185,6 +188,28 @@ void orchestrator_leave(struct orchestrator **orchestrator_pointer)
 
 /* ---- the store and the runner ------------------------------------------------------------------------------------ */
 
+static bool open_fanout(struct orchestrator *orchestrator, struct status *st)
+{
+    struct fanout_options options = {
+        .loops = orchestrator->loops,
+        .loop_count = orchestrator->members,
+        .agents = orchestrator->agents,
+        .orchestrator = orchestrator,
+        .tally = orchestrator->tally,
+        .message_max = (size_t)config_size(orchestrator->config, "rpc.message_max"),
+    };
+    if (orchestrator->fanout || orchestrator->members < 2 ||
+        strcmp(config_string(orchestrator->config, "orchestrator.fan_out"), "off") == 0)
+        return true;
+    orchestrator->fanout = fanout_create(&options, st);
+    return orchestrator->fanout != NULL;
+}
+
+bool orchestrator_share(struct orchestrator *orchestrator, struct loop *loop, struct status *st)
+{
+    return !orchestrator->fanout || fanout_join(orchestrator->fanout, loop, st);
+}
+
 static bool open_runner(struct orchestrator *orchestrator, struct status *st)
 {
     struct runner_options options = {
@@ -193,6 +218,7 @@ static bool open_runner(struct orchestrator *orchestrator, struct status *st)
         .store = orchestrator->store,
         .agents = orchestrator->agents,
         .orchestrator = orchestrator,
+        .fanout = orchestrator->fanout,
         .tally = orchestrator->tally,
         .owner = orchestrator->owner,
         .snapshot_every = (unsigned)config_integer(orchestrator->config, "orchestrator.snapshot_every"),
@@ -212,7 +238,7 @@ static bool open_locked(struct orchestrator *orchestrator, struct status *st)
             return false;
         metrics_collect(orchestrator->metrics, collect, NULL, orchestrator);
     }
-    return open_runner(orchestrator, st);
+    return open_fanout(orchestrator, st) && open_runner(orchestrator, st);
 }
 
 bool orchestrator_open(struct orchestrator *orchestrator, struct status *st)

@@ -4,6 +4,7 @@
 #include "api/api.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "fanout/fanout.h"
 #include "nodes/addresses.h"
 #include "orchestrator_priv.h"
 #include "run/runner.h"
@@ -116,7 +117,7 @@ static ProtobufCService *api_create(const struct service_context *context, struc
 static bool api_serve(ProtobufCService *service, const struct service_context *context, struct status *st)
 {
     struct api *api = (struct api *)service;
-    if (!orchestrator_open(api->orchestrator, st))
+    if (!orchestrator_open(api->orchestrator, st) || !orchestrator_share(api->orchestrator, api->loop, st))
         return false;
     if (service == context->instances[0])
         runner_recover(api->orchestrator->runner);
@@ -139,11 +140,13 @@ struct drain {
     void *data;
 };
 
-/* Calls of nodes that the runner has given up still have to hear of it. */
+/* Calls of nodes that the runner has given up still have to hear of it, and what is away in other loops has to end. */
 static void calls_end(struct timer *timer)
 {
     struct drain *drain = (struct drain *)((char *)timer - offsetof(struct drain, look));
-    if (addresses_calls(drain->api->orchestrator->addresses) && clock_now_ns() < drain->until_ns) {
+    const struct orchestrator *orchestrator = drain->api->orchestrator;
+    if ((addresses_calls(orchestrator->addresses) || fanout_away(orchestrator->fanout)) &&
+        clock_now_ns() < drain->until_ns) {
         loop_arm_after(drain->api->loop, &drain->look, CALLS_LOOK_MS);
         return;
     }

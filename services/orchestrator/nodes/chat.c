@@ -265,4 +265,5 @@ const struct node_kind chat_kind = {
     .size = sizeof(struct chat),
     .start = start,
     .cancel = service_call_cancel,
+    .travels = true,
 };

@@ -239,4 +239,5 @@ const struct node_kind plan_kind = {
     .size = sizeof(struct plan),
     .start = start,
     .cancel = service_call_cancel,
+    .travels = true,
 };

@@ -2,7 +2,7 @@
 
 #include "base/json.h"
 #include "graph/agents.h"
-#include "template.h"
+#include "base/template.h"
 
 #include <string.h>
 

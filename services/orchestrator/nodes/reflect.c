@@ -189,4 +189,5 @@ const struct node_kind reflect_kind = {
     .size = sizeof(struct reflect),
     .start = start,
     .cancel = service_call_cancel,
+    .travels = true,
 };

@@ -224,4 +224,5 @@ const struct node_kind run_tools_kind = {
     .size = sizeof(struct run_tools),
     .start = start,
     .cancel = service_call_cancel,
+    .travels = true,
 };

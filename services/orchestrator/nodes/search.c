@@ -99,4 +99,5 @@ const struct node_kind search_kind = {
     .size = sizeof(struct search),
     .start = start,
     .cancel = service_call_cancel,
+    .travels = true,
 };

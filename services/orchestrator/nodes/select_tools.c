@@ -211,4 +211,5 @@ const struct node_kind select_tools_kind = {
     .size = sizeof(struct select),
     .start = start,
     .cancel = service_call_cancel,
+    .travels = true,
 };

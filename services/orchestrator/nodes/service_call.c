@@ -52,7 +52,7 @@ static const char *language_of(struct arena *arena, const cJSON *configuration, 
 
 /* ---- the way ----------------------------------------------------------------------------------------------------- */
 
-static bool find_peer(struct service_call *call, enum peer peer, struct status *st)
+static bool find_peer(struct service_call *call, enum peer_service peer, struct status *st)
 {
     const struct orchestrator *orchestrator = task_orchestrator(call->task);
     call->peer = orchestrator ? orchestrator->peers[peer] : NULL;
@@ -107,7 +107,7 @@ bool service_call_inputs(struct service_call *call, struct task *task, struct st
     return true;
 }
 
-bool service_call_open(struct service_call *call, struct task *task, enum peer peer, struct status *st)
+bool service_call_open(struct service_call *call, struct task *task, enum peer_service peer, struct status *st)
 {
     call->task = task;
     if (!find_peer(call, peer, st) || !service_call_inputs(call, task, st))
@@ -118,7 +118,7 @@ bool service_call_open(struct service_call *call, struct task *task, enum peer p
     return true;
 }
 
-bool service_call_again(struct service_call *call, enum peer peer, struct status *st)
+bool service_call_again(struct service_call *call, enum peer_service peer, struct status *st)
 {
     prepare(call);
     return find_peer(call, peer, st);

@@ -41,9 +41,9 @@ struct service_call {
 };
 
 /* Ready to be called. FAILED_PRECONDITION names the option where nobody has said where the service is. */
-bool service_call_open(struct service_call *call, struct task *task, enum peer peer, struct status *st);
+bool service_call_open(struct service_call *call, struct task *task, enum peer_service peer, struct status *st);
 /* The same for another service, where none has been called yet or the call before has ended. */
-bool service_call_again(struct service_call *call, enum peer peer, struct status *st);
+bool service_call_again(struct service_call *call, enum peer_service peer, struct status *st);
 /* For nodes that call nobody: inputs, language and model alone. */
 bool service_call_inputs(struct service_call *call, struct task *task, struct status *st);
 /* Lets go of the inputs. Whatever was read of them stays, in the task's arena. */

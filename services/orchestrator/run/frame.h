@@ -12,6 +12,7 @@
 
 typedef Renga__V1__RunNodeResponse Response; /* generated from a proto */
 
+struct attempt;
 struct memory;
 struct thread;
 
@@ -60,7 +61,7 @@ struct due {
     int code;
     const char *message;
     struct question *questions;
-    struct task *task;
+    struct attempt *attempt; /* at work; NULL: none */
     struct timer rest;
     struct branch *branches;
     size_t branch_count, opened, settled, hint; /* settled: ended or stopped */

@@ -18,6 +18,7 @@
 
 #include "renga/v1/orchestrator.pb-c.h"
 
+struct fanout;
 struct home;
 struct loop;
 struct orchestrator;
@@ -32,6 +33,7 @@ struct runner_options {
     struct store *store;
     struct agents *agents;
     struct orchestrator *orchestrator; /* handed to tasks; may be NULL */
+    struct fanout *fanout;             /* fanout/fanout.h; NULL: every attempt runs in the loop of its thread */
     struct tally *tally;               /* tally.h; may be NULL */
     const char *owner;                 /* this orchestrator's name in runs */
     unsigned snapshot_every;           /* steps; 0: as the size of records and state asks for */
