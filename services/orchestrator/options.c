@@ -8,6 +8,11 @@ const struct option orchestrator_options[] = {
      .help = "Folders of agents: each sub-folder that has a graph.json is one. Where two have the same name the later "
              "folder's is taken. Unset: \"agents\" in the working directory, if it is there. SIGHUP reads all again; a "
              "faulty document leaves its agent as it was."},
+    {.name = "orchestrator.shipped_agents",
+     .type = OPTION_BOOLEAN,
+     .fallback = "true",
+     .help = "Have the agents that come with Renga, such as \"helpdesk\". An agent of the same name in a folder takes the "
+             "place of one."},
     {.name = "orchestrator.store",
      .type = OPTION_STRING,
      .fallback = "sqlite:renga.db",

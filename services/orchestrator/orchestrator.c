@@ -5,6 +5,7 @@
 #include "daemon/service.h"
 #include "fanout/fanout.h"
 #include "graph/agents.h"
+#include "graph/shipped.h"
 #include "nodes/addresses.h"
 #include "nodes/tool_list.h"
 #include "run/runner.h"
@@ -75,7 +76,8 @@ static bool load_agents(struct orchestrator *orchestrator, struct status *st)
         folders = fallback;
         count = 1;
     }
-    orchestrator->agents = agents_create(folders, count, st);
+    orchestrator->agents = agents_create(config_boolean(orchestrator->config, "orchestrator.shipped_agents") ? shipped_files : NULL, folders,
+                      count, st);
     if (orchestrator->agents)
         log_agents(orchestrator->agents);
     return orchestrator->agents != NULL;

@@ -4,6 +4,7 @@
 #include "graph/agents.h"
 #include "base/template.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* ---- pick -------------------------------------------------------------------------------------------------------- */
@@ -67,6 +68,15 @@ static void add_pick(cJSON *inputs, const cJSON *pick)
     cJSON_AddItemToObject(inputs, pick->string, list);
 }
 
+/* As prompts name it to a model. */
+static void add_language(cJSON *inputs, const char *language)
+{
+    char words[64];
+    snprintf(words, sizeof words, "the language with the BCP 47 tag \"%s\"", language);
+    const char *name = strcmp(language, "ja") == 0 ? "日本語" : strcmp(language, "en") == 0 ? "English" : words;
+    cJSON_AddStringToObject(inputs, "language", name);
+}
+
 bool prompt_values(cJSON *inputs, const struct node *node, size_t pick_row, const char *language, struct status *st)
 {
     const char *text = node_argument(node, pick_row)->text;
@@ -78,7 +88,7 @@ bool prompt_values(cJSON *inputs, const struct node *node, size_t pick_row, cons
     }
     cJSON_Delete(picks);
     if (!cJSON_GetObjectItemCaseSensitive(inputs, "language"))
-        cJSON_AddStringToObject(inputs, "language", language);
+        add_language(inputs, language);
     return picks || !text;
 }
 

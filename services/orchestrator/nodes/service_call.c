@@ -4,27 +4,18 @@
 #include "base/json.h"
 #include "graph/agents.h"
 #include "rpc/message_json.h"
+#include "words/words.h"
 
 #include <string.h>
 
 #define CALL_MAX_MS       (INT64_C(24) * 3600000) /* where the document sets no timeout */
 #define ORIGIN_NODE_MAX   256                     /* bytes, as CallOrigin.node */
 #define LANGUAGE_MAX      3                       /* bytes of the first subtag of a BCP 47 tag */
-#define SCRIPT_LOOKED_MAX 4096                    /* bytes of a text that are looked at for its script */
+#define LOOKED_MAX        ((size_t)4096)          /* bytes of a text that are looked at for its language */
 #define NAMES_MAX         128                     /* of a row: as many tools as a model is offered */
 #define MODEL_MAX         128                     /* bytes, as Prompting.model */
 
 /* ---- the language of a run --------------------------------------------------------------------------------------- */
-
-/* Kana and Han: U+3040 to U+30FF, U+4E00 to U+9FFF. */
-static bool is_japanese(const char *text)
-{
-    const unsigned char *at = (const unsigned char *)text;
-    for (size_t i = 0; at[i] && i < SCRIPT_LOOKED_MAX; i++)
-        if ((at[i] == 0xe3 && at[i + 1] >= 0x81 && at[i + 1] <= 0x83) || (at[i] >= 0xe4 && at[i] <= 0xe9))
-            return true;
-    return false;
-}
 
 /* The first subtag of a BCP 47 tag; NULL where it is no language. */
 static const char *first_subtag(struct arena *arena, const char *tag)
@@ -38,7 +29,7 @@ static const char *first_subtag(struct arena *arena, const char *tag)
     return language;
 }
 
-/* What the run was told, else by the script of what it works on. */
+/* What the run was told, else that of the first text it works on. */
 static const char *language_of(struct arena *arena, const cJSON *configuration, const cJSON *inputs)
 {
     const char *told = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(configuration, "language"));
@@ -46,7 +37,12 @@ static const char *language_of(struct arena *arena, const cJSON *configuration, 
     const cJSON *input;
     if (language)
         return language;
-    cJSON_ArrayForEach(input, inputs) if (cJSON_IsString(input) && is_japanese(input->valuestring)) return "ja";
+    cJSON_ArrayForEach(input, inputs)
+    {
+        size_t length = cJSON_IsString(input) ? strlen(input->valuestring) : 0;
+        if (length)
+            return words_language(input->valuestring, length < LOOKED_MAX ? length : LOOKED_MAX);
+    }
     return "en";
 }
 
