@@ -11,8 +11,9 @@ const struct option orchestrator_options[] = {
     {.name = "orchestrator.shipped_agents",
      .type = OPTION_BOOLEAN,
      .fallback = "true",
-     .help = "Have the agents that come with Renga, such as \"helpdesk\". An agent of the same name in a folder takes the "
-             "place of one."},
+     .help =
+         "Have the agents that come with Renga, such as \"helpdesk\". An agent of the same name in a folder takes the "
+         "place of one."},
     {.name = "orchestrator.store",
      .type = OPTION_STRING,
      .fallback = "sqlite:renga.db",

@@ -76,8 +76,8 @@ static bool load_agents(struct orchestrator *orchestrator, struct status *st)
         folders = fallback;
         count = 1;
     }
-    orchestrator->agents = agents_create(config_boolean(orchestrator->config, "orchestrator.shipped_agents") ? shipped_files : NULL, folders,
-                      count, st);
+    orchestrator->agents = agents_create(
+        config_boolean(orchestrator->config, "orchestrator.shipped_agents") ? shipped_files : NULL, folders, count, st);
     if (orchestrator->agents)
         log_agents(orchestrator->agents);
     return orchestrator->agents != NULL;

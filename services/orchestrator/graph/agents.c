@@ -87,7 +87,7 @@ static struct agent *adopt(struct agents *agents, struct agent *fresh)
 
 /* What a load has found: sub-folders with a graph.json, sorted by name. */
 struct found {
-    char *name, *path; /* path NULL: it is shipped */
+    char *name, *path;   /* path NULL: it is shipped */
     struct agent *agent; /* NULL: faulty */
 };
 struct findings {

@@ -1,8 +1,8 @@
 #include "prompt.h"
 
 #include "base/json.h"
-#include "graph/agents.h"
 #include "base/template.h"
+#include "graph/agents.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -8,12 +8,12 @@
 
 #include <string.h>
 
-#define CALL_MAX_MS       (INT64_C(24) * 3600000) /* where the document sets no timeout */
-#define ORIGIN_NODE_MAX   256                     /* bytes, as CallOrigin.node */
-#define LANGUAGE_MAX      3                       /* bytes of the first subtag of a BCP 47 tag */
-#define LOOKED_MAX        ((size_t)4096)          /* bytes of a text that are looked at for its language */
-#define NAMES_MAX         128                     /* of a row: as many tools as a model is offered */
-#define MODEL_MAX         128                     /* bytes, as Prompting.model */
+#define CALL_MAX_MS     (INT64_C(24) * 3600000) /* where the document sets no timeout */
+#define ORIGIN_NODE_MAX 256                     /* bytes, as CallOrigin.node */
+#define LANGUAGE_MAX    3                       /* bytes of the first subtag of a BCP 47 tag */
+#define LOOKED_MAX      ((size_t)4096)          /* bytes of a text that are looked at for its language */
+#define NAMES_MAX       128                     /* of a row: as many tools as a model is offered */
+#define MODEL_MAX       128                     /* bytes, as Prompting.model */
 
 /* ---- the language of a run --------------------------------------------------------------------------------------- */
 
