@@ -1,4 +1,5 @@
-/* The services: what the Orchestrator is made of, and the typed services of the agents, which are yet to come. */
+/* The services: what the Orchestrator is made of, and the typed services of agents that are yet to come (those that are
+ * there: typed/). */
 #include "orchestrator.h"
 
 #include "api/api.h"
@@ -12,7 +13,6 @@
 #include "renga/v1/ace.pb-c.h"
 #include "renga/v1/autonomous_research.pb-c.h"
 #include "renga/v1/deep_research.pb-c.h"
-#include "renga/v1/helpdesk.pb-c.h"
 #include "renga/v1/interview.pb-c.h"
 #include "renga/v1/orchestrator.pb-c.h"
 #include "rpc/rpc.h"
@@ -201,7 +201,6 @@ const struct service orchestrator_service = {
         .stateless = &field##_functions.base,                                                                          \
     };
 
-SERVICE(helpdesk, Helpdesk)
 SERVICE(form_interview, FormInterview)
 SERVICE(deep_research, DeepResearch)
 SERVICE(autonomous_research, AutonomousResearch)

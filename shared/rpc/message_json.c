@@ -184,10 +184,10 @@ static bool read_string(const ProtobufCFieldDescriptor *field, const cJSON *item
     struct buffer json;
     struct json_writer writer;
     if (is_json(field)) {
-        buffer_init(&json, 0);
+        buffer_init(&json, JSON_BYTES_DEFAULT);
         json_writer_init(&writer, &json);
         json_write_tree(&writer, NULL, item);
-        *text = arena_strdup(arena, buffer_text(&json));
+        *text = json.failed ? NULL : arena_strdup(arena, buffer_text(&json));
         buffer_fini(&json);
     } else if (cJSON_IsString(item)) {
         *text = arena_strdup(arena, item->valuestring);

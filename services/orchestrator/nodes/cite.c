@@ -17,6 +17,7 @@
 #define CITATIONS_MAX      1000           /* as AgentResult.citations */
 #define SENTENCE_SHOWN_MAX ((size_t)4096) /* bytes, as Citation.sentence */
 #define QUOTE_MAX          ((size_t)4096) /* bytes, as Citation.quote */
+#define HEADINGS_MAX ((size_t)4096) /* bytes of a title and its headings, beyond any that may be */
 #define TOOL_SCHEME        "tool:"        /* the place of what a tool said that does not search */
 
 enum { CITE_ANSWER, CITE_RESULTS, CITE_INTO };
@@ -70,7 +71,7 @@ static bool is_known(const struct sources *sources, const Renga__V1__SearchHit *
 static char *headings(const Renga__V1__SearchHit *hit, struct arena *arena)
 {
     struct buffer text;
-    buffer_init(&text, 0);
+    buffer_init(&text, HEADINGS_MAX);
     buffer_print(&text, hit->title);
     for (size_t i = 0; i < hit->n_heading_path; i++)
         buffer_printf(&text, "%s%s", text.length ? " " : "", hit->heading_path[i]);

@@ -15,6 +15,8 @@
 #define OUTPUT_MOST      524288 /* bytes: a state keeps them for every try */
 #define SHARE_LEAST      256    /* bytes of one result */
 #define DEGRADATIONS_MAX 32     /* as RunNodeResponse.degradations */
+#define MESSAGE_MAX      ((size_t)1024) /* bytes, as ToolResult.message */
+#define AROUND_MAX       ((size_t)2048) /* bytes of a turn beside the text of its tool */
 #define CUT_MARK         "\n\n[…]"
 
 enum { RUN_TURNS, RUN_INTO, RUN_TOOLS, RUN_TOOL_TIMEOUT, RUN_OUTPUT };
@@ -120,9 +122,11 @@ static void write_turn(struct json_writer *out, struct run_tools *run, size_t i,
     Renga__V1__ChatMessage turn = RENGA__V1__CHAT_MESSAGE__INIT;
     struct buffer text;
     size_t length = strlen(result->text), most = text_cut(result->text, length, run->share);
-    buffer_init(&text, 0);
+    buffer_init(&text, run->share + AROUND_MAX);
     if (result->status_code != OK)
-        buffer_printf(&text, "%s: %s%s", status_code_name(result->status_code), result->message, most ? "\n" : "");
+        buffer_printf(&text, "%s: %.*s%s", status_code_name(result->status_code),
+                      (int)text_cut(result->message, strlen(result->message), MESSAGE_MAX), result->message,
+                      most ? "\n" : "");
     buffer_append(&text, result->text, most);
     if (most < length || result->truncated)
         buffer_print(&text, CUT_MARK);

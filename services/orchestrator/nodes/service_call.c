@@ -196,7 +196,7 @@ char *service_call_json(const struct service_call *call, size_t row)
     buffer_init(&text, UPDATE_BYTES_MAX);
     json_writer_init(&out, &text);
     json_write_tree(&out, NULL, value);
-    char *copy = arena_strdup(task_arena(call->task), buffer_text(&text));
+    char *copy = text.failed ? NULL : arena_strdup(task_arena(call->task), buffer_text(&text));
     buffer_fini(&text);
     return copy ? copy : (char *)(uintptr_t) "";
 }

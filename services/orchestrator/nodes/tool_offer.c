@@ -13,10 +13,10 @@ static char *print(struct arena *arena, const cJSON *tree)
 {
     struct buffer text;
     struct json_writer out;
-    buffer_init(&text, 0);
+    buffer_init(&text, UPDATE_BYTES_MAX);
     json_writer_init(&out, &text);
     json_write_tree(&out, NULL, tree);
-    char *copy = arena_strdup(arena, buffer_text(&text));
+    char *copy = text.failed ? NULL : arena_strdup(arena, buffer_text(&text));
     buffer_fini(&text);
     return copy;
 }

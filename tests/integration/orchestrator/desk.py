@@ -124,6 +124,8 @@ def _():
     answers = [chat for chat in services.of("LlmGateway/Chat") if not chat.tools]
     equal([sum(turn.role == number("ChatRole", "CHAT_ROLE_TOOL") for turn in chat.messages) for chat in answers], [1, 1, 1],
           "the tool messages that answers are written from: those of their own try")
+    equal([turn.content for turn in answers[0].messages if turn.tool_call_id],
+          [f"[1] guide.md:10-10 | Guide > Part\n{BACKUP}\n\n[2] guide.md:20-20 | Guide > Part\n{RESET}"], "what they say")
 
 
 @check("an answer without any support is not shown, whatever the model says")
@@ -157,6 +159,9 @@ def _():
     equal((tools[1]["args"], tools[2]["truncated"]), ("not json", True), "what was asked and cut")
     asked = [chat for chat in services.of("LlmGateway/Chat") if not chat.tools][0]
     expect(sum(len(turn.content) for turn in asked.messages) < 40000, "the prompt is not bounded")
+    contents = [turn.content for turn in asked.messages if turn.tool_call_id]
+    equal([contents[0], contents[1], contents[2][:3], contents[2][-3:]],
+          ["DEADLINE_EXCEEDED: the tool 'slow' has not ended within 1000 ms", "UNKNOWN: it fell over", "xxx", "[…]"], "what is read")
     equal([turn.tool_failed for turn in asked.messages if turn.tool_call_id], [True, True, False], "which failed")
     equal(sorted((d.part, d.status_code) for d in run.degradations if d.status_code), [("broken", 2), ("slow", 4)], "the degradations")
 
