@@ -90,11 +90,18 @@ static void run_cancelled(const Renga__V1__CancelRunResponse *response, void *da
     rpc_fail(run->call, &run->end);
 }
 
-/* Nobody waits any more; what was under way on behalf of the call has ended with it. */
-static void give_up(struct agent_run *run)
+/* Nobody waits any more. What was under way on behalf of the call ends with it, by the same deadline: perhaps before
+ * the call itself. */
+static bool is_gone(const struct agent_run *run, const struct rpc_client_call *from)
+{
+    return rpc_call_cancelled(run->call) || from->status.code == DEADLINE_EXCEEDED;
+}
+
+static void give_up(struct agent_run *run, const struct rpc_client_call *from)
 {
     Renga__V1__CancelRunRequest request = RENGA__V1__CANCEL_RUN_REQUEST__INIT;
-    fail(&run->end, CANCELLED, "the caller went away");
+    bool late = from->status.code == DEADLINE_EXCEEDED;
+    fail(&run->end, late ? DEADLINE_EXCEEDED : CANCELLED, late ? "the deadline passed" : "the caller went away");
     if (!run->run_id || (run->options && run->options->keep_running)) {
         rpc_fail(run->call, &run->end);
         return;
@@ -110,8 +117,8 @@ static void give_up(struct agent_run *run)
 static void run_came(const Renga__V1__GetRunResponse *response, void *data)
 {
     struct agent_run *run = ((struct rpc_client_call *)data)->owner;
-    if (rpc_call_cancelled(run->call))
-        give_up(run);
+    if (is_gone(run, &run->get))
+        give_up(run, &run->get);
     else if (!response)
         fail_call(run, &run->get);
     else if (response->run->state == RENGA__V1__RUN_STATE__RUN_STATE_SUCCEEDED ||
@@ -154,8 +161,8 @@ static void watch_ended(struct agent_run *run)
     loop_disarm(rpc_call_loop(run->call), &run->patience);
     if (run->end.code != OK)
         rpc_fail(run->call, &run->end);
-    else if (rpc_call_cancelled(run->call))
-        give_up(run);
+    else if (is_gone(run, &run->watch))
+        give_up(run, &run->watch);
     else if (run->told)
         read_run(run);
     else
@@ -205,7 +212,7 @@ static void run_started(const Renga__V1__StartRunResponse *response, void *data)
     if (!run->run_id || !run->thread_id)
         rpc_fail_with(run->call, RESOURCE_EXHAUSTED, "no memory for the call");
     else if (rpc_call_cancelled(run->call))
-        give_up(run);
+        give_up(run, &run->start);
     else
         watch(run);
 }
@@ -250,8 +257,7 @@ void agent_run_begin(struct agent_run *run)
     }
     if (run->options)
         add_options(&request, run->options);
-    /* The service itself asks, for the caller's tenant: whoever may call it may run its agent. */
-    run->principal = (struct rpc_principal){.name = "", .tenant = rpc_call_principal(run->call)->tenant};
+    run->principal = *rpc_call_principal(run->call);
     run->patience.expired = reader_sleeps;
     rpc_call_on_writable(run->call, writable, run);
     prepare(run, &run->start, false);

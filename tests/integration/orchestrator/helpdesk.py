@@ -148,6 +148,7 @@ def _():
     for event in stream:
         if event.subtask.stage == 2:
             break
+    wait_until(lambda: services.of("ToolRunner/RunTools"), "no tool was run", 5 * SLOW, every=0.01)
     stream.cancel()
     expect(stopped.wait(5 * SLOW), "the tools were not told")
     wait_until(lambda: word("RunState", api.ask("GetRun", run_id=run_id).run.state) == "RUN_STATE_CANCELLED",
