@@ -267,21 +267,28 @@ static inline void stage_set(struct stage *stage, const char *document)
     stage_open(stage, "memory:");
 }
 
+/* Ends what is at work; also what arrives elsewhere while the first are ended. */
+static inline bool stage_ends(struct stage *stage)
+{
+    for (size_t i = 0; i < script_count; i++) {
+        struct script_call *call = &script_calls[i];
+        struct status st = {.code = CANCELLED};
+        struct task *task = call->task;
+        if (!task)
+            continue;
+        script_end(call);
+        loop_enter(call->loop);
+        task_fail(task, &st);
+        loop_leave(call->loop);
+    }
+    stage_settle(stage, 0);
+    return script_live == 0 && fanout_away(stage->fanout) == 0;
+}
+
 static inline void stage_clear(struct stage *stage)
 {
-    for (size_t i = 0; i < script_count; i++)
-        if (script_calls[i].task) {
-            struct status st = {.code = CANCELLED};
-            struct task *task = script_calls[i].task;
-            script_end(&script_calls[i]);
-            struct loop *loop = script_calls[i].loop;
-            loop_enter(loop);
-            task_fail(task, &st);
-            loop_leave(loop);
-        }
-    stage_settle(stage, 0);
     stage->frozen = false;
-    STAGE_AWAIT(stage, fanout_away(stage->fanout) == 0);
+    STAGE_AWAIT(stage, stage_ends(stage));
     stage_close(stage);
     house_close(&stage->house);
 }
