@@ -99,8 +99,16 @@ static void read_letter(const struct mailbox *mailbox, const uint8_t *at, size_t
 static void letters_came(struct watch *watch, uint32_t events)
 {
     struct mailbox *mailbox = (struct mailbox *)watch;
-    nng_msg *message;
-    for (int i = 0; i < LETTERS_A_VISIT && nng_recvmsg(mailbox->socket, &message, NNG_FLAG_NONBLOCK) == 0; i++) {
+    for (int i = 0; i < LETTERS_A_VISIT; i++) {
+        nng_msg *message;
+        int error = nng_recvmsg(mailbox->socket, &message, NNG_FLAG_NONBLOCK);
+        if (error == NNG_EAGAIN)
+            return;
+        if (error) {
+            log_error("fanout.mailbox", "nothing is received any more: %s", nng_strerror(error));
+            loop_unwatch(mailbox->loop, watch);
+            return;
+        }
         read_letter(mailbox, nng_msg_body(message), nng_msg_len(message));
         nng_msg_free(message);
     }

@@ -65,8 +65,7 @@ static void open_two(int busy)
     request.attempt = 3;
     request.idempotency_key = (char *)(uintptr_t) "n_key";
     request.fencing_token = 5;
-    usleep(20000); /* until both have asked */
-    stage_settle(&stage, 0);
+    stage_await_hands(&stage);
     loop_enter(stage.loop);
     fanout_at_home(stage.fanout, stage.loop, busy);
     loop_leave(stage.loop);
@@ -196,7 +195,7 @@ static void a_worker_gets_no_more_than_it_asked_for(void **state)
     assert_false(give(&given[sent]));
     end_well(&script_calls[0], "");
     STAGE_AWAIT(&stage, given[0].ended);
-    assert_true(give(&given[0]));
+    STAGE_AWAIT(&stage, give(&given[0]));
     assert_false(give(&given[sent]));
     stage_clear(&stage);
 }
@@ -219,8 +218,7 @@ static void a_worker_with_its_hands_full_asks_for_nothing_until_they_are_empty_a
     loop_enter(stage.worker);
     fanout_at_home(stage.fanout, stage.worker, -FANOUT_HANDS);
     loop_leave(stage.worker);
-    wait_a_little();
-    assert_true(give(&given[0]));
+    STAGE_AWAIT(&stage, give(&given[0]));
     stage_clear(&stage);
 }
 
@@ -267,9 +265,7 @@ static void a_worker_that_was_silent_is_given_work_again_when_it_speaks(void **s
     assert_int_equal(given.status.code, UNAVAILABLE);
     assert_false(give(&again));
     stage.frozen = false;
-    wait_a_little();
-    wait_a_little();
-    assert_true(give(&again));
+    STAGE_AWAIT(&stage, give(&again));
     STAGE_AWAIT(&stage, script_count == 2);
     assert_true(script_calls[0].cancelled);
     end_well(&script_calls[1], "again");

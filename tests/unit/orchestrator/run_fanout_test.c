@@ -8,22 +8,22 @@ static struct stage stage;
 #define BRANCHES 12 /* FANOUT_HOME_FIRST stay, the others go */
 #define AWAY     (BRANCHES - FANOUT_HOME_FIRST)
 
+static const char *open_terms = ""; /* of the graph */
+
 static void open_branches(const char *more)
 {
     char document[1024];
     snprintf(
         document, sizeof document,
         "\"state\": {\"items\": {\"type\": \"integer[]\"}, \"out\": {\"type\": \"object[]\", \"reduce\": \"append\"}},"
-        "\"output\": [\"out\"], \"start\": \"all\", \"nodes\": {\"all\": {\"kind\": \"each\", \"of\": \"items\","
+        "\"output\": [\"out\"], %s \"start\": \"all\", \"nodes\": {\"all\": {\"kind\": \"each\", \"of\": \"items\","
         "\"as\": \"item\", \"graph\": \"sub\", \"into\": \"out\"}}, \"graphs\": {\"sub\": {\"state\": {\"item\": "
         "{\"type\": \"integer\"}, \"x\": {\"type\": \"any\"}}, \"output\": [\"x\"], \"start\": \"n\","
         "\"nodes\": {\"n\": {\"kind\": \"script\"%s}}}}",
-        more);
+        open_terms, more);
     stage_shares = true;
     stage_set(&stage, document);
-    stage_settle(&stage, 0);
-    usleep(20000); /* until both have asked */
-    stage_settle(&stage, 0);
+    stage_await_hands(&stage);
 }
 
 static char *start_branches(void)
@@ -194,6 +194,29 @@ static void an_attempt_that_was_too_slow_elsewhere_is_cancelled_there_and_has_no
     stage_clear(&stage);
 }
 
+static void signs_of_life_from_elsewhere_keep_a_run_from_its_idle_timeout(void **state)
+{
+    open_terms = "\"idle_timeout\": \"2s\",";
+    open_branches("");
+    open_terms = "";
+    char *run = start_branches();
+    while (calls_in(stage.loop))
+        answer(call_in(stage.loop), "{\"x\": 1}");
+    struct script_call *call = call_in(stage.worker);
+    for (int i = 0; i < 8; i++) {
+        loop_enter(stage.worker);
+        task_alive(call->task);
+        loop_leave(stage.worker);
+        usleep(5000);
+        stage_settle(&stage, 500);
+    }
+    assert_int_equal(get(&stage, run)->state, RUNNING);
+    stage_settle(&stage, 2000);
+    STAGE_AWAIT(&stage, get(&stage, run)->state != RUNNING);
+    assert_int_equal(get(&stage, run)->stop_reason, RENGA__V1__STOP_REASON__STOP_REASON_IDLE_TIMEOUT);
+    stage_clear(&stage);
+}
+
 static void a_cancelled_run_cancels_what_is_at_work_elsewhere(void **state)
 {
     open_branches("");
@@ -336,6 +359,7 @@ int main(void)
         cmocka_unit_test(a_silent_loop_has_its_attempts_taken_over_and_its_late_results_dropped),
         cmocka_unit_test(a_loop_that_shows_life_keeps_its_attempts_for_as_long_as_they_take),
         cmocka_unit_test(an_attempt_that_was_too_slow_elsewhere_is_cancelled_there_and_has_no_effect),
+        cmocka_unit_test(signs_of_life_from_elsewhere_keep_a_run_from_its_idle_timeout),
         cmocka_unit_test(a_cancelled_run_cancels_what_is_at_work_elsewhere),
         cmocka_unit_test(a_question_asked_elsewhere_is_answered_and_its_node_runs_again),
         cmocka_unit_test(a_failure_elsewhere_is_tried_again_as_the_document_says),

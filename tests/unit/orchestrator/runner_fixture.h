@@ -6,7 +6,7 @@
 
 #include "agent_fixture.h"
 #include "base/clock.h"
-#include "fanout/fanout.h"
+#include "fanout/fanout_priv.h"
 #include "nodes/node_kind.h"
 #include "run/runner.h"
 
@@ -225,12 +225,22 @@ static inline void stage_settle(struct stage *stage, int64_t ms)
 /* Mail between loops goes by threads that no step can push: until `condition` holds. */
 #define STAGE_AWAIT(stage, condition)                                                                                  \
     do {                                                                                                               \
-        for (int tries_ = 0; tries_ < 20000 && !(condition); tries_++) {                                               \
+        bool met_ = condition;                                                                                         \
+        for (int tries_ = 0; tries_ < 50000 && !met_; tries_++) {                                                      \
             usleep(100);                                                                                               \
             stage_settle(stage, 0);                                                                                    \
+            met_ = condition;                                                                                          \
         }                                                                                                              \
-        assert_true(condition);                                                                                        \
+        if (!met_)                                                                                                     \
+            fail_msg("waited in vain for %s", #condition);                                                             \
     } while (0)
+
+/* Both loops have asked the other for work. */
+static inline void stage_await_hands(struct stage *stage)
+{
+    const struct station *stations = stage->fanout->stations;
+    STAGE_AWAIT(stage, stations[0].peers[1].asked && stations[1].peers[0].asked);
+}
 
 static inline void stage_close(struct stage *stage)
 {
