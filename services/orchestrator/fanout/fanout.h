@@ -17,8 +17,9 @@
 
 #define FANOUT_BEAT_MS 500
 #define FANOUT_SILENCE_MS                                                                                              \
-    3000                /* counted in beats of the owner: where the whole process stood still, nobody was silent */
-#define FANOUT_HANDS 64 /* attempts a loop has at work, its own included, before it asks for no more */
+    3000                     /* counted in beats of the owner: where the whole process stood still, nobody was silent */
+#define FANOUT_HOME_FIRST 8  /* attempts a loop keeps: two wake-ups cost more than to have these under way */
+#define FANOUT_HANDS      64 /* attempts a loop has at work, its own included, before it asks for no more */
 
 struct agents;
 struct dispatch;
@@ -28,7 +29,7 @@ struct orchestrator;
 struct tally;
 
 struct fanout_options {
-    struct loop *const *loops; /* alive as long as the fan-out */
+    struct loop *const *loops; /* by their index; the list itself is needed for the creation alone */
     unsigned loop_count;
     struct agents *agents;
     struct orchestrator *orchestrator; /* for tasks; may be NULL */

@@ -1,6 +1,7 @@
 /* A letter is the sender's number and then messages, each behind its size; numbers have four bytes. PUSH and PULL keep
  * the order of a line, and their sockets have descriptors that tell when there is something to take or room to send: so
- * all is done by the loop itself, and nng's threads call nothing of ours. */
+ * all is done by the loop itself, and nng's threads call nothing of ours. Nng is given no buffer: while the other end
+ * has not taken the last letter, the next one grows here, and the busier both are the more messages share one. */
 #include "mailbox.h"
 
 #include "base/log.h"
@@ -14,7 +15,6 @@
 #include <string.h>
 #include <sys/epoll.h>
 
-#define LETTERS_QUEUED  64 /* in nng, of a line */
 #define LETTERS_A_VISIT 64 /* taken at once; the rest waits for the loop's next round */
 #define LETTER_FIRST    ((size_t)4 << 10)
 #define NUMBER_SIZE     sizeof(uint32_t)
@@ -99,8 +99,16 @@ static void read_letter(const struct mailbox *mailbox, const uint8_t *at, size_t
 static void letters_came(struct watch *watch, uint32_t events)
 {
     struct mailbox *mailbox = (struct mailbox *)watch;
-    nng_msg *message;
-    for (int i = 0; i < LETTERS_A_VISIT && nng_recvmsg(mailbox->socket, &message, NNG_FLAG_NONBLOCK) == 0; i++) {
+    for (int i = 0; i < LETTERS_A_VISIT; i++) {
+        nng_msg *message;
+        int error = nng_recvmsg(mailbox->socket, &message, NNG_FLAG_NONBLOCK);
+        if (error == NNG_EAGAIN)
+            return;
+        if (error) {
+            log_error("fanout.mailbox", "nothing is received any more: %s", nng_strerror(error));
+            loop_unwatch(mailbox->loop, watch);
+            return;
+        }
         read_letter(mailbox, nng_msg_body(message), nng_msg_len(message));
         nng_msg_free(message);
     }
@@ -136,8 +144,6 @@ struct line *line_open(struct loop *loop, const char *address, uint32_t sender, 
     line->sender = sender;
     line->letter_max = letter_max;
     int error = nng_push0_open(&line->socket);
-    if (!error)
-        error = nng_socket_set_int(line->socket, NNG_OPT_SENDBUF, LETTERS_QUEUED);
     if (!error)
         error = nng_dial(line->socket, address, NULL, 0);
     if (!error)

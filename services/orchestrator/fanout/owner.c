@@ -68,6 +68,8 @@ static struct dispatch *find(const struct station *station, uint64_t number)
 static struct peer *least_laden(struct station *station)
 {
     struct peer *best = NULL;
+    if (station->at_home + station->guests < FANOUT_HOME_FIRST)
+        return NULL;
     for (unsigned i = 0; i < station->fanout->options.loop_count; i++) {
         struct peer *peer = &station->peers[i];
         if (!peer->asked || peer->silent >= SILENT_BEATS_MAX || (peer->line && line_waiting(peer->line) > WAITING_MAX))

@@ -192,8 +192,7 @@ static void guest_token(struct task *task, const char *text, const char *channel
 static void guest_alive(struct task *task)
 {
     Renga__V1__RunNodeEvent event = RENGA__V1__RUN_NODE_EVENT__INIT;
-    if (task->node->idle_timeout_ms)
-        show(guest_of(task), &event);
+    show(guest_of(task), &event); /* whether anybody counts the time, its owner knows: the run may do so, too */
 }
 
 /* ---- what they are told ------------------------------------------------------------------------------------------ */

@@ -5,8 +5,6 @@
 
 #include <stdlib.h>
 
-#define PROGRESS_MAX 65536 /* bytes, as RunNodeEvent.progress_json */
-
 static struct attempt *attempt_of(struct task *task)
 {
     return (struct attempt *)((char *)task - offsetof(struct attempt, task));

@@ -11,6 +11,8 @@
 #include "nodes/task.h"
 #include "run_priv.h"
 
+#define PROGRESS_MAX 65536 /* bytes, as RunNodeEvent.progress_json */
+
 struct attempt {
     struct due *due; /* NULL: nothing of it counts any more */
     struct thread *thread;

@@ -3,8 +3,7 @@
 
 #include "base/clock.h"
 
-#define PROGRESS_MAX 65536 /* bytes, as RunNodeEvent.progress_json */
-#define MESSAGE_MAX  4096
+#define MESSAGE_MAX 4096
 
 /* ---- failure ----------------------------------------------------------------------------------------------------- */
 
