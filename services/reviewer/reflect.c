@@ -14,8 +14,8 @@
 #define ANSWER_MAX     ((size_t)65536)
 #define CITATIONS_MAX  256
 #define EARLIER_MAX    16
-#define COVERED_ENOUGH 0.6 /* share of the subtask's words that an answer has to have, without a model */
-#define FOUND_ENOUGH   0.5 /* share of its sentences that stand in what was found */
+#define COVERED_ENOUGH 0.6            /* share of the subtask's words that an answer has to have, without a model */
+#define FOUND_ENOUGH   0.5            /* share of its sentences that stand in what was found */
 #define MISSING_SHOWN  ((size_t)1024) /* bytes */
 
 struct reflecting {
@@ -119,8 +119,8 @@ static double found_share(struct thought *thought, const Renga__V1__ReflectReque
     sentences_begin(&reader, request->answer, strlen(request->answer));
     while (found && sentences_next(&reader, &span)) {
         all++;
-        good += is_cited(request, all) || support_find(found, request->answer + span.begin, span.end - span.begin,
-                                                       SUPPORT_ENOUGH, &support);
+        good += is_cited(request, all) ||
+                support_find(found, request->answer + span.begin, span.end - span.begin, SUPPORT_ENOUGH, &support);
     }
     return all ? (double)good / all : 0;
 }

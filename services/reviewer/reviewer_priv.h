@@ -6,7 +6,7 @@
 
 #include "renga/v1/reviewer.pb-c.h"
 
-#define ADVICE_MAX       ((size_t)8192)               /* bytes */
+#define ADVICE_MAX       ((size_t)8192)                 /* bytes */
 #define UNCONST(pointer) ((void *)(uintptr_t)(pointer)) /* protobuf-c knows no const, and changes nothing */
 
 struct reviewer {
