@@ -130,11 +130,9 @@ void improve_begin(struct planner *planner, struct rpc_call *call, const Renga__
         rpc_fail(call, &st);
         return;
     }
-    struct improvement *improvement = arena_zalloc(rpc_call_arena(call), sizeof *improvement);
-    if (!improvement) {
-        rpc_fail_with(call, RESOURCE_EXHAUSTED, "the request takes all the memory that a call may have");
+    struct improvement *improvement = thought_create(call, sizeof *improvement);
+    if (!improvement)
         return;
-    }
     improvement->request = request;
     improvement->reply = reply;
     renga__v1__improve_queries_response__init(&improvement->response);

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#define SENTENCES_MAX  400 /* of a draft, weighed; each takes some 100 µs before many sources */
+#define SENTENCES_MAX  200 /* of a draft, weighed: the loop waits for it, and each may take 1 ms */
 #define LETTERS_MIN    12  /* bytes of a sentence that claims something */
 #define POINT_ENOUGH   0.5 /* coverage of a point that counts as found */
 #define LOGIC_UNKNOWN  0.5
@@ -157,17 +157,27 @@ static double weigh_format(struct draft_reviewing *reviewing)
     return (double)met / (double)count;
 }
 
-Renga__V1__NextAction draft_weigh(struct draft_reviewing *reviewing)
+static Renga__V1__NextAction weigh(struct draft_reviewing *reviewing, struct arena *arena)
 {
     const Renga__V1__ReviewDraftRequest *request = reviewing->request;
-    struct evidence *sources = sources_weigh(&reviewing->thought, request->sources, request->n_sources);
-    struct evidence *draft = text_weigh(&reviewing->thought, request->draft);
+    struct evidence *sources = sources_weigh(arena, request->sources, request->n_sources);
+    struct evidence *draft = text_weigh(arena, request->draft);
     bool lacking = request->n_sources == 0;
-    if (!sources || !draft)
-        return ACTION(WRITE); /* memory is out, and that fails the call */
-    reviewing->scores.fact_check = weigh_facts(reviewing, sources) * draft_known_addresses(reviewing);
-    reviewing->scores.completeness = weigh_points(reviewing, draft, sources, &lacking);
+    double known = draft_known_addresses(reviewing);
     reviewing->scores.logic = LOGIC_UNKNOWN;
     reviewing->scores.format = weigh_format(reviewing);
+    if (!sources || !draft)
+        return ACTION(WRITE); /* no memory to find support in: nothing is supported */
+    reviewing->scores.fact_check = weigh_facts(reviewing, sources) * known;
+    reviewing->scores.completeness = weigh_points(reviewing, draft, sources, &lacking);
     return lacking ? ACTION(RESEARCH) : ACTION(WRITE);
+}
+
+Renga__V1__NextAction draft_weigh(struct draft_reviewing *reviewing)
+{
+    struct arena arena;
+    arena_init(&arena, NULL, 0, WEIGHING_MEMORY_MAX);
+    Renga__V1__NextAction wanted = weigh(reviewing, &arena);
+    arena_fini(&arena);
+    return wanted;
 }

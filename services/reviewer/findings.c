@@ -103,43 +103,56 @@ bool sources_describe(struct thought *thought, cJSON *values, Renga__V1__SearchR
 
 /* ---- weighed ----------------------------------------------------------------------------------------------------- */
 
-static struct passage passage_of(const char *text, const char *heading)
+struct passages {
+    struct passage list[PASSAGES_MAX];
+    size_t count, room; /* bytes that are still weighed */
+};
+
+static void add(struct passages *passages, const char *text, const char *heading)
 {
-    return (struct passage){
-        .text = text, .length = strlen(text), .heading = heading, .heading_length = strlen(heading)};
+    size_t length = strlen(text), kept = text_cut(text, length, passages->room);
+    if (passages->count == PASSAGES_MAX || !kept)
+        return;
+    passages->room -= kept;
+    passages->list[passages->count++] =
+        (struct passage){.text = text, .length = kept, .heading = heading, .heading_length = strlen(heading)};
 }
 
-static size_t add_passages(struct passage *passages, size_t used, const Renga__V1__ToolResult *result)
+static struct passages *passages_in(struct arena *arena)
 {
-    for (size_t i = 0; i < result->n_hits && used < PASSAGES_MAX; i++)
-        passages[used++] = passage_of(result->hits[i]->snippet, result->hits[i]->title);
-    if (!result->n_hits && result->status_code == OK && used < PASSAGES_MAX)
-        passages[used++] = passage_of(result->text, "");
-    return used;
+    struct passages *passages = arena_alloc(arena, sizeof *passages);
+    if (passages) {
+        passages->count = 0;
+        passages->room = FINDINGS_WEIGHED_MAX;
+    }
+    return passages;
 }
 
-struct evidence *findings_weigh(struct thought *thought, Renga__V1__ToolResult *const *results, size_t count)
+struct evidence *findings_weigh(struct arena *arena, Renga__V1__ToolResult *const *results, size_t count)
 {
-    struct passage *passages = thought_alloc(thought, PASSAGES_MAX * sizeof *passages);
-    size_t used = 0;
+    struct passages *passages = passages_in(arena);
+    for (size_t i = 0; passages && i < count; i++) {
+        for (size_t hit = 0; hit < results[i]->n_hits; hit++)
+            add(passages, results[i]->hits[hit]->snippet, results[i]->hits[hit]->title);
+        if (!results[i]->n_hits && results[i]->status_code == OK)
+            add(passages, results[i]->text, "");
+    }
+    return passages ? evidence_create(arena, passages->list, passages->count) : NULL;
+}
+
+struct evidence *sources_weigh(struct arena *arena, Renga__V1__SearchResult *const *sources, size_t count)
+{
+    struct passages *passages = passages_in(arena);
     for (size_t i = 0; passages && i < count; i++)
-        used = add_passages(passages, used, results[i]);
-    return passages ? evidence_create(rpc_call_arena(thought->call), passages, used) : NULL;
+        add(passages, sources[i]->summary, sources[i]->title);
+    return passages ? evidence_create(arena, passages->list, passages->count) : NULL;
 }
 
-struct evidence *sources_weigh(struct thought *thought, Renga__V1__SearchResult *const *sources, size_t count)
+struct evidence *text_weigh(struct arena *arena, const char *text)
 {
-    struct passage *passages = thought_alloc(thought, (count + 1) * sizeof *passages);
-    for (size_t i = 0; passages && i < count; i++)
-        passages[i] = passage_of(sources[i]->summary, sources[i]->title);
-    return passages ? evidence_create(rpc_call_arena(thought->call), passages, count) : NULL;
-}
-
-struct evidence *text_weigh(struct thought *thought, const char *text)
-{
-    struct passage *passage = thought_alloc(thought, sizeof *passage);
-    if (!passage)
+    struct passages *passages = passages_in(arena);
+    if (!passages)
         return NULL;
-    *passage = passage_of(text, "");
-    return evidence_create(rpc_call_arena(thought->call), passage, 1);
+    add(passages, text, "");
+    return evidence_create(arena, passages->list, passages->count);
 }

@@ -16,6 +16,7 @@
 #define EARLIER_MAX    16
 #define COVERED_ENOUGH 0.6            /* share of the subtask's words that an answer has to have, without a model */
 #define FOUND_ENOUGH   0.5            /* share of its sentences that stand in what was found */
+#define SENTENCES_MAX  200            /* of an answer, weighed: the loop waits for it */
 #define MISSING_SHOWN  ((size_t)1024) /* bytes */
 
 struct reflecting {
@@ -109,15 +110,15 @@ static bool is_cited(const Renga__V1__ReflectRequest *request, int number)
 }
 
 /* The share of the answer's sentences that stand in what was found. */
-static double found_share(struct thought *thought, const Renga__V1__ReflectRequest *request)
+static double found_share(const Renga__V1__ReflectRequest *request, struct arena *arena)
 {
-    struct evidence *found = findings_weigh(thought, request->tool_results, request->n_tool_results);
+    struct evidence *found = findings_weigh(arena, request->tool_results, request->n_tool_results);
     struct sentence_reader reader;
     struct support support;
     struct span span;
     int all = 0, good = 0;
     sentences_begin(&reader, request->answer, strlen(request->answer));
-    while (found && sentences_next(&reader, &span)) {
+    while (found && all < SENTENCES_MAX && sentences_next(&reader, &span)) {
         all++;
         good += is_cited(request, all) ||
                 support_find(found, request->answer + span.begin, span.end - span.begin, SUPPORT_ENOUGH, &support);
@@ -151,11 +152,15 @@ static void simple(struct thought *thought)
               "found alone.",
     };
     const Renga__V1__ReflectRequest *request = ((struct reflecting *)thought)->request;
-    struct evidence *answer = text_weigh(thought, request->answer);
+    struct arena arena;
     struct coverage coverage = {0};
+    arena_init(&arena, NULL, 0, WEIGHING_MEMORY_MAX);
+    struct evidence *answer = text_weigh(&arena, request->answer);
     if (answer)
         evidence_cover(answer, request->subtask, strlen(request->subtask), &coverage);
-    if (found_share(thought, request) < FOUND_ENOUGH)
+    double found = found_share(request, &arena);
+    arena_fini(&arena);
+    if (found < FOUND_ENOUGH)
         judge(thought, false, UNCONST(thought_say(thought, &unfound)));
     else if (coverage.share < COVERED_ENOUGH)
         judge(thought, false,
@@ -210,11 +215,9 @@ void reflect_begin(struct reviewer *reviewer, struct rpc_call *call, const Renga
         rpc_fail(call, &st);
         return;
     }
-    struct reflecting *reflecting = arena_zalloc(rpc_call_arena(call), sizeof *reflecting);
-    if (!reflecting) {
-        rpc_fail_with(call, RESOURCE_EXHAUSTED, "the request takes all the memory that a call may have");
+    struct reflecting *reflecting = thought_create(call, sizeof *reflecting);
+    if (!reflecting)
         return;
-    }
     reflecting->request = request;
     reflecting->reply = reply;
     renga__v1__reflect_response__init(&reflecting->response);

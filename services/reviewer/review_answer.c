@@ -1,11 +1,11 @@
 /* ReviewAnswer: does a person's answer fill a field of a form? A field passes only where every fact is known, whatever
  * a model says; and facts that the field does not have are not taken from it. */
+#include "findings.h"
 #include "reviewer_priv.h"
 
 #include "base/text.h"
 #include "thinking/check.h"
 #include "thinking/texts.h"
-#include "words/support.h"
 
 #include <string.h>
 
@@ -16,8 +16,9 @@
 #define FACTS_MAX   1000
 #define TALK_MAX    ((size_t)65536)
 #define VALUE_MAX   ((size_t)16384)
-#define SHOWN_MAX   ((size_t)400) /* bytes of one text of a fact that a model is shown */
-#define SPEAKER_MAX 24            /* bytes of "回答者: " before what was said */
+#define SHOWN_MAX   ((size_t)400)       /* bytes of one text of a fact that a model is shown, */
+#define ALL_SHOWN   ((size_t)256 << 10) /* and of all of them */
+#define SPEAKER_MAX 24                  /* bytes of "回答者: " before what was said */
 
 #define MENTIONED 0.5 /* share of a fact's words that an answer has to have, without a model */
 
@@ -145,8 +146,9 @@ static void judge(struct reviewing *reviewing, bool passed, char *feedback)
 
 static void add_cut(struct thought *thought, cJSON *object, const char *name, const char *text)
 {
+    size_t share = ALL_SHOWN / 2 / ((struct reviewing *)thought)->request->n_facts;
     if (*text)
-        cJSON_AddStringToObject(object, name, thought_text(thought, text, SHOWN_MAX));
+        cJSON_AddStringToObject(object, name, thought_text(thought, text, share < SHOWN_MAX ? share : SHOWN_MAX));
 }
 
 static void describe(struct thought *thought, cJSON *values)
@@ -249,8 +251,9 @@ static char *last_said(struct thought *thought, const char *talk)
 static void find_mentioned(struct reviewing *reviewing, char *said)
 {
     const Renga__V1__ReviewAnswerRequest *request = reviewing->request;
-    struct passage passage = {.text = said, .length = strlen(said)};
-    struct evidence *evidence = evidence_create(rpc_call_arena(reviewing->thought.call), &passage, 1);
+    struct arena arena;
+    arena_init(&arena, NULL, 0, WEIGHING_MEMORY_MAX);
+    struct evidence *evidence = text_weigh(&arena, said);
     for (size_t i = 0; evidence && i < request->n_facts; i++) {
         const char *fact = request->facts[i]->fact;
         struct coverage coverage;
@@ -258,6 +261,7 @@ static void find_mentioned(struct reviewing *reviewing, char *said)
         if (!reviewing->known[i] && coverage.share >= MENTIONED)
             reviewing->known[i] = said;
     }
+    arena_fini(&arena);
 }
 
 /* What was known stays known; a fact is mentioned where the last answer has its words; the value is that answer. */
@@ -312,11 +316,9 @@ void review_answer_begin(struct reviewer *reviewer, struct rpc_call *call,
         rpc_fail(call, &st);
         return;
     }
-    struct reviewing *reviewing = arena_zalloc(rpc_call_arena(call), sizeof *reviewing);
-    if (!reviewing) {
-        rpc_fail_with(call, RESOURCE_EXHAUSTED, "the request takes all the memory that a call may have");
+    struct reviewing *reviewing = thought_create(call, sizeof *reviewing);
+    if (!reviewing)
         return;
-    }
     reviewing->request = request;
     reviewing->reply = reply;
     renga__v1__review_answer_response__init(&reviewing->response);

@@ -194,11 +194,9 @@ void review_draft_begin(struct reviewer *reviewer, struct rpc_call *call, const 
         rpc_fail(call, &st);
         return;
     }
-    struct draft_reviewing *reviewing = arena_zalloc(rpc_call_arena(call), sizeof *reviewing);
-    if (!reviewing) {
-        rpc_fail_with(call, RESOURCE_EXHAUSTED, "the request takes all the memory that a call may have");
+    struct draft_reviewing *reviewing = thought_create(call, sizeof *reviewing);
+    if (!reviewing)
         return;
-    }
     reviewing->request = request;
     reviewing->reply = reply;
     renga__v1__review_draft_response__init(&reviewing->response);
