@@ -92,7 +92,7 @@ def body(minds, check):
 
     @check("queries are improved one for one, and without feedback no model is asked")
     def _():
-        upstream.will(say({"queries": ["heat pump cost 2026", " "]}))
+        upstream.will(say({"improved_queries": ["heat pump cost 2026", " "]}))
         answer = full(minds.planner("ImproveQueries", base_queries=["heat pump cost", "b"], feedback="recent figures are missing"))
         equal(list(answer.queries), ["heat pump cost 2026", "b"])
         upstream.will(refuse(500))
