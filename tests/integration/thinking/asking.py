@@ -76,8 +76,7 @@ def body(minds, check):
                            prompting={"model": "other", "temperature": 0.25, "max_output_tokens": 77}))
         asked = upstream.asked[-1]
         equal((asked["model"], asked["temperature"], asked.get("max_tokens", asked.get("max_completion_tokens"))), ("other", 0.25, 77))
-        gateway = minds.processes[0] if minds.way == "in one process" else minds.gateway
-        accounts = gateway.channel.unary_unary(
+        accounts = minds.gateway.channel.unary_unary(
             "/renga.v1.LlmGateway/GetUsage", request_serializer=lambda m: m.SerializeToString(),
             response_deserializer=message("GetUsageResponse").FromString)
         run = message("GetUsageRequest")(run_id="run-" + minds.way[:2])
@@ -161,6 +160,19 @@ def odd_suites():
         degraded(ask(), 14)
         expect("peers.llm_gateway" in refused("UNAVAILABLE", lambda: ask(model_required=True)).details(), "not named")
         alone.stop()
+
+    @checks.check("without a key the extractive model splits and judges, and what it cannot do is done more simply")
+    def _():
+        suite = Minds("in one process", gateway=())
+        plan = suite.planner("Plan", subtasks={"question": "How do I reset my password, and what does E-1024 mean?"}, prompting={})
+        equal(([d.kind for d in plan.degradations], plan.model, len(plan.subtasks.subtasks)), ([1], "extractive", 2))
+        found = [{"name": "s", "text": "[1] a.md:3-3 | Accounts\nA password is reset under Settings > Security."}]
+        for answer, completed in (("A password is reset under Settings > Security.", True), ("Call the king of Denmark.", False)):
+            judged = suite.reviewer("Reflect", question="q", subtask="How is a password reset?", answer=answer, tool_results=found, prompting={})
+            equal((judged.model, judged.reflection.is_completed), ("extractive", completed))
+        degraded(suite.planner("ImproveQueries", base_queries=["a", "b"], feedback="recent", prompting={}), 9)
+        degraded(suite.planner("Plan", research={"theme": "Heat pumps"}, prompting={}), 9)
+        suite.stop()
 
     @checks.check("a limit of the gateway is told to the caller with a hint, and is no reason for a poor plan")
     def _():

@@ -73,6 +73,7 @@ def hang(request):
 
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
 
     def log_message(self, *arguments):
         pass
@@ -152,9 +153,12 @@ class Process:
         self.process.kill()
         self.process.wait()
 
-    def stop(self):
+    def leave(self):
         self.channel.close()
         self.process.terminate()
+
+    def stop(self):
+        self.leave()
         code = self.process.wait(30 * SLOW)
         complaints = [line for line in self.log if "Sanitizer" in line or "runtime error" in line]
         expect(code == 0 and not complaints, f"it ended with {code}: {complaints[:3]} {''.join(self.log[-5:])[-800:]}")
@@ -163,12 +167,13 @@ class Process:
 class Minds:
     """A service is called as minds.planner("Plan", …)."""
 
-    def __init__(self, way, *flags):
+    def __init__(self, way, *flags, gateway=GATEWAY):
         self.way = way
         if way == "in one process":
-            self.processes = [Process("renga", "serve", *GATEWAY, *flags)] * 2
+            self.gateway = Process("renga", "serve", *gateway, *flags)
+            self.processes = [self.gateway] * 2
         else:
-            self.gateway = Process("renga-llm-gateway", *GATEWAY)
+            self.gateway = Process("renga-llm-gateway", *gateway)
             peer = f"--peers.llm_gateway=ipv4:127.0.0.1:{self.gateway.port}"
             mine = {name: [flag for flag in flags if flag.startswith(f"--{name}.")] for name in ("planner", "reviewer")}
             self.processes = [Process(f"renga-{name}", peer, *mine[name]) for name in ("planner", "reviewer")]
@@ -197,10 +202,11 @@ class Minds:
         return int(found.group(1)) if found else 0
 
     def stop(self):
-        for process in {id(process): process for process in self.processes}.values():
+        processes = {id(process): process for process in [self.gateway, *self.processes]}.values()
+        for process in processes:
+            process.leave()
+        for process in processes:
             process.stop()
-        if self.way != "in one process":
-            self.gateway.stop()
 
 
 # ---- what is expected ------------------------------------------------------------------------------------------------
