@@ -17,7 +17,8 @@
 #define TEXT_MAX   ((size_t)4096)
 #define FACT_MAX   ((size_t)2048)
 #define KNOWN_MAX  ((size_t)65536)
-#define SHOWN_MAX  ((size_t)512) /* bytes of one text of the form that a model is shown */
+#define SHOWN_MAX  ((size_t)512) /* bytes of one text of a field that a model is shown */
+#define FACT_SHOWN ((size_t)200) /* ... and of a fact */
 #define KNOWN      "fields.known_json"
 
 /* ---- the request ------------------------------------------------------------------------------------------------- */
@@ -137,7 +138,7 @@ static void show_field(struct thought *thought, cJSON *list, const Renga__V1__Se
     cJSON *facts = cJSON_AddArrayToObject(shown, "facts");
     for (size_t i = 0; i < form->n_facts; i++)
         if (strcmp(form->facts[i]->form_field_id, field->id) == 0)
-            cJSON_AddItemToArray(facts, cJSON_CreateString(thought_text(thought, form->facts[i]->fact, SHOWN_MAX)));
+            cJSON_AddItemToArray(facts, cJSON_CreateString(thought_text(thought, form->facts[i]->fact, FACT_SHOWN)));
     cJSON_AddItemToArray(list, shown);
 }
 

@@ -50,11 +50,12 @@ static char **queries_of(struct thought *thought)
 static bool read(struct thought *thought, const cJSON *answer, struct status *st)
 {
     const Renga__V1__ImproveQueriesRequest *request = ((struct improvement *)thought)->request;
-    const cJSON *list = cJSON_GetObjectItemCaseSensitive(answer, "queries"), *item = list ? list->child : NULL;
+    const cJSON *list = cJSON_GetObjectItemCaseSensitive(answer, "improved_queries"), *item = list ? list->child : NULL;
     size_t given = (size_t)cJSON_GetArraySize(list);
     if (given != request->n_base_queries)
-        return fail(st, DATA_LOSS, "queries: there are %zu; write exactly %zu, one for each query, in their order",
-                    given, request->n_base_queries);
+        return fail(st, DATA_LOSS,
+                    "improved_queries: there are %zu; write exactly %zu, one for each query, in their order", given,
+                    request->n_base_queries);
     char **queries = queries_of(thought);
     for (size_t i = 0; queries && item; i++, item = item->next) {
         queries[i] = text_read(thought, item, QUERY_MAX);
@@ -112,8 +113,9 @@ static void answer(struct thought *thought)
 static const struct thought_kind improve_kind = {
     .name = "improve",
     .part = "queries",
-    .schema = "{\"type\":\"object\",\"properties\":{\"queries\":{\"type\":\"array\",\"items\":{\"type\":\"string\"}}},"
-              "\"required\":[\"queries\"],\"additionalProperties\":false}",
+    .schema = "{\"type\":\"object\",\"properties\":{\"improved_queries\":{\"type\":\"array\",\"items\":{\"type\":"
+              "\"string\"}}},"
+              "\"required\":[\"improved_queries\"],\"additionalProperties\":false}",
     .fallback = {.ja = "検索クエリは元のままか、規則で語を足しただけです",
                  .en = "the queries are as they were, or have a word added by rule"},
     .describe = describe,
@@ -130,11 +132,9 @@ void improve_begin(struct planner *planner, struct rpc_call *call, const Renga__
         rpc_fail(call, &st);
         return;
     }
-    struct improvement *improvement = arena_zalloc(rpc_call_arena(call), sizeof *improvement);
-    if (!improvement) {
-        rpc_fail_with(call, RESOURCE_EXHAUSTED, "the request takes all the memory that a call may have");
+    struct improvement *improvement = thought_create(call, sizeof *improvement);
+    if (!improvement)
         return;
-    }
     improvement->request = request;
     improvement->reply = reply;
     renga__v1__improve_queries_response__init(&improvement->response);

@@ -42,11 +42,9 @@ void plan_begin(struct planner *planner, struct rpc_call *call, const Renga__V1_
         rpc_fail(call, &st);
         return;
     }
-    struct planning *planning = arena_zalloc(rpc_call_arena(call), sizeof *planning);
-    if (!planning) {
-        rpc_fail_with(call, RESOURCE_EXHAUSTED, "the request takes all the memory that a call may have");
+    struct planning *planning = thought_create(call, sizeof *planning);
+    if (!planning)
         return;
-    }
     planning->request = request;
     planning->reply = reply;
     renga__v1__plan_response__init(&planning->response);

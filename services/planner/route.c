@@ -190,11 +190,9 @@ void route_begin(struct planner *planner, struct rpc_call *call, const Renga__V1
         rpc_fail(call, &st);
         return;
     }
-    struct routing *routing = arena_zalloc(rpc_call_arena(call), sizeof *routing);
-    if (!routing) {
-        rpc_fail_with(call, RESOURCE_EXHAUSTED, "the request takes all the memory that a call may have");
+    struct routing *routing = thought_create(call, sizeof *routing);
+    if (!routing)
         return;
-    }
     routing->request = request;
     routing->reply = reply;
     renga__v1__route_response__init(&routing->response);

@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #define LINES_MAX  ((size_t)1 << 20)
+#define LIST_SHOWN ((size_t)256 << 10) /* bytes of a list that a model is shown: each text has its share */
 #define BLANKS     " \t\r\n"
 #define WIDE_BLANK "\u3000"
 
@@ -80,7 +81,8 @@ void texts_describe(const struct thought *thought, cJSON *values, const char *na
     struct buffer lines;
     buffer_init(&lines, LINES_MAX);
     for (size_t i = 0; i < count; i++)
-        buffer_printf(&lines, "%s- %s", i ? "\n" : "", list[i]);
+        buffer_printf(&lines, "%s- %.*s", i ? "\n" : "", (int)text_cut(list[i], strlen(list[i]), LIST_SHOWN / count),
+                      list[i]);
     text_describe(thought, values, name, buffer_text(&lines));
     buffer_fini(&lines);
 }

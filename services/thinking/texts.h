@@ -17,7 +17,8 @@ struct texts texts_read(struct thought *thought, const cJSON *array, size_t max,
 /* One text without blanks around it, cut; "" where there is none. */
 char *text_read(struct thought *thought, const cJSON *text, size_t max);
 
-/* Adds a list as lines "- text", or 「なし」 and "none" where it is empty. */
+/* Adds a list as lines "- text", each cut where they would be too much together; or 「なし」 and "none" where it is
+ * empty. */
 void texts_describe(const struct thought *thought, cJSON *values, const char *name, char *const *list, size_t count);
 /* Adds a text, the same word where it is empty. */
 void text_describe(const struct thought *thought, cJSON *values, const char *name, const char *text);

@@ -38,7 +38,7 @@ void thinker_init(struct thinker *thinker, const char *service, const struct pro
         .metrics = context->metrics,
         .loop = context->loop,
     };
-    thinker->gateway = service_peer(context, &renga__v1__llm_gateway__descriptor, &st);
+    thinker->gateway = context->process ? service_peer(context, &renga__v1__llm_gateway__descriptor, &st) : NULL;
     if (!thinker->gateway && !(context->instances && context->instances[0])) /* once for all loops */
         log_info("thinking.no_gateway", "%s: no model can be asked: %s", service, st.text);
 }

@@ -102,6 +102,14 @@ void thought_heard(const Renga__V1__ChatResponse *answer, void *data)
 
 /* ---- the beginning ----------------------------------------------------------------------------------------------- */
 
+void *thought_create(struct rpc_call *call, size_t size)
+{
+    void *thought = arena_zalloc(rpc_call_arena(call), size);
+    if (!thought)
+        rpc_fail_with(call, RESOURCE_EXHAUSTED, "the request takes all the memory that a call may have");
+    return thought;
+}
+
 static bool is_japanese(const char *tag)
 {
     return strncasecmp(tag, "ja", 2) == 0 && (tag[2] == '\0' || tag[2] == '-');

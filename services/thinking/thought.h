@@ -84,6 +84,10 @@ struct thought {
     bool limited; /* the gateway has named a limit of ours: the caller is told, whatever else could be done */
 };
 
+/* What a service keeps of a call, zeroed, in its arena: the thought comes first in it. NULL where memory is out, and
+ * then the call has been ended. */
+void *thought_create(struct rpc_call *call, size_t size);
+
 /* `about` is what decides the language where the request does not. The request has been checked. */
 void thought_init(struct thought *thought, const struct thought_kind *kind, const struct thinker *thinker,
                   struct rpc_call *call, const Renga__V1__Prompting *prompting, const Renga__V1__CallOrigin *origin,

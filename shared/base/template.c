@@ -13,8 +13,9 @@
 /* Fences of the suite's prompts: a template is a part of a conversation, and its values could end a fence of another
  * part. */
 static const char *const fences[] = {
-    "question", "subtask", "plan",  "results",      "answer", "advice", "tools",    "feedback", "findings",    "form",
-    "known",    "theme",   "draft", "conversation", "field",  "facts",  "progress", "queries",  "human_input",
+    "question", "subtask", "plan",        "results",  "answer",  "advice",       "tools", "feedback",
+    "findings", "form",    "known",       "theme",    "draft",   "conversation", "field", "facts",
+    "progress", "queries", "human_input", "failures", "sources", "interview",
 };
 
 /* ---- fences ------------------------------------------------------------------------------------------------------ */
