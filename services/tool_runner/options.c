@@ -1,0 +1,6 @@
+/* The tool-runner's options. */
+#include "tool_runner_priv.h"
+
+const struct option tool_runner_options[] = {
+    {.name = NULL},
+};

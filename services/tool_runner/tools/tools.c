@@ -1,0 +1,5 @@
+#include "tools.h"
+
+const struct tool *const builtin_tools[] = {
+    NULL,
+};
