@@ -1,7 +1,9 @@
 /* The service: which room has which function, and the life of an instance. */
 #include "tool_runner.h"
 
+#include "list/list_tools.h"
 #include "rpc/rpc.h"
+#include "run/run_tools.h"
 #include "tool_runner_priv.h"
 
 #include <stdlib.h>
@@ -9,6 +11,9 @@
 /* Methods that are NULL here answer UNIMPLEMENTED. */
 static const Renga__V1__ToolRunner_Service functions = {
     .base = {.descriptor = &renga__v1__tool_runner__descriptor, .invoke = rpc_service_invoke},
+    .list_tools = list_tools,
+    .run_tools = run_tools,
+    .forget_thread = forget_thread,
 };
 
 static void tool_runner_destroy(ProtobufCService *service)
@@ -17,7 +22,7 @@ static void tool_runner_destroy(ProtobufCService *service)
     if (!runner)
         return;
     if (runner->commons)
-        tool_commons_leave(&runner->commons, runner->loop);
+        tool_commons_leave(&runner->commons, runner);
     free(runner);
 }
 
@@ -27,8 +32,8 @@ static bool find_commons(struct tool_runner *runner, const struct service_contex
     struct tool_commons *commons = first ? first->commons : tool_commons_create(context, st);
     if (!commons)
         return false;
-    tool_commons_join(commons, context->loop);
     runner->commons = commons;
+    tool_commons_join(commons, runner);
     return true;
 }
 
