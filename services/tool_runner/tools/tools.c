@@ -1,0 +1,7 @@
+#include "tools.h"
+
+const struct tool *const builtin_tools[] = {
+    &tool_calculate,
+    &tool_clock,
+    NULL,
+};
