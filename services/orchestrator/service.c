@@ -104,6 +104,7 @@ static ProtobufCService *api_create(const struct service_context *context, struc
         fatal("orchestrator.memory", "no memory for the orchestrator");
     api->base = functions;
     api->loop = context->loop;
+    api->auth = context->auth;
     struct orchestrator *orchestrator = first ? first->orchestrator : orchestrator_create(context, st);
     if (!orchestrator) {
         free(api);

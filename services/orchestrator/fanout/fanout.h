@@ -53,7 +53,7 @@ struct dispatch_owner {
 struct dispatch {
     const struct dispatch_owner *owner;
     const char *tenant; /* whose run it is; may be NULL */
-    bool lost; /* once it ended: its worker fell silent */
+    bool lost;          /* once it ended: its worker fell silent */
 
     /* The room's. */
     struct station *station;

@@ -17,7 +17,7 @@
 #define CITATIONS_MAX      1000           /* as AgentResult.citations */
 #define SENTENCE_SHOWN_MAX ((size_t)4096) /* bytes, as Citation.sentence */
 #define QUOTE_MAX          ((size_t)4096) /* bytes, as Citation.quote */
-#define HEADINGS_MAX ((size_t)4096) /* bytes of a title and its headings, beyond any that may be */
+#define HEADINGS_MAX       ((size_t)4096) /* bytes of a title and its headings, beyond any that may be */
 #define TOOL_SCHEME        "tool:"        /* the place of what a tool said that does not search */
 
 enum { CITE_ANSWER, CITE_RESULTS, CITE_INTO };

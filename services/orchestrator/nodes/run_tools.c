@@ -10,11 +10,11 @@
 
 #include <string.h>
 
-#define CALLS_MAX        128    /* as RunToolsRequest.calls */
-#define OUTPUT_DEFAULT   32768  /* bytes */
-#define OUTPUT_MOST      524288 /* bytes: a state keeps them for every try */
-#define SHARE_LEAST      256    /* bytes of one result */
-#define DEGRADATIONS_MAX 32     /* as RunNodeResponse.degradations */
+#define CALLS_MAX        128            /* as RunToolsRequest.calls */
+#define OUTPUT_DEFAULT   32768          /* bytes */
+#define OUTPUT_MOST      524288         /* bytes: a state keeps them for every try */
+#define SHARE_LEAST      256            /* bytes of one result */
+#define DEGRADATIONS_MAX 32             /* as RunNodeResponse.degradations */
 #define MESSAGE_MAX      ((size_t)1024) /* bytes, as ToolResult.message */
 #define AROUND_MAX       ((size_t)2048) /* bytes of a turn beside the text of its tool */
 #define CUT_MARK         "\n\n[…]"

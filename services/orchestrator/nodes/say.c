@@ -31,8 +31,7 @@ static void write_lists(cJSON *inputs)
         buffer_init(&lines, PROMPT_MAX);
         cJSON_ArrayForEach(line, input)
         {
-            buffer_printf(&lines, "%s- %s", lines.length ? "\n" : "",
-                          cJSON_IsString(line) ? line->valuestring : "");
+            buffer_printf(&lines, "%s- %s", lines.length ? "\n" : "", cJSON_IsString(line) ? line->valuestring : "");
         }
         cJSON_ReplaceItemInObjectCaseSensitive(inputs, input->string, cJSON_CreateString(buffer_text(&lines)));
         buffer_fini(&lines);

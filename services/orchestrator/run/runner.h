@@ -14,6 +14,7 @@
 #define RENGA_ORCHESTRATOR_RUNNER_H
 
 #include "graph/agents.h"
+#include "run/rights.h"
 #include "store/store.h"
 
 #include "renga/v1/orchestrator.pb-c.h"
@@ -52,6 +53,7 @@ struct errand {
     /* Set by the owner. */
     struct loop *loop; /* where it comes from and is answered */
     const char *tenant;
+    struct rights rights;
     const ProtobufCMessage *request; /* StartRunRequest, …: checked (api/check.h); alive until `answered` */
     struct arena *arena;             /* of the owner's call: what is answered is allocated there */
     void (*answered)(struct errand *errand);
@@ -88,6 +90,7 @@ void runner_forget(struct errand *errand);
 struct watcher {
     struct loop *loop;
     const char *tenant;
+    struct rights rights;
     const Renga__V1__WatchRunRequest *request;
     void (*came)(struct watcher *watcher, const Renga__V1__RunEvent *event);
     void *owner;
