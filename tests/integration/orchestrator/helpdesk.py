@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """The typed service: questions to the help desk, before services that the test scripts."""
+import hashlib
 import json
 import threading
 import time
 
 import grpc
 
-from harness import SLOW, api, check, equal, expect, finish, message, number, reason_of, refused, wait_until, word
+from harness import Orchestrator, SLOW, api, check, equal, expect, finish, message, number, reason_of, refused, wait_until, word
 from services import called, found, hit, judged, plan, said, services, tool
 
 api.flags = services.flags()
@@ -227,6 +228,42 @@ def _():
     script()
     result = ask(options={"budget": {"model_calls": 2}})
     equal(word("StopReason", result.outcome.stop_reason), "STOP_REASON_BUDGET_MODEL_CALLS", "why it stopped")
+
+
+@check("a key that may use some agents alone is refused the others, in every method")
+def _():
+    def key(name, *methods):
+        return {"name": name, "tenant": "t", "sha256": hashlib.sha256(name.encode()).hexdigest(), "methods": methods}
+    every = ["renga.v1.Orchestrator/*", "renga.v1.Helpdesk/*"]
+    keys = [key("desk", *every, "renga.v1.Orchestrator/agent.helpdesk"), key("other", *every, "renga.v1.Orchestrator/agent.other"),
+            key("free", *every), key("root", "*")]
+    guarded = Orchestrator(None, *services.flags(), "--rpc.keys=" + json.dumps(keys)).start()
+    script()
+
+    def call(key, method, service="Orchestrator", **fields):
+        make = guarded.channel.unary_unary(f"/renga.v1.{service}/{method}", request_serializer=lambda m: m.SerializeToString(),
+                                           response_deserializer=message(method + "Response").FromString)
+        return make(message(method + "Request")(**fields), timeout=20 * SLOW, metadata=[("authorization", "Bearer " + key)])
+    question = {"question": "When do backups run?"}
+    result = call("desk", "Ask", "Helpdesk", **question).result
+    run_id, thread_id = result.outcome.run_id, result.outcome.thread_id
+    for allowed in ("desk", "free", "root"):
+        equal(call(allowed, "GetRun", run_id=run_id).run.run_id, run_id, "the run")
+        equal([a.name for a in call(allowed, "ListAgents").agents], ["helpdesk"], "the agents")
+    expect("agent.helpdesk" in refused("PERMISSION_DENIED", lambda: call("other", "Ask", "Helpdesk", **question)), "no cure")
+    for method, fields in (("StartRun", {"agent": "helpdesk"}), ("GetRun", {"run_id": run_id}), ("CancelRun", {"run_id": run_id}),
+                           ("GetState", {"thread_id": thread_id}), ("DeleteThread", {"thread_id": thread_id}),
+                           ("ListCheckpoints", {"thread_id": thread_id}), ("ResumeRun", {"run_id": run_id}),
+                           ("DescribeAgent", {"agent": "helpdesk"}), ("ListRuns", {}), ("ListRuns", {"agent": "helpdesk"}),
+                           ("ListThreads", {})):
+        refused("PERMISSION_DENIED", lambda: call("other", method, **fields))
+    watch = guarded.channel.unary_stream("/renga.v1.Orchestrator/WatchRun", request_serializer=lambda m: m.SerializeToString(),
+                                         response_deserializer=message("RunEvent").FromString)
+    refused("PERMISSION_DENIED", lambda: list(watch(message("WatchRunRequest")(run_id=run_id), timeout=10,
+                                                    metadata=[("authorization", "Bearer other")])))
+    equal(len(call("other", "ListAgents").agents), 0, "the agents that the other sees")
+    equal(len(call("desk", "ListRuns", agent="helpdesk").runs), 1, "the runs")
+    equal(guarded.stop(), 0, "how it ended")
 
 
 finish()
