@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #define POSTING_SIZE_MAX 10 /* bytes of one */
+#define POSTINGS_ROW     24 /* bytes of a row of postings in the file, beside the term and the postings */
 
 struct posting {
     uint32_t paragraph;
