@@ -1,19 +1,22 @@
 #include "tool_runner_priv.h"
 
 #include "daemon/service.h"
+#include "knowledge/knowledge.h"
 
 #include <stdlib.h>
 
 static bool open_all(struct tool_commons *commons, const struct service_context *context, struct status *st)
 {
     commons->metrics = context->metrics;
-    return true;
+    commons->knowledge = knowledge_create(context, st);
+    return commons->knowledge != NULL;
 }
 
 static void destroy(struct tool_commons **commons_pointer)
 {
     struct tool_commons *commons = *commons_pointer;
     *commons_pointer = NULL;
+    knowledge_destroy(&commons->knowledge);
     free(commons);
 }
 

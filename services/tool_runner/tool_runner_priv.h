@@ -9,6 +9,7 @@
 #include "renga/v1/tool_runner.pb-c.h"
 
 struct http_client;
+struct knowledge;
 struct metrics;
 struct service_context;
 struct spans;
@@ -27,6 +28,7 @@ struct tool_runner {
 /* One of each in a process, whichever loop a call arrives in. */
 struct tool_commons {
     struct metrics *metrics;
+    struct knowledge *knowledge;
     unsigned members; /* loops that have joined */
 };
 

@@ -148,7 +148,8 @@ static void add_pair(struct document *document, const struct row *row, size_t qu
 
 bool read_csv(struct document *document, struct piece text, struct status *st)
 {
-    static const char *const questions[] = {"question", "q", "質問", NULL}, *const answers[] = {"answer", "a", "回答", NULL};
+    static const char *const questions[] = {"question", "q", "質問", NULL}, *const answers[] = {"answer", "a", "回答",
+                                                                                                NULL};
     struct csv csv = {text.at, text.at + text.length, find_separator(text), 1};
     struct row *row = arena_alloc(&document->arena, sizeof *row);
     if (!row || !read_row(&csv, row, st))

@@ -113,10 +113,8 @@ void document_add_heading(struct document *document, unsigned level, struct piec
     if (!heading || !lonely || !kept)
         return;
     *heading = (struct heading){above, kept, level};
-    *lonely = (struct paragraph){.text = text.at,
-                                 .length = text_cut(text.at, text.length, PARAGRAPH_MAX),
-                                 .line_from = line,
-                                 .line_to = line};
+    *lonely = (struct paragraph){
+        .text = text.at, .length = text_cut(text.at, text.length, PARAGRAPH_MAX), .line_from = line, .line_to = line};
     document->heading = heading;
     document->lonely = lonely;
     if (level == 1)

@@ -1,9 +1,10 @@
 /* A document as it is searched: paragraphs in the order of the file, each with the headings above it and its lines.
  *
  * A reader turns clean UTF-8 into one. The text of a paragraph stands in the file exactly so (HTML: without tags and
- * with white space folded; the answer of a quoted CSV cell: without its quotes). Headings are no paragraphs: their words
- * stand above those that follow, and one that nothing follows becomes a paragraph after all. All is in the document's
- * arena or borrowed from the text that was read; that outlives the document. Nothing here does input or output. */
+ * with white space folded; the answer of a quoted CSV cell: without its quotes). Headings are no paragraphs: their
+ * words stand above those that follow, and one that nothing follows becomes a paragraph after all. All is in the
+ * document's arena or borrowed from the text that was read; that outlives the document. Nothing here does input or
+ * output. */
 #ifndef RENGA_TOOL_RUNNER_DOCUMENT_H
 #define RENGA_TOOL_RUNNER_DOCUMENT_H
 

@@ -1,11 +1,12 @@
-/* HTML through libxml2's own parser, event by event: no tree is made, so there is none to be deep. Text is gathered with
- * its white space folded until a block begins or ends; headings are headings; scripts, styles and navigation are left
- * out. Nothing is fetched, no entity is a file. */
+/* HTML through libxml2's own parser, event by event: no tree is made, so there is none to be deep. Text is gathered
+ * with its white space folded until a block begins or ends; headings are headings; scripts, styles and navigation are
+ * left out. Nothing is fetched, no entity is a file. */
 #include "documents/reading.h"
 
 #include "base/buffer.h"
 
 #include <libxml/HTMLparser.h>
+#include <libxml/parserInternals.h>
 #include <string.h>
 
 #define TEXT_MAX (2 * DOCUMENT_MAX) /* bytes of text between two blocks */
@@ -37,15 +38,15 @@ static const struct {
     const char *name;
     enum role role;
 } tags[] = {
-    {"p", BLOCK},          {"div", BLOCK},     {"section", BLOCK}, {"article", BLOCK},     {"main", BLOCK},
-    {"blockquote", BLOCK}, {"header", BLOCK},  {"footer", BLOCK},  {"aside", BLOCK},       {"figure", BLOCK},
-    {"address", BLOCK},    {"details", BLOCK}, {"summary", BLOCK}, {"figcaption", BLOCK},  {"caption", BLOCK},
-    {"form", BLOCK},       {"hr", BLOCK},      {"ul", GROUP},      {"ol", GROUP},          {"dl", GROUP},
-    {"table", GROUP},      {"li", ITEM},       {"tr", ITEM},       {"dt", ITEM},           {"dd", ITEM},
-    {"td", CELL},          {"th", CELL},       {"br", BREAK},      {"pre", PREFORMATTED},  {"h1", HEADING},
-    {"h2", HEADING},       {"h3", HEADING},    {"h4", HEADING},    {"h5", HEADING},        {"h6", HEADING},
-    {"title", TITLE},      {"nav", LEFT_OUT},  {"script", LEFT_OUT}, {"style", LEFT_OUT},  {"template", LEFT_OUT},
-    {"noscript", LEFT_OUT}, {"svg", LEFT_OUT}, {"math", LEFT_OUT}, {"select", LEFT_OUT},   {"button", LEFT_OUT},
+    {"p", BLOCK},           {"div", BLOCK},     {"section", BLOCK},   {"article", BLOCK},    {"main", BLOCK},
+    {"blockquote", BLOCK},  {"header", BLOCK},  {"footer", BLOCK},    {"aside", BLOCK},      {"figure", BLOCK},
+    {"address", BLOCK},     {"details", BLOCK}, {"summary", BLOCK},   {"figcaption", BLOCK}, {"caption", BLOCK},
+    {"form", BLOCK},        {"hr", BLOCK},      {"ul", GROUP},        {"ol", GROUP},         {"dl", GROUP},
+    {"table", GROUP},       {"li", ITEM},       {"tr", ITEM},         {"dt", ITEM},          {"dd", ITEM},
+    {"td", CELL},           {"th", CELL},       {"br", BREAK},        {"pre", PREFORMATTED}, {"h1", HEADING},
+    {"h2", HEADING},        {"h3", HEADING},    {"h4", HEADING},      {"h5", HEADING},       {"h6", HEADING},
+    {"title", TITLE},       {"nav", LEFT_OUT},  {"script", LEFT_OUT}, {"style", LEFT_OUT},   {"template", LEFT_OUT},
+    {"noscript", LEFT_OUT}, {"svg", LEFT_OUT},  {"math", LEFT_OUT},   {"select", LEFT_OUT},  {"button", LEFT_OUT},
 };
 
 static enum role role_of(const xmlChar *name)
@@ -143,8 +144,8 @@ static bool announces(const struct buffer *text)
 {
     static const char wide[] = "：";
     size_t length = text->length, size = sizeof wide - 1;
-    return length && (text->data[length - 1] == ':' ||
-                      (length >= size && memcmp(text->data + length - size, wide, size) == 0));
+    return length &&
+           (text->data[length - 1] == ':' || (length >= size && memcmp(text->data + length - size, wide, size) == 0));
 }
 
 /* Within a list or a table all is one paragraph, until it is long enough. */
@@ -234,14 +235,13 @@ static void element_ended(void *data, const xmlChar *name)
     }
 }
 
-
 static bool parse(struct html *html, struct piece text, struct status *st)
 {
     html->parser = htmlCreateMemoryParserCtxt(text.at, (int)text.length);
     if (!html->parser)
         return fail(st, RESOURCE_EXHAUSTED, "there is no memory to read it");
-    htmlCtxtUseOptions(html->parser, HTML_PARSE_RECOVER | HTML_PARSE_NONET | HTML_PARSE_NOERROR |
-                                         HTML_PARSE_NOWARNING | HTML_PARSE_IGNORE_ENC);
+    htmlCtxtUseOptions(html->parser, HTML_PARSE_RECOVER | HTML_PARSE_NONET | HTML_PARSE_NOERROR | HTML_PARSE_NOWARNING |
+                                         HTML_PARSE_IGNORE_ENC);
     xmlSwitchEncoding(html->parser, XML_CHAR_ENCODING_UTF8);
     memset(html->parser->sax, 0, sizeof *html->parser->sax);
     html->parser->sax->startElement = element_began;

@@ -43,7 +43,7 @@ struct batch {
     size_t posting_count, posting_room;
     struct batch_document *documents, **last;
     size_t document_count, bytes;
-    uint32_t next; /* number of the next paragraph */
+    uint32_t next;                 /* number of the next paragraph */
     const struct heading *heading; /* whose terms are known */
     uint32_t *above;               /* terms of the headings and the title */
     size_t above_count, above_room;

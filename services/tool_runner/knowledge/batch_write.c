@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PIECE_MAX     1800 /* bytes of postings in one row: it fits a page of the index without overflowing */
-#define PARAGRAPH_COST 32 /* bytes of a paragraph beside its texts */
-#define HEADINGS_MAX  4096
+#define PIECE_MAX      1800 /* bytes of postings in one row: it fits a page of the index without overflowing */
+#define PARAGRAPH_COST 32   /* bytes of a paragraph beside its texts */
+#define HEADINGS_MAX   4096
 
 /* ---- documents --------------------------------------------------------------------------------------------------- */
 

@@ -15,10 +15,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define NAMES_MAX   ((size_t)512 << 20) /* bytes of all paths */
-#define TOLD_EACH   1000                /* files */
-#define READ_FLAGS  (O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
-#define FILE_SOME   4096
+#define NAMES_MAX  ((size_t)512 << 20) /* bytes of all paths */
+#define TOLD_EACH  1000                /* files */
+#define READ_FLAGS (O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+#define FILE_SOME  4096
 
 /* ---- opening ----------------------------------------------------------------------------------------------------- */
 
@@ -69,8 +69,7 @@ bool folder_open(struct folder *folder, const char *path, const char *const *roo
                     "folder: '%s' is in none of the folders that may be indexed; the operator lists them in "
                     "tool_runner.roots",
                     path);
-    return folder->fd >= 0 ||
-           fail(st, NOT_FOUND, "folder: '%s' is no folder that can be read on this machine", path);
+    return folder->fd >= 0 || fail(st, NOT_FOUND, "folder: '%s' is no folder that can be read on this machine", path);
 }
 
 void folder_close(struct folder *folder)
@@ -90,7 +89,7 @@ struct listing {
     struct pending {
         struct pending *next;
         const char *path; /* "": the folder itself */
-    } *pending;
+    } * pending;
     bool (*found)(void *data, size_t files);
     void *data;
 };

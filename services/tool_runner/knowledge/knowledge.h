@@ -2,8 +2,9 @@
  * nearness of meaning. Kept in one SQLite file; each tenant sees its own collections alone. One of them a process,
  * shared by the loops.
  *
- * Nothing slow runs in a loop: searches go to a few reader threads, each with its connection; every indexing or deletion
- * has a thread of its own while it lasts, and a collection at most one of them, also over several processes. */
+ * Nothing slow runs in a loop: searches go to a few reader threads, each with its connection; every indexing or
+ * deletion has a thread of its own while it lasts, and a collection at most one of them, also over several processes.
+ */
 #ifndef RENGA_TOOL_RUNNER_KNOWLEDGE_H
 #define RENGA_TOOL_RUNNER_KNOWLEDGE_H
 
@@ -23,8 +24,8 @@ void knowledge_destroy(struct knowledge **knowledge);
 /* The methods. They end the call, now or later; the knowledge base outlives it. */
 void knowledge_search(struct knowledge *knowledge, struct rpc_call *call, const Renga__V1__SearchRequest *request,
                       Renga__V1__SearchResponse_Closure reply);
-void knowledge_index(struct knowledge *knowledge, struct rpc_call *call, const Renga__V1__IndexDocumentsRequest *request,
-                     Renga__V1__IndexDocumentsProgress_Closure reply);
+void knowledge_index(struct knowledge *knowledge, struct rpc_call *call,
+                     const Renga__V1__IndexDocumentsRequest *request, Renga__V1__IndexDocumentsProgress_Closure reply);
 void knowledge_show(struct knowledge *knowledge, struct rpc_call *call,
                     Renga__V1__GetKnowledgeBaseResponse_Closure reply);
 void knowledge_delete(struct knowledge *knowledge, struct rpc_call *call,

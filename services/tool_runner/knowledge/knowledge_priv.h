@@ -15,9 +15,9 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#define TENANT_MAX      128 /* bytes that a tenant's name may have here */
-#define WRITERS_MAX     4   /* collections that are written at the same time in one process */
-#define READERS         2   /* threads */
+#define TENANT_MAX      128  /* bytes that a tenant's name may have here */
+#define WRITERS_MAX     4    /* collections that are written at the same time in one process */
+#define READERS         2    /* threads */
 #define COLLECTIONS_MAX 1024 /* of a tenant, as the contract has it */
 
 struct reader_pool;
@@ -26,7 +26,7 @@ struct knowledge {
     char *path; /* of the file; "memory:…" */
     const char *const *roots;
     size_t root_count;
-    int64_t quota; /* bytes of a tenant; 0: none */
+    int64_t quota;               /* bytes of a tenant; 0: none */
     const char *embedding_model; /* NULL: no vectors */
     ProtobufCService *gateway;   /* NULL: no vectors */
     struct reader_pool *readers;
@@ -47,7 +47,7 @@ struct writer {
     char tenant[TENANT_MAX + 1], collection[COLLECTION_NAME_MAX + 1];
     int lock_fd; /* of the lock that other processes respect; -1: none */
     pthread_t thread;
-    atomic_bool stop; /* it is to end soon */
+    atomic_bool stop;                                          /* it is to end soon */
     void (*run)(struct writer *writer, struct tables *tables); /* in the thread, with a connection */
     void (*ended)(struct writer *writer);                      /* in the loop, after the thread */
     struct status status;
@@ -69,9 +69,9 @@ struct reading {
     struct work work;
     struct loop *loop;
     struct reading *next, *previous;
-    bool waits;                 /* in the queue; under its lock */
-    atomic_bool stop;           /* nobody waits for it */
-    int64_t deadline_ns;        /* on clock_now_ns */
+    bool waits;          /* in the queue; under its lock */
+    atomic_bool stop;    /* nobody waits for it */
+    int64_t deadline_ns; /* on clock_now_ns */
     char tenant[TENANT_MAX + 1];
     bool (*read)(struct reading *reading, struct reading_state *state, struct status *st); /* in a reader's thread */
     void (*ended)(struct reading *reading);                                                /* in the loop; once */

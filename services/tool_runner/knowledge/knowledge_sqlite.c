@@ -8,14 +8,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#define BUSY_MS       20000 /* patience with another connection that writes: a batch takes a second or two */
-#define STEPS         4000  /* of SQLite's machine between two questions whether to stop */
-#define PATH_ROOM     4096
-#define MEMORY_MAX    (INT64_C(512) << 20) /* bytes of a database that is no file */
+#define BUSY_MS    20000 /* patience with another connection that writes: a batch takes a second or two */
+#define STEPS      4000  /* of SQLite's machine between two questions whether to stop */
+#define PATH_ROOM  4096
+#define MEMORY_MAX (INT64_C(512) << 20) /* bytes of a database that is no file */
 #define PAGES                                                                                                          \
     "PRAGMA page_size = 8192; " /* a piece of postings is a fourth of it, which is what a row of an index may have */
 #define FILE_PRAGMAS                                                                                                   \
-    PAGES "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 67108864; "              \
+    PAGES "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 67108864; "               \
           "PRAGMA wal_autocheckpoint = 4000; PRAGMA cache_size = -65536;"
 #define SHARED_NAME   "file:/renga-knowledge-%s?vfs=memdb"
 #define CONNECT_FLAGS (SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX)
