@@ -30,8 +30,7 @@ struct html {
     struct buffer text; /* of the open block */
     int line_from, line_to;
     unsigned left_out, groups, preformatted; /* how many of them are open around */
-    bool in_title, in_body;
-    bool space, newline; /* stand between what is there and what comes */
+    bool space, newline;                     /* stand between what is there and what comes */
 };
 
 static const struct {
@@ -113,11 +112,23 @@ static void add_character(struct html *html, char c)
     buffer_put(&html->text, c);
 }
 
-static bool is_blank(const char *text, size_t length)
+/* The parser stands behind the text: what is known is the line of its end. */
+static void note_lines(struct html *html, const char *text, size_t length)
 {
-    while (length && is_space(text[length - 1]))
-        length--;
-    return length == 0;
+    size_t from = 0, to = length;
+    int line = html->parser->input ? html->parser->input->line : 1;
+    while (to > 0 && is_space(text[to - 1]))
+        line -= text[--to] == '\n';
+    if (to == 0)
+        return;
+    html->line_to = line;
+    if (html->text.length)
+        return;
+    while (is_space(text[from]))
+        from++;
+    for (size_t i = from; i < to; i++)
+        line -= text[i] == '\n';
+    html->line_from = line > 0 ? line : 1;
 }
 
 static void characters_came(void *data, const xmlChar *characters, int length)
@@ -126,14 +137,7 @@ static void characters_came(void *data, const xmlChar *characters, int length)
     const char *text = (const char *)characters;
     if (html->left_out)
         return;
-    int line_to = html->parser->input ? html->parser->input->line : 1, line_from = line_to;
-    for (int i = 0; i < length; i++)
-        line_from -= text[i] == '\n';
-    if (!is_blank(text, (size_t)length)) {
-        if (!html->text.length)
-            html->line_from = line_from > 0 ? line_from : 1;
-        html->line_to = line_to;
-    }
+    note_lines(html, text, (size_t)length);
     for (int i = 0; i < length; i++)
         add_character(html, text[i]);
 }

@@ -31,6 +31,7 @@ struct lookup {
     double min_score;
     bool answers; /* of Q&A pairs alone */
     void (*ended)(struct lookup *lookup);
+    void *owner;
 
     /* What came of it, in its arena. */
     struct status status;
