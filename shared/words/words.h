@@ -14,6 +14,9 @@
 #include "base/buffer.h"
 #include "words/fold.h"
 
+/* Raised whenever a text gives other terms than before: an index made with another version must be made anew. */
+#define WORDS_VERSION 1
+
 /* "ja" or "en". A text is English where it has English function words and not mostly Japanese characters, Japanese
  * where it has any of these otherwise; what stands in quotation marks does not count unless there is nothing else. */
 const char *words_language(const char *text, size_t length);
