@@ -9,8 +9,15 @@ static size_t write_number(uint8_t *out, uint64_t number)
     return size;
 }
 
-/* Of at most five bytes. */
-static bool read_number(struct postings *postings, uint64_t *number)
+/* The lowest bit says whether how often it stands there follows: most terms stand there once. */
+size_t posting_write(uint8_t *out, uint32_t previous, struct posting posting)
+{
+    uint64_t more = posting.times > 1;
+    size_t size = write_number(out, (uint64_t)(posting.paragraph - previous) << 1 | more);
+    return more ? size + write_number(out + size, posting.times) : size;
+}
+
+bool postings_number(struct postings *postings, uint64_t *number)
 {
     *number = 0;
     for (unsigned shift = 0; shift < 35 && postings->at < postings->end; shift += 7) {
@@ -20,22 +27,4 @@ static bool read_number(struct postings *postings, uint64_t *number)
             return true;
     }
     return false;
-}
-
-/* The lowest bit says whether how often it stands there follows: most terms stand there once. */
-size_t posting_write(uint8_t *out, uint32_t previous, struct posting posting)
-{
-    uint64_t more = posting.times > 1;
-    size_t size = write_number(out, (uint64_t)(posting.paragraph - previous) << 1 | more);
-    return more ? size + write_number(out + size, posting.times) : size;
-}
-
-bool postings_next(struct postings *postings, struct posting *posting)
-{
-    uint64_t number, times = 1;
-    if (!read_number(postings, &number) || ((number & 1) && !read_number(postings, &times)))
-        return false;
-    postings->paragraph += (uint32_t)(number >> 1);
-    *posting = (struct posting){postings->paragraph, (uint32_t)times};
-    return true;
 }

@@ -23,6 +23,23 @@ struct postings {
     const uint8_t *at, *end;
     uint32_t paragraph; /* the one before; at first that the piece begins with */
 };
-bool postings_next(struct postings *postings, struct posting *posting);
+
+/* A number of at most five bytes. */
+bool postings_number(struct postings *postings, uint64_t *number);
+
+/* A search reads some hundred thousand of them, nearly all of one byte. */
+static inline bool postings_next(struct postings *postings, struct posting *posting)
+{
+    uint64_t number, times = 1;
+    if (__builtin_expect(postings->at < postings->end && *postings->at < 0x80, 1))
+        number = *postings->at++;
+    else if (!postings_number(postings, &number))
+        return false;
+    if ((number & 1) && !postings_number(postings, &times))
+        return false;
+    postings->paragraph += (uint32_t)(number >> 1);
+    *posting = (struct posting){postings->paragraph, (uint32_t)times};
+    return true;
+}
 
 #endif

@@ -12,8 +12,9 @@
 #define SATURATION 1.2
 #define EVENING    0.6
 
-#define WEAK_SHARE   0.1                /* what a weak term counts for beside strong ones */
-#define POSTINGS_MAX 4000000            /* of one query, some 10 ms: past it the commonest terms are left out */
+#define WEAK_SHARE   0.1     /* what a weak term counts for beside strong ones */
+#define WEAK_RARE    20      /* ... and it counts nothing where it stands in more than one paragraph in so many */
+#define POSTINGS_MAX 4000000 /* of one query, some 10 ms: past it the commonest terms are left out */
 #define LENGTHS_MAX  ((size_t)64 << 20) /* bytes of lengths that are kept */
 #define LENGTH_TABLE 4096               /* a longer paragraph counts as one of this length */
 
@@ -27,7 +28,8 @@ struct rank {
     struct lengths *lengths;
     float *scores;
     size_t room;
-    float norms[LENGTH_TABLE];
+    float norms[LENGTH_TABLE]; /* by length of the paragraph */
+    float once[LENGTH_TABLE];  /* what a term that stands there once counts for: nearly all do */
 };
 
 struct rank *rank_create(void)
@@ -197,6 +199,8 @@ static bool weigh(struct tables *tables, const struct collection *collections, s
             weight_of(&term, (double)paragraphs, (double)(found[i] < paragraphs ? found[i] : paragraphs), only_weak);
         *most += term.weight * (SATURATION + 1);
         any |= found[i] > 0;
+        if (term.weak && !only_weak && found[i] * WEAK_RARE > paragraphs)
+            continue;
         if (found[i] > 0 && (read += found[i]) <= POSTINGS_MAX)
             query->terms[kept++] = term;
     }
@@ -224,8 +228,10 @@ static bool make_scores(struct rank *rank, size_t count, struct status *st)
 static void make_norms(struct rank *rank, const struct collection *collection)
 {
     double mean = collection->paragraphs ? (double)collection->words / (double)collection->paragraphs : 1;
-    for (int i = 0; i < LENGTH_TABLE; i++)
+    for (int i = 0; i < LENGTH_TABLE; i++) {
         rank->norms[i] = (float)(SATURATION * (1 - EVENING + EVENING * i / (mean < 1 ? 1 : mean)));
+        rank->once[i] = 1 / (1 + rank->norms[i]);
+    }
 }
 
 static void add_postings(struct rank *rank, const uint16_t *lengths, uint32_t next, uint32_t first, const void *data,
@@ -237,8 +243,9 @@ static void add_postings(struct rank *rank, const uint16_t *lengths, uint32_t ne
     while (postings_next(&postings, &posting) && posting.paragraph < next) {
         unsigned length = lengths[posting.paragraph] & LENGTH_MAX;
         float times = (float)posting.times;
-        float norm = rank->norms[length < LENGTH_TABLE ? length : LENGTH_TABLE - 1];
-        scores[posting.paragraph] += weight * times / (times + norm);
+        length = length < LENGTH_TABLE ? length : LENGTH_TABLE - 1;
+        scores[posting.paragraph] +=
+            weight * (posting.times == 1 ? rank->once[length] : times / (times + rank->norms[length]));
     }
 }
 
@@ -293,9 +300,9 @@ static bool rank_collection(struct rank *rank, struct tables *tables, const stru
         if (!add_term(rank, tables, collection, lengths, &query->terms[i], st))
             return false;
     for (uint32_t i = 0; i < (uint32_t)collection->next; i++) {
-        if (rank->scores[i] <= 0 || !lengths[i] || (query->answers && !(lengths[i] & LENGTH_ANSWER)))
+        double score = rank->scores[i] / most, least = *count == room ? ranked[room - 1].score : 0;
+        if (score <= least || !lengths[i] || (query->answers && !(lengths[i] & LENGTH_ANSWER)))
             continue;
-        double score = rank->scores[i] / most;
         struct ranked one = {collection->id, i, score < 1 ? score : 1};
         ranked_insert(ranked, room, count, &one);
     }

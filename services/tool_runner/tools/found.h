@@ -1,4 +1,5 @@
-/* What the tools that search in the knowledge base have in common: the search, and how its hits are written for a model.
+/* What the tools that search in the knowledge base have in common: the search, and how its hits are written for a
+ * model.
  */
 #ifndef RENGA_TOOL_RUNNER_FOUND_H
 #define RENGA_TOOL_RUNNER_FOUND_H
