@@ -2,7 +2,9 @@
 #include "tool_runner.h"
 
 #include "knowledge/knowledge.h"
+#include "list/list_tools.h"
 #include "rpc/rpc.h"
+#include "run/run_tools.h"
 #include "tool_runner_priv.h"
 
 #include <stdlib.h>
@@ -43,6 +45,9 @@ static const Renga__V1__ToolRunner_Service functions = {
     .index_documents = index_documents,
     .get_knowledge_base = get_knowledge_base,
     .delete_documents = delete_documents,
+    .list_tools = list_tools,
+    .run_tools = run_tools,
+    .forget_thread = forget_thread,
 };
 
 static void tool_runner_destroy(ProtobufCService *service)
@@ -51,7 +56,7 @@ static void tool_runner_destroy(ProtobufCService *service)
     if (!runner)
         return;
     if (runner->commons)
-        tool_commons_leave(&runner->commons, runner->loop);
+        tool_commons_leave(&runner->commons, runner);
     free(runner);
 }
 
@@ -61,8 +66,8 @@ static bool find_commons(struct tool_runner *runner, const struct service_contex
     struct tool_commons *commons = first ? first->commons : tool_commons_create(context, st);
     if (!commons)
         return false;
-    tool_commons_join(commons, context->loop);
     runner->commons = commons;
+    tool_commons_join(commons, runner);
     return true;
 }
 

@@ -6,10 +6,10 @@
  *                                                        '--- tool_write, tool_hit, on the way
  *
  * A run is one call of one tool. It ends exactly once, within `start` or later. It has a deadline of its own and a
- * bound on what it writes: where one is reached, or the caller leaves, `cancel` is called and what the tool still does
- * counts no more, but it must still end, soon. Nobody waits for that end: the caller has its answer already.
- * All functions are called from inside the run's loop. Slow work (files, long computing) belongs on another thread,
- * which posts back to the loop.
+ * bound on what it writes. Where time is up or the caller leaves, `cancel` is called; what the tool then still does
+ * counts no more, but it must still end, soon. Nobody waits for that end: the caller has its answer already. All
+ * functions are called from inside the run's loop. Slow work (files, long computing) belongs on another thread, which
+ * posts back to the loop.
  *
  * Arguments were written by a model. They are an object that fits `parameters`, and no more is known of them. */
 #ifndef RENGA_TOOL_RUNNER_TOOL_H
@@ -80,7 +80,8 @@ size_t tool_run_output_max(const struct tool_run *run);
 /* ---- what it gives ----------------------------------------------------------------------------------------------- */
 
 /* Appends to the text for the model; UTF-8, a byte that is not becomes U+FFFD. Of what is more than the caller takes
- * only the length counts. False where TOOL_OUTPUT_MAX is reached: the run has been stopped. */
+ * only the length counts. False where nothing more is taken, since TOOL_OUTPUT_MAX is reached or the run was stopped:
+ * end it. */
 bool tool_write(struct tool_run *run, const char *text, size_t length);
 bool tool_print(struct tool_run *run, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

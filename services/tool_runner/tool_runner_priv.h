@@ -8,12 +8,17 @@
 #include "loop/loop.h"
 #include "renga/v1/tool_runner.pb-c.h"
 
+struct catalog;
 struct http_client;
 struct knowledge;
+struct mcp;
 struct metrics;
+struct places;
+struct records;
 struct service_context;
 struct spans;
 struct tool_commons;
+struct turns;
 
 struct tool_runner {
     Renga__V1__ToolRunner_Service base; /* first */
@@ -29,6 +34,12 @@ struct tool_runner {
 struct tool_commons {
     struct metrics *metrics;
     struct knowledge *knowledge;
+    struct mcp *mcp;
+    struct catalog *catalog;
+    struct places *places;
+    struct turns *turns;
+    struct records *records;
+    int64_t queue_wait_ms, list_wait_ms;
     unsigned members; /* loops that have joined */
 };
 
@@ -36,8 +47,8 @@ struct tool_commons {
 struct tool_commons *tool_commons_create(const struct service_context *context, struct status *st);
 
 /* From inside each loop, at its instance's beginning and end. With the last one that leaves it is gone. */
-void tool_commons_join(struct tool_commons *commons, struct loop *loop);
-void tool_commons_leave(struct tool_commons **commons, struct loop *loop);
+void tool_commons_join(struct tool_commons *commons, struct tool_runner *runner);
+void tool_commons_leave(struct tool_commons **commons, struct tool_runner *runner);
 
 extern const struct option tool_runner_options[];
 

@@ -223,7 +223,7 @@ static void configure(void)
     char *arguments[] = {TEXT("test"), store, roots, TEXT("--tool_runner.tenant_quota=2MiB"), NULL};
     house.config = config_create(tables, 2, &st);
     assert_non_null(house.config);
-    if (!config_read(house.config, 4, arguments, &st))
+    if (!config_read(house.config, 5, arguments, &st))
         fatal("test.config", "%s", st.text);
 }
 

@@ -474,6 +474,82 @@ static void searches_at_the_same_time_are_answered_while_a_collection_is_written
     }
 }
 
+/* ---- the tools --------------------------------------------------------------------------------------------------- */
+
+static struct answer *run_tool(struct fixture *fixture, const char *name, const char *arguments)
+{
+    static int calls;
+    Renga__V1__RunToolsRequest request = RENGA__V1__RUN_TOOLS_REQUEST__INIT;
+    Renga__V1__ToolInvocation invocation = RENGA__V1__TOOL_INVOCATION__INIT, *list[] = {&invocation};
+    Renga__V1__ToolCall call = RENGA__V1__TOOL_CALL__INIT;
+    char key[32];
+    snprintf(key, sizeof key, "key-%d", calls++);
+    call.id = TEXT("call");
+    call.name = TEXT(name);
+    call.arguments_json = TEXT(arguments);
+    invocation.call = &call;
+    request.calls = list;
+    request.n_calls = 1;
+    request.idempotency_key = key;
+    return make_call(fixture, NULL, "RunTools", &request.base);
+}
+
+static const Renga__V1__ToolResult *result_of(const struct answer *answer)
+{
+    if (answer->status.code != OK)
+        assert_status(answer, OK, "");
+    return ((const Renga__V1__RunToolsResponse *)answer->message)->results[0];
+}
+
+static void search_documents_writes_what_it_found_for_a_model(void **state)
+{
+    write_manual(*state);
+    answer_free(index_folder(*state, "manual"));
+    struct answer *answer = run_tool(*state, "search_documents", "{\"query\": \"restart the router cable\"}");
+    const Renga__V1__ToolResult *result = result_of(answer);
+    assert_int_equal(result->status_code, OK);
+    assert_string_equal(result->text, "[1] guide/errors.md:5-5 | Errors > E-1024\n"
+                                      "The connection timed out. Check the cable and restart the router.");
+    assert_int_equal(result->n_hits, 1);
+    assert_string_equal(result->hits[0]->uri, "guide/errors.md");
+    assert_string_equal(result->hits[0]->quote, "Check the cable and restart the router.");
+    answer_free(answer);
+    answer = run_tool(*state, "search_documents", "{\"query\": \"disk cable\", \"limit\": 2}");
+    assert_non_null(strstr(result_of(answer)->text, ".\n\n[2] guide/errors.md:"));
+    answer_free(answer);
+}
+
+static void lookup_qa_finds_answers_alone(void **state)
+{
+    write_manual(*state);
+    put_file(*state, "password.md", "パスワードを忘れました\n");
+    answer_free(index_folder(*state, "manual"));
+    struct answer *answer = run_tool(*state, "lookup_qa", "{\"query\": \"パスワードを忘れました\"}");
+    const Renga__V1__ToolResult *result = result_of(answer);
+    assert_string_equal(result->text, "[1] faq.csv:2-2 | パスワードを忘れました\n再設定画面から変更してください。");
+    assert_int_equal(result->n_hits, 1);
+    assert_string_equal(result->hits[0]->source, "qa");
+    answer_free(answer);
+}
+
+static void a_tool_that_finds_nothing_says_what_it_looked_for(void **state)
+{
+    struct answer *answer = run_tool(*state, "search_documents", "{\"query\": \"zebra\"}");
+    assert_string_equal(result_of(answer)->text, "Nothing was found for \"zebra\" in the documents.");
+    assert_int_equal(result_of(answer)->n_hits, 0);
+    answer_free(answer);
+    answer = run_tool(*state, "lookup_qa", "{\"query\": \"縞馬とは?\"}");
+    assert_string_equal(result_of(answer)->text,
+                        "「縞馬とは?」をよくある質問から探しましたが、何も見つかりませんでした。");
+    answer_free(answer);
+    answer = run_tool(*state, "search_documents", "{\"query\": \"a\", \"collections\": [\"none\"]}");
+    assert_int_equal(result_of(answer)->status_code, NOT_FOUND);
+    answer_free(answer);
+    answer = run_tool(*state, "search_documents", "{\"query\": \"  \"}");
+    assert_int_equal(result_of(answer)->status_code, INVALID_ARGUMENT);
+    answer_free(answer);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -494,6 +570,9 @@ int main(void)
         cmocka_unit_test(a_collection_has_one_writer),
         cmocka_unit_test(a_caller_that_leaves_stops_the_work),
         cmocka_unit_test(searches_at_the_same_time_are_answered_while_a_collection_is_written),
+        cmocka_unit_test(search_documents_writes_what_it_found_for_a_model),
+        cmocka_unit_test(lookup_qa_finds_answers_alone),
+        cmocka_unit_test(a_tool_that_finds_nothing_says_what_it_looked_for),
     };
     return run_both_ways("The knowledge base", tests, sizeof tests / sizeof tests[0]);
 }

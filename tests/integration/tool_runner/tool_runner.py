@@ -35,7 +35,7 @@ class ToolRunner:
         self.own_state = state is None
         self.state = state or tempfile.mkdtemp(prefix="renga-tools-")
         self.arguments = [os.path.join(BIN, binary[0]), *binary[1:], "--rpc.listen=127.0.0.1:0", "--http.listen=",
-                          f"--tool_runner.store={self.state}/knowledge.db", "--log.format=json", *options]
+                          f"--tool_runner.store={self.state}/knowledge.db", "--tool_runner.record=memory:", "--log.format=json", *options]
         if roots:
             self.arguments.append("--tool_runner.roots=" + ",".join(roots))
         self.environment = {**os.environ, **(environment or {})}

@@ -1,4 +1,4 @@
-#include "sse.h"
+#include "http/sse.h"
 
 #include <string.h>
 

@@ -8,8 +8,8 @@
  *
  * Bytes may be split anywhere. An event counts only once its blank line has come: what is unfinished at the end of
  * the stream is dropped, as the standard wants. This knows nothing of what the events say. */
-#ifndef RENGA_LLM_GATEWAY_SSE_H
-#define RENGA_LLM_GATEWAY_SSE_H
+#ifndef RENGA_HTTP_SSE_H
+#define RENGA_HTTP_SSE_H
 
 #include "base/buffer.h"
 #include "base/status.h"

@@ -1,4 +1,4 @@
-#include "provider/sse.h"
+#include "http/sse.h"
 
 #include <stdio.h>
 #include <string.h>
