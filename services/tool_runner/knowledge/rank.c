@@ -13,7 +13,7 @@
 #define EVENING    0.6
 
 #define WEAK_SHARE   0.1     /* what a weak term counts for beside strong ones */
-#define WEAK_RARE    20      /* ... and it counts nothing where it stands in more than one paragraph in so many */
+#define WEAK_MOST    1000    /* ... and it counts nothing where it stands in more paragraphs: reading it takes time */
 #define POSTINGS_MAX 4000000 /* of one query, some 10 ms: past it the commonest terms are left out */
 #define LENGTHS_MAX  ((size_t)64 << 20) /* bytes of lengths that are kept */
 #define LENGTH_TABLE 4096               /* a longer paragraph counts as one of this length */
@@ -199,7 +199,7 @@ static bool weigh(struct tables *tables, const struct collection *collections, s
             weight_of(&term, (double)paragraphs, (double)(found[i] < paragraphs ? found[i] : paragraphs), only_weak);
         *most += term.weight * (SATURATION + 1);
         any |= found[i] > 0;
-        if (term.weak && !only_weak && found[i] * WEAK_RARE > paragraphs)
+        if (term.weak && !only_weak && found[i] > WEAK_MOST)
             continue;
         if (found[i] > 0 && (read += found[i]) <= POSTINGS_MAX)
             query->terms[kept++] = term;
