@@ -90,11 +90,11 @@ static void who_answers_in_this_process_takes_neither_url_nor_key(void **state)
     set_up(&setting, NULL, NULL, url);
     assert_null(setting.routes);
     assert_contains(setting.st.text,
-                    "llm_gateway.upstream is set, but the provider extractive answers in this process");
+                    "llm_gateway.upstream: is set, but the provider extractive answers in this process");
     tear_down(&setting);
     set_up(&setting, NULL, NULL, key);
     assert_null(setting.routes);
-    assert_contains(setting.st.text, "llm_gateway.key is set");
+    assert_contains(setting.st.text, "llm_gateway.key: is set");
     assert_lacks(setting.st.text, "sk-flag");
     tear_down(&setting);
 }
