@@ -124,7 +124,7 @@ EMPTY = descriptor_pb2.FileDescriptorSet  # any message: only its bytes go out
 class Process:
     def __init__(self, *command):
         environment = {name: text for name, text in os.environ.items() if not name.endswith("_API_KEY")}
-        self.log = []
+        self.log, self.leaving = [], False
         self.process = subprocess.Popen(
             [f"{BIN}/{command[0]}", *command[1:], "--rpc.listen=127.0.0.1:0", "--http.listen=127.0.0.1:0", "--loops=2",
              "--log.format=json"], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, env=environment)
@@ -154,8 +154,10 @@ class Process:
         self.process.wait()
 
     def leave(self):
-        self.channel.close()
-        self.process.terminate()
+        if not self.leaving:  # a second SIGTERM would cut the drain short
+            self.leaving = True
+            self.channel.close()
+            self.process.terminate()
 
     def stop(self):
         self.leave()
