@@ -41,7 +41,7 @@ bool peer_write(struct peer *peer, FanoutMessage *message)
     size_t size = renga__v1__fanout_message__get_packed_size(message);
     uint8_t *bytes = size <= station->fanout->options.message_max + ENVELOPE_MAX ? line_reserve(line, size) : NULL;
     if (!bytes) {
-        peer->offered -= message->hands;
+        worker_unoffer(peer, message->hands);
         return false;
     }
     renga__v1__fanout_message__pack(message, bytes);

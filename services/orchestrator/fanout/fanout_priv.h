@@ -55,9 +55,9 @@ struct station {
     unsigned index;
     bool joined;
     struct mailbox *mailbox;
-    struct peer *peers; /* by index of their loops; our own stands unused */
-    unsigned share;     /* hands for each neighbour */
-    unsigned at_home, guests;
+    struct peer *peers;                /* by index of their loops; our own stands unused */
+    unsigned share;                    /* hands for each neighbour */
+    unsigned at_home, guests, offered; /* hands that are full, or that somebody may fill */
     struct timer beat;
     int64_t waiting_shown; /* bytes on its lines, as metrics have it */
     struct guest *spare;   /* whose arena the next message is read into */
@@ -93,6 +93,7 @@ void guest_destroy(struct guest **guest);
 /* True where the spare of the station is at work now. */
 bool worker_received(struct peer *owner, const FanoutMessage *message);
 unsigned worker_hands(struct peer *owner); /* to be asked for with the message that goes to it now */
+void worker_unoffer(struct peer *owner, unsigned hands);
 void worker_offer(struct station *station, bool always);
 
 #endif

@@ -6,18 +6,20 @@
 #include "base/log.h"
 #include "graph/agents.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- asking for work --------------------------------------------------------------------------------------------- */
 
+/* Hands that are offered count as full: the attempts for them may be on their way. */
 static unsigned hands_missing(const struct peer *owner)
 {
     const struct station *station = owner->station;
-    unsigned at_work = station->at_home + station->guests, has = owner->offered + owner->guests;
-    if (!owner->neighbour || at_work >= FANOUT_HANDS || has >= station->share)
+    unsigned full = station->at_home + station->guests + station->offered, has = owner->offered + owner->guests;
+    if (!owner->neighbour || full >= FANOUT_HANDS || has >= station->share)
         return 0;
-    unsigned missing = station->share - has, idle = FANOUT_HANDS - at_work;
+    unsigned missing = station->share - has, idle = FANOUT_HANDS - full;
     return missing < idle ? missing : idle;
 }
 
@@ -25,7 +27,16 @@ unsigned worker_hands(struct peer *owner)
 {
     unsigned hands = hands_missing(owner);
     owner->offered += hands;
+    owner->station->offered += hands;
     return hands;
+}
+
+/* One of them has come, or the offer was not sent. */
+void worker_unoffer(struct peer *owner, unsigned hands)
+{
+    assert(owner->offered >= hands && owner->station->offered >= hands);
+    owner->offered -= hands;
+    owner->station->offered -= hands;
 }
 
 void worker_offer(struct station *station, bool always)
@@ -252,7 +263,7 @@ static bool begin(struct peer *owner, uint64_t number, const Renga__V1__FanoutAt
 {
     struct guest *guest = owner->station->spare;
     struct status st = {0};
-    owner->offered -= owner->offered > 0;
+    worker_unoffer(owner, owner->offered > 0);
     guest->station = owner->station;
     guest->owner = owner;
     guest->number = number;

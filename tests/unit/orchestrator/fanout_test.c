@@ -222,6 +222,70 @@ static void a_worker_with_its_hands_full_asks_for_nothing_until_they_are_empty_a
     stage_clear(&stage);
 }
 
+static void a_worker_asks_for_no_more_than_its_idle_hands(void **state)
+{
+    static struct given given[FANOUT_HANDS];
+    size_t sent = 0;
+    open_two(1000);
+    while (sent < COUNT(given) && give(&given[sent]))
+        sent++;
+    STAGE_AWAIT(&stage, script_count == sent);
+    loop_enter(stage.worker);
+    fanout_at_home(stage.fanout, stage.worker, FANOUT_HANDS - 4);
+    loop_leave(stage.worker);
+    for (size_t i = 0; i < sent; i++)
+        end_well(&script_calls[i], "");
+    STAGE_AWAIT(&stage, fanout_away(stage.fanout) == 0);
+    wait_a_little();
+    for (sent = 0; sent < COUNT(given) && give(&given[sent]);)
+        sent++;
+    assert_int_equal(sent, 4);
+    stage_clear(&stage);
+}
+
+static void what_was_said_before_a_recall_and_comes_after_it_is_not_heard(void **state)
+{
+    struct given given;
+    open_two(FANOUT_HOME_FIRST);
+    assert_true(give(&given));
+    STAGE_AWAIT(&stage, script_count == 1);
+    loop_enter(stage.worker);
+    task_token(script_calls[0].task, "too late", "");
+    loop_leave(stage.worker);
+    recall(&given);
+    STAGE_AWAIT(&stage, given.ended);
+    assert_int_equal(given.tokens, 0);
+    stage_clear(&stage);
+}
+
+static void a_late_result_is_not_taken_for_that_of_the_next_attempt(void **state)
+{
+    struct given first, second;
+    open_two(FANOUT_HOME_FIRST);
+    script_lingers = true;
+    assert_true(give(&first));
+    STAGE_AWAIT(&stage, script_count == 1);
+    stage.frozen = true;
+    for (int i = 0; i <= FANOUT_SILENCE_MS / FANOUT_BEAT_MS; i++)
+        stage_settle(&stage, FANOUT_BEAT_MS);
+    assert_true(first.dispatch.lost);
+    stage.frozen = false;
+    for (int i = 0; i < 2; i++) {
+        stage_settle(&stage, FANOUT_BEAT_MS);
+        wait_a_little();
+    }
+    STAGE_AWAIT(&stage, give(&second));
+    STAGE_AWAIT(&stage, script_count == 2);
+    end_well(&script_calls[0], "late");
+    wait_a_little();
+    assert_int_equal(second.ended, 0);
+    end_well(&script_calls[1], "mine");
+    STAGE_AWAIT(&stage, second.ended);
+    assert_string_equal(second.outcome, "mine");
+    assert_int_equal(first.ended, 1);
+    stage_clear(&stage);
+}
+
 static void a_recalled_attempt_is_cancelled_once_and_says_nothing_more(void **state)
 {
     struct given given;
@@ -317,6 +381,9 @@ int main(void)
         cmocka_unit_test(a_loop_keeps_what_it_can_do_itself),
         cmocka_unit_test(a_worker_gets_no_more_than_it_asked_for),
         cmocka_unit_test(a_worker_with_its_hands_full_asks_for_nothing_until_they_are_empty_again),
+        cmocka_unit_test(a_worker_asks_for_no_more_than_its_idle_hands),
+        cmocka_unit_test(what_was_said_before_a_recall_and_comes_after_it_is_not_heard),
+        cmocka_unit_test(a_late_result_is_not_taken_for_that_of_the_next_attempt),
         cmocka_unit_test(a_recalled_attempt_is_cancelled_once_and_says_nothing_more),
         cmocka_unit_test(an_attempt_that_is_recalled_before_it_arrived_still_ends),
         cmocka_unit_test(a_worker_that_was_silent_is_given_work_again_when_it_speaks),

@@ -148,6 +148,22 @@ static void a_silent_loop_has_its_attempts_taken_over_and_its_late_results_dropp
     stage_clear(&stage);
 }
 
+static void taking_over_costs_no_try(void **state)
+{
+    open_branches(", \"retry\": {\"attempts\": 2, \"base\": \"1ms\"}");
+    char *run = start_branches();
+    stage.frozen = true;
+    for (int i = 0; i <= FANOUT_SILENCE_MS / FANOUT_BEAT_MS; i++)
+        stage_settle(&stage, FANOUT_BEAT_MS);
+    assert_int_equal(script_count, BRANCHES + AWAY);
+    INSIDE(&stage, script_break(&script_calls[BRANCHES], UNAVAILABLE, "not now"));
+    stage_settle(&stage, 1);
+    assert_int_equal(script_count, BRANCHES + AWAY + 1);
+    assert_int_equal(script_calls[BRANCHES + AWAY].attempt, 3);
+    cancel(&stage, run);
+    stage_clear(&stage);
+}
+
 static void a_loop_that_shows_life_keeps_its_attempts_for_as_long_as_they_take(void **state)
 {
     open_branches("");
@@ -357,6 +373,7 @@ int main(void)
         cmocka_unit_test(an_attempt_is_told_the_same_in_either_loop),
         cmocka_unit_test(what_is_alone_stays_at_home),
         cmocka_unit_test(a_silent_loop_has_its_attempts_taken_over_and_its_late_results_dropped),
+        cmocka_unit_test(taking_over_costs_no_try),
         cmocka_unit_test(a_loop_that_shows_life_keeps_its_attempts_for_as_long_as_they_take),
         cmocka_unit_test(an_attempt_that_was_too_slow_elsewhere_is_cancelled_there_and_has_no_effect),
         cmocka_unit_test(signs_of_life_from_elsewhere_keep_a_run_from_its_idle_timeout),
