@@ -74,7 +74,7 @@ static double weigh_facts(struct draft_reviewing *reviewing, const struct eviden
 static double share_of(const struct evidence *evidence, const char *point)
 {
     struct coverage coverage;
-    evidence_cover(evidence, point, strlen(point), &coverage);
+    evidence_cover(evidence, evidence, point, strlen(point), &coverage);
     return coverage.share;
 }
 

@@ -157,7 +157,7 @@ static void simple(struct thought *thought)
     arena_init(&arena, NULL, 0, WEIGHING_MEMORY_MAX);
     struct evidence *answer = text_weigh(&arena, request->answer);
     if (answer)
-        evidence_cover(answer, request->subtask, strlen(request->subtask), &coverage);
+        evidence_cover(answer, answer, request->subtask, strlen(request->subtask), &coverage);
     double found = found_share(request, &arena);
     arena_fini(&arena);
     if (found < FOUND_ENOUGH)
