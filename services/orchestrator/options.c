@@ -8,6 +8,12 @@ const struct option orchestrator_options[] = {
      .help = "Folders of agents: each sub-folder that has a graph.json is one. Where two have the same name the later "
              "folder's is taken. Unset: \"agents\" in the working directory, if it is there. SIGHUP reads all again; a "
              "faulty document leaves its agent as it was."},
+    {.name = "orchestrator.shipped_agents",
+     .type = OPTION_BOOLEAN,
+     .fallback = "true",
+     .help =
+         "Have the agents that come with Renga, such as \"helpdesk\". An agent of the same name in a folder takes the "
+         "place of one."},
     {.name = "orchestrator.store",
      .type = OPTION_STRING,
      .fallback = "sqlite:renga.db",
@@ -23,6 +29,12 @@ const struct option orchestrator_options[] = {
      .unit = "STEPS",
      .help = "How often the whole state of a thread is written beside what changed: fewer steps between make opening "
              "an old thread faster, more make its log smaller."},
+    {.name = "orchestrator.fan_out",
+     .type = OPTION_CHOICE,
+     .fallback = "auto",
+     .choices = "auto|off",
+     .help = "auto: where several nodes of a run are due at once, loops with idle hands ask for those that call "
+             "somebody, and run them; off: each runs in the loop of its thread."},
     {.name = "orchestrator.node_key",
      .type = OPTION_STRING,
      .secret = true,

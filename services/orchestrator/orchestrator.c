@@ -3,17 +3,24 @@
 #include "base/config.h"
 #include "base/log.h"
 #include "daemon/service.h"
+#include "fanout/fanout.h"
 #include "graph/agents.h"
+#include "graph/shipped.h"
 #include "nodes/addresses.h"
+#include "nodes/tool_list.h"
 #include "run/runner.h"
 #include "run/tally.h"
 #include "store/store.h"
 #include "telemetry/metrics.h"
 
 #include "renga/v1/llm_gateway.pb-c.h"
+#include "renga/v1/planner.pb-c.h"
+#include "renga/v1/reviewer.pb-c.h"
+#include "renga/v1/tool_runner.pb-c.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -69,7 +76,8 @@ static bool load_agents(struct orchestrator *orchestrator, struct status *st)
         folders = fallback;
         count = 1;
     }
-    orchestrator->agents = agents_create(folders, count, st);
+    orchestrator->agents = agents_create(
+        config_boolean(orchestrator->config, "orchestrator.shipped_agents") ? shipped_files : NULL, folders, count, st);
     if (orchestrator->agents)
         log_agents(orchestrator->agents);
     return orchestrator->agents != NULL;
@@ -101,13 +109,22 @@ static void make_addresses(struct orchestrator *orchestrator, const struct servi
     orchestrator->addresses = addresses_create(&options);
 }
 
-/* Only nodes that ask a model need it; they say so where it is not there. */
-static void find_gateway(struct orchestrator *orchestrator, const struct service_context *context)
+const struct peer_words peer_words[PEER_COUNT] = {
+    [PEER_GATEWAY] = {"gateway", "llm_gateway", &renga__v1__llm_gateway__descriptor},
+    [PEER_PLANNER] = {"planner", "planner", &renga__v1__planner__descriptor},
+    [PEER_TOOL_RUNNER] = {"tool-runner", "tool_runner", &renga__v1__tool_runner__descriptor},
+    [PEER_REVIEWER] = {"reviewer", "reviewer", &renga__v1__reviewer__descriptor},
+};
+
+/* Only some nodes need them; they say so where one is not there. */
+static void find_peers(struct orchestrator *orchestrator, const struct service_context *context)
 {
-    struct status st = {0};
-    orchestrator->gateway = context->process ? service_peer(context, &renga__v1__llm_gateway__descriptor, &st) : NULL;
-    if (!orchestrator->gateway)
-        log_info("orchestrator.no_gateway", "no model can be asked: %s", st.text);
+    for (size_t i = 0; context->process && i < PEER_COUNT; i++) {
+        struct status st = {0};
+        orchestrator->peers[i] = service_peer(context, peer_words[i].descriptor, &st);
+        if (!orchestrator->peers[i])
+            log_info("orchestrator.no_peer", "no node can call the %s: %s", peer_words[i].name, st.text);
+    }
 }
 
 /* For operators: the host, which in Kubernetes is the pod, and the process. */
@@ -125,10 +142,12 @@ static void destroy(struct orchestrator **orchestrator_pointer)
     if (orchestrator->store)
         metrics_uncollect(orchestrator->metrics, orchestrator);
     runner_destroy(&orchestrator->runner);
+    fanout_destroy(&orchestrator->fanout);
     tally_destroy(&orchestrator->tally);
     store_close(&orchestrator->store);
     agents_destroy(&orchestrator->agents);
     addresses_destroy(&orchestrator->addresses);
+    tool_list_destroy(&orchestrator->tools);
     pthread_mutex_destroy(&orchestrator->lock);
     free(orchestrator);
 }
@@ -142,9 +161,10 @@ struct orchestrator *orchestrator_create(const struct service_context *context, 
     orchestrator->metrics = context->metrics;
     orchestrator->tally = tally_create(context->metrics);
     pthread_mutex_init(&orchestrator->lock, NULL);
+    orchestrator->tools = tool_list_create();
     name_owner(orchestrator);
     make_addresses(orchestrator, context);
-    find_gateway(orchestrator, context);
+    find_peers(orchestrator, context);
     if (!load_agents(orchestrator, st))
         destroy(&orchestrator);
     return orchestrator;
@@ -170,6 +190,28 @@ void orchestrator_leave(struct orchestrator **orchestrator_pointer)
 
 /* ---- the store and the runner ------------------------------------------------------------------------------------ */
 
+static bool open_fanout(struct orchestrator *orchestrator, struct status *st)
+{
+    struct fanout_options options = {
+        .loops = orchestrator->loops,
+        .loop_count = orchestrator->members,
+        .agents = orchestrator->agents,
+        .orchestrator = orchestrator,
+        .tally = orchestrator->tally,
+        .message_max = (size_t)config_size(orchestrator->config, "rpc.message_max"),
+    };
+    if (orchestrator->fanout || orchestrator->members < 2 ||
+        strcmp(config_string(orchestrator->config, "orchestrator.fan_out"), "off") == 0)
+        return true;
+    orchestrator->fanout = fanout_create(&options, st);
+    return orchestrator->fanout != NULL;
+}
+
+bool orchestrator_share(struct orchestrator *orchestrator, struct loop *loop, struct status *st)
+{
+    return !orchestrator->fanout || fanout_join(orchestrator->fanout, loop, st);
+}
+
 static bool open_runner(struct orchestrator *orchestrator, struct status *st)
 {
     struct runner_options options = {
@@ -178,6 +220,7 @@ static bool open_runner(struct orchestrator *orchestrator, struct status *st)
         .store = orchestrator->store,
         .agents = orchestrator->agents,
         .orchestrator = orchestrator,
+        .fanout = orchestrator->fanout,
         .tally = orchestrator->tally,
         .owner = orchestrator->owner,
         .snapshot_every = (unsigned)config_integer(orchestrator->config, "orchestrator.snapshot_every"),
@@ -197,7 +240,7 @@ static bool open_locked(struct orchestrator *orchestrator, struct status *st)
             return false;
         metrics_collect(orchestrator->metrics, collect, NULL, orchestrator);
     }
-    return open_runner(orchestrator, st);
+    return open_fanout(orchestrator, st) && open_runner(orchestrator, st);
 }
 
 bool orchestrator_open(struct orchestrator *orchestrator, struct status *st)

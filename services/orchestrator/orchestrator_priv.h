@@ -14,19 +14,32 @@
 
 struct addresses;
 struct agents;
+struct fanout;
 struct metrics;
 struct runner;
 struct service_context;
 struct store;
 struct tally;
+struct tool_list;
+
+/* The services that nodes may call. */
+enum peer_service { PEER_GATEWAY, PEER_PLANNER, PEER_TOOL_RUNNER, PEER_REVIEWER, PEER_COUNT };
+struct peer_words {
+    const char *name;   /* "tool-runner" */
+    const char *option; /* "tool_runner" */
+    const ProtobufCServiceDescriptor *descriptor;
+};
+extern const struct peer_words peer_words[PEER_COUNT];
 
 struct orchestrator {
     struct addresses *addresses; /* of remote nodes */
     struct agents *agents;
-    ProtobufCService *gateway; /* NULL: nobody has said where it is */
+    ProtobufCService *peers[PEER_COUNT]; /* NULL: nobody has said where it is */
+    struct tool_list *tools;
 
     /* From orchestrator_open on: a command line that never calls the orchestrator never opens its store. */
     struct store *store;
+    struct fanout *fanout; /* NULL: switched off, or there is but one loop */
     struct runner *runner;
 
     struct rpc_tls node_tls;
@@ -49,6 +62,9 @@ void orchestrator_leave(struct orchestrator **orchestrator);
 
 /* Opens the store and makes the runner, once; when all loops have joined. Any loop. */
 bool orchestrator_open(struct orchestrator *orchestrator, struct status *st);
+
+/* From inside each loop, when it serves: from now on the others may give it attempts. */
+bool orchestrator_share(struct orchestrator *orchestrator, struct loop *loop, struct status *st);
 
 /* Documents are read again. Any thread that may wait. */
 void orchestrator_reload(struct orchestrator *orchestrator);

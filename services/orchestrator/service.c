@@ -1,9 +1,11 @@
-/* The services: what the Orchestrator is made of, and the typed services of the agents, which are yet to come. */
+/* The services: what the Orchestrator is made of, and the typed services of agents that are yet to come (those that are
+ * there: typed/). */
 #include "orchestrator.h"
 
 #include "api/api.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "fanout/fanout.h"
 #include "nodes/addresses.h"
 #include "orchestrator_priv.h"
 #include "run/runner.h"
@@ -11,7 +13,6 @@
 #include "renga/v1/ace.pb-c.h"
 #include "renga/v1/autonomous_research.pb-c.h"
 #include "renga/v1/deep_research.pb-c.h"
-#include "renga/v1/helpdesk.pb-c.h"
 #include "renga/v1/interview.pb-c.h"
 #include "renga/v1/orchestrator.pb-c.h"
 #include "rpc/rpc.h"
@@ -103,6 +104,7 @@ static ProtobufCService *api_create(const struct service_context *context, struc
         fatal("orchestrator.memory", "no memory for the orchestrator");
     api->base = functions;
     api->loop = context->loop;
+    api->auth = context->auth;
     struct orchestrator *orchestrator = first ? first->orchestrator : orchestrator_create(context, st);
     if (!orchestrator) {
         free(api);
@@ -116,7 +118,7 @@ static ProtobufCService *api_create(const struct service_context *context, struc
 static bool api_serve(ProtobufCService *service, const struct service_context *context, struct status *st)
 {
     struct api *api = (struct api *)service;
-    if (!orchestrator_open(api->orchestrator, st))
+    if (!orchestrator_open(api->orchestrator, st) || !orchestrator_share(api->orchestrator, api->loop, st))
         return false;
     if (service == context->instances[0])
         runner_recover(api->orchestrator->runner);
@@ -139,11 +141,13 @@ struct drain {
     void *data;
 };
 
-/* Calls of nodes that the runner has given up still have to hear of it. */
+/* Calls of nodes that the runner has given up still have to hear of it, and what is away in other loops has to end. */
 static void calls_end(struct timer *timer)
 {
     struct drain *drain = (struct drain *)((char *)timer - offsetof(struct drain, look));
-    if (addresses_calls(drain->api->orchestrator->addresses) && clock_now_ns() < drain->until_ns) {
+    const struct orchestrator *orchestrator = drain->api->orchestrator;
+    if ((addresses_calls(orchestrator->addresses) || fanout_away(orchestrator->fanout)) &&
+        clock_now_ns() < drain->until_ns) {
         loop_arm_after(drain->api->loop, &drain->look, CALLS_LOOK_MS);
         return;
     }
@@ -198,7 +202,6 @@ const struct service orchestrator_service = {
         .stateless = &field##_functions.base,                                                                          \
     };
 
-SERVICE(helpdesk, Helpdesk)
 SERVICE(form_interview, FormInterview)
 SERVICE(deep_research, DeepResearch)
 SERVICE(autonomous_research, AutonomousResearch)

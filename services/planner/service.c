@@ -1,15 +1,60 @@
+/* The service: its functions, and what an instance is made of. */
 #include "planner.h"
+#include "planner_priv.h"
 
-#include "renga/v1/planner.pb-c.h"
-#include "rpc/rpc.h"
+#include <stdlib.h>
 
-/* Methods that are NULL here answer UNIMPLEMENTED. */
-static Renga__V1__Planner_Service functions = {
+static void plan(Renga__V1__Planner_Service *self, const Renga__V1__PlanRequest *request,
+                 Renga__V1__PlanResponse_Closure reply, void *data)
+{
+    plan_begin((struct planner *)self, data, request, reply);
+}
+
+static void improve_queries(Renga__V1__Planner_Service *self, const Renga__V1__ImproveQueriesRequest *request,
+                            Renga__V1__ImproveQueriesResponse_Closure reply, void *data)
+{
+    improve_begin((struct planner *)self, data, request, reply);
+}
+
+static void route(Renga__V1__Planner_Service *self, const Renga__V1__RouteRequest *request,
+                  Renga__V1__RouteResponse_Closure reply, void *data)
+{
+    route_begin((struct planner *)self, data, request, reply);
+}
+
+static const Renga__V1__Planner_Service functions = {
     .base = {.descriptor = &renga__v1__planner__descriptor, .invoke = rpc_service_invoke},
+    .plan = plan,
+    .improve_queries = improve_queries,
+    .route = route,
+};
+
+static ProtobufCService *planner_create(const struct service_context *context, struct status *st)
+{
+    struct planner *planner = calloc(1, sizeof *planner);
+    if (!planner) {
+        fail(st, RESOURCE_EXHAUSTED, "no memory for the planner");
+        return NULL;
+    }
+    planner->base = functions;
+    thinker_init(&planner->thinker, "planner", planner_prompts, context);
+    return &planner->base.base;
+}
+
+static void planner_destroy(ProtobufCService *service)
+{
+    free(service);
+}
+
+const struct option planner_options[] = {
+    THINKER_OPTIONS("planner"),
+    {.name = NULL},
 };
 
 const struct service planner_service = {
     .name = "planner",
     .descriptor = &renga__v1__planner__descriptor,
-    .stateless = &functions.base,
+    .options = planner_options,
+    .create = planner_create,
+    .destroy = planner_destroy,
 };

@@ -1,11 +1,13 @@
 /* `renga graph`: the agents there are, or one of them as a drawing. */
 #include "orchestra.h"
 
+#include "graph/agents.h"
 #include "suite.h"
 
 #include <stdio.h>
 
-#define NAME "renga graph"
+#define NAME       "renga graph"
+#define SCHEMA_MAX ((size_t)1 << 20)
 
 static const struct option options[] = {
     ORCHESTRA_OPTIONS,
@@ -13,6 +15,10 @@ static const struct option options[] = {
      .type = OPTION_STRING,
      .unit = "HASH",
      .help = "The version of the agent; unset is the current."},
+    {.name = "schema",
+     .type = OPTION_BOOLEAN,
+     .fallback = "false",
+     .help = "Print the JSON Schema of graph.json, for editors, and ask nobody."},
     {0},
 };
 
@@ -59,9 +65,23 @@ static void agent_came(struct orchestra *orchestra, const ProtobufCMessage *mess
     }
 }
 
+/* It is the same wherever this release runs: no orchestrator is needed. */
+static int print_schema(void)
+{
+    struct buffer text;
+    buffer_init(&text, SCHEMA_MAX);
+    graph_write_document_schema(&text);
+    puts(buffer_text(&text));
+    bool good = !text.failed;
+    buffer_fini(&text);
+    return good ? COMMAND_OK : COMMAND_FAILED;
+}
+
 static int work(struct daemon_process *process, const struct config *config)
 {
     struct orchestra orchestra;
+    if (config_boolean(config, "schema"))
+        return print_schema();
     if (!orchestra_open(&orchestra, process, config, NAME, 0, 1, "name one agent at most"))
         return COMMAND_USAGE;
     const char *version = config_string(config, "graph_version");

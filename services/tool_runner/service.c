@@ -1,15 +1,102 @@
+/* The service: which room has which function, and the life of an instance. */
 #include "tool_runner.h"
 
-#include "renga/v1/tool_runner.pb-c.h"
+#include "knowledge/knowledge.h"
+#include "list/list_tools.h"
 #include "rpc/rpc.h"
+#include "run/run_tools.h"
+#include "tool_runner_priv.h"
+
+#include <stdlib.h>
+
+static struct knowledge *knowledge_of(Renga__V1__ToolRunner_Service *self)
+{
+    return ((struct tool_runner *)self)->commons->knowledge;
+}
+
+static void search(Renga__V1__ToolRunner_Service *self, const Renga__V1__SearchRequest *request,
+                   Renga__V1__SearchResponse_Closure reply, void *data)
+{
+    knowledge_search(knowledge_of(self), data, request, reply);
+}
+
+static void index_documents(Renga__V1__ToolRunner_Service *self, const Renga__V1__IndexDocumentsRequest *request,
+                            Renga__V1__IndexDocumentsProgress_Closure reply, void *data)
+{
+    knowledge_index(knowledge_of(self), data, request, reply);
+}
+
+static void get_knowledge_base(Renga__V1__ToolRunner_Service *self, const Renga__V1__GetKnowledgeBaseRequest *request,
+                               Renga__V1__GetKnowledgeBaseResponse_Closure reply, void *data)
+{
+    knowledge_show(knowledge_of(self), data, reply);
+}
+
+static void delete_documents(Renga__V1__ToolRunner_Service *self, const Renga__V1__DeleteDocumentsRequest *request,
+                             Renga__V1__DeleteDocumentsResponse_Closure reply, void *data)
+{
+    knowledge_delete(knowledge_of(self), data, request, reply);
+}
 
 /* Methods that are NULL here answer UNIMPLEMENTED. */
-static Renga__V1__ToolRunner_Service functions = {
+static const Renga__V1__ToolRunner_Service functions = {
     .base = {.descriptor = &renga__v1__tool_runner__descriptor, .invoke = rpc_service_invoke},
+    .search = search,
+    .index_documents = index_documents,
+    .get_knowledge_base = get_knowledge_base,
+    .delete_documents = delete_documents,
+    .list_tools = list_tools,
+    .run_tools = run_tools,
+    .forget_thread = forget_thread,
 };
+
+static void tool_runner_destroy(ProtobufCService *service)
+{
+    struct tool_runner *runner = (struct tool_runner *)service;
+    if (!runner)
+        return;
+    if (runner->commons)
+        tool_commons_leave(&runner->commons, runner);
+    free(runner);
+}
+
+static bool find_commons(struct tool_runner *runner, const struct service_context *context, struct status *st)
+{
+    const struct tool_runner *first = context->instances ? (const struct tool_runner *)context->instances[0] : NULL;
+    struct tool_commons *commons = first ? first->commons : tool_commons_create(context, st);
+    if (!commons)
+        return false;
+    runner->commons = commons;
+    tool_commons_join(commons, runner);
+    return true;
+}
+
+static ProtobufCService *tool_runner_create(const struct service_context *context, struct status *st)
+{
+    struct tool_runner *runner = calloc(1, sizeof *runner);
+    if (!runner) {
+        fail(st, RESOURCE_EXHAUSTED, "no memory for the tool-runner");
+        return NULL;
+    }
+    *runner = (struct tool_runner){
+        .base = functions,
+        .config = context->config,
+        .loop = context->loop,
+        .http = context->http,
+        .metrics = context->metrics,
+        .spans = context->spans,
+    };
+    if (!find_commons(runner, context, st)) {
+        tool_runner_destroy(&runner->base.base);
+        return NULL;
+    }
+    return &runner->base.base;
+}
 
 const struct service tool_runner_service = {
     .name = "tool_runner",
     .descriptor = &renga__v1__tool_runner__descriptor,
-    .stateless = &functions.base,
+    .options = tool_runner_options,
+    .create = tool_runner_create,
+    .destroy = tool_runner_destroy,
 };

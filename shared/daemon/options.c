@@ -48,6 +48,7 @@ static struct option options[] = {
      .check = daemon_keys_check,
      .help =
          "Who may call what: [{\"name\", \"tenant\", \"sha256\" of the key, \"methods\": [\"renga.v1.Planner/*\"]}]. "
+         "A key that has methods such as \"renga.v1.Orchestrator/agent.helpdesk\" may use those agents alone. "
          "Unset: anyone may call anything."},
     {.name = "rpc.message_max",
      .type = OPTION_SIZE,

@@ -232,3 +232,27 @@ bool rpc_auth_grants(const struct rpc_auth *auth, const struct rpc_principal *pr
             return true;
     return !auth;
 }
+
+bool rpc_auth_is_limited(const struct rpc_auth *auth, const struct rpc_principal *principal, const char *scope)
+{
+    const struct key *key = auth ? key_of(auth, principal) : NULL;
+    bool limited = false;
+    for (size_t i = 0; key && i < key->method_count; i++) {
+        if (strcmp(key->methods[i], "*") == 0)
+            return false;
+        limited |= strncmp(key->methods[i], scope, strlen(scope)) == 0;
+    }
+    return limited;
+}
+
+bool rpc_auth_reaches(const struct rpc_auth *auth, const struct rpc_principal *principal, const char *scope,
+                      const char *name)
+{
+    if (!rpc_auth_is_limited(auth, principal, scope))
+        return true;
+    const struct key *key = key_of(auth, principal);
+    for (size_t i = 0; i < key->method_count; i++)
+        if (strncmp(key->methods[i], scope, strlen(scope)) == 0 && strcmp(key->methods[i] + strlen(scope), name) == 0)
+            return true;
+    return false;
+}

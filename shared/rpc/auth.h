@@ -39,4 +39,13 @@ const struct rpc_principal *rpc_auth_check(const struct rpc_auth *auth, const vo
  * thread. */
 bool rpc_auth_grants(const struct rpc_auth *auth, const struct rpc_principal *principal, const char *right);
 
+/* Whether the key may use one of many things of a kind, `scope` being a right without its last word, such as
+ * "renga.v1.Orchestrator/agent." and `name` that word. A key that has no right of the kind may use all of them; one
+ * that has some those alone; "*" is everything. True where `auth` is NULL. Any thread. */
+bool rpc_auth_reaches(const struct rpc_auth *auth, const struct rpc_principal *principal, const char *scope,
+                      const char *name);
+
+/* Whether the key is held to some of them. */
+bool rpc_auth_is_limited(const struct rpc_auth *auth, const struct rpc_principal *principal, const char *scope);
+
 #endif

@@ -1,6 +1,6 @@
 /* libFuzzer on server-sent events: a stream says the same however its bytes are split. The first byte is how many come
  * at a time (0: all at once), the second a bound on an event, which must be kept. */
-#include "provider/sse.h"
+#include "http/sse.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -48,9 +48,14 @@ enum ask_state { ASK_REMEMBERING, ASK_QUEUED, ASK_CHOOSING, ASK_ASKING, ASK_REST
 struct ask_kind {
     const char *operation; /* "chat", "embeddings": in spans and metrics, as the GenAI conventions name them */
 
-    /* The way and the body of a request to ask->target. */
+    /* The way and the body of a request to ask->target; no way where the provider answers in this process. */
     const struct http_url *(*way)(const struct deployment *deployment);
     void (*write)(struct ask *ask, struct json_writer *writer);
+
+    /* Asks a provider that answers in this process, at once; what came of it is for judge. NULL: none does for this
+     * kind.
+     */
+    void (*ask_here)(struct ask *ask);
 
     /* The headers of an answer are there; a stream is read from here on. NULL: answers come whole. */
     void (*headers_came)(struct ask *ask, int http_status);
@@ -109,6 +114,7 @@ struct ask {
     const char *idempotency_key;          /* "": none */
     struct recall_key content;            /* of the request, where it is to be recalled (ask_wants_recall) */
     int64_t input_tokens, output_tokens;  /* estimates, for the limits */
+    size_t requests_max;                  /* to be sent upstream; 0: as the route says */
     bool streams;                         /* the answer is handed on in pieces */
     bool told;                            /* the owner's to set: a piece has gone to the client */
     bool reader_is_slow;                  /* ... and: the client has stopped reading */

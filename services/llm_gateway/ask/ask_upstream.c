@@ -58,13 +58,44 @@ static void headers_came(struct transfer *transfer, int http_status)
     ask->kind->headers_came(ask, http_status);
 }
 
+static bool is_here(const struct target *target)
+{
+    return target->deployment->provider->answer_chat != NULL;
+}
+
+/* It asks nobody, so it cannot fail as an upstream does: where it cannot stand in, the failure that it was to stand in
+ * for is what the caller hears. */
+static void ask_here(struct ask *ask, const struct failure *before)
+{
+    struct failure *failure = &ask->failure;
+    transfer_init(&ask->transfer, NULL, finished);
+    ask->transfer.owner = ask;
+    ask_move(ask, ASK_ASKING);
+    if (ask->kind->ask_here)
+        ask->kind->ask_here(ask);
+    else
+        fail(&failure->status, FAILED_PRECONDITION, "the provider %s only chats",
+             ask->target->deployment->provider->name);
+    if (failure->status.code != OK) {
+        if (before->status.code != OK)
+            *failure = *before;
+        failure->ours = true;
+    }
+    finished(&ask->transfer);
+}
+
 static bool ask_target(struct ask *ask)
 {
     struct transfer *transfer = &ask->transfer;
     const struct deployment *deployment = ask->target->deployment;
+    const struct failure before = ask->failure;
     ask->failure = (struct failure){0};
     ask->asked_ns = clock_now_ns();
     ask->asked_wall_ms = clock_wall_ns() / NS_PER_MS;
+    if (is_here(ask->target)) {
+        ask_here(ask, &before);
+        return true;
+    }
     if (!write_body(ask))
         return false;
     transfer_init(transfer, ask->kind->way(deployment), finished);
@@ -240,6 +271,47 @@ void ask_choose(struct ask *ask)
 
 /* ---- and once more? ---------------------------------------------------------------------------------------------- */
 
+static bool may_ask_again(const struct ask *ask)
+{
+    bool bounded = ask->requests_max && ask->requests_max < RETRY_ATTEMPTS_MAX;
+    return ask->attempt_count < (bounded ? ask->requests_max : RETRY_ATTEMPTS_MAX);
+}
+
+/* The rank after the present one that has somebody to ask in this process, and whether it is the very next one. 0:
+ * none.
+ */
+static unsigned rank_here(const struct ask *ask, bool *next)
+{
+    unsigned first = 0;
+    for (size_t i = 0; i < ask->route->target_count; i++) {
+        const struct target *target = &ask->route->targets[i];
+        if (target->rank <= ask->target->rank)
+            continue;
+        first = first ? first : target->rank;
+        *next = target->rank == first;
+        if (is_here(target))
+            return target->rank;
+    }
+    return 0;
+}
+
+/* A retry costs of the caller's budget and of ours, so that a sick upstream is not hammered; whoever stands in within
+ * this process costs nothing, and is there when they are used up. */
+static bool may_try_again(struct ask *ask, enum retry_step *step)
+{
+    bool next = false;
+    unsigned here = rank_here(ask, &next);
+    if (here && next && *step == RETRY_NEXT_RANK)
+        return true;
+    if (may_ask_again(ask) && retry_budget_spend(&ask->gateway->commons->budget))
+        return true;
+    if (!here)
+        return false;
+    ask->choice.rank_min = here;
+    *step = RETRY_OTHER;
+    return true;
+}
+
 static void try_again(struct ask *ask)
 {
     const struct failure *failure = &ask->failure;
@@ -256,7 +328,7 @@ static void try_again(struct ask *ask)
     standing_note_failure(ask->route, &ask->choice, ask->target_index, failure->status.code, quota);
     standing_prospects(ask->route, &ask->choice, ask->target->rank, now_ns, &question);
     enum retry_step step = retry_decide(&ask->route->retry, &question, &wait_ms);
-    if (step == RETRY_NEVER || !retry_budget_spend(&ask->gateway->commons->budget)) {
+    if (step == RETRY_NEVER || !may_try_again(ask, &step)) {
         ask_end(ask, false);
         return;
     }
@@ -279,7 +351,7 @@ static void finished(struct transfer *transfer)
     note_attempt(ask, good);
     ask_add_usage(ask);
     ask_observe_attempt(ask, good ? OK : ask->failure.status.code);
-    if (ask->kind->amend && ask->attempt_count < RETRY_ATTEMPTS_MAX && ask->kind->amend(ask, good) && ask_target(ask))
+    if (ask->kind->amend && may_ask_again(ask) && ask->kind->amend(ask, good) && ask_target(ask))
         return;
     give_place_back(ask, good);
     if (good)

@@ -23,7 +23,7 @@
 #include "gateway_priv.h"
 #include "provider/ndjson.h"
 #include "provider/provider.h"
-#include "provider/sse.h"
+#include "http/sse.h"
 #include "route/deployment.h"
 #include "route/route.h"
 

@@ -210,6 +210,9 @@ static bool check_terms(const Renga__V1__ChatRequest *request, struct status *st
     if (request->max_output_tokens < 0)
         return wrong(st, &HERE, "max_output_tokens", "is %d; it must be 0 (the model's own limit) or more",
                      request->max_output_tokens);
+    if (request->max_model_calls < 0)
+        return wrong(st, &HERE, "max_model_calls", "is %d; it must be 0 (as many as the route tries) or more",
+                     request->max_model_calls);
     if (request->reasoning_effort < RENGA__V1__REASONING_EFFORT__REASONING_EFFORT_UNSPECIFIED ||
         request->reasoning_effort > RENGA__V1__REASONING_EFFORT__REASONING_EFFORT_HIGH)
         return wrong(st, &HERE, "reasoning_effort",

@@ -6,7 +6,7 @@
 
 #include "chat/answer.h"
 #include "openai_priv.h"
-#include "sse.h"
+#include "http/sse.h"
 
 #include "base/json_pull.h"
 #include "base/json_reader.h"

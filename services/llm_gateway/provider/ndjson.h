@@ -1,5 +1,5 @@
 /* Lines of JSON, read as they arrive (application/x-ndjson). Bytes may be split anywhere; blank lines are passed over;
- * this knows nothing of what the lines say. Used like sse.h. */
+ * this knows nothing of what the lines say. Used like http/sse.h. */
 #ifndef RENGA_LLM_GATEWAY_NDJSON_H
 #define RENGA_LLM_GATEWAY_NDJSON_H
 

@@ -2,7 +2,7 @@
  * Its OpenAI-compatible endpoint has no num_ctx, and cuts long questions silently. */
 #include "chat/answer.h"
 #include "openai_priv.h"
-#include "sse.h"
+#include "http/sse.h"
 
 #include "base/json_pull.h"
 #include "base/json_reader.h"

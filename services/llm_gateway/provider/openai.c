@@ -3,7 +3,7 @@
  * strictly where an answer could pass for whole that is not. */
 #include "chat/answer.h"
 #include "openai_priv.h"
-#include "sse.h"
+#include "http/sse.h"
 
 #include "base/json_pull.h"
 

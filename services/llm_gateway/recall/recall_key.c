@@ -83,6 +83,7 @@ void recall_key_of_chat(const char *tenant, const Renga__V1__ChatRequest *reques
     content.idempotency_key = (char *)(uintptr_t)protobuf_c_empty_string;
     content.priority = RENGA__V1__PRIORITY__PRIORITY_UNSPECIFIED;
     content.origin = NULL;
+    content.max_model_calls = 0;
     begin(&digest, KEY_OF_CHAT, tenant);
     protobuf_c_message_pack_to_buffer(&content.base, &digest.base);
     end(&digest, key);

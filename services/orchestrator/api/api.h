@@ -4,8 +4,10 @@
 
 #include "orchestrator_priv.h"
 #include "renga/v1/orchestrator.pb-c.h"
+#include "run/rights.h"
 
 struct errand_call;
+struct rpc_auth;
 struct rpc_call;
 struct watch_call;
 
@@ -13,7 +15,8 @@ struct api {
     Renga__V1__Orchestrator_Service base; /* first */
     struct loop *loop;
     struct orchestrator *orchestrator;
-    struct watch_call *watches; /* under way */
+    const struct rpc_auth *auth; /* NULL: anybody may do anything */
+    struct watch_call *watches;  /* under way */
     bool draining;
 };
 
@@ -30,6 +33,9 @@ void watches_end(struct api *api);
 void list_agents(struct api *api, struct rpc_call *call, Renga__V1__ListAgentsResponse_Closure reply);
 void describe_agent(struct api *api, struct rpc_call *call, const Renga__V1__DescribeAgentRequest *request,
                     Renga__V1__DescribeAgentResponse_Closure reply);
+
+/* Who calls. */
+struct rights api_rights(const struct api *api, struct rpc_call *call);
 
 /* What every call begins with: the request is checked, the store is open. False where the call is refused. */
 bool api_enter(struct api *api, struct rpc_call *call, const ProtobufCMessage *request);

@@ -30,6 +30,7 @@ static Renga__V1__Agent *agent_message(struct arena *arena, const struct agent *
 /* ---- all of them ------------------------------------------------------------------------------------------------- */
 
 struct list {
+    struct rights rights;
     struct arena *arena;
     Renga__V1__ListAgentsResponse response;
     Renga__V1__Agent *agents[LISTED_MAX];
@@ -39,7 +40,7 @@ struct list {
 static void take_agent(const struct agent *agent, void *data)
 {
     struct list *list = data;
-    if (list->response.n_agents < LISTED_MAX)
+    if (list->response.n_agents < LISTED_MAX && rights_reach(&list->rights, agent->name))
         list->agents[list->response.n_agents++] = agent_message(list->arena, agent);
 }
 
@@ -47,7 +48,7 @@ static void take_problem(const struct agent_problem *problem, void *data)
 {
     struct list *list = data;
     Renga__V1__AgentProblem *message = arena_alloc(list->arena, sizeof *message);
-    if (list->response.n_problems == LISTED_MAX || !message)
+    if (list->response.n_problems == LISTED_MAX || !message || !rights_reach(&list->rights, problem->agent))
         return;
     renga__v1__agent_problem__init(message);
     message->agent = arena_strndup(list->arena, problem->agent, strnlen(problem->agent, PROBLEM_AGENT_MAX));
@@ -65,6 +66,7 @@ void list_agents(struct api *api, struct rpc_call *call, Renga__V1__ListAgentsRe
         return;
     }
     list->arena = rpc_call_arena(call);
+    list->rights = api_rights(api, call);
     renga__v1__list_agents_response__init(&list->response);
     list->response.agents = list->agents;
     list->response.problems = list->problems;
@@ -152,8 +154,9 @@ void describe_agent(struct api *api, struct rpc_call *call, const Renga__V1__Des
 {
     struct status st = {0};
     struct agents *agents = api->orchestrator->agents;
-    struct agent *agent =
-        check_request(&request->base, &st) ? agents_find(agents, request->agent, request->graph_version, &st) : NULL;
+    const struct rights rights = api_rights(api, call);
+    bool good = check_request(&request->base, &st) && rights_check(&rights, request->agent, &st);
+    struct agent *agent = good ? agents_find(agents, request->agent, request->graph_version, &st) : NULL;
     if (!agent) {
         rpc_fail(call, &st);
         return;

@@ -25,6 +25,31 @@ bool api_enter(struct api *api, struct rpc_call *call, const ProtobufCMessage *r
     return false;
 }
 
+struct rights api_rights(const struct api *api, struct rpc_call *call)
+{
+    return (struct rights){.auth = api->auth, .principal = *rpc_call_principal(call)};
+}
+
+/* A list is of one agent, where the key may not use them all. */
+static bool may_list(const struct api *api, struct rpc_call *call, const ProtobufCMessage *request)
+{
+    const struct rights rights = api_rights(api, call);
+    const char *agent = NULL;
+    struct status st = {0};
+    if (request->descriptor == &renga__v1__list_runs_request__descriptor)
+        agent = ((const Renga__V1__ListRunsRequest *)request)->agent;
+    else if (request->descriptor == &renga__v1__list_threads_request__descriptor)
+        agent = ((const Renga__V1__ListThreadsRequest *)request)->agent;
+    if (!agent || !rights_are_limited(&rights))
+        return true;
+    if (*agent ? rights_check(&rights, agent, &st)
+               : fail(&st, PERMISSION_DENIED, "key '%s' may use some agents alone; name one of them in agent",
+                      rights.principal.name))
+        return true;
+    rpc_fail(call, &st);
+    return false;
+}
+
 static void answered(struct errand *errand)
 {
     struct errand_call *self = (struct errand_call *)errand;
@@ -42,7 +67,7 @@ static void client_left(struct rpc_call *call, void *data)
 
 void errand_call_begin(struct api *api, struct rpc_call *call, const ProtobufCMessage *request, ProtobufCClosure reply)
 {
-    if (!api_enter(api, call, request))
+    if (!api_enter(api, call, request) || !may_list(api, call, request))
         return;
     struct errand_call *self = arena_zalloc(rpc_call_arena(call), sizeof *self);
     if (!self) {
@@ -54,6 +79,7 @@ void errand_call_begin(struct api *api, struct rpc_call *call, const ProtobufCMe
     self->errand = (struct errand){
         .loop = api->loop,
         .tenant = rpc_call_principal(call)->tenant,
+        .rights = api_rights(api, call),
         .request = request,
         .arena = rpc_call_arena(call),
         .answered = answered,

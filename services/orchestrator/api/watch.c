@@ -116,6 +116,7 @@ static struct watch_call *watch_create(struct api *api, struct rpc_call *call,
     *self = (struct watch_call){
         .watcher = {.loop = api->loop,
                     .tenant = rpc_call_principal(call)->tenant,
+                    .rights = api_rights(api, call),
                     .request = request,
                     .came = came,
                     .owner = self},

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/nearest.h"
 #include "bundle.h"
+#include "shipped.h"
 
 #include <assert.h>
 #include <dirent.h>
@@ -18,6 +19,7 @@
 #define SHOWN 64 /* bytes of a name in an error */
 
 struct agents {
+    const struct shipped_file *shipped; /* may be NULL */
     char **folders;
     size_t folder_count;
     pthread_mutex_t reloading;         /* one at a time */
@@ -85,7 +87,7 @@ static struct agent *adopt(struct agents *agents, struct agent *fresh)
 
 /* What a load has found: sub-folders with a graph.json, sorted by name. */
 struct found {
-    char *name, *path;
+    char *name, *path;   /* path NULL: it is shipped */
     struct agent *agent; /* NULL: faulty */
 };
 struct findings {
@@ -170,6 +172,16 @@ static void look_through(struct findings *findings, const char *folder)
     closedir(listing);
 }
 
+static void look_at_shipped(const struct agents *agents, struct findings *findings)
+{
+    bool known;
+    for (const struct shipped_file *file = agents->shipped; file && file->agent; file++) {
+        place_of(findings, file->agent, &known);
+        if (!known)
+            find(findings, file->agent, NULL);
+    }
+}
+
 /* ---- loading ----------------------------------------------------------------------------------------------------- */
 
 static struct agent *current(const struct agents *agents, const char *name)
@@ -219,11 +231,13 @@ static bool load(struct agents *agents)
         free(findings);
         return false;
     }
+    look_at_shipped(agents, findings);
     for (char **folder = agents->folders; *folder; folder++)
         look_through(findings, *folder);
     for (size_t i = 0; i < findings->count; i++) {
         struct found *found = &findings->list[i];
-        found->agent = agent_of_folder(found->path, found->name, findings->problems);
+        found->agent = found->path ? agent_of_folder(found->path, found->name, findings->problems)
+                                   : agent_of_shipped(agents->shipped, found->name, findings->problems);
     }
     problems_log(findings->problems);
     pthread_mutex_lock(&agents->lock);
@@ -258,10 +272,12 @@ static bool copy_folders(struct agents *agents, const char *const *folders, size
     return true;
 }
 
-struct agents *agents_create(const char *const *folders, size_t count, struct status *st)
+struct agents *agents_create(const struct shipped_file *shipped, const char *const *folders, size_t count,
+                             struct status *st)
 {
     struct agents *agents = calloc(1, sizeof *agents);
     if (agents) {
+        agents->shipped = shipped;
         pthread_mutex_init(&agents->reloading, NULL);
         pthread_mutex_init(&agents->lock, NULL);
     }

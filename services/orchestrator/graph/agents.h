@@ -50,9 +50,13 @@ struct agent_problem {
     const struct agent_problem *next;
 };
 
+struct shipped_file; /* shipped.h */
+
 /* Loads every sub-folder of the folders that has a graph.json; of two with one name the later folder's. Faulty ones
  * become problems, and are logged; others still load. Fails only where memory is out. */
-struct agents *agents_create(const char *const *folders, size_t count, struct status *st);
+/* `shipped` is a table (shipped.h), or NULL: agents that are there where no folder has one of the same name. */
+struct agents *agents_create(const struct shipped_file *shipped, const char *const *folders, size_t count,
+                             struct status *st);
 void agents_destroy(struct agents **agents);
 /* Reads everything again (SIGHUP). A faulty document leaves the agent as it was. Any thread. */
 void agents_reload(struct agents *agents);

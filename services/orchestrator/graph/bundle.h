@@ -22,6 +22,9 @@ struct agent *agent_of_text(struct agent *agent, const char *text, size_t size, 
                             struct problems *problems);
 /* The agent of path/graph.json and path/prompts/. */
 struct agent *agent_of_folder(const char *path, const char *folder, struct problems *problems);
+/* The agent of its files in a table (shipped.h). */
+struct shipped_file;
+struct agent *agent_of_shipped(const struct shipped_file *files, const char *name, struct problems *problems);
 /* The agent of a bundle; its version is the hash of the bundle. */
 struct agent *agent_of_bundle(const char *bundle, size_t size, struct problems *problems);
 

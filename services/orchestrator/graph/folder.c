@@ -1,7 +1,8 @@
-/* What an agent's folder holds: graph.json, and prompts/LANGUAGE/NAME.md or .txt. */
+/* What an agent's folder holds: graph.json, and prompts/LANGUAGE/NAME.md or .txt. On disk, or in the binary. */
 #include "base/file.h"
 #include "bundle.h"
 #include "reading.h"
+#include "shipped.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -104,6 +105,39 @@ static bool add_language(struct agent *agent, const struct place *place, const c
     if (stat(place->path, &about) != 0 || !S_ISDIR(about.st_mode))
         return refuse(place, "is no folder of a language; prompts stand in folders such as prompts/en and prompts/ja");
     return list(place, add_prompt, agent);
+}
+
+/* "prompts/en/answer.md" */
+static bool add_shipped_prompt(struct agent *agent, const struct shipped_file *file, struct problems *problems)
+{
+    char language[GRAPH_NAME_MAX + 2], name[GRAPH_NAME_MAX + 2];
+    if (sscanf(file->path, "prompts/%65[^/]/%65[^/]", language, name) != 2)
+        return true;
+    char *ending = strrchr(name, '.');
+    if (ending)
+        *ending = '\0';
+    const struct prompt_source source = {
+        .language = language, .name = name, .file = file->path, .text = file->text, .size = file->size};
+    return prompt_add(agent, &source, file->agent, problems);
+}
+
+struct agent *agent_of_shipped(const struct shipped_file *files, const char *name, struct problems *problems)
+{
+    const struct shipped_file *graph = NULL;
+    struct agent *agent = agent_create();
+    bool good = agent;
+    for (const struct shipped_file *file = files; good && file->agent; file++) {
+        if (strcmp(file->agent, name) != 0)
+            continue;
+        if (strcmp(file->path, "graph.json") == 0)
+            graph = file;
+        good = add_shipped_prompt(agent, file, problems);
+    }
+    if (!good || !graph) {
+        agent_destroy(&agent);
+        return NULL;
+    }
+    return agent_of_text(agent, graph->text, graph->size, name, problems);
 }
 
 struct agent *agent_of_folder(const char *path, const char *folder, struct problems *problems)

@@ -1,31 +1,34 @@
-/* Asks a model: a prompt of the agent, filled with the node's inputs, goes to the gateway; the answer goes into a
- * field. */
-#include "node_kind.h"
-#include "orchestrator_priv.h"
-#include "template.h"
-
-#include "base/clock.h"
-#include "base/json.h"
-#include "base/json_writer.h"
-#include "graph/agents.h"
-#include "rpc/rpc.h"
+/* Asks a model: a prompt of the agent, filled with the node's inputs, goes to the gateway, behind the turns of a
+ * conversation if there is one; the answer goes into a field. */
+#include "prompt.h"
+#include "turns.h"
 
 #include "renga/v1/llm_gateway.pb-c.h"
 
 #include <string.h>
 
-#define PROMPT_MAX       ((size_t)1 << 20)
-#define HISTORY_MAX      1000
-#define CHAT_CALL_MAX_MS (INT64_C(24) * 3600000) /* where the document sets no timeout */
+#define ANSWER_BYTES_MAX ((size_t)1 << 20) /* as ChatMessage.content */
 #define UNCONST(text)    ((char *)(uintptr_t)(text))
 
-enum { CHAT_PROMPT, CHAT_SYSTEM, CHAT_INTO, CHAT_MODEL, CHAT_HISTORY, CHAT_SCHEMA, CHAT_TOKENS };
+enum {
+    CHAT_PROMPT,
+    CHAT_SYSTEM,
+    CHAT_INTO,
+    CHAT_MODEL,
+    CHAT_HISTORY,
+    CHAT_SCHEMA,
+    CHAT_TOKENS,
+    CHAT_TURNS,
+    CHAT_STREAM,
+    CHAT_PICK
+};
 
 static const struct node_parameter parameters[] = {
     [CHAT_PROMPT] = {.name = "prompt",
                      .type = PARAMETER_PROMPT,
-                     .required = true,
-                     .help = "What is asked: {field} stands for an input of the node, {{ and }} for braces."},
+                     .help =
+                         "What is asked: {field} stands for an input of the node, {{ and }} for braces. May be left "
+                         "out where there is a history."},
     [CHAT_SYSTEM] = {.name = "system", .type = PARAMETER_PROMPT, .help = "The rules of the conversation, likewise."},
     [CHAT_INTO] = {.name = "into",
                    .type = PARAMETER_FIELD,
@@ -34,15 +37,22 @@ static const struct node_parameter parameters[] = {
                        "Where the answer goes: a string; with a schema anything; or a list of objects, which gets the "
                        "turn as {\"role\": \"assistant\", \"content\": …}."},
     [CHAT_MODEL] = {.name = "model", .type = PARAMETER_TEXT, .help = "A route of the gateway; else \"default\"."},
-    [CHAT_HISTORY] = {.name = "history",
-                      .type = PARAMETER_FIELD,
-                      .help =
-                          "Turns before the prompt: a list of objects with \"role\" (user, assistant or system) and "
-                          "\"content\"; one of the inputs."},
+    [CHAT_HISTORY] =
+        {.name = "history",
+         .type = PARAMETER_FIELD,
+         .help = "Turns before the prompt: a list of objects with \"role\" and \"content\", those of tools too; "
+                 "one of the inputs."},
     [CHAT_SCHEMA] = {.name = "schema",
                      .type = PARAMETER_JSON,
                      .help = "A JSON Schema that the answer must fit; the gateway checks it and has it repaired once."},
     [CHAT_TOKENS] = {.name = "max_output_tokens", .type = PARAMETER_INTEGER, .help = "Longest answer, in tokens."},
+    [CHAT_TURNS] = {.name = "turns",
+                    .type = PARAMETER_FIELD,
+                    .help = "A list of turns that gets the answer, too, as one of them."},
+    [CHAT_STREAM] = {.name = "stream",
+                     .type = PARAMETER_BOOLEAN,
+                     .help = "Show the answer to whoever watches while it is being written."},
+    [CHAT_PICK] = PICK_ROW,
     {.name = NULL},
 };
 static const char *const outcomes[] = {"replied", NULL};
@@ -57,118 +67,60 @@ static bool check(const struct node *node, struct status *st)
     if (!schema && !turns && !text)
         return fail_field(st, "into", "'%s' takes neither a string nor turns; name another field, or give a schema",
                           into->name);
-    if (history && !(history->list && (history->type == FIELD_OBJECT || history->type == FIELD_ANY)))
-        return fail_field(st, "history", "'%s' is no list of objects", history->name);
-    return true;
+    if (!history && !node_argument(node, CHAT_PROMPT)->text)
+        return fail_field(st, "prompt", "is not there, and no \"history\" either; nothing would be asked");
+    if (schema && node_argument(node, CHAT_STREAM)->flag)
+        return fail_field(st, "stream", "does not go together with a schema; what is shown would be JSON in pieces");
+    return input_check(node, CHAT_HISTORY, FIELD_OBJECT, true, st) &&
+           output_check(node, CHAT_TURNS, FIELD_OBJECT, true, st) && pick_check(node, CHAT_PICK, st);
 }
 
 /* ---- the question ------------------------------------------------------------------------------------------------ */
 
 struct chat {
-    struct rpc_client_call call;
-    struct task *task;
-    bool cancelled;
+    struct service_call base; /* first */
     Renga__V1__ChatRequest request;
     Renga__V1__ResponseFormat format;
-    Renga__V1__CallOrigin origin;
+
+    /* Of a stream, until it has ended. */
+    struct buffer text;
+    const Renga__V1__ChatFinish *finish;
+    bool overrun;
 };
 
-static Renga__V1__ChatMessage *add_turn(struct chat *chat, Renga__V1__ChatRole role, const char *content)
+static bool add_prompt(struct chat *chat, struct turns *turns, Renga__V1__ChatRole role, size_t row, struct status *st)
 {
-    Renga__V1__ChatMessage *message = arena_alloc(task_arena(chat->task), sizeof *message);
-    if (!message)
-        return NULL;
-    renga__v1__chat_message__init(message);
-    message->role = role;
-    message->content = UNCONST(content);
-    chat->request.messages[chat->request.n_messages++] = message;
-    return message;
+    const char *name = node_argument(task_node(chat->base.task), row)->text;
+    const char *text = name ? prompt_fill(chat->base.task, name, chat->base.inputs, chat->base.language, st) : NULL;
+    return !name || (text && turns_add(turns, role, text, st));
 }
 
-static bool no_memory(struct status *st)
+static bool write_turns(struct chat *chat, struct status *st)
 {
-    return fail(st, RESOURCE_EXHAUSTED, "the prompt takes more memory than an attempt may have");
-}
-
-static bool add_prompt(struct chat *chat, Renga__V1__ChatRole role, const char *name, const cJSON *values,
-                       const char *language, struct status *st)
-{
-    struct buffer text;
-    const struct node *node = task_node(chat->task);
-    const char *form = agent_prompt(node->graph->agent, name, language);
-    if (!form)
-        return fail(st, FAILED_PRECONDITION, "the agent has no prompt '%s'", name);
-    buffer_init(&text, PROMPT_MAX);
-    bool good = template_fill(form, values, &text, st);
-    char *copy = good ? arena_strdup(task_arena(chat->task), buffer_text(&text)) : NULL;
-    bool failed = text.failed;
-    buffer_fini(&text);
-    if (failed)
-        return fail(st, RESOURCE_EXHAUSTED, "the prompt '%s' is longer than %zu bytes when it is filled", name,
-                    PROMPT_MAX);
-    return good && ((copy && add_turn(chat, role, copy)) || no_memory(st));
-}
-
-static bool add_history(struct chat *chat, const cJSON *values, struct status *st)
-{
-    const struct field *field = node_argument(task_node(chat->task), CHAT_HISTORY)->field;
-    const cJSON *list = field ? cJSON_GetObjectItemCaseSensitive(values, field->name) : NULL, *turn;
-    cJSON_ArrayForEach(turn, list)
-    {
-        const char *role = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(turn, "role"));
-        const char *content = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(turn, "content"));
-        if (!role || !content)
-            return fail(st, INVALID_ARGUMENT, "a turn in '%s' has no \"role\" or no \"content\"", field->name);
-        char *copy = arena_strdup(task_arena(chat->task), content);
-        Renga__V1__ChatRole as = strcmp(role, "assistant") == 0 ? RENGA__V1__CHAT_ROLE__CHAT_ROLE_ASSISTANT
-                                 : strcmp(role, "system") == 0  ? RENGA__V1__CHAT_ROLE__CHAT_ROLE_SYSTEM
-                                                                : RENGA__V1__CHAT_ROLE__CHAT_ROLE_USER;
-        if (!copy || !add_turn(chat, as, copy))
-            return no_memory(st);
-    }
-    return true;
-}
-
-/* "ja" where the run's configuration says so: {"language": "ja"}. */
-static const char *language_of(const cJSON *configuration)
-{
-    const char *language = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(configuration, "language"));
-    return language ? language : "en";
-}
-
-static bool write_turns(struct chat *chat, const cJSON *values, const char *language, struct status *st)
-{
-    const struct node *node = task_node(chat->task);
-    const struct field *field = node_argument(node, CHAT_HISTORY)->field;
-    const char *system = node_argument(node, CHAT_SYSTEM)->text;
-    int turns = field ? cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(values, field->name)) : 0;
-    if (turns > HISTORY_MAX)
-        return fail(st, INVALID_ARGUMENT, "'%s' has %d turns; at most %d are asked with", field->name, turns,
-                    HISTORY_MAX);
-    size_t room = (size_t)turns + 2;
-    chat->request.messages = arena_alloc(task_arena(chat->task), room * sizeof(*chat->request.messages));
-    if (!chat->request.messages)
-        return no_memory(st);
-    return (!system || add_prompt(chat, RENGA__V1__CHAT_ROLE__CHAT_ROLE_SYSTEM, system, values, language, st)) &&
-           add_history(chat, values, st) &&
-           add_prompt(chat, RENGA__V1__CHAT_ROLE__CHAT_ROLE_USER, node_argument(node, CHAT_PROMPT)->text, values,
-                      language, st);
+    struct turns turns;
+    const cJSON *history = service_call_input(&chat->base, CHAT_HISTORY);
+    int count = cJSON_GetArraySize(history);
+    if (count > TURNS_MAX)
+        return fail(st, INVALID_ARGUMENT, "the history has %d turns; at most %d are asked with", count, TURNS_MAX);
+    if (!turns_init(&turns, task_arena(chat->base.task), (size_t)count + 2, st) ||
+        !add_prompt(chat, &turns, RENGA__V1__CHAT_ROLE__CHAT_ROLE_SYSTEM, CHAT_SYSTEM, st) ||
+        !turns_read(&turns, history, false, st) ||
+        !add_prompt(chat, &turns, RENGA__V1__CHAT_ROLE__CHAT_ROLE_USER, CHAT_PROMPT, st))
+        return false;
+    chat->request.messages = turns.list;
+    chat->request.n_messages = turns.count;
+    return turns.count || fail(st, INVALID_ARGUMENT, "the history has no turns, and there is no prompt");
 }
 
 static void set_terms(struct chat *chat)
 {
-    const struct node *node = task_node(chat->task);
-    const Renga__V1__RunNodeRequest *told = task_request(chat->task);
+    const struct node *node = task_node(chat->base.task);
     const char *model = node_argument(node, CHAT_MODEL)->text, *schema = node_argument(node, CHAT_SCHEMA)->text;
+    model = chat->base.model ? chat->base.model : model;
     chat->request.model = UNCONST(model ? model : "default");
-    chat->request.idempotency_key = told->idempotency_key; /* asked again after a crash, it is not paid again */
+    chat->request.idempotency_key = task_request(chat->base.task)->idempotency_key; /* after a crash not paid again */
     chat->request.max_output_tokens = (int32_t)node_argument(node, CHAT_TOKENS)->number;
-    renga__v1__call_origin__init(&chat->origin);
-    chat->origin.run_id = told->position->run_id;
-    chat->origin.thread_id = told->position->thread_id;
-    chat->origin.agent = told->position->agent;
-    chat->origin.node = told->position->node;
-    chat->request.origin = &chat->origin;
+    chat->request.origin = &chat->base.origin;
     if (!schema)
         return;
     renga__v1__response_format__init(&chat->format);
@@ -180,124 +132,127 @@ static void set_terms(struct chat *chat)
 
 static bool write_question(struct chat *chat, struct status *st)
 {
-    const Renga__V1__RunNodeRequest *told = task_request(chat->task);
-    cJSON *values = json_parse(told->state_json, strlen(told->state_json), NULL, st);
-    cJSON *configuration = cJSON_Parse(told->configuration_json);
     renga__v1__chat_request__init(&chat->request);
-    bool good = values && write_turns(chat, values, language_of(configuration), st);
-    cJSON_Delete(values);
-    cJSON_Delete(configuration);
-    if (good)
-        set_terms(chat);
-    return good;
+    if (!prompt_values(chat->base.inputs, task_node(chat->base.task), CHAT_PICK, chat->base.language, st) ||
+        !write_turns(chat, st))
+        return false;
+    set_terms(chat);
+    return true;
 }
 
 /* ---- the answer -------------------------------------------------------------------------------------------------- */
 
-static void write_update(const struct node *node, const Renga__V1__ChatResponse *answer, struct json_writer *writer)
+static void write_turn(struct json_writer *out, const char *field, const char *content)
 {
-    const struct field *into = node_argument(node, CHAT_INTO)->field;
-    const char *structured = answer->finish->structured_json;
-    json_write_object(writer, NULL);
-    if (structured[0]) {
-        json_write_raw(writer, into->name, structured, strlen(structured));
-    } else if (into->list) {
-        json_write_array(writer, into->name);
-        json_write_object(writer, NULL);
-        json_write_string(writer, "role", "assistant");
-        json_write_string(writer, "content", answer->message->content);
-        json_write_end(writer);
-        json_write_end(writer);
-    } else {
-        json_write_string(writer, into->name, answer->message->content);
-    }
-    json_write_end(writer);
+    Renga__V1__ChatMessage turn = RENGA__V1__CHAT_MESSAGE__INIT;
+    turn.role = RENGA__V1__CHAT_ROLE__CHAT_ROLE_ASSISTANT;
+    turn.content = UNCONST(content);
+    json_write_array(out, field);
+    turn_write(out, &turn);
+    json_write_end(out);
 }
 
-static void reply(struct chat *chat, const Renga__V1__ChatResponse *answer)
+static void reply(struct chat *chat, const char *content, const Renga__V1__ChatFinish *finish)
 {
-    struct buffer update;
-    struct json_writer writer;
-    Renga__V1__RunNodeResponse response = RENGA__V1__RUN_NODE_RESPONSE__INIT;
-    buffer_init(&update, 4 * PROMPT_MAX);
-    json_writer_init(&writer, &update);
-    write_update(task_node(chat->task), answer, &writer);
-    response.outcome = UNCONST(outcomes[0]);
-    response.update_json = UNCONST(buffer_text(&update));
-    response.usage = answer->finish->usage;
-    response.degradations = answer->finish->degradations;
-    response.n_degradations = answer->finish->n_degradations;
-    task_finish(chat->task, &response);
-    buffer_fini(&update);
+    struct update update;
+    const struct task *task = chat->base.task;
+    const struct field *into = node_argument(task_node(task), CHAT_INTO)->field;
+    const char *turns = update_field(task, CHAT_TURNS);
+    update_begin(&update);
+    if (finish->structured_json[0])
+        json_write_raw(&update.out, into->name, finish->structured_json, strlen(finish->structured_json));
+    else if (into->list)
+        write_turn(&update.out, into->name, content);
+    else
+        json_write_string(&update.out, into->name, content);
+    if (turns && strcmp(turns, into->name) != 0)
+        write_turn(&update.out, turns, content);
+    update.response.usage = finish->usage;
+    update.response.degradations = finish->degradations;
+    update.response.n_degradations = finish->n_degradations;
+    update_finish(&update, chat->base.task, outcomes[0]);
 }
 
-/* Not what was asked for; the gateway has done what could be done about it. */
-static bool is_answer(const Renga__V1__ChatResponse *answer, struct status *st)
+static void take(struct chat *chat, const Renga__V1__ChatFinish *finish, const char *content, const char *refusal)
 {
-    switch (answer->finish->finish_reason) {
-    case RENGA__V1__FINISH_REASON__FINISH_REASON_STOP:
-        return true;
-    case RENGA__V1__FINISH_REASON__FINISH_REASON_LENGTH:
-        return fail(st, DATA_LOSS, "the model's answer was cut at its longest; allow more tokens, or ask for less");
-    case RENGA__V1__FINISH_REASON__FINISH_REASON_REFUSAL:
-        return fail(st, FAILED_PRECONDITION, "the model would not answer: %.200s", answer->message->refusal);
-    case RENGA__V1__FINISH_REASON__FINISH_REASON_CONTENT_FILTER:
-        return fail(st, FAILED_PRECONDITION, "the provider blocked the prompt or the answer");
-    default:
-        return fail(st, DATA_LOSS, "the model gave no answer");
-    }
+    struct status st = {0};
+    if (finish_is_answer(finish, refusal, &st))
+        reply(chat, content, finish);
+    else
+        task_fail(chat->base.task, &st);
 }
 
 static void answered(const Renga__V1__ChatResponse *answer, void *data)
 {
     struct chat *chat = ((struct rpc_client_call *)data)->owner;
-    struct status st = chat->call.status;
-    if (!answer && st.code == CANCELLED && !chat->cancelled)
-        st.code = UNAVAILABLE; /* the gateway went away in the middle; nobody has cancelled */
-    if (answer && is_answer(answer, &st))
-        reply(chat, answer);
+    if (answer)
+        take(chat, answer->finish, answer->message->content, answer->message->refusal);
     else
-        task_fail(chat->task, &st);
+        service_call_failed(&chat->base);
 }
 
-/* ---- how it begins and is stopped -------------------------------------------------------------------------------- */
+/* ---- the answer, as it is being written -------------------------------------------------------------------------- */
 
-static void call(struct chat *chat, ProtobufCService *gateway)
+static void stream_ended(struct chat *chat)
 {
-    struct task *task = chat->task;
-    int64_t now_ns = clock_now_ns(), deadline_ns = task_deadline_ns(task);
-    rpc_client_call_init(&chat->call, task_loop(task), NULL);
-    chat->call.owner = chat;
-    chat->call.trace = task_trace(task);
-    chat->call.timeout_ms = CHAT_CALL_MAX_MS;
-    if (deadline_ns != TIME_NEVER && (deadline_ns - now_ns) / NS_PER_MS < CHAT_CALL_MAX_MS)
-        chat->call.timeout_ms = deadline_ns > now_ns ? (deadline_ns - now_ns + NS_PER_MS - 1) / NS_PER_MS : 1;
-    renga__v1__llm_gateway__chat(gateway, &chat->request, answered, &chat->call);
+    struct status st = {0};
+    if (chat->overrun || chat->text.failed)
+        fail(&st, RESOURCE_EXHAUSTED, "the model's answer is longer than %zu bytes", ANSWER_BYTES_MAX);
+    else if (chat->base.call.status.code == OK && !chat->finish)
+        fail(&st, DATA_LOSS, "the stream ended without its last event");
+    if (st.code != OK)
+        task_fail(chat->base.task, &st);
+    else if (chat->base.call.status.code != OK)
+        service_call_failed(&chat->base);
+    else
+        take(chat, chat->finish, buffer_text(&chat->text), "see its text");
 }
+
+static void take_event(struct chat *chat, const Renga__V1__ChatStreamEvent *event)
+{
+    task_alive(chat->base.task);
+    if (event->event_case == RENGA__V1__CHAT_STREAM_EVENT__EVENT_TEXT) {
+        buffer_print(&chat->text, event->text);
+        task_token(chat->base.task, event->text, "");
+        chat->overrun = chat->text.failed;
+    } else if (event->event_case == RENGA__V1__CHAT_STREAM_EVENT__EVENT_FINISH) {
+        chat->finish = service_call_keep(&chat->base, &event->finish->base);
+        chat->overrun = !chat->finish;
+    }
+    if (chat->overrun)
+        rpc_client_call_cancel(&chat->base.call);
+}
+
+static void event_came(const Renga__V1__ChatStreamEvent *event, void *data)
+{
+    struct chat *chat = ((struct rpc_client_call *)data)->owner;
+    if (event) {
+        if (!chat->overrun && !chat->base.cancelled)
+            take_event(chat, event);
+        return;
+    }
+    struct buffer text = chat->text; /* the task ends, and its data with it */
+    stream_ended(chat);
+    buffer_fini(&text);
+}
+
+/* ---- how it begins ----------------------------------------------------------------------------------------------- */
 
 static void start(struct task *task)
 {
     struct chat *chat = task_data(task);
-    const struct orchestrator *orchestrator = task_orchestrator(task);
     struct status st = {0};
-    chat->task = task;
-    if (!orchestrator || !orchestrator->gateway) {
-        fail(&st, FAILED_PRECONDITION,
-             "the orchestrator does not know where the gateway is; set peers.llm_gateway, or run it in this process");
+    bool good = service_call_open(&chat->base, task, PEER_GATEWAY, &st) && write_question(chat, &st);
+    service_call_close(&chat->base);
+    if (!good) {
         task_fail(task, &st);
         return;
     }
-    if (write_question(chat, &st))
-        call(chat, orchestrator->gateway);
+    buffer_init(&chat->text, ANSWER_BYTES_MAX);
+    if (node_argument(task_node(task), CHAT_STREAM)->flag)
+        renga__v1__llm_gateway__chat_stream(chat->base.peer, &chat->request, event_came, &chat->base.call);
     else
-        task_fail(task, &st);
-}
-
-static void cancel(struct task *task)
-{
-    struct chat *chat = task_data(task);
-    chat->cancelled = true;
-    rpc_client_call_cancel(&chat->call);
+        renga__v1__llm_gateway__chat(chat->base.peer, &chat->request, answered, &chat->base.call);
 }
 
 extern const struct node_kind chat_kind;
@@ -309,5 +264,6 @@ const struct node_kind chat_kind = {
     .check = check,
     .size = sizeof(struct chat),
     .start = start,
-    .cancel = cancel,
+    .cancel = service_call_cancel,
+    .travels = true,
 };

@@ -1,7 +1,11 @@
 /* Runs a sub-graph for each item of a list, side by side. The engine itself does it: this is the entry. */
 #include "node_kind.h"
 
-enum { EACH_OF, EACH_AS, EACH_GRAPH, EACH_INTO };
+#include "base/json.h"
+
+#include <string.h>
+
+enum { EACH_OF, EACH_AS, EACH_GRAPH, EACH_INTO, EACH_IN };
 
 static const struct node_parameter parameters[] = {
     [EACH_OF] = {.name = "of", .type = PARAMETER_FIELD, .required = true, .help = "The list: a field of this graph."},
@@ -14,6 +18,11 @@ static const struct node_parameter parameters[] = {
                    .type = PARAMETER_FIELD,
                    .required = true,
                    .help = "The list that gets the output of each, an object of fields, in the order of the items."},
+    [EACH_IN] = {.name = "in",
+                 .type = PARAMETER_JSON,
+                 .help =
+                     "What each gets beside its item: an object of fields of the sub-graph, each with the field here "
+                     "that it gets."},
     {.name = NULL},
 };
 static const char *const outcomes[] = {"done", NULL};
@@ -36,6 +45,37 @@ static bool is_input(const struct graph *graph, const struct field *field)
     return false;
 }
 
+static bool check_pair(const struct node *node, const struct graph *sub, const cJSON *pair, struct status *st)
+{
+    struct status why = {0};
+    const char *name = cJSON_GetStringValue(pair);
+    if (!name)
+        return fail_field(st, "in", "'%s' must have the name of a field", pair->string);
+    const struct field *to = graph_field_wanted(sub, pair->string, &why);
+    const struct field *from = to ? graph_field_wanted(node->graph, name, &why) : NULL;
+    if (!from)
+        return fail_field(st, "in", "%s", why.text);
+    if (!is_input(sub, to))
+        return fail_field(st, "in", "'%s' is not in the \"input\" of the graph '%s'; add it there", to->name,
+                          sub->name);
+    if (strcmp(to->name, node_argument(node, EACH_AS)->text) == 0)
+        return fail_field(st, "in", "'%s' gets the item; name it in \"as\" alone", to->name);
+    return to->type == FIELD_ANY || (to->type == from->type && to->list == from->list) ||
+           fail_field(st, "in", "'%s' takes %s, '%s' is %s; give both the same type", to->name,
+                      field_type_words(to->type, to->list), from->name, field_type_words(from->type, from->list));
+}
+
+static bool check_pairs(const struct node *node, const struct graph *sub, struct status *st)
+{
+    const char *text = node_argument(node, EACH_IN)->text;
+    cJSON *pairs = text ? json_parse(text, strlen(text), NULL, st) : NULL;
+    bool good = !text || cJSON_IsObject(pairs) || fail_field(st, "in", "must be an object of fields");
+    for (const cJSON *pair = text && good ? pairs->child : NULL; good && pair; pair = pair->next)
+        good = check_pair(node, sub, pair, st);
+    cJSON_Delete(pairs);
+    return good;
+}
+
 static bool check(const struct node *node, struct status *st)
 {
     const struct field *of = node_argument(node, EACH_OF)->field;
@@ -49,9 +89,10 @@ static bool check(const struct node *node, struct status *st)
     if (!is_input(sub, as))
         return fail_field(st, "as", "'%s' is not in the \"input\" of the graph '%s'; add it there", as->name,
                           sub->name);
-    return as->type == FIELD_ANY || (as->type == of->type && !as->list) ||
-           fail_field(st, "as", "'%s' is %s, an item of '%s' is %s; give both the same type", as->name,
-                      field_type_words(as->type, as->list), of->name, field_type_words(of->type, false));
+    if (as->type != FIELD_ANY && (as->type != of->type || as->list))
+        return fail_field(st, "as", "'%s' is %s, an item of '%s' is %s; give both the same type", as->name,
+                          field_type_words(as->type, as->list), of->name, field_type_words(of->type, false));
+    return check_pairs(node, sub, st);
 }
 
 extern const struct node_kind each_kind;

@@ -1,10 +1,11 @@
 /* A kind of node: what "kind" in a graph document means. Each is one file with a const entry, and a row in kinds.c.
  *
- *      the engine: task_start ---> kind->start ---> work, in the run's loop ---> task_finish, task_ask or task_fail
+ *      the engine: task_start ---> kind->start ---> work, in the task's loop ---> task_finish or task_fail
  *                                                   '--- task_progress, task_token, on the way
  *
  * A task is one attempt at one node (of one branch, where several were sent there). It ends exactly once. After
- * kind->cancel nothing of it counts any more, but it must still end, soon. All from inside the run's loop. */
+ * kind->cancel nothing of it counts any more, but it must still end, soon. All from inside the task's loop, which is
+ * the run's, or another one for a kind that travels. */
 #ifndef RENGA_ORCHESTRATOR_NODE_KIND_H
 #define RENGA_ORCHESTRATOR_NODE_KIND_H
 
@@ -60,6 +61,8 @@ struct node_kind {
     size_t size; /* of what a task of this kind needs beside: task_data */
     void (*start)(struct task *task);
     void (*cancel)(struct task *task); /* may be NULL: it ends within start */
+    /* Its attempts may run in another loop than their run does: worth it where they wait for somebody outside. */
+    bool travels;
 
     /* The engine itself runs these, since they are runs within the run: their start is NULL. */
     bool is_each, is_graph;
@@ -87,6 +90,8 @@ const Renga__V1__RunNodeRequest *task_request(struct task *task);
 /* On clock_now_ns; TIME_NEVER: none. */
 int64_t task_deadline_ns(const struct task *task);
 const struct trace_context *task_trace(const struct task *task);
+/* Whose run it is; "" where there are no tenants. */
+const char *task_tenant(const struct task *task);
 /* What this process offers to nodes (peers, addresses); NULL in tests. */
 struct orchestrator *task_orchestrator(const struct task *task);
 

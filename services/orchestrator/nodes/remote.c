@@ -249,4 +249,5 @@ const struct node_kind remote_kind = {
     .size = sizeof(struct remote),
     .start = start,
     .cancel = cancel,
+    .travels = true,
 };

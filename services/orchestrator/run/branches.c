@@ -6,8 +6,8 @@
 
 #include <stdlib.h>
 
-enum { EACH_OF, EACH_AS, EACH_GRAPH, EACH_INTO }; /* the rows of nodes/each.c */
-enum { GRAPH_GRAPH, GRAPH_IN, GRAPH_OUT };        /* of nodes/graph.c */
+enum { EACH_OF, EACH_AS, EACH_GRAPH, EACH_INTO, EACH_IN }; /* the rows of nodes/each.c */
+enum { GRAPH_GRAPH, GRAPH_IN, GRAPH_OUT };                 /* of nodes/graph.c */
 
 #define ITEMS_MAX    ((size_t)64 << 20) /* bytes of a list, of what branches put out */
 #define BRANCHES_MAX 100000
@@ -82,6 +82,19 @@ static void write_mapped(const struct state *from, const char *map, const struct
     cJSON_Delete(tree);
 }
 
+static bool take_beside(struct due *due, struct status *st)
+{
+    const char *map = node_argument(due->node, EACH_IN)->text;
+    struct buffer beside;
+    if (!map)
+        return true;
+    buffer_init(&beside, ITEMS_MAX);
+    write_mapped(due->frame->state, map, inner_graph(due->node), NULL, 0, &beside);
+    due->beside = buffer_take(&beside, NULL);
+    return due->beside ||
+           fail(st, RESOURCE_EXHAUSTED, "node '%s' is given more than %zu bytes", due->node->name, ITEMS_MAX);
+}
+
 bool branches_prepare(struct due *due, struct status *st)
 {
     struct buffer items;
@@ -93,8 +106,11 @@ bool branches_prepare(struct due *due, struct status *st)
     buffer_init(&items, ITEMS_MAX);
     if (due->node->kind->is_each) {
         if (!(due->sent ? take_sent_list(due, &items, &due->item_ends, &count, st)
-                        : take_list(due, &items, &due->item_ends, &count)))
+                        : take_list(due, &items, &due->item_ends, &count)) ||
+            !take_beside(due, st)) {
+            buffer_fini(&items);
             return false;
+        }
     } else {
         const struct graph *inner = inner_graph(due->node);
         due->item_ends = need(calloc(1, sizeof *due->item_ends));
@@ -131,6 +147,10 @@ static bool give(struct frame *frame, struct due *due, size_t item, struct statu
         json_append_string(&input, as, strlen(as));
         buffer_put(&input, ':');
         buffer_append(&input, due->items + start, size);
+        if (due->beside && due->beside[1] != '}') {
+            buffer_put(&input, ',');
+            buffer_append(&input, due->beside + 1, strlen(due->beside) - 2);
+        }
         buffer_put(&input, '}');
     } else {
         buffer_append(&input, due->items + start, size);

@@ -214,8 +214,33 @@ static void came(struct work *work)
         join_queue(thread_get(home, errand->tenant, errand->thread_id), errand);
 }
 
+/* The agent that it is about: of the run, the thread, or the request. */
+static const char *agent_of(const struct errand *errand, const struct thread *thread)
+{
+    const Renga__V1__RunRow *row = errand->place;
+    if (TYPE(errand->request, start_run_request))
+        return ((const Renga__V1__StartRunRequest *)errand->request)->agent;
+    if (errand->run_id && row)
+        return row->run->agent;
+    if (thread->agent)
+        return thread->agent->name;
+    return thread->run ? thread->run->request->agent : NULL;
+}
+
+static bool may_ask(struct errand *errand, const struct thread *thread)
+{
+    struct status st = {0};
+    const char *agent = errand->rights.auth ? agent_of(errand, thread) : NULL;
+    if (!agent || rights_check(&errand->rights, agent, &st))
+        return true;
+    errand_fail(errand, &st, NULL);
+    return false;
+}
+
 void errand_serve(struct errand *errand, struct thread *thread)
 {
+    if (!may_ask(errand, thread))
+        return;
     if (TYPE(errand->request, get_run_request) || (errand->repeated && errand->run_id))
         serve_get(errand, thread);
     else if (TYPE(errand->request, cancel_run_request))

@@ -121,8 +121,9 @@ void due_close(struct due *due)
     free(due->branches);
     free(due->items);
     free(due->item_ends);
+    free(due->beside);
     due->branches = NULL;
-    due->items = NULL;
+    due->items = due->beside = NULL;
     due->item_ends = NULL;
     due->branch_count = 0;
 }

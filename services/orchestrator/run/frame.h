@@ -12,6 +12,7 @@
 
 typedef Renga__V1__RunNodeResponse Response; /* generated from a proto */
 
+struct attempt;
 struct memory;
 struct thread;
 
@@ -60,12 +61,13 @@ struct due {
     int code;
     const char *message;
     struct question *questions;
-    struct task *task;
+    struct attempt *attempt; /* at work; NULL: none */
     struct timer rest;
     struct branch *branches;
     size_t branch_count, opened, settled, hint; /* settled: ended or stopped */
     char *items; /* of each: the list as it was when the node began: JSON texts, one behind the other */
     size_t *item_ends;
+    char *beside;   /* of each: what every branch gets beside its item, an object as JSON; NULL: nothing */
     Response *jump; /* of a graph that was left by a jump */
     bool overrun;   /* was due more often than it may: fails when it begins */
     bool taken_up;  /* after a crash */

@@ -4,7 +4,7 @@
  *                  |
  *                  '-------> root frame     a graph, its state, and the nodes that are due
  *                              '-- due      a node that is due: pending, at work, finished, failed, waiting
- *                                    |-- task        an attempt at it
+ *                                    |-- attempt     at it, here or in another loop
  *                                    '-- branches    of each and graph: frames within
  *
  * All that lasts changes in fold.c alone, by records: live, a record is folded and appended; when a thread is loaded
@@ -47,7 +47,6 @@ struct thread;
 struct run;
 struct frame;
 struct due;
-struct task;
 struct commit;
 struct audience;
 
@@ -268,7 +267,10 @@ bool response_check(const struct due *due, const Response *response, struct stat
 /* One value of at most so many bytes; `first`: the character it begins with, or NUL. */
 bool response_check_json(const char *what, const char *text, size_t most, char first, struct status *st);
 
-/* task.c: attempts. */
+/* node_request.c: what an attempt is told; in the arena, and partly the run's own. */
+const Renga__V1__RunNodeRequest *due_request(const struct due *due, int64_t deadline_ns, struct arena *arena);
+
+/* attempt.c */
 void task_begin(struct due *due);
 void task_drop(struct due *due); /* nothing of it counts any more */
 

@@ -14,10 +14,12 @@
 #define RENGA_ORCHESTRATOR_RUNNER_H
 
 #include "graph/agents.h"
+#include "run/rights.h"
 #include "store/store.h"
 
 #include "renga/v1/orchestrator.pb-c.h"
 
+struct fanout;
 struct home;
 struct loop;
 struct orchestrator;
@@ -32,6 +34,7 @@ struct runner_options {
     struct store *store;
     struct agents *agents;
     struct orchestrator *orchestrator; /* handed to tasks; may be NULL */
+    struct fanout *fanout;             /* fanout/fanout.h; NULL: every attempt runs in the loop of its thread */
     struct tally *tally;               /* tally.h; may be NULL */
     const char *owner;                 /* this orchestrator's name in runs */
     unsigned snapshot_every;           /* steps; 0: as the size of records and state asks for */
@@ -50,6 +53,7 @@ struct errand {
     /* Set by the owner. */
     struct loop *loop; /* where it comes from and is answered */
     const char *tenant;
+    struct rights rights;
     const ProtobufCMessage *request; /* StartRunRequest, …: checked (api/check.h); alive until `answered` */
     struct arena *arena;             /* of the owner's call: what is answered is allocated there */
     void (*answered)(struct errand *errand);
@@ -86,6 +90,7 @@ void runner_forget(struct errand *errand);
 struct watcher {
     struct loop *loop;
     const char *tenant;
+    struct rights rights;
     const Renga__V1__WatchRunRequest *request;
     void (*came)(struct watcher *watcher, const Renga__V1__RunEvent *event);
     void *owner;

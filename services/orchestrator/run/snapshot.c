@@ -7,7 +7,7 @@ static bool frame_is_between_steps(const struct frame *frame)
 {
     for (const struct due *due = frame->due; due; due = due->next)
         if ((due->state != DUE_PENDING && due->state != DUE_READY && due->state != DUE_AT_WORK) || due->branches ||
-            due->questions || due->attempts > (due->task ? 1u : 0u))
+            due->questions || due->attempts > (due->attempt ? 1u : 0u))
             return false;
     return true;
 }

@@ -7,6 +7,7 @@
 #include "telemetry/metrics.h"
 
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,7 +23,7 @@ static const int64_t bounds_ns[] = {MS / 10,   MS / 2,    MS,         2 * MS,   
 #define DURATIONS                                                                                                      \
     .kind = METRIC_HISTOGRAM, .bounds = bounds_ns, .bound_count = sizeof bounds_ns / sizeof *bounds_ns, .scale = 1e-9
 
-enum family { RUNS, STEPS, AT_WORK, TASKS, TASK_TIME, FAMILIES };
+enum family { RUNS, STEPS, AT_WORK, TASKS, TASK_TIME, STARTED, FAMILIES };
 static const struct metric rows[FAMILIES] = {
     [RUNS] = {.name = "renga_orchestrator_runs_stopped_total",
               .help = "Times that a run stopped: it waits, or has ended.",
@@ -38,12 +39,32 @@ static const struct metric rows[FAMILIES] = {
                    .help = "How long attempts at nodes took.",
                    .labels = {"kind"},
                    DURATIONS},
+    [STARTED] = {.name = "renga_orchestrator_loop_attempts_total",
+                 .help = "Attempts at nodes that began in each loop, those of runs of other loops too.",
+                 .labels = {"loop"}},
+};
+static const struct metric fanout_rows[FANOUT_ROWS] = {
+    [FANOUT_SENT] = {.name = "renga_orchestrator_fanout_sent_total",
+                     .help = "Attempts that were given to another loop than their run's."},
+    [FANOUT_AWAY] = {.name = "renga_orchestrator_fanout_away",
+                     .help = "Attempts at work in another loop than their run's.",
+                     .kind = METRIC_GAUGE},
+    [FANOUT_TAKEN_OVER] = {.name = "renga_orchestrator_fanout_taken_over_total",
+                           .help = "Attempts taken over from a loop that showed no life."},
+    [FANOUT_LATE] = {.name = "renga_orchestrator_fanout_late_total",
+                     .help = "Messages about attempts that were over already, dropped."},
+    [FANOUT_UNSHOWN] = {.name = "renga_orchestrator_fanout_unshown_total",
+                        .help = "Tokens and progress dropped because the run's loop did not keep up."},
+    [FANOUT_WAITING] = {.name = "renga_orchestrator_fanout_waiting_bytes",
+                        .help = "Messages between loops that wait to be taken.",
+                        .kind = METRIC_GAUGE},
 };
 
 struct tally {
     struct metrics *metrics;
     struct metric_family *families[FAMILIES];
-    uint32_t steps, at_work;
+    uint32_t steps, at_work, fanout[FANOUT_ROWS];
+    _Atomic uint32_t started[LOOPS_MAX];                                                                /* 0: not met */
     _Atomic uint32_t runs[STATES][REASONS], tasks[KINDS_MAX][STATUS_CODES_COUNT], task_time[KINDS_MAX]; /* 0: not met */
 };
 
@@ -76,6 +97,8 @@ struct tally *tally_create(struct metrics *metrics)
         tally->families[i] = metrics_register(metrics, &rows[i]);
     tally->steps = metrics_series(tally->families[STEPS], NULL);
     tally->at_work = metrics_series(tally->families[AT_WORK], NULL);
+    for (int i = 0; i < FANOUT_ROWS; i++)
+        tally->fanout[i] = metrics_series(metrics_register(metrics, &fanout_rows[i]), NULL);
     return tally;
 }
 
@@ -105,6 +128,23 @@ void tally_task_began(struct tally *tally, const struct loop *loop)
 {
     if (tally)
         metrics_add(tally->metrics, loop_index(loop), tally->at_work, 1);
+}
+
+void tally_started(struct tally *tally, const struct loop *loop)
+{
+    char number[16] = "";
+    if (!tally)
+        return;
+    unsigned index = loop_index(loop);
+    if (!atomic_load_explicit(&tally->started[index], memory_order_relaxed))
+        snprintf(number, sizeof number, "%u", index);
+    metrics_add(tally->metrics, index, series_of(tally, STARTED, &tally->started[index], number, NULL), 1);
+}
+
+void tally_fanout(struct tally *tally, const struct loop *loop, enum tally_fanout what, int64_t n)
+{
+    if (tally)
+        metrics_add(tally->metrics, loop_index(loop), tally->fanout[what], n);
 }
 
 void tally_task_ended(struct tally *tally, const struct loop *loop, const struct node_kind *kind, enum status_code code,

@@ -20,7 +20,21 @@ void tally_run(struct tally *tally, const struct loop *loop, Renga__V1__RunState
 /* A superstep, of a sub-graph too, from its beginning until it was reduced. */
 void tally_step(struct tally *tally, const struct loop *loop, int64_t duration_ns);
 void tally_task_began(struct tally *tally, const struct loop *loop);
+/* A kind has begun an attempt in this loop, be it the run's own or not. */
+void tally_started(struct tally *tally, const struct loop *loop);
 void tally_task_ended(struct tally *tally, const struct loop *loop, const struct node_kind *kind, enum status_code code,
                       int64_t duration_ns);
+
+/* What is counted of the fan-out; all but AWAY and WAITING only grow. */
+enum tally_fanout {
+    FANOUT_SENT,
+    FANOUT_AWAY,
+    FANOUT_TAKEN_OVER,
+    FANOUT_LATE,
+    FANOUT_UNSHOWN,
+    FANOUT_WAITING,
+    FANOUT_ROWS
+};
+void tally_fanout(struct tally *tally, const struct loop *loop, enum tally_fanout what, int64_t n);
 
 #endif

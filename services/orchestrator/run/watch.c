@@ -174,6 +174,7 @@ void runner_watch(struct runner *runner, struct watcher *watcher)
     const ProtobufCMessage *request = need(message_copy(&seat->arena, &watcher->request->base));
     seat->errand = (struct errand){.loop = watcher->loop,
                                    .tenant = tenant,
+                                   .rights = watcher->rights,
                                    .request = request,
                                    .arena = &seat->arena,
                                    .answered = refused,

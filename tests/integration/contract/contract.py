@@ -97,8 +97,8 @@ def parts_of(file):
 
 NAMES = proto_names(PROTO_DIR)
 SET = load_set(PROTO_DIR, NAMES)
-KEPT = "renga/v1/log.proto"  # what the orchestrator keeps on disk: nobody speaks it
-PARTS = [part for file in SET.file if file.package == OURS and file.name != KEPT for part in parts_of(file)]
+INTERNAL = ("renga/v1/log.proto", "renga/v1/fanout.proto")  # what the orchestrator keeps, and its loops say to each other
+PARTS = [part for file in SET.file if file.package == OURS and file.name not in INTERNAL for part in parts_of(file)]
 FIELDS = [part for part in PARTS if part.kind == "field"]
 METHODS = [part for part in PARTS if part.kind == "method"]
 POOL = descriptor_pool.DescriptorPool()

@@ -150,10 +150,10 @@ for binary, names in SERVICES.items():
 
 @check("a method that this release does not have answers UNIMPLEMENTED and says so")
 def _():
-    with Running("renga-planner") as daemon:
-        code, text = status_of(lambda: daemon.call("renga.v1.Planner/Plan", message("renga.v1.PlanRequest")(),
-                                                   "renga.v1.PlanResponse"))
-        expect(code == "UNIMPLEMENTED" and "renga.v1.Planner/Plan" in text, f"{code}: {text}")
+    with Running("renga-orchestrator") as daemon:
+        code, text = status_of(lambda: daemon.call("renga.v1.AceGenerator/Generate", message("renga.v1.GenerateRequest")(),
+                                                   "renga.v1.GenerateResponse"))
+        expect(code == "UNIMPLEMENTED" and "renga.v1.AceGenerator/Generate" in text, f"{code}: {text}")
 
 
 if not os.environ.get("RENGA_SANITIZE"):
@@ -220,7 +220,7 @@ def _():
             models = ("renga.v1.LlmGateway/ListModels", "renga.v1.ListModelsRequest", "renga.v1.ListModelsResponse")
             expect(ask(*plan, None) == "UNAUTHENTICATED", "without a key")
             expect(ask(*plan, "wrong") == "UNAUTHENTICATED", "with a wrong key")
-            expect(ask(*plan, "right") == "UNIMPLEMENTED", "with the right key")
+            expect(ask(*plan, "right") == "INVALID_ARGUMENT", "with the right key")  # and an empty request
             expect(ask(*models, "right") == "PERMISSION_DENIED", "on a method that is not its own")
             expect(daemon.health() == 1, "health is open to all")
 

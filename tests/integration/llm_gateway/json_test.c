@@ -202,6 +202,19 @@ static void an_answer_that_is_wrong_twice_is_a_failure_that_shows_the_last(void 
     reply_free(reply);
 }
 
+static void a_caller_who_pays_for_one_request_gets_no_repair(void **state)
+{
+    struct wish wish;
+    wish_init(&wish, "mends", SCHEMA);
+    wish.question.request.max_model_calls = 1;
+    int64_t before = seen_number(*state, "mends", "requests");
+    struct reply *reply = ask(*state, &wish.question);
+    assert_status(reply, DATA_LOSS, "not the JSON that was asked for");
+    assert_output_tokens(reply, 9, 1);
+    assert_int_equal(seen_number(*state, "mends", "requests"), before + 1);
+    reply_free(reply);
+}
+
 static void a_repair_that_is_cut_is_an_answer_that_is_cut(void **state)
 {
     struct reply *reply = ask_json(*state, "mends-too-long", SCHEMA);
@@ -315,6 +328,7 @@ int main(void)
         cmocka_unit_test(the_model_is_shown_its_answer_and_what_is_wrong),
         cmocka_unit_test(prose_around_the_json_is_repaired_too),
         cmocka_unit_test(an_answer_that_is_wrong_twice_is_a_failure_that_shows_the_last),
+        cmocka_unit_test(a_caller_who_pays_for_one_request_gets_no_repair),
         cmocka_unit_test(a_repair_that_is_cut_is_an_answer_that_is_cut),
         cmocka_unit_test(a_repair_that_cannot_be_had_leaves_the_first_failure),
         cmocka_unit_test(a_repair_keeps_to_the_callers_deadline),

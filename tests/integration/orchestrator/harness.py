@@ -9,6 +9,7 @@ Documents are written while the orchestrator runs, and read on SIGHUP. Needs REN
 import atexit
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -17,6 +18,7 @@ import sys
 import tempfile
 import threading
 import time
+import urllib.request
 from concurrent import futures
 
 import grpc
@@ -177,7 +179,7 @@ class Orchestrator:
         self.process = subprocess.Popen(
             [f"{BIN}/renga-orchestrator", f"--rpc.listen=127.0.0.1:{self.port}", f"--http.listen=127.0.0.1:{self.http}",
              f"--orchestrator.agents={self.agents}", f"--orchestrator.store=sqlite:{self.folder}/runs.db",
-             "--log.format=json", "--loops=3", *self.flags],
+             "--log.format=json", "--loops=3", f"--orchestrator.fan_out={os.environ.get('RENGA_FAN_OUT', 'auto')}", *self.flags],
             stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, errors="replace", env=environment)
         threading.Thread(target=self.read_log, args=(self.process,), daemon=True).start()
         expect(self.listening.wait(10 * SLOW), f"the orchestrator does not listen: {self.log[-3:]}")
@@ -254,6 +256,13 @@ class Orchestrator:
             now = self.get(run)
             return now.state not in open_states and now
         return wait_until(look, "the run does not stop", seconds * SLOW, every=0.01)
+
+    def metric(self, name):
+        """The values of a metric by their labels, as they are written."""
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.http}/metrics", timeout=5 * SLOW) as answer:
+            lines = answer.read().decode().splitlines()
+        return {line[len(name):].rsplit(" ", 1)[0]: float(line.rsplit(" ", 1)[1])
+                for line in lines if re.match(rf"{name}[ {{]", line)}
 
     def state(self, thread_id, **fields):
         return json.loads(self.ask("GetState", thread_id=thread_id, **fields).state_json)

@@ -157,6 +157,8 @@ static void limits_are_those_of_the_contract(void **state)
     bad(&talk, "stop[2]", "is empty");
     talk.request.max_output_tokens = -1;
     bad(&talk, "max_output_tokens", "is -1");
+    talk.request.max_model_calls = -1;
+    bad(&talk, "max_model_calls", "is -1");
     talk.request.idempotency_key = long_text + (1 << 20) - 128;
     bad(&talk, "idempotency_key", "has 129 bytes");
     free(long_text);

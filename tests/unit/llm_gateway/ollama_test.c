@@ -2,7 +2,7 @@
 #include "chat/answer.h"
 #include "provider/ndjson.h"
 #include "provider/provider.h"
-#include "provider/sse.h"
+#include "http/sse.h"
 
 #include <string.h>
 

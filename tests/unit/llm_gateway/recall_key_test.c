@@ -50,6 +50,7 @@ static void who_asks_and_how_makes_no_difference(void **state)
     request.origin = &origin;
     request.idempotency_key = (char *)(uintptr_t) "word";
     request.priority = RENGA__V1__PRIORITY__PRIORITY_BATCH;
+    request.max_model_calls = 2;
     recall_key_of_chat("t", &request, &dressed);
     assert_true(same(&plain, &dressed));
     assert_ptr_equal(request.cache, &cache); /* the request is as it was */

@@ -89,7 +89,7 @@ static inline void house_load(struct house *house)
     if (house->agents)
         agents_reload(house->agents);
     else
-        house->agents = agents_create(folders, 1, &st);
+        house->agents = agents_create(NULL, folders, 1, &st);
     dup2(kept, STDERR_FILENO);
     close(kept);
     close(pipes[1]);

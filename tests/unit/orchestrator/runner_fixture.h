@@ -6,10 +6,12 @@
 
 #include "agent_fixture.h"
 #include "base/clock.h"
+#include "fanout/fanout_priv.h"
 #include "nodes/node_kind.h"
 #include "run/runner.h"
 
 #include <stdio.h>
+#include <unistd.h>
 
 /* ---- the scripted kind ------------------------------------------------------------------------------------------- */
 
@@ -17,6 +19,7 @@
 
 struct script_call {
     struct task *task; /* NULL: ended */
+    struct loop *loop; /* in which it runs */
     const char *node;
     char path[128];
     int branch, attempt;
@@ -38,7 +41,7 @@ static void script_start(struct task *task)
     assert_true(script_count < SCRIPT_CALLS_MAX);
     const Renga__V1__RunNodeRequest *request = task_request(task);
     struct script_call *call = &script_calls[script_count++];
-    *call = (struct script_call){.task = task, .node = task_node(task)->name};
+    *call = (struct script_call){.task = task, .loop = task_loop(task), .node = task_node(task)->name};
     snprintf(call->path, sizeof call->path, "%s", request->position->path);
     snprintf(call->state, sizeof call->state, "%s", request->state_json);
     snprintf(call->key, sizeof call->key, "%s", request->idempotency_key);
@@ -80,7 +83,8 @@ static const struct node_kind script_kind = {.name = "script",
                                              .parameters = script_parameters,
                                              .size = sizeof(struct script_call *),
                                              .start = script_start,
-                                             .cancel = script_cancel};
+                                             .cancel = script_cancel,
+                                             .travels = true};
 extern const struct node_kind noop_kind, set_kind, ask_kind, each_kind, graph_kind;
 const struct node_kind *const node_kinds[] = {&noop_kind,  &set_kind,    &ask_kind, &each_kind,
                                               &graph_kind, &script_kind, NULL};
@@ -156,13 +160,35 @@ static inline void script_ask(struct script_call *call, const char *const *keys,
 
 struct stage {
     struct house house;
-    struct loop *loop;
+    struct loop *loop;   /* of all threads */
+    struct loop *worker; /* that takes attempts; NULL: none */
+    bool frozen;         /* it does not go round */
+    struct fanout *fanout;
     struct store *store;
     struct runner *runner;
     char url[256];
 };
 
 static unsigned stage_snapshot_every;
+static bool stage_shares; /* with a worker */
+static size_t stage_message_max = (size_t)4 << 20;
+
+static inline void stage_hire(struct stage *stage)
+{
+    struct status st = {0};
+    stage->worker = loop_create(1);
+    struct loop *loops[] = {stage->loop, stage->worker};
+    struct fanout_options options = {
+        .loops = loops, .loop_count = 2, .agents = stage->house.agents, .message_max = stage_message_max};
+    stage->fanout = fanout_create(&options, &st);
+    if (!stage->fanout)
+        fail_msg("%s", st.text);
+    for (int i = 0; i < 2; i++) {
+        loop_enter(loops[i]);
+        assert_true(fanout_join(stage->fanout, loops[i], &st));
+        loop_leave(loops[i]);
+    }
+}
 
 static inline void stage_open(struct stage *stage, const char *url)
 {
@@ -172,8 +198,11 @@ static inline void stage_open(struct stage *stage, const char *url)
     stage->store = store_open(url, &st);
     if (!stage->store)
         fail_msg("%s", st.text);
+    if (stage_shares)
+        stage_hire(stage);
     struct runner_options options = {.loops = &stage->loop,
                                      .loop_count = 1,
+                                     .fanout = stage->fanout,
                                      .store = stage->store,
                                      .agents = stage->house.agents,
                                      .owner = "test",
@@ -188,12 +217,35 @@ static inline void stage_settle(struct stage *stage, int64_t ms)
     for (int i = 0; i < 20; i++) {
         store_settle(stage->store);
         loop_step(stage->loop, 0);
+        if (stage->worker && !stage->frozen)
+            loop_step(stage->worker, 0);
     }
+}
+
+/* Mail between loops goes by threads that no step can push: until `condition` holds. */
+#define STAGE_AWAIT(stage, condition)                                                                                  \
+    do {                                                                                                               \
+        bool met_ = condition;                                                                                         \
+        for (int tries_ = 0; tries_ < 50000 && !met_; tries_++) {                                                      \
+            usleep(100);                                                                                               \
+            stage_settle(stage, 0);                                                                                    \
+            met_ = condition;                                                                                          \
+        }                                                                                                              \
+        if (!met_)                                                                                                     \
+            fail_msg("waited in vain for %s", #condition);                                                             \
+    } while (0)
+
+/* Both loops have asked the other for work. */
+static inline void stage_await_hands(struct stage *stage)
+{
+    const struct station *stations = stage->fanout->stations;
+    STAGE_AWAIT(stage, stations[0].peers[1].asked && stations[1].peers[0].asked);
 }
 
 static inline void stage_close(struct stage *stage)
 {
     runner_destroy(&stage->runner);
+    fanout_destroy(&stage->fanout);
     for (int i = 0; i < 3; i++) {
         store_settle(stage->store);
         loop_step(stage->loop, 0);
@@ -201,6 +253,7 @@ static inline void stage_close(struct stage *stage)
     store_close(&stage->store);
     loop_step(stage->loop, 0);
     loop_destroy(&stage->loop);
+    loop_destroy(&stage->worker);
 }
 
 /* One agent, "a", of this document without its name. */
@@ -224,18 +277,28 @@ static inline void stage_set(struct stage *stage, const char *document)
     stage_open(stage, "memory:");
 }
 
+/* Ends what is at work; also what arrives elsewhere while the first are ended. */
+static inline bool stage_ends(struct stage *stage)
+{
+    for (size_t i = 0; i < script_count; i++) {
+        struct script_call *call = &script_calls[i];
+        struct status st = {.code = CANCELLED};
+        struct task *task = call->task;
+        if (!task)
+            continue;
+        script_end(call);
+        loop_enter(call->loop);
+        task_fail(task, &st);
+        loop_leave(call->loop);
+    }
+    stage_settle(stage, 0);
+    return script_live == 0 && fanout_away(stage->fanout) == 0;
+}
+
 static inline void stage_clear(struct stage *stage)
 {
-    for (size_t i = 0; i < script_count; i++)
-        if (script_calls[i].task) {
-            struct status st = {.code = CANCELLED};
-            struct task *task = script_calls[i].task;
-            script_end(&script_calls[i]);
-            loop_enter(stage->loop);
-            task_fail(task, &st);
-            loop_leave(stage->loop);
-        }
-    stage_settle(stage, 0);
+    stage->frozen = false;
+    STAGE_AWAIT(stage, stage_ends(stage));
     stage_close(stage);
     house_close(&stage->house);
 }

@@ -1,0 +1,302 @@
+/* The side that has hands. What a kind says of an attempt of another loop is written to that loop; the kind itself runs
+ * here as for an attempt of our own. */
+#include "fanout_priv.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "graph/agents.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- asking for work --------------------------------------------------------------------------------------------- */
+
+/* Hands that are offered count as full: the attempts for them may be on their way. */
+static unsigned hands_missing(const struct peer *owner)
+{
+    const struct station *station = owner->station;
+    unsigned full = station->at_home + station->guests + station->offered, has = owner->offered + owner->guests;
+    if (!owner->neighbour || full >= FANOUT_HANDS || has >= station->share)
+        return 0;
+    unsigned missing = station->share - has, idle = FANOUT_HANDS - full;
+    return missing < idle ? missing : idle;
+}
+
+unsigned worker_hands(struct peer *owner)
+{
+    unsigned hands = hands_missing(owner);
+    owner->offered += hands;
+    owner->station->offered += hands;
+    return hands;
+}
+
+/* One of them has come, or the offer was not sent. */
+void worker_unoffer(struct peer *owner, unsigned hands)
+{
+    assert(owner->offered >= hands && owner->station->offered >= hands);
+    owner->offered -= hands;
+    owner->station->offered -= hands;
+}
+
+void worker_offer(struct station *station, bool always)
+{
+    for (unsigned i = 0; i < station->fanout->options.loop_count; i++) {
+        struct peer *owner = &station->peers[i];
+        FanoutMessage message = RENGA__V1__FANOUT_MESSAGE__INIT;
+        unsigned missing = hands_missing(owner);
+        if (missing && (always || 2 * missing >= station->share))
+            peer_write(owner, &message);
+    }
+}
+
+/* ---- guests ------------------------------------------------------------------------------------------------------ */
+
+struct guest *guest_create(void)
+{
+    struct guest *guest = calloc(1, sizeof *guest);
+    if (!guest)
+        fatal("orchestrator.memory", "no memory for an attempt");
+    task_init(&guest->task, NULL, NULL);
+    return guest;
+}
+
+void guest_destroy(struct guest **guest_pointer)
+{
+    struct guest *guest = *guest_pointer;
+    if (!guest)
+        return;
+    *guest_pointer = NULL;
+    task_fini(&guest->task);
+    free(guest);
+}
+
+static void enter(struct guest *guest)
+{
+    struct peer *owner = guest->owner;
+    struct station *station = guest->station;
+    guest->previous = NULL;
+    guest->next = owner->first_guest;
+    if (guest->next)
+        guest->next->previous = guest;
+    owner->first_guest = guest;
+    owner->guests++;
+    station->guests++;
+    atomic_fetch_add_explicit(&station->fanout->guests, 1, memory_order_relaxed);
+    tally_started(station->fanout->options.tally, station->loop);
+    station_wake(station);
+}
+
+static void leave(struct guest *guest)
+{
+    struct peer *owner = guest->owner;
+    struct station *station = guest->station;
+    if (guest->previous)
+        guest->previous->next = guest->next;
+    else
+        owner->first_guest = guest->next;
+    if (guest->next)
+        guest->next->previous = guest->previous;
+    owner->guests--;
+    station->guests--;
+    agent_release(station->fanout->options.agents, guest->agent);
+    atomic_fetch_sub_explicit(&station->fanout->guests, 1, memory_order_release);
+}
+
+static void free_if_done(struct guest *guest)
+{
+    if (guest->ended && !guest->in_start)
+        guest_destroy(&guest);
+}
+
+/* ---- what they say ----------------------------------------------------------------------------------------------- */
+
+static struct guest *guest_of(struct task *task)
+{
+    return (struct guest *)((char *)task - offsetof(struct guest, task));
+}
+
+static const Renga__V1__RunNodeRequest *guest_request(struct task *task)
+{
+    return task->request; /* it came with the attempt */
+}
+
+static void write_failure(struct peer *owner, uint64_t number, const struct status *st)
+{
+    FanoutMessage message = RENGA__V1__FANOUT_MESSAGE__INIT;
+    Renga__V1__FanoutFailure failure = RENGA__V1__FANOUT_FAILURE__INIT;
+    failure.code = (int32_t)(st->code == OK ? UNKNOWN : st->code);
+    failure.message = (char *)(uintptr_t)st->text;
+    failure.retry_after_ms = st->retry_after_ms;
+    message.attempt = number;
+    message.what_case = RENGA__V1__FANOUT_MESSAGE__WHAT_FAILED;
+    message.failed = &failure;
+    peer_write(owner, &message);
+}
+
+static bool write_event(struct guest *guest, Renga__V1__RunNodeEvent *event)
+{
+    FanoutMessage message = RENGA__V1__FANOUT_MESSAGE__INIT;
+    message.attempt = guest->number;
+    message.what_case = RENGA__V1__FANOUT_MESSAGE__WHAT_EVENT;
+    message.event = event;
+    return peer_write(guest->owner, &message);
+}
+
+/* Its hand is free again before the owner hears of its end: the message asks for the next attempt. */
+static void guest_finished(struct task *task, const Renga__V1__RunNodeResponse *response)
+{
+    struct guest *guest = guest_of(task);
+    struct status st = {0};
+    Renga__V1__RunNodeEvent event = RENGA__V1__RUN_NODE_EVENT__INIT;
+    event.event_case = RENGA__V1__RUN_NODE_EVENT__EVENT_RESULT;
+    event.result = (Renga__V1__RunNodeResponse *)(uintptr_t)response;
+    leave(guest);
+    if (!write_event(guest, &event)) {
+        fail(&st, RESOURCE_EXHAUSTED, "the result has %zu bytes; at most %zu travel between loops",
+             renga__v1__run_node_response__get_packed_size(response), guest->station->fanout->options.message_max);
+        write_failure(guest->owner, guest->number, &st);
+    }
+    guest->ended = true;
+    free_if_done(guest);
+}
+
+static void guest_failed(struct task *task, const struct status *status)
+{
+    struct guest *guest = guest_of(task);
+    leave(guest);
+    write_failure(guest->owner, guest->number, status);
+    guest->ended = true;
+    free_if_done(guest);
+}
+
+/* What is shown on the way is dropped where the owner does not keep up: it is not what the result rests on. */
+static void show(struct guest *guest, Renga__V1__RunNodeEvent *event)
+{
+    if (guest->cancelled)
+        return;
+    if (!guest->owner->line || line_waiting(guest->owner->line) <= WAITING_MAX)
+        write_event(guest, event);
+    else
+        station_note(guest->station, FANOUT_UNSHOWN, 1);
+}
+
+static void guest_progress(struct task *task, const char *json)
+{
+    Renga__V1__RunNodeEvent event = RENGA__V1__RUN_NODE_EVENT__INIT;
+    event.event_case = RENGA__V1__RUN_NODE_EVENT__EVENT_PROGRESS_JSON;
+    event.progress_json = (char *)(uintptr_t)json;
+    show(guest_of(task), &event);
+}
+
+static void guest_token(struct task *task, const char *text, const char *channel)
+{
+    Renga__V1__RunNodeEvent event = RENGA__V1__RUN_NODE_EVENT__INIT;
+    Renga__V1__NodeToken token = RENGA__V1__NODE_TOKEN__INIT;
+    token.text = (char *)(uintptr_t)text;
+    token.channel = (char *)(uintptr_t)channel;
+    event.event_case = RENGA__V1__RUN_NODE_EVENT__EVENT_TOKEN;
+    event.token = &token;
+    show(guest_of(task), &event);
+}
+
+static void guest_alive(struct task *task)
+{
+    Renga__V1__RunNodeEvent event = RENGA__V1__RUN_NODE_EVENT__INIT;
+    show(guest_of(task), &event); /* whether anybody counts the time, its owner knows: the run may do so, too */
+}
+
+/* ---- what they are told ------------------------------------------------------------------------------------------ */
+
+static const struct task_owner guest_ends = {
+    .request = guest_request,
+    .finished = guest_finished,
+    .failed = guest_failed,
+    .progress = guest_progress,
+    .token = guest_token,
+    .alive = guest_alive,
+};
+
+static const struct node *node_of(const struct agent *agent, const Renga__V1__NodePosition *position, struct status *st)
+{
+    const struct node *node = NULL;
+    for (size_t i = 0; i < agent->graph_count; i++)
+        if (strcmp(agent->graphs[i]->name, position->graph) == 0)
+            node = graph_node(agent->graphs[i], position->node);
+    if (!node)
+        fail(st, NOT_FOUND, "version %.12s of '%.64s' has no node '%.64s' in '%.64s'", agent->version, agent->name,
+             position->node, position->graph);
+    return node;
+}
+
+static bool prepare(struct guest *guest, const Renga__V1__FanoutAttempt *attempt, struct status *st)
+{
+    struct fanout *fanout = guest->station->fanout;
+    const Renga__V1__RunNodeRequest *request = attempt ? attempt->request : NULL;
+    struct task *task = &guest->task;
+    task->trace = (struct trace_context){0};
+    task->deadline_ns = TIME_NEVER;
+    if (!request || !request->position)
+        return fail(st, INVALID_ARGUMENT, "an attempt that does not say where in which run it stands");
+    guest->agent = agents_find(fanout->options.agents, NULL, request->position->graph_version, st);
+    task->node = guest->agent ? node_of(guest->agent, request->position, st) : NULL;
+    task->data = task->node ? arena_alloc(&task->arena, task->node->kind->size) : NULL;
+    if (task->node && !task->data)
+        fail(st, RESOURCE_EXHAUSTED, "an attempt may have %zu bytes, and its request has them all", TASK_MEMORY_MAX);
+    if (!task->data) {
+        if (guest->agent)
+            agent_release(fanout->options.agents, guest->agent);
+        return false;
+    }
+    task->owner = &guest_ends;
+    task->request = request;
+    task->loop = guest->station->loop;
+    task->orchestrator = fanout->options.orchestrator;
+    task->tenant = attempt->tenant;
+    if (attempt->time_left_us)
+        task->deadline_ns = clock_now_ns() + attempt->time_left_us * 1000;
+    trace_continue(&task->trace, attempt->traceparent, strlen(attempt->traceparent));
+    return true;
+}
+
+static bool begin(struct peer *owner, uint64_t number, const Renga__V1__FanoutAttempt *attempt)
+{
+    struct guest *guest = owner->station->spare;
+    struct status st = {0};
+    worker_unoffer(owner, owner->offered > 0);
+    guest->station = owner->station;
+    guest->owner = owner;
+    guest->number = number;
+    if (!prepare(guest, attempt, &st)) {
+        write_failure(owner, number, &st);
+        return false;
+    }
+    enter(guest);
+    guest->in_start = true;
+    task_start(&guest->task);
+    guest->in_start = false;
+    free_if_done(guest);
+    return true;
+}
+
+static void cancel(struct peer *owner, uint64_t number)
+{
+    struct guest *guest = owner->first_guest;
+    while (guest && guest->number != number)
+        guest = guest->next;
+    if (!guest || guest->cancelled)
+        return;
+    guest->cancelled = true;
+    guest->in_start = true; /* it lives until we are done with it */
+    task_cancel(&guest->task);
+    guest->in_start = false;
+    free_if_done(guest);
+}
+
+bool worker_received(struct peer *owner, const FanoutMessage *message)
+{
+    if (message->what_case == RENGA__V1__FANOUT_MESSAGE__WHAT_BEGIN)
+        return begin(owner, message->attempt, message->begin);
+    cancel(owner, message->attempt);
+    return false;
+}

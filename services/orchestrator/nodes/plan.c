@@ -1,0 +1,243 @@
+/* Has the planner make a plan, in one of its four styles. */
+#include "service_call.h"
+
+#include "rpc/message_json.h"
+
+#include "renga/v1/planner.pb-c.h"
+
+#include <string.h>
+
+enum {
+    PLAN_STYLE,
+    PLAN_ABOUT,
+    PLAN_INTO,
+    PLAN_MOST,
+    PLAN_FINDINGS,
+    PLAN_KNOWN,
+    PLAN_ADDED,
+    PLAN_FEEDBACK,
+    PLAN_PROMPTING
+};
+
+static const struct node_parameter parameters[] = {
+    [PLAN_STYLE] = {.name = "style",
+                    .type = PARAMETER_TEXT,
+                    .required = true,
+                    .help = "\"subtasks\" of a question, \"queries\" for a question, \"fields\" of a form in the order "
+                            "of asking, or \"research\" about a theme."},
+    [PLAN_ABOUT] = {.name = "about",
+                    .type = PARAMETER_FIELD,
+                    .required = true,
+                    .help = "The question or the theme, a string; the form, an object (SessionForm)."},
+    [PLAN_INTO] = {.name = "into",
+                   .type = PARAMETER_FIELD,
+                   .required = true,
+                   .help =
+                       "Where the plan goes: string[] of subtasks or queries, object[] of fields (PlannedField), an "
+                       "object of research (ResearchPlan)."},
+    [PLAN_MOST] = {.name = "most", .type = PARAMETER_INTEGER, .help = "Most subtasks or queries that are wanted."},
+    [PLAN_FINDINGS] = {.name = "findings",
+                       .type = PARAMETER_FIELD,
+                       .help = "With queries: what earlier ones found, an object[] (QueryFindings)."},
+    [PLAN_KNOWN] = {.name = "known",
+                    .type = PARAMETER_FIELD,
+                    .help = "With fields: what is known and need not be asked, an object of strings."},
+    [PLAN_ADDED] = {.name = "human_input",
+                    .type = PARAMETER_FIELD,
+                    .help = "With research: what a person added, a string."},
+    [PLAN_FEEDBACK] = {.name = "feedback",
+                       .type = PARAMETER_FIELD,
+                       .help = "What was wrong with an earlier plan, a string."},
+    PROMPTING_ROWS(PLAN_PROMPTING),
+    {.name = NULL},
+};
+static const char *const outcomes[] = {"planned", "empty", NULL};
+
+struct plan {
+    struct service_call base; /* first */
+    Renga__V1__PlanRequest request;
+    union {
+        Renga__V1__SubtaskStyle subtasks;
+        Renga__V1__QueryStyle queries;
+        Renga__V1__FieldStyle fields;
+        Renga__V1__ResearchStyle research;
+    } style;
+};
+
+/* ---- the styles -------------------------------------------------------------------------------------------------- */
+
+static int32_t most_of(const struct plan *plan)
+{
+    return (int32_t)node_argument(task_node(plan->base.task), PLAN_MOST)->number;
+}
+
+static bool ask_subtasks(struct plan *plan, struct status *st)
+{
+    Renga__V1__SubtaskStyle *style = plan->request.subtasks = &plan->style.subtasks;
+    renga__v1__subtask_style__init(style);
+    plan->request.style_case = RENGA__V1__PLAN_REQUEST__STYLE_SUBTASKS;
+    style->question = service_call_text(&plan->base, PLAN_ABOUT);
+    style->max_subtasks = most_of(plan);
+    return true;
+}
+
+static bool ask_queries(struct plan *plan, struct status *st)
+{
+    Renga__V1__QueryStyle *style = plan->request.queries = &plan->style.queries;
+    renga__v1__query_style__init(style);
+    plan->request.style_case = RENGA__V1__PLAN_REQUEST__STYLE_QUERIES;
+    style->question = service_call_text(&plan->base, PLAN_ABOUT);
+    style->max_queries = most_of(plan);
+    return service_call_messages(&plan->base, PLAN_FINDINGS, &renga__v1__query_findings__descriptor, &style->findings,
+                                 &style->n_findings, st);
+}
+
+static bool ask_fields(struct plan *plan, struct status *st)
+{
+    Renga__V1__FieldStyle *style = plan->request.fields = &plan->style.fields;
+    renga__v1__field_style__init(style);
+    plan->request.style_case = RENGA__V1__PLAN_REQUEST__STYLE_FIELDS;
+    char *known = service_call_json(&plan->base, PLAN_KNOWN);
+    style->known_json = known;
+    return service_call_message(&plan->base, PLAN_ABOUT, &renga__v1__session_form__descriptor, &style->form, st);
+}
+
+static bool ask_research(struct plan *plan, struct status *st)
+{
+    Renga__V1__ResearchStyle *style = plan->request.research = &plan->style.research;
+    renga__v1__research_style__init(style);
+    plan->request.style_case = RENGA__V1__PLAN_REQUEST__STYLE_RESEARCH;
+    style->theme = service_call_text(&plan->base, PLAN_ABOUT);
+    style->max_queries = most_of(plan);
+    style->human_input = service_call_text(&plan->base, PLAN_ADDED);
+    return true;
+}
+
+static bool write_texts(struct json_writer *out, const char *into, char *const *texts, size_t count)
+{
+    json_write_array(out, into);
+    for (size_t i = 0; i < count; i++)
+        json_write_string(out, NULL, texts[i]);
+    json_write_end(out);
+    return count > 0;
+}
+
+/* They return whether there is anything to do. */
+static bool write_subtasks(struct json_writer *out, const char *into, const Renga__V1__PlanResponse *answer)
+{
+    return answer->plan_case == RENGA__V1__PLAN_RESPONSE__PLAN_SUBTASKS &&
+           write_texts(out, into, answer->subtasks->subtasks, answer->subtasks->n_subtasks);
+}
+
+static bool write_queries(struct json_writer *out, const char *into, const Renga__V1__PlanResponse *answer)
+{
+    return answer->plan_case == RENGA__V1__PLAN_RESPONSE__PLAN_QUERIES &&
+           write_texts(out, into, answer->queries->queries, answer->queries->n_queries);
+}
+
+static bool write_fields(struct json_writer *out, const char *into, const Renga__V1__PlanResponse *answer)
+{
+    if (answer->plan_case != RENGA__V1__PLAN_RESPONSE__PLAN_FIELDS)
+        return false;
+    json_write_array(out, into);
+    for (size_t i = 0; i < answer->fields->n_fields; i++)
+        message_write_json(out, NULL, &answer->fields->fields[i]->base);
+    json_write_end(out);
+    return answer->fields->n_fields > 0;
+}
+
+static bool write_research(struct json_writer *out, const char *into, const Renga__V1__PlanResponse *answer)
+{
+    if (answer->plan_case != RENGA__V1__PLAN_RESPONSE__PLAN_RESEARCH)
+        return false;
+    message_write_json(out, into, &answer->research->base);
+    return answer->research->n_search_queries > 0;
+}
+
+static const char *const style_words[] = {"subtasks", "queries", "fields", "research", NULL};
+static const struct style {
+    enum field_type about, into;
+    bool list; /* of `into` */
+    bool (*ask)(struct plan *plan, struct status *st);
+    bool (*write)(struct json_writer *out, const char *into, const Renga__V1__PlanResponse *answer);
+} styles[] = {
+    {FIELD_STRING, FIELD_STRING, true, ask_subtasks, write_subtasks},
+    {FIELD_STRING, FIELD_STRING, true, ask_queries, write_queries},
+    {FIELD_OBJECT, FIELD_OBJECT, true, ask_fields, write_fields},
+    {FIELD_STRING, FIELD_OBJECT, false, ask_research, write_research},
+};
+
+static const struct style *style_of(const struct node *node, struct status *st)
+{
+    int index = word_check(node, PLAN_STYLE, style_words, st);
+    return index < 0 ? NULL : &styles[index];
+}
+
+static bool check(const struct node *node, struct status *st)
+{
+    const struct style *style = style_of(node, st);
+    return style && input_check(node, PLAN_ABOUT, style->about, false, st) &&
+           output_check(node, PLAN_INTO, style->into, style->list, st) &&
+           input_check(node, PLAN_FINDINGS, FIELD_OBJECT, true, st) &&
+           input_check(node, PLAN_KNOWN, FIELD_OBJECT, false, st) &&
+           input_check(node, PLAN_ADDED, FIELD_STRING, false, st) &&
+           input_check(node, PLAN_FEEDBACK, FIELD_STRING, false, st);
+}
+
+/* ---- the call ---------------------------------------------------------------------------------------------------- */
+
+static void planned(const Renga__V1__PlanResponse *answer, void *data)
+{
+    struct plan *plan = ((struct rpc_client_call *)data)->owner;
+    struct task *task = plan->base.task;
+    struct status ignored = {0};
+    struct update update;
+    if (!answer) {
+        service_call_failed(&plan->base);
+        return;
+    }
+    update_begin(&update);
+    bool any = style_of(task_node(task), &ignored)->write(&update.out, update_field(task, PLAN_INTO), answer);
+    update.response.usage = answer->usage;
+    update.response.degradations = answer->degradations;
+    update.response.n_degradations = answer->n_degradations;
+    update_finish(&update, task, outcomes[any ? 0 : 1]);
+}
+
+static bool write_request(struct plan *plan, struct status *st)
+{
+    const struct style *style = style_of(task_node(plan->base.task), st);
+    renga__v1__plan_request__init(&plan->request);
+    if (!style || !style->ask(plan, st))
+        return false;
+    service_call_prompt(&plan->base, PLAN_PROMPTING);
+    plan->request.prompting = &plan->base.prompting;
+    plan->request.feedback = service_call_text(&plan->base, PLAN_FEEDBACK);
+    plan->request.origin = &plan->base.origin;
+    return true;
+}
+
+static void start(struct task *task)
+{
+    struct plan *plan = task_data(task);
+    struct status st = {0};
+    bool good = service_call_open(&plan->base, task, PEER_PLANNER, &st) && write_request(plan, &st);
+    service_call_close(&plan->base);
+    if (good)
+        renga__v1__planner__plan(plan->base.peer, &plan->request, planned, &plan->base.call);
+    else
+        task_fail(task, &st);
+}
+
+extern const struct node_kind plan_kind;
+const struct node_kind plan_kind = {
+    .name = "plan",
+    .help = "Has the planner make a plan.",
+    .parameters = parameters,
+    .outcomes = outcomes,
+    .check = check,
+    .size = sizeof(struct plan),
+    .start = start,
+    .cancel = service_call_cancel,
+    .travels = true,
+};

@@ -1,0 +1,115 @@
+#include "prompt.h"
+
+#include "base/json.h"
+#include "base/template.h"
+#include "graph/agents.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- pick -------------------------------------------------------------------------------------------------------- */
+
+static bool check_one(const struct node *node, const cJSON *pick, struct status *st)
+{
+    const char *of = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(pick, "of"));
+    const cJSON *keys = cJSON_GetObjectItemCaseSensitive(pick, "keys"), *key;
+    struct status why = {0};
+    if (!of || !cJSON_IsObject(keys) || cJSON_GetArraySize(pick) != 2)
+        return fail_field(st, "pick", "'%.64s' must be {\"of\": FIELD, \"keys\": {NEW: OLD}}", pick->string);
+    const struct field *field = graph_field_wanted(node->graph, of, &why);
+    if (!field)
+        return fail_field(st, "pick", "%s", why.text);
+    if (!field->list)
+        return fail_field(st, "pick", "'%s' is no list", of);
+    cJSON_ArrayForEach(key, keys)
+    {
+        if (!cJSON_IsString(key))
+            return fail_field(st, "pick", "the key '%.64s' must have the name of a member", key->string);
+    }
+    return true;
+}
+
+bool pick_check(const struct node *node, size_t row, struct status *st)
+{
+    const char *text = node_argument(node, row)->text;
+    cJSON *picks = text ? json_parse(text, strlen(text), NULL, st) : NULL, *pick;
+    if (!text)
+        return true;
+    bool good = cJSON_IsObject(picks) || fail_field(st, "pick", "must be an object");
+    for (pick = good ? picks->child : NULL; good && pick; pick = pick->next)
+        good = check_one(node, pick, st);
+    cJSON_Delete(picks);
+    return good;
+}
+
+static cJSON *pick_members(const cJSON *item, const cJSON *keys)
+{
+    cJSON *picked = cJSON_CreateObject();
+    const cJSON *key;
+    cJSON_ArrayForEach(key, keys)
+    {
+        const cJSON *member = cJSON_GetObjectItemCaseSensitive(item, key->valuestring);
+        if (member)
+            cJSON_AddItemToObject(picked, key->string, cJSON_Duplicate(member, true));
+    }
+    return picked;
+}
+
+static void add_pick(cJSON *inputs, const cJSON *pick)
+{
+    const char *of = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(pick, "of"));
+    const cJSON *keys = cJSON_GetObjectItemCaseSensitive(pick, "keys"), *item;
+    cJSON *list = cJSON_CreateArray();
+    cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(inputs, of))
+    {
+        cJSON_AddItemToArray(list, pick_members(item, keys));
+    }
+    cJSON_DeleteItemFromObjectCaseSensitive(inputs, pick->string);
+    cJSON_AddItemToObject(inputs, pick->string, list);
+}
+
+/* As prompts name it to a model. */
+static void add_language(cJSON *inputs, const char *language)
+{
+    char words[64];
+    snprintf(words, sizeof words, "the language with the BCP 47 tag \"%s\"", language);
+    const char *name = strcmp(language, "ja") == 0 ? "日本語" : strcmp(language, "en") == 0 ? "English" : words;
+    cJSON_AddStringToObject(inputs, "language", name);
+}
+
+bool prompt_values(cJSON *inputs, const struct node *node, size_t pick_row, const char *language, struct status *st)
+{
+    const char *text = node_argument(node, pick_row)->text;
+    cJSON *picks = text ? json_parse(text, strlen(text), NULL, st) : NULL;
+    const cJSON *pick;
+    cJSON_ArrayForEach(pick, picks)
+    {
+        add_pick(inputs, pick);
+    }
+    cJSON_Delete(picks);
+    if (!cJSON_GetObjectItemCaseSensitive(inputs, "language"))
+        add_language(inputs, language);
+    return picks || !text;
+}
+
+/* ---- the prompt -------------------------------------------------------------------------------------------------- */
+
+char *prompt_fill(struct task *task, const char *name, const cJSON *values, const char *language, struct status *st)
+{
+    struct buffer text;
+    const char *form = agent_prompt(task_node(task)->graph->agent, name, language);
+    if (!form) {
+        fail(st, FAILED_PRECONDITION, "the agent has no prompt '%s'", name);
+        return NULL;
+    }
+    buffer_init(&text, PROMPT_MAX);
+    bool good = template_fill(form, values, &text, st);
+    char *copy = good ? arena_strdup(task_arena(task), buffer_text(&text)) : NULL;
+    if (text.failed)
+        fail(st, RESOURCE_EXHAUSTED, "the prompt '%s' is longer than %zu bytes when it is filled", name, PROMPT_MAX);
+    else if (good && !copy)
+        fail(st, RESOURCE_EXHAUSTED, "the prompt takes more memory than an attempt may have");
+    good &= !text.failed;
+    buffer_fini(&text);
+    return good ? copy : NULL;
+}

@@ -1,0 +1,26 @@
+/* The agent's prompts, filled with what a node has: its inputs, what `pick` takes out of them, and {language}. */
+#ifndef RENGA_ORCHESTRATOR_PROMPT_H
+#define RENGA_ORCHESTRATOR_PROMPT_H
+
+#include "service_call.h"
+
+#define PROMPT_MAX ((size_t)1 << 20) /* bytes, as ChatMessage.content */
+
+/* The row of a kind's table. By example, what a prompt may name {results}: of each object in the list `subtask_results`
+ * two members, one of them under another name:
+ *     "pick": {"results": {"of": "subtask_results", "keys": {"subtask": "subtask", "answer": "subtask_answer"}}} */
+#define PICK_ROW                                                                                                       \
+    {                                                                                                                  \
+        .name = "pick", .type = PARAMETER_JSON,                                                                        \
+        .help = "More names for the prompt: NAME: {\"of\": FIELD, \"keys\": {NEW: OLD}} is that list of objects with " \
+                "these members alone."                                                                                 \
+    }
+bool pick_check(const struct node *node, size_t row, struct status *st);
+
+/* Adds to the node's inputs what the row picks, and "language". For calls that fill prompts of their own. */
+bool prompt_values(cJSON *inputs, const struct node *node, size_t pick_row, const char *language, struct status *st);
+
+/* In the task's arena; NULL with `st` filled. */
+char *prompt_fill(struct task *task, const char *name, const cJSON *values, const char *language, struct status *st);
+
+#endif

@@ -1,0 +1,103 @@
+/* Looks in the knowledge base of the tool-runner: for graphs that know what they want, where no model has to choose. */
+#include "service_call.h"
+
+#include "rpc/message_json.h"
+
+#include "renga/v1/tool_runner.pb-c.h"
+
+enum { SEARCH_QUERY, SEARCH_COLLECTIONS, SEARCH_INTO, SEARCH_MODE, SEARCH_LIMIT };
+
+static const struct node_parameter parameters[] = {
+    [SEARCH_QUERY] = {.name = "query",
+                      .type = PARAMETER_FIELD,
+                      .required = true,
+                      .help = "What is looked for, a string."},
+    [SEARCH_COLLECTIONS] = {.name = "collections",
+                            .type = PARAMETER_FIELD,
+                            .help = "Where, a string[]; everywhere where it is empty."},
+    [SEARCH_INTO] = {.name = "into",
+                     .type = PARAMETER_FIELD,
+                     .required = true,
+                     .help = "The hits, an object[] (SearchHit)."},
+    [SEARCH_MODE] = {.name = "mode",
+                     .type = PARAMETER_TEXT,
+                     .help = "\"hybrid\" (the default), \"lexical\" or \"vector\"."},
+    [SEARCH_LIMIT] = {.name = "limit", .type = PARAMETER_INTEGER, .help = "Most hits; 10 where it is not said."},
+    {.name = NULL},
+};
+static const char *const outcomes[] = {"found", "nothing", NULL};
+static const char *const mode_words[] = {"hybrid", "lexical", "vector", NULL};
+static const Renga__V1__SearchMode modes[] = {
+    RENGA__V1__SEARCH_MODE__SEARCH_MODE_HYBRID,
+    RENGA__V1__SEARCH_MODE__SEARCH_MODE_LEXICAL,
+    RENGA__V1__SEARCH_MODE__SEARCH_MODE_VECTOR,
+};
+
+static bool check(const struct node *node, struct status *st)
+{
+    return word_check(node, SEARCH_MODE, mode_words, st) >= 0 &&
+           input_check(node, SEARCH_QUERY, FIELD_STRING, false, st) &&
+           input_check(node, SEARCH_COLLECTIONS, FIELD_STRING, true, st) &&
+           output_check(node, SEARCH_INTO, FIELD_OBJECT, true, st);
+}
+
+struct search {
+    struct service_call base; /* first */
+    Renga__V1__SearchRequest request;
+};
+
+static void searched(const Renga__V1__SearchResponse *answer, void *data)
+{
+    struct search *search = ((struct rpc_client_call *)data)->owner;
+    struct update update;
+    if (!answer) {
+        service_call_failed(&search->base);
+        return;
+    }
+    update_begin(&update);
+    json_write_array(&update.out, update_field(search->base.task, SEARCH_INTO));
+    for (size_t i = 0; i < answer->n_hits; i++)
+        message_write_json(&update.out, NULL, &answer->hits[i]->base);
+    json_write_end(&update.out);
+    update.response.usage = answer->usage;
+    update.response.degradations = answer->degradations;
+    update.response.n_degradations = answer->n_degradations;
+    update_finish(&update, search->base.task, outcomes[answer->n_hits ? 0 : 1]);
+}
+
+static bool write_request(struct search *search, struct status *st)
+{
+    const struct node *node = task_node(search->base.task);
+    renga__v1__search_request__init(&search->request);
+    search->request.query = service_call_text(&search->base, SEARCH_QUERY);
+    search->request.mode = modes[word_check(node, SEARCH_MODE, mode_words, st)];
+    search->request.limit = (int32_t)node_argument(node, SEARCH_LIMIT)->number;
+    search->request.origin = &search->base.origin;
+    return service_call_texts(&search->base, SEARCH_COLLECTIONS, &search->request.collections,
+                              &search->request.n_collections, st);
+}
+
+static void start(struct task *task)
+{
+    struct search *search = task_data(task);
+    struct status st = {0};
+    bool good = service_call_open(&search->base, task, PEER_TOOL_RUNNER, &st) && write_request(search, &st);
+    service_call_close(&search->base);
+    if (good)
+        renga__v1__tool_runner__search(search->base.peer, &search->request, searched, &search->base.call);
+    else
+        task_fail(task, &st);
+}
+
+extern const struct node_kind search_kind;
+const struct node_kind search_kind = {
+    .name = "search",
+    .help = "Looks in the knowledge base.",
+    .parameters = parameters,
+    .outcomes = outcomes,
+    .check = check,
+    .size = sizeof(struct search),
+    .start = start,
+    .cancel = service_call_cancel,
+    .travels = true,
+};

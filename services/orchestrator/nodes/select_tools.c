@@ -1,0 +1,215 @@
+/* Lets a model choose tools: those of the tool-runner, or some of them, are offered to it with the conversation so far.
+ *
+ *      listed a moment ago? ---no---> ListTools ---.
+ *               '----------------------------------+---> Chat ---> chosen: the turn that calls them
+ *                                                             '--> none: it calls nothing
+ *
+ * The conversation begins anew with each try: what tools said before is left out, what was answered and advised
+ * stays. */
+#include "prompt.h"
+#include "tool_list.h"
+#include "tool_offer.h"
+#include "turns.h"
+
+#include "renga/v1/llm_gateway.pb-c.h"
+
+#include <string.h>
+
+enum {
+    SELECT_PROMPT,
+    SELECT_RETRY,
+    SELECT_SYSTEM,
+    SELECT_TURNS,
+    SELECT_TOOLS,
+    SELECT_ARGUMENTS,
+    SELECT_MODEL,
+    SELECT_TOKENS,
+    SELECT_PICK
+};
+
+static const struct node_parameter parameters[] = {
+    [SELECT_PROMPT] = {.name = "prompt",
+                       .type = PARAMETER_PROMPT,
+                       .required = true,
+                       .help = "What is asked: {field} stands for an input of the node, {{ and }} for braces."},
+    [SELECT_RETRY] = {.name = "retry_prompt",
+                      .type = PARAMETER_PROMPT,
+                      .help = "What is asked instead when the conversation has turns already."},
+    [SELECT_SYSTEM] = {.name = "system", .type = PARAMETER_PROMPT, .help = "The rules of the conversation."},
+    [SELECT_TURNS] = {.name = "turns",
+                      .type = PARAMETER_FIELD,
+                      .required = true,
+                      .help = "The conversation, an object[] that appends; it is written anew, without the turns of "
+                              "tools, and ends with the turn that calls some."},
+    [SELECT_TOOLS] = {.name = "tools", .type = PARAMETER_JSON, .help = "Names of the tools to offer; all else."},
+    [SELECT_ARGUMENTS] = {.name = "arguments",
+                          .type = PARAMETER_JSON,
+                          .help = "Arguments that the model does not choose, {ARGUMENT: FIELD}: every tool that has "
+                                  "one gets the value of the field, if it is not empty."},
+    [SELECT_MODEL] = {.name = "model", .type = PARAMETER_TEXT, .help = "A route of the gateway; else \"default\"."},
+    [SELECT_TOKENS] = {.name = "max_output_tokens", .type = PARAMETER_INTEGER, .help = "Longest answer, in tokens."},
+    [SELECT_PICK] = PICK_ROW,
+    {.name = NULL},
+};
+static const char *const outcomes[] = {"chosen", "none", NULL};
+
+static bool check(const struct node *node, struct status *st)
+{
+    return input_check(node, SELECT_TURNS, FIELD_OBJECT, true, st) && names_check(node, SELECT_TOOLS, st) &&
+           offer_check(node, SELECT_ARGUMENTS, st) && pick_check(node, SELECT_PICK, st);
+}
+
+struct select {
+    struct service_call base; /* first */
+    Renga__V1__ListToolsRequest list;
+    Renga__V1__ChatRequest request;
+    struct turns turns; /* the conversation, without the rules */
+    char *rules;        /* NULL: none */
+    struct tool_offer offer;
+};
+
+/* ---- the question ------------------------------------------------------------------------------------------------ */
+
+static bool write_turns(struct select *select, struct status *st)
+{
+    struct task *task = select->base.task;
+    const struct node *node = task_node(task);
+    const cJSON *history = service_call_input(&select->base, SELECT_TURNS);
+    int count = cJSON_GetArraySize(history);
+    const char *retry = node_argument(node, SELECT_RETRY)->text, *system = node_argument(node, SELECT_SYSTEM)->text;
+    const char *name = count && retry ? retry : node_argument(node, SELECT_PROMPT)->text;
+    if (count > TURNS_MAX)
+        return fail(st, INVALID_ARGUMENT, "the conversation has %d turns; at most %d are asked with", count, TURNS_MAX);
+    if (!prompt_values(select->base.inputs, node, SELECT_PICK, select->base.language, st) ||
+        !turns_init(&select->turns, task_arena(task), (size_t)count + 2, st) ||
+        !turns_read(&select->turns, history, true, st))
+        return false;
+    char *text = prompt_fill(task, name, select->base.inputs, select->base.language, st);
+    if (!text || !turns_add(&select->turns, RENGA__V1__CHAT_ROLE__CHAT_ROLE_USER, text, st))
+        return false;
+    select->rules = system ? prompt_fill(task, system, select->base.inputs, select->base.language, st) : NULL;
+    return select->rules || !system;
+}
+
+static bool write_request(struct select *select, const Renga__V1__ListToolsResponse *tools, struct status *st)
+{
+    struct turns all;
+    struct task *task = select->base.task;
+    const struct node *node = task_node(task);
+    const char *model = select->base.model ? select->base.model : node_argument(node, SELECT_MODEL)->text;
+    renga__v1__chat_request__init(&select->request);
+    if (!offer_tools(&select->offer, tools, st) || !turns_init(&all, task_arena(task), select->turns.count + 1, st) ||
+        (select->rules && !turns_add(&all, RENGA__V1__CHAT_ROLE__CHAT_ROLE_SYSTEM, select->rules, st)))
+        return false;
+    for (size_t i = 0; i < select->turns.count; i++)
+        all.list[all.count++] = select->turns.list[i];
+    select->request.messages = all.list;
+    select->request.n_messages = all.count;
+    select->request.tools = select->offer.tools;
+    select->request.n_tools = select->offer.count;
+    select->request.model = (char *)(uintptr_t)(model ? model : "default");
+    select->request.max_output_tokens = (int32_t)node_argument(node, SELECT_TOKENS)->number;
+    select->request.idempotency_key = task_request(task)->idempotency_key;
+    select->request.origin = &select->base.origin;
+    return true;
+}
+
+/* ---- the choice -------------------------------------------------------------------------------------------------- */
+
+static void finish(struct select *select, const Renga__V1__ChatResponse *answer)
+{
+    struct task *task = select->base.task;
+    struct update update;
+    char *field = (char *)(uintptr_t)update_field(task, SELECT_TURNS);
+    bool chosen = answer && answer->message->n_tool_calls;
+    update_begin(&update);
+    json_write_array(&update.out, field);
+    for (size_t i = 0; i < select->turns.count; i++)
+        turn_write(&update.out, select->turns.list[i]);
+    if (chosen)
+        turn_write(&update.out, answer->message);
+    json_write_end(&update.out);
+    update.response.overwrite_fields = &field;
+    update.response.n_overwrite_fields = 1;
+    if (answer) {
+        update.response.usage = answer->finish->usage;
+        update.response.degradations = answer->finish->degradations;
+        update.response.n_degradations = answer->finish->n_degradations;
+    }
+    update_finish(&update, task, outcomes[chosen ? 0 : 1]);
+}
+
+static void answered(const Renga__V1__ChatResponse *answer, void *data)
+{
+    struct select *select = ((struct rpc_client_call *)data)->owner;
+    struct status st = {0};
+    if (!answer)
+        service_call_failed(&select->base);
+    else if (!finish_may_call(answer->finish, answer->message->refusal, &st) ||
+             !offer_complete(&select->offer, answer->message, &st))
+        task_fail(select->base.task, &st);
+    else
+        finish(select, answer);
+}
+
+static void ask(struct select *select, const Renga__V1__ListToolsResponse *tools)
+{
+    struct status st = {0};
+    if (!write_request(select, tools, &st))
+        task_fail(select->base.task, &st);
+    else if (!select->offer.count)
+        finish(select, NULL);
+    else
+        renga__v1__llm_gateway__chat(select->base.peer, &select->request, answered, &select->base.call);
+}
+
+static void listed(const Renga__V1__ListToolsResponse *answer, void *data)
+{
+    struct select *select = ((struct rpc_client_call *)data)->owner;
+    struct status st = {0};
+    if (!answer || select->base.cancelled) {
+        service_call_failed(&select->base);
+        return;
+    }
+    tool_list_keep(task_orchestrator(select->base.task)->tools, answer);
+    const Renga__V1__ListToolsResponse *tools = service_call_keep(&select->base, &answer->base);
+    if (!tools || !service_call_again(&select->base, PEER_GATEWAY, &st)) {
+        fail(&st, st.code ? st.code : RESOURCE_EXHAUSTED, "%s", st.code ? st.text : "no memory for the list of tools");
+        task_fail(select->base.task, &st);
+        return;
+    }
+    ask(select, tools);
+}
+
+static void start(struct task *task)
+{
+    struct select *select = task_data(task);
+    struct status st = {0};
+    bool good = service_call_open(&select->base, task, PEER_GATEWAY, &st) && write_turns(select, &st) &&
+                offer_prepare(&select->offer, &select->base, SELECT_TOOLS, SELECT_ARGUMENTS, &st);
+    service_call_close(&select->base);
+    const Renga__V1__ListToolsResponse *known =
+        good ? tool_list_recall(task_orchestrator(task)->tools, task_arena(task)) : NULL;
+    good = good && (known || service_call_again(&select->base, PEER_TOOL_RUNNER, &st));
+    if (!good) {
+        task_fail(task, &st);
+    } else if (known) {
+        ask(select, known);
+    } else {
+        renga__v1__list_tools_request__init(&select->list);
+        renga__v1__tool_runner__list_tools(select->base.peer, &select->list, listed, &select->base.call);
+    }
+}
+
+extern const struct node_kind select_tools_kind;
+const struct node_kind select_tools_kind = {
+    .name = "select_tools",
+    .help = "Lets a model choose tools.",
+    .parameters = parameters,
+    .outcomes = outcomes,
+    .check = check,
+    .size = sizeof(struct select),
+    .start = start,
+    .cancel = service_call_cancel,
+    .travels = true,
+};

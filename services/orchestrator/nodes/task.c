@@ -1,0 +1,110 @@
+#include "task.h"
+
+#include "base/clock.h"
+
+#include <string.h>
+
+/* ---- life -------------------------------------------------------------------------------------------------------- */
+
+void task_init(struct task *task, const struct task_owner *owner, void *data)
+{
+    memset(task, 0, offsetof(struct task, storage));
+    task->owner = owner;
+    task->data = data;
+    task->tenant = "";
+    task->deadline_ns = TIME_NEVER;
+    arena_init(&task->arena, task->storage, sizeof task->storage, TASK_MEMORY_MAX);
+}
+
+void task_fini(struct task *task)
+{
+    arena_fini(&task->arena);
+}
+
+void task_start(struct task *task)
+{
+    memset(task->data, 0, task->node->kind->size);
+    task->node->kind->start(task);
+}
+
+void task_cancel(struct task *task)
+{
+    if (task->node->kind->cancel)
+        task->node->kind->cancel(task);
+}
+
+/* ---- what it has ------------------------------------------------------------------------------------------------- */
+
+const struct node *task_node(const struct task *task)
+{
+    return task->node;
+}
+
+struct loop *task_loop(const struct task *task)
+{
+    return task->loop;
+}
+
+struct arena *task_arena(struct task *task)
+{
+    return &task->arena;
+}
+
+void *task_data(struct task *task)
+{
+    return task->data;
+}
+
+const Renga__V1__RunNodeRequest *task_request(struct task *task)
+{
+    if (!task->request)
+        task->request = task->owner->request(task);
+    return task->request;
+}
+
+int64_t task_deadline_ns(const struct task *task)
+{
+    return task->deadline_ns;
+}
+
+const struct trace_context *task_trace(const struct task *task)
+{
+    return &task->trace;
+}
+
+const char *task_tenant(const struct task *task)
+{
+    return task->tenant;
+}
+
+struct orchestrator *task_orchestrator(const struct task *task)
+{
+    return task->orchestrator;
+}
+
+/* ---- what it says ------------------------------------------------------------------------------------------------ */
+
+void task_finish(struct task *task, const Renga__V1__RunNodeResponse *response)
+{
+    task->owner->finished(task, response);
+}
+
+void task_fail(struct task *task, const struct status *status)
+{
+    task->owner->failed(task, status);
+}
+
+void task_progress(struct task *task, const char *json)
+{
+    task->owner->progress(task, json);
+}
+
+void task_token(struct task *task, const char *text, const char *channel)
+{
+    task->owner->token(task, text, channel);
+}
+
+void task_alive(struct task *task)
+{
+    task->owner->alive(task);
+}

@@ -1,0 +1,52 @@
+/* A task as the loop has it in which its node runs: what node_kind.h shows to kinds. Whoever makes one hears of what it
+ * says and how it ends: for an attempt at home that is the engine (run/task.c), for one of another loop the fan-out
+ * (fanout/worker.c). Kinds see no difference.
+ *
+ *      task_init, the owner's fields ---> task_start ---> kind->start ... task_finish or task_fail ---> finished or
+ * failed
+ *
+ * It ends once, perhaps within task_start; the owner frees it after task_fini. All from inside its loop. */
+#ifndef RENGA_ORCHESTRATOR_TASK_H
+#define RENGA_ORCHESTRATOR_TASK_H
+
+#include "nodes/node_kind.h"
+
+#include "base/trace.h"
+
+#define TASK_STORAGE    1024 /* bytes of its arena that need no heap */
+#define TASK_MEMORY_MAX ((size_t)64 << 20)
+
+struct task_owner {
+    const Renga__V1__RunNodeRequest *(*request)(struct task *task); /* made when it is first asked for */
+    void (*finished)(struct task *task, const Renga__V1__RunNodeResponse *response);
+    void (*failed)(struct task *task, const struct status *status);
+    void (*progress)(struct task *task, const char *json);
+    void (*token)(struct task *task, const char *text, const char *channel);
+    void (*alive)(struct task *task);
+};
+
+struct task {
+    /* The owner's. */
+    const struct task_owner *owner;
+    const struct node *node;
+    struct loop *loop;
+    struct orchestrator *orchestrator; /* NULL in tests */
+    const char *tenant;                /* whose run it is */
+    int64_t deadline_ns;               /* TIME_NEVER: none */
+    struct trace_context trace;
+
+    /* The task's own. */
+    const Renga__V1__RunNodeRequest *request; /* NULL: nobody has asked yet */
+    void *data;
+    struct arena arena;
+    _Alignas(16) char storage[TASK_STORAGE];
+};
+
+/* Zeroes it; `data` is kind->size bytes, aligned for any type, and may also be set later, until task_start. */
+void task_init(struct task *task, const struct task_owner *owner, void *data);
+void task_fini(struct task *task);
+
+void task_start(struct task *task);
+void task_cancel(struct task *task); /* nothing of it counts any more; it must still end */
+
+#endif

@@ -1,0 +1,256 @@
+/* Attempts at nodes: where they run, and what they say on the way. */
+#include "attempt.h"
+
+#include "base/clock.h"
+
+#include <stdlib.h>
+
+static struct attempt *attempt_of(struct task *task)
+{
+    return (struct attempt *)((char *)task - offsetof(struct attempt, task));
+}
+
+static struct loop *loop_of(const struct attempt *attempt)
+{
+    return attempt->thread->home->loop;
+}
+
+static struct fanout *fanout_of(const struct attempt *attempt)
+{
+    return attempt->thread->home->runner->options.fanout;
+}
+
+/* ---- life -------------------------------------------------------------------------------------------------------- */
+
+static void free_if_done(struct attempt *attempt)
+{
+    struct thread *thread = attempt->thread;
+    if (!attempt->ended || attempt->due || attempt->held)
+        return;
+    task_fini(&attempt->task);
+    free(attempt);
+    thread->holds--;
+    thread_settle(thread);
+}
+
+void attempt_detach(struct attempt *attempt, enum status_code code)
+{
+    struct due *due = attempt->due;
+    struct run *run = frame_run(due->frame);
+    tally_task_ended(attempt->thread->home->runner->options.tally, loop_of(attempt), due->node->kind, code,
+                     clock_now_ns() - attempt->began_ns);
+    loop_disarm(loop_of(attempt), &attempt->limit);
+    loop_disarm(loop_of(attempt), &attempt->idle_limit);
+    due->duration_ms = (uint32_t)((clock_now_ns() - attempt->began_ns) / NS_PER_MS);
+    due->attempt = NULL;
+    attempt->due = NULL;
+    run->working--;
+    if (!attempt->ended)
+        run->loose++;
+    run_alive(run);
+    free_if_done(attempt);
+}
+
+bool attempt_ends(struct attempt *attempt)
+{
+    struct run *run = attempt->thread->run;
+    attempt->ended = true;
+    if (!attempt->away && attempt->task.node->kind->travels)
+        fanout_at_home(fanout_of(attempt), loop_of(attempt), -1);
+    if (attempt->due)
+        return true;
+    if (run && run->number == attempt->run_number && run->loose)
+        run_loose_ended(run);
+    free_if_done(attempt);
+    return false;
+}
+
+void task_drop(struct due *due)
+{
+    struct attempt *attempt = due->attempt;
+    if (due->state == DUE_RESTS)
+        loop_disarm(due->frame->thread->home->loop, &due->rest);
+    if (!attempt)
+        return;
+    attempt->held = true; /* it lives until we are done with it */
+    attempt_detach(attempt, attempt->late ? DEADLINE_EXCEEDED : CANCELLED);
+    if (!attempt->ended && attempt->away) /* NOLINT(clang-analyzer-unix.Malloc): it is held */
+        fanout_recall(&attempt->dispatch);
+    else if (!attempt->ended)
+        task_cancel(&attempt->task);
+    attempt->held = false;
+    free_if_done(attempt);
+}
+
+/* ---- what is said on the way ------------------------------------------------------------------------------------- */
+
+static void alive(struct attempt *attempt)
+{
+    if (!attempt->due)
+        return;
+    if (attempt->due->node->idle_timeout_ms)
+        loop_arm_after(loop_of(attempt), &attempt->idle_limit, attempt->due->node->idle_timeout_ms);
+    run_alive(frame_run(attempt->due->frame));
+}
+
+static void progress(struct attempt *attempt, const char *json)
+{
+    struct status ignored;
+    alive(attempt);
+    if (attempt->due && response_check_json("progress", json, PROGRESS_MAX, 0, &ignored))
+        run_shown(attempt->due, NULL, json);
+}
+
+static void token(struct attempt *attempt, const char *text, const char *channel)
+{
+    alive(attempt);
+    if (attempt->due)
+        run_token(attempt->due, text, channel);
+}
+
+/* ---- of a task at home ------------------------------------------------------------------------------------------- */
+
+static const Renga__V1__RunNodeRequest *task_told(struct task *task)
+{
+    const struct attempt *attempt = attempt_of(task);
+    return attempt->due ? due_request(attempt->due, task->deadline_ns, &task->arena) : NULL;
+}
+
+static void task_finished(struct task *task, const Response *response)
+{
+    attempt_finished(attempt_of(task), response);
+}
+
+static void task_failed(struct task *task, const struct status *status)
+{
+    attempt_failed(attempt_of(task), status);
+}
+
+static void task_progressed(struct task *task, const char *json)
+{
+    progress(attempt_of(task), json);
+}
+
+static void task_wrote(struct task *task, const char *text, const char *channel)
+{
+    token(attempt_of(task), text, channel);
+}
+
+static void task_lives(struct task *task)
+{
+    alive(attempt_of(task));
+}
+
+static const struct task_owner of_task = {
+    .request = task_told,
+    .finished = task_finished,
+    .failed = task_failed,
+    .progress = task_progressed,
+    .token = task_wrote,
+    .alive = task_lives,
+};
+
+static void begin_at_home(struct attempt *attempt)
+{
+    const struct home *home = attempt->thread->home;
+    tally_started(home->runner->options.tally, home->loop);
+    if (attempt->task.node->kind->travels)
+        fanout_at_home(fanout_of(attempt), home->loop, 1);
+    attempt->held = true;
+    task_start(&attempt->task);
+    attempt->held = false;
+    free_if_done(attempt);
+}
+
+/* ---- of one that is away ----------------------------------------------------------------------------------------- */
+
+static void dispatch_came(struct dispatch *dispatch, const Renga__V1__RunNodeEvent *event)
+{
+    struct attempt *attempt = (struct attempt *)((char *)dispatch - offsetof(struct attempt, dispatch));
+    if (event->event_case == RENGA__V1__RUN_NODE_EVENT__EVENT_TOKEN)
+        token(attempt, event->token->text, event->token->channel);
+    else if (event->event_case == RENGA__V1__RUN_NODE_EVENT__EVENT_PROGRESS_JSON)
+        progress(attempt, event->progress_json);
+    else
+        alive(attempt);
+}
+
+static void dispatch_ended(struct dispatch *dispatch, const Response *response, const struct status *st)
+{
+    struct attempt *attempt = (struct attempt *)((char *)dispatch - offsetof(struct attempt, dispatch));
+    if (response)
+        attempt_finished(attempt, response);
+    else if (dispatch->lost)
+        attempt_lost(attempt, st);
+    else
+        attempt_failed(attempt, st);
+}
+
+static const struct dispatch_owner of_dispatch = {.came = dispatch_came, .ended = dispatch_ended};
+
+/* Only one of several: what is alone has nobody to make room for. */
+static bool send_away(struct attempt *attempt)
+{
+    struct fanout *fanout = fanout_of(attempt);
+    struct task *task = &attempt->task;
+    const struct run *run = attempt->thread->run;
+    if (!fanout || !task->node->kind->travels || !(run->working > 1 || run->ready_first || run->openers_first))
+        return false;
+    attempt->dispatch.owner = &of_dispatch;
+    attempt->dispatch.tenant = task->tenant;
+    attempt->away =
+        fanout_send(fanout, loop_of(attempt), &attempt->dispatch, task_request(task), task->deadline_ns, &task->trace);
+    if (attempt->away)
+        arena_reset(&task->arena); /* the request has gone */
+    return attempt->away;
+}
+
+/* ---- an attempt begins ------------------------------------------------------------------------------------------- */
+
+static struct attempt *attempt_create(struct due *due)
+{
+    struct thread *thread = due->frame->thread;
+    struct attempt *attempt = need(malloc(sizeof *attempt + due->node->kind->size));
+    memset(attempt, 0, offsetof(struct attempt, task));
+    attempt->due = due;
+    attempt->thread = thread;
+    attempt->run_number = thread->run->number;
+    attempt->began_ns = clock_now_ns();
+    task_init(&attempt->task, &of_task, attempt->data);
+    attempt->task.node = due->node;
+    attempt->task.loop = thread->home->loop;
+    attempt->task.orchestrator = thread->home->runner->options.orchestrator;
+    attempt->task.tenant = thread->tenant;
+    thread->holds++;
+    return attempt;
+}
+
+static void arm_limits(struct attempt *attempt)
+{
+    const struct node *node = attempt->due->node;
+    attempt->limit.expired = attempt_limit_passed;
+    attempt->idle_limit.expired = attempt_idle_limit_passed;
+    if (node->timeout_ms) {
+        attempt->task.deadline_ns = attempt->began_ns + node->timeout_ms * NS_PER_MS;
+        loop_arm(loop_of(attempt), &attempt->limit, attempt->task.deadline_ns);
+    }
+    if (node->idle_timeout_ms)
+        loop_arm_after(loop_of(attempt), &attempt->idle_limit, node->idle_timeout_ms);
+}
+
+void task_begin(struct due *due)
+{
+    struct attempt *attempt = attempt_create(due);
+    const struct home *home = attempt->thread->home;
+    tally_task_began(home->runner->options.tally, home->loop);
+    due->attempt = attempt;
+    due->state = DUE_AT_WORK;
+    due->attempts++;
+    due->tries++;
+    due->cached = false;
+    attempt->thread->run->working++;
+    arm_limits(attempt);
+    run_shown_start(due);
+    if (!send_away(attempt))
+        begin_at_home(attempt);
+}

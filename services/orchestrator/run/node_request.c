@@ -1,0 +1,83 @@
+/* What an attempt at a node is told: the same whoever runs it, a kind at home, one in another loop, or a remote node.
+ */
+#include "run_priv.h"
+
+#include "base/clock.h"
+
+#define STATE_MEMORY_MAX ((size_t)64 << 20)
+
+static char *state_text(struct arena *arena, const struct due *due)
+{
+    struct buffer out;
+    struct json_writer writer;
+    const struct node *node = due->node;
+    if (due->sent)
+        return unconst(due->input);
+    buffer_init(&out, STATE_MEMORY_MAX);
+    json_writer_init(&writer, &out);
+    state_write(due->frame->state, node->inputs, node->input_count, &writer);
+    char *text = need(arena_strndup(arena, buffer_text(&out), out.length));
+    buffer_fini(&out);
+    return text;
+}
+
+static Renga__V1__NodePosition *position_of(struct arena *arena, const struct due *due)
+{
+    struct buffer path;
+    const struct frame *frame = due->frame;
+    const struct run *run = frame_run(frame);
+    Renga__V1__NodePosition *position = need(arena_alloc(arena, sizeof *position));
+    renga__v1__node_position__init(position);
+    buffer_init(&path, PATH_MAX_BYTES);
+    frame_path(frame, &path);
+    position->agent = unconst(run->request->agent);
+    position->graph = unconst(frame->graph->name);
+    position->graph_version = run->agent->version;
+    position->run_id = unconst(run->id);
+    position->thread_id = due->frame->thread->id;
+    position->step = due->step;
+    position->node = unconst(due->node->name);
+    position->path = need(arena_strdup(arena, buffer_text(&path)));
+    position->branch = (int32_t)due->branch;
+    buffer_fini(&path);
+    return position;
+}
+
+static void add_answers(struct arena *arena, const struct due *due, Renga__V1__RunNodeRequest *request)
+{
+    size_t count = 0;
+    for (struct question *question = due->questions; question; question = question->next)
+        count += question->answer != NULL;
+    request->answers = need(arena_alloc(arena, (count + 1) * sizeof(*request->answers)));
+    for (struct question *question = due->questions; question; question = question->next) {
+        if (!question->answer)
+            continue;
+        Renga__V1__NodeAnswer *answer = need(arena_alloc(arena, sizeof *answer));
+        renga__v1__node_answer__init(answer);
+        answer->key = question->asked->key;
+        answer->answer_json = unconst(question->answer);
+        request->answers[request->n_answers++] = answer;
+    }
+}
+
+const Renga__V1__RunNodeRequest *due_request(const struct due *due, int64_t deadline_ns, struct arena *arena)
+{
+    char key[ID_MAX];
+    const struct run *run = frame_run(due->frame);
+    Renga__V1__RunNodeRequest *request = need(arena_alloc(arena, sizeof *request));
+    renga__v1__run_node_request__init(request);
+    id_make_hashed(key, "n_", due_seed(due));
+    request->function = unconst(due->node->name);
+    request->state_json = state_text(arena, due);
+    request->configuration_json = run->request->configuration_json;
+    request->budget_left = run_budget_message(run, arena);
+    request->position = position_of(arena, due);
+    request->attempt = (int32_t)due->attempts;
+    request->idempotency_key = need(arena_strdup(arena, key));
+    request->labels = (Renga__V1__RunNodeRequest__LabelsEntry **)run->request->labels; /* maps of one form */
+    request->n_labels = run->request->n_labels;
+    if (deadline_ns != TIME_NEVER)
+        request->deadline_ms = wall_ms() + (deadline_ns - clock_now_ns()) / NS_PER_MS;
+    add_answers(arena, due, request);
+    return request;
+}

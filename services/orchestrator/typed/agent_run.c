@@ -1,0 +1,265 @@
+#include "agent_run.h"
+
+#include "base/json_writer.h"
+#include "rpc/details.h"
+
+#include "google/rpc/error_details.pb-c.h"
+#include "google/rpc/status.pb-c.h"
+
+#include <string.h>
+
+#define WATCH_MAX_MS       (INT64_C(7) * 24 * 3600 * 1000)
+#define READER_PATIENCE_MS 60000 /* as the typed services say */
+#define CONFIGURATION_MAX  4096  /* bytes: a language and a model */
+#define INFO_URL           "type.googleapis.com/google.rpc.ErrorInfo"
+#define BAD_REQUEST_URL    "type.googleapis.com/google.rpc.BadRequest"
+#define RETRY_INFO_URL     "type.googleapis.com/google.rpc.RetryInfo"
+
+static char *unconst(const char *text)
+{
+    return (char *)(uintptr_t)(text ? text : "");
+}
+
+/* ---- how it ends ------------------------------------------------------------------------------------------------- */
+
+/* Names of errors ("THREAD_BUSY") go on to our caller; field and retry hint are in the status already. */
+static void pass_details(struct agent_run *run, const struct rpc_client_call *from)
+{
+    size_t size = 0;
+    const void *bytes = rpc_client_call_metadata(from, RPC_DETAILS_KEY, &size);
+    Google__Rpc__Status *details = bytes ? google__rpc__status__unpack(NULL, size, bytes) : NULL;
+    for (size_t i = 0; details && i < details->n_details; i++) {
+        const Google__Protobuf__Any *one = details->details[i];
+        if (strcmp(one->type_url, BAD_REQUEST_URL) != 0 && strcmp(one->type_url, RETRY_INFO_URL) != 0)
+            rpc_call_add_detail(run->call, one->type_url, one->value.data, one->value.len);
+    }
+    google__rpc__status__free_unpacked(details, NULL);
+}
+
+static void fail_call(struct agent_run *run, const struct rpc_client_call *from)
+{
+    struct status st = from->status;
+    if (st.code == CANCELLED && !rpc_call_cancelled(run->call))
+        st.code = UNAVAILABLE; /* the orchestrator went away, and nobody has cancelled */
+    if (st.code == OK)
+        fail(&st, UNAVAILABLE, "the run is watched no more, and has not stopped; ask again with the same request_id");
+    pass_details(run, from);
+    rpc_fail(run->call, &st);
+}
+
+static void add_run_failed(struct agent_run *run)
+{
+    Google__Rpc__ErrorInfo info = GOOGLE__RPC__ERROR_INFO__INIT;
+    Google__Rpc__ErrorInfo__MetadataEntry entry = GOOGLE__RPC__ERROR_INFO__METADATA_ENTRY__INIT, *list[] = {&entry};
+    info.reason = unconst("RUN_FAILED");
+    info.domain = unconst("renga");
+    entry.key = unconst("run_id");
+    entry.value = unconst(run->run_id);
+    info.metadata = list;
+    info.n_metadata = 1;
+    uint8_t *bytes = arena_alloc(rpc_call_arena(run->call), google__rpc__error_info__get_packed_size(&info));
+    if (bytes) /* details are a courtesy */
+        rpc_call_add_detail(run->call, INFO_URL, bytes, google__rpc__error_info__pack(&info, bytes));
+}
+
+static void run_failed(struct agent_run *run, const Renga__V1__Run *message)
+{
+    struct status st = {0};
+    bool cancelled = message->state == RENGA__V1__RUN_STATE__RUN_STATE_CANCELLED;
+    int code = cancelled ? CANCELLED : message->status_code;
+    fail(&st, code > OK && code < STATUS_CODES_COUNT ? (enum status_code)code : INTERNAL, "%s", message->stop_text);
+    add_run_failed(run);
+    rpc_fail(run->call, &st);
+}
+
+/* ---- the caller leaves ------------------------------------------------------------------------------------------- */
+
+static void prepare(struct agent_run *run, struct rpc_client_call *call, bool on_behalf)
+{
+    rpc_client_call_init(call, rpc_call_loop(run->call), on_behalf ? run->call : NULL);
+    call->principal = &run->principal;
+    call->owner = run;
+    if (!on_behalf)
+        call->trace = rpc_call_trace(run->call);
+}
+
+static void run_cancelled(const Renga__V1__CancelRunResponse *response, void *data)
+{
+    struct agent_run *run = ((struct rpc_client_call *)data)->owner;
+    (void)response; /* who would hear of it has gone */
+    rpc_fail(run->call, &run->end);
+}
+
+/* Nobody waits any more. What was under way on behalf of the call ends with it, by the same deadline: perhaps before
+ * the call itself. */
+static bool is_gone(const struct agent_run *run, const struct rpc_client_call *from)
+{
+    return rpc_call_cancelled(run->call) || from->status.code == DEADLINE_EXCEEDED;
+}
+
+static void give_up(struct agent_run *run, const struct rpc_client_call *from)
+{
+    Renga__V1__CancelRunRequest request = RENGA__V1__CANCEL_RUN_REQUEST__INIT;
+    bool late = from->status.code == DEADLINE_EXCEEDED;
+    fail(&run->end, late ? DEADLINE_EXCEEDED : CANCELLED, late ? "the deadline passed" : "the caller went away");
+    if (!run->run_id || (run->options && run->options->keep_running)) {
+        rpc_fail(run->call, &run->end);
+        return;
+    }
+    request.run_id = unconst(run->run_id);
+    request.reason = unconst("the caller that waited for it went away");
+    prepare(run, &run->cancel, false);
+    renga__v1__orchestrator__cancel_run(run->orchestrator, &request, run_cancelled, &run->cancel);
+}
+
+/* ---- the run has stopped ----------------------------------------------------------------------------------------- */
+
+static void run_came(const Renga__V1__GetRunResponse *response, void *data)
+{
+    struct agent_run *run = ((struct rpc_client_call *)data)->owner;
+    if (is_gone(run, &run->get))
+        give_up(run, &run->get);
+    else if (!response)
+        fail_call(run, &run->get);
+    else if (response->run->state == RENGA__V1__RUN_STATE__RUN_STATE_SUCCEEDED ||
+             response->run->state == RENGA__V1__RUN_STATE__RUN_STATE_WAITING)
+        run->stopped(run, response->run);
+    else
+        run_failed(run, response->run);
+}
+
+static void read_run(struct agent_run *run)
+{
+    Renga__V1__GetRunRequest request = RENGA__V1__GET_RUN_REQUEST__INIT;
+    request.run_id = unconst(run->run_id);
+    prepare(run, &run->get, true);
+    renga__v1__orchestrator__get_run(run->orchestrator, &request, run_came, &run->get);
+}
+
+/* ---- the run as it happens --------------------------------------------------------------------------------------- */
+
+static void reader_sleeps(struct timer *timer)
+{
+    struct agent_run *run = (struct agent_run *)((char *)timer - offsetof(struct agent_run, patience));
+    fail(&run->end, RESOURCE_EXHAUSTED, "nothing was read for %d s; come back with the last event_id you saw",
+         READER_PATIENCE_MS / 1000);
+    rpc_client_call_cancel(&run->watch);
+}
+
+static void writable(struct rpc_call *call, void *data)
+{
+    struct agent_run *run = data;
+    if (!run->paused)
+        return;
+    run->paused = false;
+    loop_disarm(rpc_call_loop(call), &run->patience);
+    rpc_client_call_resume(&run->watch);
+}
+
+static void watch_ended(struct agent_run *run)
+{
+    loop_disarm(rpc_call_loop(run->call), &run->patience);
+    if (run->end.code != OK)
+        rpc_fail(run->call, &run->end);
+    else if (is_gone(run, &run->watch))
+        give_up(run, &run->watch);
+    else if (run->told)
+        read_run(run);
+    else
+        fail_call(run, &run->watch);
+}
+
+static void event_came(const Renga__V1__RunEvent *event, void *data)
+{
+    struct agent_run *run = ((struct rpc_client_call *)data)->owner;
+    if (!event) {
+        watch_ended(run);
+        return;
+    }
+    if (rpc_call_cancelled(run->call) || run->end.code != OK)
+        return;
+    run->last_event_id = event->event_id;
+    run->last_event_ms = event->time_ms;
+    run->told |= event->event_case == RENGA__V1__RUN_EVENT__EVENT_STOPPED;
+    run->came(run, event);
+    if (run->paused || rpc_call_writable(run->call))
+        return;
+    run->paused = true;
+    rpc_client_call_pause(&run->watch);
+    loop_arm_after(rpc_call_loop(run->call), &run->patience, READER_PATIENCE_MS);
+}
+
+static void watch(struct agent_run *run)
+{
+    Renga__V1__WatchRunRequest request = RENGA__V1__WATCH_RUN_REQUEST__INIT;
+    request.run_id = unconst(run->run_id);
+    prepare(run, &run->watch, true);
+    run->watch.timeout_ms = WATCH_MAX_MS;
+    renga__v1__orchestrator__watch_run(run->orchestrator, &request, event_came, &run->watch);
+}
+
+/* ---- the beginning ----------------------------------------------------------------------------------------------- */
+
+static void run_started(const Renga__V1__StartRunResponse *response, void *data)
+{
+    struct agent_run *run = ((struct rpc_client_call *)data)->owner;
+    if (!response) {
+        fail_call(run, &run->start);
+        return;
+    }
+    run->run_id = arena_strdup(rpc_call_arena(run->call), response->run->run_id);
+    run->thread_id = arena_strdup(rpc_call_arena(run->call), response->run->thread_id);
+    if (!run->run_id || !run->thread_id)
+        rpc_fail_with(run->call, RESOURCE_EXHAUSTED, "no memory for the call");
+    else if (rpc_call_cancelled(run->call))
+        give_up(run, &run->start);
+    else
+        watch(run);
+}
+
+static char *configuration(struct agent_run *run)
+{
+    struct buffer text;
+    struct json_writer out;
+    const Renga__V1__AgentOptions *options = run->options;
+    buffer_init(&text, CONFIGURATION_MAX);
+    json_writer_init(&out, &text);
+    json_write_object(&out, NULL);
+    json_write_string(&out, "language", options && *options->language ? options->language : run->language);
+    if (options && *options->model)
+        json_write_string(&out, "model", options->model);
+    json_write_end(&out);
+    char *copy = arena_strdup(rpc_call_arena(run->call), buffer_text(&text));
+    buffer_fini(&text);
+    return copy;
+}
+
+static void add_options(Renga__V1__StartRunRequest *request, const Renga__V1__AgentOptions *options)
+{
+    request->request_id = options->request_id;
+    request->thread_id = options->thread_id;
+    request->budget = options->budget;
+    request->timeout_ms = options->timeout_ms;
+    request->labels = (Renga__V1__StartRunRequest__LabelsEntry **)options->labels; /* maps of one form */
+    request->n_labels = options->n_labels;
+}
+
+/* Started even if the caller leaves at once: so that it is known what is to be cancelled. */
+void agent_run_begin(struct agent_run *run)
+{
+    Renga__V1__StartRunRequest request = RENGA__V1__START_RUN_REQUEST__INIT;
+    request.agent = unconst(run->agent);
+    request.input_json = unconst(run->input_json);
+    request.configuration_json = configuration(run);
+    if (!run->input_json || !request.configuration_json) {
+        rpc_fail_with(run->call, RESOURCE_EXHAUSTED, "no memory for the call");
+        return;
+    }
+    if (run->options)
+        add_options(&request, run->options);
+    run->principal = *rpc_call_principal(run->call);
+    run->patience.expired = reader_sleeps;
+    rpc_call_on_writable(run->call, writable, run);
+    prepare(run, &run->start, false);
+    renga__v1__orchestrator__start_run(run->orchestrator, &request, run_started, &run->start);
+}

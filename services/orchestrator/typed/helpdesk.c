@@ -1,0 +1,184 @@
+/* The service Helpdesk: a question becomes a run of the agent "helpdesk". */
+#include "helpdesk.h"
+
+#include "base/json_writer.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "daemon/service.h"
+#include "orchestrator.h"
+#include "words/words.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define AGENT             "helpdesk"
+#define QUESTION_MAX      32768 /* bytes */
+#define COLLECTIONS_MAX   16
+#define COLLECTION_MAX    64     /* bytes */
+#define INPUT_MAX         262144 /* bytes: each may be written with six */
+#define IDEOGRAPHIC_SPACE "\xe3\x80\x80"
+
+struct helpdesk {
+    Renga__V1__Helpdesk_Service base; /* first */
+    ProtobufCService *orchestrator;   /* in this process */
+};
+
+/* ---- the question ------------------------------------------------------------------------------------------------ */
+
+static bool is_blank(const char *text)
+{
+    while (*text) {
+        size_t wide = strncmp(text, IDEOGRAPHIC_SPACE, strlen(IDEOGRAPHIC_SPACE)) == 0 ? strlen(IDEOGRAPHIC_SPACE) : 0;
+        if (!wide && !strchr(" \t\r\n\v\f", *text))
+            return false;
+        text += wide ? wide : 1;
+    }
+    return true;
+}
+
+static bool check(const Renga__V1__AskRequest *request, struct status *st)
+{
+    size_t length = strlen(request->question);
+    if (length > QUESTION_MAX)
+        return fail_field(st, "question", "has %zu bytes; at most %d are allowed", length, QUESTION_MAX);
+    if (is_blank(request->question))
+        return fail_field(st, "question", "is blank; ask something");
+    if (request->n_collections > COLLECTIONS_MAX)
+        return fail_field(st, "collections", "has %zu entries; at most %d are allowed", request->n_collections,
+                          COLLECTIONS_MAX);
+    for (size_t i = 0; i < request->n_collections; i++) {
+        char field[STATUS_FIELD_MAX];
+        size_t size = strlen(request->collections[i]);
+        snprintf(field, sizeof field, "collections[%zu]", i);
+        if (!size || size > COLLECTION_MAX)
+            return fail_field(st, field, "has %zu bytes; 1 to %d are allowed", size, COLLECTION_MAX);
+    }
+    return agent_options_check(request->options, st);
+}
+
+static char *input(const Renga__V1__AskRequest *request, struct arena *arena)
+{
+    struct buffer text;
+    struct json_writer out;
+    buffer_init(&text, INPUT_MAX);
+    json_writer_init(&out, &text);
+    json_write_object(&out, NULL);
+    json_write_string(&out, "question", request->question);
+    json_write_array(&out, "collections");
+    for (size_t i = 0; i < request->n_collections; i++)
+        json_write_string(&out, NULL, request->collections[i]);
+    json_write_end(&out);
+    json_write_end(&out);
+    char *copy = json_writer_done(&out) ? arena_strdup(arena, buffer_text(&text)) : NULL;
+    buffer_fini(&text);
+    return copy;
+}
+
+/* ---- the answer -------------------------------------------------------------------------------------------------- */
+
+static void answer_stream(struct helpdesk_call *call, Renga__V1__AgentResult *result)
+{
+    Renga__V1__AskEvent event = RENGA__V1__ASK_EVENT__INIT;
+    event.event_id = call->run.last_event_id;
+    event.time_ms = call->run.last_event_ms;
+    event.event_case = RENGA__V1__ASK_EVENT__EVENT_RESULT;
+    event.result = result;
+    call->show(&event, call->run.call);
+    call->show(NULL, call->run.call);
+}
+
+static void stopped(struct agent_run *run, const Renga__V1__Run *message)
+{
+    struct helpdesk_call *call = (struct helpdesk_call *)run;
+    Renga__V1__AskResponse response = RENGA__V1__ASK_RESPONSE__INIT;
+    struct status st = {0};
+    response.result = helpdesk_result(call, message, &st);
+    if (!response.result)
+        rpc_fail(run->call, &st);
+    else if (call->show)
+        answer_stream(call, response.result);
+    else
+        call->reply(&response, run->call);
+}
+
+/* ---- the calls --------------------------------------------------------------------------------------------------- */
+
+static struct helpdesk_call *call_create(struct helpdesk *desk, const Renga__V1__AskRequest *request,
+                                         struct rpc_call *rpc)
+{
+    struct status st = {0};
+    struct arena *arena = rpc_call_arena(rpc);
+    struct helpdesk_call *call = check(request, &st) ? arena_zalloc(arena, sizeof *call) : NULL;
+    if (!call) {
+        if (st.code == OK)
+            fail(&st, RESOURCE_EXHAUSTED, "no memory for the call");
+        rpc_fail(rpc, &st);
+        return NULL;
+    }
+    for (size_t i = 0; i < HELPDESK_SUBTASKS_MAX; i++)
+        renga__v1__usage__init(&call->subtasks[i].usage);
+    call->request = request;
+    call->run = (struct agent_run){
+        .call = rpc,
+        .orchestrator = desk->orchestrator,
+        .agent = AGENT,
+        .input_json = input(request, arena),
+        .language = words_language(request->question, strlen(request->question)),
+        .options = request->options,
+        .came = helpdesk_progress,
+        .stopped = stopped,
+    };
+    return call;
+}
+
+static void ask(Renga__V1__Helpdesk_Service *self, const Renga__V1__AskRequest *request,
+                Renga__V1__AskResponse_Closure reply, void *data)
+{
+    struct helpdesk_call *call = call_create((struct helpdesk *)self, request, data);
+    if (!call)
+        return;
+    call->reply = reply;
+    agent_run_begin(&call->run);
+}
+
+static void ask_stream(Renga__V1__Helpdesk_Service *self, const Renga__V1__AskRequest *request,
+                       Renga__V1__AskEvent_Closure reply, void *data)
+{
+    struct helpdesk_call *call = call_create((struct helpdesk *)self, request, data);
+    if (!call)
+        return;
+    call->show = reply;
+    agent_run_begin(&call->run);
+}
+
+/* ---- life -------------------------------------------------------------------------------------------------------- */
+
+static void destroy(ProtobufCService *service)
+{
+    free(service);
+}
+
+static ProtobufCService *create(const struct service_context *context, struct status *st)
+{
+    struct helpdesk *desk = calloc(1, sizeof *desk);
+    if (!desk)
+        fatal("helpdesk.memory", "no memory for the help desk");
+    desk->base = (Renga__V1__Helpdesk_Service){
+        .base = {.descriptor = &renga__v1__helpdesk__descriptor, .invoke = rpc_service_invoke},
+        .ask = ask,
+        .ask_stream = ask_stream,
+    };
+    desk->orchestrator = context->process ? service_peer(context, &renga__v1__orchestrator__descriptor, st) : NULL;
+    if (desk->orchestrator || !context->process)
+        return &desk->base.base;
+    free(desk);
+    return NULL;
+}
+
+const struct service helpdesk_service = {
+    .name = "helpdesk",
+    .descriptor = &renga__v1__helpdesk__descriptor,
+    .create = create,
+    .destroy = destroy,
+};

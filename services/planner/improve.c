@@ -1,0 +1,150 @@
+/* ImproveQueries: better search queries after a reviewer's feedback, one for each. */
+#include "planner_priv.h"
+
+#include "thinking/check.h"
+#include "thinking/texts.h"
+
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+
+#define QUERIES_MAX 16
+
+struct improvement {
+    struct thought thought; /* first */
+    const Renga__V1__ImproveQueriesRequest *request;
+    Renga__V1__ImproveQueriesResponse_Closure reply;
+    Renga__V1__ImproveQueriesResponse response;
+};
+
+static bool check(const Renga__V1__ImproveQueriesRequest *request, struct status *st)
+{
+    if (!request->n_base_queries)
+        return fail_field(st, "base_queries", "is empty; give at least one query");
+    return texts_fit(st, "base_queries", request->base_queries, request->n_base_queries, QUERIES_MAX, QUERY_MAX) &&
+           text_fits(st, "feedback", request->feedback, CHECK_FEEDBACK_MAX) &&
+           text_fits(st, "theme", request->theme, CHECK_QUESTION_MAX) && check_prompting(request->prompting, st) &&
+           check_origin_of(request->origin, st);
+}
+
+static void describe(struct thought *thought, cJSON *values)
+{
+    const Renga__V1__ImproveQueriesRequest *request = ((struct improvement *)thought)->request;
+    cJSON *queries = cJSON_AddArrayToObject(values, "base_queries");
+    for (size_t i = 0; i < request->n_base_queries; i++)
+        cJSON_AddItemToArray(queries, cJSON_CreateString(request->base_queries[i]));
+    cJSON_AddStringToObject(values, "feedback", request->feedback);
+    text_describe(thought, values, "theme", request->theme);
+}
+
+/* Room for one query for each of the request; NULL where memory is out. */
+static char **queries_of(struct thought *thought)
+{
+    struct improvement *improvement = (struct improvement *)thought;
+    size_t count = improvement->request->n_base_queries;
+    improvement->response.queries = thought_alloc(thought, count * sizeof(*improvement->response.queries));
+    improvement->response.n_queries = improvement->response.queries ? count : 0;
+    return improvement->response.queries;
+}
+
+static bool read(struct thought *thought, const cJSON *answer, struct status *st)
+{
+    const Renga__V1__ImproveQueriesRequest *request = ((struct improvement *)thought)->request;
+    const cJSON *list = cJSON_GetObjectItemCaseSensitive(answer, "improved_queries"), *item = list ? list->child : NULL;
+    size_t given = (size_t)cJSON_GetArraySize(list);
+    if (given != request->n_base_queries)
+        return fail(st, DATA_LOSS,
+                    "improved_queries: there are %zu; write exactly %zu, one for each query, in their order", given,
+                    request->n_base_queries);
+    char **queries = queries_of(thought);
+    for (size_t i = 0; queries && item; i++, item = item->next) {
+        queries[i] = text_read(thought, item, QUERY_MAX);
+        if (!*queries[i])
+            queries[i] = request->base_queries[i];
+    }
+    return true;
+}
+
+/* ---- without a model --------------------------------------------------------------------------------------------- */
+
+static bool wants_recent(const char *feedback)
+{
+    static const char *const words[] = {"最新",   "最近",       "新しい",     "直近",     "recent", "latest",
+                                        "newest", "up to date", "up-to-date", "outdated", "current"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (strcasestr(feedback, words[i]))
+            return true;
+    return false;
+}
+
+static int this_year(void)
+{
+    struct tm now;
+    time_t seconds = time(NULL);
+    return gmtime_r(&seconds, &now) ? now.tm_year + 1900 : 1970;
+}
+
+/* "recent figures" are looked for with the year; for anything else a rule has no words. */
+static void simple(struct thought *thought)
+{
+    const Renga__V1__ImproveQueriesRequest *request = ((struct improvement *)thought)->request;
+    char **queries = queries_of(thought);
+    bool recent = wants_recent(request->feedback);
+    for (size_t i = 0; queries && i < request->n_base_queries; i++) {
+        const char *query = request->base_queries[i], *word = thought->japanese ? "最新" : "latest";
+        char *longer = recent ? thought_printf(thought, "%s %s %d", query, word, this_year()) : NULL;
+        queries[i] = longer && strlen(longer) <= QUERY_MAX ? longer : UNCONST(query);
+    }
+}
+
+/* ---- the call ---------------------------------------------------------------------------------------------------- */
+
+static void answer(struct thought *thought)
+{
+    struct improvement *improvement = (struct improvement *)thought;
+    Renga__V1__ImproveQueriesResponse *response = &improvement->response;
+    response->usage = &thought->usage;
+    response->model = UNCONST(thought->model);
+    response->degradations = thought->degradations;
+    response->n_degradations = thought->degradation_count;
+    improvement->reply(response, thought->call);
+}
+
+static const struct thought_kind improve_kind = {
+    .name = "improve",
+    .part = "queries",
+    .schema = "{\"type\":\"object\",\"properties\":{\"improved_queries\":{\"type\":\"array\",\"items\":{\"type\":"
+              "\"string\"}}},"
+              "\"required\":[\"improved_queries\"],\"additionalProperties\":false}",
+    .fallback = {.ja = "検索クエリは元のままか、規則で語を足しただけです",
+                 .en = "the queries are as they were, or have a word added by rule"},
+    .describe = describe,
+    .read = read,
+    .simple = simple,
+    .reply = answer,
+};
+
+void improve_begin(struct planner *planner, struct rpc_call *call, const Renga__V1__ImproveQueriesRequest *request,
+                   Renga__V1__ImproveQueriesResponse_Closure reply)
+{
+    struct status st = {0};
+    if (!check(request, &st)) {
+        rpc_fail(call, &st);
+        return;
+    }
+    struct improvement *improvement = thought_create(call, sizeof *improvement);
+    if (!improvement)
+        return;
+    improvement->request = request;
+    improvement->reply = reply;
+    renga__v1__improve_queries_response__init(&improvement->response);
+    thought_init(&improvement->thought, &improve_kind, &planner->thinker, call, request->prompting, request->origin,
+                 request->base_queries[0]);
+    if (!text_is_blank(request->feedback)) {
+        thought_start(&improvement->thought);
+        return;
+    }
+    improvement->response.queries = request->base_queries;
+    improvement->response.n_queries = request->n_base_queries;
+    thought_rule(&improvement->thought);
+}

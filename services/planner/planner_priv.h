@@ -1,0 +1,62 @@
+/* Private to services/planner: an instance, and the styles of plans. */
+#ifndef RENGA_PLANNER_PRIV_H
+#define RENGA_PLANNER_PRIV_H
+
+#include "thinking/thought.h"
+
+#include "renga/v1/planner.pb-c.h"
+
+#define QUERY_MAX        ((size_t)1024) /* bytes of a search query, as everywhere in the contract */
+#define POINT_MAX        ((size_t)1024)
+#define UNCONST(pointer) ((void *)(uintptr_t)(pointer)) /* protobuf-c knows no const, and changes nothing */
+
+struct planner {
+    Renga__V1__Planner_Service base; /* first */
+    struct thinker thinker;
+};
+
+extern const struct option planner_options[];
+extern const struct prompt planner_prompts[]; /* made of the files in prompts/ */
+
+/* ---- plan.c: Plan -------------------------------------------------------------------------------------------------*/
+
+/* A plan being made. The style fills in the one of the union that is its own. */
+struct planning {
+    struct thought thought; /* first */
+    const Renga__V1__PlanRequest *request;
+    Renga__V1__PlanResponse_Closure reply;
+    Renga__V1__PlanResponse response;
+    union {
+        Renga__V1__SubtaskPlan subtasks;
+        Renga__V1__QueryPlan queries;
+        Renga__V1__FieldPlan fields;
+        Renga__V1__ResearchPlan research;
+    };
+};
+
+/* Adding a style is a file with a const entry, a row in plan.c, and prompts. */
+struct plan_style {
+    Renga__V1__PlanRequest__StyleCase style;
+    struct thought_kind kind; /* its reply is plan_reply */
+    bool (*check)(const Renga__V1__PlanRequest *request, struct status *st);
+    /* The text whose language the plan is in. */
+    const char *(*about)(const Renga__V1__PlanRequest *request);
+};
+
+extern const struct plan_style subtask_style, query_style, field_style, research_style;
+
+void plan_begin(struct planner *planner, struct rpc_call *call, const Renga__V1__PlanRequest *request,
+                Renga__V1__PlanResponse_Closure reply);
+void plan_reply(struct thought *thought);
+
+/* ---- one file each ------------------------------------------------------------------------------------------------*/
+
+void improve_begin(struct planner *planner, struct rpc_call *call, const Renga__V1__ImproveQueriesRequest *request,
+                   Renga__V1__ImproveQueriesResponse_Closure reply);
+void route_begin(struct planner *planner, struct rpc_call *call, const Renga__V1__RouteRequest *request,
+                 Renga__V1__RouteResponse_Closure reply);
+
+/* research.c: whether a plan for research is one, wherever a request has it. `field` is where: "plan". */
+bool research_plan_fits(const Renga__V1__ResearchPlan *plan, const char *field, struct status *st);
+
+#endif

@@ -1,0 +1,126 @@
+/* A question into search queries: deep research, at first and in later cycles. */
+#include "planner_priv.h"
+
+#include "base/text.h"
+#include "thinking/check.h"
+#include "thinking/texts.h"
+
+#include <string.h>
+
+#define QUERIES_MAX   3
+#define FINDINGS_MAX  32
+#define SUMMARY_MAX   ((size_t)16384) /* bytes */
+#define GAPS_MAX      16
+#define REASONING_MAX ((size_t)4096)
+
+static int most(const Renga__V1__QueryStyle *style)
+{
+    return style->max_queries ? style->max_queries : QUERIES_MAX;
+}
+
+static bool check(const Renga__V1__PlanRequest *request, struct status *st)
+{
+    const Renga__V1__QueryStyle *style = request->queries;
+    if (!text_is_given(st, "queries.question", style->question, CHECK_QUESTION_MAX) ||
+        !number_fits(st, "queries.max_queries", style->max_queries, QUERIES_MAX) ||
+        !count_fits(st, "queries.findings", style->n_findings, FINDINGS_MAX))
+        return false;
+    for (size_t i = 0; i < style->n_findings; i++)
+        if (!text_is_given(st, path_of("queries.findings", i, "query"), style->findings[i]->query, QUERY_MAX) ||
+            !text_fits(st, path_of("queries.findings", i, "summary_md"), style->findings[i]->summary_md, SUMMARY_MAX))
+            return false;
+    return true;
+}
+
+static const char *about(const Renga__V1__PlanRequest *request)
+{
+    return request->queries->question;
+}
+
+static void describe(struct thought *thought, cJSON *values)
+{
+    const Renga__V1__PlanRequest *request = ((struct planning *)thought)->request;
+    const Renga__V1__QueryStyle *style = request->queries;
+    cJSON_AddStringToObject(values, "question", style->question);
+    cJSON_AddNumberToObject(values, "max_queries", most(style));
+    text_describe(thought, values, "feedback", request->feedback);
+    cJSON *findings = cJSON_AddArrayToObject(values, "findings");
+    for (size_t i = 0; i < style->n_findings; i++) {
+        cJSON *finding = cJSON_CreateObject();
+        cJSON_AddStringToObject(finding, "query", style->findings[i]->query);
+        cJSON_AddStringToObject(finding, "summary_md", style->findings[i]->summary_md);
+        cJSON_AddItemToArray(findings, finding);
+    }
+}
+
+static Renga__V1__QueryPlan *plan(struct thought *thought)
+{
+    struct planning *planning = (struct planning *)thought;
+    renga__v1__query_plan__init(&planning->queries);
+    planning->response.plan_case = RENGA__V1__PLAN_RESPONSE__PLAN_QUERIES;
+    planning->response.queries = &planning->queries;
+    return &planning->queries;
+}
+
+/* What was asked is not asked again. */
+static struct texts new_queries(struct thought *thought, const cJSON *list)
+{
+    const Renga__V1__QueryStyle *style = ((struct planning *)thought)->request->queries;
+    char *asked[FINDINGS_MAX];
+    for (size_t i = 0; i < style->n_findings; i++)
+        asked[i] = style->findings[i]->query;
+    return texts_read(thought, list, (size_t)most(style), QUERY_MAX, asked, style->n_findings);
+}
+
+static bool read(struct thought *thought, const cJSON *answer, struct status *st)
+{
+    const cJSON *list = cJSON_GetObjectItemCaseSensitive(answer, "queries");
+    struct texts queries = new_queries(thought, list);
+    if (!queries.count && cJSON_GetArraySize(list))
+        return fail(st, DATA_LOSS,
+                    "queries: all are blank or were asked before; write new ones, or leave the list empty");
+    struct texts gaps =
+        texts_read(thought, cJSON_GetObjectItemCaseSensitive(answer, "gaps"), GAPS_MAX, POINT_MAX, NULL, 0);
+    Renga__V1__QueryPlan *made = plan(thought);
+    made->queries = queries.list;
+    made->n_queries = queries.count;
+    made->gaps = gaps.list;
+    made->n_gaps = gaps.count;
+    made->reasoning = text_read(thought, cJSON_GetObjectItemCaseSensitive(answer, "reasoning"), REASONING_MAX);
+    return true;
+}
+
+/* The question itself in the first cycle; after it there is nobody to say what is missing. */
+static void simple(struct thought *thought)
+{
+    const Renga__V1__QueryStyle *style = ((struct planning *)thought)->request->queries;
+    Renga__V1__QueryPlan *made = plan(thought);
+    char **list = thought_alloc(thought, sizeof(*list));
+    if (!list || style->n_findings)
+        return;
+    list[0] = thought_text(thought, style->question, QUERY_MAX);
+    made->queries = list;
+    made->n_queries = 1;
+}
+
+extern const struct plan_style query_style;
+const struct plan_style query_style = {
+    .style = RENGA__V1__PLAN_REQUEST__STYLE_QUERIES,
+    .kind =
+        {
+            .name = "queries",
+            .part = "plan",
+            .schema = "{\"type\":\"object\",\"properties\":{\"queries\":{\"type\":\"array\",\"items\":{\"type\":"
+                      "\"string\"}},\"gaps\":{\"type\":\"array\",\"items\":{\"type\":\"string\"}},\"reasoning\":{"
+                      "\"type\":\"string\"}},\"required\":[\"queries\",\"gaps\",\"reasoning\"],"
+                      "\"additionalProperties\":false}",
+            .fallback = {.ja = "最初は質問そのものを検索し、その後の不足は調べません",
+                         .en = "the question itself is searched for at first, and nothing more after that"},
+            .describe = describe,
+            .read = read,
+            .simple = simple,
+            .reply = plan_reply,
+        },
+    .check = check,
+    .about = about,
+};

@@ -1,0 +1,134 @@
+/* What code makes of marks, whoever gave them. A model marks; it does not approve. */
+#include "draft_priv.h"
+
+#include "base/text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define APPROVED_OVERALL 0.8
+#define APPROVED_FACTS   0.9
+#define ROUNDING         1e-9 /* 0.4 × 0.9 + … is not always what it is on paper */
+#define ADDRESSES_MAX    500  /* looked at in a draft */
+#define ADDRESS_MAX      ((size_t)2048)
+#define FEEDBACK_MAX     ((size_t)65536)
+#define ADDRESS_ENDS     " \t\r\n<>\"'`()[]{}|\\^"
+
+/* ---- issues ------------------------------------------------------------------------------------------------------ */
+
+/* Kept in order, the worst first; those as bad as each other as they came. */
+void draft_add_issue(struct draft_reviewing *reviewing, Renga__V1__DraftIssueType type,
+                     Renga__V1__IssueSeverity severity, char *description, char *location)
+{
+    Renga__V1__DraftReview *review = &reviewing->review;
+    size_t at = review->n_issues;
+    Renga__V1__DraftIssue *issue = thought_alloc(&reviewing->thought, sizeof *issue);
+    while (at && reviewing->issues[at - 1]->severity < severity)
+        at--;
+    if (!issue || at == DRAFT_ISSUES_MAX)
+        return;
+    renga__v1__draft_issue__init(issue);
+    issue->type = type;
+    issue->severity = severity;
+    issue->description = description;
+    issue->location = location;
+    size_t kept = review->n_issues < DRAFT_ISSUES_MAX ? review->n_issues : DRAFT_ISSUES_MAX - 1;
+    memmove(&reviewing->issues[at + 1], &reviewing->issues[at], (kept - at) * sizeof reviewing->issues[0]);
+    reviewing->issues[at] = issue;
+    review->n_issues = kept + 1;
+}
+
+/* ---- addresses --------------------------------------------------------------------------------------------------- */
+
+static const char *next_address(const char *text)
+{
+    for (const char *at = text; (at = strstr(at, "http")); at += 4)
+        if (strncmp(at, "http://", 7) == 0 || strncmp(at, "https://", 8) == 0)
+            return at;
+    return NULL;
+}
+
+static bool is_plain(char c)
+{
+    return (unsigned char)c > ' ' && (unsigned char)c < 0x7f;
+}
+
+/* Up to where text that is not ASCII begins, or punctuation that ends a sentence. */
+static size_t address_length(const char *at)
+{
+    size_t length = 0;
+    while (length < ADDRESS_MAX && is_plain(at[length]) && !strchr(ADDRESS_ENDS, at[length]))
+        length++;
+    while (length && strchr(".,;:!?*_/", at[length - 1]))
+        length--;
+    return length;
+}
+
+static bool is_source(const Renga__V1__ReviewDraftRequest *request, const char *address, size_t length)
+{
+    for (size_t i = 0; i < request->n_sources; i++) {
+        const char *url = request->sources[i]->url;
+        if (strncmp(url, address, length) == 0 &&
+            (strspn(url + length, ".,;:!?*_/") == strlen(url + length) || strchr(ADDRESS_ENDS, url[length])))
+            return true;
+    }
+    return false;
+}
+
+double draft_known_addresses(struct draft_reviewing *reviewing)
+{
+    static const struct note unknown = {.ja = "収集した情報源にないURLです: %s",
+                                        .en = "This address is none of the sources: %s"};
+    struct thought *thought = &reviewing->thought;
+    int all = 0, known = 0;
+    for (const char *at = reviewing->request->draft; all < ADDRESSES_MAX && (at = next_address(at));) {
+        size_t length = address_length(at);
+        bool good = is_source(reviewing->request, at, length);
+        all++;
+        known += good;
+        if (!good) {
+            char *address = thought_printf(thought, "%.*s", (int)length, at);
+            draft_add_issue(reviewing, RENGA__V1__DRAFT_ISSUE_TYPE__DRAFT_ISSUE_TYPE_FACT_CHECK,
+                            RENGA__V1__ISSUE_SEVERITY__ISSUE_SEVERITY_HIGH,
+                            thought_compose(thought, &unknown, address, NULL),
+                            thought_text(thought, address, LOCATION_MAX));
+        }
+        at += length > 4 ? length : 4;
+    }
+    return all ? (double)known / all : 1;
+}
+
+/* ---- the verdict ------------------------------------------------------------------------------------------------- */
+
+static char *feedback_from_issues(struct draft_reviewing *reviewing)
+{
+    static const struct note low = {
+        .ja = "評価が基準に達していません。事実の裏付け、網羅性、論理、形式を見直してください。",
+        .en = "The marks are too low: look again at facts, coverage, logic and format."};
+    struct thought *thought = &reviewing->thought;
+    struct buffer lines;
+    buffer_init(&lines, 2 * FEEDBACK_MAX);
+    for (size_t i = 0; i < reviewing->review.n_issues && lines.length < FEEDBACK_MAX / 2; i++)
+        buffer_printf(&lines, "%s- %s", i ? "\n" : "", reviewing->issues[i]->description);
+    char *text =
+        lines.length ? thought_text(thought, buffer_text(&lines), FEEDBACK_MAX) : UNCONST(thought_say(thought, &low));
+    buffer_fini(&lines);
+    return text;
+}
+
+void draft_conclude(struct draft_reviewing *reviewing, Renga__V1__NextAction wanted, char *feedback)
+{
+    const Renga__V1__DraftScores *scores = &reviewing->scores;
+    Renga__V1__DraftReview *review = &reviewing->review;
+    review->scores = &reviewing->scores;
+    review->issues = reviewing->issues;
+    review->overall_score =
+        0.4 * scores->fact_check + 0.3 * scores->completeness + 0.2 * scores->logic + 0.1 * scores->format;
+    review->approved =
+        review->overall_score >= APPROVED_OVERALL - ROUNDING && scores->fact_check >= APPROVED_FACTS - ROUNDING;
+    review->suggested_action = review->approved ? RENGA__V1__NEXT_ACTION__NEXT_ACTION_END : wanted;
+    if (review->approved)
+        review->feedback = thought_text(&reviewing->thought, "", 0);
+    else
+        review->feedback = *feedback ? feedback : feedback_from_issues(reviewing);
+}

@@ -1,0 +1,39 @@
+/* Private to review_draft.c and draft_*.c. */
+#ifndef RENGA_REVIEWER_DRAFT_PRIV_H
+#define RENGA_REVIEWER_DRAFT_PRIV_H
+
+#include "reviewer_priv.h"
+
+#define DRAFT_ISSUES_MAX 100
+#define LOCATION_MAX     ((size_t)512) /* bytes */
+#define DESCRIPTION_MAX  ((size_t)4096)
+
+struct draft_reviewing {
+    struct thought thought; /* first */
+    const Renga__V1__ReviewDraftRequest *request;
+    Renga__V1__ReviewDraftResponse_Closure reply;
+    Renga__V1__ReviewDraftResponse response;
+    Renga__V1__DraftReview review;
+    Renga__V1__DraftScores scores;
+    Renga__V1__DraftIssue *issues[DRAFT_ISSUES_MAX];
+    bool cut; /* the model was not shown all */
+};
+
+/* ---- draft_marks.c: what is made of marks ---- */
+
+void draft_add_issue(struct draft_reviewing *reviewing, Renga__V1__DraftIssueType type,
+                     Renga__V1__IssueSeverity severity, char *description, char *location);
+
+/* The part of the addresses in the draft that are sources; 1 where it has none. Each other one becomes an issue. */
+double draft_known_addresses(struct draft_reviewing *reviewing);
+
+/* From the marks: the sum, the verdict, and what follows. `wanted` is what is to be done where it is not approved:
+ * RESEARCH or WRITE. */
+void draft_conclude(struct draft_reviewing *reviewing, Renga__V1__NextAction wanted, char *feedback);
+
+/* ---- draft_weigh.c: marks without a model ---- */
+
+/* Fills in the marks and issues by coverage and citations; what is to be done. */
+Renga__V1__NextAction draft_weigh(struct draft_reviewing *reviewing);
+
+#endif

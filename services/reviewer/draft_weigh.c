@@ -1,0 +1,183 @@
+/* Marks without a model. Facts: the part of the sentences that stand in a source or have a citation. Completeness: how
+ * far the draft has the words of the plan's points. Format: what can be counted. Logic cannot be weighed by words: its
+ * mark is the middle, and neither approves nor rejects by itself. */
+#include "draft_priv.h"
+#include "findings.h"
+
+#include <string.h>
+
+#define SENTENCES_MAX  200 /* of a draft, weighed: the loop waits for it, and each may take 1 ms */
+#define LETTERS_MIN    12  /* bytes of a sentence that claims something */
+#define POINT_ENOUGH   0.5 /* coverage of a point that counts as found */
+#define LOGIC_UNKNOWN  0.5
+#define ISSUE(name)    RENGA__V1__DRAFT_ISSUE_TYPE__DRAFT_ISSUE_TYPE_##name
+#define SEVERITY(name) RENGA__V1__ISSUE_SEVERITY__ISSUE_SEVERITY_##name
+#define ACTION(name)   RENGA__V1__NEXT_ACTION__NEXT_ACTION_##name
+
+/* ---- facts ------------------------------------------------------------------------------------------------------- */
+
+/* A heading, a row of a table, a list of references and what is too short claim nothing. */
+static bool claims(const char *draft, const struct span *span)
+{
+    const char *text = draft + span->begin, *line = text;
+    while (line > draft && line[-1] != '\n')
+        line--;
+    size_t length = span->end - span->begin;
+    return length >= LETTERS_MIN && *line != '#' && *line != '|' && !memmem(text, length, "://", 3);
+}
+
+static bool is_cited(const Renga__V1__ReviewDraftRequest *request, int number)
+{
+    for (size_t i = 0; i < request->n_citations; i++)
+        if (request->citations[i]->sentence_number == number && request->citations[i]->quote[0])
+            return true;
+    return false;
+}
+
+static void add_unsupported(struct draft_reviewing *reviewing, const struct span *span, int number)
+{
+    static const struct note unsupported = {.ja = "情報源に裏付けがありません: %s",
+                                            .en = "No source supports this: %s"};
+    static const struct note where = {.ja = "%s番目の文", .en = "sentence %s"};
+    struct thought *thought = &reviewing->thought;
+    const char *sentence =
+        thought_printf(thought, "%.*s", (int)(span->end - span->begin), reviewing->request->draft + span->begin);
+    draft_add_issue(reviewing, ISSUE(FACT_CHECK), SEVERITY(MEDIUM),
+                    thought_compose(thought, &unsupported, sentence, NULL),
+                    thought_compose(thought, &where, thought_printf(thought, "%d", number), NULL));
+}
+
+static double weigh_facts(struct draft_reviewing *reviewing, const struct evidence *sources)
+{
+    const Renga__V1__ReviewDraftRequest *request = reviewing->request;
+    struct sentence_reader reader;
+    struct support support;
+    struct span span;
+    int number = 0, all = 0, good = 0;
+    sentences_begin(&reader, request->draft, strlen(request->draft));
+    while (all < SENTENCES_MAX && sentences_next(&reader, &span)) {
+        number++;
+        if (!claims(request->draft, &span))
+            continue;
+        all++;
+        bool supported = is_cited(request, number) || support_find(sources, request->draft + span.begin,
+                                                                   span.end - span.begin, SUPPORT_ENOUGH, &support);
+        good += supported;
+        if (!supported)
+            add_unsupported(reviewing, &span, number);
+    }
+    return all ? (double)good / all : 0;
+}
+
+/* ---- completeness ------------------------------------------------------------------------------------------------ */
+
+static double share_of(const struct evidence *evidence, const char *point)
+{
+    struct coverage coverage;
+    evidence_cover(evidence, evidence, point, strlen(point), &coverage);
+    return coverage.share;
+}
+
+static void add_missing(struct draft_reviewing *reviewing, const char *point)
+{
+    static const struct note missing = {.ja = "観点「%s」が扱われていません", .en = "Nothing is said about \"%s\""};
+    struct thought *thought = &reviewing->thought;
+    draft_add_issue(reviewing, ISSUE(COMPLETENESS), SEVERITY(MEDIUM), thought_compose(thought, &missing, point, NULL),
+                    thought_text(thought, "", 0));
+}
+
+/* `lacking`: a point that is not in the draft is not in the sources either. */
+static double weigh_points(struct draft_reviewing *reviewing, const struct evidence *draft,
+                           const struct evidence *sources, bool *lacking)
+{
+    const Renga__V1__ResearchPlan *plan = reviewing->request->plan;
+    double sum = 0;
+    if (!plan || !plan->n_investigation_points)
+        return 1; /* nothing has to be covered */
+    for (size_t i = 0; i < plan->n_investigation_points; i++) {
+        const char *point = plan->investigation_points[i];
+        double share = share_of(draft, point);
+        sum += share;
+        if (share >= POINT_ENOUGH)
+            continue;
+        add_missing(reviewing, point);
+        *lacking |= share_of(sources, point) < POINT_ENOUGH;
+    }
+    return sum / (double)plan->n_investigation_points;
+}
+
+/* ---- format ------------------------------------------------------------------------------------------------------ */
+
+static bool has_heading(const char *draft)
+{
+    return draft[0] == '#' || strstr(draft, "\n#");
+}
+
+static bool has_references(const char *draft)
+{
+    static const char *const names[] = {"参考文献",   "出典",    "参考資料",    "情報源",
+                                        "References", "Sources", "Bibliography"};
+    for (const char *at = draft; at; at = strstr(at + 1, "\n#")) {
+        const char *line = *at == '\n' ? at + 1 : at;
+        size_t length = strcspn(line, "\n");
+        for (size_t i = 0; *line == '#' && i < sizeof names / sizeof names[0]; i++)
+            if (memmem(line, length, names[i], strlen(names[i])))
+                return true;
+    }
+    return false;
+}
+
+static bool fences_are_closed(const char *draft)
+{
+    int fences = strncmp(draft, "```", 3) == 0;
+    for (const char *at = draft; (at = strstr(at, "\n```")); at += 4)
+        fences++;
+    return fences % 2 == 0;
+}
+
+static double weigh_format(struct draft_reviewing *reviewing)
+{
+    static const struct note notes[] = {
+        {.ja = "見出しがありません", .en = "There is no heading"},
+        {.ja = "参考文献のセクションがありません", .en = "There is no section with references"},
+        {.ja = "コードブロックが閉じられていません", .en = "A block of code is not closed"},
+        {.ja = "リンク先のないリンクがあります", .en = "A link leads nowhere"},
+    };
+    const char *draft = reviewing->request->draft;
+    const bool good[] = {has_heading(draft), has_references(draft), fences_are_closed(draft), !strstr(draft, "]()")};
+    const size_t count = sizeof good / sizeof good[0];
+    struct thought *thought = &reviewing->thought;
+    size_t met = 0;
+    for (size_t i = 0; i < count; i++) {
+        met += good[i];
+        if (!good[i])
+            draft_add_issue(reviewing, ISSUE(FORMAT), SEVERITY(LOW), UNCONST(thought_say(thought, &notes[i])),
+                            thought_text(thought, "", 0));
+    }
+    return (double)met / (double)count;
+}
+
+static Renga__V1__NextAction weigh(struct draft_reviewing *reviewing, struct arena *arena)
+{
+    const Renga__V1__ReviewDraftRequest *request = reviewing->request;
+    struct evidence *sources = sources_weigh(arena, request->sources, request->n_sources);
+    struct evidence *draft = text_weigh(arena, request->draft);
+    bool lacking = request->n_sources == 0;
+    double known = draft_known_addresses(reviewing);
+    reviewing->scores.logic = LOGIC_UNKNOWN;
+    reviewing->scores.format = weigh_format(reviewing);
+    if (!sources || !draft)
+        return ACTION(WRITE); /* no memory to find support in: nothing is supported */
+    reviewing->scores.fact_check = weigh_facts(reviewing, sources) * known;
+    reviewing->scores.completeness = weigh_points(reviewing, draft, sources, &lacking);
+    return lacking ? ACTION(RESEARCH) : ACTION(WRITE);
+}
+
+Renga__V1__NextAction draft_weigh(struct draft_reviewing *reviewing)
+{
+    struct arena arena;
+    arena_init(&arena, NULL, 0, WEIGHING_MEMORY_MAX);
+    Renga__V1__NextAction wanted = weigh(reviewing, &arena);
+    arena_fini(&arena);
+    return wanted;
+}

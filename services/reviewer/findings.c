@@ -1,0 +1,158 @@
+#include "findings.h"
+
+#include "base/buffer.h"
+#include "base/text.h"
+#include "thinking/texts.h"
+
+#include <string.h>
+
+#define FAILURES_MAX ((size_t)64 << 10) /* bytes */
+#define PASSAGES_MAX 4096
+
+/* ---- shown to a model -------------------------------------------------------------------------------------------- */
+
+static void show_hit(struct buffer *out, const Renga__V1__SearchHit *hit, size_t number)
+{
+    buffer_printf(out, "[%zu] %s", number, hit->uri);
+    if (hit->line_from)
+        buffer_printf(out, ":%d-%d", hit->line_from, hit->line_to);
+    for (size_t i = 0; i < hit->n_heading_path; i++)
+        buffer_printf(out, "%s%s", i ? " > " : " | ", hit->heading_path[i]);
+    buffer_printf(out, "\n%s\n\n", hit->snippet);
+}
+
+/* As the tool wrote it for a model; what it found, where it wrote nothing. */
+static void show_result(struct buffer *out, const Renga__V1__ToolResult *result)
+{
+    if (result->text[0])
+        buffer_printf(out, "%s\n\n", result->text);
+    for (size_t i = 0; !result->text[0] && i < result->n_hits; i++)
+        show_hit(out, result->hits[i], i + 1);
+}
+
+/* Ends what was written since `begin` after `room` bytes. True where nothing was cut. */
+static bool keep_within(struct buffer *out, size_t begin, size_t room)
+{
+    size_t length = out->failed ? 0 : out->length - begin;
+    if (length <= room)
+        return !out->failed;
+    out->length = begin + text_cut(out->data + begin, length, room);
+    buffer_print(out, " …\n\n");
+    return false;
+}
+
+static void trim_end(struct buffer *out)
+{
+    while (out->length && out->data[out->length - 1] == '\n')
+        out->length--;
+}
+
+static void describe_failures(struct thought *thought, cJSON *values, Renga__V1__ToolResult *const *results,
+                              size_t count)
+{
+    struct buffer lines;
+    buffer_init(&lines, FAILURES_MAX);
+    for (size_t i = 0; i < count; i++)
+        if (results[i]->status_code != OK && lines.length < FAILURES_MAX / 2)
+            buffer_printf(&lines, "- %.64s: %s %.1024s\n", results[i]->name,
+                          status_code_name((int)results[i]->status_code), results[i]->message);
+    trim_end(&lines);
+    text_describe(thought, values, "failures", buffer_text(&lines));
+    buffer_fini(&lines);
+}
+
+bool findings_describe(struct thought *thought, cJSON *values, Renga__V1__ToolResult *const *results, size_t count)
+{
+    struct buffer blocks;
+    bool whole = true;
+    buffer_init(&blocks, (size_t)16 << 20); /* more than a request has */
+    for (size_t i = 0; i < count; i++) {
+        size_t begin = blocks.length;
+        show_result(&blocks, results[i]);
+        whole &= keep_within(&blocks, begin, FINDINGS_SHOWN_MAX / count);
+    }
+    trim_end(&blocks);
+    text_describe(thought, values, "tool_results", buffer_text(&blocks));
+    buffer_fini(&blocks);
+    describe_failures(thought, values, results, count);
+    return whole;
+}
+
+static void show_source(struct buffer *out, const Renga__V1__SearchResult *source, size_t number)
+{
+    buffer_printf(out, "[%zu] %s | %s", number, source->title, source->url);
+    if (source->published_date[0])
+        buffer_printf(out, " | %s", source->published_date);
+    buffer_printf(out, "\n%s\n\n", source->summary);
+}
+
+bool sources_describe(struct thought *thought, cJSON *values, Renga__V1__SearchResult *const *sources, size_t count)
+{
+    struct buffer blocks;
+    size_t shown = 0;
+    buffer_init(&blocks, (size_t)16 << 20);
+    while (shown < count && blocks.length < FINDINGS_SHOWN_MAX) {
+        show_source(&blocks, sources[shown], shown + 1);
+        shown++;
+    }
+    trim_end(&blocks);
+    text_describe(thought, values, "sources", buffer_text(&blocks));
+    buffer_fini(&blocks);
+    return shown == count;
+}
+
+/* ---- weighed ----------------------------------------------------------------------------------------------------- */
+
+struct passages {
+    struct passage list[PASSAGES_MAX];
+    size_t count, room; /* bytes that are still weighed */
+};
+
+static void add(struct passages *passages, const char *text, const char *heading)
+{
+    size_t length = strlen(text), kept = text_cut(text, length, passages->room);
+    if (passages->count == PASSAGES_MAX || !kept)
+        return;
+    passages->room -= kept;
+    passages->list[passages->count++] =
+        (struct passage){.text = text, .length = kept, .heading = heading, .heading_length = strlen(heading)};
+}
+
+static struct passages *passages_in(struct arena *arena)
+{
+    struct passages *passages = arena_alloc(arena, sizeof *passages);
+    if (passages) {
+        passages->count = 0;
+        passages->room = FINDINGS_WEIGHED_MAX;
+    }
+    return passages;
+}
+
+struct evidence *findings_weigh(struct arena *arena, Renga__V1__ToolResult *const *results, size_t count)
+{
+    struct passages *passages = passages_in(arena);
+    for (size_t i = 0; passages && i < count; i++) {
+        for (size_t hit = 0; hit < results[i]->n_hits; hit++)
+            add(passages, results[i]->hits[hit]->snippet, results[i]->hits[hit]->title);
+        if (!results[i]->n_hits && results[i]->status_code == OK)
+            add(passages, results[i]->text, "");
+    }
+    return passages ? evidence_create(arena, passages->list, passages->count) : NULL;
+}
+
+struct evidence *sources_weigh(struct arena *arena, Renga__V1__SearchResult *const *sources, size_t count)
+{
+    struct passages *passages = passages_in(arena);
+    for (size_t i = 0; passages && i < count; i++)
+        add(passages, sources[i]->summary, sources[i]->title);
+    return passages ? evidence_create(arena, passages->list, passages->count) : NULL;
+}
+
+struct evidence *text_weigh(struct arena *arena, const char *text)
+{
+    struct passages *passages = passages_in(arena);
+    if (!passages)
+        return NULL;
+    add(passages, text, "");
+    return evidence_create(arena, passages->list, passages->count);
+}

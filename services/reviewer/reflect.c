@@ -1,0 +1,231 @@
+/* Reflect: is a subtask done? */
+#include "findings.h"
+#include "reviewer_priv.h"
+
+#include "base/buffer.h"
+#include "thinking/check.h"
+#include "thinking/texts.h"
+
+#include <string.h>
+
+#define SUBTASKS_MAX   32
+#define SUBTASK_MAX    ((size_t)4096) /* bytes */
+#define RESULTS_MAX    128
+#define ANSWER_MAX     ((size_t)65536)
+#define CITATIONS_MAX  256
+#define EARLIER_MAX    16
+#define COVERED_ENOUGH 0.6            /* share of the subtask's words that an answer has to have, without a model */
+#define FOUND_ENOUGH   0.5            /* share of its sentences that stand in what was found */
+#define SENTENCES_MAX  200            /* of an answer, weighed: the loop waits for it */
+#define MISSING_SHOWN  ((size_t)1024) /* bytes */
+
+struct reflecting {
+    struct thought thought; /* first */
+    const Renga__V1__ReflectRequest *request;
+    Renga__V1__ReflectResponse_Closure reply;
+    Renga__V1__ReflectResponse response;
+    Renga__V1__ReflectionResult result;
+    bool cut; /* the model was not shown all that was found */
+};
+
+static const struct note RESULTS_CUT = {
+    .ja = "ツールの結果が長いため、モデルには一部だけを見せました。",
+    .en = "The tools found so much that the model was shown only a part of it.",
+};
+
+/* ---- the request ------------------------------------------------------------------------------------------------- */
+
+static bool check_lists(const Renga__V1__ReflectRequest *request, struct status *st)
+{
+    if (request->plan &&
+        !texts_fit(st, "plan.subtasks", request->plan->subtasks, request->plan->n_subtasks, SUBTASKS_MAX, SUBTASK_MAX))
+        return false;
+    if (!count_fits(st, "tool_results", request->n_tool_results, RESULTS_MAX) ||
+        !count_fits(st, "citations", request->n_citations, CITATIONS_MAX) ||
+        !count_fits(st, "earlier_advice", request->n_earlier_advice, EARLIER_MAX))
+        return false;
+    for (size_t i = 0; i < request->n_earlier_advice; i++)
+        if (!text_fits(st, path_of("earlier_advice", i, ""), request->earlier_advice[i], ADVICE_MAX))
+            return false;
+    return true;
+}
+
+static bool check(const Renga__V1__ReflectRequest *request, struct status *st)
+{
+    if (request->challenge_count < 0)
+        return fail_field(st, "challenge_count", "is %d; tries are counted from 1", request->challenge_count);
+    return text_is_given(st, "question", request->question, CHECK_QUESTION_MAX) &&
+           text_is_given(st, "subtask", request->subtask, SUBTASK_MAX) &&
+           text_fits(st, "answer", request->answer, ANSWER_MAX) && check_lists(request, st) &&
+           check_prompting(request->prompting, st) && check_origin_of(request->origin, st);
+}
+
+/* ---- with a model ------------------------------------------------------------------------------------------------ */
+
+static void describe(struct thought *thought, cJSON *values)
+{
+    struct reflecting *reflecting = (struct reflecting *)thought;
+    const Renga__V1__ReflectRequest *request = reflecting->request;
+    cJSON_AddStringToObject(values, "question", request->question);
+    texts_describe(thought, values, "plan", request->plan ? request->plan->subtasks : NULL,
+                   request->plan ? request->plan->n_subtasks : 0);
+    cJSON_AddStringToObject(values, "subtask", request->subtask);
+    cJSON_AddStringToObject(values, "answer", request->answer);
+    cJSON_AddNumberToObject(values, "challenge_count", request->challenge_count ? request->challenge_count : 1);
+    texts_describe(thought, values, "earlier_advice", request->earlier_advice, request->n_earlier_advice);
+    reflecting->cut = !findings_describe(thought, values, request->tool_results, request->n_tool_results);
+}
+
+static void judge(struct thought *thought, bool is_completed, char *advice)
+{
+    static const struct note no_advice = {
+        .ja = "サブタスクが求めることに、見つかった文書の記述を挙げて答えてください。",
+        .en = "Say what the subtask asks for, from the words of the documents that were found.",
+    };
+    struct reflecting *reflecting = (struct reflecting *)thought;
+    reflecting->result.is_completed = is_completed;
+    reflecting->result.advice = advice;
+    if (!is_completed && !*advice)
+        reflecting->result.advice = UNCONST(thought_say(thought, &no_advice));
+}
+
+static bool read(struct thought *thought, const cJSON *answer, struct status *st)
+{
+    (void)st; /* what fits the schema can be used */
+    bool is_completed = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(answer, "is_completed"));
+    judge(thought, is_completed, text_read(thought, cJSON_GetObjectItemCaseSensitive(answer, "advice"), ADVICE_MAX));
+    if (((struct reflecting *)thought)->cut)
+        thought_degrade(thought, RENGA__V1__DEGRADATION_KIND__DEGRADATION_KIND_PARTIAL, OK, &RESULTS_CUT);
+    return true;
+}
+
+/* ---- without one ------------------------------------------------------------------------------------------------- */
+
+static bool is_cited(const Renga__V1__ReflectRequest *request, int number)
+{
+    for (size_t i = 0; i < request->n_citations; i++)
+        if (request->citations[i]->sentence_number == number && request->citations[i]->quote[0])
+            return true;
+    return false;
+}
+
+/* The share of the answer's sentences that stand in what was found. */
+static double found_share(const Renga__V1__ReflectRequest *request, struct arena *arena)
+{
+    struct evidence *found = findings_weigh(arena, request->tool_results, request->n_tool_results);
+    struct sentence_reader reader;
+    struct support support;
+    struct span span;
+    int all = 0, good = 0;
+    sentences_begin(&reader, request->answer, strlen(request->answer));
+    while (found && all < SENTENCES_MAX && sentences_next(&reader, &span)) {
+        all++;
+        good += is_cited(request, all) ||
+                support_find(found, request->answer + span.begin, span.end - span.begin, SUPPORT_ENOUGH, &support);
+    }
+    return all ? (double)good / all : 0;
+}
+
+static const char *name_missing(struct thought *thought, const char *subtask, const struct coverage *coverage)
+{
+    struct buffer list;
+    buffer_init(&list, MISSING_SHOWN);
+    for (size_t i = 0; i < coverage->missing_count; i++) {
+        const struct span *span = &coverage->missing[i];
+        if (list.length + (span->end - span->begin) + 8 < MISSING_SHOWN)
+            buffer_printf(&list, "%s%.*s", i ? ", " : "", (int)(span->end - span->begin), subtask + span->begin);
+    }
+    const char *names = thought_text(thought, buffer_text(&list), 0);
+    buffer_fini(&list);
+    return names;
+}
+
+static void simple(struct thought *thought)
+{
+    static const struct note uncovered = {
+        .ja = "回答が次の点に触れていません: %s。これらの語で検索し、見つかった記述から答えてください。",
+        .en = "The answer says nothing of: %s. Search for these words and answer from what is found.",
+    };
+    static const struct note unfound = {
+        .ja = "回答の文が、ツールの結果の中に見つかりません。別の語で検索し、見つかった記述だけから答えてください。",
+        .en = "The answer's sentences are not in what the tools found. Search with other words and answer from what is "
+              "found alone.",
+    };
+    const Renga__V1__ReflectRequest *request = ((struct reflecting *)thought)->request;
+    struct arena arena;
+    struct coverage coverage = {0};
+    arena_init(&arena, NULL, 0, WEIGHING_MEMORY_MAX);
+    struct evidence *answer = text_weigh(&arena, request->answer);
+    if (answer)
+        evidence_cover(answer, answer, request->subtask, strlen(request->subtask), &coverage);
+    double found = found_share(request, &arena);
+    arena_fini(&arena);
+    if (found < FOUND_ENOUGH)
+        judge(thought, false, UNCONST(thought_say(thought, &unfound)));
+    else if (coverage.share < COVERED_ENOUGH)
+        judge(thought, false,
+              thought_compose(thought, &uncovered, name_missing(thought, request->subtask, &coverage), NULL));
+    else
+        judge(thought, true, thought_text(thought, "", 0));
+}
+
+/* ---- the call ---------------------------------------------------------------------------------------------------- */
+
+static void answer(struct thought *thought)
+{
+    struct reflecting *reflecting = (struct reflecting *)thought;
+    Renga__V1__ReflectResponse *response = &reflecting->response;
+    response->reflection = &reflecting->result;
+    response->usage = &thought->usage;
+    response->model = UNCONST(thought->model);
+    response->degradations = thought->degradations;
+    response->n_degradations = thought->degradation_count;
+    reflecting->reply(response, thought->call);
+}
+
+static const struct thought_kind reflect_kind = {
+    .name = "reflect",
+    .part = "reflection",
+    .schema = "{\"type\":\"object\",\"properties\":{\"advice\":{\"type\":\"string\"},\"is_completed\":{\"type\":"
+              "\"boolean\"}},\"required\":[\"advice\",\"is_completed\"],\"additionalProperties\":false}",
+    .fallback = {.ja = "サブタスクの語の網羅と出典だけで判定しました",
+                 .en = "the answer was judged by coverage and citations alone"},
+    .describe = describe,
+    .read = read,
+    .simple = simple,
+    .reply = answer,
+};
+
+/* Nothing cannot be complete: no model is asked for that. */
+static void reject_empty(struct thought *thought)
+{
+    static const struct note nothing = {
+        .ja = "まだ回答がありません。別の語やより広い語で検索し直し、見つかった記述から答えてください。",
+        .en = "There is no answer yet. Search again with other or broader words, and answer from what is found.",
+    };
+    judge(thought, false, UNCONST(thought_say(thought, &nothing)));
+    thought_rule(thought);
+}
+
+void reflect_begin(struct reviewer *reviewer, struct rpc_call *call, const Renga__V1__ReflectRequest *request,
+                   Renga__V1__ReflectResponse_Closure reply)
+{
+    struct status st = {0};
+    if (!check(request, &st)) {
+        rpc_fail(call, &st);
+        return;
+    }
+    struct reflecting *reflecting = thought_create(call, sizeof *reflecting);
+    if (!reflecting)
+        return;
+    reflecting->request = request;
+    reflecting->reply = reply;
+    renga__v1__reflect_response__init(&reflecting->response);
+    renga__v1__reflection_result__init(&reflecting->result);
+    thought_init(&reflecting->thought, &reflect_kind, &reviewer->thinker, call, request->prompting, request->origin,
+                 request->question);
+    if (text_is_blank(request->answer))
+        reject_empty(&reflecting->thought);
+    else
+        thought_start(&reflecting->thought);
+}

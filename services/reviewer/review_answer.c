@@ -1,0 +1,331 @@
+/* ReviewAnswer: does a person's answer fill a field of a form? A field passes only where every fact is known, whatever
+ * a model says; and facts that the field does not have are not taken from it. */
+#include "findings.h"
+#include "reviewer_priv.h"
+
+#include "base/text.h"
+#include "thinking/check.h"
+#include "thinking/texts.h"
+
+#include <string.h>
+
+#define ID_MAX      ((size_t)128) /* bytes */
+#define LABEL_MAX   ((size_t)512)
+#define TEXT_MAX    ((size_t)4096)
+#define FACT_MAX    ((size_t)2048)
+#define FACTS_MAX   1000
+#define TALK_MAX    ((size_t)65536)
+#define VALUE_MAX   ((size_t)16384)
+#define SHOWN_MAX   ((size_t)400)       /* bytes of one text of a fact that a model is shown, */
+#define ALL_SHOWN   ((size_t)256 << 10) /* and of all of them */
+#define SPEAKER_MAX 24                  /* bytes of "回答者: " before what was said */
+
+#define MENTIONED 0.5 /* share of a fact's words that an answer has to have, without a model */
+
+struct reviewing {
+    struct thought thought; /* first */
+    const Renga__V1__ReviewAnswerRequest *request;
+    Renga__V1__ReviewAnswerResponse_Closure reply;
+    Renga__V1__ReviewAnswerResponse response;
+    Renga__V1__ReviewResult result;
+    char **known; /* of each fact: what is known of it, NULL where nothing is */
+};
+
+/* ---- the request ------------------------------------------------------------------------------------------------- */
+
+static bool check_field(const Renga__V1__FormField *field, struct status *st)
+{
+    if (!field)
+        return fail_field(st, "field", "is missing; give the field that the answer is for");
+    return text_is_given(st, "field.id", field->id, ID_MAX) &&
+           text_is_given(st, "field.field_id", field->field_id, ID_MAX) &&
+           text_is_given(st, "field.label", field->label, LABEL_MAX) &&
+           text_fits(st, "field.intent", field->intent, TEXT_MAX) &&
+           text_fits(st, "field.criteria", field->criteria, TEXT_MAX) &&
+           text_fits(st, "field.done_condition", field->done_condition, TEXT_MAX);
+}
+
+static bool check_fact(const Renga__V1__ReviewAnswerRequest *request, size_t i, struct status *st)
+{
+    const Renga__V1__FactDefinition *fact = request->facts[i];
+    if (strcmp(fact->form_field_id, request->field->id) != 0)
+        return fail_field(st, path_of("facts", i, "form_field_id"), "is '%.64s', but the field's id is '%.64s'",
+                          fact->form_field_id, request->field->id);
+    for (size_t other = 0; other < i; other++)
+        if (strcmp(request->facts[other]->fact_key, fact->fact_key) == 0)
+            return fail_field(st, path_of("facts", i, "fact_key"), "is that of facts[%zu] too", other);
+    return text_is_given(st, path_of("facts", i, "fact_key"), fact->fact_key, ID_MAX) &&
+           text_is_given(st, path_of("facts", i, "fact"), fact->fact, FACT_MAX) &&
+           text_fits(st, path_of("facts", i, "done_criteria"), fact->done_criteria, TEXT_MAX) &&
+           text_fits(st, path_of("facts", i, "questioning_hints"), fact->questioning_hints, TEXT_MAX);
+}
+
+static bool check(const Renga__V1__ReviewAnswerRequest *request, struct status *st)
+{
+    if (!check_field(request->field, st) || !count_fits(st, "facts", request->n_facts, FACTS_MAX) ||
+        !count_fits(st, "known_facts", request->n_known_facts, FACTS_MAX))
+        return false;
+    for (size_t i = 0; i < request->n_facts; i++)
+        if (!check_fact(request, i, st))
+            return false;
+    for (size_t i = 0; i < request->n_known_facts; i++)
+        if (!text_fits(st, path_of("known_facts", i, ""), request->known_facts[i], TEXT_MAX))
+            return false;
+    return text_is_given(st, "conversation_summary", request->conversation_summary, TALK_MAX) &&
+           check_prompting(request->prompting, st) && check_origin_of(request->origin, st);
+}
+
+/* ---- facts ------------------------------------------------------------------------------------------------------- */
+
+/* Of which fact "fact_key: what was said" tells, and what; facts' count where of none. */
+static size_t fact_of(const Renga__V1__ReviewAnswerRequest *request, const char *text, const char **what)
+{
+    for (size_t i = 0; i < request->n_facts; i++) {
+        const char *key = request->facts[i]->fact_key;
+        size_t length = strlen(key);
+        if (strncmp(text, key, length) == 0 && text[length] == ':') {
+            *what = text + length + 1 + strspn(text + length + 1, " ");
+            return i;
+        }
+    }
+    return request->n_facts;
+}
+
+static void remember_known(struct reviewing *reviewing)
+{
+    const Renga__V1__ReviewAnswerRequest *request = reviewing->request;
+    const char *what = NULL;
+    for (size_t i = 0; reviewing->known && i < request->n_known_facts; i++) {
+        size_t fact = fact_of(request, request->known_facts[i], &what);
+        if (fact < request->n_facts && !text_is_blank(what))
+            reviewing->known[fact] = UNCONST(what);
+    }
+}
+
+static void list_facts(struct reviewing *reviewing)
+{
+    struct thought *thought = &reviewing->thought;
+    const Renga__V1__ReviewAnswerRequest *request = reviewing->request;
+    Renga__V1__ReviewResult *result = &reviewing->result;
+    result->extracted_facts = thought_alloc(thought, (request->n_facts + 1) * sizeof(*result->extracted_facts));
+    result->missing_facts = thought_alloc(thought, (request->n_facts + 1) * sizeof(*result->missing_facts));
+    if (!result->extracted_facts || !result->missing_facts)
+        return;
+    for (size_t i = 0; i < request->n_facts; i++) {
+        char *key = request->facts[i]->fact_key;
+        if (!reviewing->known[i]) {
+            result->missing_facts[result->n_missing_facts++] = key;
+            continue;
+        }
+        char *text = thought_printf(thought, "%s: %s", key, reviewing->known[i]);
+        text[text_cut(text, strlen(text), TEXT_MAX)] = '\0';
+        result->extracted_facts[result->n_extracted_facts++] = text;
+    }
+}
+
+/* `passed` is what is left to judge once the facts are counted. */
+static void judge(struct reviewing *reviewing, bool passed, char *feedback)
+{
+    static const struct note missing = {.ja = "次の点がまだ分かりません: %s", .en = "Still to be asked: %s"};
+    static const struct note wanting = {.ja = "回答がまだ基準を満たしていません。",
+                                        .en = "The answer does not meet the criteria yet."};
+    Renga__V1__ReviewResult *result = &reviewing->result;
+    list_facts(reviewing);
+    bool empty =
+        reviewing->request->field->required && !(result->maybe_field_value_case && !text_is_blank(result->field_value));
+    result->passed = passed && !result->n_missing_facts && !empty;
+    result->feedback = feedback;
+    if (result->passed || *feedback)
+        return;
+    result->feedback = result->n_missing_facts
+                           ? thought_compose(&reviewing->thought, &missing, result->missing_facts[0], NULL)
+                           : UNCONST(thought_say(&reviewing->thought, &wanting));
+}
+
+/* ---- with a model ------------------------------------------------------------------------------------------------ */
+
+static void add_cut(struct thought *thought, cJSON *object, const char *name, const char *text)
+{
+    size_t share = ALL_SHOWN / 2 / ((struct reviewing *)thought)->request->n_facts;
+    if (*text)
+        cJSON_AddStringToObject(object, name, thought_text(thought, text, share < SHOWN_MAX ? share : SHOWN_MAX));
+}
+
+static void describe(struct thought *thought, cJSON *values)
+{
+    const Renga__V1__ReviewAnswerRequest *request = ((struct reviewing *)thought)->request;
+    const Renga__V1__FormField *field = request->field;
+    cJSON *shown = cJSON_AddObjectToObject(values, "field");
+    cJSON_AddStringToObject(shown, "label", field->label);
+    cJSON_AddStringToObject(shown, "intent", field->intent);
+    cJSON_AddBoolToObject(shown, "required", field->required);
+    cJSON_AddStringToObject(shown, "criteria", field->criteria);
+    cJSON_AddStringToObject(shown, "done_condition", field->done_condition);
+    cJSON *facts = cJSON_AddArrayToObject(values, "facts");
+    for (size_t i = 0; i < request->n_facts; i++) {
+        cJSON *fact = cJSON_CreateObject();
+        cJSON_AddStringToObject(fact, "fact_key", request->facts[i]->fact_key);
+        add_cut(thought, fact, "fact", request->facts[i]->fact);
+        add_cut(thought, fact, "done_criteria", request->facts[i]->done_criteria);
+        cJSON_AddItemToArray(facts, fact);
+    }
+    texts_describe(thought, values, "known_facts", request->known_facts, request->n_known_facts);
+    cJSON_AddStringToObject(values, "conversation_summary", request->conversation_summary);
+}
+
+static size_t fact_named(const Renga__V1__ReviewAnswerRequest *request, const cJSON *name)
+{
+    const char *key = cJSON_GetStringValue(name);
+    for (size_t i = 0; key && i < request->n_facts; i++)
+        if (strcmp(request->facts[i]->fact_key, key) == 0)
+            return i;
+    return request->n_facts;
+}
+
+static void take_facts(struct reviewing *reviewing, const cJSON *answer)
+{
+    const Renga__V1__ReviewAnswerRequest *request = reviewing->request;
+    const cJSON *item;
+    cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(answer, "extracted_facts"))
+    {
+        size_t fact = fact_named(request, cJSON_GetObjectItemCaseSensitive(item, "fact_key"));
+        char *what = text_read(&reviewing->thought, cJSON_GetObjectItemCaseSensitive(item, "value"), TEXT_MAX);
+        if (fact < request->n_facts && *what)
+            reviewing->known[fact] = what;
+    }
+    cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(answer, "missing_facts"))
+    {
+        size_t fact = fact_named(request, item);
+        if (fact < request->n_facts) /* mentioned, but not as its done_criteria want it */
+            reviewing->known[fact] = NULL;
+    }
+}
+
+static void take_value(struct reviewing *reviewing, char *value)
+{
+    reviewing->result.maybe_field_value_case = RENGA__V1__REVIEW_RESULT__MAYBE_FIELD_VALUE_FIELD_VALUE;
+    reviewing->result.field_value = value;
+}
+
+static bool read(struct thought *thought, const cJSON *answer, struct status *st)
+{
+    (void)st; /* what fits the schema can be used */
+    struct reviewing *reviewing = (struct reviewing *)thought;
+    const cJSON *value = cJSON_GetObjectItemCaseSensitive(answer, "field_value");
+    const cJSON *feedback = cJSON_GetObjectItemCaseSensitive(answer, "feedback");
+    if (!reviewing->known)
+        return true; /* memory is out, and that fails the call */
+    take_facts(reviewing, answer);
+    if (cJSON_IsString(value))
+        take_value(reviewing, text_read(thought, value, VALUE_MAX));
+    judge(reviewing, cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(answer, "passed")),
+          text_read(thought, feedback, ADVICE_MAX));
+    return true;
+}
+
+/* ---- without one ------------------------------------------------------------------------------------------------- */
+
+/* What was said last: the last line that is not blank, without its speaker. */
+static char *last_said(struct thought *thought, const char *talk)
+{
+    const char *begin = talk, *end = talk + strlen(talk);
+    for (const char *line = talk; *line;) {
+        size_t length = strcspn(line, "\n");
+        if (strspn(line, " \t\r") < length) {
+            begin = line;
+            end = line + length;
+        }
+        line += length + (line[length] != '\0');
+    }
+    size_t speaker = strcspn(begin, ":\n");
+    const char *wide = strstr(begin, "：");
+    if (wide && wide < end && wide - begin <= SPEAKER_MAX)
+        begin = wide + strlen("：");
+    else if (begin[speaker] == ':' && speaker <= SPEAKER_MAX && begin[speaker + 1] == ' ')
+        begin += speaker + 1;
+    begin += strspn(begin, " \t");
+    char *said = arena_strndup(rpc_call_arena(thought->call), begin, text_cut(begin, (size_t)(end - begin), VALUE_MAX));
+    return said ? said : thought_text(thought, "", 0);
+}
+
+static void find_mentioned(struct reviewing *reviewing, char *said)
+{
+    const Renga__V1__ReviewAnswerRequest *request = reviewing->request;
+    struct arena arena;
+    arena_init(&arena, NULL, 0, WEIGHING_MEMORY_MAX);
+    struct evidence *evidence = text_weigh(&arena, said);
+    for (size_t i = 0; evidence && i < request->n_facts; i++) {
+        const char *fact = request->facts[i]->fact;
+        struct coverage coverage;
+        evidence_cover(evidence, evidence, fact, strlen(fact), &coverage);
+        if (!reviewing->known[i] && coverage.share >= MENTIONED)
+            reviewing->known[i] = said;
+    }
+    arena_fini(&arena);
+}
+
+/* What was known stays known; a fact is mentioned where the last answer has its words; the value is that answer. */
+static void simple(struct thought *thought)
+{
+    struct reviewing *reviewing = (struct reviewing *)thought;
+    char *said = last_said(thought, reviewing->request->conversation_summary);
+    if (!reviewing->known)
+        return;
+    find_mentioned(reviewing, said);
+    take_value(reviewing, said);
+    judge(reviewing, !text_is_blank(said), thought_text(thought, "", 0));
+}
+
+/* ---- the call ---------------------------------------------------------------------------------------------------- */
+
+static void answer(struct thought *thought)
+{
+    struct reviewing *reviewing = (struct reviewing *)thought;
+    Renga__V1__ReviewAnswerResponse *response = &reviewing->response;
+    response->review = &reviewing->result;
+    response->usage = &thought->usage;
+    response->model = UNCONST(thought->model);
+    response->degradations = thought->degradations;
+    response->n_degradations = thought->degradation_count;
+    reviewing->reply(response, thought->call);
+}
+
+static const struct thought_kind review_answer_kind = {
+    .name = "answer",
+    .part = "review",
+    .schema =
+        "{\"type\":\"object\",\"properties\":{\"passed\":{\"type\":\"boolean\"},\"feedback\":{\"type\":\"string\"},"
+        "\"missing_facts\":{\"type\":\"array\",\"items\":{\"type\":\"string\"}},\"extracted_facts\":{\"type\":"
+        "\"array\",\"items\":{\"type\":\"object\",\"properties\":{\"fact_key\":{\"type\":\"string\"},\"value\":{"
+        "\"type\":\"string\"}},\"required\":[\"fact_key\",\"value\"],\"additionalProperties\":false}},"
+        "\"field_value\":{\"type\":[\"string\",\"null\"]}},\"required\":[\"passed\",\"feedback\",\"missing_facts\","
+        "\"extracted_facts\",\"field_value\"],\"additionalProperties\":false}",
+    .fallback = {.ja = "最後の発言に出てくる語だけで判定しました",
+                 .en = "the answer was judged by the words of what was said last"},
+    .describe = describe,
+    .read = read,
+    .simple = simple,
+    .reply = answer,
+};
+
+void review_answer_begin(struct reviewer *reviewer, struct rpc_call *call,
+                         const Renga__V1__ReviewAnswerRequest *request, Renga__V1__ReviewAnswerResponse_Closure reply)
+{
+    struct status st = {0};
+    if (!check(request, &st)) {
+        rpc_fail(call, &st);
+        return;
+    }
+    struct reviewing *reviewing = thought_create(call, sizeof *reviewing);
+    if (!reviewing)
+        return;
+    reviewing->request = request;
+    reviewing->reply = reply;
+    renga__v1__review_answer_response__init(&reviewing->response);
+    renga__v1__review_result__init(&reviewing->result);
+    thought_init(&reviewing->thought, &review_answer_kind, &reviewer->thinker, call, request->prompting,
+                 request->origin, request->conversation_summary);
+    reviewing->known = thought_alloc(&reviewing->thought, (request->n_facts + 1) * sizeof(*reviewing->known));
+    remember_known(reviewing);
+    thought_start(&reviewing->thought);
+}

@@ -1,0 +1,209 @@
+/* ReviewDraft: is the draft of a research report fit to be shown? A model gives marks; sum and verdict are code's. */
+#include "draft_priv.h"
+#include "findings.h"
+
+#include "base/text.h"
+#include "thinking/check.h"
+#include "thinking/texts.h"
+
+#include <math.h>
+#include <string.h>
+
+#define DRAFT_MAX       ((size_t)1048576) /* bytes */
+#define DRAFT_SHOWN_MAX ((size_t)512 << 10)
+#define SOURCES_MAX     1000
+#define CITATIONS_MAX   2000
+#define TITLE_MAX       ((size_t)512)
+#define SUMMARY_MAX     ((size_t)2000)
+#define URL_MAX         ((size_t)2048)
+#define POINTS_MAX      32
+#define POINT_MAX       ((size_t)1024)
+#define PLAN_TEXT_MAX   ((size_t)16384)
+#define ACTION(name)    RENGA__V1__NEXT_ACTION__NEXT_ACTION_##name
+
+/* Words of the schema, and what they mean. Row 0 is for what is none of them. */
+static const char *const types[] = {"", "fact_check", "completeness", "logic", "format"};
+static const char *const severities[] = {"", "low", "medium", "high"};
+
+/* ---- the request ------------------------------------------------------------------------------------------------- */
+
+static bool check_sources(const Renga__V1__ReviewDraftRequest *request, struct status *st)
+{
+    if (!count_fits(st, "sources", request->n_sources, SOURCES_MAX) ||
+        !count_fits(st, "citations", request->n_citations, CITATIONS_MAX))
+        return false;
+    for (size_t i = 0; i < request->n_sources; i++) {
+        const Renga__V1__SearchResult *source = request->sources[i];
+        if (!text_is_given(st, path_of("sources", i, "url"), source->url, URL_MAX) ||
+            !text_fits(st, path_of("sources", i, "title"), source->title, TITLE_MAX) ||
+            !text_fits(st, path_of("sources", i, "summary"), source->summary, SUMMARY_MAX))
+            return false;
+    }
+    return true;
+}
+
+static bool check_plan(const Renga__V1__ResearchPlan *plan, struct status *st)
+{
+    return !plan ||
+           (text_fits(st, "plan.theme", plan->theme, CHECK_QUESTION_MAX) &&
+            texts_fit(st, "plan.investigation_points", plan->investigation_points, plan->n_investigation_points,
+                      POINTS_MAX, POINT_MAX) &&
+            texts_fit(st, "plan.search_queries", plan->search_queries, plan->n_search_queries, 16, CHECK_QUERY_MAX) &&
+            text_fits(st, "plan.plan_text", plan->plan_text, PLAN_TEXT_MAX));
+}
+
+static bool check(const Renga__V1__ReviewDraftRequest *request, struct status *st)
+{
+    return text_is_given(st, "draft", request->draft, DRAFT_MAX) && check_sources(request, st) &&
+           check_plan(request->plan, st) &&
+           text_fits(st, "earlier_feedback", request->earlier_feedback, CHECK_FEEDBACK_MAX) &&
+           check_prompting(request->prompting, st) && check_origin_of(request->origin, st);
+}
+
+/* ---- with a model ------------------------------------------------------------------------------------------------ */
+
+static void describe(struct thought *thought, cJSON *values)
+{
+    static const Renga__V1__ResearchPlan none = RENGA__V1__RESEARCH_PLAN__INIT;
+    struct draft_reviewing *reviewing = (struct draft_reviewing *)thought;
+    const Renga__V1__ReviewDraftRequest *request = reviewing->request;
+    const Renga__V1__ResearchPlan *plan = request->plan ? request->plan : &none;
+    text_describe(thought, values, "theme", plan->theme);
+    texts_describe(thought, values, "plan", plan->investigation_points, plan->n_investigation_points);
+    text_describe(thought, values, "earlier_feedback", request->earlier_feedback);
+    cJSON_AddStringToObject(values, "draft", thought_text(thought, request->draft, DRAFT_SHOWN_MAX));
+    bool all_sources = sources_describe(thought, values, request->sources, request->n_sources);
+    reviewing->cut = !all_sources || strlen(request->draft) > DRAFT_SHOWN_MAX;
+}
+
+static bool read_mark(const cJSON *scores, const char *name, double *mark, struct status *st)
+{
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(scores, name);
+    *mark = cJSON_IsNumber(item) ? item->valuedouble : NAN;
+    return (*mark >= 0 && *mark <= 1) || fail(st, DATA_LOSS, "scores.%s: must be a number from 0 to 1", name);
+}
+
+static bool read_marks(struct draft_reviewing *reviewing, const cJSON *scores, struct status *st)
+{
+    Renga__V1__DraftScores *marks = &reviewing->scores;
+    return read_mark(scores, "fact_check", &marks->fact_check, st) &&
+           read_mark(scores, "completeness", &marks->completeness, st) &&
+           read_mark(scores, "logic", &marks->logic, st) && read_mark(scores, "format", &marks->format, st);
+}
+
+static int word_of(const cJSON *object, const char *name, const char *const *words, int count)
+{
+    const char *word = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(object, name));
+    for (int i = 1; word && i < count; i++)
+        if (strcmp(word, words[i]) == 0)
+            return i;
+    return 0;
+}
+
+static void read_issues(struct draft_reviewing *reviewing, const cJSON *list)
+{
+    const cJSON *item;
+    cJSON_ArrayForEach(item, list)
+    {
+        struct thought *thought = &reviewing->thought;
+        int type = word_of(item, "type", types, 5), severity = word_of(item, "severity", severities, 4);
+        char *description = text_read(thought, cJSON_GetObjectItemCaseSensitive(item, "description"), DESCRIPTION_MAX);
+        if (type && severity && *description)
+            draft_add_issue(reviewing, (Renga__V1__DraftIssueType)type, (Renga__V1__IssueSeverity)severity, description,
+                            text_read(thought, cJSON_GetObjectItemCaseSensitive(item, "location"), LOCATION_MAX));
+    }
+}
+
+static bool read(struct thought *thought, const cJSON *answer, struct status *st)
+{
+    static const struct note part_only = {
+        .ja = "ドラフトまたは情報源が長いため、モデルには一部だけを見せました。",
+        .en = "Draft and sources are so long that the model was shown only a part of them.",
+    };
+    struct draft_reviewing *reviewing = (struct draft_reviewing *)thought;
+    const char *wanted = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(answer, "suggested_action"));
+    reviewing->review.n_issues = 0;
+    if (!read_marks(reviewing, cJSON_GetObjectItemCaseSensitive(answer, "scores"), st))
+        return false;
+    read_issues(reviewing, cJSON_GetObjectItemCaseSensitive(answer, "issues"));
+    double known = draft_known_addresses(reviewing);
+    if (reviewing->scores.fact_check > known)
+        reviewing->scores.fact_check = known;
+    if (!reviewing->request->plan)
+        reviewing->scores.completeness = 1; /* nothing has to be covered */
+    bool research = wanted && strcmp(wanted, "research") == 0;
+    draft_conclude(reviewing, research ? ACTION(RESEARCH) : ACTION(WRITE),
+                   text_read(thought, cJSON_GetObjectItemCaseSensitive(answer, "feedback"), CHECK_FEEDBACK_MAX));
+    if (reviewing->cut)
+        thought_degrade(thought, RENGA__V1__DEGRADATION_KIND__DEGRADATION_KIND_PARTIAL, OK, &part_only);
+    return true;
+}
+
+/* ---- without one ------------------------------------------------------------------------------------------------- */
+
+static void simple(struct thought *thought)
+{
+    struct draft_reviewing *reviewing = (struct draft_reviewing *)thought;
+    reviewing->review.n_issues = 0;
+    Renga__V1__NextAction wanted = draft_weigh(reviewing);
+    draft_conclude(reviewing, wanted, thought_text(thought, "", 0));
+}
+
+/* ---- the call ---------------------------------------------------------------------------------------------------- */
+
+static void answer(struct thought *thought)
+{
+    struct draft_reviewing *reviewing = (struct draft_reviewing *)thought;
+    Renga__V1__ReviewDraftResponse *response = &reviewing->response;
+    response->review = &reviewing->review;
+    response->usage = &thought->usage;
+    response->model = UNCONST(thought->model);
+    response->degradations = thought->degradations;
+    response->n_degradations = thought->degradation_count;
+    reviewing->reply(response, thought->call);
+}
+
+#define MARK   "{\"type\":\"number\"}"
+#define STRING "{\"type\":\"string\"}"
+static const struct thought_kind review_draft_kind = {
+    .name = "draft",
+    .part = "review",
+    .schema = "{\"type\":\"object\",\"properties\":{\"scores\":{\"type\":\"object\",\"properties\":{"
+              "\"fact_check\":" MARK ",\"completeness\":" MARK ",\"logic\":" MARK ",\"format\":" MARK "},"
+              "\"required\":[\"fact_check\",\"completeness\",\"logic\",\"format\"],\"additionalProperties\":false},"
+              "\"feedback\":" STRING ",\"suggested_action\":{\"type\":\"string\",\"enum\":[\"research\",\"write\"]},"
+              "\"issues\":{\"type\":\"array\",\"items\":{\"type\":\"object\",\"properties\":{"
+              "\"type\":{\"type\":\"string\",\"enum\":[\"fact_check\",\"completeness\",\"logic\",\"format\"]},"
+              "\"severity\":{\"type\":\"string\",\"enum\":[\"low\",\"medium\",\"high\"]},"
+              "\"description\":" STRING ",\"location\":" STRING "},"
+              "\"required\":[\"type\",\"severity\",\"description\",\"location\"],\"additionalProperties\":false}}},"
+              "\"required\":[\"scores\",\"feedback\",\"suggested_action\",\"issues\"],\"additionalProperties\":false}",
+    .fallback = {.ja = "語の網羅と出典だけで評価しました（論理は評価していません）",
+                 .en = "the draft was judged by coverage and citations alone, its logic not at all"},
+    .describe = describe,
+    .read = read,
+    .simple = simple,
+    .reply = answer,
+};
+
+void review_draft_begin(struct reviewer *reviewer, struct rpc_call *call, const Renga__V1__ReviewDraftRequest *request,
+                        Renga__V1__ReviewDraftResponse_Closure reply)
+{
+    struct status st = {0};
+    if (!check(request, &st)) {
+        rpc_fail(call, &st);
+        return;
+    }
+    struct draft_reviewing *reviewing = thought_create(call, sizeof *reviewing);
+    if (!reviewing)
+        return;
+    reviewing->request = request;
+    reviewing->reply = reply;
+    renga__v1__review_draft_response__init(&reviewing->response);
+    renga__v1__draft_review__init(&reviewing->review);
+    renga__v1__draft_scores__init(&reviewing->scores);
+    const char *about = request->plan && request->plan->theme[0] ? request->plan->theme : request->draft;
+    thought_init(&reviewing->thought, &review_draft_kind, &reviewer->thinker, call, request->prompting, request->origin,
+                 about);
+    thought_start(&reviewing->thought);
+}

@@ -1,0 +1,118 @@
+/* One thought: a request of Planner or Reviewer on its way to a plan or a judgement.
+ *
+ *      thought_start
+ *         |
+ *      prompts filled ---- a template is wrong ----------------------------> failed
+ *         |
+ *      ASKING          the gateway: system and user prompt, a strict schema
+ *         |  ^
+ *         |  '--- once more, shown its mistake (MENDING), as far as max_model_calls goes
+ *         |
+ *      read?  --- yes -----------------------------------------------------> answered
+ *         |
+ *         '------ no: the caller's own fault, or a model is required ------> failed, with Usage in the details
+ *                 else the kind's simple way, listed in `degradations` ----> answered
+ *
+ * A kind of thought is a const entry in a file of its own; the thought is embedded in what the service keeps of the
+ * call, in the call's arena. Deadline and cancellation of the call stop the model. */
+#ifndef RENGA_THINKING_THOUGHT_H
+#define RENGA_THINKING_THOUGHT_H
+
+#include "rpc/rpc.h"
+#include "thinking/thinker.h"
+
+#include "renga/v1/citation.pb-c.h"
+#include "renga/v1/llm_gateway.pb-c.h"
+#include "renga/v1/prompt.pb-c.h"
+#include "renga/v1/usage.pb-c.h"
+
+#include <cjson/cJSON.h>
+#include <stdbool.h>
+
+#define THOUGHT_DEGRADATIONS_MAX 8
+
+struct thought;
+
+/* A note for people, in the languages there are. */
+struct note {
+    const char *ja, *en;
+};
+
+struct thought_kind {
+    const char *name;     /* "subtasks": of its prompts, its schema, and in metrics */
+    const char *part;     /* that a degradation names: "plan" */
+    const char *schema;   /* of the answer, strict */
+    struct note fallback; /* what the simple way did, to follow "no model gave a usable answer" */
+
+    /* Adds what templates may name to an object, under the names of the request's fields. */
+    void (*describe)(struct thought *thought, cJSON *values);
+
+    /* Makes the result of an answer that fits the schema. False, with what is wrong in words for the model, where it
+     * cannot be used all the same: then the model is asked once more. */
+    bool (*read)(struct thought *thought, const cJSON *answer, struct status *st);
+
+    /* Makes the result without a model. */
+    void (*simple)(struct thought *thought);
+
+    /* Ends the call with the result. Usage, model and degradations stand in the thought. */
+    void (*reply)(struct thought *thought);
+};
+
+struct thought {
+    /* Set by thought_init. */
+    const struct thought_kind *kind;
+    const struct thinker *thinker;
+    struct rpc_call *call;
+    const Renga__V1__Prompting *prompting; /* never NULL */
+    const Renga__V1__CallOrigin *origin;   /* may be NULL */
+    const char *language;                  /* of the answer: a BCP 47 tag */
+    bool japanese;                         /* which of our two languages our own texts are in */
+
+    /* To be replied. */
+    Renga__V1__Usage usage;
+    const char *model; /* "" where none answered */
+    Renga__V1__Degradation *degradations[THOUGHT_DEGRADATIONS_MAX];
+    size_t degradation_count;
+
+    /* The thought's own. */
+    struct rpc_client_call asking;
+    Renga__V1__ChatRequest request;
+    Renga__V1__ResponseFormat format;
+    Renga__V1__Sampling sampling;
+    Renga__V1__ChatMessage turns[4], *turn_list[4];
+    bool mending; /* it has been asked once more */
+    bool limited; /* the gateway has named a limit of ours: the caller is told, whatever else could be done */
+};
+
+/* What a service keeps of a call, zeroed, in its arena: the thought comes first in it. NULL where memory is out, and
+ * then the call has been ended. */
+void *thought_create(struct rpc_call *call, size_t size);
+
+/* `about` is what decides the language where the request does not. The request has been checked. */
+void thought_init(struct thought *thought, const struct thought_kind *kind, const struct thinker *thinker,
+                  struct rpc_call *call, const Renga__V1__Prompting *prompting, const Renga__V1__CallOrigin *origin,
+                  const char *about);
+
+/* Ends the call, now or later, with kind->reply or with a failure. */
+void thought_start(struct thought *thought);
+
+/* Ends it without a model: the result is made already, by a rule. */
+void thought_rule(struct thought *thought);
+
+/* From `describe`, `read`, `simple`: the result is less than it should be. `kind` is one of DegradationKind. */
+void thought_degrade(struct thought *thought, Renga__V1__DegradationKind kind, enum status_code code,
+                     const struct note *reason);
+
+/* The note in the thought's language. */
+const char *thought_say(const struct thought *thought, const struct note *note);
+
+/* Copies in the call's arena; "" where memory is out, and then the call fails in the end. `max` 0: whole; a longer text
+ * is cut at a character. */
+char *thought_text(struct thought *thought, const char *text, size_t max);
+/* The note with a text in place of each "%s", two at most. */
+char *thought_compose(struct thought *thought, const struct note *form, const char *first, const char *second);
+char *thought_printf(struct thought *thought, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Zeroed; NULL where memory is out. */
+void *thought_alloc(struct thought *thought, size_t size);
+
+#endif

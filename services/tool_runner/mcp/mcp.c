@@ -1,0 +1,194 @@
+#include "mcp.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "mcp_priv.h"
+#include "tool_runner_priv.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define LISTED_FOR_MS 30000 /* how old a list may be of a server that cannot tell that it has changed */
+
+struct mcp {
+    struct mcp_setups setups;
+    struct mcp_server *servers;
+    pthread_mutex_t lock; /* of: */
+    struct tool_runner *runners[LOOPS_MAX];
+    unsigned runner_count;
+};
+
+/* ---- life -------------------------------------------------------------------------------------------------------- */
+
+struct mcp *mcp_create(const struct mcp_options *options, struct status *st)
+{
+    struct mcp *mcp = calloc(1, sizeof *mcp);
+    if (!mcp)
+        fatal("tool_runner.memory", "no memory for tool servers");
+    pthread_mutex_init(&mcp->lock, NULL);
+    if (options->path && !mcp_setups_read(options->path, &mcp->setups, st)) {
+        mcp_destroy(&mcp);
+        return NULL;
+    }
+    mcp->servers = calloc(mcp->setups.count + 1, sizeof(*mcp->servers));
+    if (!mcp->servers)
+        fatal("tool_runner.memory", "no memory for %zu tool servers", mcp->setups.count);
+    for (size_t i = 0; i < mcp->setups.count; i++)
+        mcp_server_init(&mcp->servers[i], mcp, &mcp->setups.list[i]);
+    return mcp;
+}
+
+void mcp_destroy(struct mcp **mcp_pointer)
+{
+    struct mcp *mcp = *mcp_pointer;
+    *mcp_pointer = NULL;
+    if (!mcp)
+        return;
+    for (size_t i = 0; mcp->servers && i < mcp->setups.count; i++)
+        mcp_server_fini(&mcp->servers[i]);
+    free(mcp->servers);
+    mcp_setups_fini(&mcp->setups);
+    pthread_mutex_destroy(&mcp->lock);
+    free(mcp);
+}
+
+void mcp_join(struct mcp *mcp, struct tool_runner *runner)
+{
+    pthread_mutex_lock(&mcp->lock);
+    mcp->runners[mcp->runner_count++] = runner;
+    pthread_mutex_unlock(&mcp->lock);
+}
+
+void mcp_leave(struct mcp *mcp, struct tool_runner *runner)
+{
+    for (size_t i = 0; i < mcp->setups.count; i++)
+        if (mcp->servers[i].home == runner)
+            mcp_server_close(&mcp->servers[i]);
+}
+
+/* Servers are spread over the loops, each for good where it is first asked for. */
+static struct loop *home_of(struct mcp *mcp, struct mcp_server *server)
+{
+    pthread_mutex_lock(&mcp->lock);
+    if (!server->home) {
+        server->home = mcp->runners[(size_t)(server - mcp->servers) % mcp->runner_count];
+        server->loop = server->home->loop;
+    }
+    struct loop *loop = server->loop;
+    pthread_mutex_unlock(&mcp->lock);
+    return loop;
+}
+
+struct loop *mcp_server_home(struct mcp_server *server)
+{
+    return home_of(server->mcp, server);
+}
+
+/* ---- servers ----------------------------------------------------------------------------------------------------- */
+
+size_t mcp_count(const struct mcp *mcp)
+{
+    return mcp->setups.count;
+}
+
+struct mcp_server *mcp_at(const struct mcp *mcp, size_t i)
+{
+    return &mcp->servers[i];
+}
+
+const char *mcp_server_name(const struct mcp_server *server)
+{
+    return server->setup->name;
+}
+
+struct mcp_server *mcp_server_of(const struct mcp *mcp, const char *tool_name)
+{
+    const char *end = strstr(tool_name, "__");
+    for (size_t i = 0; end && i < mcp->setups.count; i++) {
+        size_t length = strlen(mcp->setups.list[i].name);
+        if ((size_t)(end - tool_name) == length && memcmp(mcp->setups.list[i].name, tool_name, length) == 0)
+            return &mcp->servers[i];
+    }
+    return NULL;
+}
+
+struct mcp_tools *mcp_tools_hold(struct mcp_server *server)
+{
+    pthread_mutex_lock(&server->lock);
+    struct mcp_tools *tools = server->tools;
+    if (tools)
+        atomic_fetch_add(&tools->holders, 1);
+    pthread_mutex_unlock(&server->lock);
+    return tools;
+}
+
+/* ---- asking ------------------------------------------------------------------------------------------------------ */
+
+static void asking_went(struct work *work)
+{
+    struct mcp_asking *asking = (struct mcp_asking *)((char *)work - offsetof(struct mcp_asking, go));
+    asking->answered(asking);
+}
+
+static void answer(struct mcp_asking *asking, const struct status *status)
+{
+    loop_disarm(asking->server->loop, &asking->patience);
+    asking->status = *status;
+    asking->go.run = asking_went;
+    loop_post(asking->loop, &asking->go);
+}
+
+void mcp_askings_answer(struct mcp_server *server, const struct status *status)
+{
+    struct mcp_asking *first = server->askings, *next;
+    server->askings = NULL;
+    for (; first; first = next) {
+        next = first->next;
+        answer(first, status);
+    }
+}
+
+static void out_of_patience(struct timer *timer)
+{
+    struct mcp_asking *asking = (struct mcp_asking *)((char *)timer - offsetof(struct mcp_asking, patience));
+    struct mcp_asking **at = &asking->server->askings;
+    struct status st = {0};
+    while (*at != asking)
+        at = &(*at)->next;
+    *at = asking->next;
+    fail(&st, DEADLINE_EXCEEDED, "the tool server '%s' is still being started", asking->server->setup->name);
+    answer(asking, &st);
+}
+
+static bool is_known(struct mcp_server *server)
+{
+    return server->state == MCP_READY && server->tools && !server->changed && !server->doomed &&
+           (server->transport->probes || clock_now_ns() - server->tools->read_ns < LISTED_FOR_MS * NS_PER_MS);
+}
+
+static void asking_came(struct work *work)
+{
+    struct mcp_asking *asking = (struct mcp_asking *)((char *)work - offsetof(struct mcp_asking, come));
+    struct mcp_server *server = asking->server;
+    struct status st = {0};
+    int64_t left_ns = asking->until_ns - clock_now_ns();
+    if (is_known(server) || !mcp_server_start(server, &st)) {
+        answer(asking, &st);
+        return;
+    }
+    asking->next = server->askings;
+    server->askings = asking;
+    asking->patience.expired = out_of_patience;
+    loop_arm_after(server->loop, &asking->patience, left_ns > 0 ? left_ns / NS_PER_MS : 0);
+    if (server->state == MCP_READY)
+        mcp_list(server);
+}
+
+void mcp_ask(struct mcp_server *server, struct mcp_asking *asking, int64_t patience_ms)
+{
+    asking->server = server;
+    asking->until_ns = clock_now_ns() + patience_ms * NS_PER_MS;
+    asking->come.run = asking_came;
+    asking->patience = (struct timer){0};
+    loop_post(home_of(server->mcp, server), &asking->come);
+}

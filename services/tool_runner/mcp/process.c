@@ -1,0 +1,191 @@
+/* The child is made as posix_spawn makes one (clone with CLONE_VM and CLONE_VFORK, on a stack of its own): no handlers
+ * of gRPC for forks run, and a large process costs nothing. Until it is another program it touches only what was
+ * prepared, and our other threads go on. */
+#include "process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define STACK_SIZE ((size_t)64 << 10)
+#define PIPES      3
+
+struct birth {
+    const struct child_options *options;
+    char path[PATH_MAX];
+    int ends[PIPES]; /* its standard input, output and error */
+    int ruleset;
+    int error;        /* errno of what failed in the child */
+    const char *step; /* what that was */
+};
+
+/* ---- in the child ------------------------------------------------------------------------------------------------ */
+
+static bool limit(int what, rlim_t most)
+{
+    struct rlimit limits = {.rlim_cur = most, .rlim_max = most};
+    return setrlimit(what, &limits) == 0;
+}
+
+static bool take_streams(const struct birth *birth)
+{
+    for (int i = 0; i < PIPES; i++)
+        if (dup2(birth->ends[i], i) < 0) /* none of them is one of 0 to 2: the parent has seen to that */
+            return false;
+    return close_range(PIPES, ~0U, CLOSE_RANGE_CLOEXEC) == 0;
+}
+
+static void reset_signals(void)
+{
+    sigset_t none;
+    struct sigaction usual = {.sa_handler = SIG_DFL};
+    for (int number = 1; number < NSIG; number++)
+        sigaction(number, &usual, NULL);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+#define TRY(what, condition)                                                                                           \
+    do {                                                                                                               \
+        if (!(condition)) {                                                                                            \
+            birth->step = (what);                                                                                      \
+            birth->error = errno;                                                                                      \
+            _exit(127);                                                                                                \
+        }                                                                                                              \
+    } while (0)
+
+static int become(void *data)
+{
+    struct birth *birth = data;
+    const struct child_options *options = birth->options;
+    reset_signals();
+    TRY("a group of its own", setpgid(0, 0) == 0);
+    TRY("a tie to its parent", prctl(PR_SET_PDEATHSIG, SIGKILL) == 0);
+    TRY("its working directory", !options->cwd || chdir(options->cwd) == 0);
+    TRY("its limit of core dumps", limit(RLIMIT_CORE, 0));
+    TRY("its limit of open files", limit(RLIMIT_NOFILE, CHILD_FILES_MAX));
+    TRY("its limit of memory", !options->memory_max || limit(RLIMIT_AS, (rlim_t)options->memory_max));
+    TRY("its confinement", child_confine(birth->ruleset));
+    TRY("its streams", take_streams(birth));
+    execve(birth->path, (char **)(uintptr_t)options->argv, (char **)(uintptr_t)options->env);
+    TRY("its program", false);
+    return 127;
+}
+
+/* ---- before and after -------------------------------------------------------------------------------------------- */
+
+static const char *path_of(const struct child_options *options)
+{
+    for (const char *const *variable = options->env; *variable; variable++)
+        if (strncmp(*variable, "PATH=", 5) == 0)
+            return *variable + 5;
+    return "/usr/local/bin:/usr/bin:/bin";
+}
+
+static bool find_program(const struct child_options *options, char path[PATH_MAX], struct status *st)
+{
+    const char *name = options->argv[0], *folders = path_of(options);
+    if (strchr(name, '/')) {
+        snprintf(path, PATH_MAX, "%s", name);
+        return true;
+    }
+    while (*folders) {
+        size_t length = strcspn(folders, ":");
+        snprintf(path, PATH_MAX, "%.*s/%s", (int)length, folders, name);
+        if (length && access(path, X_OK) == 0)
+            return true;
+        folders += length + (folders[length] == ':');
+    }
+    return fail(st, NOT_FOUND, "there is no program '%.200s' in PATH", name);
+}
+
+/* A pipe whose ends are not among the standard streams. */
+static bool make_pipe(int ends[2])
+{
+    int low[2];
+    if (pipe2(low, O_CLOEXEC) != 0)
+        return false;
+    for (int i = 0; i < 2; i++) {
+        ends[i] = low[i] > STDERR_FILENO ? low[i] : fcntl(low[i], F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+        if (ends[i] != low[i])
+            close(low[i]);
+    }
+    return ends[0] >= 0 && ends[1] >= 0;
+}
+
+static void close_all(int *descriptors, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (descriptors[i] >= 0)
+            close(descriptors[i]);
+}
+
+static bool make_pipes(int ours[PIPES], int its[PIPES], struct status *st)
+{
+    for (int i = 0; i < PIPES; i++) {
+        int ends[2] = {-1, -1};
+        bool made = make_pipe(ends);
+        ours[i] = ends[i == 0 ? 1 : 0];
+        its[i] = ends[i == 0 ? 0 : 1];
+        if (!made)
+            return fail(st, RESOURCE_EXHAUSTED, "no pipes for a child: errno %d", errno);
+        fcntl(ours[i], F_SETFL, O_NONBLOCK);
+    }
+    return true;
+}
+
+static bool give_birth(struct birth *birth, pid_t *pid, struct status *st)
+{
+    sigset_t all, before;
+    char *stack = mmap(NULL, STACK_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+    if (stack == MAP_FAILED)
+        return fail(st, RESOURCE_EXHAUSTED, "no stack for a child");
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before); /* no handler of ours runs in the child */
+    *pid = clone(become, stack + STACK_SIZE, CLONE_VM | CLONE_VFORK | SIGCHLD, birth);
+    int error = *pid < 0 ? errno : birth->error;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    munmap(stack, STACK_SIZE);
+    if (*pid > 0 && error)
+        waitpid(*pid, NULL, 0);
+    if (!error)
+        return true;
+    return fail(st,
+                error == ENOENT   ? NOT_FOUND
+                : error == EACCES ? PERMISSION_DENIED
+                                  : UNAVAILABLE,
+                "'%.200s' cannot be started: %s: errno %d", birth->options->argv[0],
+                birth->step ? birth->step : "a process", error);
+}
+
+bool child_spawn(const struct child_options *options, struct child *child, struct status *st)
+{
+    struct birth birth = {.options = options, .ends = {-1, -1, -1}, .ruleset = -1};
+    int ours[PIPES] = {-1, -1, -1};
+    bool good = find_program(options, birth.path, st);
+    if (good && options->writable_count) {
+        birth.ruleset = child_ruleset(options->writable, options->writable_count, st);
+        good = birth.ruleset >= 0;
+    }
+    good = good && make_pipes(ours, birth.ends, st) && give_birth(&birth, &child->pid, st);
+    close_all(birth.ends, PIPES);
+    close_all(&birth.ruleset, 1);
+    if (!good) {
+        close_all(ours, PIPES);
+        return false;
+    }
+    child->input = ours[0];
+    child->output = ours[1];
+    child->error = ours[2];
+    return true;
+}

@@ -1,0 +1,388 @@
+/* A server that is a process of ours: one message a line, over its standard streams.
+ *
+ *      close: its input ends, SIGTERM --- 2 s ---> SIGKILL to its group ---> reaped, freed */
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "mcp_priv.h"
+#include "process.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/pidfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define CHUNK        ((size_t)64 << 10) /* bytes read at once */
+#define CHUNKS_MAX   8                  /* in one visit of the loop */
+#define UNSENT_MAX   ((size_t)16 << 20) /* bytes that it has not read yet */
+#define ERROR_LINE   512                /* bytes of a line of its standard error that are looked at */
+#define ERROR_MAX    (64u << 10)        /* bytes of its standard error in the log, of one life */
+#define GRACE_MS     2000               /* between SIGTERM and SIGKILL */
+#define BURY_STEP_MS 20
+#define BURY_MS      600 /* for what is left when we end */
+
+struct mcp_process {
+    struct mcp_server *server;
+    struct child child;
+    int pidfd;
+    struct watch reading, writing, erring, living;
+    struct buffer line;   /* that has begun and not ended */
+    struct buffer unsent; /* from `sent` on */
+    size_t sent;
+    char error_line[ERROR_LINE + 1];
+    size_t error_length, error_bytes;
+    bool closed;
+    struct timer grace;
+    struct mcp_process *next; /* of those that are closed */
+};
+
+/* ---- its end ----------------------------------------------------------------------------------------------------- */
+
+static void close_stream(struct mcp_process *wire, struct watch *watch, int *descriptor)
+{
+    if (*descriptor < 0)
+        return;
+    loop_unwatch(wire->server->loop, watch);
+    close(*descriptor);
+    *descriptor = -1;
+}
+
+static void close_streams(struct mcp_process *wire)
+{
+    close_stream(wire, &wire->writing, &wire->child.input);
+    close_stream(wire, &wire->reading, &wire->child.output);
+    close_stream(wire, &wire->erring, &wire->child.error);
+    buffer_fini(&wire->line);
+    buffer_fini(&wire->unsent);
+}
+
+static void strike(struct mcp_server *server, const struct mcp_process *wire)
+{
+    struct mcp_process *before = server->closed;
+    if (before == wire) {
+        server->closed = wire->next;
+        return;
+    }
+    while (before->next != wire)
+        before = before->next;
+    before->next = wire->next;
+}
+
+/* While it is a zombie its group's number cannot be another's: what it left behind is killed before it is reaped. */
+static void reap(struct mcp_process *wire)
+{
+    kill(-wire->child.pid, SIGKILL);
+    waitpid(wire->child.pid, NULL, 0);
+    strike(wire->server, wire);
+    loop_disarm(wire->server->loop, &wire->grace);
+    close_stream(wire, &wire->living, &wire->pidfd);
+    free(wire);
+}
+
+static void out_of_grace(struct timer *timer)
+{
+    struct mcp_process *wire = (struct mcp_process *)((char *)timer - offsetof(struct mcp_process, grace));
+    kill(-wire->child.pid, SIGKILL);
+}
+
+static void stdio_close(struct mcp_server *server)
+{
+    struct mcp_process *wire = server->wire;
+    close_streams(wire);
+    wire->closed = true;
+    wire->next = server->closed;
+    server->closed = wire;
+    kill(-wire->child.pid, SIGTERM);
+    loop_watch(server->loop, &wire->living, wire->pidfd, EPOLLIN); /* again, where it has ended already */
+    wire->grace.expired = out_of_grace;
+    loop_arm_after(server->loop, &wire->grace, GRACE_MS);
+}
+
+static void stdio_bury(struct mcp_server *server)
+{
+    for (int waited_ms = 0; server->closed; waited_ms += BURY_STEP_MS) {
+        struct mcp_process *wire = server->closed;
+        struct pollfd end = {.fd = wire->pidfd, .events = POLLIN};
+        if (waited_ms >= BURY_MS)
+            kill(-wire->child.pid, SIGKILL);
+        if (poll(&end, 1, BURY_STEP_MS) > 0)
+            reap(wire);
+    }
+}
+
+static void broke(struct mcp_process *wire, const char *how)
+{
+    struct status why = {0};
+    fail(&why, UNAVAILABLE, "the tool server '%s' %s", wire->server->setup->name, how);
+    mcp_broke(wire->server, &why);
+}
+
+static void readable(struct watch *watch, uint32_t events);
+
+/* Its output has ended: so has it, or will be made to. */
+static void went_silent(struct mcp_process *wire)
+{
+    siginfo_t end = {0};
+    char how[64] = "has closed its standard output";
+    loop_unwatch(wire->server->loop, &wire->reading);
+    waitid(P_PID, (id_t)wire->child.pid, &end, WEXITED | WNOWAIT | WNOHANG);
+    if (end.si_pid && end.si_code == CLD_EXITED)
+        snprintf(how, sizeof how, "ended with %d", end.si_status);
+    else if (end.si_pid)
+        snprintf(how, sizeof how, "was ended by signal %d", end.si_status);
+    broke(wire, how);
+}
+
+static void ended(struct watch *watch, uint32_t events)
+{
+    struct mcp_process *wire = (struct mcp_process *)((char *)watch - offsetof(struct mcp_process, living));
+    if (wire->closed) {
+        reap(wire);
+        return;
+    }
+    loop_unwatch(wire->server->loop, watch); /* it is watched again when it is closed */
+    readable(&wire->reading, 0);             /* what it said last */
+    went_silent(wire);
+}
+
+/* ---- what it says ------------------------------------------------------------------------------------------------ */
+
+static void take_line(struct mcp_process *wire, const char *text, size_t length)
+{
+    if (length && text[length - 1] == '\r')
+        length--;
+    if (length)
+        mcp_received(wire->server, text, length);
+}
+
+/* False: the line has more bytes than a message may. */
+static bool feed(struct mcp_process *wire, const char *bytes, size_t size)
+{
+    const char *end;
+    while ((end = memchr(bytes, '\n', size)) && !wire->server->doomed) {
+        size_t length = (size_t)(end - bytes);
+        if (wire->line.length) {
+            buffer_append(&wire->line, bytes, length);
+            if (wire->line.failed)
+                return false;
+            take_line(wire, buffer_text(&wire->line), wire->line.length);
+            buffer_fini(&wire->line); /* most lines are short: a long one's memory is given back */
+            buffer_init(&wire->line, wire->server->setup->output_max);
+        } else {
+            take_line(wire, bytes, length);
+        }
+        bytes = end + 1;
+        size -= length + 1;
+    }
+    buffer_append(&wire->line, bytes, size);
+    return !wire->line.failed;
+}
+
+static void readable(struct watch *watch, uint32_t events)
+{
+    struct mcp_process *wire = (struct mcp_process *)((char *)watch - offsetof(struct mcp_process, reading));
+    char chunk[CHUNK];
+    for (int i = 0; i < CHUNKS_MAX && !wire->server->doomed; i++) {
+        ssize_t size = read(wire->child.output, chunk, sizeof chunk);
+        if (size < 0 && (errno == EAGAIN || errno == EINTR))
+            return;
+        if (size <= 0) {
+            went_silent(wire);
+            return;
+        }
+        if (!feed(wire, chunk, (size_t)size))
+        {
+            broke(wire, "wrote a line that is longer than its output_max");
+            return;
+        }
+    }
+}
+
+/* ---- what it says besides ---------------------------------------------------------------------------------------- */
+
+static void log_error_line(struct mcp_process *wire)
+{
+    size_t length = wire->error_length;
+    wire->error_length = 0;
+    if (!length || !wire->server->setup->logs_stderr || wire->error_bytes > ERROR_MAX)
+        return;
+    for (size_t i = 0; i < length; i++)
+        if ((unsigned char)wire->error_line[i] < 0x20 || wire->error_line[i] == 0x7f)
+            wire->error_line[i] = ' ';
+    length = text_clean_length(wire->error_line, length);
+    log_info("mcp.stderr", "'%s': %.*s", wire->server->setup->name, (int)length, wire->error_line);
+}
+
+/* Read always, so that it does not block; shown only where the document asks for it. */
+static void erring(struct watch *watch, uint32_t events)
+{
+    struct mcp_process *wire = (struct mcp_process *)((char *)watch - offsetof(struct mcp_process, erring));
+    char chunk[4096];
+    ssize_t size = read(wire->child.error, chunk, sizeof chunk);
+    if (size < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    if (size <= 0) {
+        close_stream(wire, watch, &wire->child.error);
+        return;
+    }
+    log_debug("mcp.stderr", "'%s' wrote %zd bytes to its standard error", wire->server->setup->name, size);
+    wire->error_bytes += (size_t)size;
+    for (ssize_t i = 0; i < size; i++) {
+        if (chunk[i] == '\n')
+            log_error_line(wire);
+        else if (wire->error_length < ERROR_LINE)
+            wire->error_line[wire->error_length++] = chunk[i];
+    }
+}
+
+/* ---- what it is told --------------------------------------------------------------------------------------------- */
+
+static bool write_some(struct mcp_process *wire)
+{
+    while (wire->sent < wire->unsent.length) {
+        ssize_t size = write(wire->child.input, wire->unsent.data + wire->sent, wire->unsent.length - wire->sent);
+        if (size < 0 && errno == EINTR)
+            continue;
+        if (size < 0)
+            return errno == EAGAIN;
+        wire->sent += (size_t)size;
+    }
+    buffer_clear(&wire->unsent);
+    wire->sent = 0;
+    return true;
+}
+
+static void flush(struct mcp_process *wire)
+{
+    bool good = write_some(wire);
+    if (!good)
+        broke(wire, "has closed its standard input");
+    else if (wire->unsent.length)
+        loop_watch(wire->server->loop, &wire->writing, wire->child.input, EPOLLOUT);
+    else
+        loop_unwatch(wire->server->loop, &wire->writing);
+}
+
+static void writable(struct watch *watch, uint32_t events)
+{
+    flush((struct mcp_process *)((char *)watch - offsetof(struct mcp_process, writing)));
+}
+
+static void stdio_send(struct mcp_server *server, const struct buffer *message, struct mcp_request *request,
+                       const char *method, const char *tool)
+{
+    struct mcp_process *wire = server->wire;
+    if (wire->child.input < 0 || server->doomed)
+        return;
+    buffer_append(&wire->unsent, message->data, message->length);
+    buffer_put(&wire->unsent, '\n');
+    if (wire->unsent.failed || message->failed)
+        broke(wire, "does not read what it is sent");
+    else
+        flush(wire);
+}
+
+/* ---- its beginning ----------------------------------------------------------------------------------------------- */
+
+static const char *inherited(const char *name, const char *fallback)
+{
+    const char *value = getenv(name);
+    return value ? value : fallback;
+}
+
+static bool is_set(const struct mcp_setup *setup, const char *name)
+{
+    for (size_t i = 0; i < setup->env_count; i++)
+        if (strcmp(setup->env[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* PATH, HOME and LANG are ours unless the document sets them; nothing else is handed on. */
+static bool write_environment(const struct mcp_setup *setup, struct arena *arena, const char **env)
+{
+    static const char *const shared[][2] = {
+        {"PATH", "/usr/local/bin:/usr/bin:/bin"}, {"HOME", "/"}, {"LANG", "C.UTF-8"}};
+    size_t count = 0;
+    for (size_t i = 0; i < sizeof shared / sizeof shared[0]; i++)
+        if (!is_set(setup, shared[i][0]))
+            env[count++] = arena_printf(arena, "%s=%s", shared[i][0], inherited(shared[i][0], shared[i][1]));
+    for (size_t i = 0; i < setup->env_count; i++)
+        env[count++] = arena_printf(arena, "%s=%s", setup->env[i].name, setup->env[i].value);
+    env[count] = NULL;
+    return !arena->exhausted;
+}
+
+static bool spawn(const struct mcp_setup *setup, struct child *child, struct status *st)
+{
+    struct arena arena;
+    arena_init(&arena, NULL, 0, (size_t)4 << 20);
+    const char **argv = arena_zalloc(&arena, (setup->args.count + 2) * sizeof(*argv));
+    const char **env = arena_zalloc(&arena, (MCP_PAIRS_MAX + 4) * sizeof(*env));
+    bool good = argv && env && write_environment(setup, &arena, env);
+    if (!good)
+        fail(st, RESOURCE_EXHAUSTED, "the environment of '%s' is too large", setup->name);
+    for (size_t i = 0; good && i < setup->args.count; i++)
+        argv[i + 1] = setup->args.items[i];
+    if (good) {
+        argv[0] = setup->command;
+        struct child_options options = {
+            .argv = argv,
+            .env = env,
+            .cwd = setup->cwd,
+            .writable = setup->writable.items,
+            .writable_count = setup->writable.count,
+            .memory_max = setup->memory_max,
+        };
+        good = child_spawn(&options, child, st);
+    }
+    arena_fini(&arena); /* the child has its own by now */
+    return good;
+}
+
+static bool watch_streams(struct mcp_process *wire)
+{
+    struct loop *loop = wire->server->loop;
+    wire->reading.ready = readable;
+    wire->writing.ready = writable;
+    wire->erring.ready = erring;
+    wire->living.ready = ended;
+    return loop_watch(loop, &wire->reading, wire->child.output, EPOLLIN) &&
+           loop_watch(loop, &wire->erring, wire->child.error, EPOLLIN) &&
+           loop_watch(loop, &wire->living, wire->pidfd, EPOLLIN);
+}
+
+static bool stdio_open(struct mcp_server *server, struct status *st)
+{
+    struct status why = {0};
+    struct mcp_process *wire = calloc(1, sizeof *wire);
+    if (!wire)
+        return fail(st, RESOURCE_EXHAUSTED, "no memory for the tool server '%s'", server->setup->name);
+    wire->server = server;
+    if (!spawn(server->setup, &wire->child, &why)) {
+        free(wire);
+        return fail(st, why.code, "the tool server '%s': %.400s", server->setup->name, why.text);
+    }
+    wire->pidfd = pidfd_open(wire->child.pid, 0);
+    buffer_init(&wire->line, server->setup->output_max);
+    buffer_init(&wire->unsent, UNSENT_MAX);
+    if (wire->pidfd < 0 || !watch_streams(wire))
+        fatal("mcp.descriptors", "no descriptors to look after '%s': errno %d", server->setup->name, errno);
+    server->wire = wire;
+    log_info("mcp.started", "'%s' is process %d", server->setup->name, (int)wire->child.pid);
+    return true;
+}
+
+const struct mcp_transport mcp_stdio = {
+    .open = stdio_open,
+    .send = stdio_send,
+    .close = stdio_close,
+    .bury = stdio_bury,
+    .probes = true,
+};

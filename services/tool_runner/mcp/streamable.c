@@ -1,0 +1,390 @@
+/* A server that is reached over HTTP ("streamable HTTP"): each message of ours is a POST, whose answer is JSON or a
+ * stream of events.
+ *
+ *      send ---> POST ---> 200 JSON, or events ---> mcp_received
+ *                     '--> 202: nothing to answer
+ *                     '--> 404 (some: 400) under a session: it is lost */
+#include "base/clock.h"
+#include "base/log.h"
+#include "http/client.h"
+#include "http/sse.h"
+#include "mcp_priv.h"
+#include "tool_runner_priv.h"
+
+#include <openssl/evp.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SESSION_MAX     256 /* bytes of a session's id */
+#define NOTICE_MS       10000
+#define LINGER_MS       1000 /* what a server may still say after its answer */
+#define BURY_MS         500
+#define BURY_STEP_MS    10
+#define HEADERS_MAX     8
+#define HEADER_NAME_MAX 512 /* bytes of a tool's name as a header */
+
+struct exchange;
+
+struct session {
+    struct mcp_server *server; /* NULL: closed */
+    struct loop *loop;
+    struct http_headers *headers; /* of all requests */
+    struct http_url *url;
+    char id[SESSION_MAX + 1];
+    struct exchange *exchanges;
+    void **home; /* the list it is in, of its server's that are closed; NULL: none */
+    struct session *next;
+};
+
+struct exchange {
+    struct transfer transfer;
+    struct session *session;
+    struct mcp_request *request; /* NULL: none, or through with it */
+    bool greets, streams, had_session;
+    void *sent;
+    struct buffer answer; /* that is no stream */
+    struct sse sse;
+    struct http_header extra[HEADERS_MAX];
+    char id[SESSION_MAX + 1], tool[HEADER_NAME_MAX + 1];
+    struct timer linger;
+    struct exchange *next;
+};
+
+static void strike(struct session *session)
+{
+    struct session *before = *session->home;
+    while (before != session && before->next != session)
+        before = before->next;
+    if (before == session)
+        *session->home = session->next;
+    else
+        before->next = session->next;
+    session->home = NULL;
+}
+
+static void free_if_through(struct session *session)
+{
+    if (session->server || session->exchanges)
+        return;
+    if (session->home)
+        strike(session);
+    http_headers_destroy(&session->headers);
+    http_url_destroy(&session->url);
+    free(session);
+}
+
+static void destroy(struct exchange *exchange)
+{
+    struct session *session = exchange->session;
+    struct exchange **at = &session->exchanges;
+    while (*at != exchange)
+        at = &(*at)->next;
+    *at = exchange->next;
+    loop_disarm(session->loop, &exchange->linger);
+    if (exchange->streams)
+        sse_fini(&exchange->sse);
+    buffer_fini(&exchange->answer);
+    free(exchange->sent);
+    free(exchange);
+    free_if_through(session);
+}
+
+/* ---- what comes -------------------------------------------------------------------------------------------------- */
+
+static bool event_came(void *owner, const struct sse_event *event)
+{
+    struct exchange *exchange = owner;
+    struct mcp_server *server = exchange->session->server;
+    if (server && event->size)
+        mcp_received(server, event->data, event->size);
+    return exchange->session->server != NULL;
+}
+
+static void take_session(struct exchange *exchange)
+{
+    const char *id = transfer_header(&exchange->transfer, "Mcp-Session-Id");
+    if (!exchange->greets || !id || strlen(id) > SESSION_MAX)
+        return;
+    for (const char *c = id; *c; c++)
+        if (*c < 0x21 || *c > 0x7e)
+            return;
+    strcpy(exchange->session->id, id);
+}
+
+static void headers_received(struct transfer *transfer, int http_status)
+{
+    struct exchange *exchange = transfer->owner;
+    const char *type = transfer_header(transfer, "Content-Type");
+    exchange->streams = http_status == 200 && type && strncmp(type, "text/event-stream", 17) == 0;
+    if (exchange->streams)
+        sse_init(&exchange->sse, exchange->session->server ? exchange->session->server->setup->output_max : SESSION_MAX,
+                 event_came, exchange);
+    if (http_status >= 200 && http_status < 300)
+        take_session(exchange);
+}
+
+static void body_received(struct transfer *transfer, const char *bytes, size_t size)
+{
+    struct exchange *exchange = transfer->owner;
+    struct status st = {0};
+    if (!exchange->streams)
+        buffer_append(&exchange->answer, bytes, size);
+    else if (!sse_feed(&exchange->sse, bytes, size, &st))
+        transfer_cancel(transfer);
+}
+
+/* ---- its end ----------------------------------------------------------------------------------------------------- */
+
+static void fail_request(struct exchange *exchange, const struct status *status, bool unsent)
+{
+    struct mcp_request *request = exchange->request;
+    if (!request)
+        return;
+    exchange->request = NULL;
+    request->exchange = NULL;
+    request->unsent = unsent;
+    mcp_request_failed(request, status);
+}
+
+static bool is_session_lost(const struct exchange *exchange)
+{
+    int status = exchange->transfer.http_status;
+    return exchange->had_session && !exchange->greets && (status == 404 || status == 400);
+}
+
+static void lose_session(struct exchange *exchange, const struct status *status)
+{
+    struct mcp_server *server = exchange->session->server;
+    struct mcp_request *request = exchange->request;
+    if (strcmp(exchange->session->id, exchange->id) == 0)
+        exchange->session->id[0] = '\0';
+    if (request) {
+        exchange->request = NULL;
+        request->exchange = NULL;
+        request->unsent = true;
+        if (!mcp_call_requeue(request))
+            mcp_request_failed(request, status);
+    }
+    mcp_session_lost(server);
+}
+
+/* An answer that is no success, or none at all. */
+static void judge(struct exchange *exchange)
+{
+    const struct transfer *transfer = &exchange->transfer;
+    const char *name = exchange->session->server->setup->name;
+    struct status st = {0};
+    int code = transfer->http_status;
+    bool unsent = transfer->end == TRANSFER_UNCONNECTED || transfer->end == TRANSFER_REFUSED;
+    if (transfer->end != TRANSFER_COMPLETE)
+        fail(&st, UNAVAILABLE, "the tool server '%s': %.400s", name, transfer->status.text);
+    else if (code >= 200 && code < 300)
+        fail(&st, UNAVAILABLE, "the tool server '%s' ended its answer without a result", name);
+    else if (code == 401 || code == 403)
+        fail(&st, UNAVAILABLE, "the tool server '%s' does not let us in (HTTP %d); look at its headers in the document",
+             name, code);
+    else
+        fail(&st, code >= 500 || code == 429 ? UNAVAILABLE : UNKNOWN, "the tool server '%s' answered with HTTP %d",
+             name, code);
+    if (is_session_lost(exchange))
+        lose_session(exchange, &st);
+    else
+        fail_request(exchange, &st, unsent);
+}
+
+static void finished(struct transfer *transfer)
+{
+    struct exchange *exchange = transfer->owner;
+    struct mcp_server *server = exchange->session->server;
+    if (server && !exchange->streams && transfer->end == TRANSFER_COMPLETE && exchange->answer.length &&
+        !is_session_lost(exchange))
+        mcp_received(server, buffer_text(&exchange->answer), exchange->answer.length);
+    if (server && (exchange->request || is_session_lost(exchange)))
+        judge(exchange);
+    destroy(exchange);
+}
+
+static void linger_over(struct timer *timer)
+{
+    struct exchange *exchange = (struct exchange *)((char *)timer - offsetof(struct exchange, linger));
+    transfer_cancel(&exchange->transfer);
+}
+
+static void streamable_forget(struct mcp_request *request, bool answered)
+{
+    struct exchange *exchange = request->exchange;
+    request->exchange = NULL;
+    exchange->request = NULL;
+    if (!answered) {
+        transfer_cancel(&exchange->transfer);
+        return;
+    }
+    exchange->linger.expired = linger_over;
+    loop_arm_after(exchange->session->loop, &exchange->linger, LINGER_MS);
+}
+
+/* ---- what is sent ------------------------------------------------------------------------------------------------ */
+
+/* A name of other characters than ASCII's, as the revision of 2026-07-28 wants it. */
+static const char *header_text(const char *name, char room[HEADER_NAME_MAX + 1])
+{
+    static const char before[] = "=?base64?", after[] = "?=";
+    size_t length = strlen(name);
+    bool plain = true;
+    for (const char *c = name; *c; c++)
+        plain &= *c > 0x20 && *c < 0x7f;
+    if (plain && length <= HEADER_NAME_MAX) {
+        strcpy(room, name);
+        return room;
+    }
+    if ((length + 2) / 3 * 4 + sizeof before + sizeof after > HEADER_NAME_MAX)
+        return NULL;
+    strcpy(room, before);
+    EVP_EncodeBlock((unsigned char *)room + sizeof before - 1, (const unsigned char *)name, (int)length);
+    strcat(room, after);
+    return room;
+}
+
+static void add_header(struct exchange *exchange, const char *name, const char *value)
+{
+    exchange->extra[exchange->transfer.extra_count++] = (struct http_header){name, value};
+}
+
+static void add_headers(struct exchange *exchange, const char *method, const char *tool)
+{
+    const struct mcp_server *server = exchange->session->server;
+    exchange->transfer.extra = exchange->extra;
+    if (exchange->session->id[0] && !exchange->greets) {
+        strcpy(exchange->id, exchange->session->id);
+        exchange->had_session = true;
+        add_header(exchange, "Mcp-Session-Id", exchange->id);
+    }
+    if (server->modern)
+        add_header(exchange, "MCP-Protocol-Version", MCP_REVISION_MODERN);
+    else if (server->revision[0])
+        add_header(exchange, "MCP-Protocol-Version", server->revision);
+    if (server->modern && method)
+        add_header(exchange, "Mcp-Method", method);
+    if (server->modern && tool && header_text(tool, exchange->tool))
+        add_header(exchange, "Mcp-Name", exchange->tool);
+}
+
+static struct exchange *make(struct session *session, const char *verb)
+{
+    struct exchange *exchange = calloc(1, sizeof *exchange);
+    if (!exchange)
+        fatal("tool_runner.memory", "no memory for a message to a tool server");
+    const struct mcp_setup *setup = session->server->setup;
+    transfer_init(&exchange->transfer, session->url, finished);
+    exchange->session = session;
+    exchange->next = session->exchanges;
+    session->exchanges = exchange;
+    exchange->transfer.method = verb;
+    exchange->transfer.headers = session->headers;
+    exchange->transfer.owner = exchange;
+    exchange->transfer.headers_received = headers_received;
+    exchange->transfer.body_received = body_received;
+    exchange->transfer.response_max = setup->output_max;
+    exchange->transfer.decompress = true;
+    exchange->transfer.timeout_ms = NOTICE_MS;
+    exchange->transfer.idle_timeout_ms = 0;
+    buffer_init(&exchange->answer, setup->output_max);
+    return exchange;
+}
+
+static void streamable_send(struct mcp_server *server, const struct buffer *message, struct mcp_request *request,
+                            const char *method, const char *tool)
+{
+    struct session *session = server->wire;
+    struct exchange *exchange = make(session, "POST");
+    exchange->greets = method && (strcmp(method, "initialize") == 0 || strcmp(method, "server/discover") == 0);
+    if (exchange->greets)
+        session->id[0] = '\0';
+    exchange->request = request;
+    if (request) {
+        request->exchange = exchange;
+        exchange->transfer.timeout_ms = 0; /* whoever asks looks at the time */
+    }
+    add_headers(exchange, method, tool);
+    exchange->sent = malloc(message->length + 1);
+    if (!exchange->sent)
+        fatal("tool_runner.memory", "no memory for a message to a tool server");
+    if (message->length)
+        memcpy(exchange->sent, message->data, message->length);
+    exchange->transfer.body = exchange->sent;
+    exchange->transfer.body_size = message->length;
+    transfer_start(server->home->http, &exchange->transfer);
+}
+
+/* ---- its life ---------------------------------------------------------------------------------------------------- */
+
+static bool add_setup_headers(struct session *session, const struct mcp_setup *setup, struct status *st)
+{
+    if (!http_headers_add(session->headers, "Content-Type", "application/json", st) ||
+        !http_headers_add(session->headers, "Accept", "application/json, text/event-stream", st))
+        return false;
+    for (size_t i = 0; i < setup->header_count; i++)
+        if (!http_headers_add(session->headers, setup->headers[i].name, setup->headers[i].value, st))
+            return false;
+    return true;
+}
+
+static bool streamable_open(struct mcp_server *server, struct status *st)
+{
+    struct session *session = calloc(1, sizeof *session);
+    if (!session)
+        return fail(st, RESOURCE_EXHAUSTED, "no memory for the tool server '%s'", server->setup->name);
+    session->loop = server->loop;
+    session->headers = http_headers_create();
+    session->url = http_url_parse(server->setup->url_text, st);
+    if (!session->url || !add_setup_headers(session, server->setup, st)) {
+        free_if_through(session);
+        return false;
+    }
+    session->server = server;
+    server->wire = session;
+    return true;
+}
+
+static void streamable_close(struct mcp_server *server)
+{
+    struct session *session = server->wire;
+    for (struct exchange *exchange = session->exchanges; exchange; exchange = exchange->next) {
+        if (exchange->request)
+            exchange->request->exchange = NULL;
+        exchange->request = NULL;
+        transfer_cancel(&exchange->transfer);
+    }
+    if (session->id[0]) {
+        struct exchange *farewell = make(session, "DELETE");
+        add_headers(farewell, NULL, NULL);
+        transfer_start(server->home->http, &farewell->transfer);
+    }
+    session->server = NULL;
+    session->home = &server->closed;
+    session->next = server->closed;
+    server->closed = session;
+    free_if_through(session);
+}
+
+/* A moment for the farewell; then they are through with the server, though not with their exchanges. */
+static void streamable_bury(struct mcp_server *server)
+{
+    struct loop *loop = server->loop;
+    for (int waited_ms = 0; server->closed && waited_ms < BURY_MS; waited_ms += BURY_STEP_MS) {
+        loop_leave(loop);
+        poll(NULL, 0, BURY_STEP_MS);
+        loop_enter(loop);
+    }
+    while (server->closed)
+        strike(server->closed);
+}
+
+const struct mcp_transport mcp_streamable = {
+    .open = streamable_open,
+    .send = streamable_send,
+    .forget = streamable_forget,
+    .close = streamable_close,
+    .bury = streamable_bury,
+};

@@ -1,0 +1,97 @@
+/* The tool-runner's options. */
+#include "tool_runner_priv.h"
+
+#define HOUR_MS 3600000LL
+#define DAY_MS  (24 * HOUR_MS)
+#define MIB     (1LL << 20)
+
+const struct option tool_runner_options[] = {
+    {.name = "tool_runner.store",
+     .type = OPTION_STRING,
+     .fallback = "renga-knowledge.db",
+     .unit = "FILE",
+     .help = "Where the knowledge base is kept (SQLite; made where there is none, when it is first used), on a disk of "
+             "this machine; or memory:, gone with the process. The default stands in the working directory; in a "
+             "container give a file on a volume, such as /var/lib/renga/knowledge.db."},
+    {.name = "tool_runner.roots",
+     .type = OPTION_LIST,
+     .unit = "FOLDERS",
+     .help = "Folders that callers may have indexed, with all below them. Unset is none: only documents that are sent "
+             "along can be indexed."},
+    {.name = "tool_runner.tenant_quota",
+     .type = OPTION_SIZE,
+     .fallback = "4GiB",
+     .min = 0,
+     .max = 1LL << 50,
+     .unit = "SIZE",
+     .help = "Room that the documents of a tenant may take in the knowledge base. 0 is no limit."},
+    {.name = "tool_runner.embedding_model",
+     .type = OPTION_STRING,
+     .unit = "MODEL",
+     .help = "Route of the gateway that makes vectors of paragraphs and queries, so that they are also found by "
+             "meaning. After a change documents get new vectors when they are indexed again. Unset: they are found by "
+             "their words alone."},
+    {.name = "tool_runner.mcp",
+     .type = OPTION_STRING,
+     .unit = "FILE",
+     .help = "Tool servers that speak the Model Context Protocol, as a JSON document with comments: {\"mcpServers\": "
+             "{NAME: …}} (services/tool_runner/mcp/README.md). Unset is none. Whoever may write this file decides what "
+             "runs as this process's user."},
+    {.name = "tool_runner.record",
+     .type = OPTION_STRING,
+     .fallback = "sqlite:renga-tools.db",
+     .unit = "STORE",
+     .help = "Where it is recorded which tools have run with which result, so that none with side effects runs twice "
+             "for one idempotency key: sqlite:FILE, which is made where there is none and belongs to this process "
+             "alone; or memory:, gone with the process. The default stands in the working directory."},
+    {.name = "tool_runner.record_keep",
+     .type = OPTION_DURATION,
+     .fallback = "24h",
+     .min = 60000,
+     .max = 365 * DAY_MS,
+     .unit = "DURATION",
+     .help = "How long a call is answered from the record."},
+    {.name = "tool_runner.record_max",
+     .type = OPTION_SIZE,
+     .fallback = "1GiB",
+     .min = MIB,
+     .max = 1024 * 1024 * MIB,
+     .unit = "SIZE",
+     .help = "Results kept in the record; past it the oldest go before their time. Looked after once a minute."},
+    {.name = "tool_runner.in_flight",
+     .type = OPTION_INTEGER,
+     .fallback = "256",
+     .min = 1,
+     .max = 10000,
+     .unit = "CALLS",
+     .help = "Tools that run at the same time in this process; more wait in the queue."},
+    {.name = "tool_runner.tenant_in_flight",
+     .type = OPTION_INTEGER,
+     .fallback = "128",
+     .min = 1,
+     .max = 10000,
+     .unit = "CALLS",
+     .help = "Tools that run at the same time for one tenant, so that it leaves places to others."},
+    {.name = "tool_runner.queue",
+     .type = OPTION_INTEGER,
+     .fallback = "1024",
+     .min = 0,
+     .max = 100000,
+     .unit = "CALLS",
+     .help = "Calls that may wait for a place; past it they end in RESOURCE_EXHAUSTED at once."},
+    {.name = "tool_runner.queue_wait",
+     .type = OPTION_DURATION,
+     .fallback = "10s",
+     .min = 1,
+     .max = HOUR_MS,
+     .unit = "DURATION",
+     .help = "Longest wait for a place."},
+    {.name = "tool_runner.list_wait",
+     .type = OPTION_DURATION,
+     .fallback = "10s",
+     .min = 1,
+     .max = HOUR_MS,
+     .unit = "DURATION",
+     .help = "How long a listing waits for a tool server that is being started or asked; it is then told without."},
+    {.name = NULL},
+};

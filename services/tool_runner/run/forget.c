@@ -1,0 +1,92 @@
+/* ForgetThread: page by page, until nothing of the thread is left. */
+#include "record.h"
+#include "records.h"
+#include "request_check.h"
+#include "rpc/rpc.h"
+#include "run_tools.h"
+#include "tool_runner_priv.h"
+
+#include <string.h>
+
+#define THREAD_MAX 128 /* bytes */
+#define PAGE_ROWS  1000
+
+struct forgetting {
+    struct tool_runner *runner;
+    struct rpc_call *rpc;
+    Renga__V1__ForgetThreadResponse_Closure reply;
+    const char *tenant, *thread;
+    struct store *store;
+    struct store_scan page;
+    struct store_batch batch;
+    int64_t count;
+};
+
+static void read_page(struct forgetting *self);
+
+static void deleted(struct store_batch *batch)
+{
+    struct forgetting *self = (struct forgetting *)((char *)batch - offsetof(struct forgetting, batch));
+    struct status status = batch->status;
+    bool more = self->page.more;
+    self->count += (int64_t)self->page.count;
+    store_batch_fini(batch);
+    store_scan_fini(&self->page);
+    if (status.code != OK) {
+        rpc_fail_with(self->rpc, UNAVAILABLE, "the record cannot be written: %s", status.text);
+    } else if (more) {
+        read_page(self);
+    } else {
+        Renga__V1__ForgetThreadResponse response = RENGA__V1__FORGET_THREAD_RESPONSE__INIT;
+        response.tool_results = self->count;
+        self->reply(&response, self->rpc);
+    }
+}
+
+static void page_read(struct store_scan *page)
+{
+    struct forgetting *self = (struct forgetting *)((char *)page - offsetof(struct forgetting, page));
+    if (page->status.code != OK) {
+        rpc_fail_with(self->rpc, UNAVAILABLE, "the record cannot be read: %s", page->status.text);
+        store_scan_fini(page);
+        return;
+    }
+    store_batch_init(&self->batch, self->runner->loop, deleted);
+    for (size_t i = 0; i < page->count; i++)
+        record_delete_thread_call(&self->batch, &page->rows[i]);
+    record_delete_fences(&self->batch, self->tenant, self->thread);
+    store_commit(self->store, &self->batch);
+}
+
+static void read_page(struct forgetting *self)
+{
+    store_scan_init(&self->page, self->runner->loop, page_read);
+    record_thread_range(rpc_call_arena(self->rpc), self->tenant, self->thread, &self->page.from, &self->page.to);
+    self->page.limit = PAGE_ROWS;
+    store_scan(self->store, &self->page);
+}
+
+void forget_thread(Renga__V1__ToolRunner_Service *service, const Renga__V1__ForgetThreadRequest *request,
+                   Renga__V1__ForgetThreadResponse_Closure reply, void *data)
+{
+    struct status st = {0};
+    struct tool_runner *runner = (struct tool_runner *)service;
+    struct forgetting *self = NULL;
+    if (request_check_name("thread_id", request->thread_id, THREAD_MAX, true, &st) &&
+        !(self = arena_zalloc(rpc_call_arena(data), sizeof *self)))
+        fail(&st, RESOURCE_EXHAUSTED, "no memory for the call");
+    if (self) {
+        *self = (struct forgetting){
+            .runner = runner,
+            .rpc = data,
+            .reply = reply,
+            .tenant = rpc_call_principal(data)->tenant,
+            .thread = request->thread_id,
+            .store = records_open(runner->commons->records, runner->loop, &st),
+        };
+    }
+    if (self && self->store)
+        read_page(self);
+    else
+        rpc_fail(data, &st);
+}

@@ -1,0 +1,69 @@
+#include "observe.h"
+
+#include "base/clock.h"
+#include "telemetry/metrics.h"
+#include "telemetry/spans.h"
+#include "tool_call.h"
+#include "tool_runner_priv.h"
+
+#include <stdio.h>
+
+/* In ns: from 1 ms to 10 minutes. */
+#define MS(n) ((int64_t)(n)*NS_PER_MS)
+static const int64_t bounds[] = {MS(1),    MS(5),    MS(25),    MS(100),   MS(500),
+                                 MS(1000), MS(5000), MS(15000), MS(60000), MS(600000)};
+
+static const struct metric calls = {
+    .name = "renga_tool_calls_total", .help = "Calls of tools, by how they ended.", .labels = {"tool", "code"}};
+static const struct metric recorded = {
+    .name = "renga_tool_recorded_total", .help = "Calls answered from the record.", .labels = {"tool"}};
+static const struct metric durations = {.name = "renga_tool_duration_seconds",
+                                        .help = "How long tools ran.",
+                                        .kind = METRIC_HISTOGRAM,
+                                        .labels = {"tool"},
+                                        .bounds = bounds,
+                                        .bound_count = sizeof bounds / sizeof bounds[0],
+                                        .scale = 1e-9};
+
+static void count(const struct tool_call *call, const struct metric *metric, const char *const *labels, int64_t value)
+{
+    struct metrics *metrics = call->runner->metrics;
+    uint32_t series = metrics_series(metrics_register(metrics, metric), labels);
+    unsigned loop = loop_index(call->runner->loop);
+    if (metric->kind == METRIC_HISTOGRAM)
+        metrics_observe(metrics, loop, metric, series, value);
+    else
+        metrics_add(metrics, loop, series, value);
+}
+
+void observe_start(struct tool_call *call)
+{
+    char name[SPAN_NAME_MAX];
+    const struct tool *tool = call->entry.tool;
+    snprintf(name, sizeof name, "execute_tool %s", tool->name);
+    call->span = span_start(call->runner->spans, &call->run->trace, name, SPAN_INTERNAL);
+    span_string(call->span, "gen_ai.operation.name", "execute_tool");
+    span_string(call->span, "gen_ai.tool.name", tool->name);
+    span_string(call->span, "gen_ai.tool.type", tool->server ? "extension" : "function");
+    span_string(call->span, "gen_ai.tool.call.id", call->asked->call->id);
+    if (tool->server)
+        span_string(call->span, "renga.mcp.server", tool->server);
+}
+
+void observe_call(struct tool_call *call, bool ran)
+{
+    const char *tool = call->entry.tool ? call->entry.tool->name : "unknown";
+    enum status_code code = (enum status_code)call->result.status_code;
+    if (call->span && code != OK) {
+        span_string(call->span, "error.type", status_code_name(code));
+        span_error(call->span, ""); /* the text may hold content */
+    }
+    span_end(&call->span);
+    if (!call->runner->metrics)
+        return;
+    count(call, &calls, (const char *[]){tool, status_code_name(code)}, 1);
+    if (call->result.recorded)
+        count(call, &recorded, (const char *[]){tool}, 1);
+    if (ran)
+        count(call, &durations, (const char *[]){tool}, clock_now_ns() - call->run->began_ns);
+}

@@ -1,0 +1,36 @@
+/* The store of the record: opened when it is first needed, and kept within its bounds of time and size. */
+#ifndef RENGA_TOOL_RUNNER_RECORDS_H
+#define RENGA_TOOL_RUNNER_RECORDS_H
+
+#include "base/status.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct loop;
+struct records;
+struct store;
+struct store_stats;
+
+struct records_options {
+    const char *url;    /* store.h; borrowed */
+    int64_t keep_ms;    /* how long a record is kept */
+    uint64_t bytes_max; /* of results; past it the oldest go first */
+};
+
+struct records *records_create(const struct records_options *options);
+/* From outside of all loops, which still run, after records_leave: waits for what is under way. */
+void records_destroy(struct records **records);
+
+/* The store, from inside any loop. The first one to come opens it and looks after it from then on. */
+struct store *records_open(struct records *records, struct loop *loop, struct status *st);
+
+/* From inside the loop, which goes away: no more sweeping from there. */
+void records_leave(struct records *records, struct loop *loop);
+
+int64_t records_keep_ms(const struct records *records);
+
+/* False where it was never opened. `bytes` as the last sweep found it. */
+bool records_stats(struct records *records, struct store_stats *stats, uint64_t *bytes);
+
+#endif

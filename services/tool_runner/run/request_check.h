@@ -1,0 +1,26 @@
+/* RunTools as it comes from outside, held to the limits that the contract states. */
+#ifndef RENGA_TOOL_RUNNER_REQUEST_CHECK_H
+#define RENGA_TOOL_RUNNER_REQUEST_CHECK_H
+
+#include "base/status.h"
+
+#include "renga/v1/tool_runner.pb-c.h"
+
+#include <stdbool.h>
+
+#define RUN_CALLS_MAX     128
+#define RUN_TIMEOUT_MAX   600000  /* ms */
+#define RUN_OUTPUT_MAX    1048576 /* bytes */
+#define RUN_OUTPUT_USUAL  65536   /* bytes */
+#define RUN_ARGUMENTS_MAX 262144  /* bytes */
+
+/* INVALID_ARGUMENT names the field. Whether the tools exist and what their arguments are is not asked here: that is
+ * answered call by call. */
+bool request_check(const Renga__V1__RunToolsRequest *request, struct status *st);
+
+/* A name of an agent's work: `field` as it is to be named. */
+bool request_check_name(const char *field, const char *text, size_t max, bool required, struct status *st);
+
+bool tool_name_is_legal(const char *name);
+
+#endif

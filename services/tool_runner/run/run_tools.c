@@ -1,0 +1,450 @@
+/* The way of a RunTools. A callback records what came; `step` decides what is next.
+ *
+ *      its turn among those of its key ---> the record is read ---> servers of unknown tools are asked ---> fence is
+ *      raised ---> calls run, each for itself ---> the answer
+ *
+ * Where the caller leaves, what is under way is stopped, and the rest is not begun. */
+#include "run_tools.h"
+
+#include "base/clock.h"
+#include "list/catalog.h"
+#include "mcp/mcp.h"
+#include "record.h"
+#include "records.h"
+#include "request_check.h"
+#include "rpc/call.h"
+#include "shares.h"
+#include "tool_call.h"
+#include "tool_runner_priv.h"
+#include "turns.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define ANSWER_MAX ((size_t)3 << 20) /* bytes */
+
+enum stage { STAGE_TURN, STAGE_RECORD, STAGE_LOOK, STAGE_SERVERS, STAGE_FENCE, STAGE_FENCED, STAGE_RUN, STAGE_REPLY };
+
+struct run_request {
+    struct tool_runner *runner;
+    struct rpc_call *rpc;
+    const Renga__V1__RunToolsRequest *asked;
+    Renga__V1__RunToolsResponse_Closure reply;
+    struct record_name name;
+
+    enum stage stage;
+    unsigned waits; /* callbacks that are still to come */
+    struct status failure;
+    struct turn turn;
+    struct store *store;
+    struct store_scan fence, rows;
+    bool scanned;
+    struct store_batch batch;
+    struct mcp_asking *askings;
+    struct tool_call *calls;
+};
+
+static void step(struct run_request *self);
+
+/* Something that was waited for has come. */
+static void came(struct run_request *self)
+{
+    self->waits--;
+    step(self);
+}
+
+/* ---- the record -------------------------------------------------------------------------------------------------- */
+
+static void fence_read(struct store_scan *scan)
+{
+    came((struct run_request *)((char *)scan - offsetof(struct run_request, fence)));
+}
+
+static void rows_read(struct store_scan *scan)
+{
+    came((struct run_request *)((char *)scan - offsetof(struct run_request, rows)));
+}
+
+static void drop_scans(struct run_request *self)
+{
+    if (!self->scanned)
+        return;
+    store_scan_fini(&self->fence);
+    store_scan_fini(&self->rows);
+    self->scanned = false;
+}
+
+static void read_record(struct run_request *self)
+{
+    struct arena *arena = rpc_call_arena(self->rpc);
+    drop_scans(self);
+    store_scan_init(&self->fence, self->runner->loop, fence_read);
+    store_scan_init(&self->rows, self->runner->loop, rows_read);
+    record_fence_range(arena, &self->name, &self->fence.from, &self->fence.to);
+    record_range(arena, &self->name, &self->rows.from, &self->rows.to);
+    if (arena->exhausted) {
+        fail(&self->failure, RESOURCE_EXHAUSTED, "no memory for the call");
+        return;
+    }
+    self->scanned = true;
+    self->waits += 2;
+    store_scan(self->store, &self->fence);
+    store_scan(self->store, &self->rows);
+}
+
+static void repeat(struct run_request *self, struct tool_call *call, const struct record_call *known)
+{
+    struct status st = {0};
+    ProtobufCAllocator allocator = rpc_arena_allocator(rpc_call_arena(self->rpc));
+    Renga__V1__ToolResult *result =
+        known->ended ? renga__v1__tool_result__unpack(&allocator, known->result.size, known->result.bytes) : NULL;
+    if (result) {
+        tool_call_repeat(call, result);
+        return;
+    }
+    fail(&st, ABORTED,
+         "an earlier call of '%.64s' was begun and did not come to its end; it may or may not have done its work, and "
+         "was not run again: look, before you call it anew",
+         call->asked->call->name);
+    tool_call_refuse(call, &st);
+    call->result.in_doubt = true;
+}
+
+/* False with `failure` where the same key was used for something else. */
+static bool compare_with_record(struct run_request *self, size_t i)
+{
+    char field[STATUS_FIELD_MAX];
+    struct tool_call *call = &self->calls[i];
+    struct record_call known = record_find(&self->rows, &self->name, call->asked->call->id);
+    record_digest(call->asked->call->name, call->asked->call->arguments_json, call->digest);
+    call->due_ms = clock_wall_ns() / NS_PER_MS + records_keep_ms(self->runner->commons->records);
+    if (!known.known)
+        return true;
+    if (memcmp(known.digest, call->digest, RECORD_DIGEST) != 0) {
+        snprintf(field, sizeof field, "calls[%zu].call", i);
+        return fail_field(&self->failure, field,
+                          "was called under this idempotency_key with another tool or other arguments; take a new key "
+                          "for other work");
+    }
+    repeat(self, call, &known);
+    return true;
+}
+
+static void look_at_record(struct run_request *self)
+{
+    int64_t token = self->asked->fencing_token, highest = record_fence(&self->fence);
+    const struct store_scan *bad = self->fence.status.code != OK ? &self->fence : &self->rows;
+    if (bad->status.code != OK) {
+        fail(&self->failure, UNAVAILABLE, "the record of calls cannot be read: %s", bad->status.text);
+    } else if (token && token < highest) {
+        fail(&self->failure, ABORTED,
+             "fencing_token %lld is that of an earlier owner; %lld has called since, and nothing was run",
+             (long long)token, (long long)highest);
+    } else {
+        for (size_t i = 0; i < self->asked->n_calls; i++)
+            if (self->calls[i].state == CALL_IDLE && !compare_with_record(self, i))
+                return;
+    }
+}
+
+/* ---- the fence --------------------------------------------------------------------------------------------------- */
+
+static void fence_raised(struct store_batch *batch)
+{
+    came((struct run_request *)((char *)batch - offsetof(struct run_request, batch)));
+}
+
+static bool is_fenced(const struct run_request *self)
+{
+    return self->asked->fencing_token && (self->name.thread[0] || self->name.run[0]);
+}
+
+static void raise_fence(struct run_request *self)
+{
+    if (!is_fenced(self) || record_fence(&self->fence) == self->asked->fencing_token) {
+        self->stage = STAGE_RUN;
+        return;
+    }
+    store_batch_init(&self->batch, self->runner->loop, fence_raised);
+    record_raise_fence(&self->batch, &self->name, &self->fence, self->asked->fencing_token);
+    self->waits++;
+    store_commit(self->store, &self->batch);
+}
+
+/* Another owner may have been quicker: then it is read anew. */
+static void look_at_fence(struct run_request *self)
+{
+    struct status status = self->batch.status;
+    store_batch_fini(&self->batch);
+    if (status.code == ABORTED)
+        self->stage = STAGE_RECORD;
+    else if (status.code != OK)
+        fail(&self->failure, UNAVAILABLE, "not run, since the fencing token cannot be recorded: %s", status.text);
+}
+
+/* ---- servers ----------------------------------------------------------------------------------------------------- */
+
+static void server_answered(struct mcp_asking *asking)
+{
+    came(asking->owner);
+}
+
+static bool is_asked(const struct run_request *self, size_t i, const struct mcp_server *server)
+{
+    for (size_t k = 0; k < i; k++)
+        if (self->askings[k].server == server)
+            return true;
+    return false;
+}
+
+/* Those of whose tools nothing is known yet. */
+static void ask_servers(struct run_request *self)
+{
+    size_t count = self->asked->n_calls;
+    self->askings = arena_zalloc(rpc_call_arena(self->rpc), count * sizeof(*self->askings));
+    for (size_t i = 0; self->askings && i < count; i++) {
+        struct mcp_server *server = mcp_server_of(self->runner->commons->mcp, self->calls[i].asked->call->name);
+        struct mcp_tools *known = server ? mcp_tools_hold(server) : NULL;
+        if (server && !known && self->calls[i].state == CALL_IDLE && !is_asked(self, i, server)) {
+            self->askings[i] = (struct mcp_asking){
+                .loop = self->runner->loop,
+                .answered = server_answered,
+                .owner = self,
+            };
+            self->waits++;
+            mcp_ask(server, &self->askings[i], self->runner->commons->list_wait_ms);
+        }
+        mcp_tools_release(known);
+    }
+}
+
+/* ---- the calls --------------------------------------------------------------------------------------------------- */
+
+static void call_settled(struct tool_call *call)
+{
+    came(call->owner);
+}
+
+static bool is_allowed(const struct run_request *self, const char *name)
+{
+    for (size_t i = 0; i < self->asked->n_allowed_tools; i++)
+        if (strcmp(self->asked->allowed_tools[i], name) == 0)
+            return true;
+    return self->asked->n_allowed_tools == 0;
+}
+
+/* A server that is down may have the tool. */
+static bool refuse_unknown(struct run_request *self, const char *name, struct status *st)
+{
+    struct mcp_server *server = mcp_server_of(self->runner->commons->mcp, name);
+    for (size_t i = 0; server && i < self->asked->n_calls; i++)
+        if (self->askings[i].server == server && self->askings[i].status.code != OK)
+            return fail(st, UNAVAILABLE, "the tool server '%s' cannot be asked: %.300s", mcp_server_name(server),
+                        self->askings[i].status.text);
+    return catalog_refuse(self->runner->commons->catalog, name, self->asked->allowed_tools,
+                          self->asked->n_allowed_tools, st);
+}
+
+static void begin_call(struct run_request *self, struct tool_call *call)
+{
+    struct status st = {0};
+    struct catalog_entry entry;
+    const Renga__V1__ToolCall *asked = call->asked->call;
+    if (!catalog_find(self->runner->commons->catalog, asked->name, &entry)) {
+        refuse_unknown(self, asked->name, &st);
+        tool_call_refuse(call, &st);
+        return;
+    }
+    cJSON *arguments = NULL;
+    if (!is_allowed(self, asked->name))
+        fail(&st, PERMISSION_DENIED, "'%s' is not one of the tools that may be called here", asked->name);
+    else
+        arguments = tool_call_read_arguments(&entry, asked->arguments_json, &st);
+    if (arguments) {
+        self->waits++;
+        tool_call_begin(call, &entry, arguments);
+        return;
+    }
+    call->entry.tool = entry.tool;
+    tool_call_refuse(call, &st);
+    call->entry.tool = NULL;
+    if (entry.release)
+        entry.release(entry.tool);
+}
+
+static void begin_calls(struct run_request *self)
+{
+    self->waits++; /* calls may settle at once */
+    for (size_t i = 0; i < self->asked->n_calls; i++) {
+        self->calls[i].store = self->store;
+        if (self->calls[i].state == CALL_IDLE)
+            begin_call(self, &self->calls[i]);
+    }
+    self->waits--;
+}
+
+/* ---- its end ----------------------------------------------------------------------------------------------------- */
+
+static void free_request(struct run_request *self)
+{
+    drop_scans(self);
+    turn_leave(self->runner->commons->turns, &self->turn);
+    for (size_t i = 0; i < self->asked->n_calls; i++)
+        tool_call_fini(&self->calls[i]);
+}
+
+static void send(struct run_request *self)
+{
+    size_t count = self->asked->n_calls;
+    Renga__V1__RunToolsResponse response = RENGA__V1__RUN_TOOLS_RESPONSE__INIT;
+    Renga__V1__ToolResult *results[RUN_CALLS_MAX];
+    for (size_t i = 0; i < count; i++)
+        results[i] = &self->calls[i].result;
+    shares_cut(results, count, ANSWER_MAX);
+    response.results = results;
+    response.n_results = count;
+    self->reply(&response, self->rpc);
+    free_request(self);
+}
+
+static void give_up(struct run_request *self)
+{
+    rpc_fail(self->rpc, &self->failure);
+    free_request(self);
+}
+
+static void client_left(struct rpc_call *rpc, void *data)
+{
+    struct run_request *self = data;
+    self->waits++; /* what is stopped may settle at once */
+    fail(&self->failure, CANCELLED, "the caller left");
+    if (self->stage == STAGE_TURN && turn_leave(self->runner->commons->turns, &self->turn))
+        self->waits--;
+    for (size_t i = 0; i < self->asked->n_calls; i++)
+        if (self->stage == STAGE_RUN && self->calls[i].state != CALL_SETTLED && self->calls[i].state != CALL_IDLE)
+            tool_call_stop(&self->calls[i]);
+    came(self);
+}
+
+/* ---- its way ----------------------------------------------------------------------------------------------------- */
+
+static void turn_came(struct turn *turn)
+{
+    came((struct run_request *)((char *)turn - offsetof(struct run_request, turn)));
+}
+
+/* What is to be done in a stage; where it waits for nothing the next one follows at once. */
+static void enter(struct run_request *self)
+{
+    switch (self->stage) {
+    case STAGE_TURN:
+        self->turn.loop = self->runner->loop;
+        self->turn.came = turn_came;
+        if (!turn_ask(self->runner->commons->turns, &self->turn, self->name.tenant, self->name.key))
+            self->waits++;
+        return;
+    case STAGE_RECORD:
+        read_record(self);
+        return;
+    case STAGE_LOOK:
+        look_at_record(self);
+        return;
+    case STAGE_SERVERS:
+        ask_servers(self);
+        return;
+    case STAGE_FENCE:
+        raise_fence(self);
+        return;
+    case STAGE_FENCED:
+        look_at_fence(self);
+        return;
+    case STAGE_RUN:
+        begin_calls(self);
+        return;
+    case STAGE_REPLY:
+        return;
+    }
+}
+
+static void step(struct run_request *self)
+{
+    while (!self->waits && self->failure.code == OK && self->stage != STAGE_REPLY) {
+        enum stage entered = ++self->stage;
+        enter(self);
+        if (self->stage != entered)
+            self->stage--; /* it has chosen another: that one is next */
+    }
+    if (self->waits)
+        return;
+    if (self->failure.code != OK)
+        give_up(self);
+    else
+        send(self);
+}
+
+static void name_it(struct run_request *self)
+{
+    const Renga__V1__CallOrigin *origin = self->asked->origin;
+    self->name = (struct record_name){
+        .tenant = rpc_call_principal(self->rpc)->tenant,
+        .key = self->asked->idempotency_key,
+        .thread = origin ? origin->thread_id : "",
+        .run = origin ? origin->run_id : "",
+    };
+}
+
+static void prepare_calls(struct run_request *self)
+{
+    for (size_t i = 0; i < self->asked->n_calls; i++)
+        self->calls[i] = (struct tool_call){
+            .asked = self->asked->calls[i],
+            .name = &self->name,
+            .runner = self->runner,
+            .rpc = self->rpc,
+            .queue_wait_ms = self->runner->commons->queue_wait_ms,
+            .settled = call_settled,
+            .owner = self,
+        };
+}
+
+static struct run_request *make(struct tool_runner *runner, const Renga__V1__RunToolsRequest *asked,
+                                struct rpc_call *rpc, struct status *st)
+{
+    struct arena *arena = rpc_call_arena(rpc);
+    struct run_request *self = arena_zalloc(arena, sizeof *self);
+    struct tool_call *calls = arena_zalloc(arena, asked->n_calls * sizeof(*calls));
+    if (!self || !calls) {
+        fail(st, RESOURCE_EXHAUSTED, "no memory for the call");
+        return NULL;
+    }
+    self->runner = runner;
+    self->rpc = rpc;
+    self->asked = asked;
+    self->calls = calls;
+    name_it(self);
+    prepare_calls(self);
+    self->store = records_open(runner->commons->records, runner->loop, st);
+    return self->store ? self : NULL;
+}
+
+void run_tools(Renga__V1__ToolRunner_Service *service, const Renga__V1__RunToolsRequest *request,
+               Renga__V1__RunToolsResponse_Closure reply, void *data)
+{
+    struct status st = {0};
+    struct run_request *self = NULL;
+    size_t tenant = strlen(rpc_call_principal(data)->tenant);
+    if (tenant > RECORD_TENANT_MAX)
+        fail(&st, FAILED_PRECONDITION, "the tenant's name has %zu bytes; at most %d are allowed", tenant,
+             RECORD_TENANT_MAX);
+    else if (request_check(request, &st))
+        self = make((struct tool_runner *)service, request, data, &st);
+    if (!self) {
+        rpc_fail(data, &st);
+        return;
+    }
+    self->reply = reply;
+    rpc_call_on_cancel(data, client_left, self);
+    self->stage = STAGE_TURN;
+    enter(self);
+    step(self);
+}

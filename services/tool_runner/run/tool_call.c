@@ -1,0 +1,269 @@
+#include "tool_call.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/machine.h"
+#include "observe.h"
+#include "records.h"
+#include "request_check.h"
+#include "tool_runner_priv.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const states[] = {"idle", "place", "beginning", "running", "ending", "settled"};
+static const uint32_t moves[] = {
+    [CALL_IDLE] =
+        MACHINE_TO(CALL_PLACE) | MACHINE_TO(CALL_BEGINNING) | MACHINE_TO(CALL_RUNNING) | MACHINE_TO(CALL_SETTLED),
+    [CALL_PLACE] = MACHINE_TO(CALL_BEGINNING) | MACHINE_TO(CALL_RUNNING) | MACHINE_TO(CALL_SETTLED),
+    [CALL_BEGINNING] = MACHINE_TO(CALL_RUNNING) | MACHINE_TO(CALL_ENDING) | MACHINE_TO(CALL_SETTLED),
+    [CALL_RUNNING] = MACHINE_TO(CALL_ENDING) | MACHINE_TO(CALL_SETTLED),
+    [CALL_ENDING] = MACHINE_TO(CALL_SETTLED),
+    [CALL_SETTLED] = 0,
+};
+static const struct machine machine = MACHINE("tool_call", states, moves);
+
+#define UNCONST(text) ((char *)(uintptr_t)(text))
+
+static void move(struct tool_call *call, enum tool_call_state state)
+{
+    machine_move(&machine, &call->state, state);
+}
+
+/* ---- results ----------------------------------------------------------------------------------------------------- */
+
+static char *keep_text(struct tool_call *call, const char *text)
+{
+    char *copy = arena_strdup(rpc_call_arena(call->rpc), text);
+    return copy ? copy : UNCONST("");
+}
+
+static void init_result(struct tool_call *call)
+{
+    renga__v1__tool_result__init(&call->result);
+    call->result.call_id = call->asked->call->id;
+    call->result.name = tool_name_is_legal(call->asked->call->name) ? call->asked->call->name : UNCONST("");
+}
+
+void tool_call_refuse(struct tool_call *call, const struct status *status)
+{
+    init_result(call);
+    call->result.status_code = (int32_t)status->code;
+    call->result.message = keep_text(call, status->text);
+    move(call, CALL_SETTLED);
+    observe_call(call, false);
+}
+
+void tool_call_repeat(struct tool_call *call, const Renga__V1__ToolResult *recorded)
+{
+    call->result = *recorded;
+    call->result.recorded = true;
+    move(call, CALL_SETTLED);
+    observe_call(call, false);
+}
+
+static void settle(struct tool_call *call)
+{
+    move(call, CALL_SETTLED);
+    observe_call(call, call->run && call->run->began_ns);
+    call->settled(call);
+}
+
+static void settle_with(struct tool_call *call, enum status_code code, const char *text)
+{
+    init_result(call);
+    call->result.status_code = (int32_t)code;
+    call->result.message = keep_text(call, text);
+    settle(call);
+}
+
+static void take_result(struct tool_call *call)
+{
+    struct tool_run *run = call->run;
+    init_result(call);
+    call->result.name = UNCONST(run->tool->name);
+    call->result.status_code = (int32_t)run->status.code;
+    call->result.message = run->status.text;
+    call->result.text = UNCONST(buffer_text(&run->text));
+    if (run->structured)
+        call->result.structured_json = run->structured;
+    call->result.hits = run->hits;
+    call->result.n_hits = run->hit_count;
+    call->result.truncated = run->truncated;
+    call->result.full_bytes = (int64_t)run->full_bytes;
+    call->result.duration_ms = (clock_now_ns() - run->began_ns) / NS_PER_MS;
+}
+
+/* ---- its end ----------------------------------------------------------------------------------------------------- */
+
+static void ended_on_disk(struct store_batch *batch)
+{
+    struct tool_call *call = (struct tool_call *)((char *)batch - offsetof(struct tool_call, batch));
+    if (batch->status.code != OK)
+        log_warn("tool_runner.record", "the end of a call of '%s' is not in the record: %s", call->entry.tool->name,
+                 batch->status.text);
+    store_batch_fini(batch);
+    settle(call);
+}
+
+static void leave_place(struct tool_call *call)
+{
+    if (call->was_placed)
+        place_leave(call->runner->commons->places, &call->place);
+    call->was_placed = false;
+}
+
+/* What was begun and given up stays begun: nobody knows how far it came. */
+static void record_the_end(struct tool_call *call)
+{
+    bool forget = call->in_record && (!call->run || call->run->untouched);
+    bool keep = call->run && !call->run->untouched && !(call->unwanted && call->run->status.code == CANCELLED);
+    if (!forget && !keep) {
+        settle(call);
+        return;
+    }
+    store_batch_init(&call->batch, call->runner->loop, ended_on_disk);
+    if (forget)
+        record_forget(&call->batch, call->name, call->asked->call->id, call->due_ms);
+    else
+        record_put(&call->batch, call->name, call->asked->call->id, call->digest, call->due_ms, &call->result);
+    move(call, CALL_ENDING);
+    store_commit(call->store, &call->batch);
+}
+
+static void run_ended(struct tool_run *run)
+{
+    struct tool_call *call = run->owner;
+    leave_place(call);
+    take_result(call);
+    record_the_end(call);
+}
+
+/* ---- its beginning ----------------------------------------------------------------------------------------------- */
+
+static void start(struct tool_call *call)
+{
+    move(call, CALL_RUNNING);
+    observe_start(call);
+    tool_run_start(call->run);
+}
+
+static void begun_on_disk(struct store_batch *batch)
+{
+    struct tool_call *call = (struct tool_call *)((char *)batch - offsetof(struct tool_call, batch));
+    struct status status = batch->status;
+    store_batch_fini(batch);
+    if (status.code == OK && !call->unwanted) {
+        call->in_record = true;
+        start(call);
+        return;
+    }
+    leave_place(call);
+    tool_run_release(&call->run);
+    if (status.code == OK) {
+        call->in_record = true;
+        init_result(call);
+        record_the_end(call);
+        return;
+    }
+    char text[STATUS_TEXT_MAX];
+    snprintf(text, sizeof text, "not run, since it cannot be recorded: %.400s", status.text);
+    settle_with(call, UNAVAILABLE, text);
+}
+
+static void place_taken(struct tool_call *call)
+{
+    call->was_placed = true;
+    loop_disarm(call->runner->loop, &call->patience);
+    if (!call->entry.tool->side_effects) {
+        start(call);
+        return;
+    }
+    store_batch_init(&call->batch, call->runner->loop, begun_on_disk);
+    record_put(&call->batch, call->name, call->asked->call->id, call->digest, call->due_ms, NULL);
+    move(call, CALL_BEGINNING);
+    store_commit(call->store, &call->batch);
+}
+
+static void place_came(struct place *place)
+{
+    struct tool_call *call = (struct tool_call *)((char *)place - offsetof(struct tool_call, place));
+    if (!call->unwanted) {
+        place_taken(call);
+        return;
+    }
+    place_leave(call->runner->commons->places, place);
+    settle_with(call, CANCELLED, "the caller left");
+}
+
+static void out_of_patience(struct timer *timer)
+{
+    struct tool_call *call = (struct tool_call *)((char *)timer - offsetof(struct tool_call, patience));
+    char text[STATUS_TEXT_MAX];
+    if (!place_leave(call->runner->commons->places, &call->place))
+        return; /* it has one, after all */
+    snprintf(text, sizeof text, "no place for '%s' came free within %lld ms; call again later, or fewer at a time",
+             call->entry.tool->name, (long long)call->queue_wait_ms);
+    settle_with(call, RESOURCE_EXHAUSTED, text);
+}
+
+static void ask_for_place(struct tool_call *call)
+{
+    call->place.loop = call->runner->loop;
+    call->place.came = place_came;
+    call->patience.expired = out_of_patience;
+    switch (place_ask(call->runner->commons->places, &call->place, call->name->tenant)) {
+    case PLACE_TAKEN:
+        place_taken(call);
+        return;
+    case PLACE_QUEUED:
+        move(call, CALL_PLACE);
+        loop_arm_after(call->runner->loop, &call->patience, call->queue_wait_ms);
+        return;
+    case PLACE_REFUSED:
+        settle_with(call, RESOURCE_EXHAUSTED, "too many tools are running and waiting; call again later");
+        return;
+    }
+}
+
+void tool_call_begin(struct tool_call *call, const struct catalog_entry *entry, cJSON *arguments)
+{
+    int32_t output_max = call->asked->output_max_bytes;
+    call->entry = *entry;
+    struct tool_run_options options = {
+        .tool = entry->tool,
+        .runner = call->runner,
+        .release_tool = entry->release,
+        .arguments = arguments,
+        .arguments_json = call->asked->call->arguments_json[0] ? call->asked->call->arguments_json : "{}",
+        .principal = rpc_call_principal(call->rpc),
+        .trace = rpc_call_trace(call->rpc),
+        .timeout_ms = call->asked->timeout_ms ? call->asked->timeout_ms : entry->tool->timeout_ms,
+        .output_max = output_max ? (size_t)output_max : RUN_OUTPUT_USUAL,
+        .ended = run_ended,
+        .owner = call,
+    };
+    call->run = tool_run_create(&options);
+    if (call->run)
+        ask_for_place(call);
+    else
+        settle_with(call, RESOURCE_EXHAUSTED, "there is no memory to run it; call again later");
+}
+
+void tool_call_stop(struct tool_call *call)
+{
+    call->unwanted = true;
+    if (call->state == CALL_RUNNING) {
+        tool_run_stop(call->run, CANCELLED, "the caller left");
+    } else if (call->state == CALL_PLACE) {
+        loop_disarm(call->runner->loop, &call->patience);
+        if (place_leave(call->runner->commons->places, &call->place))
+            settle_with(call, CANCELLED, "the caller left");
+    }
+}
+
+void tool_call_fini(struct tool_call *call)
+{
+    tool_run_release(&call->run);
+}

@@ -1,0 +1,57 @@
+/* One call of a RunTools, from its place to its recorded result.
+ *
+ *      PLACE --> BEGUN is on disk --> RUNNING --> ended is on disk --> SETTLED
+ *      waits     side effects alone                nothing was done: forgotten */
+#ifndef RENGA_TOOL_CALL_H
+#define RENGA_TOOL_CALL_H
+
+#include "list/catalog.h"
+#include "places.h"
+#include "record.h"
+#include "tool_run.h"
+
+enum tool_call_state { CALL_IDLE, CALL_PLACE, CALL_BEGINNING, CALL_RUNNING, CALL_ENDING, CALL_SETTLED };
+
+struct tool_call {
+    /* Set by the owner. */
+    const Renga__V1__ToolInvocation *asked;
+    const struct record_name *name;
+    struct tool_runner *runner;
+    struct rpc_call *rpc; /* on whose behalf */
+    struct store *store;
+    int64_t queue_wait_ms;
+    void (*settled)(struct tool_call *call); /* once, from the loop */
+    void *owner;
+
+    Renga__V1__ToolResult result; /* once it is settled; what it points at lives as long as the call */
+    uint8_t digest[RECORD_DIGEST];
+    bool in_record; /* a row of it stands there: begun */
+    int64_t due_ms;
+
+    /* Its own. */
+    struct catalog_entry entry;
+    unsigned state;
+    bool unwanted, was_placed;
+    struct tool_run *run;
+    struct place place;
+    struct timer patience;
+    struct store_batch batch;
+    struct span *span;
+};
+
+/* It will not run, or has run already: settled with this at once, without `settled`. */
+void tool_call_refuse(struct tool_call *call, const struct status *status);
+void tool_call_repeat(struct tool_call *call, const Renga__V1__ToolResult *recorded);
+
+/* Takes over what `entry` holds. The arguments fit its schema. */
+void tool_call_begin(struct tool_call *call, const struct catalog_entry *entry, cJSON *arguments);
+
+/* The caller has left: it is to settle soon. */
+void tool_call_stop(struct tool_call *call);
+
+void tool_call_fini(struct tool_call *call);
+
+/* The arguments as an object that fits, or why not: for a model to do better. To be freed with cJSON_Delete. */
+cJSON *tool_call_read_arguments(const struct catalog_entry *entry, const char *arguments_json, struct status *st);
+
+#endif

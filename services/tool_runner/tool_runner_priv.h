@@ -1,0 +1,55 @@
+/* What an instance of the tool-runner has, and what the instances of a process share. Private to services/tool_runner.
+ */
+#ifndef RENGA_TOOL_RUNNER_PRIV_H
+#define RENGA_TOOL_RUNNER_PRIV_H
+
+#include "base/config.h"
+#include "base/status.h"
+#include "loop/loop.h"
+#include "renga/v1/tool_runner.pb-c.h"
+
+struct catalog;
+struct http_client;
+struct knowledge;
+struct mcp;
+struct metrics;
+struct places;
+struct records;
+struct service_context;
+struct spans;
+struct tool_commons;
+struct turns;
+
+struct tool_runner {
+    Renga__V1__ToolRunner_Service base; /* first */
+    const struct config *config;
+    struct loop *loop;
+    struct http_client *http; /* of this loop */
+    struct metrics *metrics;
+    struct spans *spans;          /* NULL: no traces */
+    struct tool_commons *commons; /* of the process: made by the first instance */
+};
+
+/* One of each in a process, whichever loop a call arrives in. */
+struct tool_commons {
+    struct metrics *metrics;
+    struct knowledge *knowledge;
+    struct mcp *mcp;
+    struct catalog *catalog;
+    struct places *places;
+    struct turns *turns;
+    struct records *records;
+    int64_t queue_wait_ms, list_wait_ms;
+    unsigned members; /* loops that have joined */
+};
+
+/* Nobody has joined yet. */
+struct tool_commons *tool_commons_create(const struct service_context *context, struct status *st);
+
+/* From inside each loop, at its instance's beginning and end. With the last one that leaves it is gone. */
+void tool_commons_join(struct tool_commons *commons, struct tool_runner *runner);
+void tool_commons_leave(struct tool_commons **commons, struct tool_runner *runner);
+
+extern const struct option tool_runner_options[];
+
+#endif

@@ -1,0 +1,12 @@
+/* The tools that are part of Renga: one file each, and a row in tools.c. */
+#ifndef RENGA_TOOL_RUNNER_TOOLS_H
+#define RENGA_TOOL_RUNNER_TOOLS_H
+
+#include "tool.h"
+
+extern const struct tool tool_calculate, tool_clock, tool_lookup_qa, tool_search_documents;
+
+/* NULL at the end. */
+extern const struct tool *const builtin_tools[];
+
+#endif

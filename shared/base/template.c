@@ -1,0 +1,156 @@
+#include "base/template.h"
+
+#include "base/json_writer.h"
+
+#include <string.h>
+#include <strings.h>
+
+#define NAME_MAX_BYTES 64
+#define FENCE_LETTERS  "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
+#define BLANKS         " \t\r\n"
+#define OWN_FENCES_MAX 64
+
+/* Fences of the suite's prompts: a template is a part of a conversation, and its values could end a fence of another
+ * part. */
+static const char *const fences[] = {
+    "question", "subtask", "plan",        "results",  "answer",  "advice",       "tools", "feedback",
+    "findings", "form",    "known",       "theme",    "draft",   "conversation", "field", "facts",
+    "progress", "queries", "human_input", "failures", "sources", "interview",
+};
+
+/* ---- fences ------------------------------------------------------------------------------------------------------ */
+
+/* The name in "</name>" or "</ name >", and how long the tag is; 0 where there is none. */
+static size_t closing_tag(const char *at, const char **name, size_t *length)
+{
+    if (at[0] != '<' || at[1] != '/')
+        return 0;
+    const char *begin = at + 2 + strspn(at + 2, BLANKS);
+    *name = begin;
+    *length = strspn(begin, FENCE_LETTERS);
+    const char *end = begin + *length + strspn(begin + *length, BLANKS);
+    return *length && *length <= NAME_MAX_BYTES && *end == '>' ? (size_t)(end + 1 - at) : 0;
+}
+
+static bool same(const char *name, size_t length, const char *other, size_t other_length)
+{
+    return length == other_length && strncasecmp(name, other, length) == 0;
+}
+
+/* The template's own, found once: a value may have any number of tags. */
+struct own_fences {
+    struct {
+        const char *name;
+        size_t length;
+    } tags[OWN_FENCES_MAX];
+    size_t count;
+    bool all; /* more than can be told apart: every closing tag is taken for one of them */
+};
+
+static bool is_own(const struct own_fences *own, const char *name, size_t length)
+{
+    for (size_t i = 0; i < own->count; i++)
+        if (same(name, length, own->tags[i].name, own->tags[i].length))
+            return true;
+    return own->all;
+}
+
+static void find_own(const char *text, struct own_fences *own)
+{
+    const char *name;
+    size_t length;
+    own->count = 0;
+    own->all = false;
+    for (const char *at = text; (at = strstr(at, "</")) && !own->all; at += 2) {
+        if (!closing_tag(at, &name, &length) || is_own(own, name, length))
+            continue;
+        own->all = own->count == OWN_FENCES_MAX;
+        if (own->all)
+            return;
+        own->tags[own->count].name = name;
+        own->tags[own->count++].length = length;
+    }
+}
+
+static bool is_fence(const char *name, size_t length, const struct own_fences *own)
+{
+    for (size_t i = 0; i < sizeof fences / sizeof fences[0]; i++)
+        if (same(name, length, fences[i], strlen(fences[i])))
+            return true;
+    return is_own(own, name, length);
+}
+
+static void append_fenced(struct buffer *out, const char *value, const struct own_fences *own)
+{
+    const char *name;
+    size_t length;
+    for (const char *at; (at = strstr(value, "</")); value = at + 2) {
+        buffer_append(out, value, (size_t)(at - value));
+        bool closes = closing_tag(at, &name, &length) && is_fence(name, length, own);
+        buffer_print(out, closes ? "<\\/" : "</");
+    }
+    buffer_print(out, value);
+}
+
+/* ---- values ------------------------------------------------------------------------------------------------------ */
+
+static bool append_value(const char *name, const struct own_fences *own, const cJSON *values, struct buffer *out,
+                         struct status *st)
+{
+    const cJSON *value = cJSON_GetObjectItemCaseSensitive(values, name);
+    struct json_writer writer;
+    struct buffer json;
+    if (!value)
+        return fail(st, INVALID_ARGUMENT, "the prompt names {%s}, which is not among the inputs, or has no value",
+                    name);
+    if (cJSON_IsString(value)) {
+        append_fenced(out, value->valuestring, own);
+        return true;
+    }
+    buffer_init(&json, out->limit);
+    json_writer_init(&writer, &json);
+    json_write_tree(&writer, NULL, value);
+    if (json.failed)
+        buffer_reserve(out, out->limit + 1); /* too much for the one is too much for the other */
+    append_fenced(out, buffer_text(&json), own);
+    buffer_fini(&json);
+    return true;
+}
+
+/* From behind a brace to behind its partner; NULL where that is not there. */
+static const char *read_name(const char *at, char *name)
+{
+    size_t length = strcspn(at, "{}\n");
+    if (at[length] != '}' || length == 0 || length > NAME_MAX_BYTES)
+        return NULL;
+    memcpy(name, at, length);
+    name[length] = '\0';
+    return at + length + 1;
+}
+
+bool template_fill(const char *text, const cJSON *values, struct buffer *out, struct status *st)
+{
+    struct own_fences own;
+    find_own(text, &own);
+    for (const char *at = text; *at;) {
+        char name[NAME_MAX_BYTES + 1];
+        size_t plain = strcspn(at, "{}");
+        buffer_append(out, at, plain);
+        at += plain;
+        if (!*at)
+            break;
+        if (at[0] == at[1]) {
+            buffer_put(out, *at);
+            at += 2;
+            continue;
+        }
+        const char *behind = *at == '{' ? read_name(at + 1, name) : NULL;
+        if (!behind)
+            return fail(st, INVALID_ARGUMENT, "a '%c' of the prompt stands alone, at \"%.24s\"; write it twice", *at,
+                        at);
+        if (!append_value(name, &own, values, out, st))
+            return false;
+        at = behind;
+    }
+    return true;
+}

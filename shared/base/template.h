@@ -1,0 +1,20 @@
+/* Prompts as templates: {name} stands for a value, {{ and }} for plain braces (prompt.proto).
+ *
+ * Data stands between tags in a prompt, <results>{results}</results>, and no value can end its fence: a closing tag in
+ * a value loses its meaning, "</results>" becomes "<\/results>", where the tag is one of the template's own or one
+ * that prompts of the suite use. Within JSON that is the same text still. */
+#ifndef RENGA_BASE_TEMPLATE_H
+#define RENGA_BASE_TEMPLATE_H
+
+#include "base/buffer.h"
+#include "base/status.h"
+
+#include <cjson/cJSON.h>
+#include <stdbool.h>
+
+/* Appends the text with the values of an object: strings as they are, all else as JSON. INVALID_ARGUMENT names what the
+ * object does not have, or a brace that stands alone. What is filled in is not looked at again: no value can name
+ * another. */
+bool template_fill(const char *text, const cJSON *values, struct buffer *out, struct status *st);
+
+#endif

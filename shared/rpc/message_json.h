@@ -1,0 +1,20 @@
+/* Any message as JSON and back, after its descriptor: fields by name where they are set, enums by name, a map of
+ * strings as an object, and a field x_json as the value x. What is written is read again as the same message. */
+#ifndef RENGA_RPC_MESSAGE_JSON_H
+#define RENGA_RPC_MESSAGE_JSON_H
+
+#include "base/arena.h"
+#include "base/json_writer.h"
+#include "base/status.h"
+
+#include <protobuf-c/protobuf-c.h>
+
+void message_write_json(struct json_writer *out, const char *key, const ProtobufCMessage *message);
+
+/* The message of an object, in the arena. Keys that the message does not have are passed over, null is as if it were
+ * not there. NULL with INVALID_ARGUMENT, which names the field and what it has to be, where a value is of another type;
+ * with RESOURCE_EXHAUSTED where the arena is. */
+ProtobufCMessage *message_read_json(const ProtobufCMessageDescriptor *type, const cJSON *object, struct arena *arena,
+                                    struct status *st);
+
+#endif

@@ -1,0 +1,269 @@
+#!/usr/bin/env python3
+"""The typed service: questions to the help desk, before services that the test scripts."""
+import hashlib
+import json
+import threading
+import time
+
+import grpc
+
+from harness import Orchestrator, SLOW, api, check, equal, expect, finish, message, number, reason_of, refused, wait_until, word
+from services import called, found, hit, judged, plan, said, services, tool
+
+api.flags = services.flags()
+api.start()
+
+BACKUP = "Backups run every night at 02:00. They are kept for 30 days."
+RESET = "To reset a password, open Settings and choose Security."
+ANSWERS = {"<results>": "Backups run every night at 02:00. To reset a password, open Settings and choose Security.",
+           "When do backups run?\n</subtask>": "Backups run every night at 02:00.",
+           "How is a password reset?\n</subtask>": "To reset a password, open Settings and choose Security."}
+
+
+def chat(request, context):
+    if request.tools:
+        return called(("search_documents", '{"query": "words"}'))
+    asked = "\n".join(turn.content for turn in request.messages)
+    return said(next(text for key, text in ANSWERS.items() if key in asked))
+
+
+def chat_stream(request, context):
+    answer = chat(request, context)
+    event = message("ChatStreamEvent")
+    for at in range(0, len(answer.message.content), 9):
+        yield event(text=answer.message.content[at:at + 9])
+    yield event(finish=answer.finish)
+
+
+def script(**methods):
+    services.forget()
+    services.on("LlmGateway/Chat", methods.get("chat", chat))
+    services.on("LlmGateway/ChatStream", chat_stream)
+    schema = '{"type": "object", "properties": {"query": {"type": "string"}, "collections": {"type": "array"}}, "required": ["query"]}'
+    services.on("ToolRunner/ListTools", lambda r, c: message("ListToolsResponse")(tools=[tool("search_documents", schema)]))
+    services.on("ToolRunner/RunTools", methods.get("tools", found(hit(BACKUP), hit(RESET, line=20))))
+    services.on("Planner/Plan", methods.get("plan", plan("When do backups run?", "How is a password reset?")))
+    services.on("Reviewer/Reflect", methods.get("reflect", judged(True)))
+
+
+def ask_call(stream=False):
+    make = api.channel.unary_stream if stream else api.channel.unary_unary
+    return make("/renga.v1.Helpdesk/" + ("AskStream" if stream else "Ask"),
+                request_serializer=lambda m: m.SerializeToString() if hasattr(m, "SerializeToString") else m,
+                response_deserializer=message("AskEvent" if stream else "AskResponse").FromString)
+
+
+def ask(question="When do backups run and how is a password reset?", timeout=20, **fields):
+    return ask_call()(message("AskRequest")(question=question, **fields), timeout=timeout * SLOW).result
+
+
+def events(question="When do backups run and how is a password reset?", **fields):
+    return ask_call(True)(message("AskRequest")(question=question, **fields), timeout=20 * SLOW)
+
+
+def runs():
+    return api.ask("ListRuns", page_size=500).runs
+
+
+@check("a question is answered with its plan, its subtasks and their tools, citations and what it cost")
+def _():
+    script()
+    result = ask(collections=["manual"])
+    equal((result.question, list(result.plan.subtasks)), ("When do backups run and how is a password reset?",
+          ["When do backups run?", "How is a password reset?"]), "the question and the plan")
+    equal(result.answer, ANSWERS["<results>"], "the answer")
+    first = result.subtasks[0]
+    equal((first.task_name, first.is_completed, first.challenge_count, first.subtask_answer, first.status_code),
+          ("When do backups run?", True, 1, "Backups run every night at 02:00.", 0), "a subtask")
+    used = first.tool_results[0].results[0]
+    equal((used.tool_name, json.loads(used.args), used.results[0].uri, used.results[0].snippet),
+          ("search_documents", {"query": "words", "collections": ["manual"]}, "guide.md", BACKUP), "its tool")
+    equal([(c.sentence_number, c.uri, c.line_from, c.quote) for c in result.citations],
+          [(1, "guide.md", 10, "Backups run every night at 02:00."), (2, "guide.md", 20, RESET)], "the citations")
+    equal([c.quote for c in first.citations], ["Backups run every night at 02:00."], "the subtask's own")
+    equal((first.usage.model_calls, first.usage.tool_calls, result.outcome.usage.model_calls), (3, 1, 8), "what it cost")
+    equal(word("StopReason", result.outcome.stop_reason), "STOP_REASON_COMPLETED", "why it stopped")
+    offered = [c for c in services.of("LlmGateway/Chat") if c.tools][0]
+    expect("collections" not in offered.tools[0].parameters_json, "the model could choose the collections")
+
+
+@check("on the way the caller sees the plan, each subtask's stages, and the answer as it is written")
+def _():
+    script(reflect=judged(True, "fine"))
+    seen = list(events())
+    kinds = [event.WhichOneof("event") for event in seen]
+    equal((kinds[0], kinds[1], kinds[-1]), ("accepted", "planned", "result"), "first and last")
+    stages = [word("SubtaskStage", e.subtask.stage).removeprefix("SUBTASK_STAGE_") for e in seen
+              if e.WhichOneof("event") == "subtask" and e.subtask.subtask_number == 2]
+    equal(stages, ["SELECTING_TOOLS", "RUNNING_TOOLS", "ANSWERING", "REFLECTING", "REFLECTED", "DONE"], "the stages")
+    tools = [list(e.subtask.tool_names) for e in seen if e.subtask.tool_names]
+    equal(tools, [["search_documents"]] * 2, "the tools")
+    done = [e.subtask for e in seen if e.WhichOneof("event") == "subtask" and e.subtask.stage == 6]
+    equal({d.text for d in done}, {ANSWERS["When do backups run?\n</subtask>"], ANSWERS["How is a password reset?\n</subtask>"]}, "the ends")
+    equal("".join(e.answer_text for e in seen), ANSWERS["<results>"], "the text")
+    equal(seen[-1].result.answer, ANSWERS["<results>"], "the answer")
+    ids = [event.event_id for event in seen]
+    expect(ids == sorted(ids), f"ids do not grow: {ids}")
+
+
+@check("the same request_id gets the same run and answer, and a stream that was cut is taken up where it was")
+def _():
+    script()
+    gate = threading.Event()
+
+    def slow(request, context):
+        gate.wait(10)
+        return found(hit(BACKUP), hit(RESET, line=20))(request, context)
+    services.on("ToolRunner/RunTools", slow)
+    options = {"request_id": "cut", "keep_running": True}
+    stream, before = events(options=options), []
+    for event in stream:
+        before.append(event)
+        if event.subtask.stage == 2:
+            break
+    stream.cancel()
+    gate.set()
+    rest = list(events(options={**options, "after_event_id": before[-1].event_id}))
+    expect(all(event.event_id > before[-1].event_id for event in rest), "it saw something twice")
+    expect("planned" not in [e.WhichOneof("event") for e in rest], "the plan came twice")
+    equal(rest[-1].result.outcome.run_id, before[0].accepted.run_id, "the run")
+    again = ask(options={"request_id": "cut", "keep_running": True})
+    equal((again.outcome.run_id, again.answer), (before[0].accepted.run_id, ANSWERS["<results>"]), "the answer again")
+    equal((again.subtasks[0].usage.model_calls, len(services.of("Planner/Plan"))), (3, 1), "what it cost, once")
+    refused("INVALID_ARGUMENT", lambda: ask("something else", options={"request_id": "cut"}))
+
+
+@check("a caller that leaves takes its run along, unless it said keep_running")
+def _():
+    script()
+    stopped = threading.Event()
+
+    def hang(request, context):
+        context.add_callback(stopped.set)
+        while context.is_active():
+            time.sleep(0.005)
+        return message("RunToolsResponse")()
+    services.on("ToolRunner/RunTools", hang)
+    stream = events()
+    run_id = next(stream).accepted.run_id
+    for event in stream:
+        if event.subtask.stage == 2:
+            break
+    wait_until(lambda: services.of("ToolRunner/RunTools"), "no tool was run", 5 * SLOW, every=0.01)
+    stream.cancel()
+    expect(stopped.wait(5 * SLOW), "the tools were not told")
+    wait_until(lambda: word("RunState", api.ask("GetRun", run_id=run_id).run.state) == "RUN_STATE_CANCELLED",
+               "the run goes on", 5 * SLOW, every=0.01)
+    refused("DEADLINE_EXCEEDED", lambda: ask(timeout=0.5))
+    wait_until(lambda: all(word("RunState", run.state) != "RUN_STATE_RUNNING" for run in runs()), "a run goes on", 5 * SLOW, every=0.01)
+
+
+@check("a question that is empty, blank, too long or no UTF-8 is refused at once, and no model is asked")
+def _():
+    script()
+    before = len(runs())
+    for question in ("", " \t\n", "　　", "x" * 32769, "x" * (1 << 20)):
+        began = time.monotonic()
+        expect("question" in refused("INVALID_ARGUMENT", lambda: ask(question)), "the field is not named")
+        expect(time.monotonic() - began < 1 * SLOW, "it took its time")
+    bad = b"\x0a\x04ab\xff\xfe"
+    refused("INVALID_ARGUMENT", lambda: ask_call()(bad, timeout=5))
+    refused("INVALID_ARGUMENT", lambda: list(events("")))
+    for wrong in ({"collections": ["x"] * 17}, {"collections": [""]}, {"options": {"language": "x" * 40}},
+                  {"options": {"timeout_ms": -1}}, {"options": {"after_event_id": -1}}, {"options": {"request_id": "x" * 129}},
+                  {"options": {"request_id": "a\nb"}}, {"options": {"budget": {"tokens": -1}}}):
+        refused("INVALID_ARGUMENT", lambda: ask("q?", **wrong))
+    equal((len(services.of("Planner/Plan")), len(services.of("LlmGateway/Chat")), len(runs())), (0, 0, before), "what was asked")
+
+
+@check("a run that fails ends the call with the node's error and the run's name")
+def _():
+    script(plan=lambda request, context: context.abort(grpc.StatusCode.NOT_FOUND, "there is no model 'gone'"))
+    try:
+        ask("Anything?")
+        raise AssertionError("it did not fail")
+    except grpc.RpcError as error:
+        equal((error.code(), reason_of(error)), (grpc.StatusCode.NOT_FOUND, "RUN_FAILED"), "the error")
+        expect("no model 'gone'" in error.details(), error.details())
+
+
+@check("a subtask that broke off says why, and the stream shows it as failed")
+def _():
+    def broken(request, context):
+        if any("When do backups run?\n</subtask>" in turn.content for turn in request.messages):
+            context.abort(grpc.StatusCode.DATA_LOSS, "the model said nothing that could be read")
+        return chat(request, context)
+    script(chat=broken)
+    seen = list(events())
+    result = seen[-1].result
+    equal([(s.status_code, s.is_completed) for s in result.subtasks], [(15, False), (0, True)], "how they ended")
+    expect("could be read" in result.subtasks[0].message, result.subtasks[0].message)
+    failed = [e.subtask for e in seen if e.WhichOneof("event") == "subtask" and e.subtask.stage == 7]
+    equal([(f.subtask_number, "could be read" in f.text) for f in failed], [(1, True)], "what was shown")
+    equal(result.answer, ANSWERS["<results>"], "the answer")
+
+
+@check("two questions on one thread: the second is told that it is busy")
+def _():
+    script()
+    gate = threading.Event()
+    services.on("ToolRunner/RunTools", lambda r, c: (gate.wait(10), found(hit(BACKUP), hit(RESET, line=20))(r, c))[1])
+    stream = events(options={"thread_id": "t1"})
+    next(stream)
+    refused("ABORTED", lambda: ask(options={"thread_id": "t1"}), "THREAD_BUSY")
+    gate.set()
+    expect(list(stream)[-1].result.answer, "the first has no answer")
+
+
+@check("the answer is in the language of the question, or in the one that was asked for")
+def _():
+    script(chat=lambda r, c: called(("search_documents", "{}")) if r.tools else said("飛びます。"), reflect=judged(False))
+    expect("見つかりませんでした" in ask("システムは空を飛べますか").answer, "no Japanese answer")
+    expect("No information" in ask("システムは空を飛べますか", options={"language": "en-GB"}).answer, "no English answer")
+    equal(services.of("Planner/Plan")[1].prompting.language, "en", "the language of the plan")
+
+
+@check("a budget ends it with what was found by then, and says so")
+def _():
+    script()
+    result = ask(options={"budget": {"model_calls": 2}})
+    equal(word("StopReason", result.outcome.stop_reason), "STOP_REASON_BUDGET_MODEL_CALLS", "why it stopped")
+
+
+@check("a key that may use some agents alone is refused the others, in every method")
+def _():
+    def key(name, *methods):
+        return {"name": name, "tenant": "t", "sha256": hashlib.sha256(name.encode()).hexdigest(), "methods": methods}
+    every = ["renga.v1.Orchestrator/*", "renga.v1.Helpdesk/*"]
+    keys = [key("desk", *every, "renga.v1.Orchestrator/agent.helpdesk"), key("other", *every, "renga.v1.Orchestrator/agent.other"),
+            key("free", *every), key("root", "*")]
+    guarded = Orchestrator(None, *services.flags(), "--rpc.keys=" + json.dumps(keys)).start()
+    script()
+
+    def call(key, method, service="Orchestrator", **fields):
+        make = guarded.channel.unary_unary(f"/renga.v1.{service}/{method}", request_serializer=lambda m: m.SerializeToString(),
+                                           response_deserializer=message(method + "Response").FromString)
+        return make(message(method + "Request")(**fields), timeout=20 * SLOW, metadata=[("authorization", "Bearer " + key)])
+    question = {"question": "When do backups run?"}
+    result = call("desk", "Ask", "Helpdesk", **question).result
+    run_id, thread_id = result.outcome.run_id, result.outcome.thread_id
+    for allowed in ("desk", "free", "root"):
+        equal(call(allowed, "GetRun", run_id=run_id).run.run_id, run_id, "the run")
+        equal([a.name for a in call(allowed, "ListAgents").agents], ["helpdesk"], "the agents")
+    expect("agent.helpdesk" in refused("PERMISSION_DENIED", lambda: call("other", "Ask", "Helpdesk", **question)), "no cure")
+    for method, fields in (("StartRun", {"agent": "helpdesk"}), ("GetRun", {"run_id": run_id}), ("CancelRun", {"run_id": run_id}),
+                           ("GetState", {"thread_id": thread_id}), ("DeleteThread", {"thread_id": thread_id}),
+                           ("ListCheckpoints", {"thread_id": thread_id}), ("ResumeRun", {"run_id": run_id}),
+                           ("DescribeAgent", {"agent": "helpdesk"}), ("ListRuns", {}), ("ListRuns", {"agent": "helpdesk"}),
+                           ("ListThreads", {})):
+        refused("PERMISSION_DENIED", lambda: call("other", method, **fields))
+    watch = guarded.channel.unary_stream("/renga.v1.Orchestrator/WatchRun", request_serializer=lambda m: m.SerializeToString(),
+                                         response_deserializer=message("RunEvent").FromString)
+    refused("PERMISSION_DENIED", lambda: list(watch(message("WatchRunRequest")(run_id=run_id), timeout=10,
+                                                    metadata=[("authorization", "Bearer other")])))
+    equal(len(call("other", "ListAgents").agents), 0, "the agents that the other sees")
+    equal(len(call("desk", "ListRuns", agent="helpdesk").runs), 1, "the runs")
+    equal(guarded.stop(), 0, "how it ended")
+
+
+finish()

@@ -1,0 +1,255 @@
+#!/usr/bin/env python3
+"""Each kind of node that calls a service, one at a time: what it asks, what it writes, how it fails."""
+import json
+import os
+
+import grpc
+
+from harness import agent, api, check, equal, expect, finish, message, number, stands, succeeded, wait_until
+from services import called, found, hit, said, services, tool
+
+api.flags = services.flags()
+api.start()
+
+
+def one(name, node, state, prompts=None, **graph):
+    """An agent of one node."""
+    for path, text in (prompts or {}).items():
+        file = os.path.join(api.agents, name, "prompts", path + ".md")
+        os.makedirs(os.path.dirname(file), exist_ok=True)
+        with open(file, "w") as out:
+            out.write(text)
+    on = node.pop("on", None) or {}
+    agent(name, {"state": state, "start": "it", "nodes": {
+        "it": {**node, "on": {outcome: "was_" + outcome for outcome in on}},
+        **{"was_" + outcome: {"kind": "set", "values": {"outcome": outcome}, "on": {"done": "end"}} for outcome in on}}, **graph})
+
+
+OUTCOME = {"outcome": {"type": "string"}}
+TEXTS, OBJECTS = {"type": "string[]"}, {"type": "object[]"}
+
+
+@check("plan asks in each of its styles, and writes what fits")
+def _():
+    def answer(request, context):
+        if request.WhichOneof("style") == "queries":
+            return message("PlanResponse")(queries={"queries": ["a", "b"]})
+        if request.WhichOneof("style") == "fields":
+            return message("PlanResponse")(fields={"fields": [{"field_id": f.field_id, "label": f.label, "required": f.required}
+                                                              for f in request.fields.form.fields]})
+        return message("PlanResponse")(research={"theme": request.research.theme, "search_queries": ["q"]},
+                                       degradations=[{"part": "plan", "kind": 2, "reason": "no model"}])
+    services.on("Planner/Plan", answer)
+    on = {"planned": 1, "empty": 1}
+    one("queries", {"kind": "plan", "style": "queries", "about": "q", "into": "p", "most": 2, "findings": "f", "feedback": "b",
+                    "on": on}, {"q": {"type": "string"}, "p": TEXTS, "f": OBJECTS, "b": {"type": "string"}, **OUTCOME})
+    result = succeeded(api.start_run("queries", {"q": "why?", "f": [{"query": "old", "summary_md": "known"}], "b": "too few"}))
+    equal((result["p"], result["outcome"]), (["a", "b"], "planned"), "the queries")
+    asked = services.of("Planner/Plan")[-1]
+    equal((asked.queries.question, asked.queries.max_queries, asked.queries.findings[0].query, asked.feedback),
+          ("why?", 2, "old", "too few"), "what was asked")
+    one("fields", {"kind": "plan", "style": "fields", "about": "form", "into": "p", "known": "k", "on": on},
+        {"form": {"type": "object"}, "p": OBJECTS, "k": {"type": "object"}, **OUTCOME})
+    form = {"fields": [{"id": "1", "field_id": "name", "label": "Name", "required": True}]}
+    result = succeeded(api.start_run("fields", {"form": form, "k": {"language": "ja"}}))
+    equal(result["p"], [{"field_id": "name", "label": "Name", "required": True}], "the fields")
+    equal(json.loads(services.of("Planner/Plan")[-1].fields.known_json), {"language": "ja"}, "what is known")
+    one("research", {"kind": "plan", "style": "research", "about": "q", "into": "p", "human_input": "h", "on": on},
+        {"q": {"type": "string"}, "h": {"type": "string"}, "p": {"type": "object"}, **OUTCOME})
+    run = api.start_run("research", {"q": "ponds", "h": "frogs too"})
+    equal(succeeded(run)["p"], {"theme": "ponds", "search_queries": ["q"]}, "the research plan")
+    equal((run.degradations[0].reason, services.of("Planner/Plan")[-1].research.human_input), ("no model", "frogs too"), "the rest")
+
+
+@check("prompts of the agent and the model of the document reach the planner; the run's model comes first")
+def _():
+    services.on("Planner/Plan", lambda r, c: message("PlanResponse")(subtasks={"subtasks": []}))
+    one("prompted", {"kind": "plan", "style": "subtasks", "about": "q", "into": "p", "model": "big", "system": "rules",
+                     "prompt": "ask", "model_required": True, "on": {"planned": 1, "empty": 1}},
+        {"q": {"type": "string"}, "p": TEXTS, **OUTCOME}, {"en/rules": "Rules.", "ja/rules": "規則。", "en/ask": "Split {question}"})
+    result = succeeded(api.start_run("prompted", {"q": "x"}, configuration_json='{"language": "ja"}'))
+    asked = services.of("Planner/Plan")[-1].prompting
+    equal((asked.model, asked.system_template, asked.user_template, asked.language, asked.model_required),
+          ("big", "規則。", "Split {question}", "ja", True), "the prompting")
+    equal((result["outcome"], result["p"]), ("empty", []), "an empty plan")
+    succeeded(api.start_run("prompted", {"q": "x"}, configuration_json='{"model": "small"}'))
+    equal(services.of("Planner/Plan")[-1].prompting.model, "small", "the run's model")
+
+
+@check("search writes hits as they are, and says where there are none")
+def _():
+    hits = [hit("A pond.\nA frog.", score=0.25, published_date="2024-01-01")]
+    services.on("ToolRunner/Search", lambda r, c: message("SearchResponse")(hits=hits if r.query == "pond" else []))
+    one("searcher", {"kind": "search", "query": "q", "collections": "c", "into": "h", "mode": "lexical", "limit": 3,
+                     "on": {"found": 1, "nothing": 1}}, {"q": {"type": "string"}, "c": TEXTS, "h": OBJECTS, **OUTCOME})
+    result = succeeded(api.start_run("searcher", {"q": "pond", "c": ["docs"]}))
+    equal((result["h"], result["outcome"]), (hits, "found"), "the hits")
+    asked = services.of("ToolRunner/Search")[-1]
+    equal((asked.query, list(asked.collections), asked.mode, asked.limit), ("pond", ["docs"], 1, 3), "what was asked")
+    equal(succeeded(api.start_run("searcher", {"q": "sea"}))["outcome"], "nothing", "the outcome")
+
+
+@check("review judges answers and drafts")
+def _():
+    services.on("Reviewer/ReviewAnswer", lambda r, c: message("ReviewAnswerResponse")(
+        review={"passed": "Kyoto" in r.conversation_summary, "feedback": r.field.label, "extracted_facts": list(r.known_facts)}))
+    services.on("Reviewer/ReviewDraft", lambda r, c: message("ReviewDraftResponse")(
+        review={"approved": True, "overall_score": 0.875, "scores": {"logic": 0.5}, "suggested_action": 4},
+        usage={"model_calls": 2}))
+    one("answers", {"kind": "review", "style": "answer", "text": "t", "field": "f", "known": "k", "into": "r",
+                    "on": {"passed": 1, "failed": 1}},
+        {"t": {"type": "string"}, "f": {"type": "object"}, "k": TEXTS, "r": {"type": "object"}, **OUTCOME})
+    field = {"id": "1", "field_id": "town", "label": "Town"}
+    result = succeeded(api.start_run("answers", {"t": "I live in Kyoto", "f": field, "k": ["a: b"]}))
+    equal((result["outcome"], result["r"]), ("passed", {"passed": True, "feedback": "Town", "extracted_facts": ["a: b"]}), "the mark")
+    equal(succeeded(api.start_run("answers", {"t": "Somewhere", "f": field}))["outcome"], "failed", "the outcome")
+    one("drafts", {"kind": "review", "style": "draft", "text": "t", "sources": "s", "into": "r", "on": {"passed": 1, "failed": 1}},
+        {"t": {"type": "string"}, "s": OBJECTS, "r": {"type": "object"}, **OUTCOME})
+    run = api.start_run("drafts", {"t": "# Ponds", "s": [{"url": "https://example.org", "relevance_score": 0.5}]})
+    equal(succeeded(run)["r"], {"approved": True, "overall_score": 0.875, "scores": {"logic": 0.5},
+                                "suggested_action": "NEXT_ACTION_END"}, "the mark of the draft")
+    asked = services.of("Reviewer/ReviewDraft")[-1].sources[0]
+    equal((asked.url, asked.relevance_score, run.usage.model_calls), ("https://example.org", 0.5, 2), "what was asked and spent")
+
+
+@check("say writes a text of the agent in the language of the run, lists as lines")
+def _():
+    one("sayer", {"kind": "say", "prompt": "sorry", "into": "t", "inputs": ["q", "l"], "on": {"said": 1}},
+        {"q": {"type": "string"}, "l": TEXTS, "t": {"type": "string"}, **OUTCOME},
+        {"en/sorry": "Sorry: {q}\n{l}", "ja/sorry": "すみません: {q}\n{l}"})
+    equal(succeeded(api.start_run("sayer", {"q": "x", "l": ["a", "b"]}))["t"], "Sorry: x\n- a\n- b", "the text")
+    equal(succeeded(api.start_run("sayer", {"q": "空と海", "l": ["a"]}))["t"], "すみません: 空と海\n- a", "the Japanese text")
+
+
+@check("survey tells all from some and none")
+def _():
+    one("surveyor", {"kind": "survey", "of": "l", "flag": "ok", "on": {"all": 1, "some": 1, "none": 1}}, {"l": OBJECTS, **OUTCOME})
+    for items, wanted in (([True, True], "all"), ([True, False], "some"), ([False, None], "none"), ([], "none")):
+        equal(succeeded(api.start_run("surveyor", {"l": [{"ok": ok} for ok in items]}))["outcome"], wanted, str(items))
+
+
+@check("cite finds each sentence's source, with its lines; what has none stays without")
+def _():
+    one("citer", {"kind": "cite", "answer": "a", "results": "r", "into": "c", "on": {"cited": 1, "unsupported": 1}},
+        {"a": {"type": "string"}, "r": OBJECTS, "c": OBJECTS, **OUTCOME})
+    text = "Frogs live in ponds.\nThey jump into water.\nThe water makes a sound."
+    tries = [{"results": [{"tool_name": "search", "results": [hit(text, line=7)]},
+                          {"tool_name": "calculate", "text": "The sum of both amounts is 1234 yen."},
+                          {"tool_name": "broken", "status_code": 2, "text": "Whales fly at night over Osaka."}]}]
+    run = api.start_run("citer", {"a": "They jump into water. Whales fly at night over Osaka. The sum of both amounts is 1234 yen.",
+                                  "r": tries})
+    result = succeeded(run)
+    equal([(c["sentence_number"], c["uri"], c.get("line_from", 0), c.get("line_to", 0), c["quote"]) for c in result["c"]],
+          [(1, "guide.md", 8, 8, "They jump into water."), (3, "tool:calculate", 0, 0, "The sum of both amounts is 1234 yen.")],
+          "the citations")
+    equal((result["outcome"], run.degradations[0].reason), ("cited", "of 3 sentences 1 have no source"), "what is missing")
+    result = succeeded(api.start_run("citer", {"a": "Nobody knows.", "r": tries}))
+    equal((result["outcome"], result["c"]), ("unsupported", []), "no support")
+    equal(succeeded(api.start_run("citer", {"a": "", "r": []}))["outcome"], "unsupported", "nothing at all")
+
+
+@check("chat hands on tools' turns, writes its answer into the conversation, and shows it while it is written")
+def _():
+    event = message("ChatStreamEvent")
+
+    def stream(request, context):
+        for piece in ("An old ", "pond"):
+            yield event(text=piece)
+        yield event(finish={"finish_reason": 1, "usage": {"model_calls": 1}})
+    services.on("LlmGateway/ChatStream", stream)
+    one("talker", {"kind": "chat", "history": "m", "into": "a", "turns": "m", "stream": True, "on": {"replied": 1}},
+        {"m": {"type": "object[]", "reduce": "append"}, "a": {"type": "string"}, **OUTCOME})
+    turns = [{"role": "user", "content": "what?"},
+             {"role": "assistant", "content": "", "reasoning": "hm", "tool_calls": [{"id": "c", "name": "t", "arguments": "{}"}]},
+             {"role": "tool", "content": "no", "tool_call_id": "c", "tool_failed": True}]
+    run = api.start_run("talker", {"m": turns}, wait=False)
+    shown = "".join(e.token.text for e in api.watch(run) if e.WhichOneof("event") == "token")
+    result = succeeded(api.get(run))
+    equal((shown, result["a"], result["m"][-1]), ("An old pond", "An old pond", {"role": "assistant", "content": "An old pond"}), "the answer")
+    asked = services.of("LlmGateway/ChatStream")[-1].messages
+    equal([(t.role, t.tool_failed, t.reasoning, [c.name for c in t.tool_calls]) for t in asked],
+          [(2, False, "", []), (3, False, "hm", ["t"]), (4, True, "", [])], "what was asked")
+    services.on("LlmGateway/ChatStream", lambda r, c: iter([event(text="half")]))
+    stands(api.start_run("talker", {"m": turns}), "FAILED", "NODE_FAILED")
+
+
+@check("select_tools offers what it may, and run_tools runs no other")
+def _():
+    services.on("ToolRunner/ListTools", lambda r, c: message("ListToolsResponse")(tools=[tool("a"), tool("b"), tool("c")]))
+    services.on("LlmGateway/Chat", lambda r, c: called(("b", "{}"), ("b", '{"query": "x"}')))
+    services.on("ToolRunner/RunTools", found())
+    agent_file = {"state": {"m": {"type": "object[]", "reduce": "append"}, "r": {"type": "object[]", "reduce": "append"}},
+                  "start": "choose", "nodes": {
+                      "choose": {"kind": "select_tools", "prompt": "ask", "turns": "m", "tools": ["b", "c", "gone"],
+                                 "on": {"chosen": "run", "none": "end"}},
+                      "run": {"kind": "run_tools", "turns": "m", "into": "r", "tools": ["b"], "tool_timeout": "3s",
+                              "output_max": 1000, "on": {"ran": "end"}}}}
+    os.makedirs(os.path.join(api.agents, "chooser", "prompts", "en"), exist_ok=True)
+    with open(os.path.join(api.agents, "chooser", "prompts", "en", "ask.md"), "w") as out:
+        out.write("Do it.")
+    agent("chooser", agent_file)
+    run = api.start_run("chooser")
+    result = succeeded(run)
+    equal([t.name for t in services.of("LlmGateway/Chat")[-1].tools], ["b", "c"], "the tools on offer")
+    asked = services.of("ToolRunner/RunTools")[-1]
+    equal((list(asked.allowed_tools), asked.calls[0].timeout_ms, asked.calls[0].output_max_bytes, len(asked.calls)),
+          (["b"], 3000, 500, 2), "what was run")
+    equal([t["role"] for t in result["m"]], ["user", "assistant", "tool", "tool"], "the conversation")
+    equal(run.usage.tool_calls, 2, "what it cost")
+    before = len(services.of("ToolRunner/ListTools"))
+    succeeded(api.start_run("chooser"))
+    equal(len(services.of("ToolRunner/ListTools")), before, "how often tools were listed")
+
+
+@check("each gives its branches fields beside the item")
+def _():
+    agent("beside", {"state": {"l": TEXTS, "q": {"type": "string"}, "o": OBJECTS}, "start": "all", "nodes": {
+        "all": {"kind": "each", "of": "l", "as": "item", "graph": "g", "into": "o", "in": {"question": "q"}, "on": {"done": "end"}}},
+        "graphs": {"g": {"state": {"item": {"type": "string"}, "question": {"type": "string"}}, "input": ["item", "question"],
+                         "start": "n", "nodes": {"n": {"kind": "noop"}}}}})
+    equal(succeeded(api.start_run("beside", {"l": ["a", "b"], "q": "?"}))["o"],
+          [{"item": "a", "question": "?"}, {"item": "b", "question": "?"}], "the branches")
+    equal(succeeded(api.start_run("beside", {"l": ["a"]}))["o"], [{"item": "a"}], "a branch without a question")
+
+
+@check("a wrong document says what is wrong with it")
+def _():
+    def problem(name, node, state):
+        api.write_agent(name, json.dumps({"agent": name, "state": state, "start": "n", "nodes": {"n": node}}))
+        import signal
+        api.signal(signal.SIGHUP)
+        texts = []
+
+        def told():
+            texts[:] = [p.message for p in api.ask("ListAgents").problems if p.agent == name]
+            return texts
+        wait_until(told, f"'{name}' has no problem", 5)
+        return " ".join(texts)
+    state = {"q": {"type": "string"}, "p": TEXTS, "o": {"type": "object"}, **OUTCOME}
+    ends = {"planned": "end", "empty": "end"}
+    for count, (wanted, node) in enumerate((
+            ("must be one of subtasks, queries", {"kind": "plan", "style": "haiku", "about": "q", "into": "p", "on": ends}),
+            ("it must be a list of strings", {"kind": "plan", "style": "queries", "about": "q", "into": "o", "on": ends}),
+            ("not among the node's \"inputs\"", {"kind": "plan", "style": "queries", "about": "q", "into": "p", "inputs": ["o"], "on": ends}),
+            ("no arrow for the outcome 'empty'", {"kind": "plan", "style": "queries", "about": "q", "into": "p", "on": {"planned": "end"}}),
+            ("there is no prompt", {"kind": "say", "prompt": "none", "into": "q", "on": {"said": "end"}}),
+            ("nothing would be asked", {"kind": "chat", "into": "q", "on": {"replied": "end"}}),
+            ("at most 524288", {"kind": "run_tools", "turns": "t", "output_max": 1 << 30, "on": {"ran": "end"}}),
+            ("must be a list of 1 to 128 names", {"kind": "run_tools", "turns": "t", "tools": [1], "on": {"ran": "end"}}))):
+        text = problem(f"wrong{count}", node, {**state, "t": OBJECTS})
+        expect(wanted in text, f"{wanted!r} is not in {text!r}")
+
+
+@check("a service that nobody has named, one that is gone, and an answer without a judgement fail the node and say why")
+def _():
+    services.on("Reviewer/Reflect", lambda r, c: message("ReflectResponse")())
+    one("reflector", {"kind": "reflect", "question": "q", "subtask": "q", "answer": "q", "into": "r", "on": {"completed": 1, "again": 1}},
+        {"q": {"type": "string"}, "r": {"type": "object[]", "reduce": "append"}, **OUTCOME})
+    run = stands(api.start_run("reflector", {"q": "x"}), "FAILED", "NODE_FAILED")
+    expect("no judgement" in run.failures[0].message, run.failures[0].message)
+    services.on("Reviewer/Reflect", lambda r, c: c.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, "too much at once"))
+    equal(api.start_run("reflector", {"q": "x"}).failures[0].status_code, 8, "the code")
+    equal(api.start_run("reflector", {"q": "x" * 40000, "r": [{"advice": 7}]}).failures[0].status_code, 3, "a state that is wrong")
+
+
+finish()

@@ -1,0 +1,179 @@
+/* Mail between two loops: order, bounds, and what a reader that does not read leaves standing. */
+#include "unit.h"
+
+#include "base/clock.h"
+#include "fanout/mailbox.h"
+#include "loop/loop.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define LETTER_MAX 65536
+
+struct post {
+    struct loop *writer, *reader;
+    struct mailbox *mailbox;
+    struct line *line;
+    unsigned received, wrong;
+    size_t bytes;
+};
+
+/* A message is its number, repeated. */
+static void received(void *data, uint32_t sender, const uint8_t *bytes, size_t size)
+{
+    struct post *post = data;
+    uint32_t number;
+    assert_true(size >= sizeof number);
+    memcpy(&number, bytes, sizeof number);
+    post->wrong += sender != 7 || number != post->received || bytes[size - 1] != (uint8_t)number;
+    post->received++;
+    post->bytes += size;
+}
+
+static struct post post_open(void)
+{
+    static unsigned serial;
+    char address[64];
+    struct status st = {0};
+    struct post post = {.writer = loop_create(0), .reader = loop_create(1)};
+    snprintf(address, sizeof address, "inproc://test.%u", serial++);
+    post.mailbox = mailbox_open(address, LETTER_MAX, &st);
+    post.line = line_open(post.writer, address, 7, LETTER_MAX, &st);
+    if (!post.mailbox || !post.line)
+        fail_msg("%s", st.text);
+    return post;
+}
+
+static void attend(struct post *post)
+{
+    loop_enter(post->reader);
+    assert_true(mailbox_attend(post->mailbox, post->reader, received, post));
+    loop_leave(post->reader);
+}
+
+static void post_close(struct post *post)
+{
+    loop_enter(post->writer);
+    line_close(&post->line);
+    loop_leave(post->writer);
+    loop_enter(post->reader);
+    mailbox_leave(&post->mailbox);
+    loop_leave(post->reader);
+    loop_destroy(&post->writer);
+    loop_destroy(&post->reader);
+}
+
+static void write_one(struct post *post, uint32_t number, size_t size)
+{
+    uint8_t *bytes = line_reserve(post->line, size);
+    assert_non_null(bytes);
+    memset(bytes, (int)(number & 0xff), size);
+    memcpy(bytes, &number, sizeof number);
+    bytes[size - 1] = (uint8_t)number;
+}
+
+static void read_until(struct post *post, unsigned count)
+{
+    for (int i = 0; i < 50000 && post->received < count; i++) {
+        loop_step(post->reader, 0);
+        loop_step(post->writer, 0);
+        usleep(20);
+    }
+    assert_int_equal(post->received, count);
+    assert_int_equal(post->wrong, 0);
+}
+
+static void messages_arrive_in_their_order_whatever_their_size(void **state)
+{
+    static const size_t sizes[] = {5, 100, 4000, 60000, 6, LETTER_MAX - 8};
+    struct post post = post_open();
+    uint32_t number = 0;
+    attend(&post);
+    for (unsigned visit = 0; visit < 100; visit++) {
+        loop_enter(post.writer);
+        for (unsigned i = 0; i <= visit % 12; i++, number++)
+            write_one(&post, number, sizes[number % COUNT(sizes)]);
+        loop_leave(post.writer);
+    }
+    read_until(&post, number);
+    assert_int_equal(line_waiting(post.line), 0);
+    post_close(&post);
+}
+
+static void what_is_not_taken_waits_and_is_counted(void **state)
+{
+    enum { VISITS = 500 };
+    struct post post = post_open();
+    for (uint32_t number = 0; number < VISITS; number++) {
+        loop_enter(post.writer);
+        write_one(&post, number, 1000);
+        loop_leave(post.writer);
+    }
+    loop_step(post.writer, 0);
+    assert_true(line_waiting(post.line) > 1000 * (VISITS - 100));
+    attend(&post);
+    read_until(&post, VISITS);
+    for (int i = 0; i < 1000 && line_waiting(post.line); i++) {
+        loop_step(post.writer, 0);
+        usleep(20);
+    }
+    assert_int_equal(line_waiting(post.line), 0);
+    post_close(&post);
+}
+
+static void a_message_larger_than_a_letter_is_refused_before_it_is_written(void **state)
+{
+    struct post post = post_open();
+    attend(&post);
+    loop_enter(post.writer);
+    assert_null(line_reserve(post.line, LETTER_MAX - 7));
+    assert_int_equal(line_waiting(post.line), 0);
+    write_one(&post, 0, LETTER_MAX - 8);
+    loop_leave(post.writer);
+    read_until(&post, 1);
+    post_close(&post);
+}
+
+static void an_address_has_one_mailbox(void **state)
+{
+    struct status st = {0};
+    struct mailbox *mailbox = mailbox_open("inproc://test.once", LETTER_MAX, &st);
+    assert_non_null(mailbox);
+    assert_null(mailbox_open("inproc://test.once", LETTER_MAX, &st));
+    assert_int_equal(st.code, UNAVAILABLE);
+    assert_non_null(strstr(st.text, "inproc://test.once"));
+    struct loop *loop = loop_create(0);
+    assert_null(line_open(loop, "inproc://test.nobody", 0, LETTER_MAX, &st));
+    assert_int_equal(st.code, UNAVAILABLE);
+    mailbox_leave(&mailbox);
+    loop_destroy(&loop);
+}
+
+static void a_closed_end_leaves_nothing_behind(void **state)
+{
+    struct post post = post_open();
+    loop_enter(post.writer);
+    for (uint32_t number = 0; number < 200; number++)
+        write_one(&post, number, 1000);
+    loop_leave(post.writer);
+    for (uint32_t number = 0; number < 200; number++) {
+        loop_enter(post.writer);
+        write_one(&post, number, 1000);
+        loop_leave(post.writer);
+    }
+    post_close(&post);
+}
+
+int main(void)
+{
+    clock_stop();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(messages_arrive_in_their_order_whatever_their_size),
+        cmocka_unit_test(what_is_not_taken_waits_and_is_counted),
+        cmocka_unit_test(a_message_larger_than_a_letter_is_refused_before_it_is_written),
+        cmocka_unit_test(an_address_has_one_mailbox),
+        cmocka_unit_test(a_closed_end_leaves_nothing_behind),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
