@@ -61,6 +61,9 @@ struct node_kind {
     void (*start)(struct task *task);
     void (*cancel)(struct task *task); /* may be NULL: it ends within start */
 
+    /* Nothing outside hears of it and it costs nothing: it may begin before the run that it is of is on disk. */
+    bool is_pure;
+
     /* The engine itself runs these, since they are runs within the run: their start is NULL. */
     bool is_each, is_graph;
 };

@@ -117,6 +117,7 @@ void log_write_rows(struct run *run)
     struct key key;
     size_t size;
     struct thread *thread = run->thread;
+    run->unlisted = false;
     Renga__V1__RunRow row = RENGA__V1__RUN_ROW__INIT;
     arena_init(&arena, NULL, 0, RECORD_MEMORY_MAX);
     row.run = answer_run(&arena, run, false);
@@ -192,6 +193,8 @@ void log_flush(struct thread *thread)
 {
     if (thread->flying || !thread->filling || thread->phase != THREAD_READY)
         return;
+    if (thread->run && thread->run->unlisted)
+        log_write_rows(thread->run);
     if (wants_snapshot(thread) && snapshot_possible(thread))
         log_snapshot_now(thread);
     thread->flying = thread->filling;

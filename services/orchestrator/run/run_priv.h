@@ -142,6 +142,7 @@ struct run {
     struct run *next; /* in the queue */
     struct run *home_next;
     bool in_home;
+    bool unlisted; /* its rows go with the batch that is filling */
     uint32_t number;
     struct arena arena;
     char id[ID_MAX];

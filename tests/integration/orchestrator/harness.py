@@ -50,10 +50,16 @@ def word(enum, value):
     return pool.FindEnumTypeByName("renga.v1." + enum).values_by_number[value].name
 
 
+def free_ports():
+    """Two that differ."""
+    with socket.socket() as one, socket.socket() as other:
+        one.bind(("127.0.0.1", 0))
+        other.bind(("127.0.0.1", 0))
+        return one.getsockname()[1], other.getsockname()[1]
+
+
 def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
+    return free_ports()[0]
 
 
 # ---- nodes -----------------------------------------------------------------------------------------------------------
@@ -171,7 +177,7 @@ class Orchestrator:
         atexit.register(self.clear)
 
     def start(self):
-        self.port, self.http = free_port(), free_port()
+        self.port, self.http = free_ports()
         self.log, self.listening = [], threading.Event()
         environment = {k: v for k, v in os.environ.items() if not k.startswith("RENGA_ORCHESTRATOR")}
         self.process = subprocess.Popen(
