@@ -132,6 +132,13 @@ static void go_live(struct seat *seat)
         seat_end(seat, NULL);
 }
 
+/* Records follow upon each other; only one that was begun when the process ended leaves a gap. */
+static bool is_gone(const Record *record, uint64_t number, uint64_t wanted)
+{
+    bool recovered = record->goes_on && record->goes_on->recovered;
+    return number > wanted + recovered;
+}
+
 static void page_came(struct store_scan *scan)
 {
     struct seat *seat = (struct seat *)((char *)scan - offsetof(struct seat, scan));
@@ -147,6 +154,11 @@ static void page_came(struct store_scan *scan)
         arena_init(&arena, NULL, 0, RECORD_MEMORY_MAX);
         const Record *record = message_read(&arena, &renga__v1__log_record__descriptor, scan->rows[i].value, &st);
         uint64_t number = key_number(scan->rows[i].key);
+        if (record && is_gone(record, number, seat->next_record)) {
+            fail(&st, OUT_OF_RANGE, "events before %lld are not kept any more",
+                 (long long)(number << EVENT_NUMBER_BITS));
+            record = NULL;
+        }
         bool last = run && run->last_event >> EVENT_NUMBER_BITS == (int64_t)number;
         struct event_reader reader = {.agent = seat->agent,
                                       .run_id = seat->run_id,

@@ -118,6 +118,9 @@ void errand_remember(struct errand *errand, struct thread *thread, const char *r
     key_named(&key, KEY_REQUEST, errand->tenant, request_id);
     size_t size = renga__v1__request_row__pack(&row, bytes);
     store_put(log_batch(thread), key_bytes(&key), (struct store_bytes){bytes, size});
+    uint64_t made = __builtin_bswap64((uint64_t)wall_ms());
+    key_under(&key, KEY_THREAD_REQUEST, errand->tenant, thread->id, request_id);
+    store_put(log_batch(thread), key_bytes(&key), (struct store_bytes){&made, sizeof made});
 }
 
 /* ---- StartRun ---------------------------------------------------------------------------------------------------- */

@@ -62,6 +62,11 @@ static void describe_step(struct arena *arena, const struct graph *graph, const 
     checkpoint->step = step->step;
 }
 
+bool record_is_checkpoint(const Record *record)
+{
+    return record->step || record->went_to_work || record->update || record->origin;
+}
+
 static Renga__V1__CheckpointCause cause_of(const Record *record)
 {
     if (record->step)

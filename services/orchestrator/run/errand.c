@@ -216,7 +216,9 @@ static void came(struct work *work)
 
 void errand_serve(struct errand *errand, struct thread *thread)
 {
-    if (TYPE(errand->request, get_run_request) || (errand->repeated && errand->run_id))
+    if (errand->chore)
+        errand->chore(errand, thread);
+    else if (TYPE(errand->request, get_run_request) || (errand->repeated && errand->run_id))
         serve_get(errand, thread);
     else if (TYPE(errand->request, cancel_run_request))
         serve_cancel(errand, thread);
@@ -286,9 +288,8 @@ struct home *home_of_place(struct runner *runner, uint64_t place)
     return &runner->homes[(place & 0x3FFFFFFF) % runner->home_count];
 }
 
-void runner_run(struct runner *runner, struct errand *errand)
+static void prepare(struct runner *runner, struct errand *errand)
 {
-    uint32_t place = 0;
     errand->runner = runner;
     errand->thread_id = errand->run_id = NULL;
     errand->place = errand->waits_on = NULL;
@@ -299,6 +300,20 @@ void runner_run(struct runner *runner, struct errand *errand)
     errand->status = (struct status){0};
     errand->coming = (struct work){.run = came};
     errand->going = (struct work){.run = went};
+}
+
+void errand_do_chore(struct runner *runner, struct errand *errand, const char *thread_id)
+{
+    prepare(runner, errand);
+    errand->thread_id = thread_id;
+    errand->home = home_of_place(runner, id_of_place(errand->tenant, thread_id));
+    loop_post(errand->home->loop, &errand->coming);
+}
+
+void runner_run(struct runner *runner, struct errand *errand)
+{
+    uint32_t place = 0;
+    prepare(runner, errand);
     if (runner->draining) {
         errand_refuse(errand, NULL, UNAVAILABLE, "the server is draining");
         return;

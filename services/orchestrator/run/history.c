@@ -1,4 +1,5 @@
-/* Threads as their callers see them: state at any checkpoint, changes by hand, checkpoints, forks, deletion. */
+/* Threads as their callers see them: state at any checkpoint, changes by hand, checkpoints. */
+#include "keep.h"
 #include "run_priv.h"
 
 #include <stdlib.h>

@@ -239,11 +239,6 @@ static void list_threads(struct list *list)
 
 static void records_came(struct store_scan *scan);
 
-static bool is_checkpoint(const Record *record)
-{
-    return record->step || record->went_to_work || record->update || record->origin;
-}
-
 static void checkpoints_done(struct list *list)
 {
     NEW(list->errand->arena, list_checkpoints_response, ListCheckpointsResponse);
@@ -311,7 +306,7 @@ static void records_came(struct store_scan *scan)
         struct arena arena;
         arena_init(&arena, NULL, 0, RECORD_MEMORY_MAX);
         const Record *record = message_read(&arena, &renga__v1__log_record__descriptor, scan->rows[i].value, &st);
-        if (record && is_checkpoint(record))
+        if (record && record_is_checkpoint(record))
             full = add_checkpoint(list, record, key_number(scan->rows[i].key));
         arena_fini(&arena);
     }

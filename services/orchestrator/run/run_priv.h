@@ -43,6 +43,7 @@ typedef Renga__V1__LogRecord Record; /* generated from a proto */
 #define PATH_MAX_BYTES    1024
 
 struct home;
+struct sweep;
 struct thread;
 struct run;
 struct frame;
@@ -58,6 +59,7 @@ struct runner {
     atomic_bool draining; /* asked by every loop */
     void (*drained)(void *data);
     void *drained_data;
+    struct sweep *sweep; /* NULL before it serves */
 };
 
 struct home {
@@ -375,6 +377,7 @@ void *message_copy(struct arena *arena, const ProtobufCMessage *message);
 void *message_read(struct arena *arena, const ProtobufCMessageDescriptor *type, struct store_bytes bytes,
                    struct status *st);
 void errand_serve(struct errand *errand, struct thread *thread);
+void errand_do_chore(struct runner *runner, struct errand *errand, const char *thread_id); /* in its thread's turn */
 void errand_answer(struct errand *errand);
 void errand_fail(struct errand *errand, const struct status *st, const char *reason);
 bool errand_refuse(struct errand *errand, const char *reason, enum status_code code, const char *format, ...)
@@ -393,7 +396,6 @@ void errand_repeat_thread(struct errand *errand, struct thread *thread, const Re
 bool home_knows_bundle(struct home *home, const char *version); /* from now on it does */
 void history_fork(struct errand *errand, struct thread *thread);
 void history_copy(struct errand *errand, struct thread *thread);
-void history_delete(struct errand *errand, struct thread *thread);
 void errand_serve_history(struct errand *errand, struct thread *thread);
 void errand_list(struct errand *errand);
 void errand_complete(struct errand *errand, const struct run *run); /* its answer: the run as it stands */
@@ -417,6 +419,7 @@ struct event_reader event_reader_of(struct run *run, struct arena *arena);
 const struct node *node_at(const struct graph *graph, uint32_t index); /* NULL where there is none */
 /* The names of an object's fields, those that are not among them yet. */
 void name_fields(struct arena *arena, const char *json, char **names, size_t *count, size_t room);
+bool record_is_checkpoint(const Record *record);
 void events_of_record(struct event_reader *reader, const Record *record, uint64_t number);
 /* The kept ones. */
 uint32_t events_count(const Record *record);

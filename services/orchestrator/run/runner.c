@@ -1,3 +1,4 @@
+#include "keep.h"
 #include "run_priv.h"
 
 #include "base/clock.h"
@@ -130,6 +131,8 @@ void runner_destroy(struct runner **runner_pointer)
         struct loop *loop = runner->homes[i].loop, *present = loop_current();
         if (present != loop)
             loop_enter(loop);
+        if (i == 0)
+            sweep_stop(&runner->sweep);
         clear_home(&runner->homes[i]);
         if (present != loop)
             loop_leave(loop);
@@ -192,6 +195,7 @@ void runner_recover(struct runner *runner)
     recovery->scan.from = key_bytes(&from);
     recovery->scan.to = key_bytes(&to);
     store_scan(runner->options.store, &recovery->scan);
+    runner->sweep = sweep_start(runner);
 }
 
 /* ---- an orderly end ---------------------------------------------------------------------------------------------- */
@@ -237,7 +241,7 @@ static void look_at_home(struct work *work)
         if (drain->closing)
             forget_threads(home, "the server is draining; the run goes on when it is back");
         else
-            drain->busy |= home_works(home);
+            drain->busy |= home_works(home) || (home == runner->homes && sweep_is_busy(runner->sweep));
         drain->next++;
         struct loop *next = runner->homes[drain->next < runner->home_count ? drain->next : 0].loop;
         loop_post(next, work);

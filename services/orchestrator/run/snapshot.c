@@ -14,7 +14,7 @@ static bool frame_is_between_steps(const struct frame *frame)
 
 bool snapshot_possible(const struct thread *thread)
 {
-    if (!thread->root || !thread->run || thread->run->shown_count > 0)
+    if (!thread->root || (thread->run && thread->run->shown_count > 0))
         return false;
     for (const struct memory *memory = thread->memories; memory; memory = memory->next)
         if (!memory->state)
@@ -141,6 +141,7 @@ bool snapshot_write(const struct thread *thread, struct buffer *out)
         message.memories[message.n_memories++] = kept;
     }
     message.head = thread->head;
+    message.updated_ms = thread->updated_ms;
     size_t size = renga__v1__thread_snapshot__get_packed_size(&message);
     char *bytes = buffer_reserve(out, size);
     if (bytes) {
@@ -263,6 +264,7 @@ bool snapshot_read(struct thread *thread, const Renga__V1__ThreadSnapshot *messa
     thread->last = thread->committed = thread->snapshot = number;
     thread->head = message->head;
     thread->created_ms = message->created_ms;
+    thread->updated_ms = message->updated_ms;
     thread->runs_begun = message->runs_begun;
     if (message->retention)
         thread_keep(thread, message->retention);

@@ -22,7 +22,7 @@ static const int64_t bounds_ns[] = {MS / 10,   MS / 2,    MS,         2 * MS,   
 #define DURATIONS                                                                                                      \
     .kind = METRIC_HISTOGRAM, .bounds = bounds_ns, .bound_count = sizeof bounds_ns / sizeof *bounds_ns, .scale = 1e-9
 
-enum family { RUNS, STEPS, AT_WORK, TASKS, TASK_TIME, FAMILIES };
+enum family { RUNS, STEPS, AT_WORK, TASKS, TASK_TIME, EXPIRED, PRUNED, FAMILIES };
 static const struct metric rows[FAMILIES] = {
     [RUNS] = {.name = "renga_orchestrator_runs_stopped_total",
               .help = "Times that a run stopped: it waits, or has ended.",
@@ -38,12 +38,16 @@ static const struct metric rows[FAMILIES] = {
                    .help = "How long attempts at nodes took.",
                    .labels = {"kind"},
                    DURATIONS},
+    [EXPIRED] = {.name = "renga_orchestrator_threads_expired_total",
+                 .help = "Threads that were erased because nothing had happened on them for their time to live."},
+    [PRUNED] = {.name = "renga_orchestrator_records_pruned_total",
+                .help = "Records of threads' histories that were taken away for their age or number."},
 };
 
 struct tally {
     struct metrics *metrics;
     struct metric_family *families[FAMILIES];
-    uint32_t steps, at_work;
+    uint32_t steps, at_work, expired, pruned;
     _Atomic uint32_t runs[STATES][REASONS], tasks[KINDS_MAX][STATUS_CODES_COUNT], task_time[KINDS_MAX]; /* 0: not met */
 };
 
@@ -76,6 +80,8 @@ struct tally *tally_create(struct metrics *metrics)
         tally->families[i] = metrics_register(metrics, &rows[i]);
     tally->steps = metrics_series(tally->families[STEPS], NULL);
     tally->at_work = metrics_series(tally->families[AT_WORK], NULL);
+    tally->expired = metrics_series(tally->families[EXPIRED], NULL);
+    tally->pruned = metrics_series(tally->families[PRUNED], NULL);
     return tally;
 }
 
@@ -99,6 +105,18 @@ void tally_step(struct tally *tally, const struct loop *loop, int64_t duration_n
 {
     if (tally)
         metrics_observe(tally->metrics, loop_index(loop), &rows[STEPS], tally->steps, duration_ns);
+}
+
+void tally_expired(struct tally *tally, const struct loop *loop)
+{
+    if (tally)
+        metrics_add(tally->metrics, loop_index(loop), tally->expired, 1);
+}
+
+void tally_pruned(struct tally *tally, const struct loop *loop, size_t records)
+{
+    if (tally)
+        metrics_add(tally->metrics, loop_index(loop), tally->pruned, (int64_t)records);
 }
 
 void tally_task_began(struct tally *tally, const struct loop *loop)

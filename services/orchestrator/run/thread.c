@@ -366,6 +366,8 @@ static void rebuilt(struct loader *loader)
     uint64_t upto = loader->upto;
     free(loader);
     thread->holds--;
+    if (st.code == OK && from->head != upto)
+        fail(&st, NOT_FOUND, "thread '%s' has the checkpoint no more that the run was to begin at", thread->id);
     if (st.code != OK) {
         thread_free(from);
         thread->held = false;

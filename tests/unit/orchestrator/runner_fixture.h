@@ -177,7 +177,8 @@ static inline void stage_open(struct stage *stage, const char *url)
                                      .store = stage->store,
                                      .agents = stage->house.agents,
                                      .owner = "test",
-                                     .snapshot_every = stage_snapshot_every};
+                                     .snapshot_every = stage_snapshot_every,
+                                     .sweep_every_ms = 60000};
     stage->runner = runner_create(&options, &st);
     assert_non_null(stage->runner);
 }
