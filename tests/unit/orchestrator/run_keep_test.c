@@ -77,6 +77,15 @@ static void set_stage(const char *document)
     stage_settle(&stage, 0);
 }
 
+static void reopen(const char *url)
+{
+    stage_close(&stage);
+    stage_open(&stage, url);
+    INSIDE(&stage, runner_recover(stage.runner));
+    for (int i = 0; i < 80; i++)
+        stage_settle(&stage, i ? 10 : 0);
+}
+
 static char *start_kept(const char *thread, Renga__V1__Retention *retention, const char *request_id)
 {
     static char id[64];
@@ -132,11 +141,12 @@ static char *state_at(const char *thread, const char *checkpoint)
 static void a_thread_goes_when_its_time_is_over_and_leaves_nothing(void **state)
 {
     Renga__V1__Retention week = keeping(7 * DAY_MS, 0, 0);
+    stage_snapshot_every = 100;
     set_stage(LOOP);
     start_kept("t", &week, "request"); /* 1,200 steps: more than one batch */
     start_kept("stays", NULL, "");
-    size_t stays = rows(KEY_THREAD);
-    assert_int_equal(stays, 2);
+    assert_int_equal(rows(KEY_THREAD), 2);
+    assert_true(rows(KEY_SNAPSHOT) >= 20);
     assert_int_equal(rows(KEY_REQUEST), 1);
     sweep_after(6);
     assert_int_equal(rows(KEY_THREAD), 2);
@@ -151,6 +161,29 @@ static void a_thread_goes_when_its_time_is_over_and_leaves_nothing(void **state)
     for (int i = 0; i < 20; i++)
         stage_settle(&stage, 0);
     assert_int_equal(rows_of_threads(), 0);
+    stage_snapshot_every = 0;
+    stage_clear(&stage);
+}
+
+static void a_forked_thread_has_its_time_from_the_fork_on(void **state)
+{
+    char url[256];
+    stage_thread_ttl_ms = 7 * DAY_MS;
+    set_stage(ONE);
+    snprintf(url, sizeof url, "sqlite:%s/store.db", stage.house.root);
+    reopen(url);
+    start_kept("t", NULL, "");
+    Renga__V1__ForkThreadRequest request = RENGA__V1__FORK_THREAD_REQUEST__INIT;
+    request.thread_id = (char *)(uintptr_t) "t";
+    request.new_thread_id = (char *)(uintptr_t) "u";
+    ask_end(ask_runner(&stage, &request));
+    reopen(url);
+    assert_string_equal(state_at("u", ""), "{\"n\":1}");
+    sweep_after(6);
+    assert_int_equal(rows(KEY_THREAD), 2);
+    sweep_after(2);
+    assert_int_equal(rows_of_threads(), 0);
+    stage_thread_ttl_ms = 0;
     stage_clear(&stage);
 }
 
@@ -201,18 +234,9 @@ static void a_request_of_a_thread_that_is_gone_is_known_for_a_day(void **state)
     ask_end(again);
     sweep_after(0);
     assert_int_equal(rows(KEY_REQUEST), 1);
-    sweep_after(1);
+    sweep_after(2);
     assert_int_equal(rows(KEY_REQUEST) + rows(KEY_ORPHAN), 0);
     stage_clear(&stage);
-}
-
-static void reopen(const char *url)
-{
-    stage_close(&stage);
-    stage_open(&stage, url);
-    INSIDE(&stage, runner_recover(stage.runner));
-    for (int i = 0; i < 80; i++)
-        stage_settle(&stage, i ? 10 : 0);
 }
 
 static void a_thread_that_was_being_erased_when_the_process_ended_is_erased(void **state)
@@ -368,6 +392,7 @@ int main(void)
     clock_stop();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_thread_goes_when_its_time_is_over_and_leaves_nothing),
+        cmocka_unit_test(a_forked_thread_has_its_time_from_the_fork_on),
         cmocka_unit_test(what_happens_on_a_thread_gives_it_its_time_anew),
         cmocka_unit_test(a_thread_that_waits_goes_with_its_time_only),
         cmocka_unit_test(a_request_of_a_thread_that_is_gone_is_known_for_a_day),

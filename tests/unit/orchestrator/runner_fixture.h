@@ -163,6 +163,7 @@ struct stage {
 };
 
 static unsigned stage_snapshot_every;
+static int64_t stage_thread_ttl_ms;
 
 static inline void stage_open(struct stage *stage, const char *url)
 {
@@ -178,6 +179,7 @@ static inline void stage_open(struct stage *stage, const char *url)
                                      .agents = stage->house.agents,
                                      .owner = "test",
                                      .snapshot_every = stage_snapshot_every,
+                                     .thread_ttl_ms = stage_thread_ttl_ms,
                                      .sweep_every_ms = 60000};
     stage->runner = runner_create(&options, &st);
     assert_non_null(stage->runner);
