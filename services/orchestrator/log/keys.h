@@ -11,6 +11,8 @@
  *      q tenant 0 thread 0 request     when it was made, big-endian: the requests that are forgotten with the thread
  *      O time tenant 0 request         a request whose thread is gone, and when it is forgotten (time big-endian)
  *      Z tenant 0 thread               there while the thread is being erased
+ *      C tenant 0 place                a result of a node that may be used again (CachedResult)
+ *      c tenant 0 thread 0 place       there: it may have come from the thread, and goes with it
  *      B version                       the bundle of an agent */
 #ifndef RENGA_ORCHESTRATOR_KEYS_H
 #define RENGA_ORCHESTRATOR_KEYS_H
@@ -28,6 +30,8 @@ enum key_kind {
     KEY_THREAD_REQUEST = 'q',
     KEY_ORPHAN = 'O',
     KEY_ERASED = 'Z',
+    KEY_CACHED = 'C',
+    KEY_THREAD_CACHED = 'c',
     KEY_BUNDLE = 'B',
 };
 
@@ -39,17 +43,17 @@ struct key {
 /* Keys with a number (L, S, D). */
 void key_numbered(struct key *key, enum key_kind kind, const char *tenant, const char *thread, uint64_t number);
 uint64_t key_number(struct store_bytes key);
-/* Keys of a thread that end with a name (q). */
+/* Keys of a thread that end with a name (q, c). */
 void key_under(struct key *key, enum key_kind kind, const char *tenant, const char *thread, const char *name);
 /* What such a key ends with; it ends where the key does. */
 struct store_bytes key_last_name(struct store_bytes key);
 /* O; without a tenant the first one of that time. */
 void key_orphan(struct key *key, int64_t time_ms, const char *tenant, const char *request);
-/* Keys with a name (T, Z, P, R, Q, B); B has no tenant (""). */
+/* Keys with a name (T, Z, C, P, R, Q, B); B has no tenant (""). */
 void key_named(struct key *key, enum key_kind kind, const char *tenant, const char *name);
 /* Behind all names of the tenant; behind everything of the kind where tenant is NULL. */
 void key_behind(struct key *key, enum key_kind kind, const char *tenant);
-/* The tenant and the name of a T, Z, P, R or Q key; false where it is none. They point into the key, which ends them with
+/* The tenant and the name of a T, Z, C, P, R or Q key; false where it is none. They point into the key, which ends them with
  * its NUL or its size. */
 bool key_names(struct store_bytes key, char *tenant, size_t tenant_room, char *name, size_t name_room);
 

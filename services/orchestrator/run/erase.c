@@ -8,13 +8,15 @@
 #define PAGE_ROWS      500 /* about 2 ms of the store's writer */
 #define PAGE_BYTES     ((size_t)1 << 20)
 #define REQUEST_KEPT   ((int64_t)24 * 3600 * 1000) /* ms: how long a request is known at least */
+#define NAME_ROOM      129 /* of a request, with its NUL */
 #define KINDS_COUNT    (sizeof kinds / sizeof *kinds)
 #define DELETED        "its thread is deleted"
 #define STOP_CANCELLED RENGA__V1__STOP_REASON__STOP_REASON_CANCELLED
 #define RUN_CANCELLED  RENGA__V1__RUN_STATE__RUN_STATE_CANCELLED
 
 /* Records before snapshots: a snapshot without those behind it is the thread as it was. */
-static const enum key_kind kinds[] = {KEY_RECORD, KEY_SNAPSHOT, KEY_THREAD_RUN, KEY_THREAD_REQUEST};
+static const enum key_kind kinds[] = {KEY_RECORD, KEY_SNAPSHOT, KEY_THREAD_RUN, KEY_THREAD_REQUEST,
+                                      KEY_THREAD_CACHED};
 
 struct erasure {
     struct store_scan scan;
@@ -36,14 +38,29 @@ static void delete_named(struct thread *thread, enum key_kind kind, const char *
 
 /* ---- rows -------------------------------------------------------------------------------------------------------- */
 
+/* What a key of the thread ends with. */
+static void read_last_name(struct store_bytes key, char name[NAME_ROOM])
+{
+    struct store_bytes last = key_last_name(key);
+    size_t size = last.size < NAME_ROOM ? last.size : NAME_ROOM - 1;
+    memcpy(name, last.bytes, size);
+    name[size] = '\0';
+}
+
+static void delete_last_named(struct thread *thread, enum key_kind kind, struct store_bytes key)
+{
+    char name[NAME_ROOM];
+    read_last_name(key, name);
+    delete_named(thread, kind, name);
+}
+
 /* A request is remembered for a day, though its thread is gone: then the sweep forgets it. */
 static void let_go_request(struct thread *thread, const struct store_row *row)
 {
     struct key key;
     uint64_t made = 0;
-    char request[TENANT_MAX + 1] = "";
-    struct store_bytes name = key_last_name(row->key);
-    memcpy(request, name.bytes, name.size < sizeof request ? name.size : sizeof request - 1);
+    char request[NAME_ROOM];
+    read_last_name(row->key, request);
     memcpy(&made, row->value.bytes, row->value.size < sizeof made ? row->value.size : sizeof made);
     int64_t until = (int64_t)__builtin_bswap64(made) + REQUEST_KEPT;
     if (until <= wall_ms()) {
@@ -62,6 +79,8 @@ static void drop_row(struct erasure *erasure, const struct store_row *row)
         delete_named(thread, KEY_RUN, row->value.bytes); /* ends with a NUL */
     if (kind == KEY_THREAD_REQUEST)
         let_go_request(thread, row);
+    if (kind == KEY_THREAD_CACHED)
+        delete_last_named(thread, KEY_CACHED, row->key);
     store_delete(log_batch(thread), row->key);
 }
 

@@ -12,6 +12,7 @@
 
 typedef Renga__V1__RunNodeResponse Response; /* generated from a proto */
 
+struct cache_lookup;
 struct memory;
 struct thread;
 
@@ -55,6 +56,8 @@ struct due {
     Response *response;
     struct write write;
     bool written; /* `write` is read */
+    const uint8_t *cache_key; /* NULL: its result is not to be used again */
+    struct cache_lookup *cache_lookup;
     uint32_t duration_ms;
     bool cached, conflict;
     int code;

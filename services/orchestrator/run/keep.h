@@ -5,6 +5,8 @@
 
 #include "run/runner.h"
 
+struct due;
+
 /* What holds for a thread: its own wishes where it has any, else the server's. -1: no limit. */
 struct keeping {
     int64_t ttl_ms, max_checkpoints, max_age_ms;
@@ -21,6 +23,12 @@ void history_delete(struct errand *errand, struct thread *thread); /* DeleteThre
 /* prune.c, a chore: takes away the history of the errand's thread that it need not keep. Answered when that is on disk;
  * a thread that is busy is left alone. */
 void prune_thread(struct errand *errand, struct thread *thread);
+
+/* cache.c: results of nodes that are used again. True where the due node's is looked for: it finishes, or begins. */
+bool cache_ask(struct due *due);
+void cache_drop(struct due *due); /* it is taken out of work */
+void cache_keep(const struct due *due);  /* beside the record that is made of it */
+bool cache_is_over(struct store_bytes value);
 
 /* sweep.c: goes through all threads, now and then, one chore at a time. From inside the first loop. */
 struct sweep;

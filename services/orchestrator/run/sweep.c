@@ -1,7 +1,7 @@
 /* The sweep: now and then it goes through the rows of all threads, page by page, and sends what is to be done to the
  * home of the thread: a chore, one at a time.
  *
- *      marks of threads that were being erased -> threads -> requests that are to be forgotten -> a rest
+ *      marks of threads that were being erased -> threads -> requests that are to be forgotten -> cached results -> a rest
  */
 #include "keep.h"
 #include "run_priv.h"
@@ -171,7 +171,7 @@ static bool look_at_thread(struct sweep *sweep, const struct store_row *row)
     return (keeping.max_checkpoints > 0 || keeping.max_age_ms > 0) && look_at_oldest(sweep);
 }
 
-/* ---- marks, and requests ----------------------------------------------------------------------------------------- */
+/* ---- marks, requests, results ----------------------------------------------------------------------------------------- */
 
 static bool look_at_mark(struct sweep *sweep, const struct store_row *row)
 {
@@ -191,15 +191,27 @@ static void forgotten(struct store_batch *batch)
         go_through(sweep);
 }
 
-static bool look_at_request(struct sweep *sweep, const struct store_row *row)
+static void forget(struct sweep *sweep, struct store_bytes key)
 {
-    struct key key;
     if (!sweep->forgets)
         store_batch_init(&sweep->batch, sweep->loop, forgotten);
     sweep->forgets = true;
+    store_delete(&sweep->batch, key);
+}
+
+static bool look_at_request(struct sweep *sweep, const struct store_row *row)
+{
+    struct key key;
     key_named(&key, KEY_REQUEST, sweep->tenant, sweep->thread); /* a request's name here */
-    store_delete(&sweep->batch, key_bytes(&key));
-    store_delete(&sweep->batch, row->key);
+    forget(sweep, key_bytes(&key));
+    forget(sweep, row->key);
+    return false;
+}
+
+static bool look_at_result(struct sweep *sweep, const struct store_row *row)
+{
+    if (cache_is_over(row->value))
+        forget(sweep, row->key);
     return false;
 }
 
@@ -208,7 +220,7 @@ static bool look_at_request(struct sweep *sweep, const struct store_row *row)
 static const struct area {
     enum key_kind kind;
     bool (*look_at)(struct sweep *sweep, const struct store_row *row);
-} areas[] = {{KEY_ERASED, look_at_mark}, {KEY_THREAD, look_at_thread}, {KEY_ORPHAN, look_at_request}};
+} areas[] = {{KEY_ERASED, look_at_mark}, {KEY_THREAD, look_at_thread}, {KEY_ORPHAN, look_at_request}, {KEY_CACHED, look_at_result}};
 
 static void rest(struct sweep *sweep)
 {

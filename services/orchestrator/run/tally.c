@@ -22,7 +22,7 @@ static const int64_t bounds_ns[] = {MS / 10,   MS / 2,    MS,         2 * MS,   
 #define DURATIONS                                                                                                      \
     .kind = METRIC_HISTOGRAM, .bounds = bounds_ns, .bound_count = sizeof bounds_ns / sizeof *bounds_ns, .scale = 1e-9
 
-enum family { RUNS, STEPS, AT_WORK, TASKS, TASK_TIME, EXPIRED, PRUNED, FAMILIES };
+enum family { RUNS, STEPS, AT_WORK, TASKS, TASK_TIME, EXPIRED, PRUNED, CACHE, FAMILIES };
 static const struct metric rows[FAMILIES] = {
     [RUNS] = {.name = "renga_orchestrator_runs_stopped_total",
               .help = "Times that a run stopped: it waits, or has ended.",
@@ -42,12 +42,15 @@ static const struct metric rows[FAMILIES] = {
                  .help = "Threads that were erased because nothing had happened on them for their time to live."},
     [PRUNED] = {.name = "renga_orchestrator_records_pruned_total",
                 .help = "Records of threads' histories that were taken away for their age or number."},
+    [CACHE] = {.name = "renga_orchestrator_node_cache_total",
+               .help = "Nodes with a cache that became due, by what the cache had.",
+               .labels = {"result"}},
 };
 
 struct tally {
     struct metrics *metrics;
     struct metric_family *families[FAMILIES];
-    uint32_t steps, at_work, expired, pruned;
+    uint32_t steps, at_work, expired, pruned, cache[2];
     _Atomic uint32_t runs[STATES][REASONS], tasks[KINDS_MAX][STATUS_CODES_COUNT], task_time[KINDS_MAX]; /* 0: not met */
 };
 
@@ -82,6 +85,8 @@ struct tally *tally_create(struct metrics *metrics)
     tally->at_work = metrics_series(tally->families[AT_WORK], NULL);
     tally->expired = metrics_series(tally->families[EXPIRED], NULL);
     tally->pruned = metrics_series(tally->families[PRUNED], NULL);
+    for (int found = 0; found < 2; found++)
+        tally->cache[found] = metrics_series(tally->families[CACHE], (const char *[]){found ? "hit" : "miss"});
     return tally;
 }
 
@@ -105,6 +110,12 @@ void tally_step(struct tally *tally, const struct loop *loop, int64_t duration_n
 {
     if (tally)
         metrics_observe(tally->metrics, loop_index(loop), &rows[STEPS], tally->steps, duration_ns);
+}
+
+void tally_cache(struct tally *tally, const struct loop *loop, bool found)
+{
+    if (tally)
+        metrics_add(tally->metrics, loop_index(loop), tally->cache[found], 1);
 }
 
 void tally_expired(struct tally *tally, const struct loop *loop)

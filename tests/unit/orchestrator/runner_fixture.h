@@ -164,6 +164,7 @@ struct stage {
 
 static unsigned stage_snapshot_every;
 static int64_t stage_thread_ttl_ms;
+static const char *stage_tenant = "tenant";
 
 static inline void stage_open(struct stage *stage, const char *url)
 {
@@ -271,7 +272,7 @@ static inline struct question_of_test *ask_runner(struct stage *stage, const voi
     struct question_of_test *question = calloc(1, sizeof *question);
     arena_init(&question->arena, NULL, 0, (size_t)64 << 20);
     question->errand = (struct errand){.loop = stage->loop,
-                                       .tenant = "tenant",
+                                       .tenant = stage_tenant,
                                        .request = request,
                                        .arena = &question->arena,
                                        .answered = asked_back,
