@@ -84,6 +84,19 @@ static void whatever_it_hangs_on_makes_it_run(void **state)
     stage_clear(&stage);
 }
 
+static void two_keys_of_one_place_are_not_taken_for_each_other(void **state)
+{
+    stage_set(&stage, ONE);
+    script_begins = answer_with_usage;
+    for (size_t i = 1; i <= 400; i++) { /* of 4,096 places: some meet */
+        char input[32];
+        snprintf(input, sizeof input, "{\"q\":\"%zu\"}", i);
+        run_with(input, false, "");
+        assert_int_equal(script_runs("a"), i);
+    }
+    stage_clear(&stage);
+}
+
 static void a_result_is_used_until_its_time_is_over(void **state)
 {
     stage_set(&stage, ONE);
@@ -190,6 +203,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_same_inputs_have_the_same_result_and_cost_nothing),
         cmocka_unit_test(whatever_it_hangs_on_makes_it_run),
+        cmocka_unit_test(two_keys_of_one_place_are_not_taken_for_each_other),
         cmocka_unit_test(a_result_is_used_until_its_time_is_over),
         cmocka_unit_test(a_run_that_passes_the_cache_by_renews_it),
         cmocka_unit_test(failures_and_degraded_results_are_not_kept),
