@@ -85,6 +85,23 @@ static bool take(const char **at, const char *end, char *out, size_t room)
     return true;
 }
 
+void key_version(struct key *key, const char *tenant, const char *agent, const char *version, const char *run)
+{
+    key_under(key, KEY_VERSION, tenant, agent, version);
+    append(key, "", 1);
+    append(key, run, strlen(run));
+}
+
+bool key_version_names(struct store_bytes key, char *version, size_t version_room, char *run, size_t run_room)
+{
+    const char *at = key.bytes, *end = at + key.size;
+    for (int names = 0; names < 2 && at; names++) { /* tenant and agent */
+        at = memchr(at, '\0', (size_t)(end - at));
+        at = at ? at + 1 : NULL;
+    }
+    return at && take(&at, end, version, version_room) && take(&at, end, run, run_room);
+}
+
 bool key_names(struct store_bytes key, char *tenant, size_t tenant_room, char *name, size_t name_room)
 {
     const char *at = key.bytes, *end = at + key.size;

@@ -129,6 +129,7 @@ void log_write_rows(struct run *run)
     row.number = run->number;
     row.first_record = run->first_record;
     row.last_checkpoint = run->checkpoint;
+    row.migrated = run->migrated;
     key_named(&key, KEY_RUN, thread->tenant, run->id);
     put_packed(thread, &key, &row.base, &size);
     arena_fini(&arena);
@@ -139,6 +140,7 @@ void log_write_rows(struct run *run)
     else if (!open && thread->pending)
         store_delete(log_batch(thread), key_bytes(&key));
     thread->pending = open;
+    log_write_version(run);
     log_write_thread(thread);
 }
 
@@ -249,6 +251,7 @@ static void finished(struct store_batch *batch)
     if (st.code == OK)
         fail(&st, UNAVAILABLE, "thread '%s' is being read again", thread->id);
     log_error("store.commit", "thread %s: %s", thread->id, st.text);
+    home_forget_bundles(thread->home); /* one may have been in it */
     st.code = UNAVAILABLE;
     commit_drop(&commit, &st);
     thread_break(thread, &st);

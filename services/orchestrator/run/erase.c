@@ -182,6 +182,8 @@ void erase_thread(struct errand *errand, struct thread *thread)
     struct erasure *erasure = need(calloc(1, sizeof *erasure));
     erasure->errand = errand;
     erasure->thread = thread;
+    if (thread->run)
+        log_unlist_version(thread->run);
     erasure->step = (struct errand){.loop = thread->home->loop, .answered = step_is_kept, .owner = erasure};
     thread->held = true;
     thread->holds++;

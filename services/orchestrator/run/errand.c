@@ -293,7 +293,7 @@ static void prepare(struct runner *runner, struct errand *errand)
     errand->runner = runner;
     errand->thread_id = errand->run_id = NULL;
     errand->place = errand->waits_on = NULL;
-    errand->repeated = errand->checked = errand->leaves = errand->is_back = false;
+    errand->repeated = errand->checked = errand->looked_up = errand->leaves = errand->is_back = false;
     errand->home = NULL;
     errand->response = NULL;
     errand->reason = NULL;

@@ -92,6 +92,13 @@ static bool write_input(struct run *run, struct status *st)
     return good;
 }
 
+static void note_misfit(const char *text, void *data)
+{
+    struct status *st = data;
+    if (st->code == OK)
+        fail(st, FAILED_PRECONDITION, "%s", text);
+}
+
 /* The state goes over to the graph of the run, where that is another version. */
 static bool fit_state(struct thread *thread, const struct graph *graph, struct status *st)
 {
@@ -101,11 +108,7 @@ static bool fit_state(struct thread *thread, const struct graph *graph, struct s
     thread->root = frame_create(thread, graph, NULL, 0);
     if (!old)
         return true;
-    struct buffer whole;
-    buffer_init(&whole, FRAME_MEMORY_MAX);
-    state_snapshot(old->state, &whole);
-    bool good = state_apply(thread->root->state, whole.data, whole.length, st);
-    buffer_fini(&whole);
+    bool good = state_move(old->state, thread->root->state, note_misfit, st);
     frame_destroy(&old);
     return good;
 }

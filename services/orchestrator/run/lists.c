@@ -1,4 +1,5 @@
 /* Lists, page by page: runs by their age, threads by their last change, the checkpoints of a thread. */
+#include "migrate.h"
 #include "run_priv.h"
 
 #include <inttypes.h>
@@ -27,6 +28,7 @@ struct list {
     char *token;
     /* Of checkpoints. */
     uint64_t wanted, last;        /* an ancestor, NEVER: any; the last one that was listed */
+    uint32_t moved;               /* the run that is listed by an earlier version than its last; 0: none */
     Renga__V1__Checkpoint *child; /* whose parent is the next one */
     struct run_of_list {
         char id[ID_MAX], version[72];
@@ -260,7 +262,7 @@ static bool add_checkpoint(struct list *list, const Record *record, uint64_t num
     struct status ignored;
     const Renga__V1__ListCheckpointsRequest *request = (const void *)errand->request;
     bool root = !record->step || !record->step->n_place;
-    const struct run_of_list *run = record->run && record->run <= list->run_count ? &list->runs[record->run - 1] : NULL;
+    struct run_of_list *run = record->run && record->run <= list->run_count ? &list->runs[record->run - 1] : NULL;
     id_make_checkpoint(id, thread->place, number);
     if (root && list->child) {
         list->child->parent_checkpoint_id = need(arena_strdup(errand->arena, id));
@@ -297,6 +299,16 @@ static bool add_checkpoint(struct list *list, const Record *record, uint64_t num
     return false;
 }
 
+/* What is older was made with the version before. */
+static void take_back(struct list *list, const Record *record)
+{
+    if (record->run && record->run <= list->run_count) {
+        struct run_of_list *run = &list->runs[record->run - 1];
+        text_cut_copy(run->version, sizeof run->version, record->migrated->from_version);
+        list->moved = record->run;
+    }
+}
+
 static void records_came(struct store_scan *scan)
 {
     struct list *list = (struct list *)scan;
@@ -308,11 +320,14 @@ static void records_came(struct store_scan *scan)
         const Record *record = message_read(&arena, &renga__v1__log_record__descriptor, scan->rows[i].value, &st);
         if (record && record_is_checkpoint(record))
             full = add_checkpoint(list, record, key_number(scan->rows[i].key));
+        if (record && record->migrated && !full)
+            take_back(list, record);
         arena_fini(&arena);
     }
     bool more = scan->more && !full && st.code == OK;
     if (full)
-        list->token = need(arena_printf(list->errand->arena, "%" PRIu64 ":%" PRIu64, list->last, list->wanted));
+        list->token = need(arena_printf(list->errand->arena, "%" PRIu64 ":%" PRIu64 ":%" PRIu32 ":%s", list->last,
+                                        list->wanted, list->moved, list->moved ? list->runs[list->moved - 1].version : ""));
     if (more)
         set_end(list, scan->rows[scan->count - 1].key);
     store_scan_fini(scan);
@@ -322,6 +337,17 @@ static void records_came(struct store_scan *scan)
         scan_rows(list, true, SCAN_ROWS, records_came);
     else
         checkpoints_done(list);
+}
+
+/* The rest of a page's token: ancestor, run, version. */
+static void read_token(struct list *list, char *at)
+{
+    list->wanted = strtoull(at, &at, 10);
+    unsigned long run = *at == ':' ? strtoul(at + 1, &at, 10) : 0;
+    if (!run || run > list->run_count || *at != ':')
+        return;
+    list->moved = (uint32_t)run;
+    text_cut_copy(list->runs[run - 1].version, sizeof list->runs->version, at + 1);
 }
 
 static void names_came(struct store_scan *scan)
@@ -345,7 +371,7 @@ static void names_came(struct store_scan *scan)
     if (again && ((upto = strtoull(request->page_token, &end, 10)) == 0 || *end != ':'))
         fail(&st, OUT_OF_RANGE, "page_token is unknown");
     else if (again)
-        list->wanted = strtoull(end + 1, NULL, 10);
+        read_token(list, end + 1);
     if (st.code == OK && !again && *request->ancestors_of &&
         !id_checkpoint_number(request->ancestors_of, thread->place, &list->wanted))
         fail(&st, NOT_FOUND, "thread '%s' has no checkpoint '%.64s'", thread->id, request->ancestors_of);
@@ -376,7 +402,10 @@ void errand_list(struct errand *errand)
 {
     struct list *list = need(calloc(1, sizeof *list));
     list->errand = errand;
-    if (TYPE(errand->request, list_runs_request)) {
+    if (TYPE(errand->request, describe_agent_request)) {
+        free(list);
+        errand_describe(errand);
+    } else if (TYPE(errand->request, list_runs_request)) {
         list_runs(list);
     } else if (TYPE(errand->request, list_threads_request)) {
         list_threads(list);

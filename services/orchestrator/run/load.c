@@ -103,6 +103,8 @@ static bool fold_row(struct loader *loader, const struct store_row *row, bool *w
     }
     if (record && record->begun)
         *waits = !has_version(loader, record->begun->graph_version);
+    else if (record && record->migrated)
+        *waits = !has_version(loader, record->migrated->graph_version);
     bool good = record && (*waits || fold_record(loader->thread, record, key_number(row->key), &loader->status));
     if (record && good && !*waits) {
         loader->thread->since_snapshot += row->value.size;

@@ -170,6 +170,8 @@ struct run {
     int64_t last_event;
     int64_t created_ms, started_ms, updated_ms, ended_ms;
     int64_t worked_ms; /* before the present spell */
+    bool migrated;
+    char listed_version[72]; /* under which the store lists it; empty: it does not */
     const char *owner;
 
     /* At work. */
@@ -367,6 +369,8 @@ void commit_drop(struct commit **commit, const struct status *why);
 void log_flush(struct thread *thread);
 void log_write_rows(struct run *run);
 void log_write_thread(struct thread *thread);
+void log_write_version(struct run *run);
+void log_unlist_version(struct run *run);
 void log_snapshot_now(struct thread *thread);
 
 /* answer.c: messages for callers. */
@@ -394,6 +398,7 @@ void errand_remember(struct errand *errand, struct thread *thread, const char *r
                      uint64_t checkpoint);
 void errand_repeat_thread(struct errand *errand, struct thread *thread, const Renga__V1__RequestRow *row);
 bool home_knows_bundle(struct home *home, const char *version); /* from now on it does */
+void home_forget_bundles(struct home *home);
 void history_fork(struct errand *errand, struct thread *thread);
 void history_copy(struct errand *errand, struct thread *thread);
 void errand_serve_history(struct errand *errand, struct thread *thread);

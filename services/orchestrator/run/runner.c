@@ -79,6 +79,15 @@ bool home_knows_bundle(struct home *home, const char *version)
     return false;
 }
 
+void home_forget_bundles(struct home *home)
+{
+    while (home->bundles) {
+        struct bundle_note *note = home->bundles;
+        home->bundles = note->next;
+        free(note);
+    }
+}
+
 /* ---- life -------------------------------------------------------------------------------------------------------- */
 
 struct runner *runner_create(const struct runner_options *options, struct status *st)
@@ -114,10 +123,7 @@ static void clear_home(struct home *home)
     forget_threads(home, "the server ends");
     free(home->table);
     free(home->runs);
-    for (struct bundle_note *note = home->bundles, *next; note; note = next) {
-        next = note->next;
-        free(note);
-    }
+    home_forget_bundles(home);
 }
 
 void runner_destroy(struct runner **runner_pointer)

@@ -73,13 +73,13 @@ struct errand {
     struct home *home;
     const char *thread_id, *run_id; /* whom it is about: one of them */
     struct run *waits_on;
-    bool repeated, checked, leaves, is_back;
+    bool repeated, checked, looked_up, leaves, is_back;
     struct errand *next;
     void *place;
 };
 
 /* By the request's type: StartRun, GetRun, CancelRun, ResumeRun, GetState, UpdateState, ListCheckpoints, ForkThread,
- * CopyThread, DeleteThread, ListRuns, ListThreads, MigrateRun. From inside the errand's loop; `answered` comes later,
+ * CopyThread, DeleteThread, ListRuns, ListThreads, MigrateRun; DescribeAgent as versions.c says. From inside the errand's loop; `answered` comes later,
  * once.
  */
 void runner_run(struct runner *runner, struct errand *errand);

@@ -103,6 +103,12 @@ void thread_free(struct thread *thread)
     free(thread);
 }
 
+static void note_listed(struct run *run)
+{
+    if (run && run->state < RENGA__V1__RUN_STATE__RUN_STATE_SUCCEEDED)
+        text_cut_copy(run->listed_version, sizeof run->listed_version, run->begun->graph_version);
+}
+
 static void loaded(struct loader *loader)
 {
     struct thread *thread = loader->owner;
@@ -117,6 +123,9 @@ static void loaded(struct loader *loader)
     thread->phase = THREAD_READY;
     thread->committed = thread->last;
     thread->pending = run_is_open(thread->run) || thread->queue;
+    note_listed(thread->run);
+    for (struct run *run = thread->queue; run; run = run->next)
+        note_listed(run);
     if (thread->run && thread->run->state == RENGA__V1__RUN_STATE__RUN_STATE_RUNNING) {
         thread->last++; /* what was shown after the last record, and is lost, keeps its ids */
         run_resume(thread->run, true, NULL);
