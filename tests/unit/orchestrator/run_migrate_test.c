@@ -15,7 +15,8 @@ static char url[256];
 /* Other nodes before, another name, a field more, and another end. */
 #define NEW                                                                                                            \
     "\"state\": {\"added\": {\"type\": \"string\", \"initial\": \"new\"}, \"x\": {\"type\": \"any\"}, "                \
-    "\"n\": {\"type\": \"integer\", \"reduce\": \"sum\"}, \"log\": {\"type\": \"string[]\", \"reduce\": \"append\"}}, "\
+    "\"n\": {\"type\": \"integer\", \"reduce\": \"sum\"}, \"log\": {\"type\": \"string[]\", \"reduce\": "              \
+    "\"append\"}}, "                                                                                                   \
     "\"start\": [\"first\", \"person\", \"side\"], \"nodes\": {\"first\": {\"kind\": \"noop\"}, "                      \
     "\"side\": {\"kind\": \"set\", \"values\": {\"n\": 7}, \"on\": {\"done\": \"last\"}}, "                            \
     "\"person\": {\"kind\": \"ask\", \"question\": \"?\", \"into\": \"x\", \"on\": {\"answered\": \"last\"}}, "        \
@@ -97,6 +98,27 @@ static void a_waiting_run_goes_on_in_the_new_version(void **state)
     assert_run(&stage, run, SUCCEEDED, "{\"added\":\"new\",\"x\":1,\"n\":5,\"log\":[\"begin\",\"new\"]}");
     restart();
     assert_run(&stage, run, SUCCEEDED, "{\"added\":\"new\",\"x\":1,\"n\":5,\"log\":[\"begin\",\"new\"]}");
+    stage_clear(&stage);
+}
+
+#define JOINS(starts, first, last)                                                                                     \
+    "\"state\": {\"x\": {\"type\": \"any\"}, \"log\": {\"type\": \"string[]\", \"reduce\": \"append\"}}, "             \
+    "\"start\": [\"a\", \"b\"" starts "], \"nodes\": {" first                                                          \
+    "\"a\": {\"kind\": \"noop\", \"on\": {\"done\": \"both\"}}, "                                                      \
+    "\"b\": {\"kind\": \"noop\", \"on\": {\"done\": \"ask\"}}, "                                                       \
+    "\"ask\": {\"kind\": \"ask\", \"question\": \"?\", \"into\": \"x\", \"on\": {\"answered\": \"both\"}}, "           \
+    "\"both\": {\"kind\": \"set\", \"join\": [\"a\", \"ask\"], \"values\": {\"log\": [\"" last "\"]}}}"
+
+static void what_has_come_to_a_join_counts_in_the_new_version(void **state)
+{
+    char run[64];
+    set_stage(JOINS("", "", "old"));
+    snprintf(run, sizeof run, "%s", start(&stage, "t", ""));
+    write_version(JOINS(", \"c\"", "\"c\": {\"kind\": \"noop\"}, ", "new"));
+    assert_non_null(migrate(run, NULL, NULL, false));
+    restart();
+    resume(&stage, run, "1");
+    assert_run(&stage, run, SUCCEEDED, "{\"x\":1,\"log\":[\"new\"]}");
     stage_clear(&stage);
 }
 
@@ -269,6 +291,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_waiting_run_goes_on_in_the_new_version),
+        cmocka_unit_test(what_has_come_to_a_join_counts_in_the_new_version),
         cmocka_unit_test(every_checkpoint_has_the_names_of_its_version),
         cmocka_unit_test(what_does_not_fit_is_named_and_changes_nothing),
         cmocka_unit_test(a_run_at_work_is_not_moved),
