@@ -79,12 +79,28 @@ static void request_came(struct store_scan *scan)
         loop_defer(thread->home->loop, &thread->go);
 }
 
+static void repeat_pending(struct errand *errand, struct thread *thread, struct store_bytes bytes)
+{
+    struct status st = {0};
+    const Renga__V1__RequestRow *row =
+        message_read(errand->arena, &renga__v1__request_row__descriptor, bytes, &st);
+    errand->checked = true;
+    if (row)
+        repeat(errand, thread, row);
+    else
+        errand_fail(errand, &st, NULL);
+}
+
 bool errand_is_new(struct errand *errand, struct thread *thread, const char *request_id)
 {
     struct key key;
     char last[sizeof key.bytes + 1];
     if (!*request_id || errand->checked)
         return true;
+    if (log_pending_request(thread, request_id).bytes) { /* not on disk yet */
+        repeat_pending(errand, thread, log_pending_request(thread, request_id));
+        return false;
+    }
     struct request_scan *request = need(calloc(1, sizeof *request));
     request->errand = errand;
     request->thread = thread;
@@ -103,9 +119,7 @@ bool errand_is_new(struct errand *errand, struct thread *thread, const char *req
 void errand_remember(struct errand *errand, struct thread *thread, const char *request_id, const char *run_id,
                      uint64_t checkpoint)
 {
-    struct key key;
     char id[ID_MAX] = "";
-    uint8_t bytes[1024];
     Renga__V1__RequestRow row = RENGA__V1__REQUEST_ROW__INIT;
     if (!*request_id)
         return;
@@ -115,12 +129,7 @@ void errand_remember(struct errand *errand, struct thread *thread, const char *r
     row.thread_id = thread->id;
     row.run_id = unconst(run_id);
     row.checkpoint_id = id;
-    key_named(&key, KEY_REQUEST, errand->tenant, request_id);
-    size_t size = renga__v1__request_row__pack(&row, bytes);
-    store_put(log_batch(thread), key_bytes(&key), (struct store_bytes){bytes, size});
-    uint64_t made = __builtin_bswap64((uint64_t)wall_ms());
-    key_under(&key, KEY_THREAD_REQUEST, errand->tenant, thread->id, request_id);
-    store_put(log_batch(thread), key_bytes(&key), (struct store_bytes){&made, sizeof made});
+    log_put_request(thread, request_id, &row);
 }
 
 /* ---- StartRun ---------------------------------------------------------------------------------------------------- */

@@ -17,7 +17,15 @@ struct commit {
     struct store_batch batch;
     struct thread *thread;
     struct errand *errands, *last_errand;
+    struct kept_request *requests; /* whose rows are in it */
     uint64_t last;
+};
+
+struct kept_request {
+    struct kept_request *next;
+    size_t size;
+    uint8_t row[1024];
+    char id[];
 };
 
 static void finished(struct store_batch *batch);
@@ -174,6 +182,38 @@ static bool wants_snapshot(const struct thread *thread)
            thread->since_snapshot > SNAPSHOT_SHARE * thread->snapshot_size;
 }
 
+/* ---- requests ---------------------------------------------------------------------------------------------------- */
+
+void log_put_request(struct thread *thread, const char *request_id, const Renga__V1__RequestRow *row)
+{
+    struct key key;
+    struct commit *commit = filling(thread);
+    struct kept_request *request = need(malloc(sizeof *request + strlen(request_id) + 1));
+    request->size = renga__v1__request_row__pack(row, request->row);
+    memcpy(request->id, request_id, strlen(request_id) + 1);
+    request->next = commit->requests;
+    commit->requests = request;
+    key_named(&key, KEY_REQUEST, thread->tenant, request_id);
+    store_put(&commit->batch, key_bytes(&key), (struct store_bytes){request->row, request->size});
+    uint64_t made = __builtin_bswap64((uint64_t)wall_ms());
+    key_under(&key, KEY_THREAD_REQUEST, thread->tenant, thread->id, request_id);
+    store_put(&commit->batch, key_bytes(&key), (struct store_bytes){&made, sizeof made});
+}
+
+static struct store_bytes find_request(const struct commit *commit, const char *request_id)
+{
+    for (const struct kept_request *request = commit ? commit->requests : NULL; request; request = request->next)
+        if (strcmp(request->id, request_id) == 0)
+            return (struct store_bytes){request->row, request->size};
+    return (struct store_bytes){NULL, 0};
+}
+
+struct store_bytes log_pending_request(const struct thread *thread, const char *request_id)
+{
+    struct store_bytes found = find_request(thread->filling, request_id);
+    return found.bytes ? found : find_request(thread->flying, request_id);
+}
+
 /* ---- on disk ----------------------------------------------------------------------------------------------------- */
 
 void log_await(struct thread *thread, struct errand *errand)
@@ -223,6 +263,10 @@ void commit_drop(struct commit **commit_pointer, const struct status *why)
         return;
     *commit_pointer = NULL;
     answer_errands(commit, why);
+    for (struct kept_request *request = commit->requests, *next; request; request = next) {
+        next = request->next;
+        free(request);
+    }
     store_batch_fini(&commit->batch);
     free(commit);
 }

@@ -13,6 +13,7 @@
 #define RENGA_ORCHESTRATOR_RUN_PRIV_H
 
 #include "audience.h"
+#include "commit.h"
 #include "frame.h"
 #include "log/ids.h"
 #include "log/keys.h"
@@ -26,8 +27,6 @@
 #include "renga/v1/log.pb-c.h"
 
 #include <stdatomic.h>
-
-typedef Renga__V1__LogRecord Record; /* generated from a proto */
 
 #define FRAME_MEMORY_MAX  ((size_t)1 << 30)   /* bytes of a step: results, inputs of branches */
 #define RECORD_MEMORY_MAX ((size_t)256 << 20) /* bytes, of one that is unpacked */
@@ -360,18 +359,6 @@ bool snapshot_possible(const struct thread *thread);
 bool snapshot_write(const struct thread *thread, struct buffer *out);
 bool snapshot_read(struct thread *thread, const Renga__V1__ThreadSnapshot *snapshot, uint64_t number,
                    struct status *st);
-
-/* commit.c: the thread's log. */
-uint64_t log_append(struct thread *thread, struct run *run, Record *record);
-struct store_batch *log_batch(struct thread *thread);         /* what is filling: for rows beside the record */
-void log_await(struct thread *thread, struct errand *errand); /* answered when what is filling is on disk */
-void commit_drop(struct commit **commit, const struct status *why);
-void log_flush(struct thread *thread);
-void log_write_rows(struct run *run);
-void log_write_thread(struct thread *thread);
-void log_write_version(struct run *run);
-void log_unlist_version(struct run *run);
-void log_snapshot_now(struct thread *thread);
 
 /* answer.c: messages for callers. */
 Renga__V1__Run *answer_run(struct arena *arena, const struct run *run, bool in_list);

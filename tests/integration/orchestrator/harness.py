@@ -184,7 +184,8 @@ class Orchestrator:
             [f"{BIN}/renga-orchestrator", f"--rpc.listen=127.0.0.1:{self.port}", f"--http.listen=127.0.0.1:{self.http}",
              f"--orchestrator.agents={self.agents}", f"--orchestrator.store=sqlite:{self.folder}/runs.db",
              "--log.format=json", "--loops=3", *self.flags],
-            stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, errors="replace", env=environment)
+            stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, errors="replace", env=environment,
+            restore_signals=False)  # SIGXFSZ stays ignored: files may be kept small
         threading.Thread(target=self.read_log, args=(self.process,), daemon=True).start()
         expect(self.listening.wait(10 * SLOW), f"the orchestrator does not listen: {self.log[-3:]}")
         self.channel = grpc.insecure_channel(f"127.0.0.1:{self.port}", options=[("grpc.use_local_subchannel_pool", 1)])
