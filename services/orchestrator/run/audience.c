@@ -147,8 +147,8 @@ static void take_version(struct seat *seat, const Record *record)
         return;
     if (seat->agent)
         agent_release(seat->thread->home->runner->options.agents, seat->agent);
-    seat->agent = thread_agent_for(seat->thread, record->migrated ? record->migrated->graph_version
-                                                                  : record->begun->graph_version);
+    seat->agent = thread_agent_for(seat->thread,
+                                   record->migrated ? record->migrated->graph_version : record->begun->graph_version);
 }
 
 static void page_came(struct store_scan *scan)

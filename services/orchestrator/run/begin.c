@@ -82,8 +82,7 @@ static void request_came(struct store_scan *scan)
 static void repeat_pending(struct errand *errand, struct thread *thread, struct store_bytes bytes)
 {
     struct status st = {0};
-    const Renga__V1__RequestRow *row =
-        message_read(errand->arena, &renga__v1__request_row__descriptor, bytes, &st);
+    const Renga__V1__RequestRow *row = message_read(errand->arena, &renga__v1__request_row__descriptor, bytes, &st);
     errand->checked = true;
     if (row)
         repeat(errand, thread, row);

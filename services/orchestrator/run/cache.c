@@ -5,8 +5,9 @@
  *      due ---> the row of its place ---> the same key, not too old: finished, and no attempt was made
  *                                    '--> else an attempt; its result goes there with the record that has it
  *
- * A tenant has CACHE_PLACES; a key has one of them, and a new result takes the place of the one that stood there. So the
- * bound needs no count. Questions and results that are less than they should be are not kept, nor what was spent. */
+ * A tenant has CACHE_PLACES; a key has one of them, and a new result takes the place of the one that stood there. So
+ * the bound needs no count. Questions and results that are less than they should be are not kept, nor what was spent.
+ */
 #include "keep.h"
 #include "run_priv.h"
 
@@ -185,8 +186,7 @@ bool cache_is_over(struct store_bytes value)
     struct arena arena;
     struct status ignored;
     arena_init(&arena, NULL, 0, RECORD_MEMORY_MAX);
-    const Renga__V1__CachedResult *row =
-        message_read(&arena, &renga__v1__cached_result__descriptor, value, &ignored);
+    const Renga__V1__CachedResult *row = message_read(&arena, &renga__v1__cached_result__descriptor, value, &ignored);
     bool over = !row || row->expires_ms <= wall_ms();
     arena_fini(&arena);
     return over;

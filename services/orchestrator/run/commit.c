@@ -13,12 +13,17 @@
 #define SNAPSHOT_BYTES_MIN ((size_t)512 << 10) /* of records, before their size alone asks for a snapshot */
 #define SNAPSHOT_SHARE     8                   /* records' bytes for one of a snapshot, where steps ask for it */
 
+#define COMMIT_STORAGE    2048 /* bytes of a batch that need no heap: a step */
+#define COMMITS_SPARE_MAX 1024 /* of a home, kept to be used again */
+
 struct commit {
     struct store_batch batch;
+    struct commit *next; /* spare ones */
     struct thread *thread;
     struct errand *errands, *last_errand;
     struct kept_request *requests; /* whose rows are in it */
     uint64_t last;
+    _Alignas(16) char storage[COMMIT_STORAGE];
 };
 
 struct kept_request {
@@ -30,12 +35,44 @@ struct kept_request {
 
 static void finished(struct store_batch *batch);
 
+static struct commit *take_commit(struct home *home)
+{
+    struct commit *commit = home->spare_commits;
+    if (!commit)
+        return need(malloc(sizeof *commit));
+    home->spare_commits = commit->next;
+    home->spare_count--;
+    return commit;
+}
+
+static void give_commit(struct home *home, struct commit *commit)
+{
+    if (home->spare_count == COMMITS_SPARE_MAX || home->runner->draining) {
+        free(commit);
+        return;
+    }
+    commit->next = home->spare_commits;
+    home->spare_commits = commit;
+    home->spare_count++;
+}
+
+void home_free_commits(struct home *home)
+{
+    for (struct commit *commit = home->spare_commits, *next; commit; commit = next) {
+        next = commit->next;
+        free(commit);
+    }
+    home->spare_commits = NULL;
+}
+
 static struct commit *filling(struct thread *thread)
 {
     if (!thread->filling) {
-        struct commit *commit = thread->filling = need(calloc(1, sizeof *commit));
+        struct commit *commit = thread->filling = take_commit(thread->home);
+        memset(commit, 0, offsetof(struct commit, storage));
         commit->thread = thread;
         store_batch_init(&commit->batch, thread->home->loop, finished);
+        store_batch_use(&commit->batch, commit->storage, sizeof commit->storage);
         loop_defer(thread->home->loop, &thread->go);
     }
     return thread->filling;
@@ -268,7 +305,7 @@ void commit_drop(struct commit **commit_pointer, const struct status *why)
         free(request);
     }
     store_batch_fini(&commit->batch);
-    free(commit);
+    give_commit(commit->thread->home, commit);
 }
 
 static void finished(struct store_batch *batch)

@@ -1,5 +1,6 @@
-/* Private to run/: the thread's log on its way to the disk. What is appended gathers in a batch, with the rows beside it;
- * log_flush hands it to the store when the one before has come back. A batch that the disk refuses breaks the thread. */
+/* Private to run/: the thread's log on its way to the disk. What is appended gathers in a batch, with the rows beside
+ * it; log_flush hands it to the store when the one before has come back. A batch that the disk refuses breaks the
+ * thread. */
 #ifndef RENGA_ORCHESTRATOR_COMMIT_H
 #define RENGA_ORCHESTRATOR_COMMIT_H
 
@@ -9,6 +10,7 @@
 
 struct commit;
 struct errand;
+struct home;
 struct run;
 struct thread;
 
@@ -18,6 +20,7 @@ uint64_t log_append(struct thread *thread, struct run *run, Record *record);
 struct store_batch *log_batch(struct thread *thread);         /* what is filling: for rows beside the record */
 void log_await(struct thread *thread, struct errand *errand); /* answered when what is filling is on disk */
 void commit_drop(struct commit **commit, const struct status *why);
+void home_free_commits(struct home *home);
 void log_flush(struct thread *thread);
 void log_put_request(struct thread *thread, const char *request_id, const Renga__V1__RequestRow *row);
 /* The row of a request that is on its way to the disk; NULL bytes: none. */

@@ -8,15 +8,14 @@
 #define PAGE_ROWS      500 /* about 2 ms of the store's writer */
 #define PAGE_BYTES     ((size_t)1 << 20)
 #define REQUEST_KEPT   ((int64_t)24 * 3600 * 1000) /* ms: how long a request is known at least */
-#define NAME_ROOM      129 /* of a request, with its NUL */
+#define NAME_ROOM      129                         /* of a request, with its NUL */
 #define KINDS_COUNT    (sizeof kinds / sizeof *kinds)
 #define DELETED        "its thread is deleted"
 #define STOP_CANCELLED RENGA__V1__STOP_REASON__STOP_REASON_CANCELLED
 #define RUN_CANCELLED  RENGA__V1__RUN_STATE__RUN_STATE_CANCELLED
 
 /* Records before snapshots: a snapshot without those behind it is the thread as it was. */
-static const enum key_kind kinds[] = {KEY_RECORD, KEY_SNAPSHOT, KEY_THREAD_RUN, KEY_THREAD_REQUEST,
-                                      KEY_THREAD_CACHED};
+static const enum key_kind kinds[] = {KEY_RECORD, KEY_SNAPSHOT, KEY_THREAD_RUN, KEY_THREAD_REQUEST, KEY_THREAD_CACHED};
 
 struct erasure {
     struct store_scan scan;

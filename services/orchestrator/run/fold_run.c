@@ -51,7 +51,7 @@ struct run *fold_begun(struct thread *thread, const Renga__V1__RunBegun *begun, 
     run->thread = thread;
     run->number = number;
     arena_init(&run->arena, NULL, 0, RUN_MEMORY_MAX);
-    arena_init(&run->shown_arena, NULL, 0, RUN_MEMORY_MAX);
+    arena_init(&run->shown_arena, run->shown_storage, sizeof run->shown_storage, RUN_MEMORY_MAX);
     run->begun = need(message_copy(&run->arena, &begun->base));
     run->request = run->begun->request;
     text_cut_copy(run->id, sizeof run->id, begun->run_id);

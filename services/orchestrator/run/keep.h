@@ -1,5 +1,6 @@
-/* Private to run/: how long threads and their histories are kept. Threads whose time is over, and checkpoints and events
- * that are too many or too old, are taken away in the background, in batches so small that nobody waits for one. */
+/* Private to run/: how long threads and their histories are kept. Threads whose time is over, and checkpoints and
+ * events that are too many or too old, are taken away in the background, in batches so small that nobody waits for one.
+ */
 #ifndef RENGA_ORCHESTRATOR_KEEP_H
 #define RENGA_ORCHESTRATOR_KEEP_H
 
@@ -26,8 +27,8 @@ void prune_thread(struct errand *errand, struct thread *thread);
 
 /* cache.c: results of nodes that are used again. True where the due node's is looked for: it finishes, or begins. */
 bool cache_ask(struct due *due);
-void cache_drop(struct due *due); /* it is taken out of work */
-void cache_keep(const struct due *due);  /* beside the record that is made of it */
+void cache_drop(struct due *due);       /* it is taken out of work */
+void cache_keep(const struct due *due); /* beside the record that is made of it */
 bool cache_is_over(struct store_bytes value);
 
 /* sweep.c: goes through all threads, now and then, one chore at a time. From inside the first loop. */

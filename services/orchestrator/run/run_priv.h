@@ -59,6 +59,7 @@ struct runner {
     void (*drained)(void *data);
     void *drained_data;
     struct sweep *sweep; /* NULL before it serves */
+    atomic_uint holders; /* it lives as long as its threads: what is under way in the store still comes to them */
 };
 
 struct home {
@@ -71,8 +72,11 @@ struct home {
     struct run **runs; /* those of its threads, by id */
     size_t run_room, run_count;
     struct bundle_note *bundles; /* versions whose documents are in the store */
+    struct commit *spare_commits;
+    unsigned spare_count;
 };
 
+void runner_release(struct runner *runner);
 struct run *home_find_run(struct home *home, const char *tenant, const char *id);
 void home_add_run(struct home *home, struct run *run);
 void home_remove_run(struct home *home, struct run *run);
@@ -187,9 +191,10 @@ struct run {
     char stopping_text[STATUS_TEXT_MAX];
     Renga__V1__RunState shown_state; /* the last that watchers were told */
     struct arena shown_arena;
+    _Alignas(16) char shown_storage[512];
     Renga__V1__ShownEvent **shown;
     int64_t *shown_ms;
-    size_t shown_count, shown_bytes;
+    size_t shown_count, shown_room, shown_bytes;
     Renga__V1__NodeFailure **new_failures; /* for the next change */
     size_t new_failure_count;
     Renga__V1__Interrupt **standing;

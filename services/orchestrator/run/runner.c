@@ -94,6 +94,7 @@ struct runner *runner_create(const struct runner_options *options, struct status
 {
     struct runner *runner = need(calloc(1, sizeof *runner));
     runner->options = *options;
+    runner->holders = 1;
     if (!options->owner)
         runner->options.owner = "";
     runner->home_count = options->loop_count;
@@ -124,6 +125,7 @@ static void clear_home(struct home *home)
     free(home->table);
     free(home->runs);
     home_forget_bundles(home);
+    home_free_commits(home);
 }
 
 void runner_destroy(struct runner **runner_pointer)
@@ -143,6 +145,13 @@ void runner_destroy(struct runner **runner_pointer)
         if (present != loop)
             loop_leave(loop);
     }
+    runner_release(runner);
+}
+
+void runner_release(struct runner *runner)
+{
+    if (atomic_fetch_sub(&runner->holders, 1) > 1)
+        return;
     free(runner->homes);
     free(runner);
 }

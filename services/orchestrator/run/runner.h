@@ -79,8 +79,8 @@ struct errand {
 };
 
 /* By the request's type: StartRun, GetRun, CancelRun, ResumeRun, GetState, UpdateState, ListCheckpoints, ForkThread,
- * CopyThread, DeleteThread, ListRuns, ListThreads, MigrateRun; DescribeAgent as versions.c says. From inside the errand's loop; `answered` comes later,
- * once.
+ * CopyThread, DeleteThread, ListRuns, ListThreads, MigrateRun; DescribeAgent as versions.c says. From inside the
+ * errand's loop; `answered` comes later, once.
  */
 void runner_run(struct runner *runner, struct errand *errand);
 /* The caller has gone: what waits for a run to stop is answered with CANCELLED soon. */

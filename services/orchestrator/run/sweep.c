@@ -1,7 +1,8 @@
 /* The sweep: now and then it goes through the rows of all threads, page by page, and sends what is to be done to the
  * home of the thread: a chore, one at a time.
  *
- *      marks of threads that were being erased -> threads -> requests that are to be forgotten -> cached results -> a rest
+ *      marks of threads that were being erased -> threads -> requests that are to be forgotten -> cached results -> a
+ * rest
  */
 #include "keep.h"
 #include "run_priv.h"
@@ -126,8 +127,7 @@ static bool has_too_much(const struct sweep *sweep, const struct store_row *olde
     const Record *record = message_read(&arena, &renga__v1__log_record__descriptor, oldest->value, &ignored);
     bool old = record && keeping.max_age_ms > 0 && record->time_ms + keeping.max_age_ms < wall_ms();
     arena_fini(&arena);
-    return old || (keeping.max_checkpoints > 0 &&
-                   id_checkpoint_number(sweep->looked_at->checkpoint_id, place, &head) &&
+    return old || (keeping.max_checkpoints > 0 && id_checkpoint_number(sweep->looked_at->checkpoint_id, place, &head) &&
                    head - key_number(oldest->key) >= (uint64_t)keeping.max_checkpoints);
 }
 
@@ -171,7 +171,8 @@ static bool look_at_thread(struct sweep *sweep, const struct store_row *row)
     return (keeping.max_checkpoints > 0 || keeping.max_age_ms > 0) && look_at_oldest(sweep);
 }
 
-/* ---- marks, requests, results ----------------------------------------------------------------------------------------- */
+/* ---- marks, requests, results
+ * ----------------------------------------------------------------------------------------- */
 
 static bool look_at_mark(struct sweep *sweep, const struct store_row *row)
 {
@@ -220,7 +221,10 @@ static bool look_at_result(struct sweep *sweep, const struct store_row *row)
 static const struct area {
     enum key_kind kind;
     bool (*look_at)(struct sweep *sweep, const struct store_row *row);
-} areas[] = {{KEY_ERASED, look_at_mark}, {KEY_THREAD, look_at_thread}, {KEY_ORPHAN, look_at_request}, {KEY_CACHED, look_at_result}};
+} areas[] = {{KEY_ERASED, look_at_mark},
+             {KEY_THREAD, look_at_thread},
+             {KEY_ORPHAN, look_at_request},
+             {KEY_CACHED, look_at_result}};
 
 static void rest(struct sweep *sweep)
 {

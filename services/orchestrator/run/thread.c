@@ -67,6 +67,7 @@ static void leave_idle(struct thread *thread)
 struct thread *thread_new(struct home *home, const char *tenant, const char *id)
 {
     struct thread *thread = need(calloc(1, sizeof *thread));
+    atomic_fetch_add(&home->runner->holders, 1);
     thread->home = home;
     thread->tenant = need(strdup(tenant));
     thread->id = need(strdup(id));
@@ -100,6 +101,7 @@ void thread_free(struct thread *thread)
         renga__v1__retention__free_unpacked(thread->retention, NULL);
     free(thread->tenant);
     free(thread->id);
+    runner_release(thread->home->runner);
     free(thread);
 }
 

@@ -45,8 +45,8 @@ static bool move_value(struct state *to, const struct field *field, const struct
     return good;
 }
 
-static bool move_field(const struct state *from, const struct state *fresh, struct state *to,
-                       const struct field *field, struct status *st)
+static bool move_field(const struct state *from, const struct state *fresh, struct state *to, const struct field *field,
+                       struct status *st)
 {
     struct buffer value;
     bool good = true;
@@ -55,8 +55,9 @@ static bool move_field(const struct state *from, const struct state *fresh, stru
         if (graph_field(to->graph, field->name))
             good = move_value(to, field, &value, st);
         else if (!is_as_at_first(fresh, field, &value))
-            good = fail(st, FAILED_PRECONDITION, "the field '%s' of '%s' has a value, and the new version has no such field",
-                        field->name, from->graph->name);
+            good = fail(st, FAILED_PRECONDITION,
+                        "the field '%s' of '%s' has a value, and the new version has no such field", field->name,
+                        from->graph->name);
     }
     buffer_fini(&value);
     return good;

@@ -7,7 +7,7 @@ static struct stage stage;
 
 #define HOUR_NS (INT64_C(3600) * NS_PER_SEC)
 #define FIELDS                                                                                                         \
-    "\"state\": {\"q\": {\"type\": \"string\"}, \"other\": {\"type\": \"string\"}, \"n\": {\"type\": \"integer\"}, "    \
+    "\"state\": {\"q\": {\"type\": \"string\"}, \"other\": {\"type\": \"string\"}, \"n\": {\"type\": \"integer\"}, "   \
     "\"sum\": {\"type\": \"integer\", \"reduce\": \"sum\"}}, "
 #define CACHED "{\"kind\": \"script\", \"inputs\": [\"q\"], \"cache\": {\"ttl\": \"2h\"}}"
 #define ONE    FIELDS "\"start\": \"a\", \"nodes\": {\"a\": " CACHED "}"

@@ -16,7 +16,7 @@ static struct stage stage;
     "\"state\": {\"x\": {\"type\": \"any\"}}, \"start\": \"a\", \"nodes\": {\"a\": {\"kind\": \"ask\", "               \
     "\"question\": \"?\", \"into\": \"x\"}}"
 #define ONE                                                                                                            \
-    "\"state\": {\"n\": {\"type\": \"integer\", \"reduce\": \"sum\"}}, \"start\": \"a\", "                            \
+    "\"state\": {\"n\": {\"type\": \"integer\", \"reduce\": \"sum\"}}, \"start\": \"a\", "                             \
     "\"nodes\": {\"a\": {\"kind\": \"set\", \"values\": {\"n\": 1}}}"
 
 /* ---- what there is ----------------------------------------------------------------------------------------------- */
@@ -52,8 +52,8 @@ static size_t rows(enum key_kind kind)
 
 static size_t rows_of_threads(void)
 {
-    static const enum key_kind kinds[] = {KEY_RECORD, KEY_SNAPSHOT, KEY_THREAD_RUN, KEY_THREAD, KEY_PENDING,
-                                          KEY_RUN,    KEY_ERASED,   KEY_THREAD_REQUEST};
+    static const enum key_kind kinds[] = {KEY_RECORD,  KEY_SNAPSHOT, KEY_THREAD_RUN, KEY_THREAD,
+                                          KEY_PENDING, KEY_RUN,      KEY_ERASED,     KEY_THREAD_REQUEST};
     size_t count = 0;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         count += rows(kinds[i]);
