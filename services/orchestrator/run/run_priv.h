@@ -72,6 +72,7 @@ struct home {
     struct run **runs; /* those of its threads, by id */
     size_t run_room, run_count;
     struct bundle_note *bundles; /* versions whose documents are in the store */
+    struct revival *revivals; /* of threads whose log could not be written */
     struct commit *spare_commits;
     unsigned spare_count;
 };
@@ -331,6 +332,7 @@ void thread_free(struct thread *thread);
 void thread_serve(struct thread *thread);  /* errands that wait, if it can */
 void thread_settle(struct thread *thread); /* idle, or to be forgotten */
 void thread_break(struct thread *thread, const struct status *why);
+void home_end_revivals(struct home *home);
 void thread_keep(struct thread *thread, const Renga__V1__Retention *retention);
 void thread_take_agent(struct thread *thread, struct agent *agent);
 struct agent *thread_agent_for(struct thread *thread, const char *version); /* held; NULL where it is not in memory */

@@ -121,6 +121,7 @@ static void forget_threads(struct home *home, const char *text)
 
 static void clear_home(struct home *home)
 {
+    home_end_revivals(home);
     forget_threads(home, "the server ends");
     free(home->table);
     free(home->runs);

@@ -202,23 +202,42 @@ void thread_settle(struct thread *thread)
 struct revival {
     struct timer timer;
     struct home *home;
+    struct revival *next;
     char *tenant, *id;
 };
+
+static void end_revival(struct revival *revival)
+{
+    struct revival **link = &revival->home->revivals;
+    while (*link != revival)
+        link = &(*link)->next;
+    *link = revival->next;
+    loop_disarm(revival->home->loop, &revival->timer);
+    free(revival->tenant);
+    free(revival->id);
+    free(revival);
+}
+
+void home_end_revivals(struct home *home)
+{
+    while (home->revivals)
+        end_revival(home->revivals);
+}
 
 static void revive(struct timer *timer)
 {
     struct revival *revival = (struct revival *)timer;
     if (!revival->home->runner->draining)
         thread_settle(thread_get(revival->home, revival->tenant, revival->id));
-    free(revival->tenant);
-    free(revival->id);
-    free(revival);
+    end_revival(revival);
 }
 
 static void revive_later(const struct thread *thread)
 {
     struct revival *revival = need(calloc(1, sizeof *revival));
     revival->home = thread->home;
+    revival->next = thread->home->revivals;
+    thread->home->revivals = revival;
     revival->tenant = need(strdup(thread->tenant));
     revival->id = need(strdup(thread->id));
     revival->timer.expired = revive;
@@ -266,7 +285,8 @@ void thread_forget(struct thread *thread, const struct status *why)
 void thread_break(struct thread *thread, const struct status *why)
 {
     log_error("thread.broken", "thread %s: %s", thread->id, why->text);
-    if (thread->phase != THREAD_BROKEN && why->code == UNAVAILABLE && (run_is_open(thread->run) || thread->queue))
+    if (thread->phase != THREAD_BROKEN && why->code == UNAVAILABLE && (run_is_open(thread->run) || thread->queue) &&
+        !thread->home->runner->draining)
         revive_later(thread);
     thread_forget(thread, why);
 }

@@ -177,6 +177,14 @@ class Orchestrator:
         atexit.register(self.clear)
 
     def start(self):
+        for _ in range(5):  # another process may have taken a port meanwhile
+            if self.try_start():
+                break
+        expect(self.listening.is_set(), f"the orchestrator does not listen: {self.log[-3:]}")
+        self.channel = grpc.insecure_channel(f"127.0.0.1:{self.port}", options=[("grpc.use_local_subchannel_pool", 1)])
+        return self
+
+    def try_start(self):
         self.port, self.http = free_ports()
         self.log, self.listening = [], threading.Event()
         environment = {k: v for k, v in os.environ.items() if not k.startswith("RENGA_ORCHESTRATOR")}
@@ -187,9 +195,8 @@ class Orchestrator:
             stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, errors="replace", env=environment,
             restore_signals=False)  # SIGXFSZ stays ignored: files may be kept small
         threading.Thread(target=self.read_log, args=(self.process,), daemon=True).start()
-        expect(self.listening.wait(10 * SLOW), f"the orchestrator does not listen: {self.log[-3:]}")
-        self.channel = grpc.insecure_channel(f"127.0.0.1:{self.port}", options=[("grpc.use_local_subchannel_pool", 1)])
-        return self
+        wait_until(lambda: self.listening.is_set() or self.process.poll() is not None, "it does not listen", 10 * SLOW)
+        return self.listening.wait(0.1) or not any("Address already in use" in line for line in self.log)
 
     def read_log(self, process):
         for line in process.stderr:

@@ -20,7 +20,8 @@ static uint64_t batches(void)
 
 static struct question_of_test *wait_for(const char *thread)
 {
-    Renga__V1__StartRunRequest request = RENGA__V1__START_RUN_REQUEST__INIT;
+    static Renga__V1__StartRunRequest request; /* it has to live until it is answered */
+    renga__v1__start_run_request__init(&request);
     request.wait = true;
     request.request_id = (char *)(uintptr_t) "one";
     return start_with(&stage, &request, thread, "");
@@ -49,7 +50,10 @@ static void a_node_that_others_hear_of_waits_for_the_acceptance(void **state)
     assert_non_null(script_find("a", NULL, -1));
     INSIDE(&stage, script_write(script_find("a", NULL, -1), "done", "{\"x\":2}"));
     assert_int_equal(batches() - before, 2);
-    assert_int_equal(((Renga__V1__StartRunResponse *)answer_of(question))->run->state, SUCCEEDED);
+    Renga__V1__StartRunResponse *response = answer_of(question);
+    if (!response)
+        fail_msg("%s", last_status.text);
+    assert_int_equal(response->run->state, SUCCEEDED);
     ask_end(question);
     stage_clear(&stage);
 }
