@@ -1,6 +1,8 @@
 /* The orchestrator's options. */
 #include "orchestrator_priv.h"
 
+#define YEARS_MS (INT64_C(10) * 365 * 24 * 3600 * 1000) /* ten */
+
 const struct option orchestrator_options[] = {
     {.name = "orchestrator.agents",
      .type = OPTION_LIST,
@@ -35,6 +37,29 @@ const struct option orchestrator_options[] = {
      .choices = "auto|off",
      .help = "auto: where several nodes of a run are due at once, loops with idle hands ask for those that call "
              "somebody, and run them; off: each runs in the loop of its thread."},
+    {.name = "orchestrator.thread_ttl",
+     .type = OPTION_DURATION,
+     .fallback = "0ms",
+     .max = YEARS_MS,
+     .help = "How long a thread is kept on which nothing happens, its run's waiting included, where the thread itself "
+             "was not given a time. 0ms is for ever."},
+    {.name = "orchestrator.history_age",
+     .type = OPTION_DURATION,
+     .fallback = "0ms",
+     .max = YEARS_MS,
+     .help = "How long checkpoints and events are kept, the newest checkpoint always. 0ms is as long as their thread."},
+    {.name = "orchestrator.history_checkpoints",
+     .type = OPTION_INTEGER,
+     .fallback = "0",
+     .max = 1000000,
+     .unit = "CHECKPOINTS",
+     .help = "How many checkpoints of a thread are kept, the newest. 0 is all."},
+    {.name = "orchestrator.sweep_every",
+     .type = OPTION_DURATION,
+     .fallback = "1m",
+     .min = 10,
+     .max = YEARS_MS,
+     .help = "How long to rest between two looks at what need not be kept any longer."},
     {.name = "orchestrator.node_key",
      .type = OPTION_STRING,
      .secret = true,

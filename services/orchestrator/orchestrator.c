@@ -224,6 +224,10 @@ static bool open_runner(struct orchestrator *orchestrator, struct status *st)
         .tally = orchestrator->tally,
         .owner = orchestrator->owner,
         .snapshot_every = (unsigned)config_integer(orchestrator->config, "orchestrator.snapshot_every"),
+        .thread_ttl_ms = config_duration_ms(orchestrator->config, "orchestrator.thread_ttl"),
+        .history_age_ms = config_duration_ms(orchestrator->config, "orchestrator.history_age"),
+        .checkpoints_max = (int32_t)config_integer(orchestrator->config, "orchestrator.history_checkpoints"),
+        .sweep_every_ms = config_duration_ms(orchestrator->config, "orchestrator.sweep_every"),
     };
     orchestrator->runner = runner_create(&options, st);
     return orchestrator->runner != NULL;

@@ -7,6 +7,7 @@
 #define RUNNING INT64_MIN
 
 static _Atomic int64_t stopped_at = RUNNING;
+static _Atomic int64_t ahead; /* of the wall clock */
 
 static int64_t read_clock(clockid_t clock)
 {
@@ -23,7 +24,12 @@ int64_t clock_now_ns(void)
 
 int64_t clock_wall_ns(void)
 {
-    return read_clock(CLOCK_REALTIME);
+    return read_clock(CLOCK_REALTIME) + atomic_load_explicit(&ahead, memory_order_relaxed);
+}
+
+void clock_wall_step(int64_t ns)
+{
+    atomic_fetch_add(&ahead, ns);
 }
 
 void clock_stop(void)

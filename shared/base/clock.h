@@ -12,8 +12,10 @@
 /* Nanoseconds of CLOCK_MONOTONIC, or of the stepped clock. */
 int64_t clock_now_ns(void);
 
-/* Nanoseconds since 1970, UTC. Never stepped. */
+/* Nanoseconds since 1970, UTC; clock_step does not move it. */
 int64_t clock_wall_ns(void);
+/* Sets the wall clock ahead, for tests of what is kept by date. */
+void clock_wall_step(int64_t ns);
 
 /* Stops the monotonic clock at its present reading; from then on only clock_step moves it. For tests: there is no way
  * back to real time within the process. */

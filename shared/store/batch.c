@@ -15,6 +15,11 @@ void store_batch_init(struct store_batch *batch, struct loop *loop, void (*commi
     arena_init(&batch->arena, NULL, 0, ARENA_MAX);
 }
 
+void store_batch_use(struct store_batch *batch, void *storage, size_t size)
+{
+    arena_init(&batch->arena, storage, size, ARENA_MAX);
+}
+
 void store_batch_fini(struct store_batch *batch)
 {
     arena_fini(&batch->arena);

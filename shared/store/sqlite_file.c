@@ -28,7 +28,8 @@
 /* A page that lost its way is found when it is read, not when it has done harm. */
 #define CONNECTION_PRAGMAS                                                                                             \
     "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = " WAL_KEPT_MAX ";"          \
-    "PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON;"
+    "PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON;"                            \
+    "PRAGMA secure_delete = ON;"
 
 /* The size of pages is settled before the first of them, so before WAL. */
 #define FORM_PRAGMAS "PRAGMA page_size = " STRING(PAGE_BYTES) "; PRAGMA journal_mode = WAL;"

@@ -58,6 +58,9 @@ struct store_batch {
     struct store_batch *next;
 };
 void store_batch_init(struct store_batch *batch, struct loop *loop, void (*committed)(struct store_batch *batch));
+/* Memory of the owner's for what is put into it first, so that a small batch needs none of its own. Before anything is
+ * put; it has to live as long as the batch. */
+void store_batch_use(struct store_batch *batch, void *storage, size_t size);
 /* After `committed`, or for one that is not committed after all. */
 void store_batch_fini(struct store_batch *batch);
 

@@ -4,6 +4,7 @@
 #include "check.h"
 #include "graph/agents.h"
 #include "rpc/rpc.h"
+#include "run/runner.h"
 
 #include <string.h>
 
@@ -106,38 +107,26 @@ static Renga__V1__GraphDescription *graph_message(struct arena *arena, const str
     return message;
 }
 
-static Renga__V1__AgentVersion *version_message(struct arena *arena, const struct agent *agent, bool current)
+/* The versions are there; what the graphs of the one that was asked for look like is added. */
+static bool add_graphs(struct arena *arena, const struct agent *agent, const struct agent *current,
+                       Renga__V1__DescribeAgentResponse *response)
 {
-    Renga__V1__AgentVersion *message = arena_alloc(arena, sizeof *message);
-    if (!message)
-        return NULL;
-    renga__v1__agent_version__init(message);
-    message->graph_version = arena_strdup(arena, agent->version);
-    message->loaded_ms = agent->loaded_ms;
-    message->current = current;
-    return message;
-}
-
-/* `current` is the agent's present version, `agent` the one that was asked for. */
-static Renga__V1__DescribeAgentResponse *description(struct arena *arena, const struct agent *agent,
-                                                     const struct agent *current)
-{
-    Renga__V1__DescribeAgentResponse *response = arena_alloc(arena, sizeof *response);
     Renga__V1__GraphDescription **graphs = arena_alloc(arena, agent->graph_count * sizeof *graphs);
-    Renga__V1__AgentVersion **versions = arena_alloc(arena, 2 * sizeof *versions);
-    if (!response || !graphs || !versions)
-        return NULL;
-    renga__v1__describe_agent_response__init(response);
+    if (!graphs)
+        return false;
     response->agent = agent_message(arena, current);
     for (size_t i = 0; i < agent->graph_count; i++)
         graphs[response->n_graphs++] = graph_message(arena, agent->graphs[i]);
-    versions[response->n_versions++] = version_message(arena, current, true);
-    if (strcmp(agent->version, current->version) != 0)
-        versions[response->n_versions++] = version_message(arena, agent, false);
     response->graphs = graphs;
-    response->versions = versions;
-    return arena->exhausted ? NULL : response;
+    return !arena->exhausted;
 }
+
+struct describe_call {
+    struct errand errand; /* first */
+    struct rpc_call *call;
+    Renga__V1__DescribeAgentResponse_Closure reply;
+    struct agents *agents;
+};
 
 /* The agent as it is now; where the name is gone and only an old version is left, that one. */
 static struct agent *current_of(struct agents *agents, struct agent *agent)
@@ -149,24 +138,50 @@ static struct agent *current_of(struct agents *agents, struct agent *agent)
     return current;
 }
 
+static void described(struct errand *errand)
+{
+    struct describe_call *self = (struct describe_call *)errand;
+    if (errand->status.code != OK) {
+        rpc_fail(self->call, &errand->status);
+        return;
+    }
+    struct agents *agents = self->agents; /* with the answer the call is gone */
+    struct agent *agent = errand->place, *current = current_of(agents, agent);
+    Renga__V1__DescribeAgentResponse *response = (Renga__V1__DescribeAgentResponse *)errand->response;
+    if (add_graphs(errand->arena, agent, current, response))
+        self->reply(response, self->call);
+    else
+        rpc_fail_with(self->call, RESOURCE_EXHAUSTED, NO_MEMORY);
+    agent_release(agents, current);
+    agent_release(agents, agent);
+}
+
 void describe_agent(struct api *api, struct rpc_call *call, const Renga__V1__DescribeAgentRequest *request,
                     Renga__V1__DescribeAgentResponse_Closure reply)
 {
     struct status st = {0};
-    struct agents *agents = api->orchestrator->agents;
     const struct rights rights = api_rights(api, call);
-    bool good = check_request(&request->base, &st) && rights_check(&rights, request->agent, &st);
-    struct agent *agent = good ? agents_find(agents, request->agent, request->graph_version, &st) : NULL;
-    if (!agent) {
+    if (!api_enter(api, call, &request->base))
+        return;
+    if (!rights_check(&rights, request->agent, &st)) {
         rpc_fail(call, &st);
         return;
     }
-    struct agent *current = current_of(agents, agent);
-    Renga__V1__DescribeAgentResponse *response = description(rpc_call_arena(call), agent, current);
-    if (response)
-        reply(response, call);
-    else
+    struct describe_call *self = arena_zalloc(rpc_call_arena(call), sizeof *self);
+    if (!self) {
         rpc_fail_with(call, RESOURCE_EXHAUSTED, NO_MEMORY);
-    agent_release(agents, current);
-    agent_release(agents, agent);
+        return;
+    }
+    self->call = call;
+    self->reply = reply;
+    self->agents = api->orchestrator->agents;
+    self->errand = (struct errand){
+        .loop = api->loop,
+        .tenant = rpc_call_principal(call)->tenant,
+        .request = &request->base,
+        .arena = rpc_call_arena(call),
+        .answered = described,
+        .owner = self,
+    };
+    runner_run(api->orchestrator->runner, &self->errand);
 }

@@ -344,6 +344,14 @@ struct agent *agents_find(struct agents *agents, const char *name, const char *v
     return agent;
 }
 
+const struct graph *agent_graph(const struct agent *agent, const char *name)
+{
+    for (size_t i = 0; i < agent->graph_count; i++)
+        if (strcmp(agent->graphs[i]->name, name) == 0)
+            return agent->graphs[i];
+    return NULL;
+}
+
 struct agent *agents_of_bundle(struct agents *agents, const char *bundle, size_t size, struct status *st)
 {
     char version[65];

@@ -64,6 +64,8 @@ void agents_reload(struct agents *agents);
 /* The current version of a name, or the one of a hash that is in memory; held. NULL with NOT_FOUND that suggests the
  * nearest name. Any thread. */
 struct agent *agents_find(struct agents *agents, const char *name, const char *version, struct status *st);
+/* One of its graphs, by name; NULL where there is none. */
+const struct graph *agent_graph(const struct agent *agent, const char *name);
 void agent_hold(struct agent *agent);
 void agent_release(struct agents *agents, struct agent *agent);
 

@@ -262,6 +262,9 @@ static bool read_node(struct reading *in, const struct draft *draft, struct node
     good &= !retry || read_retry(in, node, retry);
     good &= !visits || read_visits(in, draft, node, visits);
     good &= !cache || keys_read(in, cache, cache_keys, NULL, node);
+    if (cache && (node->kind->is_each || node->kind->is_graph))
+        good = fault(in, cache, "cache: a node of the kind '%s' is a graph of its own; give a cache to nodes within",
+                     node->kind->name);
     return parameters_read(in, node, item) && good;
 }
 

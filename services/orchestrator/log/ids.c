@@ -74,6 +74,12 @@ bool id_run_place(const char *id, uint32_t *place)
     return true;
 }
 
+int64_t id_run_time(const char *id)
+{
+    uint64_t value;
+    return take(id, TIME_LETTERS, &value) ? (int64_t)value : 0;
+}
+
 void id_make_checkpoint(char id[ID_MAX], uint64_t place, uint64_t number)
 {
     int letters = 4;

@@ -22,6 +22,7 @@ uint64_t id_of_place(const char *tenant, const char *thread);
  * from it alone. */
 void id_make_run(char id[ID_MAX], int64_t wall_ms, uint64_t place);
 bool id_run_place(const char *id, uint32_t *place);
+int64_t id_run_time(const char *id); /* Unix time in milliseconds; 0 where it is no run's */
 
 /* Of a checkpoint: four letters of the thread, then the number of the record. */
 void id_make_checkpoint(char id[ID_MAX], uint64_t place, uint64_t number);

@@ -27,6 +27,33 @@ void key_numbered(struct key *key, enum key_kind kind, const char *tenant, const
     append(key, &big, sizeof big);
 }
 
+void key_under(struct key *key, enum key_kind kind, const char *tenant, const char *thread, const char *name)
+{
+    key_named(key, kind, tenant, thread);
+    append(key, "", 1);
+    append(key, name, strlen(name));
+}
+
+struct store_bytes key_last_name(struct store_bytes key)
+{
+    const char *first = key.bytes, *zero = memrchr(first, '\0', key.size);
+    size_t before = zero ? (size_t)(zero + 1 - first) : 0;
+    return (struct store_bytes){first + before, key.size - before};
+}
+
+void key_orphan(struct key *key, int64_t time_ms, const char *tenant, const char *request)
+{
+    char letter = KEY_ORPHAN;
+    uint64_t big = __builtin_bswap64((uint64_t)time_ms);
+    key->size = 0;
+    append(key, &letter, 1);
+    append(key, &big, sizeof big);
+    if (!tenant)
+        return;
+    append(key, tenant, strlen(tenant) + 1);
+    append(key, request, strlen(request));
+}
+
 uint64_t key_number(struct store_bytes key)
 {
     uint64_t big = 0;
@@ -56,6 +83,23 @@ static bool take(const char **at, const char *end, char *out, size_t room)
     out[size] = '\0';
     *at += size + (zero ? 1 : 0);
     return true;
+}
+
+void key_version(struct key *key, const char *tenant, const char *agent, const char *version, const char *run)
+{
+    key_under(key, KEY_VERSION, tenant, agent, version);
+    append(key, "", 1);
+    append(key, run, strlen(run));
+}
+
+bool key_version_names(struct store_bytes key, char *version, size_t version_room, char *run, size_t run_room)
+{
+    const char *at = key.bytes, *end = at + key.size;
+    for (int names = 0; names < 2 && at; names++) { /* tenant and agent */
+        at = memchr(at, '\0', (size_t)(end - at));
+        at = at ? at + 1 : NULL;
+    }
+    return at && take(&at, end, version, version_room) && take(&at, end, run, run_room);
 }
 
 bool key_names(struct store_bytes key, char *tenant, size_t tenant_room, char *name, size_t name_room)

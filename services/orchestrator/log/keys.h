@@ -8,6 +8,12 @@
  *      P tenant 0 thread               there while a run is queued or at work
  *      R tenant 0 run                  RunRow; ids of runs begin with their time, so that these stand by age
  *      Q tenant 0 request              RequestRow
+ *      q tenant 0 thread 0 request     when it was made, big-endian: the requests that are forgotten with the thread
+ *      O time tenant 0 request         a request whose thread is gone, and when it is forgotten (time big-endian)
+ *      Z tenant 0 thread               there while the thread is being erased
+ *      C tenant 0 place                a result of a node that may be used again (CachedResult)
+ *      c tenant 0 thread 0 place       there: it may have come from the thread, and goes with it
+ *      V tenant 0 agent 0 version 0 run    there until the run has ended
  *      B version                       the bundle of an agent */
 #ifndef RENGA_ORCHESTRATOR_KEYS_H
 #define RENGA_ORCHESTRATOR_KEYS_H
@@ -22,6 +28,12 @@ enum key_kind {
     KEY_PENDING = 'P',
     KEY_RUN = 'R',
     KEY_REQUEST = 'Q',
+    KEY_THREAD_REQUEST = 'q',
+    KEY_ORPHAN = 'O',
+    KEY_ERASED = 'Z',
+    KEY_CACHED = 'C',
+    KEY_THREAD_CACHED = 'c',
+    KEY_VERSION = 'V',
     KEY_BUNDLE = 'B',
 };
 
@@ -33,12 +45,21 @@ struct key {
 /* Keys with a number (L, S, D). */
 void key_numbered(struct key *key, enum key_kind kind, const char *tenant, const char *thread, uint64_t number);
 uint64_t key_number(struct store_bytes key);
-/* Keys with a name (T, P, R, Q, B); B has no tenant (""). */
+/* Keys of a thread that end with a name (q, c); with an agent for the thread, V. */
+void key_under(struct key *key, enum key_kind kind, const char *tenant, const char *thread, const char *name);
+/* What such a key ends with; it ends where the key does. */
+struct store_bytes key_last_name(struct store_bytes key);
+/* V, and its last two names. */
+void key_version(struct key *key, const char *tenant, const char *agent, const char *version, const char *run);
+bool key_version_names(struct store_bytes key, char *version, size_t version_room, char *run, size_t run_room);
+/* O; without a tenant the first one of that time. */
+void key_orphan(struct key *key, int64_t time_ms, const char *tenant, const char *request);
+/* Keys with a name (T, Z, C, P, R, Q, B); B has no tenant (""). */
 void key_named(struct key *key, enum key_kind kind, const char *tenant, const char *name);
 /* Behind all names of the tenant; behind everything of the kind where tenant is NULL. */
 void key_behind(struct key *key, enum key_kind kind, const char *tenant);
-/* The tenant and the name of a T, P, R or Q key; false where it is none. They point into the key, which ends them with
- * its NUL or its size. */
+/* The tenant and the name of a T, Z, C, P, R or Q key; false where it is none. They point into the key, which ends them
+ * with its NUL or its size. */
 bool key_names(struct store_bytes key, char *tenant, size_t tenant_room, char *name, size_t name_room);
 
 static inline struct store_bytes key_bytes(const struct key *key)

@@ -106,4 +106,5 @@ const struct node_kind ask_kind = {
     .outcomes = outcomes,
     .check = check,
     .start = start,
+    .is_pure = true,
 };

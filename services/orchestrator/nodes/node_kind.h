@@ -64,6 +64,9 @@ struct node_kind {
     /* Its attempts may run in another loop than their run does: worth it where they wait for somebody outside. */
     bool travels;
 
+    /* Nothing outside hears of it and it costs nothing: it may begin before the run that it is of is on disk. */
+    bool is_pure;
+
     /* The engine itself runs these, since they are runs within the run: their start is NULL. */
     bool is_each, is_graph;
 };

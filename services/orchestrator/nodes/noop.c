@@ -17,4 +17,5 @@ const struct node_kind noop_kind = {
     .parameters = parameters,
     .outcomes = outcomes,
     .start = start,
+    .is_pure = true,
 };

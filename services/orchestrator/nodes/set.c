@@ -53,4 +53,5 @@ const struct node_kind set_kind = {
     .outcomes = outcomes,
     .check = check,
     .start = start,
+    .is_pure = true,
 };

@@ -1,4 +1,5 @@
 /* Messages for callers: copies in their own arena, since what is in memory goes on. */
+#include "keep.h"
 #include "run_priv.h"
 
 #include "base/clock.h"
@@ -180,10 +181,10 @@ Renga__V1__Thread *answer_thread(struct arena *arena, const struct thread *threa
         message->queued_runs++;
     message->created_ms = thread->created_ms;
     message->updated_ms = thread->updated_ms;
-    if (thread->retention) {
+    if (thread->retention)
         message->retention = need(message_copy(arena, &thread->retention->base));
-        if (thread->retention->ttl_ms > 0)
-            message->expires_ms = thread->updated_ms + thread->retention->ttl_ms;
-    }
+    int64_t ttl_ms = keeping_of(thread->home->runner, thread->retention).ttl_ms;
+    if (ttl_ms > 0)
+        message->expires_ms = thread->updated_ms + ttl_ms;
     return message;
 }

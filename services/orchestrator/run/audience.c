@@ -1,5 +1,6 @@
 /* Who watches, as the home of the thread has it. A watcher reads the log until it stands at its end; then it is live,
  * and gets what happens. One that falls behind reads the log again: nothing is kept for it. */
+#include "migrate.h"
 #include "run_priv.h"
 
 #include "base/clock.h"
@@ -132,6 +133,24 @@ static void go_live(struct seat *seat)
         seat_end(seat, NULL);
 }
 
+/* Records follow upon each other; only one that was begun when the process ended leaves a gap. */
+static bool is_gone(const Record *record, uint64_t number, uint64_t wanted)
+{
+    bool recovered = record->goes_on && record->goes_on->recovered;
+    return number > wanted + recovered;
+}
+
+/* Records are read by the version that the run had. */
+static void take_version(struct seat *seat, const Record *record)
+{
+    if (!seat->moves || record->run != seat->run_number || !(record->begun || record->migrated))
+        return;
+    if (seat->agent)
+        agent_release(seat->thread->home->runner->options.agents, seat->agent);
+    seat->agent = thread_agent_for(seat->thread,
+                                   record->migrated ? record->migrated->graph_version : record->begun->graph_version);
+}
+
 static void page_came(struct store_scan *scan)
 {
     struct seat *seat = (struct seat *)((char *)scan - offsetof(struct seat, scan));
@@ -147,6 +166,13 @@ static void page_came(struct store_scan *scan)
         arena_init(&arena, NULL, 0, RECORD_MEMORY_MAX);
         const Record *record = message_read(&arena, &renga__v1__log_record__descriptor, scan->rows[i].value, &st);
         uint64_t number = key_number(scan->rows[i].key);
+        if (record && is_gone(record, number, seat->next_record)) {
+            fail(&st, OUT_OF_RANGE, "events before %lld are not kept any more",
+                 (long long)(number << EVENT_NUMBER_BITS));
+            record = NULL;
+        }
+        if (record)
+            take_version(seat, record);
         bool last = run && run->last_event >> EVENT_NUMBER_BITS == (int64_t)number;
         struct event_reader reader = {.agent = seat->agent,
                                       .run_id = seat->run_id,
@@ -266,21 +292,29 @@ void audience_join(struct errand *errand, struct thread *thread)
     const Renga__V1__WatchRunRequest *request = (const void *)errand->request;
     struct run *run = errand_run(errand, thread, errand->run_id);
     const Renga__V1__RunRow *row = errand->place;
+    struct agent *agent;
     if (!run && !row) {
         errand_refuse(errand, NULL, NOT_FOUND, "there is no run '%.64s'", errand->run_id);
         return;
     }
+    if (!errand_agent_if_any(errand, thread, run ? run->begun->graph_version : row->run->graph_version, &agent))
+        return;
     if (!set_cursor(seat, request->after_event_id, run ? run->last_event : row->run->last_event_id,
                     run ? last_shown(thread, run) : row->run->last_event_id,
                     run ? run->first_record : row->first_record, &st)) {
+        if (agent)
+            agent_release(thread->home->runner->options.agents, agent);
         errand_fail(errand, &st, NULL);
         return;
     }
     seat->thread = thread;
+    seat->moves = run ? run->migrated : row->migrated;
+    if (seat->moves) /* from its beginning: so it is known which version it had */
+        seat->next_record = run ? run->first_record : row->first_record;
     seat->run_number = run ? run->number : row->number;
     seat->until = run ? 0 : row->run->last_event_id;
     text_cut_copy(seat->run_id, sizeof seat->run_id, errand->run_id);
-    seat->agent = thread_agent_for(thread, run ? run->begun->graph_version : row->run->graph_version);
+    seat->agent = agent;
     seat->follow = request->follow;
     seat->skips_inner = request->skip_subgraphs;
     for (size_t i = 0; i < request->n_kinds; i++)

@@ -50,6 +50,7 @@ struct seat {
     int64_t cursor, until;      /* until: the last event of a run that is in memory no more; 0: it goes on */
     bool left, full, reading, ended, live;
     bool follow, skips_inner;
+    bool moves;     /* the run had other versions: the log says from where on */
     uint32_t kinds; /* a bit a kind; 0: all */
     Renga__V1__RunState previous;
     struct packet packet;

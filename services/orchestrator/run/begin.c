@@ -1,9 +1,9 @@
 /* StartRun and ResumeRun: what they refuse, and what they set going. */
+#include "migrate.h"
 #include "run_priv.h"
 
 #include "base/json.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #define REPLACED RENGA__V1__STOP_REASON__STOP_REASON_REPLACED
@@ -79,12 +79,27 @@ static void request_came(struct store_scan *scan)
         loop_defer(thread->home->loop, &thread->go);
 }
 
+static void repeat_pending(struct errand *errand, struct thread *thread, struct store_bytes bytes)
+{
+    struct status st = {0};
+    const Renga__V1__RequestRow *row = message_read(errand->arena, &renga__v1__request_row__descriptor, bytes, &st);
+    errand->checked = true;
+    if (row)
+        repeat(errand, thread, row);
+    else
+        errand_fail(errand, &st, NULL);
+}
+
 bool errand_is_new(struct errand *errand, struct thread *thread, const char *request_id)
 {
     struct key key;
     char last[sizeof key.bytes + 1];
     if (!*request_id || errand->checked)
         return true;
+    if (log_pending_request(thread, request_id).bytes) { /* not on disk yet */
+        repeat_pending(errand, thread, log_pending_request(thread, request_id));
+        return false;
+    }
     struct request_scan *request = need(calloc(1, sizeof *request));
     request->errand = errand;
     request->thread = thread;
@@ -103,9 +118,7 @@ bool errand_is_new(struct errand *errand, struct thread *thread, const char *req
 void errand_remember(struct errand *errand, struct thread *thread, const char *request_id, const char *run_id,
                      uint64_t checkpoint)
 {
-    struct key key;
     char id[ID_MAX] = "";
-    uint8_t bytes[1024];
     Renga__V1__RequestRow row = RENGA__V1__REQUEST_ROW__INIT;
     if (!*request_id)
         return;
@@ -115,9 +128,7 @@ void errand_remember(struct errand *errand, struct thread *thread, const char *r
     row.thread_id = thread->id;
     row.run_id = unconst(run_id);
     row.checkpoint_id = id;
-    key_named(&key, KEY_REQUEST, errand->tenant, request_id);
-    size_t size = renga__v1__request_row__pack(&row, bytes);
-    store_put(log_batch(thread), key_bytes(&key), (struct store_bytes){bytes, size});
+    log_put_request(thread, request_id, &row);
 }
 
 /* ---- StartRun ---------------------------------------------------------------------------------------------------- */
@@ -188,22 +199,6 @@ static void make_room(struct thread *thread, Renga__V1__OnBusy on_busy, const ch
     run_change(run, RENGA__V1__RUN_STATE__RUN_STATE_CANCELLED, reason, CANCELLED, "run %s took its place", run_id);
 }
 
-static void put_begun_rows(struct errand *errand, struct run *run)
-{
-    struct key key;
-    struct thread *thread = run->thread;
-    key_numbered(&key, KEY_THREAD_RUN, thread->tenant, thread->id, run->number);
-    char value[ID_MAX + 80]; /* the run's id and its version, each with its NUL */
-    int size = snprintf(value, sizeof value, "%s%c%s", run->id, 0, run->agent->version) + 1;
-    store_put(log_batch(thread), key_bytes(&key), (struct store_bytes){value, (size_t)size});
-    errand_remember(errand, thread, run->request->request_id, run->id, 0);
-    if (home_knows_bundle(thread->home, run->agent->version))
-        return;
-    key_named(&key, KEY_BUNDLE, "", run->agent->version);
-    store_put(log_batch(thread), key_bytes(&key),
-              (struct store_bytes){run->agent->bundle_json, strlen(run->agent->bundle_json)});
-}
-
 static void start(struct errand *errand, struct thread *thread, struct agent *agent)
 {
     char id[ID_MAX];
@@ -224,7 +219,8 @@ static void start(struct errand *errand, struct thread *thread, struct agent *ag
     struct run *run = fold_begun(thread, &begun, thread->runs_begun + 1, thread->last + 1, now_ms);
     run->agent = agent;
     log_append(thread, run, &record);
-    put_begun_rows(errand, run);
+    log_write_name(run);
+    errand_remember(errand, thread, run->request->request_id, run->id, 0);
     if (begun.queued)
         log_write_rows(run);
     uint32_t number = run->number;
@@ -239,16 +235,13 @@ static void start(struct errand *errand, struct thread *thread, struct agent *ag
 
 void errand_start(struct errand *errand, struct thread *thread)
 {
-    struct status st = {0};
     const Renga__V1__StartRunRequest *request = (const void *)errand->request;
     if (!errand_is_new(errand, thread, request->request_id))
         return;
     struct agents *agents = thread->home->runner->options.agents;
-    struct agent *agent = agents_find(agents, request->agent, request->graph_version, &st);
-    if (!agent) {
-        errand_fail(errand, &st, NULL);
+    struct agent *agent = errand_agent(errand, thread, request->agent, request->graph_version);
+    if (!agent)
         return;
-    }
     if (check_input(errand, request, agent) && check_thread(errand, thread, agent))
         start(errand, thread, agent);
     else

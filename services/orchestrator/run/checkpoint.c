@@ -62,6 +62,11 @@ static void describe_step(struct arena *arena, const struct graph *graph, const 
     checkpoint->step = step->step;
 }
 
+bool record_is_checkpoint(const Record *record)
+{
+    return record->step || record->went_to_work || record->update || record->origin || record->migrated;
+}
+
 static Renga__V1__CheckpointCause cause_of(const Record *record)
 {
     if (record->step)
@@ -70,6 +75,8 @@ static Renga__V1__CheckpointCause cause_of(const Record *record)
         return RENGA__V1__CHECKPOINT_CAUSE__CHECKPOINT_CAUSE_INPUT;
     if (record->update)
         return RENGA__V1__CHECKPOINT_CAUSE__CHECKPOINT_CAUSE_UPDATE;
+    if (record->migrated)
+        return RENGA__V1__CHECKPOINT_CAUSE__CHECKPOINT_CAUSE_MIGRATION;
     return RENGA__V1__CHECKPOINT_CAUSE__CHECKPOINT_CAUSE_FORK;
 }
 
@@ -105,6 +112,8 @@ Renga__V1__Checkpoint *checkpoint_of_record(struct arena *arena, const struct ag
     }
     for (size_t i = 0; record->went_to_work && i < record->went_to_work->n_due; i++)
         name_node(graph, record->went_to_work->due[i], checkpoint->next_nodes, &checkpoint->n_next_nodes);
+    for (size_t i = 0; record->migrated && i < record->migrated->n_due; i++)
+        name_node(graph, record->migrated->due[i], checkpoint->next_nodes, &checkpoint->n_next_nodes);
     for (size_t i = 0; record->update && i < record->update->n_due; i++)
         name_node(graph, record->update->due[i], checkpoint->next_nodes, &checkpoint->n_next_nodes);
     if (record->update && record->update->request)

@@ -13,21 +13,66 @@
 #define SNAPSHOT_BYTES_MIN ((size_t)512 << 10) /* of records, before their size alone asks for a snapshot */
 #define SNAPSHOT_SHARE     8                   /* records' bytes for one of a snapshot, where steps ask for it */
 
+#define COMMIT_STORAGE    2048 /* bytes of a batch that need no heap: a step */
+#define COMMITS_SPARE_MAX 1024 /* of a home, kept to be used again */
+
 struct commit {
     struct store_batch batch;
+    struct commit *next; /* spare ones */
     struct thread *thread;
     struct errand *errands, *last_errand;
+    struct kept_request *requests; /* whose rows are in it */
     uint64_t last;
+    _Alignas(16) char storage[COMMIT_STORAGE];
+};
+
+struct kept_request {
+    struct kept_request *next;
+    size_t size;
+    uint8_t row[1024];
+    char id[];
 };
 
 static void finished(struct store_batch *batch);
 
+static struct commit *take_commit(struct home *home)
+{
+    struct commit *commit = home->spare_commits;
+    if (!commit)
+        return need(malloc(sizeof *commit));
+    home->spare_commits = commit->next;
+    home->spare_count--;
+    return commit;
+}
+
+static void give_commit(struct home *home, struct commit *commit)
+{
+    if (home->spare_count == COMMITS_SPARE_MAX || home->runner->draining) {
+        free(commit);
+        return;
+    }
+    commit->next = home->spare_commits;
+    home->spare_commits = commit;
+    home->spare_count++;
+}
+
+void home_free_commits(struct home *home)
+{
+    for (struct commit *commit = home->spare_commits, *next; commit; commit = next) {
+        next = commit->next;
+        free(commit);
+    }
+    home->spare_commits = NULL;
+}
+
 static struct commit *filling(struct thread *thread)
 {
     if (!thread->filling) {
-        struct commit *commit = thread->filling = need(calloc(1, sizeof *commit));
+        struct commit *commit = thread->filling = take_commit(thread->home);
+        memset(commit, 0, offsetof(struct commit, storage));
         commit->thread = thread;
         store_batch_init(&commit->batch, thread->home->loop, finished);
+        store_batch_use(&commit->batch, commit->storage, sizeof commit->storage);
         loop_defer(thread->home->loop, &thread->go);
     }
     return thread->filling;
@@ -117,6 +162,7 @@ void log_write_rows(struct run *run)
     struct key key;
     size_t size;
     struct thread *thread = run->thread;
+    run->unlisted = false;
     Renga__V1__RunRow row = RENGA__V1__RUN_ROW__INIT;
     arena_init(&arena, NULL, 0, RECORD_MEMORY_MAX);
     row.run = answer_run(&arena, run, false);
@@ -128,6 +174,7 @@ void log_write_rows(struct run *run)
     row.number = run->number;
     row.first_record = run->first_record;
     row.last_checkpoint = run->checkpoint;
+    row.migrated = run->migrated;
     key_named(&key, KEY_RUN, thread->tenant, run->id);
     put_packed(thread, &key, &row.base, &size);
     arena_fini(&arena);
@@ -138,6 +185,7 @@ void log_write_rows(struct run *run)
     else if (!open && thread->pending)
         store_delete(log_batch(thread), key_bytes(&key));
     thread->pending = open;
+    log_write_version(run);
     log_write_thread(thread);
 }
 
@@ -171,6 +219,38 @@ static bool wants_snapshot(const struct thread *thread)
            thread->since_snapshot > SNAPSHOT_SHARE * thread->snapshot_size;
 }
 
+/* ---- requests ---------------------------------------------------------------------------------------------------- */
+
+void log_put_request(struct thread *thread, const char *request_id, const Renga__V1__RequestRow *row)
+{
+    struct key key;
+    struct commit *commit = filling(thread);
+    struct kept_request *request = need(malloc(sizeof *request + strlen(request_id) + 1));
+    request->size = renga__v1__request_row__pack(row, request->row);
+    memcpy(request->id, request_id, strlen(request_id) + 1);
+    request->next = commit->requests;
+    commit->requests = request;
+    key_named(&key, KEY_REQUEST, thread->tenant, request_id);
+    store_put(&commit->batch, key_bytes(&key), (struct store_bytes){request->row, request->size});
+    uint64_t made = __builtin_bswap64((uint64_t)wall_ms());
+    key_under(&key, KEY_THREAD_REQUEST, thread->tenant, thread->id, request_id);
+    store_put(&commit->batch, key_bytes(&key), (struct store_bytes){&made, sizeof made});
+}
+
+static struct store_bytes find_request(const struct commit *commit, const char *request_id)
+{
+    for (const struct kept_request *request = commit ? commit->requests : NULL; request; request = request->next)
+        if (strcmp(request->id, request_id) == 0)
+            return (struct store_bytes){request->row, request->size};
+    return (struct store_bytes){NULL, 0};
+}
+
+struct store_bytes log_pending_request(const struct thread *thread, const char *request_id)
+{
+    struct store_bytes found = find_request(thread->filling, request_id);
+    return found.bytes ? found : find_request(thread->flying, request_id);
+}
+
 /* ---- on disk ----------------------------------------------------------------------------------------------------- */
 
 void log_await(struct thread *thread, struct errand *errand)
@@ -192,6 +272,8 @@ void log_flush(struct thread *thread)
 {
     if (thread->flying || !thread->filling || thread->phase != THREAD_READY)
         return;
+    if (thread->run && thread->run->unlisted)
+        log_write_rows(thread->run);
     if (wants_snapshot(thread) && snapshot_possible(thread))
         log_snapshot_now(thread);
     thread->flying = thread->filling;
@@ -218,8 +300,12 @@ void commit_drop(struct commit **commit_pointer, const struct status *why)
         return;
     *commit_pointer = NULL;
     answer_errands(commit, why);
+    for (struct kept_request *request = commit->requests, *next; request; request = next) {
+        next = request->next;
+        free(request);
+    }
     store_batch_fini(&commit->batch);
-    free(commit);
+    give_commit(commit->thread->home, commit);
 }
 
 static void finished(struct store_batch *batch)
@@ -246,6 +332,7 @@ static void finished(struct store_batch *batch)
     if (st.code == OK)
         fail(&st, UNAVAILABLE, "thread '%s' is being read again", thread->id);
     log_error("store.commit", "thread %s: %s", thread->id, st.text);
+    home_forget_bundles(thread->home); /* one may have been in it */
     st.code = UNAVAILABLE;
     commit_drop(&commit, &st);
     thread_break(thread, &st);

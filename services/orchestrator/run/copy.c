@@ -57,15 +57,15 @@ static void put_message(struct copying *copying, uint64_t number, const Protobuf
     free(bytes);
 }
 
-static void put_name(struct copying *copying, const Record *record)
+static void put_name(struct copying *copying, uint32_t number, const char *version)
 {
     struct key key;
     char value[ID_MAX + 80]; /* as begin.c has it */
-    const char *id = id_of_run(copying, record->run), *version = record->begun->graph_version;
+    const char *id = id_of_run(copying, number);
     size_t size = strlen(id) + 1, rest = strlen(version) + 1;
     memcpy(value, id, size);
     memcpy(value + size, version, rest <= sizeof value - size ? rest : 0);
-    key_numbered(&key, KEY_THREAD_RUN, copying->thread->tenant, copying->thread->id, record->run);
+    key_numbered(&key, KEY_THREAD_RUN, copying->thread->tenant, copying->thread->id, number);
     store_put(&copying->batch, key_bytes(&key), (struct store_bytes){value, size + rest});
 }
 
@@ -73,9 +73,11 @@ static void copy_record(struct copying *copying, Record *record, uint64_t number
 {
     copying->records++;
     if (record->begun) {
-        put_name(copying, record);
+        put_name(copying, record->run, record->begun->graph_version);
         record->begun->run_id = unconst(id_of_run(copying, record->run));
     }
+    if (record->migrated)
+        put_name(copying, record->run, record->migrated->graph_version);
     put_message(copying, number, &record->base);
 }
 
@@ -83,6 +85,8 @@ static void copy_snapshot(struct copying *copying, Renga__V1__ThreadSnapshot *sn
 {
     for (size_t i = 0; i < snapshot->n_runs; i++) {
         Renga__V1__RunSnapshot *run = snapshot->runs[i];
+        if (run->number >= copying->id_count || !*copying->ids[run->number]) /* its first record was pruned */
+            put_name(copying, run->number, run->begun->graph_version);
         run->begun->run_id = run->run->run_id = unconst(id_of_run(copying, run->number));
     }
     put_message(copying, number, &snapshot->base);

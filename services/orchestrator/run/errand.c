@@ -239,9 +239,11 @@ static bool may_ask(struct errand *errand, const struct thread *thread)
 
 void errand_serve(struct errand *errand, struct thread *thread)
 {
-    if (!may_ask(errand, thread))
+    if (!errand->chore && !may_ask(errand, thread))
         return;
-    if (TYPE(errand->request, get_run_request) || (errand->repeated && errand->run_id))
+    if (errand->chore)
+        errand->chore(errand, thread);
+    else if (TYPE(errand->request, get_run_request) || (errand->repeated && errand->run_id))
         serve_get(errand, thread);
     else if (TYPE(errand->request, cancel_run_request))
         serve_cancel(errand, thread);
@@ -311,19 +313,32 @@ struct home *home_of_place(struct runner *runner, uint64_t place)
     return &runner->homes[(place & 0x3FFFFFFF) % runner->home_count];
 }
 
-void runner_run(struct runner *runner, struct errand *errand)
+static void prepare(struct runner *runner, struct errand *errand)
 {
-    uint32_t place = 0;
     errand->runner = runner;
     errand->thread_id = errand->run_id = NULL;
     errand->place = errand->waits_on = NULL;
-    errand->repeated = errand->checked = errand->leaves = errand->is_back = false;
+    errand->repeated = errand->checked = errand->looked_up = errand->leaves = errand->is_back = false;
     errand->home = NULL;
     errand->response = NULL;
     errand->reason = NULL;
     errand->status = (struct status){0};
     errand->coming = (struct work){.run = came};
     errand->going = (struct work){.run = went};
+}
+
+void errand_do_chore(struct runner *runner, struct errand *errand, const char *thread_id)
+{
+    prepare(runner, errand);
+    errand->thread_id = thread_id;
+    errand->home = home_of_place(runner, id_of_place(errand->tenant, thread_id));
+    loop_post(errand->home->loop, &errand->coming);
+}
+
+void runner_run(struct runner *runner, struct errand *errand)
+{
+    uint32_t place = 0;
+    prepare(runner, errand);
     if (runner->draining) {
         errand_refuse(errand, NULL, UNAVAILABLE, "the server is draining");
         return;

@@ -305,6 +305,8 @@ void events_of_record(struct event_reader *reader, const Record *record, uint64_
         told->answered = record->answers[i];
         reader->came(reader, told);
     }
+    if (record->migrated)
+        tell_checkpoint(reader, record, number, &index);
     if (record->goes_on)
         tell_state(reader, record, number, &index, running, record->goes_on->owner);
     for (size_t i = 0; i < record->n_kept; i++)
@@ -337,7 +339,8 @@ static uint32_t count_results(const Renga__V1__StepResults *results)
 uint32_t events_count(const Record *record)
 {
     uint32_t count = (uint32_t)record->n_answers;
-    count += (record->begun != NULL) + 2 * (record->went_to_work != NULL) + (record->goes_on != NULL);
+    count += (record->begun != NULL) + 2 * (record->went_to_work != NULL) + (record->goes_on != NULL) +
+             (record->migrated != NULL);
     for (size_t i = 0; i < record->n_kept; i++)
         count += count_results(record->kept[i]);
     if (record->step)

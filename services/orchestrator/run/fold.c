@@ -1,5 +1,6 @@
 /* What records do to what lasts. Nothing here starts work, asks a clock or writes: a thread that is loaded goes through
  * the same functions as one at work. */
+#include "migrate.h"
 #include "run_priv.h"
 
 #include <stdlib.h>
@@ -338,6 +339,8 @@ bool fold_parts(struct thread *thread, const Record *record, uint64_t number, st
         if (run != thread->run && run->ended_ms)
             thread_unqueue(thread, run);
     }
+    if (record->migrated && !fold_migrated(thread, record->migrated, number, record->time_ms, st))
+        return false;
     if (record->update && thread->root && !fold_update(thread, record->update, number, record->time_ms, st))
         return false;
     return true;

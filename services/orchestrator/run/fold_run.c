@@ -51,7 +51,7 @@ struct run *fold_begun(struct thread *thread, const Renga__V1__RunBegun *begun, 
     run->thread = thread;
     run->number = number;
     arena_init(&run->arena, NULL, 0, RUN_MEMORY_MAX);
-    arena_init(&run->shown_arena, NULL, 0, RUN_MEMORY_MAX);
+    arena_init(&run->shown_arena, run->shown_storage, sizeof run->shown_storage, RUN_MEMORY_MAX);
     run->begun = need(message_copy(&run->arena, &begun->base));
     run->request = run->begun->request;
     text_cut_copy(run->id, sizeof run->id, begun->run_id);
@@ -92,6 +92,13 @@ static bool write_input(struct run *run, struct status *st)
     return good;
 }
 
+static void note_misfit(const char *text, void *data)
+{
+    struct status *st = data;
+    if (st->code == OK)
+        fail(st, FAILED_PRECONDITION, "%s", text);
+}
+
 /* The state goes over to the graph of the run, where that is another version. */
 static bool fit_state(struct thread *thread, const struct graph *graph, struct status *st)
 {
@@ -101,11 +108,7 @@ static bool fit_state(struct thread *thread, const struct graph *graph, struct s
     thread->root = frame_create(thread, graph, NULL, 0);
     if (!old)
         return true;
-    struct buffer whole;
-    buffer_init(&whole, FRAME_MEMORY_MAX);
-    state_snapshot(old->state, &whole);
-    bool good = state_apply(thread->root->state, whole.data, whole.length, st);
-    buffer_fini(&whole);
+    bool good = state_move(old->state, thread->root->state, note_misfit, st);
     frame_destroy(&old);
     return good;
 }

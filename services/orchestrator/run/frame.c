@@ -98,12 +98,16 @@ static struct memory *find_memory(struct thread *thread, const struct graph *gra
 
 struct frame *frame_create(struct thread *thread, const struct graph *graph, struct due *parent, uint32_t item)
 {
-    struct frame *frame = need(calloc(1, sizeof *frame));
-    *frame = (struct frame){.thread = thread, .graph = graph, .parent = parent, .item = item};
+    struct frame *frame = need(malloc(sizeof *frame));
+    memset(frame, 0, offsetof(struct frame, storage));
+    frame->thread = thread;
+    frame->graph = graph;
+    frame->parent = parent;
+    frame->item = item;
     frame->depth = parent ? parent->frame->depth + 1 : 0;
     frame->arena = &frame->arenas[0];
-    arena_init(&frame->arenas[0], NULL, 0, FRAME_MEMORY_MAX);
-    arena_init(&frame->arenas[1], NULL, 0, FRAME_MEMORY_MAX);
+    for (int i = 0; i < 2; i++)
+        arena_init(&frame->arenas[i], frame->storage[i], FRAME_STORAGE, FRAME_MEMORY_MAX);
     frame->visits = need(calloc(graph->node_count, sizeof *frame->visits));
     frame->deferred = need(calloc(graph->node_count, sizeof *frame->deferred));
     if (parent && graph->persistent)

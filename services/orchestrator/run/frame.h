@@ -13,6 +13,7 @@
 typedef Renga__V1__RunNodeResponse Response; /* generated from a proto */
 
 struct attempt;
+struct cache_lookup;
 struct memory;
 struct thread;
 
@@ -55,7 +56,9 @@ struct due {
     uint32_t attempts, tries; /* begun at all; begun since it was due, resumed or taken up */
     Response *response;
     struct write write;
-    bool written; /* `write` is read */
+    bool written;             /* `write` is read */
+    const uint8_t *cache_key; /* NULL: its result is not to be used again */
+    struct cache_lookup *cache_lookup;
     uint32_t duration_ms;
     bool cached, conflict;
     int code;
@@ -76,6 +79,8 @@ struct due {
 };
 
 enum frame_phase { FRAME_RESTS, FRAME_TO_BEGIN, FRAME_AT_WORK, FRAME_STOPPED, FRAME_ENDED };
+
+#define FRAME_STORAGE 1024 /* bytes of a step that need no heap */
 
 struct frame {
     struct thread *thread;
@@ -101,6 +106,7 @@ struct frame {
     struct frame *dirty_next, *begin_next;
     Response *jump; /* in the arena of the parent's frame */
     struct arena *arena, arenas[2];
+    _Alignas(16) char storage[2][FRAME_STORAGE];
 };
 
 #endif

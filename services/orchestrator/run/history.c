@@ -1,4 +1,6 @@
-/* Threads as their callers see them: state at any checkpoint, changes by hand, checkpoints, forks, deletion. */
+/* Threads as their callers see them: state at any checkpoint, changes by hand, checkpoints. */
+#include "keep.h"
+#include "migrate.h"
 #include "run_priv.h"
 
 #include <stdlib.h>
@@ -366,7 +368,7 @@ void errand_serve_history(struct errand *errand, struct thread *thread)
         return;
     }
     if (TYPE(errand->request, migrate_run_request)) {
-        errand_refuse(errand, NULL, UNIMPLEMENTED, "this server cannot do that yet");
+        history_migrate(errand, thread);
         return;
     }
     if (!thread->exists)

@@ -94,8 +94,17 @@ static bool fold_row(struct loader *loader, const struct store_row *row, bool *w
     struct arena arena;
     arena_init(&arena, NULL, 0, RECORD_MEMORY_MAX);
     Record *record = message_read(&arena, &renga__v1__log_record__descriptor, row->value, &loader->status);
+    uint64_t number = key_number(row->key), wanted = loader->thread->last + 1;
+    bool recovered = record && record->goes_on && record->goes_on->recovered;
+    if (record && number != wanted && !(recovered && number == wanted + 1)) { /* pruned while it was read, or lost */
+        fail(&loader->status, DATA_LOSS, "thread '%s': record %llu is not there, but %llu is", loader->thread->id,
+             (unsigned long long)wanted, (unsigned long long)number);
+        record = NULL;
+    }
     if (record && record->begun)
         *waits = !has_version(loader, record->begun->graph_version);
+    else if (record && record->migrated)
+        *waits = !has_version(loader, record->migrated->graph_version);
     bool good = record && (*waits || fold_record(loader->thread, record, key_number(row->key), &loader->status));
     if (record && good && !*waits) {
         loader->thread->since_snapshot += row->value.size;

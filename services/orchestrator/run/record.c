@@ -1,4 +1,5 @@
 /* What ended, as records: results that did not end their step, and steps. */
+#include "keep.h"
 #include "run_priv.h"
 
 #include "base/clock.h"
@@ -70,6 +71,7 @@ static Renga__V1__StepResults *note_results(struct arena *arena, struct frame *f
             continue;
         due->recorded = true;
         results->results[results->n_results++] = note_result(arena, due);
+        cache_keep(due);
     }
     frame->fresh = rest;
     frame->last_fresh = last;

@@ -13,6 +13,7 @@
 #define RENGA_ORCHESTRATOR_RUN_PRIV_H
 
 #include "audience.h"
+#include "commit.h"
 #include "frame.h"
 #include "log/ids.h"
 #include "log/keys.h"
@@ -26,8 +27,6 @@
 #include "renga/v1/log.pb-c.h"
 
 #include <stdatomic.h>
-
-typedef Renga__V1__LogRecord Record; /* generated from a proto */
 
 #define FRAME_MEMORY_MAX  ((size_t)1 << 30)   /* bytes of a step: results, inputs of branches */
 #define RECORD_MEMORY_MAX ((size_t)256 << 20) /* bytes, of one that is unpacked */
@@ -43,6 +42,7 @@ typedef Renga__V1__LogRecord Record; /* generated from a proto */
 #define PATH_MAX_BYTES    1024
 
 struct home;
+struct sweep;
 struct thread;
 struct run;
 struct frame;
@@ -57,6 +57,8 @@ struct runner {
     atomic_bool draining; /* asked by every loop */
     void (*drained)(void *data);
     void *drained_data;
+    struct sweep *sweep; /* NULL before it serves */
+    atomic_uint holders; /* it lives as long as its threads: what is under way in the store still comes to them */
 };
 
 struct home {
@@ -69,8 +71,12 @@ struct home {
     struct run **runs; /* those of its threads, by id */
     size_t run_room, run_count;
     struct bundle_note *bundles; /* versions whose documents are in the store */
+    struct revival *revivals; /* of threads whose log could not be written */
+    struct commit *spare_commits;
+    unsigned spare_count;
 };
 
+void runner_release(struct runner *runner);
 struct run *home_find_run(struct home *home, const char *tenant, const char *id);
 void home_add_run(struct home *home, struct run *run);
 void home_remove_run(struct home *home, struct run *run);
@@ -141,6 +147,7 @@ struct run {
     struct run *next; /* in the queue */
     struct run *home_next;
     bool in_home;
+    bool unlisted; /* its rows go with the batch that is filling */
     uint32_t number;
     struct arena arena;
     char id[ID_MAX];
@@ -166,6 +173,8 @@ struct run {
     int64_t last_event;
     int64_t created_ms, started_ms, updated_ms, ended_ms;
     int64_t worked_ms; /* before the present spell */
+    bool migrated;
+    char listed_version[72]; /* under which the store lists it; empty: it does not */
     const char *owner;
 
     /* At work. */
@@ -182,9 +191,10 @@ struct run {
     char stopping_text[STATUS_TEXT_MAX];
     Renga__V1__RunState shown_state; /* the last that watchers were told */
     struct arena shown_arena;
+    _Alignas(16) char shown_storage[512];
     Renga__V1__ShownEvent **shown;
     int64_t *shown_ms;
-    size_t shown_count, shown_bytes;
+    size_t shown_count, shown_room, shown_bytes;
     Renga__V1__NodeFailure **new_failures; /* for the next change */
     size_t new_failure_count;
     Renga__V1__Interrupt **standing;
@@ -324,6 +334,7 @@ void thread_free(struct thread *thread);
 void thread_serve(struct thread *thread);  /* errands that wait, if it can */
 void thread_settle(struct thread *thread); /* idle, or to be forgotten */
 void thread_break(struct thread *thread, const struct status *why);
+void home_end_revivals(struct home *home);
 void thread_keep(struct thread *thread, const Renga__V1__Retention *retention);
 void thread_take_agent(struct thread *thread, struct agent *agent);
 struct agent *thread_agent_for(struct thread *thread, const char *version); /* held; NULL where it is not in memory */
@@ -358,16 +369,6 @@ bool snapshot_write(const struct thread *thread, struct buffer *out);
 bool snapshot_read(struct thread *thread, const Renga__V1__ThreadSnapshot *snapshot, uint64_t number,
                    struct status *st);
 
-/* commit.c: the thread's log. */
-uint64_t log_append(struct thread *thread, struct run *run, Record *record);
-struct store_batch *log_batch(struct thread *thread);         /* what is filling: for rows beside the record */
-void log_await(struct thread *thread, struct errand *errand); /* answered when what is filling is on disk */
-void commit_drop(struct commit **commit, const struct status *why);
-void log_flush(struct thread *thread);
-void log_write_rows(struct run *run);
-void log_write_thread(struct thread *thread);
-void log_snapshot_now(struct thread *thread);
-
 /* answer.c: messages for callers. */
 Renga__V1__Run *answer_run(struct arena *arena, const struct run *run, bool in_list);
 char *checkpoint_text(struct arena *arena, const struct thread *thread, uint64_t number); /* "" for 0 */
@@ -376,6 +377,7 @@ void *message_copy(struct arena *arena, const ProtobufCMessage *message);
 void *message_read(struct arena *arena, const ProtobufCMessageDescriptor *type, struct store_bytes bytes,
                    struct status *st);
 void errand_serve(struct errand *errand, struct thread *thread);
+void errand_do_chore(struct runner *runner, struct errand *errand, const char *thread_id); /* in its thread's turn */
 void errand_answer(struct errand *errand);
 void errand_fail(struct errand *errand, const struct status *st, const char *reason);
 bool errand_refuse(struct errand *errand, const char *reason, enum status_code code, const char *format, ...)
@@ -392,9 +394,9 @@ void errand_remember(struct errand *errand, struct thread *thread, const char *r
                      uint64_t checkpoint);
 void errand_repeat_thread(struct errand *errand, struct thread *thread, const Renga__V1__RequestRow *row);
 bool home_knows_bundle(struct home *home, const char *version); /* from now on it does */
+void home_forget_bundles(struct home *home);
 void history_fork(struct errand *errand, struct thread *thread);
 void history_copy(struct errand *errand, struct thread *thread);
-void history_delete(struct errand *errand, struct thread *thread);
 void errand_serve_history(struct errand *errand, struct thread *thread);
 void errand_list(struct errand *errand);
 void errand_complete(struct errand *errand, const struct run *run); /* its answer: the run as it stands */
@@ -418,6 +420,7 @@ struct event_reader event_reader_of(struct run *run, struct arena *arena);
 const struct node *node_at(const struct graph *graph, uint32_t index); /* NULL where there is none */
 /* The names of an object's fields, those that are not among them yet. */
 void name_fields(struct arena *arena, const char *json, char **names, size_t *count, size_t room);
+bool record_is_checkpoint(const Record *record);
 void events_of_record(struct event_reader *reader, const Record *record, uint64_t number);
 /* The kept ones. */
 uint32_t events_count(const Record *record);

@@ -1,3 +1,4 @@
+#include "keep.h"
 #include "run_priv.h"
 
 #include "base/clock.h"
@@ -78,12 +79,22 @@ bool home_knows_bundle(struct home *home, const char *version)
     return false;
 }
 
+void home_forget_bundles(struct home *home)
+{
+    while (home->bundles) {
+        struct bundle_note *note = home->bundles;
+        home->bundles = note->next;
+        free(note);
+    }
+}
+
 /* ---- life -------------------------------------------------------------------------------------------------------- */
 
 struct runner *runner_create(const struct runner_options *options, struct status *st)
 {
     struct runner *runner = need(calloc(1, sizeof *runner));
     runner->options = *options;
+    runner->holders = 1;
     if (!options->owner)
         runner->options.owner = "";
     runner->home_count = options->loop_count;
@@ -110,13 +121,12 @@ static void forget_threads(struct home *home, const char *text)
 
 static void clear_home(struct home *home)
 {
+    home_end_revivals(home);
     forget_threads(home, "the server ends");
     free(home->table);
     free(home->runs);
-    for (struct bundle_note *note = home->bundles, *next; note; note = next) {
-        next = note->next;
-        free(note);
-    }
+    home_forget_bundles(home);
+    home_free_commits(home);
 }
 
 void runner_destroy(struct runner **runner_pointer)
@@ -130,10 +140,19 @@ void runner_destroy(struct runner **runner_pointer)
         struct loop *loop = runner->homes[i].loop, *present = loop_current();
         if (present != loop)
             loop_enter(loop);
+        if (i == 0)
+            sweep_stop(&runner->sweep);
         clear_home(&runner->homes[i]);
         if (present != loop)
             loop_leave(loop);
     }
+    runner_release(runner);
+}
+
+void runner_release(struct runner *runner)
+{
+    if (atomic_fetch_sub(&runner->holders, 1) > 1)
+        return;
     free(runner->homes);
     free(runner);
 }
@@ -192,6 +211,7 @@ void runner_recover(struct runner *runner)
     recovery->scan.from = key_bytes(&from);
     recovery->scan.to = key_bytes(&to);
     store_scan(runner->options.store, &recovery->scan);
+    runner->sweep = sweep_start(runner);
 }
 
 /* ---- an orderly end ---------------------------------------------------------------------------------------------- */
@@ -237,7 +257,7 @@ static void look_at_home(struct work *work)
         if (drain->closing)
             forget_threads(home, "the server is draining; the run goes on when it is back");
         else
-            drain->busy |= home_works(home);
+            drain->busy |= home_works(home) || (home == runner->homes && sweep_is_busy(runner->sweep));
         drain->next++;
         struct loop *next = runner->homes[drain->next < runner->home_count ? drain->next : 0].loop;
         loop_post(next, work);

@@ -27,6 +27,7 @@ struct run;
 struct seat;
 struct runner;
 struct tally;
+struct thread;
 
 struct runner_options {
     struct loop *const *loops;
@@ -38,9 +39,14 @@ struct runner_options {
     struct tally *tally;               /* tally.h; may be NULL */
     const char *owner;                 /* this orchestrator's name in runs */
     unsigned snapshot_every;           /* steps; 0: as the size of records and state asks for */
+
+    /* How long threads are kept that have no wishes of their own; 0: for ever. */
+    int64_t thread_ttl_ms, history_age_ms;
+    int32_t checkpoints_max;
+    int64_t sweep_every_ms; /* rest between two sweeps; 0: there is only one, at the beginning */
 };
 struct runner *runner_create(const struct runner_options *options, struct status *st);
-/* Takes up the runs that were left behind. After it, from inside the first loop. */
+/* Takes up the runs that were left behind, and begins to sweep. After it, from inside the first loop. */
 void runner_recover(struct runner *runner);
 /* Lets steps under way commit, begins no new ones; `drained` runs once, in the first loop. */
 void runner_drain(struct runner *runner, int64_t limit_ms, void (*drained)(void *data), void *data);
@@ -66,18 +72,19 @@ struct errand {
 
     /* The runner's. */
     struct runner *runner;
+    void (*chore)(struct errand *errand, struct thread *thread); /* its own work, instead of a request; or NULL */
     struct work coming, going, leaving;
     struct home *home;
     const char *thread_id, *run_id; /* whom it is about: one of them */
     struct run *waits_on;
-    bool repeated, checked, leaves, is_back;
+    bool repeated, checked, looked_up, leaves, is_back;
     struct errand *next;
     void *place;
 };
 
 /* By the request's type: StartRun, GetRun, CancelRun, ResumeRun, GetState, UpdateState, ListCheckpoints, ForkThread,
- * CopyThread, DeleteThread, ListRuns, ListThreads, MigrateRun. From inside the errand's loop; `answered` comes later,
- * once.
+ * CopyThread, DeleteThread, ListRuns, ListThreads, MigrateRun; DescribeAgent as versions.c says. From inside the
+ * errand's loop; `answered` comes later, once.
  */
 void runner_run(struct runner *runner, struct errand *errand);
 /* The caller has gone: what waits for a run to stop is answered with CANCELLED soon. */

@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+#define SHOWN_FIRST 8
+
 static Renga__V1__ShownEvent *note(struct due *due)
 {
     struct run *run = frame_run(due->frame);
@@ -13,9 +15,10 @@ static Renga__V1__ShownEvent *note(struct due *due)
         Record record = RENGA__V1__LOG_RECORD__INIT;
         log_append(thread, run, &record);
     }
-    if (!run->shown) {
-        run->shown = need(calloc(EVENTS_SHOWN_MAX, sizeof(*run->shown)));
-        run->shown_ms = need(calloc(EVENTS_SHOWN_MAX, sizeof *run->shown_ms));
+    if (run->shown_count == run->shown_room) {
+        run->shown_room = run->shown_room ? 2 * run->shown_room : SHOWN_FIRST;
+        run->shown = need(realloc(run->shown, run->shown_room * sizeof(*run->shown)));
+        run->shown_ms = need(realloc(run->shown_ms, run->shown_room * sizeof *run->shown_ms));
     }
     struct arena *arena = &run->shown_arena;
     Renga__V1__ShownEvent *event = need(arena_alloc(arena, sizeof *event));

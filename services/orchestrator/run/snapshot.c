@@ -14,7 +14,7 @@ static bool frame_is_between_steps(const struct frame *frame)
 
 bool snapshot_possible(const struct thread *thread)
 {
-    if (!thread->root || !thread->run || thread->run->shown_count > 0)
+    if (!thread->root || (thread->run && thread->run->shown_count > 0))
         return false;
     for (const struct memory *memory = thread->memories; memory; memory = memory->next)
         if (!memory->state)
@@ -106,6 +106,7 @@ static Renga__V1__RunSnapshot *run_snapshot(struct arena *arena, const struct ru
     message->first_record = run->first_record;
     message->began_on = run->began_on;
     message->checkpoint = run->checkpoint;
+    message->migrated = run->migrated;
     return message;
 }
 
@@ -141,6 +142,7 @@ bool snapshot_write(const struct thread *thread, struct buffer *out)
         message.memories[message.n_memories++] = kept;
     }
     message.head = thread->head;
+    message.updated_ms = thread->updated_ms;
     size_t size = renga__v1__thread_snapshot__get_packed_size(&message);
     char *bytes = buffer_reserve(out, size);
     if (bytes) {
@@ -228,6 +230,7 @@ static void read_run(struct thread *thread, const Renga__V1__RunSnapshot *messag
     run->step = from->step;
     run->steps_before = message->steps_before;
     run->checkpoint = message->checkpoint;
+    run->migrated = message->migrated;
     run->began_on = message->began_on;
     run->last_event = from->last_event_id;
     run->started_ms = from->started_ms;
@@ -236,17 +239,9 @@ static void read_run(struct thread *thread, const Renga__V1__RunSnapshot *messag
     run->resumed = message->resumed ? message_copy(&run->arena, &message->resumed->base) : NULL;
 }
 
-static const struct graph *find_graph(const struct agent *agent, const char *name)
-{
-    for (size_t i = 0; i < agent->graph_count; i++)
-        if (strcmp(agent->graphs[i]->name, name) == 0)
-            return agent->graphs[i];
-    return NULL;
-}
-
 static bool read_memory(struct thread *thread, const Renga__V1__MemorySnapshot *message, struct status *st)
 {
-    const struct graph *graph = find_graph(thread->agent, message->graph);
+    const struct graph *graph = agent_graph(thread->agent, message->graph);
     if (!graph)
         return unreadable(thread, st);
     struct memory *memory = need(calloc(1, sizeof *memory));
@@ -263,6 +258,7 @@ bool snapshot_read(struct thread *thread, const Renga__V1__ThreadSnapshot *messa
     thread->last = thread->committed = thread->snapshot = number;
     thread->head = message->head;
     thread->created_ms = message->created_ms;
+    thread->updated_ms = message->updated_ms;
     thread->runs_begun = message->runs_begun;
     if (message->retention)
         thread_keep(thread, message->retention);

@@ -1,6 +1,7 @@
 /* What is done next. Frames whose nodes ended are looked at once the callback that ended them has returned
  * (thread_tidy): results go into the log, steps end, runs stop. A step begins when the record of the one before is on
  * disk. Nodes wait in the run's queue while as many are at work as may be. */
+#include "keep.h"
 #include "run_priv.h"
 
 #include "base/clock.h"
@@ -248,7 +249,8 @@ void run_pump(struct run *run)
         if (pop_ready(run, &due)) {
             if (!run_budget_left(run))
                 return;
-            task_begin(due);
+            if (!cache_ask(due))
+                task_begin(due);
         } else if (!open_next(run)) {
             return;
         }
@@ -282,6 +284,7 @@ void due_stop(struct due *due)
     if (due->state == DUE_AT_WORK || due->state == DUE_RESTS || due->state == DUE_READY) {
         bool inner = due->branches != NULL;
         task_drop(due);
+        cache_drop(due);
         due->state = DUE_PENDING;
         due->frame->busy--;
         for (size_t i = 0; inner && i < due->branch_count; i++)

@@ -23,7 +23,7 @@ static const int64_t bounds_ns[] = {MS / 10,   MS / 2,    MS,         2 * MS,   
 #define DURATIONS                                                                                                      \
     .kind = METRIC_HISTOGRAM, .bounds = bounds_ns, .bound_count = sizeof bounds_ns / sizeof *bounds_ns, .scale = 1e-9
 
-enum family { RUNS, STEPS, AT_WORK, TASKS, TASK_TIME, STARTED, FAMILIES };
+enum family { RUNS, STEPS, AT_WORK, TASKS, TASK_TIME, STARTED, EXPIRED, PRUNED, CACHE, FAMILIES };
 static const struct metric rows[FAMILIES] = {
     [RUNS] = {.name = "renga_orchestrator_runs_stopped_total",
               .help = "Times that a run stopped: it waits, or has ended.",
@@ -42,6 +42,13 @@ static const struct metric rows[FAMILIES] = {
     [STARTED] = {.name = "renga_orchestrator_loop_attempts_total",
                  .help = "Attempts at nodes that began in each loop, those of runs of other loops too.",
                  .labels = {"loop"}},
+    [EXPIRED] = {.name = "renga_orchestrator_threads_expired_total",
+                 .help = "Threads that were erased because nothing had happened on them for their time to live."},
+    [PRUNED] = {.name = "renga_orchestrator_records_pruned_total",
+                .help = "Records of threads' histories that were taken away for their age or number."},
+    [CACHE] = {.name = "renga_orchestrator_node_cache_total",
+               .help = "Nodes with a cache that became due, by what the cache had.",
+               .labels = {"result"}},
 };
 static const struct metric fanout_rows[FANOUT_ROWS] = {
     [FANOUT_SENT] = {.name = "renga_orchestrator_fanout_sent_total",
@@ -63,7 +70,7 @@ static const struct metric fanout_rows[FANOUT_ROWS] = {
 struct tally {
     struct metrics *metrics;
     struct metric_family *families[FAMILIES];
-    uint32_t steps, at_work, fanout[FANOUT_ROWS];
+    uint32_t steps, at_work, expired, pruned, cache[2], fanout[FANOUT_ROWS];
     _Atomic uint32_t started[LOOPS_MAX];                                                                /* 0: not met */
     _Atomic uint32_t runs[STATES][REASONS], tasks[KINDS_MAX][STATUS_CODES_COUNT], task_time[KINDS_MAX]; /* 0: not met */
 };
@@ -99,6 +106,10 @@ struct tally *tally_create(struct metrics *metrics)
     tally->at_work = metrics_series(tally->families[AT_WORK], NULL);
     for (int i = 0; i < FANOUT_ROWS; i++)
         tally->fanout[i] = metrics_series(metrics_register(metrics, &fanout_rows[i]), NULL);
+    tally->expired = metrics_series(tally->families[EXPIRED], NULL);
+    tally->pruned = metrics_series(tally->families[PRUNED], NULL);
+    for (int found = 0; found < 2; found++)
+        tally->cache[found] = metrics_series(tally->families[CACHE], (const char *[]){found ? "hit" : "miss"});
     return tally;
 }
 
@@ -122,6 +133,24 @@ void tally_step(struct tally *tally, const struct loop *loop, int64_t duration_n
 {
     if (tally)
         metrics_observe(tally->metrics, loop_index(loop), &rows[STEPS], tally->steps, duration_ns);
+}
+
+void tally_cache(struct tally *tally, const struct loop *loop, bool found)
+{
+    if (tally)
+        metrics_add(tally->metrics, loop_index(loop), tally->cache[found], 1);
+}
+
+void tally_expired(struct tally *tally, const struct loop *loop)
+{
+    if (tally)
+        metrics_add(tally->metrics, loop_index(loop), tally->expired, 1);
+}
+
+void tally_pruned(struct tally *tally, const struct loop *loop, size_t records)
+{
+    if (tally)
+        metrics_add(tally->metrics, loop_index(loop), tally->pruned, (int64_t)records);
 }
 
 void tally_task_began(struct tally *tally, const struct loop *loop)

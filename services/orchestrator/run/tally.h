@@ -19,6 +19,11 @@ void tally_destroy(struct tally **tally);
 void tally_run(struct tally *tally, const struct loop *loop, Renga__V1__RunState state, Renga__V1__StopReason reason);
 /* A superstep, of a sub-graph too, from its beginning until it was reduced. */
 void tally_step(struct tally *tally, const struct loop *loop, int64_t duration_ns);
+/* The cache of nodes was asked. */
+void tally_cache(struct tally *tally, const struct loop *loop, bool found);
+/* A thread was erased because its time was over; records of histories were pruned. */
+void tally_expired(struct tally *tally, const struct loop *loop);
+void tally_pruned(struct tally *tally, const struct loop *loop, size_t records);
 void tally_task_began(struct tally *tally, const struct loop *loop);
 /* A kind has begun an attempt in this loop, be it the run's own or not. */
 void tally_started(struct tally *tally, const struct loop *loop);

@@ -67,6 +67,7 @@ static void leave_idle(struct thread *thread)
 struct thread *thread_new(struct home *home, const char *tenant, const char *id)
 {
     struct thread *thread = need(calloc(1, sizeof *thread));
+    atomic_fetch_add(&home->runner->holders, 1);
     thread->home = home;
     thread->tenant = need(strdup(tenant));
     thread->id = need(strdup(id));
@@ -100,7 +101,14 @@ void thread_free(struct thread *thread)
         renga__v1__retention__free_unpacked(thread->retention, NULL);
     free(thread->tenant);
     free(thread->id);
+    runner_release(thread->home->runner);
     free(thread);
+}
+
+static void note_listed(struct run *run)
+{
+    if (run && run->state < RENGA__V1__RUN_STATE__RUN_STATE_SUCCEEDED)
+        text_cut_copy(run->listed_version, sizeof run->listed_version, run->begun->graph_version);
 }
 
 static void loaded(struct loader *loader)
@@ -117,6 +125,9 @@ static void loaded(struct loader *loader)
     thread->phase = THREAD_READY;
     thread->committed = thread->last;
     thread->pending = run_is_open(thread->run) || thread->queue;
+    note_listed(thread->run);
+    for (struct run *run = thread->queue; run; run = run->next)
+        note_listed(run);
     if (thread->run && thread->run->state == RENGA__V1__RUN_STATE__RUN_STATE_RUNNING) {
         thread->last++; /* what was shown after the last record, and is lost, keeps its ids */
         run_resume(thread->run, true, NULL);
@@ -191,23 +202,42 @@ void thread_settle(struct thread *thread)
 struct revival {
     struct timer timer;
     struct home *home;
+    struct revival *next;
     char *tenant, *id;
 };
+
+static void end_revival(struct revival *revival)
+{
+    struct revival **link = &revival->home->revivals;
+    while (*link != revival)
+        link = &(*link)->next;
+    *link = revival->next;
+    loop_disarm(revival->home->loop, &revival->timer);
+    free(revival->tenant);
+    free(revival->id);
+    free(revival);
+}
+
+void home_end_revivals(struct home *home)
+{
+    while (home->revivals)
+        end_revival(home->revivals);
+}
 
 static void revive(struct timer *timer)
 {
     struct revival *revival = (struct revival *)timer;
     if (!revival->home->runner->draining)
         thread_settle(thread_get(revival->home, revival->tenant, revival->id));
-    free(revival->tenant);
-    free(revival->id);
-    free(revival);
+    end_revival(revival);
 }
 
 static void revive_later(const struct thread *thread)
 {
     struct revival *revival = need(calloc(1, sizeof *revival));
     revival->home = thread->home;
+    revival->next = thread->home->revivals;
+    thread->home->revivals = revival;
     revival->tenant = need(strdup(thread->tenant));
     revival->id = need(strdup(thread->id));
     revival->timer.expired = revive;
@@ -255,7 +285,8 @@ void thread_forget(struct thread *thread, const struct status *why)
 void thread_break(struct thread *thread, const struct status *why)
 {
     log_error("thread.broken", "thread %s: %s", thread->id, why->text);
-    if (thread->phase != THREAD_BROKEN && why->code == UNAVAILABLE && (run_is_open(thread->run) || thread->queue))
+    if (thread->phase != THREAD_BROKEN && why->code == UNAVAILABLE && (run_is_open(thread->run) || thread->queue) &&
+        !thread->home->runner->draining)
         revive_later(thread);
     thread_forget(thread, why);
 }
@@ -366,6 +397,8 @@ static void rebuilt(struct loader *loader)
     uint64_t upto = loader->upto;
     free(loader);
     thread->holds--;
+    if (st.code == OK && from->head != upto)
+        fail(&st, NOT_FOUND, "thread '%s' has the checkpoint no more that the run was to begin at", thread->id);
     if (st.code != OK) {
         thread_free(from);
         thread->held = false;

@@ -61,6 +61,11 @@ bool state_apply(struct state *state, const void *delta, size_t size, struct sta
 /* The whole as one delta, to be applied to a new state. */
 void state_snapshot(const struct state *state, struct buffer *out);
 
+/* The values of one state into a new one of another graph. What does not fit is told, each with a text that names the
+ * field; then the new one has the rest, and false is returned. A field that stands as the document begins it is not
+ * missed. */
+bool state_move(const struct state *from, struct state *to, void (*problem)(const char *text, void *data), void *data);
+
 /* ---- reading ----------------------------------------------------------------------------------------------------- */
 
 /* An object with these fields, those that are there; NULL: all. Gives its bytes, so that limits can be checked. */

@@ -52,10 +52,16 @@ def word(enum, value):
     return pool.FindEnumTypeByName("renga.v1." + enum).values_by_number[value].name
 
 
+def free_ports():
+    """Two that differ."""
+    with socket.socket() as one, socket.socket() as other:
+        one.bind(("127.0.0.1", 0))
+        other.bind(("127.0.0.1", 0))
+        return one.getsockname()[1], other.getsockname()[1]
+
+
 def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
+    return free_ports()[0]
 
 
 # ---- nodes -----------------------------------------------------------------------------------------------------------
@@ -173,18 +179,26 @@ class Orchestrator:
         atexit.register(self.clear)
 
     def start(self):
-        self.port, self.http = free_port(), free_port()
+        for _ in range(5):  # another process may have taken a port meanwhile
+            if self.try_start():
+                break
+        expect(self.listening.is_set(), f"the orchestrator does not listen: {self.log[-3:]}")
+        self.channel = grpc.insecure_channel(f"127.0.0.1:{self.port}", options=[("grpc.use_local_subchannel_pool", 1)])
+        return self
+
+    def try_start(self):
+        self.port, self.http = free_ports()
         self.log, self.listening = [], threading.Event()
         environment = {k: v for k, v in os.environ.items() if not k.startswith("RENGA_ORCHESTRATOR")}
         self.process = subprocess.Popen(
             [f"{BIN}/renga-orchestrator", f"--rpc.listen=127.0.0.1:{self.port}", f"--http.listen=127.0.0.1:{self.http}",
              f"--orchestrator.agents={self.agents}", f"--orchestrator.store=sqlite:{self.folder}/runs.db",
              "--log.format=json", "--loops=3", f"--orchestrator.fan_out={os.environ.get('RENGA_FAN_OUT', 'auto')}", *self.flags],
-            stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, errors="replace", env=environment)
+            stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, errors="replace", env=environment,
+            restore_signals=False)  # SIGXFSZ stays ignored: files may be kept small
         threading.Thread(target=self.read_log, args=(self.process,), daemon=True).start()
-        expect(self.listening.wait(10 * SLOW), f"the orchestrator does not listen: {self.log[-3:]}")
-        self.channel = grpc.insecure_channel(f"127.0.0.1:{self.port}", options=[("grpc.use_local_subchannel_pool", 1)])
-        return self
+        wait_until(lambda: self.listening.is_set() or self.process.poll() is not None, "it does not listen", 10 * SLOW)
+        return self.listening.wait(0.1) or not any("Address already in use" in line for line in self.log)
 
     def read_log(self, process):
         for line in process.stderr:

@@ -136,6 +136,8 @@ static const struct wrong nodes[] = {
     {NOOP("\"visits\": {\"max\": 3, \"then\": \"m\"}"), 4, 44, "there is no node 'm'"},
     {NOOP("\"cache\": {\"ttl\": \"never\"}"), 4, 33, "not a duration"},
     {NOOP("\"cache\": {}"), 4, 23, "cache: \"ttl\" is missing"},
+    {NODE("\"kind\": \"graph\", \"graph\": \"g\", \"cache\": {\"ttl\": \"1m\"}"), 4, 38,
+     "give a cache to nodes within"},
 };
 
 static const struct wrong arrows[] = {

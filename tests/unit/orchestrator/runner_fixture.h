@@ -170,6 +170,8 @@ struct stage {
 };
 
 static unsigned stage_snapshot_every;
+static int64_t stage_thread_ttl_ms;
+static const char *stage_tenant = "tenant";
 static bool stage_shares; /* with a worker */
 static size_t stage_message_max = (size_t)4 << 20;
 
@@ -206,7 +208,9 @@ static inline void stage_open(struct stage *stage, const char *url)
                                      .store = stage->store,
                                      .agents = stage->house.agents,
                                      .owner = "test",
-                                     .snapshot_every = stage_snapshot_every};
+                                     .snapshot_every = stage_snapshot_every,
+                                     .thread_ttl_ms = stage_thread_ttl_ms,
+                                     .sweep_every_ms = 60000};
     stage->runner = runner_create(&options, &st);
     assert_non_null(stage->runner);
 }
@@ -331,7 +335,7 @@ static inline struct question_of_test *ask_runner(struct stage *stage, const voi
     struct question_of_test *question = calloc(1, sizeof *question);
     arena_init(&question->arena, NULL, 0, (size_t)64 << 20);
     question->errand = (struct errand){.loop = stage->loop,
-                                       .tenant = "tenant",
+                                       .tenant = stage_tenant,
                                        .request = request,
                                        .arena = &question->arena,
                                        .answered = asked_back,

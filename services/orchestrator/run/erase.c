@@ -1,0 +1,225 @@
+/* The end of a thread. Its rows leave the store in small batches, the newest first: whatever a crash leaves behind can
+ * be read. A thread of more than one batch is marked until it is gone, so that it goes on being erased then. */
+#include "keep.h"
+#include "run_priv.h"
+
+#include <stdlib.h>
+
+#define PAGE_ROWS      500 /* about 2 ms of the store's writer */
+#define PAGE_BYTES     ((size_t)1 << 20)
+#define REQUEST_KEPT   ((int64_t)24 * 3600 * 1000) /* ms: how long a request is known at least */
+#define NAME_ROOM      129                         /* of a request, with its NUL */
+#define KINDS_COUNT    (sizeof kinds / sizeof *kinds)
+#define DELETED        "its thread is deleted"
+#define STOP_CANCELLED RENGA__V1__STOP_REASON__STOP_REASON_CANCELLED
+#define RUN_CANCELLED  RENGA__V1__RUN_STATE__RUN_STATE_CANCELLED
+
+/* Records before snapshots: a snapshot without those behind it is the thread as it was. */
+static const enum key_kind kinds[] = {KEY_RECORD, KEY_SNAPSHOT, KEY_THREAD_RUN, KEY_THREAD_REQUEST, KEY_THREAD_CACHED};
+
+struct erasure {
+    struct store_scan scan;
+    struct errand step;    /* waits until what was taken away last is on disk */
+    struct errand *errand; /* on whose behalf */
+    struct thread *thread;
+    size_t kind;
+    bool marked;
+};
+
+static void read_page(struct erasure *erasure);
+
+static void delete_named(struct thread *thread, enum key_kind kind, const char *name)
+{
+    struct key key;
+    key_named(&key, kind, thread->tenant, name);
+    store_delete(log_batch(thread), key_bytes(&key));
+}
+
+/* ---- rows -------------------------------------------------------------------------------------------------------- */
+
+/* What a key of the thread ends with. */
+static void read_last_name(struct store_bytes key, char name[NAME_ROOM])
+{
+    struct store_bytes last = key_last_name(key);
+    size_t size = last.size < NAME_ROOM ? last.size : NAME_ROOM - 1;
+    memcpy(name, last.bytes, size);
+    name[size] = '\0';
+}
+
+static void delete_last_named(struct thread *thread, enum key_kind kind, struct store_bytes key)
+{
+    char name[NAME_ROOM];
+    read_last_name(key, name);
+    delete_named(thread, kind, name);
+}
+
+/* A request is remembered for a day, though its thread is gone: then the sweep forgets it. */
+static void let_go_request(struct thread *thread, const struct store_row *row)
+{
+    struct key key;
+    uint64_t made = 0;
+    char request[NAME_ROOM];
+    read_last_name(row->key, request);
+    memcpy(&made, row->value.bytes, row->value.size < sizeof made ? row->value.size : sizeof made);
+    int64_t until = (int64_t)__builtin_bswap64(made) + REQUEST_KEPT;
+    if (until <= wall_ms()) {
+        delete_named(thread, KEY_REQUEST, request);
+        return;
+    }
+    key_orphan(&key, until, thread->tenant, request);
+    store_put(log_batch(thread), key_bytes(&key), (struct store_bytes){"", 0});
+}
+
+static void drop_row(struct erasure *erasure, const struct store_row *row)
+{
+    struct thread *thread = erasure->thread;
+    enum key_kind kind = kinds[erasure->kind];
+    if (kind == KEY_THREAD_RUN)
+        delete_named(thread, KEY_RUN, row->value.bytes); /* ends with a NUL */
+    if (kind == KEY_THREAD_REQUEST)
+        let_go_request(thread, row);
+    if (kind == KEY_THREAD_CACHED)
+        delete_last_named(thread, KEY_CACHED, row->key);
+    store_delete(log_batch(thread), row->key);
+}
+
+/* ---- stages ------------------------------------------------------------------------------------------------------ */
+
+static void fail_erasure(struct erasure *erasure, struct status *st)
+{
+    struct thread *thread = erasure->thread;
+    struct errand *errand = erasure->errand;
+    bool marked = erasure->marked;
+    free(erasure);
+    if (st->code == OK)
+        fail(st, UNAVAILABLE, "thread '%s' is being read again", thread->id);
+    errand_fail(errand, st, NULL);
+    thread->holds--;
+    if (marked && thread->phase == THREAD_READY)
+        thread_forget(thread, st); /* it is not what stands in the store any more */
+    else
+        thread_unhold(thread);
+}
+
+static void finish(struct erasure *erasure)
+{
+    struct thread *thread = erasure->thread;
+    struct errand *errand = erasure->errand;
+    delete_named(thread, KEY_THREAD, thread->id);
+    delete_named(thread, KEY_PENDING, thread->id);
+    delete_named(thread, KEY_ERASED, thread->id);
+    free(erasure);
+    thread->holds--;
+    thread->deleted = true; /* it is forgotten when this is on disk */
+    log_await(thread, errand);
+    loop_defer(thread->home->loop, &thread->go);
+}
+
+static void mark(struct erasure *erasure)
+{
+    struct key key;
+    struct thread *thread = erasure->thread;
+    erasure->marked = true;
+    int64_t now_ms = wall_ms();
+    key_named(&key, KEY_ERASED, thread->tenant, thread->id);
+    store_put(log_batch(thread), key_bytes(&key), (struct store_bytes){&now_ms, sizeof now_ms});
+    delete_named(thread, KEY_THREAD, thread->id);
+}
+
+static void page_came(struct store_scan *scan)
+{
+    struct erasure *erasure = (struct erasure *)scan;
+    struct thread *thread = erasure->thread;
+    struct status st = scan->status;
+    bool good = st.code == OK && thread->phase == THREAD_READY, more = scan->more;
+    for (size_t i = 0; good && i < scan->count; i++)
+        drop_row(erasure, &scan->rows[i]);
+    store_scan_fini(scan);
+    if (!good) {
+        fail_erasure(erasure, &st);
+        return;
+    }
+    if (more) {
+        if (!erasure->marked)
+            mark(erasure);
+        log_await(thread, &erasure->step);
+    } else if (++erasure->kind < KINDS_COUNT) {
+        read_page(erasure);
+    } else {
+        finish(erasure);
+    }
+}
+
+static void step_is_kept(struct errand *step)
+{
+    struct erasure *erasure = step->owner;
+    struct status st = step->status;
+    if (st.code == OK && erasure->thread->phase == THREAD_READY)
+        read_page(erasure);
+    else
+        fail_erasure(erasure, &st);
+}
+
+static void read_page(struct erasure *erasure)
+{
+    struct key from, to;
+    struct thread *thread = erasure->thread;
+    key_under(&from, kinds[erasure->kind], thread->tenant, thread->id, "");
+    to = from;
+    to.bytes[to.size - 1]++;
+    store_scan_init(&erasure->scan, thread->home->loop, page_came);
+    erasure->scan.from = key_bytes(&from);
+    erasure->scan.to = key_bytes(&to);
+    erasure->scan.backwards = true;
+    erasure->scan.limit = PAGE_ROWS;
+    erasure->scan.bytes_max = PAGE_BYTES;
+    store_scan(thread->home->runner->options.store, &erasure->scan);
+}
+
+void erase_thread(struct errand *errand, struct thread *thread)
+{
+    struct erasure *erasure = need(calloc(1, sizeof *erasure));
+    erasure->errand = errand;
+    erasure->thread = thread;
+    if (thread->run)
+        log_unlist_version(thread->run);
+    erasure->step = (struct errand){.loop = thread->home->loop, .answered = step_is_kept, .owner = erasure};
+    thread->held = true;
+    thread->holds++;
+    read_page(erasure);
+}
+
+void erase_marked(struct errand *errand, struct thread *thread)
+{
+    const int64_t *marked_ms = errand->place;
+    if (!thread_busy(thread) && !(thread->exists && thread->updated_ms > *marked_ms)) {
+        erase_thread(errand, thread);
+        return;
+    }
+    delete_named(thread, KEY_ERASED, thread->id); /* nobody was told that it is gone, and it has been used since */
+    log_write_thread(thread);
+    log_await(thread, errand);
+}
+
+/* ---- DeleteThread ------------------------------------------------------------------------------------------------ */
+
+void history_delete(struct errand *errand, struct thread *thread)
+{
+    const Renga__V1__DeleteThreadRequest *request = (const void *)errand->request;
+    if (thread_busy(thread) && !request->cancel_runs) {
+        errand_refuse(errand, "THREAD_BUSY", ABORTED, "a run is at work on thread '%s'; set cancel_runs", thread->id);
+        return;
+    }
+    thread->held = true;
+    while (thread->queue)
+        run_change(thread->queue, RUN_CANCELLED, STOP_CANCELLED, CANCELLED, DELETED);
+    if (run_is_open(thread->run))
+        run_halt(thread->run);
+    if (run_is_open(thread->run))
+        run_change(thread->run, RUN_CANCELLED, STOP_CANCELLED, CANCELLED, DELETED);
+    Renga__V1__DeleteThreadResponse *response = need(arena_alloc(errand->arena, sizeof *response));
+    renga__v1__delete_thread_response__init(response);
+    response->deleted = response->cleaning = true;
+    errand->response = &response->base;
+    erase_thread(errand, thread);
+}

@@ -1,0 +1,40 @@
+/* Private to run/: how long threads and their histories are kept. Threads whose time is over, and checkpoints and
+ * events that are too many or too old, are taken away in the background, in batches so small that nobody waits for one.
+ */
+#ifndef RENGA_ORCHESTRATOR_KEEP_H
+#define RENGA_ORCHESTRATOR_KEEP_H
+
+#include "run/runner.h"
+
+struct due;
+
+/* What holds for a thread: its own wishes where it has any, else the server's. -1: no limit. */
+struct keeping {
+    int64_t ttl_ms, max_checkpoints, max_age_ms;
+};
+struct keeping keeping_of(const struct runner *runner, const Renga__V1__Retention *own);
+
+/* erase.c: takes a thread that is not busy out of the store, all of it, and out of memory. Answers the errand when that
+ * is on disk, with the response that it has. */
+void erase_thread(struct errand *errand, struct thread *thread);
+/* A chore: goes on with a thread that was being erased when the process ended; `place` has the time of its mark. */
+void erase_marked(struct errand *errand, struct thread *thread);
+void history_delete(struct errand *errand, struct thread *thread); /* DeleteThread */
+
+/* prune.c, a chore: takes away the history of the errand's thread that it need not keep. Answered when that is on disk;
+ * a thread that is busy is left alone. */
+void prune_thread(struct errand *errand, struct thread *thread);
+
+/* cache.c: results of nodes that are used again. True where the due node's is looked for: it finishes, or begins. */
+bool cache_ask(struct due *due);
+void cache_drop(struct due *due);       /* it is taken out of work */
+void cache_keep(const struct due *due); /* beside the record that is made of it */
+bool cache_is_over(struct store_bytes value);
+
+/* sweep.c: goes through all threads, now and then, one chore at a time. From inside the first loop. */
+struct sweep;
+struct sweep *sweep_start(struct runner *runner);
+bool sweep_is_busy(const struct sweep *sweep); /* begins nothing while the runner drains */
+void sweep_stop(struct sweep **sweep);
+
+#endif

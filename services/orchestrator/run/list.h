@@ -1,0 +1,30 @@
+/* Private to run/: a list that is put together page by page from rows of the store. */
+#ifndef RENGA_ORCHESTRATOR_LIST_H
+#define RENGA_ORCHESTRATOR_LIST_H
+
+#include "log/keys.h"
+#include "run/runner.h"
+
+struct list {
+    struct store_scan scan;
+    struct errand *errand;
+    struct key from, to;
+    size_t page, count; /* entries that are wanted, and that were found */
+    void **found;
+    char *token; /* of the next page; NULL: this is the last */
+    void (*came)(struct store_scan *scan);
+    void (*done)(struct list *list); /* answers with what was found */
+    void (*clear)(struct list *list);
+};
+
+/* With room for a page. `clear` frees it. */
+void list_init(struct list *list, struct errand *errand, int32_t page_size);
+/* The next rows, backwards: `came` runs. */
+void list_scan(struct list *list, bool backwards, size_t limit);
+/* What `came` ends with: the list fails, goes on behind these rows, or is done. */
+void list_go_on(struct list *list, const struct status *st);
+void list_fail(struct list *list, const struct status *st);
+
+void list_checkpoints(struct errand *errand);
+
+#endif

@@ -1,0 +1,200 @@
+/* The history of a thread, cut off at a checkpoint:
+ *
+ *      … 7 8 9 | 10 11 12 …        checkpoint 10 is the oldest to be kept
+ *            ^   ^
+ *            |   '--- a snapshot of the thread as it was there, and no older one
+ *            '------- records up to here go, the oldest first
+ *
+ * What can be read afterwards is what could be read before. Nothing is cut while a run is at work. */
+#include "keep.h"
+#include "run_priv.h"
+
+#include <stdlib.h>
+
+#define PAGE_ROWS  500
+#define PAGE_BYTES ((size_t)1 << 20)
+
+struct pruning {
+    struct store_scan scan;
+    struct errand step;
+    struct errand *errand;
+    struct thread *thread;
+    struct keeping keeping;
+    int64_t since_ms; /* older ones go; INT64_MIN: none for its age */
+    int64_t kept;     /* checkpoints */
+    uint64_t cut;     /* the oldest of them */
+    struct key upto;
+};
+
+static void read_page(struct pruning *pruning);
+static void read_oldest(struct pruning *pruning);
+
+static void end(struct pruning *pruning, const struct status *st)
+{
+    struct thread *thread = pruning->thread;
+    if (st && st->code != OK)
+        errand_fail(pruning->errand, st, NULL);
+    else
+        errand_answer(pruning->errand);
+    free(pruning);
+    thread->holds--;
+    thread_unhold(thread);
+}
+
+static bool goes_on(struct pruning *pruning, struct status *st)
+{
+    if (st->code == OK && pruning->thread->phase == THREAD_READY)
+        return true;
+    end(pruning, st);
+    return false;
+}
+
+static void start_scan(struct pruning *pruning, bool backwards, void (*done)(struct store_scan *scan))
+{
+    struct key from;
+    struct thread *thread = pruning->thread;
+    key_numbered(&from, KEY_RECORD, thread->tenant, thread->id, 0);
+    store_scan_init(&pruning->scan, thread->home->loop, done);
+    pruning->scan.from = key_bytes(&from);
+    pruning->scan.to = key_bytes(&pruning->upto);
+    pruning->scan.backwards = backwards;
+    pruning->scan.limit = PAGE_ROWS;
+    pruning->scan.bytes_max = PAGE_BYTES;
+    store_scan(thread->home->runner->options.store, &pruning->scan);
+}
+
+/* ---- away with the old ------------------------------------------------------------------------------------------- */
+
+static void oldest_came(struct store_scan *scan)
+{
+    struct pruning *pruning = (struct pruning *)scan;
+    struct thread *thread = pruning->thread;
+    struct status st = scan->status;
+    size_t count = scan->count;
+    for (size_t i = 0; i < count && st.code == OK && thread->phase == THREAD_READY; i++)
+        store_delete(log_batch(thread), scan->rows[i].key);
+    store_scan_fini(scan);
+    tally_pruned(thread->home->runner->options.tally, thread->home->loop, count);
+    if (!goes_on(pruning, &st))
+        return;
+    if (count)
+        log_await(thread, &pruning->step);
+    else
+        end(pruning, NULL);
+}
+
+static void read_oldest(struct pruning *pruning)
+{
+    key_numbered(&pruning->upto, KEY_RECORD, pruning->thread->tenant, pruning->thread->id, pruning->cut);
+    start_scan(pruning, false, oldest_came);
+}
+
+static void step_is_kept(struct errand *step)
+{
+    struct pruning *pruning = step->owner;
+    struct status st = step->status;
+    if (goes_on(pruning, &st))
+        read_oldest(pruning);
+}
+
+/* ---- the cut ----------------------------------------------------------------------------------------------------- */
+
+/* A graph in dataflow mode may have no such place between two steps: then another cut is tried another time. */
+static bool write_base(struct pruning *pruning, const struct thread *past)
+{
+    struct key first, key;
+    struct buffer out;
+    struct thread *thread = pruning->thread;
+    buffer_init(&out, STORE_VALUE_MAX);
+    bool good = past->head == pruning->cut && snapshot_possible(past) && snapshot_write(past, &out);
+    if (good) {
+        key_numbered(&first, KEY_SNAPSHOT, thread->tenant, thread->id, 0);
+        key_numbered(&key, KEY_SNAPSHOT, thread->tenant, thread->id, pruning->cut);
+        store_delete_range(log_batch(thread), key_bytes(&first), key_bytes(&key));
+        store_put(log_batch(thread), key_bytes(&key), (struct store_bytes){out.data, out.length});
+    }
+    buffer_fini(&out);
+    return good;
+}
+
+static void past_came(struct loader *loader)
+{
+    struct pruning *pruning = loader->owner;
+    struct thread *past = loader->thread;
+    struct status st = loader->status;
+    free(loader);
+    pruning->thread->holds--;
+    bool good = st.code == OK && pruning->thread->phase == THREAD_READY && write_base(pruning, past);
+    thread_free(past);
+    if (good)
+        log_await(pruning->thread, &pruning->step);
+    else
+        end(pruning, &st);
+}
+
+/* ---- where to cut ------------------------------------------------------------------------------------------------ */
+
+/* False where it is older than what is kept. */
+static bool keep(struct pruning *pruning, const Record *record, uint64_t number)
+{
+    bool first = pruning->kept == 0;
+    bool enough = pruning->keeping.max_checkpoints > 0 && pruning->kept >= pruning->keeping.max_checkpoints;
+    if (!first && (enough || record->time_ms < pruning->since_ms))
+        return false;
+    pruning->kept++;
+    pruning->cut = number;
+    return true;
+}
+
+static void page_came(struct store_scan *scan)
+{
+    struct pruning *pruning = (struct pruning *)scan;
+    struct status st = scan->status;
+    bool found = false, more = scan->more;
+    for (size_t i = 0; i < scan->count && st.code == OK && !found; i++) {
+        struct arena arena;
+        arena_init(&arena, NULL, 0, RECORD_MEMORY_MAX);
+        const Record *record = message_read(&arena, &renga__v1__log_record__descriptor, scan->rows[i].value, &st);
+        if (record && record_is_checkpoint(record) && !(record->step && record->step->n_place))
+            found = !keep(pruning, record, key_number(scan->rows[i].key));
+        arena_fini(&arena);
+    }
+    if (more) {
+        struct store_bytes last = scan->rows[scan->count - 1].key;
+        memcpy(pruning->upto.bytes, last.bytes, last.size);
+        pruning->upto.size = last.size;
+    }
+    store_scan_fini(scan);
+    if (!goes_on(pruning, &st))
+        return;
+    if (found)
+        thread_rebuild(pruning->thread, pruning->cut, past_came, pruning);
+    else if (more)
+        read_page(pruning);
+    else
+        end(pruning, NULL);
+}
+
+static void read_page(struct pruning *pruning)
+{
+    start_scan(pruning, true, page_came);
+}
+
+void prune_thread(struct errand *errand, struct thread *thread)
+{
+    struct keeping keeping = keeping_of(thread->home->runner, thread->retention);
+    if (!thread->exists || thread_busy(thread) || thread->holds > 1 || thread->deleted) { /* 1: its turn */
+        errand_answer(errand);
+        return;
+    }
+    struct pruning *pruning = need(calloc(1, sizeof *pruning));
+    pruning->errand = errand;
+    pruning->thread = thread;
+    pruning->keeping = keeping;
+    pruning->since_ms = keeping.max_age_ms > 0 ? wall_ms() - keeping.max_age_ms : INT64_MIN;
+    pruning->step = (struct errand){.loop = thread->home->loop, .answered = step_is_kept, .owner = pruning};
+    thread->held = true;
+    thread->holds++;
+    key_numbered(&pruning->upto, KEY_RECORD, thread->tenant, thread->id, UINT64_MAX);
+    read_page(pruning);
+}

@@ -1,0 +1,362 @@
+/* The sweep: now and then it goes through the rows of all threads, page by page, and sends what is to be done to the
+ * home of the thread: a chore, one at a time.
+ *
+ *      marks of threads that were being erased -> threads -> requests that are to be forgotten -> cached results -> a
+ * rest
+ */
+#include "keep.h"
+#include "run_priv.h"
+
+#include "base/log.h"
+
+#include <stdlib.h>
+
+#define PAGE_ROWS     200
+#define PAGE_BYTES    ((size_t)1 << 20)
+#define PAGE_REST_MS  2 /* so that others have the store too */
+#define AREAS_COUNT   (sizeof areas / sizeof *areas)
+#define MESSAGE_BYTES ((size_t)1 << 20)
+
+struct sweep {
+    struct store_scan scan; /* a page */
+    struct store_scan look; /* the oldest record of one thread */
+    struct store_batch batch;
+    struct errand chore;
+    struct timer timer;
+    struct runner *runner;
+    struct loop *loop;
+    struct arena arena; /* of a page */
+    struct key from;
+    size_t area, row;
+    unsigned out;  /* scans, batches, chores under way */
+    bool has_page; /* rows are being gone through */
+    bool stopped, forgets;
+    char tenant[TENANT_MAX + 1], thread[THREAD_MAX + 1];
+    int64_t marked_ms;
+    const Renga__V1__Thread *looked_at;
+};
+
+static void go_through(struct sweep *sweep);
+static void read_page(struct sweep *sweep);
+static void begin(struct timer *timer);
+
+static struct keeping own_or(const Renga__V1__Retention *own, const struct keeping *fallback)
+{
+    return (struct keeping){
+        .ttl_ms = own && own->ttl_ms ? own->ttl_ms : fallback->ttl_ms,
+        .max_checkpoints = own && own->max_checkpoints ? own->max_checkpoints : fallback->max_checkpoints,
+        .max_age_ms = own && own->max_age_ms ? own->max_age_ms : fallback->max_age_ms,
+    };
+}
+
+struct keeping keeping_of(const struct runner *runner, const Renga__V1__Retention *own)
+{
+    const struct runner_options *options = &runner->options;
+    struct keeping server = {.ttl_ms = options->thread_ttl_ms ? options->thread_ttl_ms : -1,
+                             .max_checkpoints = options->checkpoints_max ? options->checkpoints_max : -1,
+                             .max_age_ms = options->history_age_ms ? options->history_age_ms : -1};
+    return own_or(own, &server);
+}
+
+/* ---- under way --------------------------------------------------------------------------------------------------- */
+
+static void clear(struct sweep *sweep)
+{
+    if (sweep->has_page)
+        store_scan_fini(&sweep->scan);
+    arena_fini(&sweep->arena);
+    free(sweep);
+}
+
+/* What was under way has come. False where the sweep is over; then it may be gone. */
+static bool came_back(struct sweep *sweep)
+{
+    sweep->out--;
+    if (!sweep->stopped)
+        return true;
+    if (!sweep->out)
+        clear(sweep);
+    return false;
+}
+
+static void chore_done(struct errand *errand)
+{
+    struct sweep *sweep = errand->owner;
+    if (errand->status.code != OK)
+        log_warn("sweep.chore", "thread %s: %s", sweep->thread, errand->status.text);
+    if (came_back(sweep))
+        go_through(sweep);
+}
+
+static bool send_chore(struct sweep *sweep, void (*chore)(struct errand *errand, struct thread *thread))
+{
+    sweep->chore = (struct errand){.loop = sweep->loop,
+                                   .tenant = sweep->tenant,
+                                   .arena = &sweep->arena,
+                                   .answered = chore_done,
+                                   .owner = sweep,
+                                   .chore = chore};
+    sweep->out++;
+    errand_do_chore(sweep->runner, &sweep->chore, sweep->thread);
+    sweep->chore.place = &sweep->marked_ms;
+    return true;
+}
+
+/* ---- threads ----------------------------------------------------------------------------------------------------- */
+
+/* At its home, where it is known for sure. */
+static void expire(struct errand *errand, struct thread *thread)
+{
+    struct keeping keeping = keeping_of(thread->home->runner, thread->retention);
+    bool over = keeping.ttl_ms > 0 && thread->updated_ms + keeping.ttl_ms <= wall_ms();
+    if (!thread->exists || thread_busy(thread) || thread->holds > 1 || thread->deleted || !over) { /* 1: its turn */
+        errand_answer(errand);
+        return;
+    }
+    tally_expired(thread->home->runner->options.tally, thread->home->loop);
+    erase_thread(errand, thread);
+}
+
+static bool has_too_much(const struct sweep *sweep, const struct store_row *oldest)
+{
+    struct arena arena;
+    struct status ignored;
+    uint64_t head = 0, place = id_of_place(sweep->tenant, sweep->thread);
+    struct keeping keeping = keeping_of(sweep->runner, sweep->looked_at->retention);
+    arena_init(&arena, NULL, 0, RECORD_MEMORY_MAX);
+    const Record *record = message_read(&arena, &renga__v1__log_record__descriptor, oldest->value, &ignored);
+    bool old = record && keeping.max_age_ms > 0 && record->time_ms + keeping.max_age_ms < wall_ms();
+    arena_fini(&arena);
+    return old || (keeping.max_checkpoints > 0 && id_checkpoint_number(sweep->looked_at->checkpoint_id, place, &head) &&
+                   head - key_number(oldest->key) >= (uint64_t)keeping.max_checkpoints);
+}
+
+static void oldest_came(struct store_scan *scan)
+{
+    struct sweep *sweep = (struct sweep *)((char *)scan - offsetof(struct sweep, look));
+    bool prunes = !sweep->stopped && scan->status.code == OK && scan->count && has_too_much(sweep, &scan->rows[0]);
+    store_scan_fini(scan);
+    if (!came_back(sweep))
+        return;
+    if (!prunes || !send_chore(sweep, prune_thread))
+        go_through(sweep);
+}
+
+static bool look_at_oldest(struct sweep *sweep)
+{
+    struct key from, to;
+    key_numbered(&from, KEY_RECORD, sweep->tenant, sweep->thread, 0);
+    key_numbered(&to, KEY_RECORD, sweep->tenant, sweep->thread, UINT64_MAX);
+    store_scan_init(&sweep->look, sweep->loop, oldest_came);
+    sweep->look.from = key_bytes(&from);
+    sweep->look.to = key_bytes(&to);
+    sweep->look.limit = 1;
+    sweep->out++;
+    store_scan(sweep->runner->options.store, &sweep->look);
+    return true;
+}
+
+/* True where something is under way for it. */
+static bool look_at_thread(struct sweep *sweep, const struct store_row *row)
+{
+    struct status ignored;
+    const Renga__V1__Thread *thread = message_read(&sweep->arena, &renga__v1__thread__descriptor, row->value, &ignored);
+    if (!thread || thread->queued_runs || thread->run_state == RENGA__V1__RUN_STATE__RUN_STATE_QUEUED ||
+        thread->run_state == RENGA__V1__RUN_STATE__RUN_STATE_RUNNING)
+        return false;
+    struct keeping keeping = keeping_of(sweep->runner, thread->retention);
+    if (keeping.ttl_ms > 0 && thread->updated_ms + keeping.ttl_ms <= wall_ms())
+        return send_chore(sweep, expire);
+    sweep->looked_at = thread;
+    return (keeping.max_checkpoints > 0 || keeping.max_age_ms > 0) && look_at_oldest(sweep);
+}
+
+/* ---- marks, requests, results
+ * ----------------------------------------------------------------------------------------- */
+
+static bool look_at_mark(struct sweep *sweep, const struct store_row *row)
+{
+    sweep->marked_ms = 0;
+    if (row->value.size == sizeof sweep->marked_ms)
+        memcpy(&sweep->marked_ms, row->value.bytes, sizeof sweep->marked_ms);
+    return send_chore(sweep, erase_marked);
+}
+
+static void forgotten(struct store_batch *batch)
+{
+    struct sweep *sweep = (struct sweep *)((char *)batch - offsetof(struct sweep, batch));
+    if (batch->status.code != OK)
+        log_warn("sweep.requests", "%s", batch->status.text);
+    store_batch_fini(batch);
+    if (came_back(sweep))
+        go_through(sweep);
+}
+
+static void forget(struct sweep *sweep, struct store_bytes key)
+{
+    if (!sweep->forgets)
+        store_batch_init(&sweep->batch, sweep->loop, forgotten);
+    sweep->forgets = true;
+    store_delete(&sweep->batch, key);
+}
+
+static bool look_at_request(struct sweep *sweep, const struct store_row *row)
+{
+    struct key key;
+    key_named(&key, KEY_REQUEST, sweep->tenant, sweep->thread); /* a request's name here */
+    forget(sweep, key_bytes(&key));
+    forget(sweep, row->key);
+    return false;
+}
+
+static bool look_at_result(struct sweep *sweep, const struct store_row *row)
+{
+    if (cache_is_over(row->value))
+        forget(sweep, row->key);
+    return false;
+}
+
+/* ---- page by page ------------------------------------------------------------------------------------------------ */
+
+static const struct area {
+    enum key_kind kind;
+    bool (*look_at)(struct sweep *sweep, const struct store_row *row);
+} areas[] = {{KEY_ERASED, look_at_mark},
+             {KEY_THREAD, look_at_thread},
+             {KEY_ORPHAN, look_at_request},
+             {KEY_CACHED, look_at_result}};
+
+static void rest(struct sweep *sweep)
+{
+    sweep->timer.expired = begin;
+    sweep->area = 0;
+    if (sweep->runner->options.sweep_every_ms)
+        loop_arm_after(sweep->loop, &sweep->timer, sweep->runner->options.sweep_every_ms);
+}
+
+static void rested(struct timer *timer)
+{
+    read_page((struct sweep *)((char *)timer - offsetof(struct sweep, timer)));
+}
+
+static void end_page(struct sweep *sweep)
+{
+    bool more = sweep->scan.more;
+    if (more) {
+        struct store_bytes last = sweep->scan.rows[sweep->scan.count - 1].key;
+        memcpy(sweep->from.bytes, last.bytes, last.size);
+        sweep->from.bytes[last.size] = '\0';
+        sweep->from.size = last.size + 1;
+    }
+    store_scan_fini(&sweep->scan);
+    arena_reset(&sweep->arena);
+    sweep->has_page = false;
+    if (!more) {
+        sweep->area++;
+        sweep->from.size = 0;
+    }
+    if (sweep->area == AREAS_COUNT) {
+        rest(sweep);
+        return;
+    }
+    sweep->timer.expired = rested;
+    loop_arm_after(sweep->loop, &sweep->timer, more ? PAGE_REST_MS : 0);
+}
+
+/* Names of an orphan stand behind its time. */
+static bool read_names(struct sweep *sweep, struct store_bytes key)
+{
+    size_t before = areas[sweep->area].kind == KEY_ORPHAN ? sizeof(uint64_t) : 0;
+    if (key.size < before + 2)
+        return false;
+    struct store_bytes rest = {(const char *)key.bytes + before, key.size - before};
+    return key_names(rest, sweep->tenant, sizeof sweep->tenant, sweep->thread, sizeof sweep->thread);
+}
+
+static void go_through(struct sweep *sweep)
+{
+    while (sweep->row < sweep->scan.count && !sweep->runner->draining) {
+        const struct store_row *row = &sweep->scan.rows[sweep->row++];
+        if (read_names(sweep, row->key) && areas[sweep->area].look_at(sweep, row))
+            return;
+    }
+    if (sweep->forgets) {
+        sweep->forgets = false;
+        sweep->out++;
+        store_commit(sweep->runner->options.store, &sweep->batch);
+        return;
+    }
+    end_page(sweep);
+}
+
+static void page_came(struct store_scan *scan)
+{
+    struct sweep *sweep = (struct sweep *)scan;
+    sweep->row = 0;
+    sweep->has_page = true;
+    if (scan->status.code != OK)
+        log_warn("sweep.page", "%s", scan->status.text);
+    if (came_back(sweep))
+        go_through(sweep);
+}
+
+static void read_page(struct sweep *sweep)
+{
+    struct key to;
+    enum key_kind kind = areas[sweep->area].kind;
+    if (sweep->runner->draining)
+        return;
+    if (!sweep->from.size) {
+        sweep->from.size = 1;
+        sweep->from.bytes[0] = (char)kind;
+    }
+    if (kind == KEY_ORPHAN)
+        key_orphan(&to, wall_ms(), NULL, NULL);
+    else
+        key_behind(&to, kind, NULL);
+    store_scan_init(&sweep->scan, sweep->loop, page_came);
+    sweep->scan.from = key_bytes(&sweep->from);
+    sweep->scan.to = key_bytes(&to);
+    sweep->scan.limit = PAGE_ROWS;
+    sweep->scan.bytes_max = PAGE_BYTES;
+    sweep->out++;
+    store_scan(sweep->runner->options.store, &sweep->scan);
+}
+
+/* ---- life -------------------------------------------------------------------------------------------------------- */
+
+static void begin(struct timer *timer)
+{
+    struct sweep *sweep = (struct sweep *)((char *)timer - offsetof(struct sweep, timer));
+    sweep->area = 0;
+    sweep->from.size = 0;
+    read_page(sweep);
+}
+
+struct sweep *sweep_start(struct runner *runner)
+{
+    struct sweep *sweep = need(calloc(1, sizeof *sweep));
+    sweep->runner = runner;
+    sweep->loop = runner->homes[0].loop;
+    arena_init(&sweep->arena, NULL, 0, MESSAGE_BYTES * 64);
+    sweep->timer.expired = begin;
+    loop_arm_after(sweep->loop, &sweep->timer, 0);
+    return sweep;
+}
+
+bool sweep_is_busy(const struct sweep *sweep)
+{
+    return sweep && sweep->out;
+}
+
+void sweep_stop(struct sweep **sweep_pointer)
+{
+    struct sweep *sweep = *sweep_pointer;
+    *sweep_pointer = NULL;
+    if (!sweep)
+        return;
+    loop_disarm(sweep->loop, &sweep->timer);
+    sweep->stopped = true;
+    if (!sweep->out) /* else it goes with what is under way */
+        clear(sweep);
+}

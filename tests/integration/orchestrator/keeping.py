@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+"""What is deleted and what is kept for a time only. Times are short, and nothing is measured."""
+import os
+import time
+import urllib.request
+
+from harness import (SLOW, Orchestrator, agent, api, check, equal, expect, finish, message, refused, stands, succeeded,
+                     wait_until)
+
+api.flags = ("--orchestrator.sweep_every=50ms", "--orchestrator.history_checkpoints=5")
+api.start()
+SECRET = "the-frog-jumps-into-the-old-pond"
+agent("note", {"state": {"text": {"type": "string[]", "reduce": "append"}}, "start": "a", "nodes": {
+    "a": {"kind": "set", "values": {"text": ["kept"]}, "on": {"done": "b"}},
+    "b": {"kind": "noop", "on": {"done": "end"}}}})
+agent("asks", {"state": {"x": {"type": "any"}}, "start": "a", "nodes": {
+    "a": {"kind": "ask", "question": "?", "into": "x", "on": {"answered": "end"}}}})
+
+
+def threads():
+    return {thread.thread_id: thread for thread in api.ask("ListThreads").threads}
+
+
+def metric(name):
+    page = urllib.request.urlopen(f"http://127.0.0.1:{api.http}/metrics", timeout=5).read().decode()
+    return sum(float(line.split()[-1]) for line in page.splitlines() if line.startswith(name))
+
+
+@check("a thread is deleted when nothing has happened on it for its time to live, and one that waits too")
+def _():
+    keep = message("Retention")(ttl_ms=400)
+    for name, thread in (("note", "short"), ("asks", "waits")):
+        run = api.start_run(name, {}, thread_id=thread, retention=keep)
+        shown = threads()[thread]
+        equal(shown.expires_ms, shown.updated_ms + 400, "when it expires")
+    api.start_run("note", {}, thread_id="long")
+    wait_until(lambda: not {"short", "waits"} & set(threads()), "threads do not go", 10 * SLOW)
+    refused("NOT_FOUND", lambda: api.ask("GetState", thread_id="short"))
+    refused("NOT_FOUND", lambda: api.get(run))
+    expect("long" in threads(), "a thread without a time to live is gone")
+    equal(metric("renga_orchestrator_threads_expired_total"), 2.0, "the metric")
+
+
+@check("as many checkpoints are kept as the server is told, where the thread has no wish of its own")
+def _():
+    for thread, keep in (("five", None), ("all", message("Retention")(max_checkpoints=-1))):
+        for _ in range(4):
+            api.start_run("note", {}, thread_id=thread, retention=keep)
+    wait_until(lambda: len(api.checkpoints("five")) == 5, "checkpoints do not go", 10 * SLOW)
+    equal(len(api.checkpoints("all")), 12, "the checkpoints of the other")
+    oldest = api.checkpoints("five")[-1]
+    equal(len(api.state("five", checkpoint_id=oldest.checkpoint_id)["text"]), 3, "the texts at the oldest checkpoint")
+    expect(metric("renga_orchestrator_records_pruned_total") > 0, "the metric says nothing")
+    succeeded(api.start_run("note", {}, thread_id="five"))
+
+
+@check("of a deleted thread the store's file holds nothing when it was closed")
+def _():
+    def found():
+        return [name for name in sorted(os.listdir(api.folder)) if name.startswith("runs.db") and
+                SECRET.encode() in open(os.path.join(api.folder, name), "rb").read()]
+    for i in range(30):
+        run = api.start_run("note", {"text": [f"{SECRET} {i} " * 100]}, thread_id="secret", request_id=f"request {i}")
+    expect(found(), "the text was never in the file")
+    expect(api.ask("DeleteThread", thread_id="secret").deleted, "there was no such thread")
+    refused("NOT_FOUND", lambda: api.get(run))
+    equal(api.stop(), 0, "the exit code")
+    equal(found(), [], "files with the text")
+    api.start()
+
+
+finish()

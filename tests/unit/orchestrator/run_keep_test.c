@@ -1,0 +1,407 @@
+/* How long threads are kept, and how much of their history; the days are stepped. */
+#include "unit.h"
+
+#include "runner_fixture.h"
+
+#include "log/keys.h"
+
+static struct stage stage;
+
+#define DAY_MS INT64_C(86400000)
+#define LOOP                                                                                                           \
+    "\"state\": {\"n\": {\"type\": \"integer\", \"reduce\": \"sum\"}}, \"recursion_limit\": 2000, \"start\": \"a\", "  \
+    "\"nodes\": {\"a\": {\"kind\": \"set\", \"values\": {\"n\": 1}, \"visits\": {\"max\": 1200, \"then\": \"end\"}, "  \
+    "\"on\": {\"done\": \"a\"}}}"
+#define ASKS                                                                                                           \
+    "\"state\": {\"x\": {\"type\": \"any\"}}, \"start\": \"a\", \"nodes\": {\"a\": {\"kind\": \"ask\", "               \
+    "\"question\": \"?\", \"into\": \"x\"}}"
+#define ONE                                                                                                            \
+    "\"state\": {\"n\": {\"type\": \"integer\", \"reduce\": \"sum\"}}, \"start\": \"a\", "                             \
+    "\"nodes\": {\"a\": {\"kind\": \"set\", \"values\": {\"n\": 1}}}"
+
+/* ---- what there is ----------------------------------------------------------------------------------------------- */
+
+struct counting {
+    struct store_scan scan;
+    size_t count;
+    bool came;
+};
+
+static void counted(struct store_scan *scan)
+{
+    struct counting *counting = (struct counting *)scan;
+    counting->came = true;
+    counting->count = scan->count;
+    store_scan_fini(scan);
+}
+
+static size_t rows(enum key_kind kind)
+{
+    struct counting counting = {0};
+    struct key from = {.size = 1, .bytes = {(char)kind}}, to = {.size = 1, .bytes = {(char)(kind + 1)}};
+    loop_enter(stage.loop);
+    store_scan_init(&counting.scan, stage.loop, counted);
+    counting.scan.from = key_bytes(&from);
+    counting.scan.to = key_bytes(&to);
+    store_scan(stage.store, &counting.scan);
+    loop_leave(stage.loop);
+    stage_settle(&stage, 0);
+    assert_true(counting.came);
+    return counting.count;
+}
+
+static size_t rows_of_threads(void)
+{
+    static const enum key_kind kinds[] = {KEY_RECORD,  KEY_SNAPSHOT, KEY_THREAD_RUN, KEY_THREAD,
+                                          KEY_PENDING, KEY_RUN,      KEY_ERASED,     KEY_THREAD_REQUEST};
+    size_t count = 0;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        count += rows(kinds[i]);
+    return count;
+}
+
+/* The next sweep, after these days. */
+static void sweep_after(int64_t days)
+{
+    clock_wall_step(days * DAY_MS * NS_PER_MS);
+    for (int i = 0; i < 80; i++)
+        stage_settle(&stage, i ? 10 : 60000);
+}
+
+static void set_stage(const char *document)
+{
+    stage_set(&stage, document);
+    loop_enter(stage.loop);
+    runner_recover(stage.runner);
+    loop_leave(stage.loop);
+    stage_settle(&stage, 0);
+}
+
+static void reopen(const char *url)
+{
+    stage_close(&stage);
+    stage_open(&stage, url);
+    INSIDE(&stage, runner_recover(stage.runner));
+    for (int i = 0; i < 80; i++)
+        stage_settle(&stage, i ? 10 : 0);
+}
+
+static char *start_kept(const char *thread, Renga__V1__Retention *retention, const char *request_id)
+{
+    static char id[64];
+    Renga__V1__StartRunRequest request = RENGA__V1__START_RUN_REQUEST__INIT;
+    request.retention = retention;
+    request.request_id = (char *)(uintptr_t)request_id;
+    struct question_of_test *question = start_with(&stage, &request, thread, "");
+    Renga__V1__StartRunResponse *response = answer_of(question);
+    if (!response)
+        fail_msg("%s", last_status.text);
+    snprintf(id, sizeof id, "%s", response->run->run_id);
+    ask_end(question);
+    for (int i = 0; i < 1300 && get(&stage, id)->state == RUNNING; i++)
+        stage_settle(&stage, 0);
+    return id;
+}
+
+static Renga__V1__Retention keeping(int64_t ttl_ms, int32_t checkpoints, int64_t age_ms)
+{
+    Renga__V1__Retention retention = RENGA__V1__RETENTION__INIT;
+    retention.ttl_ms = ttl_ms;
+    retention.max_checkpoints = checkpoints;
+    retention.max_age_ms = age_ms;
+    return retention;
+}
+
+static struct question_of_test *checkpoints(const char *thread, Renga__V1__ListCheckpointsResponse **response)
+{
+    Renga__V1__ListCheckpointsRequest request = RENGA__V1__LIST_CHECKPOINTS_REQUEST__INIT;
+    request.thread_id = (char *)(uintptr_t)thread;
+    request.page_size = 500;
+    struct question_of_test *question = ask_runner(&stage, &request);
+    *response = answer_of(question);
+    assert_non_null(*response);
+    return question;
+}
+
+static char *state_at(const char *thread, const char *checkpoint)
+{
+    static char text[256];
+    Renga__V1__GetStateRequest request = RENGA__V1__GET_STATE_REQUEST__INIT;
+    request.thread_id = (char *)(uintptr_t)thread;
+    request.checkpoint_id = (char *)(uintptr_t)checkpoint;
+    struct question_of_test *question = ask_runner(&stage, &request);
+    Renga__V1__GetStateResponse *response = answer_of(question);
+    snprintf(text, sizeof text, "%s", response ? response->state_json : status_code_name((int)last_status.code));
+    ask_end(question);
+    return text;
+}
+
+/* ---- threads ----------------------------------------------------------------------------------------------------- */
+
+static void a_thread_goes_when_its_time_is_over_and_leaves_nothing(void **state)
+{
+    Renga__V1__Retention week = keeping(7 * DAY_MS, 0, 0);
+    stage_snapshot_every = 100;
+    set_stage(LOOP);
+    start_kept("t", &week, "request"); /* 1,200 steps: more than one batch */
+    start_kept("stays", NULL, "");
+    assert_int_equal(rows(KEY_THREAD), 2);
+    assert_true(rows(KEY_SNAPSHOT) >= 20);
+    assert_int_equal(rows(KEY_REQUEST), 1);
+    sweep_after(6);
+    assert_int_equal(rows(KEY_THREAD), 2);
+    sweep_after(2);
+    assert_int_equal(rows(KEY_THREAD), 1);
+    assert_int_equal(rows(KEY_REQUEST), 0);
+    assert_string_equal(state_at("t", ""), "NOT_FOUND");
+    assert_string_equal(state_at("stays", ""), "{\"n\":1200}");
+    Renga__V1__DeleteThreadRequest delete = RENGA__V1__DELETE_THREAD_REQUEST__INIT;
+    delete.thread_id = (char *)(uintptr_t) "stays";
+    ask_end(ask_runner(&stage, &delete));
+    for (int i = 0; i < 20; i++)
+        stage_settle(&stage, 0);
+    assert_int_equal(rows_of_threads(), 0);
+    stage_snapshot_every = 0;
+    stage_clear(&stage);
+}
+
+static void a_forked_thread_has_its_time_from_the_fork_on(void **state)
+{
+    char url[256];
+    stage_thread_ttl_ms = 7 * DAY_MS;
+    set_stage(ONE);
+    snprintf(url, sizeof url, "sqlite:%s/store.db", stage.house.root);
+    reopen(url);
+    start_kept("t", NULL, "");
+    Renga__V1__ForkThreadRequest request = RENGA__V1__FORK_THREAD_REQUEST__INIT;
+    request.thread_id = (char *)(uintptr_t) "t";
+    request.new_thread_id = (char *)(uintptr_t) "u";
+    ask_end(ask_runner(&stage, &request));
+    reopen(url);
+    assert_string_equal(state_at("u", ""), "{\"n\":1}");
+    sweep_after(6);
+    assert_int_equal(rows(KEY_THREAD), 2);
+    sweep_after(2);
+    assert_int_equal(rows_of_threads(), 0);
+    stage_thread_ttl_ms = 0;
+    stage_clear(&stage);
+}
+
+static void what_happens_on_a_thread_gives_it_its_time_anew(void **state)
+{
+    Renga__V1__Retention week = keeping(7 * DAY_MS, 0, 0);
+    set_stage(ONE);
+    start_kept("t", &week, "");
+    sweep_after(6);
+    start_kept("t", NULL, "");
+    sweep_after(6);
+    assert_string_equal(state_at("t", ""), "{\"n\":2}");
+    sweep_after(2);
+    assert_string_equal(state_at("t", ""), "NOT_FOUND");
+    assert_int_equal(rows_of_threads(), 0);
+    stage_clear(&stage);
+}
+
+static void a_thread_that_waits_goes_with_its_time_only(void **state)
+{
+    Renga__V1__Retention month = keeping(30 * DAY_MS, 1, DAY_MS);
+    set_stage(ASKS);
+    char *run = start_kept("t", &month, "");
+    sweep_after(20);
+    assert_int_equal(get(&stage, run)->state, WAITING);
+    assert_int_equal(resume(&stage, run, "1")->state == FAILED, 0);
+    assert_run(&stage, run, SUCCEEDED, "{\"x\":1}");
+    start_kept("u", &month, "");
+    sweep_after(31);
+    assert_int_equal(rows_of_threads(), 0);
+    stage_clear(&stage);
+}
+
+static void a_request_of_a_thread_that_is_gone_is_known_for_a_day(void **state)
+{
+    Renga__V1__DeleteThreadRequest delete = RENGA__V1__DELETE_THREAD_REQUEST__INIT;
+    set_stage(ONE);
+    start_kept("t", NULL, "request");
+    delete.thread_id = (char *)(uintptr_t) "t";
+    ask_end(ask_runner(&stage, &delete));
+    assert_int_equal(rows_of_threads(), 0);
+    assert_int_equal(rows(KEY_REQUEST), 1);
+    Renga__V1__StartRunRequest request = RENGA__V1__START_RUN_REQUEST__INIT;
+    request.request_id = (char *)(uintptr_t) "request";
+    struct question_of_test *again = start_with(&stage, &request, "t", "");
+    assert_null(answer_of(again));
+    assert_int_equal(last_status.code, NOT_FOUND);
+    ask_end(again);
+    sweep_after(0);
+    assert_int_equal(rows(KEY_REQUEST), 1);
+    sweep_after(2);
+    assert_int_equal(rows(KEY_REQUEST) + rows(KEY_ORPHAN), 0);
+    stage_clear(&stage);
+}
+
+static void a_thread_that_was_being_erased_when_the_process_ended_is_erased(void **state)
+{
+    struct key key;
+    struct store_batch batch;
+    int64_t now_ms = clock_wall_ns() / NS_PER_MS;
+    char url[256];
+    set_stage(ONE);
+    snprintf(url, sizeof url, "sqlite:%s/store.db", stage.house.root);
+    reopen(url);
+    start_kept("t", NULL, "");
+    start_kept("u", NULL, "");
+    for (const char *thread = "tu"; *thread; thread++) {
+        const char name[] = {*thread, '\0'};
+        store_batch_init(&batch, stage.loop, store_batch_fini);
+        int64_t marked_ms = now_ms + (*thread == 't' ? DAY_MS : -DAY_MS);
+        key_named(&key, KEY_ERASED, "tenant", name);
+        store_put(&batch, key_bytes(&key), (struct store_bytes){&marked_ms, sizeof marked_ms});
+        INSIDE(&stage, store_commit(stage.store, &batch));
+    }
+    reopen(url);
+    assert_string_equal(state_at("t", ""), "NOT_FOUND");
+    assert_string_equal(state_at("u", ""), "{\"n\":1}"); /* has been used since it was marked */
+    assert_int_equal(rows(KEY_ERASED), 0);
+    assert_int_equal(rows(KEY_THREAD), 1);
+    stage_clear(&stage);
+}
+
+/* ---- histories --------------------------------------------------------------------------------------------------- */
+
+static void the_newest_checkpoints_are_kept_and_read_as_before(void **state)
+{
+    Renga__V1__ListCheckpointsResponse *list;
+    Renga__V1__Retention ten = keeping(0, 10, 0);
+    set_stage(LOOP);
+    char *run = start_kept("t", &ten, "");
+    assert_true(rows(KEY_RECORD) > 1200);
+    sweep_after(0);
+    struct question_of_test *question = checkpoints("t", &list);
+    assert_int_equal(list->n_checkpoints, 10);
+    for (size_t i = 0; i < 10; i++) {
+        char wanted[32];
+        snprintf(wanted, sizeof wanted, "{\"n\":%d}", 1200 - (int)i);
+        assert_string_equal(state_at("t", list->checkpoints[i]->checkpoint_id), wanted);
+    }
+    assert_true(rows(KEY_RECORD) <= 12);
+    ask_end(question);
+    assert_run(&stage, run, SUCCEEDED, "{\"n\":1200}");
+    stage_clear(&stage);
+}
+
+static void a_pruned_thread_is_the_same_after_a_restart(void **state)
+{
+    Renga__V1__Retention three = keeping(0, 3, 0);
+    Renga__V1__ListCheckpointsResponse *list;
+    char url[256];
+    stage_snapshot_every = 1000000;
+    set_stage(LOOP);
+    snprintf(url, sizeof url, "sqlite:%s/store.db", stage.house.root);
+    reopen(url);
+    char *run = start_kept("t", &three, "");
+    sweep_after(0);
+    assert_true(rows(KEY_RECORD) <= 5);
+    reopen(url);
+    assert_run(&stage, run, SUCCEEDED, "{\"n\":1200}");
+    struct question_of_test *question = checkpoints("t", &list);
+    assert_int_equal(list->n_checkpoints, 3);
+    assert_string_equal(state_at("t", list->checkpoints[2]->checkpoint_id), "{\"n\":1198}");
+    ask_end(question);
+    start_kept("t", NULL, "");
+    assert_string_equal(state_at("t", ""), "{\"n\":2400}");
+    stage_snapshot_every = 0;
+    stage_clear(&stage);
+}
+
+static void what_is_older_than_its_age_goes_but_never_the_head(void **state)
+{
+    Renga__V1__ListCheckpointsResponse *list;
+    Renga__V1__Retention age = keeping(0, 0, 3 * DAY_MS);
+    set_stage(ONE);
+    start_kept("t", &age, "");
+    sweep_after(2);
+    start_kept("t", NULL, "");
+    sweep_after(2);
+    struct question_of_test *question = checkpoints("t", &list);
+    assert_int_equal(list->n_checkpoints, 2); /* of the second run: its input and its step */
+    ask_end(question);
+    sweep_after(2);
+    question = checkpoints("t", &list);
+    assert_int_equal(list->n_checkpoints, 1);
+    assert_string_equal(state_at("t", list->checkpoints[0]->checkpoint_id), "{\"n\":2}");
+    ask_end(question);
+    start_kept("t", NULL, "");
+    assert_string_equal(state_at("t", ""), "{\"n\":3}");
+    stage_clear(&stage);
+}
+
+static void a_run_cannot_begin_at_a_checkpoint_that_is_gone(void **state)
+{
+    Renga__V1__ListCheckpointsResponse *list;
+    Renga__V1__Retention one = keeping(0, 1, 0);
+    set_stage(ONE);
+    start_kept("t", &one, "");
+    struct question_of_test *question = checkpoints("t", &list);
+    char first[64];
+    snprintf(first, sizeof first, "%s", list->checkpoints[1]->checkpoint_id);
+    ask_end(question);
+    sweep_after(0);
+    assert_string_equal(state_at("t", first), "NOT_FOUND");
+    Renga__V1__StartRunRequest request = RENGA__V1__START_RUN_REQUEST__INIT;
+    request.checkpoint_id = first;
+    request.wait = true;
+    question = start_with(&stage, &request, "t", "");
+    Renga__V1__StartRunResponse *response = answer_of(question);
+    assert_int_equal(response->run->state, FAILED);
+    assert_int_equal(response->run->stop_reason, RENGA__V1__STOP_REASON__STOP_REASON_UNREADABLE);
+    ask_end(question);
+    assert_string_equal(state_at("t", ""), "{\"n\":1}");
+    stage_clear(&stage);
+}
+
+static struct status watch_status;
+static size_t watch_count;
+static bool watch_over;
+static void watched(struct watcher *watcher, const Renga__V1__RunEvent *event)
+{
+    watch_count += event != NULL;
+    watch_over |= event == NULL;
+    if (!event)
+        watch_status = watcher->status;
+}
+
+static void whoever_watches_from_pruned_events_on_hears_that_they_are_gone(void **state)
+{
+    Renga__V1__Retention one = keeping(0, 1, 0);
+    set_stage(LOOP);
+    char *run = start_kept("t", &one, "");
+    sweep_after(0);
+    Renga__V1__WatchRunRequest request = RENGA__V1__WATCH_RUN_REQUEST__INIT;
+    request.run_id = run;
+    struct watcher watcher = {.loop = stage.loop, .tenant = "tenant", .request = &request, .came = watched};
+    INSIDE(&stage, runner_watch(stage.runner, &watcher));
+    assert_true(watch_over);
+    assert_int_equal(watch_status.code, OUT_OF_RANGE);
+    assert_int_equal(watch_count, 0);
+    INSIDE(&stage, runner_unwatch(&watcher));
+    stage_clear(&stage);
+}
+
+int main(void)
+{
+    clock_stop();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_thread_goes_when_its_time_is_over_and_leaves_nothing),
+        cmocka_unit_test(a_forked_thread_has_its_time_from_the_fork_on),
+        cmocka_unit_test(what_happens_on_a_thread_gives_it_its_time_anew),
+        cmocka_unit_test(a_thread_that_waits_goes_with_its_time_only),
+        cmocka_unit_test(a_request_of_a_thread_that_is_gone_is_known_for_a_day),
+        cmocka_unit_test(a_thread_that_was_being_erased_when_the_process_ended_is_erased),
+        cmocka_unit_test(a_pruned_thread_is_the_same_after_a_restart),
+        cmocka_unit_test(the_newest_checkpoints_are_kept_and_read_as_before),
+        cmocka_unit_test(what_is_older_than_its_age_goes_but_never_the_head),
+        cmocka_unit_test(a_run_cannot_begin_at_a_checkpoint_that_is_gone),
+        cmocka_unit_test(whoever_watches_from_pruned_events_on_hears_that_they_are_gone),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

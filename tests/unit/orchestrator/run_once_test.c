@@ -1,0 +1,128 @@
+/* How often the store is written for a run: a caller that waits pays for one batch where nothing outside hears of the
+ * first step. */
+#include "unit.h"
+
+#include "runner_fixture.h"
+
+static struct stage stage;
+
+#define FIELDS "\"state\": {\"x\": {\"type\": \"integer\"}}, \"start\": \"a\", \"nodes\": {"
+#define PURE   FIELDS "\"a\": {\"kind\": \"set\", \"values\": {\"x\": 1}}}"
+#define OUTER  FIELDS "\"a\": {\"kind\": \"script\"}}"
+#define STANDS "\"interrupt_before\": [\"a\"], " PURE
+
+static uint64_t batches(void)
+{
+    struct store_stats stats;
+    store_stats(stage.store, &stats);
+    return stats.batches;
+}
+
+static struct question_of_test *wait_for(const char *thread)
+{
+    static Renga__V1__StartRunRequest request; /* it has to live until it is answered */
+    renga__v1__start_run_request__init(&request);
+    request.wait = true;
+    request.request_id = (char *)(uintptr_t) "one";
+    return start_with(&stage, &request, thread, "");
+}
+
+static void a_waited_run_of_one_pure_node_is_one_batch(void **state)
+{
+    stage_set(&stage, PURE);
+    uint64_t before = batches();
+    struct question_of_test *question = wait_for("t");
+    Renga__V1__StartRunResponse *response = answer_of(question);
+    assert_int_equal(batches() - before, 1);
+    assert_int_equal(response->run->state, SUCCEEDED);
+    assert_string_equal(response->run->output_json, "{\"x\":1}");
+    assert_run(&stage, response->run->run_id, SUCCEEDED, "{\"x\":1}");
+    ask_end(question);
+    stage_clear(&stage);
+}
+
+static void a_node_that_others_hear_of_waits_for_the_acceptance(void **state)
+{
+    stage_set(&stage, OUTER);
+    uint64_t before = batches();
+    struct question_of_test *question = wait_for("t");
+    assert_int_equal(batches() - before, 1);
+    assert_non_null(script_find("a", NULL, -1));
+    INSIDE(&stage, script_write(script_find("a", NULL, -1), "done", "{\"x\":2}"));
+    assert_int_equal(batches() - before, 2);
+    Renga__V1__StartRunResponse *response = answer_of(question);
+    if (!response)
+        fail_msg("%s", last_status.text);
+    assert_int_equal(response->run->state, SUCCEEDED);
+    ask_end(question);
+    stage_clear(&stage);
+}
+
+static void a_run_in_the_background_is_kept_first(void **state)
+{
+    stage_set(&stage, PURE);
+    uint64_t before = batches();
+    start(&stage, "t", "");
+    assert_int_equal(batches() - before, 2);
+    stage_clear(&stage);
+}
+
+static void a_waited_run_that_stands_at_once_is_listed_as_waiting(void **state)
+{
+    stage_set(&stage, STANDS);
+    struct question_of_test *question = wait_for("t");
+    Renga__V1__StartRunResponse *response = answer_of(question);
+    assert_int_equal(response->run->state, WAITING);
+    Renga__V1__ListRunsRequest list = RENGA__V1__LIST_RUNS_REQUEST__INIT;
+    struct question_of_test *listing = ask_runner(&stage, &list);
+    Renga__V1__ListRunsResponse *listed = answer_of(listing);
+    assert_int_equal(listed->n_runs, 1);
+    assert_int_equal(listed->runs[0]->state, WAITING);
+    ask_end(listing);
+    ask_end(question);
+    stage_clear(&stage);
+}
+
+static void a_request_that_comes_twice_before_it_is_on_disk_is_one_run(void **state)
+{
+    struct question_of_test twice[2];
+    Renga__V1__StartRunRequest request = RENGA__V1__START_RUN_REQUEST__INIT;
+    stage_set(&stage, PURE);
+    request.agent = (char *)(uintptr_t) "a";
+    request.request_id = (char *)(uintptr_t) "once";
+    request.on_busy = RENGA__V1__ON_BUSY__ON_BUSY_ENQUEUE;
+    loop_enter(stage.loop);
+    for (int i = 0; i < 2; i++) {
+        struct question_of_test *question = &twice[i];
+        *question = (struct question_of_test){0};
+        arena_init(&question->arena, NULL, 0, (size_t)1 << 20);
+        question->errand = (struct errand){.loop = stage.loop,
+                                           .tenant = "tenant",
+                                           .request = &request.base,
+                                           .arena = &question->arena,
+                                           .answered = asked_back,
+                                           .owner = question};
+        runner_run(stage.runner, &question->errand);
+    }
+    loop_leave(stage.loop);
+    stage_settle(&stage, 0);
+    Renga__V1__StartRunResponse *first = answer_of(&twice[0]), *second = answer_of(&twice[1]);
+    assert_string_equal(first->run->run_id, second->run->run_id);
+    assert_int_equal(first->repeated_request, 0);
+    assert_int_equal(second->repeated_request, 1);
+    arena_fini(&twice[0].arena);
+    arena_fini(&twice[1].arena);
+    stage_clear(&stage);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_waited_run_of_one_pure_node_is_one_batch),
+        cmocka_unit_test(a_node_that_others_hear_of_waits_for_the_acceptance),
+        cmocka_unit_test(a_run_in_the_background_is_kept_first),
+        cmocka_unit_test(a_request_that_comes_twice_before_it_is_on_disk_is_one_run),
+        cmocka_unit_test(a_waited_run_that_stands_at_once_is_listed_as_waiting),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
