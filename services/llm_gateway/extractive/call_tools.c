@@ -240,7 +240,7 @@ static double likeness(const struct extract *extract, const Renga__V1__ToolDefin
     struct evidence *evidence = evidence_create(extract->arena, &passage, 1);
     struct coverage coverage = {0};
     if (evidence)
-        evidence_cover(evidence, extract->asked.bytes, extract->asked.length, &coverage);
+        evidence_cover(evidence, evidence, extract->asked.bytes, extract->asked.length, &coverage);
     return coverage.share;
 }
 

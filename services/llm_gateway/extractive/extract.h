@@ -86,7 +86,7 @@ bool extract_call_tools(const struct extract *extract, struct answer *answer, st
 bool extract_reply(const struct extract *extract, struct answer *answer, struct failure *failure);
 
 /* How well what was found answers what is asked, 0 to 1: below EXTRACT_ENOUGH nothing is answered. See the README. */
-#define EXTRACT_ENOUGH 0.42
+#define EXTRACT_ENOUGH 0.40
 double extract_confidence(const struct evidence *evidence, struct text asked, const struct chosen *chosen,
                           size_t count);
 

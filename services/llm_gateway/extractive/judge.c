@@ -48,7 +48,7 @@ static bool weigh(const struct extract *extract, struct verdict *verdict)
     struct evidence *said = evidence_create(extract->arena, carried, verdict->carried);
     if (!said)
         return false;
-    evidence_cover(said, extract->asked.bytes, extract->asked.length, &verdict->coverage);
+    evidence_cover(said, found, extract->asked.bytes, extract->asked.length, &verdict->coverage);
     return true;
 }
 

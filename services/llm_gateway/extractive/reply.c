@@ -131,7 +131,7 @@ double extract_confidence(const struct evidence *evidence, struct text asked, co
     struct coverage coverage;
     if (!count)
         return 0;
-    evidence_cover(evidence, asked.bytes, asked.length, &coverage);
+    evidence_cover(evidence, evidence, asked.bytes, asked.length, &coverage);
     return 0.5 * chosen[0].score + 0.5 * coverage.best;
 }
 
