@@ -257,7 +257,7 @@ static void find_mentioned(struct reviewing *reviewing, char *said)
     for (size_t i = 0; evidence && i < request->n_facts; i++) {
         const char *fact = request->facts[i]->fact;
         struct coverage coverage;
-        evidence_cover(evidence, fact, strlen(fact), &coverage);
+        evidence_cover(evidence, evidence, fact, strlen(fact), &coverage);
         if (!reviewing->known[i] && coverage.share >= MENTIONED)
             reviewing->known[i] = said;
     }
