@@ -24,11 +24,14 @@ static bool at_line_start(const struct sentence_reader *reader, size_t at)
     return at == 0 || reader->text[at - 1] == '\n';
 }
 
-static size_t start_of_line(const struct sentence_reader *reader, size_t at)
+/* Places are asked for in their order, so that no line is gone through twice. */
+static size_t start_of_line(struct sentence_reader *reader, size_t at)
 {
-    while (at > 0 && reader->text[at - 1] != '\n')
-        at--;
-    return at;
+    for (; reader->line_known < at; reader->line_known++) {
+        if (reader->text[reader->line_known] == '\n')
+            reader->line = reader->line_known + 1;
+    }
+    return reader->line;
 }
 
 /* The partner of a Japanese bracket, 0 for any other character. */
