@@ -3,8 +3,11 @@
 #include <math.h>
 #include <string.h>
 
-#define ROOM_AT_FIRST 1024
-#define WEAK_SHARE    0.08 /* of the weight that a strong term would have */
+#define ROOM_AT_FIRST      1024
+#define PAIR_SHARE         0.6 /* see share_of */
+#define PAIR_IN_WORD_SHARE 0.3
+#define WHOLE_SHARE        0.7
+#define WEAK_SHARE         0.08 /* of the weight that a strong term would have */
 
 uint64_t term_hash(const char *text, size_t length)
 {
@@ -105,6 +108,7 @@ static bool add_passage(struct evidence *evidence, size_t index, size_t *room)
     struct span span;
     size_t heading = passage->heading == NULL ? 0 : passage->heading_length;
     heading = heading < *room ? heading : *room;
+    evidence->firsts[index] = (uint32_t)evidence->unit_count;
     *room -= heading;
     size_t length = passage->length < *room ? passage->length : *room;
     *room -= length;
@@ -148,6 +152,9 @@ struct evidence *evidence_create(struct arena *arena, const struct passage *pass
     evidence->arena = arena;
     evidence->passages = passages;
     evidence->passage_count = count;
+    evidence->firsts = arena_zalloc(arena, count * sizeof(*evidence->firsts));
+    if (evidence->firsts == NULL)
+        return NULL;
     for (size_t i = 0; i < count && room > 0; i++) {
         if (!add_passage(evidence, i, &room))
             return NULL;
@@ -207,20 +214,39 @@ static bool is_reference(const char *text, size_t length, const struct term *ter
            text[term->end] == ']';
 }
 
-void asked_read(const struct evidence *evidence, const char *text, size_t length, struct asked *asked)
+/* What a term counts beside others of the same letters: pairs overlap, parts repeat their whole. */
+static double share_of(const struct term *term, size_t katakana_end)
+{
+    switch (term->kind) {
+    case TERM_PAIR:
+        return term->end <= katakana_end ? PAIR_IN_WORD_SHARE : PAIR_SHARE;
+    case TERM_KATAKANA:
+    case TERM_IDENTIFIER:
+        return WHOLE_SHARE;
+    default:
+        return 1;
+    }
+}
+
+void asked_read(const struct evidence *evidence, const struct evidence *weights, const char *text, size_t length,
+                struct asked *asked)
 {
     struct term_reader reader;
     struct term term;
+    size_t katakana_end = 0;
     asked->count = 0;
     asked->weight = 0;
     memset(asked->slots, 0, sizeof(asked->slots));
     terms_begin(&reader, text, length);
     while (asked->count < ASKED_MAX && terms_next(&reader, &term)) {
         uint64_t hash = term_hash(term.text, term.length);
+        katakana_end = term.kind == TERM_KATAKANA ? term.end : katakana_end;
         if (is_reference(text, length, &term) || is_asked(asked, hash))
             continue;
         uint32_t id = evidence_term(evidence, hash);
-        double weight = evidence_weight(evidence, id == NO_TERM ? 0 : evidence->terms[id].count, term.weak);
+        uint32_t known = evidence_term(weights, hash);
+        double weight = share_of(&term, katakana_end) *
+                        evidence_weight(weights, known == NO_TERM ? 0 : weights->terms[known].count, term.weak);
         asked->terms[asked->count++] = (struct asked_term){
             .hash = hash,
             .id = id,

@@ -35,6 +35,7 @@ struct evidence {
     size_t passage_count;
     struct unit *units;
     size_t unit_count, unit_room;
+    uint32_t *firsts; /* the first unit of each passage, which may be its heading */
     uint32_t *unit_terms;
     size_t unit_term_count, unit_term_room;
     struct known_term *known;
@@ -67,7 +68,9 @@ struct asked {
     double weight;               /* of all */
     uint16_t slots[ASKED_SLOTS]; /* index + 1 of the terms the evidence has, by id; 0: free */
 };
-void asked_read(const struct evidence *evidence, const char *text, size_t length, struct asked *asked);
+/* ... weighed by how rare they are in `weights`. */
+void asked_read(const struct evidence *evidence, const struct evidence *weights, const char *text, size_t length,
+                struct asked *asked);
 
 /* Which of the asked terms this is, or -1. */
 int asked_find(const struct asked *asked, uint32_t id);

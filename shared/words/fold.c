@@ -68,10 +68,12 @@ static bool starts_anew(const char *text, size_t length, size_t at)
     unsigned char lead = (unsigned char)text[at];
     if (lead < 0xCC || (lead >= 0xE4 && lead <= 0xE9))
         return true;
+    if (lead == 0xE3) { /* but for the voicing marks, U+3099 and U+309A */
+        const unsigned char *c = (const unsigned char *)text + at;
+        return length - at < 3 || c[1] != 0x82 || (c[2] != 0x99 && c[2] != 0x9A);
+    }
     size_t end;
     uint32_t code = utf8_read(text, length, at, &end);
-    if (lead == 0xE3)
-        return code != 0x3099 && code != 0x309A; /* voicing marks */
     const UNormalizer2 *nfkc = normalizer();
     return nfkc == NULL || unorm2_hasBoundaryBefore(nfkc, (UChar32)code);
 }
@@ -157,11 +159,26 @@ void fold_begin(struct fold *fold, const char *text, size_t length)
     fold->given = fold->next = 0;
 }
 
+/* ASCII before ASCII, which is most of most texts. */
+static bool take_ascii(struct fold *fold, struct folded *folded)
+{
+    const char *at = fold->text + fold->at;
+    unsigned char c = (unsigned char)at[0];
+    if (c >= 0x80 || c == 0 || fold->at + 1 == fold->length || (unsigned char)at[1] >= 0x80)
+        return false;
+    c = c >= 'A' && c <= 'Z' ? (unsigned char)(c + ('a' - 'A')) : c;
+    *folded = (struct folded){.code = c, .begin = fold->at, .end = fold->at + 1};
+    fold->at++;
+    return true;
+}
+
 bool fold_next(struct fold *fold, struct folded *folded)
 {
     while (fold->next == fold->given) {
         if (fold->at >= fold->length)
             return false;
+        if (take_ascii(fold, folded))
+            return true;
         size_t end;
         uint32_t code = short_way(utf8_read(fold->text, fold->length, fold->at, &end));
         if (code != 0 && starts_anew(fold->text, fold->length, end)) {

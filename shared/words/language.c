@@ -27,7 +27,7 @@ static void count_word(struct tally *tally, const char *word, size_t length)
     if (length == 0)
         return;
     tally->words++;
-    tally->function_words += words_function_word(word, length);
+    tally->function_words += length > 1 && words_function_word(word, length); /* A is a name as often */
 }
 
 /* A quotation that is never closed is none: then all is counted. */

@@ -7,9 +7,9 @@
 #include "words/evidence.h"
 #include "words/sentences_priv.h"
 
-#define CANDIDATE_SLOTS 256  /* a power of 2; units that are counted at all */
-#define CANDIDATES_MAX  192  /* ... so that a free slot is always near */
-#define VISITS_MAX      4096 /* units that are looked up for one sentence */
+#define CANDIDATE_SLOTS 128  /* a power of 2; units that are counted at all */
+#define CANDIDATES_MAX  96   /* ... so that a free slot is always near */
+#define VISITS_MAX      1024 /* units that are looked up for one sentence */
 #define CLOSE_LOOKS     6
 #define UNITS_MAX       3    /* of a quote */
 #define GAIN_LEAST      0.12 /* coverage for which a neighbour is taken into the quote */
@@ -29,7 +29,7 @@ struct candidates {
 
 static void count_candidate(struct candidates *candidates, uint32_t unit, double weight)
 {
-    size_t at = (unit * 2654435761U) >> 24;
+    size_t at = (unit * 2654435761U) >> 25;
     while (candidates->slots[at].unit != 0 && candidates->slots[at].unit != unit + 1)
         at = (at + 1) & (CANDIDATE_SLOTS - 1);
     struct candidate *candidate = &candidates->slots[at];
@@ -71,6 +71,8 @@ static void find_candidates(const struct evidence *evidence, const struct asked 
     for (size_t i = 0; i < count && visits > 0; i++) {
         const struct asked_term *term = &asked->terms[order[i]];
         const struct term_entry *entry = &evidence->terms[term->id];
+        if (term->weak && candidates->count > 0)
+            continue;
         for (uint32_t h = 0; h < entry->count && visits > 0; h++, visits--) {
             uint32_t unit = evidence->holders[entry->holders + h];
             if (!evidence->units[unit].heading)
@@ -116,12 +118,10 @@ static void mark(const struct evidence *evidence, const struct asked *asked, uin
 static void weigh(const struct evidence *evidence, const struct asked *asked, uint32_t from, uint32_t to,
                   struct window *window)
 {
-    uint32_t first = from;
+    uint32_t first = evidence->firsts[evidence->units[from].passage];
     memset(window, 0, sizeof(*window));
     window->from = from;
     window->to = to;
-    while (first > 0 && evidence->units[first - 1].passage == evidence->units[from].passage)
-        first--;
     if (evidence->units[first].heading)
         mark(evidence, asked, first, window->in_heading);
     for (uint32_t unit = from; unit <= to; unit++)
@@ -242,7 +242,7 @@ bool support_find(const struct evidence *evidence, const char *sentence, size_t 
     *support = (struct support){0};
     sentence += mark_length;
     length -= mark_length;
-    asked_read(evidence, sentence, length, &asked);
+    asked_read(evidence, evidence, sentence, length, &asked);
     find_candidates(evidence, &asked, &candidates);
     for (unsigned look = 0; look < CLOSE_LOOKS && take_best(&candidates, &unit); look++) {
         weigh(evidence, &asked, unit, unit, &window);

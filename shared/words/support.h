@@ -69,8 +69,9 @@ struct choice_terms {
 size_t evidence_choose(const struct evidence *evidence, const char *question, size_t length,
                        const struct choice_terms *terms, struct chosen chosen[CHOSEN_MAX]);
 
-/* How much of a text the evidence covers, anywhere. `missing` are spans of the text: strong terms that are not covered,
- * in its order, those that touch joined. `share` is 1 for a text without any term. */
+/* How much of a text the evidence covers, anywhere. What a term weighs is known from `weights`: the evidence itself, or
+ * a larger one that it is a part of. `missing` are spans of the text: strong terms that are not covered, in its order,
+ * those that touch joined. `share` is 1 for a text without any term. */
 #define MISSING_MAX 16
 struct coverage {
     double share;
@@ -78,6 +79,7 @@ struct coverage {
     struct span missing[MISSING_MAX];
     size_t missing_count;
 };
-void evidence_cover(const struct evidence *evidence, const char *text, size_t length, struct coverage *coverage);
+void evidence_cover(const struct evidence *evidence, const struct evidence *weights, const char *text, size_t length,
+                    struct coverage *coverage);
 
 #endif

@@ -150,7 +150,7 @@ size_t evidence_choose(const struct evidence *evidence, const char *question, si
     struct asked asked;
     struct pool pool = {.count = 0};
     double *of_unit, *of_passage;
-    asked_read(evidence, question, length, &asked);
+    asked_read(evidence, evidence, question, length, &asked);
     if (asked.weight <= 0 || evidence->unit_count == 0 || !share(evidence, &asked, &of_unit, &of_passage))
         return 0;
     fill_pool(evidence, of_unit, of_passage, &pool);
@@ -190,11 +190,12 @@ static void add_missing(struct coverage *coverage, const struct asked_term *term
         coverage->missing[coverage->missing_count++] = (struct span){.begin = term->begin, .end = term->end};
 }
 
-void evidence_cover(const struct evidence *evidence, const char *text, size_t length, struct coverage *coverage)
+void evidence_cover(const struct evidence *evidence, const struct evidence *weights, const char *text, size_t length,
+                    struct coverage *coverage)
 {
     struct asked asked;
     double *of_unit, *of_passage, weight = 0;
-    asked_read(evidence, text, length, &asked);
+    asked_read(evidence, weights, text, length, &asked);
     *coverage = (struct coverage){.share = 1, .best = 1};
     if (asked.weight <= 0)
         return;

@@ -21,7 +21,7 @@ with Runner(servers) as runner:
         parts = {degradation.part: degradation.reason for degradation in answer.degradations}
         expect(set(parts) == {"locked", "nobody", "redirect"}, str(parts))
         expect("does not let us in (HTTP 401)" in parts["locked"] and "HTTP 307" in parts["redirect"], str(parts))
-        expect(len(answer.tools) == 7 + 2, f"{len(answer.tools)} tools")
+        expect(len(answer.tools) == 7 + 4, f"{len(answer.tools)} tools")
 
     @check("answers as JSON and as events, in pieces of seven bytes, are read")
     def _():

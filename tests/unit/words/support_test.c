@@ -155,7 +155,7 @@ static void what_is_missing_is_named(void **state)
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct coverage coverage;
         const char *text = cases[i].text;
-        evidence_cover(fixture->evidence, text, strlen(text), &coverage);
+        evidence_cover(fixture->evidence, fixture->evidence, text, strlen(text), &coverage);
         assert_true(coverage.best <= coverage.share + 1e-9);
         assert_int_equal(coverage.share < 0.8, cases[i].low);
         assert_int_equal(coverage.missing_count, cases[i].missing[0] ? 1 : 0);
@@ -175,7 +175,7 @@ static void no_evidence_supports_nothing(void **state)
     assert_non_null(evidence);
     assert_false(support_find(evidence, "server", 6, SUPPORT_ENOUGH, &support));
     assert_int_equal(evidence_choose(evidence, "server", 6, &terms, chosen), 0);
-    evidence_cover(evidence, "server", 6, &coverage);
+    evidence_cover(evidence, evidence, "server", 6, &coverage);
     assert_true(coverage.share == 0);
 }
 

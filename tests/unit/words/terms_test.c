@@ -158,6 +158,7 @@ static void the_language_is_that_of_the_script(void **state)
         {"\"unclosed 設定", "ja"},
         {"", "en"},
         {"E-1024", "en"},
+        {"AとBは？", "ja"},
     };
     for (size_t i = 0; i < COUNT(cases); i++)
         assert_string_equal(words_language(cases[i].text, strlen(cases[i].text)), cases[i].language);
