@@ -179,10 +179,13 @@ static bool read_keys(const struct reading *in, const cJSON *object, struct mcp_
             return refuse_key(in, item);
         if (row->at == SIZE_MAX)
             continue;
-        if (row->pairs ? !read_pairs(in, row, item, setup) : !read_item(in, &row->option, item, &value))
+        if (row->pairs && !read_pairs(in, row, item, setup))
             return false;
-        if (!row->pairs)
-            put(setup, row, &value);
+        if (row->pairs)
+            continue;
+        if (!read_item(in, &row->option, item, &value))
+            return false;
+        put(setup, row, &value);
     }
     return true;
 }

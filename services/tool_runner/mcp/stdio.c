@@ -80,7 +80,6 @@ static void reap(struct mcp_process *wire)
 {
     kill(-wire->child.pid, SIGKILL);
     waitpid(wire->child.pid, NULL, 0);
-    strike(wire->server, wire);
     loop_disarm(wire->server->loop, &wire->grace);
     close_stream(wire, &wire->living, &wire->pidfd);
     free(wire);
@@ -112,8 +111,10 @@ static void stdio_bury(struct mcp_server *server)
         struct pollfd end = {.fd = wire->pidfd, .events = POLLIN};
         if (waited_ms >= BURY_MS)
             kill(-wire->child.pid, SIGKILL);
-        if (poll(&end, 1, BURY_STEP_MS) > 0)
+        if (poll(&end, 1, BURY_STEP_MS) > 0) {
+            server->closed = wire->next;
             reap(wire);
+        }
     }
 }
 
@@ -147,6 +148,7 @@ static void ended(struct watch *watch, uint32_t events)
 {
     struct mcp_process *wire = (struct mcp_process *)((char *)watch - offsetof(struct mcp_process, living));
     if (wire->closed) {
+        strike(wire->server, wire);
         reap(wire);
         return;
     }
@@ -202,8 +204,7 @@ static void readable(struct watch *watch, uint32_t events)
             loop_arm_after(wire->server->loop, &wire->grace, SILENCE_MS);
             return;
         }
-        if (!feed(wire, chunk, (size_t)size))
-        {
+        if (!feed(wire, chunk, (size_t)size)) {
             broke(wire, "wrote a line that is longer than its output_max");
             return;
         }

@@ -161,7 +161,7 @@ with Runner({"odd": odd()}) as runner:
 with Runner({"odd": odd()}, "--tool_runner.in_flight=2", "--tool_runner.queue=2", "--tool_runner.queue_wait=300ms") as runner:
     @check("as many run and wait as may; more are sent away at once, and so are those that wait too long")
     def _():
-        results = runner.run(*[("odd__slow", {"ms": 1500})] * 7)
+        results = runner.run(*[("odd__slow", {"ms": 900})] * 7)
         codes = sorted(result.status_code for result in results)
         expect(codes == [OK] * 2 + [EXHAUSTED] * 5, f"{codes}")
         texts = [result.message for result in results if result.status_code]
@@ -171,7 +171,7 @@ with Runner({"odd": odd()}, "--tool_runner.in_flight=2", "--tool_runner.queue=2"
     @check("what found no place was not run, and may be tried again under the same key")
     def _():
         path = f"{runner.folder}/places"
-        slow = runner.begin(*[("odd__slow", {"ms": 1500})] * 2)
+        slow = runner.begin(*[("odd__slow", {"ms": 900})] * 2)
         wait_until(lambda: runner.metric("renga_tool_in_flight") == 2, "all places are taken", 10 * SLOW)
         first = runner.one("odd__count", {"file": path}, key="again")
         expect(first.status_code == EXHAUSTED, str(first))
