@@ -71,7 +71,7 @@ struct home {
     struct run **runs; /* those of its threads, by id */
     size_t run_room, run_count;
     struct bundle_note *bundles; /* versions whose documents are in the store */
-    struct revival *revivals; /* of threads whose log could not be written */
+    struct revival *revivals;    /* of threads whose log could not be written */
     struct commit *spare_commits;
     unsigned spare_count;
 };
@@ -181,6 +181,7 @@ struct run {
     int64_t spell_ns;        /* when the present spell of work began; 0: not at work */
     unsigned working, loose; /* tasks that count; tasks that do not any more, but have not ended */
     unsigned working_max;
+    bool pumping;
     struct due *ready_first, *ready_last;
     struct due *openers_first, *openers_last;
     struct frame *dirty, *to_begin, *last_to_begin;

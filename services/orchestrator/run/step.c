@@ -241,20 +241,31 @@ static void purge(struct run *run)
     }
 }
 
-void run_pump(struct run *run)
+/* False where nothing may begin, or there is nothing. */
+static bool begin_one(struct run *run)
 {
     struct due *due;
-    while (run->state == RENGA__V1__RUN_STATE__RUN_STATE_RUNNING && !run->stopping &&
-           run->working + run->loose < run->working_max) {
-        if (pop_ready(run, &due)) {
-            if (!run_budget_left(run))
-                return;
-            if (!cache_ask(due))
-                task_begin(due);
-        } else if (!open_next(run)) {
-            return;
-        }
-    }
+    if (run->state != RENGA__V1__RUN_STATE__RUN_STATE_RUNNING || run->stopping ||
+        run->working + run->loose >= run->working_max)
+        return false;
+    if (!pop_ready(run, &due))
+        return open_next(run);
+    if (!run_budget_left(run))
+        return false;
+    if (!cache_ask(due))
+        task_begin(due);
+    return true;
+}
+
+/* Nodes that end as they begin come back here: they are begun by the outermost call, however many they are. */
+void run_pump(struct run *run)
+{
+    if (run->pumping)
+        return;
+    run->pumping = true;
+    while (begin_one(run))
+        ;
+    run->pumping = false;
 }
 
 /* ---- what ends --------------------------------------------------------------------------------------------------- */

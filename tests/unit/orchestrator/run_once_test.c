@@ -1,5 +1,5 @@
 /* How often the store is written for a run: a caller that waits pays for one batch where nothing outside hears of the
- * first step. */
+ * first step. And nodes that end as they begin. */
 #include "unit.h"
 
 #include "runner_fixture.h"
@@ -115,6 +115,27 @@ static void a_request_that_comes_twice_before_it_is_on_disk_is_one_run(void **st
     stage_clear(&stage);
 }
 
+/* A thread's stack would not hold them within each other. */
+static void forty_thousand_nodes_that_end_at_once_are_begun_one_after_the_other(void **state)
+{
+    static char input[300000];
+    char *at = input + sprintf(input, "{\"items\":[0");
+    stage_set(&stage,
+              "\"state\": {\"items\": {\"type\": \"integer[]\"}, \"out\": {\"type\": \"object[]\", \"reduce\": "
+              "\"append\"}}, \"output\": [], \"max_concurrency\": 100, \"start\": \"all\", \"nodes\": {\"all\": "
+              "{\"kind\": \"each\", \"of\": \"items\", \"as\": \"item\", \"graph\": \"branch\", \"into\": \"out\"}}, "
+              "\"graphs\": {\"branch\": {\"state\": {\"item\": {\"type\": \"integer\"}}, \"start\": \"n\", "
+              "\"nodes\": {\"n\": {\"kind\": \"noop\"}}}}");
+    for (int i = 1; i < 40000; i++)
+        at += sprintf(at, ",%d", i);
+    sprintf(at, "]}");
+    char *run = start(&stage, "t", input);
+    for (int i = 0; i < 10 && get(&stage, run)->state == RUNNING; i++)
+        stage_settle(&stage, 0);
+    assert_run(&stage, run, SUCCEEDED, "");
+    stage_clear(&stage);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -122,6 +143,7 @@ int main(void)
         cmocka_unit_test(a_node_that_others_hear_of_waits_for_the_acceptance),
         cmocka_unit_test(a_run_in_the_background_is_kept_first),
         cmocka_unit_test(a_request_that_comes_twice_before_it_is_on_disk_is_one_run),
+        cmocka_unit_test(forty_thousand_nodes_that_end_at_once_are_begun_one_after_the_other),
         cmocka_unit_test(a_waited_run_that_stands_at_once_is_listed_as_waiting),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
