@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#define SENTENCES_MAX  200 /* of a draft, weighed: the loop waits for it, and each may take 1 ms */
+#define SENTENCES_MAX  400 /* of a draft, weighed: the loop waits for it, some 100 ms at most */
 #define LETTERS_MIN    12  /* bytes of a sentence that claims something */
 #define POINT_ENOUGH   0.5 /* coverage of a point that counts as found */
 #define LOGIC_UNKNOWN  0.5
@@ -71,10 +71,10 @@ static double weigh_facts(struct draft_reviewing *reviewing, const struct eviden
 
 /* ---- completeness ------------------------------------------------------------------------------------------------ */
 
-static double share_of(const struct evidence *evidence, const char *point)
+static double share_of(const struct evidence *evidence, const struct evidence *sources, const char *point)
 {
     struct coverage coverage;
-    evidence_cover(evidence, evidence, point, strlen(point), &coverage);
+    evidence_cover(evidence, sources, point, strlen(point), &coverage);
     return coverage.share;
 }
 
@@ -96,12 +96,12 @@ static double weigh_points(struct draft_reviewing *reviewing, const struct evide
         return 1; /* nothing has to be covered */
     for (size_t i = 0; i < plan->n_investigation_points; i++) {
         const char *point = plan->investigation_points[i];
-        double share = share_of(draft, point);
+        double share = share_of(draft, sources, point);
         sum += share;
         if (share >= POINT_ENOUGH)
             continue;
         add_missing(reviewing, point);
-        *lacking |= share_of(sources, point) < POINT_ENOUGH;
+        *lacking |= share_of(sources, sources, point) < POINT_ENOUGH;
     }
     return sum / (double)plan->n_investigation_points;
 }

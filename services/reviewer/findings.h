@@ -9,7 +9,7 @@
 #include "renga/v1/tool_runner.pb-c.h"
 
 #define FINDINGS_SHOWN_MAX   ((size_t)320 << 10) /* bytes of what was found that a model is shown */
-#define FINDINGS_WEIGHED_MAX ((size_t)256 << 10) /* ... and that is weighed without one */
+#define FINDINGS_WEIGHED_MAX ((size_t)512 << 10) /* ... and that is weighed without one */
 #define WEIGHING_MEMORY_MAX  ((size_t)64 << 20)
 
 /* Adds {tool_results}: what the tools found, block by block, each result cut to its share; and {failures}: which tools

@@ -16,7 +16,7 @@
 #define EARLIER_MAX    16
 #define COVERED_ENOUGH 0.6            /* share of the subtask's words that an answer has to have, without a model */
 #define FOUND_ENOUGH   0.5            /* share of its sentences that stand in what was found */
-#define SENTENCES_MAX  200            /* of an answer, weighed: the loop waits for it */
+#define SENTENCES_MAX  400            /* of an answer, weighed: the loop waits for it */
 #define MISSING_SHOWN  ((size_t)1024) /* bytes */
 
 struct reflecting {
@@ -110,20 +110,35 @@ static bool is_cited(const Renga__V1__ReflectRequest *request, int number)
 }
 
 /* The share of the answer's sentences that stand in what was found. */
-static double found_share(const Renga__V1__ReflectRequest *request, struct arena *arena)
+static double found_share(const Renga__V1__ReflectRequest *request, const struct evidence *found)
 {
-    struct evidence *found = findings_weigh(arena, request->tool_results, request->n_tool_results);
     struct sentence_reader reader;
     struct support support;
     struct span span;
     int all = 0, good = 0;
     sentences_begin(&reader, request->answer, strlen(request->answer));
-    while (found && all < SENTENCES_MAX && sentences_next(&reader, &span)) {
+    while (all < SENTENCES_MAX && sentences_next(&reader, &span)) {
         all++;
         good += is_cited(request, all) ||
                 support_find(found, request->answer + span.begin, span.end - span.begin, SUPPORT_ENOUGH, &support);
     }
     return all ? (double)good / all : 0;
+}
+
+/* How far the answer has the subtask's words, each as rare as it is in what was found; and that share. */
+static double weigh(const Renga__V1__ReflectRequest *request, struct coverage *coverage)
+{
+    double share = 0;
+    struct arena arena;
+    arena_init(&arena, NULL, 0, WEIGHING_MEMORY_MAX);
+    struct evidence *found = findings_weigh(&arena, request->tool_results, request->n_tool_results);
+    struct evidence *answer = text_weigh(&arena, request->answer);
+    if (found && answer) { /* else there is no memory, and nothing is found */
+        evidence_cover(answer, found, request->subtask, strlen(request->subtask), coverage);
+        share = found_share(request, found);
+    }
+    arena_fini(&arena);
+    return share;
 }
 
 static const char *name_missing(struct thought *thought, const char *subtask, const struct coverage *coverage)
@@ -152,15 +167,8 @@ static void simple(struct thought *thought)
               "found alone.",
     };
     const Renga__V1__ReflectRequest *request = ((struct reflecting *)thought)->request;
-    struct arena arena;
     struct coverage coverage = {0};
-    arena_init(&arena, NULL, 0, WEIGHING_MEMORY_MAX);
-    struct evidence *answer = text_weigh(&arena, request->answer);
-    if (answer)
-        evidence_cover(answer, answer, request->subtask, strlen(request->subtask), &coverage);
-    double found = found_share(request, &arena);
-    arena_fini(&arena);
-    if (found < FOUND_ENOUGH)
+    if (weigh(request, &coverage) < FOUND_ENOUGH)
         judge(thought, false, UNCONST(thought_say(thought, &unfound)));
     else if (coverage.share < COVERED_ENOUGH)
         judge(thought, false,

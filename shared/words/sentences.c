@@ -24,11 +24,17 @@ static bool at_line_start(const struct sentence_reader *reader, size_t at)
     return at == 0 || reader->text[at - 1] == '\n';
 }
 
-static size_t start_of_line(const struct sentence_reader *reader, size_t at)
+/* Sentences only go forward: what was looked through for the one before is not looked through again, however long the
+ * line. */
+static size_t start_of_line(struct sentence_reader *reader, size_t at)
 {
-    while (at > 0 && reader->text[at - 1] != '\n')
-        at--;
-    return at;
+    size_t from = at;
+    while (from > reader->line_seen && reader->text[from - 1] != '\n')
+        from--;
+    if (from > reader->line_seen)
+        reader->line = from;
+    reader->line_seen = at;
+    return reader->line;
 }
 
 /* The partner of a Japanese bracket, 0 for any other character. */

@@ -312,11 +312,27 @@ static bool may_try_again(struct ask *ask, enum retry_step *step)
     return true;
 }
 
+/* What is wrong with the words of a model is wrong with it wherever it is asked; whoever answers without one may do
+ * better.
+ */
+static bool ask_here_instead(struct ask *ask)
+{
+    bool next;
+    unsigned here = rank_here(ask, &next);
+    if (!here || !ask->failure.problem || ask->told || ask->failure.ours || ask->caller_left || ask_left_ms(ask) <= 0)
+        return false;
+    ask->choice.rank_min = here;
+    ask_choose(ask);
+    return true;
+}
+
 static void try_again(struct ask *ask)
 {
     const struct failure *failure = &ask->failure;
     bool quota = failure_is_quota(failure);
     int64_t now_ns = clock_now_ns(), wait_ms = 0;
+    if (ask_here_instead(ask))
+        return;
     struct retry_question question = {
         .code = failure->status.code,
         .quota = quota,

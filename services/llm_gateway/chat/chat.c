@@ -73,8 +73,10 @@ static void write_question(struct ask *ask, struct json_writer *writer)
 static void ask_here(struct ask *ask)
 {
     struct chat *chat = (struct chat *)ask;
+    chat->request = chat->callers; /* what a model was told of its mistakes is no part of the question */
     const struct chat_question question = question_of(chat);
-    ask->target->deployment->provider->answer_chat(&question, &chat->answer, &ask->failure);
+    if (ask->target->deployment->provider->answer_chat(&question, &chat->answer, &ask->failure))
+        chat->broken = NULL;
 }
 
 static bool amend(struct ask *ask, bool good)
@@ -310,7 +312,7 @@ static struct chat *chat_create(struct gateway *gateway, struct rpc_call *call, 
         return NULL;
     }
     ask_init(&chat->ask, gateway, call, &chat_kind, route);
-    chat->request = request;
+    chat->callers = chat->request = request;
     chat->patience.expired = chat_patience_over;
     renga__v1__chat_finish__init(&chat->finish);
     answer_init(&chat->answer, rpc_call_arena(call), request);

@@ -123,7 +123,7 @@ const upstreamPort = await new Promise(resolve => {
 })
 const folder = mkdtempSync(join(tmpdir(), 'renga-'))
 process.on('exit', () => rmSync(folder, { recursive: true }))
-const MODELS = ['broken', 'locked', 'poor', 'error-first', 'too-large', 'chat', 'missing']
+const MODELS = ['broken', 'locked', 'poor', 'error-first', 'too-large', 'chat', 'missing', 'never-mends', 'mends-never-again']
 const document = {
   deployments: { ...Object.fromEntries(MODELS.map(name => [name, { upstream: `http://127.0.0.1:${upstreamPort}/v1` }])),
     here: { provider: 'extractive' } },
@@ -147,6 +147,17 @@ for (const [model, what] of [['broken', 'fails in a way that may pass'], ['locke
       expect(how === chat || model !== 'error-first' || kinds(finish)[0] === 'FALLBACK', JSON.stringify(finish))
     }
   })
+
+await check('it plans where a model twice writes something else', async () => {
+  for (const model of ['never-mends', 'mends-never-again']) {
+    const { code, error, response } = await chat({ model, response_format: SUBTASKS,
+      messages: [user('<question>XとYの設定方法は？</question>')] })
+    expect(code === OK, error?.message)
+    assert.deepEqual(JSON.parse(response.finish.structured_json).subtasks, ['Xの設定方法は？', 'Yの設定方法は？'])
+    expect(response.finish.attempts.length === 3 && !response.finish.repaired, JSON.stringify(response.finish))
+    assert.deepEqual(kinds(response.finish), ['FALLBACK', 'EXTRACTIVE'])
+  }
+})
 
 await check('a request that is wrong is wrong for it too', async () => {
   const refused = await chat(question('too-large'))

@@ -3,7 +3,7 @@
 import time
 
 import grpc
-from minds import (SLOW, Minds, Process, checks, degraded, details_of, equal, expect, full, hang, in_both_ways, message, refuse,
+from minds import (GATEWAY, SLOW, Minds, Process, checks, degraded, details_of, equal, expect, full, hang, in_both_ways, message, refuse,
                    refused, say, upstream, wait_until)
 
 ASK = {"subtasks": {"question": "What is E-1024?"}}
@@ -149,17 +149,32 @@ def body(minds, check):
         wait_until(lambda: upstream.left > before, "the model is not stopped", 10)
 
 
+def planned(process, **prompting):
+    return process.channel.unary_unary(
+        "/renga.v1.Planner/Plan", request_serializer=lambda m: m.SerializeToString(),
+        response_deserializer=message("PlanResponse").FromString)(
+            message("PlanRequest")(**ASK, prompting=prompting), timeout=10 * SLOW, wait_for_ready=True)
+
+
 def odd_suites():
     @checks.check("without a gateway the simple way is taken, or the caller told what is missing")
     def _():
         alone = Process("renga-planner")
-        ask = lambda **prompting: alone.channel.unary_unary(
-            "/renga.v1.Planner/Plan", request_serializer=lambda m: m.SerializeToString(),
-            response_deserializer=message("PlanResponse").FromString)(message("PlanRequest")(**ASK, prompting=prompting),
-                                                                      timeout=10 * SLOW, wait_for_ready=True)
-        degraded(ask(), 14)
-        expect("peers.llm_gateway" in refused("UNAVAILABLE", lambda: ask(model_required=True)).details(), "not named")
+        degraded(planned(alone), 14)
+        expect("peers.llm_gateway" in refused("UNAVAILABLE", lambda: planned(alone, model_required=True)).details(), "not named")
         alone.stop()
+
+    @checks.check("a planner that the gateway does not know takes the simple way, and its operator is told what is missing")
+    def _():
+        keys = '[{"name": "someone", "sha256": "%s", "methods": ["*"]}]' % ("0" * 64)
+        gateway = Process("renga-llm-gateway", *GATEWAY, f"--rpc.keys={keys}")
+        upstream.will(say(GOOD))
+        stranger = Process("renga-planner", f"--peers.llm_gateway=ipv4:127.0.0.1:{gateway.port}")
+        degraded(planned(stranger), 9)
+        expect("peers.key" in refused("FAILED_PRECONDITION", lambda: planned(stranger, model_required=True)).details(), "not named")
+        equal(len(upstream.asked), 0, "requests to the model")
+        stranger.stop()
+        gateway.stop()
 
     @checks.check("without a key the extractive model splits and judges, and what it cannot do is done more simply")
     def _():
