@@ -24,16 +24,13 @@ static bool at_line_start(const struct sentence_reader *reader, size_t at)
     return at == 0 || reader->text[at - 1] == '\n';
 }
 
-/* Sentences only go forward: what was looked through for the one before is not looked through again, however long the
- * line. */
+/* Places are asked for in their order, so that no line is gone through twice. */
 static size_t start_of_line(struct sentence_reader *reader, size_t at)
 {
-    size_t from = at;
-    while (from > reader->line_seen && reader->text[from - 1] != '\n')
-        from--;
-    if (from > reader->line_seen)
-        reader->line = from;
-    reader->line_seen = at;
+    for (; reader->line_known < at; reader->line_known++) {
+        if (reader->text[reader->line_known] == '\n')
+            reader->line = reader->line_known + 1;
+    }
     return reader->line;
 }
 

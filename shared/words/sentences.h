@@ -22,8 +22,8 @@ struct span {
 struct sentence_reader {
     const char *text;
     size_t length, at;
-    size_t line, line_seen; /* where the line begins that `line_seen` stands in */
-    size_t unclosed_until;  /* up to here brackets were looked for a partner in vain */
+    size_t line, line_known; /* where the line begins that `line_known` stands in */
+    size_t unclosed_until;   /* up to here brackets were looked for a partner in vain */
     bool in_code;
 };
 

@@ -154,7 +154,8 @@ struct stops {
 static struct stops read_stops(const char *text, size_t length, size_t at)
 {
     struct stops stops = {.end = at};
-    for (size_t next = at; next < length; at = next) {
+    length = length - at > SENTENCE_MAX ? at + SENTENCE_MAX : length; /* more of them are no more than these */
+    for (size_t next = at; next < length;) {
         if (text[next] == ' ' && stops.dots > 0 && next + 1 < length && text[next + 1] == '.') {
             stops.spaced = true;
             next++;

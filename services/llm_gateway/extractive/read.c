@@ -69,7 +69,7 @@ static bool is_japanese(struct text text)
 
 bool extract_is_japanese(const Renga__V1__ChatRequest *request)
 {
-    size_t turn;
+    size_t turn = 0;
     return is_japanese(find_asked(request, &turn));
 }
 
@@ -91,7 +91,7 @@ static void find_evidence(struct extract *extract, size_t from)
 struct extract *extract_read(struct arena *arena, const Renga__V1__ChatRequest *request)
 {
     struct extract *extract = arena_zalloc(arena, sizeof *extract);
-    size_t turn, asked;
+    size_t turn = 0, asked = 0;
     if (!extract)
         return NULL;
     extract->arena = arena;
