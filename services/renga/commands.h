@@ -21,7 +21,7 @@ struct command {
     int (*run)(int argc, char **argv);
 };
 
-extern const struct command command_serve, command_chat, command_usage, command_health;
+extern const struct command command_serve, command_chat, command_usage, command_tools, command_health;
 extern const struct command command_run, command_runs, command_watch, command_resume, command_cancel, command_state,
     command_history, command_graph, command_index;
 

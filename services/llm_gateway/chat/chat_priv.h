@@ -21,9 +21,9 @@
 #include "ask/ask.h"
 #include "chat.h"
 #include "gateway_priv.h"
+#include "http/sse.h"
 #include "provider/ndjson.h"
 #include "provider/provider.h"
-#include "http/sse.h"
 #include "route/deployment.h"
 #include "route/route.h"
 

@@ -5,8 +5,8 @@
 #include "anthropic_priv.h"
 
 #include "chat/answer.h"
-#include "openai_priv.h"
 #include "http/sse.h"
+#include "openai_priv.h"
 
 #include "base/json_pull.h"
 #include "base/json_reader.h"

@@ -2,8 +2,8 @@
  * Answers are read leniently where the dialects differ (a missing id, an index that is always 0, a field too many) and
  * strictly where an answer could pass for whole that is not. */
 #include "chat/answer.h"
-#include "openai_priv.h"
 #include "http/sse.h"
+#include "openai_priv.h"
 
 #include "base/json_pull.h"
 

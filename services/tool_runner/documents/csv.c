@@ -133,15 +133,18 @@ static struct piece cell_text(struct document *document, const struct cell *cell
     return (struct piece){text, length};
 }
 
+/* A question without an answer, or an answer without its question, is no pair. */
 static void add_pair(struct document *document, const struct row *row, size_t question, size_t answer)
 {
     if (question >= row->count || answer >= row->count)
         return;
-    struct piece text = cell_text(document, &row->cells[answer]);
-    document_add_heading(document, 2, cell_text(document, &row->cells[question]), row->cells[question].line);
-    struct paragraph **link = document->last;
-    if (!piece_trim(text).length || !document_add_paragraph(document, text, row->cells[answer].line))
+    struct piece asked = piece_trim(cell_text(document, &row->cells[question]));
+    struct piece told = cell_text(document, &row->cells[answer]);
+    if (!asked.length || !piece_trim(told).length)
         return;
+    document_add_heading(document, 2, asked, row->cells[question].line);
+    struct paragraph **link = document->last;
+    document_add_paragraph(document, told, row->cells[answer].line);
     for (struct paragraph *paragraph = *link; paragraph; paragraph = paragraph->next)
         paragraph->answer = true;
 }

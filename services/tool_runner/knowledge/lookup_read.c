@@ -6,7 +6,6 @@
 #include "knowledge/quote.h"
 #include "knowledge/vectors.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #define FUSED_MAX    100 /* of each way, that are merged by rank */
@@ -208,14 +207,15 @@ static bool make_hit(struct lookup *lookup, struct reading_state *state, const s
 bool lookup_read(struct reading *reading, struct reading_state *state, struct status *st)
 {
     struct lookup *lookup = (struct lookup *)reading;
-    struct found *found = arena_zalloc(&lookup->arena, sizeof *found);
-    lookup->hits = arena_alloc(&lookup->arena, LOOKUP_LIMIT_MAX * sizeof(Renga__V1__SearchHit *));
-    if (found) {
-        size_t room = lookup->collection_count ? lookup->collection_count : COLLECTIONS_MAX;
-        found->collections = arena_alloc(&lookup->arena, room * sizeof *found->collections);
-        found->terms = arena_alloc(&lookup->arena, RANK_TERMS_MAX * sizeof *found->terms);
-    }
-    if (lookup->arena.exhausted)
+    struct arena *arena = &lookup->arena;
+    size_t room = lookup->collection_count ? lookup->collection_count : COLLECTIONS_MAX;
+    struct found *found = arena_zalloc(arena, sizeof *found);
+    lookup->hits = arena_alloc(arena, LOOKUP_LIMIT_MAX * sizeof(Renga__V1__SearchHit *));
+    if (!found || !lookup->hits)
+        return fail(st, RESOURCE_EXHAUSTED, "no memory for a search");
+    found->collections = arena_alloc(arena, room * sizeof *found->collections);
+    found->terms = arena_alloc(arena, RANK_TERMS_MAX * sizeof *found->terms);
+    if (!found->collections || !found->terms)
         return fail(st, RESOURCE_EXHAUSTED, "no memory for a search");
     if (!(lookup->collection_count ? find_named : find_all)(lookup, &state->tables, found, st) ||
         !rank_all(lookup, state, found, st))

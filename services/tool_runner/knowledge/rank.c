@@ -170,10 +170,13 @@ static double weight_of(const struct rank_term *term, double paragraphs, double 
     return rarity * (1 + 0.5 * (times - 1)) * (term->weak && !only_weak ? WEAK_SHARE : 1);
 }
 
+/* Strong ones first. */
 static int by_weight(const void *a, const void *b)
 {
-    double first = ((const struct rank_term *)a)->weight, second = ((const struct rank_term *)b)->weight;
-    return (first < second) - (first > second);
+    const struct rank_term *first = a, *second = b;
+    if (first->weak != second->weak)
+        return first->weak - second->weak;
+    return (first->weight < second->weight) - (first->weight > second->weight);
 }
 
 /* Fills in the weights and leaves out what would take too long. What a paragraph with all of it could have is given
@@ -182,7 +185,8 @@ static bool weigh(struct tables *tables, const struct collection *collections, s
                   double *most, struct status *st)
 {
     int64_t found[RANK_TERMS_MAX] = {0}, paragraphs = 0, read = 0;
-    bool only_weak = true, any = false;
+    bool any = false;
+    query->only_weak = true;
     *most = 0;
     for (size_t c = 0; c < count; c++)
         paragraphs += collections[c].paragraphs;
@@ -190,16 +194,16 @@ static bool weigh(struct tables *tables, const struct collection *collections, s
         for (size_t c = 0; c < count; c++)
             if (!count_postings(tables, collections[c].id, &query->terms[i], &found[i], st))
                 return false;
-        only_weak &= query->terms[i].weak;
+        query->only_weak &= query->terms[i].weak;
     }
     size_t kept = 0;
     for (size_t i = 0; i < query->term_count; i++) {
         struct rank_term term = query->terms[i];
-        term.weight =
-            weight_of(&term, (double)paragraphs, (double)(found[i] < paragraphs ? found[i] : paragraphs), only_weak);
+        term.weight = weight_of(&term, (double)paragraphs, (double)(found[i] < paragraphs ? found[i] : paragraphs),
+                                query->only_weak);
         *most += term.weight * (SATURATION + 1);
         any |= found[i] > 0;
-        if (term.weak && !only_weak && found[i] > WEAK_MOST)
+        if (term.weak && !query->only_weak && found[i] > WEAK_MOST)
             continue;
         if (found[i] > 0 && (read += found[i]) <= POSTINGS_MAX)
             query->terms[kept++] = term;
@@ -234,8 +238,9 @@ static void make_norms(struct rank *rank, const struct collection *collection)
     }
 }
 
+/* Beside strong terms a weak one counts only where one of these stands too. */
 static void add_postings(struct rank *rank, const uint16_t *lengths, uint32_t next, uint32_t first, const void *data,
-                         size_t size, float weight)
+                         size_t size, float weight, bool beside)
 {
     struct postings postings = {data, (const uint8_t *)data + size, first};
     struct posting posting;
@@ -243,6 +248,8 @@ static void add_postings(struct rank *rank, const uint16_t *lengths, uint32_t ne
     while (postings_next(&postings, &posting) && posting.paragraph < next) {
         unsigned length = lengths[posting.paragraph] & LENGTH_MAX;
         float times = (float)posting.times;
+        if (beside && scores[posting.paragraph] <= 0)
+            continue;
         length = length < LENGTH_TABLE ? length : LENGTH_TABLE - 1;
         scores[posting.paragraph] +=
             weight * (posting.times == 1 ? rank->once[length] : times / (times + rank->norms[length]));
@@ -250,7 +257,7 @@ static void add_postings(struct rank *rank, const uint16_t *lengths, uint32_t ne
 }
 
 static bool add_term(struct rank *rank, struct tables *tables, const struct collection *collection,
-                     const uint16_t *lengths, const struct rank_term *term, struct status *st)
+                     const uint16_t *lengths, const struct rank_term *term, bool beside, struct status *st)
 {
     struct sql *sql = tables_sql(tables, POSTINGS_OF, st);
     enum sql_step step;
@@ -262,7 +269,7 @@ static bool add_term(struct rank *rank, struct tables *tables, const struct coll
         size_t size;
         const void *data = sql_bytes(sql, 1, &size);
         add_postings(rank, lengths, (uint32_t)collection->next, (uint32_t)sql_number(sql, 0), data, size,
-                     (float)(term->weight * (SATURATION + 1)));
+                     (float)(term->weight * (SATURATION + 1)), beside);
     }
     sql_reset(sql);
     return step == SQL_DONE;
@@ -297,7 +304,8 @@ static bool rank_collection(struct rank *rank, struct tables *tables, const stru
         return false;
     make_norms(rank, collection);
     for (size_t i = 0; i < query->term_count; i++)
-        if (!add_term(rank, tables, collection, lengths, &query->terms[i], st))
+        if (!add_term(rank, tables, collection, lengths, &query->terms[i], query->terms[i].weak && !query->only_weak,
+                      st))
             return false;
     for (uint32_t i = 0; i < (uint32_t)collection->next; i++) {
         double score = rank->scores[i] / most, least = *count == room ? ranked[room - 1].score : 0;

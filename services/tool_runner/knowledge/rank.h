@@ -21,7 +21,8 @@ struct rank_term {
 struct rank_query {
     struct rank_term *terms; /* all different */
     size_t term_count;
-    bool answers; /* only answers of Q&A pairs */
+    bool answers;   /* only answers of Q&A pairs */
+    bool only_weak; /* filled in: there are no strong terms */
 };
 
 /* Of a paragraph; `score` 0 to 1. */

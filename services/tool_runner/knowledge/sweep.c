@@ -90,17 +90,15 @@ static bool take_rows(struct sweep *sweep, struct arena *arena, struct swept_row
                       struct status *st)
 {
     struct sql *sql = tables_sql(sweep->tables, POSTINGS_SCAN, st);
-    enum sql_step step = SQL_DONE;
+    char after[TERM_MAX]; /* what is bound must not change meanwhile */
     if (!sql)
         return false;
+    strcpy(after, sweep->term);
     sql_bind(sql, 1, sweep->collection->id);
-    sql_bind_string(sql, 2, sweep->term);
+    sql_bind_string(sql, 2, after);
     sql_bind(sql, 3, sweep->first);
     sql_bind(sql, 4, ROWS_MAX);
-    char last[TERM_MAX];
-    strcpy(last, sweep->term); /* what is bound must not change meanwhile */
-    sql_bind_string(sql, 2, last);
-    for (*count = 0; *count < ROWS_MAX && (step = sql_step(sql, st)) == SQL_ROW; (*count)++)
+    for (*count = 0; *count < ROWS_MAX && sql_step(sql, st) == SQL_ROW; (*count)++)
         if (!take_row(sweep, sql, arena, &rows[*count], st))
             break;
     sql_reset(sql);

@@ -41,9 +41,9 @@ struct mcp_call {
     bool untouched;
 };
 
-static void release(struct mcp_call *call)
+static void release(struct mcp_call *call, unsigned holds)
 {
-    if (atomic_fetch_sub(&call->holders, 1) != 1)
+    if (atomic_fetch_sub(&call->holders, holds) != holds)
         return;
     cJSON_Delete(call->result);
     mcp_tools_release(call->list);
@@ -70,7 +70,7 @@ static void result_came(struct work *work)
     call->run = NULL;
     if (run)
         end_run(call, run);
-    release(call);
+    release(call, 1);
 }
 
 /* ---- at the server's home ---------------------------------------------------------------------------------------- */
@@ -163,7 +163,7 @@ static void call_wanted(struct work *work)
     struct mcp_server *server = call->server;
     struct status st = {0};
     if (call->gone) {
-        release(call);
+        release(call, 1);
     } else if (server->request_count >= MCP_WAITING_MAX) {
         fail(&st, UNAVAILABLE, "the tool server '%s' has %d calls under way; call again later", server->setup->name,
              MCP_WAITING_MAX);
@@ -176,33 +176,31 @@ static void call_wanted(struct work *work)
     }
 }
 
-static void stop_waiting(struct mcp_call *call)
+static bool stop_waiting(struct mcp_call *call)
 {
     struct mcp_call **at = &call->server->waiting;
     while (*at && *at != call)
         at = &(*at)->next;
     if (!*at)
-        return;
+        return false;
     *at = call->next;
     if (call->server->waiting_end == &call->next)
         call->server->waiting_end = at;
-    release(call);
+    return true;
 }
 
 /* What was handed over already has its own way home. */
 static void call_unwanted(struct work *work)
 {
     struct mcp_call *call = (struct mcp_call *)((char *)work - offsetof(struct mcp_call, unwanted));
+    bool was_under_way = call->under_way;
     call->gone = true;
-    if (call->under_way) {
-        call->under_way = false;
+    call->under_way = false;
+    if (was_under_way) {
         mcp_request_cancel(&call->request);
         mcp_probe(call->server);
-        release(call);
-    } else {
-        stop_waiting(call);
     }
-    release(call);
+    release(call, was_under_way || stop_waiting(call) ? 2 : 1);
 }
 
 /* ---- as a tool --------------------------------------------------------------------------------------------------- */

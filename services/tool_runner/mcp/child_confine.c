@@ -20,25 +20,50 @@
 #define ARCHITECTURE AUDIT_ARCH_AARCH64
 #endif
 
-/* Calls that answer EPERM: nothing that a tool needs, and much that a way out would. */
-#define FORBIDDEN(F)                                                                                                   \
-    F(ptrace)                                                                                                          \
-    F(process_vm_readv) F(process_vm_writev) F(kcmp) F(pidfd_getfd) F(mount) F(umount2) F(move_mount) F(open_tree)     \
-        F(fsopen) F(fsmount) F(pivot_root) F(chroot) F(setns) F(unshare) F(init_module) F(finit_module)                \
-            F(delete_module) F(kexec_load) F(keyctl) F(add_key) F(request_key) F(bpf) F(perf_event_open)               \
-                F(userfaultfd) F(swapon) F(swapoff) F(reboot) F(settimeofday) F(clock_settime) F(acct) F(quotactl)
-
-#define REFUSE(name)                                                                                                   \
-    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_##name, 0, 1), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+#define REFUSE(call)                                                                                                   \
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_##call, 0, 1), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM)
 
 #ifdef ARCHITECTURE
-/* A call in the manner of another architecture has other numbers: it ends the process. */
+/* What answers EPERM: nothing that a tool needs, and much that a way out would. A call in the manner of another
+ * architecture has other numbers: it ends the process. */
 static struct sock_filter filter[] = {
     BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCHITECTURE, 1, 0),
     BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
     BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-    FORBIDDEN(REFUSE) BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    REFUSE(ptrace),
+    REFUSE(process_vm_readv),
+    REFUSE(process_vm_writev),
+    REFUSE(kcmp),
+    REFUSE(pidfd_getfd),
+    REFUSE(mount),
+    REFUSE(umount2),
+    REFUSE(move_mount),
+    REFUSE(open_tree),
+    REFUSE(fsopen),
+    REFUSE(fsmount),
+    REFUSE(pivot_root),
+    REFUSE(chroot),
+    REFUSE(setns),
+    REFUSE(unshare),
+    REFUSE(init_module),
+    REFUSE(finit_module),
+    REFUSE(delete_module),
+    REFUSE(kexec_load),
+    REFUSE(keyctl),
+    REFUSE(add_key),
+    REFUSE(request_key),
+    REFUSE(bpf),
+    REFUSE(perf_event_open),
+    REFUSE(userfaultfd),
+    REFUSE(swapon),
+    REFUSE(swapoff),
+    REFUSE(reboot),
+    REFUSE(settimeofday),
+    REFUSE(clock_settime),
+    REFUSE(acct),
+    REFUSE(quotactl),
+    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 };
 static const struct sock_fprog program = {.len = sizeof filter / sizeof filter[0], .filter = filter};
 

@@ -18,7 +18,6 @@
 
 #define MCP_REVISION_LEGACY "2025-11-25"
 #define MCP_REVISION_MODERN "2026-07-28"
-#define MCP_PROBE_MS        5000              /* how long a server may take to say that it lives */
 #define MCP_MESSAGE_MAX     ((size_t)1 << 20) /* bytes of one message of ours */
 #define MCP_WAITING_MAX     1024              /* requests under way at one server */
 

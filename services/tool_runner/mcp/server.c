@@ -203,7 +203,7 @@ void mcp_probe(struct mcp_server *server)
     server->probe = (struct mcp_request){
         .method = server->modern ? "server/discover" : "ping",
         .answered = probed,
-        .timeout_ms = MCP_PROBE_MS,
+        .timeout_ms = server->setup->probe_timeout_ms,
     };
     mcp_request(server, &server->probe, NULL, NULL, NULL, NULL);
 }

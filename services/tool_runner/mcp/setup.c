@@ -44,6 +44,7 @@ static const struct row rows[] = {
     {.option = {.name = "log_stderr", .type = OPTION_BOOLEAN}, AT(logs_stderr)},
     {.option = {.name = "timeout", .type = OPTION_DURATION, .min = 1, .max = 600000}, AT(timeout_ms)},
     {.option = {.name = "start_timeout", .type = OPTION_DURATION, .min = 1, .max = HOUR_MS}, AT(start_timeout_ms)},
+    {.option = {.name = "probe_timeout", .type = OPTION_DURATION, .min = 1, .max = HOUR_MS}, AT(probe_timeout_ms)},
     {.option = {.name = "output_max", .type = OPTION_SIZE, .min = 65536, .max = 64 * MIB}, AT(output_max)},
     {.option = {.name = "side_effects", .type = OPTION_BOOLEAN}, AT(side_effects)},
     {.option = {.name = "revision", .type = OPTION_CHOICE, .choices = REVISIONS}, AT(modern)},
@@ -178,10 +179,13 @@ static bool read_keys(const struct reading *in, const cJSON *object, struct mcp_
             return refuse_key(in, item);
         if (row->at == SIZE_MAX)
             continue;
-        if (row->pairs ? !read_pairs(in, row, item, setup) : !read_item(in, &row->option, item, &value))
+        if (row->pairs && !read_pairs(in, row, item, setup))
             return false;
-        if (!row->pairs)
-            put(setup, row, &value);
+        if (row->pairs)
+            continue;
+        if (!read_item(in, &row->option, item, &value))
+            return false;
+        put(setup, row, &value);
     }
     return true;
 }
@@ -202,6 +206,7 @@ static bool read_server(const struct reading *in, const cJSON *item)
         .name = text.text,
         .timeout_ms = 60000,
         .start_timeout_ms = 30000,
+        .probe_timeout_ms = 5000,
         .output_max = (size_t)(16 * MIB),
     };
     return read_keys(in, item, setup) && check_url(in, item, setup);

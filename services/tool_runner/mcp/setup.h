@@ -45,7 +45,8 @@ struct mcp_setup {
 
     struct mcp_words tools; /* allow-list of its own names; none: all */
     int64_t timeout_ms, start_timeout_ms;
-    size_t output_max; /* bytes of one message from it */
+    int64_t probe_timeout_ms; /* how long it may take to say that it lives, once a call was late */
+    size_t output_max;        /* bytes of one message from it */
     enum mcp_side_effects side_effects;
     bool modern; /* revision 2026-07-28 is spoken from the first message on */
 };

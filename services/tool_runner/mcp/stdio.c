@@ -24,6 +24,7 @@
 #define ERROR_LINE   512                /* bytes of a line of its standard error that are looked at */
 #define ERROR_MAX    (64u << 10)        /* bytes of its standard error in the log, of one life */
 #define GRACE_MS     2000               /* between SIGTERM and SIGKILL */
+#define SILENCE_MS   200                /* between the end of its output and its own */
 #define BURY_STEP_MS 20
 #define BURY_MS      600 /* for what is left when we end */
 
@@ -79,7 +80,6 @@ static void reap(struct mcp_process *wire)
 {
     kill(-wire->child.pid, SIGKILL);
     waitpid(wire->child.pid, NULL, 0);
-    strike(wire->server, wire);
     loop_disarm(wire->server->loop, &wire->grace);
     close_stream(wire, &wire->living, &wire->pidfd);
     free(wire);
@@ -111,8 +111,10 @@ static void stdio_bury(struct mcp_server *server)
         struct pollfd end = {.fd = wire->pidfd, .events = POLLIN};
         if (waited_ms >= BURY_MS)
             kill(-wire->child.pid, SIGKILL);
-        if (poll(&end, 1, BURY_STEP_MS) > 0)
+        if (poll(&end, 1, BURY_STEP_MS) > 0) {
+            server->closed = wire->next;
             reap(wire);
+        }
     }
 }
 
@@ -125,12 +127,10 @@ static void broke(struct mcp_process *wire, const char *how)
 
 static void readable(struct watch *watch, uint32_t events);
 
-/* Its output has ended: so has it, or will be made to. */
 static void went_silent(struct mcp_process *wire)
 {
     siginfo_t end = {0};
     char how[64] = "has closed its standard output";
-    loop_unwatch(wire->server->loop, &wire->reading);
     waitid(P_PID, (id_t)wire->child.pid, &end, WEXITED | WNOWAIT | WNOHANG);
     if (end.si_pid && end.si_code == CLD_EXITED)
         snprintf(how, sizeof how, "ended with %d", end.si_status);
@@ -139,10 +139,16 @@ static void went_silent(struct mcp_process *wire)
     broke(wire, how);
 }
 
+static void stays_silent(struct timer *timer)
+{
+    went_silent((struct mcp_process *)((char *)timer - offsetof(struct mcp_process, grace)));
+}
+
 static void ended(struct watch *watch, uint32_t events)
 {
     struct mcp_process *wire = (struct mcp_process *)((char *)watch - offsetof(struct mcp_process, living));
     if (wire->closed) {
+        strike(wire->server, wire);
         reap(wire);
         return;
     }
@@ -192,12 +198,13 @@ static void readable(struct watch *watch, uint32_t events)
         ssize_t size = read(wire->child.output, chunk, sizeof chunk);
         if (size < 0 && (errno == EAGAIN || errno == EINTR))
             return;
-        if (size <= 0) {
-            went_silent(wire);
+        if (size <= 0) { /* its end says more, and comes soon */
+            loop_unwatch(wire->server->loop, watch);
+            wire->grace.expired = stays_silent;
+            loop_arm_after(wire->server->loop, &wire->grace, SILENCE_MS);
             return;
         }
-        if (!feed(wire, chunk, (size_t)size))
-        {
+        if (!feed(wire, chunk, (size_t)size)) {
             broke(wire, "wrote a line that is longer than its output_max");
             return;
         }

@@ -1,5 +1,6 @@
 /* Arguments as a model wrote them: an object that fits the tool's schema, or what to do better. */
 #include "base/buffer.h"
+#include "base/text.h"
 #include "tool_call.h"
 
 #include <stdio.h>
@@ -11,11 +12,15 @@
 
 static bool refuse(const struct tool *tool, struct buffer *problems, struct status *st)
 {
-    const char *text = buffer_text(problems);
-    for (char *c = problems->data; c && *c; c++)
+    char line[STATUS_TEXT_MAX];
+    size_t length = 0;
+    for (const char *c = buffer_text(problems); *c && length < sizeof line - 2; c++) {
+        line[length++] = *c == '\n' ? ';' : *c;
         if (*c == '\n')
-            *c = ';';
-    return fail(st, INVALID_ARGUMENT, "the arguments of '%s' do not fit: %s", tool->name, text[0] ? text : st->text);
+            line[length++] = ' ';
+    }
+    line[text_cut(line, length, sizeof line - 1)] = '\0';
+    return fail(st, INVALID_ARGUMENT, "the arguments of '%s' do not fit: %s", tool->name, length ? line : st->text);
 }
 
 static bool fits(const struct catalog_entry *entry, const cJSON *arguments, struct status *st)

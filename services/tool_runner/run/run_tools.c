@@ -1,192 +1,30 @@
-/* The way of a RunTools. A callback records what came; `step` decides what is next.
- *
- *      its turn among those of its key ---> the record is read ---> servers of unknown tools are asked ---> fence is
- *      raised ---> calls run, each for itself ---> the answer
- *
- * Where the caller leaves, what is under way is stopped, and the rest is not begun. */
+/* The way of a RunTools (run_request.h). A callback records what came; `step` decides what is next. Where the caller
+ * leaves, what is under way is stopped, and the rest is not begun. */
 #include "run_tools.h"
 
-#include "base/clock.h"
 #include "list/catalog.h"
-#include "mcp/mcp.h"
-#include "record.h"
 #include "records.h"
 #include "request_check.h"
-#include "rpc/call.h"
+#include "run_request.h"
 #include "shares.h"
-#include "tool_call.h"
-#include "tool_runner_priv.h"
-#include "turns.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #define ANSWER_MAX ((size_t)3 << 20) /* bytes */
 
-enum stage { STAGE_TURN, STAGE_RECORD, STAGE_LOOK, STAGE_SERVERS, STAGE_FENCE, STAGE_FENCED, STAGE_RUN, STAGE_REPLY };
-
-struct run_request {
-    struct tool_runner *runner;
-    struct rpc_call *rpc;
-    const Renga__V1__RunToolsRequest *asked;
-    Renga__V1__RunToolsResponse_Closure reply;
-    struct record_name name;
-
-    enum stage stage;
-    unsigned waits; /* callbacks that are still to come */
-    struct status failure;
-    struct turn turn;
-    struct store *store;
-    struct store_scan fence, rows;
-    bool scanned;
-    struct store_batch batch;
-    struct mcp_asking *askings;
-    struct tool_call *calls;
-};
-
 static void step(struct run_request *self);
 
-/* Something that was waited for has come. */
-static void came(struct run_request *self)
+void run_request_came(struct run_request *self)
 {
     self->waits--;
     step(self);
-}
-
-/* ---- the record -------------------------------------------------------------------------------------------------- */
-
-static void fence_read(struct store_scan *scan)
-{
-    came((struct run_request *)((char *)scan - offsetof(struct run_request, fence)));
-}
-
-static void rows_read(struct store_scan *scan)
-{
-    came((struct run_request *)((char *)scan - offsetof(struct run_request, rows)));
-}
-
-static void drop_scans(struct run_request *self)
-{
-    if (!self->scanned)
-        return;
-    store_scan_fini(&self->fence);
-    store_scan_fini(&self->rows);
-    self->scanned = false;
-}
-
-static void read_record(struct run_request *self)
-{
-    struct arena *arena = rpc_call_arena(self->rpc);
-    drop_scans(self);
-    store_scan_init(&self->fence, self->runner->loop, fence_read);
-    store_scan_init(&self->rows, self->runner->loop, rows_read);
-    record_fence_range(arena, &self->name, &self->fence.from, &self->fence.to);
-    record_range(arena, &self->name, &self->rows.from, &self->rows.to);
-    if (arena->exhausted) {
-        fail(&self->failure, RESOURCE_EXHAUSTED, "no memory for the call");
-        return;
-    }
-    self->scanned = true;
-    self->waits += 2;
-    store_scan(self->store, &self->fence);
-    store_scan(self->store, &self->rows);
-}
-
-static void repeat(struct run_request *self, struct tool_call *call, const struct record_call *known)
-{
-    struct status st = {0};
-    ProtobufCAllocator allocator = rpc_arena_allocator(rpc_call_arena(self->rpc));
-    Renga__V1__ToolResult *result =
-        known->ended ? renga__v1__tool_result__unpack(&allocator, known->result.size, known->result.bytes) : NULL;
-    if (result) {
-        tool_call_repeat(call, result);
-        return;
-    }
-    fail(&st, ABORTED,
-         "an earlier call of '%.64s' was begun and did not come to its end; it may or may not have done its work, and "
-         "was not run again: look, before you call it anew",
-         call->asked->call->name);
-    tool_call_refuse(call, &st);
-    call->result.in_doubt = true;
-}
-
-/* False with `failure` where the same key was used for something else. */
-static bool compare_with_record(struct run_request *self, size_t i)
-{
-    char field[STATUS_FIELD_MAX];
-    struct tool_call *call = &self->calls[i];
-    struct record_call known = record_find(&self->rows, &self->name, call->asked->call->id);
-    record_digest(call->asked->call->name, call->asked->call->arguments_json, call->digest);
-    call->due_ms = clock_wall_ns() / NS_PER_MS + records_keep_ms(self->runner->commons->records);
-    if (!known.known)
-        return true;
-    if (memcmp(known.digest, call->digest, RECORD_DIGEST) != 0) {
-        snprintf(field, sizeof field, "calls[%zu].call", i);
-        return fail_field(&self->failure, field,
-                          "was called under this idempotency_key with another tool or other arguments; take a new key "
-                          "for other work");
-    }
-    repeat(self, call, &known);
-    return true;
-}
-
-static void look_at_record(struct run_request *self)
-{
-    int64_t token = self->asked->fencing_token, highest = record_fence(&self->fence);
-    const struct store_scan *bad = self->fence.status.code != OK ? &self->fence : &self->rows;
-    if (bad->status.code != OK) {
-        fail(&self->failure, UNAVAILABLE, "the record of calls cannot be read: %s", bad->status.text);
-    } else if (token && token < highest) {
-        fail(&self->failure, ABORTED,
-             "fencing_token %lld is that of an earlier owner; %lld has called since, and nothing was run",
-             (long long)token, (long long)highest);
-    } else {
-        for (size_t i = 0; i < self->asked->n_calls; i++)
-            if (self->calls[i].state == CALL_IDLE && !compare_with_record(self, i))
-                return;
-    }
-}
-
-/* ---- the fence --------------------------------------------------------------------------------------------------- */
-
-static void fence_raised(struct store_batch *batch)
-{
-    came((struct run_request *)((char *)batch - offsetof(struct run_request, batch)));
-}
-
-static bool is_fenced(const struct run_request *self)
-{
-    return self->asked->fencing_token && (self->name.thread[0] || self->name.run[0]);
-}
-
-static void raise_fence(struct run_request *self)
-{
-    if (!is_fenced(self) || record_fence(&self->fence) == self->asked->fencing_token) {
-        self->stage = STAGE_RUN;
-        return;
-    }
-    store_batch_init(&self->batch, self->runner->loop, fence_raised);
-    record_raise_fence(&self->batch, &self->name, &self->fence, self->asked->fencing_token);
-    self->waits++;
-    store_commit(self->store, &self->batch);
-}
-
-/* Another owner may have been quicker: then it is read anew. */
-static void look_at_fence(struct run_request *self)
-{
-    struct status status = self->batch.status;
-    store_batch_fini(&self->batch);
-    if (status.code == ABORTED)
-        self->stage = STAGE_RECORD;
-    else if (status.code != OK)
-        fail(&self->failure, UNAVAILABLE, "not run, since the fencing token cannot be recorded: %s", status.text);
 }
 
 /* ---- servers ----------------------------------------------------------------------------------------------------- */
 
 static void server_answered(struct mcp_asking *asking)
 {
-    came(asking->owner);
+    run_request_came(asking->owner);
 }
 
 static bool is_asked(const struct run_request *self, size_t i, const struct mcp_server *server)
@@ -222,7 +60,7 @@ static void ask_servers(struct run_request *self)
 
 static void call_settled(struct tool_call *call)
 {
-    came(call->owner);
+    run_request_came(call->owner);
 }
 
 static bool is_allowed(const struct run_request *self, const char *name)
@@ -287,7 +125,7 @@ static void begin_calls(struct run_request *self)
 
 static void free_request(struct run_request *self)
 {
-    drop_scans(self);
+    run_record_fini(self);
     turn_leave(self->runner->commons->turns, &self->turn);
     for (size_t i = 0; i < self->asked->n_calls; i++)
         tool_call_fini(&self->calls[i]);
@@ -323,14 +161,14 @@ static void client_left(struct rpc_call *rpc, void *data)
     for (size_t i = 0; i < self->asked->n_calls; i++)
         if (self->stage == STAGE_RUN && self->calls[i].state != CALL_SETTLED && self->calls[i].state != CALL_IDLE)
             tool_call_stop(&self->calls[i]);
-    came(self);
+    run_request_came(self);
 }
 
 /* ---- its way ----------------------------------------------------------------------------------------------------- */
 
 static void turn_came(struct turn *turn)
 {
-    came((struct run_request *)((char *)turn - offsetof(struct run_request, turn)));
+    run_request_came((struct run_request *)((char *)turn - offsetof(struct run_request, turn)));
 }
 
 /* What is to be done in a stage; where it waits for nothing the next one follows at once. */
@@ -344,19 +182,19 @@ static void enter(struct run_request *self)
             self->waits++;
         return;
     case STAGE_RECORD:
-        read_record(self);
+        run_record_read(self);
         return;
     case STAGE_LOOK:
-        look_at_record(self);
+        run_record_look(self);
         return;
     case STAGE_SERVERS:
         ask_servers(self);
         return;
     case STAGE_FENCE:
-        raise_fence(self);
+        run_fence_raise(self);
         return;
     case STAGE_FENCED:
-        look_at_fence(self);
+        run_fence_look(self);
         return;
     case STAGE_RUN:
         begin_calls(self);

@@ -37,7 +37,7 @@ static void start(struct tool_run *run)
 
 const struct tool tool_calculate = {
     .name = "calculate",
-    .description = "Works out an arithmetic expression exactly as written and returns the number. Call it for any "
+    .description = "Works out an arithmetic expression and returns the number. Call it for any "
                    "arithmetic beyond the simplest. 数式を計算します。",
     .parameters = "{\"type\":\"object\",\"properties\":{\"expression\":{\"type\":\"string\",\"maxLength\":4096,"
                   "\"description\":\"For example (1280 * 3 + 450) * 1.1. Known are + - * / % ^, brackets, abs sqrt exp "

@@ -36,7 +36,7 @@ def renga(*arguments, **options):
     return subprocess.run([f"{BIN}/renga", "index", *arguments], capture_output=True, text=True, timeout=120, cwd=top, **options)
 
 
-FILES = 2000 if SLOW else 10000
+FILES = 4500 if SLOW else 10000
 
 
 @check(f"{FILES} small files are indexed, and skipped as unchanged when asked again")

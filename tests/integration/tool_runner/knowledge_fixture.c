@@ -220,7 +220,9 @@ static void configure(void)
     char store[128], roots[128];
     snprintf(store, sizeof store, "--tool_runner.store=%s/knowledge.db", house.state);
     snprintf(roots, sizeof roots, "--tool_runner.roots=%s", house.fixture.root);
-    char *arguments[] = {TEXT("test"), store, roots, TEXT("--tool_runner.tenant_quota=2MiB"), NULL};
+    char *arguments[] = {
+        TEXT("test"), store, roots, TEXT("--tool_runner.tenant_quota=2MiB"), TEXT("--tool_runner.record=memory:"),
+        NULL};
     house.config = config_create(tables, 2, &st);
     assert_non_null(house.config);
     if (!config_read(house.config, 5, arguments, &st))

@@ -277,7 +277,7 @@ static void documents_can_be_sent_along(void **state)
     answer = search(*state, NULL, "sent", "first");
     assert_int_equal(found(answer)->n_hits, 0);
     answer_free(answer);
-    answer = search(*state, NULL, "sent", "second other words");
+    answer = search(*state, NULL, "sent", "second text words");
     assert_int_equal(found(answer)->n_hits, 2);
     answer_free(answer);
     answer = index_text(*state, NULL, "Sent Here", "a.md", "x");

@@ -1,7 +1,7 @@
 /* Anthropic's Messages: the conversation turned into its shape, and its blocks and events read. */
 #include "chat/answer.h"
-#include "provider/provider.h"
 #include "http/sse.h"
+#include "provider/provider.h"
 
 #include <stdio.h>
 #include <string.h>

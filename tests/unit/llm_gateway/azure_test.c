@@ -1,7 +1,7 @@
 /* What Azure has beyond OpenAI: its ways, its filters, its errors. */
 #include "chat/answer.h"
-#include "provider/provider.h"
 #include "http/sse.h"
+#include "provider/provider.h"
 
 #include <string.h>
 

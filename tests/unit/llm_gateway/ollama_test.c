@@ -1,8 +1,8 @@
 /* Ollama's own API, and the lines it streams. */
 #include "chat/answer.h"
+#include "http/sse.h"
 #include "provider/ndjson.h"
 #include "provider/provider.h"
-#include "http/sse.h"
 
 #include <string.h>
 

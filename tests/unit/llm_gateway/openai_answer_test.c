@@ -1,7 +1,7 @@
 /* The dialects of those who speak OpenAI's API: what is read leniently, and what is not. */
 #include "chat/answer.h"
-#include "provider/provider.h"
 #include "http/sse.h"
+#include "provider/provider.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -233,6 +233,7 @@ static void csv_pairs_are_answers_under_their_questions(void **state)
         {"id,質問,回答\n1,使えますか?,はい。\n", "2-2 answer 使えますか? | はい。¶"},
         {"Answer;QUESTION\nyes;really?\n", "2-2 answer really? | yes¶"},
         {"question,answer\nshort\nQ,A\n", "3-3 answer Q | A¶"},
+        {"question,answer\nQ,A\n,nobody asked\nno answer,\n", "2-2 answer Q | A¶"},
     };
     check_all(CSV, cases, COUNT(cases));
 }

@@ -1,0 +1,124 @@
+/* `renga tools`: which tools there are, as the tool-runner has them. */
+#include "commands.h"
+#include "orchestra.h"
+#include "renga/v1/tool_runner.pb-c.h"
+#include "suite.h"
+#include "table.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SUMMARY_MAX 72 /* bytes of a description in the table */
+
+static const struct option options[] = {
+    {.name = "timeout",
+     .type = OPTION_DURATION,
+     .fallback = "30s",
+     .min = 1,
+     .max = 600000,
+     .unit = "DURATION",
+     .help = "How long to wait for an answer; servers of tools may have to be started."},
+    {.name = "json", .type = OPTION_BOOLEAN, .fallback = "false", .help = "Print one JSON object instead of a table."},
+    {0},
+};
+
+struct tools {
+    struct command_call call; /* first */
+    ProtobufCService *runner;
+    const struct config *config;
+    Renga__V1__ListToolsRequest request;
+};
+
+/* The first line, cut at a character. */
+static const char *summary(struct table *table, const char *text)
+{
+    size_t length = strcspn(text, "\r\n"), room = length < SUMMARY_MAX ? length : SUMMARY_MAX;
+    while (room && ((unsigned char)text[room] & 0xc0) == 0x80)
+        room--;
+    char *cell = arena_printf(&table->arena, "%.*s%s", (int)room, text, room < length ? "…" : "");
+    return cell ? table_text(table, cell) : "";
+}
+
+static void print_table(const Renga__V1__ListToolsResponse *response)
+{
+    static const struct table_column columns[] = {
+        {"tool", false}, {"server", false}, {"changes", false}, {"seconds", true}, {"what it does", false}};
+    struct table table;
+    table_init(&table, columns, sizeof columns / sizeof columns[0]);
+    for (size_t i = 0; i < response->n_tools; i++) {
+        const Renga__V1__Tool *tool = response->tools[i];
+        const char **cells = table_row(&table);
+        if (!cells)
+            break;
+        cells[0] = table_text(&table, tool->definition->name);
+        cells[1] = table_text(&table, tool->server[0] ? tool->server : "-");
+        cells[2] = tool->side_effects ? "yes" : "no";
+        cells[3] = table_print_cell(&table, "%" PRId64, tool->timeout_ms / 1000);
+        cells[4] = summary(&table, tool->definition->description);
+    }
+    table_print(&table, stdout, false);
+    table_fini(&table);
+}
+
+static void print(const struct tools *tools, const Renga__V1__ListToolsResponse *response)
+{
+    if (config_boolean(tools->config, "json"))
+        message_print_json(&response->base);
+    else
+        print_table(response);
+    for (size_t i = 0; i < response->n_degradations; i++)
+        fprintf(stderr, "renga tools: %s: %s\n", response->degradations[i]->part, response->degradations[i]->reason);
+}
+
+static void answered(const Renga__V1__ListToolsResponse *response, void *data)
+{
+    struct tools *tools = ((struct rpc_client_call *)data)->owner;
+    if (response)
+        print(tools, response);
+    command_call_ended(&tools->call);
+}
+
+static void begin(struct command_call *call)
+{
+    struct tools *tools = (struct tools *)call;
+    renga__v1__tool_runner__list_tools(tools->runner, &tools->request, answered, &call->call);
+}
+
+static int list(struct daemon_process *process, const struct config *config)
+{
+    struct status st = {0};
+    size_t count;
+    const char *const *names = config_arguments(config, &count);
+    struct tools tools = {.call.begin = begin, .config = config};
+    renga__v1__list_tools_request__init(&tools.request);
+    tools.request.names = (char **)(uintptr_t)names;
+    tools.request.n_names = count;
+    tools.runner = process_stub(process, &renga__v1__tool_runner__descriptor, &st);
+    if (!tools.runner) {
+        fprintf(stderr, "renga tools: %s\n", st.text);
+        return COMMAND_USAGE;
+    }
+    command_call_prepare(&tools.call, process, config_duration_ms(config, "timeout"));
+    return command_call_run(&tools.call, "renga tools") ? COMMAND_OK : COMMAND_FAILED;
+}
+
+static int tools(int argc, char **argv)
+{
+    struct daemon daemon = suite_daemon(
+        "renga tools",
+        "lists the tools that agents may use: of a tool-runner (--peers.tool_runner=dns:///HOST:PORT), or, where none "
+        "is named, of one with this configuration (--tool_runner.mcp=FILE).",
+        all_services);
+    daemon.usage = "renga tools [OPTIONS] [NAME...]";
+    daemon.log_level = "error";
+    daemon.extra_options = options;
+    return command_with_process(&daemon, argc, argv, list);
+}
+
+const struct command command_tools = {
+    .name = "tools",
+    .summary = "list the tools that agents may use",
+    .run = tools,
+};

@@ -1,0 +1,137 @@
+/* What the record says of a request, and what is written to it before anything runs. */
+#include "base/clock.h"
+#include "records.h"
+#include "rpc/call.h"
+#include "run_request.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- the record -------------------------------------------------------------------------------------------------- */
+
+static void fence_read(struct store_scan *scan)
+{
+    run_request_came((struct run_request *)((char *)scan - offsetof(struct run_request, fence)));
+}
+
+static void rows_read(struct store_scan *scan)
+{
+    run_request_came((struct run_request *)((char *)scan - offsetof(struct run_request, rows)));
+}
+
+void run_record_fini(struct run_request *self)
+{
+    if (!self->scanned)
+        return;
+    store_scan_fini(&self->fence);
+    store_scan_fini(&self->rows);
+    self->scanned = false;
+}
+
+void run_record_read(struct run_request *self)
+{
+    struct arena *arena = rpc_call_arena(self->rpc);
+    run_record_fini(self);
+    store_scan_init(&self->fence, self->runner->loop, fence_read);
+    store_scan_init(&self->rows, self->runner->loop, rows_read);
+    record_fence_range(arena, &self->name, &self->fence.from, &self->fence.to);
+    record_range(arena, &self->name, &self->rows.from, &self->rows.to);
+    if (arena->exhausted) {
+        fail(&self->failure, RESOURCE_EXHAUSTED, "no memory for the call");
+        return;
+    }
+    self->scanned = true;
+    self->waits += 2;
+    store_scan(self->store, &self->fence);
+    store_scan(self->store, &self->rows);
+}
+
+static void repeat(struct run_request *self, struct tool_call *call, const struct record_call *known)
+{
+    struct status st = {0};
+    ProtobufCAllocator allocator = rpc_arena_allocator(rpc_call_arena(self->rpc));
+    Renga__V1__ToolResult *result =
+        known->ended ? renga__v1__tool_result__unpack(&allocator, known->result.size, known->result.bytes) : NULL;
+    if (result) {
+        tool_call_repeat(call, result);
+        return;
+    }
+    fail(&st, ABORTED,
+         "an earlier call of '%.64s' was begun and did not come to its end; it may or may not have done its work, and "
+         "was not run again: look, before you call it anew",
+         call->asked->call->name);
+    tool_call_refuse(call, &st);
+    call->result.in_doubt = true;
+}
+
+/* False with `failure` where the same key was used for something else. */
+static bool compare_with_record(struct run_request *self, size_t i)
+{
+    char field[STATUS_FIELD_MAX];
+    struct tool_call *call = &self->calls[i];
+    struct record_call known = record_find(&self->rows, &self->name, call->asked->call->id);
+    record_digest(call->asked->call->name, call->asked->call->arguments_json, call->digest);
+    call->due_ms = clock_wall_ns() / NS_PER_MS + records_keep_ms(self->runner->commons->records);
+    if (!known.known)
+        return true;
+    if (memcmp(known.digest, call->digest, RECORD_DIGEST) != 0) {
+        snprintf(field, sizeof field, "calls[%zu].call", i);
+        return fail_field(&self->failure, field,
+                          "was called under this idempotency_key with another tool or other arguments; take a new key "
+                          "for other work");
+    }
+    repeat(self, call, &known);
+    return true;
+}
+
+void run_record_look(struct run_request *self)
+{
+    int64_t token = self->asked->fencing_token, highest = record_fence(&self->fence);
+    const struct store_scan *bad = self->fence.status.code != OK ? &self->fence : &self->rows;
+    if (bad->status.code != OK) {
+        fail(&self->failure, UNAVAILABLE, "the record of calls cannot be read: %s", bad->status.text);
+    } else if (token && token < highest) {
+        fail(&self->failure, ABORTED,
+             "fencing_token %lld is that of an earlier owner; %lld has called since, and nothing was run",
+             (long long)token, (long long)highest);
+    } else {
+        for (size_t i = 0; i < self->asked->n_calls; i++)
+            if (self->calls[i].state == CALL_IDLE && !compare_with_record(self, i))
+                return;
+    }
+}
+
+/* ---- the fence --------------------------------------------------------------------------------------------------- */
+
+static void fence_raised(struct store_batch *batch)
+{
+    run_request_came((struct run_request *)((char *)batch - offsetof(struct run_request, batch)));
+}
+
+static bool is_fenced(const struct run_request *self)
+{
+    return self->asked->fencing_token && (self->name.thread[0] || self->name.run[0]);
+}
+
+void run_fence_raise(struct run_request *self)
+{
+    if (!is_fenced(self) || record_fence(&self->fence) == self->asked->fencing_token) {
+        self->stage = STAGE_RUN;
+        return;
+    }
+    store_batch_init(&self->batch, self->runner->loop, fence_raised);
+    record_raise_fence(&self->batch, &self->name, &self->fence, self->asked->fencing_token);
+    self->waits++;
+    store_commit(self->store, &self->batch);
+}
+
+/* Another owner may have been quicker: then it is read anew. */
+void run_fence_look(struct run_request *self)
+{
+    struct status status = self->batch.status;
+    store_batch_fini(&self->batch);
+    if (status.code == ABORTED)
+        self->stage = STAGE_RECORD;
+    else if (status.code != OK)
+        fail(&self->failure, UNAVAILABLE, "not run, since the fencing token cannot be recorded: %s", status.text);
+}

@@ -1,0 +1,49 @@
+/* A RunTools under way. Private to run/run_*.c.
+ *
+ *      its turn among those of its key ---> the record is read ---> servers of unknown tools are asked ---> fence is
+ *      raised ---> calls run, each for itself ---> the answer */
+#ifndef RENGA_TOOL_RUNNER_RUN_REQUEST_H
+#define RENGA_TOOL_RUNNER_RUN_REQUEST_H
+
+#include "mcp/mcp.h"
+#include "record.h"
+#include "rpc/rpc.h"
+#include "tool_call.h"
+#include "tool_runner_priv.h"
+#include "turns.h"
+
+enum stage { STAGE_TURN, STAGE_RECORD, STAGE_LOOK, STAGE_SERVERS, STAGE_FENCE, STAGE_FENCED, STAGE_RUN, STAGE_REPLY };
+
+struct run_request {
+    struct tool_runner *runner;
+    struct rpc_call *rpc;
+    const Renga__V1__RunToolsRequest *asked;
+    Renga__V1__RunToolsResponse_Closure reply;
+    struct record_name name;
+
+    enum stage stage;
+    unsigned waits; /* callbacks that are still to come */
+    struct status failure;
+    struct turn turn;
+    struct store *store;
+    struct store_scan fence, rows;
+    bool scanned;
+    struct store_batch batch;
+    struct mcp_asking *askings;
+    struct tool_call *calls;
+};
+
+/* Something that was waited for has come. */
+void run_request_came(struct run_request *self);
+
+/* STAGE_RECORD: the fence's row and those of all calls of the key are read, and then looked at: what has ended is
+ * settled; what does not fit is a failure. */
+void run_record_read(struct run_request *self);
+void run_record_look(struct run_request *self);
+void run_record_fini(struct run_request *self);
+
+/* STAGE_FENCE: where the token is higher than any seen, that is written first. */
+void run_fence_raise(struct run_request *self);
+void run_fence_look(struct run_request *self);
+
+#endif

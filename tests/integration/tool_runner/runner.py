@@ -1,0 +1,149 @@
+"""A real renga-tool-runner in a process of its own, with a document of tool servers, its record in a folder that goes
+away.
+
+    with Runner({"odd": odd("hang")}) as runner:
+        result = runner.run(("odd__hang", {}))[0]
+
+Needs RENGA_BIN and RENGA_PROTO."""
+import atexit
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import uuid
+
+import grpc
+from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "rpc"))
+import checks  # noqa: E402
+from checks import Broken, check, expect, wait_until  # noqa: E402,F401
+
+BIN = os.environ["RENGA_BIN"]
+SLOW = 5 if os.environ.get("RENGA_SANITIZE") else 1  # sanitizers take their time
+MODULES = os.path.join(HERE, "..", "node_modules")
+NODE = os.path.join(MODULES, ".bin", "node")
+SERVICE = "renga.v1.ToolRunner"
+
+pool = descriptor_pool.DescriptorPool()
+with open(os.path.join(os.environ["RENGA_PROTO"], "renga_descriptor_set.bin"), "rb") as descriptor_file:
+    for descriptor in descriptor_pb2.FileDescriptorSet.FromString(descriptor_file.read()).file:
+        pool.Add(descriptor)
+factory = message_factory.MessageFactory(pool)
+
+
+def message(name):
+    return factory.GetPrototype(pool.FindMessageTypeByName("renga.v1." + name))
+
+
+def npm(package, *arguments, **more):
+    """A server of npm's, over stdio."""
+    return {"command": NODE, "args": [os.path.join(MODULES, package, "dist", "index.js"), *arguments], **more}
+
+
+def odd(*arguments, **more):
+    """The server of odd.py."""
+    return {"command": "/usr/bin/python3", "args": [os.path.join(HERE, "odd.py"), *arguments], **more}
+
+
+class Runner:
+    def __init__(self, servers=None, *flags, folder=None):
+        self.kept = tempfile.TemporaryDirectory() if folder is None else None
+        self.folder = folder or self.kept.name
+        self.flags = list(flags)
+        if servers is not None:
+            self.write(servers)
+            self.flags.append(f"--tool_runner.mcp={self.folder}/mcp.json")
+        self.process, self.log = None, []
+        atexit.register(self.kill)
+        self.start()
+
+    def write(self, servers):
+        with open(f"{self.folder}/mcp.json", "w") as file:
+            json.dump({"mcpServers": servers}, file)
+
+    def start(self):
+        flags = ["--rpc.listen=127.0.0.1:0", "--http.listen=127.0.0.1:0", "--loops=2", "--log.format=json",
+                 f"--tool_runner.record=sqlite:{self.folder}/record.db", *self.flags]
+        self.process = subprocess.Popen([f"{BIN}/renga-tool-runner", *flags], stderr=subprocess.PIPE, text=True)
+        self.port = self.metrics_port = None
+        for line in self.process.stderr:
+            self.log.append(line)
+            found = re.search(r'"(rpc|http)\.listening".*?port (\d+)', line)
+            if found and found.group(1) == "rpc":
+                self.port = int(found.group(2))
+            elif found:
+                self.metrics_port = int(found.group(2))
+            if self.port and self.metrics_port:
+                break
+        if not self.port:
+            raise AssertionError("the tool-runner did not start: " + "".join(self.log[-5:]))
+        threading.Thread(target=lambda stream: self.log.extend(stream), args=(self.process.stderr,), daemon=True).start()
+        self.channel = grpc.insecure_channel(f"127.0.0.1:{self.port}", options=[("grpc.enable_http_proxy", 0)])
+
+    def kill(self, how=signal.SIGKILL):
+        if self.process and self.process.poll() is None:
+            self.channel.close()
+            self.process.send_signal(how)
+            self.process.wait(20 * SLOW)
+
+    def restart(self, how=signal.SIGKILL):
+        self.kill(how)
+        self.start()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.kill(signal.SIGTERM)
+        if self.process.returncode:
+            raise AssertionError(f"the tool-runner ended with {self.process.returncode}: " + "".join(self.log[-20:]))
+
+    def method(self, name, request, response):
+        return self.channel.unary_unary(f"/{SERVICE}/{name}", message(request).SerializeToString,
+                                        message(response).FromString)
+
+    def list(self, *names, timeout=30):
+        return self.method("ListTools", "ListToolsRequest", "ListToolsResponse")(
+            message("ListToolsRequest")(names=names), timeout=timeout * SLOW, wait_for_ready=True)
+
+    def request(self, *calls, key=None, run="", thread="", token=0, allowed=(), ids=None, **more):
+        """Calls are pairs of a tool and its arguments, text or object, and perhaps fields of the invocation."""
+        request = message("RunToolsRequest")(idempotency_key=key or uuid.uuid4().hex, fencing_token=token,
+                                             allowed_tools=allowed, **more)
+        request.origin.run_id, request.origin.thread_id = run, thread
+        for i, (name, arguments, *fields) in enumerate(calls):
+            text = arguments if isinstance(arguments, str) else json.dumps(arguments)
+            asked = request.calls.add(**(fields[0] if fields else {}))
+            asked.call.id, asked.call.name, asked.call.arguments_json = ids[i] if ids else f"call{i}", name, text
+        return request
+
+    def begin(self, *calls, timeout=30, **more):
+        return self.method("RunTools", "RunToolsRequest", "RunToolsResponse").future(
+            self.request(*calls, **more), timeout=timeout * SLOW, wait_for_ready=True)
+
+    def run(self, *calls, **more):
+        return self.begin(*calls, **more).result().results
+
+    def one(self, name, arguments, fields=None, **more):
+        return self.run((name, arguments, fields or {}), **more)[0]
+
+    def forget(self, thread):
+        return self.method("ForgetThread", "ForgetThreadRequest", "ForgetThreadResponse")(
+            message("ForgetThreadRequest")(thread_id=thread), timeout=20 * SLOW, wait_for_ready=True)
+
+    def metric(self, name, **labels):
+        import urllib.request
+        text = urllib.request.urlopen(f"http://127.0.0.1:{self.metrics_port}/metrics", timeout=10).read().decode()
+        for line in text.splitlines():
+            found = re.match(r"(\w+)(?:\{(.*)\})? (\S+)$", line)
+            if found and found.group(1) == name:
+                have = dict(re.findall(r'(\w+)="([^"]*)"', found.group(2) or ""))
+                if all(have.get(key) == value for key, value in labels.items()):
+                    return float(found.group(3))
+        return None

@@ -1,0 +1,224 @@
+/* Places and turns: who runs, who waits, who is sent away; also with loops that run by themselves. */
+#include "run/places.h"
+#include "run/turns.h"
+
+#include <semaphore.h>
+#include <stdatomic.h>
+#include <stdio.h>
+
+#include "unit.h"
+
+#define GUESTS 8
+
+struct hall {
+    struct loop *loop;
+    struct places *places;
+    struct place guests[GUESTS];
+    int came[GUESTS], count;
+};
+static struct hall hall;
+
+static void came(struct place *place)
+{
+    hall.came[hall.count++] = (int)(place - hall.guests);
+}
+
+static void open_hall(unsigned in_flight, unsigned tenant, unsigned queue)
+{
+    struct places_options options = {in_flight, tenant, queue};
+    hall = (struct hall){.loop = loop_create(0), .places = places_create(&options)};
+}
+
+static void close_hall(void)
+{
+    struct places_stats stats;
+    places_stats(hall.places, &stats);
+    assert_int_equal(stats.taken + stats.waiting, 0);
+    places_destroy(&hall.places);
+    loop_destroy(&hall.loop);
+}
+
+static enum place_answer ask(int guest, const char *tenant)
+{
+    hall.guests[guest].loop = hall.loop;
+    hall.guests[guest].came = came;
+    return place_ask(hall.places, &hall.guests[guest], tenant);
+}
+
+static void leave(int guest)
+{
+    assert_true(place_leave(hall.places, &hall.guests[guest]));
+    loop_step(hall.loop, 0);
+}
+
+static void who_waits_longest_comes_first_and_one_too_many_is_refused(void **state)
+{
+    open_hall(1, 9, 2);
+    assert_int_equal(ask(0, "a"), PLACE_TAKEN);
+    assert_int_equal(ask(1, "b"), PLACE_QUEUED);
+    assert_int_equal(ask(2, "c"), PLACE_QUEUED);
+    assert_int_equal(ask(3, "d"), PLACE_REFUSED);
+    leave(0);
+    assert_int_equal(hall.came[0], 1);
+    leave(1);
+    assert_int_equal(hall.came[1], 2);
+    leave(2);
+    close_hall();
+}
+
+static void a_tenant_with_all_its_places_lets_others_pass(void **state)
+{
+    open_hall(3, 2, 9);
+    assert_int_equal(ask(0, "greedy"), PLACE_TAKEN);
+    assert_int_equal(ask(1, "greedy"), PLACE_TAKEN);
+    assert_int_equal(ask(2, "greedy"), PLACE_QUEUED);
+    assert_int_equal(ask(3, "polite"), PLACE_TAKEN);
+    assert_int_equal(ask(4, "polite"), PLACE_QUEUED);
+    leave(0); /* of greedy: its own next one comes, being first */
+    assert_int_equal(hall.came[0], 2);
+    assert_int_equal(ask(5, "greedy"), PLACE_QUEUED);
+    leave(3); /* of polite: not greedy's next one, who has two */
+    assert_int_equal(hall.came[1], 4);
+    for (int guest = 1; guest <= 4; guest += guest == 2 ? 2 : 1)
+        leave(guest);
+    leave(5);
+    close_hall();
+}
+
+static void who_gives_up_waiting_is_not_called(void **state)
+{
+    open_hall(1, 1, 9);
+    ask(0, "a");
+    ask(1, "a");
+    ask(2, "a");
+    leave(1);
+    leave(0);
+    assert_int_equal(hall.count, 1);
+    assert_int_equal(hall.came[0], 2);
+    leave(2);
+    leave(2); /* once more does nothing */
+    close_hall();
+}
+
+static void a_place_that_is_on_its_way_is_given_back_when_it_comes(void **state)
+{
+    open_hall(1, 1, 9);
+    ask(0, "a");
+    ask(1, "a");
+    assert_true(place_leave(hall.places, &hall.guests[0]));
+    assert_false(place_leave(hall.places, &hall.guests[1]));
+    loop_step(hall.loop, 0);
+    assert_int_equal(hall.count, 1);
+    leave(1);
+    close_hall();
+}
+
+/* ---- turns ------------------------------------------------------------------------------------------------------- */
+
+#define LOOPS   3
+#define WALKERS 60
+#define ROUNDS  30
+
+struct walker {
+    struct turn turn;
+    struct work begin;
+    int rounds;
+};
+
+static struct turns *turns;
+static struct walker walkers[WALKERS];
+static atomic_int inside, broken;
+static sem_t done;
+
+static void walk(struct work *work);
+
+static void take_turn(struct turn *turn)
+{
+    struct walker *walker = (struct walker *)turn;
+    if (atomic_fetch_add(&inside, 1))
+        atomic_store(&broken, 1); /* two at once */
+    atomic_fetch_sub(&inside, 1);
+    assert_true(turn_leave(turns, turn));
+    if (++walker->rounds == ROUNDS)
+        sem_post(&done);
+    else
+        loop_post(turn->loop, &walker->begin);
+}
+
+static void walk(struct work *work)
+{
+    struct walker *walker = (struct walker *)((char *)work - offsetof(struct walker, begin));
+    if (turn_ask(turns, &walker->turn, "tenant", "the one door"))
+        take_turn(&walker->turn);
+}
+
+static void of_one_name_one_goes_at_a_time_through_all_loops(void **state)
+{
+    struct status st = {0};
+    struct loop *loops[LOOPS];
+    turns = turns_create();
+    sem_init(&done, 0, 0);
+    for (unsigned i = 0; i < LOOPS; i++) {
+        loops[i] = loop_create(i);
+        assert_true(loop_start(loops[i], &st));
+    }
+    for (int i = 0; i < WALKERS; i++) {
+        walkers[i].turn.loop = loops[i % LOOPS];
+        walkers[i].turn.came = take_turn;
+        walkers[i].begin.run = walk;
+        loop_post(loops[i % LOOPS], &walkers[i].begin);
+    }
+    for (int i = 0; i < WALKERS; i++)
+        sem_wait(&done);
+    assert_int_equal(atomic_load(&broken), 0);
+    for (unsigned i = 0; i < LOOPS; i++) {
+        loop_stop(loops[i]);
+        loop_destroy(&loops[i]);
+    }
+    turns_destroy(&turns);
+}
+
+static struct turn turn_list[4];
+static int turn_order[4], turn_count;
+
+static void note_turn(struct turn *turn)
+{
+    turn_order[turn_count++] = (int)(turn - turn_list);
+}
+
+static void turns_come_in_order_names_do_not_wait_for_each_other_and_who_leaves_is_passed_over(void **state)
+{
+    struct loop *loop = loop_create(0);
+    turns = turns_create();
+    for (int i = 0; i < 4; i++)
+        turn_list[i] = (struct turn){.loop = loop, .came = note_turn};
+    assert_true(turn_ask(turns, &turn_list[0], "a", "x"));
+    assert_false(turn_ask(turns, &turn_list[1], "a", "x"));
+    assert_false(turn_ask(turns, &turn_list[2], "a", "x"));
+    assert_true(turn_ask(turns, &turn_list[3], "b", "x")); /* another tenant's */
+    assert_true(turn_leave(turns, &turn_list[1]));
+    assert_true(turn_leave(turns, &turn_list[0]));
+    assert_false(turn_leave(turns, &turn_list[2])); /* on its way */
+    loop_step(loop, 0);
+    assert_int_equal(turn_count, 1);
+    assert_int_equal(turn_order[0], 2);
+    assert_true(turn_leave(turns, &turn_list[2]));
+    assert_true(turn_leave(turns, &turn_list[3]));
+    assert_true(turn_ask(turns, &turn_list[0], "a", "x"));
+    assert_true(turn_leave(turns, &turn_list[0]));
+    turns_destroy(&turns);
+    loop_destroy(&loop);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(who_waits_longest_comes_first_and_one_too_many_is_refused),
+        cmocka_unit_test(a_tenant_with_all_its_places_lets_others_pass),
+        cmocka_unit_test(who_gives_up_waiting_is_not_called),
+        cmocka_unit_test(a_place_that_is_on_its_way_is_given_back_when_it_comes),
+        cmocka_unit_test(turns_come_in_order_names_do_not_wait_for_each_other_and_who_leaves_is_passed_over),
+        cmocka_unit_test(of_one_name_one_goes_at_a_time_through_all_loops),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
