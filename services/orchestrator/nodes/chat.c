@@ -202,10 +202,10 @@ static void stream_ended(struct chat *chat)
         fail(&st, DATA_LOSS, "the stream ended without its last event");
     if (st.code != OK)
         task_fail(chat->base.task, &st);
-    else if (chat->base.call.status.code != OK)
-        service_call_failed(&chat->base);
-    else
+    else if (chat->base.call.status.code == OK && chat->finish)
         take(chat, chat->finish, buffer_text(&chat->text), "see its text");
+    else
+        service_call_failed(&chat->base);
 }
 
 static void take_event(struct chat *chat, const Renga__V1__ChatStreamEvent *event)

@@ -245,33 +245,37 @@ static void finish(const struct service_call *run, struct update *update, const 
     update_finish(update, run->task, outcomes[count->cited ? 0 : 1]);
 }
 
+/* NULL with `st` filled. */
+static struct sources *read_sources(const struct service_call *run, struct status *st)
+{
+    struct sources *sources = arena_zalloc(task_arena(run->task), sizeof *sources);
+    if (sources) {
+        sources->arena = task_arena(run->task);
+        gather(sources, service_call_input(run, CITE_RESULTS));
+        if (!sources->no_memory)
+            return sources;
+    }
+    fail(st, RESOURCE_EXHAUSTED, "no memory for the sources");
+    return NULL;
+}
+
 static void start(struct task *task)
 {
     struct service_call *run = task_data(task);
     struct status st = {0};
     struct update update;
     struct count count = {0};
-    bool good = service_call_inputs(run, task, &st);
-    const char *answer = good ? service_call_text(run, CITE_ANSWER) : "";
-    struct sources *sources = good ? arena_zalloc(task_arena(task), sizeof *sources) : NULL;
-    if (sources) {
-        sources->arena = task_arena(task);
-        gather(sources, service_call_input(run, CITE_RESULTS));
-    }
-    if (good && (!sources || sources->no_memory))
-        good = fail(&st, RESOURCE_EXHAUSTED, "no memory for the sources");
+    struct sources *sources = service_call_inputs(run, task, &st) ? read_sources(run, &st) : NULL;
+    const char *answer = sources ? service_call_text(run, CITE_ANSWER) : "";
     service_call_close(run);
     update_begin(&update);
-    if (good) {
-        json_write_array(&update.out, update_field(task, CITE_INTO));
-        good = cite(&update.out, sources, answer, &count, &st);
-    }
-    if (good) {
+    json_write_array(&update.out, update_field(task, CITE_INTO));
+    if (sources && cite(&update.out, sources, answer, &count, &st)) {
         finish(run, &update, &count);
-    } else {
-        buffer_fini(&update.text);
-        task_fail(task, &st);
+        return;
     }
+    buffer_fini(&update.text);
+    task_fail(task, &st);
 }
 
 extern const struct node_kind cite_kind;

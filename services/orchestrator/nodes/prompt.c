@@ -104,6 +104,8 @@ char *prompt_fill(struct task *task, const char *name, const cJSON *values, cons
     }
     buffer_init(&text, PROMPT_MAX);
     bool good = template_fill(form, values, &text, st);
+    while (text.length && text.data[text.length - 1] == '\n')
+        text.length--; /* that of the file's last line */
     char *copy = good ? arena_strdup(task_arena(task), buffer_text(&text)) : NULL;
     if (text.failed)
         fail(st, RESOURCE_EXHAUSTED, "the prompt '%s' is longer than %zu bytes when it is filled", name, PROMPT_MAX);

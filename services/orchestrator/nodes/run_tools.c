@@ -96,10 +96,12 @@ static bool write_calls(struct run_tools *run, struct status *st)
     run->share = (size_t)(most ? most : OUTPUT_DEFAULT) / (count ? count : 1);
     run->share = run->share > SHARE_LEAST ? run->share : SHARE_LEAST;
     run->request.calls = arena_alloc(arena, CALLS_MAX * sizeof(*run->request.calls));
-    bool good = run->request.calls || fail(st, RESOURCE_EXHAUSTED, "no memory for the calls of tools");
-    for (size_t i = 0; good && i < count; i++)
-        good = add_call(run, caller->tool_calls[i], st);
-    return good;
+    if (!run->request.calls)
+        return fail(st, RESOURCE_EXHAUSTED, "no memory for the calls of tools");
+    for (size_t i = 0; i < count; i++)
+        if (!add_call(run, caller->tool_calls[i], st))
+            return false;
+    return true;
 }
 
 static bool write_request(struct run_tools *run, struct status *st)

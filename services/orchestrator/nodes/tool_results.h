@@ -13,7 +13,7 @@ bool tool_results_of_try(const cJSON *tries, struct arena *arena, Renga__V1__Too
                          struct status *st);
 
 /* One try: `calls` and `results` in the same order. Each result is cut to `most` bytes: its last hits are left out, its
- * text where it has none. */
+ * text where it has none. That a search found nothing is no text: it would support whatever was asked. */
 bool tool_results_write(struct json_writer *out, Renga__V1__ToolCall *const *calls,
                         Renga__V1__ToolResult *const *results, size_t count, size_t most, struct arena *arena,
                         struct status *st);

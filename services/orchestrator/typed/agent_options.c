@@ -85,6 +85,26 @@ bool agent_options_check(const Renga__V1__AgentOptions *options, struct status *
            check_labels(options, st) && (!options->budget || check_budget(options->budget, st));
 }
 
+static bool is_same(const Renga__V1__Degradation *a, const Renga__V1__Degradation *b)
+{
+    return a->kind == b->kind && a->status_code == b->status_code && strcmp(a->part, b->part) == 0 &&
+           strcmp(a->reason, b->reason) == 0;
+}
+
+/* Each once, however many calls it befell. */
+static size_t unite(Renga__V1__Degradation **list, size_t count)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        size_t other = 0;
+        while (other < kept && !is_same(list[other], list[i]))
+            other++;
+        if (other == kept)
+            list[kept++] = list[i];
+    }
+    return kept;
+}
+
 Renga__V1__AgentOutcome *agent_outcome(struct arena *arena, const Renga__V1__Run *run)
 {
     Renga__V1__AgentOutcome *outcome = arena_alloc(arena, sizeof *outcome);
@@ -98,7 +118,7 @@ Renga__V1__AgentOutcome *agent_outcome(struct arena *arena, const Renga__V1__Run
     outcome->stop_text = run->stop_text;
     outcome->usage = run->usage;
     outcome->degradations = run->degradations;
-    outcome->n_degradations = run->n_degradations;
+    outcome->n_degradations = unite(outcome->degradations, run->n_degradations);
     outcome->interrupts = run->interrupts;
     outcome->n_interrupts = run->n_interrupts < 100 ? run->n_interrupts : 100;
     return outcome;

@@ -15,6 +15,9 @@ struct subtask_note {
     int status_code;
     const char *message, *answer; /* NULL: none */
     int32_t tries;
+    bool is_completed;
+    Renga__V1__Citation **citations; /* of its answer */
+    size_t citation_count;
     char *tool_names[128];
     size_t tool_count;
 };
@@ -33,5 +36,9 @@ void helpdesk_progress(struct agent_run *run, const Renga__V1__RunEvent *event);
 
 /* helpdesk_result.c: NULL with `st` filled where the output is not a help desk's. */
 Renga__V1__AgentResult *helpdesk_result(struct helpdesk_call *call, const Renga__V1__Run *run, struct status *st);
+
+/* helpdesk_partial.c: of a run that stopped before its answer, what its subtasks had found by then. False where the
+ * arena is out. */
+bool helpdesk_partial(struct helpdesk_call *call, Renga__V1__AgentResult *result);
 
 #endif

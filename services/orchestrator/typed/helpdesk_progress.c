@@ -138,6 +138,7 @@ static void reflected(struct helpdesk_call *call, const Renga__V1__RunEvent *fro
     progress.reflection = (Renga__V1__ReflectionResult *)reflection;
     show_subtask(call, from, number, &progress);
     call->subtasks[number].tries++;
+    call->subtasks[number].is_completed = progress.reflection->is_completed;
 }
 
 static void subtask_ended(struct helpdesk_call *call, const Renga__V1__RunEvent *from, size_t number)
@@ -159,6 +160,21 @@ static void node_failed(struct helpdesk_call *call, const Renga__V1__RunEvent *f
     note->message = keep_text(call, from->node_failed->message);
 }
 
+static void cited(struct helpdesk_call *call, struct subtask_note *note, const cJSON *list)
+{
+    struct status ignored = {0};
+    const cJSON *item;
+    struct arena *arena = rpc_call_arena(call->run.call);
+    note->citation_count = 0;
+    note->citations = arena_alloc(arena, (size_t)cJSON_GetArraySize(list) * sizeof(*note->citations));
+    cJSON_ArrayForEach(item, list)
+    {
+        ProtobufCMessage *citation = message_read_json(&renga__v1__citation__descriptor, item, arena, &ignored);
+        if (citation && note->citations)
+            note->citations[note->citation_count++] = (Renga__V1__Citation *)citation;
+    }
+}
+
 /* ---- events ------------------------------------------------------------------------------------------------------ */
 
 static void written(struct helpdesk_call *call, const Renga__V1__RunEvent *from, const cJSON *update, bool own,
@@ -167,6 +183,7 @@ static void written(struct helpdesk_call *call, const Renga__V1__RunEvent *from,
     const cJSON *plan = cJSON_GetObjectItemCaseSensitive(update, "plan");
     const cJSON *turns = cJSON_GetObjectItemCaseSensitive(update, "messages");
     const cJSON *reflections = cJSON_GetObjectItemCaseSensitive(update, "reflection_results");
+    const cJSON *citations = cJSON_GetObjectItemCaseSensitive(update, "citations");
     const char *answer = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(update, "subtask_answer"));
     if (own && plan && !call->planned)
         plan_written(call, from, plan);
@@ -176,13 +193,15 @@ static void written(struct helpdesk_call *call, const Renga__V1__RunEvent *from,
         tools_chosen(call, &call->subtasks[number], turns);
     if (answer)
         call->subtasks[number].answer = keep_text(call, answer);
+    if (citations)
+        cited(call, &call->subtasks[number], citations);
     if (reflections)
         reflected(call, from, number, reflections);
 }
 
 static bool is_watched(const Renga__V1__StateUpdated *updated)
 {
-    static const char *const fields[] = {"plan", "messages", "reflection_results", "subtask_answer"};
+    static const char *const fields[] = {"plan", "messages", "reflection_results", "subtask_answer", "citations"};
     for (size_t i = 0; i < updated->n_fields; i++)
         for (size_t known = 0; known < sizeof fields / sizeof *fields; known++)
             if (strcmp(updated->fields[i], fields[known]) == 0)

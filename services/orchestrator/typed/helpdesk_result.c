@@ -141,6 +141,11 @@ Renga__V1__AgentResult *helpdesk_result(struct helpdesk_call *call, const Renga_
              run->output_omitted ? "it is longer than 3145728 bytes" : why.text);
         return NULL;
     }
+    bool partial = run->stop_reason != RENGA__V1__STOP_REASON__STOP_REASON_COMPLETED && !*result->answer;
+    if (partial && !helpdesk_partial(call, result)) {
+        fail(st, RESOURCE_EXHAUSTED, "no memory for the answer");
+        return NULL;
+    }
     result->question = call->request->question;
     result->outcome = agent_outcome(arena, run);
     if (renga__v1__agent_result__get_packed_size(result) > RESULT_BYTES_MAX - AROUND_BYTES)

@@ -225,9 +225,22 @@ def _():
 
 @check("a budget ends it with what was found by then, and says so")
 def _():
-    script()
-    result = ask(options={"budget": {"model_calls": 2}})
+    hold = threading.Event()
+
+    def reflect(request, context):  # the first subtask is done; then the second one spends all there is
+        if request.subtask.startswith("When"):
+            return judged(True)(request, context)
+        hold.wait(2)
+        return message("ReflectResponse")(reflection={"is_completed": False, "advice": "more"}, usage={"model_calls": 50})
+    script(reflect=reflect)
+    threading.Timer(0.5, hold.set).start()
+    result = ask(options={"budget": {"model_calls": 20}})
     equal(word("StopReason", result.outcome.stop_reason), "STOP_REASON_BUDGET_MODEL_CALLS", "why it stopped")
+    equal((result.answer, [(s.is_completed, s.subtask_answer) for s in result.subtasks]),
+          (ANSWERS["When do backups run?\n</subtask>"], [(True, "Backups run every night at 02:00."),
+                                                         (False, ANSWERS["How is a password reset?\n</subtask>"])]), "what was found")
+    equal([(c.sentence_number, c.uri) for c in result.citations], [(1, "guide.md")], "its source")
+    equal(result.subtasks[1].usage.model_calls, 52, "what the second one spent")
 
 
 @check("a key that may use some agents alone is refused the others, in every method")

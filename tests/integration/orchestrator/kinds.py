@@ -2,6 +2,7 @@
 """Each kind of node that calls a service, one at a time: what it asks, what it writes, how it fails."""
 import json
 import os
+import threading
 
 import grpc
 
@@ -152,7 +153,10 @@ def _():
 def _():
     event = message("ChatStreamEvent")
 
+    watched = threading.Event()
+
     def stream(request, context):
+        watched.wait(10)
         for piece in ("An old ", "pond"):
             yield event(text=piece)
         yield event(finish={"finish_reason": 1, "usage": {"model_calls": 1}})
@@ -163,7 +167,10 @@ def _():
              {"role": "assistant", "content": "", "reasoning": "hm", "tool_calls": [{"id": "c", "name": "t", "arguments": "{}"}]},
              {"role": "tool", "content": "no", "tool_call_id": "c", "tool_failed": True}]
     run = api.start_run("talker", {"m": turns}, wait=False)
-    shown = "".join(e.token.text for e in api.watch(run) if e.WhichOneof("event") == "token")
+    shown = ""
+    for event_seen in api.watch(run):
+        watched.set()
+        shown += event_seen.token.text
     result = succeeded(api.get(run))
     equal((shown, result["a"], result["m"][-1]), ("An old pond", "An old pond", {"role": "assistant", "content": "An old pond"}), "the answer")
     asked = services.of("LlmGateway/ChatStream")[-1].messages

@@ -1,0 +1,23 @@
+#include "words/nothing.h"
+
+#include <string.h>
+
+#define LINE_MAX_BYTES ((size_t)10240) /* a query of 8,192 bytes, and what is around it */
+
+bool words_say_nothing_found(const char *text, size_t length)
+{
+    static const char *const phrases[] = {
+        "見つかりません",   "該当するものはありません",
+        "othing was found", "othing found",
+        "o results",        "o matches",
+        "o match was",      "o hits",
+    };
+    while (length && (text[length - 1] == '\n' || text[length - 1] == ' '))
+        length--;
+    if (length > LINE_MAX_BYTES || memchr(text, '\n', length))
+        return false;
+    for (size_t i = 0; i < sizeof phrases / sizeof *phrases; i++)
+        if (memmem(text, length, phrases[i], strlen(phrases[i])))
+            return true;
+    return false;
+}

@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+"""Questions over real documents through the whole suite, without a model: in one process, and as five."""
+import signal
+import sys
+
+from suite import SLOW, Suite, expect, index
+from documents import lines
+import checks
+from checks import check, wait_until
+
+JAPANESE = "夜間バックアップの開始時刻は何時ですか。パスワードを忘れた場合はどうすればよいですか。"
+ENGLISH = "What does error E-1024 mean? After how many minutes does a session timeout happen?"
+
+index()
+suite = Suite().one() if sys.argv[1] == "one" else Suite().five()
+
+
+def is_cited(result):
+    """Every sentence of the answer, to a place that has the words."""
+    expect(result.citations, f"nothing is cited: {result.answer}")
+    for citation in result.citations:
+        expect(citation.sentence in result.answer, f"{citation.sentence!r} is not in the answer")
+        if citation.uri.endswith(".md"):
+            there = lines(citation.uri, citation.line_from, citation.line_to)
+            expect(citation.quote in there, f"{citation.quote!r} is not in lines {citation.line_from}-{citation.line_to}: {there!r}")
+    rest = result.answer
+    for citation in result.citations:
+        rest = rest.replace(citation.sentence, "")
+    expect(not rest.strip(" \n-"), f"without a source stands {rest!r}")
+
+
+def overlap(events):
+    """That a subtask was at work while another one was."""
+    open_ones, together = set(), 0
+    for event in events:
+        if event.WhichOneof("event") != "subtask":
+            continue
+        if event.subtask.stage >= 6:
+            open_ones.discard(event.subtask.subtask_number)
+        else:
+            open_ones.add(event.subtask.subtask_number)
+        together = max(together, len(open_ones))
+    expect(together >= 2, "no two subtasks were at work at the same time")
+
+
+for language, question, files in (("Japanese", JAPANESE, {"manual/backup.md", "manual/password.md"}),
+                                  ("English", ENGLISH, {"guide/network.md", "guide/sessions.html"})):
+    @check(f"a two-part {language} question: subtasks side by side, each sentence cited to its line")
+    def _(question=question, files=files):
+        events = list(suite.watch(question))
+        result = events[-1].result
+        expect(len(result.subtasks) >= 2, f"the plan is {list(result.plan.subtasks)}")
+        expect(all(subtask.is_completed for subtask in result.subtasks),
+               [(s.task_name, s.subtask_answer, [r.advice for r in s.reflection_results]) for s in result.subtasks])
+        overlap(events)
+        is_cited(result)
+        expect({citation.uri for citation in result.citations} == files, {c.uri for c in result.citations})
+        expect("".join(event.answer_text for event in events) == result.answer, "the text as it was written is another")
+        expect(any(d.part == "extractive" for d in result.outcome.degradations), "it does not say that no model answered")
+
+
+@check("what the documents do not say is not answered: three tries, then what was looked for")
+def _():
+    result = suite.ask("Who won the football world cup in 1990?")
+    expect("No information was found" in result.answer and "football" in result.answer, result.answer)
+    expect(not result.citations and not result.subtasks[0].is_completed, "it claims to have found something")
+    expect(result.subtasks[0].challenge_count == 3, f"{result.subtasks[0].challenge_count} tries")
+
+
+@check("only the collections that were named are looked in")
+def _():
+    result = suite.ask("What does error E-1024 mean?", collections=["elsewhere"])
+    expect("E-1024 means" not in result.answer, result.answer)
+    expect("E-1024 means" in suite.ask("What does error E-1024 mean?", collections=["docs"]).answer, "not found in its own")
+
+
+@check("orders in a document change neither plan nor tools")
+def _():
+    result = suite.ask("What do the release notes say about instructions?")
+    expect(list(result.plan.subtasks) == ["What do the release notes say about instructions?"], list(result.plan.subtasks))
+    tools = {tool.tool_name for subtask in result.subtasks for one in subtask.tool_results for tool in one.results}
+    expect("calculate" not in tools, f"{tools} were run")
+    expect(len(result.subtasks) == 1, "a document added a subtask")
+
+
+if sys.argv[1] == "five":
+    @check("the planner is killed in the middle, and comes back: the answer still comes")
+    def _():
+        planner = suite.processes["planner"].process
+        planner.send_signal(signal.SIGSTOP)
+        events = suite.watch(ENGLISH, timeout=60)
+        expect(next(events).accepted.run_id, "it was not accepted")
+        suite.restart("planner")
+        is_cited(list(events)[-1].result)
+
+    @check("the orchestrator is killed in the middle, and comes back: the same request gets the answer")
+    def _():
+        options = {"request_id": "killed", "keep_running": True}
+        reviewer = suite.processes["reviewer"].process
+        reviewer.send_signal(signal.SIGSTOP)
+        events = suite.watch(ENGLISH, options=options)
+        run_id = next(events).accepted.run_id
+        for event in events:
+            if event.subtask.stage == 4:
+                break
+        suite.channel.close()
+        suite.processes["orchestrator"].kill()
+        reviewer.send_signal(signal.SIGCONT)
+        suite.start("orchestrator")
+        suite.open("orchestrator")
+        result = suite.ask(ENGLISH, timeout=60, options=options)
+        expect(result.outcome.run_id == run_id, f"another run: {result.outcome.run_id}, {run_id}")
+        is_cited(result)
+
+
+@check("all processes end with 0 on SIGTERM, and no sanitizer has complained")
+def _():
+    suite.stop()
+
+
+checks.finish()
