@@ -146,6 +146,9 @@ static void log_deployment(const struct deployment *deployment)
         log_warn("llm_gateway.unset",
                  "'%s' cannot be asked: neither a key nor another upstream is set for the provider %s",
                  deployment->name, deployment->provider->name);
+    else if (!deployment->chat_url)
+        log_info("llm_gateway.upstream", "'%s' is the provider %s in this process", deployment->name,
+                 deployment->provider->name);
     else
         log_info("llm_gateway.upstream", "'%s' is %s, %s a key", deployment->name,
                  http_url_origin(deployment->chat_url), deployment->key ? "with" : "without");

@@ -18,7 +18,8 @@ const struct option llm_gateway_options[] = {
      .fallback = "openai",
      .choices = DEPLOYMENT_PROVIDERS,
      .help = "What the upstream speaks: OpenAI's Chat Completions (many others do too), Azure OpenAI, Anthropic's "
-             "Messages, or Ollama's own API."},
+             "Messages, or Ollama's own API. extractive is no model: it answers in this process with sentences of what "
+             "tools have found, and is what answers where neither key, upstream nor models are set."},
     {.name = "llm_gateway.upstream",
      .type = OPTION_STRING,
      .unit = "URL",

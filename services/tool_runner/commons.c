@@ -1,6 +1,7 @@
 #include "tool_runner_priv.h"
 
 #include "daemon/service.h"
+#include "knowledge/knowledge.h"
 #include "list/catalog.h"
 #include "mcp/mcp.h"
 #include "run/places.h"
@@ -73,6 +74,9 @@ static bool open_all(struct tool_commons *commons, const struct service_context 
         .bytes_max = (uint64_t)config_size(config, "tool_runner.record_max"),
     };
     commons->metrics = context->metrics;
+    commons->knowledge = knowledge_create(context, st);
+    if (!commons->knowledge)
+        return false;
     commons->queue_wait_ms = config_duration_ms(config, "tool_runner.queue_wait");
     commons->list_wait_ms = config_duration_ms(config, "tool_runner.list_wait");
     commons->mcp = mcp_create(&mcp, st);
@@ -89,6 +93,7 @@ static void destroy(struct tool_commons **commons_pointer)
 {
     struct tool_commons *commons = *commons_pointer;
     *commons_pointer = NULL;
+    knowledge_destroy(&commons->knowledge);
     records_destroy(&commons->records);
     turns_destroy(&commons->turns);
     places_destroy(&commons->places);

@@ -1,6 +1,7 @@
 /* The service: which room has which function, and the life of an instance. */
 #include "tool_runner.h"
 
+#include "knowledge/knowledge.h"
 #include "list/list_tools.h"
 #include "rpc/rpc.h"
 #include "run/run_tools.h"
@@ -8,9 +9,42 @@
 
 #include <stdlib.h>
 
+static struct knowledge *knowledge_of(Renga__V1__ToolRunner_Service *self)
+{
+    return ((struct tool_runner *)self)->commons->knowledge;
+}
+
+static void search(Renga__V1__ToolRunner_Service *self, const Renga__V1__SearchRequest *request,
+                   Renga__V1__SearchResponse_Closure reply, void *data)
+{
+    knowledge_search(knowledge_of(self), data, request, reply);
+}
+
+static void index_documents(Renga__V1__ToolRunner_Service *self, const Renga__V1__IndexDocumentsRequest *request,
+                            Renga__V1__IndexDocumentsProgress_Closure reply, void *data)
+{
+    knowledge_index(knowledge_of(self), data, request, reply);
+}
+
+static void get_knowledge_base(Renga__V1__ToolRunner_Service *self, const Renga__V1__GetKnowledgeBaseRequest *request,
+                               Renga__V1__GetKnowledgeBaseResponse_Closure reply, void *data)
+{
+    knowledge_show(knowledge_of(self), data, reply);
+}
+
+static void delete_documents(Renga__V1__ToolRunner_Service *self, const Renga__V1__DeleteDocumentsRequest *request,
+                             Renga__V1__DeleteDocumentsResponse_Closure reply, void *data)
+{
+    knowledge_delete(knowledge_of(self), data, request, reply);
+}
+
 /* Methods that are NULL here answer UNIMPLEMENTED. */
 static const Renga__V1__ToolRunner_Service functions = {
     .base = {.descriptor = &renga__v1__tool_runner__descriptor, .invoke = rpc_service_invoke},
+    .search = search,
+    .index_documents = index_documents,
+    .get_knowledge_base = get_knowledge_base,
+    .delete_documents = delete_documents,
     .list_tools = list_tools,
     .run_tools = run_tools,
     .forget_thread = forget_thread,

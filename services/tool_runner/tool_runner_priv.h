@@ -10,6 +10,7 @@
 
 struct catalog;
 struct http_client;
+struct knowledge;
 struct mcp;
 struct metrics;
 struct places;
@@ -32,6 +33,7 @@ struct tool_runner {
 /* One of each in a process, whichever loop a call arrives in. */
 struct tool_commons {
     struct metrics *metrics;
+    struct knowledge *knowledge;
     struct mcp *mcp;
     struct catalog *catalog;
     struct places *places;

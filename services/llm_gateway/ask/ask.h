@@ -48,9 +48,14 @@ enum ask_state { ASK_REMEMBERING, ASK_QUEUED, ASK_CHOOSING, ASK_ASKING, ASK_REST
 struct ask_kind {
     const char *operation; /* "chat", "embeddings": in spans and metrics, as the GenAI conventions name them */
 
-    /* The way and the body of a request to ask->target. */
+    /* The way and the body of a request to ask->target; no way where the provider answers in this process. */
     const struct http_url *(*way)(const struct deployment *deployment);
     void (*write)(struct ask *ask, struct json_writer *writer);
+
+    /* Asks a provider that answers in this process, at once; what came of it is for judge. NULL: none does for this
+     * kind.
+     */
+    void (*ask_here)(struct ask *ask);
 
     /* The headers of an answer are there; a stream is read from here on. NULL: answers come whole. */
     void (*headers_came)(struct ask *ask, int http_status);

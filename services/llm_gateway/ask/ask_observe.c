@@ -136,7 +136,9 @@ static void record(const struct ask_metrics *own, struct ask *ask, enum status_c
     span_string(span, "gen_ai.operation.name", ask->kind->operation);
     span_string(span, "gen_ai.provider.name", deployment->provider->name);
     span_string(span, "gen_ai.request.model", ask->target->model);
-    span_string(span, "server.address", http_url_host(ask->kind->way(deployment)));
+    const struct http_url *way = ask->kind->way(deployment);
+    if (way)
+        span_string(span, "server.address", http_url_host(way));
     span_string(span, "renga.deployment", deployment->name);
     if (model[0])
         span_string(span, "gen_ai.response.model", model);

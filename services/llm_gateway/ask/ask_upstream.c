@@ -58,13 +58,44 @@ static void headers_came(struct transfer *transfer, int http_status)
     ask->kind->headers_came(ask, http_status);
 }
 
+static bool is_here(const struct target *target)
+{
+    return target->deployment->provider->answer_chat != NULL;
+}
+
+/* It asks nobody, so it cannot fail as an upstream does: where it cannot stand in, the failure that it was to stand in
+ * for is what the caller hears. */
+static void ask_here(struct ask *ask, const struct failure *before)
+{
+    struct failure *failure = &ask->failure;
+    transfer_init(&ask->transfer, NULL, finished);
+    ask->transfer.owner = ask;
+    ask_move(ask, ASK_ASKING);
+    if (ask->kind->ask_here)
+        ask->kind->ask_here(ask);
+    else
+        fail(&failure->status, FAILED_PRECONDITION, "the provider %s only chats",
+             ask->target->deployment->provider->name);
+    if (failure->status.code != OK) {
+        if (before->status.code != OK)
+            *failure = *before;
+        failure->ours = true;
+    }
+    finished(&ask->transfer);
+}
+
 static bool ask_target(struct ask *ask)
 {
     struct transfer *transfer = &ask->transfer;
     const struct deployment *deployment = ask->target->deployment;
+    const struct failure before = ask->failure;
     ask->failure = (struct failure){0};
     ask->asked_ns = clock_now_ns();
     ask->asked_wall_ms = clock_wall_ns() / NS_PER_MS;
+    if (is_here(ask->target)) {
+        ask_here(ask, &before);
+        return true;
+    }
     if (!write_body(ask))
         return false;
     transfer_init(transfer, ask->kind->way(deployment), finished);
@@ -231,11 +262,62 @@ void ask_choose(struct ask *ask)
 
 /* ---- and once more? ---------------------------------------------------------------------------------------------- */
 
+/* The rank after the present one that has somebody to ask in this process, and whether it is the very next one. 0:
+ * none.
+ */
+static unsigned rank_here(const struct ask *ask, bool *next)
+{
+    unsigned first = 0;
+    for (size_t i = 0; i < ask->route->target_count; i++) {
+        const struct target *target = &ask->route->targets[i];
+        if (target->rank <= ask->target->rank)
+            continue;
+        first = first ? first : target->rank;
+        *next = target->rank == first;
+        if (is_here(target))
+            return target->rank;
+    }
+    return 0;
+}
+
+/* A retry costs of the budget, so that a sick upstream is not hammered; whoever stands in within this process costs
+ * nothing, and is there when it is used up. */
+static bool may_try_again(struct ask *ask, enum retry_step *step)
+{
+    bool next = false;
+    unsigned here = rank_here(ask, &next);
+    if (here && next && *step == RETRY_NEXT_RANK)
+        return true;
+    if (retry_budget_spend(&ask->gateway->commons->budget))
+        return true;
+    if (!here)
+        return false;
+    ask->choice.rank_min = here;
+    *step = RETRY_OTHER;
+    return true;
+}
+
+/* What is wrong with the words of a model is wrong with it wherever it is asked; whoever answers without one may do
+ * better.
+ */
+static bool ask_here_instead(struct ask *ask)
+{
+    bool next;
+    unsigned here = rank_here(ask, &next);
+    if (!here || !ask->failure.problem || ask->told || ask->failure.ours || ask->caller_left || ask_left_ms(ask) <= 0)
+        return false;
+    ask->choice.rank_min = here;
+    ask_choose(ask);
+    return true;
+}
+
 static void try_again(struct ask *ask)
 {
     const struct failure *failure = &ask->failure;
     bool quota = failure_is_quota(failure);
     int64_t now_ns = clock_now_ns(), wait_ms = 0;
+    if (ask_here_instead(ask))
+        return;
     struct retry_question question = {
         .code = failure->status.code,
         .quota = quota,
@@ -247,7 +329,7 @@ static void try_again(struct ask *ask)
     standing_note_failure(ask->route, &ask->choice, ask->target_index, failure->status.code, quota);
     standing_prospects(ask->route, &ask->choice, ask->target->rank, now_ns, &question);
     enum retry_step step = retry_decide(&ask->route->retry, &question, &wait_ms);
-    if (step == RETRY_NEVER || !retry_budget_spend(&ask->gateway->commons->budget)) {
+    if (step == RETRY_NEVER || !may_try_again(ask, &step)) {
         ask_end(ask, false);
         return;
     }

@@ -40,9 +40,9 @@ static void start_over(struct chat *chat)
     chat->reads_events = false;
 }
 
-static void write_question(struct ask *ask, struct json_writer *writer)
+static struct chat_question question_of(struct chat *chat)
 {
-    struct chat *chat = (struct chat *)ask;
+    struct ask *ask = &chat->ask;
     const struct target *target = ask->target;
     const struct deployment *deployment = target->deployment;
     struct capability capability = capability_of(target->model);
@@ -53,7 +53,7 @@ static void write_question(struct ask *ask, struct json_writer *writer)
         start_over(chat);
     if (ask->leads) /* others may want it whole */
         chat->answer.keeps_content = chat->answer.keeps_rest = true;
-    const struct chat_question question = {
+    return (struct chat_question){
         .request = chat->request,
         .model = target->model,
         .stream = ask->streams,
@@ -62,12 +62,28 @@ static void write_question(struct ask *ask, struct json_writer *writer)
         .context_tokens = deployment->context_tokens,
         .capability = capability,
     };
-    deployment->provider->write_chat(&question, writer);
+}
+
+static void write_question(struct ask *ask, struct json_writer *writer)
+{
+    const struct chat_question question = question_of((struct chat *)ask);
+    ask->target->deployment->provider->write_chat(&question, writer);
+}
+
+static void ask_here(struct ask *ask)
+{
+    struct chat *chat = (struct chat *)ask;
+    chat->request = chat->callers; /* what a model was told of its mistakes is no part of the question */
+    const struct chat_question question = question_of(chat);
+    if (ask->target->deployment->provider->answer_chat(&question, &chat->answer, &ask->failure))
+        chat->broken = NULL;
 }
 
 static bool amend(struct ask *ask, bool good)
 {
     struct chat *chat = (struct chat *)ask;
+    if (ask->target->deployment->provider->answer_chat) /* it would say the same again */
+        return false;
     return !good && (chat_adapt(chat) || chat_repair(chat));
 }
 
@@ -101,13 +117,26 @@ static const char *model(const struct ask *ask)
     return ((const struct chat *)ask)->answer.model;
 }
 
+/* That somebody stood in, and what the provider says of itself. */
+static size_t shortfalls(struct ask *ask, Renga__V1__Degradation *said[2])
+{
+    const struct provider *provider = ask->target->deployment->provider;
+    size_t count = 0;
+    said[count] = ask_degradation(ask);
+    count += said[count] != NULL;
+    said[count] = provider->degradation ? provider->degradation(rpc_call_arena(ask->call), ask->route->name,
+                                                                ((struct chat *)ask)->request)
+                                        : NULL;
+    return count + (said[count] != NULL);
+}
+
 /* What is the same for every answer, beside the outcome. */
 static void close_answer(struct chat *chat)
 {
     struct ask *ask = &chat->ask;
     Renga__V1__ChatFinish *finish = &chat->finish;
     uint32_t missed = capability_missed(chat->request, chat->left_out);
-    Renga__V1__Degradation *fallback = ask_degradation(ask);
+    Renga__V1__Degradation *said[2];
     ask_answered_by(ask, &chat->answered_by);
     finish->answered_by = &chat->answered_by;
     finish->attempts = ask->attempts;
@@ -116,7 +145,7 @@ static void close_answer(struct chat *chat)
     finish->repaired = chat->broken != NULL;
     finish->cache_use = ask->leads && ask->keep_ms ? RENGA__V1__CACHE_USE__CACHE_USE_STORED : finish->cache_use;
     finish->n_degradations =
-        capability_degradations(rpc_call_arena(ask->call), missed, fallback, &finish->degradations);
+        capability_degradations(rpc_call_arena(ask->call), missed, said, shortfalls(ask, said), &finish->degradations);
     finish->duration_ms = (clock_now_ns() - ask->began_ns) / NS_PER_MS;
     finish->first_token_ms = ask->first_ns ? (ask->first_ns - ask->began_ns) / NS_PER_MS : finish->duration_ms;
     if (!chat->answer.id[0])
@@ -213,6 +242,7 @@ static const struct ask_kind chat_kind = {
     .operation = "chat",
     .way = way,
     .write = write_question,
+    .ask_here = ask_here,
     .headers_came = headers_came,
     .judge = chat_judge,
     .amend = amend,
@@ -281,7 +311,7 @@ static struct chat *chat_create(struct gateway *gateway, struct rpc_call *call, 
         return NULL;
     }
     ask_init(&chat->ask, gateway, call, &chat_kind, route);
-    chat->request = request;
+    chat->callers = chat->request = request;
     chat->patience.expired = chat_patience_over;
     renga__v1__chat_finish__init(&chat->finish);
     answer_init(&chat->answer, rpc_call_arena(call), request);

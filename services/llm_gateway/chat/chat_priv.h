@@ -29,6 +29,7 @@
 
 struct chat {
     struct ask ask;                          /* first */
+    const Renga__V1__ChatRequest *callers;   /* as it came */
     const Renga__V1__ChatRequest *request;   /* as it is asked now: the caller's, or with two turns more */
     Renga__V1__ChatResponse_Closure reply;   /* of Chat, else NULL */
     Renga__V1__ChatStreamEvent_Closure send; /* of ChatStream, else NULL */

@@ -3,8 +3,9 @@
 #include <fnmatch.h>
 #include <string.h>
 
-#define SAMPLING  PARAMETER_SAMPLING
-#define PENALTIES PARAMETER_PENALTIES
+#define DEGRADATIONS_MAX 8 /* ChatFinish.degradations */
+#define SAMPLING         PARAMETER_SAMPLING
+#define PENALTIES        PARAMETER_PENALTIES
 
 /* The first pattern that fits counts; each begins with a small letter. Models that are not here are asked with
  * everything, and tell. */
@@ -95,19 +96,18 @@ uint32_t capability_missed(const Renga__V1__ChatRequest *request, uint32_t left_
     return missed;
 }
 
-size_t capability_degradations(struct arena *arena, uint32_t missed, Renga__V1__Degradation *fallback,
+size_t capability_degradations(struct arena *arena, uint32_t missed, Renga__V1__Degradation *const *said, size_t count,
                                Renga__V1__Degradation ***list)
 {
-    if (!missed && !fallback)
+    if (!missed && !count)
         return 0;
     Renga__V1__Degradation *all = arena_alloc(arena, PARAMETERS * sizeof *all);
-    Renga__V1__Degradation **pointers = arena_alloc(arena, (PARAMETERS + 1) * sizeof(*pointers));
-    size_t count = 0;
+    Renga__V1__Degradation **pointers = arena_alloc(arena, (PARAMETERS + count) * sizeof(*pointers));
     if (!all || !pointers)
         return 0;
-    if (fallback)
-        pointers[count++] = fallback;
-    for (int i = 0; i < PARAMETERS; i++) {
+    for (size_t i = 0; i < count; i++)
+        pointers[i] = said[i];
+    for (int i = 0; i < PARAMETERS && count < DEGRADATIONS_MAX; i++) {
         if (!(missed & PARAMETER_BIT(i)))
             continue;
         renga__v1__degradation__init(&all[i]);

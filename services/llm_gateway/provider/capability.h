@@ -45,9 +45,9 @@ enum parameter capability_refused(const char *field, const char *body, size_t si
 /* Which of `left_out` the request has. */
 uint32_t capability_missed(const Renga__V1__ChatRequest *request, uint32_t left_out);
 
-/* `fallback` (may be NULL) and a Degradation for each bit of `missed`, in the arena; gives how many, 0 also where
- * memory is out. */
-size_t capability_degradations(struct arena *arena, uint32_t missed, Renga__V1__Degradation *fallback,
+/* The `count` that are `said`, at most 2, and a Degradation for each bit of `missed`, in the arena; gives how many, 0
+ * also where memory is out. */
+size_t capability_degradations(struct arena *arena, uint32_t missed, Renga__V1__Degradation *const *said, size_t count,
                                Renga__V1__Degradation ***list);
 
 #endif

@@ -1,5 +1,6 @@
 /* A provider: how one kind of upstream is spoken to. It writes requests and reads answers; sending, waiting, streaming,
- * limits and errors of transport are the same for all and none of its business.
+ * limits and errors of transport are the same for all and none of its business. One that answers in this process has
+ * `answer_chat`, and nothing of what concerns requests; it is routed, limited, counted and answered for as all others.
  *
  * Adding one is a file <name>.c with its const entry, and its row here and in providers.c. */
 #ifndef RENGA_LLM_GATEWAY_PROVIDER_H
@@ -15,6 +16,7 @@
 #include <stddef.h>
 
 struct answer;
+struct arena;
 struct embed_answer;
 struct embed_question;
 struct failure;
@@ -74,6 +76,15 @@ struct provider {
     /* The same of embeddings; NULL: it has none. */
     void (*write_embed)(const struct embed_question *question, struct json_writer *writer);
     bool (*read_embed)(struct embed_answer *answer, const char *body, size_t size, struct failure *failure);
+
+    /* Answers at once, in this process: no URL, no key, no network. Says everything to `answer` and how it stopped;
+     * false with `failure` filled where it cannot. Some milliseconds at most, whatever is asked. NULL: it is asked over
+     * HTTP. */
+    bool (*answer_chat)(const struct chat_question *question, struct answer *answer, struct failure *failure);
+
+    /* What each of its answers says of itself, of the route by that name; NULL where memory is out. NULL: nothing. */
+    Renga__V1__Degradation *(*degradation)(struct arena *arena, const char *route,
+                                           const Renga__V1__ChatRequest *request);
 };
 
 /* All of them, NULL at the end (providers.c). */
@@ -83,5 +94,6 @@ extern const struct provider openai_provider;
 extern const struct provider azure_provider;
 extern const struct provider anthropic_provider;
 extern const struct provider ollama_provider;
+extern const struct provider extractive_provider; /* extractive/ */
 
 #endif

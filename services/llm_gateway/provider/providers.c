@@ -2,5 +2,5 @@
 #include "provider.h"
 
 const struct provider *const providers[] = {
-    &openai_provider, &azure_provider, &anthropic_provider, &ollama_provider, NULL,
+    &openai_provider, &azure_provider, &anthropic_provider, &ollama_provider, &extractive_provider, NULL,
 };

@@ -10,6 +10,9 @@
 bool replay_is_worth_keeping(const Renga__V1__ChatResponse *response)
 {
     Renga__V1__FinishReason reason = response->finish ? response->finish->finish_reason : 0;
+    for (size_t i = 0; response->finish && i < response->finish->n_degradations; i++)
+        if (response->finish->degradations[i]->kind == RENGA__V1__DEGRADATION_KIND__DEGRADATION_KIND_EXTRACTIVE)
+            return false; /* a model that is back does better, and this one is asked again for nothing */
     return response->message && (reason == RENGA__V1__FINISH_REASON__FINISH_REASON_STOP ||
                                  reason == RENGA__V1__FINISH_REASON__FINISH_REASON_TOOL_CALLS);
 }

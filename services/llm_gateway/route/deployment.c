@@ -82,7 +82,7 @@ static bool is_far(const char *host)
 static void warn_of_bare_key(const struct deployment *deployment)
 {
     const char *origin = http_url_origin(deployment->chat_url);
-    if (deployment->key && strncmp(origin, "http:", 5) == 0 && is_far(http_url_host(deployment->chat_url)))
+    if (strncmp(origin, "http:", 5) == 0 && is_far(http_url_host(deployment->chat_url)))
         log_warn("llm_gateway.bare_key", "the key and all prompts travel to %s without TLS", origin);
 }
 
@@ -125,11 +125,22 @@ static void find_key(struct deployment *deployment, const struct deployment_term
     deployment->unset = needs_key && !deployment->key;
 }
 
+static bool needs_no_way(const struct deployment_terms *terms, struct status *st)
+{
+    if (terms->upstream && *terms->upstream)
+        return fail_field(st, "upstream", "is set, but the provider %s answers in this process; leave it out",
+                          terms->provider);
+    if (terms->key && *terms->key)
+        return fail_field(st, "key", "is set, but the provider %s needs none; leave it out", terms->provider);
+    return true;
+}
+
 static bool set_up(struct deployment *deployment, const struct deployment_terms *terms, struct status *st)
 {
     struct provider_way way = {0};
-    const struct provider *provider = deployment->provider = find_provider(terms->provider);
-    assert(provider); /* the choices are the table's names */
+    const struct provider *provider = deployment->provider;
+    if (provider->answer_chat)
+        return needs_no_way(terms, st);
     const char *base = terms->upstream && *terms->upstream ? terms->upstream : provider->base_url;
     if (!base)
         return fail_field(st, "upstream", "is not set; %s needs one, such as https://NAME.openai.azure.com",
@@ -150,18 +161,22 @@ struct deployment *deployment_create(const struct deployment_terms *terms, struc
     }
     pthread_mutex_init(&deployment->teaching, NULL);
     deployment->name = terms->name;
+    deployment->provider = find_provider(terms->provider);
+    assert(deployment->provider); /* the choices are the table's names */
     if (!set_up(deployment, terms, st)) {
         deployment_destroy(&deployment);
         return NULL;
     }
-    deployment->old_token_limit = wants_old_token_limit(terms->token_limit, http_url_host(deployment->chat_url));
-    deployment->embeds_base64 = deployment->provider == &azure_provider ||
-                                strcmp(http_url_host(deployment->chat_url), openai_provider.keyed_host) == 0;
+    const char *host = deployment->chat_url ? http_url_host(deployment->chat_url) : "";
+    deployment->old_token_limit = wants_old_token_limit(terms->token_limit, host);
+    deployment->embeds_base64 =
+        deployment->provider == &azure_provider || strcmp(host, openai_provider.keyed_host) == 0;
     deployment->token_limit_is_set = strcmp(terms->token_limit, "auto") != 0;
     deployment->output_tokens = terms->output_tokens;
     deployment->context_tokens = terms->context_tokens;
     deployment->limits = terms->limits;
-    warn_of_bare_key(deployment);
+    if (deployment->key)
+        warn_of_bare_key(deployment);
     return deployment;
 }
 

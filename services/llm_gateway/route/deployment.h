@@ -16,7 +16,7 @@ struct provider;
 struct standing;
 
 /* The choices there are, for options and for the document alike. */
-#define DEPLOYMENT_PROVIDERS          "openai|azure|anthropic|ollama"
+#define DEPLOYMENT_PROVIDERS          "openai|azure|anthropic|ollama|extractive"
 #define DEPLOYMENT_TOKEN_LIMITS       "auto|max_completion_tokens|max_tokens"
 #define DEPLOYMENT_OUTPUT_TOKENS_MAX  1000000
 #define DEPLOYMENT_CONTEXT_TOKENS_MAX 10000000
@@ -52,9 +52,9 @@ struct deployment_model {
 struct deployment {
     const char *name;
     const struct provider *provider;
-    struct http_url *chat_url;
+    struct http_url *chat_url;    /* NULL: the provider answers in this process */
     struct http_url *embed_url;   /* NULL: the provider has no embeddings */
-    struct http_headers *headers; /* the key is in them */
+    struct http_headers *headers; /* the key is in them; NULL as the URL */
     const char *key;              /* NULL: none. Borrowed from the configuration or the environment */
     bool old_token_limit;         /* "max_tokens" rather than "max_completion_tokens" */
     bool token_limit_is_set;      /* by the operator, who knows better than a table */

@@ -69,7 +69,7 @@ static void warn_of_unpriced(const struct routes *routes, const char *path)
     for (size_t i = 0; i < routes->count; i++)
         for (size_t j = 0; j < routes->list[i].target_count; j++) {
             const struct target *target = &routes->list[i].targets[j];
-            if (!target->price)
+            if (!target->price && target->deployment->chat_url)
                 log_warn("llm_gateway.unpriced", "%s: '%s' at '%s' has no price, and counts as free", path,
                          target->model, target->deployment->name);
         }

@@ -46,6 +46,33 @@ static const struct provider *find_provider(const char *name)
     return NULL;
 }
 
+static bool is_default(const struct config *config, const char *option)
+{
+    return strcmp(config_source(config, option), "default") == 0;
+}
+
+/* Where nobody has said whom to ask, nor has a key, this process answers by itself. */
+static const char *provider_of(const struct config *config)
+{
+    const char *name = config_string(config, "llm_gateway.provider");
+    const struct provider *provider = find_provider(name);
+    assert(provider); /* the option's choices are the table's names */
+    bool unsaid = is_default(config, "llm_gateway.provider") && is_default(config, "llm_gateway.models") &&
+                  !setting(config, "llm_gateway.upstream", provider->url_variable) &&
+                  !setting(config, "llm_gateway.key", provider->key_variable);
+    return unsaid ? extractive_provider.name : name;
+}
+
+/* The models, or the provider's own name where it is its only one. */
+static const char *const *models_of(const struct config *config, size_t *count)
+{
+    static const char *const itself[] = {"extractive"};
+    if (strcmp(provider_of(config), extractive_provider.name) != 0 || !is_default(config, "llm_gateway.models"))
+        return config_list(config, "llm_gateway.models", count);
+    *count = 1;
+    return itself;
+}
+
 static bool name_azure_deployment(struct deployment_terms *terms, const struct config *config, struct status *st)
 {
     size_t count;
@@ -74,14 +101,13 @@ static bool create_deployment(struct routes *routes, const struct config *config
 {
     struct deployment_terms terms = {
         .name = "upstream",
-        .provider = config_string(config, "llm_gateway.provider"),
+        .provider = provider_of(config),
         .api_version = setting(config, "llm_gateway.api_version", NULL),
         .token_limit = config_string(config, "llm_gateway.token_limit"),
         .output_tokens = config_integer(config, "llm_gateway.output_tokens"),
         .context_tokens = config_integer(config, "llm_gateway.context_tokens"),
     };
     const struct provider *provider = find_provider(terms.provider);
-    assert(provider); /* the option's choices are the table's names */
     terms.upstream = setting(config, "llm_gateway.upstream", provider->url_variable);
     terms.key = setting(config, "llm_gateway.key", provider->key_variable);
     if (!name_azure_deployment(&terms, config, st))
@@ -111,7 +137,7 @@ static bool check_models(const char *const *names, size_t count, struct status *
 bool routes_of_options(struct routes *routes, const struct config *config, struct status *st)
 {
     size_t count;
-    const char *const *names = config_list(config, "llm_gateway.models", &count);
+    const char *const *names = models_of(config, &count);
     if (!check_models(names, count, st) || !create_deployment(routes, config, st))
         return false;
     routes->list = arena_zalloc(&routes->arena, count * sizeof *routes->list);

@@ -1,7 +1,5 @@
 #include "tools.h"
 
 const struct tool *const builtin_tools[] = {
-    &tool_calculate,
-    &tool_clock,
-    NULL,
+    &tool_calculate, &tool_clock, &tool_lookup_qa, &tool_search_documents, NULL,
 };

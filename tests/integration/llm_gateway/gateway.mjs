@@ -53,12 +53,13 @@ const { renga } = grpc.loadPackageDefinition(loadSync('renga/v1/llm_gateway.prot
   { includeDirs: [here('../../../proto')], keepCase: true, longs: Number, enums: String, oneofs: true, defaults: true }))
 let gateway
 // Starts one more gateway; from then on it is the one that is asked. Gives its log as far as it came, which names its ports.
+// Without a provider it is told nothing of upstreams.
 export async function open(provider, url, models, more = []) {
+  const single = provider ? ['--llm_gateway.key=sk-scripted-0123', `--llm_gateway.provider=${provider}`,
+    `--llm_gateway.upstream=${url}`, `--llm_gateway.models=${models}`, '--llm_gateway.attempts=1'] : []
   const log = await start(`${process.env.RENGA_BIN}/renga-llm-gateway`,
-    ['--rpc.listen=127.0.0.1:0', '--http.listen=', '--log.format=json', '--llm_gateway.key=sk-scripted-0123',
-      `--llm_gateway.provider=${provider}`, `--llm_gateway.upstream=${url}`,
-      `--llm_gateway.models=${models}`, '--llm_gateway.idle_timeout=2s',
-      '--llm_gateway.attempts=1', '--llm_gateway.breaker=off', ...more],
+    ['--rpc.listen=127.0.0.1:0', '--http.listen=', '--log.format=json', ...single,
+      '--llm_gateway.idle_timeout=2s', '--llm_gateway.breaker=off', ...more],
     more.some(flag => flag.startsWith('--llm_gateway.http.listen')) ? 'llm_gateway.listening' : 'rpc.listening')
   const port = /rpc\.listening.*?port (\d+)/.exec(log)[1]
   gateway = new renga.v1.LlmGateway(`127.0.0.1:${port}`, grpc.credentials.createInsecure())

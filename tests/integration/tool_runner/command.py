@@ -28,7 +28,7 @@ with tempfile.TemporaryDirectory() as folder:
     @check("without configuration the tools of Renga itself are listed, as a table and as JSON")
     def _():
         code, table, _ = renga(cwd=folder)
-        expect(code == 0 and [line.split()[0] for line in table.splitlines()] == ["tool", "calculate", "clock"], table)
+        expect(code == 0 and [line.split()[0] for line in table.splitlines()] == ["tool", "calculate", "clock", "lookup_qa", "search_documents"], table)
         code, text, _ = renga("--json", "clock", cwd=folder)
         tools = json.loads(text)["tools"]
         expect(len(tools) == 1 and tools[0]["definition"]["parameters"]["type"] == "object", text)

@@ -201,7 +201,7 @@ with Runner() as runner:
 
     @check("a server without servers is one with tools of its own alone")
     def _():
-        expect([tool.definition.name for tool in runner.list().tools] == ["calculate", "clock"], str(runner.list()))
+        expect([tool.definition.name for tool in runner.list().tools] == ["calculate", "clock", "lookup_qa", "search_documents"], str(runner.list()))
 
     with Runner({"kept": odd(writable=[folder]), "free": odd(env={"SECRET": "file:" + __file__}, log_stderr=True)}) as other:
         @check("Landlock keeps a server's writing where it is allowed")

@@ -53,7 +53,7 @@ static void only_what_the_request_has_is_missed(void **state)
     request.sampling = &sampling;
     assert_int_equal(capability_missed(&request, PARAMETER_SAMPLING), PARAMETER_BIT(PARAMETER_TOP_P));
     arena_init(&arena, NULL, 0, 1 << 20);
-    assert_int_equal(capability_degradations(&arena, capability_missed(&request, ~0u), NULL, &list), 2);
+    assert_int_equal(capability_degradations(&arena, capability_missed(&request, ~0u), NULL, 0, &list), 2);
     assert_string_equal(list[0]->part, "sampling.top_p");
     assert_string_equal(list[1]->part, "sampling.seed");
     assert_int_equal(list[1]->kind, RENGA__V1__DEGRADATION_KIND__DEGRADATION_KIND_SKIPPED);

@@ -2,6 +2,7 @@
 #include "gateway_priv.h"
 #include "http/client.h"
 #include "provider/capability.h"
+#include "provider/provider.h"
 #include "route/deployment.h"
 #include "route/route.h"
 
@@ -49,8 +50,9 @@ static void tear_down(struct setting *setting)
 
 static void without_a_key_nothing_leaves_this_machine(void **state)
 {
+    static const char *const wanted[] = {"--llm_gateway.models=gpt-4.1-mini", NULL};
     struct setting setting;
-    set_up(&setting, NULL, NULL, NULL);
+    set_up(&setting, NULL, NULL, wanted);
     assert_true(setting.deployment->unset);
     tear_down(&setting);
     set_up(&setting, NULL, "sk-env", NULL);
@@ -58,6 +60,42 @@ static void without_a_key_nothing_leaves_this_machine(void **state)
     tear_down(&setting);
     set_up(&setting, "http://127.0.0.1:8080/v1", NULL, NULL);
     assert_false(setting.deployment->unset);
+    tear_down(&setting);
+}
+
+static void nothing_set_at_all_is_answered_in_this_process(void **state)
+{
+    static const char *const said[] = {"--llm_gateway.provider=extractive", "--llm_gateway.models=a,b", NULL};
+    struct setting setting;
+    struct status st = {0};
+    set_up(&setting, NULL, NULL, NULL);
+    assert_ptr_equal(setting.deployment->provider, &extractive_provider);
+    assert_null(setting.deployment->chat_url);
+    assert_false(setting.deployment->unset);
+    const struct route *route = routes_find(setting.routes, "default", &st);
+    assert_string_equal(route->name, "extractive");
+    assert_true(route->chat && route->tools && !route->embeddings);
+    tear_down(&setting);
+    set_up(&setting, NULL, "sk-env", said);
+    assert_ptr_equal(setting.deployment->provider, &extractive_provider);
+    assert_int_equal(routes_count(setting.routes), 2);
+    tear_down(&setting);
+}
+
+static void who_answers_in_this_process_takes_neither_url_nor_key(void **state)
+{
+    static const char *const url[] = {"--llm_gateway.provider=extractive", "--llm_gateway.upstream=http://x/v1", NULL};
+    static const char *const key[] = {"--llm_gateway.provider=extractive", "--llm_gateway.key=sk-flag", NULL};
+    struct setting setting;
+    set_up(&setting, NULL, NULL, url);
+    assert_null(setting.routes);
+    assert_contains(setting.st.text,
+                    "llm_gateway.upstream: is set, but the provider extractive answers in this process");
+    tear_down(&setting);
+    set_up(&setting, NULL, NULL, key);
+    assert_null(setting.routes);
+    assert_contains(setting.st.text, "llm_gateway.key: is set");
+    assert_lacks(setting.st.text, "sk-flag");
     tear_down(&setting);
 }
 
@@ -225,6 +263,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(without_a_key_nothing_leaves_this_machine),
+        cmocka_unit_test(nothing_set_at_all_is_answered_in_this_process),
+        cmocka_unit_test(who_answers_in_this_process_takes_neither_url_nor_key),
         cmocka_unit_test(the_variables_of_openai_are_read_where_nothing_else_is_set),
         cmocka_unit_test(only_openai_itself_wants_the_new_token_limit),
         cmocka_unit_test(what_cannot_be_used_is_named_by_its_option),

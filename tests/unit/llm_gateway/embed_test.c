@@ -135,14 +135,14 @@ static void assert_refused(const char *body, const char *part)
     assert_contains(now.failure.status.text, part);
 }
 
-#define DATA(elements)                                                                                                 \
+#define BODY(elements)                                                                                                 \
     "{\"object\":\"list\",\"data\":[" elements "],\"model\":\"big-2026\",\"usage\":{\"prompt_tokens\":7}}"
 #define ELEMENT(index, what) "{\"object\":\"embedding\",\"index\":" #index ",\"embedding\":" what "}"
 #define HALVES               "\"AAAAPwAAAL8=\"" /* 0.5, -0.5 */
 
 static void vectors_are_read_in_both_forms_whatever_was_asked(void **state)
 {
-    assert_read(&openai_provider, DATA(ELEMENT(0, "[1,2.5]") "," ELEMENT(1, HALVES)));
+    assert_read(&openai_provider, BODY(ELEMENT(0, "[1,2.5]") "," ELEMENT(1, HALVES)));
     const Renga__V1__Embedding *embeddings = now.answer.embeddings;
     assert_int_equal(embeddings[0].n_values, 2);
     assert_true(embeddings[0].values[0] == 1 && embeddings[0].values[1] == 2.5f);
@@ -156,9 +156,9 @@ static void vectors_are_read_in_both_forms_whatever_was_asked(void **state)
 
 static void vectors_come_into_the_order_of_the_texts(void **state)
 {
-    assert_read(&openai_provider, DATA("{\"embedding\":[1],\"index\":1}," ELEMENT(0, "[2]")));
+    assert_read(&openai_provider, BODY("{\"embedding\":[1],\"index\":1}," ELEMENT(0, "[2]")));
     assert_true(now.answer.embeddings[0].values[0] == 2 && now.answer.embeddings[1].values[0] == 1);
-    assert_read(&openai_provider, DATA("{\"embedding\":[1]},{\"embedding\":[2]}"));
+    assert_read(&openai_provider, BODY("{\"embedding\":[1]},{\"embedding\":[2]}"));
     assert_true(now.answer.embeddings[0].values[0] == 1 && now.answer.embeddings[1].values[0] == 2);
 }
 
@@ -198,14 +198,14 @@ static void what_was_not_counted_is_estimated(void **state)
 
 static void vectors_that_do_not_match_the_texts_are_refused(void **state)
 {
-    assert_refused(DATA(ELEMENT(0, "[1]")), "1 vectors for 2 texts; that of text 1 is missing");
-    assert_refused(DATA(ELEMENT(1, "[1]")), "that of text 0 is missing");
-    assert_refused(DATA(""), "0 vectors for 2 texts");
-    assert_refused(DATA(ELEMENT(0, "[1]") "," ELEMENT(0, "[1]")), "has vector 0 twice");
-    assert_refused(DATA(ELEMENT(0, "[1]") "," ELEMENT(2, "[1]")), "a vector 2, but 2 texts were sent");
-    assert_refused(DATA(ELEMENT(-1, "[1]")), "a vector -1");
-    assert_refused(DATA(ELEMENT(0, "[1]") "," ELEMENT(1, "[1]") ",{\"embedding\":[1]}"), "a vector 2");
-    assert_refused(DATA(ELEMENT(0, "[1,2]") "," ELEMENT(1, "[1]")), "vector 1 has 1 numbers, and others have 2");
+    assert_refused(BODY(ELEMENT(0, "[1]")), "1 vectors for 2 texts; that of text 1 is missing");
+    assert_refused(BODY(ELEMENT(1, "[1]")), "that of text 0 is missing");
+    assert_refused(BODY(""), "0 vectors for 2 texts");
+    assert_refused(BODY(ELEMENT(0, "[1]") "," ELEMENT(0, "[1]")), "has vector 0 twice");
+    assert_refused(BODY(ELEMENT(0, "[1]") "," ELEMENT(2, "[1]")), "a vector 2, but 2 texts were sent");
+    assert_refused(BODY(ELEMENT(-1, "[1]")), "a vector -1");
+    assert_refused(BODY(ELEMENT(0, "[1]") "," ELEMENT(1, "[1]") ",{\"embedding\":[1]}"), "a vector 2");
+    assert_refused(BODY(ELEMENT(0, "[1,2]") "," ELEMENT(1, "[1]")), "vector 1 has 1 numbers, and others have 2");
 }
 
 static void what_is_not_as_the_api_has_it_is_refused(void **state)
@@ -215,17 +215,17 @@ static void what_is_not_as_the_api_has_it_is_refused(void **state)
     assert_refused("{}", "0 vectors for 2 texts");
     assert_refused("{\"data\":{}}", "data: must be an array");
     assert_refused("{\"data\":null}", "data: must be an array");
-    assert_refused(DATA("[1]"), "data[0]: must be an object");
-    assert_refused(DATA("{\"index\":0}"), "data[0].embedding: is missing");
-    assert_refused(DATA(ELEMENT("0", "[1]")), "data[0].index: must be a whole number");
-    assert_refused(DATA(ELEMENT(0.5, "[1]")), "data[0].index: must be a whole number");
-    assert_refused(DATA(ELEMENT(1e99, "[1]")), "data[0].index: must be a whole number");
-    assert_refused(DATA(ELEMENT(0, "null")), "data[0].embedding: is neither");
-    assert_refused(DATA(ELEMENT(0, "[]")), "data[0].embedding: has no numbers");
-    assert_refused(DATA(ELEMENT(0, "[1]") "," ELEMENT(1, "[NaN]")), "are not JSON");
-    assert_refused(DATA(ELEMENT(0, "[1]") "," ELEMENT(1, "\"AADA/w==\"")),
+    assert_refused(BODY("[1]"), "data[0]: must be an object");
+    assert_refused(BODY("{\"index\":0}"), "data[0].embedding: is missing");
+    assert_refused(BODY(ELEMENT("0", "[1]")), "data[0].index: must be a whole number");
+    assert_refused(BODY(ELEMENT(0.5, "[1]")), "data[0].index: must be a whole number");
+    assert_refused(BODY(ELEMENT(1e99, "[1]")), "data[0].index: must be a whole number");
+    assert_refused(BODY(ELEMENT(0, "null")), "data[0].embedding: is neither");
+    assert_refused(BODY(ELEMENT(0, "[]")), "data[0].embedding: has no numbers");
+    assert_refused(BODY(ELEMENT(0, "[1]") "," ELEMENT(1, "[NaN]")), "are not JSON");
+    assert_refused(BODY(ELEMENT(0, "[1]") "," ELEMENT(1, "\"AADA/w==\"")),
                    "data[1].embedding: has an element 0 that is not a number");
-    assert_refused(DATA(ELEMENT(0, "[1]")) "}", "are not JSON");
+    assert_refused(BODY(ELEMENT(0, "[1]")) "}", "are not JSON");
 }
 
 static void an_error_in_the_place_of_vectors_is_one(void **state)
@@ -238,8 +238,8 @@ static void an_error_in_the_place_of_vectors_is_one(void **state)
 static void a_length_that_was_asked_for_is_kept_to(void **state)
 {
     now.request.dimensions = 2;
-    assert_read(&openai_provider, DATA(ELEMENT(0, "[1,2]") "," ELEMENT(1, "[1,2]")));
-    assert_refused(DATA(ELEMENT(0, "[1,2,3]")), "vector 0 has 3 numbers where 2 were asked for");
+    assert_read(&openai_provider, BODY(ELEMENT(0, "[1,2]") "," ELEMENT(1, "[1,2]")));
+    assert_refused(BODY(ELEMENT(0, "[1,2,3]")), "vector 0 has 3 numbers where 2 were asked for");
 }
 
 static void more_numbers_than_an_answer_holds_are_the_callers_to_mend(void **state)

@@ -1,0 +1,104 @@
+/* Private to extractive/: one request as the extractive provider sees it, and what it makes of it.
+ *
+ *      extract_read        what is asked, what was found, what was answered before: from the conversation
+ *      extract_want        which of these it is, from the form of the answer that is wanted and the tools that are
+ * offered extract_split, extract_judge, extract_queries     an object after the schema extract_call_tools  calls of
+ * tools extract_reply       sentences of the evidence, or that there are none
+ *
+ * Everything is deterministic: the same request has the same answer. Memory is the call's arena; the texts of the
+ * request are borrowed. What stands in turns of tools and in fences of data is looked up and quoted, and decides
+ * nothing else. */
+#ifndef RENGA_LLM_GATEWAY_EXTRACT_H
+#define RENGA_LLM_GATEWAY_EXTRACT_H
+
+#include "base/arena.h"
+#include "base/buffer.h"
+#include "chat/answer.h"
+#include "provider/provider.h"
+#include "words/support.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define EXTRACT_ASKED_MAX    ((size_t)4096) /* bytes of a question that are looked at */
+#define EXTRACT_PASSAGES_MAX 512
+#define EXTRACT_RESULTS_MAX  64 /* subtasks of a final answer */
+#define EXTRACT_PARTS_MAX    10
+
+/* Bytes of somebody else's; no NUL behind. */
+struct text {
+    const char *bytes;
+    size_t length;
+};
+
+/* A subtask that was worked on before the final answer. */
+struct result {
+    struct text subtask, answer;
+    bool completed;
+};
+
+struct extract {
+    struct arena *arena;
+    const Renga__V1__ChatRequest *request;
+    bool japanese;      /* the language of the question */
+    struct text asked;  /* the last <subtask>, else <question>, else the last user's text; trimmed, at most ASKED_MAX */
+    struct text answer; /* of the last <answer>; length 0: none */
+    struct text advice; /* of the last <advice> */
+    struct passage passages[EXTRACT_PASSAGES_MAX];
+    size_t passage_count;
+    struct result results[EXTRACT_RESULTS_MAX];
+    size_t result_count;
+    bool tools_answered; /* a tool has answered since the user spoke last */
+};
+
+/* NULL where the arena has no room. */
+struct extract *extract_read(struct arena *arena, const Renga__V1__ChatRequest *request);
+
+/* Whether what is asked is in Japanese. */
+bool extract_is_japanese(const Renga__V1__ChatRequest *request);
+
+enum extract_want { WANT_REPLY, WANT_SPLIT, WANT_JUDGEMENT, WANT_QUERIES };
+
+/* What is wanted after the form of the answer. `limit` is how many elements a list may have. False with
+ * FAILED_PRECONDITION where it is a form that cannot be filled. */
+bool extract_want(const struct extract *extract, enum extract_want *want, size_t *limit, struct failure *failure);
+
+/* The parts of a question that can be looked up apart from each other, each understandable by itself: 1 to `limit`
+ * (at most EXTRACT_PARTS_MAX). */
+size_t extract_split(struct arena *arena, struct text question, bool japanese, size_t limit,
+                     struct text parts[EXTRACT_PARTS_MAX]);
+
+/* Judges the answer by what supports it and how much of what was asked it covers. `advice` is filled with one sentence
+ * that names what is missing, or that nothing is. */
+bool extract_judge(const struct extract *extract, struct buffer *advice);
+
+/* Words to search for: what is asked, and its strong words alone. */
+size_t extract_queries(const struct extract *extract, size_t limit, struct text queries[EXTRACT_PARTS_MAX]);
+
+/* The strong words of a text as they stand in it, a space between; words that stand in `without` are left out. */
+struct text extract_keywords(struct arena *arena, struct text text, struct text without);
+
+/* Calls the tools that fit, with arguments after their schemas. False where none was called and `failure` is empty, or
+ * where it is filled. */
+bool extract_call_tools(const struct extract *extract, struct answer *answer, struct failure *failure);
+
+/* Says what the evidence says, or that it says nothing. */
+bool extract_reply(const struct extract *extract, struct answer *answer, struct failure *failure);
+
+/* How well what was found answers what is asked, 0 to 1: below EXTRACT_ENOUGH nothing is answered. See the README. */
+#define EXTRACT_ENOUGH 0.40
+double extract_confidence(const struct evidence *evidence, struct text asked, const struct chosen *chosen,
+                          size_t count);
+
+/* Without white space at its ends. */
+struct text text_trimmed(struct text text);
+struct text text_of(const char *bytes);
+
+/* fence.c: the last top-level <tag>…</tag> of a text; length 0 and bytes NULL: none. What is fenced in one tag is not
+ * looked through for others. */
+struct text fence_find(const char *content, const char *tag);
+
+/* passages.c: adds what a tool has written, or what stands in <results>. */
+void passages_add(struct extract *extract, struct text found);
+
+#endif

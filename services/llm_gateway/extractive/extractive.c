@@ -1,0 +1,116 @@
+/* The provider that is no model: it answers in this process, without a network, with what was found. */
+#include "base/json_writer.h"
+#include "extract.h"
+
+#define JSON_MAX ((size_t)256 << 10) /* bytes of an object */
+
+static const struct answer_word words[] = {
+    {"stop", RENGA__V1__FINISH_REASON__FINISH_REASON_STOP},
+    {"tool_calls", RENGA__V1__FINISH_REASON__FINISH_REASON_TOOL_CALLS},
+    {NULL, RENGA__V1__FINISH_REASON__FINISH_REASON_UNSPECIFIED},
+};
+
+static void write_texts(struct json_writer *writer, const char *key, const struct text *texts, size_t count)
+{
+    json_write_array(writer, key);
+    for (size_t i = 0; i < count; i++)
+        json_write_text(writer, NULL, texts[i].bytes, texts[i].length);
+    json_write_end(writer);
+}
+
+static void write_object(const struct extract *extract, enum extract_want want, size_t limit,
+                         struct json_writer *writer)
+{
+    struct text texts[EXTRACT_PARTS_MAX];
+    struct buffer advice;
+    json_write_object(writer, NULL);
+    if (want == WANT_SPLIT) {
+        write_texts(writer, "subtasks", texts,
+                    extract_split(extract->arena, extract->asked, extract->japanese, limit, texts));
+    } else if (want == WANT_QUERIES) {
+        write_texts(writer, "queries", texts, extract_queries(extract, limit, texts));
+    } else {
+        buffer_init(&advice, JSON_MAX);
+        bool completed = extract_judge(extract, &advice);
+        json_write_string(writer, "advice", buffer_text(&advice));
+        json_write_bool(writer, "is_completed", completed);
+        buffer_fini(&advice);
+    }
+    json_write_end(writer);
+}
+
+static bool say_object(const struct extract *extract, enum extract_want want, size_t limit, struct answer *answer,
+                       struct failure *failure)
+{
+    struct buffer out;
+    struct json_writer writer;
+    buffer_init(&out, JSON_MAX);
+    json_writer_init(&writer, &out);
+    write_object(extract, want, limit, &writer);
+    bool good = json_writer_done(&writer) ? answer_say(answer, ANSWER_TEXT, buffer_text(&out), failure)
+                                          : fail(&failure->status, RESOURCE_EXHAUSTED,
+                                                 "the answer has more than %zu bytes as JSON", JSON_MAX);
+    buffer_fini(&out);
+    return good;
+}
+
+static bool may_call_tools(const struct extract *extract)
+{
+    const Renga__V1__ChatRequest *request = extract->request;
+    bool none =
+        request->tool_choice && request->tool_choice->mode == RENGA__V1__TOOL_CHOICE_MODE__TOOL_CHOICE_MODE_NONE;
+    return request->n_tools && !none && !extract->tools_answered;
+}
+
+static bool give(const struct extract *extract, struct answer *answer, struct failure *failure)
+{
+    enum extract_want want;
+    size_t limit;
+    if (!extract_want(extract, &want, &limit, failure))
+        return false;
+    if (want != WANT_REPLY)
+        return say_object(extract, want, limit, answer, failure);
+    if (may_call_tools(extract)) {
+        if (extract_call_tools(extract, answer, failure))
+            return true;
+        if (failure->status.code != OK)
+            return false;
+    }
+    return extract_reply(extract, answer, failure);
+}
+
+static bool answer_chat(const struct chat_question *question, struct answer *answer, struct failure *failure)
+{
+    struct extract *extract = extract_read(answer->arena, question->request);
+    if (!extract)
+        return fail(&failure->status, RESOURCE_EXHAUSTED, "the request takes more memory than a call may have");
+    answer_name(answer, "", "extractive");
+    if (!give(extract, answer, failure))
+        return false;
+    answer_stop(answer, words, answer->call_count ? "tool_calls" : "stop");
+    answer->ended = true;
+    return true;
+}
+
+static Renga__V1__Degradation *degradation(struct arena *arena, const char *route,
+                                           const Renga__V1__ChatRequest *request)
+{
+    Renga__V1__Degradation *said = arena_alloc(arena, sizeof *said);
+    if (!said)
+        return NULL;
+    renga__v1__degradation__init(said);
+    said->part = (char *)(uintptr_t)route;
+    said->kind = RENGA__V1__DEGRADATION_KIND__DEGRADATION_KIND_EXTRACTIVE;
+    said->reason = (char *)(uintptr_t)(extract_is_japanese(request)
+                                           ? "言語モデルは使われていません。見つかった文を抜き出しただけの回答です。"
+                                           : "No language model answered: sentences were found, none were written.");
+    return said;
+}
+
+const struct provider extractive_provider = {
+    .name = "extractive",
+    .unknown =
+        PARAMETER_SAMPLING | PARAMETER_PENALTIES | PARAMETER_BIT(PARAMETER_SEED) | PARAMETER_BIT(PARAMETER_EFFORT),
+    .answer_chat = answer_chat,
+    .degradation = degradation,
+};

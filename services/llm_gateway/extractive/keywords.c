@@ -1,0 +1,72 @@
+/* The words of a text that say what it is about, as they stand in it. */
+#include "extract.h"
+
+#include "words/words.h"
+
+#include <string.h>
+
+#define KEYWORDS_MAX 64
+
+struct keywords {
+    struct span spans[KEYWORDS_MAX];
+    size_t count;
+};
+
+/* Pairs that overlap are one word again: 設定 and 定方 and 方法 are 設定方法. */
+static void add(struct keywords *keywords, const struct term *term)
+{
+    struct span *last = keywords->count ? &keywords->spans[keywords->count - 1] : NULL;
+    if (last && term->begin < last->end) {
+        last->end = term->end > last->end ? term->end : last->end;
+        return;
+    }
+    if (keywords->count < KEYWORDS_MAX)
+        keywords->spans[keywords->count++] = (struct span){term->begin, term->end};
+}
+
+static void read(struct text text, struct keywords *keywords)
+{
+    struct term_reader reader;
+    struct term term;
+    keywords->count = 0;
+    terms_begin(&reader, text.bytes, text.length);
+    while (terms_next(&reader, &term))
+        if (!term.weak)
+            add(keywords, &term);
+}
+
+static bool stands_in(struct text where, struct text word)
+{
+    return where.length && memmem(where.bytes, where.length, word.bytes, word.length) != NULL;
+}
+
+struct text extract_keywords(struct arena *arena, struct text text, struct text without)
+{
+    struct keywords keywords;
+    char *words = arena_alloc(arena, text.length + KEYWORDS_MAX);
+    size_t length = 0;
+    if (!words)
+        return (struct text){"", 0};
+    read(text, &keywords);
+    for (size_t i = 0; i < keywords.count; i++) {
+        struct text word = {text.bytes + keywords.spans[i].begin, keywords.spans[i].end - keywords.spans[i].begin};
+        if (stands_in(without, word) || stands_in((struct text){words, length}, word))
+            continue;
+        if (length)
+            words[length++] = ' ';
+        memcpy(words + length, word.bytes, word.length);
+        length += word.length;
+    }
+    return (struct text){words, length};
+}
+
+size_t extract_queries(const struct extract *extract, size_t limit, struct text queries[EXTRACT_PARTS_MAX])
+{
+    const struct text none = {NULL, 0};
+    size_t count = 0;
+    queries[count++] = extract->asked;
+    struct text words = extract_keywords(extract->arena, extract->asked, none);
+    if (count < limit && words.length && words.length < extract->asked.length)
+        queries[count++] = words;
+    return count;
+}

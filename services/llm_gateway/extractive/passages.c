@@ -1,0 +1,146 @@
+/* What tools have found, as passages: blocks of a search, answers of subtasks, or any text. */
+#include "extract.h"
+
+#include "base/json.h"
+
+#include <string.h>
+
+#define EMPTY_MAX ((size_t)600) /* bytes of a sentence that says that nothing was found */
+
+/* "[12] docs/setup.md:3-9 | Setup > Ports": where such a line begins a block. */
+static bool is_header(struct text text, size_t at)
+{
+    size_t digit = at + 1;
+    if (at >= text.length || text.bytes[at] != '[')
+        return false;
+    while (digit < text.length && text.bytes[digit] >= '0' && text.bytes[digit] <= '9')
+        digit++;
+    return digit > at + 1 && digit + 1 < text.length && text.bytes[digit] == ']' && text.bytes[digit + 1] == ' ';
+}
+
+static size_t end_of_line(struct text text, size_t at)
+{
+    const char *found = at < text.length ? memchr(text.bytes + at, '\n', text.length - at) : NULL;
+    return found ? (size_t)(found - text.bytes) : text.length;
+}
+
+/* Behind the empty line after which the next block begins, or the end. */
+static size_t next_block(struct text text, size_t at)
+{
+    while (at < text.length) {
+        at = end_of_line(text, at) + 1;
+        size_t next = at;
+        while (next < text.length && (text.bytes[next] == '\r' || text.bytes[next] == '\n'))
+            next++;
+        if (next > at && is_header(text, next))
+            return next;
+    }
+    return text.length;
+}
+
+static struct text part(struct text text, size_t from, size_t to)
+{
+    return text_trimmed((struct text){text.bytes + from, to - from});
+}
+
+static void add(struct extract *extract, struct text text, struct text heading)
+{
+    if (!text.length || extract->passage_count == EXTRACT_PASSAGES_MAX)
+        return;
+    extract->passages[extract->passage_count++] = (struct passage){
+        .text = text.bytes, .length = text.length, .heading = heading.bytes, .heading_length = heading.length};
+}
+
+static struct text heading_of(struct text header)
+{
+    const char *bar = memmem(header.bytes, header.length, " | ", 3);
+    if (!bar)
+        return (struct text){NULL, 0};
+    return text_trimmed((struct text){bar + 3, header.length - (size_t)(bar + 3 - header.bytes)});
+}
+
+static void add_blocks(struct extract *extract, struct text text)
+{
+    for (size_t at = 0, next; at < text.length; at = next) {
+        next = next_block(text, at);
+        size_t line = end_of_line(text, at);
+        line = line < next ? line : next;
+        add(extract, part(text, line, next), heading_of(part(text, at, line)));
+    }
+}
+
+static struct text string_of(struct arena *arena, const cJSON *object, const char *name)
+{
+    const cJSON *value = cJSON_GetObjectItemCaseSensitive(object, name);
+    const char *copy = cJSON_IsString(value) ? arena_strdup(arena, value->valuestring) : NULL;
+    return copy ? text_trimmed(text_of(copy)) : (struct text){NULL, 0};
+}
+
+/* [{"subtask": …, "answer": …, "is_completed": …}]: what became of each subtask. */
+static bool add_results(struct extract *extract, struct text text)
+{
+    struct status ignored = {0};
+    cJSON *root = text.bytes[0] == '[' ? json_parse(text.bytes, text.length, NULL, &ignored) : NULL;
+    const cJSON *item;
+    bool all = cJSON_IsArray(root);
+    cJSON_ArrayForEach(item, root)
+    {
+        struct result result = {
+            .subtask = string_of(extract->arena, item, "subtask"),
+            .answer = string_of(extract->arena, item, "answer"),
+            .completed = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(item, "is_completed")),
+        };
+        all = all && cJSON_IsObject(item) && cJSON_HasObjectItem(item, "answer");
+        if (!all || extract->result_count == EXTRACT_RESULTS_MAX)
+            break;
+        extract->results[extract->result_count++] = result;
+        if (result.completed)
+            add(extract, result.answer, result.subtask);
+    }
+    if (!all)
+        extract->result_count = 0;
+    cJSON_Delete(root);
+    return all;
+}
+
+/* One sentence that says that a search had no hits: it has the words that were looked for, and supports nothing. */
+static bool says_nothing_was_found(struct text text)
+{
+    static const char *const words[] = {"見つかり",  "ありません", "該当",        "no match",   "No match",
+                                        "no hit",    "No hit",     "nothing",     "Nothing",    "not found",
+                                        "no result", "No result",  "no document", "No document"};
+    if (text.length > EMPTY_MAX || memchr(text.bytes, '\n', text.length))
+        return false;
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (memmem(text.bytes, text.length, words[i], strlen(words[i])))
+            return true;
+    return false;
+}
+
+/* Whoever fills a prompt writes the closing of a tag in a value as <\/. */
+static struct text without_guards(struct arena *arena, struct text text)
+{
+    if (!memmem(text.bytes, text.length, "<\\/", 3))
+        return text;
+    char *plain = arena_alloc(arena, text.length);
+    size_t length = 0;
+    if (!plain)
+        return text;
+    for (size_t i = 0; i < text.length; i++)
+        if (!(text.bytes[i] == '\\' && i > 0 && i + 1 < text.length && text.bytes[i - 1] == '<' &&
+              text.bytes[i + 1] == '/'))
+            plain[length++] = text.bytes[i];
+    return (struct text){plain, length};
+}
+
+void passages_add(struct extract *extract, struct text found)
+{
+    struct text text = text_trimmed(found);
+    if (!text.length || add_results(extract, text))
+        return;
+    text = without_guards(extract->arena, text);
+    if (is_header(text, 0))
+        add_blocks(extract, text);
+    else if (!says_nothing_was_found(text))
+        add(extract, text, (struct text){NULL, 0});
+}

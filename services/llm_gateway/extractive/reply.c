@@ -1,0 +1,202 @@
+/* The answer: sentences of what was found, or that nothing was. */
+#include "extract.h"
+
+#include "words/words.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define SENTENCES_MAX 5
+#define BYTES_MAX     ((size_t)4000)
+#define LEAST         0.45 /* of the best sentence's score */
+#define LEAST_SECOND  0.20 /* ... of a second one where one alone must not stand */
+#define NOVELTY       0.5
+#define SHOWN_MAX     ((size_t)300) /* bytes of a question that is repeated */
+
+static bool say(struct answer *answer, struct arena *arena, struct text text, struct failure *failure)
+{
+    char *copy = arena_strndup(arena, text.bytes, text.length);
+    if (!copy)
+        return fail(&failure->status, RESOURCE_EXHAUSTED, "the answer takes more memory than a call may have");
+    return answer_say(answer, ANSWER_TEXT, copy, failure);
+}
+
+/* ---- nothing found ----------------------------------------------------------------------------------------------- */
+
+static struct text shown(struct text text)
+{
+    const char *line = memchr(text.bytes, '\n', text.length);
+    size_t length = line ? (size_t)(line - text.bytes) : text.length;
+    size_t cut = length;
+    while (cut > SHOWN_MAX || (cut < length && cut > 0 && (text.bytes[cut] & 0xC0) == 0x80))
+        cut--;
+    return (struct text){text.bytes, cut};
+}
+
+/* Around the question, and before the words that were looked for: in Japanese and English, with and without sources. */
+static const char *const nothing[2][2][2] = {
+    {{"I have no sources to answer \"", "\" from. I looked for: "},
+     {"I found nothing that answers \"", "\" in what was searched. I looked for: "}},
+    {{"「", "」については、裏付けとなる資料がないため答えられません。探した語: "},
+     {"「", "」に答える記述は、調べた範囲では見つかりませんでした。探した語: "}},
+};
+
+static bool say_nothing_found(const struct extract *extract, struct text asked, bool looked, struct answer *answer,
+                              struct failure *failure)
+{
+    const char *const *around = nothing[extract->japanese][looked];
+    struct text question = shown(asked), words = extract_keywords(extract->arena, question, (struct text){NULL, 0});
+    char *text = arena_printf(extract->arena, "%s%.*s%s%.*s", around[0], (int)question.length, question.bytes,
+                              around[1], (int)words.length, words.bytes);
+    if (!text)
+        return fail(&failure->status, RESOURCE_EXHAUSTED, "the answer takes more memory than a call may have");
+    return answer_say(answer, ANSWER_TEXT, text, failure);
+}
+
+/* ---- what was found ---------------------------------------------------------------------------------------------- */
+
+/* A sentence on one line: between words of Latin letters a blank stands for a line's end, between others nothing. */
+static struct text on_one_line(struct arena *arena, struct text text)
+{
+    char *line = arena_alloc(arena, text.length + 1);
+    size_t length = 0;
+    if (!line)
+        return text;
+    for (size_t i = 0; i < text.length; i++) {
+        bool blank = strchr(" \t\r\n", text.bytes[i]) != NULL;
+        bool after_latin = length > 0 && (unsigned char)line[length - 1] < 0x80;
+        if (!blank)
+            line[length++] = text.bytes[i];
+        else if (after_latin && line[length - 1] != ' ')
+            line[length++] = ' ';
+    }
+    return (struct text){line, length};
+}
+
+static bool is_stopped(struct text text)
+{
+    static const char *const stops[] = {".", "!", "?", "。", "！", "？", ".)", "」", "…", "\""};
+    for (size_t i = 0; i < sizeof stops / sizeof stops[0]; i++) {
+        size_t length = strlen(stops[i]);
+        if (text.length >= length && memcmp(text.bytes + text.length - length, stops[i], length) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool stands_before(const struct chosen *a, const struct chosen *b)
+{
+    return a->passage != b->passage ? a->passage < b->passage : a->span.begin < b->span.begin;
+}
+
+/* As they stand in the sources, the passage of the best one first. */
+static void sort(struct chosen *chosen, size_t count)
+{
+    size_t first = count ? chosen[0].passage : 0;
+    for (size_t i = 1; i < count; i++) {
+        struct chosen next = chosen[i];
+        size_t at = i;
+        for (; at > 0; at--) {
+            bool own = next.passage == first, its = chosen[at - 1].passage == first;
+            if (own != its ? its : !stands_before(&next, &chosen[at - 1]))
+                break;
+            chosen[at] = chosen[at - 1];
+        }
+        chosen[at] = next;
+    }
+}
+
+static bool say_sentences(const struct extract *extract, struct chosen *chosen, size_t count, struct answer *answer,
+                          struct failure *failure)
+{
+    struct text lines[CHOSEN_MAX];
+    bool items = false;
+    sort(chosen, count);
+    for (size_t i = 0; i < count; i++) {
+        const char *text = extract->passages[chosen[i].passage].text;
+        lines[i] = on_one_line(extract->arena,
+                               (struct text){text + chosen[i].span.begin, chosen[i].span.end - chosen[i].span.begin});
+        items |= count > 1 && !is_stopped(lines[i]);
+    }
+    for (size_t i = 0; i < count; i++) {
+        const char *before = items ? i ? "\n- " : "- " : i && !extract->japanese ? " " : "";
+        if (!answer_say(answer, ANSWER_TEXT, before, failure) || !say(answer, extract->arena, lines[i], failure))
+            return false;
+    }
+    return true;
+}
+
+double extract_confidence(const struct evidence *evidence, struct text asked, const struct chosen *chosen, size_t count)
+{
+    struct coverage coverage;
+    if (!count)
+        return 0;
+    evidence_cover(evidence, evidence, asked.bytes, asked.length, &coverage);
+    return 0.5 * chosen[0].score + 0.5 * coverage.best;
+}
+
+/* English questions of several hops are rarely answered by one sentence. */
+static size_t choose(const struct extract *extract, const struct evidence *evidence, struct chosen chosen[CHOSEN_MAX])
+{
+    struct choice_terms terms = {
+        .sentences_max = SENTENCES_MAX, .bytes_max = BYTES_MAX, .least = LEAST, .novelty = NOVELTY};
+    struct text asked = extract->asked;
+    size_t count = evidence_choose(evidence, asked.bytes, asked.length, &terms, chosen);
+    if (count == 1 && !extract->japanese) {
+        terms.sentences_max = 2;
+        terms.least = LEAST_SECOND;
+        count = evidence_choose(evidence, asked.bytes, asked.length, &terms, chosen);
+    }
+    return count;
+}
+
+static bool reply_from_evidence(const struct extract *extract, struct answer *answer, struct failure *failure)
+{
+    struct chosen chosen[CHOSEN_MAX];
+    struct evidence *evidence = evidence_create(extract->arena, extract->passages, extract->passage_count);
+    if (!evidence)
+        return fail(&failure->status, RESOURCE_EXHAUSTED, "the answer takes more memory than a call may have");
+    size_t count = choose(extract, evidence, chosen);
+    if (extract_confidence(evidence, extract->asked, chosen, count) < EXTRACT_ENOUGH)
+        return say_nothing_found(extract, extract->asked, extract->passage_count > 0, answer, failure);
+    return say_sentences(extract, chosen, count, answer, failure);
+}
+
+/* ---- the final answer -------------------------------------------------------------------------------------------- */
+
+static bool was_said(const struct extract *extract, size_t index)
+{
+    const struct result *result = &extract->results[index];
+    for (size_t i = 0; i < index; i++)
+        if (extract->results[i].completed && extract->results[i].answer.length == result->answer.length &&
+            memcmp(extract->results[i].answer.bytes, result->answer.bytes, result->answer.length) == 0)
+            return true;
+    return false;
+}
+
+/* What was found for each subtask, one after the other; and for which of them nothing was. */
+static bool reply_from_results(const struct extract *extract, struct answer *answer, struct failure *failure)
+{
+    bool any = false;
+    for (size_t i = 0; i < extract->result_count; i++) {
+        const struct result *result = &extract->results[i];
+        bool found = result->completed && result->answer.length;
+        if (found && was_said(extract, i))
+            continue;
+        if (any && !answer_say(answer, ANSWER_TEXT, "\n\n", failure))
+            return false;
+        any = true;
+        bool good = found ? say(answer, extract->arena, result->answer, failure)
+                          : say_nothing_found(extract, result->subtask, true, answer, failure);
+        if (!good)
+            return false;
+    }
+    return true;
+}
+
+bool extract_reply(const struct extract *extract, struct answer *answer, struct failure *failure)
+{
+    if (extract->result_count)
+        return reply_from_results(extract, answer, failure);
+    return reply_from_evidence(extract, answer, failure);
+}

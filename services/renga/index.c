@@ -1,0 +1,237 @@
+/* `renga index`: a folder of documents into the knowledge base; a bar on a terminal, lines in a pipe. */
+#include "base/clock.h"
+#include "orchestra.h"
+#include "renga/v1/tool_runner.pb-c.h"
+#include "suite.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define DAY_MS         (24LL * 3600 * 1000)
+#define COLLECTION_MAX 64 /* bytes, as the contract has it */
+#define BAR_CELLS      30
+#define FILE_SHOWN     40 /* bytes of a path beside the bar */
+
+static const struct option options[] = {
+    {.name = "collection",
+     .type = OPTION_STRING,
+     .unit = "NAME",
+     .help = "The collection that becomes the folder's mirror: a-z, 0-9, \"_\" and \"-\". Unset: the folder's name."},
+    {.name = "rebuild",
+     .type = OPTION_BOOLEAN,
+     .fallback = "false",
+     .help = "Read every file anew, also those that have not changed."},
+    {.name = "timeout",
+     .type = OPTION_DURATION,
+     .fallback = "1h",
+     .min = 1,
+     .max = DAY_MS,
+     .unit = "DURATION",
+     .help = "How long it may take. What is done by then stays, and the same command does the rest."},
+    {.name = "json",
+     .type = OPTION_BOOLEAN,
+     .fallback = "false",
+     .help = "Print the progress as JSON, an object a line."},
+    {0},
+};
+
+struct index {
+    struct command_call call; /* first */
+    ProtobufCService *tool_runner;
+    char folder[PATH_MAX];
+    char collection[COLLECTION_MAX + 1];
+    bool rebuild, json, on_terminal, ended;
+    int64_t began_ns, shown_ns, skipped;
+};
+
+/* ---- progress ---------------------------------------------------------------------------------------------------- */
+
+static void erase_bar(const struct index *index)
+{
+    if (index->on_terminal)
+        fputs("\r\033[K", stdout);
+}
+
+static void show_skipped(struct index *index, const Renga__V1__IndexDocumentsProgress *progress)
+{
+    for (size_t i = 0; i < progress->n_skipped; i++) {
+        erase_bar(index);
+        fputs(index->on_terminal ? YELLOW "skipped " PLAIN : "skipped ", stdout);
+        show_text(progress->skipped[i]->part);
+        fputs(": ", stdout);
+        show_text(progress->skipped[i]->reason);
+        putchar('\n');
+    }
+    index->skipped += (int64_t)progress->n_skipped;
+}
+
+/* The end of a long path, from a whole character on. */
+static const char *end_of(const char *path)
+{
+    size_t length = strlen(path);
+    path += length > FILE_SHOWN ? length - FILE_SHOWN : 0;
+    while (((unsigned char)*path & 0xc0) == 0x80)
+        path++;
+    return path;
+}
+
+static void show_bar(const struct index *index, const Renga__V1__IndexDocumentsProgress *progress)
+{
+    int64_t total = progress->files_total, done = progress->files_done < total ? progress->files_done : total;
+    int cells = total ? (int)(BAR_CELLS * done / total) : 0;
+    erase_bar(index);
+    fputs(GREEN, stdout);
+    for (int i = 0; i < BAR_CELLS; i++)
+        fputs(i < cells ? "█" : DIM "·" PLAIN, stdout);
+    printf(PLAIN " %" PRId64 "/%" PRId64 " files, %" PRId64 " paragraphs " DIM, done, total, progress->paragraphs);
+    show_text(end_of(progress->file));
+    fputs(PLAIN, stdout);
+}
+
+static void show_line(struct index *index, const Renga__V1__IndexDocumentsProgress *progress)
+{
+    int64_t now_ns = clock_now_ns();
+    if (now_ns - index->shown_ns < NS_PER_SEC)
+        return;
+    index->shown_ns = now_ns;
+    printf("%" PRId64 "/%" PRId64 " files, %" PRId64 " paragraphs\n", progress->files_done, progress->files_total,
+           progress->paragraphs);
+}
+
+static void show_end(const struct index *index, const Renga__V1__IndexDocumentsProgress *progress)
+{
+    erase_bar(index);
+    printf("%s: %" PRId64 " files (%" PRId64 " unchanged, %" PRId64 " removed, %" PRId64 " skipped), %" PRId64
+           " paragraphs written in %.1f s\n",
+           index->collection, progress->files_done, progress->files_unchanged, progress->files_removed, index->skipped,
+           progress->paragraphs, (double)(clock_now_ns() - index->began_ns) / 1e9);
+}
+
+static void progress_came(const Renga__V1__IndexDocumentsProgress *progress, void *data)
+{
+    struct index *index = ((struct rpc_client_call *)data)->owner;
+    if (!progress) {
+        if (!index->ended)
+            erase_bar(index);
+        fflush(stdout);
+        command_call_ended(&index->call);
+        return;
+    }
+    index->ended = progress->done;
+    if (index->json) {
+        message_print_json(&progress->base);
+    } else {
+        show_skipped(index, progress);
+        if (progress->done)
+            show_end(index, progress);
+        else if (index->on_terminal)
+            show_bar(index, progress);
+        else
+            show_line(index, progress);
+    }
+    fflush(stdout);
+}
+
+/* ---- the call ---------------------------------------------------------------------------------------------------- */
+
+static void begin(struct command_call *call)
+{
+    struct index *index = (struct index *)call;
+    Renga__V1__IndexDocumentsRequest request = RENGA__V1__INDEX_DOCUMENTS_REQUEST__INIT;
+    request.collection = index->collection;
+    request.source_case = RENGA__V1__INDEX_DOCUMENTS_REQUEST__SOURCE_FOLDER;
+    request.folder = index->folder;
+    request.rebuild = index->rebuild;
+    renga__v1__tool_runner__index_documents(index->tool_runner, &request, progress_came, &call->call);
+}
+
+/* A name that a collection may have, after the folder's own. */
+static void name_collection(struct index *index)
+{
+    const char *name = strrchr(index->folder, '/') + 1;
+    size_t length = 0;
+    bool named = false;
+    for (; *name && length < COLLECTION_MAX; name++) {
+        unsigned char c = (unsigned char)*name;
+        if (c >= 0x80 && length && index->collection[length - 1] == '-')
+            continue;
+        bool kept = c < 0x80 && (isalnum(c) || c == '_');
+        named |= kept;
+        index->collection[length++] = (char)(kept ? tolower(c) : '-');
+    }
+    index->collection[length] = '\0';
+    if (!named)
+        strcpy(index->collection, "documents");
+}
+
+/* Of a tool-runner elsewhere the folder is on its machine, which may have others. */
+static bool find_folder(struct index *index, const struct config *config, const char *path, struct status *st)
+{
+    const char *peer = config_string(config, "peers.tool_runner"), *name = config_string(config, "collection");
+    bool here = !peer || !*peer;
+    if (!realpath(path, index->folder)) {
+        if (here || *path != '/' || strlen(path) >= sizeof index->folder)
+            return fail(st, INVALID_ARGUMENT, "there is no folder '%s'", path);
+        strcpy(index->folder, path);
+    }
+    if (name && strlen(name) > COLLECTION_MAX)
+        return fail(st, INVALID_ARGUMENT, "--collection has %zu bytes; at most %d are possible", strlen(name),
+                    COLLECTION_MAX);
+    if (name)
+        strcpy(index->collection, name);
+    else
+        name_collection(index);
+    return true;
+}
+
+static int index_folder(struct daemon_process *process, const struct config *config)
+{
+    struct status st = {0};
+    struct index index = {.call.begin = begin, .began_ns = clock_now_ns()};
+    size_t count;
+    const char *const *arguments = config_arguments(config, &count);
+    if (count != 1)
+        fail(&st, INVALID_ARGUMENT, "give one folder");
+    else if (find_folder(&index, config, arguments[0], &st))
+        index.tool_runner = process_stub(process, &renga__v1__tool_runner__descriptor, &st);
+    if (!index.tool_runner) {
+        fprintf(stderr, "renga index: %s\n", st.text);
+        return COMMAND_USAGE;
+    }
+    index.rebuild = config_boolean(config, "rebuild");
+    index.json = config_boolean(config, "json");
+    index.on_terminal = !index.json && isatty(STDOUT_FILENO);
+    command_call_prepare(&index.call, process, config_duration_ms(config, "timeout"));
+    return command_call_run(&index.call, "renga index") ? COMMAND_OK : COMMAND_FAILED;
+}
+
+/* In this process, which serves nobody else, whoever calls may index what they may read. */
+static int run(int argc, char **argv)
+{
+    struct daemon daemon = suite_daemon(
+        "renga index", "brings a folder of documents into the knowledge base: Markdown, HTML, text and CSV.",
+        all_services);
+    char **arguments = calloc((size_t)argc + 2, sizeof *arguments);
+    if (!arguments)
+        abort();
+    arguments[0] = argv[0];
+    arguments[1] = (char *)(uintptr_t) "--tool_runner.roots=/";
+    memcpy(arguments + 2, argv + 1, (size_t)(argc - 1) * sizeof *argv);
+    daemon.usage = "renga index [OPTIONS] FOLDER";
+    daemon.log_level = "error";
+    daemon.extra_options = options;
+    int code = command_with_process(&daemon, argc + 1, arguments, index_folder);
+    free(arguments);
+    return code;
+}
+
+const struct command command_index = {
+    .name = "index",
+    .summary = "bring a folder of documents into the knowledge base",
+    .run = run,
+};

@@ -1,0 +1,216 @@
+#include "documents/reading.h"
+
+#include "base/text.h"
+
+#include <string.h>
+
+#define MEMORY_MAX (4 * DOCUMENT_MAX + ((size_t)1 << 20)) /* bytes of paragraphs and headings */
+
+/* ---- pieces and lines -------------------------------------------------------------------------------------------- */
+
+bool lines_next(struct lines *lines, struct piece *line)
+{
+    if (lines->at == lines->end)
+        return false;
+    const char *at = lines->at, *newline = memchr(at, '\n', (size_t)(lines->end - at));
+    const char *end = newline ? newline : lines->end;
+    lines->at = newline ? newline + 1 : lines->end;
+    lines->number++;
+    *line = (struct piece){at, (size_t)(end - at)};
+    if (line->length && at[line->length - 1] == '\r')
+        line->length--;
+    return true;
+}
+
+static bool is_space(char c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+struct piece piece_trim(struct piece piece)
+{
+    while (piece.length && is_space(piece.at[piece.length - 1]))
+        piece.length--;
+    for (; piece.length && is_space(*piece.at); piece.length--)
+        piece.at++;
+    return piece;
+}
+
+bool piece_is(struct piece piece, const char *text)
+{
+    return piece.length == strlen(text) && memcmp(piece.at, text, piece.length) == 0;
+}
+
+bool piece_begins(struct piece piece, const char *text)
+{
+    size_t length = strlen(text);
+    return piece.length >= length && memcmp(piece.at, text, length) == 0;
+}
+
+bool piece_is_word(struct piece piece, const char *word)
+{
+    return piece.length == strlen(word) && strncasecmp(piece.at, word, piece.length) == 0;
+}
+
+/* ---- titles and headings ----------------------------------------------------------------------------------------- */
+
+/* On one line and not too long; NULL where memory is out. */
+static const char *keep_line(struct document *document, struct piece text, size_t room)
+{
+    char *kept = arena_strndup(&document->arena, text.at, text_cut(text.at, text.length, room));
+    for (char *c = kept; c && *c; c++)
+        if (is_space(*c))
+            *c = ' ';
+    return kept;
+}
+
+void document_set_title(struct document *document, struct piece title)
+{
+    title = piece_trim(title);
+    const char *kept = title.length && !document->title[0] ? keep_line(document, title, DOCUMENT_TITLE_MAX) : NULL;
+    if (kept)
+        document->title = kept;
+}
+
+static struct paragraph *append(struct document *document, struct piece text, int line_from, int line_to)
+{
+    struct paragraph *paragraph = arena_alloc(&document->arena, sizeof *paragraph);
+    if (!paragraph)
+        return NULL;
+    *paragraph = (struct paragraph){.text = text.at,
+                                    .length = text.length,
+                                    .heading = document->heading,
+                                    .line_from = line_from,
+                                    .line_to = line_to};
+    *document->last = paragraph;
+    document->last = &paragraph->next;
+    document->count++;
+    return paragraph;
+}
+
+/* The heading that nothing has followed is to be found all the same. */
+static void settle_lonely(struct document *document)
+{
+    struct paragraph *lonely = document->lonely;
+    document->lonely = NULL;
+    if (lonely)
+        append(document, (struct piece){lonely->text, lonely->length}, lonely->line_from, lonely->line_to);
+}
+
+void document_add_heading(struct document *document, unsigned level, struct piece text, int line)
+{
+    text = piece_trim(text);
+    if (!text.length)
+        return;
+    const struct heading *above = document->heading;
+    if (!above || above->level >= level)
+        settle_lonely(document);
+    while (above && above->level >= level)
+        above = above->above;
+    struct heading *heading = arena_alloc(&document->arena, sizeof *heading);
+    struct paragraph *lonely = arena_zalloc(&document->arena, sizeof *lonely);
+    const char *kept = keep_line(document, text, HEADING_MAX);
+    if (!heading || !lonely || !kept)
+        return;
+    *heading = (struct heading){above, kept, level};
+    *lonely = (struct paragraph){
+        .text = text.at, .length = text_cut(text.at, text.length, PARAGRAPH_MAX), .line_from = line, .line_to = line};
+    document->heading = heading;
+    document->lonely = lonely;
+    if (level == 1)
+        document_set_title(document, text);
+}
+
+/* ---- paragraphs -------------------------------------------------------------------------------------------------- */
+
+static int newlines(struct piece text)
+{
+    int count = 0;
+    for (const char *at = text.at, *end = at + text.length; (at = memchr(at, '\n', (size_t)(end - at))); at++)
+        count++;
+    return count;
+}
+
+/* Where `mark` ends for the last time in the second half of what may be taken; 0: nowhere. */
+static size_t last_mark(struct piece text, const char *mark)
+{
+    size_t length = strlen(mark);
+    for (size_t at = PARAGRAPH_MAX; at > PARAGRAPH_MAX / 2; at--)
+        if (memcmp(text.at + at - length, mark, length) == 0)
+            return at;
+    return 0;
+}
+
+/* How much of a text that is too long goes into one paragraph. */
+static size_t first_part(struct piece text)
+{
+    static const char *const marks[] = {"\n", "。", ". ", "、", " "};
+    for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
+        size_t end = last_mark(text, marks[i]);
+        if (end)
+            return end;
+    }
+    return text_cut(text.at, text.length, PARAGRAPH_MAX);
+}
+
+struct paragraph *document_add_paragraph(struct document *document, struct piece text, int line)
+{
+    struct paragraph *last = NULL;
+    const char *from = text.at;
+    for (struct piece rest = piece_trim(text); rest.length; rest = piece_trim(rest)) {
+        line += newlines((struct piece){from, (size_t)(rest.at - from)});
+        size_t size = rest.length > PARAGRAPH_MAX ? first_part(rest) : rest.length;
+        struct piece part = piece_trim((struct piece){rest.at, size});
+        document->lonely = NULL;
+        last = append(document, part, line, line + newlines(part));
+        from = rest.at;
+        rest = (struct piece){rest.at + size, rest.length - size};
+        line += newlines((struct piece){from, size});
+        from += size;
+    }
+    return last;
+}
+
+/* ---- reading ----------------------------------------------------------------------------------------------------- */
+
+/* By the numbers of the contract. */
+static const struct {
+    bool (*read)(struct document *document, struct piece text, struct status *st);
+    const char *ends[6];
+} formats[] = {
+    [RENGA__V1__DOCUMENT_FORMAT__DOCUMENT_FORMAT_TEXT] = {read_plain, {"txt", "text"}},
+    [RENGA__V1__DOCUMENT_FORMAT__DOCUMENT_FORMAT_MARKDOWN] = {read_markdown, {"md", "markdown", "mdown", "mkd"}},
+    [RENGA__V1__DOCUMENT_FORMAT__DOCUMENT_FORMAT_HTML] = {read_html, {"html", "htm", "xhtml"}},
+    [RENGA__V1__DOCUMENT_FORMAT__DOCUMENT_FORMAT_CSV] = {read_csv, {"csv", "tsv"}},
+};
+#define FORMATS (sizeof formats / sizeof formats[0])
+
+Renga__V1__DocumentFormat document_format(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash : path, '.');
+    for (size_t format = 0; dot && format < FORMATS; format++)
+        for (const char *const *end = formats[format].ends; *end; end++)
+            if (strcasecmp(dot + 1, *end) == 0)
+                return (Renga__V1__DocumentFormat)format;
+    return RENGA__V1__DOCUMENT_FORMAT__DOCUMENT_FORMAT_TEXT;
+}
+
+bool document_read(struct document *document, Renga__V1__DocumentFormat format, const char *text, size_t length,
+                   struct status *st)
+{
+    *document = (struct document){.title = ""};
+    document->last = &document->first;
+    arena_init(&document->arena, NULL, 0, MEMORY_MAX);
+    if (length > DOCUMENT_MAX)
+        return fail(st, RESOURCE_EXHAUSTED, "has %zu bytes; at most %zu are read", length, DOCUMENT_MAX);
+    if (!formats[format].read(document, (struct piece){text, length}, st))
+        return false;
+    settle_lonely(document);
+    return !document->arena.exhausted ||
+           fail(st, RESOURCE_EXHAUSTED, "takes more than %zu MiB when it is read", MEMORY_MAX >> 20);
+}
+
+void document_fini(struct document *document)
+{
+    arena_fini(&document->arena);
+}

@@ -1,0 +1,76 @@
+#include "knowledge/knowledge_priv.h"
+
+#include "base/config.h"
+#include "daemon/service.h"
+#include "renga/v1/llm_gateway.pb-c.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *tenant_of(const struct rpc_principal *principal)
+{
+    return principal && principal->tenant ? principal->tenant : "";
+}
+
+bool check_collection(const char *field, const char *name, struct status *st)
+{
+    size_t length = strlen(name);
+    if (length == 0)
+        return fail_field(st, field, "is empty; name the collection");
+    if (length > COLLECTION_NAME_MAX || strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_-") != length)
+        return fail_field(st, field, "is '%.100s'; a name is 1 to %d of a-z, 0-9, '_' and '-'", name,
+                          COLLECTION_NAME_MAX);
+    return true;
+}
+
+/* A store of the process's own where none is to outlive it. */
+static char *path_of(const struct config *config, const void *owner)
+{
+    const char *path = config_string(config, "tool_runner.store");
+    char *own = NULL;
+    if (path && path[0] && strcmp(path, SQL_MEMORY) != 0)
+        return strdup(path);
+    return asprintf(&own, SQL_MEMORY "%p", owner) < 0 ? NULL : own;
+}
+
+static bool find_gateway(struct knowledge *knowledge, const struct service_context *context, struct status *st)
+{
+    const char *model = config_string(context->config, "tool_runner.embedding_model");
+    if (!model || !model[0])
+        return true;
+    if (strlen(model) > MODEL_NAME_MAX)
+        return fail(st, INVALID_ARGUMENT, "tool_runner.embedding_model has %zu bytes; at most %d are possible",
+                    strlen(model), MODEL_NAME_MAX);
+    knowledge->embedding_model = model;
+    knowledge->gateway = service_peer(context, &renga__v1__llm_gateway__descriptor, st);
+    return knowledge->gateway != NULL;
+}
+
+struct knowledge *knowledge_create(const struct service_context *context, struct status *st)
+{
+    struct knowledge *knowledge = calloc(1, sizeof *knowledge);
+    if (!knowledge) {
+        fail(st, RESOURCE_EXHAUSTED, "no memory for the knowledge base");
+        return NULL;
+    }
+    pthread_mutex_init(&knowledge->lock, NULL);
+    knowledge->path = path_of(context->config, knowledge);
+    knowledge->roots = config_list(context->config, "tool_runner.roots", &knowledge->root_count);
+    knowledge->quota = config_size(context->config, "tool_runner.tenant_quota");
+    knowledge->readers = knowledge->path ? reader_pool_create(knowledge->path, st) : NULL;
+    if (!knowledge->readers || !find_gateway(knowledge, context, st))
+        knowledge_destroy(&knowledge);
+    return knowledge;
+}
+
+void knowledge_destroy(struct knowledge **knowledge)
+{
+    if (!*knowledge)
+        return;
+    reader_pool_destroy(&(*knowledge)->readers);
+    pthread_mutex_destroy(&(*knowledge)->lock);
+    free((*knowledge)->path);
+    free(*knowledge);
+    *knowledge = NULL;
+}

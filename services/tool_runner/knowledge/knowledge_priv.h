@@ -1,0 +1,104 @@
+/* What the files of the knowledge base share. Private to knowledge/.
+ *
+ *      IndexDocuments, DeleteDocuments --> a writer: its own thread and connection -----> the file
+ *      Search, search_documents, ... ----> readers: a queue, a few threads ----read---------'
+ *                                              '--> posted back to the call's loop */
+#ifndef RENGA_TOOL_RUNNER_KNOWLEDGE_PRIV_H
+#define RENGA_TOOL_RUNNER_KNOWLEDGE_PRIV_H
+
+#include "knowledge/knowledge.h"
+#include "knowledge/tables.h"
+#include "loop/loop.h"
+#include "rpc/rpc.h"
+
+#include <protobuf-c/protobuf-c.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+#define TENANT_MAX      128  /* bytes that a tenant's name may have here */
+#define WRITERS_MAX     4    /* collections that are written at the same time in one process */
+#define READERS         2    /* threads */
+#define COLLECTIONS_MAX 1024 /* of a tenant, as the contract has it */
+
+struct reader_pool;
+
+struct knowledge {
+    char *path; /* of the file; "memory:…" */
+    const char *const *roots;
+    size_t root_count;
+    int64_t quota;               /* bytes of a tenant; 0: none */
+    const char *embedding_model; /* NULL: no vectors */
+    ProtobufCService *gateway;   /* NULL: no vectors */
+    struct reader_pool *readers;
+    pthread_mutex_t lock;
+    struct writer *writers; /* under the lock */
+    unsigned writer_count;
+};
+
+/* ---- writers (writer.c) ------------------------------------------------------------------------------------------ */
+
+/* Work on one collection in a thread of its own. Embedded first in its owner, who is told in the loop when it is over.
+ */
+struct writer {
+    struct work work;
+    struct knowledge *knowledge;
+    struct loop *loop;
+    struct writer *next; /* in the knowledge base's list */
+    char tenant[TENANT_MAX + 1], collection[COLLECTION_NAME_MAX + 1];
+    int lock_fd; /* of the lock that other processes respect; -1: none */
+    pthread_t thread;
+    atomic_bool stop;                                          /* it is to end soon */
+    void (*run)(struct writer *writer, struct tables *tables); /* in the thread, with a connection */
+    void (*ended)(struct writer *writer);                      /* in the loop, after the thread */
+    struct status status;
+};
+
+/* Sets knowledge, loop, tenant. INVALID_ARGUMENT names the field `collection`. */
+bool writer_init(struct writer *writer, struct knowledge *knowledge, const struct rpc_call *call,
+                 const char *collection, struct status *st);
+/* ABORTED where the collection is being written, RESOURCE_EXHAUSTED where too many are. */
+bool writer_start(struct writer *writer, struct status *st);
+bool writer_stopped(void *writer);
+
+/* ---- readers (readers.c) ----------------------------------------------------------------------------------------- */
+
+struct reading_state;
+
+/* Something to be read. Embedded first in its owner. */
+struct reading {
+    struct work work;
+    struct loop *loop;
+    struct reading *next, *previous;
+    bool waits;          /* in the queue; under its lock */
+    atomic_bool stop;    /* nobody waits for it */
+    int64_t deadline_ns; /* on clock_now_ns */
+    char tenant[TENANT_MAX + 1];
+    bool (*read)(struct reading *reading, struct reading_state *state, struct status *st); /* in a reader's thread */
+    void (*ended)(struct reading *reading);                                                /* in the loop; once */
+    struct status status;
+};
+
+struct reader_pool *reader_pool_create(const char *path, struct status *st);
+void reader_pool_destroy(struct reader_pool **pool);
+
+/* RESOURCE_EXHAUSTED where too many wait; then `ended` does not run. */
+bool reading_start(struct reader_pool *pool, struct reading *reading, struct status *st);
+/* From the loop: one that waits ends now (deferred), one that is being read soon; both CANCELLED. */
+void reading_cancel(struct reader_pool *pool, struct reading *reading);
+/* Whether it is to end: asked while it is read. */
+bool reading_is_over(void *reading);
+
+/* What a reader's thread has. */
+struct rank;
+struct reading_state {
+    struct tables tables;
+    struct rank *rank;
+};
+
+/* ---- names ------------------------------------------------------------------------------------------------------- */
+
+/* INVALID_ARGUMENT with the field. */
+bool check_collection(const char *field, const char *name, struct status *st);
+const char *tenant_of(const struct rpc_principal *principal);
+
+#endif

@@ -1,0 +1,267 @@
+#include "knowledge/knowledge_sqlite.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define BUSY_MS    20000 /* patience with another connection that writes: a batch takes a second or two */
+#define STEPS      4000  /* of SQLite's machine between two questions whether to stop */
+#define PATH_ROOM  4096
+#define MEMORY_MAX (INT64_C(512) << 20) /* bytes of a database that is no file */
+#define PAGES                                                                                                          \
+    "PRAGMA page_size = 8192; " /* a piece of postings is a fourth of it, which is what a row of an index may have */
+#define FILE_PRAGMAS                                                                                                   \
+    PAGES "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 67108864; "               \
+          "PRAGMA wal_autocheckpoint = 4000; PRAGMA cache_size = -65536;"
+#define SHARED_NAME   "file:/renga-knowledge-%s?vfs=memdb"
+#define CONNECT_FLAGS (SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX)
+
+struct sql_file {
+    sqlite3 *sqlite;
+    bool (*stop)(void *data);
+    void *stop_data;
+};
+
+/* For a failure that the connection has just had. */
+static bool failed(sqlite3 *sqlite, struct status *st)
+{
+    switch (sqlite3_errcode(sqlite)) {
+    case SQLITE_INTERRUPT:
+        return fail(st, ABORTED, "the statement was stopped");
+    case SQLITE_FULL:
+        return fail(st, RESOURCE_EXHAUSTED, "the disk of the knowledge base is full; make room and do it again");
+    default:
+        return fail(st, UNAVAILABLE, "the knowledge base cannot be used now: %s (SQLite %d)", sqlite3_errmsg(sqlite),
+                    sqlite3_extended_errcode(sqlite));
+    }
+}
+
+/* ---- opening ----------------------------------------------------------------------------------------------------- */
+
+/* Only ever a new file: closing a descriptor of one that SQLite has open would drop SQLite's locks (POSIX). */
+static void make_private(const char *path)
+{
+    int fd = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
+    if (fd >= 0)
+        close(fd);
+}
+
+static bool connect_memory(struct sql_file *file, const char *name, struct status *st)
+{
+    char uri[PATH_ROOM];
+    sqlite3_int64 most = MEMORY_MAX;
+    snprintf(uri, sizeof uri, SHARED_NAME, name);
+    if (sqlite3_open_v2(uri, &file->sqlite, CONNECT_FLAGS | SQLITE_OPEN_URI, NULL) != SQLITE_OK)
+        return failed(file->sqlite, st);
+    sqlite3_file_control(file->sqlite, "main", SQLITE_FCNTL_SIZE_LIMIT, &most);
+    sqlite3_busy_timeout(file->sqlite, BUSY_MS);
+    return sql_run(file, PAGES, st);
+}
+
+static bool connect_file(struct sql_file *file, const char *path, struct status *st)
+{
+    make_private(path);
+    if (sqlite3_open_v2(path, &file->sqlite, CONNECT_FLAGS, NULL) != SQLITE_OK)
+        return failed(file->sqlite, st);
+    sqlite3_busy_timeout(file->sqlite, BUSY_MS);
+    return sql_run(file, FILE_PRAGMAS, st);
+}
+
+static bool read_version(struct sql_file *file, int64_t *version, struct status *st)
+{
+    struct sql *sql = sql_prepare(file, "PRAGMA user_version", st);
+    bool read = sql && sql_step(sql, st) == SQL_ROW;
+    *version = read ? sql_number(sql, 0) : 0;
+    sql_finalize(&sql);
+    return read;
+}
+
+static bool make_tables(struct sql_file *file, const struct sql_plan *plan, struct status *st)
+{
+    char text[64];
+    int64_t version;
+    snprintf(text, sizeof text, "PRAGMA user_version = %d", plan->version);
+    if (!sql_begin(file, st) || !read_version(file, &version, st))
+        return false;
+    return version != 0 || (sql_run(file, plan->tables, st) && sql_run(file, text, st) && sql_commit(file, st));
+}
+
+/* Looked at first without a lock: that a file is as it should be is what is found nearly always. */
+static bool migrate(struct sql_file *file, const struct sql_plan *plan, struct status *st)
+{
+    int64_t version;
+    if (!read_version(file, &version, st))
+        return false;
+    if (version > plan->version)
+        return fail(st, FAILED_PRECONDITION,
+                    "the knowledge base has version %" PRId64 " and this release knows up to %d; run the release that "
+                    "wrote it, or give another file",
+                    version, plan->version);
+    if (version == plan->version)
+        return true;
+    bool made = make_tables(file, plan, st);
+    sql_rollback(file);
+    return made;
+}
+
+struct sql_file *sql_open(const char *path, const struct sql_plan *plan, struct status *st)
+{
+    struct sql_file *file = calloc(1, sizeof *file);
+    if (!file) {
+        fail(st, RESOURCE_EXHAUSTED, "no memory to open the knowledge base");
+        return NULL;
+    }
+    size_t scheme = strlen(SQL_MEMORY);
+    bool in_memory = strncmp(path, SQL_MEMORY, scheme) == 0;
+    bool connected = in_memory ? connect_memory(file, path + scheme, st) : connect_file(file, path, st);
+    if (!connected || !migrate(file, plan, st))
+        sql_close(&file);
+    return file;
+}
+
+void sql_close(struct sql_file **file)
+{
+    if (!*file)
+        return;
+    sqlite3_close_v2((*file)->sqlite);
+    free(*file);
+    *file = NULL;
+}
+
+/* ---- transactions ------------------------------------------------------------------------------------------------ */
+
+bool sql_run(struct sql_file *file, const char *text, struct status *st)
+{
+    return sqlite3_exec(file->sqlite, text, NULL, NULL, NULL) == SQLITE_OK || failed(file->sqlite, st);
+}
+
+bool sql_begin(struct sql_file *file, struct status *st)
+{
+    return sql_run(file, "BEGIN IMMEDIATE", st);
+}
+
+bool sql_commit(struct sql_file *file, struct status *st)
+{
+    return sql_run(file, "COMMIT", st);
+}
+
+void sql_rollback(struct sql_file *file)
+{
+    if (!sqlite3_get_autocommit(file->sqlite))
+        sqlite3_exec(file->sqlite, "ROLLBACK", NULL, NULL, NULL);
+}
+
+static int asked_to_stop(void *data)
+{
+    struct sql_file *file = data;
+    return file->stop(file->stop_data);
+}
+
+void sql_limit(struct sql_file *file, bool (*stop)(void *data), void *data)
+{
+    file->stop = stop;
+    file->stop_data = data;
+    sqlite3_progress_handler(file->sqlite, STEPS, stop ? asked_to_stop : NULL, file);
+}
+
+/* ---- statements -------------------------------------------------------------------------------------------------- */
+
+/* A statement is SQLite's own under another name. */
+static sqlite3_stmt *of(struct sql *sql)
+{
+    return (sqlite3_stmt *)sql;
+}
+
+struct sql *sql_prepare(struct sql_file *file, const char *text, struct status *st)
+{
+    sqlite3_stmt *statement = NULL;
+    if (sqlite3_prepare_v3(file->sqlite, text, -1, SQLITE_PREPARE_PERSISTENT, &statement, NULL) != SQLITE_OK)
+        failed(file->sqlite, st);
+    return (struct sql *)statement;
+}
+
+void sql_finalize(struct sql **sql)
+{
+    sqlite3_finalize(of(*sql));
+    *sql = NULL;
+}
+
+void sql_bind(struct sql *sql, int parameter, int64_t value)
+{
+    sqlite3_bind_int64(of(sql), parameter, value);
+}
+
+void sql_bind_text(struct sql *sql, int parameter, const char *text, size_t length)
+{
+    sqlite3_bind_text(of(sql), parameter, text, (int)length, SQLITE_STATIC);
+}
+
+void sql_bind_string(struct sql *sql, int parameter, const char *text)
+{
+    sql_bind_text(sql, parameter, text, strlen(text));
+}
+
+void sql_bind_bytes(struct sql *sql, int parameter, const void *bytes, size_t size)
+{
+    sqlite3_bind_blob(of(sql), parameter, bytes, (int)size, SQLITE_STATIC);
+}
+
+enum sql_step sql_step(struct sql *sql, struct status *st)
+{
+    switch (sqlite3_step(of(sql))) {
+    case SQLITE_ROW:
+        return SQL_ROW;
+    case SQLITE_DONE:
+        return SQL_DONE;
+    default:
+        failed(sqlite3_db_handle(of(sql)), st);
+        return SQL_FAILED;
+    }
+}
+
+void sql_reset(struct sql *sql)
+{
+    sqlite3_reset(of(sql));
+}
+
+bool sql_finish(struct sql *sql, struct status *st)
+{
+    enum sql_step step;
+    do
+        step = sql_step(sql, st);
+    while (step == SQL_ROW);
+    sql_reset(sql);
+    return step == SQL_DONE;
+}
+
+int64_t sql_number(struct sql *sql, int column)
+{
+    return sqlite3_column_int64(of(sql), column);
+}
+
+const char *sql_text(struct sql *sql, int column)
+{
+    const char *text = (const char *)sqlite3_column_text(of(sql), column);
+    return text ? text : "";
+}
+
+const void *sql_bytes(struct sql *sql, int column, size_t *size)
+{
+    const void *bytes = sqlite3_column_blob(of(sql), column);
+    *size = (size_t)sqlite3_column_bytes(of(sql), column);
+    return bytes;
+}
+
+int64_t sql_inserted(struct sql_file *file)
+{
+    return sqlite3_last_insert_rowid(file->sqlite);
+}
+
+int64_t sql_changed(struct sql_file *file)
+{
+    return sqlite3_changes64(file->sqlite);
+}

@@ -1,0 +1,64 @@
+/* SQLite: a connection to the file of the knowledge base, statements, and the errors of it all in our words. Knows
+ * nothing of what is kept. A connection belongs to one thread at a time. Errors name no path: their texts reach
+ * clients. */
+#ifndef RENGA_TOOL_RUNNER_KNOWLEDGE_SQLITE_H
+#define RENGA_TOOL_RUNNER_KNOWLEDGE_SQLITE_H
+
+#include "base/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct sql_file;
+struct sql; /* a statement */
+
+struct sql_plan {
+    int version;        /* PRAGMA user_version of `tables`; a file of a higher one is refused, FAILED_PRECONDITION */
+    const char *tables; /* SQL that makes them in a new file */
+};
+
+#define SQL_MEMORY "memory:" /* a path that begins so is no file; the same name is the same database */
+
+/* Made where there is none, readable for its owner alone. Committed is on disk (WAL, synchronous FULL). UNAVAILABLE
+ * where the file cannot be had or is no database. */
+struct sql_file *sql_open(const char *path, const struct sql_plan *plan, struct status *st);
+void sql_close(struct sql_file **file);
+
+bool sql_run(struct sql_file *file, const char *text, struct status *st);
+/* BEGIN IMMEDIATE: waits for other writers. */
+bool sql_begin(struct sql_file *file, struct status *st);
+bool sql_commit(struct sql_file *file, struct status *st);
+/* Takes back a transaction, if one is open. */
+void sql_rollback(struct sql_file *file);
+
+/* `stop` is asked again and again while a statement runs, in its thread; true ends it with ABORTED. NULL: never. */
+void sql_limit(struct sql_file *file, bool (*stop)(void *data), void *data);
+
+/* NULL with the reason in `st`. */
+struct sql *sql_prepare(struct sql_file *file, const char *text, struct status *st);
+void sql_finalize(struct sql **sql);
+
+/* Parameters are numbered from 1, columns from 0. Texts and bytes are borrowed until the statement is reset. */
+void sql_bind(struct sql *sql, int parameter, int64_t value);
+void sql_bind_text(struct sql *sql, int parameter, const char *text, size_t length);
+void sql_bind_string(struct sql *sql, int parameter, const char *text);
+void sql_bind_bytes(struct sql *sql, int parameter, const void *bytes, size_t size);
+
+enum sql_step { SQL_ROW, SQL_DONE, SQL_FAILED };
+enum sql_step sql_step(struct sql *sql, struct status *st);
+void sql_reset(struct sql *sql);
+/* Steps to the end and resets. */
+bool sql_finish(struct sql *sql, struct status *st);
+
+/* Until the next step. Text is "" where it is NULL. */
+int64_t sql_number(struct sql *sql, int column);
+const char *sql_text(struct sql *sql, int column);
+const void *sql_bytes(struct sql *sql, int column, size_t *size);
+
+/* Of the row that was inserted last. */
+int64_t sql_inserted(struct sql_file *file);
+/* How many rows the last statement changed. */
+int64_t sql_changed(struct sql_file *file);
+
+#endif

@@ -1,0 +1,156 @@
+#include "knowledge/lookup.h"
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "knowledge/vectors.h"
+
+#include <string.h>
+
+#define LOOKUP_MS        30000 /* the longest search */
+#define EMBED_MS         10000 /* how long it waits for the vector of its query */
+#define LOOKUP_ARENA_MAX ((size_t)16 << 20)
+
+void lookup_init(struct lookup *lookup, struct knowledge *knowledge)
+{
+    *lookup = (struct lookup){.knowledge = knowledge, .reading.read = lookup_read};
+    renga__v1__usage__init(&lookup->usage);
+    arena_init(&lookup->arena, NULL, 0, LOOKUP_ARENA_MAX);
+}
+
+void lookup_fini(struct lookup *lookup)
+{
+    arena_fini(&lookup->arena);
+}
+
+void lookup_degrade(struct lookup *lookup, const char *part, Renga__V1__DegradationKind kind, int code,
+                    const char *reason)
+{
+    if (lookup->degradation_count == LOOKUP_DEGRADATIONS)
+        return;
+    Renga__V1__Degradation *degradation = &lookup->degradations[lookup->degradation_count];
+    renga__v1__degradation__init(degradation);
+    degradation->part = arena_strdup(&lookup->arena, part);
+    degradation->reason = arena_strdup(&lookup->arena, reason);
+    degradation->kind = kind;
+    degradation->status_code = code;
+    if (degradation->part && degradation->reason)
+        lookup->degradation_count++;
+}
+
+/* ---- the end ----------------------------------------------------------------------------------------------------- */
+
+static void read_ended(struct reading *reading)
+{
+    struct lookup *lookup = (struct lookup *)reading;
+    lookup->status = reading->status;
+    lookup->ended(lookup);
+}
+
+static bool start_reading(struct lookup *lookup, struct status *st)
+{
+    lookup->reading.ended = read_ended;
+    return reading_start(lookup->knowledge->readers, &lookup->reading, st);
+}
+
+/* ---- the vector of the query ------------------------------------------------------------------------------------- */
+
+static void take_vector(struct lookup *lookup, const Renga__V1__EmbedResponse *response)
+{
+    const Renga__V1__Embedding *embedding = response->embeddings[0];
+    if (response->usage) {
+        lookup->usage.input_tokens = response->usage->input_tokens;
+        lookup->usage.model_calls = response->usage->model_calls;
+        lookup->usage.cost_micros = response->usage->cost_micros;
+        lookup->usage.estimated = response->usage->estimated;
+    }
+    lookup->vector = arena_alloc(&lookup->arena, sizeof *lookup->vector);
+    if (lookup->vector && !vector_init(lookup->vector, embedding->values, embedding->n_values))
+        lookup->vector = NULL;
+}
+
+static void vector_came(struct embedding *embedding, const Renga__V1__EmbedResponse *response)
+{
+    struct lookup *lookup = (struct lookup *)((char *)embedding - offsetof(struct lookup, embedding));
+    struct status *st = &embedding->call.status;
+    lookup->embeds = false;
+    if (response)
+        take_vector(lookup, response);
+    else if (lookup->mode != RENGA__V1__SEARCH_MODE__SEARCH_MODE_VECTOR && st->code != CANCELLED)
+        lookup_degrade(lookup, "vectors", RENGA__V1__DEGRADATION_KIND__DEGRADATION_KIND_PARTIAL, (int)st->code,
+                       st->text);
+    bool failed = !response && (lookup->mode == RENGA__V1__SEARCH_MODE__SEARCH_MODE_VECTOR || st->code == CANCELLED);
+    if (!failed && start_reading(lookup, &lookup->status))
+        return;
+    if (failed)
+        lookup->status = *st;
+    lookup->ended(lookup);
+}
+
+static void begin_embedding(struct lookup *lookup, const struct lookup_place *place)
+{
+    struct rpc_client_call *call = &lookup->embedding.call;
+    int64_t left_ms = (lookup->reading.deadline_ns - clock_now_ns()) / NS_PER_MS;
+    lookup->embedding.knowledge = lookup->knowledge;
+    lookup->embedding.inputs = &lookup->query;
+    lookup->embedding.count = 1;
+    lookup->embedding.priority = RENGA__V1__PRIORITY__PRIORITY_INTERACTIVE;
+    lookup->embedding.came = vector_came;
+    rpc_client_call_init(call, place->loop, place->parent);
+    call->trace = place->trace;
+    call->principal = place->principal;
+    call->timeout_ms = left_ms < EMBED_MS ? left_ms > 1 ? left_ms : 1 : EMBED_MS;
+    lookup->embeds = true;
+    embedding_begin(&lookup->embedding);
+}
+
+/* ---- the beginning ----------------------------------------------------------------------------------------------- */
+
+static bool check(const struct lookup *lookup, struct status *st)
+{
+    size_t length = strlen(lookup->query);
+    if (strspn(lookup->query, " \t\r\n") == length)
+        return fail_field(st, "query", "is empty; say what is looked for");
+    if (length > LOOKUP_QUERY_MAX)
+        return fail_field(st, "query", "has %zu bytes; at most %d are possible", length, LOOKUP_QUERY_MAX);
+    if (lookup->collection_count > LOOKUP_COLLECTIONS_MAX)
+        return fail_field(st, "collections", "are %zu; at most %d are possible", lookup->collection_count,
+                          LOOKUP_COLLECTIONS_MAX);
+    if (lookup->limit < 0 || lookup->limit > LOOKUP_LIMIT_MAX)
+        return fail_field(st, "limit", "is %d; 0 to %d are possible", lookup->limit, LOOKUP_LIMIT_MAX);
+    if (!(lookup->min_score >= 0 && lookup->min_score <= 1))
+        return fail_field(st, "min_score", "is %g; 0 to 1 are possible", lookup->min_score);
+    if ((unsigned)lookup->mode > RENGA__V1__SEARCH_MODE__SEARCH_MODE_HYBRID)
+        return fail_field(st, "mode", "is %d, which is no way to search", (int)lookup->mode);
+    if (lookup->mode == RENGA__V1__SEARCH_MODE__SEARCH_MODE_VECTOR && !lookup->knowledge->embedding_model)
+        return fail(st, FAILED_PRECONDITION,
+                    "mode: VECTOR needs an embedding model; set tool_runner.embedding_model, or search by LEXICAL");
+    return true;
+}
+
+bool lookup_start(struct lookup *lookup, const struct lookup_place *place, struct status *st)
+{
+    const char *tenant = tenant_of(place->principal);
+    int64_t longest_ns = clock_now_ns() + LOOKUP_MS * NS_PER_MS;
+    if (!check(lookup, st))
+        return false;
+    if (strlen(tenant) > TENANT_MAX)
+        return fail(st, INVALID_ARGUMENT, "the caller's tenant has a name of more than %d bytes", TENANT_MAX);
+    strcpy(lookup->reading.tenant, tenant);
+    if (lookup->limit == 0)
+        lookup->limit = LOOKUP_LIMIT;
+    lookup->reading.loop = place->loop;
+    lookup->reading.deadline_ns = place->deadline_ns < longest_ns ? place->deadline_ns : longest_ns;
+    if (lookup->knowledge->embedding_model && lookup->mode != RENGA__V1__SEARCH_MODE__SEARCH_MODE_LEXICAL) {
+        begin_embedding(lookup, place);
+        return true;
+    }
+    return start_reading(lookup, st);
+}
+
+void lookup_cancel(struct lookup *lookup)
+{
+    if (lookup->embeds)
+        rpc_client_call_cancel(&lookup->embedding.call);
+    else
+        reading_cancel(lookup->knowledge->readers, &lookup->reading);
+}

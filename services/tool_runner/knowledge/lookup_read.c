@@ -1,0 +1,227 @@
+/* A search in the reader's thread: which collections, which paragraphs, and how they are shown. */
+#include "knowledge/lookup.h"
+
+#include "base/text.h"
+#include "documents/document.h"
+#include "knowledge/quote.h"
+#include "knowledge/vectors.h"
+
+#include <string.h>
+
+#define FUSED_MAX    100 /* of each way, that are merged by rank */
+#define FUSION       60  /* of reciprocal rank fusion: how little the first places stand out */
+#define SNIPPET_MAX  16384
+#define URI_MAX      2048
+#define QUOTE_MAX    4096
+#define HEADINGS_MAX 8
+
+struct found {
+    struct collection *collections;
+    size_t collection_count;
+    struct rank_term *terms;
+    struct rank_query query;
+    struct ranked ranked[RANK_HITS_MAX];
+    size_t count;
+};
+
+/* ---- where ------------------------------------------------------------------------------------------------------- */
+
+static bool find_named(const struct lookup *lookup, struct tables *tables, struct found *found, struct status *st)
+{
+    for (size_t i = 0; i < lookup->collection_count; i++) {
+        struct collection *collection = &found->collections[found->collection_count];
+        if (!collection_find(tables, lookup->reading.tenant, lookup->collections[i], collection, st))
+            return false;
+        if (!collection->id)
+            return fail(st, NOT_FOUND, "collections[%zu]: there is no collection '%.64s'; GetKnowledgeBase lists them",
+                        i, lookup->collections[i]);
+        bool again = false;
+        for (size_t j = 0; j < found->collection_count; j++)
+            again |= found->collections[j].id == collection->id;
+        found->collection_count += !again;
+    }
+    return true;
+}
+
+static bool find_all(const struct lookup *lookup, struct tables *tables, struct found *found, struct status *st)
+{
+    struct sql *sql = tables_sql(tables, COLLECTION_LIST, st);
+    enum sql_step step;
+    if (!sql)
+        return false;
+    sql_bind_string(sql, 1, lookup->reading.tenant);
+    sql_bind(sql, 2, COLLECTIONS_MAX);
+    while ((step = sql_step(sql, st)) == SQL_ROW)
+        collection_read(sql, &found->collections[found->collection_count++]);
+    sql_reset(sql);
+    return step == SQL_DONE;
+}
+
+/* ---- by words and by vectors ------------------------------------------------------------------------------------- */
+
+static bool rank_words(struct lookup *lookup, struct reading_state *state, struct found *found, size_t room,
+                       struct status *st)
+{
+    found->query = (struct rank_query){.terms = found->terms, .answers = lookup->answers};
+    found->query.term_count = rank_read_terms(&lookup->arena, lookup->query, found->terms);
+    return rank_run(state->rank, &state->tables, found->collections, found->collection_count, &found->query,
+                    found->ranked, room, &found->count, st);
+}
+
+static bool rank_vectors(struct lookup *lookup, struct reading_state *state, const struct found *found,
+                         struct ranked *ranked, size_t room, size_t *count, struct status *st)
+{
+    size_t strange = 0;
+    int64_t missing = 0;
+    for (size_t i = 0; i < found->collection_count; i++) {
+        const struct collection *collection = &found->collections[i];
+        const uint16_t *lengths = rank_lengths(state->rank, &state->tables, collection, st);
+        bool same = strcmp(collection->model, lookup->knowledge->embedding_model) == 0;
+        missing += collection->paragraphs - (same ? collection->vectors : 0);
+        if (!lengths || (same && !vectors_rank(&state->tables, collection, lookup->vector, lengths, lookup->answers,
+                                               ranked, room, count, &strange, st)))
+            return false;
+    }
+    if (missing > 0 || strange > 0)
+        lookup_degrade(lookup, "vectors", RENGA__V1__DEGRADATION_KIND__DEGRADATION_KIND_PARTIAL, 0,
+                       "some paragraphs have no vectors of the embedding model yet; index the collection again");
+    return true;
+}
+
+/* By reciprocal rank: what is first both ways has 1. */
+static void fuse(struct found *found, const struct ranked *nearest, size_t nearest_count, size_t room)
+{
+    struct ranked fused[RANK_HITS_MAX], all[2 * FUSED_MAX];
+    size_t count = 0, total = 0;
+    for (size_t i = 0; i < found->count; i++) {
+        all[total] = found->ranked[i];
+        all[total++].score = (FUSION + 1) / 2.0 / (double)(FUSION + 1 + i);
+    }
+    for (size_t i = 0; i < nearest_count; i++) {
+        size_t at = 0;
+        while (at < found->count &&
+               (all[at].paragraph != nearest[i].paragraph || all[at].collection != nearest[i].collection))
+            at++;
+        if (at == found->count) {
+            at = total++;
+            all[at] = nearest[i];
+            all[at].score = 0;
+        }
+        all[at].score += (FUSION + 1) / 2.0 / (double)(FUSION + 1 + i);
+    }
+    for (size_t i = 0; i < total; i++)
+        ranked_insert(fused, room, &count, &all[i]);
+    memcpy(found->ranked, fused, count * sizeof *fused);
+    found->count = count;
+}
+
+static bool rank_all(struct lookup *lookup, struct reading_state *state, struct found *found, struct status *st)
+{
+    struct ranked nearest[FUSED_MAX];
+    size_t nearest_count = 0, room = (size_t)lookup->limit;
+    if (!lookup->vector) {
+        lookup->mode_used = RENGA__V1__SEARCH_MODE__SEARCH_MODE_LEXICAL;
+        return rank_words(lookup, state, found, room, st);
+    }
+    if (!rank_words(lookup, state, found, FUSED_MAX, st) ||
+        !rank_vectors(lookup, state, found, nearest, FUSED_MAX, &nearest_count, st))
+        return false;
+    lookup->mode_used = lookup->mode == RENGA__V1__SEARCH_MODE__SEARCH_MODE_VECTOR
+                            ? RENGA__V1__SEARCH_MODE__SEARCH_MODE_VECTOR
+                            : RENGA__V1__SEARCH_MODE__SEARCH_MODE_HYBRID;
+    if (lookup->mode_used == RENGA__V1__SEARCH_MODE__SEARCH_MODE_HYBRID) {
+        fuse(found, nearest, nearest_count, room);
+        return true;
+    }
+    found->count = nearest_count < room ? nearest_count : room;
+    memcpy(found->ranked, nearest, found->count * sizeof *nearest);
+    return true;
+}
+
+/* ---- hits -------------------------------------------------------------------------------------------------------- */
+
+static char *keep(struct arena *arena, const char *text, size_t room)
+{
+    return arena_strndup(arena, text, text_cut(text, strlen(text), room));
+}
+
+static void split_headings(struct arena *arena, const char *headings, Renga__V1__SearchHit *hit)
+{
+    hit->heading_path = arena_alloc(arena, HEADINGS_MAX * sizeof *hit->heading_path);
+    while (hit->heading_path && *headings && hit->n_heading_path < HEADINGS_MAX) {
+        size_t length = strcspn(headings, "\n");
+        char *heading = arena_strndup(arena, headings, length);
+        if (heading)
+            hit->heading_path[hit->n_heading_path++] = heading;
+        headings += length + (headings[length] == '\n');
+    }
+}
+
+static void read_hit(struct lookup *lookup, struct sql *sql, const struct found *found, Renga__V1__SearchHit *hit)
+{
+    struct arena *arena = &lookup->arena;
+    hit->uri = keep(arena, sql_text(sql, 0), URI_MAX);
+    hit->title = keep(arena, sql_text(sql, 1), DOCUMENT_TITLE_MAX);
+    split_headings(arena, sql_text(sql, 2), hit);
+    hit->line_from = (int32_t)sql_number(sql, 3);
+    hit->line_to = (int32_t)sql_number(sql, 4);
+    hit->snippet = keep(arena, sql_text(sql, 5), SNIPPET_MAX);
+    struct span quote = hit->snippet ? quote_find(hit->snippet, strlen(hit->snippet), &found->query) : (struct span){0};
+    size_t size = text_cut(hit->snippet ? hit->snippet + quote.begin : "", quote.end - quote.begin, QUOTE_MAX);
+    hit->quote = size ? arena_strndup(arena, hit->snippet + quote.begin, size) : hit->quote;
+}
+
+static const struct collection *collection_of(const struct found *found, int64_t id)
+{
+    size_t i = 0;
+    while (found->collections[i].id != id)
+        i++;
+    return &found->collections[i];
+}
+
+static bool make_hit(struct lookup *lookup, struct reading_state *state, const struct found *found,
+                     const struct ranked *ranked, struct status *st)
+{
+    Renga__V1__SearchHit *hit = arena_alloc(&lookup->arena, sizeof *hit);
+    struct sql *sql = tables_sql(&state->tables, PARAGRAPH_FIND, st);
+    const struct collection *collection = collection_of(found, ranked->collection);
+    const uint16_t *lengths = rank_lengths(state->rank, &state->tables, collection, st);
+    if (!hit || !sql || !lengths)
+        return sql && lengths && fail(st, RESOURCE_EXHAUSTED, "no memory for the hits; ask for fewer");
+    renga__v1__search_hit__init(hit);
+    hit->source = (char *)(uintptr_t)(lengths[ranked->paragraph] & LENGTH_ANSWER ? "qa" : "documents");
+    hit->collection = arena_strdup(&lookup->arena, collection->name);
+    hit->score = ranked->score;
+    sql_bind(sql, 1, paragraph_id(collection->id, ranked->paragraph));
+    enum sql_step step = sql_step(sql, st);
+    if (step == SQL_ROW) {
+        read_hit(lookup, sql, found, hit);
+        lookup->hits[lookup->hit_count++] = hit;
+    }
+    sql_reset(sql);
+    if (lookup->arena.exhausted)
+        return fail(st, RESOURCE_EXHAUSTED, "the hits take too much memory; ask for fewer");
+    return step != SQL_FAILED;
+}
+
+bool lookup_read(struct reading *reading, struct reading_state *state, struct status *st)
+{
+    struct lookup *lookup = (struct lookup *)reading;
+    struct arena *arena = &lookup->arena;
+    size_t room = lookup->collection_count ? lookup->collection_count : COLLECTIONS_MAX;
+    struct found *found = arena_zalloc(arena, sizeof *found);
+    lookup->hits = arena_alloc(arena, LOOKUP_LIMIT_MAX * sizeof(Renga__V1__SearchHit *));
+    if (!found || !lookup->hits)
+        return fail(st, RESOURCE_EXHAUSTED, "no memory for a search");
+    found->collections = arena_alloc(arena, room * sizeof *found->collections);
+    found->terms = arena_alloc(arena, RANK_TERMS_MAX * sizeof *found->terms);
+    if (!found->collections || !found->terms)
+        return fail(st, RESOURCE_EXHAUSTED, "no memory for a search");
+    if (!(lookup->collection_count ? find_named : find_all)(lookup, &state->tables, found, st) ||
+        !rank_all(lookup, state, found, st))
+        return false;
+    for (size_t i = 0; i < found->count && found->ranked[i].score >= lookup->min_score; i++)
+        if (!make_hit(lookup, state, found, &found->ranked[i], st))
+            return false;
+    return true;
+}

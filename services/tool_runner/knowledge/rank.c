@@ -1,0 +1,334 @@
+#include "knowledge/rank.h"
+
+#include "base/arena.h"
+#include "knowledge/postings.h"
+#include "words/words.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* BM25's own: how soon more of the same term counts no more, and how much long paragraphs are held back. */
+#define SATURATION 1.2
+#define EVENING    0.6
+
+#define WEAK_SHARE   0.1     /* what a weak term counts for beside strong ones */
+#define WEAK_MOST    1000    /* ... and it counts nothing where it stands in more paragraphs: reading it takes time */
+#define POSTINGS_MAX 4000000 /* of one query, some 10 ms: past it the commonest terms are left out */
+#define LENGTHS_MAX  ((size_t)64 << 20) /* bytes of lengths that are kept */
+#define LENGTH_TABLE 4096               /* a longer paragraph counts as one of this length */
+
+struct lengths {
+    struct lengths *next; /* used less recently */
+    int64_t collection, generation, count;
+    uint16_t values[];
+};
+
+struct rank {
+    struct lengths *lengths;
+    float *scores;
+    size_t room;
+    float norms[LENGTH_TABLE]; /* by length of the paragraph */
+    float once[LENGTH_TABLE];  /* what a term that stands there once counts for: nearly all do */
+};
+
+struct rank *rank_create(void)
+{
+    return calloc(1, sizeof(struct rank));
+}
+
+void rank_destroy(struct rank **rank)
+{
+    if (!*rank)
+        return;
+    for (struct lengths *lengths = (*rank)->lengths, *next; lengths; lengths = next) {
+        next = lengths->next;
+        free(lengths);
+    }
+    free((*rank)->scores);
+    free(*rank);
+    *rank = NULL;
+}
+
+/* ---- lengths ----------------------------------------------------------------------------------------------------- */
+
+static void read_lengths(struct sql *sql, struct lengths *lengths)
+{
+    size_t size;
+    int64_t first = sql_number(sql, 0);
+    const void *values = sql_bytes(sql, 1, &size);
+    if (first >= 0 && first + (int64_t)(size / sizeof(uint16_t)) <= lengths->count && size)
+        memcpy(lengths->values + first, values, size);
+}
+
+static struct lengths *load_lengths(struct tables *tables, const struct collection *collection, struct status *st)
+{
+    struct sql *sql = tables_sql(tables, DOCUMENT_LENGTHS, st);
+    struct lengths *lengths = calloc(1, sizeof *lengths + (size_t)(collection->next + 1) * sizeof(uint16_t));
+    enum sql_step step = SQL_FAILED;
+    if (!lengths)
+        fail(st, RESOURCE_EXHAUSTED, "no memory to search %lld paragraphs", (long long)collection->next);
+    if (sql && lengths) {
+        lengths->collection = collection->id;
+        lengths->generation = collection->generation;
+        lengths->count = collection->next;
+        sql_bind(sql, 1, collection->id);
+        while ((step = sql_step(sql, st)) == SQL_ROW)
+            read_lengths(sql, lengths);
+        sql_reset(sql);
+    }
+    if (step == SQL_DONE)
+        return lengths;
+    free(lengths);
+    return NULL;
+}
+
+/* Those that were used least recently go. */
+static void forget_lengths(struct rank *rank)
+{
+    size_t bytes = 0;
+    struct lengths **link = &rank->lengths;
+    while (*link && (bytes += sizeof **link + (size_t)(*link)->count * sizeof(uint16_t)) <= LENGTHS_MAX)
+        link = &(*link)->next;
+    if (*link && link == &rank->lengths)
+        link = &(*link)->next; /* the one that is needed now stays in any case */
+    while (*link) {
+        struct lengths *lengths = *link;
+        *link = lengths->next;
+        free(lengths);
+    }
+}
+
+const uint16_t *rank_lengths(struct rank *rank, struct tables *tables, const struct collection *collection,
+                             struct status *st)
+{
+    struct lengths **link = &rank->lengths, *lengths;
+    while (*link && (*link)->collection != collection->id)
+        link = &(*link)->next;
+    if ((lengths = *link)) {
+        *link = lengths->next;
+        if (lengths->generation != collection->generation) {
+            free(lengths);
+            lengths = NULL;
+        }
+    }
+    if (!lengths && !(lengths = load_lengths(tables, collection, st)))
+        return NULL;
+    lengths->next = rank->lengths;
+    rank->lengths = lengths;
+    forget_lengths(rank);
+    return lengths->values;
+}
+
+/* ---- terms ------------------------------------------------------------------------------------------------------- */
+
+static void take_term(struct arena *arena, const struct term *term, struct rank_term *terms, size_t *count)
+{
+    for (size_t i = 0; i < *count; i++)
+        if (terms[i].length == term->length && memcmp(terms[i].text, term->text, term->length) == 0) {
+            terms[i].times++;
+            return;
+        }
+    char *text = *count < RANK_TERMS_MAX ? arena_strndup(arena, term->text, term->length) : NULL;
+    if (text)
+        terms[(*count)++] = (struct rank_term){.text = text, .length = term->length, .times = 1, .weak = term->weak};
+}
+
+size_t rank_read_terms(struct arena *arena, const char *text, struct rank_term terms[RANK_TERMS_MAX])
+{
+    size_t count = 0;
+    for (int weak = 0; weak < 2; weak++) {
+        struct term_reader reader;
+        struct term term;
+        terms_begin(&reader, text, strlen(text));
+        while (terms_next(&reader, &term))
+            if (term.weak == weak)
+                take_term(arena, &term, terms, &count);
+    }
+    return count;
+}
+
+static bool count_postings(struct tables *tables, int64_t collection, const struct rank_term *term, int64_t *count,
+                           struct status *st)
+{
+    struct sql *sql = tables_sql(tables, POSTINGS_COUNT, st);
+    if (!sql)
+        return false;
+    sql_bind(sql, 1, collection);
+    sql_bind_text(sql, 2, term->text, term->length);
+    enum sql_step step = sql_step(sql, st);
+    *count += step == SQL_ROW ? sql_number(sql, 0) : 0;
+    sql_reset(sql);
+    return step == SQL_ROW;
+}
+
+/* Rare terms count for more. Where all are in vain the weak ones are asked after all. */
+static double weight_of(const struct rank_term *term, double paragraphs, double found, bool only_weak)
+{
+    double rarity = log(1 + (paragraphs - found + 0.5) / (found + 0.5));
+    double times = term->times < 3 ? term->times : 3;
+    return rarity * (1 + 0.5 * (times - 1)) * (term->weak && !only_weak ? WEAK_SHARE : 1);
+}
+
+/* Strong ones first. */
+static int by_weight(const void *a, const void *b)
+{
+    const struct rank_term *first = a, *second = b;
+    if (first->weak != second->weak)
+        return first->weak - second->weak;
+    return (first->weight < second->weight) - (first->weight > second->weight);
+}
+
+/* Fills in the weights and leaves out what would take too long. What a paragraph with all of it could have is given
+ * in `most`; 0: nothing stands anywhere. */
+static bool weigh(struct tables *tables, const struct collection *collections, size_t count, struct rank_query *query,
+                  double *most, struct status *st)
+{
+    int64_t found[RANK_TERMS_MAX] = {0}, paragraphs = 0, read = 0;
+    bool any = false;
+    query->only_weak = true;
+    *most = 0;
+    for (size_t c = 0; c < count; c++)
+        paragraphs += collections[c].paragraphs;
+    for (size_t i = 0; i < query->term_count; i++) {
+        for (size_t c = 0; c < count; c++)
+            if (!count_postings(tables, collections[c].id, &query->terms[i], &found[i], st))
+                return false;
+        query->only_weak &= query->terms[i].weak;
+    }
+    size_t kept = 0;
+    for (size_t i = 0; i < query->term_count; i++) {
+        struct rank_term term = query->terms[i];
+        term.weight = weight_of(&term, (double)paragraphs, (double)(found[i] < paragraphs ? found[i] : paragraphs),
+                                query->only_weak);
+        *most += term.weight * (SATURATION + 1);
+        any |= found[i] > 0;
+        if (term.weak && !query->only_weak && found[i] > WEAK_MOST)
+            continue;
+        if (found[i] > 0 && (read += found[i]) <= POSTINGS_MAX)
+            query->terms[kept++] = term;
+    }
+    query->term_count = kept;
+    qsort(query->terms, kept, sizeof *query->terms, by_weight);
+    *most = any ? *most : 0;
+    return true;
+}
+
+/* ---- scores ------------------------------------------------------------------------------------------------------ */
+
+static bool make_scores(struct rank *rank, size_t count, struct status *st)
+{
+    if (count > rank->room) {
+        free(rank->scores);
+        rank->scores = malloc(count * sizeof *rank->scores);
+        rank->room = rank->scores ? count : 0;
+    }
+    if (!rank->scores)
+        return fail(st, RESOURCE_EXHAUSTED, "no memory to search %zu paragraphs", count);
+    memset(rank->scores, 0, count * sizeof *rank->scores);
+    return true;
+}
+
+static void make_norms(struct rank *rank, const struct collection *collection)
+{
+    double mean = collection->paragraphs ? (double)collection->words / (double)collection->paragraphs : 1;
+    for (int i = 0; i < LENGTH_TABLE; i++) {
+        rank->norms[i] = (float)(SATURATION * (1 - EVENING + EVENING * i / (mean < 1 ? 1 : mean)));
+        rank->once[i] = 1 / (1 + rank->norms[i]);
+    }
+}
+
+/* Beside strong terms a weak one counts only where one of these stands too. */
+static void add_postings(struct rank *rank, const uint16_t *lengths, uint32_t next, uint32_t first, const void *data,
+                         size_t size, float weight, bool beside)
+{
+    struct postings postings = {data, (const uint8_t *)data + size, first};
+    struct posting posting;
+    float *scores = rank->scores;
+    while (postings_next(&postings, &posting) && posting.paragraph < next) {
+        unsigned length = lengths[posting.paragraph] & LENGTH_MAX;
+        float times = (float)posting.times;
+        if (beside && scores[posting.paragraph] <= 0)
+            continue;
+        length = length < LENGTH_TABLE ? length : LENGTH_TABLE - 1;
+        scores[posting.paragraph] +=
+            weight * (posting.times == 1 ? rank->once[length] : times / (times + rank->norms[length]));
+    }
+}
+
+static bool add_term(struct rank *rank, struct tables *tables, const struct collection *collection,
+                     const uint16_t *lengths, const struct rank_term *term, bool beside, struct status *st)
+{
+    struct sql *sql = tables_sql(tables, POSTINGS_OF, st);
+    enum sql_step step;
+    if (!sql)
+        return false;
+    sql_bind(sql, 1, collection->id);
+    sql_bind_text(sql, 2, term->text, term->length);
+    while ((step = sql_step(sql, st)) == SQL_ROW) {
+        size_t size;
+        const void *data = sql_bytes(sql, 1, &size);
+        add_postings(rank, lengths, (uint32_t)collection->next, (uint32_t)sql_number(sql, 0), data, size,
+                     (float)(term->weight * (SATURATION + 1)), beside);
+    }
+    sql_reset(sql);
+    return step == SQL_DONE;
+}
+
+static bool is_better(const struct ranked *one, const struct ranked *other)
+{
+    if (one->score > other->score || one->score < other->score)
+        return one->score > other->score;
+    return one->collection != other->collection ? one->collection < other->collection
+                                                : one->paragraph < other->paragraph;
+}
+
+void ranked_insert(struct ranked *ranked, size_t room, size_t *count, const struct ranked *one)
+{
+    size_t at = *count;
+    if (at == room && (room == 0 || !is_better(one, &ranked[room - 1])))
+        return;
+    at -= at == room;
+    for (; at > 0 && is_better(one, &ranked[at - 1]); at--)
+        ranked[at] = ranked[at - 1];
+    ranked[at] = *one;
+    *count += *count < room;
+}
+
+static bool rank_collection(struct rank *rank, struct tables *tables, const struct collection *collection,
+                            const struct rank_query *query, double most, struct ranked *ranked, size_t room,
+                            size_t *count, struct status *st)
+{
+    const uint16_t *lengths = rank_lengths(rank, tables, collection, st);
+    if (!lengths || !make_scores(rank, (size_t)collection->next, st))
+        return false;
+    make_norms(rank, collection);
+    for (size_t i = 0; i < query->term_count; i++)
+        if (!add_term(rank, tables, collection, lengths, &query->terms[i], query->terms[i].weak && !query->only_weak,
+                      st))
+            return false;
+    for (uint32_t i = 0; i < (uint32_t)collection->next; i++) {
+        double score = rank->scores[i] / most, least = *count == room ? ranked[room - 1].score : 0;
+        if (score <= least || !lengths[i] || (query->answers && !(lengths[i] & LENGTH_ANSWER)))
+            continue;
+        struct ranked one = {collection->id, i, score < 1 ? score : 1};
+        ranked_insert(ranked, room, count, &one);
+    }
+    return true;
+}
+
+bool rank_run(struct rank *rank, struct tables *tables, const struct collection *collections, size_t collection_count,
+              struct rank_query *query, struct ranked *ranked, size_t room, size_t *count, struct status *st)
+{
+    double most;
+    *count = 0;
+    if (!rank)
+        return fail(st, RESOURCE_EXHAUSTED, "no memory to search with");
+    if (!weigh(tables, collections, collection_count, query, &most, st))
+        return false;
+    for (size_t i = 0; i < collection_count && most > 0; i++)
+        if (collections[i].next &&
+            !rank_collection(rank, tables, &collections[i], query, most, ranked, room, count, st))
+            return false;
+    return true;
+}

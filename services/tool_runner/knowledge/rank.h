@@ -1,0 +1,54 @@
+/* Ranking by words: BM25 over the postings of a query's terms. Belongs to one thread, whose memory it keeps between
+ * queries: an array of scores, and the lengths of paragraphs of the collections that were asked last. */
+#ifndef RENGA_TOOL_RUNNER_RANK_H
+#define RENGA_TOOL_RUNNER_RANK_H
+
+#include "knowledge/tables.h"
+
+#define RANK_TERMS_MAX 192 /* of a query: some 100 Japanese characters of content, or 150 English words */
+#define RANK_HITS_MAX  200
+
+struct rank;
+
+struct rank_term {
+    const char *text;
+    size_t length;
+    unsigned times;
+    bool weak;
+    double weight; /* filled in: what it counts for */
+};
+
+struct rank_query {
+    struct rank_term *terms; /* all different */
+    size_t term_count;
+    bool answers;   /* only answers of Q&A pairs */
+    bool only_weak; /* filled in: there are no strong terms */
+};
+
+/* Of a paragraph; `score` 0 to 1. */
+struct ranked {
+    int64_t collection; /* its id */
+    uint32_t paragraph;
+    double score;
+};
+
+struct rank *rank_create(void);
+void rank_destroy(struct rank **rank);
+
+/* Best first, at most `room`, which is at most RANK_HITS_MAX. Nothing that stands for no term is among them. */
+bool rank_run(struct rank *rank, struct tables *tables, const struct collection *collections, size_t collection_count,
+              struct rank_query *query, struct ranked *ranked, size_t room, size_t *count, struct status *st);
+
+/* Keeps the best of those it is given; equal ones in the order of paragraphs. */
+void ranked_insert(struct ranked *ranked, size_t room, size_t *count, const struct ranked *one);
+
+/* The terms of a text, weak ones last, at most RANK_TERMS_MAX; their texts are in `arena`. */
+struct arena;
+size_t rank_read_terms(struct arena *arena, const char *text, struct rank_term terms[RANK_TERMS_MAX]);
+
+/* By number of the paragraph: its length, with LENGTH_ANSWER; 0: there is none. `next` of them; good until the next
+ * call. NULL with the reason in `st`. */
+const uint16_t *rank_lengths(struct rank *rank, struct tables *tables, const struct collection *collection,
+                             struct status *st);
+
+#endif

@@ -1,0 +1,109 @@
+/* The method GetKnowledgeBase. */
+#include "knowledge/knowledge_priv.h"
+
+#include "base/clock.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SHOW_MS        10000
+#define SHOW_ARENA_MAX ((size_t)1 << 20)
+
+struct show {
+    struct reading reading; /* first */
+    struct knowledge *knowledge;
+    struct rpc_call *call;
+    Renga__V1__GetKnowledgeBaseResponse_Closure reply;
+    struct arena arena;
+    Renga__V1__Collection *collections[COLLECTIONS_MAX];
+    size_t count;
+};
+
+static bool read_row(struct show *show, struct sql *sql, struct status *st)
+{
+    struct collection row;
+    Renga__V1__Collection *collection = arena_alloc(&show->arena, sizeof *collection);
+    collection_read(sql, &row);
+    if (!collection)
+        return fail(st, RESOURCE_EXHAUSTED, "no memory for so many collections");
+    renga__v1__collection__init(collection);
+    collection->name = arena_strdup(&show->arena, row.name);
+    collection->embedding_model = arena_strdup(&show->arena, row.model);
+    collection->documents = row.documents;
+    collection->paragraphs = row.paragraphs;
+    collection->bytes = row.bytes;
+    collection->updated_ms = row.updated_ms;
+    collection->vectors = row.vectors;
+    show->collections[show->count++] = collection;
+    return !show->arena.exhausted || fail(st, RESOURCE_EXHAUSTED, "no memory for so many collections");
+}
+
+static bool read_collections(struct reading *reading, struct reading_state *state, struct status *st)
+{
+    struct show *show = (struct show *)reading;
+    struct sql *sql = tables_sql(&state->tables, COLLECTION_LIST, st);
+    enum sql_step step;
+    if (!sql)
+        return false;
+    sql_bind_string(sql, 1, reading->tenant);
+    sql_bind(sql, 2, COLLECTIONS_MAX);
+    while ((step = sql_step(sql, st)) == SQL_ROW)
+        if (!read_row(show, sql, st))
+            break;
+    sql_reset(sql);
+    return step == SQL_DONE;
+}
+
+static void shown(struct reading *reading)
+{
+    static Renga__V1__DocumentFormat formats[] = {
+        RENGA__V1__DOCUMENT_FORMAT__DOCUMENT_FORMAT_TEXT, RENGA__V1__DOCUMENT_FORMAT__DOCUMENT_FORMAT_MARKDOWN,
+        RENGA__V1__DOCUMENT_FORMAT__DOCUMENT_FORMAT_HTML, RENGA__V1__DOCUMENT_FORMAT__DOCUMENT_FORMAT_CSV};
+    struct show *show = (struct show *)reading;
+    Renga__V1__GetKnowledgeBaseResponse response = RENGA__V1__GET_KNOWLEDGE_BASE_RESPONSE__INIT;
+    response.collections = show->collections;
+    response.n_collections = show->count;
+    response.formats = formats;
+    response.n_formats = sizeof formats / sizeof formats[0];
+    if (reading->status.code == OK)
+        show->reply(&response, show->call);
+    else
+        rpc_fail(show->call, &reading->status);
+    arena_fini(&show->arena);
+    free(show);
+}
+
+static void caller_left(struct rpc_call *call, void *data)
+{
+    struct show *show = data;
+    reading_cancel(show->knowledge->readers, &show->reading);
+}
+
+void knowledge_show(struct knowledge *knowledge, struct rpc_call *call,
+                    Renga__V1__GetKnowledgeBaseResponse_Closure reply)
+{
+    struct status st = {0};
+    const char *tenant = tenant_of(rpc_call_principal(call));
+    int64_t deadline_ns = rpc_call_deadline_ns(call), longest_ns = clock_now_ns() + SHOW_MS * NS_PER_MS;
+    struct show *show = calloc(1, sizeof *show);
+    if (!show || strlen(tenant) > TENANT_MAX) {
+        free(show);
+        rpc_fail_with(call, RESOURCE_EXHAUSTED, "no memory to show the knowledge base");
+        return;
+    }
+    arena_init(&show->arena, NULL, 0, SHOW_ARENA_MAX);
+    show->knowledge = knowledge;
+    show->call = call;
+    show->reply = reply;
+    show->reading.read = read_collections;
+    show->reading.ended = shown;
+    show->reading.loop = rpc_call_loop(call);
+    show->reading.deadline_ns = deadline_ns < longest_ns ? deadline_ns : longest_ns;
+    strcpy(show->reading.tenant, tenant);
+    if (reading_start(knowledge->readers, &show->reading, &st)) {
+        rpc_call_on_cancel(call, caller_left, show);
+        return;
+    }
+    free(show);
+    rpc_fail(call, &st);
+}

@@ -1,0 +1,113 @@
+#include "knowledge/vectors.h"
+
+#include <math.h>
+#include <string.h>
+
+#define LANES   32 /* numbers that are multiplied at once */
+#define LONGEST 127
+
+/* ---- one vector -------------------------------------------------------------------------------------------------- */
+
+bool vector_init(struct vector *vector, const float *values, size_t dimensions)
+{
+    double square = 0, most = 0;
+    for (size_t i = 0; i < dimensions; i++) {
+        double value = fabs((double)values[i]);
+        square += value * value;
+        most = value > most ? value : most;
+    }
+    if (dimensions == 0 || dimensions > VECTOR_DIMENSIONS_MAX || !(square > 0) || !isfinite(square))
+        return false;
+    vector->dimensions = (unsigned)dimensions;
+    vector->scale = (float)(most / LONGEST / sqrt(square));
+    for (size_t i = 0; i < dimensions; i++)
+        vector->values[i] = (int8_t)lrint((double)values[i] / most * LONGEST);
+    return true;
+}
+
+/* A piece: dimensions, then scale and numbers of each. */
+void vector_append(struct buffer *piece, const struct vector *vector)
+{
+    uint32_t dimensions = vector->dimensions;
+    if (!piece->length)
+        buffer_append(piece, &dimensions, sizeof dimensions);
+    buffer_append(piece, &vector->scale, sizeof vector->scale);
+    buffer_append(piece, vector->values, dimensions);
+}
+
+/* In blocks of a constant length, which the compiler turns into vector instructions. */
+static int32_t multiply(const int8_t *a, const int8_t *b, unsigned count)
+{
+    int32_t sum = 0;
+    unsigned i = 0;
+    for (; i + LANES <= count; i += LANES) {
+        int32_t lanes = 0;
+        for (unsigned j = 0; j < LANES; j++)
+            lanes += a[i + j] * b[i + j];
+        sum += lanes;
+    }
+    for (; i < count; i++)
+        sum += a[i] * b[i];
+    return sum;
+}
+
+double vector_nearness(const struct vector *vector, float scale, const int8_t *values)
+{
+    return (double)multiply(vector->values, values, vector->dimensions) * (double)vector->scale * (double)scale;
+}
+
+/* ---- all of a collection ----------------------------------------------------------------------------------------- */
+
+struct search {
+    const struct collection *collection;
+    const struct vector *vector;
+    const uint16_t *lengths;
+    bool answers;
+    struct ranked *ranked;
+    size_t room, *count;
+};
+
+static void look_at(const struct search *search, uint32_t paragraph, const uint8_t *one)
+{
+    float scale;
+    unsigned length = paragraph < search->collection->next ? search->lengths[paragraph] : 0;
+    if (!length || (search->answers && !(length & LENGTH_ANSWER)))
+        return;
+    memcpy(&scale, one, sizeof scale);
+    double nearness = vector_nearness(search->vector, scale, (const int8_t *)one + sizeof scale);
+    struct ranked found = {search->collection->id, paragraph, nearness < 0 ? 0 : nearness > 1 ? 1 : nearness};
+    ranked_insert(search->ranked, search->room, search->count, &found);
+}
+
+/* False where it has other dimensions. */
+static bool look_through(const struct search *search, uint32_t first, const uint8_t *piece, size_t size)
+{
+    uint32_t dimensions = 0;
+    size_t one = sizeof(float) + search->vector->dimensions;
+    if (size >= sizeof dimensions)
+        memcpy(&dimensions, piece, sizeof dimensions);
+    if (dimensions != search->vector->dimensions)
+        return false;
+    for (size_t at = sizeof dimensions; at + one <= size; at += one)
+        look_at(search, first++, piece + at);
+    return true;
+}
+
+bool vectors_rank(struct tables *tables, const struct collection *collection, const struct vector *vector,
+                  const uint16_t *lengths, bool answers, struct ranked *ranked, size_t room, size_t *count,
+                  size_t *strange, struct status *st)
+{
+    struct search search = {collection, vector, lengths, answers, ranked, room, count};
+    struct sql *sql = tables_sql(tables, VECTORS_OF, st);
+    enum sql_step step;
+    if (!sql)
+        return false;
+    sql_bind(sql, 1, collection->id);
+    while ((step = sql_step(sql, st)) == SQL_ROW) {
+        size_t size;
+        const uint8_t *piece = sql_bytes(sql, 1, &size);
+        *strange += !look_through(&search, (uint32_t)sql_number(sql, 0), piece, size);
+    }
+    sql_reset(sql);
+    return step == SQL_DONE;
+}

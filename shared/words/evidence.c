@@ -1,0 +1,262 @@
+#include "words/evidence.h"
+
+#include <math.h>
+#include <string.h>
+
+#define ROOM_AT_FIRST      1024
+#define PAIR_SHARE         0.6 /* see share_of */
+#define PAIR_IN_WORD_SHARE 0.3
+#define WHOLE_SHARE        0.7
+#define WEAK_SHARE         0.08 /* of the weight that a strong term would have */
+
+uint64_t term_hash(const char *text, size_t length)
+{
+    uint64_t hash = UINT64_C(0xCBF29CE484222325);
+    for (size_t i = 0; i < length; i++)
+        hash = (hash ^ (unsigned char)text[i]) * UINT64_C(0x100000001B3);
+    hash ^= hash >> 32;
+    return hash == 0 ? 1 : hash;
+}
+
+/* Twice the room for an array of the arena; the old one stays there until the arena goes. */
+static bool grow(struct arena *arena, void **array, size_t *room, size_t size)
+{
+    size_t wanted = *room == 0 ? ROOM_AT_FIRST : *room * 2;
+    void *larger = arena_alloc(arena, wanted * size);
+    if (larger == NULL)
+        return false;
+    if (*room > 0)
+        memcpy(larger, *array, *room * size);
+    *array = larger;
+    *room = wanted;
+    return true;
+}
+
+static struct known_term *slot_of(struct known_term *known, size_t room, uint64_t hash)
+{
+    size_t at = (size_t)hash & (room - 1);
+    while (known[at].hash != 0 && known[at].hash != hash)
+        at = (at + 1) & (room - 1);
+    return &known[at];
+}
+
+static bool grow_known(struct evidence *evidence)
+{
+    size_t room = evidence->known_room == 0 ? 2 * (size_t)ROOM_AT_FIRST : evidence->known_room * 2;
+    struct known_term *larger = arena_zalloc(evidence->arena, room * sizeof(*larger));
+    if (larger == NULL)
+        return false;
+    for (size_t i = 0; i < evidence->known_room; i++) {
+        if (evidence->known[i].hash != 0)
+            *slot_of(larger, room, evidence->known[i].hash) = evidence->known[i];
+    }
+    evidence->known = larger;
+    evidence->known_room = room;
+    return true;
+}
+
+static bool add_term(struct evidence *evidence, const struct term *term)
+{
+    uint32_t unit = (uint32_t)evidence->unit_count - 1;
+    if (evidence->term_count * 2 >= evidence->known_room && !grow_known(evidence))
+        return false;
+    uint64_t hash = term_hash(term->text, term->length);
+    struct known_term *slot = slot_of(evidence->known, evidence->known_room, hash);
+    if (slot->hash == 0) {
+        if (evidence->term_count == evidence->term_room &&
+            !grow(evidence->arena, (void **)&evidence->terms, &evidence->term_room, sizeof(*evidence->terms)))
+            return false;
+        *slot = (struct known_term){.hash = hash, .id = (uint32_t)evidence->term_count};
+        evidence->terms[evidence->term_count++] = (struct term_entry){.last = NO_TERM, .weak = term->weak};
+    }
+    struct term_entry *entry = &evidence->terms[slot->id];
+    if (entry->last == unit)
+        return true;
+    if (evidence->unit_term_count == evidence->unit_term_room &&
+        !grow(evidence->arena, (void **)&evidence->unit_terms, &evidence->unit_term_room,
+              sizeof(*evidence->unit_terms)))
+        return false;
+    entry->last = unit;
+    entry->count++;
+    evidence->unit_terms[evidence->unit_term_count++] = slot->id;
+    return true;
+}
+
+static bool add_unit(struct evidence *evidence, size_t passage, const char *text, struct span span, bool heading)
+{
+    struct term_reader reader;
+    struct term term;
+    if (evidence->unit_count == evidence->unit_room &&
+        !grow(evidence->arena, (void **)&evidence->units, &evidence->unit_room, sizeof(*evidence->units)))
+        return false;
+    struct unit *unit = &evidence->units[evidence->unit_count++];
+    *unit = (struct unit){
+        .passage = (uint32_t)passage, .span = span, .terms = (uint32_t)evidence->unit_term_count, .heading = heading};
+    terms_begin(&reader, text + span.begin, span.end - span.begin);
+    while (terms_next(&reader, &term)) {
+        if (!add_term(evidence, &term))
+            return false;
+    }
+    unit->terms_end = (uint32_t)evidence->unit_term_count;
+    return true;
+}
+
+static bool add_passage(struct evidence *evidence, size_t index, size_t *room)
+{
+    const struct passage *passage = &evidence->passages[index];
+    struct sentence_reader reader;
+    struct span span;
+    size_t heading = passage->heading == NULL ? 0 : passage->heading_length;
+    heading = heading < *room ? heading : *room;
+    evidence->firsts[index] = (uint32_t)evidence->unit_count;
+    *room -= heading;
+    size_t length = passage->length < *room ? passage->length : *room;
+    *room -= length;
+    if (heading > 0 && !add_unit(evidence, index, passage->heading, (struct span){.end = heading}, true))
+        return false;
+    sentences_begin(&reader, passage->text, length);
+    while (sentences_next(&reader, &span)) {
+        if (!add_unit(evidence, index, passage->text, span, false))
+            return false;
+    }
+    return true;
+}
+
+static bool list_holders(struct evidence *evidence)
+{
+    uint32_t at = 0;
+    evidence->holders = arena_alloc(evidence->arena, evidence->unit_term_count * sizeof(*evidence->holders));
+    if (evidence->holders == NULL)
+        return false;
+    for (size_t i = 0; i < evidence->term_count; i++) {
+        struct term_entry *entry = &evidence->terms[i];
+        entry->holders = at;
+        at += entry->count;
+        entry->count = 0;
+    }
+    for (size_t i = 0; i < evidence->unit_count; i++) {
+        for (uint32_t t = evidence->units[i].terms; t < evidence->units[i].terms_end; t++) {
+            struct term_entry *entry = &evidence->terms[evidence->unit_terms[t]];
+            evidence->holders[entry->holders + entry->count++] = (uint32_t)i;
+        }
+    }
+    return true;
+}
+
+struct evidence *evidence_create(struct arena *arena, const struct passage *passages, size_t count)
+{
+    struct evidence *evidence = arena_zalloc(arena, sizeof(*evidence));
+    size_t room = EVIDENCE_MAX;
+    if (evidence == NULL)
+        return NULL;
+    evidence->arena = arena;
+    evidence->passages = passages;
+    evidence->passage_count = count;
+    evidence->firsts = arena_zalloc(arena, count * sizeof(*evidence->firsts));
+    if (evidence->firsts == NULL)
+        return NULL;
+    for (size_t i = 0; i < count && room > 0; i++) {
+        if (!add_passage(evidence, i, &room))
+            return NULL;
+    }
+    return list_holders(evidence) ? evidence : NULL;
+}
+
+uint32_t evidence_term(const struct evidence *evidence, uint64_t hash)
+{
+    if (evidence->known_room == 0)
+        return NO_TERM;
+    const struct known_term *slot = slot_of(evidence->known, evidence->known_room, hash);
+    return slot->hash == 0 ? NO_TERM : slot->id;
+}
+
+double evidence_weight(const struct evidence *evidence, uint32_t count, bool weak)
+{
+    double idf = log(1.0 + ((double)evidence->unit_count + 1.0) / ((double)count + 0.5));
+    return weak ? idf * WEAK_SHARE : idf;
+}
+
+static bool is_asked(const struct asked *asked, uint64_t hash)
+{
+    for (size_t i = 0; i < asked->count; i++) {
+        if (asked->terms[i].hash == hash)
+            return true;
+    }
+    return false;
+}
+
+static size_t slot_of_asked(const struct asked *asked, uint32_t id)
+{
+    size_t at = id & (ASKED_SLOTS - 1);
+    while (asked->slots[at] != 0 && asked->terms[asked->slots[at] - 1].id != id)
+        at = (at + 1) & (ASKED_SLOTS - 1);
+    return at;
+}
+
+int asked_find(const struct asked *asked, uint32_t id)
+{
+    return (int)asked->slots[slot_of_asked(asked, id)] - 1;
+}
+
+static bool has_letter(const struct term *term)
+{
+    for (size_t i = 0; i < term->length; i++) {
+        if ((term->text[i] >= 'a' && term->text[i] <= 'z') || (unsigned char)term->text[i] >= 0x80)
+            return true;
+    }
+    return false;
+}
+
+/* "[3]": a reference, and no number of the text. */
+static bool is_reference(const char *text, size_t length, const struct term *term)
+{
+    return term->kind == TERM_NUMBER && term->begin > 0 && term->end < length && text[term->begin - 1] == '[' &&
+           text[term->end] == ']';
+}
+
+/* What a term counts beside others of the same letters: pairs overlap, parts repeat their whole. */
+static double share_of(const struct term *term, size_t katakana_end)
+{
+    switch (term->kind) {
+    case TERM_PAIR:
+        return term->end <= katakana_end ? PAIR_IN_WORD_SHARE : PAIR_SHARE;
+    case TERM_KATAKANA:
+    case TERM_IDENTIFIER:
+        return WHOLE_SHARE;
+    default:
+        return 1;
+    }
+}
+
+void asked_read(const struct evidence *evidence, const struct evidence *weights, const char *text, size_t length,
+                struct asked *asked)
+{
+    struct term_reader reader;
+    struct term term;
+    size_t katakana_end = 0;
+    asked->count = 0;
+    asked->weight = 0;
+    memset(asked->slots, 0, sizeof(asked->slots));
+    terms_begin(&reader, text, length);
+    while (asked->count < ASKED_MAX && terms_next(&reader, &term)) {
+        uint64_t hash = term_hash(term.text, term.length);
+        katakana_end = term.kind == TERM_KATAKANA ? term.end : katakana_end;
+        if (is_reference(text, length, &term) || is_asked(asked, hash))
+            continue;
+        uint32_t id = evidence_term(evidence, hash);
+        uint32_t known = evidence_term(weights, hash);
+        double weight = share_of(&term, katakana_end) *
+                        evidence_weight(weights, known == NO_TERM ? 0 : weights->terms[known].count, term.weak);
+        asked->terms[asked->count++] = (struct asked_term){
+            .hash = hash,
+            .id = id,
+            .weight = weight,
+            .begin = term.begin,
+            .end = term.end,
+            .weak = term.weak,
+            .exact = term.kind == TERM_NUMBER || (term.kind == TERM_IDENTIFIER && !has_letter(&term))};
+        asked->weight += weight;
+        if (id != NO_TERM)
+            asked->slots[slot_of_asked(asked, id)] = (uint16_t)asked->count;
+    }
+}

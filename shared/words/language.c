@@ -1,0 +1,71 @@
+#include "words/words.h"
+
+#define LOOKED_AT 4096 /* bytes of a text that are enough to know it by */
+
+struct tally {
+    size_t japanese; /* characters */
+    size_t words, function_words;
+};
+
+/* What closes a quotation that `code` opens, 0 where it opens none. A straight apostrophe is not one. */
+static uint32_t closing(uint32_t code)
+{
+    switch (code) {
+    case '"':
+    case '`':
+        return code;
+    case 0x300C: /* 「 */
+    case 0x300E: /* 『 */
+        return code + 1;
+    default:
+        return 0;
+    }
+}
+
+static void count_word(struct tally *tally, const char *word, size_t length)
+{
+    if (length == 0)
+        return;
+    tally->words++;
+    tally->function_words += length > 1 && words_function_word(word, length); /* A is a name as often */
+}
+
+/* A quotation that is never closed is none: then all is counted. */
+static struct tally count(const char *text, size_t length, bool with_quotes)
+{
+    struct tally tally = {0};
+    struct fold fold;
+    struct folded c;
+    char word[TERM_CHARACTERS_MAX];
+    size_t letters = 0;
+    uint32_t until = 0;
+    fold_begin(&fold, text, length);
+    while (fold_next(&fold, &c)) {
+        if (until != 0) {
+            until = c.code == until ? 0 : until;
+            continue;
+        }
+        enum script script = script_of(c.code);
+        if ((script == SCRIPT_LETTER || c.code == '\'') && letters + 4 < sizeof(word)) {
+            letters += utf8_write(word + letters, c.code);
+            continue;
+        }
+        count_word(&tally, word, letters);
+        letters = 0;
+        tally.japanese += script >= SCRIPT_HAN;
+        until = with_quotes ? 0 : closing(c.code);
+    }
+    count_word(&tally, word, letters);
+    return until == 0 ? tally : count(text, length, true);
+}
+
+const char *words_language(const char *text, size_t length)
+{
+    length = length < LOOKED_AT ? length : LOOKED_AT;
+    struct tally tally = count(text, length, false);
+    if (tally.japanese == 0 && tally.words == 0)
+        tally = count(text, length, true);
+    if (tally.japanese == 0)
+        return "en";
+    return tally.function_words > 0 && 2 * tally.words >= tally.japanese ? "en" : "ja";
+}

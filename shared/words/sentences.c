@@ -1,0 +1,161 @@
+#include "words/sentences.h"
+
+#include "base/text.h"
+#include "words/sentences_priv.h"
+
+#define BRACKETS_MAX ((size_t)600) /* bytes that stand in brackets at most */
+
+void sentences_begin(struct sentence_reader *reader, const char *text, size_t length)
+{
+    *reader = (struct sentence_reader){.text = text, .length = length};
+}
+
+static size_t line_end(const struct sentence_reader *reader, size_t at)
+{
+    while (at < reader->length && reader->text[at] != '\n')
+        at++;
+    return at;
+}
+
+static bool at_line_start(const struct sentence_reader *reader, size_t at)
+{
+    while (at > 0 && is_blank(reader->text[at - 1]))
+        at--;
+    return at == 0 || reader->text[at - 1] == '\n';
+}
+
+static size_t start_of_line(const struct sentence_reader *reader, size_t at)
+{
+    while (at > 0 && reader->text[at - 1] != '\n')
+        at--;
+    return at;
+}
+
+/* The partner of a Japanese bracket, 0 for any other character. */
+static uint32_t partner(uint32_t code)
+{
+    switch (code) {
+    case 0x300C: /* 「 */
+    case 0x300E: /* 『 */
+    case 0x3010: /* 【 */
+        return code + 1;
+    case 0xFF08: /* （ */
+        return 0xFF09;
+    default:
+        return 0;
+    }
+}
+
+/* Where what the bracket at `at` opens is closed, or 0. */
+static size_t bracket_end(struct sentence_reader *reader, size_t at, uint32_t open)
+{
+    if (at < reader->unclosed_until)
+        return 0;
+    size_t limit = reader->length - at < BRACKETS_MAX ? reader->length : at + BRACKETS_MAX;
+    unsigned depth = 0;
+    for (size_t next = at; next < limit;) {
+        uint32_t code = utf8_read(reader->text, reader->length, next, &next);
+        depth += code == open;
+        if (code == partner(open) && --depth == 0)
+            return next;
+        if (code == '\n' && next < limit && reader->text[next] == '\n')
+            break;
+    }
+    reader->unclosed_until = limit;
+    return 0;
+}
+
+/* Whether what was said in brackets from the beginning on is a sentence by itself: 「はい。」彼は…, but not
+ * 「はい。」と… */
+static bool brackets_end_sentence(const struct sentence_reader *reader, size_t end)
+{
+    size_t last = end - 6, after; /* a closing bracket has three bytes, and so has a stop */
+    if (!stop_mark(utf8_read(reader->text, reader->length, last, &after)) || after != end - 3 || end == reader->length)
+        return false;
+    enum script script = script_of(utf8_read(reader->text, reader->length, end, &after));
+    return script == SCRIPT_HAN || script == SCRIPT_KATAKANA;
+}
+
+/* No more than SENTENCE_MAX bytes from `begin`, to the last space in its second half or else to a character. */
+static size_t cut(const struct sentence_reader *reader, size_t begin)
+{
+    size_t room = text_cut(reader->text + begin, reader->length - begin, SENTENCE_MAX);
+    for (size_t end = room; end > SENTENCE_MAX / 2; end--) {
+        if (is_blank(reader->text[begin + end - 1]) || reader->text[begin + end - 1] == '\n')
+            return begin + end;
+    }
+    return begin + (room > 0 ? room : SENTENCE_MAX);
+}
+
+/* Where the sentence that begins at `begin` ends; its white space may still be there. */
+static size_t sentence_end(struct sentence_reader *reader, size_t begin)
+{
+    size_t line = start_of_line(reader, begin);
+    struct marker first = marker_read(reader->text, reader->length, begin);
+    for (size_t at = first.kind == 0 ? begin : first.end, next; at < reader->length; at = next) {
+        if (at - begin > SENTENCE_MAX)
+            return cut(reader, begin);
+        uint32_t code = utf8_read(reader->text, reader->length, at, &next);
+        size_t end = 0;
+        if (code == '\n') {
+            if (line_ends_block(reader->text, reader->length, line, at))
+                return at;
+            line = next;
+        } else if (code == ' ' && first.kind != 0) {
+            struct marker marker = marker_read(reader->text, reader->length, next);
+            if (marker_follows(&first, &marker))
+                return at;
+        } else if (partner(code) != 0 && (end = bracket_end(reader, at, code)) != 0) {
+            if (at == begin && brackets_end_sentence(reader, end))
+                return end;
+            next = end;
+        } else if (stop_mark(code)) {
+            end = stop_end(reader->text, reader->length, begin, at, &next);
+            if (end != 0)
+                return end;
+        }
+    }
+    return reader->length;
+}
+
+/* Past white space, marks and fences to where a sentence or a line of code begins. */
+static bool find_start(struct sentence_reader *reader)
+{
+    for (;;) {
+        reader->at = skip_space(reader->text, reader->length, reader->at);
+        if (reader->at == reader->length)
+            return false;
+        if (!at_line_start(reader, reader->at))
+            return true;
+        if (line_is_fence(reader->text, reader->length, reader->at)) {
+            reader->in_code = !reader->in_code;
+            reader->at = line_end(reader, reader->at);
+            continue;
+        }
+        if (reader->in_code)
+            return true;
+        size_t behind = line_mark(reader->text, reader->length, reader->at);
+        if (behind == reader->at)
+            return true;
+        reader->at = behind;
+    }
+}
+
+bool sentences_next(struct sentence_reader *reader, struct span *sentence)
+{
+    if (!find_start(reader))
+        return false;
+    size_t begin = reader->at, end;
+    if (reader->in_code) {
+        end = line_end(reader, begin);
+        end = end - begin > SENTENCE_MAX ? cut(reader, begin) : end;
+    } else {
+        end = sentence_end(reader, begin);
+        end = end - begin > SENTENCE_MAX ? cut(reader, begin) : end;
+    }
+    reader->at = end;
+    while (end > begin && (is_blank(reader->text[end - 1]) || reader->text[end - 1] == '\n'))
+        end--;
+    *sentence = (struct span){.begin = begin, .end = end};
+    return true;
+}

@@ -1,0 +1,78 @@
+/* Lines: which are running text, and which are a heading, an item, a row or the border of code. */
+#include <string.h>
+
+#include "words/sentences_priv.h"
+
+#define FENCE 3 /* backticks or tildes */
+
+bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v';
+}
+
+/* An ideographic space is three bytes. */
+static bool wide_space(const char *text, size_t length, size_t at)
+{
+    return length - at >= 3 && memcmp(text + at, "\xE3\x80\x80", 3) == 0;
+}
+
+size_t skip_space(const char *text, size_t length, size_t at)
+{
+    while (at < length) {
+        if (is_blank(text[at]) || text[at] == '\n')
+            at++;
+        else if (wide_space(text, length, at))
+            at += 3;
+        else
+            break;
+    }
+    return at;
+}
+
+static size_t skip_blanks(const char *text, size_t length, size_t at)
+{
+    while (at < length && is_blank(text[at]))
+        at++;
+    return at;
+}
+
+size_t line_mark(const char *text, size_t length, size_t at)
+{
+    size_t mark = skip_blanks(text, length, at), behind = mark;
+    if (mark == length)
+        return at;
+    if (text[mark] == '>')
+        return mark + 1;
+    while (behind < length && text[behind] == '#')
+        behind++;
+    if (behind == mark && strchr("-*+", text[mark]) != NULL && text[mark] != '\0')
+        behind++;
+    return behind > mark && behind < length && is_blank(text[behind]) ? behind : at;
+}
+
+bool line_is_fence(const char *text, size_t length, size_t at)
+{
+    at = skip_blanks(text, length, at);
+    return length - at >= FENCE && (memcmp(text + at, "```", FENCE) == 0 || memcmp(text + at, "~~~", FENCE) == 0);
+}
+
+/* A heading or a row of a table: it never goes on in the next line. */
+static bool stands_alone(const char *text, size_t length, size_t at)
+{
+    at = skip_blanks(text, length, at);
+    return at < length &&
+           (text[at] == '|' || text[at] == '>' || (text[at] == '#' && line_mark(text, length, at) != at));
+}
+
+bool line_ends_block(const char *text, size_t length, size_t line, size_t at)
+{
+    size_t next = at + 1, first = skip_blanks(text, length, next);
+    if (first == length || text[first] == '\n')
+        return true;
+    if (stands_alone(text, length, line) || stands_alone(text, length, next))
+        return true;
+    if (line_mark(text, length, next) != next || line_is_fence(text, length, next))
+        return true;
+    struct marker marker = marker_read(text, length, first);
+    return marker.kind == 'b' || marker.kind == 'n';
+}

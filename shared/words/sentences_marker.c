@@ -1,0 +1,56 @@
+/* Marks of list items that stand in running text: 1. One 2. Two. */
+#include "words/sentences_priv.h"
+
+#define NUMBER_DIGITS_MAX 3
+
+static bool is_bullet(uint32_t code)
+{
+    return code == 0x2022 || code == 0x2043 || code == 0x30FB || code == 0x25CF || code == 0x25A0; /* • ⁃ ・ ● ■ */
+}
+
+static struct marker bullet(const char *text, size_t length, size_t behind, uint32_t code)
+{
+    struct marker marker = {.kind = 'b', .value = code, .end = behind};
+    struct marker number = marker_read(text, length, skip_space(text, length, behind));
+    if (number.kind == 'n')
+        marker.end = number.end;
+    return marker;
+}
+
+struct marker marker_read(const char *text, size_t length, size_t at)
+{
+    struct marker marker = {0};
+    size_t behind = at;
+    if (at >= length)
+        return marker;
+    uint32_t code = utf8_read(text, length, at, &behind);
+    if (is_bullet(code))
+        return bullet(text, length, behind, code);
+    behind = at;
+    while (behind < length && behind - at < NUMBER_DIGITS_MAX && text[behind] >= '0' && text[behind] <= '9')
+        marker.value = marker.value * 10 + (uint32_t)(text[behind++] - '0');
+    char kind = behind > at ? 'n' : 'l';
+    if (behind == at && text[at] >= 'a' && text[at] <= 'z')
+        marker.value = (uint32_t)text[behind++];
+    size_t close = behind;
+    if (behind == at || behind == length)
+        return marker;
+    if (text[behind] == '.')
+        marker.close[0] = text[behind++];
+    if (behind < length && text[behind] == ')')
+        marker.close[1] = text[behind++];
+    if (behind == close || behind == length || !is_blank(text[behind]))
+        return marker;
+    marker.kind = kind;
+    marker.end = behind;
+    return marker;
+}
+
+bool marker_follows(const struct marker *first, const struct marker *next)
+{
+    if (first->kind != next->kind)
+        return false;
+    if (first->kind == 'b')
+        return first->value == next->value;
+    return next->value == first->value + 1 && next->close[0] == first->close[0] && next->close[1] == first->close[1];
+}

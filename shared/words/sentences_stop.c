@@ -1,0 +1,219 @@
+/* Whether a full stop, a question mark or their like ends a sentence. Japanese ones do; others need white space and
+ * something that may begin a sentence behind them, and a full stop must not belong to an abbreviation. */
+#include <string.h>
+#include <unicode/uchar.h>
+
+#include "words/sentences_priv.h"
+#include "words/words.h"
+
+#define TOKEN_MAX 12 /* bytes of an abbreviation */
+
+enum abbreviation {
+    ABBREVIATION_NONE,
+    ABBREVIATION_GOES_ON, /* something belongs behind it: a name, a number */
+    ABBREVIATION_MAY_END, /* ends a sentence where a function word with a capital follows */
+};
+
+static const char *const going_on[] = {"approx", "capt", "cf",  "ch",  "col",       "dr",  "e.g",    "ed",   "eq",
+                                       "fig",    "gen",  "gov", "hon", "i.e",       "lt",  "messrs", "mr",   "mrs",
+                                       "ms",     "mt",   "no",  "nos", "n\xC2\xB0", "p",   "pp",     "prof", "ref",
+                                       "rep",    "rev",  "sec", "sen", "st",        "viz", "vol",    "vs"};
+static const char *const may_end[] = {"al",   "ave", "blvd", "bros", "co",  "corp",
+                                      "dept", "etc", "inc",  "jr",   "ltd", "sr"};
+
+bool stop_mark(uint32_t code)
+{
+    switch (code) {
+    case '.':
+    case '!':
+    case '?':
+    case 0x2026: /* … */
+    case 0x3002: /* 。 */
+    case 0xFF01:
+    case 0xFF0E:
+    case 0xFF1F:
+    case 0xFF61:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool japanese_stop(uint32_t code)
+{
+    return code == 0x3002 || code == 0xFF01 || code == 0xFF1F || code == 0xFF61;
+}
+
+bool is_closing(uint32_t code)
+{
+    switch (code) {
+    case '"':
+    case '\'':
+    case ')':
+    case ']':
+    case '*':
+    case 0x2019:
+    case 0x201D:
+    case 0x300D:
+    case 0x300F:
+    case 0x3011:
+    case 0xFF09:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool is_opening(uint32_t code)
+{
+    return code == '"' || code == '\'' || code == '(' || code == '[' || code == '*' || code == '`' || code == 0x2018 ||
+           code == 0x201C || code == 0x300C || code == 0x300E || code == 0xFF08;
+}
+
+static bool listed(const char *const *list, size_t count, const char *word)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(list[i], word) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* "U.S", "a.m", or the initial of a name. */
+static bool is_initials(const char *token, size_t length)
+{
+    for (size_t i = 0; i < length; i++) {
+        bool letter = token[i] >= 'a' && token[i] <= 'z';
+        if (i % 2 == 0 ? !letter : token[i] != '.')
+            return false;
+    }
+    return length % 2 == 1;
+}
+
+/* What stands before the full stop at `at`. */
+static enum abbreviation abbreviation(const char *text, size_t begin, size_t at)
+{
+    char token[TOKEN_MAX];
+    size_t from = at;
+    while (from > begin && !is_blank(text[from - 1]) && text[from - 1] != '\n' && text[from - 1] != '(' &&
+           at - from < TOKEN_MAX)
+        from--;
+    size_t length = at - from;
+    if (length == 0 || length >= TOKEN_MAX)
+        return ABBREVIATION_NONE;
+    for (size_t i = 0; i < length; i++)
+        token[i] = (char)(text[from + i] >= 'A' && text[from + i] <= 'Z' ? text[from + i] + 32 : text[from + i]);
+    token[length] = '\0';
+    if (listed(going_on, sizeof(going_on) / sizeof(*going_on), token))
+        return ABBREVIATION_GOES_ON;
+    if (listed(may_end, sizeof(may_end) / sizeof(*may_end), token) || is_initials(token, length))
+        return ABBREVIATION_MAY_END;
+    return ABBREVIATION_NONE;
+}
+
+/* Whether the word at `at` is one that begins sentences: They, It, How. */
+static bool begins_sentences(const char *text, size_t length, size_t at)
+{
+    char word[TOKEN_MAX];
+    size_t size = 0;
+    for (; at + size < length && size < TOKEN_MAX; size++) {
+        char c = text[at + size];
+        char lower = (char)(c >= 'A' && c <= 'Z' ? c + 32 : c);
+        if (lower < 'a' || lower > 'z')
+            break;
+        word[size] = lower;
+    }
+    return words_function_word(word, size);
+}
+
+/* Whether what stands at `at`, behind white space, may begin a sentence. */
+static bool may_begin(const char *text, size_t length, size_t at, enum abbreviation before)
+{
+    uint32_t code = 0;
+    size_t next = at;
+    bool code_span = false;
+    for (; next < length; at = next) {
+        code = utf8_read(text, length, at, &next);
+        if (!is_opening(code))
+            break;
+        code_span |= code == '`';
+    }
+    if (before == ABBREVIATION_MAY_END)
+        return u_isupper((UChar32)code) && begins_sentences(text, length, at);
+    return code_span || !u_islower((UChar32)code);
+}
+
+struct stops {
+    unsigned dots, marks; /* how many full stops, how many others */
+    bool spaced;          /* ". . ." */
+    bool japanese;
+    size_t end; /* behind the last of them and what closes behind it */
+};
+
+/* All marks that stand together, and the quotes and brackets that close behind them. */
+static struct stops read_stops(const char *text, size_t length, size_t at)
+{
+    struct stops stops = {.end = at};
+    for (size_t next = at; next < length; at = next) {
+        if (text[next] == ' ' && stops.dots > 0 && next + 1 < length && text[next + 1] == '.') {
+            stops.spaced = true;
+            next++;
+            continue;
+        }
+        uint32_t code = utf8_read(text, length, next, &next);
+        if (!stop_mark(code))
+            break;
+        stops.japanese |= japanese_stop(code);
+        stops.dots += code == '.' ? 1 : code == 0x2026 ? 3 : 0;
+        stops.marks += code != '.' && code != 0x2026;
+        stops.end = next;
+    }
+    for (size_t next = stops.end; next < length; stops.end = next) {
+        if (!is_closing(utf8_read(text, length, next, &next)))
+            break;
+    }
+    return stops;
+}
+
+/* Three points are a pause in a sentence where they are spaced, stand in brackets, or I go on. */
+static bool is_pause(const char *text, size_t length, size_t at, const struct stops *stops, size_t next)
+{
+    if (stops->dots != 3 || stops->marks > 0)
+        return false;
+    if (stops->spaced || (at > 0 && text[at - 1] == '['))
+        return true;
+    return text[next] == 'I' && (next + 1 == length || !u_isalnum((unsigned char)text[next + 1]));
+}
+
+static bool ends_japanese(const char *text, size_t length, size_t at, size_t end)
+{
+    size_t after;
+    enum script script = script_of(utf8_read(text, length, end, &after));
+    if (script < SCRIPT_HAN)
+        return false;
+    size_t from = at;
+    while (from > 0 && (text[from - 1] & 0xC0) == 0x80)
+        from--;
+    from -= from > 0;
+    bool japanese_before = script_of(utf8_read(text, length, from, &after)) >= SCRIPT_HAN;
+    return text[at] != '.' || japanese_before; /* config.yamlを is one word */
+}
+
+size_t stop_end(const char *text, size_t length, size_t begin, size_t at, size_t *after)
+{
+    struct stops stops = read_stops(text, length, at);
+    *after = stops.end;
+    if (stops.japanese || stops.end >= length)
+        return stops.end;
+    if (stops.dots == 3 && stops.marks == 0 && (unsigned char)text[at] >= 0x80)
+        return 0; /* …, which pauses oftener than it ends */
+    size_t next = skip_space(text, length, stops.end);
+    if (next == length)
+        return stops.end;
+    if (next == stops.end)
+        return ends_japanese(text, length, at, stops.end) ? stops.end : 0;
+    enum abbreviation before = stops.dots == 1 && stops.marks == 0 ? abbreviation(text, begin, at) : ABBREVIATION_NONE;
+    if (before == ABBREVIATION_GOES_ON || is_pause(text, length, at, &stops, next))
+        return 0;
+    return may_begin(text, length, next, before) ? stops.end : 0;
+}

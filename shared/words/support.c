@@ -1,0 +1,268 @@
+/* Which span carries a sentence. The units that share its rarest terms are looked at, the most promising ones closely:
+ * with their neighbours, and letter by letter. */
+#include "words/support.h"
+
+#include <string.h>
+
+#include "words/evidence.h"
+#include "words/sentences_priv.h"
+
+#define CANDIDATE_SLOTS 128  /* a power of 2; units that are counted at all */
+#define CANDIDATES_MAX  96   /* ... so that a free slot is always near */
+#define VISITS_MAX      1024 /* units that are looked up for one sentence */
+#define CLOSE_LOOKS     6
+#define UNITS_MAX       3    /* of a quote */
+#define GAIN_LEAST      0.12 /* coverage for which a neighbour is taken into the quote */
+#define HEADING_SHARE   0.5  /* what a term counts that stands in the heading alone */
+#define EXACT_LEAST     0.5  /* coverage from which a literal match is looked for */
+#define LETTERS_MAX     1024 /* of a sentence that is compared letter by letter */
+#define WINDOW_MAX      4096
+
+struct candidate {
+    uint32_t unit; /* + 1; 0: free */
+    double weight;
+};
+struct candidates {
+    struct candidate slots[CANDIDATE_SLOTS];
+    size_t count;
+};
+
+static void count_candidate(struct candidates *candidates, uint32_t unit, double weight)
+{
+    size_t at = (unit * 2654435761U) >> 25;
+    while (candidates->slots[at].unit != 0 && candidates->slots[at].unit != unit + 1)
+        at = (at + 1) & (CANDIDATE_SLOTS - 1);
+    struct candidate *candidate = &candidates->slots[at];
+    if (candidate->unit == 0) {
+        if (candidates->count == CANDIDATES_MAX)
+            return;
+        candidates->count++;
+        candidate->unit = unit + 1;
+    }
+    candidate->weight += weight;
+}
+
+static uint32_t holders_of(const struct evidence *evidence, const struct asked_term *term)
+{
+    return term->id == NO_TERM ? UINT32_MAX : evidence->terms[term->id].count;
+}
+
+/* The asked terms from the rarest on. */
+static size_t by_rarity(const struct evidence *evidence, const struct asked *asked, uint16_t order[ASKED_MAX])
+{
+    size_t count = 0;
+    for (size_t i = 0; i < asked->count; i++) {
+        if (asked->terms[i].id == NO_TERM)
+            continue;
+        size_t at = count++;
+        for (; at > 0 && holders_of(evidence, &asked->terms[order[at - 1]]) > holders_of(evidence, &asked->terms[i]);
+             at--)
+            order[at] = order[at - 1];
+        order[at] = (uint16_t)i;
+    }
+    return count;
+}
+
+static void find_candidates(const struct evidence *evidence, const struct asked *asked, struct candidates *candidates)
+{
+    uint16_t order[ASKED_MAX];
+    size_t count = by_rarity(evidence, asked, order), visits = VISITS_MAX;
+    memset(candidates, 0, sizeof(*candidates));
+    for (size_t i = 0; i < count && visits > 0; i++) {
+        const struct asked_term *term = &asked->terms[order[i]];
+        const struct term_entry *entry = &evidence->terms[term->id];
+        if (term->weak && candidates->count > 0)
+            continue;
+        for (uint32_t h = 0; h < entry->count && visits > 0; h++, visits--) {
+            uint32_t unit = evidence->holders[entry->holders + h];
+            if (!evidence->units[unit].heading)
+                count_candidate(candidates, unit, term->weight);
+        }
+    }
+}
+
+/* Takes the best candidate out. */
+static bool take_best(struct candidates *candidates, uint32_t *unit)
+{
+    struct candidate *best = NULL;
+    for (size_t i = 0; i < CANDIDATE_SLOTS; i++) {
+        struct candidate *candidate = &candidates->slots[i];
+        bool better = best == NULL || candidate->weight > best->weight ||
+                      (candidate->weight == best->weight && candidate->unit < best->unit);
+        if (candidate->unit != 0 && candidate->weight > 0 && better)
+            best = candidate;
+    }
+    if (best == NULL)
+        return false;
+    *unit = best->unit - 1;
+    best->weight = 0;
+    return true;
+}
+
+/* Units [from, to] of one passage, and what they have of what is asked. */
+struct window {
+    uint32_t from, to;
+    double coverage;
+    bool has[ASKED_MAX], in_heading[ASKED_MAX];
+};
+
+static void mark(const struct evidence *evidence, const struct asked *asked, uint32_t unit, bool has[ASKED_MAX])
+{
+    for (uint32_t t = evidence->units[unit].terms; t < evidence->units[unit].terms_end; t++) {
+        int at = asked_find(asked, evidence->unit_terms[t]);
+        if (at >= 0)
+            has[at] = true;
+    }
+}
+
+static void weigh(const struct evidence *evidence, const struct asked *asked, uint32_t from, uint32_t to,
+                  struct window *window)
+{
+    uint32_t first = evidence->firsts[evidence->units[from].passage];
+    memset(window, 0, sizeof(*window));
+    window->from = from;
+    window->to = to;
+    if (evidence->units[first].heading)
+        mark(evidence, asked, first, window->in_heading);
+    for (uint32_t unit = from; unit <= to; unit++)
+        mark(evidence, asked, unit, window->has);
+    double weight = 0;
+    for (size_t i = 0; i < asked->count; i++)
+        weight += asked->terms[i].weight * (window->has[i] ? 1 : window->in_heading[i] ? HEADING_SHARE : 0);
+    window->coverage = asked->weight > 0 ? weight / asked->weight : 0;
+}
+
+static bool are_neighbours(const struct evidence *evidence, uint32_t unit, uint32_t next)
+{
+    return next < evidence->unit_count && evidence->units[unit].passage == evidence->units[next].passage &&
+           !evidence->units[unit].heading && !evidence->units[next].heading;
+}
+
+/* Takes neighbours in as long as they bring something. */
+static void widen(const struct evidence *evidence, const struct asked *asked, struct window *window)
+{
+    while (window->to - window->from + 1 < UNITS_MAX) {
+        struct window before = {0}, after = {0};
+        if (window->from > 0 && are_neighbours(evidence, window->from - 1, window->from))
+            weigh(evidence, asked, window->from - 1, window->to, &before);
+        if (are_neighbours(evidence, window->to, window->to + 1))
+            weigh(evidence, asked, window->from, window->to + 1, &after);
+        const struct window *better = before.coverage > after.coverage ? &before : &after;
+        if (better->coverage < window->coverage + GAIN_LEAST)
+            return;
+        *window = *better;
+    }
+}
+
+/* Everything of a text but its white space. */
+static size_t letters_of(const char *text, size_t length, struct folded *letters, size_t max)
+{
+    struct fold fold;
+    struct folded c;
+    size_t count = 0;
+    fold_begin(&fold, text, length);
+    while (fold_next(&fold, &c)) {
+        if (script_of(c.code) == SCRIPT_SPACE)
+            continue;
+        if (count == max)
+            return 0;
+        letters[count++] = c;
+    }
+    return count;
+}
+
+static bool stands_at(const struct folded *window, const struct folded *letters, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (window[i].code != letters[i].code)
+            return false;
+    }
+    return true;
+}
+
+/* Looks for the sentence, letter by letter, in the window and one unit before and behind it. */
+static bool find_exact(const struct evidence *evidence, const char *sentence, size_t length,
+                       const struct window *window, struct span *quote)
+{
+    struct folded letters[LETTERS_MAX], around[WINDOW_MAX];
+    uint32_t from = window->from, to = window->to;
+    if (from > 0 && are_neighbours(evidence, from - 1, from))
+        from--;
+    if (are_neighbours(evidence, to, to + 1))
+        to++;
+    size_t begin = evidence->units[from].span.begin, end = evidence->units[to].span.end;
+    const char *text = evidence->passages[evidence->units[from].passage].text + begin;
+    size_t count = letters_of(sentence, length, letters, LETTERS_MAX);
+    while (count > 0 && (stop_mark(letters[count - 1].code) || letters[count - 1].code == ':'))
+        count--;
+    size_t held = letters_of(text, end - begin, around, WINDOW_MAX);
+    if (count == 0 || held < count)
+        return false;
+    for (size_t at = 0; at + count <= held; at++) {
+        if (around[at].code != letters[0].code || !stands_at(&around[at], letters, count))
+            continue;
+        size_t last = at + count;
+        while (last < held && stop_mark(around[last].code))
+            last++;
+        *quote = (struct span){.begin = begin + around[at].begin, .end = begin + around[last - 1].end};
+        return true;
+    }
+    return false;
+}
+
+/* A number that is not in the quote, nor above it, is another fact. */
+static bool numbers_agree(const struct asked *asked, const struct window *window)
+{
+    for (size_t i = 0; i < asked->count; i++) {
+        if (asked->terms[i].exact && !window->has[i] && !window->in_heading[i])
+            return false;
+    }
+    return true;
+}
+
+/* Past the mark of a list item, which is no part of what is said. */
+static size_t past_mark(const char *text, size_t length)
+{
+    size_t at = line_mark(text, length, 0);
+    at = skip_space(text, length, at);
+    struct marker marker = marker_read(text, length, at);
+    return marker.kind == 0 ? at : skip_space(text, length, marker.end);
+}
+
+bool support_find(const struct evidence *evidence, const char *sentence, size_t length, double enough,
+                  struct support *support)
+{
+    struct asked asked;
+    struct candidates candidates;
+    struct window window;
+    uint32_t unit;
+    bool agree = false;
+    double best = 0;
+    size_t mark_length = past_mark(sentence, length);
+    *support = (struct support){0};
+    sentence += mark_length;
+    length -= mark_length;
+    asked_read(evidence, evidence, sentence, length, &asked);
+    find_candidates(evidence, &asked, &candidates);
+    for (unsigned look = 0; look < CLOSE_LOOKS && take_best(&candidates, &unit); look++) {
+        weigh(evidence, &asked, unit, unit, &window);
+        widen(evidence, &asked, &window);
+        struct span quote;
+        if (window.coverage >= EXACT_LEAST && find_exact(evidence, sentence, length, &window, &quote)) {
+            *support = (struct support){
+                .passage = evidence->units[unit].passage, .quote = quote, .coverage = 1, .exact = true};
+            return true;
+        }
+        bool agrees = numbers_agree(&asked, &window);
+        double value = window.coverage - GAIN_LEAST * (window.to - window.from);
+        if (agrees < agree || (agrees == agree && value <= best))
+            continue;
+        agree = agrees;
+        best = value;
+        *support = (struct support){
+            .passage = evidence->units[unit].passage,
+            .quote = {.begin = evidence->units[window.from].span.begin, .end = evidence->units[window.to].span.end},
+            .coverage = window.coverage};
+    }
+    return agree && support->coverage >= enough;
+}

@@ -1,0 +1,215 @@
+/* Which sentences answer a question: by the share of it that they have, a little by what stands before and around them;
+ * then one by one, each as unlike those already taken as it is wanted (maximal marginal relevance). */
+#include <string.h>
+
+#include "words/evidence.h"
+
+#define OWN_SHARE     0.65 /* of the score: what the sentence has itself */
+#define BEFORE_SHARE  0.15 /* ... the sentence before it, or its heading */
+#define PASSAGE_SHARE 0.20 /* ... its whole passage */
+#define ASKING_SHARE  0.3  /* of its score that a question keeps: it tells nothing */
+#define POOL_MAX      64
+
+struct pool {
+    uint32_t units[POOL_MAX];
+    double scores[POOL_MAX];
+    size_t count;
+};
+
+static bool asks(const struct evidence *evidence, const struct unit *unit)
+{
+    const char *text = evidence->passages[unit->passage].text;
+    size_t end = unit->span.end;
+    return text[end - 1] == '?' || (end - unit->span.begin >= 3 && memcmp(text + end - 3, "？", 3) == 0);
+}
+
+/* The share of what is asked that each unit, and each passage as a whole, has. */
+static bool share(const struct evidence *evidence, const struct asked *asked, double **of_unit, double **of_passage)
+{
+    uint32_t *last = arena_zalloc(evidence->arena, evidence->passage_count * sizeof(*last));
+    *of_unit = arena_zalloc(evidence->arena, evidence->unit_count * sizeof(**of_unit));
+    *of_passage = arena_zalloc(evidence->arena, evidence->passage_count * sizeof(**of_passage));
+    if (last == NULL || *of_unit == NULL || *of_passage == NULL)
+        return false;
+    for (size_t i = 0; i < asked->count; i++) {
+        const struct asked_term *term = &asked->terms[i];
+        if (term->id == NO_TERM)
+            continue;
+        const struct term_entry *entry = &evidence->terms[term->id];
+        double weight = term->weight / asked->weight;
+        for (uint32_t h = 0; h < entry->count; h++) {
+            uint32_t unit = evidence->holders[entry->holders + h], passage = evidence->units[unit].passage;
+            (*of_unit)[unit] += weight;
+            if (last[passage] != i + 1)
+                (*of_passage)[passage] += weight;
+            last[passage] = (uint32_t)i + 1;
+        }
+    }
+    return true;
+}
+
+static void add_to_pool(struct pool *pool, uint32_t unit, double score)
+{
+    size_t at = pool->count;
+    if (at == POOL_MAX) {
+        if (score <= pool->scores[POOL_MAX - 1])
+            return;
+        at--;
+    } else {
+        pool->count++;
+    }
+    for (; at > 0 && pool->scores[at - 1] < score; at--) {
+        pool->units[at] = pool->units[at - 1];
+        pool->scores[at] = pool->scores[at - 1];
+    }
+    pool->units[at] = unit;
+    pool->scores[at] = score;
+}
+
+static void fill_pool(const struct evidence *evidence, const double *of_unit, const double *of_passage,
+                      struct pool *pool)
+{
+    for (uint32_t i = 0; i < evidence->unit_count; i++) {
+        const struct unit *unit = &evidence->units[i];
+        if (unit->heading)
+            continue;
+        bool follows = i > 0 && evidence->units[i - 1].passage == unit->passage;
+        double score = OWN_SHARE * of_unit[i] + PASSAGE_SHARE * of_passage[unit->passage] +
+                       (follows ? BEFORE_SHARE * of_unit[i - 1] : 0);
+        score *= asks(evidence, unit) ? ASKING_SHARE : 1;
+        if (score > 0)
+            add_to_pool(pool, i, score);
+    }
+}
+
+/* How much of the lighter of two units is in the other one. */
+static double likeness(const struct evidence *evidence, uint32_t one, uint32_t other)
+{
+    const struct unit *a = &evidence->units[one], *b = &evidence->units[other];
+    double of_a = 0, of_b = 0, both = 0;
+    for (uint32_t t = b->terms; t < b->terms_end; t++) {
+        const struct term_entry *entry = &evidence->terms[evidence->unit_terms[t]];
+        of_b += evidence_weight(evidence, entry->count, entry->weak);
+    }
+    for (uint32_t t = a->terms; t < a->terms_end; t++) {
+        const struct term_entry *entry = &evidence->terms[evidence->unit_terms[t]];
+        double weight = evidence_weight(evidence, entry->count, entry->weak);
+        of_a += weight;
+        for (uint32_t u = b->terms; u < b->terms_end; u++) {
+            if (evidence->unit_terms[u] == evidence->unit_terms[t]) {
+                both += weight;
+                break;
+            }
+        }
+    }
+    double lighter = of_a < of_b ? of_a : of_b;
+    return lighter > 0 ? both / lighter : 0;
+}
+
+static void take(const struct evidence *evidence, struct pool *pool, size_t at, struct chosen *chosen)
+{
+    const struct unit *unit = &evidence->units[pool->units[at]];
+    *chosen = (struct chosen){.passage = unit->passage, .span = unit->span, .score = pool->scores[at]};
+}
+
+static size_t choose(const struct evidence *evidence, struct pool *pool, const struct choice_terms *terms,
+                     struct chosen chosen[CHOSEN_MAX])
+{
+    size_t count = 0, bytes = 0, max = terms->sentences_max < CHOSEN_MAX ? terms->sentences_max : CHOSEN_MAX;
+    double alike[POOL_MAX] = {0};
+    bool gone[POOL_MAX] = {0};
+    while (count < max) {
+        size_t best = POOL_MAX;
+        double best_value = 0;
+        for (size_t i = 0; i < pool->count; i++) {
+            double value = pool->scores[i] * (1 - terms->novelty * alike[i]);
+            size_t size = evidence->units[pool->units[i]].span.end - evidence->units[pool->units[i]].span.begin;
+            if (gone[i] || pool->scores[i] < terms->least * pool->scores[0] || bytes + size > terms->bytes_max)
+                continue;
+            if (best == POOL_MAX || value > best_value) {
+                best = i;
+                best_value = value;
+            }
+        }
+        if (best == POOL_MAX || best_value <= 0)
+            break;
+        gone[best] = true;
+        take(evidence, pool, best, &chosen[count++]);
+        bytes += chosen[count - 1].span.end - chosen[count - 1].span.begin;
+        for (size_t i = 0; i < pool->count; i++) {
+            double like = gone[i] ? 0 : likeness(evidence, pool->units[i], pool->units[best]);
+            alike[i] = like > alike[i] ? like : alike[i];
+        }
+    }
+    return count;
+}
+
+size_t evidence_choose(const struct evidence *evidence, const char *question, size_t length,
+                       const struct choice_terms *terms, struct chosen chosen[CHOSEN_MAX])
+{
+    struct asked asked;
+    struct pool pool = {.count = 0};
+    double *of_unit, *of_passage;
+    asked_read(evidence, evidence, question, length, &asked);
+    if (asked.weight <= 0 || evidence->unit_count == 0 || !share(evidence, &asked, &of_unit, &of_passage))
+        return 0;
+    fill_pool(evidence, of_unit, of_passage, &pool);
+    return choose(evidence, &pool, terms, chosen);
+}
+
+static bool within(const struct asked *asked, const struct asked_term *term, size_t at)
+{
+    for (size_t i = 0; i < asked->count; i++) {
+        const struct asked_term *other = &asked->terms[i];
+        if (other != term && other->id != NO_TERM && other->begin <= at && at < other->end)
+            return true;
+    }
+    return false;
+}
+
+/* Whether all of its letters stand in terms that are there: 定画 of 設定画面, where 設定 and 画面 are. */
+static bool is_covered_by_others(const struct asked *asked, const struct asked_term *term)
+{
+    for (size_t at = term->begin; at < term->end; at++) {
+        if (!within(asked, term, at))
+            return false;
+    }
+    return true;
+}
+
+static void add_missing(struct coverage *coverage, const struct asked_term *term)
+{
+    if (coverage->missing_count > 0) {
+        struct span *last = &coverage->missing[coverage->missing_count - 1];
+        if (term->begin <= last->end) {
+            last->end = term->end > last->end ? term->end : last->end;
+            return;
+        }
+    }
+    if (coverage->missing_count < MISSING_MAX)
+        coverage->missing[coverage->missing_count++] = (struct span){.begin = term->begin, .end = term->end};
+}
+
+void evidence_cover(const struct evidence *evidence, const struct evidence *weights, const char *text, size_t length,
+                    struct coverage *coverage)
+{
+    struct asked asked;
+    double *of_unit, *of_passage, weight = 0;
+    asked_read(evidence, weights, text, length, &asked);
+    *coverage = (struct coverage){.share = 1, .best = 1};
+    if (asked.weight <= 0)
+        return;
+    for (size_t i = 0; i < asked.count; i++) {
+        const struct asked_term *term = &asked.terms[i];
+        if (term->id != NO_TERM)
+            weight += term->weight;
+        else if (!term->weak && !is_covered_by_others(&asked, term))
+            add_missing(coverage, term);
+    }
+    coverage->share = weight / asked.weight;
+    coverage->best = 0;
+    if (!share(evidence, &asked, &of_unit, &of_passage))
+        return;
+    for (size_t i = 0; i < evidence->passage_count; i++)
+        coverage->best = of_passage[i] > coverage->best ? of_passage[i] : coverage->best;
+}

@@ -1,0 +1,276 @@
+/* A run is a stretch of characters that belong together: letters and digits with what joins them, or Japanese. It is
+ * read whole, then its terms are given one by one. */
+#include "words/words.h"
+
+#include <string.h>
+
+#include "words/stem.h"
+#include "words/weak.h"
+
+#define KATAKANA_WORD_MIN     3 /* shorter ones are given as pairs already */
+#define KATAKANA_LONG_END_MIN 4 /* サーバー is サーバ, but キー stays */
+#define LONG_VOWEL            0x30FC
+#define GROUP_DIGITS          3 /* between the commas of a number */
+
+static bool is_japanese(uint8_t script)
+{
+    return script >= SCRIPT_HAN;
+}
+
+static bool is_letter_or_digit(uint8_t script)
+{
+    return script == SCRIPT_LETTER || script == SCRIPT_DIGIT;
+}
+
+static const struct folded *peek(struct term_reader *reader, unsigned ahead)
+{
+    while (reader->aheads <= ahead) {
+        if (!fold_next(&reader->fold, &reader->ahead[reader->aheads]))
+            return NULL;
+        reader->aheads++;
+    }
+    return &reader->ahead[ahead];
+}
+
+static void take(struct term_reader *reader, uint8_t script)
+{
+    struct folded c = reader->ahead[0];
+    reader->run[reader->run_length++] =
+        (struct run_character){.code = c.code, .script = script, .begin = c.begin, .end = c.end};
+    reader->ahead[0] = reader->ahead[1];
+    reader->aheads--;
+}
+
+/* Whether the next character joins what was taken with what comes: a comma only digits, an apostrophe only letters. */
+static bool joins(struct term_reader *reader, uint32_t code)
+{
+    if (strchr("-_.@,':", (int)code) == NULL)
+        return false;
+    const struct folded *after = peek(reader, 1);
+    if (after == NULL)
+        return false;
+    uint8_t left = reader->run[reader->run_length - 1].script, right = (uint8_t)script_of(after->code);
+    if (code == ',' || code == ':')
+        return left == SCRIPT_DIGIT && right == SCRIPT_DIGIT;
+    if (code == '\'')
+        return left == SCRIPT_LETTER && right == SCRIPT_LETTER;
+    return is_letter_or_digit(left) && is_letter_or_digit(right);
+}
+
+static void read_letters(struct term_reader *reader)
+{
+    const struct folded *c;
+    while (reader->run_length < TERM_CHARACTERS_MAX && (c = peek(reader, 0)) != NULL) {
+        uint8_t script = (uint8_t)script_of(c->code);
+        if (!is_letter_or_digit(script)) {
+            if (c->code == 0 || c->code >= 0x80 || !joins(reader, c->code))
+                return;
+            script = c->code == '\'' ? SCRIPT_LETTER : SCRIPT_NONE;
+        }
+        take(reader, script);
+    }
+}
+
+/* A long vowel or an iteration mark is of the script before it. */
+static uint8_t japanese_script(const struct term_reader *reader, uint32_t code)
+{
+    uint8_t script = (uint8_t)script_of(code);
+    if (code == LONG_VOWEL && reader->run_length > 0 && is_japanese(reader->run[reader->run_length - 1].script))
+        return reader->run[reader->run_length - 1].script;
+    return script;
+}
+
+/* A run that fills the room goes on in the next one from its last character, so that no pair is lost. */
+static void read_japanese(struct term_reader *reader)
+{
+    const struct folded *c;
+    while (reader->run_length < TERM_CHARACTERS_MAX && (c = peek(reader, 0)) != NULL) {
+        uint8_t script = japanese_script(reader, c->code);
+        if (!is_japanese(script))
+            return;
+        take(reader, script);
+    }
+}
+
+static bool commas_group(const struct term_reader *reader)
+{
+    bool any = false;
+    unsigned digits = 0;
+    for (unsigned i = 0; i < reader->run_length; i++) {
+        const struct run_character *c = &reader->run[i];
+        if (c->script == SCRIPT_DIGIT) {
+            digits++;
+        } else {
+            if (c->code != ',' || (any && digits != GROUP_DIGITS))
+                return false;
+            any = true;
+            digits = 0;
+        }
+    }
+    return any && digits == GROUP_DIGITS;
+}
+
+static bool read_run(struct term_reader *reader)
+{
+    const struct folded *c;
+    struct run_character last = {0};
+    if (reader->japanese && reader->run_length == TERM_CHARACTERS_MAX)
+        last = reader->run[TERM_CHARACTERS_MAX - 1];
+    reader->run_length = reader->at = 0;
+    reader->whole_given = reader->katakana_given = reader->character_given = false;
+    if (last.code != 0 && (c = peek(reader, 0)) != NULL && is_japanese((uint8_t)script_of(c->code))) {
+        reader->run[reader->run_length++] = last;
+        reader->katakana_given = reader->character_given = true;
+        read_japanese(reader);
+        return true;
+    }
+    while ((c = peek(reader, 0)) != NULL) {
+        uint8_t script = (uint8_t)script_of(c->code);
+        reader->japanese = is_japanese(script);
+        if (reader->japanese) {
+            read_japanese(reader);
+            return true;
+        }
+        if (is_letter_or_digit(script)) {
+            read_letters(reader);
+            reader->commas_group = commas_group(reader);
+            return true;
+        }
+        reader->ahead[0] = reader->ahead[1];
+        reader->aheads--;
+    }
+    return false;
+}
+
+/* Gives characters [from, to) of the run as a term. */
+static void give(struct term_reader *reader, struct term *term, unsigned from, unsigned to, enum term_kind kind)
+{
+    size_t length = 0;
+    for (unsigned i = from; i < to; i++) {
+        if (kind != TERM_NUMBER || reader->run[i].code != ',')
+            length += utf8_write(reader->text + length, reader->run[i].code);
+    }
+    reader->text[length] = '\0';
+    *term = (struct term){.text = reader->text,
+                          .length = length,
+                          .begin = reader->run[from].begin,
+                          .end = reader->run[to - 1].end,
+                          .kind = kind};
+}
+
+static void give_word(struct term_reader *reader, struct term *term, unsigned from, unsigned to)
+{
+    give(reader, term, from, to, TERM_WORD);
+    term->weak = to - from == 1 || words_function_word(term->text, term->length);
+    if (!term->weak && (unsigned char)term->text[0] < 0x80)
+        term->length = stem_english(reader->text, term->length);
+}
+
+static unsigned end_of_part(const struct term_reader *reader, unsigned from)
+{
+    unsigned end = from;
+    while (end < reader->run_length && reader->run[end].script == reader->run[from].script)
+        end++;
+    return end;
+}
+
+static bool next_of_letters(struct term_reader *reader, struct term *term)
+{
+    if (reader->commas_group) {
+        if (reader->at == reader->run_length)
+            return false;
+        give(reader, term, 0, reader->run_length, TERM_NUMBER);
+        reader->at = reader->run_length;
+        return true;
+    }
+    if (!reader->whole_given) {
+        reader->whole_given = true;
+        if (end_of_part(reader, 0) < reader->run_length) {
+            give(reader, term, 0, reader->run_length, TERM_IDENTIFIER);
+            return true;
+        }
+    }
+    while (reader->at < reader->run_length && reader->run[reader->at].script == SCRIPT_NONE)
+        reader->at++;
+    if (reader->at == reader->run_length)
+        return false;
+    unsigned end = end_of_part(reader, reader->at);
+    if (reader->run[reader->at].script == SCRIPT_DIGIT)
+        give(reader, term, reader->at, end, TERM_NUMBER);
+    else
+        give_word(reader, term, reader->at, end);
+    reader->at = end;
+    return true;
+}
+
+/* The Katakana word that begins at the run's `at`, if one does. */
+static bool give_katakana(struct term_reader *reader, struct term *term)
+{
+    unsigned at = reader->at;
+    if (reader->run[at].script != SCRIPT_KATAKANA || (at > 0 && reader->run[at - 1].script == SCRIPT_KATAKANA))
+        return false;
+    unsigned end = end_of_part(reader, at);
+    if (end - at < KATAKANA_WORD_MIN)
+        return false;
+    bool long_end = end - at >= KATAKANA_LONG_END_MIN && reader->run[end - 1].code == LONG_VOWEL;
+    give(reader, term, at, long_end ? end - 1 : end, TERM_KATAKANA);
+    term->end = reader->run[end - 1].end;
+    return true;
+}
+
+/* A Han character without another beside it is a word of its own: 鍵 in 鍵を. */
+static bool give_character(struct term_reader *reader, struct term *term)
+{
+    unsigned at = reader->at;
+    bool alone = reader->run_length == 1;
+    bool han = reader->run[at].script == SCRIPT_HAN && (at == 0 || reader->run[at - 1].script != SCRIPT_HAN) &&
+               (at + 1 == reader->run_length || reader->run[at + 1].script != SCRIPT_HAN);
+    if (!alone && !han)
+        return false;
+    give(reader, term, at, at + 1, TERM_CHARACTER);
+    term->weak = weak_character(reader->run[at].code);
+    return true;
+}
+
+static bool next_of_japanese(struct term_reader *reader, struct term *term)
+{
+    for (; reader->at < reader->run_length; reader->at++) {
+        if (!reader->katakana_given) {
+            reader->katakana_given = true;
+            if (give_katakana(reader, term))
+                return true;
+        }
+        if (!reader->character_given) {
+            reader->character_given = true;
+            if (give_character(reader, term))
+                return true;
+        }
+        reader->katakana_given = reader->character_given = false;
+        if (reader->at + 1 < reader->run_length) {
+            give(reader, term, reader->at, reader->at + 2, TERM_PAIR);
+            term->weak = weak_pair(reader->run[reader->at].code, reader->run[reader->at + 1].code);
+            reader->at++;
+            return true;
+        }
+    }
+    return false;
+}
+
+void terms_begin(struct term_reader *reader, const char *text, size_t length)
+{
+    fold_begin(&reader->fold, text, length);
+    reader->aheads = 0;
+    reader->run_length = reader->at = 0;
+    reader->japanese = reader->commas_group = false;
+}
+
+bool terms_next(struct term_reader *reader, struct term *term)
+{
+    for (;;) {
+        if (reader->run_length > 0 &&
+            (reader->japanese ? next_of_japanese(reader, term) : next_of_letters(reader, term)))
+            return true;
+        if (!read_run(reader))
+            return false;
+    }
+}

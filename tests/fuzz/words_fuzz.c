@@ -1,0 +1,95 @@
+/* libFuzzer on text as words: any bytes. Spans stay inside, terms come in order, the normal form is its own, a quote
+ * stands in its passage; what is asked is the text behind the first byte 0. */
+#include "words/support.h"
+#include "words/words.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MEMORY_MAX ((size_t)64 << 20)
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void must(bool condition)
+{
+    if (!condition)
+        abort();
+}
+
+static void read_terms(const char *text, size_t size)
+{
+    struct term_reader reader;
+    struct term term;
+    size_t begin = 0;
+    terms_begin(&reader, text, size);
+    while (terms_next(&reader, &term)) {
+        must(term.begin >= begin && term.end > term.begin && term.end <= size && term.length > 0);
+        must(strlen(term.text) == term.length && term.length <= 4 * TERM_CHARACTERS_MAX);
+        begin = term.begin;
+    }
+}
+
+static void read_sentences(const char *text, size_t size)
+{
+    struct sentence_reader reader;
+    struct span span;
+    size_t last = 0;
+    sentences_begin(&reader, text, size);
+    while (sentences_next(&reader, &span)) {
+        must(span.begin >= last && span.end > span.begin && span.end <= size);
+        must(span.end - span.begin <= SENTENCE_MAX);
+        last = span.end;
+    }
+}
+
+static void normalize(const char *text, size_t size)
+{
+    struct buffer once, twice;
+    buffer_init(&once, 64 * size + 16);
+    buffer_init(&twice, 64 * size + 16);
+    words_normalize(&once, text, size);
+    must(!once.failed);
+    words_normalize(&twice, buffer_text(&once), once.length);
+    must(once.length == twice.length && memcmp(buffer_text(&once), buffer_text(&twice), once.length) == 0);
+    buffer_fini(&once);
+    buffer_fini(&twice);
+}
+
+static void support(const char *text, size_t size)
+{
+    const char *end = memchr(text, 0, size);
+    size_t length = end ? (size_t)(end - text) : size, rest = end ? size - length - 1 : 0;
+    const char *asked = end ? end + 1 : "";
+    const struct passage passages[] = {
+        {.text = text, .length = length / 2, .heading = asked, .heading_length = rest / 2},
+        {.text = text + length / 2, .length = length - length / 2}};
+    const struct choice_terms terms = {.sentences_max = 5, .bytes_max = 4000, .least = 0.3, .novelty = 0.5};
+    struct arena arena;
+    struct support found;
+    struct coverage coverage;
+    struct chosen chosen[CHOSEN_MAX];
+    arena_init(&arena, NULL, 0, MEMORY_MAX);
+    struct evidence *evidence = evidence_create(&arena, passages, 2);
+    must(evidence != NULL);
+    if (support_find(evidence, asked, rest, SUPPORT_ENOUGH, &found))
+        must(found.quote.begin < found.quote.end && found.quote.end <= passages[found.passage].length);
+    size_t count = evidence_choose(evidence, asked, rest, &terms, chosen);
+    for (size_t i = 0; i < count; i++)
+        must(chosen[i].span.end <= passages[chosen[i].passage].length && chosen[i].score <= 1.0001);
+    evidence_cover(evidence, evidence, asked, rest, &coverage);
+    must(coverage.share >= 0 && coverage.share <= 1.0001 && coverage.best <= coverage.share + 0.0001);
+    for (size_t i = 0; i < coverage.missing_count; i++)
+        must(coverage.missing[i].end <= rest && coverage.missing[i].begin < coverage.missing[i].end);
+    arena_fini(&arena);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    const char *text = (const char *)data;
+    read_terms(text, size);
+    read_sentences(text, size);
+    normalize(text, size);
+    support(text, size);
+    words_language(text, size);
+    return 0;
+}

@@ -1,0 +1,88 @@
+#include "words/sentences.h"
+
+#include <stdio.h>
+
+#include "unit.h"
+
+/* The sentences, one in each pair of brackets. */
+static const char *split(const char *text)
+{
+    static char found[8192];
+    struct sentence_reader reader;
+    struct span span;
+    size_t used = 0;
+    found[0] = '\0';
+    sentences_begin(&reader, text, strlen(text));
+    while (sentences_next(&reader, &span) && used < 6000)
+        used += (size_t)snprintf(found + used, sizeof(found) - used, "<%.*s>", (int)(span.end - span.begin),
+                                 text + span.begin);
+    return found;
+}
+
+static void sentences_end_where_they_do(void **state)
+{
+    static const struct {
+        const char *text, *sentences;
+    } cases[] = {
+        {"", ""},
+        {" \n\n", ""},
+        {"One. Two! Three?", "<One.><Two!><Three?>"},
+        {"Dr. Smith met Mr. Jones. He left.", "<Dr. Smith met Mr. Jones.><He left.>"},
+        {"Use e.g. Redis vs. SQLite. It works.", "<Use e.g. Redis vs. SQLite.><It works.>"},
+        {"He said \"Stop.\" They did.", "<He said \"Stop.\"><They did.>"},
+        {"Open config.yaml. `renga` reads it.", "<Open config.yaml.><`renga` reads it.>"},
+        {"It ended in 1999. 2000 began.", "<It ended in 1999.><2000 began.>"},
+        {"Wait... What is it?", "<Wait...><What is it?>"},
+        {"一つ。二つ！三つ？", "<一つ。><二つ！><三つ？>"},
+        {"彼は「はい。そうです。」と言った。次。", "<彼は「はい。そうです。」と言った。><次。>"},
+        {"「はい。」彼は答えた。", "<「はい。」><彼は答えた。>"},
+        {"「はい。」と彼は答えた。", "<「はい。」と彼は答えた。>"},
+        {"（注。）本文。", "<（注。）><本文。>"},
+        {"「閉じない。次です。", "<「閉じない。><次です。>"},
+        {"OK?次へ。config.yamlを開く。", "<OK?><次へ。><config.yamlを開く。>"},
+        {"再起動します。Then log in. 完了。", "<再起動します。><Then log in.><完了。>"},
+        {"これは父の\n家です。", "<これは父の\n家です。>"},
+        {"# Title\nText goes\non. More.", "<Title><Text goes\non.><More.>"},
+        {"- one item\n- two items\n  go on\n* three", "<one item><two items\n  go on><three>"},
+        {"1. 保存する\n2. 閉じる", "<1. 保存する><2. 閉じる>"},
+        {"1. One 2. Two 3. Three", "<1. One><2. Two><3. Three>"},
+        {"> quoted line\n> another\n\nplain", "<quoted line><another><plain>"},
+        {"| a | b |\n|---|---|\n| 1 | 2 |", "<| a | b |><|---|---|><| 1 | 2 |>"},
+        {"Run:\n```\nmake all\nmake test\n```\nDone.", "<Run:><make all><make test><Done.>"},
+        {"a paragraph\n\nanother", "<a paragraph><another>"},
+        {"　全角の空白。　次。", "<全角の空白。><次。>"},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++)
+        assert_string_equal(split(cases[i].text), cases[i].sentences);
+}
+
+static void what_never_ends_is_cut(void **state)
+{
+    static char text[100000];
+    struct sentence_reader reader;
+    struct span span;
+    static const char *const fills[] = {"語", "「", "a ", "aaaaa", "\xFF", ". ", "1. ", "\xF0\x9F\x98\x80", "（"};
+    for (size_t i = 0; i < COUNT(fills); i++) {
+        size_t size = strlen(fills[i]), length = sizeof(text) / size * size, last = 0, count = 0;
+        for (size_t at = 0; at < length; at += size)
+            memcpy(text + at, fills[i], size);
+        sentences_begin(&reader, text, length);
+        while (sentences_next(&reader, &span)) {
+            assert_true(span.begin >= last && span.end > span.begin && span.end - span.begin <= SENTENCE_MAX);
+            assert_true(size < 2 || (text[span.begin] & 0xC0) != 0x80);
+            last = span.end;
+            count++;
+        }
+        assert_true(count >= 1);
+        assert_true(length - last <= SENTENCE_MAX);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sentences_end_where_they_do),
+        cmocka_unit_test(what_never_ends_is_cut),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
