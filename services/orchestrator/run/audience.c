@@ -168,7 +168,7 @@ static void page_came(struct store_scan *scan)
         uint64_t number = key_number(scan->rows[i].key);
         if (record && is_gone(record, number, seat->next_record)) {
             fail(&st, OUT_OF_RANGE, "events before %lld are not kept any more",
-                 (long long)(number << EVENT_NUMBER_BITS));
+                 (long long)number << EVENT_NUMBER_BITS);
             record = NULL;
         }
         if (record)
