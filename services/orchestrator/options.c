@@ -25,12 +25,12 @@ const struct option orchestrator_options[] = {
              "the working directory; in a container give a file on a volume, such as sqlite:/var/lib/renga/renga.db."},
     {.name = "orchestrator.snapshot_every",
      .type = OPTION_INTEGER,
-     .fallback = "256",
-     .min = 1,
+     .fallback = "0",
      .max = 1000000,
      .unit = "STEPS",
-     .help = "How often the whole state of a thread is written beside what changed: fewer steps between make opening "
-             "an old thread faster, more make its log smaller."},
+     .help = "How often the whole state of a thread is written beside what changed. 0 is as its size asks for, so that "
+             "a step costs the same however long the thread is; a number makes opening an old thread faster, and each "
+             "step of one with a large state dearer."},
     {.name = "orchestrator.fan_out",
      .type = OPTION_CHOICE,
      .fallback = "auto",

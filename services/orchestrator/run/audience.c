@@ -167,8 +167,7 @@ static void page_came(struct store_scan *scan)
         const Record *record = message_read(&arena, &renga__v1__log_record__descriptor, scan->rows[i].value, &st);
         uint64_t number = key_number(scan->rows[i].key);
         if (record && is_gone(record, number, seat->next_record)) {
-            fail(&st, OUT_OF_RANGE, "events before %lld are not kept any more",
-                 (long long)(number << EVENT_NUMBER_BITS));
+            fail(&st, OUT_OF_RANGE, "events before %lld are not kept any more", (long long)number << EVENT_NUMBER_BITS);
             record = NULL;
         }
         if (record)
