@@ -44,8 +44,11 @@ static void show_gate(struct buffer *out, const struct commons *commons)
     struct gate_stats stats;
     gate_stats(commons->gate, &stats);
     for (size_t i = 0; i < routes_count(commons->routes); i++)
-        if (commons->places[i])
-            add_waiting(commons->places[i], &stats);
+        for (int behind = 0; behind < 2; behind++) {
+            struct gate *gate = behind ? commons->turns[i] : commons->places[i];
+            if (gate)
+                add_waiting(gate, &stats);
+        }
     metrics_show(out, &inside, NULL, stats.inside);
     metrics_show(out, &waiting, (const char *[]){"interactive"}, stats.waiting[GATE_INTERACTIVE]);
     metrics_show_more(out, &waiting, (const char *[]){"normal"}, stats.waiting[GATE_NORMAL]);
@@ -215,33 +218,45 @@ static bool open_gate(struct commons *commons, const struct config *config, stru
     return commons->gate || fail(st, RESOURCE_EXHAUSTED, "no memory for the gate");
 }
 
-/* Behind each a model whose deployments bound what is under way there: their queue is fair to clients as well. */
+static struct gate *open_behind(const struct commons *commons, const struct config *config, const struct route *route,
+                                unsigned places)
+{
+    const struct gate_options options = {
+        .in_flight_max = places,
+        .queue_max = (unsigned)config_integer(config, "llm_gateway.queue"),
+        .queue_wait_ms = config_duration_ms(config, "llm_gateway.queue_wait"),
+        .clients = routes_clients(commons->routes),
+        .tenants = routes_tenants(commons->routes),
+        .model = route->name,
+    };
+    return places ? gate_create(&options) : NULL;
+}
+
+/* Behind each a model whose deployments bound what is under way there, or what comes in a minute: the queues of these
+ * are fair to clients as well. */
 static bool open_places(struct commons *commons, const struct config *config, struct status *st)
 {
     size_t count = routes_count(commons->routes);
     commons->places = calloc(count + 1, sizeof(struct gate *));
-    if (!commons->places)
+    commons->turns = calloc(count + 1, sizeof(struct gate *));
+    if (!commons->places || !commons->turns)
         return fail(st, RESOURCE_EXHAUSTED, "no memory for the places of %zu models", count);
     for (size_t i = 0; i < count; i++) {
         const struct route *route = routes_at(commons->routes, i);
-        struct gate_options options = {
-            .in_flight_max = route_places(route),
-            .queue_max = (unsigned)config_integer(config, "llm_gateway.queue"),
-            .queue_wait_ms = config_duration_ms(config, "llm_gateway.queue_wait"),
-            .clients = routes_clients(commons->routes),
-            .tenants = routes_tenants(commons->routes),
-            .model = route->name,
-        };
-        commons->places[i] = options.in_flight_max ? gate_create(&options) : NULL;
+        commons->places[i] = open_behind(commons, config, route, route_places(route));
+        commons->turns[i] = open_behind(commons, config, route, route_has_rate(route));
     }
     return true;
 }
 
 static void close_places(struct commons *commons)
 {
-    for (size_t i = 0; commons->places && i < routes_count(commons->routes); i++)
+    for (size_t i = 0; commons->places && commons->turns && i < routes_count(commons->routes); i++) {
         gate_destroy(&commons->places[i]);
+        gate_destroy(&commons->turns[i]);
+    }
     free(commons->places);
+    free(commons->turns);
 }
 
 static bool open_all(struct commons *commons, const struct config *config, struct status *st)

@@ -19,6 +19,7 @@ struct commons {
     struct routes *routes;
     struct gate *gate;
     struct gate **places; /* of each route, behind the gate; NULL: as many as are wanted */
+    struct gate **turns;  /* ... and one at a time behind those, to wait for a minute's rate; NULL: without one */
     struct ledger *ledger;
     struct recall *recall;
     struct retry_budget budget;

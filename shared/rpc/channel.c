@@ -16,7 +16,8 @@
 #define CONNECT_TIMEOUT_MS   3000 /* TCP and TLS; core calls it the least time between two tries, which it is not */
 #define KEEPALIVE_DEFAULT_MS 20000
 #define KEEPALIVE_TIMEOUT_MS 5000
-#define RESOLVE_MIN_MS       1000 /* dns is asked again at most this often */
+#define STREAM_WINDOW        (1 << 20) /* bytes on their way to somebody who does not read */
+#define RESOLVE_MIN_MS       1000      /* dns is asked again at most this often */
 
 static grpc_arg integer(const char *key, int value)
 {
@@ -32,7 +33,7 @@ static grpc_channel *core_channel(const struct rpc_channel_options *options, siz
                                   grpc_channel_credentials *credentials)
 {
     char *config = rpc_service_config(options->schema);
-    grpc_arg arguments[16] = {
+    grpc_arg arguments[18] = {
         string(GRPC_ARG_SERVICE_CONFIG, config),
         integer(GRPC_ARG_ENABLE_HTTP_PROXY, 0),
         integer(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, BACKOFF_FIRST_MS),
@@ -44,11 +45,14 @@ static grpc_channel *core_channel(const struct rpc_channel_options *options, siz
                 (int)(options->keepalive_ms ? options->keepalive_ms : KEEPALIVE_DEFAULT_MS)),
         integer(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, KEEPALIVE_TIMEOUT_MS),
         integer(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0),
+        /* Core's own measure of the way widens a stream's window with all that comes, read or not: to any size. */
+        integer(GRPC_ARG_HTTP2_BDP_PROBE, 0),
+        integer(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, STREAM_WINDOW),
         integer(GRPC_ARG_MAX_RECEIVE_MESSAGE_LENGTH, (int)message_max),
         integer(GRPC_ARG_MAX_SEND_MESSAGE_LENGTH, (int)message_max),
         integer(GRPC_ARG_ENABLE_PER_MESSAGE_DECOMPRESSION, 0),
     };
-    size_t count = 13;
+    size_t count = 15;
     if (options->authority) {
         arguments[count++] = string(GRPC_SSL_TARGET_NAME_OVERRIDE_ARG, options->authority);
         arguments[count++] = string(GRPC_ARG_DEFAULT_AUTHORITY, options->authority);

@@ -87,7 +87,7 @@ static void caller_left(struct rpc_call *call, void *data)
         recall_leave(ask->query);
         break;
     case ASK_QUEUED:
-        gate_withdraw(ask->entered ? &ask->place->ticket : &ask->ticket);
+        gate_withdraw(ask->waits_with);
         break;
     case ASK_RESTING:
         loop_disarm(rpc_call_loop(call), &ask->rest);
@@ -136,6 +136,55 @@ static void turned_away(struct ask *ask, const struct ticket *ticket)
     ask_end(ask, false);
 }
 
+static void enter_gate(struct ask *ask, struct gate *gate, struct ticket *ticket)
+{
+    ask->waits_with = ticket;
+    if (gate_enter(gate, ticket) != GATE_WAITS)
+        ticket->admitted(ticket);
+}
+
+/* Who waits for what a model's deployments bound waits in turn with the other clients; were the deployments asked again
+ * and again instead, whoever asks most would be served most. */
+static struct ask_place *behind_gate(struct ask *ask, void (*admitted)(struct ticket *ticket))
+{
+    struct ask_place *place = arena_zalloc(rpc_call_arena(ask->call), sizeof *place);
+    if (!place) {
+        fail(&ask->failure.status, RESOURCE_EXHAUSTED, "no memory for the call");
+        ask_end(ask, false);
+        return NULL;
+    }
+    place->ask = ask;
+    place->ticket.loop = ask->ticket.loop;
+    place->ticket.client = ask->ticket.client;
+    place->ticket.tenant = ask->ticket.tenant;
+    place->ticket.priority = ask->ticket.priority;
+    place->ticket.admitted = admitted;
+    return place;
+}
+
+static void turn_given(struct ticket *ticket)
+{
+    struct ask *ask = ((struct ask_place *)(void *)ticket)->ask;
+    if (ticket->status.code != OK) {
+        turned_away(ask, ticket);
+        return;
+    }
+    ask->has_turn = true;
+    retry_budget_earn(&ask->gateway->commons->budget);
+    ask_choose(ask);
+}
+
+static void take_turn(struct ask *ask)
+{
+    struct gate *turns = ask->gateway->commons->turns[ask->route->index];
+    if (!turns) {
+        retry_budget_earn(&ask->gateway->commons->budget);
+        ask_choose(ask);
+    } else if ((ask->turn = behind_gate(ask, turn_given))) {
+        enter_gate(ask, turns, &ask->turn->ticket);
+    }
+}
+
 static void place_given(struct ticket *ticket)
 {
     struct ask *ask = ((struct ask_place *)(void *)ticket)->ask;
@@ -144,28 +193,7 @@ static void place_given(struct ticket *ticket)
         return;
     }
     ask->placed = true;
-    retry_budget_earn(&ask->gateway->commons->budget);
-    ask_choose(ask);
-}
-
-/* Who waits for one of a model's places waits in turn with the other clients; were the deployments asked again and
- * again instead, whoever asks most would be served most. */
-static void take_place(struct ask *ask, struct gate *places)
-{
-    struct ask_place *place = ask->place = arena_zalloc(rpc_call_arena(ask->call), sizeof *place);
-    if (!place) {
-        fail(&ask->failure.status, RESOURCE_EXHAUSTED, "no memory for the call");
-        ask_end(ask, false);
-        return;
-    }
-    place->ask = ask;
-    place->ticket.loop = ask->ticket.loop;
-    place->ticket.client = ask->ticket.client;
-    place->ticket.tenant = ask->ticket.tenant;
-    place->ticket.priority = ask->ticket.priority;
-    place->ticket.admitted = place_given;
-    if (gate_enter(places, &place->ticket) != GATE_WAITS)
-        place_given(&place->ticket);
+    take_turn(ask);
 }
 
 static void admitted(struct ticket *ticket)
@@ -178,12 +206,10 @@ static void admitted(struct ticket *ticket)
         return;
     }
     ask->entered = true;
-    if (places) {
-        take_place(ask, places);
-        return;
-    }
-    retry_budget_earn(&ask->gateway->commons->budget);
-    ask_choose(ask);
+    if (!places)
+        take_turn(ask);
+    else if ((ask->place = behind_gate(ask, place_given)))
+        enter_gate(ask, places, &ask->place->ticket);
 }
 
 static enum gate_priority priority_of(Renga__V1__Priority priority)
@@ -210,8 +236,7 @@ static void enter(struct ask *ask)
     ticket->tokens = ask->input_tokens + ask->output_tokens;
     ticket->micros = ask_estimated_micros(ask);
     ticket->admitted = admitted;
-    if (gate_enter(ask->gateway->commons->gate, ticket) != GATE_WAITS)
-        admitted(ticket);
+    enter_gate(ask, ask->gateway->commons->gate, ticket);
 }
 
 /* ---- what was answered before ------------------------------------------------------------------------------------ */

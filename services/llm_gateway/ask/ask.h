@@ -95,7 +95,7 @@ struct attempt {
     char error[ATTEMPT_ERROR_MAX + 1];
 };
 
-/* One among the places of a model whose deployments bound them. */
+/* One among the places of a model whose deployments bound them, or its turn to choose one of them. */
 struct ask_place {
     struct ticket ticket; /* first */
     struct ask *ask;
@@ -138,10 +138,12 @@ struct ask {
     struct timer rest;
     struct ticket ticket;
     struct ask_place *place;    /* NULL: the model has as many as are wanted */
+    struct ask_place *turn;     /* NULL: nobody has to wait for one */
+    struct ticket *waits_with;  /* while it is queued */
     struct recall_query *query; /* NULL: nothing is to be recalled */
     int64_t keep_ms;            /* of the answer; 0: it is not kept */
     int64_t waited_ms;
-    bool entered, placed, caller_left;
+    bool entered, placed, has_turn, caller_left;
 };
 
 /* `route` has been found and may be asked this. */

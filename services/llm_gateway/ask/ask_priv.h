@@ -13,6 +13,7 @@ void ask_move(struct ask *ask, enum ask_state state);
 
 /* ask_upstream.c: asks a deployment, and others after it as far as the policy goes; ends with ask_end. */
 void ask_choose(struct ask *ask);
+void ask_pass_turn(struct ask *ask);
 /* What is left of the caller's time, in milliseconds. */
 int64_t ask_left_ms(const struct ask *ask);
 

@@ -55,6 +55,7 @@ static void note(struct ask *ask, enum status_code code, bool cached)
 
 void ask_settle(struct ask *ask, bool good)
 {
+    ask_pass_turn(ask);
     if (ask->placed)
         gate_leave(&ask->place->ticket, 0, 0);
     if (ask->entered)

@@ -210,6 +210,14 @@ static void none_to_ask(struct ask *ask)
     rest(ask, wait_ms);
 }
 
+/* The next may choose. */
+void ask_pass_turn(struct ask *ask)
+{
+    if (ask->has_turn)
+        gate_leave(&ask->turn->ticket, 0, 0);
+    ask->has_turn = false;
+}
+
 void ask_choose(struct ask *ask)
 {
     ask_move(ask, ASK_CHOOSING);
@@ -219,6 +227,7 @@ void ask_choose(struct ask *ask)
         none_to_ask(ask);
         return;
     }
+    ask_pass_turn(ask);
     bool same_rank = ask->target && ask->target->rank == ask->route->targets[index].rank;
     ask->attempts_in_rank = same_rank ? ask->attempts_in_rank + 1 : 1;
     ask->target_index = index;

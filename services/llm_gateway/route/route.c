@@ -170,6 +170,16 @@ unsigned route_places(const struct route *route)
     return (unsigned)places; /* ROUTE_TARGETS_MAX times 1,000,000 */
 }
 
+bool route_has_rate(const struct route *route)
+{
+    for (size_t i = 0; i < route->target_count; i++) {
+        const struct limits *limits = &route->targets[i].deployment->limits;
+        if (!limits->requests_per_minute && !limits->tokens_per_minute)
+            return false;
+    }
+    return true;
+}
+
 size_t routes_deployments(const struct routes *routes)
 {
     return routes->deployment_count;

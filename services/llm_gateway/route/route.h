@@ -73,6 +73,9 @@ bool route_is_set_up(const struct route *route, struct status *st);
 /* How much may be under way at its deployments together; 0: as much as there is. */
 unsigned route_places(const struct route *route);
 
+/* True where each of its deployments bounds what it is asked in a minute, so that callers may have to wait for it. */
+bool route_has_rate(const struct route *route);
+
 /* Every deployment once. */
 size_t routes_deployments(const struct routes *routes);
 struct deployment *routes_deployment(const struct routes *routes, size_t index);

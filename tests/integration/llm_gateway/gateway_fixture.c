@@ -27,6 +27,7 @@
 
 #define MODELS_TEXT_MAX 4096
 #define WAIT_S          30
+#define LEAVING_MAX_NS  (60 * NS_PER_SEC)
 
 struct house {
     struct fixture fixture; /* first */
@@ -113,7 +114,8 @@ char *seen_text(struct fixture *fixture, const char *model, const char *name)
 
 int64_t left_after_ns(struct fixture *fixture, const char *model, int64_t since_ns)
 {
-    for (int waited = 0; waited < 10000; waited++) {
+    int64_t until_ns = clock_now_ns() + LEAVING_MAX_NS;
+    while (clock_now_ns() < until_ns) {
         int64_t left_ns = seen_number(fixture, model, "left_ns");
         if (left_ns > since_ns)
             return left_ns - since_ns;
