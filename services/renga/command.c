@@ -1,6 +1,7 @@
 #include "commands.h"
 
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 
 int command_with_process(const struct daemon *daemon, int argc, char **argv,
@@ -39,17 +40,70 @@ static void begin(struct work *work)
 
 void command_call_ended(struct command_call *call)
 {
-    sem_post(&call->ended);
+    atomic_store(&call->has_ended, true);
+    sem_post(&call->woken);
+}
+
+/* ---- Ctrl-C ------------------------------------------------------------------------------------------------------ */
+
+static struct command_call *volatile at_work;
+static volatile sig_atomic_t interrupted;
+
+static void told_to_stop(int number)
+{
+    struct command_call *call = at_work;
+    (void)number;
+    interrupted = 1;
+    if (call)
+        sem_post(&call->woken);
+}
+
+static void cancel(struct work *work)
+{
+    struct command_call *call = (struct command_call *)((char *)work - offsetof(struct command_call, cancel));
+    rpc_client_call_cancel(&call->call);
+    atomic_store(&call->is_cancelled, true);
+    sem_post(&call->woken);
+}
+
+/* Until the call has ended and nothing that was posted for it is still to run. */
+static void wait_for_end(struct command_call *call)
+{
+    bool cancelling = false;
+    while (!atomic_load(&call->has_ended) || (cancelling && !atomic_load(&call->is_cancelled))) {
+        if (sem_wait(&call->woken) != 0 || !interrupted || cancelling)
+            continue;
+        cancelling = true;
+        call->cancel.run = cancel;
+        loop_post(call->call.loop, &call->cancel);
+    }
+}
+
+static void run_and_wait(struct command_call *call)
+{
+    struct sigaction before, action = {.sa_handler = told_to_stop, .sa_flags = (int)SA_RESETHAND};
+    interrupted = 0;
+    at_work = call;
+    if (call->cancels)
+        sigaction(SIGINT, &action, &before);
+    loop_post(call->call.loop, &call->work);
+    wait_for_end(call);
+    if (call->cancels)
+        sigaction(SIGINT, &before, NULL);
+    at_work = NULL;
+}
+
+bool command_interrupted(void)
+{
+    return interrupted;
 }
 
 bool command_call_run(struct command_call *call, const char *command)
 {
-    sem_init(&call->ended, 0, 0);
+    sem_init(&call->woken, 0, 0);
     call->work.run = begin;
-    loop_post(call->call.loop, &call->work);
-    while (sem_wait(&call->ended) != 0)
-        continue;
-    sem_destroy(&call->ended);
+    run_and_wait(call);
+    sem_destroy(&call->woken);
     if (call->call.status.code == OK)
         return true;
     fprintf(stderr, "%s: %s: %s\n", command, status_code_name((int)call->call.status.code), call->call.status.text);
