@@ -123,13 +123,17 @@ static bool said_before(const Renga__V1__AgentOutcome *outcome, size_t note)
     return false;
 }
 
-static void show_note(const struct ask *ask, const char *part, const char *reason)
+static void show_note(const struct ask *ask, const char *sequence, const char *part, const char *reason)
 {
-    fputs(colour(&ask->way, YELLOW), stdout);
-    show_text(part);
-    fputs(*part ? ": " : "", stdout);
-    show_text(reason);
-    printf("%s\n", colour(&ask->way, PLAIN));
+    struct buffer out;
+    buffer_init(&out, TEXT_MAX);
+    put_clean(&out, part, strlen(part), true);
+    buffer_print(&out, *part ? ": " : "");
+    put_clean(&out, reason, strlen(reason), true);
+    fputs(colour(&ask->way, sequence), stdout);
+    wrap_text(buffer_text(&out), 0, ask->width, false);
+    fputs(colour(&ask->way, PLAIN), stdout);
+    buffer_fini(&out);
 }
 
 static void show_notes(const struct ask *ask, const Renga__V1__AgentOutcome *outcome)
@@ -141,17 +145,17 @@ static void show_notes(const struct ask *ask, const Renga__V1__AgentOutcome *out
         if (note->kind == RENGA__V1__DEGRADATION_KIND__DEGRADATION_KIND_EXTRACTIVE)
             extractive = true;
         else if (!said_before(outcome, i) && shown < NOTES_SHOWN)
-            show_note(ask, note->part, note->reason), shown++;
+            show_note(ask, YELLOW, note->part, note->reason), shown++;
         else
             more += !said_before(outcome, i);
     }
     if (more)
         printf("%s%zu%s\n", ask->words->more[0], more, ask->words->more[1]);
     if (outcome->stop_reason != RENGA__V1__STOP_REASON__STOP_REASON_COMPLETED)
-        show_note(ask, ask->words->partial,
+        show_note(ask, YELLOW, ask->words->partial,
                   outcome->stop_text[0] ? outcome->stop_text : reason_word(outcome->stop_reason));
     if (extractive)
-        printf("%s%s%s\n", colour(&ask->way, DIM), ask->words->extractive, colour(&ask->way, PLAIN));
+        show_note(ask, DIM, "", ask->words->extractive);
 }
 
 void ask_show_answer(struct ask *ask, const Renga__V1__AgentResult *result)
