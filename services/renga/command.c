@@ -1,6 +1,7 @@
 #include "commands.h"
 
 #include <signal.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -38,22 +39,22 @@ static void begin(struct work *work)
     call->begin(call);
 }
 
+/* From now on the call may be gone. */
 void command_call_ended(struct command_call *call)
 {
-    atomic_store(&call->has_ended, true);
     sem_post(&call->woken);
 }
 
 /* ---- Ctrl-C ------------------------------------------------------------------------------------------------------ */
 
 static struct command_call *volatile at_work;
-static volatile sig_atomic_t interrupted;
+static atomic_int interrupted;
 
 static void told_to_stop(int number)
 {
     struct command_call *call = at_work;
     (void)number;
-    interrupted = 1;
+    atomic_store(&interrupted, 1);
     if (call)
         sem_post(&call->woken);
 }
@@ -62,16 +63,17 @@ static void cancel(struct work *work)
 {
     struct command_call *call = (struct command_call *)((char *)work - offsetof(struct command_call, cancel));
     rpc_client_call_cancel(&call->call);
-    atomic_store(&call->is_cancelled, true);
     sem_post(&call->woken);
 }
 
-/* Until the call has ended and nothing that was posted for it is still to run. */
+/* The end wakes once, and so do Ctrl-C and the cancelling that follows it: after all of them nobody knows the call. */
 static void wait_for_end(struct command_call *call)
 {
+    int woken = 0;
     bool cancelling = false;
-    while (!atomic_load(&call->has_ended) || (cancelling && !atomic_load(&call->is_cancelled))) {
-        if (sem_wait(&call->woken) != 0 || !interrupted || cancelling)
+    while (woken < 1 + atomic_load(&interrupted) + cancelling) {
+        woken += sem_wait(&call->woken) == 0;
+        if (!atomic_load(&interrupted) || cancelling)
             continue;
         cancelling = true;
         call->cancel.run = cancel;
@@ -82,7 +84,7 @@ static void wait_for_end(struct command_call *call)
 static void run_and_wait(struct command_call *call)
 {
     struct sigaction before, action = {.sa_handler = told_to_stop, .sa_flags = (int)SA_RESETHAND};
-    interrupted = 0;
+    atomic_store(&interrupted, 0);
     at_work = call;
     if (call->cancels)
         sigaction(SIGINT, &action, &before);
@@ -95,7 +97,7 @@ static void run_and_wait(struct command_call *call)
 
 bool command_interrupted(void)
 {
-    return interrupted;
+    return atomic_load(&interrupted) != 0;
 }
 
 bool command_call_run(struct command_call *call, const char *command)

@@ -7,7 +7,6 @@
 #include "rpc/rpc.h"
 
 #include <semaphore.h>
-#include <stdatomic.h>
 
 /* Exit codes of commands; scripts may rely on them. */
 enum command_exit {
@@ -38,7 +37,6 @@ struct command_call {
     struct rpc_client_call call;
     void (*begin)(struct command_call *call); /* makes the call, in its loop */
     bool cancels;                             /* Ctrl-C cancels the call; a second one ends the process as ever */
-    atomic_bool has_ended, is_cancelled;
     struct work cancel;
     sem_t woken;
 };
