@@ -19,8 +19,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#define SERVICES_MAX 16
-#define PEERS_MAX    16
+#define CLOSE_LIMIT_MS 5000 /* for what a command has left under way: it is cancelled, and has only to end */
+#define SERVICES_MAX   16
+#define PEERS_MAX      16
 
 /* One service and its instances. */
 struct carried {
@@ -52,7 +53,7 @@ struct daemon_process {
     size_t carried_count;
     struct way ways[PEERS_MAX];
     size_t way_count;
-    unsigned doors;        /* instances that serve a door of their own */
+    unsigned doors;        /* instances with a door of their own that are still to be drained, served or not */
     _Atomic unsigned open; /* gRPC and doors that a drain waits for */
     void (*drained)(void *data);
     void *drained_data;
@@ -231,6 +232,13 @@ static void read_tls(struct daemon_process *process)
     };
 }
 
+static void count_doors(struct daemon_process *process)
+{
+    for (size_t s = 0; s < process->carried_count; s++)
+        if (process->carried[s].service->drain)
+            process->doors += process->carried[s].created;
+}
+
 struct daemon_process *process_start(const struct daemon *daemon, const struct config *config, struct status *st)
 {
     struct daemon_process *process = calloc(1, sizeof *process);
@@ -246,7 +254,9 @@ struct daemon_process *process_start(const struct daemon *daemon, const struct c
                                                  process->loop_count, process->schema, st);
         ok = process->observation && carry_services(process, st);
     }
-    if (!ok)
+    if (ok)
+        count_doors(process);
+    else
         process_stop(&process);
     return process;
 }
@@ -264,7 +274,6 @@ static bool open_doors(struct daemon_process *process, struct status *st)
             loop_leave(process->loops[i]);
             if (!open)
                 return false;
-            process->doors++;
         }
     }
     return true;
@@ -346,7 +355,8 @@ static void doors_closed(void *data)
     sem_post(data);
 }
 
-/* After a start that failed half way; otherwise the drain has closed them. */
+/* Where no drain has: after a start that failed half way, or where a command used the services and serves nobody. What
+ * it left under way has to end before the instances do. */
 static void close_doors(struct daemon_process *process)
 {
     sem_t closed;
@@ -356,7 +366,7 @@ static void close_doors(struct daemon_process *process)
     process->drained = doors_closed;
     process->drained_data = &closed;
     atomic_store(&process->open, process->doors);
-    drain_doors(process, 0);
+    drain_doors(process, CLOSE_LIMIT_MS);
     while (sem_wait(&closed) != 0)
         continue;
     sem_destroy(&closed);
