@@ -6,13 +6,11 @@
 #include "suite.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -211,28 +209,18 @@ static bool home_of_data(char out[PATH_MAX])
     return mkdir(out, 0700) == 0 || errno == EEXIST;
 }
 
-/* Runs belong to one process at a time: a second question beside the first keeps its own in memory. */
-static bool is_alone(const char *folder)
-{
-    char path[PATH_MAX + 16];
-    snprintf(path, sizeof path, "%s/ask.lock", folder);
-    int lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    return lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) == 0; /* until the process ends */
-}
-
+/* The knowledge base is kept. Runs and the record of tools are not: nobody takes up the run of a command that has
+ * ended, and a disk would cost more time than the answer. */
 static int ask_here(struct daemon *daemon, const char *model, int argc, char **argv)
 {
-    static char folder[PATH_MAX], knowledge[PATH_MAX + 16], tools[PATH_MAX + 24], runs[PATH_MAX + 24];
-    bool kept = home_of_data(folder), alone = kept && is_alone(folder);
-    snprintf(knowledge, sizeof knowledge, kept ? "%s/knowledge.db" : "memory:", folder);
-    snprintf(tools, sizeof tools, alone ? "sqlite:%s/tools.db" : "memory:", folder);
-    snprintf(runs, sizeof runs, alone ? "sqlite:%s/runs.db" : "memory:", folder);
+    static char folder[PATH_MAX], knowledge[PATH_MAX + 16];
+    bool here = access(KNOWLEDGE_HERE, R_OK | W_OK) == 0, kept = !here && home_of_data(folder);
+    snprintf(knowledge, sizeof knowledge, here ? KNOWLEDGE_HERE : kept ? "%s/knowledge.db" : "memory:", folder);
     const struct daemon_default defaults[] = {
         {"tool_runner.roots", "/"},
-        {"tool_runner.store", access(KNOWLEDGE_HERE, R_OK | W_OK) == 0 ? KNOWLEDGE_HERE : knowledge},
-        {"tool_runner.record", tools},
-        {"orchestrator.store", runs},
-        {"orchestrator.thread_ttl", "7d"},
+        {"tool_runner.store", knowledge},
+        {"tool_runner.record", "memory:"},
+        {"orchestrator.store", "memory:"},
         {model ? "llm_gateway.models" : NULL, model},
         {0},
     };
@@ -251,7 +239,8 @@ static int run(int argc, char **argv)
         "answers a question over documents, with a source for every sentence. Exit code 0: answered; 3: the documents "
         "do not say it; 1: it failed; 2: the command line is wrong; 130: Ctrl-C, the run is cancelled. The knowledge "
         "base is " KNOWLEDGE_HERE " of the working directory where 'renga index' has made one there, else the user's "
-        "own in $XDG_DATA_HOME/renga (~/.local/share/renga), where runs are kept too, for a week.",
+        "own in $XDG_DATA_HOME/renga (~/.local/share/renga). The run itself is kept in memory, unless "
+        "--orchestrator.store says otherwise.",
         target ? none : all_services);
     setlocale(LC_CTYPE, "C.UTF-8");
     daemon.usage = NAME " [OPTIONS] QUESTION";
