@@ -1,0 +1,144 @@
+#!/usr/bin/env python3
+"""A model that misbehaves, behind the real gateway: every question ends with an answer or an error that says why."""
+import http.server
+import json
+import os
+import subprocess
+import threading
+
+from suite import BIN, SLOW, docs, expect, folder
+from checks import check
+import checks
+
+ANSWER = "Port 9090 is used for monitoring."
+
+
+class Upstream(http.server.BaseHTTPRequestHandler):
+    """Plans, searches, answers and reflects as a good model would, but for what `fault` makes of it."""
+    protocol_version = "HTTP/1.1"
+    fault, asked = None, []
+
+    def do_POST(self):
+        request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        Upstream.asked.append(request)
+        stage, choice = self.good(request)
+        code, body = 200, None
+        if Upstream.fault:
+            code, body = Upstream.fault(stage, choice, len(Upstream.asked)) or (200, None)
+        if body is None and request.get("stream"):
+            delta = {"id": "1", "object": "chat.completion.chunk", "model": "m", "created": 1, "choices": [
+                {"index": 0, "delta": choice["message"], "finish_reason": choice["finish_reason"]}]}
+            body = f"data: {json.dumps(delta)}\n\ndata: [DONE]\n\n"
+        elif body is None:
+            body = json.dumps({"id": "1", "object": "chat.completion", "model": "m", "created": 1, "choices": [choice],
+                               "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}})
+        body = body.encode()
+        self.send_response(code)
+        self.send_header("Content-Type", "text/event-stream" if body.startswith(b"data:") else "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def good(self, request):
+        schema = json.dumps(request.get("response_format", {}))
+        message, finish = {"role": "assistant", "content": ANSWER}, "stop"
+        if "subtasks" in schema:
+            return "plan", self.choice({**message, "content": json.dumps({"subtasks": ["What is port 9090 used for?"]})})
+        if "is_completed" in schema:
+            return "reflect", self.choice({**message, "content": json.dumps({"advice": "", "is_completed": True})})
+        if request.get("tools") and request["messages"][-1]["role"] == "user":
+            call = {"id": "c1", "index": 0, "type": "function",
+                    "function": {"name": "search_documents", "arguments": json.dumps({"query": "port 9090 monitoring"})}}
+            return "select", self.choice({"role": "assistant", "content": None, "tool_calls": [call]}, "tool_calls")
+        return "answer", self.choice(message, finish)
+
+    @staticmethod
+    def choice(message, finish="stop"):
+        return {"index": 0, "message": message, "finish_reason": finish}
+
+    def log_message(self, *_):
+        pass
+
+
+def first_two(code, body):
+    return lambda stage, choice, number: (code, body) if number <= 2 else None
+
+
+def at(stage_wanted, change):
+    def fault(stage, choice, number):
+        if stage == stage_wanted:
+            change(choice)
+    return fault
+
+
+def cut_short(choice):
+    choice["finish_reason"] = "length"
+    choice["message"]["content"] = choice["message"]["content"][:10]
+
+
+def refuse(choice):
+    choice["message"].update(content=None, refusal="I cannot help with that.")
+
+
+def call_nothing(choice):
+    choice.update(finish_reason="stop", message={"role": "assistant", "content": "I would look for it."})
+
+
+def call_unknown(choice):
+    choice["message"]["tool_calls"][0]["function"]["name"] = "erase_everything"
+
+
+def not_json(choice):
+    choice["message"]["tool_calls"][0]["function"]["arguments"] = "{query: port 9090"
+
+
+def prose(choice):
+    choice["message"]["content"] = "Sure! Here is your plan: look it up."
+
+
+def ask():
+    Upstream.asked.clear()
+    environment = {k: v for k, v in os.environ.items() if not k.startswith(("RENGA_", "OPENAI_"))}
+    environment.update(XDG_DATA_HOME=os.path.join(folder, "data"), OPENAI_API_KEY="none",
+                       OPENAI_BASE_URL=f"http://127.0.0.1:{server.server_port}/v1")
+    done = subprocess.run([f"{BIN}/renga", "ask", "--json", "--docs", docs, "What is port 9090 used for?"], capture_output=True,
+                          text=True, cwd=folder, timeout=60 * SLOW, env=environment)
+    expect("Sanitizer" not in done.stderr and "runtime error" not in done.stderr, done.stderr)
+    return done.returncode, json.loads(done.stdout) if done.stdout else None, done.stderr
+
+
+server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Upstream)
+threading.Thread(target=server.serve_forever, daemon=True).start()
+
+
+@check("a model that behaves: planned, searched, answered and cited")
+def _():
+    code, result, why = ask()
+    expect(code == 0 and result["answer"] == ANSWER, f"{code}: {result} {why}")
+    expect(result["citations"][0]["uri"] == "guide/network.md", result["citations"])
+    expect(len(Upstream.asked) == 5, f"{len(Upstream.asked)} calls of the model")
+
+
+OVERLOAD = json.dumps({"error": {"message": "slow down", "type": "rate_limit_exceeded", "code": "rate_limit_exceeded"}})
+for name, fault in (("429 twice", first_two(429, OVERLOAD)), ("500 twice", first_two(500, "{}")),
+                    ("a body that is no JSON, twice", first_two(200, '{"choices": [')),
+                    ("a plan that is prose", at("plan", prose)), ("a plan that is cut short", at("plan", cut_short)),
+                    ("a plan that is refused", at("plan", refuse)), ("arguments that are no JSON", at("select", not_json)),
+                    ("a tool that nobody has", at("select", call_unknown)), ("no tool calls", at("select", call_nothing)),
+                    ("an answer that is cut short", at("answer", cut_short)), ("an answer that is refused", at("answer", refuse)),
+                    ("a judgement that is prose", at("reflect", prose))):
+    @check(f"{name}: an answer, or an error that says why")
+    def _(fault=fault):
+        Upstream.fault = staticmethod(fault)
+        code, result, why = ask()
+        Upstream.fault = None
+        if result is None:
+            expect(code == 1 and ": " in why, f"{code}: {why}")
+            return " ".join(why.split())[:100]
+        expect(code in (0, 3) and (code == 3) == (not result.get("citations")), f"{code}: {result}")
+        expect(code == 3 or all(c["quote"] in ANSWER for c in result["citations"] if c["uri"].endswith("network.md")), result)
+        expect(len(Upstream.asked) <= 60, f"{len(Upstream.asked)} calls of the model")
+        return f"exit code {code}, {len(Upstream.asked)} calls"
+
+
+checks.finish()
