@@ -209,6 +209,16 @@ static bool home_of_data(char out[PATH_MAX])
     return mkdir(out, 0700) == 0 || errno == EEXIST;
 }
 
+/* Which services are needed is decided before a file is read. */
+static int work_here(struct daemon_process *process, const struct config *config)
+{
+    if (!config_string(config, "connect"))
+        return work(process, config);
+    fprintf(stderr, NAME ": connect stands in %s; give it as --connect or RENGA_CONNECT\n",
+            config_source(config, "connect"));
+    return COMMAND_USAGE;
+}
+
 /* The knowledge base is kept. Runs and the record of tools are not: nobody takes up the run of a command that has
  * ended, and a disk would cost more time than the answer. */
 static int ask_here(struct daemon *daemon, const char *model, int argc, char **argv)
@@ -225,7 +235,7 @@ static int ask_here(struct daemon *daemon, const char *model, int argc, char **a
         {0},
     };
     daemon->defaults = defaults;
-    return command_with_process(daemon, argc, argv, work);
+    return command_with_process(daemon, argc, argv, work_here);
 }
 
 static int run(int argc, char **argv)

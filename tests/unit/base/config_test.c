@@ -22,6 +22,23 @@ static void without_anything_the_defaults_hold(void **state)
     assert_int_equal(config_request(config), CONFIG_RUN);
 }
 
+static void a_program_may_have_another_default_which_gives_way_to_a_flag(void **state)
+{
+    struct status st = {0};
+    size_t count;
+    assert_true(config_set_default(config, "rpc.streams", "9", &st));
+    assert_true(config_set_default(config, "llm.offset", "9", &st));
+    assert_true(config_set_default(config, "llm.models", "other", &st));
+    assert_false(config_set_default(config, "rpc.tls", "perhaps", &st));
+    assert_contains(st.text, "rpc.tls");
+    assert_true(read_flags("--llm.offset=3", NULL));
+    assert_int_equal(config_integer(config, "rpc.streams"), 9);
+    assert_string_equal(config_source(config, "rpc.streams"), "default");
+    assert_int_equal(config_integer(config, "llm.offset"), 3);
+    assert_string_equal(config_list(config, "llm.models", &count)[0], "other");
+    assert_int_equal(count, 1);
+}
+
 static void the_file_is_read(void **state)
 {
     size_t count;
