@@ -24,7 +24,6 @@ static void without_anything_the_defaults_hold(void **state)
 
 static void a_program_may_have_another_default_which_gives_way_to_a_flag(void **state)
 {
-    struct status st = {0};
     size_t count;
     assert_true(config_set_default(config, "rpc.streams", "9", &st));
     assert_true(config_set_default(config, "llm.offset", "9", &st));
@@ -394,6 +393,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         CONFIG_TEST(without_anything_the_defaults_hold),
+        CONFIG_TEST(a_program_may_have_another_default_which_gives_way_to_a_flag),
         CONFIG_TEST(the_file_is_read),
         CONFIG_TEST(a_flag_wins_over_the_environment_which_wins_over_the_file),
         CONFIG_TEST(the_file_may_be_named_by_the_environment),
