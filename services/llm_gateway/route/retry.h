@@ -10,8 +10,8 @@
  *
  * In this order: those of the rank that have not been asked, the same ones again, the next rank; but the next rank
  * comes before a wait for a hint longer than `base_ms`. Backoff is exponential with full jitter; a hint of the provider
- * comes on top of it, so that callers who were told the same do not come back at the same moment. What does not fit into
- * the caller's time is not waited for. Where a piece of the answer has gone out nothing is tried again. */
+ * comes on top of it, so that callers who were told the same do not come back at the same moment. What does not fit
+ * into the caller's time is not waited for. Where a piece of the answer has gone out nothing is tried again. */
 #ifndef RENGA_LLM_GATEWAY_RETRY_H
 #define RENGA_LLM_GATEWAY_RETRY_H
 
