@@ -123,6 +123,14 @@ static void what_a_source_says_to_do_is_only_quoted(void **state)
     asking_fini(&asking);
 }
 
+static void a_tag_that_is_not_closed_is_text(void **state)
+{
+    expect_answer("A <results> and an <answer> stand here. <subtask>Which port does the server listen on?</subtask>",
+                  manual_en, "The server listens on port 8080.", NULL);
+    expect_answer("Which port does the <question> server listen on?", manual_en, "The server listens on port 8080.",
+                  NULL);
+}
+
 static void large_evidence_is_bounded(void **state)
 {
     struct asking asking;
@@ -151,6 +159,7 @@ int main(void)
         cmocka_unit_test(results_of_subtasks_become_the_answer),
         cmocka_unit_test(blocks_in_results_are_evidence),
         cmocka_unit_test(what_a_source_says_to_do_is_only_quoted),
+        cmocka_unit_test(a_tag_that_is_not_closed_is_text),
         cmocka_unit_test(large_evidence_is_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
