@@ -11,7 +11,7 @@
 
 #define META             "io.modelcontextprotocol/"
 #define METHOD_NOT_FOUND (-32601)
-#define VALUES_MAX       1000000
+#define VALUES_MAX       200000
 #define DEPTH_MAX        128
 
 /* ---- what is sent ------------------------------------------------------------------------------------------------ */

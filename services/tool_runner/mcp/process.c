@@ -25,9 +25,20 @@ struct birth {
     char path[PATH_MAX];
     int ends[PIPES]; /* its standard input, output and error */
     int ruleset;
-    int error;        /* errno of what failed in the child */
-    const char *step; /* what that was */
+    int report; /* where it says what failed; closed when it has become another program */
 };
+
+struct failure {
+    int error;
+    const char *step;
+};
+
+/* A fork would copy our tables of pages. The thread sanitizer takes any clone for a fork, and must have one. */
+#ifdef __SANITIZE_THREAD__
+#define BIRTH_FLAGS SIGCHLD
+#else
+#define BIRTH_FLAGS (CLONE_VM | CLONE_VFORK | SIGCHLD)
+#endif
 
 /* ---- in the child ------------------------------------------------------------------------------------------------ */
 
@@ -55,18 +66,19 @@ static void reset_signals(void)
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-#define TRY(what, condition)                                                                                           \
-    do {                                                                                                               \
-        if (!(condition)) {                                                                                            \
-            birth->step = (what);                                                                                      \
-            birth->error = errno;                                                                                      \
-            _exit(127);                                                                                                \
-        }                                                                                                              \
-    } while (0)
+static void give_up(const struct birth *birth, const char *step)
+{
+    struct failure failure = {errno, step};
+    ssize_t written = write(birth->report, &failure, sizeof failure);
+    (void)written;
+    _exit(127);
+}
+
+#define TRY(what, condition) ((condition) ? (void)0 : give_up(birth, what))
 
 static int become(void *data)
 {
-    struct birth *birth = data;
+    const struct birth *birth = data;
     const struct child_options *options = birth->options;
     reset_signals();
     TRY("a group of its own", setpgid(0, 0) == 0);
@@ -78,7 +90,7 @@ static int become(void *data)
     TRY("its confinement", child_confine(birth->ruleset));
     TRY("its streams", take_streams(birth));
     execve(birth->path, (char **)(uintptr_t)options->argv, (char **)(uintptr_t)options->env);
-    TRY("its program", false);
+    give_up(birth, "its program");
     return 127;
 }
 
@@ -144,28 +156,46 @@ static bool make_pipes(int ours[PIPES], int its[PIPES], struct status *st)
     return true;
 }
 
+static bool told(const struct birth *birth, int report, pid_t pid, struct status *st)
+{
+    struct failure failure;
+    ssize_t size;
+    do
+        size = read(report, &failure, sizeof failure);
+    while (size < 0 && errno == EINTR);
+    if (size != sizeof failure)
+        return true; /* it is another program by now */
+    waitpid(pid, NULL, 0);
+    return fail(st,
+                failure.error == ENOENT   ? NOT_FOUND
+                : failure.error == EACCES ? PERMISSION_DENIED
+                                          : UNAVAILABLE,
+                "'%.200s' cannot be started: %s: errno %d", birth->options->argv[0], failure.step, failure.error);
+}
+
 static bool give_birth(struct birth *birth, pid_t *pid, struct status *st)
 {
     sigset_t all, before;
+    int report[2];
     char *stack = mmap(NULL, STACK_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
     if (stack == MAP_FAILED)
         return fail(st, RESOURCE_EXHAUSTED, "no stack for a child");
+    if (!make_pipe(report)) {
+        munmap(stack, STACK_SIZE);
+        return fail(st, RESOURCE_EXHAUSTED, "no pipes for a child: errno %d", errno);
+    }
+    birth->report = report[1];
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before); /* no handler of ours runs in the child */
-    *pid = clone(become, stack + STACK_SIZE, CLONE_VM | CLONE_VFORK | SIGCHLD, birth);
-    int error = *pid < 0 ? errno : birth->error;
+    *pid = clone(become, stack + STACK_SIZE, BIRTH_FLAGS, birth);
+    int error = errno;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
+    close(report[1]);
+    bool good = *pid > 0 ? told(birth, report[0], *pid, st)
+                         : fail(st, RESOURCE_EXHAUSTED, "no process for a child: errno %d", error);
+    close(report[0]);
     munmap(stack, STACK_SIZE);
-    if (*pid > 0 && error)
-        waitpid(*pid, NULL, 0);
-    if (!error)
-        return true;
-    return fail(st,
-                error == ENOENT   ? NOT_FOUND
-                : error == EACCES ? PERMISSION_DENIED
-                                  : UNAVAILABLE,
-                "'%.200s' cannot be started: %s: errno %d", birth->options->argv[0],
-                birth->step ? birth->step : "a process", error);
+    return good;
 }
 
 bool child_spawn(const struct child_options *options, struct child *child, struct status *st)

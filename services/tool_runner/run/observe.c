@@ -36,6 +36,19 @@ static void count(const struct tool_call *call, const struct metric *metric, con
         metrics_add(metrics, loop, series, value);
 }
 
+static void tell_origin(struct tool_call *call)
+{
+    const Renga__V1__CallOrigin *origin = call->request->origin;
+    if (call->request->attempt)
+        span_int(call->span, "renga.attempt", call->request->attempt);
+    if (origin && origin->thread_id[0])
+        span_string(call->span, "gen_ai.conversation.id", origin->thread_id);
+    if (origin && origin->run_id[0])
+        span_string(call->span, "renga.run.id", origin->run_id);
+    if (origin && origin->node[0])
+        span_string(call->span, "renga.node", origin->node);
+}
+
 void observe_start(struct tool_call *call)
 {
     char name[SPAN_NAME_MAX];
@@ -48,6 +61,7 @@ void observe_start(struct tool_call *call)
     span_string(call->span, "gen_ai.tool.call.id", call->asked->call->id);
     if (tool->server)
         span_string(call->span, "renga.mcp.server", tool->server);
+    tell_origin(call);
 }
 
 void observe_call(struct tool_call *call, bool ran)

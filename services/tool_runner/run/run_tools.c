@@ -235,6 +235,7 @@ static void prepare_calls(struct run_request *self)
 {
     for (size_t i = 0; i < self->asked->n_calls; i++)
         self->calls[i] = (struct tool_call){
+            .request = self->asked,
             .asked = self->asked->calls[i],
             .name = &self->name,
             .runner = self->runner,

@@ -14,6 +14,7 @@ enum tool_call_state { CALL_IDLE, CALL_PLACE, CALL_BEGINNING, CALL_RUNNING, CALL
 
 struct tool_call {
     /* Set by the owner. */
+    const Renga__V1__RunToolsRequest *request;
     const Renga__V1__ToolInvocation *asked;
     const struct record_name *name;
     struct tool_runner *runner;

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Tool servers over HTTP on good days and bad ones. RENGA_BIN, RENGA_PROTO; one line a check, exit 1 when one fails."""
-import time
+import json
 
 from odd_http import OddHttp, free_port
 from runner import Runner, SLOW, check, checks, expect, wait_until
+from runner import odd as odd_child
 
 OK, UNKNOWN, LATE, UNAVAILABLE = 0, 2, 4, 14
 odd = OddHttp()
@@ -13,6 +14,7 @@ servers["keyed"] = {"url": odd.url("keyed"), "headers": {"Authorization": KEY}}
 servers["locked"] = {"url": odd.url("keyed"), "headers": {"Authorization": "Bearer wrong"}}
 servers["nobody"] = {"url": f"http://127.0.0.1:{free_port()}/"}
 
+servers["child"] = odd_child()
 with Runner(servers) as runner:
     answer = runner.list()
 
@@ -21,7 +23,8 @@ with Runner(servers) as runner:
         parts = {degradation.part: degradation.reason for degradation in answer.degradations}
         expect(set(parts) == {"locked", "nobody", "redirect"}, str(parts))
         expect("does not let us in (HTTP 401)" in parts["locked"] and "HTTP 307" in parts["redirect"], str(parts))
-        expect(len(answer.tools) == 7 + 4, f"{len(answer.tools)} tools")
+        theirs = [tool for tool in answer.tools if tool.server]
+        expect(len(theirs) == 7 + 19, f"{len(theirs)} tools")
 
     @check("answers as JSON and as events, in pieces of seven bytes, are read")
     def _():
@@ -54,6 +57,15 @@ with Runner(servers) as runner:
     def _():
         wait_until(lambda: any(seen[:2] == ("silent", "notifications/cancelled") for seen in odd.seen), "it is told",
                    5 * SLOW)
+
+    @check("a child has none of our connections, though curl's are not closed by themselves")
+    def _():
+        before = runner.one("child__around", {})
+        runner.one("child__die", {})
+        expect(runner.one("json__say", {}).status_code == OK, "no connection is open")
+        wait_until(lambda: runner.one("child__parts", {}).status_code == OK, "it is started again", 20 * SLOW, 0.05)
+        files = json.loads(runner.one("child__around", {}).text)["files"]
+        expect(files == [] == json.loads(before.text)["files"], f"it has {files} open")
 
     @check("keys of headers stand in no log")
     def _():

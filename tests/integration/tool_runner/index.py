@@ -20,7 +20,8 @@ from checks import check, expect, finish, wait_until  # noqa: E402
 from tool_runner import BIN, ToolRunner  # noqa: E402
 
 SLOW = bool(os.environ.get("RENGA_SANITIZE"))
-top = tempfile.mkdtemp(prefix="renga-index-")
+# In memory where that can be: ten thousand files are soon made there.
+top = tempfile.mkdtemp(prefix="renga-index-", dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None)
 
 
 def make_files(name, count, per_file=1):

@@ -20,8 +20,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#define WAIT_S   60
-#define CALLS_MS 60000
+#define WAIT_S       60
+#define CALLS_MS     60000
+#define STATE_PREFIX "/tmp/renga-kb-"
 
 static struct house {
     struct fixture fixture; /* first */
@@ -32,7 +33,8 @@ static struct house {
     struct rpc_server *server;
     struct rpc_channel *channel;
     ProtobufCService *instance, *remote;
-    char state[48]; /* folder of the store */
+    char state[48];  /* folder of all that the test makes */
+    char folder[96]; /* the test's own, whatever the fixture's points at by now */
 } house;
 
 /* ---- calls ------------------------------------------------------------------------------------------------------- */
@@ -205,8 +207,13 @@ static int remove_one(const char *path, const struct stat *stat, int type, struc
     return remove(path);
 }
 
-static void remove_folder(const char *path)
+/* Only what this program has made: tests point `folder` elsewhere, and one that fails leaves it so. */
+static void remove_own(const char *path)
 {
+    size_t length = strlen(house.state);
+    if (strncmp(house.state, STATE_PREFIX, strlen(STATE_PREFIX)) != 0 || strncmp(path, house.state, length) != 0 ||
+        (path[length] && path[length] != '/') || strstr(path, "/."))
+        fatal("test.remove", "'%s' is none of the folders that this test has made", path);
     nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
@@ -282,10 +289,12 @@ static void move_in(void)
 {
     struct status st = {0};
     log_configure("knowledge-test", LOG_ERROR, LOG_FORMAT_TEXT);
-    strcpy(house.state, "/tmp/renga-kb-XXXXXX");
+    strcpy(house.state, STATE_PREFIX "XXXXXX");
     assert_non_null(mkdtemp(house.state));
     snprintf(house.fixture.root, sizeof house.fixture.root, "%s/docs", house.state);
     mkdir(house.fixture.root, 0700);
+    snprintf(house.fixture.outside, sizeof house.fixture.outside, "%s/outside", house.state);
+    mkdir(house.fixture.outside, 0700);
     configure();
     house.schema = rpc_schema_load(renga_descriptor_set, renga_descriptor_set_size, &st);
     house.fixture.loop = loop_create(0);
@@ -312,7 +321,7 @@ static void move_out(void)
     loop_destroy(&house.fixture.loop);
     rpc_schema_destroy(&house.schema);
     config_destroy(house.config);
-    remove_folder(house.state);
+    remove_own(house.state);
 }
 
 static int take_local(void **state)
@@ -342,13 +351,16 @@ static int empty(void **state)
         answer_free(make_call(fixture, NULL, "DeleteDocuments", &all.base));
     }
     answer_free(held);
-    snprintf(fixture->folder, sizeof fixture->folder, "%s/XXXXXX", fixture->root);
-    return mkdtemp(fixture->folder) ? 0 : -1;
+    snprintf(house.folder, sizeof house.folder, "%s/XXXXXX", fixture->root);
+    if (!mkdtemp(house.folder))
+        return -1;
+    strcpy(fixture->folder, house.folder);
+    return 0;
 }
 
 static int tidy(void **state)
 {
-    remove_folder(((struct fixture *)*state)->folder);
+    remove_own(house.folder);
     return 0;
 }
 

@@ -20,6 +20,7 @@ struct fixture {
     ProtobufCService *stub;  /* by the way that is being tested */
     ProtobufCService *local; /* in process, where a call may say who makes it */
     char root[64];           /* what is below it may be indexed */
+    char outside[64];        /* a folder that is there and may not be */
     char folder[96];         /* such a one; empty at the beginning of each test */
 };
 

@@ -136,7 +136,12 @@ with Runner({"odd": odd(probe_timeout=f"{300 * SLOW}ms"), "paged": odd("--pages"
         dead, fine = runner.run(("odd__die", {}), ("paged__slow", {"ms": 50}))
         expect((dead.status_code, fine.status_code) == (UNAVAILABLE, OK), f"{dead} {fine}")
         expect("ended with 3" in dead.message, dead.message)
+        path = f"{runner.folder}/rest"
+        resting = runner.one("odd__count", {"file": path}, key="rest")
+        expect(resting.status_code == UNAVAILABLE and "tried again in" in resting.message, str(resting))
         lives(runner)
+        again = runner.one("odd__count", {"file": path}, key="rest")
+        expect(again.text == "1 times" and not again.recorded, f"what never reached it may be repeated: {again}")
         expect(runner.metric("renga_mcp_starts_total", server="odd") >= 2, "it was not started again")
 
     @check("a line without an end kills its server, and no more")
@@ -144,6 +149,8 @@ with Runner({"odd": odd(probe_timeout=f"{300 * SLOW}ms"), "paged": odd("--pages"
         result = runner.one("paged__endless", {})
         expect(result.status_code == UNAVAILABLE and "longer than its output_max" in result.message, str(result))
         lives(runner, "paged")
+        result = runner.one("paged__big", {"size": 20_000_000})
+        expect(result.status_code == UNAVAILABLE and "longer than its output_max" in result.message, str(result)[:300])
 
     @check("a server that hangs is found out, killed and started anew")
     def _():
@@ -170,6 +177,17 @@ with Runner({"odd": odd(probe_timeout=f"{300 * SLOW}ms"), "paged": odd("--pages"
         for _ in range(2):
             result = runner.one("gone__anything", {}, key="the same")
             expect(result.status_code == UNAVAILABLE and "gone" in result.message and not result.recorded, str(result))
+
+with Runner({"odd": odd()}) as runner:
+    @check("when we die a hanging server dies with us")
+    def _():
+        server = json.loads(runner.one("odd__around", {}).text)["pid"]
+        call = runner.begin(("odd__hang", {}))
+        wait_until(lambda: runner.metric("renga_tool_in_flight") == 1, "it hangs", 5 * SLOW)
+        runner.kill()
+        call.cancel()
+        wait_until(lambda: not os.path.exists(f"/proc/{server}"), "the server is gone", 5 * SLOW)
+        runner.start()
 
 with Runner({"fenced": odd(writable=["/no/such/folder"])}) as runner:
     @check("a folder that cannot be had for writing keeps its server from starting")

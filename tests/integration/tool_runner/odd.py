@@ -96,7 +96,7 @@ def garbage(call):
 def around(call):
     status = dict(line.split(":\t", 1) for line in open("/proc/self/status").read().splitlines() if ":\t" in line)
     return text(json.dumps({
-        "env": dict(os.environ), "group": os.getpgid(0) == os.getpid(),
+        "env": dict(os.environ), "pid": os.getpid(), "group": os.getpgid(0) == os.getpid(),
         "files": sorted(os.readlink(f"/proc/self/fd/{n}") for n in os.listdir("/proc/self/fd") if int(n) > 2 and
                         os.path.exists(f"/proc/self/fd/{n}")),
         "core": resource.getrlimit(resource.RLIMIT_CORE)[1], "open": resource.getrlimit(resource.RLIMIT_NOFILE)[1],

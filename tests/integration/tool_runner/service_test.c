@@ -56,7 +56,7 @@ static void configure(void)
     char mcp[128];
     const struct option *tables[] = {tool_runner_service.options};
     snprintf(mcp, sizeof mcp, "--tool_runner.mcp=%s", house.document);
-    char record[] = "--tool_runner.record=memory:", name[] = "test", *arguments[] = {name, mcp, record};
+    char record[] = "--tool_runner.record=memory:", name[] = "test", *arguments[] = {name, mcp, record, NULL};
     house.config = config_create(tables, 1, &st);
     if (!house.config || !config_read(house.config, 3, arguments, &st))
         fatal("test.config", "%s", st.text);
