@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#define ROOM_AT_FIRST      1024
+#define ROOM_AT_FIRST      64
 #define PAIR_SHARE         0.6 /* see share_of */
 #define PAIR_IN_WORD_SHARE 0.3
 #define WHOLE_SHARE        0.7

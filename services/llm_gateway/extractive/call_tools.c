@@ -17,6 +17,7 @@
 #define COUNT_DEFAULT 5   /* results, where a tool must be told how many */
 #define ARGUMENTS_MAX ((size_t)16384)
 #define QUERY_MAX     ((size_t)500) /* bytes */
+#define NUMBER_MAX    9e15          /* integers up to here are exact */
 #define WIDER         2             /* times as many results when it is tried again */
 
 static const char *const question_names[] = {"query",    "question", "q",     "search",     "search_query",  "keyword",
@@ -141,6 +142,8 @@ static bool fill_number(const struct filling *filling, struct json_writer *write
     if (counts && filling->again)
         value *= WIDER;
     value = value < least ? least : value > most ? most : value;
+    if (value < -NUMBER_MAX || value > NUMBER_MAX)
+        return false;
     if (strcmp(type_of(schema), "integer") == 0)
         json_write_int(writer, schema->string, (int64_t)value);
     else
@@ -196,6 +199,8 @@ static bool is_required(const cJSON *root, const char *name)
 static bool fill_all(struct filling *filling, struct json_writer *writer, const cJSON *root)
 {
     const cJSON *schema, *properties = cJSON_GetObjectItemCaseSensitive(root, "properties");
+    if (properties && !cJSON_IsObject(properties))
+        return false;
     size_t required = (size_t)cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(root, "required"));
     cJSON_ArrayForEach(schema, properties)
     {

@@ -5,6 +5,7 @@
  *      RESOURCE_EXHAUSTED (rate)                   after its hint          at once
  *      RESOURCE_EXHAUSTED (account is empty)       no                      at once
  *      FAILED_PRECONDITION, NOT_FOUND              no                      at once
+ *      DATA_LOSS: its JSON was wrong twice         no                      one that answers in this process
  *      INVALID_ARGUMENT and all others             no                      no
  *
  * In this order: those of the rank that have not been asked, the same ones again, the next rank; but the next rank

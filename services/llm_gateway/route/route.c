@@ -2,6 +2,7 @@
 
 #include "base/nearest.h"
 #include "deployment.h"
+#include "provider/provider.h"
 #include "route_priv.h"
 #include "standing.h"
 
@@ -162,7 +163,10 @@ unsigned route_places(const struct route *route)
 {
     int64_t places = 0;
     for (size_t i = 0; i < route->target_count; i++) {
-        int64_t own = route->targets[i].deployment->limits.concurrency;
+        const struct deployment *deployment = route->targets[i].deployment;
+        int64_t own = deployment->limits.concurrency;
+        if (deployment->provider->answer_chat) /* it stands in, and is no reason not to wait for a model */
+            continue;
         if (!own)
             return 0;
         places += own; /* no target stands in a route twice */

@@ -20,7 +20,7 @@ static char data[65536];
 
 static void read_rows(void)
 {
-    FILE *file = fopen(DATA "/questions.tsv", "r");
+    FILE *file = fopen(QUESTIONS, "r");
     assert_non_null(file);
     size_t length = fread(data, 1, sizeof data - 1, file);
     assert_int_equal(fclose(file), 0);

@@ -102,6 +102,9 @@ static void a_tool_that_cannot_be_filled_is_not_called(void **state)
         "\"required\":[\"query\",\"path\"]}",
         "{\"type\":\"object\",\"properties\":{\"mode\":{\"enum\":[\"fast\",\"slow\"]}},\"required\":[\"mode\"]}",
         "{broken",
+        "{\"type\":\"object\",\"properties\":[\"query\"]}",
+        "{\"type\":\"object\",\"properties\":{\"limit\":{\"type\":\"integer\",\"minimum\":1e300}},\"required\":["
+        "\"limit\"]}",
         "[]",
     };
     for (size_t i = 0; i < COUNT(parameters); i++) {
@@ -109,7 +112,7 @@ static void a_tool_that_cannot_be_filled_is_not_called(void **state)
         asking_init(&asking);
         offer(&asking, "odd", "Which port does the server use?", parameters[i]);
         user_says(&asking, "Which port does the server use?");
-        assert_string_equal(calls_of(&asking), i == 5 ? "odd{}" : "");
+        assert_string_equal(calls_of(&asking), i == COUNT(parameters) - 1 ? "odd{}" : "");
         asking_fini(&asking);
     }
 }

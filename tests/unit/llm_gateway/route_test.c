@@ -302,7 +302,7 @@ static void the_sample_can_be_read_and_is_warned_of_nowhere(void **state)
     assert_string_equal(routing.st.text, "");
     assert_non_null(routing.routes);
     assert_string_equal(routing.log, "");
-    assert_int_equal(routes_at(routing.routes, 0)->target_count, 4);
+    assert_int_equal(routes_at(routing.routes, 0)->target_count, 5);
     routing_end(&routing);
 }
 
