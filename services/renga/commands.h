@@ -11,8 +11,10 @@
 /* Exit codes of commands; scripts may rely on them. */
 enum command_exit {
     COMMAND_OK = 0,
-    COMMAND_FAILED = 1, /* it was tried and did not work out; the reason stands on standard error */
-    COMMAND_USAGE = 2,  /* the command line or the configuration is wrong */
+    COMMAND_FAILED = 1,        /* it was tried and did not work out; the reason stands on standard error */
+    COMMAND_USAGE = 2,         /* the command line or the configuration is wrong */
+    COMMAND_NOTHING = 3,       /* of `ask`: the documents do not say it */
+    COMMAND_INTERRUPTED = 130, /* Ctrl-C; what ran has been cancelled */
 };
 
 struct command {
@@ -23,7 +25,7 @@ struct command {
 
 extern const struct command command_serve, command_chat, command_usage, command_tools, command_health;
 extern const struct command command_run, command_runs, command_watch, command_resume, command_cancel, command_state,
-    command_history, command_graph, command_index;
+    command_history, command_graph, command_index, command_ask;
 
 /* Around a command that uses services: reads the configuration, starts them, runs `work`, stops them. */
 int command_with_process(const struct daemon *daemon, int argc, char **argv,
@@ -34,7 +36,9 @@ struct command_call {
     struct work work;
     struct rpc_client_call call;
     void (*begin)(struct command_call *call); /* makes the call, in its loop */
-    sem_t ended;
+    bool cancels;                             /* Ctrl-C cancels the call; a second one ends the process as ever */
+    struct work cancel;
+    sem_t woken;
 };
 
 /* `begin` is set by the caller. */
@@ -42,6 +46,8 @@ void command_call_prepare(struct command_call *call, struct daemon_process *proc
 /* Makes the call and waits; its closure ends with command_call_ended. True for OK, else the reason is printed. */
 bool command_call_run(struct command_call *call, const char *command);
 void command_call_ended(struct command_call *call);
+/* Whether Ctrl-C has cancelled the last call. */
+bool command_interrupted(void);
 
 /* All services in this process. */
 extern const struct service *const all_services[];

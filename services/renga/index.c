@@ -1,4 +1,6 @@
 /* `renga index`: a folder of documents into the knowledge base; a bar on a terminal, lines in a pipe. */
+#include "index.h"
+
 #include "base/clock.h"
 #include "orchestra.h"
 #include "renga/v1/tool_runner.pb-c.h"
@@ -6,16 +8,14 @@
 
 #include <ctype.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#define DAY_MS         (24LL * 3600 * 1000)
-#define COLLECTION_MAX 64 /* bytes, as the contract has it */
-#define BAR_CELLS      30
-#define FILE_SHOWN     40 /* bytes of a path beside the bar */
+#define DAY_MS     (24LL * 3600 * 1000)
+#define BAR_CELLS  30
+#define FILE_SHOWN 40 /* bytes of a path beside the bar */
 
 static const struct option options[] = {
     {.name = "collection",
@@ -40,20 +40,16 @@ static const struct option options[] = {
     {0},
 };
 
-struct index {
-    struct command_call call; /* first */
-    ProtobufCService *tool_runner;
-    char folder[PATH_MAX];
-    char collection[COLLECTION_MAX + 1];
-    bool rebuild, json, on_terminal, ended;
-    int64_t began_ns, shown_ns, skipped;
-};
-
 /* ---- progress ---------------------------------------------------------------------------------------------------- */
+
+static bool has_bar(const struct index *index)
+{
+    return index->show == INDEX_SHOW_BAR || index->show == INDEX_SHOW_BRIEF;
+}
 
 static void erase_bar(const struct index *index)
 {
-    if (index->on_terminal)
+    if (has_bar(index))
         fputs("\r\033[K", stdout);
 }
 
@@ -61,7 +57,7 @@ static void show_skipped(struct index *index, const Renga__V1__IndexDocumentsPro
 {
     for (size_t i = 0; i < progress->n_skipped; i++) {
         erase_bar(index);
-        fputs(index->on_terminal ? YELLOW "skipped " PLAIN : "skipped ", stdout);
+        fputs(has_bar(index) ? YELLOW "skipped " PLAIN : "skipped ", stdout);
         show_text(progress->skipped[i]->part);
         fputs(": ", stdout);
         show_text(progress->skipped[i]->reason);
@@ -106,6 +102,8 @@ static void show_line(struct index *index, const Renga__V1__IndexDocumentsProgre
 static void show_end(const struct index *index, const Renga__V1__IndexDocumentsProgress *progress)
 {
     erase_bar(index);
+    if (index->show == INDEX_SHOW_BRIEF && progress->files_unchanged == progress->files_done)
+        return;
     printf("%s: %" PRId64 " files (%" PRId64 " unchanged, %" PRId64 " removed, %" PRId64 " skipped), %" PRId64
            " paragraphs written in %.1f s\n",
            index->collection, progress->files_done, progress->files_unchanged, progress->files_removed, index->skipped,
@@ -123,13 +121,13 @@ static void progress_came(const Renga__V1__IndexDocumentsProgress *progress, voi
         return;
     }
     index->ended = progress->done;
-    if (index->json) {
+    if (index->show == INDEX_SHOW_JSON) {
         message_print_json(&progress->base);
-    } else {
+    } else if (index->show != INDEX_SHOW_NOTHING) {
         show_skipped(index, progress);
         if (progress->done)
             show_end(index, progress);
-        else if (index->on_terminal)
+        else if (has_bar(index))
             show_bar(index, progress);
         else
             show_line(index, progress);
@@ -169,45 +167,72 @@ static void name_collection(struct index *index)
         strcpy(index->collection, "documents");
 }
 
-/* Of a tool-runner elsewhere the folder is on its machine, which may have others. */
-static bool find_folder(struct index *index, const struct config *config, const char *path, struct status *st)
+/* Folders of one name in different places have different ends. */
+static void name_distinct(struct index *index)
 {
-    const char *peer = config_string(config, "peers.tool_runner"), *name = config_string(config, "collection");
-    bool here = !peer || !*peer;
+    uint32_t hash = 2166136261u; /* FNV-1a */
+    for (const char *c = index->folder; *c; c++)
+        hash = (hash ^ (unsigned char)*c) * 16777619u;
+    size_t length = strlen(index->collection), room = COLLECTION_MAX - 9;
+    length = length < room ? length : room;
+    snprintf(index->collection + length, sizeof index->collection - length, "-%08" PRIx32, hash);
+}
+
+bool index_prepare(struct index *index, const char *path, const char *collection, bool distinct, bool here,
+                   struct status *st)
+{
     if (!realpath(path, index->folder)) {
         if (here || *path != '/' || strlen(path) >= sizeof index->folder)
             return fail(st, INVALID_ARGUMENT, "there is no folder '%s'", path);
         strcpy(index->folder, path);
     }
-    if (name && strlen(name) > COLLECTION_MAX)
-        return fail(st, INVALID_ARGUMENT, "--collection has %zu bytes; at most %d are possible", strlen(name),
+    if (collection && strlen(collection) > COLLECTION_MAX)
+        return fail(st, INVALID_ARGUMENT, "--collection has %zu bytes; at most %d are possible", strlen(collection),
                     COLLECTION_MAX);
-    if (name)
-        strcpy(index->collection, name);
-    else
-        name_collection(index);
+    if (collection) {
+        strcpy(index->collection, collection);
+        return true;
+    }
+    name_collection(index);
+    if (distinct)
+        name_distinct(index);
     return true;
+}
+
+bool index_run(struct index *index, struct daemon_process *process, int64_t timeout_ms, const char *command)
+{
+    struct status st = {0};
+    index->tool_runner = process_stub(process, &renga__v1__tool_runner__descriptor, &st);
+    if (!index->tool_runner) {
+        fprintf(stderr, "%s: %s\n", command, st.text);
+        return false;
+    }
+    index->call.begin = begin;
+    index->began_ns = clock_now_ns();
+    command_call_prepare(&index->call, process, timeout_ms);
+    return command_call_run(&index->call, command);
 }
 
 static int index_folder(struct daemon_process *process, const struct config *config)
 {
     struct status st = {0};
-    struct index index = {.call.begin = begin, .began_ns = clock_now_ns()};
+    struct index index = {.rebuild = config_boolean(config, "rebuild")};
+    const char *peer = config_string(config, "peers.tool_runner");
     size_t count;
     const char *const *arguments = config_arguments(config, &count);
     if (count != 1)
         fail(&st, INVALID_ARGUMENT, "give one folder");
-    else if (find_folder(&index, config, arguments[0], &st))
-        index.tool_runner = process_stub(process, &renga__v1__tool_runner__descriptor, &st);
-    if (!index.tool_runner) {
+    else
+        index_prepare(&index, arguments[0], config_string(config, "collection"), false, !peer || !*peer, &st);
+    if (st.code != OK) {
         fprintf(stderr, "renga index: %s\n", st.text);
         return COMMAND_USAGE;
     }
-    index.rebuild = config_boolean(config, "rebuild");
-    index.json = config_boolean(config, "json");
-    index.on_terminal = !index.json && isatty(STDOUT_FILENO);
-    command_call_prepare(&index.call, process, config_duration_ms(config, "timeout"));
-    return command_call_run(&index.call, "renga index") ? COMMAND_OK : COMMAND_FAILED;
+    index.show = config_boolean(config, "json") ? INDEX_SHOW_JSON
+                 : isatty(STDOUT_FILENO)        ? INDEX_SHOW_BAR
+                                                : INDEX_SHOW_LINES;
+    return index_run(&index, process, config_duration_ms(config, "timeout"), "renga index") ? COMMAND_OK
+                                                                                            : COMMAND_FAILED;
 }
 
 /* In this process, which serves nobody else, whoever calls may index what they may read. */
@@ -216,18 +241,12 @@ static int run(int argc, char **argv)
     struct daemon daemon = suite_daemon(
         "renga index", "brings a folder of documents into the knowledge base: Markdown, HTML, text and CSV.",
         all_services);
-    char **arguments = calloc((size_t)argc + 2, sizeof *arguments);
-    if (!arguments)
-        abort();
-    arguments[0] = argv[0];
-    arguments[1] = (char *)(uintptr_t) "--tool_runner.roots=/";
-    memcpy(arguments + 2, argv + 1, (size_t)(argc - 1) * sizeof *argv);
+    static const struct daemon_default defaults[] = {{"tool_runner.roots", "/"}, {0}};
     daemon.usage = "renga index [OPTIONS] FOLDER";
     daemon.log_level = "error";
     daemon.extra_options = options;
-    int code = command_with_process(&daemon, argc + 1, arguments, index_folder);
-    free(arguments);
-    return code;
+    daemon.defaults = defaults;
+    return command_with_process(&daemon, argc, argv, index_folder);
 }
 
 const struct command command_index = {

@@ -217,6 +217,14 @@ const cJSON *config_json(const struct config *config, const char *name)
     return get(config, name, OPTION_JSON)->json;
 }
 
+bool config_set_default(struct config *config, const char *name, const char *text, struct status *st)
+{
+    struct config_value *value = config_find(config, name);
+    if (value == NULL)
+        fatal("config.unknown_option", "the program gives option '%s' a default, which is in no table", name);
+    return config_set_text(config, value, text, "default", st);
+}
+
 const char *config_source(const struct config *config, const char *name)
 {
     const struct config_value *value = config_find(config, name);

@@ -47,6 +47,10 @@ struct config;
 struct config *config_create(const struct option *const *tables, size_t count, struct status *st);
 void config_destroy(struct config *config);
 
+/* Another default than the table's, before config_read. An unknown name is our own bug and fatal; false where `text` is
+ * not of the option's type. */
+bool config_set_default(struct config *config, const char *name, const char *text, struct status *st);
+
 /* Reads flags, file and environment; with --help or --version the flags alone. After a failure only config_destroy is
  * left. Positional arguments are borrowed from `argv`. */
 bool config_read(struct config *config, int argc, char *const *argv, struct status *st);

@@ -31,7 +31,13 @@ static struct config *create_config(const struct daemon *daemon, struct status *
     for (const struct service *const *service = daemon->services; *service && count < TABLES_MAX; service++)
         if ((*service)->options)
             tables[count++] = (*service)->options;
-    return config_create(tables, count, st);
+    struct config *config = config_create(tables, count, st);
+    for (const struct daemon_default *own = daemon->defaults; config && own && own->option; own++)
+        if (!config_set_default(config, own->option, own->value, st)) {
+            config_destroy(config);
+            return NULL;
+        }
+    return config;
 }
 
 static int show(const struct daemon *daemon, const struct config *config)

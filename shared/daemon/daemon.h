@@ -24,6 +24,11 @@ struct peer {
     const ProtobufCServiceDescriptor *descriptor;
 };
 
+/* What an option of a service is by default in this binary. */
+struct daemon_default {
+    const char *option, *value;
+};
+
 struct daemon {
     const char *name;                      /* "renga-planner": in logs and traces */
     const char *summary;                   /* for --help */
@@ -35,6 +40,7 @@ struct daemon {
     const struct option *extra_options;    /* further options of this binary; may be NULL */
     const struct peer *peers;              /* ends with a row without an option */
     const struct option *peer_options;     /* the table that holds those options */
+    const struct daemon_default *defaults; /* ends with a row without an option; may be NULL */
     const void *descriptor_set;            /* of the contract */
     size_t descriptor_set_size;
 };

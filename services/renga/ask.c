@@ -1,0 +1,271 @@
+/* `renga ask`: a question over documents, the work as it happens, and the answer with its sources. Everything runs in
+ * this process unless --connect names a suite that runs. */
+#include "ask.h"
+#include "index.h"
+#include "renga/v1/tool_runner.pb-c.h"
+#include "suite.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define NAME           "renga ask"
+#define DAY_MS         (24LL * 3600 * 1000)
+#define WIDTH_UNKNOWN  80
+#define KNOWLEDGE_HERE "renga-knowledge.db" /* where `renga index` puts it by default */
+
+static const struct option options[] = {
+    {.name = "docs",
+     .type = OPTION_STRING,
+     .unit = "FOLDER",
+     .help = "Bring this folder's documents into the knowledge base first, what has changed of it, and look in it "
+             "alone. Unset: everything that was indexed is looked through."},
+    {.name = "collection",
+     .type = OPTION_STRING,
+     .unit = "NAME",
+     .help = "Look in this collection alone; with --docs: the name that the folder's collection gets."},
+    {.name = "model",
+     .type = OPTION_STRING,
+     .unit = "MODEL",
+     .help = "Which model to ask, by its name in the gateway. OPENAI_API_KEY and OPENAI_BASE_URL are read as by "
+             "'renga serve'; without any of them no model is asked, and the answer consists of the documents' own "
+             "sentences (extractive)."},
+    {.name = "connect",
+     .type = OPTION_STRING,
+     .unit = "TARGET",
+     .help = "Ask a suite that runs, \"HOST:PORT\" of its orchestrator ('renga serve': 127.0.0.1:15000), instead of "
+             "this process."},
+    {.name = "language",
+     .type = OPTION_STRING,
+     .unit = "TAG",
+     .help = "Language of the answer, \"ja\" or \"en\". Unset: that of the question."},
+    {.name = "timeout",
+     .type = OPTION_DURATION,
+     .fallback = "15m",
+     .min = 1,
+     .max = DAY_MS,
+     .unit = "DURATION",
+     .help = "How long to wait for the answer; then the run is cancelled."},
+    {.name = "json", .type = OPTION_BOOLEAN, .fallback = "false", .help = "Print the AgentResult as one JSON object."},
+    {.name = "quiet",
+     .type = OPTION_BOOLEAN,
+     .fallback = "false",
+     .help = "Print the answer and its sources alone, on a terminal too."},
+    {.name = "verbose",
+     .type = OPTION_BOOLEAN,
+     .fallback = "false",
+     .help = "In a pipe: print the steps of the work on standard error."},
+    {0},
+};
+
+/* ---- the call ---------------------------------------------------------------------------------------------------- */
+
+static void result_came(struct ask *ask, const Renga__V1__AgentResult *result)
+{
+    ask->nothing_found = !result->n_citations;
+    ask_view_end(ask);
+    if (ask->json)
+        message_print_json(&result->base);
+    else
+        ask_show_answer(ask, result);
+    fflush(stdout);
+}
+
+static void event_came(const Renga__V1__AskEvent *event, void *data)
+{
+    struct ask *ask = ((struct rpc_client_call *)data)->owner;
+    if (!event)
+        command_call_ended(&ask->call);
+    else if (event->event_case == RENGA__V1__ASK_EVENT__EVENT_RESULT)
+        result_came(ask, event->result);
+    else
+        ask_view_event(ask, event);
+}
+
+static void begin(struct command_call *call)
+{
+    struct ask *ask = (struct ask *)call;
+    renga__v1__helpdesk__ask_stream(ask->helpdesk, &ask->request, event_came, &call->call);
+}
+
+static int ask_question(struct ask *ask, const struct config *config)
+{
+    Renga__V1__AgentOptions how = RENGA__V1__AGENT_OPTIONS__INIT;
+    const char *model = config_string(config, "model"), *language = config_string(config, "language");
+    how.model = (char *)(uintptr_t)(model ? model : "");
+    how.language = (char *)(uintptr_t)(language ? language : "");
+    ask->request.options = &how;
+    ask->call.begin = begin;
+    ask->call.cancels = true;
+    command_call_prepare(&ask->call, ask->way.process, config_duration_ms(config, "timeout"));
+    bool answered = command_call_run(&ask->call, NAME);
+    ask_view_free(ask);
+    if (answered)
+        return ask->nothing_found ? COMMAND_NOTHING : COMMAND_OK;
+    return command_interrupted()                            ? COMMAND_INTERRUPTED
+           : ask->call.call.status.code == INVALID_ARGUMENT ? COMMAND_USAGE
+                                                            : COMMAND_FAILED;
+}
+
+/* ---- before it --------------------------------------------------------------------------------------------------- */
+
+static size_t terminal_width(void)
+{
+    struct winsize size;
+    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : WIDTH_UNKNOWN;
+}
+
+static void look_around(struct ask *ask, const struct config *config)
+{
+    const char *no_colour = getenv("NO_COLOR"), *terminal = getenv("TERM");
+    bool on_terminal = isatty(STDOUT_FILENO) && terminal && strcmp(terminal, "dumb") != 0;
+    ask->json = config_boolean(config, "json");
+    ask->verbose = config_boolean(config, "verbose");
+    ask->live = on_terminal && !ask->json && !config_boolean(config, "quiet");
+    ask->width = isatty(STDOUT_FILENO) ? terminal_width() : 0;
+    ask->way.colours = on_terminal && !ask->json && !(no_colour && *no_colour);
+    ask->words = ask_words(config_string(config, "language"), ask->request.question);
+}
+
+/* The folder that was named is brought up to date, and the question is for its collection. */
+static int bring_documents(struct ask *ask, const struct config *config, struct index *index)
+{
+    struct status st = {0};
+    const char *folder = config_string(config, "docs"), *name = config_string(config, "collection");
+    if (!folder)
+        return COMMAND_OK;
+    bool here = !config_string(config, "connect");
+    if (!index_prepare(index, folder, name, true, here, &st)) {
+        fprintf(stderr, NAME ": %s\n", st.text);
+        return COMMAND_USAGE;
+    }
+    index->show = ask->live ? INDEX_SHOW_BRIEF : INDEX_SHOW_NOTHING;
+    index->call.cancels = true;
+    if (index_run(index, ask->way.process, config_duration_ms(config, "timeout"), NAME))
+        return COMMAND_OK;
+    return command_interrupted() ? COMMAND_INTERRUPTED : COMMAND_FAILED;
+}
+
+static int work(struct daemon_process *process, const struct config *config)
+{
+    struct status st = {0};
+    struct index index = {0};
+    struct ask ask = {.way = {.command = NAME, .process = process, .config = config}};
+    size_t count;
+    const char *const *arguments = config_arguments(config, &count);
+    ask.helpdesk = count == 1 ? process_stub(process, &renga__v1__helpdesk__descriptor, &st) : NULL;
+    if (!ask.helpdesk) {
+        fprintf(stderr, NAME ": %s\n", count != 1 ? "give one question, in quotes" : st.text);
+        return COMMAND_USAGE;
+    }
+    renga__v1__ask_request__init(&ask.request);
+    ask.request.question = (char *)(uintptr_t)arguments[0];
+    look_around(&ask, config);
+    int code = bring_documents(&ask, config, &index);
+    if (code != COMMAND_OK)
+        return code;
+    const char *collection = index.collection[0] ? index.collection : config_string(config, "collection");
+    char *collections[] = {(char *)(uintptr_t)collection};
+    ask.request.collections = collections;
+    ask.request.n_collections = collection != NULL;
+    return ask_question(&ask, config);
+}
+
+/* ---- what is needed in this process ------------------------------------------------------------------------------ */
+
+/* What decides which services are needed, before the configuration can be read. */
+static const char *early(int argc, char **argv, const char *flag, const char *variable)
+{
+    const char *value = getenv(variable);
+    size_t length = strlen(flag);
+    for (int i = 1; i < argc; i++)
+        if (strncmp(argv[i], flag, length) == 0 && argv[i][length] == '=')
+            value = argv[i] + length + 1;
+        else if (strcmp(argv[i], flag) == 0 && i + 1 < argc)
+            value = argv[++i];
+    return value && *value ? value : NULL;
+}
+
+/* The user's own folder for what is kept; false where there is none, and everything is gone with the process. */
+static bool home_of_data(char out[PATH_MAX])
+{
+    const char *data = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
+    if (data && *data == '/')
+        snprintf(out, PATH_MAX, "%s/renga", data);
+    else if (home && *home == '/')
+        snprintf(out, PATH_MAX, "%s/.local/share/renga", home);
+    else
+        return false;
+    for (char *slash = out + 1; (slash = strchr(slash, '/')); *slash++ = '/') {
+        *slash = '\0';
+        mkdir(out, 0700);
+    }
+    return mkdir(out, 0700) == 0 || errno == EEXIST;
+}
+
+/* Runs belong to one process at a time: a second question beside the first keeps its own in memory. */
+static bool is_alone(const char *folder)
+{
+    char path[PATH_MAX + 16];
+    snprintf(path, sizeof path, "%s/ask.lock", folder);
+    int lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    return lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) == 0; /* until the process ends */
+}
+
+static int ask_here(struct daemon *daemon, const char *model, int argc, char **argv)
+{
+    static char folder[PATH_MAX], knowledge[PATH_MAX + 16], tools[PATH_MAX + 24], runs[PATH_MAX + 24];
+    bool kept = home_of_data(folder), alone = kept && is_alone(folder);
+    snprintf(knowledge, sizeof knowledge, kept ? "%s/knowledge.db" : "memory:", folder);
+    snprintf(tools, sizeof tools, alone ? "sqlite:%s/tools.db" : "memory:", folder);
+    snprintf(runs, sizeof runs, alone ? "sqlite:%s/runs.db" : "memory:", folder);
+    const struct daemon_default defaults[] = {
+        {"tool_runner.roots", "/"},
+        {"tool_runner.store", access(KNOWLEDGE_HERE, R_OK | W_OK) == 0 ? KNOWLEDGE_HERE : knowledge},
+        {"tool_runner.record", tools},
+        {"orchestrator.store", runs},
+        {"orchestrator.thread_ttl", "7d"},
+        {model ? "llm_gateway.models" : NULL, model},
+        {0},
+    };
+    daemon->defaults = defaults;
+    return command_with_process(daemon, argc, argv, work);
+}
+
+static int run(int argc, char **argv)
+{
+    static const struct service *const none[] = {NULL};
+    static const struct peer elsewhere[] = {
+        {"connect", &renga__v1__helpdesk__descriptor}, {"connect", &renga__v1__tool_runner__descriptor}, {0}};
+    const char *target = early(argc, argv, "--connect", "RENGA_CONNECT");
+    struct daemon daemon = suite_daemon(
+        NAME,
+        "answers a question over documents, with a source for every sentence. Exit code 0: answered; 3: the documents "
+        "do not say it; 1: it failed; 2: the command line is wrong; 130: Ctrl-C, the run is cancelled. The knowledge "
+        "base is " KNOWLEDGE_HERE " of the working directory where 'renga index' has made one there, else the user's "
+        "own in $XDG_DATA_HOME/renga (~/.local/share/renga), where runs are kept too, for a week.",
+        target ? none : all_services);
+    setlocale(LC_CTYPE, "C.UTF-8");
+    daemon.usage = NAME " [OPTIONS] QUESTION";
+    daemon.log_level = "error";
+    daemon.extra_options = options;
+    if (!target)
+        return ask_here(&daemon, early(argc, argv, "--model", "RENGA_MODEL"), argc, argv);
+    daemon.peers = elsewhere;
+    daemon.peer_options = NULL;
+    return command_with_process(&daemon, argc, argv, work);
+}
+
+const struct command command_ask = {
+    .name = "ask",
+    .summary = "ask a question over documents and see it answered, with sources",
+    .run = run,
+};

@@ -1,0 +1,37 @@
+/* The fixed texts of `renga ask`. */
+#include "ask.h"
+
+#include "words/words.h"
+
+#include <string.h>
+
+static const struct ask_words english = {
+    .planning = "Planning",
+    .answering = "Writing the answer",
+    .extractive = "extractive: no model was asked; these are sentences of the documents",
+    .partial = "partial",
+    .more = {"and ", " more"},
+    .try = {"try ", ""},
+    .space = " ",
+    .stages = {"waiting", "choosing tools", "searching", "answering", "reflecting", "reflected", "done", "broke off"},
+    .incomplete = "not found",
+};
+
+static const struct ask_words japanese = {
+    .planning = "計画を立てています",
+    .answering = "回答を書いています",
+    .extractive = "抽出のみ：モデルは使わず、文書にある文をそのまま示しています",
+    .partial = "途中まで",
+    .more = {"ほか", "件"},
+    .try = {"", "回目"},
+    .space = "",
+    .stages = {"待機", "ツール選択", "検索", "回答作成", "見直し", "見直し済み", "完了", "中断"},
+    .incomplete = "見つかりません",
+};
+
+const struct ask_words *ask_words(const char *language, const char *question)
+{
+    if (!language)
+        language = words_language(question, strlen(question));
+    return strncmp(language, "ja", 2) == 0 ? &japanese : &english;
+}

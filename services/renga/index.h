@@ -1,0 +1,38 @@
+/* A folder of documents on its way into the knowledge base: for `renga index`, and for `renga ask --docs`. */
+#ifndef RENGA_INDEX_H
+#define RENGA_INDEX_H
+
+#include "commands.h"
+
+#include <limits.h>
+
+#define COLLECTION_MAX 64 /* bytes, as the contract has it */
+
+enum index_show {
+    INDEX_SHOW_LINES, /* a line a second, and one at the end */
+    INDEX_SHOW_BAR,   /* on a terminal, and a line at the end */
+    INDEX_SHOW_BRIEF, /* on a terminal of somebody who asks for something else: a bar that goes away */
+    INDEX_SHOW_JSON,
+    INDEX_SHOW_NOTHING,
+};
+
+struct index {
+    struct command_call call; /* first */
+    ProtobufCService *tool_runner;
+    char folder[PATH_MAX];
+    char collection[COLLECTION_MAX + 1];
+    bool rebuild, ended;
+    enum index_show show;
+    int64_t began_ns, shown_ns, skipped;
+};
+
+/* Finds the folder, and the name of its collection where `collection` is NULL: after the folder, and with `distinct`
+ * after its whole path, so that no two folders share one. `here`: the tool-runner is in this process; one elsewhere may
+ * have folders that are not here. */
+bool index_prepare(struct index *index, const char *path, const char *collection, bool distinct, bool here,
+                   struct status *st);
+
+/* Waits until it is done; a failure was said on standard error in the name of `command`. */
+bool index_run(struct index *index, struct daemon_process *process, int64_t timeout_ms, const char *command);
+
+#endif

@@ -1,0 +1,24 @@
+/* Text in lines that a terminal has room for: breaks at spaces, and between Japanese characters but before a closing
+ * mark or after an opening one. Columns are those of wcwidth, so the locale must be one of UTF-8. What a terminal would
+ * obey becomes '?'. */
+#ifndef RENGA_WRAP_H
+#define RENGA_WRAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Around what is to be dim, in texts given to wrap_text: they take no room. */
+#define WRAP_DIM   '\016'
+#define WRAP_PLAIN '\017'
+
+/* Columns of a text in one line. */
+size_t wrap_columns(const char *text);
+
+/* The bytes of `text` that fit into `columns`, whole characters. */
+size_t wrap_fit(const char *text, size_t columns);
+
+/* Prints to standard output, with a line break at the end. The first line begins at column `indent`, where the cursor
+ * stands already, and so do the others. `width` 0 never breaks; `coloured` false leaves out the two marks. */
+void wrap_text(const char *text, size_t indent, size_t width, bool coloured);
+
+#endif

@@ -1,0 +1,248 @@
+#!/usr/bin/env python3
+"""The help desk for people: `renga ask` in a pipe and on a terminal, the README's first command, its example."""
+import fcntl
+import http.server
+import json
+import os
+import pty
+import re
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import termios
+import threading
+import unicodedata
+
+from suite import BIN, HERE, SLOW, Process, expect, folder
+from checks import check
+import checks
+
+ROOT = os.path.join(HERE, "..", "..", "..")
+SAMPLES = os.path.realpath(os.path.join(ROOT, "deploy", "samples", "docs"))
+JAPANESE = "バックアップは何日間保存されますか。パスワードを忘れたときはどうすればよいですか。"
+ENGLISH = "How long are backups kept? What does XYZ-5008 mean?"
+NOWHERE = "Who won the football world cup in 1990?"
+COLUMNS = 60
+
+
+def surroundings(**more):
+    there = {k: v for k, v in os.environ.items() if not k.startswith(("RENGA_", "OPENAI_", "ANTHROPIC_")) and k != "NO_COLOR"}
+    return {**there, "XDG_DATA_HOME": os.path.join(folder, "data"), "TERM": "xterm", **more}
+
+
+def ask(*arguments, **more):
+    return subprocess.run([f"{BIN}/renga", "ask", *arguments], capture_output=True, text=True, cwd=folder, timeout=60 * SLOW,
+                          env=surroundings(**more))
+
+
+def on_terminal(*arguments, **more):
+    """What a terminal of COLUMNS is sent."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, COLUMNS, 0, 0))
+    process = subprocess.Popen([f"{BIN}/renga", "ask", *arguments], stdin=theirs, stdout=theirs, stderr=theirs, cwd=folder,
+                               env=surroundings(**more))
+    os.close(theirs)
+    out = b""
+    try:
+        while piece := os.read(ours, 65536):
+            out += piece
+    except OSError:  # the other end is closed
+        pass
+    os.close(ours)
+    expect(process.wait(30 * SLOW) == 0, out.decode(errors="replace"))
+    return out.decode()
+
+
+def sources(text):
+    """The numbered places of an answer, each checked to have its quote."""
+    found = {}
+    for number, uri, first, last, quote in re.findall(r'^\[(\d+)\] (.+?\.\w+):(\d+)(?:-(\d+))? — .*?: "(.*)"$', text, re.M):
+        found[int(number)] = uri
+        if uri.endswith(".md"):
+            with open(os.path.join(SAMPLES, uri)) as file:
+                there = " ".join("".join(file.readlines()[int(first) - 1:int(last or first)]).split())
+            expect(quote in there, f"{quote!r} is not in {uri}:{first}: {there!r}")
+    return found
+
+
+def is_cited(text):
+    answer, found = text[:text.index("\n[1] ")], sources(text)
+    expect(found and list(found) == list(range(1, len(found) + 1)), f"the sources are {found}: {text}")
+    expect({int(n) for n in re.findall(r"\[(\d+)\]", answer)} == set(found), f"numbers and sources differ: {text}")
+    return found
+
+
+for language, question, note in (("Japanese", JAPANESE, "抽出のみ"), ("English", ENGLISH, "extractive")):
+    @check(f"a two-part {language} question over the samples: every number of the answer is a place that has the quote")
+    def _(question=question, note=note):
+        done = ask("--docs", SAMPLES, question)
+        expect(done.returncode == 0 and not done.stderr, f"{done.returncode}: {done.stderr}")
+        expect("\033" not in done.stdout, "there are escape sequences in a pipe")
+        expect(len(set(is_cited(done.stdout).values())) >= 2, "one document answers both parts")
+        expect(note in done.stdout, "it does not say that no model was asked")
+
+
+@check("what the documents do not say: exit code 3, and what was looked for")
+def _():
+    done = ask(NOWHERE)
+    expect(done.returncode == 3, f"{done.returncode}: {done.stderr}")
+    expect("football" in done.stdout and "[1]" not in done.stdout, done.stdout)
+
+
+@check("a wrong command line is 2, a suite that is not there 1, and both say why")
+def _():
+    for arguments in ([], ["  "], ["one", "two"], ["--docs", "/nowhere", "x"], ["--unknown", "x"]):
+        done = ask(*arguments)
+        expect(done.returncode == 2 and done.stderr, f"{arguments}: {done.returncode}")
+    done = ask("--connect", "127.0.0.1:1", "--timeout", "5s", "x")
+    expect(done.returncode == 1 and "UNAVAILABLE" in done.stderr, f"{done.returncode}: {done.stderr}")
+
+
+@check("--json is the whole result, for machines")
+def _():
+    done = ask("--json", ENGLISH)
+    result = json.loads(done.stdout)
+    expect(len(result["subtasks"]) == 2 and result["citations"][0]["uri"], result["plan"])
+    expect(all(subtask["is_completed"] for subtask in result["subtasks"]), result["subtasks"])
+
+
+def width(line):
+    return sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in line)
+
+
+@check("on a terminal the subtasks advance side by side, and no line is wider than it")
+def _():
+    for question in (JAPANESE, ENGLISH):
+        text = on_terminal(question)
+        expect("\033[32m✓" in text and re.search(r"\033\[[23]A\033\[J", text), f"nothing is drawn anew: {text!r}")
+        lines = re.sub(r"\033\[[0-9;]*[A-Za-z]|\r", "", text).split("\n")
+        expect(max(map(width, lines)) <= COLUMNS, max(lines, key=width))
+
+
+@check("NO_COLOR has no colours, --quiet has no plan")
+def _():
+    expect(not re.search(r"\033\[[0-9;]*m", on_terminal(ENGLISH, NO_COLOR="1")), "there are colours")
+    expect("✓" not in on_terminal("--quiet", ENGLISH), "there is a plan")
+
+
+@check("a folder that changes is asked as it is now, and folders of one name stay apart")
+def _():
+    for place, text in (("a", "The red lamp means low pressure.\n"), ("b", "The green lamp means high pressure.\n")):
+        os.makedirs(os.path.join(folder, place, "notes"))
+        with open(os.path.join(folder, place, "notes", "lamps.md"), "w") as file:
+            file.write("# Lamps\n\n" + text)
+    red, green = os.path.join(folder, "a", "notes"), os.path.join(folder, "b", "notes")
+    expect("low pressure" in ask("--docs", red, "What does the red lamp mean?").stdout, "not found")
+    expect("high pressure" in ask("--docs", green, "What does the green lamp mean?").stdout, "not found")
+    expect("low pressure" in ask("--docs", red, "What does the red lamp mean?").stdout, "lost to its namesake")
+    with open(os.path.join(red, "lamps.md"), "w") as file:
+        file.write("# Lamps\n\nThe red lamp means an open door.\n")
+    expect("open door" in ask("--docs", red, "What does the red lamp mean?").stdout, "the old text is asked")
+
+
+@check("questions at the same time are all answered")
+def _():
+    processes = [subprocess.Popen([f"{BIN}/renga", "ask", ENGLISH], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                  cwd=folder, env=surroundings()) for _ in range(3)]
+    for process in processes:
+        out, err = process.communicate(timeout=60 * SLOW)
+        expect(process.returncode == 0 and "[1]" in out, f"{process.returncode}: {err}")
+
+
+class Sleeper(http.server.BaseHTTPRequestHandler):
+    came, gone = threading.Event(), threading.Event()
+
+    def do_POST(self):
+        self.rfile.read(int(self.headers["Content-Length"]))
+        Sleeper.came.set()
+        if not self.connection.recv(1):  # waits until the other side has closed
+            Sleeper.gone.set()
+        self.close_connection = True
+
+    def log_message(self, *_):
+        pass
+
+
+@check("Ctrl-C cancels the run and stops the model's call: exit code 130")
+def _():
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Sleeper)
+    server.daemon_threads = True
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    process = subprocess.Popen([f"{BIN}/renga", "ask", "What is it?"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                               cwd=folder, env=surroundings(OPENAI_BASE_URL=f"http://127.0.0.1:{server.server_port}/v1",
+                                                            OPENAI_API_KEY="none"))
+    expect(Sleeper.came.wait(20 * SLOW), "the model was not asked")
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=20 * SLOW)
+    expect(process.returncode == 130 and "CANCELLED" in err, f"{process.returncode}: {err}")
+    expect(Sleeper.gone.wait(5 * SLOW), "the model's call goes on")
+    server.shutdown()
+
+
+served = Process(f"{BIN}/renga", "serve", "--rpc.listen=127.0.0.1:0", f"--tool_runner.store={folder}/data/renga/knowledge.db",
+                 "--tool_runner.record=memory:", "--orchestrator.store=memory:")
+
+
+@check("--connect asks a suite that runs, with the same answer")
+def _():
+    done = ask("--connect", f"127.0.0.1:{served.port}", ENGLISH)
+    expect(done.returncode == 0, done.stderr)
+    expect(done.stdout == ask(ENGLISH).stdout, done.stdout)
+
+
+@check("the README's example in Node is answered with sources")
+def _():
+    with open(os.path.join(ROOT, "README.md")) as file:
+        example = re.search(r"```js\n(.*?)```", file.read(), re.S).group(1)
+    expect("127.0.0.1:15000" in example, "it asks nobody we know")
+    with open(os.path.join(folder, "example.mjs"), "w") as file:
+        file.write(example.replace("127.0.0.1:15000", f"127.0.0.1:{served.port}"))
+    os.symlink(os.path.realpath(os.path.join(ROOT, "proto")), os.path.join(folder, "proto"))
+    os.symlink(os.path.realpath(os.path.join(HERE, "..", "node_modules")), os.path.join(folder, "node_modules"))
+    done = subprocess.run([shutil.which("node"), "example.mjs"], cwd=folder, capture_output=True, text=True, timeout=60 * SLOW)
+    expect("35 days" in done.stdout and re.search(r"^en/backup\.md:\d+: ", done.stdout, re.M), done.stdout + done.stderr)
+
+
+def free_ports():
+    """The first of a row of ports that nobody has, with a row of as many 100 above it."""
+    for first in range(21001 + os.getpid() % 200 * 10, 31000, 10):
+        try:
+            for port in (*range(first, first + 5), *range(first + 100, first + 105)):
+                with socket.socket() as probe:
+                    probe.bind(("127.0.0.1", port))
+            return first
+        except OSError:
+            continue
+    raise AssertionError("no ports are free")
+
+
+@check("the first command through five processes: they start, index, answer, and are gone")
+def _():
+    first = free_ports()
+    done = subprocess.run([os.path.join(ROOT, "deploy", "quickstart"), "--services", JAPANESE], capture_output=True, text=True,
+                          cwd=folder, timeout=120 * SLOW, env=surroundings(RENGA_BIN=os.path.realpath(BIN), PORT=str(first)))
+    expect(done.returncode == 0, done.stdout + done.stderr)
+    expect(done.stdout.count("SERVING") == 5, done.stdout)
+    is_cited(done.stdout[done.stdout.index("Asking:"):].split("\n", 1)[1])
+    for port in range(first, first + 5):
+        with socket.socket() as probe:
+            expect(probe.connect_ex(("127.0.0.1", port)) != 0, f"port {port} is still served")
+
+
+@check("the first command in one process answers as the terminal does")
+def _():
+    done = subprocess.run([os.path.join(ROOT, "deploy", "quickstart"), ENGLISH], capture_output=True, text=True, cwd=folder,
+                          timeout=60 * SLOW, env=surroundings(RENGA_BIN=os.path.realpath(BIN)))
+    expect(done.returncode == 0 and ask("--docs", SAMPLES, ENGLISH).stdout in done.stdout, done.stdout + done.stderr)
+
+
+@check("the suite ends with 0, and no sanitizer has complained")
+def _():
+    expect(served.stop() == 0, "it did not end with 0")
+    expect(not served.complaints(), served.complaints())
+
+
+checks.finish()
