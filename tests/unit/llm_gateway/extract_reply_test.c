@@ -43,6 +43,12 @@ static void the_sentences_that_answer_are_given(void **state)
     expect_answer("How long are backups kept?", manual_en, "They are kept for thirty days.", NULL);
 }
 
+static void blanks_of_a_japanese_sentence_stay_and_its_line_ends_go(void **state)
+{
+    expect_answer("代理の期間は最長何日ですか？", "[1] a.md:1-2 | 代理\n代理の期間は、\n最長 90 日です。",
+                  "代理の期間は、最長 90 日です。", NULL);
+}
+
 static void an_english_answer_has_two_sentences(void **state)
 {
     expect_answer("When are backups taken?", manual_en, "every night at two. They are kept", NULL);
@@ -153,6 +159,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_sentences_that_answer_are_given),
+        cmocka_unit_test(blanks_of_a_japanese_sentence_stay_and_its_line_ends_go),
         cmocka_unit_test(an_english_answer_has_two_sentences),
         cmocka_unit_test(nothing_found_is_said_with_what_was_looked_for),
         cmocka_unit_test(a_failed_tool_is_no_evidence),
