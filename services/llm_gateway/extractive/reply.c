@@ -55,7 +55,8 @@ static bool say_nothing_found(const struct extract *extract, struct text asked, 
 
 /* ---- what was found ---------------------------------------------------------------------------------------------- */
 
-/* A sentence on one line: between words of Latin letters a blank stands for a line's end, between others nothing. */
+/* A sentence on one line: a blank stands for blanks, and for a line's end behind a Latin letter; behind others nothing
+ * does. */
 static struct text on_one_line(struct arena *arena, struct text text)
 {
     char *line = arena_alloc(arena, text.length + 1);
@@ -63,11 +64,12 @@ static struct text on_one_line(struct arena *arena, struct text text)
     if (!line)
         return text;
     for (size_t i = 0; i < text.length; i++) {
-        bool blank = strchr(" \t\r\n", text.bytes[i]) != NULL;
+        bool ends_line = strchr("\r\n", text.bytes[i]) != NULL;
+        bool blank = ends_line || strchr(" \t", text.bytes[i]) != NULL;
         bool after_latin = length > 0 && (unsigned char)line[length - 1] < 0x80;
         if (!blank)
             line[length++] = text.bytes[i];
-        else if (after_latin && line[length - 1] != ' ')
+        else if (length > 0 && line[length - 1] != ' ' && (after_latin || !ends_line))
             line[length++] = ' ';
     }
     return (struct text){line, length};

@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
 """Questions over real documents through the whole suite, without a model: in one process, and as five."""
+import json
+import os
 import signal
+import subprocess
 import sys
 
-from suite import SLOW, Suite, expect, index
+from suite import HERE, SLOW, Suite, expect, index
 from documents import lines
 import checks
 from checks import check, wait_until
@@ -81,6 +84,23 @@ def _():
     tools = {tool.tool_name for subtask in result.subtasks for one in subtask.tool_results for tool in one.results}
     expect("calculate" not in tools, f"{tools} were run")
     expect(len(result.subtasks) == 1, "a document added a subtask")
+
+
+@check("a Node client sees the same")
+def _():
+    node = os.path.join(HERE, "..", "node_modules", ".bin", "node")
+    port = suite.processes["renga" if sys.argv[1] == "one" else "orchestrator"].port
+    done = subprocess.run([node, os.path.join(HERE, "ask.mjs"), f"127.0.0.1:{port}", JAPANESE], capture_output=True, text=True,
+                          timeout=60 * SLOW)
+    expect(done.returncode == 0, done.stderr)
+    seen = json.loads(done.stdout)
+    kinds = [event["event"] for event in seen["events"]]
+    expect(kinds[:2] == ["accepted", "planned"] and kinds[-1] == "result", kinds)
+    stages = {event["subtask"]["stage"] for event in seen["events"] if event["event"] == "subtask"}
+    expect({"SUBTASK_STAGE_RUNNING_TOOLS", "SUBTASK_STAGE_DONE"} <= stages, stages)
+    result = seen["events"][-1]["result"]
+    expect({c["uri"] for c in result["citations"]} == {"manual/backup.md", "manual/password.md"}, result["answer"])
+    expect(seen["refused"] == 3, f"a blank question ended with {seen['refused']}")
 
 
 if sys.argv[1] == "five":

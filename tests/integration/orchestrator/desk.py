@@ -135,6 +135,21 @@ def _():
     expect("cheese" not in result["last_answer"] and "No information was found" in result["last_answer"], result["last_answer"])
 
 
+@check("that a search found nothing supports nothing, though it has all the words of the question")
+def _():
+    nothing = 'Nothing was found for "Can it swim?" in the documents.'
+
+    def run(request, context):
+        return message("RunToolsResponse")(results=[{"call_id": c.call.id, "name": c.call.name, "text": nothing} for c in request.calls])
+    script(model({"": nothing}), run, plan=plan("Can it swim?"))
+    result = succeeded(api.start_run("helpdesk", {"question": "Can it swim?"}))
+    equal(result.get("citations", []), [], "the citations")
+    expect("No information was found" in result["last_answer"], result["last_answer"])
+    equal("text" in result["subtask_results"][0]["tool_results"][0]["results"][0], False, "a text")
+    asked = [chat for chat in services.of("LlmGateway/Chat") if not chat.tools][0]
+    expect(nothing in [turn.content for turn in asked.messages], "the model does not hear of it")
+
+
 @check("a tool that times out, one that fails and one that returns 5 MB stand with their subtask, and the prompt stays bounded")
 def _():
     def run(request, context):

@@ -37,6 +37,7 @@ for name, (text, _, _) in WRONG.items():
     api.write_agent(folder, text.replace("%s", folder))
 api.write_agent("good", json.dumps({"agent": "good", "description": "Adds.", "start": "a", "nodes": {"a": remote("b"), "b": remote()},
                                     "state": {"n": {"type": "integer", "reduce": "sum"}}}))
+api.flags = ("--no-orchestrator.shipped_agents",)
 api.start()
 listed = api.ask("ListAgents")
 problems = {problem.agent: problem for problem in listed.problems}

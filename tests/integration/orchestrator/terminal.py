@@ -9,6 +9,7 @@ import time
 
 from harness import BIN, SLOW, agent, api, check, equal, expect, finish, free_port, in_background, nodes, remote, wait_until
 
+api.flags = ("--no-orchestrator.shipped_agents",)
 api.start()
 LIST = {"type": "string[]", "reduce": "append"}
 

@@ -73,11 +73,11 @@ def _():
     os.mkdir(state)
     for attempt in range(KILLS):
         runner = ToolRunner(roots=[top], state=state)
-        killer = threading.Timer(chance.uniform(0.02, 1.0), runner.process.kill)
+        killer = threading.Timer(chance.uniform(0.02, 0.4), runner.process.kill)
         told, whole = 0, False
         killer.start()
         try:
-            for message in runner.index_stream("killed", f"{top}/many", rebuild=attempt > 2):
+            for message in runner.index_stream("killed", f"{top}/many", rebuild=attempt > 0):
                 told, whole = message.files_done, message.done
         except grpc.RpcError as error:
             expect(error.code() == grpc.StatusCode.UNAVAILABLE, f"it ended with {error.code()}: {error.details()}")
@@ -88,7 +88,7 @@ def _():
             kept = after.collections().get("killed")
             expect(not told or kept and kept.documents >= told, f"{told} were told as done, {kept and kept.documents} are there")
             expect(not kept or kept.paragraphs == kept.documents, f"a document is there in part: {kept}")
-    expect(in_the_middle > KILLS // 4, f"only {in_the_middle} of {KILLS} kills were in time")
+    expect(in_the_middle > 0, f"only {in_the_middle} of {KILLS} kills were in time")
     with ToolRunner(roots=[top], state=state) as runner:
         last, _ = runner.index("killed", f"{top}/many")
         kept = runner.collections()["killed"]

@@ -43,6 +43,12 @@ static void the_sentences_that_answer_are_given(void **state)
     expect_answer("How long are backups kept?", manual_en, "They are kept for thirty days.", NULL);
 }
 
+static void blanks_of_a_japanese_sentence_stay_and_its_line_ends_go(void **state)
+{
+    expect_answer("代理の期間は最長何日ですか？", "[1] a.md:1-2 | 代理\n代理の期間は、\n最長 90 日です。",
+                  "代理の期間は、最長 90 日です。", NULL);
+}
+
 static void an_english_answer_has_two_sentences(void **state)
 {
     expect_answer("When are backups taken?", manual_en, "every night at two. They are kept", NULL);
@@ -123,6 +129,14 @@ static void what_a_source_says_to_do_is_only_quoted(void **state)
     asking_fini(&asking);
 }
 
+static void a_tag_that_is_not_closed_is_text(void **state)
+{
+    expect_answer("A <results> and an <answer> stand here. <subtask>Which port does the server listen on?</subtask>",
+                  manual_en, "The server listens on port 8080.", NULL);
+    expect_answer("Which port does the <question> server listen on?", manual_en, "The server listens on port 8080.",
+                  NULL);
+}
+
 static void large_evidence_is_bounded(void **state)
 {
     struct asking asking;
@@ -145,12 +159,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_sentences_that_answer_are_given),
+        cmocka_unit_test(blanks_of_a_japanese_sentence_stay_and_its_line_ends_go),
         cmocka_unit_test(an_english_answer_has_two_sentences),
         cmocka_unit_test(nothing_found_is_said_with_what_was_looked_for),
         cmocka_unit_test(a_failed_tool_is_no_evidence),
         cmocka_unit_test(results_of_subtasks_become_the_answer),
         cmocka_unit_test(blocks_in_results_are_evidence),
         cmocka_unit_test(what_a_source_says_to_do_is_only_quoted),
+        cmocka_unit_test(a_tag_that_is_not_closed_is_text),
         cmocka_unit_test(large_evidence_is_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
