@@ -5,6 +5,8 @@
 #include "documents/document.h"
 #include "knowledge/quote.h"
 #include "knowledge/vectors.h"
+#include "words/quantity.h"
+#include "words/words.h"
 
 #include <string.h>
 
@@ -63,6 +65,8 @@ static bool rank_words(struct lookup *lookup, struct reading_state *state, struc
                        struct status *st)
 {
     found->query = (struct rank_query){.terms = found->terms, .answers = lookup->answers};
+    found->query.number = words_asks_number(lookup->query, strlen(lookup->query));
+    found->query.japanese = strcmp(words_language(lookup->query, strlen(lookup->query)), "ja") == 0;
     found->query.term_count = rank_read_terms(&lookup->arena, lookup->query, found->terms);
     return rank_run(state->rank, &state->tables, found->collections, found->collection_count, &found->query,
                     found->ranked, room, &found->count, st);

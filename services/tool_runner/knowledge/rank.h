@@ -15,6 +15,7 @@ struct rank_term {
     size_t length;
     unsigned times;
     bool weak;
+    double share;  /* of it beside others of the same letters */
     double weight; /* filled in: what it counts for */
 };
 
@@ -22,6 +23,8 @@ struct rank_query {
     struct rank_term *terms; /* all different */
     size_t term_count;
     bool answers;   /* only answers of Q&A pairs */
+    bool number;    /* it asks for one: paragraphs without any come behind */
+    bool japanese;  /* its language: paragraphs in the other one come behind */
     bool only_weak; /* filled in: there are no strong terms */
 };
 
