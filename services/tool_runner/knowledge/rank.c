@@ -306,10 +306,10 @@ void ranked_insert(struct ranked *ranked, size_t room, size_t *count, const stru
 static double score_of(const struct rank *rank, uint32_t paragraph, uint16_t length, const struct rank_query *query,
                        double most)
 {
-    bool own_language = query->japanese == ((length & LENGTH_JAPANESE) != 0);
+    bool other_language = length & LENGTH_JAPANESE ? query->english : query->japanese;
     bool lacks_number = query->number && !(length & LENGTH_NUMBER);
     double score = rank->scores[paragraph] / most;
-    score = (score < 1 ? score : 1) * (own_language ? 1 : OTHER_LANGUAGE_SHARE);
+    score = (score < 1 ? score : 1) * (other_language ? OTHER_LANGUAGE_SHARE : 1);
     return score * (lacks_number ? NO_NUMBER_SHARE : 1);
 }
 

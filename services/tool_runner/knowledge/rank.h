@@ -22,10 +22,10 @@ struct rank_term {
 struct rank_query {
     struct rank_term *terms; /* all different */
     size_t term_count;
-    bool answers;   /* only answers of Q&A pairs */
-    bool number;    /* it asks for one: paragraphs without any come behind */
-    bool japanese;  /* its language: paragraphs in the other one come behind */
-    bool only_weak; /* filled in: there are no strong terms */
+    bool answers;           /* only answers of Q&A pairs */
+    bool number;            /* it asks for one: paragraphs without any come behind */
+    bool english, japanese; /* its language: paragraphs in the other one come behind; neither: of both */
+    bool only_weak;         /* filled in: there are no strong terms */
 };
 
 /* Of a paragraph; `score` 0 to 1. */

@@ -43,6 +43,12 @@ static void the_sentences_that_answer_are_given(void **state)
     expect_answer("How long are backups kept?", manual_en, "They are kept for thirty days.", NULL);
 }
 
+static void blanks_stay_and_ends_of_lines_go(void **state)
+{
+    expect_answer("添付ファイルの上限は？", "[1] a.md:1-2 | 添付\n添付ファイルは 1 件 50 MB が\n上限です。",
+                  "添付ファイルは 1 件 50 MB が上限です。", NULL);
+}
+
 static void an_english_answer_has_two_sentences(void **state)
 {
     expect_answer("When are backups taken?", manual_en, "every night at two. They are kept", NULL);
@@ -153,6 +159,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_sentences_that_answer_are_given),
+        cmocka_unit_test(blanks_stay_and_ends_of_lines_go),
         cmocka_unit_test(an_english_answer_has_two_sentences),
         cmocka_unit_test(nothing_found_is_said_with_what_was_looked_for),
         cmocka_unit_test(a_failed_tool_is_no_evidence),
