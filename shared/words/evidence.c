@@ -3,11 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#define ROOM_AT_FIRST      64
-#define PAIR_SHARE         0.6 /* see share_of */
-#define PAIR_IN_WORD_SHARE 0.3
-#define WHOLE_SHARE        0.7
-#define WEAK_SHARE         0.08 /* of the weight that a strong term would have */
+#define ROOM_AT_FIRST 64
+#define WEAK_SHARE    0.08 /* of the weight that a strong term would have */
 
 uint64_t term_hash(const char *text, size_t length)
 {
@@ -214,20 +211,6 @@ static bool is_reference(const char *text, size_t length, const struct term *ter
            text[term->end] == ']';
 }
 
-/* What a term counts beside others of the same letters: pairs overlap, parts repeat their whole. */
-static double share_of(const struct term *term, size_t katakana_end)
-{
-    switch (term->kind) {
-    case TERM_PAIR:
-        return term->end <= katakana_end ? PAIR_IN_WORD_SHARE : PAIR_SHARE;
-    case TERM_KATAKANA:
-    case TERM_IDENTIFIER:
-        return WHOLE_SHARE;
-    default:
-        return 1;
-    }
-}
-
 void asked_read(const struct evidence *evidence, const struct evidence *weights, const char *text, size_t length,
                 struct asked *asked)
 {
@@ -240,13 +223,12 @@ void asked_read(const struct evidence *evidence, const struct evidence *weights,
     terms_begin(&reader, text, length);
     while (asked->count < ASKED_MAX && terms_next(&reader, &term)) {
         uint64_t hash = term_hash(term.text, term.length);
-        katakana_end = term.kind == TERM_KATAKANA ? term.end : katakana_end;
+        double share = term_share(&term, &katakana_end);
         if (is_reference(text, length, &term) || is_asked(asked, hash))
             continue;
         uint32_t id = evidence_term(evidence, hash);
         uint32_t known = evidence_term(weights, hash);
-        double weight = share_of(&term, katakana_end) *
-                        evidence_weight(weights, known == NO_TERM ? 0 : weights->terms[known].count, term.weak);
+        double weight = share * evidence_weight(weights, known == NO_TERM ? 0 : weights->terms[known].count, term.weak);
         asked->terms[asked->count++] = (struct asked_term){
             .hash = hash,
             .id = id,

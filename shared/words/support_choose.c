@@ -3,11 +3,15 @@
 #include <string.h>
 
 #include "words/evidence.h"
+#include "words/quantity.h"
 
-#define OWN_SHARE     0.65 /* of the score: what the sentence has itself */
-#define BEFORE_SHARE  0.15 /* ... the sentence before it, or its heading */
-#define PASSAGE_SHARE 0.20 /* ... its whole passage */
+#define OWN_SHARE     0.60 /* of the score: what the sentence has itself */
+#define BEFORE_SHARE  0.25 /* ... the sentence before it, or its heading */
+#define PASSAGE_SHARE 0.15 /* ... its whole passage */
 #define ASKING_SHARE  0.3  /* of its score that a question keeps: it tells nothing */
+#define NUMBER_SHARE  0.7  /* ... where a number is asked for and it has none */
+#define LATER_SHARE   0.02 /* of its score that a sentence loses for each passage before its own: the best come first */
+#define LATER_MOST    5    /* ... at most */
 #define POOL_MAX      64
 
 struct pool {
@@ -66,8 +70,17 @@ static void add_to_pool(struct pool *pool, uint32_t unit, double score)
     pool->scores[at] = score;
 }
 
+/* What a sentence keeps of its score, by what it is and where. */
+static double fitness(const struct evidence *evidence, const struct unit *unit, bool asks_number)
+{
+    const char *text = evidence->passages[unit->passage].text + unit->span.begin;
+    bool lacks_number = asks_number && !words_has_number(text, unit->span.end - unit->span.begin);
+    unsigned later = unit->passage < LATER_MOST ? unit->passage : LATER_MOST;
+    return (asks(evidence, unit) ? ASKING_SHARE : 1) * (lacks_number ? NUMBER_SHARE : 1) * (1 - LATER_SHARE * later);
+}
+
 static void fill_pool(const struct evidence *evidence, const double *of_unit, const double *of_passage,
-                      struct pool *pool)
+                      bool asks_number, struct pool *pool)
 {
     for (uint32_t i = 0; i < evidence->unit_count; i++) {
         const struct unit *unit = &evidence->units[i];
@@ -76,9 +89,8 @@ static void fill_pool(const struct evidence *evidence, const double *of_unit, co
         bool follows = i > 0 && evidence->units[i - 1].passage == unit->passage;
         double score = OWN_SHARE * of_unit[i] + PASSAGE_SHARE * of_passage[unit->passage] +
                        (follows ? BEFORE_SHARE * of_unit[i - 1] : 0);
-        score *= asks(evidence, unit) ? ASKING_SHARE : 1;
         if (score > 0)
-            add_to_pool(pool, i, score);
+            add_to_pool(pool, i, score * fitness(evidence, unit, asks_number));
     }
 }
 
@@ -153,7 +165,7 @@ size_t evidence_choose(const struct evidence *evidence, const char *question, si
     asked_read(evidence, evidence, question, length, &asked);
     if (asked.weight <= 0 || evidence->unit_count == 0 || !share(evidence, &asked, &of_unit, &of_passage))
         return 0;
-    fill_pool(evidence, of_unit, of_passage, &pool);
+    fill_pool(evidence, of_unit, of_passage, words_asks_number(question, length), &pool);
     return choose(evidence, &pool, terms, chosen);
 }
 

@@ -12,6 +12,12 @@
 #define LONG_VOWEL            0x30FC
 #define GROUP_DIGITS          3 /* between the commas of a number */
 
+/* See term_share. */
+#define PAIR_SHARE         0.6
+#define PAIR_IN_WORD_SHARE 0.3
+#define ENDING_SHARE       0.3 /* 消え in 消える */
+#define WHOLE_SHARE        0.7
+
 static bool is_japanese(uint8_t script)
 {
     return script >= SCRIPT_HAN;
@@ -272,5 +278,28 @@ bool terms_next(struct term_reader *reader, struct term *term)
             return true;
         if (!read_run(reader))
             return false;
+    }
+}
+
+/* Whether its second character is of Hiragana: of three bytes, as all of them. */
+static bool has_ending(const struct term *term)
+{
+    const unsigned char *last = (const unsigned char *)term->text + term->length - 3;
+    return term->length > 3 &&
+           script_of((last[0] & 0x0FU) << 12 | (last[1] & 0x3FU) << 6 | (last[2] & 0x3FU)) == SCRIPT_HIRAGANA;
+}
+
+double term_share(const struct term *term, size_t *katakana_end)
+{
+    switch (term->kind) {
+    case TERM_PAIR:
+        return term->end <= *katakana_end ? PAIR_IN_WORD_SHARE : has_ending(term) ? ENDING_SHARE : PAIR_SHARE;
+    case TERM_KATAKANA:
+        *katakana_end = term->end;
+        return WHOLE_SHARE;
+    case TERM_IDENTIFIER:
+        return WHOLE_SHARE;
+    default:
+        return 1;
     }
 }

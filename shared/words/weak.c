@@ -10,20 +10,20 @@
 
 /* Sorted, for bsearch; a test looks. */
 static const char *const function_words[] = {
-    "a",       "about",   "above",   "after",  "again",  "all",     "also",   "am",     "an",      "and",    "any",
-    "are",     "aren't",  "as",      "at",     "be",     "because", "been",   "before", "being",   "below",  "between",
-    "both",    "but",     "by",      "can",    "can't",  "cannot",  "could",  "did",    "didn't",  "do",     "does",
-    "doesn't", "doing",   "don't",   "down",   "during", "each",    "either", "else",   "ever",    "every",  "few",
-    "for",     "from",    "further", "give",   "had",    "has",     "have",   "having", "he",      "her",    "here",
-    "hers",    "him",     "his",     "how",    "i",      "i'm",     "if",     "in",     "into",    "is",     "isn't",
-    "it",      "it's",    "its",     "just",   "let",    "may",     "me",     "might",  "more",    "most",   "must",
-    "my",      "neither", "no",      "nor",    "not",    "of",      "off",    "on",     "once",    "only",   "or",
-    "other",   "our",     "out",     "over",   "own",    "please",  "same",   "shall",  "she",     "should", "so",
-    "some",    "such",    "tell",    "than",   "that",   "that's",  "the",    "their",  "theirs",  "them",   "then",
-    "there",   "these",   "they",    "this",   "those",  "through", "to",     "too",    "under",   "until",  "up",
-    "us",      "very",    "was",     "wasn't", "we",     "were",    "what",   "what's", "when",    "where",  "whether",
-    "which",   "while",   "who",     "whom",   "whose",  "why",     "will",   "with",   "without", "won't",  "would",
-    "you",     "your",    "yours",
+    "a",       "about",  "above",   "after",   "again",  "all",     "also",    "am",     "an",     "and",    "any",
+    "are",     "aren't", "as",      "at",      "be",     "because", "been",    "before", "being",  "below",  "between",
+    "both",    "but",    "by",      "can",     "can't",  "cannot",  "could",   "did",    "didn't", "do",     "does",
+    "doesn't", "doing",  "don't",   "down",    "during", "each",    "either",  "else",   "ever",   "every",  "few",
+    "for",     "from",   "further", "give",    "had",    "happen",  "happens", "has",    "have",   "having", "he",
+    "her",     "here",   "hers",    "him",     "his",    "how",     "i",       "i'm",    "if",     "in",     "into",
+    "is",      "isn't",  "it",      "it's",    "its",    "just",    "let",     "long",   "many",   "may",    "me",
+    "might",   "more",   "most",    "much",    "must",   "my",      "neither", "no",     "nor",    "not",    "of",
+    "off",     "often",  "on",      "once",    "only",   "or",      "other",   "our",    "out",    "over",   "own",
+    "please",  "same",   "shall",   "she",     "should", "so",      "some",    "such",   "tell",   "than",   "that",
+    "that's",  "the",    "their",   "theirs",  "them",   "then",    "there",   "these",  "they",   "this",   "those",
+    "through", "to",     "too",     "under",   "until",  "up",      "us",      "very",   "was",    "wasn't", "we",
+    "were",    "what",   "what's",  "when",    "where",  "whether", "which",   "while",  "who",    "whom",   "whose",
+    "why",     "will",   "with",    "without", "won't",  "would",   "you",     "your",   "yours",
 };
 
 static int compare_words(const void *a, const void *b)

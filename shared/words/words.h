@@ -15,7 +15,7 @@
 #include "words/fold.h"
 
 /* Raised whenever a text gives other terms than before: an index made with another version must be made anew. */
-#define WORDS_VERSION 1
+#define WORDS_VERSION 2
 
 /* "ja" or "en". A text is English where it has English function words and not mostly Japanese characters, Japanese
  * where it has any of these otherwise; what stands in quotation marks does not count unless there is nothing else. */
@@ -67,6 +67,10 @@ void terms_begin(struct term_reader *reader, const char *text, size_t length);
 
 /* The next term, or false at the end. */
 bool terms_next(struct term_reader *reader, struct term *term);
+
+/* What a term counts for beside others of the same letters, 0 to 1: pairs overlap, parts repeat their whole, a verb's
+ * ending says little. Asked for each term of a text in turn; *katakana_end is the caller's, 0 at first. */
+double term_share(const struct term *term, size_t *katakana_end);
 
 /* Whether a word in its normal form, unstemmed, is an English function word. */
 bool words_function_word(const char *word, size_t length);

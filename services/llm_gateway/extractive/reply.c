@@ -55,22 +55,24 @@ static bool say_nothing_found(const struct extract *extract, struct text asked, 
 
 /* ---- what was found ---------------------------------------------------------------------------------------------- */
 
-/* A sentence on one line: a blank stands for blanks, and for a line's end behind a Latin letter; behind others nothing
- * does. */
+/* A sentence on one line: a blank stands for white space, but nothing for a line's end behind a Japanese character. */
 static struct text on_one_line(struct arena *arena, struct text text)
 {
     char *line = arena_alloc(arena, text.length + 1);
     size_t length = 0;
     if (!line)
         return text;
-    for (size_t i = 0; i < text.length; i++) {
-        bool ends_line = strchr("\r\n", text.bytes[i]) != NULL;
-        bool blank = ends_line || strchr(" \t", text.bytes[i]) != NULL;
+    for (size_t at = 0; at < text.length;) {
+        size_t end = at;
+        bool ends_line = false;
+        for (; end < text.length && strchr(" \t\r\n", text.bytes[end]); end++)
+            ends_line |= text.bytes[end] == '\n';
         bool after_latin = length > 0 && (unsigned char)line[length - 1] < 0x80;
-        if (!blank)
-            line[length++] = text.bytes[i];
-        else if (length > 0 && line[length - 1] != ' ' && (after_latin || !ends_line))
+        if (end == at)
+            line[length++] = text.bytes[at++];
+        else if (length > 0 && (after_latin || !ends_line))
             line[length++] = ' ';
+        at = end > at ? end : at;
     }
     return (struct text){line, length};
 }
@@ -134,7 +136,7 @@ double extract_confidence(const struct evidence *evidence, struct text asked, co
     if (!count)
         return 0;
     evidence_cover(evidence, evidence, asked.bytes, asked.length, &coverage);
-    return 0.5 * chosen[0].score + 0.5 * coverage.best;
+    return (chosen[0].score + coverage.best + coverage.share) / 3;
 }
 
 /* English questions of several hops are rarely answered by one sentence. */
@@ -159,7 +161,7 @@ static bool reply_from_evidence(const struct extract *extract, struct answer *an
     if (!evidence)
         return fail(&failure->status, RESOURCE_EXHAUSTED, "the answer takes more memory than a call may have");
     size_t count = choose(extract, evidence, chosen);
-    if (extract_confidence(evidence, extract->asked, chosen, count) < EXTRACT_ENOUGH)
+    if (extract_confidence(evidence, extract->asked, chosen, count) < EXTRACT_ENOUGH(extract->japanese))
         return say_nothing_found(extract, extract->asked, extract->passage_count > 0, answer, failure);
     return say_sentences(extract, chosen, count, answer, failure);
 }

@@ -1,5 +1,6 @@
 #include "knowledge/batch.h"
 
+#include "words/quantity.h"
 #include "words/words.h"
 
 #include <stdlib.h>
@@ -192,6 +193,13 @@ static unsigned add_paragraph(struct batch *batch, const struct paragraph *parag
     return length < LENGTH_MAX ? length : LENGTH_MAX;
 }
 
+static unsigned kind_of(const struct paragraph *paragraph)
+{
+    bool japanese = strcmp(words_language(paragraph->text, paragraph->length), "ja") == 0;
+    bool number = words_has_number(paragraph->text, paragraph->length);
+    return (japanese ? LENGTH_JAPANESE : 0) | (number ? LENGTH_NUMBER : 0) | (paragraph->answer ? LENGTH_ANSWER : 0);
+}
+
 static void read_terms(struct batch *batch, struct batch_document *kept)
 {
     const struct document *document = &kept->document;
@@ -201,7 +209,7 @@ static void read_terms(struct batch *batch, struct batch_document *kept)
         if (paragraph->heading != batch->heading)
             read_above(batch, document, paragraph->heading);
         unsigned length = add_paragraph(batch, paragraph, batch->next++);
-        kept->lengths[i++] = (uint16_t)((length ? length : 1) | (paragraph->answer ? LENGTH_ANSWER : 0));
+        kept->lengths[i++] = (uint16_t)((length ? length : 1) | kind_of(paragraph));
         batch->bytes += paragraph->length + sizeof *paragraph;
     }
 }

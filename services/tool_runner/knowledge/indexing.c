@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "documents/encoding.h"
+#include "words/words.h"
 
 #include <openssl/evp.h>
 #include <stdio.h>
@@ -9,7 +10,7 @@
 #include <string.h>
 
 #define FLUSH_NS      (1500 * NS_PER_MS) /* a batch is not kept longer */
-#define READERS_FORM  "1"                /* of readers and terms: what was read by another is read anew */
+#define READERS_FORM  "2"                /* of readers and lengths: what was read by another is read anew */
 #define TEXT_MAX      (4 * DOCUMENT_MAX)
 #define SWEEP_SHARE   4 /* dead paragraphs are swept out where they are more than one in so many */
 #define SWEEP_MIN     1000
@@ -114,11 +115,11 @@ static bool flush_when_full(struct indexing *indexing, struct status *st)
 static bool hash_of(Renga__V1__DocumentFormat format, const void *bytes, size_t size, uint8_t hash[HASH_SIZE])
 {
     EVP_MD_CTX *context = EVP_MD_CTX_new();
-    char form = (char)format;
+    char form = (char)format, words = WORDS_VERSION; /* other terms than before: to be indexed again */
     bool hashed = context && EVP_DigestInit_ex(context, EVP_sha256(), NULL) &&
                   EVP_DigestUpdate(context, READERS_FORM, sizeof READERS_FORM) &&
-                  EVP_DigestUpdate(context, &form, sizeof form) && EVP_DigestUpdate(context, bytes, size) &&
-                  EVP_DigestFinal_ex(context, hash, NULL);
+                  EVP_DigestUpdate(context, &words, sizeof words) && EVP_DigestUpdate(context, &form, sizeof form) &&
+                  EVP_DigestUpdate(context, bytes, size) && EVP_DigestFinal_ex(context, hash, NULL);
     EVP_MD_CTX_free(context);
     return hashed;
 }

@@ -5,6 +5,8 @@
 #include "documents/document.h"
 #include "knowledge/quote.h"
 #include "knowledge/vectors.h"
+#include "words/quantity.h"
+#include "words/words.h"
 
 #include <string.h>
 
@@ -59,10 +61,21 @@ static bool find_all(const struct lookup *lookup, struct tables *tables, struct 
 
 /* ---- by words and by vectors ------------------------------------------------------------------------------------- */
 
+/* A query of English words beside Japanese ones prefers neither language. */
+static void read_wishes(const char *text, struct rank_query *query)
+{
+    static const char japanese_leads[] = "\xE3\xE4\xE5\xE6\xE7\xE8\xE9\xEF"; /* first bytes of Kana and Han */
+    size_t length = strlen(text);
+    query->number = words_asks_number(text, length);
+    query->japanese = strcmp(words_language(text, length), "ja") == 0;
+    query->english = !query->japanese && text[strcspn(text, japanese_leads)] == '\0';
+}
+
 static bool rank_words(struct lookup *lookup, struct reading_state *state, struct found *found, size_t room,
                        struct status *st)
 {
     found->query = (struct rank_query){.terms = found->terms, .answers = lookup->answers};
+    read_wishes(lookup->query, &found->query);
     found->query.term_count = rank_read_terms(&lookup->arena, lookup->query, found->terms);
     return rank_run(state->rank, &state->tables, found->collections, found->collection_count, &found->query,
                     found->ranked, room, &found->count, st);

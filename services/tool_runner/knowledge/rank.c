@@ -10,7 +10,10 @@
 
 /* BM25's own: how soon more of the same term counts no more, and how much long paragraphs are held back. */
 #define SATURATION 1.2
-#define EVENING    0.6
+#define EVENING    0.4
+
+#define OTHER_LANGUAGE_SHARE 0.7 /* of its score that a paragraph keeps that is in another language than the query */
+#define NO_NUMBER_SHARE      0.8 /* ... that has no number where one is asked for */
 
 #define WEAK_SHARE   0.1     /* what a weak term counts for beside strong ones */
 #define WEAK_MOST    1000    /* ... and it counts nothing where it stands in more paragraphs: reading it takes time */
@@ -122,7 +125,8 @@ const uint16_t *rank_lengths(struct rank *rank, struct tables *tables, const str
 
 /* ---- terms ------------------------------------------------------------------------------------------------------- */
 
-static void take_term(struct arena *arena, const struct term *term, struct rank_term *terms, size_t *count)
+static void take_term(struct arena *arena, const struct term *term, double share, struct rank_term *terms,
+                      size_t *count)
 {
     for (size_t i = 0; i < *count; i++)
         if (terms[i].length == term->length && memcmp(terms[i].text, term->text, term->length) == 0) {
@@ -131,7 +135,8 @@ static void take_term(struct arena *arena, const struct term *term, struct rank_
         }
     char *text = *count < RANK_TERMS_MAX ? arena_strndup(arena, term->text, term->length) : NULL;
     if (text)
-        terms[(*count)++] = (struct rank_term){.text = text, .length = term->length, .times = 1, .weak = term->weak};
+        terms[(*count)++] =
+            (struct rank_term){.text = text, .length = term->length, .times = 1, .weak = term->weak, .share = share};
 }
 
 size_t rank_read_terms(struct arena *arena, const char *text, struct rank_term terms[RANK_TERMS_MAX])
@@ -140,10 +145,13 @@ size_t rank_read_terms(struct arena *arena, const char *text, struct rank_term t
     for (int weak = 0; weak < 2; weak++) {
         struct term_reader reader;
         struct term term;
+        size_t katakana_end = 0;
         terms_begin(&reader, text, strlen(text));
-        while (terms_next(&reader, &term))
+        while (terms_next(&reader, &term)) {
+            double share = term_share(&term, &katakana_end);
             if (term.weak == weak)
-                take_term(arena, &term, terms, &count);
+                take_term(arena, &term, share, terms, &count);
+        }
     }
     return count;
 }
@@ -167,7 +175,7 @@ static double weight_of(const struct rank_term *term, double paragraphs, double 
 {
     double rarity = log(1 + (paragraphs - found + 0.5) / (found + 0.5));
     double times = term->times < 3 ? term->times : 3;
-    return rarity * (1 + 0.5 * (times - 1)) * (term->weak && !only_weak ? WEAK_SHARE : 1);
+    return rarity * term->share * (1 + 0.5 * (times - 1)) * (term->weak && !only_weak ? WEAK_SHARE : 1);
 }
 
 /* Strong ones first. */
@@ -201,7 +209,7 @@ static bool weigh(struct tables *tables, const struct collection *collections, s
         struct rank_term term = query->terms[i];
         term.weight = weight_of(&term, (double)paragraphs, (double)(found[i] < paragraphs ? found[i] : paragraphs),
                                 query->only_weak);
-        *most += term.weight * (SATURATION + 1);
+        *most += term.weak && !query->only_weak ? 0 : term.weight * (SATURATION + 1);
         any |= found[i] > 0;
         if (term.weak && !query->only_weak && found[i] > WEAK_MOST)
             continue;
@@ -295,6 +303,16 @@ void ranked_insert(struct ranked *ranked, size_t room, size_t *count, const stru
     *count += *count < room;
 }
 
+static double score_of(const struct rank *rank, uint32_t paragraph, uint16_t length, const struct rank_query *query,
+                       double most)
+{
+    bool other_language = length & LENGTH_JAPANESE ? query->english : query->japanese;
+    bool lacks_number = query->number && !(length & LENGTH_NUMBER);
+    double score = rank->scores[paragraph] / most;
+    score = (score < 1 ? score : 1) * (other_language ? OTHER_LANGUAGE_SHARE : 1);
+    return score * (lacks_number ? NO_NUMBER_SHARE : 1);
+}
+
 static bool rank_collection(struct rank *rank, struct tables *tables, const struct collection *collection,
                             const struct rank_query *query, double most, struct ranked *ranked, size_t room,
                             size_t *count, struct status *st)
@@ -308,10 +326,13 @@ static bool rank_collection(struct rank *rank, struct tables *tables, const stru
                       st))
             return false;
     for (uint32_t i = 0; i < (uint32_t)collection->next; i++) {
-        double score = rank->scores[i] / most, least = *count == room ? ranked[room - 1].score : 0;
+        double least = *count == room ? ranked[room - 1].score : 0;
+        if (rank->scores[i] <= 0)
+            continue;
+        double score = score_of(rank, i, lengths[i], query, most);
         if (score <= least || !lengths[i] || (query->answers && !(lengths[i] & LENGTH_ANSWER)))
             continue;
-        struct ranked one = {collection->id, i, score < 1 ? score : 1};
+        struct ranked one = {collection->id, i, score};
         ranked_insert(ranked, room, count, &one);
     }
     return true;

@@ -15,14 +15,17 @@ struct rank_term {
     size_t length;
     unsigned times;
     bool weak;
+    double share;  /* of it beside others of the same letters */
     double weight; /* filled in: what it counts for */
 };
 
 struct rank_query {
     struct rank_term *terms; /* all different */
     size_t term_count;
-    bool answers;   /* only answers of Q&A pairs */
-    bool only_weak; /* filled in: there are no strong terms */
+    bool answers;           /* only answers of Q&A pairs */
+    bool number;            /* it asks for one: paragraphs without any come behind */
+    bool english, japanese; /* its language: paragraphs in the other one come behind; neither: of both */
+    bool only_weak;         /* filled in: there are no strong terms */
 };
 
 /* Of a paragraph; `score` 0 to 1. */

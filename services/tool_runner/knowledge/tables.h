@@ -120,8 +120,10 @@ bool kept_find(struct tables *tables, int64_t collection, const char *path, stru
 bool kept_remove(struct tables *tables, struct collection *collection, const struct kept *kept, struct status *st);
 
 /* Lengths of paragraphs, as they are kept with a document: little more than a count of words. */
-#define LENGTH_MAX    0x7fff
-#define LENGTH_ANSWER 0x8000 /* the paragraph answers a question */
+#define LENGTH_MAX      0x1fff
+#define LENGTH_NUMBER   0x2000 /* the paragraph has a number */
+#define LENGTH_JAPANESE 0x4000 /* the paragraph is in Japanese, else in English */
+#define LENGTH_ANSWER   0x8000 /* the paragraph answers a question */
 
 /* The row of a paragraph. */
 int64_t paragraph_id(int64_t collection, int64_t number);

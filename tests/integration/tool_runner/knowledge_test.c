@@ -66,7 +66,7 @@ static void a_hit_has_headings_text_and_quote(void **state)
 {
     write_manual(*state);
     answer_free(index_folder(*state, "manual"));
-    struct answer *answer = search(*state, NULL, "", "which port is used? ポート");
+    struct answer *answer = search(*state, NULL, "", "which port? ポート");
     const Renga__V1__SearchHit *hit = found(answer)->hits[0];
     assert_string_equal(hit->source, "documents");
     assert_string_equal(hit->collection, "manual");
