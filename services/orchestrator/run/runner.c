@@ -109,7 +109,7 @@ struct runner *runner_create(const struct runner_options *options, struct status
     return runner;
 }
 
-/* What is under way in the store still comes, and ends there. */
+/* What is under way in the store still comes, and ends there; till then its thread holds the runner and its tables. */
 static void forget_threads(struct home *home, const char *text)
 {
     struct status why = {0};
@@ -123,8 +123,6 @@ static void clear_home(struct home *home)
 {
     home_end_revivals(home);
     forget_threads(home, "the server ends");
-    free(home->table);
-    free(home->runs);
     home_forget_bundles(home);
     home_free_commits(home);
 }
@@ -153,6 +151,10 @@ void runner_release(struct runner *runner)
 {
     if (atomic_fetch_sub(&runner->holders, 1) > 1)
         return;
+    for (unsigned i = 0; i < runner->home_count; i++) {
+        free(runner->homes[i].table);
+        free(runner->homes[i].runs);
+    }
     free(runner->homes);
     free(runner);
 }

@@ -323,6 +323,17 @@ static void twenty_sends_are_reduced_in_their_order(void **state)
     stage_clear(&stage);
 }
 
+static void what_is_being_written_when_the_server_ends_ends_too(void **state)
+{
+    stage_set(&stage, LOG "\"start\": \"a\", \"nodes\": {\"a\": {" S "}}");
+    start(&stage, "t", "");
+    loop_enter(stage.loop);
+    script_write(script_find("a", NULL, -1), "", "{\"log\":[\"x\"]}");
+    loop_leave(stage.loop); /* the step is with the store */
+    stage_close(&stage);
+    house_close(&stage.house);
+}
+
 int main(void)
 {
     clock_stop();
@@ -345,6 +356,7 @@ int main(void)
         cmocka_unit_test(the_error_node_takes_over),
         cmocka_unit_test(a_cancelled_run_stops_its_tasks_and_goes_on_when_resumed),
         cmocka_unit_test(twenty_sends_are_reduced_in_their_order),
+        cmocka_unit_test(what_is_being_written_when_the_server_ends_ends_too),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
