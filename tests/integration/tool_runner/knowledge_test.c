@@ -62,6 +62,27 @@ static void paragraphs_are_found_in_both_languages(void **state)
     }
 }
 
+static void the_language_of_the_query_and_a_number_come_first(void **state)
+{
+    static const struct {
+        const char *query, *uri;
+    } cases[] = {
+        {"E-7001 とは", "box/ja.md"},
+        {"what is E-7001", "box/en.md"},
+        {"再起動の待ち時間は何分ですか", "box/time.md"},
+    };
+    put_file(*state, "box/en.md", "E-7001: the fan has stopped.\n");
+    put_file(*state, "box/ja.md", "E-7001 はファンが動かないときに表示されるエラーの番号で、電源を切ると消えます。\n");
+    put_file(*state, "box/name.md", "再起動の待ち時間です。\n");
+    put_file(*state, "box/time.md", "再起動の待ち時間は10分です。\n");
+    answer_free(index_folder(*state, "box"));
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct answer *answer = search(*state, NULL, "box", cases[i].query);
+        assert_first(answer, cases[i].uri, 1, 1);
+        answer_free(answer);
+    }
+}
+
 static void a_hit_has_headings_text_and_quote(void **state)
 {
     write_manual(*state);
@@ -559,6 +580,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(paragraphs_are_found_in_both_languages),
+        cmocka_unit_test(the_language_of_the_query_and_a_number_come_first),
         cmocka_unit_test(a_hit_has_headings_text_and_quote),
         cmocka_unit_test(a_query_of_any_shape_is_data),
         cmocka_unit_test(what_is_nowhere_has_no_hits),
