@@ -60,9 +60,9 @@ static void run_handler(struct server_call *sc)
 
 /* A stream that breaks off looks like one that ends, but for what core says beside it. A handler that has not asked to
  * be told of cancellation waits for messages alone: the end of them is how it hears, and then it ends its call. */
-static void message_received(struct rpc_batch *batch, bool ok)
+static void message_received(struct rpc_tag *tag, bool ok)
 {
-    struct server_call *sc = server_call_from(batch, received);
+    struct server_call *sc = server_call_from(tag, received);
     sc->batches--;
     if (!sc->incoming && grpc_call_failed_before_recv_message(sc->grpc))
         server_call_client_left(sc);
@@ -170,7 +170,7 @@ void server_call_await(struct rpc_lane *lane, struct rpc_binding *binding)
     lane->awaited_count++;
     grpc_byte_buffer **payload = binding->method->client_streams ? NULL : &sc->incoming;
     grpc_server_request_registered_call(server->grpc, binding->registered, &sc->grpc, &sc->deadline, &sc->metadata,
-                                        payload, rpc_batch_queue(lane->loop), lane->cq, &sc->arrived);
+                                        payload, lane->cq, lane->cq, &sc->arrived);
 }
 
 static void unknown_arrived(struct rpc_tag *tag, bool ok)
@@ -212,6 +212,5 @@ void server_call_await_unknown(struct rpc_lane *lane)
     sc->call.memory_max = server->options.call_memory_max;
     sc->arrived.completed = unknown_arrived;
     lane->awaited_count++;
-    grpc_server_request_call(server->grpc, &sc->grpc, &sc->details, &sc->metadata, rpc_batch_queue(lane->loop),
-                             lane->cq, &sc->arrived);
+    grpc_server_request_call(server->grpc, &sc->grpc, &sc->details, &sc->metadata, lane->cq, lane->cq, &sc->arrived);
 }

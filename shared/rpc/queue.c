@@ -22,8 +22,7 @@
 
 struct queue {
     struct loop *loop;
-    grpc_completion_queue *cq, *batches;
-    grpc_completion_queue_functor last_batch;
+    grpc_completion_queue *cq;
     pthread_t thread;
 };
 
@@ -43,43 +42,6 @@ static void *pump(void *data)
         loop_leave(queue->loop);
     }
 }
-
-/* ---- batches ---------------------------------------------------------------------------------------------------- */
-
-static void batch_deferred(struct work *work)
-{
-    struct rpc_batch *batch = (struct rpc_batch *)(void *)((char *)work - offsetof(struct rpc_batch, work));
-    batch->completed(batch, batch->ok);
-}
-
-/* In the thread that started it, inside the loop; or in one of core's own, or in another loop. */
-static void batch_completed(grpc_completion_queue_functor *functor, int ok)
-{
-    struct rpc_batch *batch = (struct rpc_batch *)(void *)((char *)functor - offsetof(struct rpc_batch, functor));
-    struct loop *loop = atomic_load_explicit(&batch->loop, memory_order_acquire);
-    batch->ok = ok;
-    if (loop_current()) {
-        loop_post(loop, &batch->work);
-        return;
-    }
-    loop_enter(loop);
-    batch->completed(batch, batch->ok);
-    loop_leave(loop);
-}
-
-void rpc_batch_start(struct rpc_batch *batch, struct loop *loop, grpc_call *call, const grpc_op *ops, size_t count)
-{
-    batch->functor = (grpc_completion_queue_functor){.functor_run = batch_completed, .inlineable = 1};
-    batch->work.run = batch_deferred;
-    atomic_store_explicit(&batch->loop, loop, memory_order_release);
-    grpc_call_error error = grpc_call_start_batch(call, ops, count, &batch->functor, NULL);
-    if (error != GRPC_CALL_OK)
-        fatal("rpc.batch", "gRPC refuses a batch: %s", grpc_call_error_to_string(error));
-}
-
-static void batches_ended(grpc_completion_queue_functor *functor, int ok) {}
-
-/* ---- life ------------------------------------------------------------------------------------------------------- */
 
 /* A hostile peer may make core complain of every header it sends. */
 static bool may_log(void)
@@ -118,8 +80,6 @@ bool rpc_start(struct loop *const *loops, unsigned count, struct status *st)
         struct queue *queue = &queues[i];
         queue->loop = loops[i];
         queue->cq = grpc_completion_queue_create_for_next(NULL);
-        queue->last_batch = (grpc_completion_queue_functor){.functor_run = batches_ended, .inlineable = 1};
-        queue->batches = grpc_completion_queue_create_for_callback(&queue->last_batch, NULL);
         int error = pthread_create(&queue->thread, NULL, pump, queue);
         if (error)
             fatal("rpc.threads", "no thread for completion queue %u: errno %d", i, error);
@@ -136,14 +96,11 @@ void rpc_stop(void)
 {
     if (queue_count)
         rpc_trim_stop();
-    for (unsigned i = 0; i < queue_count; i++) {
-        grpc_completion_queue_shutdown(queues[i].batches);
+    for (unsigned i = 0; i < queue_count; i++)
         grpc_completion_queue_shutdown(queues[i].cq);
-    }
     for (unsigned i = 0; i < queue_count; i++) {
         pthread_join(queues[i].thread, NULL);
         grpc_completion_queue_destroy(queues[i].cq);
-        grpc_completion_queue_destroy(queues[i].batches);
     }
     if (queue_count)
         grpc_shutdown_blocking();
@@ -154,12 +111,6 @@ grpc_completion_queue *rpc_queue(const struct loop *loop)
 {
     assert(loop_index(loop) < queue_count);
     return queues[loop_index(loop)].cq;
-}
-
-grpc_completion_queue *rpc_batch_queue(const struct loop *loop)
-{
-    assert(loop_index(loop) < queue_count);
-    return queues[loop_index(loop)].batches;
 }
 
 gpr_timespec rpc_timespec(int64_t ns)

@@ -21,8 +21,8 @@
 #define OPS_MAX  4
 
 static const struct rpc_call_ops server_call_ops;
-static void batch_sent(struct rpc_batch *batch, bool ok);
-static void client_closed(struct rpc_batch *batch, bool ok);
+static void batch_sent(struct rpc_tag *tag, bool ok);
+static void client_closed(struct rpc_tag *tag, bool ok);
 
 static struct server_call *of(const struct rpc_call *call)
 {
@@ -137,10 +137,12 @@ void server_call_enlist(struct server_call *sc)
     sc->status_text = grpc_empty_slice();
 }
 
-void server_call_start(struct server_call *sc, const grpc_op *ops, size_t count, struct rpc_batch *batch)
+void server_call_start(struct server_call *sc, const grpc_op *ops, size_t count, struct rpc_tag *tag)
 {
     sc->batches++;
-    rpc_batch_start(batch, sc->lane->loop, sc->grpc, ops, count);
+    grpc_call_error error = grpc_call_start_batch(sc->grpc, ops, count, tag, NULL);
+    if (error != GRPC_CALL_OK)
+        fatal("rpc.batch", "gRPC refuses a batch: %s", grpc_call_error_to_string(error));
 }
 
 /* ---- going out -------------------------------------------------------------------------------------------------- */
@@ -253,9 +255,9 @@ void server_call_client_left(struct server_call *sc)
     rpc_call_cut(&sc->call, late ? DEADLINE_EXCEEDED : CANCELLED);
 }
 
-static void batch_sent(struct rpc_batch *batch, bool ok)
+static void batch_sent(struct rpc_tag *tag, bool ok)
 {
-    struct server_call *sc = server_call_from(batch, sent);
+    struct server_call *sc = server_call_from(tag, sent);
     sc->batches--;
     bool status_sent = sc->sending_status;
     sc->in_handler = true; /* a handler that is told something may send again: not before we are through */
@@ -286,9 +288,9 @@ static void ended(struct rpc_call *call)
 
 /* ---- the end ---------------------------------------------------------------------------------------------------- */
 
-static void client_closed(struct rpc_batch *batch, bool ok)
+static void client_closed(struct rpc_tag *tag, bool ok)
 {
-    struct server_call *sc = server_call_from(batch, closed);
+    struct server_call *sc = server_call_from(tag, closed);
     sc->batches--;
     if (sc->client_gone)
         server_call_client_left(sc);

@@ -25,8 +25,7 @@ struct server_call {
     grpc_byte_buffer *incoming;
     grpc_call_details details; /* of an unknown method */
 
-    struct rpc_tag arrived;
-    struct rpc_batch received, closed, sent;
+    struct rpc_tag arrived, received, closed, sent;
     struct timer limit; /* our own deadline, where the client set none that is sooner */
     struct outgoing *first, *last;
     struct outgoing embedded;
@@ -46,7 +45,7 @@ void server_call_give_back(struct server_call *sc);
 /* It has arrived: the lane counts it among its calls until it is released. */
 void server_call_enlist(struct server_call *sc);
 
-void server_call_start(struct server_call *sc, const grpc_op *ops, size_t count, struct rpc_batch *batch);
+void server_call_start(struct server_call *sc, const grpc_op *ops, size_t count, struct rpc_tag *tag);
 
 /* Sends what is due, unless a handler is at work that may add to it. */
 void server_call_pump(struct server_call *sc);
