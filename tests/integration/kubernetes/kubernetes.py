@@ -1,0 +1,277 @@
+#!/usr/bin/env python3
+"""deploy/kubernetes and deploy/container: what is rendered is what Kubernetes knows, agrees with itself, and runs: the
+suite as the manifests describe it, in the container's root file system, behind the door.
+Needs RENGA_BIN (binaries) and RENGA_PROTO (renga_descriptor_set.bin)."""
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(HERE, "..", "rpc")]
+import pods  # noqa: E402  (first of all: it starts this program anew, in a network of its own)
+import grpc  # noqa: E402
+from checks import check, expect, finish, wait_until  # noqa: E402
+from google.protobuf import descriptor_pb2, descriptor_pool, message_factory  # noqa: E402
+from render import containers, pod_of, render  # noqa: E402
+
+ROOT = os.path.realpath(os.path.join(HERE, "..", "..", ".."))
+DEPLOY = os.path.join(ROOT, "deploy")
+OURS = ("llm-gateway", "planner", "tool-runner", "reviewer", "orchestrator")
+folder = tempfile.mkdtemp(prefix="renga-kubernetes-")
+
+
+def compose(name, overlay, *components):
+    """An overlay of a user's own, with components."""
+    own = os.path.join(folder, name)
+    os.makedirs(own)
+    relative = lambda path: os.path.relpath(os.path.join(DEPLOY, "kubernetes", path), os.path.realpath(own))  # noqa: E731
+    with open(os.path.join(own, "kustomization.yaml"), "w") as file:
+        json.dump({"resources": [relative(f"overlays/{overlay}")], "components": [relative(f"components/{c}") for c in components]},
+                  file)
+    return render(own)
+
+
+SETS = {"single": compose("one", "single"), "cluster": compose("many", "cluster"),
+        "single with mutual TLS and models": compose("one-all", "single", "mtls", "model"),
+        "cluster with mutual TLS and models": compose("many-all", "cluster", "mtls", "model")}
+
+
+def of_kind(resources, *kinds):
+    return {one["metadata"]["name"]: one for one in resources if one["kind"] in kinds}
+
+
+def faults_of(resources):
+    done = subprocess.run(["node", os.path.join(HERE, "schemas.mjs")], input=json.dumps(resources), capture_output=True, text=True)
+    expect(done.returncode == 0, done.stderr[-500:])
+    return done.stdout
+
+
+def configuration(resources, name):
+    data = next(one["data"] for n, one in of_kind(resources, "ConfigMap").items() if n.startswith("renga-config-"))
+    return json.loads(re.sub(r"^\s*//.*$", "", data[f"{name}.json"], flags=re.M))
+
+
+def selects(selector, workload):
+    labels = workload["spec"]["template"]["metadata"]["labels"]
+    return (selector.get("matchLabels", {}).items() <= labels.items()
+            and all(labels.get(e["key"]) in e["values"] for e in selector.get("matchExpressions", [])))
+
+
+def edges_allowed(resources):
+    """(from, to, port) between workloads that both sides' policies let through."""
+    workloads = of_kind(resources, "Deployment", "StatefulSet")
+    out, into = set(), set()
+    for policy in of_kind(resources, "NetworkPolicy").values():
+        spec = policy["spec"]
+        for name, workload in workloads.items():
+            if not selects(spec["podSelector"], workload):
+                continue
+            for rule in spec.get("egress", []):
+                out |= {(name, other, port["port"]) for to in rule["to"] if "podSelector" in to
+                        for other in workloads if selects(to["podSelector"], workloads[other]) for port in rule["ports"]}
+            for rule in spec.get("ingress", []):
+                into |= {(other, name, number_of(workload, port["port"])) for source in rule.get("from", []) if "podSelector" in source
+                         for other in workloads if selects(source["podSelector"], workloads[other]) for port in rule["ports"]}
+    return out & into
+
+
+def number_of(workload, port):
+    return next(p["containerPort"] for c in containers(workload) for p in c["ports"] if port in (p["name"], p["containerPort"]))
+
+
+for title, resources in SETS.items():
+    @check(f"{title}: every resource is one that Kubernetes knows, field by field")
+    def _():
+        faults = faults_of(resources)
+        expect(not faults, faults)
+
+    @check(f"{title}: every container is held to the restricted standard")
+    def _():
+        for name, workload in of_kind(resources, "Deployment", "StatefulSet").items():
+            pod = pod_of(workload)
+            expect(pod["securityContext"]["runAsNonRoot"] and pod["securityContext"]["seccompProfile"]["type"] == "RuntimeDefault"
+                   and pod["automountServiceAccountToken"] is False, f"{name}: {pod['securityContext']}")
+            for container in containers(workload) + pod.get("initContainers", []):
+                context = container["securityContext"]
+                expect(context == {"allowPrivilegeEscalation": False, "readOnlyRootFilesystem": True,
+                                   "capabilities": {"drop": ["ALL"]}}, f"{name}: {context}")
+            expect({"startupProbe", "livenessProbe", "readinessProbe", "resources"} <= set(containers(workload)[0]), name)
+            for volume in pod.get("volumes", []):
+                expect(volume.get("secret", {}).get("defaultMode", 0o440) == 0o440, f"{name}: {volume} may be read by others")
+
+    @check(f"{title}: every workload has a budget of disruption and a service that selects it")
+    def _():
+        for name, workload in of_kind(resources, "Deployment", "StatefulSet").items():
+            labels = workload["spec"]["template"]["metadata"]["labels"]
+            service = of_kind(resources, "Service")[name]
+            expect(service["spec"]["selector"].items() <= labels.items(), name)
+            expect(name == "renga-redis" or of_kind(resources, "PodDisruptionBudget")[name]["spec"]["selector"]["matchLabels"] == labels,
+                   name)
+
+    @check(f"{title}: a pod has longer to end than its drain and its preStop take")
+    def _():
+        for name in OURS:
+            pod = pod_of(of_kind(resources, "Deployment", "StatefulSet")[f"renga-{name}"])
+            limit = int(configuration(resources, name)["drain"]["limit"].rstrip("s"))
+            ahead = pod["containers"][0]["lifecycle"]["preStop"]["sleep"]["seconds"]
+            expect(limit + ahead < pod["terminationGracePeriodSeconds"], f"{name}: {limit} + {ahead} s")
+
+    @check(f"{title}: whom a pod calls it may call, on the port that is served, and nobody else")
+    def _():
+        allowed = edges_allowed(resources)
+        wanted = {("renga-door", "renga-orchestrator", 15005)}
+        for name in OURS:
+            for target in configuration(resources, name).get("peers", {}).values():
+                host, port = re.fullmatch(r"dns:///([a-z-]+):(\d+)", target).groups()
+                expect(int(port) in [p["port"] for p in of_kind(resources, "Service")[host]["spec"]["ports"]], target)
+                wanted.add((f"renga-{name}", host, int(port)))
+        if "renga-redis" in of_kind(resources, "StatefulSet"):
+            wanted |= {("renga-orchestrator", "renga-redis", 6379), ("renga-orchestrator", "renga-orchestrator", 15005)}
+        expect(allowed == wanted, f"too many {allowed - wanted}, too few {wanted - allowed}")
+
+
+@check("a field that is spelled wrongly and a value of a wrong type are found")
+def _():
+    broken = json.loads(json.dumps(SETS["single"]))
+    container = containers(of_kind(broken, "Deployment")["renga-planner"])[0]
+    container["livenessProbe"]["tcpSoket"] = {"port": 1}
+    containers(of_kind(broken, "StatefulSet")["renga-tool-runner"])[0]["ports"][0]["containerPort"] = "15003"
+    faults = faults_of(broken)
+    expect("tcpSoket" in faults and "containerPort" in faults, faults)
+
+
+image = os.path.join(folder, "image")
+
+
+@check("the root of the container has at most 60 MiB of ours, and a list of all that is in it")
+def _():
+    done = subprocess.run([f"{DEPLOY}/container/stage", image, os.environ["RENGA_BIN"]], capture_output=True, text=True)
+    expect(done.returncode == 0, done.stdout + done.stderr)
+    ours = int(re.match(r"(\d+) MiB of ours", done.stdout).group(1))
+    expect(ours <= 60, done.stdout)
+    with open(f"{image}/usr/share/doc/sbom.cdx.json") as file:
+        listed = {part["name"] for part in json.load(file)["components"]}
+    expect({"/usr/bin/renga", "libgrpc29", "libc6", "libsqlite3-0"} <= listed, listed)
+    return done.stdout.strip()
+
+
+def certificate(name):
+    """A certificate and its key, signed by themselves, so that each is its own authority."""
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj",
+                    f"/CN={name}", "-addext", f"subjectAltName=DNS:{name}", "-keyout", f"{folder}/{name}.key", "-out",
+                    f"{folder}/{name}.crt"], check=True, capture_output=True)
+    return [open(f"{folder}/{name}.{part}").read() for part in ("crt", "key")]
+
+
+door_certificate, door_key = certificate("door.test")
+inner_certificate, inner_key = certificate("renga.internal")
+SECRETS = {"renga-door-tls": {"tls.crt": door_certificate, "tls.key": door_key},
+           "renga-tls": {"tls.crt": inner_certificate, "tls.key": inner_key, "ca.crt": inner_certificate},
+           "renga-provider": {"openai": "sk-none"}}
+
+pool = descriptor_pool.DescriptorPool()
+with open(os.path.join(os.environ["RENGA_PROTO"], "renga_descriptor_set.bin"), "rb") as descriptor_file:
+    for descriptor in descriptor_pb2.FileDescriptorSet.FromString(descriptor_file.read()).file:
+        pool.Add(descriptor)
+message = lambda name: message_factory.MessageFactory(pool).GetPrototype(pool.FindMessageTypeByName(name))  # noqa: E731
+
+
+def with_client(overlay, *components):
+    """The overlay with a client let in, as an operator would: a copy, and `client`."""
+    copy = os.path.join(folder, "own", "kubernetes")
+    shutil.copytree(DEPLOY, os.path.dirname(copy))
+    key = subprocess.run([f"{copy}/client", f"{copy}/overlays/{overlay}", "backend", "acme"], capture_output=True, text=True, check=True)
+    return render_with(f"{copy}/overlays/{overlay}", components), key.stdout.strip()
+
+
+def render_with(overlay, components):
+    own = os.path.join(folder, f"used-{len(os.listdir(folder))}")
+    os.makedirs(own)
+    with open(os.path.join(own, "kustomization.yaml"), "w") as file:
+        json.dump({"resources": [os.path.relpath(overlay, os.path.realpath(own))],
+                   "components": [os.path.relpath(f"{overlay}/../../components/{c}", os.path.realpath(own)) for c in components]}, file)
+    return render(own)
+
+
+def probe(cluster, name, kind):
+    """What the kubelet would hear."""
+    asked = containers(cluster.workload(f"renga-{name}"))[0][kind]
+    if "grpc" in asked:
+        with grpc.insecure_channel(f"127.0.0.1:{asked['grpc']['port']}") as channel:
+            request = bytes([0x0A, len(asked["grpc"]["service"])]) + asked["grpc"]["service"].encode()
+            return channel.unary_unary("/grpc.health.v1.Health/Check")(request, timeout=1) == b"\x08\x01"
+    port = number_of(cluster.workload(f"renga-{name}"), asked["httpGet"]["port"])
+    got = subprocess.run(["curl", "-fsS", "--noproxy", "*", "-m", "1", f"http://127.0.0.1:{port}{asked['httpGet']['path']}"], capture_output=True)
+    return got.returncode == 0
+
+
+def is_ready(cluster, name):
+    try:
+        return probe(cluster, name, "startupProbe") and probe(cluster, name, "readinessProbe")
+    except grpc.RpcError:
+        return False
+
+
+def ask(key, text="How long are backups kept?", agent_service="renga.v1.Helpdesk/Ask"):
+    credentials = grpc.ssl_channel_credentials(door_certificate.encode())
+    options = [("grpc.ssl_target_name_override", "door.test")]
+    with grpc.secure_channel("127.0.0.1:8443", credentials, options) as channel:
+        call = channel.unary_unary(f"/{agent_service}", lambda m: m.SerializeToString(), message("renga.v1.AskResponse").FromString)
+        return call(message("renga.v1.AskRequest")(question=text), timeout=20, metadata=[("authorization", f"Bearer {key}")])
+
+
+def run_as_pods(title, components):
+    resources, key = with_client("single", *components)
+    cluster = pods.Cluster(resources, {"renga": image, "haproxy": "/"}, SECRETS)
+    for name in os.listdir(f"{DEPLOY}/samples/docs/en"):
+        with open(f"{DEPLOY}/samples/docs/en/{name}") as document:
+            cluster.maps.setdefault("renga-documents", {})[name] = document.read()
+    try:
+        @check(f"{title}: every pod becomes ready by the probes of its manifest")
+        def _():
+            for name in (*OURS, "door"):
+                cluster.start(f"renga-{name}")
+            for name in OURS:
+                wait_until(lambda: is_ready(cluster, name), f"{name} is not ready: {cluster.log(f'renga-{name}')}", 20)
+            wait_until(lambda: "503" not in subprocess.run(["curl", "-s", "-m", "1", "http://127.0.0.1:8404/healthz"], capture_output=True,
+                                                         text=True).stdout, f"the door: {cluster.log('renga-door')}", 10)
+
+        @check(f"{title}: a client with a key has a question answered through the door, out of the documents of a ConfigMap")
+        def _():
+            wait_until(lambda: answered(key), "no answer", 20, 0.2)
+            expect("days" in ask(key).result.answer, ask(key).result.answer)
+
+        @check(f"{title}: a client without a key is refused at the door")
+        def _():
+            try:
+                ask("wrong")
+                expect(False, "it was answered")
+            except grpc.RpcError as error:
+                expect(error.code() == grpc.StatusCode.UNAUTHENTICATED, error)
+
+        @check(f"{title}: SIGTERM ends every pod within its grace period, without a fault")
+        def _():
+            codes = cluster.stop(*(f"renga-{name}" for name in OURS))
+            for name, code in codes.items():
+                expect(code == 0, f"{name} ended with {code}: {cluster.log(name)}")
+    finally:
+        cluster.close()
+        shutil.rmtree(os.path.join(folder, "own"))
+
+
+def answered(key):
+    try:
+        return bool(ask(key).result.answer)
+    except grpc.RpcError as error:
+        expect(error.code() == grpc.StatusCode.UNAVAILABLE, f"{error.code()}: {error.details()}")
+        return False
+
+
+run_as_pods("one machine", [])
+run_as_pods("one machine with mutual TLS", ["mtls"])
+shutil.rmtree(folder)
+finish()
