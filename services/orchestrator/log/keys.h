@@ -63,8 +63,8 @@ void key_orphan(struct key *key, int64_t time_ms, const char *tenant, const char
 void key_named(struct key *key, enum key_kind kind, const char *tenant, const char *name);
 /* Behind all names of the tenant; behind everything of the kind where tenant is NULL. */
 void key_behind(struct key *key, enum key_kind kind, const char *tenant);
-/* The tenant and the name of a T, Z, C, P, W, M, R or Q key; false where it is none. They point into the key, which ends them
- * with its NUL or its size. */
+/* The tenant and the name of a T, Z, C, P, W, M, R or Q key; false where it is none. They point into the key, which
+ * ends them with its NUL or its size. */
 bool key_names(struct store_bytes key, char *tenant, size_t tenant_room, char *name, size_t name_room);
 
 static inline struct store_bytes key_bytes(const struct key *key)

@@ -8,7 +8,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#define ROW_MAX      1024                        /* bytes of a row of ours */
+#define ROW_MAX      1024                       /* bytes of a row of ours */
 #define FORGOTTEN_NS (INT64_C(60) * NS_PER_SEC) /* dead for so long: its row is taken away */
 
 struct member {
@@ -254,8 +254,7 @@ static void send_beat(struct members *members)
     members->sent_ns = clock_now_ns();
     store_batch_init(&members->batch, members->options.loop, beaten);
     key_of_member(&key, members->id);
-    store_put(&members->batch, key_bytes(&key),
-              (struct store_bytes){bytes, renga__v1__member_row__pack(&row, bytes)});
+    store_put(&members->batch, key_bytes(&key), (struct store_bytes){bytes, renga__v1__member_row__pack(&row, bytes)});
     pthread_mutex_lock(&members->lock);
     forget_dead(members, &members->batch);
     pthread_mutex_unlock(&members->lock);

@@ -44,7 +44,8 @@ void members_stop(struct members *members);
 void members_release(struct members **members);
 
 enum member_state { MEMBER_SELF, MEMBER_ALIVE, MEMBER_DEAD };
-/* One that was never heard of counts as alive, and from now on its lease runs. Its address is "" where none is known. */
+/* One that was never heard of counts as alive, and from now on its lease runs. Its address is "" where none is known.
+ */
 enum member_state members_state(struct members *members, const char *id, char address[MEMBER_ADDRESS_MAX]);
 const char *members_self(const struct members *members);
 /* Until then (clock_now_ns) no other takes this one for dead. */

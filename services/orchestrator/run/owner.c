@@ -89,9 +89,9 @@ static void know(struct thread *thread, const struct owner_view *view, uint64_t 
     bool mine = is_mine(thread, view);
     own->known = own->next = *view;
     own->known_at = at;
-    if (mine != own->counted)
+    if (mine != own->mine)
         tally_owner(tally, thread->home->loop, OWNER_HELD, mine ? 1 : -1);
-    own->counted = mine;
+    own->mine = mine;
 }
 
 /* ---- before it is read ------------------------------------------------------------------------------------------- */
@@ -167,6 +167,11 @@ void owner_ask(struct owner_question *question)
     scan_row(question->thread, &question->scan, row_came);
 }
 
+bool owner_was_overtaken(const struct thread *thread)
+{
+    return members_of(thread) && !thread->own.mine && thread_busy(thread);
+}
+
 /* ---- while it is in memory --------------------------------------------------------------------------------------- */
 
 struct owner_look {
@@ -215,7 +220,7 @@ bool owner_vouches(struct thread *thread, const struct errand *errand)
     const struct ownership *own = &thread->own;
     if (!members_of(thread) || own->known_at >= errand->arrival)
         return true;
-    if (own->counted && clock_now_ns() < members_lease_ns(members_of(thread)))
+    if (own->mine && clock_now_ns() < members_lease_ns(members_of(thread)))
         return true;
     if (!own->asking && !thread->flying)
         look(thread);
@@ -241,8 +246,8 @@ void owner_stamp(struct thread *thread, struct store_batch *batch)
     if (!members_of(thread))
         return;
     bool works = thread_busy(thread) || thread->held;
-    bool mine = own->counted;
-    own->next = (struct owner_view){.there = !thread->deleted, .token = own->known.token + (mine && works ? 0 : 1)};
+    own->next =
+        (struct owner_view){.there = !thread->deleted, .token = own->known.token + (own->mine && works ? 0 : 1)};
     if (works)
         text_cut_copy(own->next.member, sizeof own->next.member, members_self(members_of(thread)));
     put_change(thread, batch, &own->known, &own->next);
@@ -259,7 +264,6 @@ bool owner_stamped(struct thread *thread, const struct status *st)
     if (st->code == OK) {
         struct owner_view view = own->next;
         know(thread, &view, own->stamped_at);
-        own->wrote = true;
     }
     return st->code != ABORTED;
 }
@@ -268,12 +272,12 @@ int64_t owner_token(const struct thread *thread)
 {
     if (!members_of(thread))
         return 0;
-    return (int64_t)thread->own.known.token + (thread->own.counted ? 0 : 1);
+    return (int64_t)thread->own.known.token + (thread->own.mine ? 0 : 1);
 }
 
 void owner_forget(struct thread *thread)
 {
-    if (thread->own.counted)
+    if (thread->own.mine)
         tally_owner(thread->home->runner->options.tally, thread->home->loop, OWNER_HELD, -1);
-    thread->own.counted = false;
+    thread->own.mine = false;
 }

@@ -7,8 +7,8 @@
  *        ^  '--- a batch that leaves nothing to do: n + 1               '--- the owner has died: another takes it
  *        '--- read: a thread that was never written is FREE too              in a batch of its own, then reads the log
  *
- * What is in memory of a thread counts while it is known to be the newest: until the lease ends of one that is MINE, else
- * by the row, read again after the request came. */
+ * What is in memory of a thread counts while it is known to be the newest: until the lease ends of one that is MINE,
+ * else by the row, read again after the request came. */
 #ifndef RENGA_ORCHESTRATOR_OWNER_H
 #define RENGA_ORCHESTRATOR_OWNER_H
 
@@ -31,8 +31,7 @@ struct ownership {
     uint64_t known_at, stamped_at; /* errands that came so far: it is new enough for these; so will it be then */
     uint64_t listed;               /* the token with which what is pending is listed as ours */
     bool asking;                   /* the row is being read */
-    bool wrote;                    /* something of the thread was committed since it was read */
-    bool counted;                  /* among those that are ours */
+    bool mine;
 };
 
 /* Before a thread is read: asks whose it is and takes it where its owner is dead. `asked` runs once, later: OK with the
@@ -50,6 +49,8 @@ struct owner_question {
     unsigned tries;
 };
 void owner_ask(struct owner_question *question);
+/* Whether the log that was read is of the time before somebody took the thread: nobody's has no run at work. */
+bool owner_was_overtaken(const struct thread *thread);
 
 /* Whether the thread in memory is new enough to serve this; else that is found out, and thread->go comes again. */
 bool owner_vouches(struct thread *thread, const struct errand *errand);

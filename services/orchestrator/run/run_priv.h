@@ -58,7 +58,7 @@ struct runner {
     atomic_bool draining; /* asked by every loop */
     void (*drained)(void *data);
     void *drained_data;
-    struct sweep *sweep; /* NULL before it serves */
+    struct sweep *sweep;     /* NULL before it serves */
     struct members *members; /* NULL: nobody shares the store */
     struct recovery *recovery;
     atomic_uint holders; /* it lives as long as its threads: what is under way in the store still comes to them */

@@ -128,6 +128,10 @@ static void loaded(struct loader *loader)
         thread_break(thread, &st);
         return;
     }
+    if (owner_was_overtaken(thread)) {
+        thread_lose(thread);
+        return;
+    }
     thread->phase = THREAD_READY;
     thread->committed = thread->last;
     thread->pending = run_is_open(thread->run) || thread->queue;
@@ -349,12 +353,13 @@ static void take_all(struct errand **from, struct errand **to)
     }
 }
 
-/* What waits on nothing but this memory's word: of a thread of which nothing was written, all of it. */
+/* Those of whom nothing is on disk: of a thread that was nobody's, all. Of one that was ours, runs that others wait for
+ * may have been accepted long since. */
 static struct errand *take_unheard(struct thread *thread)
 {
     struct errand *unheard = NULL, *waiting;
     take_all(&thread->first_errand, &unheard);
-    if (thread->own.wrote)
+    if (thread->own.mine)
         return unheard;
     waiting = commit_take_errands(thread->filling);
     take_all(&waiting, &unheard);
