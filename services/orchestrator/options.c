@@ -23,6 +23,20 @@ const struct option orchestrator_options[] = {
      .help = "Where runs and threads are kept: sqlite:FILE, which is made where there is none and belongs to this "
              "process alone, on a disk of its own machine; or memory:, gone with the process. The default stands in "
              "the working directory; in a container give a file on a volume, such as sqlite:/var/lib/renga/renga.db."},
+    {.name = "orchestrator.address",
+     .type = OPTION_STRING,
+     .unit = "HOST:PORT",
+     .help = "Where the other orchestrators that share a Redis store reach this very one (not a name that stands for "
+             "several), such as the pod's own address. They hand requests on to whoever has the thread, with peers.key, "
+             "which needs \"renga.v1.Orchestrator/forward\" among its methods. Unset: such requests are refused with "
+             "UNAVAILABLE until the thread is at rest."},
+    {.name = "orchestrator.lease",
+     .type = OPTION_DURATION,
+     .fallback = "2s",
+     .min = 200,
+     .max = 60000,
+     .help = "How long an orchestrator that shares a Redis store may show no life before the others take up its runs. "
+             "It shows some four times as often."},
     {.name = "orchestrator.snapshot_every",
      .type = OPTION_INTEGER,
      .fallback = "0",

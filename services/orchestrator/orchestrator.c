@@ -14,6 +14,8 @@
 #include "telemetry/metrics.h"
 
 #include "renga/v1/llm_gateway.pb-c.h"
+#include "renga/v1/node.pb-c.h"
+#include "renga/v1/orchestrator.pb-c.h"
 #include "renga/v1/planner.pb-c.h"
 #include "renga/v1/reviewer.pb-c.h"
 #include "renga/v1/tool_runner.pb-c.h"
@@ -24,7 +26,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define AGENTS_DEFAULT "agents"
+#define AGENTS_DEFAULT    "agents"
+#define NODE_KEEPALIVE_MS 310000 /* gRPC servers of other makes cut clients that ask more often than every 5 minutes */
 
 /* ---- what is shown ----------------------------------------------------------------------------------------------- */
 
@@ -101,12 +104,34 @@ static void make_addresses(struct orchestrator *orchestrator, const struct servi
         .authorities = config_string(config, "peers.tls.authorities"),
     };
     struct addresses_options options = {
+        .service = &renga__v1__node_service__descriptor,
         .schema = context->schema,
         .tls = tls ? &orchestrator->node_tls : NULL,
         .key = config_string(config, "orchestrator.node_key"),
         .message_max = (size_t)config_size(config, "rpc.message_max"),
+        .keepalive_ms = NODE_KEEPALIVE_MS,
     };
     orchestrator->addresses = addresses_create(&options);
+}
+
+/* As peers are called. */
+static void make_fellows(struct orchestrator *orchestrator, const struct service_context *context)
+{
+    const struct config *config = context->config;
+    orchestrator->fellow_tls = (struct rpc_tls){
+        .certificate = config_string(config, "peers.tls.certificate"),
+        .key = config_string(config, "peers.tls.key"),
+        .authorities = config_string(config, "peers.tls.authorities"),
+    };
+    struct addresses_options options = {
+        .service = &renga__v1__orchestrator__descriptor,
+        .schema = context->schema,
+        .tls = orchestrator->fellow_tls.authorities ? &orchestrator->fellow_tls : NULL,
+        .authority = config_string(config, "peers.tls.name"),
+        .key = config_string(config, "peers.key"),
+        .message_max = (size_t)config_size(config, "rpc.message_max"),
+    };
+    orchestrator->fellows = addresses_create(&options);
 }
 
 const struct peer_words peer_words[PEER_COUNT] = {
@@ -147,6 +172,7 @@ static void destroy(struct orchestrator **orchestrator_pointer)
     store_close(&orchestrator->store);
     agents_destroy(&orchestrator->agents);
     addresses_destroy(&orchestrator->addresses);
+    addresses_destroy(&orchestrator->fellows);
     tool_list_destroy(&orchestrator->tools);
     pthread_mutex_destroy(&orchestrator->lock);
     free(orchestrator);
@@ -164,6 +190,7 @@ struct orchestrator *orchestrator_create(const struct service_context *context, 
     orchestrator->tools = tool_list_create();
     name_owner(orchestrator);
     make_addresses(orchestrator, context);
+    make_fellows(orchestrator, context);
     find_peers(orchestrator, context);
     if (!load_agents(orchestrator, st))
         destroy(&orchestrator);
@@ -223,6 +250,9 @@ static bool open_runner(struct orchestrator *orchestrator, struct status *st)
         .fanout = orchestrator->fanout,
         .tally = orchestrator->tally,
         .owner = orchestrator->owner,
+        .shared = store_is_shared(orchestrator->store),
+        .address = config_string(orchestrator->config, "orchestrator.address"),
+        .lease_ms = config_duration_ms(orchestrator->config, "orchestrator.lease"),
         .snapshot_every = (unsigned)config_integer(orchestrator->config, "orchestrator.snapshot_every"),
         .thread_ttl_ms = config_duration_ms(orchestrator->config, "orchestrator.thread_ttl"),
         .history_age_ms = config_duration_ms(orchestrator->config, "orchestrator.history_age"),

@@ -33,6 +33,7 @@ extern const struct peer_words peer_words[PEER_COUNT];
 
 struct orchestrator {
     struct addresses *addresses; /* of remote nodes */
+    struct addresses *fellows;   /* orchestrators that share the store */
     struct agents *agents;
     ProtobufCService *peers[PEER_COUNT]; /* NULL: nobody has said where it is */
     struct tool_list *tools;
@@ -42,7 +43,7 @@ struct orchestrator {
     struct fanout *fanout; /* NULL: switched off, or there is but one loop */
     struct runner *runner;
 
-    struct rpc_tls node_tls;
+    struct rpc_tls node_tls, fellow_tls;
     const struct config *config;
     struct metrics *metrics;
     struct tally *tally;  /* of the runner */

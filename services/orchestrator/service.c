@@ -146,7 +146,8 @@ static void calls_end(struct timer *timer)
 {
     struct drain *drain = (struct drain *)((char *)timer - offsetof(struct drain, look));
     const struct orchestrator *orchestrator = drain->api->orchestrator;
-    if ((addresses_calls(orchestrator->addresses) || fanout_away(orchestrator->fanout)) &&
+    if ((addresses_calls(orchestrator->addresses) || addresses_calls(orchestrator->fellows) ||
+         fanout_away(orchestrator->fanout)) &&
         clock_now_ns() < drain->until_ns) {
         loop_arm_after(drain->api->loop, &drain->look, CALLS_LOOK_MS);
         return;

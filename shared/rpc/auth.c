@@ -224,6 +224,16 @@ static const struct key *key_of(const struct rpc_auth *auth, const struct rpc_pr
     return NULL;
 }
 
+const struct rpc_principal *rpc_auth_find(const struct rpc_auth *auth, const char *tenant, const char *name)
+{
+    for (size_t i = 0; i < auth->count; i++) {
+        const struct rpc_principal *principal = &auth->keys[i].principal;
+        if (strcmp(principal->name, name) == 0 && strcmp(principal->tenant, tenant) == 0)
+            return principal;
+    }
+    return NULL;
+}
+
 bool rpc_auth_grants(const struct rpc_auth *auth, const struct rpc_principal *principal, const char *right)
 {
     const struct key *key = auth ? key_of(auth, principal) : NULL;

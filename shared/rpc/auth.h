@@ -33,6 +33,9 @@ void rpc_auth_destroy(struct rpc_auth **auth);
 const struct rpc_principal *rpc_auth_check(const struct rpc_auth *auth, const void *header, size_t size,
                                            const char *method, struct status *st);
 
+/* The key of this name and tenant; NULL where there is none. It lives as long as `auth`. Any thread. */
+const struct rpc_principal *rpc_auth_find(const struct rpc_auth *auth, const char *tenant, const char *name);
+
 /* Whether the key behind `principal` (as rpc_auth_check gave it, or a copy) has a right beyond calling a method, such
  * as "renga.v1.LlmGateway/GetUsage.all". It stands among its methods by its own name, or the key may do anything, "*":
  * that a client may call a whole service does not make it the service's operator. True where `auth` is NULL. Any

@@ -11,10 +11,10 @@ struct memory {
     struct ordered map;
 };
 
-static void *memory_open(const char *place, struct status *st)
+static void *memory_open(const char *url, struct status *st)
 {
-    if (*place != '\0') {
-        fail(st, INVALID_ARGUMENT, "'memory:%s' is no store; 'memory:' stands alone", place);
+    if (strcmp(url, "memory:") != 0) {
+        fail(st, INVALID_ARGUMENT, "'%s' is no store; 'memory:' stands alone", url);
         return NULL;
     }
     struct memory *memory = malloc(sizeof *memory);
@@ -137,7 +137,7 @@ static void memory_scan(void *engine, unsigned reader, struct store_scan *scan)
 }
 
 const struct store_kind store_memory = {
-    .scheme = "memory:",
+    .schemes = {"memory:"},
     .open = memory_open,
     .close = memory_close,
     .write = memory_write,

@@ -6,6 +6,7 @@
 
 #include <sqlite3.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define WRITER_CACHE_KIB                                                                                               \
     (32 << 10) /* pages that change: mostly the ends of threads that run; more than this goes to the log early */
@@ -100,8 +101,9 @@ static void sqlite_close(void *data)
     free(engine);
 }
 
-static void *sqlite_open(const char *place, struct status *st)
+static void *sqlite_open(const char *url, struct status *st)
 {
+    const char *place = url + strlen(store_sqlite.schemes[0]);
     struct engine *engine = calloc(1, sizeof *engine);
     if (engine == NULL) {
         fail(st, RESOURCE_EXHAUSTED, "no memory to open a store");
@@ -242,7 +244,7 @@ static void sqlite_scan(void *data, unsigned number, struct store_scan *scan)
 }
 
 const struct store_kind store_sqlite = {
-    .scheme = "sqlite:",
+    .schemes = {"sqlite:"},
     .open = sqlite_open,
     .close = sqlite_close,
     .write = sqlite_write,

@@ -6,13 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct store_kind *const kinds[] = {&store_memory, &store_sqlite};
+static const struct store_kind *const kinds[] = {&store_memory, &store_sqlite, &store_redis};
 
 static const struct store_kind *kind_of(const char *url)
 {
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
-        if (strncmp(url, kinds[i]->scheme, strlen(kinds[i]->scheme)) == 0)
-            return kinds[i];
+        for (const char *const *scheme = kinds[i]->schemes; *scheme != NULL; scheme++)
+            if (strncmp(url, *scheme, strlen(*scheme)) == 0)
+                return kinds[i];
     return NULL;
 }
 
@@ -60,7 +61,8 @@ struct store *store_open(const char *url, struct status *st)
 {
     const struct store_kind *kind = kind_of(url);
     if (kind == NULL) {
-        fail(st, INVALID_ARGUMENT, "'%s' is no store; give 'memory:' or 'sqlite:FILE'", url);
+        fail(st, INVALID_ARGUMENT, "'%.*s' is no store; give 'memory:', 'sqlite:FILE' or 'redis://HOST:6379'",
+             (int)strcspn(url, "/@"), url); /* no further: behind it a password may stand */
         return NULL;
     }
     struct store *store = store_create(kind);
@@ -68,7 +70,7 @@ struct store *store_open(const char *url, struct status *st)
         fail(st, RESOURCE_EXHAUSTED, "no memory for a store");
         return NULL;
     }
-    store->engine = kind->open(url + strlen(kind->scheme), st);
+    store->engine = kind->open(url, st);
     if (store->engine == NULL) {
         store_free(store);
         return NULL;
@@ -103,6 +105,8 @@ void store_stats(struct store *store, struct store_stats *stats)
     *stats = store->stats;
     stats->queued = store->batches_queued;
     pthread_mutex_unlock(&store->lock);
+    if (store->kind->look != NULL)
+        store->kind->look(store->engine, stats);
 }
 
 void store_posted(struct store *store, unsigned count)

@@ -6,7 +6,8 @@
  *      store_scan   ---> a reader's thread ------------------------------------------> done, in the scan's loop
  *
  * A scan that is started from a loop after `committed` of a batch sees that batch. Keys compare as memcmp does.
- * Kinds: "memory:" (gone with the process), "sqlite:FILE" (WAL, synchronous=FULL). Adding one is a file and a row. */
+ * Kinds: "memory:" (gone with the process), "sqlite:FILE" (WAL, synchronous=FULL), "redis://HOST:PORT" (appendonly,
+ * appendfsync always; of several processes too). Adding one is a file and a row. */
 #ifndef RENGA_STORE_STORE_H
 #define RENGA_STORE_STORE_H
 
@@ -24,9 +25,11 @@
 
 struct store;
 
-/* "memory:" or "sqlite:FILE". INVALID_ARGUMENT for another; UNAVAILABLE where the file cannot be opened, locked
- * (another process has it) or read; FAILED_PRECONDITION for one of a newer form, or of something else; DATA_LOSS for
- * one that is damaged. */
+/* "memory:", "sqlite:FILE", or Redis: "redis://[[user]:password@]host[:port][/db]", "rediss://…", "unix:PATH", with
+ * more behind a '?' (redis_settings.h). INVALID_ARGUMENT for another; UNAVAILABLE where the file cannot be opened,
+ * locked (another process has it) or read, or Redis not be reached; FAILED_PRECONDITION for one of a newer form, or of
+ * something else, and for a Redis that does not keep what it acknowledges; UNAUTHENTICATED and PERMISSION_DENIED as
+ * Redis says; DATA_LOSS for one that is damaged. */
 struct store *store_open(const char *url, struct status *st);
 /* Writes what is queued and posts what is finished; the loops may still have callbacks to run. When no loop starts
  * anything here any more. */
@@ -45,9 +48,9 @@ struct store_operation;
 struct store_batch {
     struct loop *loop;
     void (*committed)(struct store_batch *batch);
-    struct status
-        status; /* for `committed`: OK, ABORTED (an expectation did not hold), RESOURCE_EXHAUSTED (nothing was
-                 * tried), UNAVAILABLE (the disk refused; after a crash it may turn out to be there), DATA_LOSS */
+    struct status status; /* for `committed`: OK, ABORTED (an expectation did not hold), RESOURCE_EXHAUSTED (nothing was
+                           * written), UNAVAILABLE (the disk refused, or Redis was silent; it may turn out to be there,
+                           * after a crash or at the next scan), DATA_LOSS (what was acknowledged before is gone) */
 
     /* The store's. */
     struct arena arena;
@@ -122,8 +125,10 @@ struct store_stats {
     uint64_t batches, operations, bytes; /* committed */
     uint64_t transactions;               /* that carried them */
     uint64_t aborted;                    /* batches whose expectation did not hold */
-    uint64_t failures;                   /* transactions that the disk refused */
+    uint64_t failures;                   /* transactions that the disk refused, and batches that Redis did */
     int64_t sync_ns;                     /* of the last transaction, commit included */
+    uint64_t losses;                     /* of Redis: how often its connection was lost */
+    bool weak;                           /* of Redis: acknowledged before it is on disk, as durability=weak allows */
     unsigned queued;                     /* batches */
 };
 void store_stats(struct store *store, struct store_stats *stats);

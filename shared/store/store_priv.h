@@ -22,14 +22,15 @@ struct store_operation {
 
 /* What keeps the rows. `write` runs in the writer's thread alone, `scan` in the readers', at the same time. */
 struct store_kind {
-    const char *scheme; /* what its URLs begin with, the colon included */
+    const char *schemes[4]; /* what its URLs begin with, the colon included; NULL ends them */
 
-    /* `place` is the rest of the URL. */
-    void *(*open)(const char *place, struct status *st);
+    /* `url` is the whole of it. */
+    void *(*open)(const char *url, struct status *st);
     void (*close)(void *engine);
 
-    /* The batches of the list, in its order, in one transaction that is on disk when this returns. One whose
-     * expectation does not hold in the order gets ABORTED and is left out. False: none of them was written. */
+    /* The batches of the list, in its order, on disk when this returns. One whose expectation does not hold in the
+     * order gets ABORTED and is left out. False: none of them was written, and all get `st`. True: each has a status
+     * of its own, which is OK where it was written. */
     bool (*write)(void *engine, struct store_batch *batches, struct status *st);
 
     /* In the writer's thread, when the batches of a `write` have gone home: upkeep. May be NULL. */
@@ -37,9 +38,12 @@ struct store_kind {
 
     /* Fills rows, count, more and status. `reader` is less than STORE_READERS and belongs to the thread. */
     void (*scan)(void *engine, unsigned reader, struct store_scan *scan);
+
+    /* From any thread: figures that only the kind knows. May be NULL. */
+    void (*look)(void *engine, struct store_stats *stats);
 };
 
-extern const struct store_kind store_memory, store_sqlite;
+extern const struct store_kind store_memory, store_sqlite, store_redis;
 
 /* ---- the store --------------------------------------------------------------------------------------------------- */
 

@@ -124,6 +124,7 @@ static void count(const struct load *load, bool written, struct store_stats *add
     for (const struct store_batch *batch = load->first; batch != NULL; batch = batch->next) {
         if (batch->status.code != OK) {
             added->aborted += batch->status.code == ABORTED;
+            added->failures += batch->status.code != ABORTED;
             continue;
         }
         added->batches++;

@@ -79,6 +79,18 @@ static void deliver(struct work *work)
 
 /* ---- life -------------------------------------------------------------------------------------------------------- */
 
+/* The connection of a loop is plain: it has neither TLS nor a path. */
+static bool find_redis(struct recall *recall, const char *url, struct status *st)
+{
+    if (!redis_target_parse("llm_gateway.cache_redis", url, &recall->target, st))
+        return false;
+    if (recall->target.tls || recall->target.path[0])
+        return fail(st, INVALID_ARGUMENT,
+                    "llm_gateway.cache_redis: neither TLS (rediss) nor a socket's path is had; take redis:// within a "
+                    "private network, or a TLS tunnel");
+    return true;
+}
+
 struct recall *recall_create(const struct recall_options *options, struct status *st)
 {
     struct recall *recall = calloc(1, sizeof *recall);
@@ -90,7 +102,7 @@ struct recall *recall_create(const struct recall_options *options, struct status
     recall->has_redis = options->redis && options->redis[0];
     recall->redis_timeout_ms = options->redis_timeout_ms > 0 ? options->redis_timeout_ms : RECALL_REDIS_MS;
     bool good = recall_store_init(&recall->store, options->bytes_max, st) &&
-                (!recall->has_redis || redis_target_parse(options->redis, &recall->target, st));
+                (!recall->has_redis || find_redis(recall, options->redis, st));
     if (!good)
         recall_destroy(&recall);
     return recall;

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/random.h"
+#include "redis/command.h"
 #include "redis_priv.h"
 
 #include <inttypes.h>
@@ -64,27 +65,13 @@ static void arm(struct recall_redis *redis, int64_t at_ns)
         loop_arm(redis->loop, &redis->timer, at_ns);
 }
 
-struct part {
-    const void *bytes;
-    size_t size;
-};
-#define PART(text)                                                                                                     \
-    {                                                                                                                  \
-        text, strlen(text)                                                                                             \
-    }
-
 /* NULL where there is no room for one more. */
-static struct redis_ask *command(struct recall_redis *redis, enum redis_ask_kind kind, const struct part *parts,
+static struct redis_ask *command(struct recall_redis *redis, enum redis_ask_kind kind, const struct redis_part *parts,
                                  size_t count)
 {
     if (redis->ask_count == REDIS_ASKS_MAX)
         return NULL;
-    buffer_printf(&redis->out, "*%zu\r\n", count);
-    for (size_t i = 0; i < count; i++) {
-        buffer_printf(&redis->out, "$%zu\r\n", parts[i].size);
-        buffer_append(&redis->out, parts[i].bytes, parts[i].size);
-        buffer_append(&redis->out, "\r\n", 2);
-    }
+    redis_command(&redis->out, parts, count);
     if (redis->out.failed) {
         redis_give_up(redis, "takes nothing more");
         return NULL;
@@ -104,12 +91,13 @@ void redis_greet(struct recall_redis *redis)
     char database[16];
     snprintf(database, sizeof database, "%d", target->database);
     if (target->user[0])
-        command(redis, ASK_AUTH, (struct part[]){PART("AUTH"), PART(target->user), PART(target->password)}, 3);
+        command(redis, ASK_AUTH,
+                (struct redis_part[]){REDIS_PART("AUTH"), REDIS_PART(target->user), REDIS_PART(target->password)}, 3);
     else if (target->password[0])
-        command(redis, ASK_AUTH, (struct part[]){PART("AUTH"), PART(target->password)}, 2);
+        command(redis, ASK_AUTH, (struct redis_part[]){REDIS_PART("AUTH"), REDIS_PART(target->password)}, 2);
     if (target->database)
-        command(redis, ASK_SELECT, (struct part[]){PART("SELECT"), PART(database)}, 2);
-    command(redis, ASK_PING, (struct part[]){PART("PING")}, 1);
+        command(redis, ASK_SELECT, (struct redis_part[]){REDIS_PART("SELECT"), REDIS_PART(database)}, 2);
+    command(redis, ASK_PING, (struct redis_part[]){REDIS_PART("PING")}, 1);
 }
 
 static bool may_be_asked(const struct recall_redis *redis)
@@ -137,8 +125,9 @@ struct redis_ask *recall_redis_get(struct recall_redis *redis, const struct reca
         return NULL;
     write_key(key, name);
     snprintf(last, sizeof last, "%zu", REDIS_VALUE_MAX);
-    struct redis_ask *ask =
-        command(redis, ASK_GET, (struct part[]){PART("GETRANGE"), {name, sizeof name}, PART("0"), PART(last)}, 4);
+    struct redis_ask *ask = command(
+        redis, ASK_GET,
+        (struct redis_part[]){REDIS_PART("GETRANGE"), {name, sizeof name}, REDIS_PART("0"), REDIS_PART(last)}, 4);
     if (ask) {
         ask->looked = looked;
         ask->owner = owner;
@@ -160,7 +149,9 @@ void recall_redis_set(struct recall_redis *redis, const struct recall_key *key, 
         return;
     write_key(key, name);
     snprintf(life, sizeof life, "%" PRId64, keep_ms);
-    command(redis, ASK_SET, (struct part[]){PART("SET"), {name, sizeof name}, {value, size}, PART("PX"), PART(life)},
+    command(redis, ASK_SET,
+            (struct redis_part[]){
+                REDIS_PART("SET"), {name, sizeof name}, {value, size}, REDIS_PART("PX"), REDIS_PART(life)},
             5);
 }
 

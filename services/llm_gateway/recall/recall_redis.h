@@ -14,7 +14,7 @@
 #define RENGA_LLM_GATEWAY_RECALL_REDIS_H
 
 #include "recall.h"
-#include "redis_target.h"
+#include "redis/target.h"
 
 #include <stdatomic.h>
 

@@ -5,7 +5,7 @@
 
 #include "base/buffer.h"
 #include "recall_redis.h"
-#include "redis_replies.h"
+#include "redis/replies.h"
 
 #define REDIS_ASKS_MAX 256               /* commands without a reply yet */
 #define REDIS_OUT_MAX  ((size_t)8 << 20) /* bytes that wait to be written */

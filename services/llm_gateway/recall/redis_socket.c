@@ -65,7 +65,7 @@ static void feed(struct recall_redis *redis, const char *bytes, size_t size)
     bool good = redis_replies_feed(redis->replies, bytes, size);
     while (good && (good = redis_replies_next(redis->replies, &reply)) && reply) {
         bool goes_on = redis_take_reply(redis, reply);
-        free(reply);
+        redis_reply_free(&reply);
         if (!goes_on)
             return;
     }
@@ -119,7 +119,7 @@ static void connect_to(struct recall_redis *redis, const struct sockaddr_storage
     }
     setsockopt(redis->fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
     setsockopt(redis->fd, SOL_SOCKET, SO_KEEPALIVE, &yes, sizeof yes);
-    redis->replies = redis_replies_create(REPLY_MAX);
+    redis->replies = redis_replies_create(REPLY_MAX, 0);
     if (!redis->replies) {
         redis_give_up(redis, "finds no memory here");
         return;

@@ -6,6 +6,7 @@
 #include "api.h"
 
 #include "check.h"
+#include "forward.h"
 #include "refuse.h"
 #include "rpc/rpc.h"
 #include "run/runner.h"
@@ -14,6 +15,9 @@ struct errand_call {
     struct errand errand; /* first */
     struct rpc_call *call;
     ProtobufCClosure reply;
+    struct api *api;
+    struct caller caller;
+    struct forward forward; /* where another orchestrator has the thread */
 };
 
 bool api_enter(struct api *api, struct rpc_call *call, const ProtobufCMessage *request)
@@ -31,23 +35,42 @@ struct rights api_rights(const struct api *api, struct rpc_call *call)
 }
 
 /* A list is of one agent, where the key may not use them all. */
-static bool may_list(const struct api *api, struct rpc_call *call, const ProtobufCMessage *request)
+static bool may_list(struct rpc_call *call, const struct rights *rights, const ProtobufCMessage *request)
 {
-    const struct rights rights = api_rights(api, call);
     const char *agent = NULL;
     struct status st = {0};
     if (request->descriptor == &renga__v1__list_runs_request__descriptor)
         agent = ((const Renga__V1__ListRunsRequest *)request)->agent;
     else if (request->descriptor == &renga__v1__list_threads_request__descriptor)
         agent = ((const Renga__V1__ListThreadsRequest *)request)->agent;
-    if (!agent || !rights_are_limited(&rights))
+    if (!agent || !rights_are_limited(rights))
         return true;
-    if (*agent ? rights_check(&rights, agent, &st)
+    if (*agent ? rights_check(rights, agent, &st)
                : fail(&st, PERMISSION_DENIED, "key '%s' may use some agents alone; name one of them in agent",
-                      rights.principal.name))
+                      rights->principal.name))
         return true;
     rpc_fail(call, &st);
     return false;
+}
+
+static void forwarded(struct forward *forward, const ProtobufCMessage *response)
+{
+    struct errand_call *self = (struct errand_call *)((char *)forward - offsetof(struct errand_call, forward));
+    if (response)
+        self->reply(response, self->call);
+    else
+        forward_refuse(self->call, &forward->call);
+}
+
+/* Once: whoever has handed it on to us is wrong about who has the thread, or it has just gone on. */
+static bool hand_on(struct errand_call *self)
+{
+    struct errand *errand = &self->errand;
+    if (!errand->elsewhere || self->caller.forwarded)
+        return false;
+    self->forward.came = forwarded;
+    return forward_begin(&self->forward, self->api, self->call, &self->caller, errand->request, errand->elsewhere,
+                         &errand->status);
 }
 
 static void answered(struct errand *errand)
@@ -55,6 +78,8 @@ static void answered(struct errand *errand)
     struct errand_call *self = (struct errand_call *)errand;
     if (errand->status.code == OK)
         self->reply(errand->response, self->call);
+    else if (hand_on(self))
+        return;
     else
         refuse(self->call, &errand->status, errand->reason);
 }
@@ -67,7 +92,8 @@ static void client_left(struct rpc_call *call, void *data)
 
 void errand_call_begin(struct api *api, struct rpc_call *call, const ProtobufCMessage *request, ProtobufCClosure reply)
 {
-    if (!api_enter(api, call, request) || !may_list(api, call, request))
+    struct caller caller;
+    if (!api_enter(api, call, request) || !caller_find(api, call, &caller) || !may_list(call, &caller.rights, request))
         return;
     struct errand_call *self = arena_zalloc(rpc_call_arena(call), sizeof *self);
     if (!self) {
@@ -76,10 +102,12 @@ void errand_call_begin(struct api *api, struct rpc_call *call, const ProtobufCMe
     }
     self->call = call;
     self->reply = reply;
+    self->api = api;
+    self->caller = caller;
     self->errand = (struct errand){
         .loop = api->loop,
-        .tenant = rpc_call_principal(call)->tenant,
-        .rights = api_rights(api, call),
+        .tenant = caller.rights.principal.tenant,
+        .rights = caller.rights,
         .request = request,
         .arena = rpc_call_arena(call),
         .answered = answered,

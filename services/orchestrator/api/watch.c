@@ -3,6 +3,8 @@
  *      came ---> sent ---> the window is full: the runner pauses, until the client has read
  *                              '--- nothing read for 60 s: RESOURCE_EXHAUSTED */
 #include "api.h"
+#include "forward.h"
+#include "refuse.h"
 
 #include "rpc/rpc.h"
 #include "run/runner.h"
@@ -19,6 +21,10 @@ struct watch_call {
     Renga__V1__RunEvent_Closure reply;
     struct timer patience;
     struct work burial;
+    struct caller caller;
+    struct forward forward; /* of a run that another orchestrator has */
+    bool is_forwarded;
+    struct status parting; /* how a stream that was handed on is ended by us */
     bool paused, ended;
     struct watch_call *next, **link;
 };
@@ -31,7 +37,7 @@ static void bury(struct work *work)
 }
 
 /* Once. Not freed at once: the runner may be about to return from `came`. */
-static void end(struct watch_call *self, const struct status *st)
+static void end(struct watch_call *self, const struct status *st, const struct rpc_client_call *theirs)
 {
     self->ended = true;
     loop_disarm(self->api->loop, &self->patience);
@@ -40,6 +46,8 @@ static void end(struct watch_call *self, const struct status *st)
         self->next->link = self->link;
     if (st->code == OK)
         self->reply(NULL, self->call);
+    else if (theirs)
+        forward_refuse(self->call, theirs);
     else
         rpc_fail(self->call, st);
     self->burial.run = bury;
@@ -48,8 +56,13 @@ static void end(struct watch_call *self, const struct status *st)
 
 static void leave(struct watch_call *self, const struct status *st)
 {
+    if (self->is_forwarded) { /* it ends when theirs has */
+        self->parting = *st;
+        rpc_client_call_cancel(&self->forward.call);
+        return;
+    }
     runner_unwatch(&self->watcher);
-    end(self, st);
+    end(self, st, NULL);
 }
 
 static void client_left(struct rpc_call *call, void *data)
@@ -72,27 +85,59 @@ void watches_end(struct api *api)
 {
     struct status st = {0};
     fail(&st, UNAVAILABLE, "the server is draining; come back with the last event_id you saw");
-    while (api->watches)
-        leave(api->watches, &st);
+    for (struct watch_call *watch = api->watches, *next; watch; watch = next) {
+        next = watch->next;
+        leave(watch, &st);
+    }
 }
 
 /* ---- sending ----------------------------------------------------------------------------------------------------- */
+
+static void send(struct watch_call *self, const Renga__V1__RunEvent *event)
+{
+    self->reply(event, self->call);
+    if (self->ended || self->paused || rpc_call_writable(self->call))
+        return;
+    self->paused = true;
+    if (self->is_forwarded)
+        rpc_client_call_pause(&self->forward.call);
+    else
+        runner_watch_pause(&self->watcher);
+    loop_arm_after(self->api->loop, &self->patience, READER_PATIENCE_MS);
+}
+
+static void forwarded(struct forward *forward, const ProtobufCMessage *event)
+{
+    struct watch_call *self = (struct watch_call *)((char *)forward - offsetof(struct watch_call, forward));
+    if (!event)
+        end(self, self->parting.code ? &self->parting : &forward->call.status,
+            self->parting.code ? NULL : &forward->call);
+    else if (!self->parting.code)
+        send(self, (const Renga__V1__RunEvent *)event);
+}
+
+static bool hand_on(struct watch_call *self, struct status *st)
+{
+    const char *address = self->watcher.elsewhere;
+    if (!address || self->caller.forwarded)
+        return false;
+    self->forward.came = forwarded;
+    self->is_forwarded = forward_begin(&self->forward, self->api, self->call, &self->caller,
+                                       &self->watcher.request->base, address, st);
+    if (self->is_forwarded)
+        runner_unwatch(&self->watcher);
+    return self->is_forwarded;
+}
 
 static void came(struct watcher *watcher, const Renga__V1__RunEvent *event)
 {
     struct watch_call *self = (struct watch_call *)watcher;
     if (self->ended)
         return;
-    if (!event) {
+    if (event)
+        send(self, event);
+    else if (!hand_on(self, &watcher->status))
         leave(self, &watcher->status);
-        return;
-    }
-    self->reply(event, self->call);
-    if (self->ended || self->paused || rpc_call_writable(self->call))
-        return;
-    self->paused = true;
-    runner_watch_pause(&self->watcher);
-    loop_arm_after(self->api->loop, &self->patience, READER_PATIENCE_MS);
 }
 
 static void writable(struct rpc_call *call, void *data)
@@ -102,26 +147,31 @@ static void writable(struct rpc_call *call, void *data)
         return;
     self->paused = false;
     loop_disarm(self->api->loop, &self->patience);
-    runner_watch_resume(&self->watcher);
+    if (self->is_forwarded)
+        rpc_client_call_resume(&self->forward.call);
+    else
+        runner_watch_resume(&self->watcher);
 }
 
 /* ---- the beginning ----------------------------------------------------------------------------------------------- */
 
 static struct watch_call *watch_create(struct api *api, struct rpc_call *call,
-                                       const Renga__V1__WatchRunRequest *request, Renga__V1__RunEvent_Closure reply)
+                                       const struct caller *caller, const Renga__V1__WatchRunRequest *request,
+                                       Renga__V1__RunEvent_Closure reply)
 {
     struct watch_call *self = calloc(1, sizeof *self);
     if (!self)
         return NULL;
     *self = (struct watch_call){
         .watcher = {.loop = api->loop,
-                    .tenant = rpc_call_principal(call)->tenant,
-                    .rights = api_rights(api, call),
+                    .tenant = caller->rights.principal.tenant,
+                    .rights = caller->rights,
                     .request = request,
                     .came = came,
                     .owner = self},
         .api = api,
         .call = call,
+        .caller = *caller,
         .reply = reply,
         .patience.expired = reader_sleeps,
         .next = api->watches,
@@ -135,13 +185,14 @@ static struct watch_call *watch_create(struct api *api, struct rpc_call *call,
 void watch_begin(struct api *api, struct rpc_call *call, const Renga__V1__WatchRunRequest *request,
                  Renga__V1__RunEvent_Closure reply)
 {
-    if (!api_enter(api, call, &request->base))
+    struct caller caller;
+    if (!api_enter(api, call, &request->base) || !caller_find(api, call, &caller))
         return;
     if (api->draining) {
         rpc_fail_with(call, UNAVAILABLE, "the server is draining");
         return;
     }
-    struct watch_call *self = watch_create(api, call, request, reply);
+    struct watch_call *self = watch_create(api, call, &caller, request, reply);
     if (!self) {
         rpc_fail_with(call, RESOURCE_EXHAUSTED, "no memory for the stream");
         return;

@@ -5,7 +5,10 @@
  *      S tenant 0 thread 0 number      the thread as it stood after that record (ThreadSnapshot)
  *      D tenant 0 thread 0 ordinal     a run of the thread: its id
  *      T tenant 0 thread               the thread's row in lists (Thread)
- *      P tenant 0 thread               there while a run is queued or at work
+ *      P tenant 0 thread               there while a run is queued or at work; the member that has it, where there are
+ *                                      several
+ *      W tenant 0 thread               OwnerRow, where several orchestrators share the store
+ *      M 0 member                      MemberRow
  *      R tenant 0 run                  RunRow; ids of runs begin with their time, so that these stand by age
  *      Q tenant 0 request              RequestRow
  *      q tenant 0 thread 0 request     when it was made, big-endian: the requests that are forgotten with the thread
@@ -26,6 +29,8 @@ enum key_kind {
     KEY_THREAD_RUN = 'D',
     KEY_THREAD = 'T',
     KEY_PENDING = 'P',
+    KEY_OWNER = 'W',
+    KEY_MEMBER = 'M',
     KEY_RUN = 'R',
     KEY_REQUEST = 'Q',
     KEY_THREAD_REQUEST = 'q',
@@ -54,12 +59,12 @@ void key_version(struct key *key, const char *tenant, const char *agent, const c
 bool key_version_names(struct store_bytes key, char *version, size_t version_room, char *run, size_t run_room);
 /* O; without a tenant the first one of that time. */
 void key_orphan(struct key *key, int64_t time_ms, const char *tenant, const char *request);
-/* Keys with a name (T, Z, C, P, R, Q, B); B has no tenant (""). */
+/* Keys with a name (T, Z, C, P, W, M, R, Q, B); B and M have no tenant (""). */
 void key_named(struct key *key, enum key_kind kind, const char *tenant, const char *name);
 /* Behind all names of the tenant; behind everything of the kind where tenant is NULL. */
 void key_behind(struct key *key, enum key_kind kind, const char *tenant);
-/* The tenant and the name of a T, Z, C, P, R or Q key; false where it is none. They point into the key, which ends them
- * with its NUL or its size. */
+/* The tenant and the name of a T, Z, C, P, W, M, R or Q key; false where it is none. They point into the key, which
+ * ends them with its NUL or its size. */
 bool key_names(struct store_bytes key, char *tenant, size_t tenant_room, char *name, size_t name_room);
 
 static inline struct store_bytes key_bytes(const struct key *key)

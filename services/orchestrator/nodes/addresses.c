@@ -1,7 +1,6 @@
 #include "addresses.h"
 
 #include "base/log.h"
-#include "renga/v1/node.pb-c.h"
 #include "rpc/channel.h"
 
 #include <pthread.h>
@@ -9,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BUCKETS      256
-#define KEEPALIVE_MS 310000 /* gRPC servers of other makes cut clients that ask more often than every 5 minutes */
+#define BUCKETS 256
 
 struct address {
     struct address *next;
@@ -31,7 +29,7 @@ struct addresses *addresses_create(const struct addresses_options *options)
 {
     struct addresses *addresses = calloc(1, sizeof *addresses);
     if (!addresses)
-        fatal("orchestrator.memory", "no memory for the addresses of nodes");
+        fatal("orchestrator.memory", "no memory for addresses");
     addresses->options = *options;
     pthread_mutex_init(&addresses->lock, NULL);
     return addresses;
@@ -81,14 +79,14 @@ static struct address *address_open(const struct addresses *addresses, const cha
         .authority = addresses->options.authority,
         .key = addresses->options.key,
         .message_max = addresses->options.message_max,
-        .keepalive_ms = KEEPALIVE_MS,
+        .keepalive_ms = addresses->options.keepalive_ms,
     };
     if (!address)
-        fatal("orchestrator.memory", "no memory for the address of a node");
+        fatal("orchestrator.memory", "no memory for an address");
     memcpy(address->name, name, length + 1);
     address->channel = rpc_channel_create(&options, st);
     address->stub =
-        address->channel ? rpc_channel_stub(address->channel, &renga__v1__node_service__descriptor, st) : NULL;
+        address->channel ? rpc_channel_stub(address->channel, addresses->options.service, st) : NULL;
     if (address->stub)
         return address;
     address_destroy(address);
@@ -102,7 +100,7 @@ static struct address *find_or_open(struct addresses *addresses, const char *nam
         if (strcmp(address->name, name) == 0)
             return address;
     if (addresses->count == ADDRESSES_MAX) {
-        fail(st, RESOURCE_EXHAUSTED, "nodes at %d addresses are called already; '%s' would be one more", ADDRESSES_MAX,
+        fail(st, RESOURCE_EXHAUSTED, "%d addresses are called already; '%s' would be one more", ADDRESSES_MAX,
              name);
         return NULL;
     }
@@ -114,7 +112,7 @@ static struct address *find_or_open(struct addresses *addresses, const char *nam
     return *bucket = address;
 }
 
-ProtobufCService *addresses_node(struct addresses *addresses, const char *address, struct status *st)
+ProtobufCService *addresses_stub(struct addresses *addresses, const char *address, struct status *st)
 {
     pthread_mutex_lock(&addresses->lock);
     struct address *found = find_or_open(addresses, address, st);

@@ -1,5 +1,5 @@
-/* The way to nodes that others have written: a channel for each address that graph documents name, one set a process.
- * Channels are opened with the first call and kept. */
+/* The way to services at addresses that turn up while the process runs: nodes that others have written, as graph
+ * documents name them, and orchestrators that share the store. A channel for each, opened with the first call and kept. */
 #ifndef RENGA_ORCHESTRATOR_ADDRESSES_H
 #define RENGA_ORCHESTRATOR_ADDRESSES_H
 
@@ -16,18 +16,20 @@ struct rpc_tls;
 
 /* All is borrowed for as long as the addresses live. */
 struct addresses_options {
+    const ProtobufCServiceDescriptor *service; /* that is called there */
     const struct rpc_schema *schema;
     const struct rpc_tls *tls; /* NULL: no TLS */
     const char *authority;     /* the name expected in certificates; NULL: the address's own */
-    const char *key;           /* bearer key that nodes are shown; NULL: none */
+    const char *key;           /* bearer key that they are shown; NULL: none */
     size_t message_max;
+    int64_t keepalive_ms; /* as rpc_channel_options */
 };
 struct addresses *addresses_create(const struct addresses_options *options);
 /* No call may be under way. */
 void addresses_destroy(struct addresses **addresses);
 
-/* A stub of NodeService for calls from any loop; it lives as long as the addresses. Any thread. */
-ProtobufCService *addresses_node(struct addresses *addresses, const char *address, struct status *st);
+/* A stub of the service for calls from any loop; it lives as long as the addresses. Any thread. */
+ProtobufCService *addresses_stub(struct addresses *addresses, const char *address, struct status *st);
 
 /* Calls under way, so that the end of the process can wait for them. Any thread. */
 void addresses_call_began(struct addresses *addresses);

@@ -219,7 +219,7 @@ static void start(struct task *task)
     }
     remote->addresses = orchestrator->addresses;
     const char *address = node_argument(task_node(task), REMOTE_ADDRESS)->text;
-    ProtobufCService *node = addresses_node(remote->addresses, address, &st);
+    ProtobufCService *node = addresses_stub(remote->addresses, address, &st);
     if (!node || !prepare(remote, &st)) {
         task_fail(task, &st);
         return;

@@ -156,6 +156,7 @@ Renga__V1__Run *answer_run(struct arena *arena, const struct run *run, bool in_l
     message->updated_ms = run->updated_ms;
     message->ended_ms = run->ended_ms;
     message->owner = text_in(arena, run_is_open(run) ? run->owner : "");
+    message->fencing_token = run_is_open(run) ? owner_token(run->thread) : 0;
     message->request_id = text_in(arena, request->request_id);
     message->labels = need(arena_alloc(arena, (request->n_labels + 1) * sizeof(*message->labels)));
     for (size_t i = 0; i < request->n_labels; i++)

@@ -276,6 +276,7 @@ void log_flush(struct thread *thread)
         log_write_rows(thread->run);
     if (wants_snapshot(thread) && snapshot_possible(thread))
         log_snapshot_now(thread);
+    owner_stamp(thread, &thread->filling->batch);
     thread->flying = thread->filling;
     thread->filling = NULL;
     thread->holds++;
@@ -291,6 +292,14 @@ static void answer_errands(struct commit *commit, const struct status *st)
         else
             errand_answer(errand);
     }
+}
+
+struct errand *commit_take_errands(struct commit *commit)
+{
+    struct errand *first = commit ? commit->errands : NULL;
+    if (commit)
+        commit->errands = commit->last_errand = NULL;
+    return first;
 }
 
 void commit_drop(struct commit **commit_pointer, const struct status *why)
@@ -313,8 +322,12 @@ static void finished(struct store_batch *batch)
     struct commit *commit = (struct commit *)batch;
     struct thread *thread = commit->thread;
     struct status st = batch->status;
-    thread->flying = NULL;
     thread->holds--;
+    if (!owner_stamped(thread, &st) && thread->phase == THREAD_READY) {
+        thread_lose(thread);
+        return;
+    }
+    thread->flying = NULL;
     if (st.code == OK && thread->phase == THREAD_READY) {
         thread->committed = commit->last > thread->committed ? commit->last : thread->committed;
         bool last = thread->deleted && !thread->filling;

@@ -19,6 +19,7 @@ typedef Renga__V1__LogRecord Record; /* generated from a proto */
 uint64_t log_append(struct thread *thread, struct run *run, Record *record);
 struct store_batch *log_batch(struct thread *thread);         /* what is filling: for rows beside the record */
 void log_await(struct thread *thread, struct errand *errand); /* answered when what is filling is on disk */
+struct errand *commit_take_errands(struct commit *commit);    /* those that wait for it */
 void commit_drop(struct commit **commit, const struct status *why);
 void home_free_commits(struct home *home);
 void log_flush(struct thread *thread);

@@ -120,8 +120,10 @@ static void loaded(struct loader *loader)
 static void committed(struct store_batch *batch)
 {
     struct copying *copying = (struct copying *)((char *)batch - offsetof(struct copying, batch));
-    if (batch->status.code != OK) {
-        struct status st = batch->status;
+    struct status st = batch->status;
+    if (!owner_stamped(copying->thread, &st))
+        fail(&st, UNAVAILABLE, "another orchestrator has made thread '%s' meanwhile; ask again", copying->thread->id);
+    if (st.code != OK) {
         end(copying, &st);
         return;
     }
@@ -159,6 +161,7 @@ static void page_came(struct store_scan *scan)
         copying->next = more ? copying->next : 0;
         scan_page(copying);
     } else {
+        owner_stamp(copying->thread, &copying->batch);
         store_commit(copying->thread->home->runner->options.store, &copying->batch);
     }
 }

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#define AGAIN_MAX 8 /* threads that are lost before it is served */
+
 #define TYPE(request, name) ((request)->descriptor == &renga__v1__##name##__descriptor)
 
 /* ---- back -------------------------------------------------------------------------------------------------------- */
@@ -208,6 +210,7 @@ static void came(struct work *work)
 {
     struct errand *errand = (struct errand *)((char *)work - offsetof(struct errand, coming));
     struct home *home = errand->home;
+    errand->arrival = ++home->arrivals;
     if (errand->run_id)
         send_on(home, errand);
     else
@@ -321,7 +324,7 @@ static void prepare(struct runner *runner, struct errand *errand)
     errand->repeated = errand->checked = errand->looked_up = errand->leaves = errand->is_back = false;
     errand->home = NULL;
     errand->response = NULL;
-    errand->reason = NULL;
+    errand->reason = errand->elsewhere = NULL;
     errand->status = (struct status){0};
     errand->coming = (struct work){.run = came};
     errand->going = (struct work){.run = went};
@@ -354,6 +357,17 @@ void runner_run(struct runner *runner, struct errand *errand)
     }
     errand->home = home_of_place(runner, errand->run_id ? place : id_of_place(errand->tenant, errand->thread_id));
     loop_post(errand->home->loop, &errand->coming);
+}
+
+void errand_again(struct errand *errand, const struct status *why)
+{
+    bool leaves = errand->leaves;
+    if (!errand->request || errand->again++ == AGAIN_MAX) {
+        errand_fail(errand, why, NULL);
+        return;
+    }
+    runner_run(errand->runner, errand);
+    errand->leaves = leaves;
 }
 
 /* ---- the caller leaves ------------------------------------------------------------------------------------------- */

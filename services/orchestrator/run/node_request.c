@@ -73,6 +73,7 @@ const Renga__V1__RunNodeRequest *due_request(const struct due *due, int64_t dead
     request->budget_left = run_budget_message(run, arena);
     request->position = position_of(arena, due);
     request->attempt = (int32_t)due->attempts;
+    request->fencing_token = owner_token(due->frame->thread);
     request->idempotency_key = need(arena_strdup(arena, key));
     request->labels = (Renga__V1__RunNodeRequest__LabelsEntry **)run->request->labels; /* maps of one form */
     request->n_labels = run->request->n_labels;

@@ -18,6 +18,7 @@
 #include "log/ids.h"
 #include "log/keys.h"
 #include "nodes/node_kind.h"
+#include "owner.h"
 #include "run/runner.h"
 #include "run/tally.h"
 #include "state/state.h"
@@ -57,7 +58,9 @@ struct runner {
     atomic_bool draining; /* asked by every loop */
     void (*drained)(void *data);
     void *drained_data;
-    struct sweep *sweep; /* NULL before it serves */
+    struct sweep *sweep;     /* NULL before it serves */
+    struct members *members; /* NULL: nobody shares the store */
+    struct recovery *recovery;
     atomic_uint holders; /* it lives as long as its threads: what is under way in the store still comes to them */
 };
 
@@ -74,6 +77,7 @@ struct home {
     struct revival *revivals;    /* of threads whose log could not be written */
     struct commit *spare_commits;
     unsigned spare_count;
+    uint64_t arrivals; /* of errands */
 };
 
 void runner_release(struct runner *runner);
@@ -130,6 +134,7 @@ struct thread {
     uint32_t event_number; /* of the next event since the last record */
     bool pending;          /* its row of what is pending is there */
     struct loader *loader;
+    struct ownership own;
     struct seat *seats; /* who watches its runs */
     struct live_event *live, *last_live;
     size_t live_count;
@@ -343,6 +348,7 @@ void thread_unqueue(struct thread *thread, struct run *run);
 void thread_rebuild(struct thread *thread, uint64_t upto, void (*done)(struct loader *loader), void *owner);
 void thread_unhold(struct thread *thread); /* the errand that had it for itself is done */
 void thread_forget(struct thread *thread, const struct status *why);
+void thread_lose(struct thread *thread); /* another has it: what nobody was told of is asked anew */
 void thread_adopt(struct thread *thread, struct thread *from); /* takes over the graph part of a rebuilt one */
 
 /* load.c: a thread from its log, up to a record (0: all). `loaded` runs once, later. */
@@ -380,6 +386,7 @@ void *message_read(struct arena *arena, const ProtobufCMessageDescriptor *type, 
 void errand_serve(struct errand *errand, struct thread *thread);
 void errand_do_chore(struct runner *runner, struct errand *errand, const char *thread_id); /* in its thread's turn */
 void errand_answer(struct errand *errand);
+void errand_again(struct errand *errand, const struct status *why); /* as if it had just come; too often: why */
 void errand_fail(struct errand *errand, const struct status *st, const char *reason);
 bool errand_refuse(struct errand *errand, const char *reason, enum status_code code, const char *format, ...)
     __attribute__((format(printf, 4, 5)));

@@ -1,4 +1,5 @@
 #include "keep.h"
+#include "recover.h"
 #include "run_priv.h"
 
 #include "base/clock.h"
@@ -7,7 +8,6 @@
 #include <stdlib.h>
 
 #define RUNS_FIRST    1024
-#define RECOVER_ROWS  1000
 #define DRAIN_LOOK_MS 20
 
 /* ---- homes ------------------------------------------------------------------------------------------------------- */
@@ -106,6 +106,14 @@ struct runner *runner_create(const struct runner_options *options, struct status
         home->run_room = RUNS_FIRST;
         home->runs = need(calloc(home->run_room, sizeof(*home->runs)));
     }
+    if (options->shared)
+        runner->members = members_create(&(struct members_options){.loop = runner->homes[0].loop,
+                                                                   .store = options->store,
+                                                                   .name = runner->options.owner,
+                                                                   .address = options->address ? options->address : "",
+                                                                   .lease_ms = options->lease_ms,
+                                                                   .died = recovery_look,
+                                                                   .data = runner});
     return runner;
 }
 
@@ -127,6 +135,13 @@ static void clear_home(struct home *home)
     home_free_commits(home);
 }
 
+static void stop_chores(struct runner *runner)
+{
+    recovery_stop(&runner->recovery);
+    sweep_stop(&runner->sweep);
+    members_stop(runner->members);
+}
+
 void runner_destroy(struct runner **runner_pointer)
 {
     struct runner *runner = *runner_pointer;
@@ -139,7 +154,7 @@ void runner_destroy(struct runner **runner_pointer)
         if (present != loop)
             loop_enter(loop);
         if (i == 0)
-            sweep_stop(&runner->sweep);
+            stop_chores(runner);
         clear_home(&runner->homes[i]);
         if (present != loop)
             loop_leave(loop);
@@ -151,69 +166,13 @@ void runner_release(struct runner *runner)
 {
     if (atomic_fetch_sub(&runner->holders, 1) > 1)
         return;
+    members_release(&runner->members);
     for (unsigned i = 0; i < runner->home_count; i++) {
         free(runner->homes[i].table);
         free(runner->homes[i].runs);
     }
     free(runner->homes);
     free(runner);
-}
-
-/* ---- after a crash ----------------------------------------------------------------------------------------------- */
-
-struct recovery {
-    struct store_scan scan;
-    struct runner *runner;
-};
-
-struct recovered {
-    struct work work;
-    struct home *home;
-    char tenant[TENANT_MAX + 1], thread[THREAD_MAX + 1];
-};
-
-static void recover(struct work *work)
-{
-    struct recovered *recovered = (struct recovered *)work;
-    thread_settle(thread_get(recovered->home, recovered->tenant, recovered->thread));
-    free(recovered);
-}
-
-static void pending_came(struct store_scan *scan)
-{
-    struct recovery *recovery = (struct recovery *)scan;
-    struct runner *runner = recovery->runner;
-    if (scan->status.code != OK)
-        log_error("run.recover", "what was left behind cannot be read: %s", scan->status.text);
-    for (size_t i = 0; i < scan->count; i++) {
-        struct recovered *one = need(calloc(1, sizeof *one));
-        if (!key_names(scan->rows[i].key, one->tenant, sizeof one->tenant, one->thread, sizeof one->thread)) {
-            free(one);
-            continue;
-        }
-        one->home = home_of_place(runner, id_of_place(one->tenant, one->thread));
-        one->work.run = recover;
-        loop_post(one->home->loop, &one->work);
-    }
-    if (scan->count)
-        log_info("run.recover", "%zu threads with unfinished runs are taken up", scan->count);
-    store_scan_fini(scan);
-    free(recovery);
-}
-
-void runner_recover(struct runner *runner)
-{
-    struct key from, to;
-    struct recovery *recovery = need(calloc(1, sizeof *recovery));
-    recovery->runner = runner;
-    from.size = 1;
-    from.bytes[0] = KEY_PENDING;
-    key_behind(&to, KEY_PENDING, NULL);
-    store_scan_init(&recovery->scan, runner->homes[0].loop, pending_came);
-    recovery->scan.from = key_bytes(&from);
-    recovery->scan.to = key_bytes(&to);
-    store_scan(runner->options.store, &recovery->scan);
-    runner->sweep = sweep_start(runner);
 }
 
 /* ---- an orderly end ---------------------------------------------------------------------------------------------- */
@@ -275,9 +234,11 @@ static void look_at_home(struct work *work)
         loop_arm_after(runner->homes[0].loop, &drain->timer, DRAIN_LOOK_MS);
         return;
     }
-    void (*drained)(void *) = runner->drained;
     free(drain);
-    drained(runner->drained_data);
+    if (runner->members)
+        members_leave(runner->members, runner->drained, runner->drained_data);
+    else
+        runner->drained(runner->drained_data);
 }
 
 void runner_drain(struct runner *runner, int64_t limit_ms, void (*drained)(void *data), void *data)

@@ -38,6 +38,9 @@ struct runner_options {
     struct fanout *fanout;             /* fanout/fanout.h; NULL: every attempt runs in the loop of its thread */
     struct tally *tally;               /* tally.h; may be NULL */
     const char *owner;                 /* this orchestrator's name in runs */
+    bool shared;                       /* other orchestrators have the same store */
+    const char *address;               /* where those reach this one; NULL or "": they cannot */
+    int64_t lease_ms;                  /* how long one of them may show no life */
     unsigned snapshot_every;           /* steps; 0: as the size of records and state asks for */
 
     /* How long threads are kept that have no wishes of their own; 0: for ever. */
@@ -69,6 +72,7 @@ struct errand {
     struct status status;
     const char *reason;
     ProtobufCMessage *response;
+    const char *elsewhere; /* UNAVAILABLE, since the orchestrator at this address has the thread; or NULL */
 
     /* The runner's. */
     struct runner *runner;
@@ -78,6 +82,8 @@ struct errand {
     const char *thread_id, *run_id; /* whom it is about: one of them */
     struct run *waits_on;
     bool repeated, checked, looked_up, leaves, is_back;
+    unsigned again;   /* times that its thread was lost */
+    uint64_t arrival; /* at its home, by number */
     struct errand *next;
     void *place;
 };
@@ -102,6 +108,7 @@ struct watcher {
     void (*came)(struct watcher *watcher, const Renga__V1__RunEvent *event);
     void *owner;
     struct status status;
+    const char *elsewhere; /* as errand's; until runner_unwatch */
 
     /* The runner's. */
     struct seat *seat;

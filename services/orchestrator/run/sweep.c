@@ -328,9 +328,13 @@ static void read_page(struct sweep *sweep)
 static void begin(struct timer *timer)
 {
     struct sweep *sweep = (struct sweep *)((char *)timer - offsetof(struct sweep, timer));
+    struct members *members = sweep->runner->members;
     sweep->area = 0;
     sweep->from.size = 0;
-    read_page(sweep);
+    if (members && !members_is_first(members, 0)) /* one sweeps for all */
+        rest(sweep);
+    else
+        read_page(sweep);
 }
 
 struct sweep *sweep_start(struct runner *runner)

@@ -67,10 +67,22 @@ static const struct metric fanout_rows[FANOUT_ROWS] = {
                         .kind = METRIC_GAUGE},
 };
 
+static const struct metric owner_rows[OWNER_ROWS] = {
+    [OWNER_HELD] = {.name = "renga_orchestrator_threads_owned",
+                    .help = "Threads of a shared store that this orchestrator has.",
+                    .kind = METRIC_GAUGE},
+    [OWNER_TAKEN_OVER] = {.name = "renga_orchestrator_takeovers_total",
+                          .help = "Threads taken over from an orchestrator that showed no life."},
+    [OWNER_REFUSED] = {.name = "renga_orchestrator_threads_lost_total",
+                       .help = "Threads whose writes the store refused, since another orchestrator has them."},
+    [OWNER_FORWARDED] = {.name = "renga_orchestrator_forwarded_total",
+                         .help = "Requests handed on to the orchestrator that has the thread."},
+};
+
 struct tally {
     struct metrics *metrics;
     struct metric_family *families[FAMILIES];
-    uint32_t steps, at_work, expired, pruned, cache[2], fanout[FANOUT_ROWS];
+    uint32_t steps, at_work, expired, pruned, cache[2], fanout[FANOUT_ROWS], owner[OWNER_ROWS];
     _Atomic uint32_t started[LOOPS_MAX];                                                                /* 0: not met */
     _Atomic uint32_t runs[STATES][REASONS], tasks[KINDS_MAX][STATUS_CODES_COUNT], task_time[KINDS_MAX]; /* 0: not met */
 };
@@ -106,6 +118,8 @@ struct tally *tally_create(struct metrics *metrics)
     tally->at_work = metrics_series(tally->families[AT_WORK], NULL);
     for (int i = 0; i < FANOUT_ROWS; i++)
         tally->fanout[i] = metrics_series(metrics_register(metrics, &fanout_rows[i]), NULL);
+    for (int i = 0; i < OWNER_ROWS; i++)
+        tally->owner[i] = metrics_series(metrics_register(metrics, &owner_rows[i]), NULL);
     tally->expired = metrics_series(tally->families[EXPIRED], NULL);
     tally->pruned = metrics_series(tally->families[PRUNED], NULL);
     for (int found = 0; found < 2; found++)
@@ -174,6 +188,12 @@ void tally_fanout(struct tally *tally, const struct loop *loop, enum tally_fanou
 {
     if (tally)
         metrics_add(tally->metrics, loop_index(loop), tally->fanout[what], n);
+}
+
+void tally_owner(struct tally *tally, const struct loop *loop, enum tally_owner what, int64_t n)
+{
+    if (tally)
+        metrics_add(tally->metrics, loop_index(loop), tally->owner[what], n);
 }
 
 void tally_task_ended(struct tally *tally, const struct loop *loop, const struct node_kind *kind, enum status_code code,

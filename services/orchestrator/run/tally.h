@@ -30,6 +30,10 @@ void tally_started(struct tally *tally, const struct loop *loop);
 void tally_task_ended(struct tally *tally, const struct loop *loop, const struct node_kind *kind, enum status_code code,
                       int64_t duration_ns);
 
+/* What is counted of the threads' owners; HELD goes up and down. */
+enum tally_owner { OWNER_HELD, OWNER_TAKEN_OVER, OWNER_REFUSED, OWNER_FORWARDED, OWNER_ROWS };
+void tally_owner(struct tally *tally, const struct loop *loop, enum tally_owner what, int64_t n);
+
 /* What is counted of the fan-out; all but AWAY and WAITING only grow. */
 enum tally_fanout {
     FANOUT_SENT,

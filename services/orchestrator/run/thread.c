@@ -10,6 +10,7 @@
 #define REVIVAL_MS  1000 /* before a thread whose log could not be written is read again */
 
 static void go(struct work *work);
+static void go_elsewhere(struct thread *thread, struct status *why, const char *address);
 
 /* ---- the table --------------------------------------------------------------------------------------------------- */
 
@@ -79,6 +80,7 @@ struct thread *thread_new(struct home *home, const char *tenant, const char *id)
 void thread_free(struct thread *thread)
 {
     loop_undefer(thread->home->loop, &thread->go);
+    owner_forget(thread);
     struct agents *agents = thread->home->runner->options.agents;
     if (thread->run)
         thread->run->dirty = thread->run->to_begin = NULL;
@@ -118,8 +120,16 @@ static void loaded(struct loader *loader)
     free(loader);
     thread->loader = NULL;
     thread->holds--;
+    if (thread->phase == THREAD_BROKEN) {
+        thread_settle(thread);
+        return;
+    }
     if (st.code != OK) {
         thread_break(thread, &st);
+        return;
+    }
+    if (owner_was_overtaken(thread)) {
+        thread_lose(thread);
         return;
     }
     thread->phase = THREAD_READY;
@@ -137,6 +147,38 @@ static void loaded(struct loader *loader)
     loop_defer(thread->home->loop, &thread->go);
 }
 
+static void read_log(struct thread *thread)
+{
+    struct loader *loader = thread->loader = need(calloc(1, sizeof *loader));
+    *loader = (struct loader){.thread = thread, .loaded = loaded, .owner = thread};
+    thread->holds++;
+    loader_start(loader);
+}
+
+static void owner_is_known(struct owner_question *question)
+{
+    struct thread *thread = question->thread;
+    thread->holds--;
+    if (thread->phase == THREAD_BROKEN)
+        thread_settle(thread);
+    else if (question->status.code == OK)
+        read_log(thread);
+    else if (question->status.code == ABORTED)
+        go_elsewhere(thread, &question->status, question->address);
+    else
+        thread_break(thread, &question->status);
+    free(question);
+}
+
+static void find_owner(struct thread *thread)
+{
+    struct owner_question *question = need(calloc(1, sizeof *question));
+    question->thread = thread;
+    question->asked = owner_is_known;
+    thread->holds++;
+    owner_ask(question);
+}
+
 struct thread *thread_get(struct home *home, const char *tenant, const char *id)
 {
     uint64_t place = id_of_place(tenant, id);
@@ -152,10 +194,10 @@ struct thread *thread_get(struct home *home, const char *tenant, const char *id)
     thread->next = *slot;
     *slot = thread;
     home->count++;
-    struct loader *loader = thread->loader = need(calloc(1, sizeof *loader));
-    *loader = (struct loader){.thread = thread, .loaded = loaded, .owner = thread};
-    thread->holds++;
-    loader_start(loader);
+    if (home->runner->members)
+        find_owner(thread);
+    else
+        read_log(thread);
     return thread;
 }
 
@@ -291,11 +333,75 @@ void thread_break(struct thread *thread, const struct status *why)
     thread_forget(thread, why);
 }
 
+/* ---- when another orchestrator has it ---------------------------------------------------------------------------- */
+
+static void go_elsewhere(struct thread *thread, struct status *why, const char *address)
+{
+    why->code = UNAVAILABLE;
+    for (struct errand *errand = thread->first_errand; errand; errand = errand->next)
+        errand->elsewhere = *address && errand->request ? need(arena_strdup(errand->arena, address)) : NULL;
+    thread_forget(thread, why);
+}
+
+static void take_all(struct errand **from, struct errand **to)
+{
+    while (*from) {
+        struct errand *errand = *from;
+        *from = errand->next;
+        errand->next = *to;
+        *to = errand;
+    }
+}
+
+/* Those of whom nothing is on disk: of a thread that was nobody's, all. Of one that was ours, runs that others wait for
+ * may have been accepted long since. */
+static struct errand *take_unheard(struct thread *thread)
+{
+    struct errand *unheard = NULL, *waiting;
+    take_all(&thread->first_errand, &unheard);
+    if (thread->own.mine)
+        return unheard;
+    waiting = commit_take_errands(thread->filling);
+    take_all(&waiting, &unheard);
+    waiting = commit_take_errands(thread->flying);
+    take_all(&waiting, &unheard);
+    for (struct run *run = thread->run ? thread->run : thread->queue; run;
+         run = run == thread->run ? thread->queue : run->next) {
+        take_all(&run->waiters, &unheard);
+        take_all(&run->quiet_waiters, &unheard);
+    }
+    return unheard;
+}
+
+void thread_lose(struct thread *thread)
+{
+    struct status why = {0};
+    fail(&why, UNAVAILABLE, "thread '%s' went to another orchestrator; ask again", thread->id);
+    log_warn("thread.lost", "thread %s: another orchestrator has taken it; nothing more of it is written here",
+             thread->id);
+    tally_owner(thread->home->runner->options.tally, thread->home->loop, OWNER_REFUSED, 1);
+    struct errand *unheard = take_unheard(thread);
+    home_forget_bundles(thread->home); /* one may have been in what was refused */
+    struct commit *flying = thread->flying;
+    thread->flying = NULL;
+    thread->holds++;
+    commit_drop(&flying, &why);
+    thread_forget(thread, &why);
+    thread->holds--;
+    thread_settle(thread);
+    while (unheard) {
+        struct errand *errand = unheard;
+        unheard = errand->next;
+        errand_again(errand, &why);
+    }
+}
+
 /* ---- its turn ---------------------------------------------------------------------------------------------------- */
 
 void thread_serve(struct thread *thread)
 {
-    while (thread->phase == THREAD_READY && !thread->held && thread->first_errand) {
+    while (thread->phase == THREAD_READY && !thread->held && thread->first_errand &&
+           owner_vouches(thread, thread->first_errand)) {
         struct errand *errand = thread->first_errand;
         thread->first_errand = errand->next;
         if (!thread->first_errand)

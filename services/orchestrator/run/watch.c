@@ -33,6 +33,7 @@ static void tell_end(struct seat *seat)
         return;
     seat->over = true;
     watcher->status = seat->delivered.status;
+    watcher->elsewhere = seat->errand.elsewhere;
     watcher->came(watcher, NULL);
 }
 

@@ -1,10 +1,9 @@
 #include "agent_run.h"
 
+#include "api/refuse.h"
 #include "base/json_writer.h"
-#include "rpc/details.h"
 
 #include "google/rpc/error_details.pb-c.h"
-#include "google/rpc/status.pb-c.h"
 
 #include <string.h>
 
@@ -12,8 +11,6 @@
 #define READER_PATIENCE_MS 60000 /* as the typed services say */
 #define CONFIGURATION_MAX  4096  /* bytes: a language and a model */
 #define INFO_URL           "type.googleapis.com/google.rpc.ErrorInfo"
-#define BAD_REQUEST_URL    "type.googleapis.com/google.rpc.BadRequest"
-#define RETRY_INFO_URL     "type.googleapis.com/google.rpc.RetryInfo"
 
 static char *unconst(const char *text)
 {
@@ -22,20 +19,6 @@ static char *unconst(const char *text)
 
 /* ---- how it ends ------------------------------------------------------------------------------------------------- */
 
-/* Names of errors ("THREAD_BUSY") go on to our caller; field and retry hint are in the status already. */
-static void pass_details(struct agent_run *run, const struct rpc_client_call *from)
-{
-    size_t size = 0;
-    const void *bytes = rpc_client_call_metadata(from, RPC_DETAILS_KEY, &size);
-    Google__Rpc__Status *details = bytes ? google__rpc__status__unpack(NULL, size, bytes) : NULL;
-    for (size_t i = 0; details && i < details->n_details; i++) {
-        const Google__Protobuf__Any *one = details->details[i];
-        if (strcmp(one->type_url, BAD_REQUEST_URL) != 0 && strcmp(one->type_url, RETRY_INFO_URL) != 0)
-            rpc_call_add_detail(run->call, one->type_url, one->value.data, one->value.len);
-    }
-    google__rpc__status__free_unpacked(details, NULL);
-}
-
 static void fail_call(struct agent_run *run, const struct rpc_client_call *from)
 {
     struct status st = from->status;
@@ -43,8 +26,7 @@ static void fail_call(struct agent_run *run, const struct rpc_client_call *from)
         st.code = UNAVAILABLE; /* the orchestrator went away, and nobody has cancelled */
     if (st.code == OK)
         fail(&st, UNAVAILABLE, "the run is watched no more, and has not stopped; ask again with the same request_id");
-    pass_details(run, from);
-    rpc_fail(run->call, &st);
+    refuse_as(run->call, from, &st);
 }
 
 static void add_run_failed(struct agent_run *run)

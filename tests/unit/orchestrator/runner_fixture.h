@@ -23,6 +23,7 @@ struct script_call {
     const char *node;
     char path[128];
     int branch, attempt;
+    int64_t token;
     char state[512], key[64];
     size_t answers;
     char answer[2][64];
@@ -47,6 +48,7 @@ static void script_start(struct task *task)
     snprintf(call->key, sizeof call->key, "%s", request->idempotency_key);
     call->branch = request->position->branch;
     call->attempt = request->attempt;
+    call->token = request->fencing_token;
     call->answers = request->n_answers;
     for (size_t i = 0; i < request->n_answers && i < 2; i++)
         snprintf(call->answer[i], sizeof call->answer[i], "%s=%s", request->answers[i]->key,
@@ -172,7 +174,8 @@ struct stage {
 static unsigned stage_snapshot_every;
 static int64_t stage_thread_ttl_ms;
 static const char *stage_tenant = "tenant";
-static bool stage_shares; /* with a worker */
+static bool stage_shares;         /* with a worker */
+static const char *stage_address; /* where orchestrators share the store; NULL: it is alone */
 static size_t stage_message_max = (size_t)4 << 20;
 
 static inline void stage_hire(struct stage *stage)
@@ -192,6 +195,25 @@ static inline void stage_hire(struct stage *stage)
     }
 }
 
+static inline void stage_run(struct stage *stage)
+{
+    struct status st = {0};
+    struct runner_options options = {.loops = &stage->loop,
+                                     .loop_count = 1,
+                                     .fanout = stage->fanout,
+                                     .store = stage->store,
+                                     .agents = stage->house.agents,
+                                     .owner = "test",
+                                     .shared = stage_address != NULL,
+                                     .address = stage_address,
+                                     .lease_ms = 2000,
+                                     .snapshot_every = stage_snapshot_every,
+                                     .thread_ttl_ms = stage_thread_ttl_ms,
+                                     .sweep_every_ms = 60000};
+    stage->runner = runner_create(&options, &st);
+    assert_non_null(stage->runner);
+}
+
 static inline void stage_open(struct stage *stage, const char *url)
 {
     struct status st = {0};
@@ -202,17 +224,7 @@ static inline void stage_open(struct stage *stage, const char *url)
         fail_msg("%s", st.text);
     if (stage_shares)
         stage_hire(stage);
-    struct runner_options options = {.loops = &stage->loop,
-                                     .loop_count = 1,
-                                     .fanout = stage->fanout,
-                                     .store = stage->store,
-                                     .agents = stage->house.agents,
-                                     .owner = "test",
-                                     .snapshot_every = stage_snapshot_every,
-                                     .thread_ttl_ms = stage_thread_ttl_ms,
-                                     .sweep_every_ms = 60000};
-    stage->runner = runner_create(&options, &st);
-    assert_non_null(stage->runner);
+    stage_run(stage);
 }
 
 static inline void stage_settle(struct stage *stage, int64_t ms)
@@ -246,7 +258,7 @@ static inline void stage_await_hands(struct stage *stage)
     STAGE_AWAIT(stage, stations[0].peers[1].asked && stations[1].peers[0].asked);
 }
 
-static inline void stage_close(struct stage *stage)
+static inline void stage_end(struct stage *stage)
 {
     runner_destroy(&stage->runner);
     fanout_destroy(&stage->fanout);
@@ -254,6 +266,11 @@ static inline void stage_close(struct stage *stage)
         store_settle(stage->store);
         loop_step(stage->loop, 0);
     }
+}
+
+static inline void stage_close(struct stage *stage)
+{
+    stage_end(stage);
     store_close(&stage->store);
     loop_step(stage->loop, 0);
     loop_destroy(&stage->loop);

@@ -1,4 +1,4 @@
-#include "redis_replies.h"
+#include "redis/replies.h"
 
 #include <hiredis/read.h>
 #include <stdlib.h>
@@ -7,43 +7,81 @@
 struct redis_replies {
     redisReader *reader;
     size_t unread; /* bytes since the last whole reply */
-    size_t reply_max;
+    size_t reply_max, list_max;
 };
 
-static void *make(enum redis_reply_kind kind, const char *bytes, size_t size)
+void redis_reply_free(struct redis_reply **reply_pointer)
 {
-    struct redis_reply *reply = malloc(sizeof *reply + size);
+    struct redis_reply *reply = *reply_pointer;
+    if (!reply)
+        return;
+    *reply_pointer = NULL;
+    if (reply->kind == REDIS_LIST) {
+        for (size_t i = 0; i < reply->size; i++)
+            redis_reply_free(&reply->list[i]);
+        free(reply->list);
+    }
+    free(reply);
+}
+
+static void free_reply(void *object)
+{
+    struct redis_reply *reply = object;
+    redis_reply_free(&reply);
+}
+
+/* NULL, and out of the tree, where memory is out: hiredis then gives up the connection. */
+static struct redis_reply *make(const redisReadTask *task, enum redis_reply_kind kind, const char *bytes, size_t size)
+{
+    struct redis_reply *reply = malloc(sizeof *reply + size + 1);
     if (!reply)
         return NULL;
-    reply->kind = kind;
-    reply->size = size;
+    *reply = (struct redis_reply){.kind = kind, .size = size};
     if (size)
         memcpy(reply->bytes, bytes, size);
+    reply->bytes[size] = '\0';
+    if (task->parent)
+        ((struct redis_reply *)task->parent->obj)->list[task->idx] = reply;
     return reply;
 }
 
 static void *make_string(const redisReadTask *task, char *bytes, size_t size)
 {
-    return make(task->type == REDIS_REPLY_STRING  ? REDIS_VALUE
+    return make(task,
+                task->type == REDIS_REPLY_STRING  ? REDIS_VALUE
                 : task->type == REDIS_REPLY_ERROR ? REDIS_REFUSAL
                                                   : REDIS_OTHER,
                 bytes, size);
 }
 
-/* None of what we ask for is answered by an array, and one may claim any length. */
+/* A list may claim any length before a byte of it has come. */
 static void *make_array(const redisReadTask *task, int count)
 {
-    return NULL;
+    const struct redis_replies *replies = task->privdata;
+    if (count < 0 || (size_t)count > replies->list_max)
+        return NULL;
+    struct redis_reply **list = calloc((size_t)count + 1, sizeof(struct redis_reply *));
+    struct redis_reply *reply = list ? make(task, REDIS_LIST, NULL, 0) : NULL;
+    if (!reply) {
+        free(list);
+        return NULL;
+    }
+    reply->list = list;
+    reply->size = (size_t)count;
+    return reply;
 }
 
 static void *make_integer(const redisReadTask *task, long long value)
 {
-    return make(REDIS_OTHER, NULL, 0);
+    struct redis_reply *reply = make(task, REDIS_NUMBER, NULL, 0);
+    if (reply)
+        reply->number = value;
+    return reply;
 }
 
 static void *make_nil(const redisReadTask *task)
 {
-    return make(REDIS_OTHER, NULL, 0);
+    return make(task, REDIS_OTHER, NULL, 0);
 }
 
 static redisReplyObjectFunctions functions = {
@@ -51,18 +89,21 @@ static redisReplyObjectFunctions functions = {
     .createArray = make_array,
     .createInteger = make_integer,
     .createNil = make_nil,
-    .freeObject = free,
+    .freeObject = free_reply,
 };
 
-struct redis_replies *redis_replies_create(size_t reply_max)
+struct redis_replies *redis_replies_create(size_t reply_max, size_t list_max)
 {
     struct redis_replies *replies = calloc(1, sizeof *replies);
     if (!replies)
         return NULL;
     replies->reply_max = reply_max;
+    replies->list_max = list_max;
     replies->reader = redisReaderCreateWithFunctions(&functions);
     if (!replies->reader)
         redis_replies_destroy(&replies);
+    else
+        replies->reader->privdata = replies;
     return replies;
 }
 

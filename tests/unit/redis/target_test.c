@@ -1,5 +1,5 @@
 /* The URL of a Redis: what is understood, what is refused, and that no part of it is told. */
-#include "recall/redis_target.h"
+#include "redis/target.h"
 
 #include "unit.h"
 
@@ -8,11 +8,11 @@ static struct redis_target target;
 static bool parses(const char *url)
 {
     struct status st = {0};
-    bool good = redis_target_parse(url, &target, &st);
+    bool good = redis_target_parse("store.url", url, &target, &st);
     if (!good) {
         assert_int_equal(st.code, INVALID_ARGUMENT);
         assert_lacks(st.text, "s3cret");
-        assert_contains(st.text, "llm_gateway.cache_redis");
+        assert_contains(st.text, "store.url: ");
     }
     return good;
 }
@@ -44,13 +44,31 @@ static void all_parts_are_understood(void **state)
     assert_int_equal(target.database, 2);
 }
 
+static void tls_and_sockets_of_this_machine_are_understood(void **state)
+{
+    char place[REDIS_PLACE_MAX];
+    struct sockaddr_storage address;
+    socklen_t size;
+    assert_true(parses("rediss://:s3cret@cache/3"));
+    assert_true(target.tls);
+    assert_int_equal(target.database, 3);
+    assert_string_equal(redis_target_place(&target, place), "cache port 6379");
+    assert_true(parses("unix:/run/redis.sock"));
+    assert_false(target.tls);
+    assert_string_equal(redis_target_place(&target, place), "/run/redis.sock");
+    assert_true(redis_target_address(&target, &address, &size));
+    assert_int_equal(address.ss_family, AF_UNIX);
+}
+
 static void what_is_malformed_is_refused_and_not_told(void **state)
 {
     static const char *const wrong[] = {
         "",
         "cache:6379",
         "http://:s3cret@cache",
-        "rediss://:s3cret@cache",
+        "redis:cache",
+        "unix:s3cret.sock",
+        "unix:",
         "redis://",
         "redis:///1",
         "redis://:s3cret@",
@@ -82,6 +100,8 @@ static void what_is_too_long_is_refused(void **state)
     memcpy(url, "redis://:", 9);
     memcpy(url + 3000, "@cache", 7);
     assert_false(parses(url));
+    memcpy(url, "unix:/aaa", 9);
+    assert_false(parses(url));
 }
 
 static void an_address_needs_no_lookup_and_a_name_does(void **state)
@@ -103,6 +123,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_host_alone_is_enough),
         cmocka_unit_test(all_parts_are_understood),
+        cmocka_unit_test(tls_and_sockets_of_this_machine_are_understood),
         cmocka_unit_test(what_is_malformed_is_refused_and_not_told),
         cmocka_unit_test(what_is_too_long_is_refused),
         cmocka_unit_test(an_address_needs_no_lookup_and_a_name_does),

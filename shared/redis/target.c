@@ -1,4 +1,4 @@
-#include "redis_target.h"
+#include "redis/target.h"
 
 #include <netdb.h>
 #include <pthread.h>
@@ -6,15 +6,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/un.h>
 
-#define SCHEME       "redis://"
 #define PORT_DEFAULT 6379
 #define DATABASE_MAX 9999 /* Redis has 16 unless told otherwise */
 
-static bool refuse(struct status *st, const char *what)
+/* What is being read, and into what. */
+struct reading {
+    const char *option;
+    struct redis_target *target;
+    struct status *st;
+};
+
+static bool refuse(struct reading *reading, const char *what)
 {
-    return fail(st, INVALID_ARGUMENT,
-                "llm_gateway.cache_redis: %s; what is right looks like redis://:PASSWORD@HOST:6379/0", what);
+    return fail(reading->st, INVALID_ARGUMENT,
+                "%s: %s; what is right looks like redis://:PASSWORD@HOST:6379/0 or unix:/run/redis/redis.sock",
+                reading->option, what);
 }
 
 static int hex(char digit)
@@ -43,14 +51,15 @@ static bool decode(const char *text, size_t size, char *word)
     return true;
 }
 
-static bool read_entrance(const char *text, size_t size, struct redis_target *target, struct status *st)
+static bool read_entrance(struct reading *reading, const char *text, size_t size)
 {
     const char *colon = memchr(text, ':', size);
     if (!colon)
-        return refuse(st, "before the '@' stands no ':PASSWORD'");
+        return refuse(reading, "before the '@' stands no ':PASSWORD'");
+    struct redis_target *target = reading->target;
     size_t user = (size_t)(colon - text);
     if (!decode(text, user, target->user) || !decode(colon + 1, size - user - 1, target->password))
-        return refuse(st, "the user or password is too long, or not percent-encoded as it should be");
+        return refuse(reading, "the user or password is too long, or not percent-encoded as it should be");
     return true;
 }
 
@@ -67,43 +76,77 @@ static bool read_number(const char *text, const char *end, int max, int *number)
     return true;
 }
 
-static bool read_place(const char *text, const char *end, struct redis_target *target, struct status *st)
+static bool read_place(struct reading *reading, const char *text, const char *end)
 {
+    struct redis_target *target = reading->target;
     const char *host = text, *host_end = memchr(text, ':', (size_t)(end - text));
     if (*text == '[') {
         host = text + 1;
         host_end = memchr(text, ']', (size_t)(end - text));
         if (!host_end)
-            return refuse(st, "the '[' of the address has no ']'");
+            return refuse(reading, "the '[' of the address has no ']'");
     }
     const char *port = !host_end ? end : *host_end == ']' ? host_end + 1 : host_end;
     host_end = host_end ? host_end : end;
     if (host == host_end || host_end - host >= REDIS_HOST_MAX)
-        return refuse(st, "the host is empty or too long");
+        return refuse(reading, "the host is empty or too long");
     memcpy(target->host, host, (size_t)(host_end - host));
     target->port = PORT_DEFAULT;
     if (port == end)
         return true;
     if (*port != ':' || !read_number(port + 1, end, 65535, &target->port) || !target->port)
-        return refuse(st, "the port is no number from 1 to 65535");
+        return refuse(reading, "the port is no number from 1 to 65535");
     return true;
 }
 
-bool redis_target_parse(const char *url, struct redis_target *target, struct status *st)
+static bool read_url(struct reading *reading, const char *place)
 {
-    memset(target, 0, sizeof *target);
-    if (strncmp(url, "rediss://", 9) == 0)
-        return refuse(st, "TLS (rediss) is not had; take redis:// within a private network, or a TLS tunnel");
-    if (strncmp(url, SCHEME, sizeof SCHEME - 1) != 0)
-        return refuse(st, "it does not begin with redis://");
-    const char *place = url + sizeof SCHEME - 1, *end = place + strlen(place), *at = strrchr(place, '@');
-    if (at && !read_entrance(place, (size_t)(at - place), target, st))
+    const char *end = place + strlen(place), *at = strrchr(place, '@');
+    if (at && !read_entrance(reading, place, (size_t)(at - place)))
         return false;
     place = at ? at + 1 : place;
     const char *slash = strchr(place, '/');
-    if (slash && slash[1] && !read_number(slash + 1, end, DATABASE_MAX, &target->database))
-        return refuse(st, "the database behind the '/' is no number");
-    return read_place(place, slash ? slash : end, target, st);
+    if (slash && slash[1] && !read_number(slash + 1, end, DATABASE_MAX, &reading->target->database))
+        return refuse(reading, "the database behind the '/' is no number");
+    return read_place(reading, place, slash ? slash : end);
+}
+
+static bool read_path(struct reading *reading, const char *path)
+{
+    if (*path != '/' || strlen(path) >= REDIS_PATH_MAX)
+        return refuse(reading, "the path of the socket is not absolute, or too long");
+    memcpy(reading->target->path, path, strlen(path) + 1);
+    return true;
+}
+
+bool redis_target_parse(const char *option, const char *url, struct redis_target *target, struct status *st)
+{
+    struct reading reading = {option, target, st};
+    memset(target, 0, sizeof *target);
+    if (strncmp(url, "unix:", 5) == 0)
+        return read_path(&reading, url + 5);
+    target->tls = strncmp(url, "rediss://", 9) == 0;
+    if (!target->tls && strncmp(url, "redis://", 8) != 0)
+        return refuse(&reading, "it does not begin with redis://");
+    return read_url(&reading, url + (target->tls ? 9 : 8));
+}
+
+bool redis_target_word(char word[REDIS_WORD_MAX], const char *text, size_t size)
+{
+    if (size >= REDIS_WORD_MAX || memchr(text, '\0', size))
+        return false;
+    memcpy(word, text, size);
+    word[size] = '\0';
+    return true;
+}
+
+const char *redis_target_place(const struct redis_target *target, char place[REDIS_PLACE_MAX])
+{
+    if (target->path[0])
+        snprintf(place, REDIS_PLACE_MAX, "%s", target->path);
+    else
+        snprintf(place, REDIS_PLACE_MAX, "%s port %d", target->host, target->port);
+    return place;
 }
 
 /* ---- the name ---------------------------------------------------------------------------------------------------- */
@@ -122,6 +165,13 @@ static bool find(const char *host, const char *port, int flags, struct sockaddr_
 bool redis_target_address(const struct redis_target *target, struct sockaddr_storage *address, socklen_t *size)
 {
     char port[8];
+    if (target->path[0]) {
+        struct sockaddr_un *named = (struct sockaddr_un *)(void *)address;
+        named->sun_family = AF_UNIX;
+        memcpy(named->sun_path, target->path, sizeof target->path);
+        *size = sizeof *named;
+        return true;
+    }
     snprintf(port, sizeof port, "%d", target->port);
     return find(target->host, port, AI_NUMERICHOST, address, size);
 }

@@ -1,0 +1,117 @@
+#include "forward.h"
+#include "api.h"
+#include "refuse.h"
+
+#include "nodes/addresses.h"
+#include "rpc/auth.h"
+#include "run/tally.h"
+
+#include <string.h>
+
+#define KEY            "renga-forwarded-bin"
+#define RIGHT          "renga.v1.Orchestrator/forward"
+#define BEHALF_MAX     1024                              /* bytes of a tenant and a name */
+#define FORWARD_MAX_MS (INT64_C(7) * 24 * 3600 * 1000) /* the client's own deadline is what counts */
+
+/* ---- to us ------------------------------------------------------------------------------------------------------- */
+
+/* "tenant NUL name" */
+static bool read_behalf(const char *bytes, size_t size, char tenant[BEHALF_MAX], const char **name)
+{
+    const char *zero = memchr(bytes, '\0', size);
+    if (!zero || size >= BEHALF_MAX)
+        return false;
+    memcpy(tenant, bytes, size);
+    tenant[size] = '\0';
+    *name = tenant + (zero - bytes) + 1;
+    return strlen(*name) == size - (size_t)(zero - bytes) - 1;
+}
+
+static bool believe(const struct api *api, const void *bytes, size_t size, struct caller *caller, struct status *st)
+{
+    char tenant[BEHALF_MAX];
+    const char *name;
+    caller->forwarded = true;
+    if (!api->auth)
+        return true;
+    if (!rpc_auth_grants(api->auth, &caller->rights.principal, RIGHT))
+        return fail(st, PERMISSION_DENIED, "key '%s' may not hand calls on; ask the operator to add " RIGHT
+                                           " to the methods of the orchestrators' key",
+                    caller->rights.principal.name);
+    if (!read_behalf(bytes, size, tenant, &name))
+        return fail(st, INVALID_ARGUMENT, KEY ": is not a tenant, a NUL and the name of a key");
+    const struct rpc_principal *principal = rpc_auth_find(api->auth, tenant, name);
+    if (!principal)
+        return fail(st, PERMISSION_DENIED, "a call was handed on for the key '%s' of tenant '%s', which is not known "
+                                           "here; give all orchestrators the same keys",
+                    name, tenant);
+    caller->rights.principal = *principal;
+    return true;
+}
+
+bool caller_find(const struct api *api, struct rpc_call *call, struct caller *caller)
+{
+    size_t size = 0;
+    struct status st = {0};
+    *caller = (struct caller){.rights = api_rights(api, call)};
+    const void *behalf = rpc_call_metadata(call, KEY, &size);
+    if (!behalf || believe(api, behalf, size, caller, &st))
+        return true;
+    rpc_fail(call, &st);
+    return false;
+}
+
+/* ---- from us ----------------------------------------------------------------------------------------------------- */
+
+static void came(const ProtobufCMessage *message, void *data)
+{
+    struct forward *forward = (struct forward *)data; /* begins with its call */
+    if (!forward->call.exchange)
+        addresses_call_ended(forward->api->orchestrator->fellows);
+    forward->came(forward, message);
+}
+
+static unsigned method_index(struct rpc_call *call)
+{
+    const ProtobufCServiceDescriptor *service = &renga__v1__orchestrator__descriptor;
+    const char *name = strrchr(rpc_call_method(call), '/');
+    return (unsigned)(protobuf_c_service_descriptor_get_method_by_name(service, name + 1) - service->methods);
+}
+
+bool forward_begin(struct forward *forward, struct api *api, struct rpc_call *call, const struct caller *caller,
+                   const ProtobufCMessage *request, const char *address, struct status *st)
+{
+    char behalf[BEHALF_MAX];
+    const struct rpc_principal *principal = &caller->rights.principal;
+    size_t tenant = strlen(principal->tenant) + 1, name = strlen(principal->name);
+    if (tenant + name >= sizeof behalf)
+        return fail(st, UNAVAILABLE, "the thread is with another orchestrator, and the names of the key are too long to "
+                                     "hand the call on");
+    memcpy(behalf, principal->tenant, tenant);
+    memcpy(behalf + tenant, principal->name, name);
+    ProtobufCService *fellow = addresses_stub(api->orchestrator->fellows, address, st);
+    if (!fellow)
+        return false;
+    struct rpc_metadata metadata = {.key = KEY, .value = behalf, .size = tenant + name};
+    rpc_client_call_init(&forward->call, api->loop, call);
+    forward->api = api;
+    forward->call.timeout_ms = FORWARD_MAX_MS;
+    forward->call.metadata = &metadata;
+    forward->call.metadata_count = 1;
+    addresses_call_began(api->orchestrator->fellows);
+    tally_owner(api->orchestrator->tally, api->loop, OWNER_FORWARDED, 1);
+    fellow->invoke(fellow, method_index(call), request, came, &forward->call);
+    forward->call.metadata = NULL;
+    forward->call.metadata_count = 0;
+    return true;
+}
+
+void forward_refuse(struct rpc_call *call, const struct rpc_client_call *theirs)
+{
+    struct status st = theirs->status;
+    if (st.code == CANCELLED && !rpc_call_cancelled(call))
+        st.code = UNAVAILABLE; /* it went away, and nobody has cancelled */
+    if (st.code == OK)
+        fail(&st, UNAVAILABLE, "the orchestrator that has the thread gave no answer; ask again");
+    refuse_as(call, theirs, &st);
+}

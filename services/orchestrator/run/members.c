@@ -1,0 +1,364 @@
+#include "members.h"
+#include "run_priv.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/random.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#define ROW_MAX      1024                       /* bytes of a row of ours */
+#define FORGOTTEN_NS (INT64_C(60) * NS_PER_SEC) /* dead for so long: its row is taken away */
+
+struct member {
+    char id[ID_MAX];
+    char address[MEMBER_ADDRESS_MAX];
+    uint64_t beat;
+    int64_t silent_ns; /* watched, without a change */
+    bool has_row, dead;
+    struct member *next;
+};
+
+struct members {
+    struct members_options options;
+    char id[ID_MAX], name[129], address[MEMBER_ADDRESS_MAX];
+    struct timer timer;
+    struct store_batch batch;
+    struct store_scan scan;
+    uint64_t beat;
+    int64_t beat_ns, sent_ns, read_ns, read_before_ns;
+    unsigned out; /* batches and scans under way */
+    atomic_uint holders;
+    bool leaving, told, stopped; /* told: its last row says that it leaves */
+    void (*left)(void *data);
+    void *left_data;
+    _Atomic int64_t lease_ns;
+
+    pthread_mutex_t lock; /* of what others ask for */
+    struct member *list;
+    unsigned count;
+};
+
+static void send_beat(struct members *members);
+
+/* ---- the others -------------------------------------------------------------------------------------------------- */
+
+static struct member *find(struct members *members, const char *id)
+{
+    for (struct member *member = members->list; member; member = member->next)
+        if (strcmp(member->id, id) == 0)
+            return member;
+    return NULL;
+}
+
+/* NULL: there are too many, and nothing is known of it. */
+static struct member *find_or_add(struct members *members, const char *id)
+{
+    struct member *member = find(members, id);
+    if (member || members->count == MEMBERS_MAX || strlen(id) >= sizeof member->id)
+        return member;
+    member = need(calloc(1, sizeof *member));
+    text_cut_copy(member->id, sizeof member->id, id);
+    member->next = members->list;
+    members->list = member;
+    members->count++;
+    return member;
+}
+
+/* One that had this one's address is the process that was here before. */
+static bool has_ended(const struct members *members, const Renga__V1__MemberRow *row)
+{
+    return row->leaving || (*row->address && strcmp(row->address, members->address) == 0);
+}
+
+static void note_row(struct members *members, const char *id, const Renga__V1__MemberRow *row)
+{
+    struct member *member = find_or_add(members, id);
+    if (!member)
+        return;
+    if (member->beat != row->beat || !member->has_row) {
+        if (member->dead)
+            log_info("members.back", "orchestrator %s shows life again", id);
+        member->silent_ns = 0;
+        member->dead = false;
+    }
+    member->beat = row->beat;
+    member->has_row = true;
+    text_cut_copy(member->address, sizeof member->address, row->address);
+    if (has_ended(members, row))
+        member->silent_ns = members->options.lease_ms * NS_PER_MS;
+}
+
+static bool judge(struct members *members)
+{
+    bool died = false;
+    int64_t lease_ns = members->options.lease_ms * NS_PER_MS;
+    for (struct member *member = members->list; member; member = member->next) {
+        if (member->dead || member->silent_ns < lease_ns)
+            continue;
+        member->dead = died = true;
+        log_warn("members.dead", "orchestrator %s at '%s' shows no life; what it had is taken up", member->id,
+                 member->address);
+    }
+    return died;
+}
+
+/* Time in which nothing was read is nobody's silence. */
+static void age(struct members *members)
+{
+    int64_t passed_ns = members->read_before_ns ? members->read_ns - members->read_before_ns : 0;
+    if (passed_ns > 2 * members->beat_ns)
+        passed_ns = 2 * members->beat_ns;
+    for (struct member *member = members->list; member; member = member->next)
+        member->silent_ns += passed_ns;
+}
+
+/* ---- the beat ---------------------------------------------------------------------------------------------------- */
+
+static void clear(struct members *members)
+{
+    for (struct member *member = members->list, *next; member; member = next) {
+        next = member->next;
+        free(member);
+    }
+    pthread_mutex_destroy(&members->lock);
+    free(members);
+}
+
+static void send_out(struct members *members)
+{
+    members->out++;
+    atomic_fetch_add(&members->holders, 1);
+}
+
+static bool came_back(struct members *members)
+{
+    bool stopped = members->stopped;
+    members->out--;
+    members_release(&members);
+    return !stopped;
+}
+
+static void rest(struct members *members)
+{
+    int64_t next_ns = members->sent_ns + members->beat_ns, now_ns = clock_now_ns();
+    if (members->left)
+        send_beat(members);
+    else if (!members->leaving)
+        loop_arm(members->options.loop, &members->timer, next_ns > now_ns ? next_ns : now_ns);
+}
+
+static void key_of_member(struct key *key, const char *id)
+{
+    key_named(key, KEY_MEMBER, "", id);
+}
+
+/* A row that has long been still goes; if its orchestrator lives after all, it comes again with its next beat. */
+static void forget_dead(struct members *members, struct store_batch *batch)
+{
+    struct key key;
+    for (struct member **link = &members->list; *link;) {
+        struct member *member = *link;
+        if (!member->dead || member->silent_ns < FORGOTTEN_NS) {
+            link = &member->next;
+            continue;
+        }
+        key_of_member(&key, member->id);
+        store_delete(batch, key_bytes(&key));
+        *link = member->next;
+        members->count--;
+        free(member);
+    }
+}
+
+static void note_rows(struct members *members, const struct store_scan *scan)
+{
+    struct arena arena;
+    struct status st = {0};
+    char none[2], id[ID_MAX];
+    arena_init(&arena, NULL, 0, RECORD_MEMORY_MAX);
+    for (size_t i = 0; i < scan->count; i++) {
+        const Renga__V1__MemberRow *row =
+            message_read(&arena, &renga__v1__member_row__descriptor, scan->rows[i].value, &st);
+        if (row && key_names(scan->rows[i].key, none, sizeof none, id, sizeof id) && strcmp(id, members->id) != 0)
+            note_row(members, id, row);
+    }
+    arena_fini(&arena);
+}
+
+static void rows_came(struct store_scan *scan)
+{
+    struct members *members = (struct members *)((char *)scan - offsetof(struct members, scan));
+    bool good = scan->status.code == OK, died = false;
+    if (good && !members->stopped) {
+        pthread_mutex_lock(&members->lock);
+        age(members);
+        note_rows(members, scan);
+        died = judge(members);
+        pthread_mutex_unlock(&members->lock);
+        members->read_before_ns = members->read_ns;
+    }
+    if (!good)
+        log_warn("members.read", "the other orchestrators' rows cannot be read: %s", scan->status.text);
+    store_scan_fini(scan);
+    if (!came_back(members))
+        return;
+    rest(members);
+    if (died && !members->leaving)
+        members->options.died(members->options.data);
+}
+
+static void read_rows(struct members *members)
+{
+    struct key from, to;
+    key_of_member(&from, "");
+    key_behind(&to, KEY_MEMBER, NULL);
+    store_scan_init(&members->scan, members->options.loop, rows_came);
+    members->scan.from = key_bytes(&from);
+    members->scan.to = key_bytes(&to);
+    members->scan.limit = MEMBERS_MAX;
+    members->read_ns = clock_now_ns();
+    send_out(members);
+    store_scan(members->options.store, &members->scan);
+}
+
+static void beaten(struct store_batch *batch)
+{
+    struct members *members = (struct members *)((char *)batch - offsetof(struct members, batch));
+    if (batch->status.code == OK)
+        members->lease_ns = members->sent_ns + members->options.lease_ms * NS_PER_MS;
+    else
+        log_warn("members.beat", "this orchestrator's row cannot be written: %s", batch->status.text);
+    store_batch_fini(batch);
+    if (!came_back(members))
+        return;
+    if (!members->told) {
+        read_rows(members);
+        return;
+    }
+    void (*left)(void *) = members->left;
+    members->left = NULL;
+    left(members->left_data);
+}
+
+static void send_beat(struct members *members)
+{
+    struct key key;
+    uint8_t bytes[ROW_MAX];
+    Renga__V1__MemberRow row = RENGA__V1__MEMBER_ROW__INIT;
+    row.address = members->address;
+    row.name = members->name;
+    row.beat = ++members->beat;
+    row.leaving = members->told = members->leaving;
+    members->sent_ns = clock_now_ns();
+    store_batch_init(&members->batch, members->options.loop, beaten);
+    key_of_member(&key, members->id);
+    store_put(&members->batch, key_bytes(&key), (struct store_bytes){bytes, renga__v1__member_row__pack(&row, bytes)});
+    pthread_mutex_lock(&members->lock);
+    forget_dead(members, &members->batch);
+    pthread_mutex_unlock(&members->lock);
+    send_out(members);
+    store_commit(members->options.store, &members->batch);
+}
+
+static void expired(struct timer *timer)
+{
+    send_beat((struct members *)((char *)timer - offsetof(struct members, timer)));
+}
+
+/* ---- life -------------------------------------------------------------------------------------------------------- */
+
+struct members *members_create(const struct members_options *options)
+{
+    struct members *members = need(calloc(1, sizeof *members));
+    members->options = *options;
+    members->holders = 1;
+    members->beat_ns = options->lease_ms * NS_PER_MS / MEMBER_BEATS;
+    members->timer.expired = expired;
+    text_cut_copy(members->name, sizeof members->name, options->name);
+    text_cut_copy(members->address, sizeof members->address, options->address);
+    id_make_hashed(members->id, "o_", random_u64());
+    pthread_mutex_init(&members->lock, NULL);
+    return members;
+}
+
+void members_start(struct members *members)
+{
+    log_info("members.self", "this orchestrator is %s at '%s' among those that share the store", members->id,
+             members->address);
+    send_beat(members);
+}
+
+void members_leave(struct members *members, void (*left)(void *data), void *data)
+{
+    members->leaving = true;
+    if (!members->beat) {
+        left(data);
+        return;
+    }
+    members->left = left;
+    members->left_data = data;
+    loop_disarm(members->options.loop, &members->timer);
+    if (!members->out) /* else when that has come back */
+        send_beat(members);
+}
+
+void members_stop(struct members *members)
+{
+    if (!members)
+        return;
+    loop_disarm(members->options.loop, &members->timer);
+    members->stopped = true;
+}
+
+/* Once it has stopped, only the store and the holder count. */
+void members_release(struct members **members_pointer)
+{
+    struct members *members = *members_pointer;
+    *members_pointer = NULL;
+    if (members && atomic_fetch_sub(&members->holders, 1) == 1)
+        clear(members);
+}
+
+/* ---- what is asked ----------------------------------------------------------------------------------------------- */
+
+const char *members_self(const struct members *members)
+{
+    return members->id;
+}
+
+int64_t members_lease_ns(const struct members *members)
+{
+    return members->lease_ns;
+}
+
+enum member_state members_state(struct members *members, const char *id, char address[MEMBER_ADDRESS_MAX])
+{
+    *address = '\0';
+    if (strcmp(id, members->id) == 0)
+        return MEMBER_SELF;
+    pthread_mutex_lock(&members->lock);
+    const struct member *member = find_or_add(members, id);
+    enum member_state state = member && member->dead ? MEMBER_DEAD : MEMBER_ALIVE;
+    if (member)
+        text_cut_copy(address, MEMBER_ADDRESS_MAX, member->address);
+    pthread_mutex_unlock(&members->lock);
+    return state;
+}
+
+static uint64_t weight(const char *id, uint64_t place)
+{
+    return id_hash_number(id_hash_text(ID_HASH, id), place);
+}
+
+bool members_is_first(struct members *members, uint64_t place)
+{
+    bool first = true;
+    uint64_t own = weight(members->id, place);
+    pthread_mutex_lock(&members->lock);
+    for (const struct member *member = members->list; member; member = member->next)
+        first &= member->dead || !member->has_row || weight(member->id, place) < own;
+    pthread_mutex_unlock(&members->lock);
+    return first;
+}

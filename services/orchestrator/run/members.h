@@ -1,0 +1,56 @@
+/* The orchestrators that share a store. Each has a row there that it rewrites at every beat, and reads those of the
+ * others; one whose row has not changed for a lease's time is dead. Time is counted by the reader's own monotonic clock
+ * and only while it reads: neither a jump of any clock, nor a freeze of the reader or of the store, kills anybody.
+ *
+ *      UNKNOWN (a name in some row, no row of its own) ---.
+ *                                                          >--- a lease without a change ---> DEAD
+ *      ALIVE <--- its row has changed --------------------'                                     |
+ *        ^---------------------------------- its row has changed -------------------------------'
+ *
+ * To be taken for dead by mistake costs time, never a write: threads are fenced (owner.h). One a process; what it does
+ * it does in its loop, what it knows may be asked from any thread. */
+#ifndef RENGA_ORCHESTRATOR_MEMBERS_H
+#define RENGA_ORCHESTRATOR_MEMBERS_H
+
+#include "log/ids.h"
+#include "store/store.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define MEMBERS_MAX        1000
+#define MEMBER_ADDRESS_MAX 256
+#define MEMBER_BEATS       4 /* in a lease */
+
+struct members;
+
+struct members_options {
+    struct loop *loop;
+    struct store *store;
+    const char *name;    /* for operators; copied */
+    const char *address; /* where the others reach this one: "host:port"; "" where they cannot. Copied */
+    int64_t lease_ms;
+    void (*died)(void *data); /* one or more have died, or left; in the loop */
+    void *data;
+};
+struct members *members_create(const struct members_options *options);
+/* From inside its loop. The row is there soon, and the others' are known. */
+void members_start(struct members *members);
+/* From inside its loop: the others need not wait for the lease. `left` runs once, also where the store refuses. */
+void members_leave(struct members *members, void (*left)(void *data), void *data);
+/* From inside its loop: no beat and no callback any more. It may still be asked. */
+void members_stop(struct members *members);
+/* It is gone when what is under way in the store has come back. When it was stopped, or never started. */
+void members_release(struct members **members);
+
+enum member_state { MEMBER_SELF, MEMBER_ALIVE, MEMBER_DEAD };
+/* One that was never heard of counts as alive, and from now on its lease runs. Its address is "" where none is known.
+ */
+enum member_state members_state(struct members *members, const char *id, char address[MEMBER_ADDRESS_MAX]);
+const char *members_self(const struct members *members);
+/* Until then (clock_now_ns) no other takes this one for dead. */
+int64_t members_lease_ns(const struct members *members);
+/* Whether this one is the first of the living to take up what stands at this place: each has its share. */
+bool members_is_first(struct members *members, uint64_t place);
+
+#endif

@@ -1,0 +1,283 @@
+#include "owner.h"
+#include "run_priv.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#define ROW_MAX   64 /* bytes of an OwnerRow */
+#define TAKES_MAX 3  /* others may be quicker so often */
+
+static struct members *members_of(const struct thread *thread)
+{
+    return thread->home->runner->members;
+}
+
+static bool is_mine(const struct thread *thread, const struct owner_view *view)
+{
+    return strcmp(view->member, members_self(members_of(thread))) == 0;
+}
+
+static void key_of_owner(struct key *key, const struct thread *thread)
+{
+    key_named(key, KEY_OWNER, thread->tenant, thread->id);
+}
+
+static bool is_same(const struct owner_view *a, const struct owner_view *b)
+{
+    return a->there == b->there && a->token == b->token && strcmp(a->member, b->member) == 0;
+}
+
+/* ---- the row ----------------------------------------------------------------------------------------------------- */
+
+static size_t view_write(const struct owner_view *view, uint8_t bytes[ROW_MAX])
+{
+    Renga__V1__OwnerRow row = RENGA__V1__OWNER_ROW__INIT;
+    row.member = unconst(view->member);
+    row.token = view->token;
+    return renga__v1__owner_row__pack(&row, bytes);
+}
+
+static bool view_read(struct owner_view *view, const struct store_scan *scan, struct status *st)
+{
+    struct arena arena;
+    *view = (struct owner_view){0};
+    if (!scan->count)
+        return true;
+    arena_init(&arena, NULL, 0, RECORD_MEMORY_MAX);
+    const Renga__V1__OwnerRow *row = message_read(&arena, &renga__v1__owner_row__descriptor, scan->rows[0].value, st);
+    if (row) {
+        view->there = true;
+        view->token = row->token;
+        text_cut_copy(view->member, sizeof view->member, row->member);
+    }
+    arena_fini(&arena);
+    return row != NULL;
+}
+
+static void put_change(const struct thread *thread, struct store_batch *batch, const struct owner_view *from,
+                       const struct owner_view *to)
+{
+    struct key key;
+    uint8_t before[ROW_MAX], after[ROW_MAX];
+    key_of_owner(&key, thread);
+    store_expect(batch, key_bytes(&key), (struct store_bytes){from->there ? before : NULL, view_write(from, before)});
+    if (!to->there)
+        store_delete(batch, key_bytes(&key));
+    else if (!is_same(from, to))
+        store_put(batch, key_bytes(&key), (struct store_bytes){after, view_write(to, after)});
+}
+
+static void scan_row(struct thread *thread, struct store_scan *scan, void (*came)(struct store_scan *scan))
+{
+    struct key from, to;
+    key_of_owner(&from, thread);
+    to = from;
+    to.bytes[to.size++] = '\0';
+    store_scan_init(scan, thread->home->loop, came);
+    scan->from = key_bytes(&from);
+    scan->to = key_bytes(&to);
+    store_scan(thread->home->runner->options.store, scan);
+}
+
+static void know(struct thread *thread, const struct owner_view *view, uint64_t at)
+{
+    struct ownership *own = &thread->own;
+    struct tally *tally = thread->home->runner->options.tally;
+    bool mine = is_mine(thread, view);
+    own->known = own->next = *view;
+    own->known_at = at;
+    if (mine != own->mine)
+        tally_owner(tally, thread->home->loop, OWNER_HELD, mine ? 1 : -1);
+    own->mine = mine;
+}
+
+/* ---- before it is read ------------------------------------------------------------------------------------------- */
+
+static void answer(struct owner_question *question)
+{
+    question->asked(question);
+}
+
+static void taken(struct store_batch *batch)
+{
+    struct owner_question *question = (struct owner_question *)((char *)batch - offsetof(struct owner_question, batch));
+    struct thread *thread = question->thread;
+    question->status = batch->status;
+    store_batch_fini(batch);
+    if (question->status.code == ABORTED && question->tries++ < TAKES_MAX) {
+        question->status = (struct status){0};
+        owner_ask(question);
+        return;
+    }
+    if (question->status.code == OK) {
+        log_info("owner.taken", "thread %s is taken up from %s with token %" PRIu64, thread->id,
+                 thread->own.known.member, thread->own.next.token);
+        tally_owner(thread->home->runner->options.tally, thread->home->loop, OWNER_TAKEN_OVER, 1);
+        struct owner_view view = thread->own.next;
+        know(thread, &view, question->asked_at);
+    } else if (question->status.code == ABORTED) {
+        fail(&question->status, UNAVAILABLE, "thread '%s' goes from one orchestrator to another; ask again",
+             thread->id);
+    }
+    answer(question);
+}
+
+static void take(struct owner_question *question)
+{
+    struct thread *thread = question->thread;
+    struct ownership *own = &thread->own;
+    own->next = (struct owner_view){.there = true, .token = own->known.token + 1};
+    text_cut_copy(own->next.member, sizeof own->next.member, members_self(members_of(thread)));
+    store_batch_init(&question->batch, thread->home->loop, taken);
+    put_change(thread, &question->batch, &own->known, &own->next);
+    store_commit(thread->home->runner->options.store, &question->batch);
+}
+
+static void row_came(struct store_scan *scan)
+{
+    struct owner_question *question = (struct owner_question *)((char *)scan - offsetof(struct owner_question, scan));
+    struct thread *thread = question->thread;
+    struct owner_view view = {0};
+    question->status = scan->status;
+    bool good = scan->status.code == OK && view_read(&view, scan, &question->status);
+    store_scan_fini(scan);
+    if (!good) {
+        answer(question);
+        return;
+    }
+    thread->own.known = thread->own.next = view;
+    thread->own.known_at = question->asked_at;
+    enum member_state state =
+        *view.member ? members_state(members_of(thread), view.member, question->address) : MEMBER_DEAD;
+    if (*view.member && state != MEMBER_ALIVE) { /* of ourselves too: what was in memory is not there any more */
+        take(question);
+        return;
+    }
+    if (*view.member)
+        fail(&question->status, ABORTED, "thread '%s' is with orchestrator %s", thread->id, view.member);
+    answer(question);
+}
+
+void owner_ask(struct owner_question *question)
+{
+    question->asked_at = question->thread->home->arrivals;
+    scan_row(question->thread, &question->scan, row_came);
+}
+
+bool owner_was_overtaken(const struct thread *thread)
+{
+    return members_of(thread) && !thread->own.mine && thread_busy(thread);
+}
+
+/* ---- while it is in memory --------------------------------------------------------------------------------------- */
+
+struct owner_look {
+    struct store_scan scan;
+    struct thread *thread;
+    uint64_t asked_at;
+};
+
+static void looked(struct store_scan *scan)
+{
+    struct owner_look *look = (struct owner_look *)scan;
+    struct thread *thread = look->thread;
+    struct owner_view view;
+    struct status st = scan->status;
+    bool good = st.code == OK && view_read(&view, scan, &st);
+    uint64_t asked_at = look->asked_at;
+    store_scan_fini(scan);
+    free(look);
+    thread->own.asking = false;
+    thread->holds--;
+    if (thread->phase != THREAD_READY) {
+        thread_settle(thread);
+    } else if (!good) {
+        thread_break(thread, &st);
+    } else if (thread->flying || is_same(&view, &thread->own.known)) { /* flying: that will tell */
+        if (!thread->flying)
+            thread->own.known_at = asked_at;
+        loop_defer(thread->home->loop, &thread->go);
+    } else {
+        thread_lose(thread);
+    }
+}
+
+static void look(struct thread *thread)
+{
+    struct owner_look *look = need(calloc(1, sizeof *look));
+    look->thread = thread;
+    look->asked_at = thread->home->arrivals;
+    thread->own.asking = true;
+    thread->holds++;
+    scan_row(thread, &look->scan, looked);
+}
+
+bool owner_vouches(struct thread *thread, const struct errand *errand)
+{
+    const struct ownership *own = &thread->own;
+    if (!members_of(thread) || own->known_at >= errand->arrival)
+        return true;
+    if (own->mine && clock_now_ns() < members_lease_ns(members_of(thread)))
+        return true;
+    if (!own->asking && !thread->flying)
+        look(thread);
+    return false;
+}
+
+/* ---- with each batch --------------------------------------------------------------------------------------------- */
+
+static void list_pending(struct thread *thread, struct store_batch *batch)
+{
+    struct key key;
+    struct ownership *own = &thread->own;
+    if (!thread->pending || own->listed == own->next.token)
+        return;
+    own->listed = own->next.token;
+    key_named(&key, KEY_PENDING, thread->tenant, thread->id);
+    store_put(batch, key_bytes(&key), (struct store_bytes){own->next.member, strlen(own->next.member)});
+}
+
+void owner_stamp(struct thread *thread, struct store_batch *batch)
+{
+    struct ownership *own = &thread->own;
+    if (!members_of(thread))
+        return;
+    bool works = thread_busy(thread) || thread->held;
+    own->next =
+        (struct owner_view){.there = !thread->deleted, .token = own->known.token + (own->mine && works ? 0 : 1)};
+    if (works)
+        text_cut_copy(own->next.member, sizeof own->next.member, members_self(members_of(thread)));
+    put_change(thread, batch, &own->known, &own->next);
+    if (works)
+        list_pending(thread, batch);
+    own->stamped_at = thread->home->arrivals;
+}
+
+bool owner_stamped(struct thread *thread, const struct status *st)
+{
+    struct ownership *own = &thread->own;
+    if (!members_of(thread))
+        return true;
+    if (st->code == OK) {
+        struct owner_view view = own->next;
+        know(thread, &view, own->stamped_at);
+    }
+    return st->code != ABORTED;
+}
+
+int64_t owner_token(const struct thread *thread)
+{
+    if (!members_of(thread))
+        return 0;
+    return (int64_t)thread->own.known.token + (thread->own.mine ? 0 : 1);
+}
+
+void owner_forget(struct thread *thread)
+{
+    if (thread->own.mine)
+        tally_owner(thread->home->runner->options.tally, thread->home->loop, OWNER_HELD, -1);
+    thread->own.mine = false;
+}

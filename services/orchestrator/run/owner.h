@@ -1,0 +1,68 @@
+/* Private to run/: whose a thread is, where several orchestrators share a store. A row says so, with a token that only
+ * grows; each batch of the thread expects the row as its writer knows it, so the store refuses whoever has been
+ * overtaken. Where nobody shares the store all of it costs nothing.
+ *
+ *                      a batch with which work is left to do
+ *      FREE (token n) ---------------------------------------> MINE (n + 1) ---> a batch that leaves none ---> FREE
+ *        ^  '--- a batch that leaves nothing to do: n + 1               '--- the owner has died: another takes it
+ *        '--- read: a thread that was never written is FREE too              in a batch of its own, then reads the log
+ *
+ * What is in memory of a thread counts while it is known to be the newest: until the lease ends of one that is MINE,
+ * else by the row, read again after the request came. */
+#ifndef RENGA_ORCHESTRATOR_OWNER_H
+#define RENGA_ORCHESTRATOR_OWNER_H
+
+#include "log/ids.h"
+#include "run/members.h"
+#include "store/store.h"
+
+struct errand;
+struct status;
+struct thread;
+
+struct owner_view { /* the row */
+    bool there;
+    uint64_t token;
+    char member[ID_MAX]; /* empty: FREE */
+};
+
+struct ownership {
+    struct owner_view known, next; /* next: when the batch that is under way is on disk */
+    uint64_t known_at, stamped_at; /* errands that came so far: it is new enough for these; so will it be then */
+    uint64_t listed;               /* the token with which what is pending is listed as ours */
+    bool asking;                   /* the row is being read */
+    bool mine;
+};
+
+/* Before a thread is read: asks whose it is and takes it where its owner is dead. `asked` runs once, later: OK with the
+ * thread as it may be read; ABORTED where another has it, with its address, or "". */
+struct owner_question {
+    struct thread *thread;
+    void (*asked)(struct owner_question *question);
+    struct status status;
+    char address[MEMBER_ADDRESS_MAX];
+
+    /* Private. */
+    struct store_scan scan;
+    struct store_batch batch;
+    uint64_t asked_at;
+    unsigned tries;
+};
+void owner_ask(struct owner_question *question);
+/* Whether the log that was read is of the time before somebody took the thread: nobody's has no run at work. */
+bool owner_was_overtaken(const struct thread *thread);
+
+/* Whether the thread in memory is new enough to serve this; else that is found out, and thread->go comes again. */
+bool owner_vouches(struct thread *thread, const struct errand *errand);
+
+/* Into a batch of the thread's, the last before it is committed; and how that ended. False: another has the thread. */
+void owner_stamp(struct thread *thread, struct store_batch *batch);
+bool owner_stamped(struct thread *thread, const struct status *st);
+
+/* The fencing token for what the thread's run does next; 0: nobody shares the store. */
+int64_t owner_token(const struct thread *thread);
+
+/* The thread leaves memory. */
+void owner_forget(struct thread *thread);
+
+#endif

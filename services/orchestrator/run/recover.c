@@ -1,0 +1,210 @@
+/* What is pending in the store is gone through, page by page; the threads of a page are read before the next one is.
+ * Where orchestrators share the store each takes its share of a dead one's threads, and what is left over after a
+ * while: of two that take at once the store lets one. */
+#include "recover.h"
+#include "keep.h"
+#include "run_priv.h"
+
+#include "base/log.h"
+
+#include <stdlib.h>
+
+#define PAGE_ROWS     500
+#define LEFT_OVER_MS  1000  /* for the others to take their share */
+#define LOOK_AGAIN_MS 15000 /* what fell between all stools */
+
+struct recovery {
+    struct store_scan scan;
+    struct timer timer;
+    struct runner *runner;
+    struct loop *loop;
+    struct key from;
+    size_t found;
+    unsigned out; /* scans and threads under way */
+    bool looking, again, more;
+    bool takes_all; /* not only its share */
+    bool left_over;
+    bool stopped;
+};
+
+struct taking_up {
+    struct errand errand;
+    struct recovery *recovery;
+    char tenant[TENANT_MAX + 1], thread[THREAD_MAX + 1];
+};
+
+static void read_page(struct recovery *recovery);
+
+static bool came_back(struct recovery *recovery)
+{
+    recovery->out--;
+    if (!recovery->stopped)
+        return true;
+    if (!recovery->out)
+        free(recovery);
+    return false;
+}
+
+/* ---- the end of a page ------------------------------------------------------------------------------------------- */
+
+static void rest(struct recovery *recovery)
+{
+    bool again = recovery->again;
+    if (recovery->found)
+        log_info("run.recover", "%zu threads with unfinished runs are taken up", recovery->found);
+    recovery->looking = recovery->again = false;
+    recovery->takes_all = !again;
+    if (recovery->runner->members)
+        loop_arm_after(recovery->loop, &recovery->timer,
+                       again                 ? 0
+                       : recovery->left_over ? LEFT_OVER_MS
+                                             : LOOK_AGAIN_MS);
+}
+
+static void end_page(struct recovery *recovery)
+{
+    if (recovery->more && !recovery->runner->draining)
+        read_page(recovery);
+    else
+        rest(recovery);
+}
+
+/* ---- one thread -------------------------------------------------------------------------------------------------- */
+
+/* It was read; if a run was at work, it is so again. */
+static void is_there(struct errand *errand, struct thread *thread)
+{
+    errand_answer(errand);
+}
+
+static void is_taken_up(struct errand *errand)
+{
+    struct taking_up *one = errand->owner;
+    struct recovery *recovery = one->recovery;
+    free(one);
+    if (came_back(recovery) && !recovery->out)
+        end_page(recovery);
+}
+
+static void take_up(struct recovery *recovery, const struct taking_up *found)
+{
+    struct taking_up *one = need(malloc(sizeof *one));
+    *one = *found;
+    one->recovery = recovery;
+    one->errand = (struct errand){
+        .loop = recovery->loop, .tenant = one->tenant, .answered = is_taken_up, .owner = one, .chore = is_there};
+    recovery->out++;
+    recovery->found++;
+    errand_do_chore(recovery->runner, &one->errand, one->thread);
+}
+
+/* A row that names no member was written when nobody shared the store. */
+static bool is_ours(struct recovery *recovery, const struct taking_up *one, struct store_bytes value)
+{
+    char id[ID_MAX], address[MEMBER_ADDRESS_MAX];
+    struct members *members = recovery->runner->members;
+    if (!members)
+        return true;
+    size_t size = value.size < sizeof id ? value.size : sizeof id - 1;
+    memcpy(id, value.bytes, size);
+    id[size] = '\0';
+    if (*id && members_state(members, id, address) != MEMBER_DEAD)
+        return false;
+    bool ours = recovery->takes_all || members_is_first(members, id_of_place(one->tenant, one->thread));
+    recovery->left_over |= !ours;
+    return ours;
+}
+
+/* ---- page by page ------------------------------------------------------------------------------------------------ */
+
+static void page_came(struct store_scan *scan)
+{
+    struct recovery *recovery = (struct recovery *)scan;
+    struct taking_up one;
+    if (scan->status.code != OK)
+        log_error("run.recover", "what was left behind cannot be read: %s", scan->status.text);
+    recovery->more = scan->more;
+    for (size_t i = 0; i < scan->count && !recovery->stopped; i++) {
+        const struct store_row *row = &scan->rows[i];
+        if (key_names(row->key, one.tenant, sizeof one.tenant, one.thread, sizeof one.thread) &&
+            is_ours(recovery, &one, row->value))
+            take_up(recovery, &one);
+    }
+    if (scan->more) {
+        struct store_bytes last = scan->rows[scan->count - 1].key;
+        memcpy(recovery->from.bytes, last.bytes, last.size);
+        recovery->from.bytes[last.size] = '\0';
+        recovery->from.size = last.size + 1;
+    }
+    store_scan_fini(scan);
+    if (came_back(recovery) && !recovery->out)
+        end_page(recovery);
+}
+
+static void read_page(struct recovery *recovery)
+{
+    struct key to;
+    key_behind(&to, KEY_PENDING, NULL);
+    store_scan_init(&recovery->scan, recovery->loop, page_came);
+    recovery->scan.from = key_bytes(&recovery->from);
+    recovery->scan.to = key_bytes(&to);
+    recovery->scan.limit = PAGE_ROWS;
+    recovery->out++;
+    store_scan(recovery->runner->options.store, &recovery->scan);
+}
+
+static void begin(struct recovery *recovery)
+{
+    loop_disarm(recovery->loop, &recovery->timer);
+    if (recovery->runner->draining)
+        return;
+    recovery->looking = true;
+    recovery->left_over = false;
+    recovery->found = 0;
+    recovery->from.size = 1;
+    recovery->from.bytes[0] = KEY_PENDING;
+    read_page(recovery);
+}
+
+static void expired(struct timer *timer)
+{
+    begin((struct recovery *)((char *)timer - offsetof(struct recovery, timer)));
+}
+
+/* ---- life -------------------------------------------------------------------------------------------------------- */
+
+void recovery_look(void *data)
+{
+    struct runner *runner = data;
+    struct recovery *recovery = runner->recovery;
+    if (recovery->looking) {
+        recovery->again = true;
+        return;
+    }
+    recovery->takes_all = false;
+    begin(recovery);
+}
+
+void recovery_stop(struct recovery **recovery_pointer)
+{
+    struct recovery *recovery = *recovery_pointer;
+    *recovery_pointer = NULL;
+    if (!recovery)
+        return;
+    loop_disarm(recovery->loop, &recovery->timer);
+    recovery->stopped = true;
+    if (!recovery->out) /* else it goes with what is under way */
+        free(recovery);
+}
+
+void runner_recover(struct runner *runner)
+{
+    struct recovery *recovery = runner->recovery = need(calloc(1, sizeof *recovery));
+    recovery->runner = runner;
+    recovery->loop = runner->homes[0].loop;
+    recovery->timer.expired = expired;
+    recovery_look(runner);
+    if (runner->members)
+        members_start(runner->members);
+    runner->sweep = sweep_start(runner);
+}

@@ -1,0 +1,41 @@
+/* Replies of Redis, read from bytes as they come, within bounds: the one place that knows hiredis, and of it only the
+ * reader. (Its asynchronous context ends the process by an assertion when a peer sends one reply more than it was asked
+ * for, looks names up in the loop, and its contexts know no deadline; 0.14.1.) */
+#ifndef RENGA_REDIS_REPLIES_H
+#define RENGA_REDIS_REPLIES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct redis_replies;
+
+enum redis_reply_kind {
+    REDIS_VALUE,   /* a string */
+    REDIS_REFUSAL, /* an error, its text in `bytes` */
+    REDIS_NUMBER,
+    REDIS_LIST,
+    REDIS_OTHER, /* nothing (nil), or a word such as OK, in `bytes` */
+};
+
+struct redis_reply {
+    enum redis_reply_kind kind;
+    int64_t number;
+    struct redis_reply **list; /* of a list, `size` of them */
+    size_t size;               /* of `bytes` otherwise; behind them stands a NUL */
+    uint8_t bytes[];
+};
+
+/* `reply_max` bytes is the most that one reply may have, `list_max` the longest list in it. NULL where memory is out.
+ */
+struct redis_replies *redis_replies_create(size_t reply_max, size_t list_max);
+void redis_replies_destroy(struct redis_replies **replies);
+
+/* False where the bytes are not what Redis says, or a reply is too long. */
+bool redis_replies_feed(struct redis_replies *replies, const char *bytes, size_t size);
+/* The next whole reply; NULL where there is none yet. False as above. */
+bool redis_replies_next(struct redis_replies *replies, struct redis_reply **reply);
+
+void redis_reply_free(struct redis_reply **reply);
+
+#endif

@@ -1,0 +1,330 @@
+#include "store/redis_connection.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/random.h"
+#include "redis/command.h"
+#include "store/redis_refusal.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#define REST_FIRST_MS 20
+#define REST_MAX_MS   1000
+#define GREET_MS      1000 /* the most that a try takes, from looking up the name on */
+#define GREET_MS_MIN  250  /* whoever comes when patience is over waits so long for a try that is due */
+
+#define REQUEST_MAX  ((size_t)STORE_BATCH_MAX * 3) /* bytes: small rows cost more than themselves */
+#define REPLY_MAX    ((size_t)STORE_SCAN_BYTES_MAX + 2 * STORE_VALUE_MAX)
+#define LIST_MAX     (2 * STORE_SCAN_ROWS_MAX + 16)
+#define SETTING_SIZE 64 /* bytes of what is asked with CONFIG GET */
+
+void redis_connection_init(struct redis_connection *connection, const struct redis_settings *settings,
+                           const char *purpose)
+{
+    static const char *const keys[REDIS_KEYS] = {"rows", "values", "writers"};
+    *connection = (struct redis_connection){.settings = settings, .purpose = purpose};
+    for (int i = 0; i < REDIS_KEYS; i++)
+        snprintf(connection->keys[i], REDIS_KEY_MAX, "renga:{%s}:%s", settings->name, keys[i]);
+}
+
+void redis_connection_fini(struct redis_connection *connection)
+{
+    redis_link_close(&connection->link);
+}
+
+static const char *place_of(const struct redis_connection *connection)
+{
+    static _Thread_local char place[REDIS_PLACE_MAX];
+    return redis_target_place(&connection->settings->target, place);
+}
+
+/* ---- requests ---------------------------------------------------------------------------------------------------- */
+
+struct buffer *redis_connection_script(struct redis_connection *connection, enum redis_script script, size_t arguments)
+{
+    struct buffer *out = redis_link_out(connection->link);
+    const char *sha = connection->scripts[script];
+    redis_command_begin(out, 3 + REDIS_KEYS + arguments);
+    redis_command_part(out, "EVALSHA", 7);
+    redis_command_part(out, sha, strlen(sha));
+    redis_command_part(out, "3", 1);
+    for (int i = 0; i < REDIS_KEYS; i++)
+        redis_command_part(out, connection->keys[i], strlen(connection->keys[i]));
+    return out;
+}
+
+void redis_connection_argument(struct redis_connection *connection, const char *text)
+{
+    redis_command_part(redis_link_out(connection->link), text, strlen(text));
+}
+
+/* ---- the greeting ------------------------------------------------------------------------------------------------ */
+
+/* One command that must not be refused; its reply is of `kind`. */
+static struct redis_reply *must(struct redis_connection *connection, const struct redis_part *parts, size_t count,
+                                enum redis_reply_kind kind, int64_t deadline_ns, struct status *st)
+{
+    redis_command(redis_link_out(connection->link), parts, count);
+    if (!redis_link_send(connection->link, deadline_ns, st))
+        return NULL;
+    struct redis_reply *reply = redis_link_reply(connection->link, deadline_ns, st);
+    if (reply == NULL || reply->kind == kind)
+        return reply;
+    if (reply->kind == REDIS_REFUSAL)
+        redis_refused(reply, place_of(connection), st);
+    else
+        fail(st, UNAVAILABLE, "Redis at %s does not answer as Redis does", place_of(connection));
+    redis_reply_free(&reply);
+    return NULL;
+}
+
+static bool must_be_ok(struct redis_connection *connection, const struct redis_part *parts, size_t count,
+                       int64_t deadline_ns, struct status *st)
+{
+    struct redis_reply *reply = must(connection, parts, count, REDIS_OTHER, deadline_ns, st);
+    bool good = reply != NULL;
+    redis_reply_free(&reply);
+    return good;
+}
+
+static bool enter(struct redis_connection *connection, int64_t deadline_ns, struct status *st)
+{
+    const struct redis_target *target = &connection->settings->target;
+    struct redis_part named[] = {REDIS_PART("AUTH"), REDIS_PART(target->user), REDIS_PART(target->password)};
+    struct redis_part plain[] = {REDIS_PART("AUTH"), REDIS_PART(target->password)};
+    char database[16];
+    snprintf(database, sizeof database, "%d", target->database);
+    struct redis_part select[] = {REDIS_PART("SELECT"), REDIS_PART(database)};
+    if (target->user[0] != '\0' && !must_be_ok(connection, named, 3, deadline_ns, st))
+        return false;
+    if (target->user[0] == '\0' && target->password[0] != '\0' && !must_be_ok(connection, plain, 2, deadline_ns, st))
+        return false;
+    return target->database == 0 || must_be_ok(connection, select, 2, deadline_ns, st);
+}
+
+static bool is_primary(struct redis_connection *connection, int64_t deadline_ns, struct status *st)
+{
+    struct redis_part role[] = {REDIS_PART("ROLE")};
+    struct redis_reply *reply = must(connection, role, 1, REDIS_LIST, deadline_ns, st);
+    if (reply == NULL)
+        return false;
+    bool primary = reply->size > 0 && strcmp((const char *)reply->list[0]->bytes, "master") == 0;
+    redis_reply_free(&reply);
+    return primary ||
+           fail(st, UNAVAILABLE, "Redis at %s is a replica; give the address of the primary", place_of(connection));
+}
+
+/* "" where it is not told. */
+static bool read_setting(struct redis_connection *connection, const char *name, char value[SETTING_SIZE],
+                         int64_t deadline_ns, struct status *st)
+{
+    struct redis_part ask[] = {REDIS_PART("CONFIG"), REDIS_PART("GET"), REDIS_PART(name)};
+    struct redis_reply *reply = must(connection, ask, 3, REDIS_LIST, deadline_ns, st);
+    if (reply == NULL)
+        return false;
+    bool told = reply->size == 2 && reply->list[1]->kind == REDIS_VALUE;
+    snprintf(value, SETTING_SIZE, "%s", told ? (const char *)reply->list[1]->bytes : "");
+    redis_reply_free(&reply);
+    return true;
+}
+
+static const struct {
+    const char *name, *wanted, *why;
+    bool may_be_weak;
+} promises[] = {
+    {"appendonly", "yes", "what it acknowledges is not on its disk", true},
+    {"appendfsync", "always", "what it acknowledges is on its disk only later", true},
+    {"maxmemory-policy", "noeviction", "it throws rows away when its memory is full", false},
+};
+
+/* A user who may not read the settings is no better off than one who reads that they are weak. */
+static bool keeps_promise(struct redis_connection *connection, size_t which, bool *weak, int64_t deadline_ns,
+                          struct status *st)
+{
+    char value[SETTING_SIZE] = "unknown";
+    if (!read_setting(connection, promises[which].name, value, deadline_ns, st)) {
+        if (st->code != PERMISSION_DENIED || !connection->settings->weak)
+            return false;
+        status_clear(st);
+        *weak = true;
+        return true;
+    }
+    if (strcmp(value, promises[which].wanted) == 0)
+        return true;
+    *weak = true;
+    if (promises[which].may_be_weak && connection->settings->weak)
+        return true;
+    return fail(st, FAILED_PRECONDITION, "Redis at %s has %s '%s', so that %s; set it to '%s'%s", place_of(connection),
+                promises[which].name, value, promises[which].why, promises[which].wanted,
+                promises[which].may_be_weak ? ", or give durability=weak" : "");
+}
+
+static bool keeps_promises(struct redis_connection *connection, int64_t deadline_ns, struct status *st)
+{
+    bool weak = false;
+    for (size_t i = 0; i < sizeof promises / sizeof promises[0]; i++)
+        if (!keeps_promise(connection, i, &weak, deadline_ns, st))
+            return false;
+    if (weak && !connection->weak)
+        log_warn("store.redis_weak",
+                 "Redis at %s does not write what it acknowledges to its disk at once (appendonly yes, appendfsync "
+                 "always); a crash of its machine may lose it",
+                 place_of(connection));
+    connection->weak = weak;
+    connection->looked_ns = clock_now_ns();
+    return true;
+}
+
+static bool load_scripts(struct redis_connection *connection, int64_t deadline_ns, struct status *st)
+{
+    for (int i = 0; i < REDIS_SCRIPTS; i++) {
+        struct redis_part load[] = {REDIS_PART("SCRIPT"), REDIS_PART("LOAD"), REDIS_PART(redis_scripts[i])};
+        struct redis_reply *reply = must(connection, load, 3, REDIS_VALUE, deadline_ns, st);
+        if (reply == NULL)
+            return false;
+        snprintf(connection->scripts[i], REDIS_SHA_MAX, "%s", (const char *)reply->bytes);
+        redis_reply_free(&reply);
+    }
+    return true;
+}
+
+static const char *or_none(const char *path)
+{
+    return path[0] != '\0' ? path : NULL;
+}
+
+static bool connect_once(struct redis_connection *connection, int64_t deadline_ns, struct status *st)
+{
+    const struct redis_settings *settings = connection->settings;
+    const struct redis_link_options options = {
+        .target = &settings->target,
+        .silence_ms = settings->patience_ms / 2,
+        .request_max = REQUEST_MAX,
+        .reply_max = REPLY_MAX,
+        .list_max = LIST_MAX,
+        .authorities = or_none(settings->authorities),
+        .certificate = or_none(settings->certificate),
+        .key = or_none(settings->key),
+    };
+    connection->link = redis_link_open(&options, deadline_ns, st);
+    if (connection->link != NULL && enter(connection, deadline_ns, st) && is_primary(connection, deadline_ns, st) &&
+        keeps_promises(connection, deadline_ns, st) && load_scripts(connection, deadline_ns, st))
+        return true;
+    redis_link_close(&connection->link);
+    return false;
+}
+
+/* ---- gone and back ----------------------------------------------------------------------------------------------- */
+
+static void rest(struct redis_connection *connection)
+{
+    int64_t rest_ms = connection->rest_ms + (int64_t)random_below((uint64_t)connection->rest_ms / 2);
+    connection->next_try_ns = clock_now_ns() + rest_ms * NS_PER_MS;
+    connection->rest_ms = connection->rest_ms * 2 > REST_MAX_MS ? REST_MAX_MS : connection->rest_ms * 2;
+}
+
+void redis_connection_lost(struct redis_connection *connection, const struct status *why)
+{
+    redis_link_close(&connection->link);
+    connection->why = *why;
+    if (connection->lost_ns == 0) {
+        log_warn("store.redis_lost", "the %s's connection: %s", connection->purpose, why->text);
+        connection->lost_ns = clock_now_ns();
+        connection->rest_ms = REST_FIRST_MS;
+        connection->losses++;
+    }
+    if (connection->proved)
+        connection->next_try_ns = 0;
+    else
+        rest(connection);
+    connection->proved = false;
+}
+
+static void prove(struct redis_connection *connection)
+{
+    if (connection->lost_ns != 0)
+        log_info("store.redis_found", "the %s's connection to Redis at %s works again after %lld ms",
+                 connection->purpose, place_of(connection),
+                 (long long)((clock_now_ns() - connection->lost_ns) / NS_PER_MS));
+    connection->lost_ns = connection->next_try_ns = 0;
+    connection->proved = true;
+}
+
+int64_t redis_connection_deadline(const struct redis_connection *connection)
+{
+    int64_t now_ns = clock_now_ns(), since_ns = connection->lost_ns != 0 ? connection->lost_ns : now_ns;
+    int64_t deadline_ns = since_ns + connection->settings->patience_ms * NS_PER_MS;
+    int64_t least_ns = now_ns + GREET_MS_MIN * NS_PER_MS;
+    return deadline_ns > least_ns ? deadline_ns : least_ns;
+}
+
+/* What is gone for long is not waited for by those who come now. */
+static bool waits_for(const struct redis_connection *connection, int64_t deadline_ns)
+{
+    int64_t now_ns = clock_now_ns();
+    if (now_ns >= deadline_ns)
+        return false;
+    bool for_long =
+        connection->lost_ns != 0 && now_ns - connection->lost_ns > connection->settings->patience_ms * NS_PER_MS;
+    return connection->next_try_ns <= now_ns || (!for_long && connection->next_try_ns < deadline_ns);
+}
+
+static void rest_until(int64_t at_ns)
+{
+    int64_t left_ns = at_ns - clock_now_ns();
+    if (left_ns > 0)
+        nanosleep(&(struct timespec){.tv_sec = left_ns / NS_PER_SEC, .tv_nsec = left_ns % NS_PER_SEC}, NULL);
+}
+
+static int64_t greeted_by(int64_t deadline_ns)
+{
+    int64_t most_ns = clock_now_ns() + GREET_MS * NS_PER_MS;
+    return deadline_ns < most_ns ? deadline_ns : most_ns;
+}
+
+static bool come_back(struct redis_connection *connection, int64_t deadline_ns, struct status *st)
+{
+    while (waits_for(connection, deadline_ns)) {
+        rest_until(connection->next_try_ns);
+        status_clear(st);
+        if (connect_once(connection, greeted_by(deadline_ns), st))
+            return true;
+        redis_connection_lost(connection, st);
+        if (st->code != UNAVAILABLE) /* that does not pass by itself */
+            return false;
+    }
+    *st = connection->why;
+    return false;
+}
+
+bool redis_connection_ready(struct redis_connection *connection, int64_t deadline_ns, struct status *st)
+{
+    status_clear(st);
+    if (connection->link == NULL)
+        return come_back(connection, deadline_ns, st);
+    if (clock_now_ns() - connection->looked_ns < REDIS_LOOK_EVERY_MS * NS_PER_MS ||
+        keeps_promises(connection, greeted_by(deadline_ns), st))
+        return true;
+    redis_connection_lost(connection, st);
+    return st->code == UNAVAILABLE && come_back(connection, deadline_ns, st);
+}
+
+struct redis_reply *redis_connection_next(struct redis_connection *connection, int64_t deadline_ns, struct status *st)
+{
+    struct redis_reply *reply = redis_link_reply(connection->link, deadline_ns, st);
+    if (reply == NULL)
+        redis_connection_lost(connection, st);
+    else if (!connection->proved)
+        prove(connection);
+    return reply;
+}
+
+struct redis_reply *redis_connection_ask(struct redis_connection *connection, int64_t deadline_ns, struct status *st)
+{
+    if (redis_link_send(connection->link, deadline_ns, st))
+        return redis_connection_next(connection, deadline_ns, st);
+    redis_connection_lost(connection, st);
+    return NULL;
+}

@@ -1,0 +1,60 @@
+/* A connection of a store to its Redis, for one thread: made when it is needed, greeted, its promises looked at, lost
+ * and made again.
+ *
+ *      gone --redis_connection_ready--> greeted: AUTH, SELECT, ROLE, CONFIG GET, SCRIPT LOAD --> works
+ *        ^                                                                                        |
+ *        '------- redis_connection_lost: silent, closed, refused; the rests between double -------'
+ *
+ * One that is gone is waited for until its patience is over, from the time on when it was lost; after that whoever
+ * comes is told at once, and it is tried again at each rest's end. */
+#ifndef RENGA_STORE_REDIS_CONNECTION_H
+#define RENGA_STORE_REDIS_CONNECTION_H
+
+#include "redis/link.h"
+#include "store/redis_scripts.h"
+#include "store/redis_settings.h"
+#include "store/store.h"
+
+#define REDIS_SHA_MAX 41 /* bytes, the NUL included */
+#define REDIS_KEY_MAX (REDIS_NAME_MAX + 24)
+
+struct redis_connection {
+    const struct redis_settings *settings;
+    const char *purpose; /* for the log: "writer" */
+    char keys[REDIS_KEYS][REDIS_KEY_MAX];
+
+    struct redis_link *link; /* NULL: gone */
+    char scripts[REDIS_SCRIPTS][REDIS_SHA_MAX];
+    int64_t looked_ns; /* when its promises were looked at */
+    bool weak;         /* and what was found; only where durability=weak allows it */
+
+    bool proved;                           /* it has answered since it was made */
+    int64_t lost_ns, next_try_ns, rest_ms; /* 0: not lost */
+    struct status why;
+    uint64_t losses;
+};
+
+void redis_connection_init(struct redis_connection *connection, const struct redis_settings *settings,
+                           const char *purpose);
+void redis_connection_fini(struct redis_connection *connection);
+
+/* When whoever comes now is to be told that it does not work. */
+int64_t redis_connection_deadline(const struct redis_connection *connection);
+
+/* It works, if need be once more; its promises were looked at within REDIS_LOOK_EVERY_MS. */
+#define REDIS_LOOK_EVERY_MS 10000
+bool redis_connection_ready(struct redis_connection *connection, int64_t deadline_ns, struct status *st);
+
+/* The beginning of a script's command, up to its keys; `arguments` more parts follow. */
+struct buffer *redis_connection_script(struct redis_connection *connection, enum redis_script script, size_t arguments);
+void redis_connection_argument(struct redis_connection *connection, const char *text);
+
+/* Sends what was appended; the reply to the first of it. NULL: the connection is lost, and why is in `st`. */
+struct redis_reply *redis_connection_ask(struct redis_connection *connection, int64_t deadline_ns, struct status *st);
+/* The reply to the next. */
+struct redis_reply *redis_connection_next(struct redis_connection *connection, int64_t deadline_ns, struct status *st);
+
+/* Gives it up, for the reason in `why`. */
+void redis_connection_lost(struct redis_connection *connection, const struct status *why);
+
+#endif

@@ -1,0 +1,35 @@
+/* A piece: as many batches as Redis carries out in one go, while which it does nothing else. */
+#ifndef RENGA_STORE_REDIS_PIECE_H
+#define RENGA_STORE_REDIS_PIECE_H
+
+#include "redis/replies.h"
+#include "store/redis_connection.h"
+#include "store/store_priv.h"
+
+struct redis_piece {
+    struct store_batch *first; /* NULL: an empty one */
+    unsigned batches;
+    size_t arguments; /* of the command */
+    bool takes_away;  /* only: it is taken though memory is full */
+};
+
+/* Batches from `first` on, as many as are good for one piece, at least one. */
+struct redis_piece redis_piece_take(struct store_batch *first);
+/* The first one alone. */
+struct redis_piece redis_piece_take_one(struct store_batch *first);
+
+#define REDIS_PIECE_ARGUMENTS_MAX 1000000 /* what every Redis reads */
+
+/* Appends the command; `number` is its own, the one before it is one less. */
+void redis_piece_append(const struct redis_piece *piece, struct redis_connection *connection, const char *writer,
+                        uint64_t number);
+
+/* Gives ABORTED to those that the answer names. False where it is none of ours. */
+bool redis_piece_answered(const struct redis_piece *piece, const struct redis_reply *answer);
+
+/* "from" and "to" as Redis compares them, two parts of a command. */
+void redis_range_append(struct buffer *out, struct store_bytes from, struct store_bytes to);
+
+void redis_piece_fail(const struct redis_piece *piece, const struct status *st);
+
+#endif

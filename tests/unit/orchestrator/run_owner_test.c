@@ -1,0 +1,471 @@
+/* Two orchestrators on one store: whose a thread is, what the store refuses, what is taken up from the dead. An
+ * orchestrator is frozen by not being stepped. */
+#include "unit.h"
+
+#include "runner_fixture.h"
+
+#include "run/run_priv.h"
+
+#define LEASE_MS 2000
+#define S        "\"kind\": \"script\""
+#define LOG      "\"state\": {\"log\": {\"type\": \"string[]\", \"reduce\": \"append\"}},"
+#define THREE                                                                                                          \
+    LOG "\"start\": \"a\", \"nodes\": {\"a\": {" S ", \"on\": {\"done\": \"b\"}}, \"b\": {" S                          \
+        ", \"on\": {\"done\": \"c\"}}, \"c\": {" S "}}"
+#define SUM                                                                                                            \
+    "\"state\": {\"n\": {\"type\": \"integer\", \"reduce\": \"sum\"}}, \"start\": \"a\", "                             \
+    "\"nodes\": {\"a\": {\"kind\": \"set\", \"values\": {\"n\": 1}}}"
+
+static struct stage one, two;
+
+/* ---- both -------------------------------------------------------------------------------------------------------- */
+
+static void settle(void)
+{
+    for (int i = 0; i < 20; i++) {
+        store_settle(one.store);
+        loop_step(one.loop, 0);
+        if (two.runner)
+            loop_step(two.loop, 0);
+    }
+}
+
+/* Time goes by for both. */
+static void pass(int64_t ms)
+{
+    for (; ms > 0; ms -= 100) {
+        loop_step(one.loop, 100);
+        settle();
+    }
+}
+
+/* Time goes by for all but one. */
+static void pass_for(struct stage *stage, int64_t ms)
+{
+    for (; ms > 0; ms -= 100)
+        stage_settle(stage, 100);
+}
+
+static void open_both(const char *document)
+{
+    stage_address = "one:1";
+    stage_set(&one, document);
+    two = one;
+    two.loop = loop_create(1);
+    stage_address = "two:2";
+    stage_run(&two);
+    INSIDE(&one, runner_recover(one.runner));
+    INSIDE(&two, runner_recover(two.runner));
+    pass(1000);
+}
+
+static bool nothing_runs(void)
+{
+    for (size_t i = 0; i < script_count; i++) {
+        struct script_call *call = &script_calls[i];
+        struct status st = {.code = CANCELLED};
+        struct task *task = call->task;
+        if (!task)
+            continue;
+        struct loop *loop = call->loop;
+        script_end(call);
+        loop_enter(loop);
+        task_fail(task, &st);
+        loop_leave(loop);
+    }
+    settle();
+    return script_live == 0;
+}
+
+static void close_both(void)
+{
+    if (last_get)
+        ask_end(last_get);
+    last_get = NULL;
+    while (!nothing_runs())
+        ;
+    stage_end(&two);
+    loop_destroy(&two.loop);
+    stage_clear(&one);
+    stage_address = NULL;
+}
+
+static const char *log_update(const char *word)
+{
+    static char update[64];
+    snprintf(update, sizeof update, "{\"log\":[\"%s\"]}", word);
+    return update;
+}
+
+/* The newest call of the node that runs there. */
+static struct script_call *call_at(const struct stage *stage, const char *node)
+{
+    for (size_t i = script_count; i-- > 0;)
+        if (script_calls[i].task && script_calls[i].loop == stage->loop && strcmp(script_calls[i].node, node) == 0)
+            return &script_calls[i];
+    fail_msg("node %s does not run there", node);
+    return NULL;
+}
+
+static void write_at(struct stage *stage, const char *node, const char *word)
+{
+    struct script_call *call = call_at(stage, node);
+    INSIDE(stage, script_write(call, "done", log_update(word)));
+}
+
+static const char *owner_of(struct stage *stage, const char *run_id)
+{
+    static char address[64];
+    Renga__V1__GetRunRequest request = RENGA__V1__GET_RUN_REQUEST__INIT;
+    request.run_id = (char *)(uintptr_t)run_id;
+    struct question_of_test *question = ask_runner(stage, &request);
+    answer_of(question);
+    snprintf(address, sizeof address, "%s", question->errand.elsewhere ? question->errand.elsewhere : "");
+    ask_end(question);
+    return address;
+}
+
+static uint64_t refused(void)
+{
+    struct store_stats stats;
+    store_stats(one.store, &stats);
+    return stats.aborted;
+}
+
+/* ---- whose it is ------------------------------------------------------------------------------------------------- */
+
+static void a_thread_at_work_is_asked_for_at_its_owner(void **state)
+{
+    open_both(THREE);
+    char *run = start(&one, "t", "");
+    assert_string_equal(owner_of(&two, run), "one:1");
+    Renga__V1__StartRunRequest request = RENGA__V1__START_RUN_REQUEST__INIT;
+    struct question_of_test *question = start_with(&two, &request, "t", "");
+    assert_null(answer_of(question));
+    assert_int_equal(last_status.code, UNAVAILABLE);
+    assert_string_equal(question->errand.elsewhere, "one:1");
+    ask_end(question);
+    close_both();
+}
+
+static void a_thread_at_rest_is_anybodys(void **state)
+{
+    open_both(SUM);
+    for (int i = 1; i <= 6; i++) {
+        char output[32];
+        snprintf(output, sizeof output, "{\"n\":%d}", i);
+        struct stage *stage = i % 2 ? &one : &two, *other = i % 2 ? &two : &one;
+        char *run = start(stage, "t", "");
+        assert_run(stage, run, SUCCEEDED, output);
+        assert_run(other, run, SUCCEEDED, output); /* and what it remembers is never old */
+    }
+    close_both();
+}
+
+static void two_that_begin_on_a_thread_at_once_are_one_after_the_other(void **state)
+{
+    struct stage *stages[] = {&one, &two};
+    struct question_of_test *questions[2];
+    Renga__V1__StartRunRequest request = RENGA__V1__START_RUN_REQUEST__INIT;
+    open_both(THREE);
+    request.agent = (char *)(uintptr_t) "a";
+    request.thread_id = (char *)(uintptr_t) "t";
+    for (int i = 0; i < 2; i++) { /* both read the thread while it is nobody's */
+        struct question_of_test *question = questions[i] = calloc(1, sizeof *question);
+        arena_init(&question->arena, NULL, 0, (size_t)64 << 20);
+        question->errand = (struct errand){.loop = stages[i]->loop,
+                                           .tenant = stage_tenant,
+                                           .request = &request.base,
+                                           .arena = &question->arena,
+                                           .answered = asked_back,
+                                           .owner = question};
+        loop_enter(stages[i]->loop);
+        runner_run(stages[i]->runner, &question->errand);
+        loop_leave(stages[i]->loop);
+    }
+    settle();
+    int won = questions[0]->errand.status.code == OK ? 0 : 1;
+    assert_int_equal(questions[won]->errand.status.code, OK);
+    assert_int_equal(questions[1 - won]->errand.status.code, UNAVAILABLE);
+    assert_string_equal(questions[1 - won]->errand.elsewhere, won ? "two:2" : "one:1");
+    ask_end(questions[0]);
+    ask_end(questions[1]);
+    assert_int_equal(script_runs("a"), 1);
+    close_both();
+}
+
+/* ---- the dead ---------------------------------------------------------------------------------------------------- */
+
+static void a_dead_ones_run_goes_on_from_its_last_step(void **state)
+{
+    open_both(THREE);
+    char *run = start(&one, "t", "");
+    write_at(&one, "a", "a");
+    struct script_call *before = call_at(&one, "b");
+    pass_for(&two, 2 * LEASE_MS); /* one is stepped no more */
+    assert_int_equal(script_runs("a"), 1);
+    struct script_call *after = call_at(&two, "b");
+    assert_string_equal(after->key, before->key);
+    assert_int_equal(after->attempt, before->attempt + 1);
+    assert_true(before->token > 0 && after->token > before->token);
+    write_at(&two, "b", "b");
+    write_at(&two, "c", "c");
+    assert_run(&two, run, SUCCEEDED, "{\"log\":[\"a\",\"b\",\"c\"]}");
+    close_both();
+}
+
+static void what_a_thawed_one_writes_is_refused(void **state)
+{
+    Renga__V1__StartRunRequest request = RENGA__V1__START_RUN_REQUEST__INIT;
+    open_both(THREE);
+    request.wait = true;
+    struct question_of_test *waiting = start_with(&one, &request, "t", "");
+    assert_int_equal(waiting->answers, 0);
+    struct script_call *stale = call_at(&one, "a");
+    pass_for(&two, 2 * LEASE_MS);
+    write_at(&two, "a", "two");
+    uint64_t before = refused();
+    INSIDE(&one, script_write(stale, "done", log_update("one"))); /* it knows of nothing */
+    settle();
+    assert_true(refused() > before);
+    assert_null(answer_of(waiting));
+    assert_int_equal(last_status.code, UNAVAILABLE);
+    ask_end(waiting);
+    assert_int_equal(script_runs("b"), 1);
+    write_at(&two, "b", "b");
+    write_at(&two, "c", "c");
+    Renga__V1__ListRunsRequest list = RENGA__V1__LIST_RUNS_REQUEST__INIT;
+    struct question_of_test *listing = ask_runner(&one, &list);
+    Renga__V1__ListRunsResponse *listed = answer_of(listing);
+    assert_int_equal(listed->n_runs, 1);
+    assert_run(&one, listed->runs[0]->run_id, SUCCEEDED, "{\"log\":[\"two\",\"b\",\"c\"]}");
+    ask_end(listing);
+    close_both();
+}
+
+/* Its lease is over, and it cannot know whether another has written since. */
+static void a_thawed_one_shows_no_old_state(void **state)
+{
+    open_both(THREE);
+    char *run = start(&one, "t", "");
+    pass_for(&two, 2 * LEASE_MS);
+    write_at(&two, "a", "two");
+    assert_string_equal(owner_of(&one, run), "two:2");
+    close_both();
+}
+
+static void a_frozen_one_that_nobody_missed_goes_on(void **state)
+{
+    open_both(THREE);
+    char *run = start(&one, "t", "");
+    clock_step(10 * LEASE_MS * NS_PER_MS); /* both froze: nobody watched */
+    write_at(&one, "a", "a");
+    pass(500);
+    write_at(&one, "b", "b");
+    write_at(&one, "c", "c");
+    assert_run(&one, run, SUCCEEDED, "{\"log\":[\"a\",\"b\",\"c\"]}");
+    assert_int_equal(refused(), 0);
+    close_both();
+}
+
+static void jumps_of_the_wall_clock_kill_nobody(void **state)
+{
+    static const int64_t hours[] = {1, -2, 400 * 24};
+    open_both(THREE);
+    char *run = start(&one, "t", "");
+    for (size_t i = 0; i < COUNT(hours); i++) {
+        clock_wall_step(hours[i] * 3600 * NS_PER_SEC);
+        pass(LEASE_MS);
+        assert_string_equal(owner_of(&two, run), "one:1");
+    }
+    assert_int_equal(script_runs("a"), 1);
+    write_at(&one, "a", "a");
+    clock_wall_step(-(399 * 24 + 23) * 3600 * NS_PER_SEC);
+    close_both();
+}
+
+static void has_drained(void *data)
+{
+    *(bool *)data = true;
+}
+
+static void one_that_leaves_hands_its_runs_over_at_once(void **state)
+{
+    bool drained = false;
+    open_both(THREE);
+    char *run = start(&one, "t", "");
+    INSIDE(&one, runner_drain(one.runner, 100, has_drained, &drained));
+    pass(LEASE_MS / 2);
+    assert_true(drained);
+    assert_int_equal(call_at(&two, "a")->attempt, 2);
+    write_at(&two, "a", "a");
+    assert_string_equal(owner_of(&two, run), "");
+    close_both();
+}
+
+static void the_threads_of_a_dead_one_are_all_taken_up(void **state)
+{
+    enum { THREADS = 40 };
+    struct stage three;
+    open_both(THREE);
+    three = one;
+    three.loop = loop_create(2);
+    stage_address = "three:3";
+    stage_run(&three);
+    INSIDE(&three, runner_recover(three.runner));
+    for (int i = 0; i < 30; i++) { /* one is frozen after it began */
+        stage_settle(&three, 50);
+        stage_settle(&two, 50);
+        if (i == 10)
+            for (int n = 0; n < THREADS; n++) {
+                char name[16];
+                snprintf(name, sizeof name, "t%d", n);
+                start(&one, name, "");
+            }
+        if (i < 20)
+            stage_settle(&one, 0);
+    }
+    for (int i = 0; i < 80; i++) {
+        stage_settle(&three, 25);
+        stage_settle(&two, 25);
+    }
+    size_t at_two = 0, at_three = 0;
+    for (size_t i = THREADS; i < script_count; i++) {
+        at_two += script_calls[i].loop == two.loop;
+        at_three += script_calls[i].loop == three.loop;
+    }
+    assert_int_equal(at_two + at_three, THREADS);
+    assert_true(at_two > THREADS / 5 && at_three > THREADS / 5); /* each its share */
+    stage_settle(&three, 0);
+    while (!nothing_runs())
+        stage_settle(&three, 0);
+    stage_end(&three);
+    settle();
+    loop_destroy(&three.loop);
+    close_both();
+}
+
+static void nothing_kept(struct store_batch *batch)
+{
+    assert_int_equal(batch->status.code, OK);
+    store_batch_fini(batch);
+}
+
+static void a_run_that_cannot_be_read_stops_alone(void **state)
+{
+    struct key key;
+    struct store_batch batch;
+    open_both(THREE);
+    char *good = start(&one, "good", ""), *bad = start(&one, "bad", "");
+    loop_enter(two.loop);
+    store_batch_init(&batch, two.loop, nothing_kept);
+    key_numbered(&key, KEY_RECORD, stage_tenant, "bad", 1);
+    store_put(&batch, key_bytes(&key), (struct store_bytes){"\xff\xff", 2});
+    store_commit(two.store, &batch);
+    loop_leave(two.loop);
+    pass_for(&two, 2 * LEASE_MS);
+    write_at(&two, "a", "a");
+    write_at(&two, "b", "b");
+    write_at(&two, "c", "c");
+    assert_run(&two, good, SUCCEEDED, "");
+    assert_null(get(&two, bad));
+    assert_int_equal(last_status.code, DATA_LOSS);
+    close_both();
+}
+
+/* ---- many at once ------------------------------------------------------------------------------------------------ */
+
+static struct stage *stage_at(const char *address)
+{
+    return strcmp(address, "one:1") == 0 ? &one : &two;
+}
+
+static void of_twenty_runs_on_one_thread_each_counts_once(void **state)
+{
+    enum { RUNS = 20 };
+    static struct question_of_test questions[RUNS];
+    Renga__V1__StartRunRequest request = RENGA__V1__START_RUN_REQUEST__INIT;
+    int done = 0;
+    open_both(SUM);
+    request.agent = (char *)(uintptr_t) "a";
+    request.thread_id = (char *)(uintptr_t) "t";
+    request.on_busy = RENGA__V1__ON_BUSY__ON_BUSY_ENQUEUE;
+    request.wait = true;
+    for (int i = 0; i < RUNS; i++) {
+        struct question_of_test *question = &questions[i];
+        struct stage *stage = i % 2 ? &two : &one;
+        *question = (struct question_of_test){0};
+        arena_init(&question->arena, NULL, 0, (size_t)1 << 20);
+        question->errand = (struct errand){.loop = stage->loop,
+                                           .tenant = stage_tenant,
+                                           .request = &request.base,
+                                           .arena = &question->arena,
+                                           .answered = asked_back,
+                                           .owner = question};
+        loop_enter(stage->loop);
+        runner_run(stage->runner, &question->errand);
+        loop_leave(stage->loop);
+    }
+    for (int round = 0; round < RUNS; round++) {
+        settle();
+        for (int i = 0; i < RUNS; i++) { /* as the API forwards */
+            struct question_of_test *question = &questions[i];
+            if (!question->answers || !question->errand.elsewhere)
+                continue;
+            struct stage *stage = stage_at(question->errand.elsewhere);
+            question->answers = 0;
+            question->errand.loop = stage->loop;
+            loop_enter(stage->loop);
+            runner_run(stage->runner, &question->errand);
+            loop_leave(stage->loop);
+        }
+    }
+    for (int i = 0; i < RUNS; i++) {
+        assert_int_equal(questions[i].answers, 1);
+        done += questions[i].errand.status.code == OK;
+        arena_fini(&questions[i].arena);
+    }
+    assert_int_equal(done, RUNS);
+    Renga__V1__GetStateRequest get_state = RENGA__V1__GET_STATE_REQUEST__INIT;
+    get_state.thread_id = (char *)(uintptr_t) "t";
+    struct question_of_test *question = ask_runner(&one, &get_state);
+    Renga__V1__GetStateResponse *response = answer_of(question);
+    assert_string_equal(response->state_json, "{\"n\":20}");
+    ask_end(question);
+    close_both();
+}
+
+static void a_request_id_is_one_run_whoever_is_asked(void **state)
+{
+    Renga__V1__StartRunRequest request = RENGA__V1__START_RUN_REQUEST__INIT;
+    open_both(SUM);
+    request.request_id = (char *)(uintptr_t) "once";
+    struct question_of_test *first = start_with(&one, &request, "", ""), *second = start_with(&two, &request, "", "");
+    Renga__V1__StartRunResponse *began = answer_of(first), *repeated = answer_of(second);
+    assert_string_equal(began->run->run_id, repeated->run->run_id);
+    assert_true(repeated->repeated_request);
+    ask_end(first);
+    ask_end(second);
+    close_both();
+}
+
+int main(void)
+{
+    clock_stop();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_thread_at_work_is_asked_for_at_its_owner),
+        cmocka_unit_test(a_thread_at_rest_is_anybodys),
+        cmocka_unit_test(two_that_begin_on_a_thread_at_once_are_one_after_the_other),
+        cmocka_unit_test(a_dead_ones_run_goes_on_from_its_last_step),
+        cmocka_unit_test(what_a_thawed_one_writes_is_refused),
+        cmocka_unit_test(a_thawed_one_shows_no_old_state),
+        cmocka_unit_test(a_frozen_one_that_nobody_missed_goes_on),
+        cmocka_unit_test(jumps_of_the_wall_clock_kill_nobody),
+        cmocka_unit_test(one_that_leaves_hands_its_runs_over_at_once),
+        cmocka_unit_test(the_threads_of_a_dead_one_are_all_taken_up),
+        cmocka_unit_test(a_run_that_cannot_be_read_stops_alone),
+        cmocka_unit_test(of_twenty_runs_on_one_thread_each_counts_once),
+        cmocka_unit_test(a_request_id_is_one_run_whoever_is_asked),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
