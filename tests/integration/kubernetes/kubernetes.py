@@ -197,30 +197,11 @@ def render_with(overlay, components):
     return render(own)
 
 
-def probe(cluster, name, kind):
-    """What the kubelet would hear."""
-    asked = containers(cluster.workload(f"renga-{name}"))[0][kind]
-    if "grpc" in asked:
-        with grpc.insecure_channel(f"127.0.0.1:{asked['grpc']['port']}") as channel:
-            request = bytes([0x0A, len(asked["grpc"]["service"])]) + asked["grpc"]["service"].encode()
-            return channel.unary_unary("/grpc.health.v1.Health/Check")(request, timeout=1) == b"\x08\x01"
-    port = number_of(cluster.workload(f"renga-{name}"), asked["httpGet"]["port"])
-    got = subprocess.run(["curl", "-fsS", "--noproxy", "*", "-m", "1", f"http://127.0.0.1:{port}{asked['httpGet']['path']}"], capture_output=True)
-    return got.returncode == 0
-
-
-def is_ready(cluster, name):
-    try:
-        return probe(cluster, name, "startupProbe") and probe(cluster, name, "readinessProbe")
-    except grpc.RpcError:
-        return False
-
-
-def ask(key, text="How long are backups kept?", agent_service="renga.v1.Helpdesk/Ask"):
+def ask(cluster, key, text="How long are backups kept?"):
     credentials = grpc.ssl_channel_credentials(door_certificate.encode())
     options = [("grpc.ssl_target_name_override", "door.test")]
-    with grpc.secure_channel("127.0.0.1:8443", credentials, options) as channel:
-        call = channel.unary_unary(f"/{agent_service}", lambda m: m.SerializeToString(), message("renga.v1.AskResponse").FromString)
+    with grpc.secure_channel(f"{cluster.ready('renga-door')[0]}:8443", credentials, options) as channel:
+        call = channel.unary_unary("/renga.v1.Helpdesk/Ask", lambda m: m.SerializeToString(), message("renga.v1.AskResponse").FromString)
         return call(message("renga.v1.AskRequest")(question=text), timeout=20, metadata=[("authorization", f"Bearer {key}")])
 
 
@@ -235,37 +216,35 @@ def run_as_pods(title, components):
         def _():
             for name in (*OURS, "door"):
                 cluster.start(f"renga-{name}")
-            for name in OURS:
-                wait_until(lambda: is_ready(cluster, name), f"{name} is not ready: {cluster.log(f'renga-{name}')}", 20)
-            wait_until(lambda: "503" not in subprocess.run(["curl", "-s", "-m", "1", "http://127.0.0.1:8404/healthz"], capture_output=True,
-                                                         text=True).stdout, f"the door: {cluster.log('renga-door')}", 10)
+            for pod in cluster.pods:
+                wait_until(lambda: pod.ready, f"{pod.name} is not ready: {pod.log()}", 20)
 
         @check(f"{title}: a client with a key has a question answered through the door, out of the documents of a ConfigMap")
         def _():
-            wait_until(lambda: answered(key), "no answer", 20, 0.2)
-            expect("days" in ask(key).result.answer, ask(key).result.answer)
+            wait_until(lambda: answered(cluster, key), "no answer", 20, 0.2)
+            expect("days" in ask(cluster, key).result.answer, ask(cluster, key).result.answer)
 
         @check(f"{title}: a client without a key is refused at the door")
         def _():
             try:
-                ask("wrong")
+                ask(cluster, "wrong")
                 expect(False, "it was answered")
             except grpc.RpcError as error:
                 expect(error.code() == grpc.StatusCode.UNAUTHENTICATED, error)
 
         @check(f"{title}: SIGTERM ends every pod within its grace period, without a fault")
         def _():
-            codes = cluster.stop(*(f"renga-{name}" for name in OURS))
-            for name, code in codes.items():
-                expect(code == 0, f"{name} ended with {code}: {cluster.log(name)}")
+            pods_of_ours = [pod for pod in cluster.pods if pod.name != "renga-door"]
+            for pod, code in zip(pods_of_ours, cluster.stop(*pods_of_ours)):
+                expect(code == 0, f"{pod.name} ended with {code}: {pod.log()}")
     finally:
         cluster.close()
         shutil.rmtree(os.path.join(folder, "own"))
 
 
-def answered(key):
+def answered(cluster, key):
     try:
-        return bool(ask(key).result.answer)
+        return bool(ask(cluster, key).result.answer)
     except grpc.RpcError as error:
         expect(error.code() == grpc.StatusCode.UNAVAILABLE, f"{error.code()}: {error.details()}")
         return False
