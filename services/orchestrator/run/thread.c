@@ -377,8 +377,9 @@ void thread_lose(struct thread *thread)
 {
     struct status why = {0};
     fail(&why, UNAVAILABLE, "thread '%s' went to another orchestrator; ask again", thread->id);
-    log_warn("thread.lost", "thread %s: another orchestrator has taken it; nothing more of it is written here",
-             thread->id);
+    if (thread->own.mine)
+        log_warn("thread.lost", "thread %s: another orchestrator has taken it; nothing more of it is written here",
+                 thread->id);
     tally_owner(thread->home->runner->options.tally, thread->home->loop, OWNER_REFUSED, 1);
     struct errand *unheard = take_unheard(thread);
     home_forget_bundles(thread->home); /* one may have been in what was refused */
