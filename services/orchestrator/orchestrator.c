@@ -26,8 +26,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define AGENTS_DEFAULT    "agents"
-#define NODE_KEEPALIVE_MS 310000 /* gRPC servers of other makes cut clients that ask more often than every 5 minutes */
+#define AGENTS_DEFAULT "agents"
+#define NODE_KEEPALIVE_MS                                                                                              \
+    310000 /* gRPC servers of other makes cut clients that ask more often than every 5 minutes                         \
+            */
 
 /* ---- what is shown ----------------------------------------------------------------------------------------------- */
 

@@ -418,6 +418,7 @@ static void *redis_open(const char *url, struct status *st)
 
 const struct store_kind store_redis = {
     .schemes = {"redis:", "rediss:", "unix:"},
+    .shared = true,
     .open = redis_open,
     .close = redis_close,
     .write = redis_write,

@@ -80,6 +80,11 @@ struct store *store_open(const char *url, struct status *st)
     return store;
 }
 
+bool store_is_shared(const struct store *store)
+{
+    return store->kind->shared;
+}
+
 void store_close(struct store **store_pointer)
 {
     struct store *store = *store_pointer;

@@ -31,6 +31,8 @@ struct store;
  * something else, and for a Redis that does not keep what it acknowledges; UNAUTHENTICATED and PERMISSION_DENIED as
  * Redis says; DATA_LOSS for one that is damaged. */
 struct store *store_open(const char *url, struct status *st);
+/* Whether other processes may have the same one open, of which nothing is seen here but what they write. */
+bool store_is_shared(const struct store *store);
 /* Writes what is queued and posts what is finished; the loops may still have callbacks to run. When no loop starts
  * anything here any more. */
 void store_close(struct store **store);

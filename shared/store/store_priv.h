@@ -23,6 +23,7 @@ struct store_operation {
 /* What keeps the rows. `write` runs in the writer's thread alone, `scan` in the readers', at the same time. */
 struct store_kind {
     const char *schemes[4]; /* what its URLs begin with, the colon included; NULL ends them */
+    bool shared;            /* several processes may have it open */
 
     /* `url` is the whole of it. */
     void *(*open)(const char *url, struct status *st);

@@ -2,7 +2,11 @@
  *
  *      checked ---> runner_run ---> answered ---> a reply, or a refusal with its reason
  *                        ^
- *      the client leaves '--- runner_forget: the answer comes all the same, soon, and goes nowhere */
+ *      the client leaves '--- runner_forget: the answer comes all the same, soon, and goes nowhere
+ *
+ *      another orchestrator has the thread ---> forward ---> its answer
+ *                   ^                              '--- it does not answer, and nothing can happen twice:
+ *                   '---------- 250 ms -----------------    asked again, until somebody has taken the thread up */
 #include "api.h"
 
 #include "check.h"
@@ -11,6 +15,9 @@
 #include "rpc/rpc.h"
 #include "run/runner.h"
 
+#define AGAIN_MS  250
+#define AGAIN_MAX 20
+
 struct errand_call {
     struct errand errand; /* first */
     struct rpc_call *call;
@@ -18,6 +25,9 @@ struct errand_call {
     struct api *api;
     struct caller caller;
     struct forward forward; /* where another orchestrator has the thread */
+    struct timer rest;
+    unsigned asked_again;
+    bool is_resting; /* before it is asked again */
 };
 
 bool api_enter(struct api *api, struct rpc_call *call, const ProtobufCMessage *request)
@@ -53,12 +63,49 @@ static bool may_list(struct rpc_call *call, const struct rights *rights, const P
     return false;
 }
 
+static bool is_about(const ProtobufCMessage *request, const ProtobufCMessageDescriptor *type)
+{
+    return request->descriptor == type;
+}
+
+/* What may be done twice, or is known the second time. */
+static bool is_repeatable(const ProtobufCMessage *request)
+{
+    if (is_about(request, &renga__v1__start_run_request__descriptor))
+        return *((const Renga__V1__StartRunRequest *)request)->request_id;
+    if (is_about(request, &renga__v1__resume_run_request__descriptor))
+        return *((const Renga__V1__ResumeRunRequest *)request)->request_id;
+    return is_about(request, &renga__v1__get_run_request__descriptor) ||
+           is_about(request, &renga__v1__cancel_run_request__descriptor) ||
+           is_about(request, &renga__v1__get_state_request__descriptor) ||
+           is_about(request, &renga__v1__list_checkpoints_request__descriptor);
+}
+
+static void rested(struct timer *timer)
+{
+    struct errand_call *self = (struct errand_call *)((char *)timer - offsetof(struct errand_call, rest));
+    self->is_resting = false;
+    runner_run(self->api->orchestrator->runner, &self->errand);
+}
+
+static bool asks_again(struct errand_call *self)
+{
+    if (self->forward.call.status.code != UNAVAILABLE || !is_repeatable(self->errand.request) ||
+        self->asked_again == AGAIN_MAX || rpc_call_cancelled(self->call))
+        return false;
+    self->asked_again++;
+    self->is_resting = true;
+    self->rest.expired = rested;
+    loop_arm_after(self->api->loop, &self->rest, AGAIN_MS);
+    return true;
+}
+
 static void forwarded(struct forward *forward, const ProtobufCMessage *response)
 {
     struct errand_call *self = (struct errand_call *)((char *)forward - offsetof(struct errand_call, forward));
     if (response)
         self->reply(response, self->call);
-    else
+    else if (!asks_again(self))
         forward_refuse(self->call, &forward->call);
 }
 
@@ -87,7 +134,12 @@ static void answered(struct errand *errand)
 static void client_left(struct rpc_call *call, void *data)
 {
     struct errand_call *self = data;
-    runner_forget(&self->errand);
+    if (!self->is_resting) {
+        runner_forget(&self->errand);
+        return;
+    }
+    loop_disarm(self->api->loop, &self->rest);
+    rpc_fail_with(call, CANCELLED, "the client has left");
 }
 
 void errand_call_begin(struct api *api, struct rpc_call *call, const ProtobufCMessage *request, ProtobufCClosure reply)

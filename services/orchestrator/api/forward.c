@@ -10,7 +10,7 @@
 
 #define KEY            "renga-forwarded-bin"
 #define RIGHT          "renga.v1.Orchestrator/forward"
-#define BEHALF_MAX     1024                              /* bytes of a tenant and a name */
+#define BEHALF_MAX     1024                            /* bytes of a tenant and a name */
 #define FORWARD_MAX_MS (INT64_C(7) * 24 * 3600 * 1000) /* the client's own deadline is what counts */
 
 /* ---- to us ------------------------------------------------------------------------------------------------------- */
@@ -35,15 +35,17 @@ static bool believe(const struct api *api, const void *bytes, size_t size, struc
     if (!api->auth)
         return true;
     if (!rpc_auth_grants(api->auth, &caller->rights.principal, RIGHT))
-        return fail(st, PERMISSION_DENIED, "key '%s' may not hand calls on; ask the operator to add " RIGHT
-                                           " to the methods of the orchestrators' key",
+        return fail(st, PERMISSION_DENIED,
+                    "key '%s' may not hand calls on; ask the operator to add " RIGHT
+                    " to the methods of the orchestrators' key",
                     caller->rights.principal.name);
     if (!read_behalf(bytes, size, tenant, &name))
         return fail(st, INVALID_ARGUMENT, KEY ": is not a tenant, a NUL and the name of a key");
     const struct rpc_principal *principal = rpc_auth_find(api->auth, tenant, name);
     if (!principal)
-        return fail(st, PERMISSION_DENIED, "a call was handed on for the key '%s' of tenant '%s', which is not known "
-                                           "here; give all orchestrators the same keys",
+        return fail(st, PERMISSION_DENIED,
+                    "a call was handed on for the key '%s' of tenant '%s', which is not known "
+                    "here; give all orchestrators the same keys",
                     name, tenant);
     caller->rights.principal = *principal;
     return true;
@@ -85,8 +87,9 @@ bool forward_begin(struct forward *forward, struct api *api, struct rpc_call *ca
     const struct rpc_principal *principal = &caller->rights.principal;
     size_t tenant = strlen(principal->tenant) + 1, name = strlen(principal->name);
     if (tenant + name >= sizeof behalf)
-        return fail(st, UNAVAILABLE, "the thread is with another orchestrator, and the names of the key are too long to "
-                                     "hand the call on");
+        return fail(st, UNAVAILABLE,
+                    "the thread is with another orchestrator, and the names of the key are too long to "
+                    "hand the call on");
     memcpy(behalf, principal->tenant, tenant);
     memcpy(behalf + tenant, principal->name, name);
     ProtobufCService *fellow = addresses_stub(api->orchestrator->fellows, address, st);

@@ -7,10 +7,10 @@
 
 #include <string.h>
 
-#define ERROR_INFO_URL "type.googleapis.com/google.rpc.ErrorInfo"
+#define ERROR_INFO_URL  "type.googleapis.com/google.rpc.ErrorInfo"
 #define BAD_REQUEST_URL "type.googleapis.com/google.rpc.BadRequest"
-#define RETRY_INFO_URL "type.googleapis.com/google.rpc.RetryInfo"
-#define DOMAIN         "renga"
+#define RETRY_INFO_URL  "type.googleapis.com/google.rpc.RetryInfo"
+#define DOMAIN          "renga"
 
 static void add_reason(struct rpc_call *call, const char *reason)
 {

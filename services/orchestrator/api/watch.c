@@ -122,8 +122,8 @@ static bool hand_on(struct watch_call *self, struct status *st)
     if (!address || self->caller.forwarded)
         return false;
     self->forward.came = forwarded;
-    self->is_forwarded = forward_begin(&self->forward, self->api, self->call, &self->caller,
-                                       &self->watcher.request->base, address, st);
+    self->is_forwarded =
+        forward_begin(&self->forward, self->api, self->call, &self->caller, &self->watcher.request->base, address, st);
     if (self->is_forwarded)
         runner_unwatch(&self->watcher);
     return self->is_forwarded;
@@ -155,9 +155,8 @@ static void writable(struct rpc_call *call, void *data)
 
 /* ---- the beginning ----------------------------------------------------------------------------------------------- */
 
-static struct watch_call *watch_create(struct api *api, struct rpc_call *call,
-                                       const struct caller *caller, const Renga__V1__WatchRunRequest *request,
-                                       Renga__V1__RunEvent_Closure reply)
+static struct watch_call *watch_create(struct api *api, struct rpc_call *call, const struct caller *caller,
+                                       const Renga__V1__WatchRunRequest *request, Renga__V1__RunEvent_Closure reply)
 {
     struct watch_call *self = calloc(1, sizeof *self);
     if (!self)

@@ -85,8 +85,7 @@ static struct address *address_open(const struct addresses *addresses, const cha
         fatal("orchestrator.memory", "no memory for an address");
     memcpy(address->name, name, length + 1);
     address->channel = rpc_channel_create(&options, st);
-    address->stub =
-        address->channel ? rpc_channel_stub(address->channel, addresses->options.service, st) : NULL;
+    address->stub = address->channel ? rpc_channel_stub(address->channel, addresses->options.service, st) : NULL;
     if (address->stub)
         return address;
     address_destroy(address);
@@ -100,8 +99,7 @@ static struct address *find_or_open(struct addresses *addresses, const char *nam
         if (strcmp(address->name, name) == 0)
             return address;
     if (addresses->count == ADDRESSES_MAX) {
-        fail(st, RESOURCE_EXHAUSTED, "%d addresses are called already; '%s' would be one more", ADDRESSES_MAX,
-             name);
+        fail(st, RESOURCE_EXHAUSTED, "%d addresses are called already; '%s' would be one more", ADDRESSES_MAX, name);
         return NULL;
     }
     address = address_open(addresses, name, st);

@@ -1,5 +1,6 @@
 /* The way to services at addresses that turn up while the process runs: nodes that others have written, as graph
- * documents name them, and orchestrators that share the store. A channel for each, opened with the first call and kept. */
+ * documents name them, and orchestrators that share the store. A channel for each, opened with the first call and kept.
+ */
 #ifndef RENGA_ORCHESTRATOR_ADDRESSES_H
 #define RENGA_ORCHESTRATOR_ADDRESSES_H
 

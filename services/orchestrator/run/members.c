@@ -24,6 +24,7 @@ struct members {
     struct members_options options;
     char id[ID_MAX], name[129], address[MEMBER_ADDRESS_MAX];
     struct timer timer;
+    struct work beginning;
     struct store_batch batch;
     struct store_scan scan;
     uint64_t beat;
@@ -283,11 +284,21 @@ struct members *members_create(const struct members_options *options)
     return members;
 }
 
-void members_start(struct members *members)
+static void begin(struct work *work)
 {
+    struct members *members = (struct members *)((char *)work - offsetof(struct members, beginning));
+    if (!came_back(members))
+        return;
     log_info("members.self", "this orchestrator is %s at '%s' among those that share the store", members->id,
              members->address);
     send_beat(members);
+}
+
+void members_start(struct members *members)
+{
+    members->beginning.run = begin;
+    send_out(members);
+    loop_post(members->options.loop, &members->beginning);
 }
 
 void members_leave(struct members *members, void (*left)(void *data), void *data)

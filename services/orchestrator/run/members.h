@@ -34,7 +34,7 @@ struct members_options {
     void *data;
 };
 struct members *members_create(const struct members_options *options);
-/* From inside its loop. The row is there soon, and the others' are known. */
+/* From any thread, once. The row is there soon, and the others' are known. */
 void members_start(struct members *members);
 /* From inside its loop: the others need not wait for the lease. `left` runs once, also where the store refuses. */
 void members_leave(struct members *members, void (*left)(void *data), void *data);

@@ -177,6 +177,8 @@ void recovery_look(void *data)
 {
     struct runner *runner = data;
     struct recovery *recovery = runner->recovery;
+    if (!recovery) /* it serves nobody yet */
+        return;
     if (recovery->looking) {
         recovery->again = true;
         return;
@@ -204,7 +206,5 @@ void runner_recover(struct runner *runner)
     recovery->loop = runner->homes[0].loop;
     recovery->timer.expired = expired;
     recovery_look(runner);
-    if (runner->members)
-        members_start(runner->members);
     runner->sweep = sweep_start(runner);
 }

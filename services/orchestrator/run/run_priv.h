@@ -15,6 +15,7 @@
 #include "audience.h"
 #include "commit.h"
 #include "frame.h"
+#include "load.h"
 #include "log/ids.h"
 #include "log/keys.h"
 #include "nodes/node_kind.h"
@@ -348,29 +349,13 @@ void thread_unqueue(struct thread *thread, struct run *run);
 void thread_rebuild(struct thread *thread, uint64_t upto, void (*done)(struct loader *loader), void *owner);
 void thread_unhold(struct thread *thread); /* the errand that had it for itself is done */
 void thread_forget(struct thread *thread, const struct status *why);
-void thread_lose(struct thread *thread); /* another has it: what nobody was told of is asked anew */
+/* elsewhere.c: another orchestrator has it. At once, its errands hear of the address; or what nobody was told of is
+ * asked anew. */
+void thread_go_elsewhere(struct thread *thread, struct status *why, const char *address);
+void thread_lose(struct thread *thread);
+void thread_revive_later(const struct thread *thread);         /* revival.c */
 void thread_adopt(struct thread *thread, struct thread *from); /* takes over the graph part of a rebuilt one */
 
-/* load.c: a thread from its log, up to a record (0: all). `loaded` runs once, later. */
-struct loader {
-    struct thread *thread;
-    uint64_t upto;
-    void (*loaded)(struct loader *loader);
-    void *owner;
-    struct status status; /* OK, also where there is nothing: then the thread does not exist */
-
-    /* Private. */
-    struct store_scan scan, bundle;
-    struct arena arena;
-    uint64_t from;
-    size_t row, wanted;
-    bool scanned;
-    const Renga__V1__ThreadSnapshot *snapshot;
-    char missing[72]; /* the version that was asked for last */
-    struct agent *held[8];
-    size_t held_count;
-};
-void loader_start(struct loader *loader);
 bool snapshot_possible(const struct thread *thread);
 bool snapshot_write(const struct thread *thread, struct buffer *out);
 bool snapshot_read(struct thread *thread, const Renga__V1__ThreadSnapshot *snapshot, uint64_t number,

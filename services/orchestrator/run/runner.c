@@ -90,6 +90,20 @@ void home_forget_bundles(struct home *home)
 
 /* ---- life -------------------------------------------------------------------------------------------------------- */
 
+static void join_members(struct runner *runner)
+{
+    const struct runner_options *options = &runner->options;
+    struct members_options own = {.loop = runner->homes[0].loop,
+                                  .store = options->store,
+                                  .name = options->owner,
+                                  .address = options->address ? options->address : "",
+                                  .lease_ms = options->lease_ms,
+                                  .died = recovery_look,
+                                  .data = runner};
+    runner->members = members_create(&own);
+    members_start(runner->members);
+}
+
 struct runner *runner_create(const struct runner_options *options, struct status *st)
 {
     struct runner *runner = need(calloc(1, sizeof *runner));
@@ -107,13 +121,7 @@ struct runner *runner_create(const struct runner_options *options, struct status
         home->runs = need(calloc(home->run_room, sizeof(*home->runs)));
     }
     if (options->shared)
-        runner->members = members_create(&(struct members_options){.loop = runner->homes[0].loop,
-                                                                   .store = options->store,
-                                                                   .name = runner->options.owner,
-                                                                   .address = options->address ? options->address : "",
-                                                                   .lease_ms = options->lease_ms,
-                                                                   .died = recovery_look,
-                                                                   .data = runner});
+        join_members(runner);
     return runner;
 }
 

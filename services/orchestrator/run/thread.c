@@ -7,10 +7,8 @@
 #include <stdlib.h>
 
 #define TABLE_FIRST 1024
-#define REVIVAL_MS  1000 /* before a thread whose log could not be written is read again */
 
 static void go(struct work *work);
-static void go_elsewhere(struct thread *thread, struct status *why, const char *address);
 
 /* ---- the table --------------------------------------------------------------------------------------------------- */
 
@@ -164,7 +162,7 @@ static void owner_is_known(struct owner_question *question)
     else if (question->status.code == OK)
         read_log(thread);
     else if (question->status.code == ABORTED)
-        go_elsewhere(thread, &question->status, question->address);
+        thread_go_elsewhere(thread, &question->status, question->address);
     else
         thread_break(thread, &question->status);
     free(question);
@@ -241,51 +239,6 @@ void thread_settle(struct thread *thread)
 
 /* ---- when its log cannot be written or read ---------------------------------------------------------------------- */
 
-struct revival {
-    struct timer timer;
-    struct home *home;
-    struct revival *next;
-    char *tenant, *id;
-};
-
-static void end_revival(struct revival *revival)
-{
-    struct revival **link = &revival->home->revivals;
-    while (*link != revival)
-        link = &(*link)->next;
-    *link = revival->next;
-    loop_disarm(revival->home->loop, &revival->timer);
-    free(revival->tenant);
-    free(revival->id);
-    free(revival);
-}
-
-void home_end_revivals(struct home *home)
-{
-    while (home->revivals)
-        end_revival(home->revivals);
-}
-
-static void revive(struct timer *timer)
-{
-    struct revival *revival = (struct revival *)timer;
-    if (!revival->home->runner->draining)
-        thread_settle(thread_get(revival->home, revival->tenant, revival->id));
-    end_revival(revival);
-}
-
-static void revive_later(const struct thread *thread)
-{
-    struct revival *revival = need(calloc(1, sizeof *revival));
-    revival->home = thread->home;
-    revival->next = thread->home->revivals;
-    thread->home->revivals = revival;
-    revival->tenant = need(strdup(thread->tenant));
-    revival->id = need(strdup(thread->id));
-    revival->timer.expired = revive;
-    loop_arm_after(thread->home->loop, &revival->timer, REVIVAL_MS);
-}
-
 static void fail_errands(struct errand **list, const struct status *why)
 {
     while (*list) {
@@ -329,71 +282,8 @@ void thread_break(struct thread *thread, const struct status *why)
     log_error("thread.broken", "thread %s: %s", thread->id, why->text);
     if (thread->phase != THREAD_BROKEN && why->code == UNAVAILABLE && (run_is_open(thread->run) || thread->queue) &&
         !thread->home->runner->draining)
-        revive_later(thread);
+        thread_revive_later(thread);
     thread_forget(thread, why);
-}
-
-/* ---- when another orchestrator has it ---------------------------------------------------------------------------- */
-
-static void go_elsewhere(struct thread *thread, struct status *why, const char *address)
-{
-    why->code = UNAVAILABLE;
-    for (struct errand *errand = thread->first_errand; errand; errand = errand->next)
-        errand->elsewhere = *address && errand->request ? need(arena_strdup(errand->arena, address)) : NULL;
-    thread_forget(thread, why);
-}
-
-static void take_all(struct errand **from, struct errand **to)
-{
-    while (*from) {
-        struct errand *errand = *from;
-        *from = errand->next;
-        errand->next = *to;
-        *to = errand;
-    }
-}
-
-/* Those of whom nothing is on disk: of a thread that was nobody's, all. Of one that was ours, runs that others wait for
- * may have been accepted long since. */
-static struct errand *take_unheard(struct thread *thread)
-{
-    struct errand *unheard = NULL, *waiting;
-    take_all(&thread->first_errand, &unheard);
-    if (thread->own.mine)
-        return unheard;
-    waiting = commit_take_errands(thread->filling);
-    take_all(&waiting, &unheard);
-    waiting = commit_take_errands(thread->flying);
-    take_all(&waiting, &unheard);
-    for (struct run *run = thread->run ? thread->run : thread->queue; run;
-         run = run == thread->run ? thread->queue : run->next) {
-        take_all(&run->waiters, &unheard);
-        take_all(&run->quiet_waiters, &unheard);
-    }
-    return unheard;
-}
-
-void thread_lose(struct thread *thread)
-{
-    struct status why = {0};
-    fail(&why, UNAVAILABLE, "thread '%s' went to another orchestrator; ask again", thread->id);
-    log_warn("thread.lost", "thread %s: another orchestrator has taken it; nothing more of it is written here",
-             thread->id);
-    tally_owner(thread->home->runner->options.tally, thread->home->loop, OWNER_REFUSED, 1);
-    struct errand *unheard = take_unheard(thread);
-    home_forget_bundles(thread->home); /* one may have been in what was refused */
-    struct commit *flying = thread->flying;
-    thread->flying = NULL;
-    thread->holds++;
-    commit_drop(&flying, &why);
-    thread_forget(thread, &why);
-    thread->holds--;
-    thread_settle(thread);
-    while (unheard) {
-        struct errand *errand = unheard;
-        unheard = errand->next;
-        errand_again(errand, &why);
-    }
 }
 
 /* ---- its turn ---------------------------------------------------------------------------------------------------- */

@@ -175,7 +175,7 @@ class Orchestrator:
         self.flags = flags
         self.agents = os.path.join(self.folder, "agents")
         os.makedirs(self.agents, exist_ok=True)
-        self.process = None
+        self.process, self.metadata = None, None
         atexit.register(self.clear)
 
     def start(self):
@@ -193,7 +193,8 @@ class Orchestrator:
         self.process = subprocess.Popen(
             [f"{BIN}/renga-orchestrator", f"--rpc.listen=127.0.0.1:{self.port}", f"--http.listen=127.0.0.1:{self.http}",
              f"--orchestrator.agents={self.agents}", f"--orchestrator.store=sqlite:{self.folder}/runs.db",
-             "--log.format=json", "--loops=3", f"--orchestrator.fan_out={os.environ.get('RENGA_FAN_OUT', 'auto')}", *self.flags],
+             "--log.format=json", "--loops=3", f"--orchestrator.fan_out={os.environ.get('RENGA_FAN_OUT', 'auto')}",
+             *(flag.replace("{port}", str(self.port)) for flag in self.flags)],
             stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, errors="replace", env=environment,
             restore_signals=False)  # SIGXFSZ stays ignored: files may be kept small
         threading.Thread(target=self.read_log, args=(self.process,), daemon=True).start()
@@ -239,7 +240,7 @@ class Orchestrator:
         return self.channel.unary_unary(
             f"/{SERVICE}/{method}", request_serializer=lambda m: m.SerializeToString(),
             response_deserializer=message(method + "Response").FromString).future(
-                request, timeout=timeout * SLOW, wait_for_ready=True)
+                request, timeout=timeout * SLOW, wait_for_ready=True, metadata=self.metadata)
 
     def ask(self, method, timeout=20, **fields):
         return self.call(method, message(method + "Request")(**fields), timeout)
@@ -288,7 +289,7 @@ class Orchestrator:
         request = message("WatchRunRequest")(run_id=run.run_id, **fields)
         return self.channel.unary_stream(
             f"/{SERVICE}/WatchRun", request_serializer=lambda m: m.SerializeToString(),
-            response_deserializer=message("RunEvent").FromString)(request, timeout=timeout * SLOW)
+            response_deserializer=message("RunEvent").FromString)(request, timeout=timeout * SLOW, metadata=self.metadata)
 
 
 api = Orchestrator()
