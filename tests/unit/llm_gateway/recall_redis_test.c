@@ -3,7 +3,7 @@
 #include "loop/loop.h"
 #include "recall/recall.h"
 #include "recall_asker.h"
-#include "recall_server.h"
+#include "redis_server.h"
 
 #include "unit.h"
 
