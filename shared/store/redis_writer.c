@@ -192,7 +192,7 @@ bool redis_write(void *data, struct store_batch *batches, struct status *st)
     while (good && batch != NULL) {
         struct redis_piece piece = alone ? redis_piece_take_one(batch) : redis_piece_take(batch);
         bool written = !too_many(&piece, st) && write_piece(engine, &piece, st), full = st->code == RESOURCE_EXHAUSTED;
-        if (written || full)
+        if (full || (written && !piece.takes_away))
             trace_memory(engine, !written, st);
         if (!written && full && piece.batches > 1) {
             alone = true;
