@@ -206,6 +206,7 @@ static void a_batch_is_acknowledged_when_as_many_replicas_have_it(void **state)
     open_store();
     store_put(begin(&written), TEXT("a"), TEXT("1"));
     struct status alone = commit_now(&written);
+    server_say(&redis, "CONFIG SET repl-diskless-sync-delay 0");
     server_start(&replica, NULL);
     snprintf(command, sizeof command, "REPLICAOF 127.0.0.1 %d", redis.port);
     server_say(&replica, command);
