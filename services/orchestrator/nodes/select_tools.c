@@ -143,13 +143,18 @@ static void answered(const Renga__V1__ChatResponse *answer, void *data)
 {
     struct select *select = ((struct rpc_client_call *)data)->owner;
     struct status st = {0};
-    if (!answer)
+    if (!answer) {
         service_call_failed(&select->base);
-    else if (!finish_may_call(answer->finish, answer->message->refusal, &st) ||
-             !offer_complete(&select->offer, answer->message, &st))
-        task_fail(select->base.task, &st);
-    else
+        return;
+    }
+    if (finish_may_call(answer->finish, answer->message->refusal, &st) &&
+        offer_complete(&select->offer, answer->message, &st)) {
         finish(select, answer);
+        return;
+    }
+    if (answer->finish->usage)
+        task_spend(select->base.task, answer->finish->usage);
+    task_fail(select->base.task, &st);
 }
 
 static void ask(struct select *select, const Renga__V1__ListToolsResponse *tools)

@@ -143,6 +143,18 @@ bool offer_tools(struct tool_offer *offer, const Renga__V1__ListToolsResponse *t
     return true;
 }
 
+void offer_drop(struct tool_offer *offer, const char *name)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < offer->count; i++) {
+        if (strcmp(offer->tools[i]->name, name) == 0)
+            continue;
+        offer->tools[kept] = offer->tools[i];
+        offer->takes[kept++] = offer->takes[i];
+    }
+    offer->count = kept;
+}
+
 /* ---- what is called ---------------------------------------------------------------------------------------------- */
 
 static void put_arguments(const struct tool_offer *offer, uint8_t takes, cJSON *arguments)

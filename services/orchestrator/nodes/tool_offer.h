@@ -34,6 +34,8 @@ bool offer_prepare(struct tool_offer *offer, struct service_call *call, size_t n
                    struct status *st);
 /* `tools` lives as long as the offer. */
 bool offer_tools(struct tool_offer *offer, const Renga__V1__ListToolsResponse *tools, struct status *st);
+/* Not that one after all, if it is there. */
+void offer_drop(struct tool_offer *offer, const char *name);
 /* Puts the arguments into the calls of a turn. Those that are no object stay as the model wrote them. */
 bool offer_complete(struct tool_offer *offer, Renga__V1__ChatMessage *turn, struct status *st);
 

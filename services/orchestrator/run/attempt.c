@@ -123,7 +123,7 @@ static void task_finished(struct task *task, const Response *response)
 
 static void task_failed(struct task *task, const struct status *status)
 {
-    attempt_failed(attempt_of(task), status);
+    attempt_failed(attempt_of(task), status, &task->spent);
 }
 
 static void task_progressed(struct task *task, const char *json)
@@ -183,7 +183,7 @@ static void dispatch_ended(struct dispatch *dispatch, const Response *response, 
     else if (dispatch->lost)
         attempt_lost(attempt, st);
     else
-        attempt_failed(attempt, st);
+        attempt_failed(attempt, st, dispatch->spent);
 }
 
 static const struct dispatch_owner of_dispatch = {.came = dispatch_came, .ended = dispatch_ended};
@@ -248,6 +248,7 @@ void task_begin(struct due *due)
     due->attempts++;
     due->tries++;
     due->cached = false;
+    due->spent = NULL;
     attempt->thread->run->working++;
     arm_limits(attempt);
     run_shown_start(due);

@@ -33,7 +33,7 @@ void attempt_detach(struct attempt *attempt, enum status_code code);
 
 /* task.c: its end. */
 void attempt_finished(struct attempt *attempt, const Response *response);
-void attempt_failed(struct attempt *attempt, const struct status *status);
+void attempt_failed(struct attempt *attempt, const struct status *status, const Renga__V1__Usage *spent);
 void attempt_lost(struct attempt *attempt, const struct status *why);
 void attempt_limit_passed(struct timer *timer);
 void attempt_idle_limit_passed(struct timer *timer);
