@@ -21,11 +21,11 @@
 
 #include <string.h>
 
-#define MOST_TURNS      10 /* where the document does not say */
-#define MOST_TURNS_MAX  100
-#define ASK_MAX         8192 /* bytes, as ToolDefinition.description */
-#define NEW_TURNS       (ROUND_CALLS_MAX + 1)
-#define UNCONST(text)   ((char *)(uintptr_t)(text))
+#define MOST_TURNS     10 /* where the document does not say */
+#define MOST_TURNS_MAX 100
+#define ASK_MAX        8192 /* bytes, as ToolDefinition.description */
+#define NEW_TURNS      (ROUND_CALLS_MAX + 1)
+#define UNCONST(text)  ((char *)(uintptr_t)(text))
 
 enum {
     LOOP_PROMPT,
@@ -90,10 +90,10 @@ static bool check(const struct node *node, struct status *st)
 }
 
 struct agent_loop {
-    struct service_call base; /* first */
-    struct turns turns;       /* the conversation, without the rules */
-    size_t old_turns;         /* of them those that stand in the state already */
-    char *rules;              /* NULL: none */
+    struct service_call base;             /* first */
+    struct turns turns;                   /* the conversation, without the rules */
+    size_t old_turns;                     /* of them those that stand in the state already */
+    char *rules;                          /* NULL: none */
     const Renga__V1__ChatMessage *caller; /* the turn whose calls are to be answered; NULL: none */
     struct tool_asks asks;
     struct tool_round round;
@@ -379,8 +379,7 @@ static void go_on(struct agent_loop *talk)
         fail_after(talk, NULL, &st);
         return;
     }
-    const Renga__V1__ListToolsResponse *known =
-        tool_list_recall(task_orchestrator(task)->tools, task_arena(task));
+    const Renga__V1__ListToolsResponse *known = tool_list_recall(task_orchestrator(task)->tools, task_arena(task));
     if (known) {
         ask_model(talk, known);
     } else if (service_call_again(&talk->base, PEER_TOOL_RUNNER, &st)) {

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#define QUESTION_MAX ((size_t)65536) /* bytes, as NodeInterrupt.question */
+#define QUESTION_MAX  ((size_t)65536) /* bytes, as NodeInterrupt.question */
 #define UNCONST(text) ((char *)(uintptr_t)(text))
 
 static const char schema[] = "{\"type\": \"object\", \"properties\": {\"question\": {\"type\": \"string\", "
@@ -40,8 +40,7 @@ static char *question_of(const Renga__V1__ToolCall *call, struct arena *arena)
     struct status ignored = {0};
     cJSON *arguments = json_parse(call->arguments_json, strlen(call->arguments_json), NULL, &ignored);
     const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(arguments, "question"));
-    char *question =
-        text && *text ? arena_strndup(arena, text, text_cut(text, strlen(text), QUESTION_MAX)) : NULL;
+    char *question = text && *text ? arena_strndup(arena, text, text_cut(text, strlen(text), QUESTION_MAX)) : NULL;
     cJSON_Delete(arguments);
     return question;
 }
@@ -104,7 +103,8 @@ bool tool_ask(struct tool_asks *asks, const Renga__V1__ToolCall *call, size_t in
     if (!text)
         *turn = turn_of(call, "INVALID_ARGUMENT: the arguments must be {\"question\": \"…\"}", true, arena);
     else if (++asks->met > TOOL_ASKS_MAX)
-        *turn = turn_of(call, "RESOURCE_EXHAUSTED: too many questions at once; ask the most important ones", true, arena);
+        *turn =
+            turn_of(call, "RESOURCE_EXHAUSTED: too many questions at once; ask the most important ones", true, arena);
     else if (!answer)
         return add_question(asks, key, text, arena, st);
     else

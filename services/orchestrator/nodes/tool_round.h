@@ -20,10 +20,10 @@
     [(first) + 1] = {.name = "tool_timeout",                                                                           \
                      .type = PARAMETER_DURATION,                                                                       \
                      .help = "How long one tool may run; else its own limit."},                                        \
-    [(first) + 2] = {                                                                                                  \
-        .name = "output_max",                                                                                          \
-        .type = PARAMETER_INTEGER,                                                                                     \
-        .help = "Most bytes of all results together, 32768 where it is not said: each gets an equal share."}
+    [(first) + 2] = {.name = "output_max",                                                                             \
+                     .type = PARAMETER_INTEGER,                                                                        \
+                     .help =                                                                                           \
+                         "Most bytes of all results together, 32768 where it is not said: each gets an equal share."}
 #define ROUND_ROW_COUNT 3
 bool round_check(const struct node *node, size_t first, struct status *st);
 
@@ -38,8 +38,7 @@ struct tool_round {
 };
 
 /* For at most `count` calls. Before the inputs are closed. */
-bool round_open(struct tool_round *round, struct service_call *call, size_t first_row, size_t count,
-                struct status *st);
+bool round_open(struct tool_round *round, struct service_call *call, size_t first_row, size_t count, struct status *st);
 bool round_add(struct tool_round *round, Renga__V1__ToolCall *call, struct status *st);
 
 /* DATA_LOSS where there are more or fewer than were asked for. The answer must live as long as the round. */

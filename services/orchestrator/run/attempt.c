@@ -44,6 +44,7 @@ void attempt_detach(struct attempt *attempt, enum status_code code)
     due->duration_ms = (uint32_t)((clock_now_ns() - attempt->began_ns) / NS_PER_MS);
     due->attempt = NULL;
     attempt->due = NULL;
+    said_free(&attempt->said);
     run->working--;
     if (!attempt->ended)
         run->loose++;

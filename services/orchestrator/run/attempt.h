@@ -10,6 +10,7 @@
 #include "fanout/fanout.h"
 #include "nodes/task.h"
 #include "run_priv.h"
+#include "said.h"
 
 #define PROGRESS_MAX 65536 /* bytes, as RunNodeEvent.progress_json */
 
@@ -20,6 +21,7 @@ struct attempt {
     bool ended, held, late; /* held: it is not to be freed yet; late: its time was over */
     bool away;
     int64_t began_ns;
+    struct said *said; /* tokens so far; NULL: none */
     struct timer limit, idle_limit;
     struct dispatch dispatch; /* where it is away */
     struct task task;         /* else; and the request of either */

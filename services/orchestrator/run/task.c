@@ -158,7 +158,7 @@ static void show_progress(struct due *due, const Response *response)
     struct status ignored;
     for (size_t i = 0; i < response->n_progress_json && i < 100; i++)
         if (response_check_json("progress", response->progress_json[i], PROGRESS_MAX, 0, &ignored))
-            run_shown(due, NULL, response->progress_json[i]);
+            run_shown_result(due, response->progress_json[i]);
 }
 
 void attempt_finished(struct attempt *attempt, const Response *response)

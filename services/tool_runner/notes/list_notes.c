@@ -10,12 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define THREAD_MAX  128 /* bytes, as ListNotesRequest.thread_id */
-#define RUN_MAX     64
-#define TOKEN_MAX   256
-#define PAGE_USUAL  50
-#define PAGE_MOST   500
-#define ANSWER_MAX  ((size_t)3 << 20) /* bytes of all notes of an answer */
+#define THREAD_MAX 128 /* bytes, as ListNotesRequest.thread_id */
+#define RUN_MAX    64
+#define TOKEN_MAX  256
+#define PAGE_USUAL 50
+#define PAGE_MOST  500
+#define ANSWER_MAX ((size_t)3 << 20) /* bytes of all notes of an answer */
 
 struct listing {
     struct rpc_call *rpc;

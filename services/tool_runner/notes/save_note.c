@@ -163,8 +163,8 @@ static void read_rows(struct saving *self)
     store_scan_init(&self->fence, self->runner->loop, fence_came);
     store_scan_init(&self->old, self->runner->loop, old_came);
     record_fence_range(arena, &self->name, &self->fence.from, &self->fence.to);
-    note_range(arena, self->name.tenant, self->name.thread, self->name.run, self->asked->note->step_no,
-               &self->old.from, &self->old.to);
+    note_range(arena, self->name.tenant, self->name.thread, self->name.run, self->asked->note->step_no, &self->old.from,
+               &self->old.to);
     if (arena->exhausted) {
         rpc_fail_with(self->rpc, RESOURCE_EXHAUSTED, "no memory for the call");
         return;
