@@ -7,6 +7,7 @@
 
 #define CHANNEL_ROOM 65 /* with its NUL, as NodeToken.channel */
 #define PIECES_FIRST 16
+#define AT_ONCE      (SAID_BYTES_MAX / 16) /* bytes that go together, so that the rest is seldom moved */
 
 struct piece {
     int64_t id; /* of its last event */
@@ -38,10 +39,9 @@ static struct said *find(struct said **said, const char *channel)
 /* At least so many bytes of the front go, up to the end of a piece. */
 static void drop_front(struct said *said, size_t bytes, size_t pieces)
 {
-    size_t gone = 0;
-    while (gone < said->count && (gone < pieces || said->pieces[gone].end < bytes))
-        gone++;
-    size_t end = gone ? said->pieces[gone - 1].end : 0;
+    size_t gone = 0, end = 0;
+    while (gone < said->count && (gone < pieces || end < bytes))
+        end = said->pieces[gone++].end;
     memmove(said->text.data, said->text.data + end, said->text.length - end);
     said->text.length -= end;
     said->count -= gone;
@@ -70,10 +70,10 @@ void said_add(struct said **said, int64_t id, const char *text, const char *chan
     if (!one || size > SAID_BYTES_MAX)
         return;
     if (one->text.length + size > SAID_BYTES_MAX)
-        drop_front(one, one->text.length + size - SAID_BYTES_MAX, 0);
+        drop_front(one, one->text.length + size - SAID_BYTES_MAX + AT_ONCE, 0);
     size_t begins = one->count > 1 ? one->pieces[one->count - 2].end : 0;
     struct piece *last = one->count ? &one->pieces[one->count - 1] : NULL;
-    if (!last || seen || last->seen || one->text.length - begins > SAID_BYTES_MAX / 16)
+    if (!last || seen || last->seen || one->text.length - begins > AT_ONCE)
         last = add_piece(one);
     buffer_append(&one->text, text, size);
     *last = (struct piece){.id = id, .end = one->text.length, .seen = seen};
