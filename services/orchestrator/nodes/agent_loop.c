@@ -11,7 +11,6 @@
  * its record. The last turn that `most_turns` allows is asked without tools, so that it is an answer. */
 #include "prompt.h"
 #include "tool_ask.h"
-#include "tool_list.h"
 #include "tool_offer.h"
 #include "tool_round.h"
 #include "turns.h"
@@ -99,15 +98,9 @@ struct agent_loop {
     struct tool_round round;
     struct tool_offer offer;
     bool last; /* it must answer */
-    Renga__V1__ListToolsRequest list;
     Renga__V1__ChatRequest request;
     Renga__V1__ToolChoice choice;
 };
-
-static void loop_failed(struct agent_loop *talk, const struct status *st)
-{
-    task_fail(talk->base.task, st);
-}
 
 /* ---- the conversation -------------------------------------------------------------------------------------------- */
 
@@ -215,20 +208,18 @@ static void ask_person(struct agent_loop *talk)
 
 /* ---- the model's turn -------------------------------------------------------------------------------------------- */
 
-static void write_spent(const struct agent_loop *talk, const Renga__V1__ChatFinish *finish, Renga__V1__Usage *usage)
+static Renga__V1__Usage tools_spent(const struct agent_loop *talk)
 {
-    renga__v1__usage__init(usage);
-    usage->tool_calls = talk->round.results ? (int64_t)talk->round.request.n_calls : 0;
-    if (finish && finish->usage)
-        usage_add(usage, finish->usage);
+    Renga__V1__Usage usage = RENGA__V1__USAGE__INIT;
+    usage.tool_calls = talk->round.results ? (int64_t)talk->round.request.n_calls : 0;
+    return usage;
 }
 
-static void fail_after(struct agent_loop *talk, const Renga__V1__ChatFinish *finish, const struct status *st)
+static void fail_answered(struct agent_loop *talk, const Renga__V1__ChatFinish *end, const struct status *st)
 {
-    Renga__V1__Usage usage;
-    write_spent(talk, finish, &usage);
-    task_spend(talk->base.task, &usage);
-    loop_failed(talk, st);
+    if (end->usage)
+        task_spend(talk->base.task, end->usage);
+    task_fail(talk->base.task, st);
 }
 
 static bool write_turns(struct agent_loop *talk, struct json_writer *out, const Renga__V1__ChatMessage *said,
@@ -253,11 +244,12 @@ static void finish(struct agent_loop *talk, const Renga__V1__ChatMessage *said, 
 {
     struct status st = {0};
     struct update update;
-    Renga__V1__Usage usage;
+    Renga__V1__Usage usage = tools_spent(talk);
     Renga__V1__Degradation *degradations[ROUND_DEGRADATIONS_MAX];
     bool again = said->n_tool_calls > 0;
     update_begin(&update);
-    write_spent(talk, end, &usage);
+    if (end->usage)
+        usage_add(&usage, end->usage);
     update.response.usage = &usage;
     update.response.degradations = degradations;
     if (talk->round.results)
@@ -271,7 +263,7 @@ static void finish(struct agent_loop *talk, const Renga__V1__ChatMessage *said, 
         update_finish(&update, talk->base.task, outcomes[again]);
     } else {
         buffer_fini(&update.text);
-        fail_after(talk, end, &st);
+        fail_answered(talk, end, &st);
     }
 }
 
@@ -280,16 +272,13 @@ static void answered(const Renga__V1__ChatResponse *answer, void *data)
     struct agent_loop *talk = ((struct rpc_client_call *)data)->owner;
     struct status st = {0};
     if (!answer) {
-        Renga__V1__Usage usage;
-        write_spent(talk, NULL, &usage);
-        task_spend(talk->base.task, &usage);
         service_call_failed(&talk->base);
     } else if (!finish_may_call(answer->finish, answer->message->refusal, &st) ||
                !offer_complete(&talk->offer, answer->message, &st)) {
-        fail_after(talk, answer->finish, &st);
+        fail_answered(talk, answer->finish, &st);
     } else if (talk->last && answer->message->n_tool_calls) {
         fail(&st, DATA_LOSS, "the model calls tools where it may not any more; give it more turns, or another prompt");
-        fail_after(talk, answer->finish, &st);
+        fail_answered(talk, answer->finish, &st);
     } else {
         finish(talk, answer->message, answer->finish);
     }
@@ -341,53 +330,34 @@ static bool write_request(struct agent_loop *talk, const Renga__V1__ListToolsRes
     return write_tools(talk, tools, st);
 }
 
-static void ask_model(struct agent_loop *talk, const Renga__V1__ListToolsResponse *tools)
+static void ask_model(struct service_call *call, const Renga__V1__ListToolsResponse *tools)
 {
+    struct agent_loop *talk = (struct agent_loop *)call;
     struct status st = {0};
-    if (service_call_again(&talk->base, PEER_GATEWAY, &st) && write_request(talk, tools, &st))
-        renga__v1__llm_gateway__chat(talk->base.peer, &talk->request, answered, &talk->base.call);
+    if (service_call_again(call, PEER_GATEWAY, &st) && write_request(talk, tools, &st))
+        renga__v1__llm_gateway__chat(call->peer, &talk->request, answered, &call->call);
     else
-        fail_after(talk, NULL, &st);
+        task_fail(call->task, &st);
 }
 
 /* ---- on the way to it -------------------------------------------------------------------------------------------- */
-
-static void listed(const Renga__V1__ListToolsResponse *answer, void *data)
-{
-    struct agent_loop *talk = ((struct rpc_client_call *)data)->owner;
-    struct status st = {0};
-    if (!answer || talk->base.cancelled) {
-        service_call_failed(&talk->base);
-        return;
-    }
-    tool_list_keep(task_orchestrator(talk->base.task)->tools, answer);
-    const Renga__V1__ListToolsResponse *tools = service_call_keep(&talk->base, &answer->base);
-    if (tools) {
-        ask_model(talk, tools);
-        return;
-    }
-    fail(&st, RESOURCE_EXHAUSTED, "no memory for the list of tools");
-    fail_after(talk, NULL, &st);
-}
 
 /* With all that was called answered. */
 static void go_on(struct agent_loop *talk)
 {
     struct status st = {0};
-    struct task *task = talk->base.task;
-    if (!answer_calls(talk, &st)) {
-        fail_after(talk, NULL, &st);
-        return;
-    }
-    const Renga__V1__ListToolsResponse *known = tool_list_recall(task_orchestrator(task)->tools, task_arena(task));
-    if (known) {
-        ask_model(talk, known);
-    } else if (service_call_again(&talk->base, PEER_TOOL_RUNNER, &st)) {
-        renga__v1__list_tools_request__init(&talk->list);
-        renga__v1__tool_runner__list_tools(talk->base.peer, &talk->list, listed, &talk->base.call);
-    } else {
-        fail_after(talk, NULL, &st);
-    }
+    if (answer_calls(talk, &st))
+        offer_list(&talk->offer, &talk->base, ask_model);
+    else
+        task_fail(talk->base.task, &st);
+}
+
+static bool take_results(struct agent_loop *talk, const Renga__V1__RunToolsResponse *answer, struct status *st)
+{
+    answer = service_call_keep(&talk->base, &answer->base);
+    if (!answer)
+        return fail(st, RESOURCE_EXHAUSTED, "the results of tools take more memory than an attempt may have");
+    return round_take(&talk->round, answer, st);
 }
 
 static void ran(const Renga__V1__RunToolsResponse *answer, void *data)
@@ -398,13 +368,13 @@ static void ran(const Renga__V1__RunToolsResponse *answer, void *data)
         service_call_failed(&talk->base);
         return;
     }
-    answer = service_call_keep(&talk->base, &answer->base);
-    if (!answer)
-        fail(&st, RESOURCE_EXHAUSTED, "the results of tools take more memory than an attempt may have");
-    if (answer && round_take(&talk->round, answer, &st))
+    bool good = take_results(talk, answer, &st);
+    Renga__V1__Usage usage = tools_spent(talk);
+    task_spend(talk->base.task, &usage); /* should it fail from here on */
+    if (good)
         go_on(talk);
     else
-        loop_failed(talk, &st);
+        task_fail(talk->base.task, &st);
 }
 
 static void start(struct task *task)
@@ -414,17 +384,14 @@ static void start(struct task *task)
     bool good = service_call_open(&talk->base, task, PEER_GATEWAY, &st) && read_turns(talk, &st) &&
                 sort_calls(talk, &st) && offer_prepare(&talk->offer, &talk->base, LOOP_ROUND, LOOP_ARGUMENTS, &st);
     service_call_close(&talk->base);
-    if (!good) {
-        task_fail(task, &st);
-    } else if (talk->asks.open) {
+    if (good && talk->asks.open)
         ask_person(talk);
-    } else if (!talk->round.request.n_calls) {
+    else if (good && !talk->round.request.n_calls)
         go_on(talk);
-    } else if (service_call_again(&talk->base, PEER_TOOL_RUNNER, &st)) {
+    else if (good && service_call_again(&talk->base, PEER_TOOL_RUNNER, &st))
         renga__v1__tool_runner__run_tools(talk->base.peer, &talk->round.request, ran, &talk->base.call);
-    } else {
+    else
         task_fail(task, &st);
-    }
 }
 
 extern const struct node_kind agent_loop_kind;
