@@ -1,6 +1,7 @@
 /* Watchers that come in the middle of a step: what was written so far, once, whoever else looks on. */
 #include "unit.h"
 
+#include "run/run_priv.h"
 #include "runner_fixture.h"
 
 #define S "\"kind\": \"script\""
@@ -12,7 +13,7 @@ struct seen {
     Renga__V1__WatchRunRequest request;
     char text[65536 + 1024]; /* "node=token|" and the kinds of other events by their number */
     int64_t last;
-    size_t tokens;
+    size_t tokens, settled; /* settled: progress that is not provisional */
 };
 
 static void saw(struct watcher *watcher, const Renga__V1__RunEvent *event)
@@ -22,6 +23,10 @@ static void saw(struct watcher *watcher, const Renga__V1__RunEvent *event)
         return;
     assert_true(event->event_id > seen->last);
     seen->last = event->event_id;
+    if (!event->provisional) /* what is shown for good is on disk */
+        assert_true((uint64_t)event->event_id >> EVENT_NUMBER_BITS <= watcher->seat->thread->committed);
+    if (event->event_case == RENGA__V1__RUN_EVENT__EVENT_PROGRESS_JSON)
+        seen->settled += !event->provisional;
     if (event->event_case != RENGA__V1__RUN_EVENT__EVENT_TOKEN)
         return;
     seen->tokens++;
@@ -141,6 +146,28 @@ static void a_long_text_is_shown_to_its_end_and_kept_in_part(void **state)
     stage_clear(&stage);
 }
 
+static void progress_of_a_result_is_shown_when_that_is_on_disk(void **state)
+{
+    char *shown[] = {(char *)(uintptr_t) "1", (char *)(uintptr_t) "2"};
+    Renga__V1__RunNodeResponse response = RENGA__V1__RUN_NODE_RESPONSE__INIT;
+    response.progress_json = shown;
+    response.n_progress_json = 2;
+    stage_set(&stage, "\"start\": [\"a\", \"b\"], \"nodes\": {\"a\": {" S "}, \"b\": {" S "}}");
+    char *run = start(&stage, "t", "");
+    struct seen *seen = watch(run, 0);
+    INSIDE(&stage, task_progress(script_find("a", NULL, -1)->task, "0"));
+    assert_int_equal(seen->settled, 0);
+    loop_enter(stage.loop);
+    script_respond(script_find("a", NULL, -1), &response);
+    loop_leave(stage.loop);
+    struct seen *late = watch(run, 0); /* while it is on its way */
+    assert_int_equal(seen->settled, 2);
+    assert_int_equal(late->settled, 3); /* the first is read from disk */
+    watch_end(late);
+    watch_end(seen);
+    stage_clear(&stage);
+}
+
 static void what_failures_have_spent_is_kept_and_bounds_the_run(void **state)
 {
     Renga__V1__Usage usage = RENGA__V1__USAGE__INIT;
@@ -173,6 +200,7 @@ int main(void)
         cmocka_unit_test(who_comes_back_gets_what_was_written_meanwhile),
         cmocka_unit_test(a_failed_attempts_text_is_void),
         cmocka_unit_test(a_long_text_is_shown_to_its_end_and_kept_in_part),
+        cmocka_unit_test(progress_of_a_result_is_shown_when_that_is_on_disk),
         cmocka_unit_test(what_failures_have_spent_is_kept_and_bounds_the_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
