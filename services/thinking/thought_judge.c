@@ -15,7 +15,6 @@
 #define REASON(name)   RENGA__V1__FINISH_REASON__FINISH_REASON_##name
 #define UNCONST(text)  ((char *)(uintptr_t)(text))
 #define QUOTA_URL      "type.googleapis.com/google.rpc.QuotaFailure"
-#define USAGE_URL      "type.googleapis.com/renga.v1.Usage"
 #define INVALID_URL    "type.googleapis.com/renga.v1.InvalidOutput"
 #define ERROR_INFO_URL "type.googleapis.com/google.rpc.ErrorInfo"
 
@@ -46,12 +45,7 @@ void thought_take_finish(struct thought *thought, const Renga__V1__ChatFinish *f
 
 static void take_detail(struct thought *thought, const Google__Protobuf__Any *detail)
 {
-    if (strcmp(detail->type_url, USAGE_URL) == 0) {
-        Renga__V1__Usage *spent = renga__v1__usage__unpack(NULL, detail->value.len, detail->value.data);
-        if (spent)
-            usage_add(&thought->usage, spent);
-        renga__v1__usage__free_unpacked(spent, NULL);
-    } else if (strcmp(detail->type_url, QUOTA_URL) == 0) {
+    if (strcmp(detail->type_url, QUOTA_URL) == 0) {
         thought->limited = true;
         rpc_call_add_detail(thought->call, QUOTA_URL, detail->value.data, detail->value.len);
     } else if (strcmp(detail->type_url, INVALID_URL) == 0 || strcmp(detail->type_url, ERROR_INFO_URL) == 0) {
@@ -64,6 +58,8 @@ void thought_take_failure(struct thought *thought)
     size_t size;
     const void *bytes = rpc_client_call_metadata(&thought->asking, RPC_DETAILS_KEY, &size);
     Google__Rpc__Status *details = bytes ? google__rpc__status__unpack(NULL, size, bytes) : NULL;
+    if (bytes)
+        usage_of_details(bytes, size, &thought->usage);
     for (size_t i = 0; details && i < details->n_details; i++)
         take_detail(thought, details->details[i]);
     google__rpc__status__free_unpacked(details, NULL);

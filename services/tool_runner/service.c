@@ -3,6 +3,7 @@
 
 #include "knowledge/knowledge.h"
 #include "list/list_tools.h"
+#include "notes/notes.h"
 #include "rpc/rpc.h"
 #include "run/run_tools.h"
 #include "tool_runner_priv.h"
@@ -48,6 +49,8 @@ static const Renga__V1__ToolRunner_Service functions = {
     .list_tools = list_tools,
     .run_tools = run_tools,
     .forget_thread = forget_thread,
+    .save_note = save_note,
+    .list_notes = list_notes,
 };
 
 static void tool_runner_destroy(ProtobufCService *service)

@@ -52,8 +52,9 @@ struct dispatch_owner {
 };
 struct dispatch {
     const struct dispatch_owner *owner;
-    const char *tenant; /* whose run it is; may be NULL */
-    bool lost;          /* once it ended: its worker fell silent */
+    const char *tenant;            /* whose run it is; may be NULL */
+    bool lost;                     /* once it ended: its worker fell silent */
+    const Renga__V1__Usage *spent; /* for `ended` without a response: what was spent all the same; NULL: nothing */
 
     /* The room's. */
     struct station *station;

@@ -112,6 +112,7 @@ bool fanout_send(struct fanout *fanout, struct loop *loop, struct dispatch *disp
     dispatch->station = station;
     dispatch->worker = worker;
     dispatch->lost = dispatch->recalled = false;
+    dispatch->spent = NULL;
     enter(station, dispatch);
     if (!write_attempt(dispatch, request, deadline_ns, trace)) {
         leave(dispatch);
@@ -173,6 +174,7 @@ static void end_failed(struct dispatch *dispatch, const Renga__V1__FanoutFailure
     struct status st = {0};
     fail(&st, (enum status_code)failure->code, "%s", failure->message);
     st.retry_after_ms = failure->retry_after_ms;
+    dispatch->spent = failure->usage;
     end(dispatch, NULL, &st);
 }
 

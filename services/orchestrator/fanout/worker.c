@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "graph/agents.h"
+#include "thinking/usage.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -121,13 +122,14 @@ static const Renga__V1__RunNodeRequest *guest_request(struct task *task)
     return task->request; /* it came with the attempt */
 }
 
-static void write_failure(struct peer *owner, uint64_t number, const struct status *st)
+static void write_failure(struct peer *owner, uint64_t number, const struct status *st, Renga__V1__Usage *spent)
 {
     FanoutMessage message = RENGA__V1__FANOUT_MESSAGE__INIT;
     Renga__V1__FanoutFailure failure = RENGA__V1__FANOUT_FAILURE__INIT;
     failure.code = (int32_t)(st->code == OK ? UNKNOWN : st->code);
     failure.message = (char *)(uintptr_t)st->text;
     failure.retry_after_ms = st->retry_after_ms;
+    failure.usage = spent;
     message.attempt = number;
     message.what_case = RENGA__V1__FANOUT_MESSAGE__WHAT_FAILED;
     message.failed = &failure;
@@ -155,7 +157,7 @@ static void guest_finished(struct task *task, const Renga__V1__RunNodeResponse *
     if (!write_event(guest, &event)) {
         fail(&st, RESOURCE_EXHAUSTED, "the result has %zu bytes; at most %zu travel between loops",
              renga__v1__run_node_response__get_packed_size(response), guest->station->fanout->options.message_max);
-        write_failure(guest->owner, guest->number, &st);
+        write_failure(guest->owner, guest->number, &st, response->usage);
     }
     guest->ended = true;
     free_if_done(guest);
@@ -165,7 +167,7 @@ static void guest_failed(struct task *task, const struct status *status)
 {
     struct guest *guest = guest_of(task);
     leave(guest);
-    write_failure(guest->owner, guest->number, status);
+    write_failure(guest->owner, guest->number, status, usage_is_nothing(&task->spent) ? NULL : &task->spent);
     guest->ended = true;
     free_if_done(guest);
 }
@@ -268,7 +270,7 @@ static bool begin(struct peer *owner, uint64_t number, const Renga__V1__FanoutAt
     guest->owner = owner;
     guest->number = number;
     if (!prepare(guest, attempt, &st)) {
-        write_failure(owner, number, &st);
+        write_failure(owner, number, &st, NULL);
         return false;
     }
     enter(guest);

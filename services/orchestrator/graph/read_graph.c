@@ -280,6 +280,8 @@ static bool begin_draft(struct reading *in, size_t index, const cJSON *item)
     if (!draft->graph)
         return false;
     draft->graph->agent = in->agent;
+    if (index == 0)
+        in->agent->graph = draft->graph; /* kinds ask whether they stand in it */
     draft->graph->name = index == 0 ? in->folder : keep_text(in, item->string);
     if (index > 0 && strcmp(item->string, in->folder) == 0)
         return fault(in, item, "'%.*s' is the agent itself; give the sub-graph another name", SHOWN, item->string);
@@ -322,7 +324,6 @@ static bool list_graphs(struct reading *in)
     const struct graph **graphs = keep(in, in->draft_count, sizeof *graphs);
     for (size_t i = 0; graphs && i < in->draft_count; i++)
         graphs[i] = in->drafts[i].graph;
-    in->agent->graph = in->drafts[0].graph;
     in->agent->graphs = graphs;
     in->agent->graph_count = in->draft_count;
     return graphs;

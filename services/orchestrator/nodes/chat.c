@@ -176,10 +176,13 @@ static void reply(struct chat *chat, const char *content, const Renga__V1__ChatF
 static void take(struct chat *chat, const Renga__V1__ChatFinish *finish, const char *content, const char *refusal)
 {
     struct status st = {0};
-    if (finish_is_answer(finish, refusal, &st))
+    if (finish_is_answer(finish, refusal, &st)) {
         reply(chat, content, finish);
-    else
-        task_fail(chat->base.task, &st);
+        return;
+    }
+    if (finish->usage)
+        task_spend(chat->base.task, finish->usage);
+    task_fail(chat->base.task, &st);
 }
 
 static void answered(const Renga__V1__ChatResponse *answer, void *data)

@@ -5,12 +5,12 @@
 
 extern const struct node_kind noop_kind, set_kind, ask_kind, each_kind, graph_kind, remote_kind, chat_kind;
 extern const struct node_kind plan_kind, select_tools_kind, run_tools_kind, reflect_kind, search_kind, say_kind;
-extern const struct node_kind survey_kind, cite_kind, review_kind;
+extern const struct node_kind survey_kind, cite_kind, review_kind, agent_loop_kind, progress_kind, note_kind;
 
 const struct node_kind *const node_kinds[] = {
-    &noop_kind, &set_kind,    &ask_kind,          &each_kind,      &graph_kind,   &remote_kind,
-    &chat_kind, &plan_kind,   &select_tools_kind, &run_tools_kind, &reflect_kind, &search_kind,
-    &say_kind,  &survey_kind, &cite_kind,         &review_kind,    NULL,
+    &noop_kind, &set_kind,          &ask_kind,        &each_kind,     &graph_kind,  &remote_kind, &chat_kind,
+    &plan_kind, &select_tools_kind, &run_tools_kind,  &reflect_kind,  &search_kind, &say_kind,    &survey_kind,
+    &cite_kind, &review_kind,       &agent_loop_kind, &progress_kind, &note_kind,   NULL,
 };
 
 const struct node_kind *node_kind_find(const char *name)

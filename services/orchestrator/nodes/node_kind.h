@@ -104,6 +104,9 @@ struct orchestrator *task_orchestrator(const struct task *task);
  * the node with INVALID_ARGUMENT, and is not tried again. */
 void task_finish(struct task *task, const Renga__V1__RunNodeResponse *response);
 void task_fail(struct task *task, const struct status *status);
+/* What the attempt has spent so far, where it is to fail: that counts against the budget, too. Adds up. One that
+ * finishes says it in its response. */
+void task_spend(struct task *task, const Renga__V1__Usage *usage);
 
 void task_progress(struct task *task, const char *json);
 void task_token(struct task *task, const char *text, const char *channel);

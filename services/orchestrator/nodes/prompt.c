@@ -115,3 +115,37 @@ char *prompt_fill(struct task *task, const char *name, const cJSON *values, cons
     buffer_fini(&text);
     return good ? copy : NULL;
 }
+
+/* ---- for people -------------------------------------------------------------------------------------------------- */
+
+/* A list of strings becomes lines, as people read it. */
+static void write_lists(cJSON *inputs)
+{
+    for (cJSON *input = inputs->child, *next; input; input = next) {
+        struct buffer lines;
+        const cJSON *line;
+        next = input->next;
+        if (!cJSON_IsArray(input) || !cJSON_IsString(input->child))
+            continue;
+        buffer_init(&lines, PROMPT_MAX);
+        cJSON_ArrayForEach(line, input)
+        {
+            buffer_printf(&lines, "%s- %s", lines.length ? "\n" : "", cJSON_IsString(line) ? line->valuestring : "");
+        }
+        cJSON_ReplaceItemInObjectCaseSensitive(inputs, input->string, cJSON_CreateString(buffer_text(&lines)));
+        buffer_fini(&lines);
+    }
+}
+
+char *prompt_say(struct task *task, size_t prompt_row, size_t pick_row, struct status *st)
+{
+    struct service_call run = {0};
+    const struct node *node = task_node(task);
+    char *text = NULL;
+    if (service_call_inputs(&run, task, st) && prompt_values(run.inputs, node, pick_row, run.language, st)) {
+        write_lists(run.inputs);
+        text = prompt_fill(task, node_argument(node, prompt_row)->text, run.inputs, run.language, st);
+    }
+    service_call_close(&run);
+    return text;
+}

@@ -1,8 +1,7 @@
 /* Asks a NodeService, in whatever language it is written: one call an attempt, and the answer goes to the engine as it
  * is. How often it is tried again is the engine's business. */
 #include "addresses.h"
-#include "node_kind.h"
-#include "orchestrator_priv.h"
+#include "service_call.h"
 
 #include "base/clock.h"
 #include "base/json.h"
@@ -67,6 +66,7 @@ struct remote {
 static void fail_attempt(struct remote *remote)
 {
     struct status why = remote->call.status;
+    call_spent(remote->task, &remote->call);
     if (why.code == CANCELLED && !remote->cancelled)
         fail(&why, UNAVAILABLE, "the node gave up the call: %s", remote->call.status.text);
     task_fail(remote->task, &why);

@@ -19,43 +19,11 @@ static bool check(const struct node *node, struct status *st)
     return output_check(node, SAY_INTO, FIELD_STRING, false, st) && pick_check(node, SAY_PICK, st);
 }
 
-/* A list of strings becomes lines, as people read it. */
-static void write_lists(cJSON *inputs)
-{
-    for (cJSON *input = inputs->child, *next; input; input = next) {
-        struct buffer lines;
-        const cJSON *line;
-        next = input->next;
-        if (!cJSON_IsArray(input) || !cJSON_IsString(input->child))
-            continue;
-        buffer_init(&lines, PROMPT_MAX);
-        cJSON_ArrayForEach(line, input)
-        {
-            buffer_printf(&lines, "%s- %s", lines.length ? "\n" : "", cJSON_IsString(line) ? line->valuestring : "");
-        }
-        cJSON_ReplaceItemInObjectCaseSensitive(inputs, input->string, cJSON_CreateString(buffer_text(&lines)));
-        buffer_fini(&lines);
-    }
-}
-
-static char *fill(struct task *task, struct status *st)
-{
-    struct service_call run = {0};
-    const struct node *node = task_node(task);
-    char *text = NULL;
-    if (service_call_inputs(&run, task, st) && prompt_values(run.inputs, node, SAY_PICK, run.language, st)) {
-        write_lists(run.inputs);
-        text = prompt_fill(task, node_argument(node, SAY_PROMPT)->text, run.inputs, run.language, st);
-    }
-    service_call_close(&run);
-    return text;
-}
-
 static void start(struct task *task)
 {
     struct status st = {0};
     struct update update;
-    const char *text = fill(task, &st);
+    const char *text = prompt_say(task, SAY_PROMPT, SAY_PICK, &st);
     if (!text) {
         task_fail(task, &st);
         return;

@@ -7,7 +7,6 @@
  * The conversation begins anew with each try: what tools said before is left out, what was answered and advised
  * stays. */
 #include "prompt.h"
-#include "tool_list.h"
 #include "tool_offer.h"
 #include "turns.h"
 
@@ -61,7 +60,6 @@ static bool check(const struct node *node, struct status *st)
 
 struct select {
     struct service_call base; /* first */
-    Renga__V1__ListToolsRequest list;
     Renga__V1__ChatRequest request;
     struct turns turns; /* the conversation, without the rules */
     char *rules;        /* NULL: none */
@@ -143,42 +141,30 @@ static void answered(const Renga__V1__ChatResponse *answer, void *data)
 {
     struct select *select = ((struct rpc_client_call *)data)->owner;
     struct status st = {0};
-    if (!answer)
+    if (!answer) {
         service_call_failed(&select->base);
-    else if (!finish_may_call(answer->finish, answer->message->refusal, &st) ||
-             !offer_complete(&select->offer, answer->message, &st))
-        task_fail(select->base.task, &st);
-    else
+        return;
+    }
+    if (finish_may_call(answer->finish, answer->message->refusal, &st) &&
+        offer_complete(&select->offer, answer->message, &st)) {
         finish(select, answer);
+        return;
+    }
+    if (answer->finish->usage)
+        task_spend(select->base.task, answer->finish->usage);
+    task_fail(select->base.task, &st);
 }
 
-static void ask(struct select *select, const Renga__V1__ListToolsResponse *tools)
+static void ask(struct service_call *call, const Renga__V1__ListToolsResponse *tools)
 {
+    struct select *select = (struct select *)call;
     struct status st = {0};
-    if (!write_request(select, tools, &st))
-        task_fail(select->base.task, &st);
+    if (!service_call_again(call, PEER_GATEWAY, &st) || !write_request(select, tools, &st))
+        task_fail(call->task, &st);
     else if (!select->offer.count)
         finish(select, NULL);
     else
         renga__v1__llm_gateway__chat(select->base.peer, &select->request, answered, &select->base.call);
-}
-
-static void listed(const Renga__V1__ListToolsResponse *answer, void *data)
-{
-    struct select *select = ((struct rpc_client_call *)data)->owner;
-    struct status st = {0};
-    if (!answer || select->base.cancelled) {
-        service_call_failed(&select->base);
-        return;
-    }
-    tool_list_keep(task_orchestrator(select->base.task)->tools, answer);
-    const Renga__V1__ListToolsResponse *tools = service_call_keep(&select->base, &answer->base);
-    if (!tools || !service_call_again(&select->base, PEER_GATEWAY, &st)) {
-        fail(&st, st.code ? st.code : RESOURCE_EXHAUSTED, "%s", st.code ? st.text : "no memory for the list of tools");
-        task_fail(select->base.task, &st);
-        return;
-    }
-    ask(select, tools);
 }
 
 static void start(struct task *task)
@@ -188,17 +174,10 @@ static void start(struct task *task)
     bool good = service_call_open(&select->base, task, PEER_GATEWAY, &st) && write_turns(select, &st) &&
                 offer_prepare(&select->offer, &select->base, SELECT_TOOLS, SELECT_ARGUMENTS, &st);
     service_call_close(&select->base);
-    const Renga__V1__ListToolsResponse *known =
-        good ? tool_list_recall(task_orchestrator(task)->tools, task_arena(task)) : NULL;
-    good = good && (known || service_call_again(&select->base, PEER_TOOL_RUNNER, &st));
-    if (!good) {
+    if (good)
+        offer_list(&select->offer, &select->base, ask);
+    else
         task_fail(task, &st);
-    } else if (known) {
-        ask(select, known);
-    } else {
-        renga__v1__list_tools_request__init(&select->list);
-        renga__v1__tool_runner__list_tools(select->base.peer, &select->list, listed, &select->base.call);
-    }
 }
 
 extern const struct node_kind select_tools_kind;

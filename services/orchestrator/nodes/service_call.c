@@ -3,7 +3,9 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "graph/agents.h"
+#include "rpc/details.h"
 #include "rpc/message_json.h"
+#include "thinking/usage.h"
 #include "words/words.h"
 
 #include <string.h>
@@ -126,10 +128,20 @@ void service_call_close(struct service_call *call)
     call->inputs = NULL;
 }
 
+void call_spent(struct task *task, struct rpc_client_call *call)
+{
+    size_t size;
+    Renga__V1__Usage spent = RENGA__V1__USAGE__INIT;
+    const void *details = rpc_client_call_metadata(call, RPC_DETAILS_KEY, &size);
+    if (details && usage_of_details(details, size, &spent))
+        task_spend(task, &spent);
+}
+
 /* A peer that dies resets its calls, which looks as if somebody had cancelled; and it was not us. */
 void service_call_failed(struct service_call *call)
 {
     struct status st = call->call.status;
+    call_spent(call->task, &call->call);
     if (st.code == CANCELLED && !call->cancelled)
         st.code = UNAVAILABLE;
     task_fail(call->task, &st);
@@ -399,6 +411,8 @@ void update_finish(struct update *update, struct task *task, const char *outcome
     if (json_writer_done(&update->out)) {
         task_finish(task, &update->response);
     } else {
+        if (update->response.usage)
+            task_spend(task, update->response.usage);
         fail(&st, RESOURCE_EXHAUSTED, "what node '%s' has to write is longer than %zu bytes", task_node(task)->name,
              UPDATE_BYTES_MAX);
         task_fail(task, &st);

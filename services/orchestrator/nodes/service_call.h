@@ -49,7 +49,9 @@ bool service_call_inputs(struct service_call *call, struct task *task, struct st
 /* Lets go of the inputs. Whatever was read of them stays, in the task's arena. */
 void service_call_close(struct service_call *call);
 
-/* Ends the task with the status of the call. */
+/* What a call that failed has spent, as its details tell, is spent by the task. */
+void call_spent(struct task *task, struct rpc_client_call *call);
+/* Ends the task with the status of the call, and what it has spent. */
 void service_call_failed(struct service_call *call);
 /* The `cancel` of a kind whose data begins with its call. */
 void service_call_cancel(struct task *task);

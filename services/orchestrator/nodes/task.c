@@ -1,6 +1,7 @@
 #include "task.h"
 
 #include "base/clock.h"
+#include "thinking/usage.h"
 
 #include <string.h>
 
@@ -12,6 +13,7 @@ void task_init(struct task *task, const struct task_owner *owner, void *data)
     task->owner = owner;
     task->data = data;
     task->tenant = "";
+    renga__v1__usage__init(&task->spent);
     task->deadline_ns = TIME_NEVER;
     arena_init(&task->arena, task->storage, sizeof task->storage, TASK_MEMORY_MAX);
 }
@@ -92,6 +94,11 @@ void task_finish(struct task *task, const Renga__V1__RunNodeResponse *response)
 void task_fail(struct task *task, const struct status *status)
 {
     task->owner->failed(task, status);
+}
+
+void task_spend(struct task *task, const Renga__V1__Usage *usage)
+{
+    usage_add(&task->spent, usage);
 }
 
 void task_progress(struct task *task, const char *json)

@@ -19,7 +19,7 @@
 struct task_owner {
     const Renga__V1__RunNodeRequest *(*request)(struct task *task); /* made when it is first asked for */
     void (*finished)(struct task *task, const Renga__V1__RunNodeResponse *response);
-    void (*failed)(struct task *task, const struct status *status);
+    void (*failed)(struct task *task, const struct status *status); /* task->spent says what it has spent */
     void (*progress)(struct task *task, const char *json);
     void (*token)(struct task *task, const char *text, const char *channel);
     void (*alive)(struct task *task);
@@ -38,6 +38,7 @@ struct task {
     /* The task's own. */
     const Renga__V1__RunNodeRequest *request; /* NULL: nobody has asked yet */
     void *data;
+    Renga__V1__Usage spent; /* by an attempt that fails */
     struct arena arena;
     _Alignas(16) char storage[TASK_STORAGE];
 };

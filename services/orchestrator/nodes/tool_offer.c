@@ -1,6 +1,7 @@
 #include "tool_offer.h"
 
 #include "base/json.h"
+#include "tool_list.h"
 
 #include <string.h>
 
@@ -79,6 +80,48 @@ bool offer_prepare(struct tool_offer *offer, struct service_call *call, size_t n
     return good;
 }
 
+/* ---- which there are --------------------------------------------------------------------------------------------- */
+
+static void list_came(const Renga__V1__ListToolsResponse *answer, void *data)
+{
+    struct tool_offer *offer = ((struct rpc_client_call *)data)->owner;
+    struct service_call *call = offer->call;
+    struct status st = {0};
+    if (!answer || call->cancelled) {
+        service_call_failed(call);
+        return;
+    }
+    tool_list_keep(task_orchestrator(call->task)->tools, answer);
+    const Renga__V1__ListToolsResponse *tools = service_call_keep(call, &answer->base);
+    if (tools) {
+        offer->listed(call, tools);
+        return;
+    }
+    no_memory(&st);
+    task_fail(call->task, &st);
+}
+
+void offer_list(struct tool_offer *offer, struct service_call *call,
+                void (*listed)(struct service_call *call, const Renga__V1__ListToolsResponse *tools))
+{
+    struct status st = {0};
+    const Renga__V1__ListToolsResponse *known =
+        tool_list_recall(task_orchestrator(call->task)->tools, task_arena(call->task));
+    if (known) {
+        listed(call, known);
+        return;
+    }
+    offer->call = call;
+    offer->listed = listed;
+    if (!service_call_again(call, PEER_TOOL_RUNNER, &st)) {
+        task_fail(call->task, &st);
+        return;
+    }
+    call->call.owner = offer; /* until the next call */
+    renga__v1__list_tools_request__init(&offer->request);
+    renga__v1__tool_runner__list_tools(call->peer, &offer->request, list_came, &call->call);
+}
+
 /* ---- what is offered --------------------------------------------------------------------------------------------- */
 
 static bool is_wanted(const struct tool_offer *offer, const char *name)
@@ -141,6 +184,18 @@ bool offer_tools(struct tool_offer *offer, const Renga__V1__ListToolsResponse *t
             return no_memory(st);
     }
     return true;
+}
+
+void offer_drop(struct tool_offer *offer, const char *name)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < offer->count; i++) {
+        if (strcmp(offer->tools[i]->name, name) == 0)
+            continue;
+        offer->tools[kept] = offer->tools[i];
+        offer->takes[kept++] = offer->takes[i];
+    }
+    offer->count = kept;
 }
 
 /* ---- what is called ---------------------------------------------------------------------------------------------- */

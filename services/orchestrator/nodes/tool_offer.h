@@ -17,6 +17,9 @@ struct tool_offer {
     size_t count;
 
     /* Private. */
+    struct service_call *call;
+    void (*listed)(struct service_call *call, const Renga__V1__ListToolsResponse *tools);
+    Renga__V1__ListToolsRequest request;
     char **names; /* that may be offered; 0: all */
     size_t name_count;
     struct {
@@ -32,8 +35,14 @@ bool offer_check(const struct node *node, size_t arguments_row, struct status *s
 /* Reads rows and inputs, before the call is closed. */
 bool offer_prepare(struct tool_offer *offer, struct service_call *call, size_t names_row, size_t arguments_row,
                    struct status *st);
+/* The tools there are: from the list of a moment ago, else the tool-runner is asked. `listed` runs once, perhaps
+ * within, unless the task has ended with the failure; the call is free for another service then. */
+void offer_list(struct tool_offer *offer, struct service_call *call,
+                void (*listed)(struct service_call *call, const Renga__V1__ListToolsResponse *tools));
 /* `tools` lives as long as the offer. */
 bool offer_tools(struct tool_offer *offer, const Renga__V1__ListToolsResponse *tools, struct status *st);
+/* Not that one after all, if it is there. */
+void offer_drop(struct tool_offer *offer, const char *name);
 /* Puts the arguments into the calls of a turn. Those that are no object stay as the model wrote them. */
 bool offer_complete(struct tool_offer *offer, Renga__V1__ChatMessage *turn, struct status *st);
 

@@ -37,6 +37,14 @@ static Renga__V1__ChatMessage *add(struct turns *turns, struct status *st)
     return turns->list[turns->count++] = turn;
 }
 
+bool turns_put(struct turns *turns, Renga__V1__ChatMessage *turn, struct status *st)
+{
+    if (turns->count == turns->room)
+        return no_memory(st);
+    turns->list[turns->count++] = turn;
+    return true;
+}
+
 bool turns_add(struct turns *turns, Renga__V1__ChatRole role, const char *content, struct status *st)
 {
     Renga__V1__ChatMessage *turn = add(turns, st);
@@ -127,6 +135,14 @@ bool turns_read(struct turns *turns, const cJSON *list, bool plain, struct statu
             return false;
     }
     return true;
+}
+
+const Renga__V1__ChatMessage *turns_last_caller(const struct turns *turns)
+{
+    for (size_t i = turns->count; i > 0; i--)
+        if (turns->list[i - 1]->n_tool_calls)
+            return turns->list[i - 1];
+    return NULL;
 }
 
 /* ---- writing ----------------------------------------------------------------------------------------------------- */

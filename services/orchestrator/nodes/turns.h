@@ -29,6 +29,11 @@ bool turns_read(struct turns *turns, const cJSON *list, bool plain, struct statu
 /* `content` is borrowed. */
 bool turns_add(struct turns *turns, Renga__V1__ChatRole role, const char *content, struct status *st);
 
+/* `turn` is borrowed. */
+bool turns_put(struct turns *turns, Renga__V1__ChatMessage *turn, struct status *st);
+/* The last turn that calls tools; NULL: none does. */
+const Renga__V1__ChatMessage *turns_last_caller(const struct turns *turns);
+
 /* As it is to stand in a state. */
 void turn_write(struct json_writer *out, const Renga__V1__ChatMessage *turn);
 

@@ -44,6 +44,7 @@ void attempt_detach(struct attempt *attempt, enum status_code code)
     due->duration_ms = (uint32_t)((clock_now_ns() - attempt->began_ns) / NS_PER_MS);
     due->attempt = NULL;
     attempt->due = NULL;
+    said_free(&attempt->said);
     run->working--;
     if (!attempt->ended)
         run->loose++;
@@ -123,7 +124,7 @@ static void task_finished(struct task *task, const Response *response)
 
 static void task_failed(struct task *task, const struct status *status)
 {
-    attempt_failed(attempt_of(task), status);
+    attempt_failed(attempt_of(task), status, &task->spent);
 }
 
 static void task_progressed(struct task *task, const char *json)
@@ -183,7 +184,7 @@ static void dispatch_ended(struct dispatch *dispatch, const Response *response, 
     else if (dispatch->lost)
         attempt_lost(attempt, st);
     else
-        attempt_failed(attempt, st);
+        attempt_failed(attempt, st, dispatch->spent);
 }
 
 static const struct dispatch_owner of_dispatch = {.came = dispatch_came, .ended = dispatch_ended};
@@ -248,6 +249,7 @@ void task_begin(struct due *due)
     due->attempts++;
     due->tries++;
     due->cached = false;
+    due->spent = NULL;
     attempt->thread->run->working++;
     arm_limits(attempt);
     run_shown_start(due);

@@ -10,6 +10,7 @@
 #include "fanout/fanout.h"
 #include "nodes/task.h"
 #include "run_priv.h"
+#include "said.h"
 
 #define PROGRESS_MAX 65536 /* bytes, as RunNodeEvent.progress_json */
 
@@ -20,6 +21,7 @@ struct attempt {
     bool ended, held, late; /* held: it is not to be freed yet; late: its time was over */
     bool away;
     int64_t began_ns;
+    struct said *said; /* tokens so far; NULL: none */
     struct timer limit, idle_limit;
     struct dispatch dispatch; /* where it is away */
     struct task task;         /* else; and the request of either */
@@ -33,7 +35,7 @@ void attempt_detach(struct attempt *attempt, enum status_code code);
 
 /* task.c: its end. */
 void attempt_finished(struct attempt *attempt, const Response *response);
-void attempt_failed(struct attempt *attempt, const struct status *status);
+void attempt_failed(struct attempt *attempt, const struct status *status, const Renga__V1__Usage *spent);
 void attempt_lost(struct attempt *attempt, const struct status *why);
 void attempt_limit_passed(struct timer *timer);
 void attempt_idle_limit_passed(struct timer *timer);

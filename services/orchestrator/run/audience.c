@@ -13,7 +13,6 @@
 #define PAGE_BYTES    ((size_t)4 << 20)
 #define HEARTBEAT_MS  15000
 #define UNREAD_MS     60000 /* as WatchRun promises */
-#define SCRATCH_MAX   ((size_t)256 << 20)
 
 /* ---- packets ----------------------------------------------------------------------------------------------------- */
 
@@ -56,7 +55,8 @@ void seat_end(struct seat *seat, const struct status *why)
 
 void seat_add(struct seat *seat, const struct live_event *event)
 {
-    if (event->run != seat->run_number || event->id <= seat->cursor || seat->ended)
+    bool is_text = event->kind == RENGA__V1__RUN_EVENT_KIND__RUN_EVENT_KIND_TOKEN;
+    if (event->run != seat->run_number || event->id <= seat->cursor || seat->ended || (is_text && seat->misses_text))
         return;
     seat->cursor = event->id;
     if (is_wanted(seat, event))
@@ -96,39 +96,14 @@ static struct run *run_of(const struct seat *seat)
     return NULL;
 }
 
-/* What was shown before anybody watched, and is not in the log yet. */
-static void add_shown(struct seat *seat, struct run *run)
-{
-    struct arena arena;
-    struct thread *thread = seat->thread;
-    int64_t first = INT64_MAX;
-    for (const struct live_event *event = thread->live; event && first == INT64_MAX; event = event->next)
-        if ((uint64_t)event->id >> EVENT_NUMBER_BITS == thread->last + 1)
-            first = event->id;
-    arena_init(&arena, NULL, 0, SCRATCH_MAX);
-    struct event_reader reader = event_reader_of(run, &arena);
-    for (size_t i = 0; i < run->shown_count; i++) {
-        Renga__V1__RunEvent *event = event_of_shown(&reader, run->shown[i], thread->last + 1, run->shown_ms[i]);
-        event->provisional = true;
-        if (event->event_id >= first)
-            break;
-        struct live_event *live = live_event_of(event);
-        live->run = run->number;
-        seat_add(seat, live);
-        free(live);
-    }
-    arena_fini(&arena);
-}
-
 static void go_live(struct seat *seat)
 {
     struct thread *thread = seat->thread;
     struct run *run = run_of(seat);
     seat->live = true;
-    if (run && run == thread->run && thread->committed == thread->last)
-        add_shown(seat, run);
     for (struct live_event *event = thread->live; event && event->record <= thread->committed; event = event->next)
         seat_add(seat, event);
+    seat_tell_said(seat);
     if (run_is_over(seat, run) && (!run || run->last_event <= seat->cursor) && thread->committed == thread->last)
         seat_end(seat, NULL);
 }
@@ -271,6 +246,13 @@ static int64_t last_shown(const struct thread *thread, const struct run *run)
     return run_is_open(run) ? (int64_t)((thread->last + 2) << EVENT_NUMBER_BITS) - 1 : run->last_event;
 }
 
+/* The last event that was shown at all. */
+static int64_t present(const struct thread *thread, const struct run *run, int64_t last)
+{
+    bool shows = run && run == thread->run && thread->event_number;
+    return shows ? (int64_t)((thread->last + 1) << EVENT_NUMBER_BITS | (thread->event_number - 1)) : last;
+}
+
 static bool set_cursor(struct seat *seat, int64_t after, int64_t last, int64_t shown, uint64_t first_record,
                        struct status *st)
 {
@@ -298,7 +280,8 @@ void audience_join(struct errand *errand, struct thread *thread)
     }
     if (!errand_agent_if_any(errand, thread, run ? run->begun->graph_version : row->run->graph_version, &agent))
         return;
-    if (!set_cursor(seat, request->after_event_id, run ? run->last_event : row->run->last_event_id,
+    if (!set_cursor(seat, request->after_event_id,
+                    run ? present(thread, run, run->last_event) : row->run->last_event_id,
                     run ? last_shown(thread, run) : row->run->last_event_id,
                     run ? run->first_record : row->first_record, &st)) {
         if (agent)
@@ -318,6 +301,8 @@ void audience_join(struct errand *errand, struct thread *thread)
     seat->skips_inner = request->skip_subgraphs;
     for (size_t i = 0; i < request->n_kinds; i++)
         seat->kinds |= 1u << request->kinds[i];
+    seat->misses_text = true;
+    seat->text_from = seat->cursor;
     seat->heartbeat_ms = request->heartbeat_ms ? request->heartbeat_ms : HEARTBEAT_MS;
     seat->heartbeat.expired = beat;
     seat->sent_ns = clock_now_ns();
@@ -326,6 +311,8 @@ void audience_join(struct errand *errand, struct thread *thread)
     thread->seats = seat;
     if (run)
         run->shown_state = run->state;
+    if (run && run == thread->run)
+        live_recall(run);
     loop_arm_after(thread->home->loop, &seat->heartbeat, seat->heartbeat_ms);
     if (seat->left || (seat->until && seat->cursor >= seat->until))
         seat_end(seat, NULL);

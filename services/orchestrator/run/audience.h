@@ -48,7 +48,8 @@ struct seat {
     uint64_t next_record, upto; /* to be read from the log */
     uint64_t live_from;         /* what comes from this record on is among the live events */
     int64_t cursor, until;      /* until: the last event of a run that is in memory no more; 0: it goes on */
-    bool left, full, reading, ended, live;
+    int64_t text_from;          /* `misses_text`: it has seen tokens up to this event */
+    bool left, full, reading, ended, live, misses_text;
     bool follow, skips_inner;
     bool moves;     /* the run had other versions: the log says from where on */
     uint32_t kinds; /* a bit a kind; 0: all */
@@ -60,7 +61,9 @@ struct seat {
 };
 void audience_join(struct errand *errand, struct thread *thread);
 void audience_shown(struct run *run, const Renga__V1__ShownEvent *event);
-void audience_token(struct due *due, uint32_t number, const char *text, const char *channel);
+void audience_token(struct due *due, int64_t id, const char *text, const char *channel);
+void live_drop(struct thread *thread);
+void live_recall(struct run *run); /* what was shown since the last record is there for whoever comes now */
 void audience_recorded(struct run *run, const Renga__V1__LogRecord *record, uint64_t number);
 void audience_committed(struct thread *thread);
 void audience_ended(struct thread *thread, const struct status *why);
@@ -68,7 +71,8 @@ void seat_leave(struct seat *seat);
 bool seat_is_full(const struct seat *seat);
 void seat_fill(struct seat *seat);
 void seat_add(struct seat *seat, const struct live_event *event);
-void seat_send(struct seat *seat); /* what is in its packet, when the one before was taken */
+void seat_send(struct seat *seat);      /* what is in its packet, when the one before was taken */
+void seat_tell_said(struct seat *seat); /* the texts of attempts at work, as far as it has not seen them */
 void seat_end(struct seat *seat, const struct status *why);
 struct live_event *live_event_of(const Renga__V1__RunEvent *event);
 

@@ -69,8 +69,11 @@ static void put_name(struct copying *copying, uint32_t number, const char *versi
     store_put(&copying->batch, key_bytes(&key), (struct store_bytes){value, size + rest});
 }
 
-static void copy_record(struct copying *copying, Record *record, uint64_t number)
+/* Whoever may not use the agent of the old thread may not have its content by another name. */
+static bool copy_record(struct copying *copying, Record *record, uint64_t number, struct status *st)
 {
+    if (record->begun && !rights_check(&copying->errand->rights, record->begun->request->agent, st))
+        return false;
     copying->records++;
     if (record->begun) {
         put_name(copying, record->run, record->begun->graph_version);
@@ -79,10 +82,14 @@ static void copy_record(struct copying *copying, Record *record, uint64_t number
     if (record->migrated)
         put_name(copying, record->run, record->migrated->graph_version);
     put_message(copying, number, &record->base);
+    return true;
 }
 
-static void copy_snapshot(struct copying *copying, Renga__V1__ThreadSnapshot *snapshot, uint64_t number)
+static bool copy_snapshot(struct copying *copying, Renga__V1__ThreadSnapshot *snapshot, uint64_t number,
+                          struct status *st)
 {
+    if (!rights_check(&copying->errand->rights, snapshot->agent, st))
+        return false;
     for (size_t i = 0; i < snapshot->n_runs; i++) {
         Renga__V1__RunSnapshot *run = snapshot->runs[i];
         if (run->number >= copying->id_count || !*copying->ids[run->number]) /* its first record was pruned */
@@ -90,6 +97,7 @@ static void copy_snapshot(struct copying *copying, Renga__V1__ThreadSnapshot *sn
         run->begun->run_id = run->run->run_id = unconst(id_of_run(copying, run->number));
     }
     put_message(copying, number, &snapshot->base);
+    return true;
 }
 
 static void loaded(struct loader *loader)
@@ -145,9 +153,9 @@ static void page_came(struct store_scan *scan)
             message_read(&arena, records ? &renga__v1__log_record__descriptor : &renga__v1__thread_snapshot__descriptor,
                          scan->rows[i].value, &st);
         if (message && records)
-            copy_record(copying, message, number);
+            copy_record(copying, message, number, &st);
         else if (message)
-            copy_snapshot(copying, message, number);
+            copy_snapshot(copying, message, number, &st);
         copying->next = number + 1;
         arena_fini(&arena);
     }

@@ -1,5 +1,6 @@
 /* The end of a thread. Its rows leave the store in small batches, the newest first: whatever a crash leaves behind can
  * be read. A thread of more than one batch is marked until it is gone, so that it goes on being erased then. */
+#include "forget.h"
 #include "keep.h"
 #include "run_priv.h"
 
@@ -19,6 +20,7 @@ static const enum key_kind kinds[] = {KEY_RECORD, KEY_SNAPSHOT, KEY_THREAD_RUN, 
 
 struct erasure {
     struct store_scan scan;
+    struct forgetting forgetting;
     struct errand step;    /* waits until what was taken away last is on disk */
     struct errand *errand; /* on whose behalf */
     struct thread *thread;
@@ -176,17 +178,30 @@ static void read_page(struct erasure *erasure)
     store_scan(thread->home->runner->options.store, &erasure->scan);
 }
 
+/* First, so that nothing is left behind of a thread that is not there any more. */
+static void forgotten_elsewhere(struct forgetting *forgetting, const struct status *st)
+{
+    struct erasure *erasure = (struct erasure *)((char *)forgetting - offsetof(struct erasure, forgetting));
+    struct status why = *st;
+    if (why.code != OK || erasure->thread->phase != THREAD_READY) {
+        fail_erasure(erasure, &why);
+        return;
+    }
+    if (erasure->thread->run)
+        log_unlist_version(erasure->thread->run);
+    read_page(erasure);
+}
+
 void erase_thread(struct errand *errand, struct thread *thread)
 {
     struct erasure *erasure = need(calloc(1, sizeof *erasure));
     erasure->errand = errand;
     erasure->thread = thread;
-    if (thread->run)
-        log_unlist_version(thread->run);
     erasure->step = (struct errand){.loop = thread->home->loop, .answered = step_is_kept, .owner = erasure};
     thread->held = true;
     thread->holds++;
-    read_page(erasure);
+    erasure->forgetting.forgotten = forgotten_elsewhere;
+    forget_elsewhere(&erasure->forgetting, thread);
 }
 
 void erase_marked(struct errand *errand, struct thread *thread)

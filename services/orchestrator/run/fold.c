@@ -3,27 +3,16 @@
 #include "migrate.h"
 #include "run_priv.h"
 
+#include "thinking/usage.h"
+
 #include <stdlib.h>
 
 /* ---- results ----------------------------------------------------------------------------------------------------- */
 
-static void add_usage(Renga__V1__Usage *sum, const Renga__V1__Usage *more)
-{
-    sum->input_tokens += more->input_tokens;
-    sum->output_tokens += more->output_tokens;
-    sum->cached_input_tokens += more->cached_input_tokens;
-    sum->cache_write_tokens += more->cache_write_tokens;
-    sum->reasoning_tokens += more->reasoning_tokens;
-    sum->model_calls += more->model_calls;
-    sum->tool_calls += more->tool_calls;
-    sum->cost_micros += more->cost_micros;
-    sum->estimated |= more->estimated;
-}
-
 void fold_spent(struct run *run, const Response *response)
 {
     if (response->usage)
-        add_usage(&run->usage, response->usage);
+        usage_add(&run->usage, response->usage);
     for (size_t i = 0; i < response->n_degradations && run->degradation_count < 100; i++) {
         Renga__V1__Degradation *copy = message_copy(&run->arena, &response->degradations[i]->base);
         if (copy)
@@ -65,6 +54,8 @@ static bool fold_task(struct frame *frame, const Renga__V1__TaskResult *result, 
         due->code = result->failed->status_code;
         due->message = need(arena_strdup(frame->arena, result->failed->message));
         due->conflict = result->conflict;
+        if (result->failed->usage)
+            usage_add(&frame_run(frame)->usage, result->failed->usage);
         return true;
     }
     static const Response nothing = RENGA__V1__RUN_NODE_RESPONSE__INIT;
@@ -323,6 +314,9 @@ bool fold_parts(struct thread *thread, const Record *record, uint64_t number, st
     if (!run && record->run)
         return fail(st, DATA_LOSS, "thread '%s': record %llu is about run %u, which is not there", thread->id,
                     (unsigned long long)number, record->run);
+    for (size_t i = 0; run && i < record->n_shown; i++)
+        if (record->shown[i]->retried && record->shown[i]->retried->usage)
+            usage_add(&run->usage, record->shown[i]->retried->usage);
     if (record->went_to_work && !fold_went_to_work(run, record->went_to_work->keeps_due, number, record->time_ms, st))
         return false;
     for (size_t i = 0; i < record->n_answers; i++)

@@ -23,6 +23,8 @@ static void fork_came(struct loader *loader)
         fail(&st, NOT_FOUND, "there is no thread '%s'", request->thread_id);
     else if (st.code == OK && past->head != number)
         fail(&st, NOT_FOUND, "thread '%s' has no checkpoint '%.64s'", request->thread_id, request->checkpoint_id);
+    else if (st.code == OK && past->agent)
+        rights_check(&errand->rights, past->agent->name, &st);
     if (st.code != OK) {
         errand_fail(errand, &st, NULL);
         thread_free(past);

@@ -63,6 +63,7 @@ struct due {
     bool cached, conflict;
     int code;
     const char *message;
+    Renga__V1__Usage *spent; /* by the last attempt, which failed; NULL: nothing */
     struct question *questions;
     struct attempt *attempt; /* at work; NULL: none */
     struct timer rest;

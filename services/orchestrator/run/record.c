@@ -31,6 +31,7 @@ static Renga__V1__TaskResult *note_result(struct arena *arena, const struct due 
         result->failed->status_code = due->code;
         result->failed->message = unconst(due->message);
         result->failed->duration_ms = due->duration_ms;
+        result->failed->usage = due->spent;
         result->conflict = due->conflict;
         return result;
     }

@@ -138,7 +138,7 @@ struct thread {
     struct ownership own;
     struct seat *seats; /* who watches its runs */
     struct live_event *live, *last_live;
-    size_t live_count;
+    size_t live_count, live_bytes;
 };
 
 /* ---- runs -------------------------------------------------------------------------------------------------------- */
@@ -303,6 +303,7 @@ void run_loose_ended(struct run *run);
 Renga__V1__Budget *run_budget_message(const struct run *run, struct arena *arena);
 void run_shown_start(struct due *due);
 void run_shown(struct due *due, const Renga__V1__NodeRetried *retried, const char *progress);
+void run_shown_result(struct due *due, const char *progress); /* when its record is on disk */
 void run_token(struct due *due, const char *text, const char *channel);
 int64_t run_worked_ms(const struct run *run);
 bool run_is_open(const struct run *run); /* queued or at work */

@@ -1,5 +1,5 @@
 /* What is shown at once: beginnings of attempts, retries, progress. It is kept with the next record. */
-#include "run_priv.h"
+#include "attempt.h"
 
 #include "base/clock.h"
 
@@ -56,6 +56,16 @@ void run_shown(struct due *due, const Renga__V1__NodeRetried *retried, const cha
     audience_shown(run, event);
 }
 
+void run_shown_result(struct due *due, const char *progress)
+{
+    struct run *run = frame_run(due->frame);
+    Renga__V1__ShownEvent *event = note(due);
+    event->of_result = true;
+    event->progress_json = need(arena_strdup(&run->shown_arena, progress));
+    run->shown_bytes += strlen(progress);
+    audience_shown(run, event);
+}
+
 void run_token(struct due *due, const char *text, const char *channel)
 {
     struct thread *thread = due->frame->thread;
@@ -65,5 +75,7 @@ void run_token(struct due *due, const char *text, const char *channel)
         log_append(thread, thread->run, &record);
         number = thread->event_number++;
     }
-    audience_token(due, number, text, channel);
+    int64_t id = (int64_t)((thread->last + 1) << EVENT_NUMBER_BITS | number);
+    said_add(&due->attempt->said, id, text, channel, thread->seats != NULL);
+    audience_token(due, id, text, channel);
 }

@@ -2,8 +2,20 @@
 #include "attempt.h"
 
 #include "base/clock.h"
+#include "thinking/usage.h"
 
 #define MESSAGE_MAX 4096
+
+/* ---- what was spent without a result ----------------------------------------------------------------------------- */
+
+/* It is kept with the failure: what is folded is what was told. */
+static void spend(struct due *due, const Renga__V1__Usage *spent)
+{
+    if (!spent || usage_is_nothing(spent))
+        return;
+    usage_add(&frame_run(due->frame)->usage, spent);
+    due->spent = need(message_copy(due->frame->arena, &spent->base));
+}
 
 /* ---- failure ----------------------------------------------------------------------------------------------------- */
 
@@ -30,6 +42,7 @@ static void show_retry(struct due *due, char *message, int64_t rest_ms)
     retried.status_code = due->code;
     retried.message = message;
     retried.next_attempt_ms = wall_ms() + rest_ms;
+    retried.usage = due->spent;
     run_shown(due, &retried, NULL);
 }
 
@@ -56,12 +69,13 @@ static void due_failed(struct due *due, const struct status *st, bool final)
     run_pump(run);
 }
 
-void attempt_failed(struct attempt *attempt, const struct status *status)
+void attempt_failed(struct attempt *attempt, const struct status *status, const Renga__V1__Usage *spent)
 {
     struct due *due = attempt->due;
     if (!attempt_ends(attempt))
         return;
     struct status st = *status;
+    spend(due, spent);
     attempt_detach(attempt, st.code);
     due_failed(due, &st, false);
 }
@@ -144,7 +158,7 @@ static void show_progress(struct due *due, const Response *response)
     struct status ignored;
     for (size_t i = 0; i < response->n_progress_json && i < 100; i++)
         if (response_check_json("progress", response->progress_json[i], PROGRESS_MAX, 0, &ignored))
-            run_shown(due, NULL, response->progress_json[i]);
+            run_shown_result(due, response->progress_json[i]);
 }
 
 void attempt_finished(struct attempt *attempt, const Response *response)
@@ -165,6 +179,8 @@ void attempt_finished(struct attempt *attempt, const Response *response)
         good = false;
         due->conflict = true;
     }
+    if (!good)
+        spend(due, response->usage);
     attempt_detach(attempt, good ? OK : st.code);
     if (!good) {
         due_failed(due, &st, true);

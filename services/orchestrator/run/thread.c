@@ -83,6 +83,7 @@ void thread_free(struct thread *thread)
     if (thread->run)
         thread->run->dirty = thread->run->to_begin = NULL;
     frame_destroy(&thread->root);
+    live_drop(thread);
     if (thread->run)
         run_free(thread->run);
     for (struct run *run = thread->queue, *next; run; run = next) {

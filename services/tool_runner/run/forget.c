@@ -1,4 +1,5 @@
-/* ForgetThread: page by page, until nothing of the thread is left. */
+/* ForgetThread: page by page, first calls and then notes, until nothing of the thread is left. */
+#include "notes/note_rows.h"
 #include "record.h"
 #include "records.h"
 #include "request_check.h"
@@ -19,7 +20,8 @@ struct forgetting {
     struct store *store;
     struct store_scan page;
     struct store_batch batch;
-    int64_t count;
+    bool at_notes;
+    int64_t calls, notes;
 };
 
 static void read_page(struct forgetting *self);
@@ -29,16 +31,18 @@ static void deleted(struct store_batch *batch)
     struct forgetting *self = (struct forgetting *)((char *)batch - offsetof(struct forgetting, batch));
     struct status status = batch->status;
     bool more = self->page.more;
-    self->count += (int64_t)self->page.count;
+    *(self->at_notes ? &self->notes : &self->calls) += (int64_t)self->page.count;
     store_batch_fini(batch);
     store_scan_fini(&self->page);
     if (status.code != OK) {
         rpc_fail_with(self->rpc, UNAVAILABLE, "the record cannot be written: %s", status.text);
-    } else if (more) {
+    } else if (more || !self->at_notes) {
+        self->at_notes |= !more;
         read_page(self);
     } else {
         Renga__V1__ForgetThreadResponse response = RENGA__V1__FORGET_THREAD_RESPONSE__INIT;
-        response.tool_results = self->count;
+        response.tool_results = self->calls;
+        response.notes = self->notes;
         self->reply(&response, self->rpc);
     }
 }
@@ -52,16 +56,23 @@ static void page_read(struct store_scan *page)
         return;
     }
     store_batch_init(&self->batch, self->runner->loop, deleted);
-    for (size_t i = 0; i < page->count; i++)
+    for (size_t i = 0; i < page->count && !self->at_notes; i++)
         record_delete_thread_call(&self->batch, &page->rows[i]);
-    record_delete_fences(&self->batch, self->tenant, self->thread);
+    for (size_t i = 0; i < page->count && self->at_notes; i++)
+        store_delete(&self->batch, page->rows[i].key);
+    if (!self->at_notes)
+        record_delete_fences(&self->batch, self->tenant, self->thread);
     store_commit(self->store, &self->batch);
 }
 
 static void read_page(struct forgetting *self)
 {
+    struct arena *arena = rpc_call_arena(self->rpc);
     store_scan_init(&self->page, self->runner->loop, page_read);
-    record_thread_range(rpc_call_arena(self->rpc), self->tenant, self->thread, &self->page.from, &self->page.to);
+    if (self->at_notes)
+        notes_range(arena, self->tenant, self->thread, NULL, &self->page.from, &self->page.to);
+    else
+        record_thread_range(arena, self->tenant, self->thread, &self->page.from, &self->page.to);
     self->page.limit = PAGE_ROWS;
     store_scan(self->store, &self->page);
 }

@@ -4,6 +4,7 @@
  *      C tenant 0 key 0 call        begun or ended, when, the digest of name and arguments, the result
  *      T tenant 0 thread 0 key 0 call    the call belongs to the thread: when it is due
  *      F tenant 0 thread 0 run      the highest fencing token
+ *      N …                          notes (notes/note_rows.h)
  *      X due, then a key of C or F  when that is to go, its size and its row of T
  *
  * Rows of a call are written together. The process is the only one that has the store open. */

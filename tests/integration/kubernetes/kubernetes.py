@@ -8,36 +8,18 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "..", "rpc")]
 import pods  # noqa: E402  (first of all: it starts this program anew, in a network of its own)
 import grpc  # noqa: E402
 from checks import check, expect, finish, wait_until  # noqa: E402
-from google.protobuf import descriptor_pb2, descriptor_pool, message_factory  # noqa: E402
-from render import containers, pod_of, render  # noqa: E402
+from render import containers, pod_of  # noqa: E402
+from shipped import OURS, ask, compose, documents, folder, image, stage, with_client  # noqa: E402
 
-ROOT = os.path.realpath(os.path.join(HERE, "..", "..", ".."))
-DEPLOY = os.path.join(ROOT, "deploy")
-OURS = ("llm-gateway", "planner", "tool-runner", "reviewer", "orchestrator")
-folder = tempfile.mkdtemp(prefix="renga-kubernetes-")
-
-
-def compose(name, overlay, *components):
-    """An overlay of a user's own, with components."""
-    own = os.path.join(folder, name)
-    os.makedirs(own)
-    relative = lambda path: os.path.relpath(os.path.join(DEPLOY, "kubernetes", path), os.path.realpath(own))  # noqa: E731
-    with open(os.path.join(own, "kustomization.yaml"), "w") as file:
-        json.dump({"resources": [relative(f"overlays/{overlay}")], "components": [relative(f"components/{c}") for c in components]},
-                  file)
-    return render(own)
-
-
-SETS = {"single": compose("one", "single"), "cluster": compose("many", "cluster"),
-        "single with mutual TLS and models": compose("one-all", "single", "mtls", "model"),
-        "cluster with mutual TLS and models": compose("many-all", "cluster", "mtls", "model")}
+SETS = {"single": compose("single", []), "cluster": compose("cluster", []),
+        "single with mutual TLS and models": compose("single", ["mtls", "model"]),
+        "cluster with mutual TLS and models": compose("cluster", ["mtls", "model"])}
 
 
 def of_kind(resources, *kinds):
@@ -130,7 +112,8 @@ for title, resources in SETS.items():
                 expect(int(port) in [p["port"] for p in of_kind(resources, "Service")[host]["spec"]["ports"]], target)
                 wanted.add((f"renga-{name}", host, int(port)))
         if "renga-redis" in of_kind(resources, "StatefulSet"):
-            wanted |= {("renga-orchestrator", "renga-redis", 6379), ("renga-orchestrator", "renga-orchestrator", 15005)}
+            wanted |= {("renga-orchestrator", "renga-redis", 6379), ("renga-tool-runner", "renga-redis", 6379),
+                       ("renga-orchestrator", "renga-orchestrator", 15005)}
         expect(allowed == wanted, f"too many {allowed - wanted}, too few {wanted - allowed}")
 
 
@@ -144,12 +127,9 @@ def _():
     expect("tcpSoket" in faults and "containerPort" in faults, faults)
 
 
-image = os.path.join(folder, "image")
-
-
 @check("the root of the container has at most 60 MiB of ours, and a list of all that is in it")
 def _():
-    done = subprocess.run([f"{DEPLOY}/container/stage", image, os.environ["RENGA_BIN"]], capture_output=True, text=True)
+    done = stage()
     expect(done.returncode == 0, done.stdout + done.stderr)
     ours = int(re.match(r"(\d+) MiB of ours", done.stdout).group(1))
     expect(ours <= 60, done.stdout)
@@ -159,58 +139,10 @@ def _():
     return done.stdout.strip()
 
 
-def certificate(name):
-    """A certificate and its key, signed by themselves, so that each is its own authority."""
-    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj",
-                    f"/CN={name}", "-addext", f"subjectAltName=DNS:{name}", "-keyout", f"{folder}/{name}.key", "-out",
-                    f"{folder}/{name}.crt"], check=True, capture_output=True)
-    return [open(f"{folder}/{name}.{part}").read() for part in ("crt", "key")]
-
-
-door_certificate, door_key = certificate("door.test")
-inner_certificate, inner_key = certificate("renga.internal")
-SECRETS = {"renga-door-tls": {"tls.crt": door_certificate, "tls.key": door_key},
-           "renga-tls": {"tls.crt": inner_certificate, "tls.key": inner_key, "ca.crt": inner_certificate},
-           "renga-provider": {"openai": "sk-none"}}
-
-pool = descriptor_pool.DescriptorPool()
-with open(os.path.join(os.environ["RENGA_PROTO"], "renga_descriptor_set.bin"), "rb") as descriptor_file:
-    for descriptor in descriptor_pb2.FileDescriptorSet.FromString(descriptor_file.read()).file:
-        pool.Add(descriptor)
-message = lambda name: message_factory.MessageFactory(pool).GetPrototype(pool.FindMessageTypeByName(name))  # noqa: E731
-
-
-def with_client(overlay, *components):
-    """The overlay with a client let in, as an operator would: a copy, and `client`."""
-    copy = os.path.join(folder, "own", "kubernetes")
-    shutil.copytree(DEPLOY, os.path.dirname(copy))
-    key = subprocess.run([f"{copy}/client", f"{copy}/overlays/{overlay}", "backend", "acme"], capture_output=True, text=True, check=True)
-    return render_with(f"{copy}/overlays/{overlay}", components), key.stdout.strip()
-
-
-def render_with(overlay, components):
-    own = os.path.join(folder, f"used-{len(os.listdir(folder))}")
-    os.makedirs(own)
-    with open(os.path.join(own, "kustomization.yaml"), "w") as file:
-        json.dump({"resources": [os.path.relpath(overlay, os.path.realpath(own))],
-                   "components": [os.path.relpath(f"{overlay}/../../components/{c}", os.path.realpath(own)) for c in components]}, file)
-    return render(own)
-
-
-def ask(cluster, key, text="How long are backups kept?"):
-    credentials = grpc.ssl_channel_credentials(door_certificate.encode())
-    options = [("grpc.ssl_target_name_override", "door.test")]
-    with grpc.secure_channel(f"{cluster.ready('renga-door')[0]}:8443", credentials, options) as channel:
-        call = channel.unary_unary("/renga.v1.Helpdesk/Ask", lambda m: m.SerializeToString(), message("renga.v1.AskResponse").FromString)
-        return call(message("renga.v1.AskRequest")(question=text), timeout=20, metadata=[("authorization", f"Bearer {key}")])
-
-
 def run_as_pods(title, components):
-    resources, key = with_client("single", *components)
-    cluster = pods.Cluster(resources, {"renga": image, "haproxy": "/"}, SECRETS)
-    for name in os.listdir(f"{DEPLOY}/samples/docs/en"):
-        with open(f"{DEPLOY}/samples/docs/en/{name}") as document:
-            cluster.maps.setdefault("renga-documents", {})[name] = document.read()
+    resources, secrets, key = with_client("single", *components)
+    cluster = pods.Cluster(resources, {"renga": image, "haproxy": "/"}, secrets)
+    cluster.maps["renga-documents"] = documents()
     try:
         @check(f"{title}: every pod becomes ready by the probes of its manifest")
         def _():
@@ -239,7 +171,6 @@ def run_as_pods(title, components):
                 expect(code == 0, f"{pod.name} ended with {code}: {pod.log()}")
     finally:
         cluster.close()
-        shutil.rmtree(os.path.join(folder, "own"))
 
 
 def answered(cluster, key):

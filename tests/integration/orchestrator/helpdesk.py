@@ -268,14 +268,18 @@ def _():
                            ("GetState", {"thread_id": thread_id}), ("DeleteThread", {"thread_id": thread_id}),
                            ("ListCheckpoints", {"thread_id": thread_id}), ("ResumeRun", {"run_id": run_id}),
                            ("DescribeAgent", {"agent": "helpdesk"}), ("ListRuns", {}), ("ListRuns", {"agent": "helpdesk"}),
-                           ("ListThreads", {})):
+                           ("ForkThread", {"thread_id": thread_id, "new_thread_id": "taken"}),
+                           ("CopyThread", {"thread_id": thread_id, "new_thread_id": "taken"}), ("ListThreads", {})):
         refused("PERMISSION_DENIED", lambda: call("other", method, **fields))
+    refused("NOT_FOUND", lambda: call("free", "GetState", thread_id="taken"))
     watch = guarded.channel.unary_stream("/renga.v1.Orchestrator/WatchRun", request_serializer=lambda m: m.SerializeToString(),
                                          response_deserializer=message("RunEvent").FromString)
     refused("PERMISSION_DENIED", lambda: list(watch(message("WatchRunRequest")(run_id=run_id), timeout=10,
                                                     metadata=[("authorization", "Bearer other")])))
     equal(len(call("other", "ListAgents").agents), 0, "the agents that the other sees")
     equal(len(call("desk", "ListRuns", agent="helpdesk").runs), 1, "the runs")
+    for method in ("ForkThread", "CopyThread"):
+        equal(call("desk", method, thread_id=thread_id, new_thread_id=method).thread.agent, "helpdesk", "the new thread's agent")
     equal(guarded.stop(), 0, "how it ended")
 
 

@@ -1,0 +1,86 @@
+"""What a user of deploy/kubernetes has before she starts: the image, certificates, a client's key; and how that client asks.
+Needs RENGA_BIN (binaries) and RENGA_PROTO (renga_descriptor_set.bin)."""
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+
+import grpc
+from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+
+from render import render
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+DEPLOY = os.path.realpath(os.path.join(HERE, "..", "..", "..", "deploy"))
+OURS = ("llm-gateway", "planner", "tool-runner", "reviewer", "orchestrator")
+folder = tempfile.mkdtemp(prefix="renga-shipped-")
+os.chmod(folder, 0o755)
+image = os.path.join(folder, "image")
+
+
+def stage():
+    """Fills `image`; what the command says of it."""
+    return subprocess.run([f"{DEPLOY}/container/stage", image, os.environ["RENGA_BIN"]], capture_output=True, text=True)
+
+
+def certificate(name):
+    """A certificate and its key, signed by themselves, so that each is its own authority."""
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj",
+                    f"/CN={name}", "-addext", f"subjectAltName=DNS:{name}", "-keyout", f"{folder}/{name}.key", "-out",
+                    f"{folder}/{name}.crt"], check=True, capture_output=True)
+    return [open(f"{folder}/{name}.{part}").read() for part in ("crt", "key")]
+
+
+door_certificate, door_key = certificate("door.test")
+inner_certificate, inner_key = certificate("renga.internal")
+SECRETS = {"renga-door-tls": {"tls.crt": door_certificate, "tls.key": door_key},
+           "renga-tls": {"tls.crt": inner_certificate, "tls.key": inner_key, "ca.crt": inner_certificate},
+           "renga-provider": {"openai": "sk-none"},
+           "renga-redis": {"password": "linked verse", "password.conf": 'requirepass "linked verse"\n'}}
+
+pool = descriptor_pool.DescriptorPool()
+with open(os.path.join(os.environ["RENGA_PROTO"], "renga_descriptor_set.bin"), "rb") as descriptor_file:
+    for descriptor in descriptor_pb2.FileDescriptorSet.FromString(descriptor_file.read()).file:
+        pool.Add(descriptor)
+message = lambda name: message_factory.MessageFactory(pool).GetPrototype(pool.FindMessageTypeByName(name))  # noqa: E731
+
+
+def compose(overlay, components, manifests=os.path.join(DEPLOY, "kubernetes")):
+    """An overlay of a user's own: one of ours with components."""
+    own = tempfile.mkdtemp(dir=folder)
+    with open(os.path.join(own, "kustomization.yaml"), "w") as file:
+        json.dump({"resources": [os.path.relpath(f"{manifests}/overlays/{overlay}", os.path.realpath(own))],
+                   "components": [os.path.relpath(f"{manifests}/components/{c}", os.path.realpath(own)) for c in components]}, file)
+    return render(own)
+
+
+def with_client(overlay, *components):
+    """The same with a client let in, as an operator does it, in a copy: the resources, the Secrets and the client's key."""
+    copy = os.path.join(tempfile.mkdtemp(dir=folder), "deploy")
+    shutil.copytree(DEPLOY, copy)
+    command = [f"{copy}/kubernetes/client", f"{copy}/kubernetes/overlays/{overlay}"]
+    key, inside = (subprocess.run([*command, *who], capture_output=True, text=True, check=True).stdout for who in (
+        ("backend", "acme"), ("orchestrators", "renga", "inside,renga.v1.Orchestrator/*,renga.v1.Helpdesk/*,renga.v1.Orchestrator/forward")))
+    return compose(overlay, components, f"{copy}/kubernetes"), {**SECRETS, "renga-peers": {"key": inside}}, key.strip()
+
+
+def documents():
+    """The sample's, as a ConfigMap has them."""
+    held = {}
+    for name in os.listdir(f"{DEPLOY}/samples/docs/en"):
+        with open(f"{DEPLOY}/samples/docs/en/{name}") as document:
+            held[name] = document.read()
+    return held
+
+
+def channel_to(cluster):
+    """A client's connection to the door."""
+    return grpc.secure_channel(f"{cluster.ready('renga-door')[0]}:8443", grpc.ssl_channel_credentials(door_certificate.encode()),
+                               [("grpc.ssl_target_name_override", "door.test"), ("grpc.use_local_subchannel_pool", 1)])
+
+
+def ask(cluster, key, text="How long are backups kept?"):
+    with channel_to(cluster) as channel:
+        stub = channel.unary_unary("/renga.v1.Helpdesk/Ask", lambda m: m.SerializeToString(), message("renga.v1.AskResponse").FromString)
+        return stub(message("renga.v1.AskRequest")(question=text), timeout=20, metadata=[("authorization", f"Bearer {key}")])

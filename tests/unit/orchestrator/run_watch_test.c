@@ -1,0 +1,207 @@
+/* Watchers that come in the middle of a step: what was written so far, once, whoever else looks on. */
+#include "unit.h"
+
+#include "run/run_priv.h"
+#include "runner_fixture.h"
+
+#define S "\"kind\": \"script\""
+
+static struct stage stage;
+
+struct seen {
+    struct watcher watcher;
+    Renga__V1__WatchRunRequest request;
+    char text[65536 + 1024]; /* "node=token|" and the kinds of other events by their number */
+    int64_t last;
+    size_t tokens, settled; /* settled: progress that is not provisional */
+};
+
+static void saw(struct watcher *watcher, const Renga__V1__RunEvent *event)
+{
+    struct seen *seen = watcher->owner;
+    if (!event)
+        return;
+    assert_true(event->event_id > seen->last);
+    seen->last = event->event_id;
+    if (!event->provisional) /* what is shown for good is on disk */
+        assert_true((uint64_t)event->event_id >> EVENT_NUMBER_BITS <= watcher->seat->thread->committed);
+    if (event->event_case == RENGA__V1__RUN_EVENT__EVENT_PROGRESS_JSON)
+        seen->settled += !event->provisional;
+    if (event->event_case != RENGA__V1__RUN_EVENT__EVENT_TOKEN)
+        return;
+    seen->tokens++;
+    size_t length = strlen(seen->text);
+    snprintf(seen->text + length, sizeof seen->text - length, "%s%s%s=%s|", event->node,
+             *event->token->channel ? "." : "", event->token->channel, event->token->text);
+}
+
+static struct seen *watch(const char *run, int64_t after)
+{
+    struct seen *seen = calloc(1, sizeof *seen);
+    renga__v1__watch_run_request__init(&seen->request);
+    seen->request.run_id = (char *)(uintptr_t)run;
+    seen->request.after_event_id = after;
+    seen->last = after;
+    seen->watcher =
+        (struct watcher){.loop = stage.loop, .tenant = "tenant", .request = &seen->request, .came = saw, .owner = seen};
+    INSIDE(&stage, runner_watch(stage.runner, &seen->watcher));
+    return seen;
+}
+
+static void watch_end(struct seen *seen)
+{
+    INSIDE(&stage, runner_unwatch(&seen->watcher));
+    free(seen);
+}
+
+static void say(const char *node, const char *text, const char *channel)
+{
+    INSIDE(&stage, task_token(script_find(node, NULL, -1)->task, text, channel));
+}
+
+static void who_comes_in_the_middle_gets_the_text_so_far(void **state)
+{
+    stage_set(&stage, "\"start\": \"a\", \"nodes\": {\"a\": {" S "}}");
+    char *run = start(&stage, "t", "");
+    say("a", "an ", "");
+    say("a", "old ", "");
+    say("a", "thought", "thinking");
+    struct seen *first = watch(run, 0);
+    assert_string_equal(first->text, "a=an old |a.thinking=thought|");
+    say("a", "pond", "");
+    assert_string_equal(first->text, "a=an old |a.thinking=thought|a=pond|");
+    struct seen *second = watch(run, 0), *rest = watch(run, -1);
+    assert_string_equal(second->text, "a=an old pond|a.thinking=thought|");
+    assert_string_equal(rest->text, "");
+    say("a", ".", "");
+    assert_string_equal(rest->text, "a=.|");
+    INSIDE(&stage, script_write(script_find("a", NULL, -1), "", ""));
+    struct seen *late = watch(run, 0);
+    assert_string_equal(late->text, "");
+    watch_end(late);
+    watch_end(rest);
+    watch_end(second);
+    watch_end(first);
+    stage_clear(&stage);
+}
+
+static void who_comes_back_gets_what_was_written_meanwhile(void **state)
+{
+    stage_set(&stage, "\"start\": [\"a\", \"b\"], \"nodes\": {\"a\": {" S "}, \"b\": {" S "}}");
+    char *run = start(&stage, "t", "");
+    struct seen *seen = watch(run, 0);
+    say("a", "one ", "");
+    say("b", "eins ", "");
+    int64_t last = seen->last;
+    watch_end(seen);
+    say("a", "two ", "");
+    say("b", "zwei ", "");
+    INSIDE(&stage, script_write(script_find("b", NULL, -1), "", "")); /* a record, in the middle of the step */
+    say("a", "three", "");
+    seen = watch(run, last);
+    assert_string_equal(seen->text, "a=two three|");
+    watch_end(seen);
+    stage_clear(&stage);
+}
+
+static void a_failed_attempts_text_is_void(void **state)
+{
+    stage_set(&stage,
+              "\"start\": \"a\", \"nodes\": {\"a\": {" S ", \"retry\": {\"attempts\": 2, \"base\": \"10ms\"}}}");
+    char *run = start(&stage, "t", "");
+    say("a", "wrong", "");
+    INSIDE(&stage, script_break(script_find("a", NULL, -1), UNAVAILABLE, "not now"));
+    stage_settle(&stage, 10);
+    say("a", "right", "");
+    struct seen *seen = watch(run, 0);
+    assert_string_equal(seen->text, "a=right|");
+    watch_end(seen);
+    stage_clear(&stage);
+}
+
+static void a_long_text_is_shown_to_its_end_and_kept_in_part(void **state)
+{
+    char piece[33];
+    stage_set(&stage, "\"start\": \"a\", \"nodes\": {\"a\": {" S "}}");
+    char *run = start(&stage, "t", "");
+    struct seen *seen = watch(run, 0);
+    for (int i = 0; i < 6000; i++) {
+        snprintf(piece, sizeof piece, "%032d", i);
+        loop_enter(stage.loop);
+        task_token(script_find("a", NULL, -1)->task, piece, "");
+        loop_leave(stage.loop);
+        if (i % 50 == 49)
+            stage_settle(&stage, 0);
+    }
+    stage_settle(&stage, 0);
+    assert_int_equal(seen->tokens, 6000);
+    struct seen *late = watch(run, 0);
+    size_t length = strlen(late->text);
+    assert_int_equal(late->tokens, 1);
+    assert_true(length > 65536 / 2 && length <= 65536 + 3);
+    assert_int_equal((length - 3) % 32, 0); /* "a=", whole pieces, "|" */
+    assert_memory_equal(late->text + length - 1 - 32, "00000000000000000000000000005999", 32);
+    watch_end(late);
+    watch_end(seen);
+    stage_clear(&stage);
+}
+
+static void progress_of_a_result_is_shown_when_that_is_on_disk(void **state)
+{
+    char *shown[] = {(char *)(uintptr_t) "1", (char *)(uintptr_t) "2"};
+    Renga__V1__RunNodeResponse response = RENGA__V1__RUN_NODE_RESPONSE__INIT;
+    response.progress_json = shown;
+    response.n_progress_json = 2;
+    stage_set(&stage, "\"start\": [\"a\", \"b\"], \"nodes\": {\"a\": {" S "}, \"b\": {" S "}}");
+    char *run = start(&stage, "t", "");
+    struct seen *seen = watch(run, 0);
+    INSIDE(&stage, task_progress(script_find("a", NULL, -1)->task, "0"));
+    assert_int_equal(seen->settled, 0);
+    loop_enter(stage.loop);
+    script_respond(script_find("a", NULL, -1), &response);
+    loop_leave(stage.loop);
+    struct seen *late = watch(run, 0); /* while it is on its way */
+    assert_int_equal(seen->settled, 2);
+    assert_int_equal(late->settled, 3); /* the first is read from disk */
+    watch_end(late);
+    watch_end(seen);
+    stage_clear(&stage);
+}
+
+static void what_failures_have_spent_is_kept_and_bounds_the_run(void **state)
+{
+    Renga__V1__Usage usage = RENGA__V1__USAGE__INIT;
+    usage.model_calls = 2;
+    stage_set(&stage, "\"budget\": {\"model_calls\": 5}, \"start\": \"a\", \"nodes\": {\"a\": {" S
+                      ", \"retry\": {\"attempts\": 9, \"base\": \"10ms\"}}}");
+    char *run = start(&stage, "t", "");
+    for (int i = 1; i <= 3; i++) {
+        struct script_call *call = script_find("a", NULL, -1);
+        assert_non_null(call);
+        loop_enter(stage.loop);
+        task_spend(call->task, &usage);
+        loop_leave(stage.loop);
+        INSIDE(&stage, script_break(call, UNAVAILABLE, "not now"));
+        assert_int_equal(get(&stage, run)->usage->model_calls, 2 * i);
+        stage_settle(&stage, 1000);
+    }
+    assert_int_equal(script_live, 0);
+    Renga__V1__Run *stopped = get(&stage, run);
+    assert_int_equal(stopped->state, SUCCEEDED);
+    assert_int_equal(stopped->stop_reason, RENGA__V1__STOP_REASON__STOP_REASON_BUDGET_MODEL_CALLS);
+    stage_clear(&stage);
+}
+
+int main(void)
+{
+    clock_stop();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(who_comes_in_the_middle_gets_the_text_so_far),
+        cmocka_unit_test(who_comes_back_gets_what_was_written_meanwhile),
+        cmocka_unit_test(a_failed_attempts_text_is_void),
+        cmocka_unit_test(a_long_text_is_shown_to_its_end_and_kept_in_part),
+        cmocka_unit_test(progress_of_a_result_is_shown_when_that_is_on_disk),
+        cmocka_unit_test(what_failures_have_spent_is_kept_and_bounds_the_run),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
