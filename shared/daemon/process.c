@@ -1,5 +1,6 @@
 #include "daemon/process.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "daemon/keys.h"
 #include "daemon/observe.h"
@@ -37,6 +38,13 @@ struct way {
     ProtobufCService *stub;
 };
 
+/* The doors of one loop, at the end. */
+struct leave {
+    struct work work;
+    struct daemon_process *process;
+    unsigned loop;
+};
+
 struct daemon_process {
     const struct daemon *daemon;
     const struct config *config;
@@ -57,6 +65,8 @@ struct daemon_process {
     _Atomic unsigned open; /* gRPC and doors that a drain waits for */
     void (*drained)(void *data);
     void *drained_data;
+    struct leave *leaves; /* one for each loop */
+    int64_t limit_ns;     /* of the drain */
 };
 
 /* ---- ways to services ------------------------------------------------------------------------------------------- */
@@ -337,15 +347,41 @@ static void drain_doors(struct daemon_process *process, int64_t limit_ms)
     }
 }
 
+static void leave_loop(struct work *work)
+{
+    const struct leave *leave = (const struct leave *)work;
+    struct daemon_process *process = leave->process;
+    int64_t left_ms = (process->limit_ns - clock_now_ns()) / NS_PER_MS;
+    for (size_t s = 0; s < process->carried_count; s++) {
+        const struct carried *carried = &process->carried[s];
+        if (carried->service->drain && leave->loop < carried->created)
+            carried->service->drain(carried->instances[leave->loop], left_ms > 0 ? left_ms : 0, one_drained, process);
+    }
+}
+
+/* Calls came as usual until now: clients had to hear first that they are better served elsewhere. */
+static void deserted(void *data)
+{
+    struct daemon_process *process = data;
+    process->doors = 0;
+    for (unsigned i = 0; i < process->loop_count; i++)
+        loop_post(process->loops[i], &process->leaves[i].work);
+}
+
 void process_drain(struct daemon_process *process, void (*drained)(void *data), void *data)
 {
     int64_t limit_ms = config_duration_ms(process->config, "drain.limit");
     observation_not_ready(process->observation, "draining");
     process->drained = drained;
     process->drained_data = data;
+    process->limit_ns = clock_now_ns() + limit_ms * NS_PER_MS;
+    process->leaves = calloc(process->loop_count, sizeof *process->leaves);
+    if (!process->leaves)
+        fatal("daemon.memory", "no memory to drain");
+    for (unsigned i = 0; i < process->loop_count; i++)
+        process->leaves[i] = (struct leave){.work.run = leave_loop, .process = process, .loop = i};
     atomic_store(&process->open, process->doors + 1);
-    drain_doors(process, limit_ms);
-    rpc_server_drain(process->server, limit_ms, one_drained, process);
+    rpc_server_drain(process->server, limit_ms, deserted, one_drained, process);
 }
 
 /* ---- the end ---------------------------------------------------------------------------------------------------- */
@@ -414,6 +450,7 @@ void process_stop(struct daemon_process **process_pointer)
     rpc_auth_destroy(&process->auth);
     rpc_schema_destroy(&process->schema);
     free(process->loops);
+    free(process->leaves);
     free(process->http);
     free(process);
 }

@@ -39,10 +39,11 @@ enum drain_state { DRAIN_WAITING, DRAIN_CUTTING, DRAIN_SHUTTING };
 
 struct drain {
     struct rpc_server *server;
-    int64_t began_ns, limit_ns, ages_up_ns, quiet_since_ns, moment_ns;
+    int64_t began_ns, limit_ns, half_ns, ages_up_ns, quiet_since_ns, moment_ns;
     enum drain_state state;
     struct timer look;
     struct rpc_tag shut;
+    void (*deserted)(void *data); /* NULL once it was called */
     void (*drained)(void *data);
     void *data;
     _Atomic unsigned lanes_to_cut;
@@ -180,14 +181,25 @@ static unsigned calls_unanswered(struct rpc_server *server)
     return unanswered;
 }
 
+static void tell_deserted(struct drain *drain)
+{
+    void (*deserted)(void *data) = drain->deserted;
+    drain->deserted = NULL;
+    if (deserted)
+        deserted(drain->data);
+}
+
 static void look_while_waiting(struct drain *drain)
 {
     struct rpc_server *server = drain->server;
     int64_t now_ns = clock_now_ns();
     bool connected = walk_sockets(server, false).connections > 0;
     bool running = calls_running(server) > 0;
-    if (running || (connected && now_ns < drain->ages_up_ns))
+    bool reachable = connected && now_ns < drain->ages_up_ns;
+    if (running || reachable)
         drain->quiet_since_ns = now_ns;
+    if (!reachable || now_ns >= drain->half_ns)
+        tell_deserted(drain);
     if (now_ns >= drain->limit_ns && running)
         log_warn("rpc.drain_cut", "the drain's limit is over: calls that still run are cut");
     if (now_ns >= drain->limit_ns || now_ns - drain->quiet_since_ns >= QUIET_MS * NS_PER_MS)
@@ -230,14 +242,17 @@ static struct drain *drain_create(struct rpc_server *server)
     return drain;
 }
 
-void rpc_server_drain(struct rpc_server *server, int64_t limit_ms, void (*drained)(void *data), void *data)
+void rpc_server_drain(struct rpc_server *server, int64_t limit_ms, void (*deserted)(void *data),
+                      void (*drained)(void *data), void *data)
 {
     assert(server->started && !server->drain);
     struct drain *drain = server->drain = drain_create(server);
     int64_t age_ms = server->options.connection_age_ms;
     drain->limit_ns = drain->began_ns + limit_ms * NS_PER_MS;
+    drain->half_ns = drain->began_ns + limit_ms * NS_PER_MS / 2;
     drain->ages_up_ns =
         age_ms ? drain->began_ns + ((int64_t)((double)age_ms * AGE_JITTER) + AGE_MARGIN_MS) * NS_PER_MS : TIME_NEVER;
+    drain->deserted = deserted;
     drain->drained = drained;
     drain->data = data;
     atomic_store(&server->leaving, true);

@@ -48,8 +48,11 @@ void rpc_server_set_serving(struct rpc_server *server, const char *service, bool
 
 /* Leaves without failing a call: NOT_SERVING to every health watcher, no new connections, the old ones asked to move
  * on when their age is up; then, once nobody is connected any more (or all have had their time), shuts down. Calls that
- * still run when `limit_ms` is over are cut with UNAVAILABLE. `drained` runs once, from loop 0. Once. */
-void rpc_server_drain(struct rpc_server *server, int64_t limit_ms, void (*drained)(void *data), void *data);
+ * still run when `limit_ms` is over are cut with UNAVAILABLE. Both callbacks run once, from loop 0: `deserted`, which
+ * may be NULL, when no new call can come any more (at half of the limit at the latest), `drained` when all is over.
+ * Once. */
+void rpc_server_drain(struct rpc_server *server, int64_t limit_ms, void (*deserted)(void *data),
+                      void (*drained)(void *data), void *data);
 
 /* Not from inside a loop; the loops still run. Drains with no patience where that was not done. */
 void rpc_server_destroy(struct rpc_server **server);

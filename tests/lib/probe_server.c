@@ -186,7 +186,7 @@ static void serve(struct setting *setting, const sigset_t *signals)
     wait_for_signal(signals);
     sem_t done;
     sem_init(&done, 0, 0);
-    rpc_server_drain(server, setting->drain_ms, drained, &done);
+    rpc_server_drain(server, setting->drain_ms, NULL, drained, &done);
     sem_wait(&done);
     printf("drained\n");
     fflush(stdout);
