@@ -38,7 +38,7 @@ static void set_up(struct setting *setting, const char *base_url, const char *ap
     setting->config = config_create(tables, 1, &setting->st);
     assert_non_null(setting->config);
     assert_true(config_read(setting->config, count, arguments, &setting->st));
-    setting->routes = routes_create(setting->config, &setting->st);
+    setting->routes = routes_create(setting->config, NULL, &setting->st);
     setting->deployment = setting->routes ? routes_deployment(setting->routes, 0) : NULL;
 }
 
