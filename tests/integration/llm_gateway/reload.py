@@ -203,6 +203,14 @@ def _():
     expect(chat("chat")[0] == 200, "still limited")
 
 
+@check("a deployment's limits change, and what was used of its minute stays used")
+def _():
+    reload(document(["chat"], requests_per_minute=3))
+    expect([chat("chat")[0] for _ in range(4)] == [200] * 3 + [429], "not three a minute")
+    reload(document(["chat"], requests_per_minute=5))
+    expect([chat("chat")[0] for _ in range(3)] == [200] * 2 + [429], "not two more")
+
+
 @check(f"no call fails while the document changes {RELOADS} times under it")
 def _():
     errors, ended, stop = [], [0], threading.Event()
