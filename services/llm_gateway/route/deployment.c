@@ -15,14 +15,6 @@
 
 /* ---- where, and with which key ----------------------------------------------------------------------------------- */
 
-static const struct provider *find_provider(const char *name)
-{
-    for (size_t i = 0; providers[i]; i++)
-        if (strcmp(providers[i]->name, name) == 0)
-            return providers[i];
-    return NULL;
-}
-
 static struct http_url *url_below(const char *base, const char *path, struct status *st)
 {
     char text[URL_MAX];
@@ -160,7 +152,7 @@ struct deployment *deployment_create(const struct deployment_terms *terms, struc
     }
     deployment->name = terms->name;
     deployment->terms = *terms;
-    deployment->provider = find_provider(terms->provider);
+    deployment->provider = provider_named(terms->provider);
     assert(deployment->provider); /* the choices are the table's names */
     if (!set_up(deployment, terms, st)) {
         deployment_destroy(&deployment);
