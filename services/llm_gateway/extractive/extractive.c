@@ -50,6 +50,7 @@ static bool say_in_pieces(struct answer *answer, const char *text, size_t length
     char piece[PIECE_MAX + 1];
     for (size_t said = 0; said < length;) {
         size_t size = text_cut(text + said, length - said, PIECE_MAX);
+        size = size ? size : PIECE_MAX; /* no UTF-8, which only a caller in this process can give us */
         memcpy(piece, text + said, size);
         piece[size] = '\0';
         if (!answer_say(answer, ANSWER_TEXT, piece, failure))
