@@ -3,33 +3,21 @@
 #include "accounts/ledger.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "http/client.h"
+#include "edition.h"
+#include "gateway_priv.h"
 #include "limits/gate.h"
-#include "provider/provider.h"
 #include "recall/recall.h"
 #include "route/deployment.h"
 #include "route/route.h"
 #include "route/standing.h"
 #include "telemetry/metrics.h"
 
+#include <semaphore.h>
 #include <stdlib.h>
 
 #define RETRIES_SAVED_MAX 100
 
 /* ---- what is shown ----------------------------------------------------------------------------------------------- */
-
-/* Those who wait for a place of a model's have one of the process. */
-static void add_waiting(struct gate *places, struct gate_stats *sum)
-{
-    struct gate_stats stats;
-    gate_stats(places, &stats);
-    for (int i = 0; i < GATE_PRIORITIES; i++) {
-        sum->waiting[i] += stats.waiting[i];
-        sum->inside -= stats.waiting[i] < sum->inside ? stats.waiting[i] : sum->inside;
-    }
-    sum->refused_queue += stats.refused_queue;
-    sum->refused_late += stats.refused_late;
-}
 
 static void show_gate(struct buffer *out, const struct commons *commons)
 {
@@ -43,12 +31,7 @@ static void show_gate(struct buffer *out, const struct commons *commons)
         .name = "renga_llm_refused_total", .help = "Calls sent away, by the limit.", .labels = {"limit"}};
     struct gate_stats stats;
     gate_stats(commons->gate, &stats);
-    for (size_t i = 0; i < routes_count(commons->routes); i++)
-        for (int behind = 0; behind < 2; behind++) {
-            struct gate *gate = behind ? commons->turns[i] : commons->places[i];
-            if (gate)
-                add_waiting(gate, &stats);
-        }
+    edition_count(commons->edition, &stats);
     metrics_show(out, &inside, NULL, stats.inside);
     metrics_show(out, &waiting, (const char *[]){"interactive"}, stats.waiting[GATE_INTERACTIVE]);
     metrics_show_more(out, &waiting, (const char *[]){"normal"}, stats.waiting[GATE_NORMAL]);
@@ -81,8 +64,9 @@ static void show_standings(struct buffer *out, const struct commons *commons, co
 {
     bool first = true;
     int64_t now_ns = clock_now_ns();
-    for (size_t i = 0; i < routes_deployments(commons->routes); i++) {
-        const struct deployment *deployment = routes_deployment(commons->routes, i);
+    const struct routes *routes = commons->edition->routes;
+    for (size_t i = 0; i < routes_deployments(routes); i++) {
+        const struct deployment *deployment = routes_deployment(routes, i);
         for (const struct deployment_model *model = deployment->models; model; model = model->next) {
             struct standing_view view;
             standing_view(model->standing, now_ns, &view);
@@ -133,60 +117,26 @@ static void show_deployments(struct buffer *out, const struct commons *commons)
     show_standings(out, commons, &resting, rests);
 }
 
+static void show_reloads(struct buffer *out, const struct commons *commons)
+{
+    static const struct metric reloads = {
+        .name = "renga_llm_reloads_total", .help = "Times the routes were read again.", .labels = {"result"}};
+    metrics_show(out, &reloads, (const char *[]){"loaded"}, (double)commons->reloaded);
+    metrics_show_more(out, &reloads, (const char *[]){"refused"}, (double)commons->reload_refused);
+}
+
 static void collect(struct buffer *out, void *data)
 {
-    const struct commons *commons = data;
+    struct commons *commons = data;
+    pthread_mutex_lock(&commons->lock);
     show_gate(out, commons);
     show_recall(out, commons);
     show_deployments(out, commons);
-}
-
-/* ---- what is said at start --------------------------------------------------------------------------------------- */
-
-static void log_deployment(const struct deployment *deployment)
-{
-    if (deployment->unset)
-        log_warn("llm_gateway.unset",
-                 "'%s' cannot be asked: neither a key nor another upstream is set for the provider %s",
-                 deployment->name, deployment->provider->name);
-    else if (!deployment->chat_url)
-        log_info("llm_gateway.upstream", "'%s' is the provider %s in this process", deployment->name,
-                 deployment->provider->name);
-    else
-        log_info("llm_gateway.upstream", "'%s' is %s, %s a key", deployment->name,
-                 http_url_origin(deployment->chat_url), deployment->key ? "with" : "without");
-}
-
-static void log_routes(const struct routes *routes)
-{
-    log_info("llm_gateway.routes", "%zu models through %zu deployments", routes_count(routes),
-             routes_deployments(routes));
-    for (size_t i = 0; i < routes_deployments(routes); i++)
-        log_deployment(routes_deployment(routes, i));
+    show_reloads(out, commons);
+    pthread_mutex_unlock(&commons->lock);
 }
 
 /* ---- life -------------------------------------------------------------------------------------------------------- */
-
-static bool counts(const struct limits *limits)
-{
-    return limits->tokens_per_minute || limits->micros_per_day;
-}
-
-static bool table_counts(const struct limits_table *table)
-{
-    for (size_t i = 0; i < table->count; i++)
-        if (counts(&table->rows[i].limits))
-            return true;
-    return counts(&table->fallback);
-}
-
-static bool counts_tokens(const struct routes *routes)
-{
-    for (size_t i = 0; i < routes_deployments(routes); i++)
-        if (counts(&routes_deployment(routes, i)->limits))
-            return true;
-    return table_counts(routes_clients(routes)) || table_counts(routes_tenants(routes));
-}
 
 static void remember_client(const char *name, int64_t micros, void *data)
 {
@@ -208,62 +158,23 @@ static void remember_money(const struct commons *commons)
         log_warn("llm_gateway.accounts", "what was spent today is not known: %s", st.text);
 }
 
-static bool open_gate(struct commons *commons, const struct config *config, struct status *st)
+static bool open_gate(struct commons *commons, struct status *st)
 {
+    const struct config *config = commons->config;
     struct gate_options options = {
         .in_flight_max = (unsigned)config_integer(config, "llm_gateway.in_flight"),
         .queue_max = (unsigned)config_integer(config, "llm_gateway.queue"),
         .queue_wait_ms = config_duration_ms(config, "llm_gateway.queue_wait"),
-        .clients = routes_clients(commons->routes),
-        .tenants = routes_tenants(commons->routes),
+        .clients = routes_clients(commons->edition->routes),
+        .tenants = routes_tenants(commons->edition->routes),
     };
     commons->gate = gate_create(&options);
     return commons->gate || fail(st, RESOURCE_EXHAUSTED, "no memory for the gate");
 }
 
-static struct gate *open_behind(const struct commons *commons, const struct config *config, const struct route *route,
-                                unsigned places)
+static bool open_all(struct commons *commons, struct status *st)
 {
-    const struct gate_options options = {
-        .in_flight_max = places,
-        .queue_max = (unsigned)config_integer(config, "llm_gateway.queue"),
-        .queue_wait_ms = config_duration_ms(config, "llm_gateway.queue_wait"),
-        .clients = routes_clients(commons->routes),
-        .tenants = routes_tenants(commons->routes),
-        .model = route->name,
-    };
-    return places ? gate_create(&options) : NULL;
-}
-
-/* Behind each a model whose deployments bound what is under way there, or what comes in a minute: the queues of these
- * are fair to clients as well. */
-static bool open_places(struct commons *commons, const struct config *config, struct status *st)
-{
-    size_t count = routes_count(commons->routes);
-    commons->places = calloc(count + 1, sizeof(struct gate *));
-    commons->turns = calloc(count + 1, sizeof(struct gate *));
-    if (!commons->places || !commons->turns)
-        return fail(st, RESOURCE_EXHAUSTED, "no memory for the places of %zu models", count);
-    for (size_t i = 0; i < count; i++) {
-        const struct route *route = routes_at(commons->routes, i);
-        commons->places[i] = open_behind(commons, config, route, route_places(route));
-        commons->turns[i] = open_behind(commons, config, route, route_has_rate(route));
-    }
-    return true;
-}
-
-static void close_places(struct commons *commons)
-{
-    for (size_t i = 0; commons->places && commons->turns && i < routes_count(commons->routes); i++) {
-        gate_destroy(&commons->places[i]);
-        gate_destroy(&commons->turns[i]);
-    }
-    free(commons->places);
-    free(commons->turns);
-}
-
-static bool open_all(struct commons *commons, const struct config *config, struct status *st)
-{
+    const struct config *config = commons->config;
     struct ledger_options ledger = {
         .path = config_string(config, "llm_gateway.ledger"),
         .keep_runs_days = config_integer(config, "llm_gateway.ledger_keep_runs"),
@@ -273,9 +184,8 @@ static bool open_all(struct commons *commons, const struct config *config, struc
         .redis = config_string(config, "llm_gateway.cache_redis"),
         .redis_timeout_ms = config_duration_ms(config, "llm_gateway.cache_redis_timeout"),
     };
-    return (commons->routes = routes_create(config, st)) && open_gate(commons, config, st) &&
-           open_places(commons, config, st) && (commons->ledger = ledger_create(&ledger, st)) &&
-           (commons->recall = recall_create(&recall, st));
+    return (commons->edition = edition_create(config, NULL, st)) && open_gate(commons, st) &&
+           (commons->ledger = ledger_create(&ledger, st)) && (commons->recall = recall_create(&recall, st));
 }
 
 static void destroy(struct commons **commons_pointer)
@@ -285,8 +195,8 @@ static void destroy(struct commons **commons_pointer)
     recall_destroy(&commons->recall);
     ledger_destroy(&commons->ledger);
     gate_destroy(&commons->gate);
-    close_places(commons);
-    routes_destroy(&commons->routes);
+    edition_release(&commons->edition);
+    pthread_mutex_destroy(&commons->lock);
     free(commons);
 }
 
@@ -297,35 +207,109 @@ struct commons *commons_create(const struct config *config, struct metrics *metr
         fail(st, RESOURCE_EXHAUSTED, "no memory for the gateway");
         return NULL;
     }
-    if (!open_all(commons, config, st)) {
+    commons->config = config;
+    pthread_mutex_init(&commons->lock, NULL);
+    if (!open_all(commons, st)) {
         destroy(&commons);
         return NULL;
     }
     retry_budget_init(&commons->budget, (double)config_integer(config, "llm_gateway.retry_share") / 100,
                       RETRIES_SAVED_MAX);
-    commons->counts_tokens = counts_tokens(commons->routes);
     remember_money(commons);
-    log_routes(commons->routes);
+    edition_log(commons->edition);
     commons->metrics = metrics;
     metrics_collect(metrics, collect, NULL, commons);
     ledger_show(commons->ledger, metrics);
     return commons;
 }
 
-struct commons *commons_join(struct commons *commons, struct loop *loop)
+struct commons *commons_join(struct commons *commons, struct gateway *gateway)
 {
-    commons->members++;
-    recall_open(commons->recall, loop);
+    commons->members[commons->member_count++] = gateway;
+    gateway->use = edition_use_create(commons->edition);
+    recall_open(commons->recall, gateway->loop);
     return commons;
 }
 
-void commons_leave(struct commons **commons_pointer, struct loop *loop)
+void commons_leave(struct commons **commons_pointer, struct gateway *gateway)
 {
     struct commons *commons = *commons_pointer;
     *commons_pointer = NULL;
-    recall_close(commons->recall, loop);
-    if (--commons->members)
+    recall_close(commons->recall, gateway->loop);
+    edition_use_end(&gateway->use);
+    if (--commons->member_count)
         return;
     metrics_uncollect(commons->metrics, commons);
     destroy(&commons);
+}
+
+/* ---- another edition --------------------------------------------------------------------------------------------- */
+
+/* Of one loop: from now on its calls begin with the new one. */
+struct exchange {
+    struct work work;
+    struct gateway *gateway;
+    struct edition *edition;
+    sem_t *done;
+};
+
+static void exchanged(struct work *work)
+{
+    struct exchange *exchange = (struct exchange *)(void *)work;
+    struct edition_use *old = exchange->gateway->use;
+    exchange->gateway->use = edition_use_create(exchange->edition);
+    edition_use_end(&old);
+    sem_post(exchange->done);
+}
+
+/* Back when all loops have. */
+static void exchange_in_loops(struct commons *commons, struct edition *edition)
+{
+    struct exchange exchanges[LOOPS_MAX];
+    sem_t done;
+    sem_init(&done, 0, 0);
+    for (unsigned i = 0; i < commons->member_count; i++) {
+        exchanges[i] = (struct exchange){{.run = exchanged}, commons->members[i], edition, &done};
+        loop_post(commons->members[i]->loop, &exchanges[i].work);
+    }
+    for (unsigned i = 0; i < commons->member_count; i++)
+        while (sem_wait(&done) != 0)
+            ;
+    sem_destroy(&done);
+}
+
+static void put_in_force(struct commons *commons, struct edition *edition)
+{
+    struct edition *old = commons->edition;
+    gate_limit(commons->gate, (unsigned)config_integer(commons->config, "llm_gateway.in_flight"),
+               routes_clients(edition->routes), routes_tenants(edition->routes));
+    edition_enforce(edition);
+    remember_money(commons);
+    pthread_mutex_lock(&commons->lock);
+    commons->edition = edition;
+    commons->reloaded++;
+    pthread_mutex_unlock(&commons->lock);
+    exchange_in_loops(commons, edition);
+    edition_release(&old);
+}
+
+void commons_reload(struct commons *commons)
+{
+    struct status st = {0};
+    const char *path = config_string(commons->config, "llm_gateway.routes");
+    if (!path || !*path) {
+        log_info("llm_gateway.reload", "nothing to read again: llm_gateway.routes names no document");
+        return;
+    }
+    struct edition *edition = edition_create(commons->config, commons->edition, &st);
+    if (edition) {
+        put_in_force(commons, edition);
+        log_info("llm_gateway.reloaded", "%s is in force; calls under way end on what they began with", path);
+        edition_log(edition);
+        return;
+    }
+    pthread_mutex_lock(&commons->lock);
+    commons->reload_refused++;
+    pthread_mutex_unlock(&commons->lock);
+    log_error("llm_gateway.reload", "%s; the routes stay as they were", st.text);
 }

@@ -4,35 +4,43 @@
 
 #include "base/config.h"
 #include "base/status.h"
+#include "loop/loop.h"
 #include "route/retry.h"
 
-#include <stdbool.h>
+#include <pthread.h>
+#include <stdint.h>
 
+struct edition;
 struct gate;
+struct gateway;
 struct ledger;
-struct loop;
 struct metrics;
 struct recall;
-struct routes;
 
 struct commons {
-    struct routes *routes;
+    const struct config *config;
     struct gate *gate;
-    struct gate **places; /* of each route, behind the gate; NULL: as many as are wanted */
-    struct gate **turns;  /* ... and one at a time behind those, to wait for a minute's rate; NULL: without one */
     struct ledger *ledger;
     struct recall *recall;
     struct retry_budget budget;
-    bool counts_tokens; /* there are limits on tokens or money: estimates are worth their time */
     struct metrics *metrics;
-    unsigned members; /* loops that have joined */
+    struct gateway *members[LOOPS_MAX]; /* one a loop, all before anything is served */
+    unsigned member_count;
+    pthread_mutex_t lock;    /* of what follows; calls know nothing of it */
+    struct edition *edition; /* of the routes: the current one. A loop's calls use their gateway's */
+    uint64_t reloaded, reload_refused;
 };
 
-/* `metrics` is borrowed and shows what is shared: places, queue, circuits, cache, accounts. Nobody has joined yet. */
+/* `config` and `metrics` are borrowed; the latter shows what is shared: places, queue, circuits, cache, accounts.
+ * Nobody has joined yet. */
 struct commons *commons_create(const struct config *config, struct metrics *metrics, struct status *st);
 
 /* From inside each loop, at its instance's beginning and end. With the last one that leaves it is gone. */
-struct commons *commons_join(struct commons *commons, struct loop *loop);
-void commons_leave(struct commons **commons, struct loop *loop);
+struct commons *commons_join(struct commons *commons, struct gateway *gateway);
+void commons_leave(struct commons **commons, struct gateway *gateway);
+
+/* Reads the document of the routes again. A wrong one is logged, and the old stays; a good one is in force in all loops
+ * when it returns. Not from inside a loop, one at a time, between the last join and the first leave. */
+void commons_reload(struct commons *commons);
 
 #endif

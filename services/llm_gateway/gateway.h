@@ -1,6 +1,4 @@
-/* The LLM gateway: every model behind one door (proto/renga/v1/llm_gateway.proto).
- *
- * So far one upstream, of any of the providers. */
+/* The LLM gateway: every model behind one door (proto/renga/v1/llm_gateway.proto). */
 #ifndef RENGA_LLM_GATEWAY_GATEWAY_H
 #define RENGA_LLM_GATEWAY_GATEWAY_H
 

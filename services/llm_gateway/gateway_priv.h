@@ -8,6 +8,7 @@
 
 struct ask_metrics;
 struct door;
+struct edition_use;
 struct http_client;
 struct loop;
 struct rpc_auth;
@@ -18,6 +19,7 @@ struct gateway {
     struct loop *loop;
     const struct rpc_auth *auth; /* NULL: anyone may call anything */
     struct commons *commons;     /* of the process: made by the first instance */
+    struct edition_use *use;     /* the routes with which calls of this loop begin */
     struct ask_metrics *metrics; /* of this loop */
     int64_t timeout_ms, idle_timeout_ms, reader_timeout_ms, queue_wait_ms;
     size_t response_max, stream_max;

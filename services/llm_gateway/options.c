@@ -11,7 +11,8 @@ const struct option llm_gateway_options[] = {
      .type = OPTION_STRING,
      .unit = "FILE",
      .help = "Deployments, models, prices and limits as a JSON document with comments "
-             "(services/llm_gateway/route/README.md). Instead of the options from llm_gateway.provider to "
+             "(services/llm_gateway/route/README.md). SIGHUP reads it again; a wrong one is refused. Instead of the "
+             "options from llm_gateway.provider to "
              "llm_gateway.context_tokens, which set up a single deployment."},
     {.name = "llm_gateway.provider",
      .type = OPTION_CHOICE,

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "chat/chat.h"
 #include "door/door.h"
+#include "edition.h"
 #include "embed/embed.h"
 #include "gateway_priv.h"
 #include "http/client.h"
@@ -41,7 +42,7 @@ static void list_models(Renga__V1__LlmGateway_Service *self, const Renga__V1__Li
                         Renga__V1__ListModelsResponse_Closure reply, void *data)
 {
     struct gateway *gateway = (struct gateway *)self;
-    models_list(gateway->commons->routes, data, reply);
+    models_list(gateway->use->edition->routes, data, reply);
 }
 
 static void get_usage(Renga__V1__LlmGateway_Service *self, const Renga__V1__GetUsageRequest *request,
@@ -69,7 +70,7 @@ static void gateway_destroy(ProtobufCService *service)
     door_destroy(&gateway->door);
     ask_metrics_destroy(&gateway->metrics);
     if (gateway->commons)
-        commons_leave(&gateway->commons, gateway->loop);
+        commons_leave(&gateway->commons, gateway);
     free(gateway);
 }
 
@@ -78,7 +79,7 @@ static bool find_commons(struct gateway *gateway, const struct service_context *
 {
     const struct gateway *first = context->instances ? (const struct gateway *)context->instances[0] : NULL;
     struct commons *commons = first ? first->commons : commons_create(context->config, context->metrics, st);
-    gateway->commons = commons ? commons_join(commons, context->loop) : NULL;
+    gateway->commons = commons ? commons_join(commons, gateway) : NULL;
     return commons != NULL;
 }
 
@@ -107,7 +108,7 @@ static ProtobufCService *gateway_create(const struct service_context *context, s
         gateway_destroy(&gateway->base.base);
         return NULL;
     }
-    gateway->metrics = ask_metrics_create(context->metrics, context->spans, gateway->commons->routes);
+    gateway->metrics = ask_metrics_create(context->metrics, context->spans);
     return &gateway->base.base;
 }
 
@@ -139,6 +140,12 @@ static void gateway_drain(ProtobufCService *service, int64_t limit_ms, void (*dr
         drained(data);
 }
 
+/* SIGHUP */
+static void gateway_reload(ProtobufCService *service)
+{
+    commons_reload(((struct gateway *)service)->commons);
+}
+
 const struct service llm_gateway_service = {
     .name = "llm_gateway",
     .descriptor = &renga__v1__llm_gateway__descriptor,
@@ -147,4 +154,5 @@ const struct service llm_gateway_service = {
     .destroy = gateway_destroy,
     .serve = gateway_serve,
     .drain = gateway_drain,
+    .reload = gateway_reload,
 };

@@ -1,4 +1,5 @@
-/* JSON from outside: checked strictly by RFC 8259 before cJSON sees it.
+/* JSON from outside: checked strictly by RFC 8259, and made a tree of cJSON's (json_tree.c), whose parser it never
+ * sees.
  *
  * Refused: whatever the grammar does not have (01, 1., raw control bytes, text after the value), bad UTF-8, a lone
  * surrogate and NUL in an escape, a key that stands twice in an object (also when one is written with escapes), a
@@ -13,10 +14,10 @@
 #include <stddef.h>
 
 #define JSON_DEPTH_DEFAULT  64
-#define JSON_DEPTH_MAX      512 /* the checker recurses; cJSON itself stops at 1000 */
+#define JSON_DEPTH_MAX      512 /* the checker recurses, and so does cJSON_Delete */
 #define JSON_BYTES_DEFAULT  ((size_t)16 << 20)
 #define JSON_VALUES_DEFAULT ((size_t)256 << 10) /* each costs about 80 bytes in a tree */
-#define JSON_NUMBER_MAX     63                  /* characters: cJSON reads no more */
+#define JSON_NUMBER_MAX     63                  /* characters; no double needs as many */
 
 /* 0 stands for the default. */
 struct json_limits {

@@ -1,4 +1,4 @@
-/* Comments and spare commas are blanked in a copy of the same length: the checker and cJSON read that copy, and every
+/* Comments and spare commas are blanked in a copy of the same length: the reader reads that copy, and every
  * offset is also one of the text as it was written. */
 #include "base/file.h"
 #include "json_private.h"
@@ -88,13 +88,10 @@ bool json_document_parse(struct json_document *document, const char *name, const
     *document = (struct json_document){.name = strdup(name), .text = copy_bytes(text, length), .length = length};
     document->plain = copy_bytes(text, length);
     bool memory = document->name != NULL && document->text != NULL && document->plain != NULL;
-    if (memory && blank(document, st) &&
-        json_check_named(document->name, document->text, document->plain, length, limits, st)) {
-        document->root = cJSON_ParseWithLength(document->plain, length);
-        if (document->root != NULL)
-            return true;
-        memory = false;
-    }
+    if (memory && blank(document, st))
+        document->root = json_parse_named(document->name, document->text, document->plain, length, limits, st);
+    if (document->root != NULL)
+        return true;
     if (!memory)
         fail(st, RESOURCE_EXHAUSTED, "no memory to read '%s' of %zu bytes", name, length);
     json_document_fini(document);

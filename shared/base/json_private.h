@@ -12,9 +12,9 @@
 #include <emmintrin.h>
 #endif
 
-/* As json_check. Places are counted in `shown`, which has the length of `text`, and follow `name:` if it is given. */
-bool json_check_named(const char *name, const char *shown, const char *text, size_t length,
-                      const struct json_limits *limits, struct status *st);
+/* As json_parse. Places are counted in `shown`, which has the length of `text`, and follow `name:` if it is given. */
+cJSON *json_parse_named(const char *name, const char *shown, const char *text, size_t length,
+                        const struct json_limits *limits, struct status *st);
 
 /* json_pull_init for it. */
 void json_pull_init_named(struct json_pull *in, const char *name, const char *shown, const char *text, size_t length,

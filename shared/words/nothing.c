@@ -7,10 +7,17 @@
 bool words_say_nothing_found(const char *text, size_t length)
 {
     static const char *const phrases[] = {
-        "見つかりません",   "該当するものはありません",
-        "othing was found", "othing found",
-        "o results",        "o matches",
-        "o match was",      "o hits",
+        "見つかりません",
+        "該当するものはありません",
+        "othing was found",
+        "othing found",
+        "o results",
+        "o matches",
+        "o match was",
+        "o hits",
+        "No document mentions",
+        "o documents match",
+        "該当なし",
     };
     while (length && (text[length - 1] == '\n' || text[length - 1] == ' '))
         length--;

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/machine.h"
+#include "edition.h"
 #include "limits/room.h"
 
 #include <inttypes.h>
@@ -30,6 +31,7 @@ void ask_init(struct ask *ask, struct gateway *gateway, struct rpc_call *call, c
               const struct route *route)
 {
     ask->gateway = gateway;
+    ask->use = gateway->use;
     ask->call = call;
     ask->kind = kind;
     ask->route = route;
@@ -66,6 +68,7 @@ static void land(struct ask *ask, bool good)
 
 void ask_end(struct ask *ask, bool good)
 {
+    struct edition_use *use = ask->use;
     ask_move(ask, ASK_ENDED);
     ask_settle(ask, good);
     land(ask, good);
@@ -73,6 +76,7 @@ void ask_end(struct ask *ask, bool good)
         ask->kind->answer(ask);
     else
         ask->kind->fail(ask);
+    edition_use_leave(use);
 }
 
 static void caller_left(struct rpc_call *call, void *data)
@@ -176,7 +180,7 @@ static void turn_given(struct ticket *ticket)
 
 static void take_turn(struct ask *ask)
 {
-    struct gate *turns = ask->gateway->commons->turns[ask->route->index];
+    struct gate *turns = ask->use->edition->turns[ask->route->index];
     if (!turns) {
         retry_budget_earn(&ask->gateway->commons->budget);
         ask_choose(ask);
@@ -199,7 +203,7 @@ static void place_given(struct ticket *ticket)
 static void admitted(struct ticket *ticket)
 {
     struct ask *ask = (struct ask *)(void *)((char *)ticket - offsetof(struct ask, ticket));
-    struct gate *places = ask->gateway->commons->places[ask->route->index];
+    struct gate *places = ask->use->edition->places[ask->route->index];
     tell_room(ask);
     if (ticket->status.code != OK) {
         turned_away(ask, ticket);
@@ -260,6 +264,7 @@ bool ask_wants_recall(const struct ask *ask)
 static void answer_again(struct ask *ask, Renga__V1__CacheUse use)
 {
     struct recall_query *query = ask->query;
+    struct edition_use *used = ask->use;
     if (ask->idempotency_key[0])
         use = RENGA__V1__CACHE_USE__CACHE_USE_REPEATED;
     bool good = ask->kind->unpack(ask, query->bytes, query->size, use);
@@ -271,6 +276,7 @@ static void answer_again(struct ask *ask, Renga__V1__CacheUse use)
     ask_move(ask, ASK_ENDED);
     ask_settle_recalled(ask);
     ask->kind->answer_again(ask);
+    edition_use_leave(used);
 }
 
 static void remembered(struct recall_query *query)
@@ -324,6 +330,7 @@ static void remember(struct ask *ask)
 
 void ask_start(struct ask *ask)
 {
+    edition_use_enter(ask->use);
     rpc_call_on_cancel(ask->call, caller_left, ask);
     if (ask_wants_recall(ask))
         remember(ask);

@@ -37,6 +37,7 @@
 
 struct ask;
 struct deployment;
+struct edition_use;
 struct gateway;
 struct route;
 struct span;
@@ -123,6 +124,7 @@ struct ask {
     /* To be read. */
     const struct ask_kind *kind;
     struct gateway *gateway;
+    struct edition_use *use; /* the routes that it began with */
     struct rpc_call *call;
     const struct route *route;
     const struct target *target; /* that was asked last; NULL: none yet */

@@ -6,6 +6,7 @@
 #include "ask_priv.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "edition.h"
 #include "provider/provider.h"
 #include "telemetry/metrics.h"
 #include "telemetry/spans.h"
@@ -62,19 +63,20 @@ struct ask_metrics {
     struct metrics *metrics;
     struct spans *spans;
     struct metric_family *families[FAMILIES];
+};
+
+struct ask_series {
     size_t route_count;
     struct route_series *routes[]; /* NULL until it is met */
 };
 
-struct ask_metrics *ask_metrics_create(struct metrics *metrics, struct spans *spans, const struct routes *routes)
+struct ask_metrics *ask_metrics_create(struct metrics *metrics, struct spans *spans)
 {
-    size_t count = routes_count(routes);
-    struct ask_metrics *own = calloc(1, sizeof *own + count * sizeof *own->routes);
+    struct ask_metrics *own = calloc(1, sizeof *own);
     if (!own)
-        fatal("llm_gateway.memory", "no memory for the metrics of %zu models", count);
+        fatal("llm_gateway.memory", "no memory for metrics");
     own->metrics = metrics;
     own->spans = spans;
-    own->route_count = count;
     for (int i = 0; i < FAMILIES; i++)
         own->families[i] = metrics_register(metrics, &rows[i]);
     return own;
@@ -82,13 +84,29 @@ struct ask_metrics *ask_metrics_create(struct metrics *metrics, struct spans *sp
 
 void ask_metrics_destroy(struct ask_metrics **metrics)
 {
-    struct ask_metrics *own = *metrics;
-    if (!own)
-        return;
+    free(*metrics);
     *metrics = NULL;
-    for (size_t i = 0; i < own->route_count; i++)
-        free(own->routes[i]);
-    free(own);
+}
+
+struct ask_series *ask_series_create(const struct routes *routes)
+{
+    size_t count = routes_count(routes);
+    struct ask_series *series = calloc(1, sizeof *series + count * sizeof *series->routes);
+    if (!series)
+        fatal("llm_gateway.memory", "no memory for the metrics of %zu models", count);
+    series->route_count = count;
+    return series;
+}
+
+void ask_series_destroy(struct ask_series **series_pointer)
+{
+    struct ask_series *series = *series_pointer;
+    if (!series)
+        return;
+    *series_pointer = NULL;
+    for (size_t i = 0; i < series->route_count; i++)
+        free(series->routes[i]);
+    free(series);
 }
 
 /* ---- series ------------------------------------------------------------------------------------------------------ */
@@ -96,7 +114,7 @@ void ask_metrics_destroy(struct ask_metrics **metrics)
 static struct route_series *series_of(struct ask_metrics *own, const struct ask *ask)
 {
     const struct route *route = ask->route;
-    struct route_series **place = &own->routes[route->index], *series = *place;
+    struct route_series **place = &ask->use->series->routes[route->index], *series = *place;
     if (series)
         return series;
     size_t size = sizeof *series + route->target_count * sizeof *series->targets;

@@ -5,20 +5,25 @@
  *      renga_llm_attempts_total         deployment, code              renga_llm_first_token_seconds   model
  *      renga_llm_tokens_total           model, deployment, type       renga_llm_cost_usd_total        model, deployment
  *
- * One a loop. */
+ * One a loop, and series for each edition of the routes there. */
 #ifndef RENGA_LLM_GATEWAY_ASK_OBSERVE_H
 #define RENGA_LLM_GATEWAY_ASK_OBSERVE_H
 
 #include "ask.h"
 
 struct ask_metrics;
+struct ask_series;
 struct metrics;
 struct routes;
 struct spans;
 
 /* `spans` may be NULL; all are borrowed. */
-struct ask_metrics *ask_metrics_create(struct metrics *metrics, struct spans *spans, const struct routes *routes);
+struct ask_metrics *ask_metrics_create(struct metrics *metrics, struct spans *spans);
 void ask_metrics_destroy(struct ask_metrics **metrics);
+
+/* Where a loop keeps what it has looked up for these routes. */
+struct ask_series *ask_series_create(const struct routes *routes);
+void ask_series_destroy(struct ask_series **series);
 
 /* A request has ended, `code` is what became of it. */
 void ask_observe_attempt(struct ask *ask, enum status_code code);

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/random.h"
 #include "check.h"
+#include "edition.h"
 #include "limits/tokens.h"
 #include "recall/replay.h"
 #include "telemetry/spans.h"
@@ -47,7 +48,7 @@ static struct chat_question question_of(struct chat *chat)
     const struct deployment *deployment = target->deployment;
     struct capability capability = capability_of(target->model);
     bool new_limit = capability.new_token_limit && !deployment->token_limit_is_set;
-    capability.left_out |= deployment->provider->unknown | deployment_left_out(deployment, target->model);
+    capability.left_out |= deployment->provider->unknown | standing_left_out(target->standing);
     chat->left_out = capability.left_out;
     if (ask->attempt_count)
         start_over(chat);
@@ -265,7 +266,7 @@ static const struct route *admit(const struct gateway *gateway, const Renga__V1_
 {
     if (!check_chat_request(request, st))
         return NULL;
-    const struct route *route = routes_find(gateway->commons->routes, request->model, st);
+    const struct route *route = routes_find(gateway->use->edition->routes, request->model, st);
     if (!route || !route_is_set_up(route, st))
         return NULL;
     if (!route->chat) {
@@ -291,7 +292,7 @@ static void set_terms(struct chat *chat)
     ask->requests_max = (size_t)request->max_model_calls;
     if (ask_wants_recall(ask))
         recall_key_of_chat(rpc_call_principal(ask->call)->tenant, request, &ask->content);
-    if (ask->gateway->commons->counts_tokens) {
+    if (ask->use->edition->counts_tokens) {
         ask->input_tokens = tokens_of_chat(request);
         ask->output_tokens = request->max_output_tokens ? request->max_output_tokens : first->output_tokens;
     }

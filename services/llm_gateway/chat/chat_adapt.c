@@ -27,7 +27,7 @@ bool chat_adapt(struct chat *chat)
     uint32_t bit = refused_bit(chat);
     if (!bit)
         return false;
-    deployment_learn(target->deployment, target->model, bit);
+    standing_learn(target->standing, bit);
     if (chat->adapted == target) /* once: the next call will do without both */
         return false;
     log_info("llm_gateway.adapted", "%s, model %s: %s", target->deployment->name, target->model,

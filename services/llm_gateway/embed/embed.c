@@ -3,6 +3,7 @@
 #include "ask/ask.h"
 #include "base/log.h"
 #include "check_embed.h"
+#include "edition.h"
 #include "embed_priv.h"
 #include "gateway_priv.h"
 #include "limits/tokens.h"
@@ -134,7 +135,7 @@ static const struct route *admit(const struct gateway *gateway, const Renga__V1_
 {
     if (!check_embed_request(request, st))
         return NULL;
-    const struct route *route = routes_find(gateway->commons->routes, request->model, st);
+    const struct route *route = routes_find(gateway->use->edition->routes, request->model, st);
     if (!route || !route_is_set_up(route, st))
         return NULL;
     if (route->embeddings)
@@ -154,7 +155,7 @@ static void set_terms(struct embed *embed)
     ask->response_max = embed_response_max(request, ask->gateway->response_max);
     if (ask_wants_recall(ask))
         recall_key_of_embed(rpc_call_principal(ask->call)->tenant, request, &ask->content);
-    if (ask->gateway->commons->counts_tokens)
+    if (ask->use->edition->counts_tokens)
         ask->input_tokens = tokens_of_embed(request);
 }
 

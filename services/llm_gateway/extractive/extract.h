@@ -1,9 +1,11 @@
 /* Private to extractive/: one request as the extractive provider sees it, and what it makes of it.
  *
  *      extract_read        what is asked, what was found, what was answered before: from the conversation
- *      extract_want        which of these it is, from the form of the answer that is wanted and the tools that are
- * offered extract_split, extract_judge, extract_queries     an object after the schema extract_call_tools  calls of
- * tools extract_reply       sentences of the evidence, or that there are none
+ *      extract_want        which of these it is, from the form of the answer and the tools that are offered
+ *          extract_split, extract_judge, extract_queries     an object after the schema
+ *          extract_call_tools                                calls of tools
+ *          extract_reply                                     sentences of the evidence, or that there are none
+ *      extract_cut         up to a stop text, or as long as it may be
  *
  * Everything is deterministic: the same request has the same answer. Memory is the call's arena; the texts of the
  * request are borrowed. What stands in turns of tools and in fences of data is looked up and quoted, and decides
@@ -82,8 +84,12 @@ struct text extract_keywords(struct arena *arena, struct text text, struct text 
  * where it is filled. */
 bool extract_call_tools(const struct extract *extract, struct answer *answer, struct failure *failure);
 
-/* Says what the evidence says, or that it says nothing. */
-bool extract_reply(const struct extract *extract, struct answer *answer, struct failure *failure);
+/* Writes what the evidence says, or that it says nothing. False where memory is out. */
+bool extract_reply(const struct extract *extract, struct buffer *out);
+
+/* How much of a text may be said: up to the first of the stop texts, and no more tokens than are allowed. Gives the
+ * word for why it ends there: "stop" or "length". */
+const char *extract_cut(const Renga__V1__ChatRequest *request, const char *text, size_t *length);
 
 /* How well what was found answers what is asked, 0 to 1: below EXTRACT_ENOUGH nothing is answered. A Japanese question
  * is covered in pairs of characters, and less of it where it is said in other words. See the README. */

@@ -1,11 +1,16 @@
 /* The provider that is no model: it answers in this process, without a network, with what was found. */
 #include "base/json_writer.h"
+#include "base/text.h"
 #include "extract.h"
 
-#define JSON_MAX ((size_t)256 << 10) /* bytes of an object */
+#include <string.h>
+
+#define SAID_MAX  ((size_t)4 << 20) /* bytes of an answer: it repeats what the request has */
+#define PIECE_MAX ((size_t)64)      /* bytes of it in one piece of a stream */
 
 static const struct answer_word words[] = {
     {"stop", RENGA__V1__FINISH_REASON__FINISH_REASON_STOP},
+    {"length", RENGA__V1__FINISH_REASON__FINISH_REASON_LENGTH},
     {"tool_calls", RENGA__V1__FINISH_REASON__FINISH_REASON_TOOL_CALLS},
     {NULL, RENGA__V1__FINISH_REASON__FINISH_REASON_UNSPECIFIED},
 };
@@ -30,7 +35,7 @@ static void write_object(const struct extract *extract, enum extract_want want, 
     } else if (want == WANT_QUERIES) {
         write_texts(writer, "queries", texts, extract_queries(extract, limit, texts));
     } else {
-        buffer_init(&advice, JSON_MAX);
+        buffer_init(&advice, SAID_MAX);
         bool completed = extract_judge(extract, &advice);
         json_write_string(writer, "advice", buffer_text(&advice));
         json_write_bool(writer, "is_completed", completed);
@@ -39,17 +44,55 @@ static void write_object(const struct extract *extract, enum extract_want want, 
     json_write_end(writer);
 }
 
+/* Whoever reads a stream sees it come. */
+static bool say_in_pieces(struct answer *answer, const char *text, size_t length, struct failure *failure)
+{
+    char piece[PIECE_MAX + 1];
+    for (size_t said = 0; said < length;) {
+        size_t size = text_cut(text + said, length - said, PIECE_MAX);
+        size = size ? size : PIECE_MAX; /* no UTF-8, which only a caller in this process can give us */
+        memcpy(piece, text + said, size);
+        piece[size] = '\0';
+        if (!answer_say(answer, ANSWER_TEXT, piece, failure))
+            return false;
+        said += size;
+    }
+    return answer_say(answer, ANSWER_TEXT, "", failure);
+}
+
+/* As long as it may be, and why it ends. */
+static bool say(const struct extract *extract, struct buffer *out, struct answer *answer, struct failure *failure)
+{
+    size_t length = out->length;
+    const char *text = buffer_text(out), *word = extract_cut(extract->request, text, &length);
+    if (out->failed)
+        return fail(&failure->status, RESOURCE_EXHAUSTED, "the answer takes more memory than a call may have");
+    answer_stop(answer, words, word);
+    return say_in_pieces(answer, text, length, failure);
+}
+
 static bool say_object(const struct extract *extract, enum extract_want want, size_t limit, struct answer *answer,
                        struct failure *failure)
 {
     struct buffer out;
     struct json_writer writer;
-    buffer_init(&out, JSON_MAX);
+    buffer_init(&out, SAID_MAX);
     json_writer_init(&writer, &out);
     write_object(extract, want, limit, &writer);
-    bool good = json_writer_done(&writer) ? answer_say(answer, ANSWER_TEXT, buffer_text(&out), failure)
+    bool good = json_writer_done(&writer) ? say(extract, &out, answer, failure)
                                           : fail(&failure->status, RESOURCE_EXHAUSTED,
-                                                 "the answer has more than %zu bytes as JSON", JSON_MAX);
+                                                 "the answer has more than %zu bytes as JSON", SAID_MAX);
+    buffer_fini(&out);
+    return good;
+}
+
+static bool say_reply(const struct extract *extract, struct answer *answer, struct failure *failure)
+{
+    struct buffer out;
+    buffer_init(&out, SAID_MAX);
+    bool good = extract_reply(extract, &out)
+                    ? say(extract, &out, answer, failure)
+                    : fail(&failure->status, RESOURCE_EXHAUSTED, "the answer takes more memory than a call may have");
     buffer_fini(&out);
     return good;
 }
@@ -76,7 +119,7 @@ static bool give(const struct extract *extract, struct answer *answer, struct fa
         if (failure->status.code != OK)
             return false;
     }
-    return extract_reply(extract, answer, failure);
+    return say_reply(extract, answer, failure);
 }
 
 static bool answer_chat(const struct chat_question *question, struct answer *answer, struct failure *failure)
@@ -87,7 +130,8 @@ static bool answer_chat(const struct chat_question *question, struct answer *ans
     answer_name(answer, "", "extractive");
     if (!give(extract, answer, failure))
         return false;
-    answer_stop(answer, words, answer->call_count ? "tool_calls" : "stop");
+    if (answer->call_count)
+        answer_stop(answer, words, "tool_calls");
     answer->ended = true;
     return true;
 }

@@ -2,10 +2,9 @@
 #include "extract.h"
 
 #include "base/json.h"
+#include "words/nothing.h"
 
 #include <string.h>
-
-#define EMPTY_MAX ((size_t)600) /* bytes of a sentence that says that nothing was found */
 
 /* "[12] docs/setup.md:3-9 | Setup > Ports": where such a line begins a block. */
 static bool is_header(struct text text, size_t at)
@@ -103,20 +102,6 @@ static bool add_results(struct extract *extract, struct text text)
     return all;
 }
 
-/* One sentence that says that a search had no hits: it has the words that were looked for, and supports nothing. */
-static bool says_nothing_was_found(struct text text)
-{
-    static const char *const words[] = {"見つかり",  "ありません", "該当",        "no match",   "No match",
-                                        "no hit",    "No hit",     "nothing",     "Nothing",    "not found",
-                                        "no result", "No result",  "no document", "No document"};
-    if (text.length > EMPTY_MAX || memchr(text.bytes, '\n', text.length))
-        return false;
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        if (memmem(text.bytes, text.length, words[i], strlen(words[i])))
-            return true;
-    return false;
-}
-
 /* Whoever fills a prompt writes the closing of a tag in a value as <\/. */
 static struct text without_guards(struct arena *arena, struct text text)
 {
@@ -141,6 +126,6 @@ void passages_add(struct extract *extract, struct text found)
     text = without_guards(extract->arena, text);
     if (is_header(text, 0))
         add_blocks(extract, text);
-    else if (!says_nothing_was_found(text))
+    else if (!words_say_nothing_found(text.bytes, text.length))
         add(extract, text, (struct text){NULL, 0});
 }

@@ -13,14 +13,6 @@
 #define NOVELTY       0.5
 #define SHOWN_MAX     ((size_t)300) /* bytes of a question that is repeated */
 
-static bool say(struct answer *answer, struct arena *arena, struct text text, struct failure *failure)
-{
-    char *copy = arena_strndup(arena, text.bytes, text.length);
-    if (!copy)
-        return fail(&failure->status, RESOURCE_EXHAUSTED, "the answer takes more memory than a call may have");
-    return answer_say(answer, ANSWER_TEXT, copy, failure);
-}
-
 /* ---- nothing found ----------------------------------------------------------------------------------------------- */
 
 static struct text shown(struct text text)
@@ -41,16 +33,20 @@ static const char *const nothing[2][2][2] = {
      {"「", "」に答える記述は、調べた範囲では見つかりませんでした。探した語: "}},
 };
 
-static bool say_nothing_found(const struct extract *extract, struct text asked, bool looked, struct answer *answer,
-                              struct failure *failure)
+static void print(struct buffer *out, struct text text)
+{
+    if (text.length)
+        buffer_append(out, text.bytes, text.length);
+}
+
+static void say_nothing_found(const struct extract *extract, struct text asked, bool looked, struct buffer *out)
 {
     const char *const *around = nothing[extract->japanese][looked];
     struct text question = shown(asked), words = extract_keywords(extract->arena, question, (struct text){NULL, 0});
-    char *text = arena_printf(extract->arena, "%s%.*s%s%.*s", around[0], (int)question.length, question.bytes,
-                              around[1], (int)words.length, words.bytes);
-    if (!text)
-        return fail(&failure->status, RESOURCE_EXHAUSTED, "the answer takes more memory than a call may have");
-    return answer_say(answer, ANSWER_TEXT, text, failure);
+    buffer_print(out, around[0]);
+    print(out, question);
+    buffer_print(out, around[1]);
+    print(out, words);
 }
 
 /* ---- what was found ---------------------------------------------------------------------------------------------- */
@@ -110,8 +106,7 @@ static void sort(struct chosen *chosen, size_t count)
     }
 }
 
-static bool say_sentences(const struct extract *extract, struct chosen *chosen, size_t count, struct answer *answer,
-                          struct failure *failure)
+static void say_sentences(const struct extract *extract, struct chosen *chosen, size_t count, struct buffer *out)
 {
     struct text lines[CHOSEN_MAX];
     bool items = false;
@@ -123,11 +118,9 @@ static bool say_sentences(const struct extract *extract, struct chosen *chosen, 
         items |= count > 1 && !is_stopped(lines[i]);
     }
     for (size_t i = 0; i < count; i++) {
-        const char *before = items ? i ? "\n- " : "- " : i && !extract->japanese ? " " : "";
-        if (!answer_say(answer, ANSWER_TEXT, before, failure) || !say(answer, extract->arena, lines[i], failure))
-            return false;
+        buffer_print(out, items ? i ? "\n- " : "- " : i && !extract->japanese ? " " : "");
+        print(out, lines[i]);
     }
-    return true;
 }
 
 double extract_confidence(const struct evidence *evidence, struct text asked, const struct chosen *chosen, size_t count)
@@ -154,16 +147,18 @@ static size_t choose(const struct extract *extract, const struct evidence *evide
     return count;
 }
 
-static bool reply_from_evidence(const struct extract *extract, struct answer *answer, struct failure *failure)
+static bool reply_from_evidence(const struct extract *extract, struct buffer *out)
 {
     struct chosen chosen[CHOSEN_MAX];
     struct evidence *evidence = evidence_create(extract->arena, extract->passages, extract->passage_count);
     if (!evidence)
-        return fail(&failure->status, RESOURCE_EXHAUSTED, "the answer takes more memory than a call may have");
+        return false;
     size_t count = choose(extract, evidence, chosen);
     if (extract_confidence(evidence, extract->asked, chosen, count) < EXTRACT_ENOUGH(extract->japanese))
-        return say_nothing_found(extract, extract->asked, extract->passage_count > 0, answer, failure);
-    return say_sentences(extract, chosen, count, answer, failure);
+        say_nothing_found(extract, extract->asked, extract->passage_count > 0, out);
+    else
+        say_sentences(extract, chosen, count, out);
+    return true;
 }
 
 /* ---- the final answer -------------------------------------------------------------------------------------------- */
@@ -179,7 +174,7 @@ static bool was_said(const struct extract *extract, size_t index)
 }
 
 /* What was found for each subtask, one after the other; and for which of them nothing was. */
-static bool reply_from_results(const struct extract *extract, struct answer *answer, struct failure *failure)
+static void reply_from_results(const struct extract *extract, struct buffer *out)
 {
     bool any = false;
     for (size_t i = 0; i < extract->result_count; i++) {
@@ -187,20 +182,19 @@ static bool reply_from_results(const struct extract *extract, struct answer *ans
         bool found = result->completed && result->answer.length;
         if (found && was_said(extract, i))
             continue;
-        if (any && !answer_say(answer, ANSWER_TEXT, "\n\n", failure))
-            return false;
+        buffer_print(out, any ? "\n\n" : "");
         any = true;
-        bool good = found ? say(answer, extract->arena, result->answer, failure)
-                          : say_nothing_found(extract, result->subtask, true, answer, failure);
-        if (!good)
-            return false;
+        if (found)
+            print(out, result->answer);
+        else
+            say_nothing_found(extract, result->subtask, true, out);
     }
-    return true;
 }
 
-bool extract_reply(const struct extract *extract, struct answer *answer, struct failure *failure)
+bool extract_reply(const struct extract *extract, struct buffer *out)
 {
-    if (extract->result_count)
-        return reply_from_results(extract, answer, failure);
-    return reply_from_evidence(extract, answer, failure);
+    if (!extract->result_count)
+        return reply_from_evidence(extract, out);
+    reply_from_results(extract, out);
+    return true;
 }

@@ -5,7 +5,9 @@
 #include "base/log.h"
 
 #include <assert.h>
+#include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- places ------------------------------------------------------------------------------------------------------ */
 
@@ -55,7 +57,7 @@ static void free_place(struct gate *gate, struct ticket *ticket)
 
 static bool is_budgeted(const struct ticket *ticket)
 {
-    return ticket->of_client->budgeted || ticket->of_tenant->budgeted;
+    return ticket->of_client->budgeted || ticket->of_tenant->budgeted || ticket->client_holds || ticket->tenant_holds;
 }
 
 static bool may_afford(struct gate *gate, const struct ticket *ticket, const struct gate_moment *moment,
@@ -72,10 +74,10 @@ static bool may_afford(struct gate *gate, const struct ticket *ticket, const str
     return false;
 }
 
-static void reserve(const struct ticket *ticket, const struct gate_moment *moment)
+static void reserve(struct ticket *ticket, const struct gate_moment *moment)
 {
-    gate_budget_reserve(ticket->of_client, ticket, moment);
-    gate_budget_reserve(ticket->of_tenant, ticket, moment);
+    ticket->client_holds = gate_budget_reserve(ticket->of_client, ticket, moment);
+    ticket->tenant_holds = gate_budget_reserve(ticket->of_tenant, ticket, moment);
 }
 
 static void return_reserved(struct gate *gate, const struct ticket *ticket)
@@ -148,6 +150,7 @@ static void patience_over(struct timer *timer)
     pthread_mutex_lock(&gate->lock);
     bool late = ticket->state == TICKET_WAITING;
     const struct gate_party *full = full_party(ticket);
+    int64_t places = full ? full->concurrency : gate->in_flight_max;
     int32_t hint_ms = gate_queue_hint_ms(gate, now_ns);
     if (late) {
         gate_queue_remove(gate, ticket);
@@ -159,7 +162,7 @@ static void patience_over(struct timer *timer)
     gate_unlock(gate);
     if (!late)
         return;
-    gate_refuse_late(ticket, full, (now_ns - ticket->since_ns) / NS_PER_MS, hint_ms);
+    gate_refuse_late(ticket, full, places, (now_ns - ticket->since_ns) / NS_PER_MS, hint_ms);
     ticket->admitted(ticket);
 }
 
@@ -168,6 +171,7 @@ static void ticket_begin(struct gate *gate, struct ticket *ticket)
     assert(ticket->state == TICKET_OUTSIDE && ticket->priority < GATE_PRIORITIES);
     ticket->gate = gate;
     ticket->exhausted = NULL;
+    ticket->client_holds = ticket->tenant_holds = 0;
     ticket->status.code = OK;
     ticket->status.retry_after_ms = 0;
     ticket->status.field[0] = ticket->status.text[0] = '\0';
@@ -181,6 +185,7 @@ enum gate_answer gate_enter(struct gate *gate, struct ticket *ticket)
     pthread_mutex_lock(&gate->lock);
     ticket->of_client = gate_party_find(&gate->clients, ticket->client, client);
     ticket->of_tenant = gate_party_find(&gate->tenants, ticket->tenant, tenant);
+    ticket->has_room = ticket->of_client->requests.limit || ticket->of_client->tokens.limit;
     enum gate_answer answer = enter(gate, ticket, &shortage);
     bool queue_full = answer == GATE_REFUSED && !shortage.limit;
     int32_t hint_ms = queue_full ? gate_queue_hint_ms(gate, clock_now_ns()) : 0;
@@ -247,7 +252,10 @@ struct gate *gate_create(const struct gate_options *options)
     gate->queue_max = options->queue_max;
     gate->queue_wait_ms = options->queue_wait_ms;
     gate->wall_ns = options->wall_ns ? options->wall_ns : clock_wall_ns;
-    gate->model = options->model;
+    gate->model = options->model ? strdup(options->model) : NULL;
+    if (options->model && !gate->model)
+        fatal("llm_gateway.memory", "no memory for the gate of a model");
+    gate->holders = 1;
     gate->tenants.tenants = true;
     gate->clients.only_weights = gate->tenants.only_weights = options->model != NULL;
     gate_parties_init(&gate->clients, options->clients);
@@ -267,6 +275,7 @@ void gate_free(struct gate *gate)
     gate_parties_fini(&gate->clients);
     gate_parties_fini(&gate->tenants);
     pthread_mutex_destroy(&gate->lock);
+    free(gate->model);
     free(gate);
 }
 
@@ -276,6 +285,8 @@ void gate_destroy(struct gate **gate_pointer)
     if (!gate)
         return;
     *gate_pointer = NULL;
+    if (atomic_fetch_sub_explicit(&gate->holders, 1, memory_order_acq_rel) > 1)
+        return;
     pthread_mutex_lock(&gate->lock);
     assert(gate->waiting == 0 && gate->stats.inside == 0);
     gate->abandoned = true;
@@ -283,6 +294,24 @@ void gate_destroy(struct gate **gate_pointer)
     pthread_mutex_unlock(&gate->lock);
     if (last)
         gate_free(gate);
+}
+
+struct gate *gate_hold(struct gate *gate)
+{
+    atomic_fetch_add_explicit(&gate->holders, 1, memory_order_relaxed);
+    return gate;
+}
+
+void gate_limit(struct gate *gate, unsigned in_flight_max, const struct limits_table *clients,
+                const struct limits_table *tenants)
+{
+    int64_t now_ns = clock_now_ns();
+    pthread_mutex_lock(&gate->lock);
+    gate->in_flight_max = in_flight_max;
+    gate_parties_limit(&gate->clients, clients, now_ns);
+    gate_parties_limit(&gate->tenants, tenants, now_ns);
+    call_waiting(gate);
+    gate_unlock(gate);
 }
 
 void gate_remember(struct gate *gate, bool tenant, const char *name, int64_t micros)
@@ -299,7 +328,7 @@ void gate_remember(struct gate *gate, bool tenant, const char *name, int64_t mic
 bool gate_room(const struct ticket *ticket, struct gate_room *room)
 {
     const struct gate_party *client = ticket->of_client;
-    if (!client->requests.limit && !client->tokens.limit)
+    if (!ticket->has_room)
         return false;
     int64_t now_ns = clock_now_ns();
     pthread_mutex_lock(&ticket->gate->lock);

@@ -39,14 +39,21 @@ struct gate_options {
     unsigned queue_max;                           /* that wait for a place; 0: none may */
     int64_t queue_wait_ms;                        /* longest; then RESOURCE_EXHAUSTED */
     const struct limits_table *clients, *tenants; /* read by gate_create alone; NULL: no limits */
-    const char *model;                            /* borrowed: the places are of this model alone, behind another gate
+    const char *model;                            /* copied: the places are of this model alone, behind another gate
                                                      that keeps the limits; here only weights count. NULL: the process's */
     int64_t (*wall_ns)(void);                     /* NULL: clock_wall_ns, which tests cannot turn */
 };
 
 struct gate *gate_create(const struct gate_options *options);
-/* When nobody waits and nobody is inside. Loops may still run. */
+/* One more holds it. Any thread. */
+struct gate *gate_hold(struct gate *gate);
+/* By each who holds it; by the last when nobody waits and nobody is inside. Loops may still run. */
 void gate_destroy(struct gate **gate);
+
+/* Other limits and places from now on, for those too who are inside or wait. What has been used of a minute or a day
+ * stays used; who is new to money has spent what gate_remember says after this. Any thread. */
+void gate_limit(struct gate *gate, unsigned in_flight_max, const struct limits_table *clients,
+                const struct limits_table *tenants);
 
 enum gate_priority { GATE_BATCH, GATE_NORMAL, GATE_INTERACTIVE, GATE_PRIORITIES };
 
@@ -73,6 +80,8 @@ struct ticket {
     /* The gate's. */
     struct gate *gate;
     struct gate_party *of_client, *of_tenant;
+    bool has_room;                            /* the client has limits to tell of */
+    unsigned char client_holds, tenant_holds; /* what is reserved for it there: GATE_HOLDS_… */
     struct gate_link link;
     struct timer patience;
     int64_t since_ns;
@@ -96,7 +105,8 @@ void gate_withdraw(struct ticket *ticket);
 /* Of one that was admitted, once. What it really used. */
 void gate_leave(struct ticket *ticket, int64_t tokens, int64_t micros);
 
-/* What was spent today before this process began, from the accounts. Before the first gate_enter. */
+/* What was spent today, from the accounts: of those whose money has not been counted so far. After gate_create and
+ * gate_limit. */
 void gate_remember(struct gate *gate, bool tenant, const char *name, int64_t micros);
 
 /* What the client's limits leave, for the x-ratelimit-* headers; -1 where there is no such limit. After gate_enter,

@@ -50,6 +50,14 @@ static void bucket_settle(struct gate_bucket *bucket, int64_t now_ns, int64_t re
         bucket->full_ns += ns;
 }
 
+void gate_bucket_limit(struct gate_bucket *bucket, int64_t limit, int64_t now_ns)
+{
+    int64_t missing_ns = later(bucket->full_ns, now_ns) - now_ns;
+    __int128 ns = bucket->limit && limit ? (__int128)missing_ns * bucket->limit / limit : missing_ns;
+    bucket->limit = limit;
+    bucket->full_ns = now_ns + (ns > DEBT_MAX_NS ? DEBT_MAX_NS : (int64_t)ns);
+}
+
 static int64_t bucket_left(const struct gate_bucket *bucket, int64_t now_ns)
 {
     int64_t missing_ns = later(bucket->full_ns, now_ns) - now_ns;
@@ -175,34 +183,45 @@ void gate_budget_check(struct gate *gate, struct gate_party *party, const struct
     check_purse(party, real(ticket->micros), &gate->calendar, moment->wall_ns, shortage);
 }
 
-void gate_budget_reserve(struct gate_party *party, const struct ticket *ticket, const struct gate_moment *moment)
+unsigned char gate_budget_reserve(struct gate_party *party, const struct ticket *ticket,
+                                  const struct gate_moment *moment)
 {
     if (!party->budgeted)
-        return;
+        return 0;
     bucket_settle(&party->requests, moment->now_ns, 0, 1);
     bucket_settle(&party->tokens, moment->now_ns, 0, ticket->tokens);
     party->purse.reserved += real(ticket->micros);
+    return GATE_HOLDS_MONEY | (party->requests.limit ? GATE_HOLDS_REQUEST : 0) |
+           (party->tokens.limit ? GATE_HOLDS_TOKENS : 0);
+}
+
+static unsigned char held_in(const struct gate_party *party, const struct ticket *ticket)
+{
+    return party->tenant ? ticket->tenant_holds : ticket->client_holds;
 }
 
 void gate_budget_settle(struct gate *gate, struct gate_party *party, const struct ticket *ticket,
                         const struct gate_moment *moment, int64_t tokens, int64_t micros)
 {
-    if (!party->budgeted)
+    unsigned char held = held_in(party, ticket);
+    if (!party->budgeted && !held)
         return;
     struct gate_purse *purse = purse_of(gate, party, moment);
-    bucket_settle(&party->tokens, moment->now_ns, ticket->tokens, tokens);
-    purse->reserved -= real(ticket->micros);
+    bucket_settle(&party->tokens, moment->now_ns, held & GATE_HOLDS_TOKENS ? ticket->tokens : 0, tokens);
+    purse->reserved -= held & GATE_HOLDS_MONEY ? real(ticket->micros) : 0;
     purse->spent += real(micros);
 }
 
 void gate_budget_return(struct gate *gate, struct gate_party *party, const struct ticket *ticket,
                         const struct gate_moment *moment)
 {
-    bucket_settle(&party->requests, moment->now_ns, 1, 0);
+    bucket_settle(&party->requests, moment->now_ns, held_in(party, ticket) & GATE_HOLDS_REQUEST ? 1 : 0, 0);
     gate_budget_settle(gate, party, ticket, moment, 0, 0);
 }
 
 void gate_budget_remember(struct gate *gate, struct gate_party *party, const struct gate_moment *moment, int64_t micros)
 {
-    purse_of(gate, party, moment)->spent += real(micros);
+    struct gate_purse *purse = purse_of(gate, party, moment);
+    if (!purse->counted)
+        purse->spent += real(micros);
 }

@@ -6,7 +6,10 @@
 
 #include <pthread.h>
 
-#define GATE_PARTY_HEADS 2048 /* of a hash table of at most some 10,000 names */
+#define GATE_HOLDS_REQUEST 1 /* of a ticket, in the budgets of its client and of its tenant */
+#define GATE_HOLDS_TOKENS  2
+#define GATE_HOLDS_MONEY   4
+#define GATE_PARTY_HEADS   2048 /* of a hash table of at most some 10,000 names */
 
 /* outside --> waiting --> called --> inside --> outside
  *    |           |                     ^
@@ -23,6 +26,7 @@ struct gate_bucket {
 /* Money of a day. */
 struct gate_purse {
     int64_t limit; /* 0: none */
+    bool counted;  /* what is spent is known from the beginning of the day on */
     int64_t spent, reserved;
     uint64_t page; /* of the calendar: what was spent before is another day's */
 };
@@ -77,10 +81,11 @@ struct gate_porch {
 };
 
 struct gate {
+    _Atomic unsigned holders;
     pthread_mutex_t lock;
     unsigned in_flight_max, queue_max;
     int64_t queue_wait_ms;
-    const char *model; /* NULL: of the process */
+    char *model; /* NULL: of the process */
     int64_t (*wall_ns)(void);
     struct gate_parties clients, tenants;
     struct gate_calendar calendar;
@@ -129,6 +134,7 @@ static inline struct ticket *gate_ticket_of(struct gate_link *link)
 uint32_t gate_name_hash(const char *name);
 /* After `tenants` and `only_weights` are set. */
 void gate_parties_init(struct gate_parties *parties, const struct limits_table *table);
+void gate_parties_limit(struct gate_parties *parties, const struct limits_table *table, int64_t now_ns);
 void gate_parties_fini(struct gate_parties *parties);
 /* Made on first use. */
 struct gate_party *gate_party_find(struct gate_parties *parties, const char *name, uint32_t hash);
@@ -160,12 +166,16 @@ struct gate_moment gate_moment(struct gate *gate);
 /* Whether the party can afford the ticket; where it cannot, `shortage` is filled unless it tells of a longer one. */
 void gate_budget_check(struct gate *gate, struct gate_party *party, const struct ticket *ticket,
                        const struct gate_moment *moment, struct gate_shortage *shortage);
-void gate_budget_reserve(struct gate_party *party, const struct ticket *ticket, const struct gate_moment *moment);
+/* What is reserved, GATE_HOLDS_… : by the time that it is settled the party may have other limits. */
+unsigned char gate_budget_reserve(struct gate_party *party, const struct ticket *ticket,
+                                  const struct gate_moment *moment);
 void gate_budget_settle(struct gate *gate, struct gate_party *party, const struct ticket *ticket,
                         const struct gate_moment *moment, int64_t tokens, int64_t micros);
 /* As if it had never come. */
 void gate_budget_return(struct gate *gate, struct gate_party *party, const struct ticket *ticket,
                         const struct gate_moment *moment);
+/* From now on a minute's worth is another; what was taken is still missing. */
+void gate_bucket_limit(struct gate_bucket *bucket, int64_t limit, int64_t now_ns);
 void gate_budget_remember(struct gate *gate, struct gate_party *party, const struct gate_moment *moment,
                           int64_t micros);
 void gate_bucket_room(const struct gate_bucket *bucket, int64_t now_ns, int64_t *limit, int64_t *left,
@@ -204,7 +214,8 @@ void gate_note_departure(struct gate *gate);
 void gate_refuse_shortage(struct ticket *ticket, const struct gate_shortage *shortage);
 void gate_refuse_full(struct ticket *ticket, int32_t hint_ms);
 void gate_refuse_crowded_out(struct ticket *ticket, int32_t hint_ms);
-/* `full` has all its own places taken; NULL: the gate has. */
-void gate_refuse_late(struct ticket *ticket, const struct gate_party *full, int64_t waited_ms, int32_t hint_ms);
+/* `full` has all its own places taken; NULL: the gate has. `places` are how many. */
+void gate_refuse_late(struct ticket *ticket, const struct gate_party *full, int64_t places, int64_t waited_ms,
+                      int32_t hint_ms);
 
 #endif

@@ -118,11 +118,11 @@ static const char *exhausted_of(const struct gate *gate, const struct gate_party
     return gate->model ? "model/concurrency" : "process/in_flight";
 }
 
-void gate_refuse_late(struct ticket *ticket, const struct gate_party *full, int64_t waited_ms, int32_t hint_ms)
+void gate_refuse_late(struct ticket *ticket, const struct gate_party *full, int64_t places, int64_t waited_ms,
+                      int32_t hint_ms)
 {
     const struct gate *gate = ticket->gate;
     const char *whose = full ? full->tenant ? "tenant" : "client" : "model", *name = full ? full->name : gate->model;
-    int64_t places = full ? full->concurrency : gate->in_flight_max;
     struct wait_text again = wait_text(hint_ms);
     if (name)
         fail(&ticket->status, RESOURCE_EXHAUSTED,

@@ -20,7 +20,7 @@ struct limits_row {
 };
 struct limits_table {
     struct limits fallback;
-    const struct limits_row *rows;
+    const struct limits_row *rows; /* by name */
     size_t count;
 };
 

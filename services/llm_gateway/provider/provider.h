@@ -89,6 +89,7 @@ struct provider {
 
 /* All of them, NULL at the end (providers.c). */
 extern const struct provider *const providers[];
+const struct provider *provider_named(const char *name); /* NULL: none */
 
 extern const struct provider openai_provider;
 extern const struct provider azure_provider;

@@ -7,7 +7,6 @@
 
 #include <assert.h>
 #include <ctype.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,14 +14,6 @@
 #define URL_MAX 2048 /* bytes */
 
 /* ---- where, and with which key ----------------------------------------------------------------------------------- */
-
-static const struct provider *find_provider(const char *name)
-{
-    for (size_t i = 0; providers[i]; i++)
-        if (strcmp(providers[i]->name, name) == 0)
-            return providers[i];
-    return NULL;
-}
 
 static struct http_url *url_below(const char *base, const char *path, struct status *st)
 {
@@ -159,9 +150,9 @@ struct deployment *deployment_create(const struct deployment_terms *terms, struc
         fail(st, RESOURCE_EXHAUSTED, "no memory for a deployment");
         return NULL;
     }
-    pthread_mutex_init(&deployment->teaching, NULL);
     deployment->name = terms->name;
-    deployment->provider = find_provider(terms->provider);
+    deployment->terms = *terms;
+    deployment->provider = provider_named(terms->provider);
     assert(deployment->provider); /* the choices are the table's names */
     if (!set_up(deployment, terms, st)) {
         deployment_destroy(&deployment);
@@ -189,7 +180,6 @@ void deployment_destroy(struct deployment **deployment_pointer)
     http_url_destroy(&deployment->chat_url);
     http_url_destroy(&deployment->embed_url);
     http_headers_destroy(&deployment->headers);
-    pthread_mutex_destroy(&deployment->teaching);
     while (deployment->models) {
         struct deployment_model *model = deployment->models;
         deployment->models = model->next;
@@ -199,15 +189,37 @@ void deployment_destroy(struct deployment **deployment_pointer)
     free(deployment);
 }
 
-struct standing *deployment_standing(struct deployment *deployment, const char *name)
+static bool same(const char *left, const char *right)
 {
-    struct deployment_model *model = deployment->models;
-    while (model && strcmp(model->name, name) != 0)
-        model = model->next;
-    if (model)
-        return model->standing;
-    model = calloc(1, sizeof *model);
-    struct standing *standing = model ? standing_create(deployment->name, &deployment->limits) : NULL;
+    return strcmp(left ? left : "", right ? right : "") == 0;
+}
+
+bool deployment_is_same(const struct deployment *deployment, const struct deployment *other)
+{
+    const struct deployment_terms *a = &deployment->terms, *b = &other->terms;
+    return deployment->provider == other->provider && same(deployment->key, other->key) &&
+           same(a->upstream, b->upstream) && same(a->api_version, b->api_version) &&
+           same(a->azure_deployment, b->azure_deployment);
+}
+
+/* ---- how its models stand ---------------------------------------------------------------------------------------- */
+
+static struct standing *find_standing(const struct deployment *deployment, const char *name)
+{
+    for (const struct deployment_model *model = deployment->models; model; model = model->next)
+        if (strcmp(model->name, name) == 0)
+            return model->standing;
+    return NULL;
+}
+
+struct standing *deployment_standing(struct deployment *deployment, const char *name, const struct deployment *before)
+{
+    struct standing *standing = find_standing(deployment, name);
+    if (standing)
+        return standing;
+    struct deployment_model *model = calloc(1, sizeof *model);
+    struct standing *old = before ? find_standing(before, name) : NULL;
+    standing = !model ? NULL : old ? standing_hold(old) : standing_create(deployment->name, &deployment->limits);
     if (!standing) {
         free(model);
         return NULL;
@@ -217,37 +229,10 @@ struct standing *deployment_standing(struct deployment *deployment, const char *
     return standing;
 }
 
-/* ---- what was refused -------------------------------------------------------------------------------------------- */
-
-static size_t find_lesson(const struct deployment *deployment, size_t count, const char *model)
+void deployment_enforce(const struct deployment *deployment)
 {
-    size_t i = 0;
-    while (i < count && strcmp(deployment->lessons[i].model, model) != 0)
-        i++;
-    return i;
-}
-
-uint32_t deployment_left_out(const struct deployment *deployment, const char *model)
-{
-    size_t count = atomic_load_explicit(&deployment->lesson_count, memory_order_acquire);
-    size_t i = find_lesson(deployment, count, model);
-    return i < count ? atomic_load_explicit(&deployment->lessons[i].left_out, memory_order_relaxed) : 0;
-}
-
-/* A lesson is whole before it is counted. */
-void deployment_learn(struct deployment *deployment, const char *model, uint32_t left_out)
-{
-    pthread_mutex_lock(&deployment->teaching);
-    size_t count = atomic_load_explicit(&deployment->lesson_count, memory_order_relaxed);
-    size_t i = find_lesson(deployment, count, model);
-    if (i < LESSONS_MAX) {
-        if (i == count)
-            deployment->lessons[i].model = model;
-        atomic_fetch_or_explicit(&deployment->lessons[i].left_out, left_out, memory_order_relaxed);
-        if (i == count)
-            atomic_store_explicit(&deployment->lesson_count, count + 1, memory_order_release);
-    }
-    pthread_mutex_unlock(&deployment->teaching);
+    for (const struct deployment_model *model = deployment->models; model; model = model->next)
+        standing_limit(model->standing, &deployment->limits);
 }
 
 /* ---- keeping the key to ourselves -------------------------------------------------------------------------------- */

@@ -5,7 +5,6 @@
 #include "base/status.h"
 #include "limits/limits.h"
 
-#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -34,13 +33,6 @@ struct deployment_terms {
     struct limits limits;
 };
 
-/* What a model has refused to take, so that it is not sent again. */
-#define LESSONS_MAX 64
-struct lesson {
-    const char *model;         /* borrowed from the configuration */
-    _Atomic uint32_t left_out; /* PARAMETER_BITs (capability.h) */
-};
-
 /* How each model that is asked there stands. */
 struct deployment_model {
     struct deployment_model *next;
@@ -48,9 +40,10 @@ struct deployment_model {
     struct standing *standing;
 };
 
-/* Shared by the loops: all but the lessons is constant, and a standing has a lock of its own. */
+/* Shared by the loops: it is constant, and a standing has a lock of its own. */
 struct deployment {
     const char *name;
+    struct deployment_terms terms;
     const struct provider *provider;
     struct http_url *chat_url;    /* NULL: the provider answers in this process */
     struct http_url *embed_url;   /* NULL: the provider has no embeddings */
@@ -62,9 +55,6 @@ struct deployment {
     int64_t output_tokens, context_tokens;
     struct limits limits; /* what each of its models may be asked at most */
     struct deployment_model *models;
-    pthread_mutex_t teaching; /* around what adds a lesson; they are read without it */
-    struct lesson lessons[LESSONS_MAX];
-    _Atomic size_t lesson_count;
     bool unset; /* nobody has said where to ask: nothing may leave this machine */
 };
 
@@ -72,15 +62,17 @@ struct deployment {
 struct deployment *deployment_create(const struct deployment_terms *terms, struct status *st);
 void deployment_destroy(struct deployment **deployment);
 
-/* How a model stands there: made when it is first asked for, at start. `model` is borrowed for as long as the
- * deployment lives. NULL: out of memory. */
-struct standing *deployment_standing(struct deployment *deployment, const char *model);
+/* Whether it is the same place, asked with the same key: provider, upstream and how it is addressed there. Limits do
+ * not count. */
+bool deployment_is_same(const struct deployment *deployment, const struct deployment *other);
 
-/* What a model of this deployment does not take, and that it has just refused one more. `model` is borrowed for as long
- * as the deployment lives. Past LESSONS_MAX models nothing more is learned: they are asked with everything, and refuse,
- * each time. Any thread. */
-uint32_t deployment_left_out(const struct deployment *deployment, const char *model);
-void deployment_learn(struct deployment *deployment, const char *model, uint32_t left_out);
+/* How a model stands there: as at `before` (NULL: nowhere), where it was asked there too; else made anew, with the
+ * limits of the deployment. All are asked for while the routes are read. `model` is borrowed for as long as the
+ * deployment lives. NULL: out of memory. */
+struct standing *deployment_standing(struct deployment *deployment, const char *model, const struct deployment *before);
+
+/* The limits of the deployment count from now on, also where it stands as before. */
+void deployment_enforce(const struct deployment *deployment);
 
 /* Takes the key out of a text that came from the provider, and what looks like a part of it: "sk-pr****Q9aA". */
 void deployment_redact(const struct deployment *deployment, char *text);

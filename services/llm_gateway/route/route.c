@@ -54,14 +54,24 @@ static bool read_routes(struct routes *routes, const struct config *config, stru
     return routes->values && routes_options_are_unset(config, st) && routes_of_document(routes, path, st);
 }
 
-static bool find_standings(struct routes *routes, bool forgive, struct status *st)
+/* Where it is the same place as one of that name was before. */
+static const struct deployment *deployment_before(const struct routes *before, const struct deployment *deployment)
+{
+    for (size_t i = 0; before && i < before->deployment_count; i++)
+        if (strcmp(before->deployments[i]->name, deployment->name) == 0)
+            return deployment_is_same(deployment, before->deployments[i]) ? before->deployments[i] : NULL;
+    return NULL;
+}
+
+static bool find_standings(struct routes *routes, const struct routes *before, bool forgive, struct status *st)
 {
     for (size_t i = 0; i < routes->count; i++) {
         struct route *route = &routes->list[i];
         route->index = i;
         for (size_t k = 0; k < route->target_count; k++) {
             struct target *target = &route->targets[k];
-            target->standing = deployment_standing(target->deployment, target->model);
+            const struct deployment *old = deployment_before(before, target->deployment);
+            target->standing = deployment_standing(target->deployment, target->model, old);
             if (!target->standing)
                 return fail(st, RESOURCE_EXHAUSTED, "no memory for how the deployments stand");
             if (forgive)
@@ -71,7 +81,7 @@ static bool find_standings(struct routes *routes, bool forgive, struct status *s
     return true;
 }
 
-struct routes *routes_create(const struct config *config, struct status *st)
+struct routes *routes_create(const struct config *config, const struct routes *before, struct status *st)
 {
     struct routes *routes = calloc(1, sizeof *routes);
     if (!routes) {
@@ -81,10 +91,16 @@ struct routes *routes_create(const struct config *config, struct status *st)
     arena_init(&routes->arena, NULL, 0, ARENA_MAX);
     routes->clients.fallback.weight = routes->tenants.fallback.weight = 1;
     bool forgive = strcmp(config_string(config, "llm_gateway.breaker"), "off") == 0;
-    if (!read_routes(routes, config, st) || !sort_names(routes, st) || !find_standings(routes, forgive, st) ||
+    if (!read_routes(routes, config, st) || !sort_names(routes, st) || !find_standings(routes, before, forgive, st) ||
         !cassettes_open(routes, st))
         routes_destroy(&routes);
     return routes;
+}
+
+void routes_enforce(const struct routes *routes)
+{
+    for (size_t i = 0; i < routes->deployment_count; i++)
+        deployment_enforce(routes->deployments[i]);
 }
 
 void routes_destroy(struct routes **routes_pointer)
@@ -120,7 +136,7 @@ static int against_name(const void *name, const void *at)
     return strcmp(name, (*route)->name);
 }
 
-static const struct route *find(const struct routes *routes, const char *name)
+const struct route *routes_named(const struct routes *routes, const char *name)
 {
     const struct route *const *found =
         bsearch(name, routes->by_name, routes->count, sizeof *routes->by_name, against_name);
@@ -141,7 +157,7 @@ static void tell_nearest(const struct routes *routes, const char *name, struct s
 
 const struct route *routes_find(const struct routes *routes, const char *name, struct status *st)
 {
-    const struct route *route = find(routes, name);
+    const struct route *route = routes_named(routes, name);
     if (!route && strcmp(name, DEFAULT) == 0)
         route = &routes->list[0];
     if (!route)

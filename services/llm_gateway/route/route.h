@@ -1,6 +1,6 @@
 /* A route: what a model's name leads to. Which deployments share its load, who stands in when they fail, how often it
  * is tried, what its answers cost, whether they are kept. Read from the document of the option llm_gateway.routes, or
- * made of the single deployment of the other options. Constant while the process lives, and shared by its loops. */
+ * made of the single deployment of the other options. Constant once it is read, and shared by the loops (edition.h). */
 #ifndef RENGA_LLM_GATEWAY_ROUTE_H
 #define RENGA_LLM_GATEWAY_ROUTE_H
 
@@ -56,8 +56,10 @@ struct route {
 
 struct routes;
 
-/* INVALID_ARGUMENT names file, line and what would be right, or the option. */
-struct routes *routes_create(const struct config *config, struct status *st);
+/* INVALID_ARGUMENT names file, line and what would be right, or the option. Deployments that are the same in `before`
+ * (NULL: none) stand as they do there, under the old limits until routes_enforce. */
+struct routes *routes_create(const struct config *config, const struct routes *before, struct status *st);
+void routes_enforce(const struct routes *routes);
 void routes_destroy(struct routes **routes);
 
 /* In the order of the configuration. */
@@ -75,6 +77,9 @@ unsigned route_places(const struct route *route);
 
 /* True where each of its deployments bounds what it is asked in a minute, so that callers may have to wait for it. */
 bool route_has_rate(const struct route *route);
+
+/* The one of this very name; NULL: none. */
+const struct route *routes_named(const struct routes *routes, const char *name);
 
 /* Every deployment once. */
 size_t routes_deployments(const struct routes *routes);

@@ -38,14 +38,6 @@ static const char *setting(const struct config *config, const char *option, cons
     return value && *value ? value : NULL;
 }
 
-static const struct provider *find_provider(const char *name)
-{
-    for (size_t i = 0; providers[i]; i++)
-        if (strcmp(providers[i]->name, name) == 0)
-            return providers[i];
-    return NULL;
-}
-
 static bool is_default(const struct config *config, const char *option)
 {
     return strcmp(config_source(config, option), "default") == 0;
@@ -55,7 +47,7 @@ static bool is_default(const struct config *config, const char *option)
 static const char *provider_of(const struct config *config)
 {
     const char *name = config_string(config, "llm_gateway.provider");
-    const struct provider *provider = find_provider(name);
+    const struct provider *provider = provider_named(name);
     assert(provider); /* the option's choices are the table's names */
     bool unsaid = is_default(config, "llm_gateway.provider") && is_default(config, "llm_gateway.models") &&
                   !setting(config, "llm_gateway.upstream", provider->url_variable) &&
@@ -107,7 +99,7 @@ static bool create_deployment(struct routes *routes, const struct config *config
         .output_tokens = config_integer(config, "llm_gateway.output_tokens"),
         .context_tokens = config_integer(config, "llm_gateway.context_tokens"),
     };
-    const struct provider *provider = find_provider(terms.provider);
+    const struct provider *provider = provider_named(terms.provider);
     terms.upstream = setting(config, "llm_gateway.upstream", provider->url_variable);
     terms.key = setting(config, "llm_gateway.key", provider->key_variable);
     if (!name_azure_deployment(&terms, config, st))

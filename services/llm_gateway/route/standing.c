@@ -6,6 +6,7 @@
 #include <assert.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct standing *standing_create(const char *deployment, const struct limits *limits)
 {
@@ -13,7 +14,12 @@ struct standing *standing_create(const char *deployment, const struct limits *li
     if (!standing)
         return NULL;
     int64_t now_ns = clock_now_ns();
-    standing->deployment = deployment;
+    standing->deployment = strdup(deployment);
+    if (!standing->deployment) {
+        free(standing);
+        return NULL;
+    }
+    standing->holders = 1;
     standing->concurrency = limits->concurrency;
     standing_bucket_init(&standing->requests, limits->requests_per_minute, now_ns);
     standing_bucket_init(&standing->tokens, limits->tokens_per_minute, now_ns);
@@ -27,14 +33,45 @@ void standing_destroy(struct standing **standing_pointer)
     if (!standing)
         return;
     *standing_pointer = NULL;
+    if (atomic_fetch_sub_explicit(&standing->holders, 1, memory_order_acq_rel) > 1)
+        return;
     assert(standing->outstanding == 0);
     pthread_mutex_destroy(&standing->lock);
+    free(standing->deployment);
     free(standing);
+}
+
+struct standing *standing_hold(struct standing *standing)
+{
+    atomic_fetch_add_explicit(&standing->holders, 1, memory_order_relaxed);
+    return standing;
+}
+
+void standing_limit(struct standing *standing, const struct limits *limits)
+{
+    int64_t now_ns = clock_now_ns();
+    pthread_mutex_lock(&standing->lock);
+    standing->concurrency = limits->concurrency;
+    standing_bucket_limit(&standing->requests, limits->requests_per_minute, now_ns);
+    standing_bucket_limit(&standing->tokens, limits->tokens_per_minute, now_ns);
+    pthread_mutex_unlock(&standing->lock);
 }
 
 void standing_forgive(struct standing *standing)
 {
+    pthread_mutex_lock(&standing->lock);
     standing->forgives = true;
+    pthread_mutex_unlock(&standing->lock);
+}
+
+uint32_t standing_left_out(const struct standing *standing)
+{
+    return atomic_load_explicit(&standing->left_out, memory_order_relaxed);
+}
+
+void standing_learn(struct standing *standing, uint32_t left_out)
+{
+    atomic_fetch_or_explicit(&standing->left_out, left_out, memory_order_relaxed);
 }
 
 unsigned standing_outstanding(const struct standing *standing)

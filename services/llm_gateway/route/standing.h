@@ -1,6 +1,6 @@
-/* How a deployment stands: its circuit breaker (breaker.h), what is under way there, what its limits leave. One for
- * each model that is asked there, since providers fail and count by model; shared by the loops of the process behind a
- * lock.
+/* How a deployment stands: its circuit breaker (breaker.h), what is under way there, what its limits leave, what it has
+ * refused to take. One for each model that is asked there, since providers fail and count by model; shared by the loops
+ * of the process behind a lock, and by those editions of the routes in which the deployment is the same.
  *
  * The breaker opens at BREAKER_FAILURES failures in a row, or when at least half of BREAKER_WINDOW_MIN or more requests
  * of the last ten seconds have failed; it rests for a time that doubles up to a limit while trials fail. A deployment
@@ -24,12 +24,23 @@ struct standing;
 #define STANDING_REST_MAX_MS   3600000 /* a header must not take a deployment out of service for days */
 #define STANDING_HEARD_MAX_MS  5000    /* see standing_hear */
 
-/* `deployment` is borrowed, and stands in logs. NULL: out of memory. */
+/* `deployment` is copied, and stands in logs. NULL: out of memory. */
 struct standing *standing_create(const char *deployment, const struct limits *limits);
+/* One more holds it; the last standing_destroy frees it, when nothing is under way. Any thread. */
+struct standing *standing_hold(struct standing *standing);
 void standing_destroy(struct standing **standing);
+
+/* Other limits from now on. What has been used of a minute stays used. Any thread. */
+void standing_limit(struct standing *standing, const struct limits *limits);
+
 /* From now on it is asked whatever has happened before: it has no breaker, and only its limits count. That it wants to
  * be left alone is kept in mind for those who ask once more (standing_prospects). Before the first standing_take. */
 void standing_forgive(struct standing *standing);
+
+/* Parameters that the model refuses there, so that they are not sent again: PARAMETER_BITs (provider/capability.h). And
+ * that it has just refused one more. Any thread. */
+uint32_t standing_left_out(const struct standing *standing);
+void standing_learn(struct standing *standing, uint32_t left_out);
 
 /* Why a deployment cannot be asked now. */
 enum standing_refusal { STANDING_FREE, STANDING_BROKEN, STANDING_RESTS, STANDING_BUSY, STANDING_RATE };

@@ -35,6 +35,22 @@ static void refill(struct standing_bucket *bucket, int64_t now_ns)
     bucket->since_ns += (int64_t)(gained * MINUTE_NS / bucket->per_minute);
 }
 
+static void add(struct standing_bucket *bucket, wide amount)
+{
+    wide least = -(wide)bucket->per_minute * DEBT_MAX;
+    bucket->level = clamped(bucket->level + amount, (int64_t)least, bucket->per_minute);
+}
+
+void standing_bucket_limit(struct standing_bucket *bucket, int64_t per_minute, int64_t now_ns)
+{
+    struct standing_bucket old = *bucket;
+    standing_bucket_init(bucket, per_minute, now_ns);
+    if (!old.per_minute || !per_minute)
+        return;
+    refill(&old, now_ns);
+    add(bucket, (wide)old.level - old.per_minute);
+}
+
 int64_t standing_bucket_wait_ms(struct standing_bucket *bucket, int64_t now_ns, int64_t amount)
 {
     if (bucket->per_minute == 0)
@@ -46,12 +62,6 @@ int64_t standing_bucket_wait_ms(struct standing_bucket *bucket, int64_t now_ns, 
     wide wait_ns = ((wide)missing * MINUTE_NS + bucket->per_minute - 1) / bucket->per_minute;
     wait_ns -= now_ns - bucket->since_ns;
     return clamped((wait_ns + NS_PER_MS - 1) / NS_PER_MS, 1, INT64_MAX / NS_PER_MS);
-}
-
-static void add(struct standing_bucket *bucket, wide amount)
-{
-    wide least = -(wide)bucket->per_minute * DEBT_MAX;
-    bucket->level = clamped(bucket->level + amount, (int64_t)least, bucket->per_minute);
 }
 
 int64_t standing_bucket_take(struct standing_bucket *bucket, int64_t amount)

@@ -15,6 +15,9 @@ struct standing_bucket {
 };
 void standing_bucket_init(struct standing_bucket *bucket, int64_t per_minute, int64_t now_ns);
 
+/* From now on it holds another minute's worth; what was taken is still missing. */
+void standing_bucket_limit(struct standing_bucket *bucket, int64_t per_minute, int64_t now_ns);
+
 /* After what time `amount` can be taken; 0: now. More than the bucket holds is let go when it is full. */
 int64_t standing_bucket_wait_ms(struct standing_bucket *bucket, int64_t now_ns, int64_t amount);
 
@@ -25,11 +28,13 @@ int64_t standing_bucket_take(struct standing_bucket *bucket, int64_t amount);
 void standing_bucket_settle(struct standing_bucket *bucket, int64_t now_ns, int64_t reserved, int64_t used);
 
 struct standing {
-    const char *deployment;
-    int64_t concurrency;
-    bool forgives;                /* neither the breaker nor a rest counts */
+    char *deployment;
+    _Atomic unsigned holders;
+    _Atomic uint32_t left_out;    /* PARAMETER_BITs */
     _Atomic unsigned outstanding; /* written under the lock; read without it to compare loads */
     pthread_mutex_t lock;         /* for all that follows */
+    int64_t concurrency;
+    bool forgives; /* neither the breaker nor a rest counts */
     struct breaker breaker;
     int64_t rests_until_ns;
     struct standing_bucket requests, tokens;

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#undef fail /* the macro; ours is a function of base/status.h */
+
 static void hello(struct http_request *request, void *data)
 {
     http_reply(request, 200, "text/plain", "hello", 5);
@@ -121,4 +123,36 @@ const char *ask(struct fixture *fixture, const char *request, const char *until)
     const char *answer = raw_read_until(fd, until, 3000);
     close(fd);
     return answer;
+}
+
+void assert_has(const char *text, const char *part)
+{
+    if (strstr(text, part))
+        return;
+    print_error("'%s' is not in:\n%.500s\n", part, text);
+    assert_true(strstr(text, part) != NULL);
+}
+
+void begin_stream(struct fixture *fixture, int *fd, const char *request)
+{
+    *fd = raw_connect(fixture->port);
+    peer_send(*fd, request);
+    assert_true(WAIT_FOR(fixture->loop, fixture->held != NULL, 1000));
+}
+
+void write_in(struct fixture *fixture, const char *text)
+{
+    loop_enter(fixture->loop);
+    if (fixture->held)
+        http_reply_write(fixture->held, text, strlen(text));
+    loop_leave(fixture->loop);
+}
+
+void end_in(struct fixture *fixture)
+{
+    loop_enter(fixture->loop);
+    struct http_request *request = fixture->held;
+    fixture->held = NULL;
+    http_reply_end(request);
+    loop_leave(fixture->loop);
 }

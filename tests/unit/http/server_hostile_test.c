@@ -4,15 +4,11 @@
 
 #include "base/clock.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #define IDLE_MS 250
 
@@ -28,14 +24,6 @@ static int tear_down(void **state)
     fixture_destroy(*state);
     return 0;
 }
-
-static void assert_has(const char *text, const char *part)
-{
-    if (!strstr(text, part))
-        fail_msg("'%s' is not in:\n%.500s", part, text);
-}
-
-#define GET(path) "GET " path " HTTP/1.1\r\nHost: a\r\n\r\n"
 
 static void assert_polite_client_is_served(struct fixture *fixture)
 {
@@ -398,8 +386,6 @@ static void clients_that_come_and_go_leave_nothing_behind(void **state)
     assert_no_connections(fixture);
     assert_polite_client_is_served(fixture);
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
 {

@@ -2,15 +2,11 @@
 
 #include "base/clock.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static int set_up(void **state)
 {
@@ -24,12 +20,6 @@ static int tear_down(void **state)
     return 0;
 }
 
-static void assert_has(const char *text, const char *part)
-{
-    if (!strstr(text, part))
-        fail_msg("'%s' is not in:\n%s", part, text);
-}
-
 static int count(const char *text, const char *part)
 {
     int n = 0;
@@ -37,8 +27,6 @@ static int count(const char *text, const char *part)
         n++;
     return n;
 }
-
-#define GET(path) "GET " path " HTTP/1.1\r\nHost: a\r\n\r\n"
 
 /* ---- routes and requests ---------------------------------------------------------------------------------------- */
 
@@ -176,30 +164,6 @@ static void an_aborted_request_closes_the_connection(void **state)
 
 /* ---- streams ---------------------------------------------------------------------------------------------------- */
 
-static void begin_stream(struct fixture *fixture, int *fd, const char *request)
-{
-    *fd = raw_connect(fixture->port);
-    peer_send(*fd, request);
-    assert_true(WAIT_FOR(fixture->loop, fixture->held != NULL, 1000));
-}
-
-static void write_in(struct fixture *fixture, const char *text)
-{
-    loop_enter(fixture->loop);
-    if (fixture->held)
-        http_reply_write(fixture->held, text, strlen(text));
-    loop_leave(fixture->loop);
-}
-
-static void end_in(struct fixture *fixture)
-{
-    loop_enter(fixture->loop);
-    struct http_request *request = fixture->held;
-    fixture->held = NULL;
-    http_reply_end(request);
-    loop_leave(fixture->loop);
-}
-
 static void headers_of_a_stream_go_out_before_its_first_piece(void **state)
 {
     struct fixture *fixture = *state;
@@ -330,242 +294,6 @@ static void writable_runs_when_the_reader_has_caught_up(void **state)
     close(fd);
 }
 
-/* ---- leaving ---------------------------------------------------------------------------------------------------- */
-
-static void assert_left_soon(struct fixture *fixture, int64_t began_ns)
-{
-    assert_true(WAIT_FOR(fixture->loop, fixture->left_count == 1, 1000));
-    print_message("          noticed after %.2f ms\n", (double)(fixture->left_ns - began_ns) / 1e6);
-    assert_true(fixture->left_ns - began_ns < 20 * NS_PER_MS);
-    peer_pause(20);
-    loop_enter(fixture->loop);
-    assert_int_equal(fixture->left_count, 1);
-    loop_leave(fixture->loop);
-    struct http_server_stats stats;
-    assert_true(WAIT_FOR(fixture->loop, (http_server_stats(fixture->server, &stats), stats.connections == 0), 1000));
-    assert_int_equal(stats.requests, 0);
-}
-
-static void a_client_that_closes_before_the_answer_has_left(void **state)
-{
-    struct fixture *fixture = *state;
-    int fd;
-    begin_stream(fixture, &fd, GET("/watch"));
-    int64_t began_ns = clock_now_ns();
-    close(fd);
-    assert_left_soon(fixture, began_ns);
-}
-
-static void a_client_that_resets_before_the_answer_has_left(void **state)
-{
-    struct fixture *fixture = *state;
-    int fd;
-    begin_stream(fixture, &fd, "POST /watch HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}");
-    peer_reset_on_close(fd);
-    int64_t began_ns = clock_now_ns();
-    close(fd);
-    assert_left_soon(fixture, began_ns);
-}
-
-static void a_client_that_closes_within_a_stream_has_left(void **state)
-{
-    struct fixture *fixture = *state;
-    int fd;
-    begin_stream(fixture, &fd, GET("/stream"));
-    write_in(fixture, "data: one\n\n");
-    raw_read_until(fd, "one", 1000);
-    int64_t began_ns = clock_now_ns();
-    close(fd);
-    assert_left_soon(fixture, began_ns);
-}
-
-/* Many times: what the socket shows, and to whom first, depends on the moment. */
-static void a_client_that_resets_within_a_stream_leaves_nothing_behind(void **state)
-{
-    struct fixture *fixture = *state;
-    struct http_server_stats stats;
-    for (int i = 0; i < 200; i++) {
-        int fd = raw_connect(fixture->port);
-        peer_send(fd, GET("/stream"));
-        if (i % 4)
-            raw_read_until(fd, "\r\n\r\n", 1000);
-        if (i % 3 == 0)
-            peer_reset_on_close(fd);
-        if (i % 2)
-            shutdown(fd, SHUT_WR);
-        close(fd);
-    }
-    assert_true(WAIT_FOR(fixture->loop, (http_server_stats(fixture->server, &stats), stats.connections == 0), 2000));
-    assert_int_equal(stats.requests, 0);
-    assert_int_equal(fixture->left_count, fixture->held_count);
-}
-
-static void a_client_that_closes_on_a_full_stream_has_left(void **state)
-{
-    struct fixture *fixture = *state;
-    static char block[8 << 20];
-    int fd;
-    begin_stream(fixture, &fd, GET("/stream"));
-    loop_enter(fixture->loop);
-    http_reply_write(fixture->held, block, sizeof block);
-    loop_leave(fixture->loop);
-    peer_pause(50);
-    int64_t began_ns = clock_now_ns();
-    close(fd);
-    assert_left_soon(fixture, began_ns);
-}
-
-static void a_client_that_leaves_at_its_second_request_is_noticed_too(void **state)
-{
-    struct fixture *fixture = *state;
-    int fd = raw_connect(fixture->port);
-    peer_send(fd, GET("/hold"));
-    assert_true(WAIT_FOR(fixture->loop, fixture->held_count == 1, 1000));
-    loop_enter(fixture->loop);
-    http_reply(fixture->held, 200, "text/plain", "late", 4);
-    fixture->held = NULL;
-    loop_leave(fixture->loop);
-    raw_read_until(fd, "late", 1000);
-    peer_send(fd, GET("/watch"));
-    assert_true(WAIT_FOR(fixture->loop, fixture->held != NULL, 1000));
-    int64_t began_ns = clock_now_ns();
-    close(fd);
-    assert_left_soon(fixture, began_ns);
-}
-
-static void a_client_that_sends_and_closes_at_once_is_noticed(void **state)
-{
-    struct fixture *fixture = *state;
-    int64_t began_ns = clock_now_ns();
-    int fd = raw_connect(fixture->port);
-    peer_send(fd, GET("/watch"));
-    close(fd);
-    assert_left_soon(fixture, began_ns);
-}
-
-static void a_half_closed_client_gets_its_answer_where_nobody_asked(void **state)
-{
-    struct fixture *fixture = *state;
-    int fd;
-    begin_stream(fixture, &fd, GET("/hold"));
-    shutdown(fd, SHUT_WR);
-    peer_pause(30);
-    loop_enter(fixture->loop);
-    http_reply(fixture->held, 200, "text/plain", "late", 4);
-    loop_leave(fixture->loop);
-    assert_has(raw_read_until(fd, "late", 1000), "late");
-    close(fd);
-}
-
-static void half_close_can_be_allowed(void **state)
-{
-    struct fixture *fixture = fixture_create(&(struct http_server_options){.half_close = true});
-    int fd;
-    begin_stream(fixture, &fd, GET("/watch"));
-    shutdown(fd, SHUT_WR);
-    peer_pause(30);
-    loop_enter(fixture->loop);
-    assert_int_equal(fixture->left_count, 0);
-    http_reply(fixture->held, 200, "text/plain", "late", 4);
-    loop_leave(fixture->loop);
-    assert_has(raw_read_until(fd, "late", 1000), "late");
-    close(fd);
-    fixture_destroy(fixture);
-}
-
-/* ---- stopping --------------------------------------------------------------------------------------------------- */
-
-static void stopped(void *data)
-{
-    ((struct fixture *)data)->stopped_count++;
-}
-
-static void stopping_finishes_open_answers_and_takes_no_new_ones(void **state)
-{
-    struct fixture *fixture = *state;
-    int fd, idle = raw_connect(fixture->port);
-    peer_send(idle, GET("/hello"));
-    raw_read_until(idle, "hello", 1000);
-    begin_stream(fixture, &fd, GET("/stream"));
-    raw_read_until(fd, "\r\n\r\n", 1000);
-    loop_enter(fixture->loop);
-    http_server_stop(fixture->server, 5000, stopped, fixture);
-    loop_leave(fixture->loop);
-    assert_string_equal(raw_read_until(idle, NULL, 1000), "");
-    int late = socket(AF_INET, SOCK_STREAM, 0);
-    assert_int_equal(fixture->stopped_count, 0);
-    write_in(fixture, "last");
-    end_in(fixture);
-    assert_has(raw_read_until(fd, "0\r\n\r\n", 1000), "last");
-    assert_true(WAIT_FOR(fixture->loop, fixture->stopped_count == 1, 1000));
-    close(late);
-    close(fd);
-    close(idle);
-}
-
-static void stopping_cuts_what_is_open_after_the_limit(void **state)
-{
-    struct fixture *fixture = *state;
-    int fd;
-    begin_stream(fixture, &fd, GET("/stream"));
-    loop_enter(fixture->loop);
-    http_server_stop(fixture->server, 50, stopped, fixture);
-    loop_leave(fixture->loop);
-    assert_true(WAIT_FOR(fixture->loop, fixture->stopped_count == 1, 1000));
-    assert_int_equal(fixture->left_count, 1);
-    close(fd);
-}
-
-static void an_unanswered_request_outlives_its_server(void **state)
-{
-    struct fixture *fixture = *state;
-    int fd;
-    begin_stream(fixture, &fd, GET("/hold"));
-    loop_enter(fixture->loop);
-    http_server_destroy(&fixture->server);
-    loop_leave(fixture->loop);
-    loop_enter(fixture->loop);
-    assert_true(http_request_left(fixture->held));
-    http_reply(fixture->held, 200, "text/plain", "nowhere", 7);
-    loop_leave(fixture->loop);
-    close(fd);
-}
-
-static void two_loops_may_share_a_port(void **state)
-{
-    struct fixture *fixture = *state;
-    struct status st = {0};
-    struct loop *loop = loop_started(1);
-    loop_enter(loop);
-    struct http_server *second =
-        http_server_create(loop, &(struct http_server_options){.shares = fixture->server}, &st);
-    assert_non_null(second);
-    assert_int_equal(http_server_port(second), fixture->port);
-    loop_leave(loop);
-    for (int i = 0; i < 20; i++)
-        assert_has(ask(fixture, GET("/x"), "}}"), "404");
-    loop_enter(loop);
-    http_server_destroy(&second);
-    loop_leave(loop);
-    loop_ended(&loop);
-}
-
-static void a_port_that_is_taken_is_an_error(void **state)
-{
-    struct fixture *fixture = *state;
-    struct status st = {0};
-    char text[32];
-    snprintf(text, sizeof text, "127.0.0.1:%d", fixture->port);
-    loop_enter(fixture->loop);
-    assert_null(http_server_create(fixture->loop, &(struct http_server_options){.listen = text}, &st));
-    assert_int_equal(st.code, UNAVAILABLE);
-    assert_null(http_server_create(fixture->loop, &(struct http_server_options){.listen = "localhost:1"}, &st));
-    assert_int_equal(st.code, INVALID_ARGUMENT);
-    loop_leave(fixture->loop);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -589,20 +317,6 @@ int main(void)
         TEST(an_aborted_stream_is_seen_to_be_cut),
         TEST(the_window_closes_for_a_slow_reader_and_opens_again),
         TEST(writable_runs_when_the_reader_has_caught_up),
-        TEST(a_client_that_closes_before_the_answer_has_left),
-        TEST(a_client_that_resets_before_the_answer_has_left),
-        TEST(a_client_that_closes_within_a_stream_has_left),
-        TEST(a_client_that_resets_within_a_stream_leaves_nothing_behind),
-        TEST(a_client_that_closes_on_a_full_stream_has_left),
-        TEST(a_client_that_leaves_at_its_second_request_is_noticed_too),
-        TEST(a_client_that_sends_and_closes_at_once_is_noticed),
-        TEST(a_half_closed_client_gets_its_answer_where_nobody_asked),
-        cmocka_unit_test(half_close_can_be_allowed),
-        TEST(stopping_finishes_open_answers_and_takes_no_new_ones),
-        TEST(stopping_cuts_what_is_open_after_the_limit),
-        TEST(an_unanswered_request_outlives_its_server),
-        TEST(two_loops_may_share_a_port),
-        TEST(a_port_that_is_taken_is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -60,31 +60,12 @@ static void only_what_the_request_has_is_missed(void **state)
     arena_fini(&arena);
 }
 
-static void a_deployment_remembers_for_each_model(void **state)
-{
-    struct deployment *deployment = calloc(1, sizeof *deployment);
-    static char names[LESSONS_MAX + 1][8];
-    deployment_learn(deployment, "a", 1);
-    deployment_learn(deployment, "a", 4);
-    deployment_learn(deployment, "b", 2);
-    assert_int_equal(deployment_left_out(deployment, "a"), 5);
-    assert_int_equal(deployment_left_out(deployment, "b"), 2);
-    assert_int_equal(deployment_left_out(deployment, "c"), 0);
-    for (int i = 0; i <= LESSONS_MAX; i++) {
-        snprintf(names[i], sizeof names[i], "m%d", i);
-        deployment_learn(deployment, names[i], 1);
-    }
-    assert_int_equal(deployment->lesson_count, LESSONS_MAX);
-    free(deployment);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(models_are_known_by_their_names),
         cmocka_unit_test(a_refusal_is_known_by_its_field_or_its_text),
         cmocka_unit_test(only_what_the_request_has_is_missed),
-        cmocka_unit_test(a_deployment_remembers_for_each_model),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -38,7 +38,7 @@ static void set_up(struct setting *setting, const char *base_url, const char *ap
     setting->config = config_create(tables, 1, &setting->st);
     assert_non_null(setting->config);
     assert_true(config_read(setting->config, count, arguments, &setting->st));
-    setting->routes = routes_create(setting->config, &setting->st);
+    setting->routes = routes_create(setting->config, NULL, &setting->st);
     setting->deployment = setting->routes ? routes_deployment(setting->routes, 0) : NULL;
 }
 
@@ -201,64 +201,6 @@ static void what_azure_cannot_take_is_named_by_its_option_too(void **state)
     tear_down(&setting);
 }
 
-/* ---- lessons ----------------------------------------------------------------------------------------------------- */
-
-#define TEACHERS 4
-#define LESSONS  20
-
-struct teacher {
-    pthread_t thread;
-    struct deployment *deployment;
-    char names[LESSONS][16];
-    unsigned number, known;
-};
-
-static void *teach(void *data)
-{
-    struct teacher *teacher = data;
-    for (int i = 0; i < LESSONS; i++) {
-        snprintf(teacher->names[i], sizeof teacher->names[i], "model-%d", i);
-        deployment_learn(teacher->deployment, teacher->names[i], 1u << teacher->number);
-        teacher->known += (deployment_left_out(teacher->deployment, teacher->names[i]) >> teacher->number) & 1;
-    }
-    return NULL;
-}
-
-static void what_one_loop_learns_the_others_know(void **state)
-{
-    struct setting setting;
-    struct teacher teachers[TEACHERS];
-    set_up(&setting, NULL, "sk-env", NULL);
-    for (unsigned i = 0; i < TEACHERS; i++) {
-        teachers[i].deployment = setting.deployment;
-        teachers[i].number = i;
-        teachers[i].known = 0;
-        assert_int_equal(pthread_create(&teachers[i].thread, NULL, teach, &teachers[i]), 0);
-    }
-    for (unsigned i = 0; i < TEACHERS; i++)
-        assert_int_equal(pthread_join(teachers[i].thread, NULL), 0);
-    for (unsigned i = 0; i < TEACHERS; i++)
-        assert_int_equal(teachers[i].known, LESSONS);
-    assert_int_equal(setting.deployment->lesson_count, LESSONS);
-    assert_int_equal(deployment_left_out(setting.deployment, "model-7"), (1u << TEACHERS) - 1);
-    assert_int_equal(deployment_left_out(setting.deployment, "model-x"), 0);
-    tear_down(&setting);
-}
-
-static void past_a_bound_nothing_more_is_learned(void **state)
-{
-    struct setting setting;
-    static char names[LESSONS_MAX + 1][16];
-    set_up(&setting, NULL, "sk-env", NULL);
-    for (int i = 0; i <= LESSONS_MAX; i++) {
-        snprintf(names[i], sizeof names[i], "model-%d", i);
-        deployment_learn(setting.deployment, names[i], PARAMETER_BIT(PARAMETER_SEED));
-    }
-    assert_int_equal(deployment_left_out(setting.deployment, names[LESSONS_MAX - 1]), PARAMETER_BIT(PARAMETER_SEED));
-    assert_int_equal(deployment_left_out(setting.deployment, names[LESSONS_MAX]), 0);
-    tear_down(&setting);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -271,8 +213,6 @@ int main(void)
         cmocka_unit_test(each_provider_has_its_own_place_and_variables),
         cmocka_unit_test(azure_wants_an_endpoint_and_one_model_a_classic_deployment),
         cmocka_unit_test(what_azure_cannot_take_is_named_by_its_option_too),
-        cmocka_unit_test(what_one_loop_learns_the_others_know),
-        cmocka_unit_test(past_a_bound_nothing_more_is_learned),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

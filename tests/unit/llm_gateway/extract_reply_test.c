@@ -54,6 +54,35 @@ static void an_english_answer_has_two_sentences(void **state)
     expect_answer("When are backups taken?", manual_en, "every night at two. They are kept", NULL);
 }
 
+static void expect_cut(const char *const *stops, size_t count, int32_t tokens, const char *whole, const char *word)
+{
+    struct asking asking;
+    asking_init(&asking);
+    user_says(&asking, "Which port does the server listen on?");
+    tool_says(&asking, manual_en);
+    asking.request.stop = (char **)(uintptr_t)stops;
+    asking.request.n_stop = count;
+    asking.request.max_output_tokens = tokens;
+    assert_string_equal(answer_of(&asking), whole);
+    assert_string_equal(asking.answer.word, word);
+    asking_fini(&asking);
+}
+
+static void it_ends_before_the_first_stop_text(void **state)
+{
+    static const char *const stops[] = {"nowhere", "8080", "listens"};
+    expect_cut(stops, 2, 0, "The server listens on port ", "stop");
+    expect_cut(stops, 3, 0, "The server ", "stop");
+}
+
+static void it_ends_where_it_has_as_many_tokens_as_it_may(void **state)
+{
+    static const char *const stops[] = {"8080"};
+    expect_cut(NULL, 0, 3, "The server listens", "length");
+    expect_cut(stops, 1, 3, "The server listens", "length");
+    expect_cut(stops, 1, 100, "The server listens on port ", "stop");
+}
+
 static void nothing_found_is_said_with_what_was_looked_for(void **state)
 {
     expect_answer("<subtask>料金プランの一覧を教えてください</subtask>", manual_ja, "料金プラン", "再試行");
@@ -161,6 +190,8 @@ int main(void)
         cmocka_unit_test(the_sentences_that_answer_are_given),
         cmocka_unit_test(blanks_stay_and_ends_of_lines_go),
         cmocka_unit_test(an_english_answer_has_two_sentences),
+        cmocka_unit_test(it_ends_before_the_first_stop_text),
+        cmocka_unit_test(it_ends_where_it_has_as_many_tokens_as_it_may),
         cmocka_unit_test(nothing_found_is_said_with_what_was_looked_for),
         cmocka_unit_test(a_failed_tool_is_no_evidence),
         cmocka_unit_test(results_of_subtasks_become_the_answer),

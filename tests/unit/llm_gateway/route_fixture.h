@@ -24,7 +24,7 @@ static inline void routing_read(struct routing *routing)
     int pipes[2], kept = dup(STDERR_FILENO);
     assert_int_equal(pipe2(pipes, O_CLOEXEC | O_NONBLOCK), 0);
     dup2(pipes[1], STDERR_FILENO);
-    routing->routes = routes_create(routing->config, &routing->st);
+    routing->routes = routes_create(routing->config, NULL, &routing->st);
     dup2(kept, STDERR_FILENO);
     close(kept);
     close(pipes[1]);

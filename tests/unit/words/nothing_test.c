@@ -10,6 +10,7 @@
 static void a_search_that_found_nothing_is_known(void **state)
 {
     static const char *const texts[] = {
+        "No document mentions Mona Lisa.",
         "Nothing was found for \"how to fly\" in the documents.",
         "「空の飛び方」を文書から探しましたが、何も見つかりませんでした。",
         "No results for \"x\".\n",

@@ -1,0 +1,134 @@
+/* Other limits for a gate that is in use. */
+#include "gate_callers.h"
+
+static void limit(unsigned in_flight_max, struct limits everybody, const struct limits_row *rows, size_t count)
+{
+    const struct limits_table clients = {.fallback = everybody, .rows = rows, .count = count}, tenants = {{0}, NULL, 0};
+    gate_limit(gate, in_flight_max, &clients, &tenants);
+}
+
+static enum gate_answer pass_by(const char *client, int64_t tokens, int64_t micros)
+{
+    struct caller caller = caller_of(client, GATE_NORMAL);
+    caller.ticket.tokens = tokens;
+    caller.ticket.micros = micros;
+    enum gate_answer answer = enter(&caller);
+    if (caller.inside)
+        leave(&caller);
+    return answer;
+}
+
+static void more_places_call_those_who_wait(void **state)
+{
+    open_gate((struct gate_options){.in_flight_max = 1, .queue_max = 4});
+    struct caller a = caller_of("a", GATE_NORMAL), b = caller_of("b", GATE_NORMAL), c = caller_of("c", GATE_NORMAL);
+    assert_int_equal(enter(&a), GATE_ADMITTED);
+    assert_int_equal(enter(&b), GATE_WAITS);
+    assert_int_equal(enter(&c), GATE_WAITS);
+    limit(2, (struct limits){0}, NULL, 0);
+    loop_step(loop, 0);
+    assert_string_equal(trail, "b");
+    limit(0, (struct limits){0}, NULL, 0);
+    loop_step(loop, 0);
+    assert_string_equal(trail, "bc");
+    leave(&a);
+    leave(&b);
+    leave(&c);
+}
+
+static void what_was_used_of_a_minute_stays_used(void **state)
+{
+    open_gate_for_all((struct limits){.requests_per_minute = 10}, (struct limits){0});
+    for (int i = 0; i < 8; i++)
+        assert_int_equal(pass_by("a", 0, 0), GATE_ADMITTED);
+    limit(0, (struct limits){.requests_per_minute = 9}, NULL, 0);
+    assert_int_equal(pass_by("a", 0, 0), GATE_ADMITTED);
+    assert_int_equal(pass_by("a", 0, 0), GATE_REFUSED);
+    assert_int_equal(pass_by("b", 0, 0), GATE_ADMITTED);
+    limit(0, (struct limits){0}, NULL, 0);
+    assert_int_equal(pass_by("a", 0, 0), GATE_ADMITTED);
+}
+
+static void a_row_comes_and_goes_for_a_client_that_is_known(void **state)
+{
+    const struct limits_row rows[] = {{"a", {.requests_per_minute = 3}}, {"new", {.requests_per_minute = 1}}};
+    open_gate_for_all((struct limits){.requests_per_minute = 1}, (struct limits){0});
+    assert_int_equal(pass_by("a", 0, 0), GATE_ADMITTED);
+    assert_int_equal(pass_by("a", 0, 0), GATE_REFUSED);
+    limit(0, (struct limits){0}, rows, 2);
+    assert_int_equal(pass_by("a", 0, 0), GATE_ADMITTED);
+    assert_int_equal(pass_by("a", 0, 0), GATE_ADMITTED);
+    assert_int_equal(pass_by("a", 0, 0), GATE_REFUSED);
+    assert_int_equal(pass_by("new", 0, 0), GATE_ADMITTED);
+    assert_int_equal(pass_by("new", 0, 0), GATE_REFUSED);
+    limit(0, (struct limits){0}, NULL, 0);
+    assert_int_equal(pass_by("new", 0, 0), GATE_ADMITTED);
+}
+
+/* Nothing was reserved for it then, so nothing of what others have reserved comes back with it. */
+static void who_entered_before_a_limit_settles_after_it(void **state)
+{
+    open_gate_for_all((struct limits){0}, (struct limits){0});
+    struct caller before = caller_of("a", GATE_NORMAL), after = caller_of("a", GATE_NORMAL);
+    before.ticket.tokens = after.ticket.tokens = 500;
+    before.ticket.micros = after.ticket.micros = 500;
+    assert_int_equal(enter(&before), GATE_ADMITTED);
+    limit(0, (struct limits){.tokens_per_minute = 1000, .micros_per_day = 1000}, NULL, 0);
+    assert_int_equal(enter(&after), GATE_ADMITTED);
+    leave_with(&before, 100, 100);
+    assert_int_equal(pass_by("a", 401, 0), GATE_REFUSED);
+    assert_int_equal(pass_by("a", 0, 401), GATE_REFUSED);
+    assert_int_equal(pass_by("a", 400, 400), GATE_ADMITTED);
+    leave(&after);
+}
+
+/* ... and what it had reserved comes back also where there is no limit any more. */
+static void who_entered_under_a_limit_settles_without_one(void **state)
+{
+    struct limits money = {.micros_per_day = 1000};
+    open_gate_for_all(money, (struct limits){0});
+    struct caller a = caller_of("a", GATE_NORMAL);
+    a.ticket.micros = 900;
+    assert_int_equal(enter(&a), GATE_ADMITTED);
+    limit(0, (struct limits){0}, NULL, 0);
+    leave_with(&a, 0, 900);
+    limit(0, money, NULL, 0);
+    gate_remember(gate, false, "a", 900); /* as the accounts have it */
+    assert_int_equal(pass_by("a", 0, 101), GATE_REFUSED);
+    assert_int_equal(pass_by("a", 0, 100), GATE_ADMITTED);
+}
+
+static void money_that_is_counted_already_is_not_remembered_twice(void **state)
+{
+    struct limits money = {.micros_per_day = 1000};
+    open_gate_for_all(money, (struct limits){0});
+    gate_remember(gate, false, "a", 300);
+    assert_int_equal(pass_by("a", 0, 200), GATE_ADMITTED);
+    limit(0, money, NULL, 0);
+    gate_remember(gate, false, "a", 500);
+    assert_int_equal(pass_by("a", 0, 501), GATE_REFUSED);
+    assert_int_equal(pass_by("a", 0, 500), GATE_ADMITTED);
+}
+
+static void a_gate_lives_until_the_last_who_holds_it_lets_go(void **state)
+{
+    open_gate((struct gate_options){.in_flight_max = 1});
+    struct gate *other = gate_hold(gate);
+    gate_destroy(&other);
+    assert_null(other);
+    assert_int_equal(pass_by("a", 0, 0), GATE_ADMITTED);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        GATE_TEST(more_places_call_those_who_wait),
+        GATE_TEST(what_was_used_of_a_minute_stays_used),
+        GATE_TEST(a_row_comes_and_goes_for_a_client_that_is_known),
+        GATE_TEST(who_entered_before_a_limit_settles_after_it),
+        GATE_TEST(who_entered_under_a_limit_settles_without_one),
+        GATE_TEST(money_that_is_counted_already_is_not_remembered_twice),
+        GATE_TEST(a_gate_lives_until_the_last_who_holds_it_lets_go),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
