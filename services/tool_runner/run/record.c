@@ -1,7 +1,7 @@
 #include "record.h"
 
 #include "base/clock.h"
-#include "base/log.h"
+#include "row_key.h"
 
 #include <openssl/sha.h>
 #include <string.h>
@@ -14,91 +14,34 @@ enum { CALL_FORM, CALL_ENDED, CALL_DUE, CALL_DIGEST = CALL_DUE + 8, CALL_RESULT 
 
 /* ---- keys -------------------------------------------------------------------------------------------------------- */
 
-struct row_key {
-    size_t size;
-    char bytes[STORE_KEY_MAX];
-};
-
-/* Names are checked before they come here: they have no NUL and always fit. */
-static void append(struct row_key *key, const void *bytes, size_t size)
-{
-    if (size > sizeof key->bytes - key->size)
-        fatal("tool_runner.key", "a key of the record has more than %d bytes", STORE_KEY_MAX);
-    memcpy(key->bytes + key->size, bytes, size);
-    key->size += size;
-}
-
-static void append_number(struct row_key *key, int64_t number)
-{
-    uint64_t big = __builtin_bswap64((uint64_t)number);
-    append(key, &big, sizeof big);
-}
-
-static int64_t read_number(const void *bytes)
-{
-    uint64_t big;
-    memcpy(&big, bytes, sizeof big);
-    return (int64_t)__builtin_bswap64(big);
-}
-
-/* Each name with its NUL; a NULL ends them. */
-static struct row_key make_key(char kind, const char *first, const char *second, const char *third)
-{
-    struct row_key key = {.size = 0};
-    append(&key, &kind, 1);
-    append(&key, first, strlen(first) + 1);
-    append(&key, second, strlen(second) + 1);
-    if (third)
-        append(&key, third, strlen(third));
-    return key;
-}
-
 static struct row_key call_key(const struct record_name *name, const char *call_id)
 {
-    return make_key('C', name->tenant, name->key, call_id);
+    return row_key_make('C', name->tenant, name->key, call_id);
 }
 
 static struct row_key thread_key(const struct record_name *name, const char *call_id)
 {
-    struct row_key key = make_key('T', name->tenant, name->thread, name->key);
-    append(&key, "", 1);
-    append(&key, call_id, strlen(call_id));
+    struct row_key key = row_key_make('T', name->tenant, name->thread, name->key);
+    row_key_append(&key, "", 1);
+    row_key_append(&key, call_id, strlen(call_id));
     return key;
 }
 
 static struct row_key due_key(int64_t due_ms, const struct row_key *row)
 {
     struct row_key key = {.size = 0};
-    append(&key, "X", 1);
-    append_number(&key, due_ms);
-    append(&key, row->bytes, row->size);
+    row_key_append(&key, "X", 1);
+    row_key_append_number(&key, due_ms);
+    row_key_append(&key, row->bytes, row->size);
     return key;
-}
-
-static struct store_bytes bytes_of(const struct row_key *key)
-{
-    return (struct store_bytes){key->bytes, key->size};
-}
-
-static struct store_bytes copy_key(struct arena *arena, const struct row_key *key)
-{
-    return (struct store_bytes){arena_copy(arena, key->bytes, key->size), key->size};
-}
-
-/* Everything that begins with the key, which ends in a NUL. */
-static void range_of(struct arena *arena, struct row_key *key, struct store_bytes *from, struct store_bytes *to)
-{
-    *from = copy_key(arena, key);
-    key->bytes[key->size - 1] = '\1';
-    *to = copy_key(arena, key);
 }
 
 /* ---- calls ------------------------------------------------------------------------------------------------------- */
 
 void record_range(struct arena *arena, const struct record_name *name, struct store_bytes *from, struct store_bytes *to)
 {
-    struct row_key key = make_key('C', name->tenant, name->key, NULL);
-    range_of(arena, &key, from, to);
+    struct row_key key = row_key_make('C', name->tenant, name->key, NULL);
+    row_key_range(arena, &key, from, to);
 }
 
 static struct record_call read_call(struct store_bytes value)
@@ -109,7 +52,7 @@ static struct record_call read_call(struct store_bytes value)
     return (struct record_call){
         .known = true,
         .ended = bytes[CALL_ENDED],
-        .due_ms = read_number(bytes + CALL_DUE),
+        .due_ms = row_key_read_number(bytes + CALL_DUE),
         .digest = bytes + CALL_DIGEST,
         .result = {bytes + CALL_RESULT, value.size - CALL_RESULT},
     };
@@ -159,14 +102,14 @@ bool record_put(struct store_batch *batch, const struct record_name *name, const
     if (value.bytes) {
         struct row_key about = {.size = 0}; /* the size, then the row of the thread */
         uint64_t when = __builtin_bswap64((uint64_t)due_ms);
-        append_number(&about, (int64_t)value.size);
+        row_key_append_number(&about, (int64_t)value.size);
         if (name->thread[0]) {
             struct row_key thread = thread_key(name, call_id);
-            append(&about, thread.bytes, thread.size);
-            store_put(batch, bytes_of(&thread), (struct store_bytes){&when, sizeof when});
+            row_key_append(&about, thread.bytes, thread.size);
+            store_put(batch, row_key_bytes(&thread), (struct store_bytes){&when, sizeof when});
         }
-        store_put(batch, bytes_of(&call), value);
-        store_put(batch, bytes_of(&due), bytes_of(&about));
+        store_put(batch, row_key_bytes(&call), value);
+        store_put(batch, row_key_bytes(&due), row_key_bytes(&about));
     }
     arena_fini(&arena);
     return value.bytes != NULL;
@@ -175,33 +118,33 @@ bool record_put(struct store_batch *batch, const struct record_name *name, const
 void record_forget(struct store_batch *batch, const struct record_name *name, const char *call_id, int64_t due_ms)
 {
     struct row_key call = call_key(name, call_id), due = due_key(due_ms, &call);
-    store_delete(batch, bytes_of(&call));
-    store_delete(batch, bytes_of(&due));
+    store_delete(batch, row_key_bytes(&call));
+    store_delete(batch, row_key_bytes(&due));
     if (!name->thread[0])
         return;
     struct row_key thread = thread_key(name, call_id);
-    store_delete(batch, bytes_of(&thread));
+    store_delete(batch, row_key_bytes(&thread));
 }
 
 /* ---- fencing ----------------------------------------------------------------------------------------------------- */
 
 static struct row_key fence_key(const struct record_name *name)
 {
-    return make_key('F', name->tenant, name->thread, name->run);
+    return row_key_make('F', name->tenant, name->thread, name->run);
 }
 
 void record_fence_range(struct arena *arena, const struct record_name *name, struct store_bytes *from,
                         struct store_bytes *to)
 {
     struct row_key key = fence_key(name);
-    *from = copy_key(arena, &key);
-    append(&key, "", 1);
-    *to = copy_key(arena, &key);
+    *from = row_key_copy(arena, &key);
+    row_key_append(&key, "", 1);
+    *to = row_key_copy(arena, &key);
 }
 
 int64_t record_fence(const struct store_scan *scan)
 {
-    return scan->count && scan->rows[0].value.size == 8 ? read_number(scan->rows[0].value.bytes) : 0;
+    return scan->count && scan->rows[0].value.size == 8 ? row_key_read_number(scan->rows[0].value.bytes) : 0;
 }
 
 void record_raise_fence(struct store_batch *batch, const struct record_name *name, const struct store_scan *scan,
@@ -211,10 +154,10 @@ void record_raise_fence(struct store_batch *batch, const struct record_name *nam
     uint64_t value = __builtin_bswap64((uint64_t)token), size = 0;
     if (!scan->count) {
         struct row_key due = due_key(clock_wall_ns() / NS_PER_MS + FENCE_DAYS * DAY_MS, &fence);
-        store_put(batch, bytes_of(&due), (struct store_bytes){&size, sizeof size});
+        store_put(batch, row_key_bytes(&due), (struct store_bytes){&size, sizeof size});
     }
-    store_expect(batch, bytes_of(&fence), scan->count ? scan->rows[0].value : (struct store_bytes){NULL, 0});
-    store_put(batch, bytes_of(&fence), (struct store_bytes){&value, sizeof value});
+    store_expect(batch, row_key_bytes(&fence), scan->count ? scan->rows[0].value : (struct store_bytes){NULL, 0});
+    store_put(batch, row_key_bytes(&fence), (struct store_bytes){&value, sizeof value});
 }
 
 /* ---- what goes --------------------------------------------------------------------------------------------------- */
@@ -231,17 +174,17 @@ void record_due_range(struct store_bytes *from, struct store_bytes *to)
 void record_thread_range(struct arena *arena, const char *tenant, const char *thread, struct store_bytes *from,
                          struct store_bytes *to)
 {
-    struct row_key key = make_key('T', tenant, thread, NULL);
-    range_of(arena, &key, from, to);
+    struct row_key key = row_key_make('T', tenant, thread, NULL);
+    row_key_range(arena, &key, from, to);
 }
 
 struct record_due record_due_of(const struct store_row *row)
 {
     const char *key = row->key.bytes;
     return (struct record_due){
-        .due_ms = row->key.size > DUE_ROW ? read_number(key + DUE_AT) : 0,
+        .due_ms = row->key.size > DUE_ROW ? row_key_read_number(key + DUE_AT) : 0,
         .is_call = row->key.size > DUE_ROW && key[DUE_ROW] == 'C',
-        .bytes = row->value.size >= DUE_THREAD ? (uint64_t)read_number(row->value.bytes) : 0,
+        .bytes = row->value.size >= DUE_THREAD ? (uint64_t)row_key_read_number(row->value.bytes) : 0,
     };
 }
 
@@ -265,18 +208,18 @@ void record_delete_thread_call(struct store_batch *batch, const struct store_row
     if (!key || row->value.size != 8)
         return;
     struct row_key call = {.size = 0};
-    append(&call, "C", 1);
-    append(&call, tenant, (size_t)(thread + 1 - tenant));
-    append(&call, key + 1, (size_t)(end - key - 1));
-    struct row_key due = due_key(read_number(row->value.bytes), &call);
-    store_delete(batch, bytes_of(&call));
-    store_delete(batch, bytes_of(&due));
+    row_key_append(&call, "C", 1);
+    row_key_append(&call, tenant, (size_t)(thread + 1 - tenant));
+    row_key_append(&call, key + 1, (size_t)(end - key - 1));
+    struct row_key due = due_key(row_key_read_number(row->value.bytes), &call);
+    store_delete(batch, row_key_bytes(&call));
+    store_delete(batch, row_key_bytes(&due));
 }
 
 void record_delete_fences(struct store_batch *batch, const char *tenant, const char *thread)
 {
-    struct row_key key = make_key('F', tenant, thread, NULL);
+    struct row_key key = row_key_make('F', tenant, thread, NULL);
     struct row_key behind = key;
     behind.bytes[behind.size - 1] = '\1';
-    store_delete_range(batch, bytes_of(&key), bytes_of(&behind));
+    store_delete_range(batch, row_key_bytes(&key), row_key_bytes(&behind));
 }

@@ -110,6 +110,37 @@ with Runner({"odd": odd()}) as runner:
         other = runner.one("odd__count", {"file": path}, key="f4", thread="other")
         expect(not again.recorded and other.recorded, f"{again} {other}")
 
+    @check("notes are kept over a restart, replaced under their number, and refused to an older owner")
+    def _():
+        def save(thread="n1", token=0, **note):
+            return runner.method("SaveNote", "SaveNoteRequest", "SaveNoteResponse")(
+                message("SaveNoteRequest")(thread_id=thread, note={"run_id": "r", **note}, fencing_token=token), timeout=20 * SLOW)
+
+        def notes(thread="n1", **more):
+            return runner.method("ListNotes", "ListNotesRequest", "ListNotesResponse")(
+                message("ListNotesRequest")(thread_id=thread, **more), timeout=20 * SLOW, wait_for_ready=True)
+        replaced = [save(step_no=step, summary_md=text, token=7).replaced for step, text in ((300, "b"), (2, "a"), (300, "c"))]
+        expect(replaced == [False, False, True], str(replaced))
+        first = notes().notes
+        runner.restart()
+        expect([(n.step_no, n.summary_md) for n in notes().notes] == [(2, "a"), (300, "c")], str(notes()))
+        save(step_no=2, summary_md="d")
+        expect(notes().notes[0].created_ms == first[0].created_ms > 0, "the time of a note changes with it")
+        refused(lambda: save(step_no=3, token=6), Code.ABORTED, "fencing_token 6")
+        refused(lambda: runner.run(("calculate", {"expression": "1"}), run="r", thread="n1", token=6), Code.ABORTED, "7 has called")
+        for fields, named in (({"step_no": 0}, "note.step_no"), ({"step_no": 1, "summary_md": "x" * 65537}, "note.summary_md"),
+                              ({"step_no": 1, "thread": ""}, "thread_id"), ({"step_no": 1, "sources": [{}] * 65}, "note.sources")):
+            refused(lambda: save(**fields), Code.INVALID_ARGUMENT, named)
+        for token in ("nonsense", "r:", "r:0", "r:9999999999", ":x"):
+            refused(lambda: notes(page_token=token), Code.OUT_OF_RANGE, "page_token")
+        refused(lambda: notes(page_size=501), Code.INVALID_ARGUMENT, "page_size")
+        save("n1x", step_no=1)
+        begun = [runner.method("SaveNote", "SaveNoteRequest", "SaveNoteResponse").future(message("SaveNoteRequest")(
+            thread_id="n2", note={"step_no": step + 1}), timeout=20 * SLOW) for step in range(1200)]  # more than a page of rows
+        expect(all(call.result() for call in begun), "a note was not kept")
+        expect(runner.forget("n1").notes == 2 and len(notes("n1x").notes) == 1, "the wrong notes went")
+        expect(runner.forget("n2").notes == 1200 and not notes("n2").notes, "some were left")
+
     @check("what a caller leaves running is stopped, and in doubt for one that comes back")
     def _():
         path = f"{runner.folder}/left"

@@ -15,6 +15,7 @@ struct given {
     int tokens, progress, alive, ended;
     char text[256], outcome[65];
     struct status status;
+    int64_t spent; /* calls of models, by one that failed */
 };
 
 static void came(struct dispatch *dispatch, const Renga__V1__RunNodeEvent *event)
@@ -41,6 +42,8 @@ static void ended(struct dispatch *dispatch, const Renga__V1__RunNodeResponse *r
         snprintf(given->outcome, sizeof given->outcome, "%s", response->outcome);
     else
         given->status = *st;
+    if (!response && dispatch->spent)
+        given->spent = dispatch->spent->model_calls;
 }
 
 static const struct dispatch_owner owner = {.came = came, .ended = ended};
@@ -155,9 +158,11 @@ static void what_is_said_on_the_way_arrives_in_its_order_before_the_end(void **s
     stage_clear(&stage);
 }
 
-static void a_failure_arrives_with_its_code_its_words_and_when_to_try_again(void **state)
+static void a_failure_arrives_with_its_code_its_words_when_to_try_again_and_what_was_spent(void **state)
 {
     struct given given;
+    Renga__V1__Usage spent = RENGA__V1__USAGE__INIT;
+    spent.model_calls = 3;
     struct status st = {.code = RESOURCE_EXHAUSTED, .retry_after_ms = 1234, .text = "too much at once"};
     open_two(FANOUT_HOME_FIRST);
     assert_true(give(&given));
@@ -165,12 +170,14 @@ static void a_failure_arrives_with_its_code_its_words_and_when_to_try_again(void
     struct task *task = script_calls[0].task;
     script_end(&script_calls[0]);
     loop_enter(stage.worker);
+    task_spend(task, &spent);
     task_fail(task, &st);
     loop_leave(stage.worker);
     STAGE_AWAIT(&stage, given.ended);
     assert_int_equal(given.status.code, RESOURCE_EXHAUSTED);
     assert_int_equal(given.status.retry_after_ms, 1234);
     assert_string_equal(given.status.text, "too much at once");
+    assert_int_equal(given.spent, 3);
     assert_false(given.dispatch.lost);
     stage_clear(&stage);
 }
@@ -377,7 +384,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_request_arrives_whole_with_its_trace_and_what_is_left_of_its_time),
         cmocka_unit_test(what_is_said_on_the_way_arrives_in_its_order_before_the_end),
-        cmocka_unit_test(a_failure_arrives_with_its_code_its_words_and_when_to_try_again),
+        cmocka_unit_test(a_failure_arrives_with_its_code_its_words_when_to_try_again_and_what_was_spent),
         cmocka_unit_test(a_loop_keeps_what_it_can_do_itself),
         cmocka_unit_test(a_worker_gets_no_more_than_it_asked_for),
         cmocka_unit_test(a_worker_with_its_hands_full_asks_for_nothing_until_they_are_empty_again),
