@@ -11,7 +11,7 @@
 #include <time.h>
 
 #define REST_FIRST_MS 20
-#define REST_MAX_MS   1000
+#define REST_MAX_MS   300  /* so that it is found again well within patience */
 #define GREET_MS      1000 /* the most that a try takes, from looking up the name on */
 #define GREET_MS_MIN  250  /* whoever comes when patience is over waits so long for a try that is due */
 

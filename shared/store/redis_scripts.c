@@ -1,15 +1,17 @@
 #include "store/redis_scripts.h"
 
+/* An error of one word would get ERR before it. */
+
 /* Of a thousand processes the last piece is remembered; who is older than that has ended long ago. */
 static const char register_script[] =
     "local kinds = {'zset', 'hash', 'hash'}\n"
     "for i, kind in ipairs(kinds) do\n"
     "  local there = redis.call('TYPE', KEYS[i]).ok\n"
-    "  if there ~= 'none' and there ~= kind then return redis.error_reply('RENGA_ALIEN') end\n"
+    "  if there ~= 'none' and there ~= kind then return redis.error_reply('RENGA_ALIEN a key has another kind') end\n"
     "end\n"
     "local writers = KEYS[3]\n"
     "local form = redis.call('HGET', writers, 'form')\n"
-    "if form and form ~= '1' then return redis.error_reply('RENGA_FORM') end\n"
+    "if form and form ~= '1' then return redis.error_reply('RENGA_FORM the form is newer') end\n"
     "redis.call('HSET', writers, 'form', '1')\n"
     "local count = redis.call('HINCRBY', writers, 'count', 1)\n"
     "redis.call('HSET', writers, ARGV[1], string.format('%d 0 ', count))\n"
@@ -31,7 +33,7 @@ static const char write_script[] =
     "local record = call('HGET', writers, id)\n"
     "local came, last, answer = string.match(record or '', '^(%d+) (%d+) (.*)$')\n"
     "if last == own then return answer end\n"
-    "if last ~= ARGV[2] then return redis.error_reply('RENGA_LOST') end\n"
+    "if last ~= ARGV[2] then return redis.error_reply('RENGA_LOST the last piece is another') end\n"
     "record = came .. ' ' .. own .. ' '\n"
     "if ARGV[4] == '1' then call('HDEL', writers, '') else call('HSET', writers, id, record) end\n"
     "local function take_away(min, max)\n"
@@ -90,7 +92,7 @@ static const char scan_script[] =
     "  if #keys == 0 then return found end\n"
     "  local got = call('HMGET', values, unpack(keys))\n"
     "  for i, key in ipairs(keys) do\n"
-    "    if not got[i] then return redis.error_reply('RENGA_TORN') end\n"
+    "    if not got[i] then return redis.error_reply('RENGA_TORN a row has no value') end\n"
     "    size = size + #key + #got[i]\n"
     "    if count == limit or (count > 0 and size > room) then\n"
     "      found[1] = '1'\n"

@@ -3,7 +3,7 @@
 #include "loop/loop.h"
 #include "recall/recall.h"
 #include "recall_asker.h"
-#include "recall_server.h"
+#include "redis_server.h"
 
 #include "unit.h"
 
@@ -384,7 +384,7 @@ static void a_wrong_password_costs_nothing_and_stands_in_no_log(void **state)
     char url[128], log[4096] = "";
     FILE *said = tmpfile();
     int error = dup(STDERR_FILENO);
-    struct server guarded;
+    struct server guarded = {0};
     struct asker asker = asker_of(loop, "k");
     server_start(&guarded, "right-secret");
     dup2(fileno(said), STDERR_FILENO);

@@ -3,7 +3,7 @@
 #include "base/random.h"
 #include "loop/loop.h"
 #include "recall_asker.h"
-#include "recall_server.h"
+#include "redis_server.h"
 
 #include <semaphore.h>
 

@@ -1,4 +1,5 @@
-/* A store of each kind in a folder of its own, and one loop that is stepped. The same test bodies run on all kinds. */
+/* A store of each kind in a folder of its own, and one loop that is stepped. The same test bodies run on all kinds, on
+ * Redis with a server of the test program's own. */
 #ifndef RENGA_STORE_FIXTURE_H
 #define RENGA_STORE_FIXTURE_H
 
@@ -8,19 +9,24 @@
 #include <limits.h>
 #include <stdio.h>
 
+#include "redis_server.h"
+
 #include "unit.h"
 
 #define TEXT(text) ((struct store_bytes){text, sizeof(text) - 1})
 #define ABSENT     ((struct store_bytes){NULL, 0})
 #define NO_END     ((struct store_bytes){NULL, 0})
 
+enum site_kind { SITE_MEMORY, SITE_SQLITE, SITE_REDIS };
+
 struct site {
-    bool on_disk;
-    char folder[64], path[96], url[128];
+    enum site_kind kind;
+    char folder[64], path[96], url[256];
     struct store *store;
     struct loop *loop;
 };
 static struct site site;
+static struct server redis; /* runs from the first test that needs it on */
 
 static inline struct store_bytes text_of(const char *text)
 {
@@ -37,12 +43,34 @@ static inline void open_store(void)
         fail_msg("%s: %s", site.url, st.text);
 }
 
+static inline void start_redis(void)
+{
+    if (redis.pid == 0 && redis.folder[0] != '\0')
+        server_run(&redis);
+    if (redis.pid != 0)
+        return;
+    redis.durable = true;
+    server_start(&redis, NULL);
+}
+
+/* Each test has names of its own in the one Redis. */
+static inline void name_store(void)
+{
+    static unsigned number;
+    if (site.kind == SITE_REDIS)
+        start_redis();
+    if (site.kind == SITE_REDIS)
+        snprintf(site.url, sizeof site.url, "redis://127.0.0.1:%d?name=test-%u", redis.port, ++number);
+    else
+        snprintf(site.url, sizeof site.url, site.kind == SITE_SQLITE ? "sqlite:%s" : "memory:", site.path);
+}
+
 static inline void make_folder(void)
 {
     snprintf(site.folder, sizeof site.folder, "/tmp/renga_store_XXXXXX");
     assert_non_null(mkdtemp(site.folder));
     snprintf(site.path, sizeof site.path, "%s/store.db", site.folder);
-    snprintf(site.url, sizeof site.url, site.on_disk ? "sqlite:%s" : "memory:", site.path);
+    name_store();
 }
 
 static inline int remove_entry(const char *path, const struct stat *about, int kind, struct FTW *walk)
@@ -55,9 +83,9 @@ static inline void remove_folder(void)
     nftw(site.folder, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
 }
 
-static inline int set_up(bool on_disk)
+static inline int set_up(enum site_kind kind)
 {
-    site = (struct site){.on_disk = on_disk, .loop = loop_create(0)};
+    site = (struct site){.kind = kind, .loop = loop_create(0)};
     make_folder();
     open_store();
     return 0;
@@ -65,12 +93,17 @@ static inline int set_up(bool on_disk)
 
 static inline int set_up_memory(void **state)
 {
-    return set_up(false);
+    return set_up(SITE_MEMORY);
 }
 
 static inline int set_up_sqlite(void **state)
 {
-    return set_up(true);
+    return set_up(SITE_SQLITE);
+}
+
+static inline int set_up_redis(void **state)
+{
+    return set_up(SITE_REDIS);
 }
 
 static inline int tear_down(void **state)
@@ -78,7 +111,38 @@ static inline int tear_down(void **state)
     store_close(&site.store);
     loop_destroy(&site.loop);
     remove_folder();
+    if (site.kind == SITE_REDIS)
+        server_say(&redis, "FLUSHALL"); /* its memory */
     return 0;
+}
+
+/* ---- the same tests on every kind -------------------------------------------------------------------------------- */
+
+struct named_test {
+    const char *name;
+    CMUnitTestFunction body;
+};
+#define NAMED(test)                                                                                                    \
+    {                                                                                                                  \
+#test, test                                                                                                    \
+    }
+#define TESTS_MAX 32
+
+static inline int run_on_all_kinds(const struct named_test *tests, size_t count)
+{
+    static const struct {
+        const char *name;
+        CMFixtureFunction set_up;
+    } kinds[] = {{"memory", set_up_memory}, {"sqlite", set_up_sqlite}, {"redis", set_up_redis}};
+    int failed = 0;
+    for (size_t kind = 0; kind < COUNT(kinds); kind++) {
+        struct CMUnitTest group[TESTS_MAX];
+        for (size_t i = 0; i < count; i++)
+            group[i] = (struct CMUnitTest){tests[i].name, tests[i].body, kinds[kind].set_up, tear_down, NULL};
+        failed += _cmocka_run_group_tests(kinds[kind].name, group, count, NULL, NULL);
+    }
+    server_end(&redis);
+    return failed;
 }
 
 /* ---- batches ----------------------------------------------------------------------------------------------------- */

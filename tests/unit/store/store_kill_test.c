@@ -171,7 +171,7 @@ static void what_was_acknowledged_survives_thirty_kills_and_nothing_is_torn(void
 
 static int set_up_folder(void **state)
 {
-    site = (struct site){.on_disk = true};
+    site = (struct site){.kind = SITE_SQLITE};
     make_folder();
     return 0;
 }

@@ -191,16 +191,9 @@ static void a_scan_never_sees_half_a_batch(void **state)
     assert_int_equal(wrong, 0);
 }
 
-#define ON(set_up, test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-#define TESTS(set_up)                                                                                                  \
-    {                                                                                                                  \
-        ON(set_up, writers_in_two_loops_lose_no_step_of_a_counter), ON(set_up, a_scan_never_sees_half_a_batch),        \
-    }
-
 int main(void)
 {
-    const struct CMUnitTest in_memory[] = TESTS(set_up_memory);
-    const struct CMUnitTest on_disk[] = TESTS(set_up_sqlite);
-    int failed = cmocka_run_group_tests_name("memory", in_memory, NULL, NULL);
-    return failed + cmocka_run_group_tests_name("sqlite", on_disk, NULL, NULL);
+    static const struct named_test tests[] = {NAMED(writers_in_two_loops_lose_no_step_of_a_counter),
+                                              NAMED(a_scan_never_sees_half_a_batch)};
+    return run_on_all_kinds(tests, COUNT(tests));
 }

@@ -1,10 +1,13 @@
 /* A redis-server of the test's own, in a folder of its own, and a plain connection to it. */
-#ifndef RENGA_TESTS_RECALL_SERVER_H
-#define RENGA_TESTS_RECALL_SERVER_H
+#ifndef RENGA_TESTS_REDIS_SERVER_H
+#define RENGA_TESTS_REDIS_SERVER_H
 
 #include <arpa/inet.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,8 +19,10 @@
 struct server {
     pid_t pid;
     int port;
-    const char *password; /* NULL: none */
-    char folder[64];
+    const char *password;      /* NULL: none */
+    bool durable;              /* what it acknowledges is on its disk */
+    const char *more[9];       /* arguments; NULL ends them */
+    char folder[64], path[96]; /* of its socket, beside the port */
 };
 
 /* Bound to a free port of this machine; it listens where `queue` is not 0. */
@@ -68,21 +73,32 @@ static inline const char *server_say(const struct server *server, const char *co
     return reply;
 }
 
-/* Returns when it answers. */
-static inline void server_run(struct server *server)
+static inline void server_become(const struct server *server)
 {
     char port[8];
     snprintf(port, sizeof port, "%d", server->port);
+    const char *password = server->password ? server->password : "", *durable = server->durable ? "yes" : "no";
+    const char *arguments[40] = {"redis-server", "--port",        port,     "--bind",
+                                 "127.0.0.1",    "--save",        "",       "--dir",
+                                 server->folder, "--requirepass", password, "--appendonly",
+                                 durable,        "--appendfsync", "always", "--unixsocket",
+                                 server->path};
+    int count = 17, nowhere = open("/dev/null", O_RDWR);
+    for (const char *const *more = server->more; *more; more++)
+        arguments[count++] = *more;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    dup2(nowhere, STDOUT_FILENO);
+    dup2(nowhere, STDERR_FILENO);
+    execvp(arguments[0], (char *const *)(uintptr_t)arguments);
+    _exit(127);
+}
+
+/* Returns when it answers. */
+static inline void server_run(struct server *server)
+{
     server->pid = fork();
-    if (server->pid == 0) {
-        int nowhere = open("/dev/null", O_RDWR);
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        dup2(nowhere, STDOUT_FILENO);
-        dup2(nowhere, STDERR_FILENO);
-        execlp("redis-server", "redis-server", "--port", port, "--bind", "127.0.0.1", "--save", "", "--appendonly",
-               "no", "--dir", server->folder, "--requirepass", server->password ? server->password : "", NULL);
-        _exit(127);
-    }
+    if (server->pid == 0)
+        server_become(server);
     for (int i = 0; i < 2000 && strncmp(server_say(server, "PING"), "+PONG", 5) != 0; i++)
         usleep(5000);
 }
@@ -92,9 +108,10 @@ static inline void server_start(struct server *server, const char *password)
     int fd = server_bind(&server->port, 0);
     close(fd);
     server->password = password;
-    strcpy(server->folder, "/tmp/renga-recall-XXXXXX");
+    strcpy(server->folder, "/tmp/renga-redis-XXXXXX");
     if (!mkdtemp(server->folder))
         _exit(99);
+    snprintf(server->path, sizeof server->path, "%s/redis.sock", server->folder);
     server_run(server);
 }
 
@@ -107,10 +124,17 @@ static inline void server_kill(struct server *server)
     server->pid = 0;
 }
 
+static inline int server_remove(const char *path, const struct stat *about, int kind, struct FTW *walk)
+{
+    return remove(path);
+}
+
 static inline void server_end(struct server *server)
 {
     server_kill(server);
-    rmdir(server->folder);
+    if (server->folder[0])
+        nftw(server->folder, server_remove, 8, FTW_DEPTH | FTW_PHYS);
+    server->folder[0] = '\0';
 }
 
 #endif

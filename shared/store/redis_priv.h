@@ -1,0 +1,46 @@
+/* What the files of the store on Redis share: what is known of who writes, and what becomes of a reply. */
+#ifndef RENGA_STORE_REDIS_PRIV_H
+#define RENGA_STORE_REDIS_PRIV_H
+
+#include "store/redis_connection.h"
+#include "store/redis_piece.h"
+#include "store/redis_refusal.h"
+#include "store/store_priv.h"
+
+#include <stdatomic.h>
+
+#define REDIS_WRITER_SIZE 33 /* bytes of a writer's id, the NUL included */
+
+struct redis_engine {
+    struct redis_settings settings;
+    struct redis_connection writer, readers[STORE_READERS];
+    uint64_t losses_seen[STORE_READERS]; /* of the writer's, when the reader's connection was made */
+
+    /* The writer's. */
+    char id[REDIS_WRITER_SIZE]; /* "": not registered */
+    uint64_t number;            /* of the last piece that was answered */
+    bool in_doubt;              /* the piece after that may still be carried out */
+    bool full;                  /* it was said in the log that Redis has no memory left */
+
+    atomic_ullong losses; /* of the writer's connection */
+    atomic_bool weak;
+    pthread_mutex_t lock; /* of what the readers settle */
+    bool unsettled;
+    char unsettled_id[REDIS_WRITER_SIZE];
+    uint64_t unsettled_number;
+};
+
+enum redis_outcome { REDIS_ANSWERED, REDIS_AGAIN, REDIS_REFUSED };
+
+/* Sorts out a reply (NULL: none came), which is let go where it is no answer. Where it is to be asked again, the
+ * connection is given up: the next one loads the scripts, and finds the primary. */
+enum redis_outcome redis_sort_out(struct redis_connection *connection, struct redis_reply **reply,
+                                  enum redis_refusal *refusal, struct status *st);
+
+/* Makes itself known as a new writer, of which nothing is in doubt. */
+bool redis_enroll(struct redis_engine *engine, struct status *st);
+
+bool redis_write(void *engine, struct store_batch *batches, struct status *st);
+void redis_scan(void *engine, unsigned reader, struct store_scan *scan);
+
+#endif

@@ -1,0 +1,117 @@
+/* Reading from Redis: each reader's thread has a connection of its own. */
+#include "store/redis_priv.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* The connection is not older than the writer's: after a failover that one finds the new primary. */
+static bool reader_ready(struct redis_engine *engine, unsigned number, int64_t deadline_ns, struct status *st)
+{
+    struct redis_connection *reader = &engine->readers[number];
+    uint64_t losses = atomic_load(&engine->losses);
+    if (engine->losses_seen[number] != losses)
+        redis_link_close(&reader->link);
+    engine->losses_seen[number] = losses;
+    return redis_connection_ready(reader, deadline_ns, st);
+}
+
+/* Whether an empty piece has to go first; appends it. */
+static bool append_settling(struct redis_engine *engine, struct redis_connection *reader, uint64_t *number)
+{
+    static const struct redis_piece empty = {.takes_away = true};
+    char id[REDIS_WRITER_SIZE];
+    pthread_mutex_lock(&engine->lock);
+    bool unsettled = engine->unsettled;
+    memcpy(id, engine->unsettled_id, sizeof id);
+    *number = engine->unsettled_number;
+    pthread_mutex_unlock(&engine->lock);
+    if (unsettled)
+        redis_piece_append(&empty, reader, id, *number);
+    return unsettled;
+}
+
+static void has_settled(struct redis_engine *engine, uint64_t number)
+{
+    pthread_mutex_lock(&engine->lock);
+    if (engine->unsettled_number == number)
+        engine->unsettled = false;
+    pthread_mutex_unlock(&engine->lock);
+}
+
+/* A writer that Redis does not know any more can not be carried out late either. */
+static enum redis_outcome settle(struct redis_engine *engine, struct redis_connection *reader, uint64_t number,
+                                 struct redis_reply *reply, struct status *st)
+{
+    enum redis_refusal refusal = REDIS_FINAL;
+    enum redis_outcome outcome = redis_sort_out(reader, &reply, &refusal, st);
+    redis_reply_free(&reply);
+    if (outcome == REDIS_REFUSED && refusal == REDIS_LOST)
+        outcome = REDIS_ANSWERED;
+    if (outcome == REDIS_ANSWERED)
+        has_settled(engine, number);
+    return outcome;
+}
+
+static void append_scan(struct redis_connection *reader, const struct store_scan *scan)
+{
+    char limit[24], room[24];
+    snprintf(limit, sizeof limit, "%zu", scan->limit);
+    snprintf(room, sizeof room, "%zu", scan->bytes_max);
+    redis_range_append(redis_connection_script(reader, REDIS_SCAN, 5), scan->from, scan->to);
+    redis_connection_argument(reader, limit);
+    redis_connection_argument(reader, room);
+    redis_connection_argument(reader, scan->backwards ? "1" : "0");
+}
+
+static enum redis_outcome ask_rows(struct redis_engine *engine, struct redis_connection *reader,
+                                   const struct store_scan *scan, int64_t deadline_ns, struct redis_reply **rows,
+                                   struct status *st)
+{
+    enum redis_refusal refusal;
+    uint64_t number;
+    bool settles = append_settling(engine, reader, &number);
+    append_scan(reader, scan);
+    *rows = redis_connection_ask(reader, deadline_ns, st);
+    if (settles) {
+        enum redis_outcome outcome = settle(engine, reader, number, *rows, st);
+        *rows = NULL;
+        if (outcome != REDIS_ANSWERED)
+            redis_link_close(&reader->link); /* what comes of the scan is not looked at */
+        if (outcome != REDIS_ANSWERED)
+            return outcome;
+        *rows = redis_connection_next(reader, deadline_ns, st);
+    }
+    return redis_sort_out(reader, rows, &refusal, st);
+}
+
+static void take_rows(struct store_scan *scan, const struct redis_reply *rows)
+{
+    bool good = rows->kind == REDIS_LIST && rows->size % 2 == 1;
+    for (size_t i = 1; good && i < rows->size; i += 2) {
+        const struct redis_reply *key = rows->list[i], *value = rows->list[i + 1];
+        if (!store_scan_add(scan, (struct store_bytes){key->bytes, key->size},
+                            (struct store_bytes){value->bytes, value->size}))
+            return;
+    }
+    if (!good)
+        fail(&scan->status, DATA_LOSS, "Redis gives an answer that is none");
+    scan->more = good && rows->list[0]->size == 1 && rows->list[0]->bytes[0] == '1';
+}
+
+void redis_scan(void *data, unsigned number, struct store_scan *scan)
+{
+    struct redis_engine *engine = data;
+    struct redis_connection *reader = &engine->readers[number];
+    int64_t deadline_ns = redis_connection_deadline(reader);
+    while (reader_ready(engine, number, deadline_ns, &scan->status)) {
+        struct redis_reply *rows;
+        enum redis_outcome outcome = ask_rows(engine, reader, scan, deadline_ns, &rows, &scan->status);
+        if (outcome == REDIS_AGAIN)
+            continue;
+        if (outcome == REDIS_ANSWERED)
+            take_rows(scan, rows);
+        redis_reply_free(&rows);
+        return;
+    }
+    scan->status.code = UNAVAILABLE;
+}
