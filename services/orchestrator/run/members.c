@@ -67,10 +67,11 @@ static struct member *find_or_add(struct members *members, const char *id)
     return member;
 }
 
-/* One that had this one's address is the process that was here before. */
-static bool has_ended(const struct members *members, const Renga__V1__MemberRow *row)
+/* One that had this one's address is the process that was here before, unless it beats. */
+static bool has_ended(const struct members *members, const struct member *member, bool leaving)
 {
-    return row->leaving || (*row->address && strcmp(row->address, members->address) == 0);
+    bool had_ours = *member->address && strcmp(member->address, members->address) == 0;
+    return leaving || (had_ours && member->silent_ns > 2 * members->beat_ns);
 }
 
 static void note_row(struct members *members, const char *id, const Renga__V1__MemberRow *row)
@@ -87,7 +88,7 @@ static void note_row(struct members *members, const char *id, const Renga__V1__M
     member->beat = row->beat;
     member->has_row = true;
     text_cut_copy(member->address, sizeof member->address, row->address);
-    if (has_ended(members, row))
+    if (has_ended(members, member, row->leaving))
         member->silent_ns = members->options.lease_ms * NS_PER_MS;
 }
 

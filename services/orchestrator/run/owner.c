@@ -178,6 +178,7 @@ struct owner_look {
     struct store_scan scan;
     struct thread *thread;
     uint64_t asked_at;
+    struct status unread; /* why its log could not be read; OK: it was */
 };
 
 static void looked(struct store_scan *scan)
@@ -188,11 +189,15 @@ static void looked(struct store_scan *scan)
     struct status st = scan->status;
     bool good = st.code == OK && view_read(&view, scan, &st);
     uint64_t asked_at = look->asked_at;
+    if (good && look->unread.code && is_same(&view, &thread->own.known)) {
+        st = look->unread;
+        good = false;
+    }
     store_scan_fini(scan);
     free(look);
     thread->own.asking = false;
     thread->holds--;
-    if (thread->phase != THREAD_READY) {
+    if (thread->phase == THREAD_BROKEN) {
         thread_settle(thread);
     } else if (!good) {
         thread_break(thread, &st);
@@ -205,10 +210,11 @@ static void looked(struct store_scan *scan)
     }
 }
 
-static void look(struct thread *thread)
+static void look(struct thread *thread, const struct status *unread)
 {
     struct owner_look *look = need(calloc(1, sizeof *look));
     look->thread = thread;
+    look->unread = *unread;
     look->asked_at = thread->home->arrivals;
     thread->own.asking = true;
     thread->holds++;
@@ -223,8 +229,16 @@ bool owner_vouches(struct thread *thread, const struct errand *errand)
     if (own->mine && clock_now_ns() < members_lease_ns(members_of(thread)))
         return true;
     if (!own->asking && !thread->flying)
-        look(thread);
+        look(thread, &(struct status){0});
     return false;
+}
+
+bool owner_doubts(struct thread *thread, const struct status *why)
+{
+    if (!members_of(thread) || thread->own.mine)
+        return false;
+    look(thread, why);
+    return true;
 }
 
 /* ---- with each batch --------------------------------------------------------------------------------------------- */

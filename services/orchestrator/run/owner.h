@@ -52,6 +52,10 @@ void owner_ask(struct owner_question *question);
 /* Whether the log that was read is of the time before somebody took the thread: nobody's has no run at work. */
 bool owner_was_overtaken(const struct thread *thread);
 
+/* A thread that is nobody's could not be read: is it so, or was it changed meanwhile? It breaks, or is lost. False
+ * where it is ours. */
+bool owner_doubts(struct thread *thread, const struct status *why);
+
 /* Whether the thread in memory is new enough to serve this; else that is found out, and thread->go comes again. */
 bool owner_vouches(struct thread *thread, const struct errand *errand);
 

@@ -370,6 +370,12 @@ static void a_run_that_cannot_be_read_stops_alone(void **state)
     assert_run(&two, good, SUCCEEDED, "");
     assert_null(get(&two, bad));
     assert_int_equal(last_status.code, DATA_LOSS);
+    struct store_stats before, after;
+    store_stats(two.store, &before);
+    int64_t beats = 40000 * MEMBER_BEATS / LEASE_MS;
+    pass_for(&two, 40000);
+    store_stats(two.store, &after); /* its beats, and nothing about what cannot be read */
+    assert_true(after.batches - before.batches <= (uint64_t)beats + 1);
     close_both();
 }
 
