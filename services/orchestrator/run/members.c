@@ -34,7 +34,8 @@ struct members {
     bool leaving, told, stopped; /* told: its last row says that it leaves */
     void (*left)(void *data);
     void *left_data;
-    _Atomic int64_t lease_ns;
+    _Atomic int64_t lease_ns; /* until then no other takes this one for dead */
+    _Atomic uint64_t term;
 
     pthread_mutex_t lock; /* of what others ask for */
     struct member *list;
@@ -225,11 +226,18 @@ static void read_rows(struct members *members)
     store_scan(members->options.store, &members->scan);
 }
 
+static void extend(struct members *members)
+{
+    if (clock_now_ns() >= members->lease_ns)
+        members->term++; /* before the lease: whoever sees the new one knows */
+    members->lease_ns = members->sent_ns + members->options.lease_ms * NS_PER_MS;
+}
+
 static void beaten(struct store_batch *batch)
 {
     struct members *members = (struct members *)((char *)batch - offsetof(struct members, batch));
     if (batch->status.code == OK)
-        members->lease_ns = members->sent_ns + members->options.lease_ms * NS_PER_MS;
+        extend(members);
     else
         log_warn("members.beat", "this orchestrator's row cannot be written: %s", batch->status.text);
     store_batch_fini(batch);
@@ -340,9 +348,14 @@ const char *members_self(const struct members *members)
     return members->id;
 }
 
-int64_t members_lease_ns(const struct members *members)
+uint64_t members_term(const struct members *members)
 {
-    return members->lease_ns;
+    return members->term;
+}
+
+bool members_holds(const struct members *members, uint64_t term)
+{
+    return clock_now_ns() < members->lease_ns && members->term == term;
 }
 
 enum member_state members_state(struct members *members, const char *id, char address[MEMBER_ADDRESS_MAX])
