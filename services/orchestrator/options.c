@@ -20,9 +20,11 @@ const struct option orchestrator_options[] = {
      .type = OPTION_STRING,
      .fallback = "sqlite:renga.db",
      .unit = "STORE",
-     .help = "Where runs and threads are kept: sqlite:FILE, which is made where there is none and belongs to this "
-             "process alone, on a disk of its own machine; or memory:, gone with the process. The default stands in "
-             "the working directory; in a container give a file on a volume, such as sqlite:/var/lib/renga/renga.db."},
+     .help =
+         "Where runs and threads are kept: sqlite:FILE, which is made where there is none and belongs to this "
+         "process alone, on a disk of its own machine; redis://HOST:PORT, which several orchestrators may share; or "
+         "memory:, gone with the process. The default stands in "
+         "the working directory; in a container give a file on a volume, such as sqlite:/var/lib/renga/renga.db."},
     {.name = "orchestrator.address",
      .type = OPTION_STRING,
      .unit = "HOST:PORT",
