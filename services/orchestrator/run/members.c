@@ -68,11 +68,13 @@ static struct member *find_or_add(struct members *members, const char *id)
     return member;
 }
 
-/* One that had this one's address is the process that was here before, unless it beats. */
-static bool has_ended(const struct members *members, const struct member *member, bool leaving)
+/* One that had this one's address, or host and number of process, is the process that was here before, unless it beats.
+ */
+static bool has_ended(const struct members *members, const struct member *member, const Renga__V1__MemberRow *row)
 {
-    bool had_ours = *member->address && strcmp(member->address, members->address) == 0;
-    return leaving || (had_ours && member->silent_ns > 2 * members->beat_ns);
+    bool had_ours = (*row->address && strcmp(row->address, members->address) == 0) ||
+                    (*row->name && strcmp(row->name, members->name) == 0);
+    return row->leaving || (had_ours && member->silent_ns > 2 * members->beat_ns);
 }
 
 static void note_row(struct members *members, const char *id, const Renga__V1__MemberRow *row)
@@ -89,7 +91,7 @@ static void note_row(struct members *members, const char *id, const Renga__V1__M
     member->beat = row->beat;
     member->has_row = true;
     text_cut_copy(member->address, sizeof member->address, row->address);
-    if (has_ended(members, member, row->leaving))
+    if (has_ended(members, member, row))
         member->silent_ns = members->options.lease_ms * NS_PER_MS;
 }
 
