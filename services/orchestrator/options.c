@@ -20,9 +20,12 @@ const struct option orchestrator_options[] = {
      .type = OPTION_STRING,
      .fallback = "sqlite:renga.db",
      .unit = "STORE",
-     .help = "Where runs and threads are kept: sqlite:FILE, which is made where there is none and belongs to this "
-             "process alone, on a disk of its own machine; or memory:, gone with the process. The default stands in "
-             "the working directory; in a container give a file on a volume, such as sqlite:/var/lib/renga/renga.db."},
+     .help =
+         "Where runs and threads are kept: sqlite:FILE, which is made where there is none and belongs to this "
+         "process alone, on a disk of its own machine; redis://HOST:6379/0?password_file=PATH or unix:PATH, a Redis "
+         "with appendonly yes and appendfsync always (more behind the '?': name, durability, replicas, timeout, and "
+         "for rediss:// authorities, certificate and key); or memory:, gone with the process. The default stands in "
+         "the working directory; in a container give a file on a volume, such as sqlite:/var/lib/renga/renga.db."},
     {.name = "orchestrator.address",
      .type = OPTION_STRING,
      .unit = "HOST:PORT",

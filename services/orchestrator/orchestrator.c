@@ -45,6 +45,11 @@ static void collect(struct buffer *out, void *data)
         .name = "renga_store_sync_seconds", .help = "How long the last transaction took.", .kind = METRIC_GAUGE};
     static const struct metric queued = {
         .name = "renga_store_queued", .help = "Batches that wait for the writer.", .kind = METRIC_GAUGE};
+    static const struct metric losses = {.name = "renga_store_losses_total",
+                                         .help = "How often the connection to Redis was lost."};
+    static const struct metric weak = {.name = "renga_store_weak",
+                                       .help = "1 where Redis acknowledges before it has written to its disk.",
+                                       .kind = METRIC_GAUGE};
     const struct orchestrator *orchestrator = data;
     struct store_stats stats;
     store_stats(orchestrator->store, &stats);
@@ -54,6 +59,8 @@ static void collect(struct buffer *out, void *data)
     metrics_show(out, &failures, NULL, (double)stats.failures);
     metrics_show(out, &sync, NULL, (double)stats.sync_ns / 1e9);
     metrics_show(out, &queued, NULL, stats.queued);
+    metrics_show(out, &losses, NULL, (double)stats.losses);
+    metrics_show(out, &weak, NULL, stats.weak);
 }
 
 /* ---- agents ------------------------------------------------------------------------------------------------------ */

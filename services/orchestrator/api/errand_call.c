@@ -90,8 +90,7 @@ static void rested(struct timer *timer)
 
 static bool asks_again(struct errand_call *self)
 {
-    if (self->forward.call.status.code != UNAVAILABLE || !is_repeatable(self->errand.request) ||
-        self->asked_again == AGAIN_MAX || rpc_call_cancelled(self->call))
+    if (self->asked_again == AGAIN_MAX || rpc_call_cancelled(self->call))
         return false;
     self->asked_again++;
     self->is_resting = true;
@@ -105,7 +104,7 @@ static void forwarded(struct forward *forward, const ProtobufCMessage *response)
     struct errand_call *self = (struct errand_call *)((char *)forward - offsetof(struct errand_call, forward));
     if (response)
         self->reply(response, self->call);
-    else if (!asks_again(self))
+    else if (forward->call.status.code != UNAVAILABLE || !is_repeatable(self->errand.request) || !asks_again(self))
         forward_refuse(self->call, &forward->call);
 }
 
@@ -115,6 +114,8 @@ static bool hand_on(struct errand_call *self)
     struct errand *errand = &self->errand;
     if (!errand->elsewhere || self->caller.forwarded)
         return false;
+    if (!*errand->elsewhere) /* it may soon be known, or dead; nobody has done anything yet */
+        return asks_again(self);
     self->forward.came = forwarded;
     return forward_begin(&self->forward, self->api, self->call, &self->caller, errand->request, errand->elsewhere,
                          &errand->status);

@@ -119,7 +119,7 @@ static void forwarded(struct forward *forward, const ProtobufCMessage *event)
 static bool hand_on(struct watch_call *self, struct status *st)
 {
     const char *address = self->watcher.elsewhere;
-    if (!address || self->caller.forwarded)
+    if (!address || !*address || self->caller.forwarded)
         return false;
     self->forward.came = forwarded;
     self->is_forwarded =

@@ -8,7 +8,7 @@ void thread_go_elsewhere(struct thread *thread, struct status *why, const char *
 {
     why->code = UNAVAILABLE;
     for (struct errand *errand = thread->first_errand; errand; errand = errand->next)
-        errand->elsewhere = *address && errand->request ? need(arena_strdup(errand->arena, address)) : NULL;
+        errand->elsewhere = errand->request ? need(arena_strdup(errand->arena, address)) : NULL;
     thread_forget(thread, why);
 }
 

@@ -34,7 +34,8 @@ struct members {
     bool leaving, told, stopped; /* told: its last row says that it leaves */
     void (*left)(void *data);
     void *left_data;
-    _Atomic int64_t lease_ns;
+    _Atomic int64_t lease_ns; /* until then no other takes this one for dead */
+    _Atomic uint64_t term;
 
     pthread_mutex_t lock; /* of what others ask for */
     struct member *list;
@@ -67,10 +68,13 @@ static struct member *find_or_add(struct members *members, const char *id)
     return member;
 }
 
-/* One that had this one's address is the process that was here before. */
-static bool has_ended(const struct members *members, const Renga__V1__MemberRow *row)
+/* One that had this one's address, or host and number of process, is the process that was here before, unless it beats.
+ */
+static bool has_ended(const struct members *members, const struct member *member, const Renga__V1__MemberRow *row)
 {
-    return row->leaving || (*row->address && strcmp(row->address, members->address) == 0);
+    bool had_ours = (*row->address && strcmp(row->address, members->address) == 0) ||
+                    (*row->name && strcmp(row->name, members->name) == 0);
+    return row->leaving || (had_ours && member->silent_ns > 2 * members->beat_ns);
 }
 
 static void note_row(struct members *members, const char *id, const Renga__V1__MemberRow *row)
@@ -87,7 +91,7 @@ static void note_row(struct members *members, const char *id, const Renga__V1__M
     member->beat = row->beat;
     member->has_row = true;
     text_cut_copy(member->address, sizeof member->address, row->address);
-    if (has_ended(members, row))
+    if (has_ended(members, member, row))
         member->silent_ns = members->options.lease_ms * NS_PER_MS;
 }
 
@@ -224,11 +228,18 @@ static void read_rows(struct members *members)
     store_scan(members->options.store, &members->scan);
 }
 
+static void extend(struct members *members)
+{
+    if (clock_now_ns() >= members->lease_ns)
+        members->term++; /* before the lease: whoever sees the new one knows */
+    members->lease_ns = members->sent_ns + members->options.lease_ms * NS_PER_MS;
+}
+
 static void beaten(struct store_batch *batch)
 {
     struct members *members = (struct members *)((char *)batch - offsetof(struct members, batch));
     if (batch->status.code == OK)
-        members->lease_ns = members->sent_ns + members->options.lease_ms * NS_PER_MS;
+        extend(members);
     else
         log_warn("members.beat", "this orchestrator's row cannot be written: %s", batch->status.text);
     store_batch_fini(batch);
@@ -339,9 +350,14 @@ const char *members_self(const struct members *members)
     return members->id;
 }
 
-int64_t members_lease_ns(const struct members *members)
+uint64_t members_term(const struct members *members)
 {
-    return members->lease_ns;
+    return members->term;
+}
+
+bool members_holds(const struct members *members, uint64_t term)
+{
+    return clock_now_ns() < members->lease_ns && members->term == term;
 }
 
 enum member_state members_state(struct members *members, const char *id, char address[MEMBER_ADDRESS_MAX])

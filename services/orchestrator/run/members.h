@@ -48,8 +48,10 @@ enum member_state { MEMBER_SELF, MEMBER_ALIVE, MEMBER_DEAD };
  */
 enum member_state members_state(struct members *members, const char *id, char address[MEMBER_ADDRESS_MAX]);
 const char *members_self(const struct members *members);
-/* Until then (clock_now_ns) no other takes this one for dead. */
-int64_t members_lease_ns(const struct members *members);
+/* How often its lease has ended; so often others may have taken what it had. */
+uint64_t members_term(const struct members *members);
+/* Whether, since the term began, no other can have taken this one for dead. */
+bool members_holds(const struct members *members, uint64_t term);
 /* Whether this one is the first of the living to take up what stands at this place: each has its share. */
 bool members_is_first(struct members *members, uint64_t place);
 

@@ -1,7 +1,6 @@
 #include "owner.h"
 #include "run_priv.h"
 
-#include "base/clock.h"
 #include "base/log.h"
 
 #include <inttypes.h>
@@ -89,6 +88,7 @@ static void know(struct thread *thread, const struct owner_view *view, uint64_t 
     bool mine = is_mine(thread, view);
     own->known = own->next = *view;
     own->known_at = at;
+    own->term = own->next_term;
     if (mine != own->mine)
         tally_owner(tally, thread->home->loop, OWNER_HELD, mine ? 1 : -1);
     own->mine = mine;
@@ -129,6 +129,7 @@ static void take(struct owner_question *question)
 {
     struct thread *thread = question->thread;
     struct ownership *own = &thread->own;
+    own->next_term = members_term(members_of(thread));
     own->next = (struct owner_view){.there = true, .token = own->known.token + 1};
     text_cut_copy(own->next.member, sizeof own->next.member, members_self(members_of(thread)));
     store_batch_init(&question->batch, thread->home->loop, taken);
@@ -177,7 +178,8 @@ bool owner_was_overtaken(const struct thread *thread)
 struct owner_look {
     struct store_scan scan;
     struct thread *thread;
-    uint64_t asked_at;
+    uint64_t asked_at, term;
+    struct status unread; /* why its log could not be read; OK: it was */
 };
 
 static void looked(struct store_scan *scan)
@@ -187,29 +189,37 @@ static void looked(struct store_scan *scan)
     struct owner_view view;
     struct status st = scan->status;
     bool good = st.code == OK && view_read(&view, scan, &st);
-    uint64_t asked_at = look->asked_at;
+    uint64_t asked_at = look->asked_at, term = look->term;
+    if (good && look->unread.code && is_same(&view, &thread->own.known)) {
+        st = look->unread;
+        good = false;
+    }
     store_scan_fini(scan);
     free(look);
     thread->own.asking = false;
     thread->holds--;
-    if (thread->phase != THREAD_READY) {
+    if (thread->phase == THREAD_BROKEN) {
         thread_settle(thread);
     } else if (!good) {
         thread_break(thread, &st);
     } else if (thread->flying || is_same(&view, &thread->own.known)) { /* flying: that will tell */
-        if (!thread->flying)
+        if (!thread->flying) {
             thread->own.known_at = asked_at;
+            thread->own.term = term;
+        }
         loop_defer(thread->home->loop, &thread->go);
     } else {
         thread_lose(thread);
     }
 }
 
-static void look(struct thread *thread)
+static void look(struct thread *thread, const struct status *unread)
 {
     struct owner_look *look = need(calloc(1, sizeof *look));
     look->thread = thread;
+    look->unread = *unread;
     look->asked_at = thread->home->arrivals;
+    look->term = members_term(members_of(thread));
     thread->own.asking = true;
     thread->holds++;
     scan_row(thread, &look->scan, looked);
@@ -220,11 +230,19 @@ bool owner_vouches(struct thread *thread, const struct errand *errand)
     const struct ownership *own = &thread->own;
     if (!members_of(thread) || own->known_at >= errand->arrival)
         return true;
-    if (own->mine && clock_now_ns() < members_lease_ns(members_of(thread)))
+    if (own->mine && members_holds(members_of(thread), own->term))
         return true;
     if (!own->asking && !thread->flying)
-        look(thread);
+        look(thread, &(struct status){0});
     return false;
+}
+
+bool owner_doubts(struct thread *thread, const struct status *why)
+{
+    if (!members_of(thread) || thread->own.mine)
+        return false;
+    look(thread, why);
+    return true;
 }
 
 /* ---- with each batch --------------------------------------------------------------------------------------------- */
@@ -254,6 +272,7 @@ void owner_stamp(struct thread *thread, struct store_batch *batch)
     if (works)
         list_pending(thread, batch);
     own->stamped_at = thread->home->arrivals;
+    own->next_term = members_term(members_of(thread));
 }
 
 bool owner_stamped(struct thread *thread, const struct status *st)

@@ -7,7 +7,7 @@
  *        ^  '--- a batch that leaves nothing to do: n + 1               '--- the owner has died: another takes it
  *        '--- read: a thread that was never written is FREE too              in a batch of its own, then reads the log
  *
- * What is in memory of a thread counts while it is known to be the newest: until the lease ends of one that is MINE,
+ * What is in memory of a thread counts while it is known to be the newest: while the lease goes on of one that is MINE,
  * else by the row, read again after the request came. */
 #ifndef RENGA_ORCHESTRATOR_OWNER_H
 #define RENGA_ORCHESTRATOR_OWNER_H
@@ -32,6 +32,7 @@ struct ownership {
     uint64_t listed;               /* the token with which what is pending is listed as ours */
     bool asking;                   /* the row is being read */
     bool mine;
+    uint64_t term, next_term; /* of our lease (members.h), when it became so, or is to */
 };
 
 /* Before a thread is read: asks whose it is and takes it where its owner is dead. `asked` runs once, later: OK with the
@@ -51,6 +52,10 @@ struct owner_question {
 void owner_ask(struct owner_question *question);
 /* Whether the log that was read is of the time before somebody took the thread: nobody's has no run at work. */
 bool owner_was_overtaken(const struct thread *thread);
+
+/* A thread that is nobody's could not be read: is it so, or was it changed meanwhile? It breaks, or is lost. False
+ * where it is ours. */
+bool owner_doubts(struct thread *thread, const struct status *why);
 
 /* Whether the thread in memory is new enough to serve this; else that is found out, and thread->go comes again. */
 bool owner_vouches(struct thread *thread, const struct errand *errand);

@@ -29,6 +29,7 @@ struct recovery {
 
 struct taking_up {
     struct errand errand;
+    struct store_batch batch;
     struct recovery *recovery;
     char tenant[TENANT_MAX + 1], thread[THREAD_MAX + 1];
 };
@@ -77,13 +78,41 @@ static void is_there(struct errand *errand, struct thread *thread)
     errand_answer(errand);
 }
 
-static void is_taken_up(struct errand *errand)
+static void one_is_done(struct taking_up *one)
 {
-    struct taking_up *one = errand->owner;
     struct recovery *recovery = one->recovery;
     free(one);
     if (came_back(recovery) && !recovery->out)
         end_page(recovery);
+}
+
+static void is_noted(struct store_batch *batch)
+{
+    struct taking_up *one = (struct taking_up *)((char *)batch - offsetof(struct taking_up, batch));
+    store_batch_fini(batch);
+    one_is_done(one);
+}
+
+/* What cannot be read is left alone by all others, until this one dies too. */
+static void note_unreadable(struct taking_up *one)
+{
+    struct key key;
+    struct runner *runner = one->recovery->runner;
+    const char *self = members_self(runner->members);
+    store_batch_init(&one->batch, one->recovery->loop, is_noted);
+    key_named(&key, KEY_PENDING, one->tenant, one->thread);
+    store_put(&one->batch, key_bytes(&key), (struct store_bytes){self, strlen(self)});
+    store_commit(runner->options.store, &one->batch);
+}
+
+static void is_taken_up(struct errand *errand)
+{
+    struct taking_up *one = errand->owner;
+    const struct recovery *recovery = one->recovery;
+    if (errand->status.code == DATA_LOSS && recovery->runner->members && !recovery->stopped)
+        note_unreadable(one);
+    else
+        one_is_done(one);
 }
 
 static void take_up(struct recovery *recovery, const struct taking_up *found)

@@ -72,7 +72,8 @@ struct errand {
     struct status status;
     const char *reason;
     ProtobufCMessage *response;
-    const char *elsewhere; /* UNAVAILABLE, since the orchestrator at this address has the thread; or NULL */
+    const char *elsewhere; /* UNAVAILABLE, since the orchestrator at this address, or one whose address is not known
+                              (""), has the thread; or NULL */
 
     /* The runner's. */
     struct runner *runner;

@@ -124,7 +124,8 @@ static void loaded(struct loader *loader)
         return;
     }
     if (st.code != OK) {
-        thread_break(thread, &st);
+        if (!owner_doubts(thread, &st))
+            thread_break(thread, &st);
         return;
     }
     if (owner_was_overtaken(thread)) {

@@ -1,5 +1,5 @@
 """A real renga-orchestrator in a process of its own, its store in a folder that goes away, and nodes that this process
-serves: what they do is a function for each agent and node.
+serves: what they do is a function for each agent and node. RENGA_REDIS is the URL of a Redis to keep runs in instead.
 
     agent("adder", {"state": …, "start": "add", "nodes": {"add": remote()}})
     nodes.on("adder", add=lambda call: {"sum": call.state["a"] + 1})
@@ -175,6 +175,8 @@ class Orchestrator:
         self.flags = flags
         self.agents = os.path.join(self.folder, "agents")
         os.makedirs(self.agents, exist_ok=True)
+        self.store = f"{os.environ['RENGA_REDIS']}?name={os.path.basename(self.folder)}" if "RENGA_REDIS" in os.environ else \
+            f"sqlite:{self.folder}/runs.db"
         self.process, self.metadata = None, None
         atexit.register(self.clear)
 
@@ -192,7 +194,7 @@ class Orchestrator:
         environment = {k: v for k, v in os.environ.items() if not k.startswith("RENGA_ORCHESTRATOR")}
         self.process = subprocess.Popen(
             [f"{BIN}/renga-orchestrator", f"--rpc.listen=127.0.0.1:{self.port}", f"--http.listen=127.0.0.1:{self.http}",
-             f"--orchestrator.agents={self.agents}", f"--orchestrator.store=sqlite:{self.folder}/runs.db",
+             f"--orchestrator.agents={self.agents}", f"--orchestrator.store={self.store}",
              "--log.format=json", "--loops=3", f"--orchestrator.fan_out={os.environ.get('RENGA_FAN_OUT', 'auto')}",
              *(flag.replace("{port}", str(self.port)) for flag in self.flags)],
             stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, errors="replace", env=environment,

@@ -254,6 +254,18 @@ static void a_thawed_one_shows_no_old_state(void **state)
     close_both();
 }
 
+/* That others hear of it again gives it nothing back. */
+static void a_thawed_one_that_beats_again_shows_no_old_state(void **state)
+{
+    open_both(THREE);
+    char *run = start(&one, "t", "");
+    pass_for(&two, 2 * LEASE_MS);
+    write_at(&two, "a", "two");
+    pass(LEASE_MS);
+    assert_string_equal(owner_of(&one, run), "two:2");
+    close_both();
+}
+
 static void a_frozen_one_that_nobody_missed_goes_on(void **state)
 {
     open_both(THREE);
@@ -370,6 +382,12 @@ static void a_run_that_cannot_be_read_stops_alone(void **state)
     assert_run(&two, good, SUCCEEDED, "");
     assert_null(get(&two, bad));
     assert_int_equal(last_status.code, DATA_LOSS);
+    struct store_stats before, after;
+    store_stats(two.store, &before);
+    int64_t beats = 40000 * MEMBER_BEATS / LEASE_MS;
+    pass_for(&two, 40000);
+    store_stats(two.store, &after); /* its beats, and nothing about what cannot be read */
+    assert_true(after.batches - before.batches <= (uint64_t)beats + 1);
     close_both();
 }
 
@@ -459,6 +477,7 @@ int main(void)
         cmocka_unit_test(a_dead_ones_run_goes_on_from_its_last_step),
         cmocka_unit_test(what_a_thawed_one_writes_is_refused),
         cmocka_unit_test(a_thawed_one_shows_no_old_state),
+        cmocka_unit_test(a_thawed_one_that_beats_again_shows_no_old_state),
         cmocka_unit_test(a_frozen_one_that_nobody_missed_goes_on),
         cmocka_unit_test(jumps_of_the_wall_clock_kill_nobody),
         cmocka_unit_test(one_that_leaves_hands_its_runs_over_at_once),

@@ -203,7 +203,7 @@ static inline void stage_run(struct stage *stage)
                                      .fanout = stage->fanout,
                                      .store = stage->store,
                                      .agents = stage->house.agents,
-                                     .owner = "test",
+                                     .owner = stage_address ? stage_address : "test",
                                      .shared = stage_address != NULL,
                                      .address = stage_address,
                                      .lease_ms = 2000,

@@ -21,7 +21,7 @@ struct server {
     int port;
     const char *password;      /* NULL: none */
     bool durable;              /* what it acknowledges is on its disk */
-    const char *more[9];       /* arguments; NULL ends them */
+    const char *more[12];       /* arguments; NULL ends them */
     char folder[64], path[96]; /* of its socket, beside the port */
 };
 

@@ -105,6 +105,21 @@ static void a_batch_that_was_given_up_does_not_come_late(void **state)
     assert_all("k=2 ");
 }
 
+static void a_batch_that_was_given_up_and_came_late_stands_in_no_newer_ones_way(void **state)
+{
+    relay.mode = RELAY_HOLDS;
+    assert_status(put("k", "late"), UNAVAILABLE, "");
+    relay.mode = RELAY_PASSES;
+    relay.let_go = true;
+    while (relay.let_go)
+        usleep(1000);
+    usleep(200000);
+    assert_all("k=late ");
+    put_now("k", "newer");
+    put_now("j", "newer");
+    assert_all("j=newer k=newer ");
+}
+
 static void a_batch_that_was_given_up_does_not_come_after_a_newer_one(void **state)
 {
     relay.mode = RELAY_HOLDS;
@@ -287,6 +302,7 @@ int main(void)
         RELAYED(a_batch_whose_answer_is_lost_is_written_once),
         RELAYED(what_was_left_out_is_known_though_the_answer_is_lost),
         RELAYED(a_batch_that_was_given_up_does_not_come_late),
+        RELAYED(a_batch_that_was_given_up_and_came_late_stands_in_no_newer_ones_way),
         RELAYED(a_batch_that_was_given_up_does_not_come_after_a_newer_one),
         ON(a_batch_waits_for_a_redis_that_is_started_again),
         ON(a_redis_that_stays_away_is_noticed_and_then_told_at_once),

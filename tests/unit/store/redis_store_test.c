@@ -98,6 +98,52 @@ static void a_password_is_taken_from_a_file(void **state)
     assert_status(within, OK, "");
 }
 
+/* ---- TLS --------------------------------------------------------------------------------------------------------- */
+
+static void write_certificate(const char *certificate, const char *key)
+{
+    char command[512];
+    snprintf(command, sizeof command,
+             "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=redis "
+             "-addext subjectAltName=IP:127.0.0.1 -out %s -keyout %s 2>/dev/null",
+             certificate, key);
+    assert_int_equal(system(command), 0);
+}
+
+static void tls_is_spoken_with_whom_it_shall_be_and_with_nobody_else(void **state)
+{
+    char folder[] = "/tmp/renga_tls_XXXXXX", certificate[64], key[64], port[8];
+    int tls_port;
+    assert_non_null(mkdtemp(folder));
+    snprintf(certificate, sizeof certificate, "%s/certificate.pem", folder);
+    snprintf(key, sizeof key, "%s/key.pem", folder);
+    write_certificate(certificate, key);
+    close(server_bind(&tls_port, 0));
+    snprintf(port, sizeof port, "%d", tls_port);
+    struct server guarded = {.durable = true,
+                             .more = {"--tls-port", port, "--tls-cert-file", certificate, "--tls-key-file", key,
+                                      "--tls-ca-cert-file", certificate, "--tls-auth-clients", "yes"}};
+    server_start(&guarded, "s3cret");
+    const char *at = "rediss://:s3cret@127.0.0.1", *ours = "timeout=2000&authorities";
+    struct status right =
+        open_with("%s:%d?%s=%s&certificate=%s&key=%s", at, tls_port, ours, certificate, certificate, key);
+    struct status nobody = open_with("%s:%d?%s=%s&timeout=600", at, tls_port, ours, certificate);
+    struct status stranger = open_with("%s:%d?timeout=2000", at, tls_port);
+    struct status other = open_with("rediss://:s3cret@localhost:%d?%s=%s", tls_port, ours, certificate);
+    struct status plain = open_with("redis://:s3cret@127.0.0.1:%d?timeout=400", tls_port);
+    struct status no_file = open_with("%s:%d?%s=/nowhere", at, tls_port, ours);
+    server_end(&guarded);
+    unlink(certificate);
+    unlink(key);
+    rmdir(folder);
+    assert_status(right, OK, "");
+    assert_status(nobody, UNAVAILABLE, "has closed the connection");
+    assert_status(stranger, UNAUTHENTICATED, "not to be trusted");
+    assert_status(other, UNAUTHENTICATED, "another's");
+    assert_status(plain, UNAVAILABLE, "has closed the connection");
+    assert_status(no_file, FAILED_PRECONDITION, "/nowhere");
+}
+
 /* ---- what is asked of the server --------------------------------------------------------------------------------- */
 
 static void a_redis_that_may_lose_what_it_acknowledged_is_refused_unless_that_was_asked_for(void **state)
@@ -200,7 +246,7 @@ static void a_batch_is_acknowledged_when_as_many_replicas_have_it(void **state)
     char command[64];
     const char *name = own_name();
     char url[256];
-    snprintf(url, sizeof url, "redis://127.0.0.1:%d?timeout=400&replicas=1&name=%s", redis.port, name);
+    snprintf(url, sizeof url, "redis://127.0.0.1:%d?timeout=2000&replicas=1&name=%s", redis.port, name);
     store_close(&site.store);
     memcpy(site.url, url, sizeof url);
     open_store();
@@ -227,10 +273,12 @@ static void a_batch_is_acknowledged_when_as_many_replicas_have_it(void **state)
 
 int main(void)
 {
+    signal(SIGPIPE, SIG_IGN); /* as every service does */
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_not_right_about_a_url_is_named_and_the_url_is_not),
         ON(a_store_at_a_path_and_in_a_database_of_its_own_is_another),
         cmocka_unit_test(a_password_is_taken_from_a_file),
+        cmocka_unit_test(tls_is_spoken_with_whom_it_shall_be_and_with_nobody_else),
         ON(a_redis_that_may_lose_what_it_acknowledged_is_refused_unless_that_was_asked_for),
         ON(a_redis_that_throws_rows_away_is_refused),
         ON(what_stands_under_its_keys_already_is_left_alone),
