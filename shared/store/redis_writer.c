@@ -2,6 +2,7 @@
  * carried out once, however often it comes (redis_scripts.h). When patience is over its batches get UNAVAILABLE, and it
  * is in doubt: what is left of the old connection may still reach Redis. So before anything else is written or read an
  * empty piece of the same number is written, behind which the one in doubt can not be carried out any more. */
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/random.h"
 #include "redis/command.h"
@@ -131,7 +132,7 @@ static bool rolled_back(struct redis_engine *engine, const struct status *st)
 
 static bool write_piece(struct redis_engine *engine, const struct redis_piece *piece, struct status *st)
 {
-    int64_t deadline_ns = redis_connection_deadline(&engine->writer);
+    int64_t deadline_ns = redis_connection_deadline(&engine->writer) + redis_link_busy_ms(piece->bytes) * NS_PER_MS;
     bool in_doubt = engine->in_doubt;
     while (ready(engine, deadline_ns, st)) {
         struct attempt attempt = try_piece(engine, piece, deadline_ns, st);
