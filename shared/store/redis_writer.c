@@ -136,13 +136,15 @@ static bool write_piece(struct redis_engine *engine, const struct redis_piece *p
     bool in_doubt = engine->in_doubt;
     while (ready(engine, deadline_ns, st)) {
         struct attempt attempt = try_piece(engine, piece, deadline_ns, st);
-        if (attempt.outcome == REDIS_ANSWERED)
+        bool enough = attempt.replicas >= engine->settings.replicas || clock_now_ns() >= deadline_ns;
+        if (attempt.outcome == REDIS_ANSWERED && enough)
             return answered(engine, piece, &attempt, st);
         if (attempt.outcome == REDIS_REFUSED && attempt.refusal == REDIS_LOST)
             return rolled_back(engine, st);
         if (attempt.outcome == REDIS_REFUSED)
             break;
-        in_doubt = in_doubt || attempt.unheard;
+        in_doubt = in_doubt || attempt.unheard || attempt.outcome == REDIS_ANSWERED;
+        redis_reply_free(&attempt.answer);
     }
     set_doubt(engine, in_doubt);
     return false;
