@@ -14,6 +14,7 @@
 struct redis_engine {
     struct redis_settings settings;
     struct redis_connection writer, readers[STORE_READERS];
+    atomic_llong found_ns;               /* when one of them was answered again */
     uint64_t losses_seen[STORE_READERS]; /* of the writer's, when the reader's connection was made */
 
     /* The writer's. */

@@ -2,6 +2,7 @@
  * carried out once, however often it comes (redis_scripts.h). When patience is over its batches get UNAVAILABLE, and it
  * is in doubt: what is left of the old connection may still reach Redis. So before anything else is written or read an
  * empty piece of the same number is written, behind which the one in doubt can not be carried out any more. */
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/random.h"
 #include "redis/command.h"
@@ -131,17 +132,19 @@ static bool rolled_back(struct redis_engine *engine, const struct status *st)
 
 static bool write_piece(struct redis_engine *engine, const struct redis_piece *piece, struct status *st)
 {
-    int64_t deadline_ns = redis_connection_deadline(&engine->writer);
+    int64_t deadline_ns = redis_connection_deadline(&engine->writer) + redis_link_busy_ms(piece->bytes) * NS_PER_MS;
     bool in_doubt = engine->in_doubt;
     while (ready(engine, deadline_ns, st)) {
         struct attempt attempt = try_piece(engine, piece, deadline_ns, st);
-        if (attempt.outcome == REDIS_ANSWERED)
+        bool enough = attempt.replicas >= engine->settings.replicas || clock_now_ns() >= deadline_ns;
+        if (attempt.outcome == REDIS_ANSWERED && enough)
             return answered(engine, piece, &attempt, st);
         if (attempt.outcome == REDIS_REFUSED && attempt.refusal == REDIS_LOST)
             return rolled_back(engine, st);
         if (attempt.outcome == REDIS_REFUSED)
             break;
-        in_doubt = in_doubt || attempt.unheard;
+        in_doubt = in_doubt || attempt.unheard || attempt.outcome == REDIS_ANSWERED;
+        redis_reply_free(&attempt.answer);
     }
     set_doubt(engine, in_doubt);
     return false;
