@@ -42,7 +42,7 @@ const struct option tool_runner_options[] = {
      .type = OPTION_LIST,
      .unit = "HOSTS",
      .help = "Hosts, by name or address, whose pages fetch_page may read wherever they are, in a private network or on "
-             "this machine: wiki.intern, 10.0.0.7:8080, [::1]:8000. Link-local addresses are refused even so."},
+             "this machine: wiki.intern, 10.0.0.7:8080, ::1. Link-local addresses are refused even so."},
     {.name = "tool_runner.mcp",
      .type = OPTION_STRING,
      .unit = "FILE",

@@ -3,6 +3,8 @@
 
 #include "http/client.h"
 
+#include <stdio.h>
+
 #include "unit.h"
 
 static const struct option options[] = {
@@ -14,13 +16,14 @@ static const struct option options[] = {
 static struct config *configure(const char *pages, const char *private_pages)
 {
     static const struct option *const tables[] = {options};
-    static char flags[2][200];
+    static char program[] = "test", flags[2][200];
     struct status st = {0};
     struct config *config = config_create(tables, 1, &st);
     snprintf(flags[0], sizeof flags[0], "--tool_runner.pages=%s", pages);
     snprintf(flags[1], sizeof flags[1], "--tool_runner.private_pages=%s", private_pages);
-    char *arguments[] = {"test", flags[0], flags[1], NULL};
-    assert_true(config_read(config, 3, arguments, &st));
+    char *arguments[] = {program, flags[0], flags[1], NULL};
+    if (!config_read(config, 3, arguments, &st))
+        fail_msg("%s", st.text);
     return config;
 }
 
@@ -66,7 +69,7 @@ static void a_host_is_found_by_name_and_port(void **state)
         {"*", "wiki.intern", "http://other.intern/", PAGE_PUBLIC},
         {"", "10.0.0.7:8080", "http://10.0.0.7:8080/", PAGE_ANYWHERE},
         {"", "10.0.0.7:8080", "http://10.0.0.8:8080/", PAGE_REFUSED},
-        {"", "[::1]:8000", "http://[::1]:8000/", PAGE_ANYWHERE},
+        {"", "a.intern,[::1]:8000", "http://[::1]:8000/", PAGE_ANYWHERE},
         {"", "::1", "http://[::1]/", PAGE_ANYWHERE},
         {"", "", "https://example.com/", PAGE_REFUSED},
     };

@@ -1,6 +1,8 @@
 /* What an answer of a web server is taken for. */
 #include "tools/page_kind.h"
 
+#include <stdio.h>
+
 #include "unit.h"
 
 #define TEXT     RENGA__V1__DOCUMENT_FORMAT__DOCUMENT_FORMAT_TEXT
