@@ -81,6 +81,7 @@ void errand_call_begin(struct api *api, struct rpc_call *call, const ProtobufCMe
         .tenant = rpc_call_principal(call)->tenant,
         .rights = api_rights(api, call),
         .request = request,
+        .trace = rpc_call_trace(call),
         .arena = rpc_call_arena(call),
         .answered = answered,
         .owner = self,

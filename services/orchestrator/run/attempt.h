@@ -21,6 +21,7 @@ struct attempt {
     bool away;
     int64_t began_ns;
     struct timer limit, idle_limit;
+    struct span *span;
     struct dispatch dispatch; /* where it is away */
     struct task task;         /* else; and the request of either */
     _Alignas(16) char data[];
