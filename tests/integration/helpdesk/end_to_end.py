@@ -114,7 +114,7 @@ def _():
     expect(list(result.plan.subtasks) == ["What do the release notes say about instructions?"], list(result.plan.subtasks))
     tools = {tool.tool_name for subtask in result.subtasks for one in subtask.tool_results for tool in one.results}
     expect(tools == {"search_documents", "lookup_qa"}, f"{tools} were run")
-    found = {hit.uri for subtask in result.subtasks for one in subtask.tool_results for tool in one.results for hit in tool.hits}
+    found = {hit.uri for subtask in result.subtasks for one in subtask.tool_results for tool in one.results for hit in tool.results}
     expect("guide/orders.md" in found, f"the orders were not even found, but {found}")
     expect(len(result.subtasks) == 1, "a document added a subtask")
 
