@@ -190,11 +190,10 @@ static void finished(struct transfer *transfer)
 {
     struct fetch *fetch = transfer->owner;
     struct status st = {0};
-    if (!take_answer(fetch, &st))
-        break_off(fetch, &st);
-    else if (!is_redirect(transfer))
+    bool good = take_answer(fetch, &st);
+    if (good && !is_redirect(transfer))
         read_page(fetch);
-    else if (follow(fetch, &st))
+    else if (good && follow(fetch, &st))
         begin(fetch);
     else
         break_off(fetch, &st);

@@ -43,7 +43,9 @@ def spans_overlap(trace):
 
     def is_whole():
         spans[:] = [span for span in Collector.spans if span["traceId"] == trace]
-        return any(span["name"].endswith("Helpdesk/AskStream") for span in spans) and {s["service"] for s in spans} >= services
+        known = {span["spanId"] for span in spans} | {"00f067aa0ba902b7"}
+        return ({span["service"] for span in spans} >= services and all(span["parentSpanId"] in known for span in spans) and
+                sum(span["name"] == "execute_tool search_documents" for span in spans) >= 2)
 
     wait_until(is_whole, "the trace is told by all services", 10 * SLOW, 0.02)
     above = {span["spanId"]: span["parentSpanId"] for span in spans}
