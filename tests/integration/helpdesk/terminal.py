@@ -187,7 +187,8 @@ class Dawdler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def do_POST(self):
-        if b"subtasks" not in self.rfile.read(int(self.headers["Content-Length"])):
+        request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        if "subtasks" not in json.dumps(request.get("response_format", "")):
             self.connection.recv(1)  # until the other side has closed
             self.close_connection = True
             return
