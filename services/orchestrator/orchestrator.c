@@ -194,6 +194,7 @@ struct orchestrator *orchestrator_create(const struct service_context *context, 
         fatal("orchestrator.memory", "no memory for the orchestrator");
     orchestrator->config = context->config;
     orchestrator->metrics = context->metrics;
+    orchestrator->spans = context->spans;
     orchestrator->tally = tally_create(context->metrics);
     pthread_mutex_init(&orchestrator->lock, NULL);
     orchestrator->tools = tool_list_create();
@@ -257,6 +258,7 @@ static bool open_runner(struct orchestrator *orchestrator, struct status *st)
         .agents = orchestrator->agents,
         .orchestrator = orchestrator,
         .fanout = orchestrator->fanout,
+        .spans = orchestrator->spans,
         .tally = orchestrator->tally,
         .owner = orchestrator->owner,
         .shared = store_is_shared(orchestrator->store),

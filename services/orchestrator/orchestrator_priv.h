@@ -46,6 +46,7 @@ struct orchestrator {
     struct rpc_tls node_tls, fellow_tls;
     const struct config *config;
     struct metrics *metrics;
+    struct spans *spans;  /* NULL: no traces */
     struct tally *tally;  /* of the runner */
     pthread_mutex_t lock; /* of the opening */
     char owner[129];

@@ -231,7 +231,6 @@ static void simple(struct thought *thought)
     add_rest(thought, plan(thought), places, count);
 }
 
-extern const struct plan_style field_style;
 const struct plan_style field_style = {
     .style = RENGA__V1__PLAN_REQUEST__STYLE_FIELDS,
     .kind =

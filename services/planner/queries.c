@@ -103,7 +103,6 @@ static void simple(struct thought *thought)
     made->n_queries = 1;
 }
 
-extern const struct plan_style query_style;
 const struct plan_style query_style = {
     .style = RENGA__V1__PLAN_REQUEST__STYLE_QUERIES,
     .kind =

@@ -125,7 +125,6 @@ static void simple(struct thought *thought)
     plan(thought, points, queries, thought_compose(thought, &text, subject, NULL));
 }
 
-extern const struct plan_style research_style;
 const struct plan_style research_style = {
     .style = RENGA__V1__PLAN_REQUEST__STYLE_RESEARCH,
     .kind =

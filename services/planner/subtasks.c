@@ -67,7 +67,6 @@ static void simple(struct thought *thought)
     plan(thought, whole, whole != NULL);
 }
 
-extern const struct plan_style subtask_style;
 const struct plan_style subtask_style = {
     .style = RENGA__V1__PLAN_REQUEST__STYLE_SUBTASKS,
     .kind =

@@ -11,13 +11,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #define NAME           "renga ask"
 #define DAY_MS         (24LL * 3600 * 1000)
-#define WIDTH_UNKNOWN  80
 #define KNOWLEDGE_HERE "renga-knowledge.db" /* where `renga index` puts it by default */
 
 static const struct option options[] = {
@@ -80,17 +78,20 @@ static void result_came(struct ask *ask, const Renga__V1__AgentResult *result)
 static void event_came(const Renga__V1__AskEvent *event, void *data)
 {
     struct ask *ask = ((struct rpc_client_call *)data)->owner;
-    if (!event)
+    if (!event) {
+        ask_view_stop(ask);
         command_call_ended(&ask->call);
-    else if (event->event_case == RENGA__V1__ASK_EVENT__EVENT_RESULT)
+    } else if (event->event_case == RENGA__V1__ASK_EVENT__EVENT_RESULT) {
         result_came(ask, event->result);
-    else
+    } else {
         ask_view_event(ask, event);
+    }
 }
 
 static void begin(struct command_call *call)
 {
     struct ask *ask = (struct ask *)call;
+    ask_view_begin(ask);
     renga__v1__helpdesk__ask_stream(ask->helpdesk, &ask->request, event_came, &call->call);
 }
 
@@ -115,12 +116,6 @@ static int ask_question(struct ask *ask, const struct config *config)
 
 /* ---- before it --------------------------------------------------------------------------------------------------- */
 
-static size_t terminal_width(void)
-{
-    struct winsize size;
-    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : WIDTH_UNKNOWN;
-}
-
 static void look_around(struct ask *ask, const struct config *config)
 {
     const char *no_colour = getenv("NO_COLOR"), *terminal = getenv("TERM");
@@ -128,7 +123,7 @@ static void look_around(struct ask *ask, const struct config *config)
     ask->json = config_boolean(config, "json");
     ask->verbose = config_boolean(config, "verbose");
     ask->live = on_terminal && !ask->json && !config_boolean(config, "quiet");
-    ask->width = isatty(STDOUT_FILENO) ? terminal_width() : 0;
+    ask->width = isatty(STDOUT_FILENO) ? ask_terminal_width() : 0;
     ask->way.colours = on_terminal && !ask->json && !(no_colour && *no_colour);
     ask->words = ask_words(config_string(config, "language"), ask->request.question);
 }

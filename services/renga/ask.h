@@ -2,6 +2,7 @@
 #ifndef RENGA_ASK_H
 #define RENGA_ASK_H
 
+#include "loop/loop.h"
 #include "orchestra.h"
 #include "renga/v1/helpdesk.pb-c.h"
 
@@ -13,6 +14,7 @@ struct ask_words {
     const char *try[2], *more[2]; /* before and after the number */
     const char *stages[8];        /* by SubtaskStage */
     const char *space;            /* between a sentence and its number */
+    const char *seconds;          /* behind a number */
 };
 
 /* `language` may be NULL. */
@@ -23,14 +25,18 @@ struct ask_row {
     Renga__V1__SubtaskStage stage;
     int try;
     bool is_completed;
-    char tools[64]; /* the first names */
+    char tools[64];             /* the first names */
+    int64_t began_ns, ended_ns; /* 0: not yet */
 };
 
-/* The plan and its subtasks side by side, drawn anew with each event. */
+/* The plan and its subtasks side by side, drawn anew with each event and as the time goes. */
 struct ask_view {
     struct ask_row rows[ASK_SUBTASKS_MAX];
     size_t count;
-    size_t drawn;   /* lines above the cursor that are drawn anew */
+    size_t drawn[ASK_SUBTASKS_MAX + 1]; /* columns of the lines above the cursor, which are drawn anew */
+    size_t drawn_count;
+    struct timer tick;
+    int64_t began_ns;
     char tail[256]; /* the end of what is being written */
 };
 
@@ -43,16 +49,22 @@ struct ask {
     bool json;
     bool live;    /* a terminal, on which the work is drawn */
     bool verbose; /* lines about the work on standard error */
-    size_t width; /* of the terminal; 0: lines are not broken */
+    size_t width; /* of the terminal as it was drawn last; 0: lines are not broken */
     struct ask_view view;
     bool nothing_found;
 };
 
-/* ask_view.c */
+/* ask_view.c; in the loop of the call, but for ask_view_free */
+void ask_view_begin(struct ask *ask);
 void ask_view_event(struct ask *ask, const Renga__V1__AskEvent *event);
 /* What was drawn stays, as the subtasks have ended. */
 void ask_view_end(struct ask *ask);
+/* Nothing is drawn any more. */
+void ask_view_stop(struct ask *ask);
 void ask_view_free(struct ask *ask);
+
+/* Columns of the terminal that standard output is. */
+size_t ask_terminal_width(void);
 
 /* ask_answer.c: the answer with numbers, the sources they stand for, and where it falls short. */
 void ask_show_answer(struct ask *ask, const Renga__V1__AgentResult *result);

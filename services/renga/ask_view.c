@@ -1,14 +1,20 @@
-/* The work of the help desk as it happens: on a terminal the plan with a line a subtask, drawn anew with each event;
- * with --verbose lines on standard error. */
+/* The work of the help desk as it happens: on a terminal the plan with a line a subtask, drawn anew with each event and
+ * as the time goes; with --verbose lines on standard error. */
 #include "ask.h"
 #include "wrap.h"
+
+#include "base/clock.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
-#define STATE_COLUMNS 30 /* room for what a subtask is doing, behind its name */
+#define STATE_COLUMNS 36 /* room for what a subtask is doing, behind its name */
 #define NAME_LEAST    12
+#define TICK_MS       200
+#define WIDTH_UNKNOWN 80
 
 /* ---- what is known ----------------------------------------------------------------------------------------------- */
 
@@ -27,12 +33,20 @@ static void planned(struct ask_view *view, const Renga__V1__SubtaskPlan *plan)
     }
 }
 
+static bool has_ended(const struct ask_row *row)
+{
+    return row->stage >= RENGA__V1__SUBTASK_STAGE__SUBTASK_STAGE_DONE;
+}
+
 static void advanced(struct ask_view *view, const Renga__V1__SubtaskProgress *progress)
 {
     if (progress->subtask_number < 1 || (size_t)progress->subtask_number > view->count)
         return;
     struct ask_row *row = &view->rows[progress->subtask_number - 1];
+    int64_t now_ns = clock_now_ns();
+    row->began_ns = row->began_ns ? row->began_ns : now_ns;
     row->stage = progress->stage;
+    row->ended_ns = has_ended(row) ? now_ns : 0;
     row->try = progress->challenge_count;
     if (progress->reflection)
         row->is_completed = progress->reflection->is_completed;
@@ -61,16 +75,39 @@ static void written(struct ask_view *view, const char *text)
 
 /* ---- drawing ----------------------------------------------------------------------------------------------------- */
 
-static void erase(struct ask_view *view)
+size_t ask_terminal_width(void)
 {
-    if (view->drawn)
-        printf("\033[%zuA\033[J", view->drawn);
-    view->drawn = 0;
+    struct winsize size;
+    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : WIDTH_UNKNOWN;
 }
 
-static bool has_ended(const struct ask_row *row)
+/* Back to where it was drawn. A terminal that has become narrower since may have broken lines. */
+static void go_back(struct ask *ask)
 {
-    return row->stage >= RENGA__V1__SUBTASK_STAGE__SUBTASK_STAGE_DONE;
+    struct ask_view *view = &ask->view;
+    size_t rows = 0;
+    ask->width = ask_terminal_width();
+    for (size_t i = 0; i < view->drawn_count; i++)
+        rows += view->drawn[i] ? (view->drawn[i] + ask->width - 1) / ask->width : 1;
+    if (rows)
+        printf("\033[%zuA\r", rows);
+    view->drawn_count = 0;
+}
+
+/* What stood there before is overwritten, and only what is left of it erased: nothing flickers. */
+static void end_line(struct ask_view *view, size_t columns)
+{
+    fputs("\033[K\n", stdout);
+    view->drawn[view->drawn_count++] = columns;
+}
+
+static void print_time(char *out, size_t room, const struct ask_words *words, int64_t ns)
+{
+    int64_t tenths = ns / (NS_PER_SEC / 10);
+    if (tenths < 100)
+        snprintf(out, room, "%d.%d%s", (int)(tenths / 10), (int)(tenths % 10), words->seconds);
+    else
+        snprintf(out, room, "%lld%s", (long long)tenths / 10, words->seconds);
 }
 
 static const char *sign(const struct ask_row *row, const char **sequence)
@@ -93,13 +130,19 @@ static void describe(const struct ask *ask, const struct ask_row *row, char *out
                         wanting                      ? words->incomplete
                         : (size_t)row->stage < known ? words->stages[row->stage]
                                                      : "");
+    if (row->began_ns && used >= 0 && (size_t)used + 1 < room) {
+        char time[32];
+        print_time(time, sizeof time, words, (row->ended_ns ? row->ended_ns : clock_now_ns()) - row->began_ns);
+        used += snprintf(out + used, room - (size_t)used, " %s", time);
+    }
     if (row->try > 1 && used >= 0 && (size_t)used < room)
         used += snprintf(out + used, room - (size_t)used, " · %s%d%s", words->try[0], row->try, words->try[1]);
     if (row->tools[0] && used >= 0 && (size_t)used < room)
         snprintf(out + used, room - (size_t)used, " · %s", row->tools);
 }
 
-static void print_cut(const char *text, size_t columns)
+/* The columns that were taken. */
+static size_t print_cut(const char *text, size_t columns)
 {
     size_t bytes = wrap_fit(text, columns);
     bool cut = text[bytes] != '\0';
@@ -109,41 +152,64 @@ static void print_cut(const char *text, size_t columns)
         abort();
     show_text(shown);
     fputs(cut ? "…" : "", stdout);
+    size_t taken = wrap_columns(shown) + cut;
     free(shown);
+    return taken;
 }
 
-static void draw_row(const struct ask *ask, size_t number, const struct ask_row *row)
+static void draw_row(struct ask *ask, size_t number, const struct ask_row *row)
 {
     const char *sequence, *mark = sign(row, &sequence);
-    size_t room = ask->width > STATE_COLUMNS + NAME_LEAST + 8 ? ask->width - STATE_COLUMNS - 8 : NAME_LEAST;
-    size_t columns = wrap_columns(row->name);
-    char state[160];
+    char state[160], place[24];
+    size_t columns = 2 + (size_t)snprintf(place, sizeof place, "%zu ", number);
+    size_t width = ask->width > 2 * columns ? ask->width - 1 : 2 * columns; /* the last column would break the line */
+    size_t name_most = width > STATE_COLUMNS + NAME_LEAST + columns ? width - STATE_COLUMNS - columns : NAME_LEAST;
     describe(ask, row, state, sizeof state);
-    printf("%s%s%s %zu ", colour(&ask->way, sequence), mark, colour(&ask->way, PLAIN), number);
-    print_cut(row->name, room);
-    printf("  %s", colour(&ask->way, DIM));
-    print_cut(state, ask->width > room + 8 ? ask->width - (columns < room ? columns : room) - 8 : NAME_LEAST);
-    printf("%s\n", colour(&ask->way, PLAIN));
+    printf("%s%s%s %s", colour(&ask->way, sequence), mark, colour(&ask->way, PLAIN), place);
+    columns += print_cut(row->name, name_most < width - columns ? name_most : width - columns);
+    if (columns + 4 < width) {
+        printf("  %s", colour(&ask->way, DIM));
+        columns += 2 + print_cut(state, width - columns - 2);
+        fputs(colour(&ask->way, PLAIN), stdout);
+    }
+    end_line(&ask->view, columns);
+}
+
+/* What is done besides the subtasks: "Planning… 1.2 s", or the end of what is being written. */
+static void draw_now(struct ask *ask, const char *now)
+{
+    struct ask_view *view = &ask->view;
+    char time[32];
+    const char *tail = view->tail;
+    print_time(time, sizeof time, ask->words, clock_now_ns() - view->began_ns);
+    tail = tail[0] ? tail : time;
+    size_t taken = wrap_columns(now) + 4, columns = wrap_columns(tail);
+    for (; taken + columns > ask->width && *tail; columns = wrap_columns(tail))
+        tail += wrap_fit(tail, 2) ? wrap_fit(tail, 2) : 1;
+    printf("%s%s… ", colour(&ask->way, DIM), now);
+    show_text(tail);
+    fputs(colour(&ask->way, PLAIN), stdout);
+    end_line(view, taken + columns);
 }
 
 static void draw(struct ask *ask)
 {
     struct ask_view *view = &ask->view;
+    go_back(ask);
     for (size_t i = 0; i < view->count; i++)
         draw_row(ask, i + 1, &view->rows[i]);
-    view->drawn = view->count;
     const char *now = !view->count ? ask->words->planning : view->tail[0] ? ask->words->answering : NULL;
-    if (now) {
-        printf("%s%s… ", colour(&ask->way, DIM), now);
-        size_t taken = wrap_columns(now) + 4, columns = wrap_columns(view->tail);
-        const char *tail = view->tail;
-        for (; taken + columns > ask->width && *tail; columns = wrap_columns(tail))
-            tail += wrap_fit(tail, 2) ? wrap_fit(tail, 2) : 1;
-        show_text(tail);
-        printf("%s\n", colour(&ask->way, PLAIN));
-        view->drawn++;
-    }
+    if (now)
+        draw_now(ask, now);
+    fputs("\033[J", stdout);
     fflush(stdout);
+}
+
+static void ticked(struct timer *timer)
+{
+    struct ask *ask = (struct ask *)((char *)timer - offsetof(struct ask, view.tick));
+    draw(ask);
+    loop_arm_after(ask->call.call.loop, timer, TICK_MS);
 }
 
 /* ---- lines ------------------------------------------------------------------------------------------------------- */
@@ -171,22 +237,37 @@ void ask_view_event(struct ask *ask, const Renga__V1__AskEvent *event)
         written(&ask->view, event->answer_text);
     if (ask->verbose && !ask->live)
         print_line(ask, event);
-    if (!ask->live)
-        return;
-    erase(&ask->view);
-    draw(ask);
+    if (ask->live)
+        draw(ask);
+}
+
+void ask_view_begin(struct ask *ask)
+{
+    ask->view.began_ns = clock_now_ns();
+    ask->view.tick.expired = ticked;
+    if (ask->live)
+        loop_arm_after(ask->call.call.loop, &ask->view.tick, TICK_MS);
+}
+
+void ask_view_stop(struct ask *ask)
+{
+    if (ask->live)
+        loop_disarm(ask->call.call.loop, &ask->view.tick);
 }
 
 void ask_view_end(struct ask *ask)
 {
+    ask_view_stop(ask);
     if (!ask->live)
         return;
-    erase(&ask->view);
     ask->view.tail[0] = '\0';
-    if (!ask->view.count)
+    if (!ask->view.count) {
+        go_back(ask);
+        fputs("\033[J", stdout);
         return;
+    }
     draw(ask);
-    ask->view.drawn = 0;
+    ask->view.drawn_count = 0;
     putchar('\n');
 }
 

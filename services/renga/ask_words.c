@@ -13,6 +13,7 @@ static const struct ask_words english = {
     .more = {"and ", " more"},
     .try = {"try ", ""},
     .space = " ",
+    .seconds = " s",
     .stages = {"waiting", "choosing tools", "searching", "answering", "reflecting", "reflected", "done", "broke off"},
     .incomplete = "not found",
 };
@@ -25,6 +26,7 @@ static const struct ask_words japanese = {
     .more = {"ほか", "件"},
     .try = {"", "回目"},
     .space = "",
+    .seconds = "秒",
     .stages = {"待機", "ツール選択", "検索", "回答作成", "見直し", "見直し済み", "完了", "中断"},
     .incomplete = "見つかりません",
 };

@@ -17,6 +17,20 @@
 
 #define TABLE_COLUMNS_MAX 16
 
+/* Rows of the options of a command that shows a table. */
+#define TABLE_OPTIONS                                                                                                  \
+    {.name = "timeout",                                                                                                \
+     .type = OPTION_DURATION,                                                                                          \
+     .fallback = "30s",                                                                                                \
+     .min = 1,                                                                                                         \
+     .max = 600000,                                                                                                    \
+     .unit = "DURATION",                                                                                               \
+     .help = "How long to wait for an answer."},                                                                       \
+    {                                                                                                                  \
+        .name = "json", .type = OPTION_BOOLEAN, .fallback = "false",                                                   \
+        .help = "Print one JSON object instead of a table."                                                            \
+    }
+
 struct table_column {
     const char *title;
     bool number;

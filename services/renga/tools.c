@@ -13,14 +13,7 @@
 #define SUMMARY_MAX 72 /* bytes of a description in the table */
 
 static const struct option options[] = {
-    {.name = "timeout",
-     .type = OPTION_DURATION,
-     .fallback = "30s",
-     .min = 1,
-     .max = 600000,
-     .unit = "DURATION",
-     .help = "How long to wait for an answer; servers of tools may have to be started."},
-    {.name = "json", .type = OPTION_BOOLEAN, .fallback = "false", .help = "Print one JSON object instead of a table."},
+    TABLE_OPTIONS,
     {0},
 };
 

@@ -50,14 +50,7 @@ static const struct option options[] = {
      .max = 100000,
      .unit = "COUNT",
      .help = "Most rows that are shown."},
-    {.name = "timeout",
-     .type = OPTION_DURATION,
-     .fallback = "30s",
-     .min = 1,
-     .max = 600000,
-     .unit = "DURATION",
-     .help = "How long to wait for an answer."},
-    {.name = "json", .type = OPTION_BOOLEAN, .fallback = "false", .help = "Print one JSON object instead of a table."},
+    TABLE_OPTIONS,
     {0},
 };
 

@@ -9,6 +9,7 @@
 #include "run/turns.h"
 #include "store/store.h"
 #include "telemetry/metrics.h"
+#include "tools/page_hosts.h"
 
 #include <stdlib.h>
 
@@ -82,7 +83,10 @@ static bool open_all(struct tool_commons *commons, const struct service_context 
     commons->mcp = mcp_create(&mcp, st);
     if (!commons->mcp)
         return false;
-    commons->catalog = catalog_create(commons->mcp);
+    commons->page_hosts = page_hosts_create(config, st);
+    if (!commons->page_hosts)
+        return false;
+    commons->catalog = catalog_create(commons);
     commons->places = places_create(&places);
     commons->turns = turns_create();
     commons->records = records_create(&records);
@@ -98,6 +102,7 @@ static void destroy(struct tool_commons **commons_pointer)
     turns_destroy(&commons->turns);
     places_destroy(&commons->places);
     catalog_destroy(&commons->catalog);
+    page_hosts_destroy(&commons->page_hosts);
     mcp_destroy(&commons->mcp);
     free(commons);
 }

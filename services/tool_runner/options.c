@@ -31,6 +31,18 @@ const struct option tool_runner_options[] = {
      .help = "Route of the gateway that makes vectors of paragraphs and queries, so that they are also found by "
              "meaning. After a change documents get new vectors when they are indexed again. Unset: they are found by "
              "their words alone."},
+    {.name = "tool_runner.pages",
+     .type = OPTION_LIST,
+     .unit = "HOSTS",
+     .help =
+         "Hosts whose pages the tool fetch_page may read, as long as their addresses are public: example.com, "
+         "*.example.com (all below it), or * (any), on ports 80 and 443 or the one given (example.com:8443). Unset: "
+         "the tool is not offered, since what a model reads may talk it into telling an address what it knows."},
+    {.name = "tool_runner.private_pages",
+     .type = OPTION_LIST,
+     .unit = "HOSTS",
+     .help = "Hosts, by name or address, whose pages fetch_page may read wherever they are, in a private network or on "
+             "this machine: wiki.intern, 10.0.0.7:8080, ::1. Link-local addresses are refused even so."},
     {.name = "tool_runner.mcp",
      .type = OPTION_STRING,
      .unit = "FILE",

@@ -27,6 +27,7 @@
 #include <stdint.h>
 
 struct rpc_principal;
+struct tool_commons;
 struct tool_run;
 struct tool_runner;
 struct trace_context;
@@ -46,6 +47,9 @@ struct tool {
     bool idempotent;         /* twice with the same arguments is as good as once */
     int64_t timeout_ms;      /* unless the call says otherwise */
     size_t size;             /* of what a run needs beside: tool_run_data, zeroed */
+
+    /* NULL: it is always there. False: this configuration has no use for it, and it is as if there were none. */
+    bool (*is_offered)(const struct tool_commons *commons);
 
     void (*start)(struct tool_run *run);
     void (*cancel)(struct tool_run *run); /* NULL where it ends within start */

@@ -13,6 +13,7 @@ struct http_client;
 struct knowledge;
 struct mcp;
 struct metrics;
+struct page_hosts;
 struct places;
 struct records;
 struct service_context;
@@ -35,6 +36,7 @@ struct tool_commons {
     struct metrics *metrics;
     struct knowledge *knowledge;
     struct mcp *mcp;
+    struct page_hosts *page_hosts; /* that fetch_page may go to */
     struct catalog *catalog;
     struct places *places;
     struct turns *turns;

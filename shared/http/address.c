@@ -47,6 +47,10 @@ static bool in_range(const uint8_t *address, const struct range *range)
     return ((address[whole < 16 ? whole : 15] ^ range->prefix[whole < 16 ? whole : 15]) & mask) == 0;
 }
 
+static const struct range link_v4 = {{169, 254}, 16};
+static const struct range link_v6 = {{0xfe, 0x80}, 10};
+static const struct range metadata_v6 = {{0xfd, 0x00, 0x0e, 0xc2}, 32}; /* Amazon's, among private ones */
+
 static bool is_public_v4(const uint8_t *address)
 {
     for (size_t i = 0; i < sizeof special_v4 / sizeof *special_v4; i++)
@@ -76,4 +80,16 @@ bool http_address_is_public(const struct sockaddr *address)
     if (address->sa_family == AF_INET6)
         return is_public_v6(((const struct sockaddr_in6 *)(const void *)address)->sin6_addr.s6_addr);
     return false;
+}
+
+bool http_address_is_routed(const struct sockaddr *address)
+{
+    if (address->sa_family == AF_INET)
+        return !in_range((const uint8_t *)&((const struct sockaddr_in *)(const void *)address)->sin_addr, &link_v4);
+    if (address->sa_family != AF_INET6)
+        return false;
+    const uint8_t *bytes = ((const struct sockaddr_in6 *)(const void *)address)->sin6_addr.s6_addr;
+    if (in_range(bytes, &mapped_v4) || in_range(bytes, &nat64_v4))
+        return !in_range(bytes + 12, &link_v4);
+    return !in_range(bytes, &link_v6) && !in_range(bytes, &metadata_v6);
 }

@@ -62,11 +62,19 @@ void http_client_stats(const struct http_client *client, struct http_client_stat
 
 /* A parsed URL, which may serve any number of transfers. http and https only; INVALID_ARGUMENT for anything else. */
 struct http_url *http_url_parse(const char *text, struct status *st);
+/* Where a link leads that stands in a page or in a Location: relative to `from` (NULL: it has to be whole), characters
+ * that no URL may have are encoded. Errors as above. */
+struct http_url *http_url_follow(const struct http_url *from, const char *link, struct status *st);
 void http_url_destroy(struct http_url **url);
 /* "https://host:port": what may be shown and logged. */
 const char *http_url_origin(const struct http_url *url);
 /* The host alone, without brackets. */
 const char *http_url_host(const struct http_url *url);
+unsigned http_url_port(const struct http_url *url); /* the scheme's where none is given */
+bool http_url_has_user(const struct http_url *url); /* or a password */
+/* Origin, path and query, to be freed: no user, but whatever some put into a query. */
+char *http_url_text(const struct http_url *url);
+char *http_url_path(const struct http_url *url); /* to be freed, without the query */
 
 struct http_header {
     const char *name, *value;
@@ -81,6 +89,8 @@ void http_headers_destroy(struct http_headers **headers);
 /* For address_allowed: true for addresses of the public internet, false for loopback, private, shared, link-local
  * (cloud metadata), multicast, documentation and reserved ones, also where they are embedded in IPv6. */
 bool http_address_is_public(const struct sockaddr *address);
+/* True where the address may be anywhere but on the link itself, where clouds tell secrets to whoever asks. */
+bool http_address_is_routed(const struct sockaddr *address);
 
 /* ---- A request and its answer ----------------------------------------------------------------------------------- */
 

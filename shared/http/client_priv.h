@@ -139,8 +139,6 @@ bool http_header_is_valid(const char *name, const char *value);
 void http_header_mark(struct header_marks *marks, const char *name);
 /* False where one of the transfer's own headers cannot be sent. Tells which of ours the owner has. */
 bool transfer_mark_headers(const struct transfer *transfer, struct header_marks *marks);
-/* To be freed, without the query. */
-char *http_url_path(const struct http_url *url);
 /* Line and headers of the request as they go out. */
 void request_write_head(const struct transfer *transfer, struct buffer *head);
 

@@ -28,9 +28,9 @@ static char *origin_of(CURLU *parts)
     return origin;
 }
 
-static bool parse(struct http_url *url, const char *text, struct status *st)
+static bool parse(struct http_url *url, const char *text, unsigned flags, struct status *st)
 {
-    CURLUcode code = curl_url_set(url->parts, CURLUPART_URL, text, 0);
+    CURLUcode code = curl_url_set(url->parts, CURLUPART_URL, text, flags);
     if (code)
         return fail(st, INVALID_ARGUMENT, "the URL cannot be read: %s; give one like https://host:port/path",
                     curl_url_strerror(code));
@@ -92,11 +92,12 @@ static void write_parts(struct http_url *url)
     curl_free(password);
 }
 
-struct http_url *http_url_parse(const char *text, struct status *st)
+/* `parts` is taken: what `text` is relative to. */
+static struct http_url *read_url(CURLU *parts, const char *text, unsigned flags, struct status *st)
 {
     struct http_url *url = found(calloc(1, sizeof *url));
-    url->parts = found(curl_url());
-    if (!parse(url, text, st)) {
+    url->parts = found(parts);
+    if (!parse(url, text, flags, st)) {
         http_url_destroy(&url);
         return NULL;
     }
@@ -110,6 +111,16 @@ struct http_url *http_url_parse(const char *text, struct status *st)
         url->host[length - 2] = '\0';
     }
     return url;
+}
+
+struct http_url *http_url_parse(const char *text, struct status *st)
+{
+    return read_url(curl_url(), text, 0, st);
+}
+
+struct http_url *http_url_follow(const struct http_url *from, const char *link, struct status *st)
+{
+    return read_url(from ? curl_url_dup(from->parts) : curl_url(), link, CURLU_URLENCODE, st);
 }
 
 void http_url_destroy(struct http_url **url_pointer)
@@ -136,6 +147,37 @@ const char *http_url_origin(const struct http_url *url)
 const char *http_url_host(const struct http_url *url)
 {
     return url->host;
+}
+
+unsigned http_url_port(const struct http_url *url)
+{
+    char *port = part_of(url, CURLUPART_PORT, CURLU_DEFAULT_PORT);
+    unsigned number = port ? (unsigned)strtoul(port, NULL, 10) : 0;
+    curl_free(port);
+    return number;
+}
+
+bool http_url_has_user(const struct http_url *url)
+{
+    char *user = part_of(url, CURLUPART_USER, 0), *password = part_of(url, CURLUPART_PASSWORD, 0);
+    bool has = user || password;
+    curl_free(user);
+    curl_free(password);
+    return has;
+}
+
+char *http_url_text(const struct http_url *url)
+{
+    static const CURLUPart secret[] = {CURLUPART_USER, CURLUPART_PASSWORD, CURLUPART_OPTIONS};
+    CURLU *bare = found(curl_url_dup(url->parts));
+    char *text = NULL;
+    for (size_t i = 0; i < sizeof secret / sizeof *secret; i++)
+        curl_url_set(bare, secret[i], NULL, 0);
+    curl_url_get(bare, CURLUPART_URL, &text, CURLU_NO_DEFAULT_PORT);
+    char *copy = found(strdup(found(text)));
+    curl_free(text);
+    curl_url_cleanup(bare);
+    return copy;
 }
 
 char *http_url_path(const struct http_url *url)

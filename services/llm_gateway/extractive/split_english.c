@@ -6,9 +6,10 @@
 #include <string.h>
 #include <strings.h>
 
-#define TOKENS_MAX     128
-#define WORD_MAX       16 /* bytes of a word that is compared; longer ones are in no list */
-#define NOUN_WORDS_MAX 5
+#define TOKENS_MAX       128
+#define WORD_MAX         16 /* bytes of a word that is compared; longer ones are in no list */
+#define NOUN_WORDS_MAX   5
+#define LED_THINGS_LEAST 2
 
 struct token {
     size_t begin, end; /* the marks behind it left out */
@@ -24,6 +25,9 @@ struct tokens {
 #define LIST(name, ...) static const char *const name[] = {__VA_ARGS__, NULL}
 LIST(askers, "what", "how", "where", "when", "who", "which", "why", "whose", "is", "are", "do", "does", "did", "can",
      "could", "should", "will", "would", "must", "has", "have", "explain", "describe", "tell", "list", "show");
+LIST(prepositions, "on", "in", "at", "for", "from", "to", "with", "by", "of", "under", "after", "before", "within",
+     "through", "since", "until", "about");
+LIST(led, "which", "what", "whom", "whose", "how", "where", "when"); /* that may stand behind one */
 LIST(verbs, "add", "apply", "back", "build", "change", "check", "configure", "connect", "create", "debug", "delete",
      "deploy", "disable", "enable", "export", "find", "fix", "get", "import", "increase", "install", "limit", "make",
      "monitor", "move", "open", "read", "remove", "rename", "renew", "reset", "restart", "restore", "rotate", "run",
@@ -185,6 +189,20 @@ static bool split_things(struct split *split, const struct tokens *tokens, size_
     return true;
 }
 
+/* "and how", "and on which port …": a question of its own begins there. "And for how long?" says too little alone. */
+static bool asks(const struct tokens *tokens, size_t at)
+{
+    const char *word = tokens->list[at].word;
+    size_t things = 0;
+    if (is_in(askers, word))
+        return true;
+    if (!is_in(prepositions, word) || at + 1 == tokens->count || !is_in(led, tokens->list[at + 1].word))
+        return false;
+    for (size_t i = at + 2; i < tokens->count; i++)
+        things += is_plain(&tokens->list[i]);
+    return things >= LED_THINGS_LEAST;
+}
+
 void split_english(struct split *split, struct text question)
 {
     struct tokens tokens;
@@ -194,7 +212,7 @@ void split_english(struct split *split, struct text question)
         bool joins = strcmp(tokens.list[at].word, "and") == 0 || strcmp(tokens.list[at].word, "also") == 0;
         if (!joins)
             continue;
-        if (is_in(askers, tokens.list[at + 1].word)) {
+        if (asks(&tokens, at + 1)) {
             const struct text none = {"", 0};
             struct text behind = with_mark(split, between(&tokens, at + 1, tokens.count), none, &tokens);
             split_english(split, with_mark(split, between(&tokens, 0, at), none, &tokens));

@@ -162,6 +162,7 @@ void errand_call_begin(struct api *api, struct rpc_call *call, const ProtobufCMe
         .tenant = caller.rights.principal.tenant,
         .rights = caller.rights,
         .request = request,
+        .trace = rpc_call_trace(call),
         .arena = rpc_call_arena(call),
         .answered = answered,
         .owner = self,

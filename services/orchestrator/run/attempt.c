@@ -1,5 +1,6 @@
 /* Attempts at nodes: where they run, and what they say on the way. */
 #include "attempt.h"
+#include "trace.h"
 
 #include "base/clock.h"
 
@@ -39,6 +40,7 @@ void attempt_detach(struct attempt *attempt, enum status_code code)
     struct run *run = frame_run(due->frame);
     tally_task_ended(attempt->thread->home->runner->options.tally, loop_of(attempt), due->node->kind, code,
                      clock_now_ns() - attempt->began_ns);
+    trace_attempt_ended(attempt, code);
     loop_disarm(loop_of(attempt), &attempt->limit);
     loop_disarm(loop_of(attempt), &attempt->idle_limit);
     due->duration_ms = (uint32_t)((clock_now_ns() - attempt->began_ns) / NS_PER_MS);
@@ -250,6 +252,7 @@ void task_begin(struct due *due)
     due->tries++;
     due->cached = false;
     due->spent = NULL;
+    trace_attempt_began(attempt);
     attempt->thread->run->working++;
     arm_limits(attempt);
     run_shown_start(due);

@@ -23,6 +23,7 @@ struct attempt {
     int64_t began_ns;
     struct said *said; /* tokens so far; NULL: none */
     struct timer limit, idle_limit;
+    struct span *span;
     struct dispatch dispatch; /* where it is away */
     struct task task;         /* else; and the request of either */
     _Alignas(16) char data[];

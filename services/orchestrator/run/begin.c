@@ -199,6 +199,11 @@ static void make_room(struct thread *thread, Renga__V1__OnBusy on_busy, const ch
     run_change(run, RENGA__V1__RUN_STATE__RUN_STATE_CANCELLED, reason, CANCELLED, "run %s took its place", run_id);
 }
 
+static void take_trace(struct run *run, const struct errand *errand)
+{
+    run->asked = errand->trace ? *errand->trace : (struct trace_context){0};
+}
+
 static void start(struct errand *errand, struct thread *thread, struct agent *agent)
 {
     char id[ID_MAX];
@@ -218,6 +223,7 @@ static void start(struct errand *errand, struct thread *thread, struct agent *ag
     record.begun = &begun;
     struct run *run = fold_begun(thread, &begun, thread->runs_begun + 1, thread->last + 1, now_ms);
     run->agent = agent;
+    take_trace(run, errand);
     log_append(thread, run, &record);
     log_write_name(run);
     errand_remember(errand, thread, run->request->request_id, run->id, 0);
@@ -353,6 +359,7 @@ void errand_resume(struct errand *errand, struct thread *thread)
     if (!may_resume(errand, thread, run, &request) || !check_answers(errand, thread, &request, &bare, list))
         return;
     errand_remember(errand, thread, request.request_id, run->id, 0);
+    take_trace(run, errand);
     run_resume(run, false, &request);
     errand_wait(errand, run, request.wait);
 }

@@ -1,6 +1,7 @@
 /* each and graph: nodes that are graphs of their own. What they are given is taken when they become due, so that it is
  * the same whenever the log is read again. */
 #include "run_priv.h"
+#include "trace.h"
 
 #include "base/json.h"
 
@@ -174,6 +175,7 @@ struct frame *branch_open(struct due *due, size_t item, struct status *st)
         frame_destroy(&frame);
         return NULL;
     }
+    trace_branch_began(frame);
     frame_start(frame);
     frame->phase = frame->due ? FRAME_TO_BEGIN : FRAME_ENDED;
     for (struct due *first = frame->due; first && due->taken_up; first = first->next)

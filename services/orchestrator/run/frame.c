@@ -1,6 +1,8 @@
 /* A graph at work: its state, the nodes that are due, and what was counted of them. */
 #include "run_priv.h"
 
+#include "telemetry/spans.h"
+
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -170,6 +172,7 @@ void frame_destroy(struct frame **frame_pointer)
     if (frame->is_dirty || frame->awaits)
         leave_lists(frame);
     frame_clear_due(frame);
+    span_end(&frame->span);
     if (!frame->memory)
         state_destroy(&frame->state);
     arena_fini(&frame->arenas[0]);

@@ -6,6 +6,7 @@
 #include "nodes/node_kind.h"
 #include "state/state.h"
 
+#include "base/trace.h"
 #include "loop/loop.h"
 
 #include "renga/v1/log.pb-c.h"
@@ -15,6 +16,7 @@ typedef Renga__V1__RunNodeResponse Response; /* generated from a proto */
 struct attempt;
 struct cache_lookup;
 struct memory;
+struct span;
 struct thread;
 
 enum due_state {
@@ -107,6 +109,8 @@ struct frame {
     struct frame *dirty_next, *begin_next;
     Response *jump; /* in the arena of the parent's frame */
     struct arena *arena, arenas[2];
+    struct trace_context trace; /* of a branch */
+    struct span *span;
     _Alignas(16) char storage[2][FRAME_STORAGE];
 };
 

@@ -1,9 +1,11 @@
 /* The life of a run: its turn, its work, its limits, its end. */
 #include "run_priv.h"
+#include "trace.h"
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "telemetry/spans.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,6 +40,7 @@ static void begin_spell(struct run *run)
         loop_arm_after(loop, &run->limit, left_ms > 0 ? left_ms : 0);
     }
     run_alive(run);
+    trace_run_began(run);
 }
 
 static void end_spell(struct run *run)
@@ -330,6 +333,7 @@ void run_change(struct run *run, Renga__V1__RunState state, Renga__V1__StopReaso
     record.changed = &changed;
     if (run->spell_ns)
         end_spell(run);
+    trace_run_ended(run, state, code);
     fold_changed(run, &changed, wall_ms());
     tally_run(thread->home->runner->options.tally, thread->home->loop, state, reason);
     log_append(thread, run, &record);
@@ -366,6 +370,7 @@ void run_free(struct run *run)
         agent_release(thread->home->runner->options.agents, run->agent);
     answer_all(run, &run->waiters);
     answer_all(run, &run->quiet_waiters);
+    span_end(&run->span);
     free(run->shown);
     free(run->shown_ms);
     arena_fini(&run->shown_arena);

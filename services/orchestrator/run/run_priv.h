@@ -184,6 +184,8 @@ struct run {
     const char *owner;
 
     /* At work. */
+    struct trace_context asked, trace; /* of whoever started or resumed it; its own */
+    struct span *span;
     int64_t spell_ns;        /* when the present spell of work began; 0: not at work */
     unsigned working, loose; /* tasks that count; tasks that do not any more, but have not ended */
     unsigned working_max;

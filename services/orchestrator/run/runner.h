@@ -26,8 +26,10 @@ struct orchestrator;
 struct run;
 struct seat;
 struct runner;
+struct spans;
 struct tally;
 struct thread;
+struct trace_context;
 
 struct runner_options {
     struct loop *const *loops;
@@ -36,6 +38,7 @@ struct runner_options {
     struct agents *agents;
     struct orchestrator *orchestrator; /* handed to tasks; may be NULL */
     struct fanout *fanout;             /* fanout/fanout.h; NULL: every attempt runs in the loop of its thread */
+    struct spans *spans;               /* of traces; NULL: none are recorded */
     struct tally *tally;               /* tally.h; may be NULL */
     const char *owner;                 /* this orchestrator's name in runs */
     bool shared;                       /* other orchestrators have the same store */
@@ -63,8 +66,9 @@ struct errand {
     struct loop *loop; /* where it comes from and is answered */
     const char *tenant;
     struct rights rights;
-    const ProtobufCMessage *request; /* StartRunRequest, …: checked (api/check.h); alive until `answered` */
-    struct arena *arena;             /* of the owner's call: what is answered is allocated there */
+    const ProtobufCMessage *request;   /* StartRunRequest, …: checked (api/check.h); alive until `answered` */
+    const struct trace_context *trace; /* that a run goes on with; may be NULL. Alive until `answered` */
+    struct arena *arena;               /* of the owner's call: what is answered is allocated there */
     void (*answered)(struct errand *errand);
     void *owner;
 

@@ -2,8 +2,10 @@
 
 #include "base/text.h"
 
+#include <errno.h>
 #include <iconv.h>
 #include <string.h>
+#include <strings.h>
 
 #define SNIFF_MAX   8192 /* bytes that are looked at for a NUL */
 #define OUTPUT_STEP 65536
@@ -84,5 +86,89 @@ bool encoding_read(const char *bytes, size_t size, struct buffer *room, const ch
                     mark + clean);
     *text = room->data;
     *length = room->length;
+    return true;
+}
+
+/* ---- encodings by name ------------------------------------------------------------------------------------------- */
+
+/* Labels of the WHATWG's encoding standard, and what iconv calls them. */
+static const struct {
+    const char *label, *name;
+} names[] = {
+    {"utf-8", "UTF-8"},
+    {"utf8", "UTF-8"},
+    {"shift_jis", "CP932"},
+    {"shift-jis", "CP932"},
+    {"sjis", "CP932"},
+    {"x-sjis", "CP932"},
+    {"windows-31j", "CP932"},
+    {"ms_kanji", "CP932"},
+    {"cp932", "CP932"},
+    {"euc-jp", "EUC-JP"},
+    {"x-euc-jp", "EUC-JP"},
+    {"iso-2022-jp", "ISO-2022-JP"},
+    {"us-ascii", "CP1252"},
+    {"ascii", "CP1252"},
+    {"iso-8859-1", "CP1252"},
+    {"latin1", "CP1252"},
+    {"windows-1252", "CP1252"},
+    {"iso-8859-15", "ISO-8859-15"},
+    {"iso-8859-2", "ISO-8859-2"},
+    {"windows-1251", "CP1251"},
+    {"koi8-r", "KOI8-R"},
+    {"gb2312", "GB18030"},
+    {"gbk", "GB18030"},
+    {"gb18030", "GB18030"},
+    {"big5", "BIG5"},
+    {"euc-kr", "CP949"},
+    {"ks_c_5601-1987", "CP949"},
+    {"utf-16", "UTF-16LE"},
+    {"utf-16le", "UTF-16LE"},
+    {"utf-16be", "UTF-16BE"},
+};
+
+static iconv_t open_named(const char *label)
+{
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcasecmp(label, names[i].label) == 0)
+            return iconv_open("UTF-8", names[i].name);
+    return (iconv_t)-1;
+}
+
+static void put_replacement(struct buffer *out)
+{
+    buffer_append(out, "\xef\xbf\xbd", 3);
+}
+
+/* What iconv lets pass and clean text may not have: NUL above all. */
+static void wash(struct buffer *out)
+{
+    size_t at = 0;
+    while ((at += text_clean_length(out->data + at, out->length - at)) < out->length)
+        out->data[at++] = ' ';
+}
+
+bool encoding_read_named(const char *name, const char *bytes, size_t size, struct buffer *room)
+{
+    iconv_t converter = open_named(name);
+    if (converter == (iconv_t)-1)
+        return false;
+    char *from = (char *)(uintptr_t)bytes;
+    buffer_clear(room);
+    while (size) {
+        char *to = buffer_reserve(room, OUTPUT_STEP), *begin = to;
+        size_t left = OUTPUT_STEP;
+        if (!to)
+            break;
+        bool stuck = iconv(converter, &from, &size, &to, &left) == (size_t)-1 && errno != E2BIG;
+        room->length += (size_t)(to - begin);
+        if (!stuck)
+            continue;
+        put_replacement(room);
+        from++;
+        size--;
+    }
+    iconv_close(converter);
+    wash(room);
     return true;
 }

@@ -11,4 +11,8 @@
 bool encoding_read(const char *bytes, size_t size, struct buffer *room, const char **text, size_t *length,
                    struct status *st);
 
+/* Bytes of which their sender says what they are ("Shift_JIS", as HTTP and HTML have it) as clean UTF-8 in `room`; what
+ * is not of that encoding becomes U+FFFD. False where the name is not known. */
+bool encoding_read_named(const char *name, const char *bytes, size_t size, struct buffer *room);
+
 #endif

@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "base/nearest.h"
 #include "mcp/mcp.h"
+#include "tool_runner_priv.h"
 #include "tools/tools.h"
 
 #include <stdlib.h>
@@ -27,21 +28,24 @@ static const struct json_schema *compile(struct arena *arena, const struct tool 
     return schema;
 }
 
-struct catalog *catalog_create(struct mcp *mcp)
+static bool is_offered(const struct tool *tool, const struct tool_commons *commons)
 {
-    size_t count = 0;
+    return !tool->is_offered || tool->is_offered(commons);
+}
+
+struct catalog *catalog_create(const struct tool_commons *commons)
+{
+    size_t count = 0, kept = 0;
     struct catalog *catalog = calloc(1, sizeof *catalog);
     while (builtin_tools[count])
         count++;
     if (!catalog || !(catalog->builtin = calloc(count + 1, sizeof(*catalog->builtin))))
         fatal("tool_runner.memory", "no memory for the catalog of tools");
-    catalog->mcp = mcp;
+    catalog->mcp = commons->mcp;
     arena_init(&catalog->arena, NULL, 0, SCHEMAS_MAX);
-    for (size_t i = 0; i < count; i++)
-        catalog->builtin[i] = (struct catalog_entry){
-            .tool = builtin_tools[i],
-            .schema = compile(&catalog->arena, builtin_tools[i]),
-        };
+    for (const struct tool *const *tool = builtin_tools; *tool; tool++)
+        if (is_offered(*tool, commons))
+            catalog->builtin[kept++] = (struct catalog_entry){*tool, compile(&catalog->arena, *tool), NULL};
     return catalog;
 }
 

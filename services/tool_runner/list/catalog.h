@@ -6,10 +6,10 @@
 #include "tool.h"
 
 struct catalog;
-struct mcp;
 
-/* `mcp` is borrowed. A row of the table that breaks the rules of tool.h ends the process: it is our own bug. */
-struct catalog *catalog_create(struct mcp *mcp);
+/* The servers of `commons` are borrowed; what it offers is settled now. A row of the table that breaks the rules of
+ * tool.h ends the process: it is our own bug. */
+struct catalog *catalog_create(const struct tool_commons *commons);
 void catalog_destroy(struct catalog **catalog);
 
 struct catalog_entry {

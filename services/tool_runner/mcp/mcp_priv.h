@@ -19,6 +19,7 @@
 #define MCP_REVISION_LEGACY "2025-11-25"
 #define MCP_REVISION_MODERN "2026-07-28"
 #define MCP_MESSAGE_MAX     ((size_t)1 << 20) /* bytes of one message of ours */
+#define MCP_HEADER_MAX      512               /* bytes of a tool's name as a header */
 #define MCP_WAITING_MAX     1024              /* requests under way at one server */
 
 struct json_writer;
@@ -138,6 +139,11 @@ void mcp_fail_requests(struct mcp_server *server, const struct status *status);
 void mcp_received(struct mcp_server *server, const char *text, size_t length);
 /* From within `answered`: the result becomes the caller's. */
 cJSON *mcp_take_result(struct mcp_server *server);
+
+/* ---- header.c ---------------------------------------------------------------------------------------------------- */
+
+/* The text itself or, where it has other characters than ASCII's, in the room; NULL where it is too long. */
+const char *mcp_header_text(const char *name, char room[MCP_HEADER_MAX + 1]);
 
 /* ---- call.c ------------------------------------------------------------------------------------------------------ */
 

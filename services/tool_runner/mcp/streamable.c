@@ -2,6 +2,7 @@
  * stream of events.
  *
  *      send ---> POST ---> 200 JSON, or events ---> mcp_received
+ *                     |          '--- cut before the result: GET with Last-Event-ID ---> the rest
  *                     '--> 202: nothing to answer
  *                     '--> 404 (some: 400) under a session: it is lost */
 #include "base/clock.h"
@@ -11,7 +12,6 @@
 #include "mcp_priv.h"
 #include "tool_runner_priv.h"
 
-#include <openssl/evp.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,10 @@
 #define BURY_MS         500
 #define BURY_STEP_MS    10
 #define HEADERS_MAX     8
-#define HEADER_NAME_MAX 512 /* bytes of a tool's name as a header */
+#define RESUMES_MAX     16  /* of one request in a row without an event; its time is bounded besides */
+#define RESUME_MS       500 /* before a stream is taken up again, where the server does not say */
+#define RESUME_LEAST_MS 10
+#define RESUME_MOST_MS  30000
 
 struct exchange;
 
@@ -46,8 +49,12 @@ struct exchange {
     struct buffer answer; /* that is no stream */
     struct sse sse;
     struct http_header extra[HEADERS_MAX];
-    char id[SESSION_MAX + 1], tool[HEADER_NAME_MAX + 1];
+    char id[SESSION_MAX + 1], tool[MCP_HEADER_MAX + 1];
     struct timer linger;
+    char event[SSE_ID_MAX + 1]; /* the last that came; "": none had an id */
+    struct timer resuming;
+    bool rests; /* until the stream is taken up again: no transfer is under way */
+    unsigned resumes;
     struct exchange *next;
 };
 
@@ -82,6 +89,7 @@ static void destroy(struct exchange *exchange)
         at = &(*at)->next;
     *at = exchange->next;
     loop_disarm(session->loop, &exchange->linger);
+    loop_disarm(session->loop, &exchange->resuming);
     if (exchange->streams)
         sse_fini(&exchange->sse);
     buffer_fini(&exchange->answer);
@@ -90,12 +98,18 @@ static void destroy(struct exchange *exchange)
     free_if_through(session);
 }
 
+static void take_up(struct timer *timer);
+
 /* ---- what comes -------------------------------------------------------------------------------------------------- */
 
 static bool event_came(void *owner, const struct sse_event *event)
 {
     struct exchange *exchange = owner;
     struct mcp_server *server = exchange->session->server;
+    if (event->id[0] && strcmp(exchange->event, event->id) != 0) {
+        exchange->resumes = 0;
+        strcpy(exchange->event, event->id);
+    }
     if (server && event->size)
         mcp_received(server, event->data, event->size);
     return exchange->session->server != NULL;
@@ -147,10 +161,11 @@ static void fail_request(struct exchange *exchange, const struct status *status,
     mcp_request_failed(request, status);
 }
 
+/* Of one whose stream was cut this says nothing: its call was seen, and must not be sent again. */
 static bool is_session_lost(const struct exchange *exchange)
 {
     int status = exchange->transfer.http_status;
-    return exchange->had_session && !exchange->greets && (status == 404 || status == 400);
+    return exchange->had_session && !exchange->greets && !exchange->resumes && (status == 404 || status == 400);
 }
 
 static void lose_session(struct exchange *exchange, const struct status *status)
@@ -181,6 +196,9 @@ static void judge(struct exchange *exchange)
         fail(&st, UNAVAILABLE, "the tool server '%s': %.400s", name, transfer->status.text);
     else if (code >= 200 && code < 300)
         fail(&st, UNAVAILABLE, "the tool server '%s' ended its answer without a result", name);
+    else if (exchange->resumes)
+        fail(&st, UNAVAILABLE, "the tool server '%s' broke off without a result and cannot take it up (HTTP %d)", name,
+             code);
     else if (code == 401 || code == 403)
         fail(&st, UNAVAILABLE, "the tool server '%s' does not let us in (HTTP %d); look at its headers in the document",
              name, code);
@@ -193,10 +211,37 @@ static void judge(struct exchange *exchange)
         fail_request(exchange, &st, unsent);
 }
 
+/* Events that have ids can be had again, and so the rest of them; what is cut in this way was not lost. */
+static bool may_resume(const struct exchange *exchange)
+{
+    const struct transfer *transfer = &exchange->transfer;
+    bool stopped = exchange->streams && (transfer->end == TRANSFER_COMPLETE || transfer->end == TRANSFER_CUT);
+    bool again = exchange->resumes && transfer->end == TRANSFER_UNCONNECTED;
+    return exchange->request && exchange->event[0] && !exchange->session->server->modern &&
+           exchange->resumes < RESUMES_MAX && (stopped || again);
+}
+
+static void rest(struct exchange *exchange)
+{
+    int64_t wait_ms = exchange->streams ? exchange->sse.retry_ms : -1;
+    wait_ms = wait_ms < 0 ? RESUME_MS : wait_ms < RESUME_LEAST_MS ? RESUME_LEAST_MS : wait_ms;
+    if (exchange->streams)
+        sse_fini(&exchange->sse);
+    exchange->streams = false;
+    exchange->rests = true;
+    exchange->resumes++;
+    exchange->resuming.expired = take_up;
+    loop_arm_after(exchange->session->loop, &exchange->resuming, wait_ms < RESUME_MOST_MS ? wait_ms : RESUME_MOST_MS);
+}
+
 static void finished(struct transfer *transfer)
 {
     struct exchange *exchange = transfer->owner;
     struct mcp_server *server = exchange->session->server;
+    if (server && may_resume(exchange)) {
+        rest(exchange);
+        return;
+    }
     if (server && !exchange->streams && transfer->end == TRANSFER_COMPLETE && exchange->answer.length &&
         !is_session_lost(exchange))
         mcp_received(server, buffer_text(&exchange->answer), exchange->answer.length);
@@ -211,13 +256,21 @@ static void linger_over(struct timer *timer)
     transfer_cancel(&exchange->transfer);
 }
 
+static void stop(struct exchange *exchange)
+{
+    if (exchange->rests)
+        destroy(exchange);
+    else
+        transfer_cancel(&exchange->transfer);
+}
+
 static void streamable_forget(struct mcp_request *request, bool answered)
 {
     struct exchange *exchange = request->exchange;
     request->exchange = NULL;
     exchange->request = NULL;
     if (!answered) {
-        transfer_cancel(&exchange->transfer);
+        stop(exchange);
         return;
     }
     exchange->linger.expired = linger_over;
@@ -225,26 +278,6 @@ static void streamable_forget(struct mcp_request *request, bool answered)
 }
 
 /* ---- what is sent ------------------------------------------------------------------------------------------------ */
-
-/* A name of other characters than ASCII's, as the revision of 2026-07-28 wants it. */
-static const char *header_text(const char *name, char room[HEADER_NAME_MAX + 1])
-{
-    static const char before[] = "=?base64?", after[] = "?=";
-    size_t length = strlen(name);
-    bool plain = true;
-    for (const char *c = name; *c; c++)
-        plain &= *c > 0x20 && *c < 0x7f;
-    if (plain && length <= HEADER_NAME_MAX) {
-        strcpy(room, name);
-        return room;
-    }
-    if ((length + 2) / 3 * 4 + sizeof before + sizeof after > HEADER_NAME_MAX)
-        return NULL;
-    strcpy(room, before);
-    EVP_EncodeBlock((unsigned char *)room + sizeof before - 1, (const unsigned char *)name, (int)length);
-    strcat(room, after);
-    return room;
-}
 
 static void add_header(struct exchange *exchange, const char *name, const char *value)
 {
@@ -266,8 +299,23 @@ static void add_headers(struct exchange *exchange, const char *method, const cha
         add_header(exchange, "MCP-Protocol-Version", server->revision);
     if (server->modern && method)
         add_header(exchange, "Mcp-Method", method);
-    if (server->modern && tool && header_text(tool, exchange->tool))
+    if (server->modern && tool && mcp_header_text(tool, exchange->tool))
         add_header(exchange, "Mcp-Name", exchange->tool);
+}
+
+static void prepare(struct exchange *exchange, const char *verb)
+{
+    struct session *session = exchange->session;
+    transfer_init(&exchange->transfer, session->url, finished);
+    exchange->transfer.method = verb;
+    exchange->transfer.headers = session->headers;
+    exchange->transfer.owner = exchange;
+    exchange->transfer.headers_received = headers_received;
+    exchange->transfer.body_received = body_received;
+    exchange->transfer.response_max = session->server->setup->output_max;
+    exchange->transfer.decompress = true;
+    exchange->transfer.timeout_ms = NOTICE_MS;
+    exchange->transfer.idle_timeout_ms = 0;
 }
 
 static struct exchange *make(struct session *session, const char *verb)
@@ -275,22 +323,24 @@ static struct exchange *make(struct session *session, const char *verb)
     struct exchange *exchange = calloc(1, sizeof *exchange);
     if (!exchange)
         fatal("tool_runner.memory", "no memory for a message to a tool server");
-    const struct mcp_setup *setup = session->server->setup;
-    transfer_init(&exchange->transfer, session->url, finished);
     exchange->session = session;
     exchange->next = session->exchanges;
     session->exchanges = exchange;
-    exchange->transfer.method = verb;
-    exchange->transfer.headers = session->headers;
-    exchange->transfer.owner = exchange;
-    exchange->transfer.headers_received = headers_received;
-    exchange->transfer.body_received = body_received;
-    exchange->transfer.response_max = setup->output_max;
-    exchange->transfer.decompress = true;
-    exchange->transfer.timeout_ms = NOTICE_MS;
-    exchange->transfer.idle_timeout_ms = 0;
-    buffer_init(&exchange->answer, setup->output_max);
+    buffer_init(&exchange->answer, session->server->setup->output_max);
+    prepare(exchange, verb);
     return exchange;
+}
+
+/* The rest of a stream, in the place of what was cut. */
+static void take_up(struct timer *timer)
+{
+    struct exchange *exchange = (struct exchange *)((char *)timer - offsetof(struct exchange, resuming));
+    exchange->rests = false;
+    prepare(exchange, "GET");
+    add_headers(exchange, NULL, NULL);
+    add_header(exchange, "Last-Event-ID", exchange->event);
+    exchange->transfer.timeout_ms = 0; /* whoever asks looks at the time */
+    transfer_start(exchange->session->server->home->http, &exchange->transfer);
 }
 
 static void streamable_send(struct mcp_server *server, const struct buffer *message, struct mcp_request *request,
@@ -350,11 +400,12 @@ static bool streamable_open(struct mcp_server *server, struct status *st)
 static void streamable_close(struct mcp_server *server)
 {
     struct session *session = server->wire;
-    for (struct exchange *exchange = session->exchanges; exchange; exchange = exchange->next) {
+    for (struct exchange *exchange = session->exchanges, *next; exchange; exchange = next) {
+        next = exchange->next;
         if (exchange->request)
             exchange->request->exchange = NULL;
         exchange->request = NULL;
-        transfer_cancel(&exchange->transfer);
+        stop(exchange);
     }
     if (session->id[0]) {
         struct exchange *farewell = make(session, "DELETE");

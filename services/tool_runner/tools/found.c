@@ -18,6 +18,13 @@ static void write_place(struct tool_run *run, size_t number, const Renga__V1__Se
     tool_write(run, "\n", 1);
 }
 
+void found_write(struct tool_run *run, size_t number, const Renga__V1__SearchHit *hit)
+{
+    tool_hit(run, hit);
+    write_place(run, number, hit);
+    tool_write(run, hit->snippet, strlen(hit->snippet));
+}
+
 static void write_nothing(struct tool_run *run, const struct lookup *lookup)
 {
     bool japanese = strcmp(words_language(lookup->query, strlen(lookup->query)), "ja") == 0;
@@ -32,12 +39,8 @@ static void write_nothing(struct tool_run *run, const struct lookup *lookup)
 
 static void write_hits(struct tool_run *run, const struct lookup *lookup)
 {
-    for (size_t i = 0; i < lookup->hit_count; i++) {
-        const Renga__V1__SearchHit *hit = lookup->hits[i];
-        tool_hit(run, hit);
-        write_place(run, i + 1, hit);
-        tool_write(run, hit->snippet, strlen(hit->snippet));
-    }
+    for (size_t i = 0; i < lookup->hit_count; i++)
+        found_write(run, i + 1, lookup->hits[i]);
     if (!lookup->hit_count)
         write_nothing(run, lookup);
 }

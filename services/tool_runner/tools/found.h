@@ -1,6 +1,5 @@
-/* What the tools that search in the knowledge base have in common: the search, and how its hits are written for a
- * model.
- */
+/* What tools that find something have in common: how a hit is written for a model, and the search in the knowledge
+ * base. */
 #ifndef RENGA_TOOL_RUNNER_FOUND_H
 #define RENGA_TOOL_RUNNER_FOUND_H
 
@@ -19,5 +18,8 @@ struct found_run {
 /* Searches for the argument "query", in "collections" and for "limit" hits where they are given. */
 void found_start(struct tool_run *run, bool answers);
 void found_cancel(struct tool_run *run);
+
+/* A hit and its block of the text; `number` counts from 1. */
+void found_write(struct tool_run *run, size_t number, const Renga__V1__SearchHit *hit);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "tool.h"
 
-extern const struct tool tool_calculate, tool_clock, tool_lookup_qa, tool_search_documents;
+extern const struct tool tool_calculate, tool_clock, tool_fetch_page, tool_lookup_qa, tool_search_documents;
 
 /* NULL at the end. */
 extern const struct tool *const builtin_tools[];

@@ -1,5 +1,7 @@
 """The suite as it is shipped, over real documents and without a model: in one process, or as five."""
 import atexit
+import http.server
+import json
 import os
 import re
 import subprocess
@@ -36,6 +38,28 @@ def index():
     expect(done.returncode == 0, done.stdout + done.stderr)
 
 
+class Collector(http.server.BaseHTTPRequestHandler):
+    """Takes spans, each with the service that sent it."""
+    protocol_version = "HTTP/1.1"
+    spans = []
+
+    def do_POST(self):
+        for resource in json.loads(self.rfile.read(int(self.headers["content-length"])))["resourceSpans"]:
+            service = next(a["value"]["stringValue"] for a in resource["resource"]["attributes"] if a["key"] == "service.name")
+            for scope in resource["scopeSpans"]:
+                Collector.spans += [{**span, "service": service} for span in scope["spans"]]
+        self.send_response(200)
+        self.send_header("content-length", "2")
+        self.end_headers()
+        self.wfile.write(b"{}")
+
+    def log_message(self, *_):
+        pass
+
+
+collector = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Collector)
+threading.Thread(target=collector.serve_forever, daemon=True).start()
+
 STORES = (f"--tool_runner.store={folder}/knowledge.db", f"--tool_runner.record=sqlite:{folder}/tools.db")
 
 
@@ -43,7 +67,8 @@ class Process:
     def __init__(self, *command):
         environment = {k: v for k, v in os.environ.items() if not k.startswith(("RENGA_", "OPENAI_", "ANTHROPIC_"))}
         self.log, self.port, self.ready = [], None, threading.Event()
-        self.process = subprocess.Popen([*command, "--log.format=json", "--http.listen=", "--loops=2"], cwd=folder, text=True,
+        self.process = subprocess.Popen([*command, "--log.format=json", "--http.listen=", "--loops=2",
+                                         f"--trace.endpoint=http://127.0.0.1:{collector.server_port}"], cwd=folder, text=True,
                                         errors="replace", stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, env=environment)
         threading.Thread(target=self.read, daemon=True).start()
         expect(self.ready.wait(10 * SLOW), f"{command[0]} does not listen: {self.log[-3:]}")
@@ -108,10 +133,11 @@ class Suite:
                                         response_deserializer=message("AskResponse").FromString)
         return make(message("AskRequest")(question=question, **fields), timeout=timeout * SLOW, wait_for_ready=True).result
 
-    def watch(self, question, timeout=30, **fields):
+    def watch(self, question, timeout=30, trace=None, **fields):
         make = self.channel.unary_stream("/renga.v1.Helpdesk/AskStream", request_serializer=lambda m: m.SerializeToString(),
                                          response_deserializer=message("AskEvent").FromString)
-        return make(message("AskRequest")(question=question, **fields), timeout=timeout * SLOW, wait_for_ready=True)
+        return make(message("AskRequest")(question=question, **fields), timeout=timeout * SLOW, wait_for_ready=True,
+                    metadata=[("traceparent", f"00-{trace}-00f067aa0ba902b7-01")] if trace else [])
 
     def stop(self):
         self.channel.close()

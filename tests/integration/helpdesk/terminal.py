@@ -17,7 +17,7 @@ import threading
 import unicodedata
 
 from suite import BIN, HERE, SLOW, Process, expect, folder
-from checks import check
+from checks import check, wait_until
 import checks
 
 ROOT = os.path.join(HERE, "..", "..", "..")
@@ -117,7 +117,7 @@ def width(line):
 def _():
     for question in (JAPANESE, ENGLISH):
         text = on_terminal(question)
-        expect("\033[32m✓" in text and re.search(r"\033\[[23]A\033\[J", text), f"nothing is drawn anew: {text!r}")
+        expect("\033[32m✓" in text and re.search(r"\033\[[23]A\r", text) and "\033[J" in text, f"nothing is drawn anew: {text!r}")
         lines = re.sub(r"\033\[[0-9;]*[A-Za-z]|\r", "", text).split("\n")
         expect(max(map(width, lines)) <= COLUMNS, max(lines, key=width))
 
@@ -179,6 +179,66 @@ def _():
     _, err = process.communicate(timeout=20 * SLOW)
     expect(process.returncode == 130 and "CANCELLED" in err, f"{process.returncode}: {err}")
     expect(Sleeper.gone.wait(5 * SLOW), "the model's call goes on")
+    server.shutdown()
+
+
+class Dawdler(http.server.BaseHTTPRequestHandler):
+    """Plans at once, and then sleeps."""
+    protocol_version = "HTTP/1.1"
+
+    def do_POST(self):
+        request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        if "subtasks" not in json.dumps(request.get("response_format", "")):
+            self.connection.recv(1)  # until the other side has closed
+            self.close_connection = True
+            return
+        message = {"role": "assistant", "content": json.dumps({"subtasks": ["What is a very long question about backups?", "二つ目の質問"]})}
+        body = json.dumps({"id": "1", "object": "chat.completion", "model": "m", "created": 1,
+                           "choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
+@check("while a model thinks each subtask's seconds go on, and a terminal that becomes narrow gets lines that fit")
+def _():
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Dawdler)
+    server.daemon_threads = True
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, COLUMNS, 0, 0))
+    process = subprocess.Popen([f"{BIN}/renga", "ask", "What is it?"], stdin=theirs, stdout=theirs, stderr=theirs, cwd=folder,
+                               env=surroundings(OPENAI_BASE_URL=f"http://127.0.0.1:{server.server_port}/v1", OPENAI_API_KEY="none"))
+    shown = bytearray()
+
+    def show():
+        try:
+            while piece := os.read(ours, 65536):
+                shown.extend(piece)
+        except OSError:
+            pass
+
+    def lines_of(text):
+        return re.sub(r"\033\[[0-9;]*[A-Za-z]|\r", "", text.decode(errors="replace")).split("\n")
+
+    def times(number):
+        return {t for line in lines_of(shown) for t in re.findall(rf"^● {number} .*choosing tools (\d\.\d) s", line)}
+
+    threading.Thread(target=show, daemon=True).start()
+    os.close(theirs)
+    wait_until(lambda: len(times(1)) >= 3 and len(times(2)) >= 3, "the seconds of both go on", 20 * SLOW)
+    fcntl.ioctl(ours, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 24, 0, 0))
+    before = len(shown)
+    wait_until(lambda: shown[before:].count(b"\033[J") >= 3, "it is drawn anew", 20 * SLOW)
+    drawn = shown[before:].split(b"\033[J", 1)[1].rsplit(b"\033[J", 1)[0]
+    expect(max(map(width, lines_of(drawn))) <= 24 and b"1 " in drawn, f"{lines_of(drawn)}")
+    process.send_signal(signal.SIGINT)
+    expect(process.wait(20 * SLOW) == 130, f"{process.returncode}: {shown[-200:]}")
     server.shutdown()
 
 

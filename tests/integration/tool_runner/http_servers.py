@@ -9,7 +9,8 @@ from runner import odd as odd_child
 OK, UNKNOWN, LATE, UNAVAILABLE = 0, 2, 4, 14
 odd = OddHttp()
 KEY = "Bearer sesame"
-servers = {how: {"url": odd.url(how)} for how in ("json", "events", "sessions", "broken", "cut", "silent", "redirect")}
+servers = {how: {"url": odd.url(how)} for how in ("json", "events", "sessions", "broken", "cut", "silent", "redirect", "resumes", "stuck",
+                                                            "forgets", "slow")}
 servers["keyed"] = {"url": odd.url("keyed"), "headers": {"Authorization": KEY}}
 servers["locked"] = {"url": odd.url("keyed"), "headers": {"Authorization": "Bearer wrong"}}
 servers["nobody"] = {"url": f"http://127.0.0.1:{free_port()}/"}
@@ -24,7 +25,7 @@ with Runner(servers) as runner:
         expect(set(parts) == {"locked", "nobody", "redirect"}, str(parts))
         expect("does not let us in (HTTP 401)" in parts["locked"] and "HTTP 307" in parts["redirect"], str(parts))
         theirs = [tool for tool in answer.tools if tool.server]
-        expect(len(theirs) == 7 + 19, f"{len(theirs)} tools")
+        expect(len(theirs) == 11 + 19, f"{len(theirs)} tools")
 
     @check("answers as JSON and as events, in pieces of seven bytes, are read")
     def _():
@@ -51,7 +52,21 @@ with Runner(servers) as runner:
                                                ("silent__say", {}, {"timeout_ms": 300}), ("json__say", {}))
         expect([result.status_code for result in (broken, cut, silent, fine)] == [UNAVAILABLE, UNAVAILABLE, LATE, OK],
                f"{broken} {cut} {silent} {fine}")
-        expect("HTTP 500" in broken.message and "without a result" in cut.message, f"{broken} {cut}")
+        expect("HTTP 500" in broken.message and "without a result" in cut.message and "(HTTP 405)" in cut.message, f"{broken} {cut}")
+
+    @check("a stream that was cut is taken up where it ended, as long as it goes on and the server remembers")
+    def _():
+        resumed, stuck, forgotten = runner.run(("resumes__say", {}), ("stuck__say", {}), ("forgets__say", {}))
+        expect([result.status_code for result in (resumed, stuck, forgotten)] == [OK, UNAVAILABLE, UNAVAILABLE], f"{resumed} {stuck} {forgotten}")
+        asked = {how: [seen[2] for seen in odd.seen if seen[:2] == ("GET", how)] for how in ("resumes", "stuck", "forgets")}
+        expect(asked == {"resumes": ["a", "b"], "stuck": ["a"] * 16, "forgets": ["a"]}, f"{asked}")
+        headers = [seen[3] for seen in odd.seen if seen[:2] == ("GET", "resumes")][0]
+        expect("text/event-stream" in headers["Accept"] and headers["MCP-Protocol-Version"] == "2025-06-18", f"{headers}")
+
+    @check("a call that waits for its stream to go on ends when its time is over")
+    def _():
+        result = runner.one("slow__say", {}, {"timeout_ms": 200})
+        expect(result.status_code == LATE, f"{result}")
 
     @check("a call that is stopped is told to its server")
     def _():

@@ -7,19 +7,15 @@ import random
 import re
 import shutil
 import subprocess
-import sys
 import tempfile
 import threading
 import time
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, HERE)
-sys.path.insert(0, os.path.join(HERE, "..", "rpc"))
-import grpc  # noqa: E402
-from checks import check, expect, finish, wait_until  # noqa: E402
-from tool_runner import BIN, ToolRunner  # noqa: E402
+import grpc
 
-SLOW = bool(os.environ.get("RENGA_SANITIZE"))
+from runner import BIN, SLOW, Runner, check, checks, expect, wait_until
+
+MEMORY = "--tool_runner.record=memory:"  # a record belongs to one process alone
 # In memory where that can be: ten thousand files are soon made there.
 top = tempfile.mkdtemp(prefix="renga-index-", dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None)
 
@@ -37,13 +33,13 @@ def renga(*arguments, **options):
     return subprocess.run([f"{BIN}/renga", "index", *arguments], capture_output=True, text=True, timeout=120, cwd=top, **options)
 
 
-FILES = 4500 if SLOW else 10000
+FILES = 4500 if SLOW > 1 else 10000
 
 
 @check(f"{FILES} small files are indexed, and skipped as unchanged when asked again")
 def _():
     folder = make_files("many", FILES)
-    with ToolRunner(roots=[top]) as runner:
+    with Runner(roots=[top]) as runner:
         last, skipped = runner.index("many", folder)
         expect(last.done and last.files_done == FILES and last.paragraphs == FILES and not skipped, f"the last message was {last}")
         again, _ = runner.index("many", folder)
@@ -55,7 +51,7 @@ def _():
 
 @check("progress comes about ten times a second and only grows")
 def _():
-    with ToolRunner(roots=[top]) as runner:
+    with Runner(roots=[top]) as runner:
         began, messages = time.monotonic(), []
         for message in runner.index_stream("many", f"{top}/many"):
             messages.append((time.monotonic() - began, message.files_done, message.done))
@@ -64,7 +60,7 @@ def _():
         expect(len(messages) <= 15 * messages[-1][0] + 3, f"{len(messages)} messages in {messages[-1][0]:.2f} s")
 
 
-KILLS = 4 if SLOW else 5
+KILLS = 4 if SLOW > 1 else 5
 
 
 @check("what was told as done is there after kill -9 at any moment, whole, and the same call does the rest")
@@ -72,7 +68,7 @@ def _():
     state, chance, in_the_middle = f"{top}/state", random.Random(7), 0
     os.mkdir(state)
     for attempt in range(KILLS):
-        runner = ToolRunner(roots=[top], state=state)
+        runner = Runner(folder=state, roots=[top])
         killer = threading.Timer(chance.uniform(0.02, 0.4), runner.process.kill)
         told, whole = 0, False
         killer.start()
@@ -82,14 +78,14 @@ def _():
         except grpc.RpcError as error:
             expect(error.code() == grpc.StatusCode.UNAVAILABLE, f"it ended with {error.code()}: {error.details()}")
         killer.cancel()
-        runner.stop(kill=True)
+        runner.kill()
         in_the_middle += not whole
-        with ToolRunner(roots=[top], state=state) as after:
+        with Runner(folder=state, roots=[top]) as after:
             kept = after.collections().get("killed")
             expect(not told or kept and kept.documents >= told, f"{told} were told as done, {kept and kept.documents} are there")
             expect(not kept or kept.paragraphs == kept.documents, f"a document is there in part: {kept}")
     expect(in_the_middle > 0, f"only {in_the_middle} of {KILLS} kills were in time")
-    with ToolRunner(roots=[top], state=state) as runner:
+    with Runner(folder=state, roots=[top]) as runner:
         last, _ = runner.index("killed", f"{top}/many")
         kept = runner.collections()["killed"]
         expect(last.done and kept.documents == FILES and kept.paragraphs == FILES, f"in the end there are {kept}")
@@ -105,7 +101,7 @@ def _():
     state = f"{top}/state-two"
     make_files("few", 3)
     os.mkdir(state)
-    with ToolRunner(roots=[top], state=state) as one, ToolRunner(roots=[top], state=state) as other:
+    with Runner(None, MEMORY, folder=state, roots=[top]) as one, Runner(None, MEMORY, folder=state, roots=[top]) as other:
         stream = one.index_stream("two", folder)
         next(stream)
         try:
@@ -122,7 +118,7 @@ def _():
 
 @check("an indexing whose caller leaves ends soon and lets the next one in")
 def _():
-    with ToolRunner(roots=[top]) as runner:
+    with Runner(roots=[top]) as runner:
         stream = runner.index_stream("left", f"{top}/two", rebuild=True)
         next(stream)
         stream.cancel()
@@ -152,7 +148,7 @@ def _():
     expect(re.search(r"^skipped b\.png: is binary", done.stdout, re.M), done.stdout)
     expect(re.search(r"^my-docs: 2 files \(0 unchanged, 0 removed, 1 skipped\), 1 paragraphs written in", done.stdout, re.M), done.stdout)
     expect("\033" not in done.stdout, "there are escape sequences in the pipe")
-    with ToolRunner(state=top, options=[f"--tool_runner.store={top}/cli.db"]) as runner:
+    with Runner(None, f"--tool_runner.store={top}/cli.db") as runner:
         expect(runner.search("text", collections=["my-docs"]).hits[0].uri == "a.md", "a server does not find it")
 
 
@@ -188,4 +184,4 @@ def _():
 
 
 shutil.rmtree(top)
-finish()
+checks.finish()

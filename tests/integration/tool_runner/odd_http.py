@@ -1,5 +1,5 @@
 """A tool server over HTTP that behaves as its path says: /json, /events, /sessions, /keyed, /broken, /cut, /silent,
-/redirect. It runs in this process and remembers what it saw."""
+/redirect, /resumes, /stuck, /forgets. It runs in this process and remembers what it saw."""
 import http.server
 import json
 import socket
@@ -47,8 +47,23 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.answer(200)
 
     def do_GET(self):
-        self.server.seen.append(("GET", self.path))
+        how, last = self.path[1:], self.headers.get("Last-Event-ID")
+        self.server.seen.append(("GET", how, last, dict(self.headers)))
+        if how == "resumes" and last == "a":
+            return self.events('id: b\ndata: {"jsonrpc":"2.0","method":"notifications/progress","params":{}}\n\nid: c\ndata: {"js')
+        if how == "resumes" and last == "b":
+            return self.events(f"id: c\ndata: {self.server.kept}\n\n")
+        if how == "stuck":
+            return self.events("retry: 10\n\n")
         self.answer(405)
+
+    def events(self, text):
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.send_header("Connection", "close")
+        self.end_headers()
+        self.wfile.write(text.encode())
+        self.close_connection = True
 
     def do_POST(self):
         message = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
@@ -69,6 +84,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.server.sessions.add(name)
             headers = {"Mcp_Session_Id": name}
         text = json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}, ensure_ascii=False)
+        if method == "tools/call" and how in ("resumes", "stuck", "forgets"):
+            self.server.kept = text
+            return self.events("id: a\nretry: 20\ndata: \n\n")
+        if method == "tools/call" and how == "slow":
+            return self.events("id: a\nretry: 20000\ndata: \n\n")
         if how == "events" or (how == "cut" and method == "tools/call"):
             return self.stream(how, text)
         if method == "tools/call" and how == "broken":

@@ -1,8 +1,12 @@
-"""A real renga-tool-runner in a process of its own, with a document of tool servers, its record in a folder that goes
-away.
+"""A real renga-tool-runner in a process of its own, with a document of tool servers, its record and its knowledge base
+in a folder that goes away.
 
     with Runner({"odd": odd("hang")}) as runner:
         result = runner.run(("odd__hang", {}))[0]
+
+    with Runner(roots=[folder]) as runner:
+        runner.index("manual", folder)
+        runner.search("ports").hits[0].uri
 
 Needs RENGA_BIN and RENGA_PROTO."""
 import atexit
@@ -52,13 +56,22 @@ def odd(*arguments, **more):
 
 
 class Runner:
-    def __init__(self, servers=None, *flags, folder=None):
-        self.kept = tempfile.TemporaryDirectory() if folder is None else None
+    """`folder` is kept where it is given. `binary` may be renga with `serve`, for all services."""
+
+    def __init__(self, servers=None, *flags, folder=None, roots=(), binary=("renga-tool-runner",), environment=None):
+        self.kept = tempfile.TemporaryDirectory(prefix="renga-tools-") if folder is None else None
         self.folder = folder or self.kept.name
-        self.flags = list(flags)
+        self.command = [os.path.join(BIN, binary[0]), *binary[1:]]
+        self.environment = {**os.environ, **(environment or {})}
+        usual = {"--rpc.listen": "127.0.0.1:0", "--http.listen": "127.0.0.1:0", "--loops": "2", "--log.format": "json",
+                 "--tool_runner.record": f"sqlite:{self.folder}/record.db", "--tool_runner.store": f"{self.folder}/knowledge.db"}
         if servers is not None:
             self.write(servers)
-            self.flags.append(f"--tool_runner.mcp={self.folder}/mcp.json")
+            usual["--tool_runner.mcp"] = f"{self.folder}/mcp.json"
+        if roots:
+            usual["--tool_runner.roots"] = ",".join(roots)
+        given = {flag.split("=")[0] for flag in flags}
+        self.flags = [f"{name}={value}" for name, value in usual.items() if name not in given] + list(flags)
         self.process, self.log = None, []
         atexit.register(self.kill)
         self.start()
@@ -68,9 +81,8 @@ class Runner:
             json.dump({"mcpServers": servers}, file)
 
     def start(self):
-        flags = ["--rpc.listen=127.0.0.1:0", "--http.listen=127.0.0.1:0", "--loops=2", "--log.format=json",
-                 f"--tool_runner.record=sqlite:{self.folder}/record.db", *self.flags]
-        self.process = subprocess.Popen([f"{BIN}/renga-tool-runner", *flags], stderr=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen([*self.command, *self.flags], stderr=subprocess.PIPE, text=True, cwd=self.folder,
+                                        env=self.environment)
         self.port = self.metrics_port = None
         for line in self.process.stderr:
             self.log.append(line)
@@ -85,10 +97,12 @@ class Runner:
             raise AssertionError("the tool-runner did not start: " + "".join(self.log[-5:]))
         threading.Thread(target=lambda stream: self.log.extend(stream), args=(self.process.stderr,), daemon=True).start()
         self.channel = grpc.insecure_channel(f"127.0.0.1:{self.port}", options=[("grpc.enable_http_proxy", 0)])
+        grpc.channel_ready_future(self.channel).result(20 * SLOW)
 
     def kill(self, how=signal.SIGKILL):
-        if self.process and self.process.poll() is None:
+        if self.process:
             self.channel.close()
+        if self.process and self.process.poll() is None:
             self.process.send_signal(how)
             self.process.wait(20 * SLOW)
 
@@ -104,9 +118,9 @@ class Runner:
         if self.process.returncode:
             raise AssertionError(f"the tool-runner ended with {self.process.returncode}: " + "".join(self.log[-20:]))
 
-    def method(self, name, request, response):
-        return self.channel.unary_unary(f"/{SERVICE}/{name}", message(request).SerializeToString,
-                                        message(response).FromString)
+    def method(self, name, request, response, stream=False, service=SERVICE):
+        kind = self.channel.unary_stream if stream else self.channel.unary_unary
+        return kind(f"/{service}/{name}", message(request).SerializeToString, message(response).FromString)
 
     def list(self, *names, timeout=30):
         return self.method("ListTools", "ListToolsRequest", "ListToolsResponse")(
@@ -136,6 +150,27 @@ class Runner:
     def forget(self, thread):
         return self.method("ForgetThread", "ForgetThreadRequest", "ForgetThreadResponse")(
             message("ForgetThreadRequest")(thread_id=thread), timeout=20 * SLOW, wait_for_ready=True)
+
+    def index_stream(self, collection, folder, **fields):
+        """Does not wait for a server that has been killed."""
+        return self.method("IndexDocuments", "IndexDocumentsRequest", "IndexDocumentsProgress", stream=True)(
+            message("IndexDocumentsRequest")(collection=collection, folder=folder, **fields), timeout=3600)
+
+    def index(self, collection, folder, **fields):
+        """The last message, and what was skipped in all of them."""
+        skipped, last = [], None
+        for last in self.index_stream(collection, folder, **fields):
+            skipped += last.skipped
+        return last, skipped
+
+    def search(self, query, **fields):
+        return self.method("Search", "SearchRequest", "SearchResponse")(
+            message("SearchRequest")(query=query, **fields), timeout=300, wait_for_ready=True)
+
+    def collections(self):
+        answer = self.method("GetKnowledgeBase", "GetKnowledgeBaseRequest", "GetKnowledgeBaseResponse")(
+            message("GetKnowledgeBaseRequest")(), timeout=300, wait_for_ready=True)
+        return {collection.name: collection for collection in answer.collections}
 
     def metric(self, name, **labels):
         import urllib.request

@@ -3,19 +3,14 @@
 import base64
 import http.server
 import json
-import os
 import shutil
 import struct
-import sys
 import tempfile
 import threading
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, HERE)
-sys.path.insert(0, os.path.join(HERE, "..", "rpc"))
-import grpc  # noqa: E402
-from checks import check, expect, finish  # noqa: E402
-from tool_runner import ToolRunner  # noqa: E402
+import grpc
+
+from runner import Runner, check, checks, expect
 
 LEXICAL, VECTOR, HYBRID = 1, 2, 3
 SUBJECTS = [("cat", "feline", "kitten"), ("car", "automobile", "vehicle"), ("soup", "broth", "bouillon")]
@@ -62,9 +57,9 @@ for name, text in TEXTS.items():
 
 
 def start(model="vec"):
-    return ToolRunner(roots=[docs], state=state, binary=("renga", "serve"), options=[
-        f"--llm_gateway.upstream=http://127.0.0.1:{server.server_port}/v1", "--llm_gateway.key=any", f"--llm_gateway.models={model}",
-        "--llm_gateway.attempts=1", "--llm_gateway.breaker=off", "--orchestrator.store=memory:", f"--tool_runner.embedding_model={model}"])
+    return Runner(None, f"--llm_gateway.upstream=http://127.0.0.1:{server.server_port}/v1", "--llm_gateway.key=any",
+                  f"--llm_gateway.models={model}", "--llm_gateway.attempts=1", "--llm_gateway.breaker=off", "--orchestrator.store=memory:",
+                  f"--tool_runner.embedding_model={model}", roots=[docs], folder=state, binary=("renga", "serve"))
 
 
 with start() as runner:
@@ -137,4 +132,4 @@ with start("other") as runner:
 server.shutdown()
 shutil.rmtree(docs)
 shutil.rmtree(state)
-finish()
+checks.finish()

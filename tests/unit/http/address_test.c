@@ -6,19 +6,26 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include <cmocka.h>
 
-static bool is_public(const char *host)
+static void parse(const char *host, struct sockaddr_storage *address)
 {
-    struct sockaddr_storage address;
     socklen_t size;
     struct status st = {0};
     char text[80];
     snprintf(text, sizeof text, strchr(host, ':') ? "[%s]:80" : "%s:80", host);
-    if (!address_parse(text, &address, &size, &st))
+    if (!address_parse(text, address, &size, &st))
         fail_msg("%s", st.text);
+}
+
+static bool is_public(const char *host)
+{
+    struct sockaddr_storage address;
+    parse(host, &address);
     return http_address_is_public((struct sockaddr *)&address);
 }
 
@@ -108,11 +115,72 @@ static void what_is_no_address_is_refused(void **state)
     }
 }
 
+static void addresses_of_the_link_are_not_routed(void **state)
+{
+    static const struct {
+        const char *host;
+        bool routed;
+    } cases[] = {
+        {"127.0.0.1", true},           {"10.0.0.1", true},       {"::1", true},      {"1.1.1.1", true},
+        {"169.254.169.254", false},    {"169.255.0.1", true},    {"fe80::1", false}, {"febf::1", false},
+        {"::ffff:169.254.1.1", false}, {"fd00:ec2::254", false}, {"fd00::1", true},  {"64:ff9b::169.254.1.1", false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct sockaddr_storage address;
+        parse(cases[i].host, &address);
+        if (http_address_is_routed((struct sockaddr *)&address) != cases[i].routed)
+            fail_msg("%s", cases[i].host);
+    }
+}
+
+static void a_link_leads_from_where_it_stands(void **state)
+{
+    static const struct {
+        const char *from, *link, *to;
+    } cases[] = {
+        {NULL, "https://a.example/x y?q=日#part", "https://a.example/x%20y?q=%e6%97%a5"},
+        {NULL, "http://u:p@a.example:80/", "http://a.example/"},
+        {"https://a.example/b/c?d", "e", "https://a.example/b/e"},
+        {"https://a.example/b/c?d", "/e?f", "https://a.example/e?f"},
+        {"https://a.example/b/c?d", "//b.example:8443/e", "https://b.example:8443/e"},
+        {"https://a.example/b/c?d", "../../e", "https://a.example/e"},
+        {"https://a.example/b", "file:///etc/passwd", NULL},
+        {NULL, "/e", NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct status st = {0};
+        struct http_url *from = cases[i].from ? http_url_parse(cases[i].from, &st) : NULL;
+        struct http_url *to = http_url_follow(from, cases[i].link, &st);
+        char *text = to ? http_url_text(to) : NULL;
+        if (!cases[i].to != !text || (text && strcasecmp(text, cases[i].to) != 0))
+            fail_msg("%s leads to %s", cases[i].link, text ? text : st.text);
+        free(text);
+        http_url_destroy(&to);
+        http_url_destroy(&from);
+    }
+}
+
+static void a_url_says_its_port_and_whether_it_has_a_user(void **state)
+{
+    struct status st = {0};
+    static const char *const texts[] = {"https://a.example/", "http://a.example/", "http://u@a.example:8080/"};
+    static const unsigned ports[] = {443, 80, 8080};
+    for (size_t i = 0; i < 3; i++) {
+        struct http_url *url = http_url_parse(texts[i], &st);
+        assert_int_equal(http_url_port(url), ports[i]);
+        assert_int_equal(http_url_has_user(url), i == 2);
+        http_url_destroy(&url);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(public_addresses_are_public),
         cmocka_unit_test(special_addresses_are_not),
+        cmocka_unit_test(addresses_of_the_link_are_not_routed),
+        cmocka_unit_test(a_link_leads_from_where_it_stands),
+        cmocka_unit_test(a_url_says_its_port_and_whether_it_has_a_user),
         cmocka_unit_test(addresses_read_back_as_they_are_printed),
         cmocka_unit_test(what_is_no_address_is_refused),
     };

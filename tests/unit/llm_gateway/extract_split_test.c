@@ -76,6 +76,9 @@ static void several_japanese_questions_are_several(void **state)
 
 static void english_clauses_are_taken_apart(void **state)
 {
+    expect_parts("What does E-1024 mean and on which port does the license service listen?",
+                 "What does E-1024 mean?|On which port does the license service listen?");
+    expect_parts("Where are backups kept and for how long?", "Where are backups kept and for how long?");
     expect_parts("How do I install the server and how do I configure backups?",
                  "How do I install the server?|How do I configure backups?");
     expect_parts("How do I install the server and configure backups?",

@@ -1,0 +1,95 @@
+#include "tools/page_kind.h"
+
+#include "documents/document.h"
+#include "documents/encoding.h"
+
+#include <string.h>
+#include <strings.h>
+
+#define META_MAX 1024 /* bytes at the beginning, within which HTML may say its encoding */
+
+#define TEXT     RENGA__V1__DOCUMENT_FORMAT__DOCUMENT_FORMAT_TEXT
+#define MARKDOWN RENGA__V1__DOCUMENT_FORMAT__DOCUMENT_FORMAT_MARKDOWN
+#define HTML     RENGA__V1__DOCUMENT_FORMAT__DOCUMENT_FORMAT_HTML
+#define CSV      RENGA__V1__DOCUMENT_FORMAT__DOCUMENT_FORMAT_CSV
+
+/* The first that fits; one with a slash at its end stands for all kinds of its family. */
+static const struct {
+    const char *type;
+    Renga__V1__DocumentFormat format;
+} types[] = {
+    {"text/html", HTML},         {"application/xhtml+xml", HTML},
+    {"text/markdown", MARKDOWN}, {"text/x-markdown", MARKDOWN},
+    {"text/csv", CSV},           {"text/", TEXT},
+    {"application/json", TEXT},  {"application/xml", TEXT},
+};
+
+static bool is_type(const char *type, size_t length, const char *known)
+{
+    size_t size = strlen(known);
+    return strncasecmp(type, known, size) == 0 && (length == size || known[size - 1] == '/');
+}
+
+/* The token behind "charset=", with or without quotes. */
+static void take_charset(struct page_kind *kind, const char *at, const char *end)
+{
+    size_t length = 0;
+    while (at < end && (*at == ' ' || *at == '"' || *at == '\''))
+        at++;
+    while (at + length < end && *(at + length) && !strchr(" \t\r\n\"';/>", at[length]))
+        length++;
+    if (length >= sizeof kind->charset)
+        return;
+    memcpy(kind->charset, at, length);
+    kind->charset[length] = '\0';
+}
+
+static void find_charset(struct page_kind *kind, const char *text, size_t length)
+{
+    static const char mark[] = "charset=";
+    for (size_t at = 0; at + sizeof mark <= length; at++)
+        if (strncasecmp(text + at, mark, sizeof mark - 1) == 0) {
+            take_charset(kind, text + at + sizeof mark - 1, text + length);
+            return;
+        }
+}
+
+bool page_kind_read(struct page_kind *kind, const char *content_type, const char *path)
+{
+    *kind = (struct page_kind){.format = HTML};
+    if (!content_type)
+        return true;
+    size_t length = strcspn(content_type, "; \t");
+    find_charset(kind, content_type + length, strlen(content_type + length));
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
+        if (!is_type(content_type, length, types[i].type))
+            continue;
+        kind->format = types[i].format;
+        /* Markdown is often sent as plain text. */
+        if (kind->format == TEXT && document_format(path) == MARKDOWN)
+            kind->format = MARKDOWN;
+        return true;
+    }
+    return false;
+}
+
+/* A byte order mark counts more than what was told, and that more than what the page says itself. */
+static bool is_marked(const char *bytes, size_t size)
+{
+    return (size >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0) ||
+           (size >= 2 && (memcmp(bytes, "\xff\xfe", 2) == 0 || memcmp(bytes, "\xfe\xff", 2) == 0));
+}
+
+bool page_decode(const struct page_kind *told, const char *bytes, size_t size, struct buffer *room, const char **text,
+                 size_t *length, struct status *st)
+{
+    struct page_kind kind = *told;
+    bool marked = is_marked(bytes, size);
+    if (!kind.charset[0] && kind.format == HTML)
+        find_charset(&kind, bytes, size < META_MAX ? size : META_MAX);
+    if (marked || !kind.charset[0] || !encoding_read_named(kind.charset, bytes, size, room))
+        return encoding_read(bytes, size, room, text, length, st);
+    *text = buffer_text(room);
+    *length = room->length;
+    return true;
+}

@@ -1,0 +1,26 @@
+/* What an answer of a web server is: its format and its encoding. */
+#ifndef RENGA_TOOL_RUNNER_PAGE_KIND_H
+#define RENGA_TOOL_RUNNER_PAGE_KIND_H
+
+#include "base/buffer.h"
+#include "base/status.h"
+
+#include "renga/v1/tool_runner.pb-c.h"
+
+#include <stdbool.h>
+
+#define PAGE_CHARSET_MAX 32 /* bytes of an encoding's name */
+
+struct page_kind {
+    Renga__V1__DocumentFormat format;
+    char charset[PAGE_CHARSET_MAX]; /* "": it is not told */
+};
+
+/* By Content-Type (NULL: there was none) and the path of the URL. False where it is no text. */
+bool page_kind_read(struct page_kind *kind, const char *content_type, const char *path);
+
+/* The page as clean UTF-8 in `text`, which points into `bytes` or `room`. INVALID_ARGUMENT where it is no text. */
+bool page_decode(const struct page_kind *kind, const char *bytes, size_t size, struct buffer *room, const char **text,
+                 size_t *length, struct status *st);
+
+#endif
