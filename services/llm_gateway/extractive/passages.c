@@ -5,9 +5,11 @@
 
 #include <string.h>
 
+#define SCORE_LENGTH 7 /* of " (0.62)" */
+#define FOUND_BEHIND 4 /* the fifth block: how far the first is ahead of it says whether it stands out */
 #define EMPTY_MAX ((size_t)600) /* bytes of a sentence that says that nothing was found */
 
-/* "[12] docs/setup.md:3-9 | Setup > Ports": where such a line begins a block. */
+/* "[12] docs/setup.md:3-9 (0.62) | Setup > Ports": where such a line begins a block. */
 static bool is_header(struct text text, size_t at)
 {
     size_t digit = at + 1;
@@ -59,14 +61,49 @@ static struct text heading_of(struct text header)
     return text_trimmed((struct text){bar + 3, header.length - (size_t)(bar + 3 - header.bytes)});
 }
 
+/* The score behind the lines, 0 to 1; below 0: none. */
+static double score_of(struct text header)
+{
+    const char *bar = memmem(header.bytes, header.length, " | ", 3);
+    const char *end = bar ? bar : header.bytes + header.length, *at = end - SCORE_LENGTH;
+    if (at <= header.bytes || memcmp(at, " (", 2) != 0 || end[-1] != ')' || at[3] != '.')
+        return -1;
+    double score = 0;
+    for (const char *digit = at + 2; digit < end - 1; digit++) {
+        if (digit == at + 3)
+            continue;
+        if (*digit < '0' || *digit > '9')
+            return -1;
+        score = 10 * score + (*digit - '0');
+    }
+    return score / 100 <= 1 ? score / 100 : -1;
+}
+
+/* The search that stands out most counts. */
+static void note_search(struct extract *extract, double best, double fifth)
+{
+    struct found *found = &extract->found;
+    found->scored = true;
+    found->best = best > found->best ? best : found->best;
+    found->ahead = best - fifth > found->ahead ? best - fifth : found->ahead;
+}
+
 static void add_blocks(struct extract *extract, struct text text)
 {
-    for (size_t at = 0, next; at < text.length; at = next) {
+    double best = -1, fifth = 0;
+    size_t count = 0;
+    for (size_t at = 0, next; at < text.length; at = next, count++) {
         next = next_block(text, at);
         size_t line = end_of_line(text, at);
         line = line < next ? line : next;
-        add(extract, part(text, line, next), heading_of(part(text, at, line)));
+        struct text header = part(text, at, line);
+        double score = score_of(header);
+        best = count == 0 ? score : best;
+        fifth = count == FOUND_BEHIND && score >= 0 ? score : fifth;
+        add(extract, part(text, line, next), heading_of(header));
     }
+    if (best >= 0)
+        note_search(extract, best, fifth < best ? fifth : best);
 }
 
 static struct text string_of(struct arena *arena, const cJSON *object, const char *name)

@@ -130,17 +130,8 @@ static bool say_sentences(const struct extract *extract, struct chosen *chosen, 
     return true;
 }
 
-double extract_confidence(const struct evidence *evidence, struct text asked, const struct chosen *chosen, size_t count)
-{
-    struct coverage coverage;
-    if (!count)
-        return 0;
-    evidence_cover(evidence, evidence, asked.bytes, asked.length, &coverage);
-    return (chosen[0].score + coverage.best + coverage.share) / 3;
-}
-
 /* English questions of several hops are rarely answered by one sentence. */
-static size_t choose(const struct extract *extract, const struct evidence *evidence, struct chosen chosen[CHOSEN_MAX])
+size_t extract_choose(const struct extract *extract, const struct evidence *evidence, struct chosen chosen[CHOSEN_MAX])
 {
     struct choice_terms terms = {
         .sentences_max = SENTENCES_MAX, .bytes_max = BYTES_MAX, .least = LEAST, .novelty = NOVELTY};
@@ -160,8 +151,9 @@ static bool reply_from_evidence(const struct extract *extract, struct answer *an
     struct evidence *evidence = evidence_create(extract->arena, extract->passages, extract->passage_count);
     if (!evidence)
         return fail(&failure->status, RESOURCE_EXHAUSTED, "the answer takes more memory than a call may have");
-    size_t count = choose(extract, evidence, chosen);
-    if (extract_confidence(evidence, extract->asked, chosen, count) < EXTRACT_ENOUGH(extract->japanese))
+    size_t count = extract_choose(extract, evidence, chosen);
+    double support = extract_support(evidence, extract->asked, chosen, count);
+    if (extract_confidence(extract, support) < EXTRACT_ENOUGH)
         return say_nothing_found(extract, extract->asked, extract->passage_count > 0, answer, failure);
     return say_sentences(extract, chosen, count, answer, failure);
 }

@@ -10,9 +10,12 @@
 
 /* ---- what is written --------------------------------------------------------------------------------------------- */
 
-static void write_place(struct tool_run *run, size_t number, const Renga__V1__SearchHit *hit)
+/* The score stands where it can be compared with that of another search: by words. */
+static void write_place(struct tool_run *run, size_t number, const Renga__V1__SearchHit *hit, bool by_words)
 {
     tool_print(run, "%s[%zu] %s:%d-%d", number > 1 ? "\n\n" : "", number, hit->uri, hit->line_from, hit->line_to);
+    if (by_words)
+        tool_print(run, " (%.2f)", hit->score);
     for (size_t i = 0; i < hit->n_heading_path; i++)
         tool_print(run, "%s%s", i ? " > " : " | ", hit->heading_path[i]);
     tool_write(run, "\n", 1);
@@ -32,10 +35,11 @@ static void write_nothing(struct tool_run *run, const struct lookup *lookup)
 
 static void write_hits(struct tool_run *run, const struct lookup *lookup)
 {
+    bool by_words = lookup->mode_used == RENGA__V1__SEARCH_MODE__SEARCH_MODE_LEXICAL;
     for (size_t i = 0; i < lookup->hit_count; i++) {
         const Renga__V1__SearchHit *hit = lookup->hits[i];
         tool_hit(run, hit);
-        write_place(run, i + 1, hit);
+        write_place(run, i + 1, hit, by_words);
         tool_write(run, hit->snippet, strlen(hit->snippet));
     }
     if (!lookup->hit_count)
