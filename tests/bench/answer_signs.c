@@ -1,4 +1,5 @@
-/* What the extractive provider goes by: a line of JSON in, {"question", "found": what a search tool wrote}, and one out,
+/* What the extractive provider goes by: a line of JSON in, {"question", "found": what a search tool wrote}, and one
+ * out,
  * {"japanese", "scored", "best", "ahead", "support", "confidence", "sentences": the five best, answered or not}. */
 #include "base/json.h"
 #include "extractive/extract.h"
@@ -15,8 +16,8 @@ static void add_sentences(cJSON *out, const struct extract *extract, const struc
     cJSON *list = cJSON_AddArrayToObject(out, "sentences");
     for (size_t i = 0; i < count; i++) {
         const char *text = extract->passages[chosen[i].passage].text + chosen[i].span.begin;
-        cJSON_AddItemToArray(
-            list, cJSON_CreateString(arena_strndup(arena, text, chosen[i].span.end - chosen[i].span.begin)));
+        cJSON_AddItemToArray(list,
+                             cJSON_CreateString(arena_strndup(arena, text, chosen[i].span.end - chosen[i].span.begin)));
     }
 }
 

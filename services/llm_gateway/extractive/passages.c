@@ -5,9 +5,9 @@
 
 #include <string.h>
 
-#define SCORE_LENGTH 7 /* of " (0.62)" */
-#define FOUND_BEHIND 4 /* the fifth block: how far the first is ahead of it says whether it stands out */
-#define EMPTY_MAX ((size_t)600) /* bytes of a sentence that says that nothing was found */
+#define SCORE_LENGTH 7             /* of " (0.62)" */
+#define FOUND_BEHIND 4             /* the fifth block: how far the first is ahead of it says whether it stands out */
+#define EMPTY_MAX    ((size_t)600) /* bytes of a sentence that says that nothing was found */
 
 /* "[12] docs/setup.md:3-9 (0.62) | Setup > Ports": where such a line begins a block. */
 static bool is_header(struct text text, size_t at)

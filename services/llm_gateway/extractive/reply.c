@@ -8,9 +8,9 @@
 
 #define SENTENCES_MAX 5
 #define BYTES_MAX     ((size_t)4000)
-#define LEAST         0.45 /* of the best sentence's score */
+#define LEAST         0.40 /* of the best sentence's score */
 #define LEAST_SECOND  0.20 /* ... of a second one where one alone must not stand */
-#define NOVELTY       0.5
+#define NOVELTY       0.4
 #define SHOWN_MAX     ((size_t)300) /* bytes of a question that is repeated */
 
 static bool say(struct answer *answer, struct arena *arena, struct text text, struct failure *failure)
