@@ -61,22 +61,21 @@ static struct text heading_of(struct text header)
     return text_trimmed((struct text){bar + 3, header.length - (size_t)(bar + 3 - header.bytes)});
 }
 
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
 /* The score behind the lines, 0 to 1; below 0: none. */
 static double score_of(struct text header)
 {
     const char *bar = memmem(header.bytes, header.length, " | ", 3);
     const char *end = bar ? bar : header.bytes + header.length, *at = end - SCORE_LENGTH;
-    if (at <= header.bytes || memcmp(at, " (", 2) != 0 || end[-1] != ')' || at[3] != '.')
+    if (end - header.bytes <= SCORE_LENGTH || !is_digit(at[-1]) || memcmp(at, " (", 2) != 0 || !is_digit(at[2]) ||
+        at[3] != '.' || !is_digit(at[4]) || !is_digit(at[5]) || at[6] != ')')
         return -1;
-    double score = 0;
-    for (const char *digit = at + 2; digit < end - 1; digit++) {
-        if (digit == at + 3)
-            continue;
-        if (*digit < '0' || *digit > '9')
-            return -1;
-        score = 10 * score + (*digit - '0');
-    }
-    return score / 100 <= 1 ? score / 100 : -1;
+    double score = (at[2] - '0') + (at[4] - '0') / 10.0 + (at[5] - '0') / 100.0;
+    return score <= 1 ? score : -1;
 }
 
 /* The search that stands out most counts. */
