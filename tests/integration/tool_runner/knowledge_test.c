@@ -113,6 +113,7 @@ static void a_quote_has_the_sentence_that_fits_and_the_answer_beside_it(void **s
     } cases[] = {
         {"restart the pump", "Restart the pump with the green button. It takes 40 seconds."},
         {"how long does the pump stay warm", "The pump stays warm. Cool it for 12 hours."},
+        {"dust on a warm pump", "Dust does no harm. The pump stays warm."},
         {"valve colour", "The valve has a colour."},
         {"how many turns does the valve need", "It needs 7 turns. The valve has a colour."},
     };

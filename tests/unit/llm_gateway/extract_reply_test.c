@@ -72,10 +72,13 @@ static void what_hardly_fits_by_the_search_itself_is_no_answer(void **state)
 
 static void what_is_no_score_is_none(void **state)
 {
-    static const char *const others[] = {"", "(1.62)", "(0.1)", "(-.10)", "(0,10)", "(0.10", "x(0.10)", "(a.10)"};
+    static const char *const others[] = {"",       "(1.62)", "(9.99)",  "(0.1)", "(-.10)",
+                                         "(0,10)", "(0.10",  "x(0.10)", "(a.10)"};
     static const char question[] = "Which port does the server listen on?";
-    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
         expect_answer(question, scored(others[i], others[i]), "listens on port 8080.", "nothing that answers");
+        expect_answer("Is the moon of cheese, or a server?", scored(others[i], ""), "nothing that answers", "8080");
+    }
 }
 
 static void an_english_answer_has_two_sentences(void **state)
