@@ -160,7 +160,6 @@ static void page_came(struct store_scan *scan)
     uint64_t upto = seat->upto;
     struct run *run = run_of(seat);
     seat->reading = false;
-    thread->holds--;
     size_t i = 0;
     for (; i < scan->count && st.code == OK && !seat_is_full(seat) && !seat->ended; i++) {
         arena_init(&arena, NULL, 0, RECORD_MEMORY_MAX);
@@ -199,13 +198,11 @@ static void page_came(struct store_scan *scan)
     else if (all && !seat->ended && seat->next_record > thread->committed && seat->next_record >= seat->live_from)
         go_live(seat);
     seat_send(seat);
-    if (seat->left) {
+    if (seat->left)
         seat_leave(seat);
-        thread_settle(thread);
-        return;
-    }
-    if (!seat->live && !seat->ended && seat->next_record <= thread->committed)
+    else if (!seat->live && !seat->ended && seat->next_record <= thread->committed)
         seat_fill(seat);
+    thread->holds--; /* not before the seat has gone */
     thread_settle(thread);
 }
 
