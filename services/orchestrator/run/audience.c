@@ -180,12 +180,9 @@ static void page_came(struct store_scan *scan)
                                       .live = last ? run : NULL,
                                       .arena = &arena,
                                       .came = read_event,
-                                      .data = seat,
-                                      .previous = seat->previous};
-        if (record && record->run == seat->run_number) {
+                                      .data = seat};
+        if (record && record->run == seat->run_number)
             events_of_record(&reader, record, number);
-            seat->previous = reader.previous;
-        }
         if (record)
             seat->next_record = number + 1;
         arena_fini(&arena);
@@ -324,8 +321,6 @@ void audience_join(struct errand *errand, struct thread *thread)
     seat->live_from = thread->last + 1;
     seat->next = thread->seats;
     thread->seats = seat;
-    if (run)
-        run->shown_state = run->state;
     loop_arm_after(thread->home->loop, &seat->heartbeat, seat->heartbeat_ms);
     if (seat->left || (seat->until && seat->cursor >= seat->until))
         seat_end(seat, NULL);

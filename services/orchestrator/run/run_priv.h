@@ -190,7 +190,6 @@ struct run {
     Renga__V1__StopReason stopping; /* no more tasks are begun; why */
     int stopping_code;
     char stopping_text[STATUS_TEXT_MAX];
-    Renga__V1__RunState shown_state; /* the last that watchers were told */
     struct arena shown_arena;
     _Alignas(16) char shown_storage[512];
     Renga__V1__ShownEvent **shown;
@@ -415,7 +414,6 @@ struct event_reader {
     struct arena *arena;
     void (*came)(struct event_reader *reader, const Renga__V1__RunEvent *event);
     void *data;
-    Renga__V1__RunState previous;
 };
 struct event_reader event_reader_of(struct run *run, struct arena *arena);
 const struct node *node_at(const struct graph *graph, uint32_t index); /* NULL where there is none */
