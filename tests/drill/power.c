@@ -257,8 +257,10 @@ int sqlite3_step(sqlite3_stmt *statement)
         *(void **)&run = dlsym(RTLD_NEXT, "sqlite3_exec");
         *(void **)&step = dlsym(RTLD_NEXT, "sqlite3_step");
     }
+    const char *text = text_of(statement);
+    bool splits = power.folder != NULL && strcmp(power.plant, "split") == 0 && text && strncmp(text, "REPLACE", 7) == 0;
     int result = step(statement);
-    if (power.folder != NULL && strcmp(power.plant, "split") == 0 && strncmp(text_of(statement), "REPLACE", 7) == 0)
+    if (splits)
         run(connection_of(statement), "COMMIT; BEGIN IMMEDIATE", NULL, NULL, NULL);
     return result;
 }
