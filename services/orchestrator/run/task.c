@@ -23,14 +23,18 @@ static void rested(struct timer *timer)
     due_again(due);
 }
 
+/* It is kept at once: whoever has seen an attempt is never shown its number again. */
 static void show_retry(struct due *due, char *message, int64_t rest_ms)
 {
+    struct run *run = frame_run(due->frame);
+    Record record = RENGA__V1__LOG_RECORD__INIT;
     Renga__V1__NodeRetried retried = RENGA__V1__NODE_RETRIED__INIT;
     retried.attempt = (int32_t)due->attempts;
     retried.status_code = due->code;
     retried.message = message;
     retried.next_attempt_ms = wall_ms() + rest_ms;
     run_shown(due, &retried, NULL);
+    log_append(run->thread, run, &record);
 }
 
 static void due_failed(struct due *due, const struct status *st, bool final)
