@@ -38,6 +38,7 @@ struct engine {
     sqlite3 *writer;
     sqlite3_stmt *statements[WRITINGS];
     int log_pages; /* after the last commit */
+    bool forgets;  /* a batch since checkpoint_tend */
     struct reader readers[STORE_READERS];
     struct checkpoint *checkpoint;
 };
@@ -210,12 +211,17 @@ static bool sqlite_write(void *data, struct store_batch *batches, struct status 
     bool written = write_batches(engine, batches, st);
     if (!written && !sqlite3_get_autocommit(engine->writer))
         sqlite3_exec(engine->writer, "ROLLBACK", NULL, NULL, NULL);
+    for (const struct store_batch *batch = batches; written && batch != NULL; batch = batch->next)
+        engine->forgets |= batch->forgets;
     return written;
 }
 
 static void sqlite_tend(void *data)
 {
     struct engine *engine = data;
+    if (engine->forgets)
+        checkpoint_forget(engine->checkpoint);
+    engine->forgets = false;
     checkpoint_tend(engine->checkpoint, engine->writer, engine->log_pages);
 }
 

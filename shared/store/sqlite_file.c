@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define APPLICATION  0x52656e67  /* "Reng", in the file's header */
@@ -105,6 +106,17 @@ static bool lock(struct sqlite_file *file, struct status *st)
     return locked;
 }
 
+static bool find_log(struct sqlite_file *file, struct status *st)
+{
+    char *log_path;
+    struct stat about;
+    if (asprintf(&log_path, "%s-wal", file->path) < 0)
+        return fail(st, RESOURCE_EXHAUSTED, "no memory to open a store");
+    file->log_was_left = stat(log_path, &about) == 0 && about.st_size > 0;
+    free(log_path);
+    return true;
+}
+
 bool sqlite_file_open(struct sqlite_file *file, const char *path, struct status *st)
 {
     *file = (struct sqlite_file){.lock_fd = -1};
@@ -115,7 +127,7 @@ bool sqlite_file_open(struct sqlite_file *file, const char *path, struct status 
     file->path = realpath(path, NULL);
     if (file->path == NULL)
         return fail(st, UNAVAILABLE, "%s cannot be opened: %s", path, strerror(errno));
-    return lock(file, st);
+    return lock(file, st) && find_log(file, st);
 }
 
 /* The lock's file stays: taking it away could take it from one who has just opened it. */

@@ -7,8 +7,9 @@
 struct sqlite3;
 
 struct sqlite_file {
-    char *path;  /* without symbolic links */
-    int lock_fd; /* FILE.lock; -1: not locked */
+    char *path;        /* without symbolic links */
+    int lock_fd;       /* FILE.lock; -1: not locked */
+    bool log_was_left; /* by a process that did not close the file */
 };
 
 /* Makes the file where it is not there, and takes it for this process. */

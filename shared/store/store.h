@@ -53,6 +53,7 @@ struct store_batch {
     struct arena arena;
     struct store_operation *first, *last;
     size_t bytes;
+    bool forgets;
     struct store *store;
     struct work done;
     struct store_batch *next;
@@ -71,6 +72,9 @@ void store_delete_range(struct store_batch *batch, struct store_bytes from, stru
 /* The batch is only written where, before it, the key has just this value; `value.bytes` NULL: where it is not there.
  */
 void store_expect(struct store_batch *batch, struct store_bytes key, struct store_bytes value);
+/* What the batch deletes and overwrites, and what earlier batches did, is in none of the store's files a second or so
+ * after it is committed, in no log either; at the latest when the store has been open so long again. */
+void store_forget(struct store_batch *batch);
 
 #define STORE_QUEUE_BATCHES_MAX 65536          /* waiting to be written; one more is refused with RESOURCE_EXHAUSTED */
 #define STORE_QUEUE_BYTES_MAX   (256ull << 20) /* of their keys and values */
