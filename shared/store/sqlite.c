@@ -1,5 +1,6 @@
 /* "sqlite:FILE". One connection writes, in the writer's thread; each reader has one of its own, so that a scan sees
  * the rows as they were when it began, whatever is committed meanwhile (WAL). */
+#include "store/sqlite_backup.h"
 #include "store/sqlite_checkpoint.h"
 #include "store/sqlite_file.h"
 #include "store/store_priv.h"
@@ -253,5 +254,6 @@ const struct store_kind store_sqlite = {
     .close = sqlite_close,
     .write = sqlite_write,
     .tend = sqlite_tend,
+    .backup = sqlite_backup,
     .scan = sqlite_scan,
 };

@@ -8,11 +8,12 @@
 
 static const struct store_kind *const kinds[] = {&store_memory, &store_sqlite};
 
-static const struct store_kind *kind_of(const char *url)
+static const struct store_kind *kind_of(const char *url, struct status *st)
 {
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
         if (strncmp(url, kinds[i]->scheme, strlen(kinds[i]->scheme)) == 0)
             return kinds[i];
+    fail(st, INVALID_ARGUMENT, "'%s' is no store; give 'memory:' or 'sqlite:FILE'", url);
     return NULL;
 }
 
@@ -56,13 +57,21 @@ static struct store *store_create(const struct store_kind *kind)
     return store;
 }
 
+bool store_backup(const char *url, const char *copy, struct status *st)
+{
+    const struct store_kind *kind = kind_of(url, st);
+    if (kind == NULL)
+        return false;
+    if (kind->backup == NULL)
+        return fail(st, FAILED_PRECONDITION, "'%s' has no file that could be copied", url);
+    return kind->backup(url + strlen(kind->scheme), copy, st);
+}
+
 struct store *store_open(const char *url, struct status *st)
 {
-    const struct store_kind *kind = kind_of(url);
-    if (kind == NULL) {
-        fail(st, INVALID_ARGUMENT, "'%s' is no store; give 'memory:' or 'sqlite:FILE'", url);
+    const struct store_kind *kind = kind_of(url, st);
+    if (kind == NULL)
         return NULL;
-    }
     struct store *store = store_create(kind);
     if (store == NULL) {
         fail(st, RESOURCE_EXHAUSTED, "no memory for a store");

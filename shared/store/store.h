@@ -32,6 +32,11 @@ struct store *store_open(const char *url, struct status *st);
  * anything here any more. */
 void store_close(struct store **store);
 
+/* Writes the file `copy`: the store as it is at one moment, complete, also while another process has it. Blocks the
+ * thread for as long as it takes. A store is opened on a copy as on any other. ALREADY_EXISTS where there is such a
+ * file; NOT_FOUND, UNAVAILABLE, FAILED_PRECONDITION and DATA_LOSS as above, and for kinds without files. */
+bool store_backup(const char *url, const char *copy, struct status *st);
+
 struct store_bytes {
     const void *bytes;
     size_t size;

@@ -166,6 +166,37 @@ static void a_file_of_a_newer_release_is_refused(void **state)
     assert_int_equal(open_code(site.url, &st), OK);
 }
 
+static void form_before_this_one(void)
+{
+    store_close(&site.store);
+    change_beside("DROP TABLE kv; PRAGMA user_version = 0"); /* 0: marked as ours, and nothing in it */
+}
+
+static void a_file_of_the_form_before_is_brought_forward(void **state)
+{
+    form_before_this_one();
+    open_store();
+    put_now("a", "1");
+    reopen();
+    assert_all("a=1 ");
+}
+
+static void a_file_that_cannot_be_brought_forward_stays_as_it_was(void **state)
+{
+    struct status st;
+    form_before_this_one();
+    change_beside("CREATE TABLE kv (days TEXT); INSERT INTO kv VALUES ('monday')");
+    assert_int_equal(open_code(site.url, &st), DATA_LOSS);
+    assert_contains(st.text, "kv already exists");
+    change_beside("INSERT INTO kv VALUES ('tuesday'); DROP TABLE kv");
+    syncs_to_fail = 1;
+    assert_int_equal(open_code(site.url, &st), UNAVAILABLE);
+    assert_int_equal(syncs_to_fail, 0);
+    open_store();
+    put_now("a", "1");
+    assert_all("a=1 ");
+}
+
 static void a_database_of_something_else_is_refused_and_left_alone(void **state)
 {
     struct status st;
@@ -349,6 +380,8 @@ int main(void)
         ON(another_process_is_refused),
         ON(a_person_may_read_meanwhile),
         ON(a_file_of_a_newer_release_is_refused),
+        ON(a_file_of_the_form_before_is_brought_forward),
+        ON(a_file_that_cannot_be_brought_forward_stays_as_it_was),
         ON(a_database_of_something_else_is_refused_and_left_alone),
         ON(a_store_without_its_table_is_damaged),
         ON(a_file_that_is_no_database_is_data_loss),
