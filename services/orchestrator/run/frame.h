@@ -66,6 +66,7 @@ struct due {
     struct question *questions;
     struct attempt *attempt; /* at work; NULL: none */
     struct timer rest;
+    uint64_t given_up; /* number of the record of the last attempt that is followed by another */
     struct branch *branches;
     size_t branch_count, opened, settled, hint; /* settled: ended or stopped */
     char *items; /* of each: the list as it was when the node began: JSON texts, one behind the other */
