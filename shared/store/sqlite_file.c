@@ -59,7 +59,7 @@ static enum status_code code_of(int error)
 bool sqlite_failed(struct sqlite3 *connection, struct status *st)
 {
     int error = sqlite3_extended_errcode(connection);
-    const char *file = sqlite3_db_filename(connection, "main");
+    const char *file = connection != NULL ? sqlite3_db_filename(connection, "main") : NULL; /* memory was out */
     return fail(st, code_of(error), "%s: %s (SQLite %d)", file != NULL ? file : "the store", sqlite3_errmsg(connection),
                 error);
 }

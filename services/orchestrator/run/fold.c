@@ -264,7 +264,7 @@ static void resume_due(struct due *due, bool recovered)
     due->tries = 0;
     due->stands_before = due->stands_before && recovered;
     due->has_leave = true;
-    due->taken_up |= recovered;
+    due->taken_up += recovered;
     for (size_t i = 0; i < due->branch_count; i++) {
         struct branch *branch = &due->branches[i];
         if (branch->state == BRANCH_STOPPED) {
