@@ -133,11 +133,11 @@ static void go_live(struct seat *seat)
         seat_end(seat, NULL);
 }
 
-/* Records follow upon each other; only one that was begun when the process ended leaves a gap. */
+/* Records follow upon each other; only those that were begun when the process ended leave a gap. */
 static bool is_gone(const Record *record, uint64_t number, uint64_t wanted)
 {
     bool recovered = record->goes_on && record->goes_on->recovered;
-    return number > wanted + recovered;
+    return number > wanted && !(recovered && wanted > record->goes_on->after);
 }
 
 /* Records are read by the version that the run had. */

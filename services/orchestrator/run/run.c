@@ -115,6 +115,7 @@ void run_resume(struct run *run, bool recovered, const Renga__V1__ResumeRunReque
     Renga__V1__ResumeRunRequest slim = RENGA__V1__RESUME_RUN_REQUEST__INIT;
     Renga__V1__Budget budget = RENGA__V1__BUDGET__INIT;
     goes_on.recovered = recovered;
+    goes_on.after = recovered ? thread->committed : 0;
     goes_on.previous = run->state;
     goes_on.owner = unconst(thread->home->runner->options.owner);
     if (request) {

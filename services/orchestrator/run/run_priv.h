@@ -33,7 +33,8 @@
 #define RUN_MEMORY_MAX    ((size_t)64 << 20)  /* bytes of a run's request and its failures */
 #define FRAME_DEPTH_MAX   16                  /* graphs within each other */
 #define EVENT_NUMBER_BITS 20
-#define EVENTS_SHOWN_MAX  4096 /* provisional events kept for one record; more make a record of their own */
+#define RECORDS_LOST_MAX  (1u << 17) /* more than are ever on their way to the disk for one thread */
+#define EVENTS_SHOWN_MAX  4096       /* provisional events kept for one record; more make a record of their own */
 #define SHOWN_BYTES_MAX   ((size_t)1 << 20)
 #define THREADS_IDLE_MAX  1024               /* of a home, kept in memory although nothing happens there */
 #define OUTPUT_ROW_MAX    ((size_t)16 << 10) /* bytes; a longer output is read from the thread's log */
