@@ -3,6 +3,7 @@
  *
  *      POWER_FOLDER     the folder itself and the files in it; without it nothing is done
  *      POWER_JOURNAL    where the journal is; appended to
+ *      POWER_SYNC_MS    a slow disk: each sync takes so much longer
  *      POWER_PLANT      a fault for the drill to find:
  *                         late     a sync makes safe what the sync before it should have
  *                         split    the store has a transaction for every row (SQLite's step is wrapped)
@@ -51,6 +52,7 @@ static struct {
     pthread_mutex_t lock;
     const char *folder, *plant;
     size_t folder_size;
+    unsigned sync_us;
     int64_t syncs, last_sync[FILES_MAX];
     bool watched[FILES_MAX];
 } power = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -68,6 +70,7 @@ __attribute__((constructor)) static void begin(void)
     power.folder = folder;
     power.folder_size = strlen(folder);
     power.plant = getenv("POWER_PLANT") != NULL ? getenv("POWER_PLANT") : "";
+    power.sync_us = getenv("POWER_SYNC_MS") != NULL ? 1000u * (unsigned)atoi(getenv("POWER_SYNC_MS")) : 0;
 }
 
 static bool is_watched(int fd)
@@ -221,6 +224,7 @@ static int sync_watched(int fd, long call)
     int64_t number = ++power.syncs;
     record(RECORD_SYNC_BEGAN, fd, number, NULL, 0);
     pthread_mutex_unlock(&power.lock);
+    usleep(power.sync_us);
     int result = (int)syscall(call, fd);
     int error = errno;
     pthread_mutex_lock(&power.lock);
