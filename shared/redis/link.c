@@ -22,6 +22,7 @@ struct redis_link {
     struct redis_tls *tls; /* NULL: none */
     struct redis_replies *replies;
     struct buffer out;
+    int64_t busy_ms; /* what the peer may need for what was sent to it last */
     char read[READ_SIZE];
 };
 
@@ -33,11 +34,11 @@ static bool lost(const struct redis_link *link, struct status *st, const char *w
 
 /* ---- waiting ----------------------------------------------------------------------------------------------------- */
 
-/* In steps of `silence_ms` at most. */
+/* For `silence_ms` at most, and longer where the peer was given much to do. */
 static bool wait_for(struct redis_link *link, short events, int64_t deadline_ns, struct status *st)
 {
     struct pollfd watched = {.fd = link->fd, .events = events};
-    int64_t silent_ns = clock_now_ns() + link->options.silence_ms * NS_PER_MS;
+    int64_t silent_ns = clock_now_ns() + (link->options.silence_ms + link->busy_ms) * NS_PER_MS;
     int64_t until_ns = silent_ns < deadline_ns ? silent_ns : deadline_ns;
     for (;;) {
         int64_t left_ns = until_ns - clock_now_ns();
@@ -94,6 +95,7 @@ bool redis_link_send(struct redis_link *link, int64_t deadline_ns, struct status
     short events;
     if (link->out.failed)
         return lost(link, st, "is told more than there is memory for here");
+    link->busy_ms = redis_link_busy_ms(link->out.length);
     while (sent < link->out.length) {
         ssize_t size = send_some(link, link->out.data + sent, link->out.length - sent, &events);
         if (size > 0)

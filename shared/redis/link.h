@@ -1,5 +1,6 @@
 /* A connection to Redis for a thread that may wait, though never without an end: no wait lasts longer than its
- * deadline, and a peer that neither takes nor gives a byte for `silence_ms` is given up. Belongs to one thread at a
+ * deadline, and a peer that neither takes nor gives a byte for `silence_ms`, and what a large request takes besides, is
+ * given up. Belongs to one thread at a
  * time. What fails is UNAVAILABLE and leaves the connection useless: close it. Errors have the place, never the
  * password nor a text of the peer's. */
 #ifndef RENGA_REDIS_LINK_H
@@ -11,6 +12,12 @@
 #include "redis/target.h"
 
 struct redis_link;
+
+/* What a slow disk needs for a request of `bytes`, beyond a small one. */
+static inline int64_t redis_link_busy_ms(size_t bytes)
+{
+    return (int64_t)(bytes >> 12);
+}
 
 struct redis_link_options {
     const struct redis_target *target; /* borrowed while the link lives */

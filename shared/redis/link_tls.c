@@ -5,6 +5,7 @@
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 struct redis_tls {
@@ -30,7 +31,9 @@ static bool expect_peer(SSL *connection, const char *host)
 {
     if (X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(connection), host) == 1)
         return true;
-    return SSL_set1_host(connection, host) == 1 && SSL_set_tlsext_host_name(connection, host) == 1;
+    char name[REDIS_HOST_MAX]; /* OpenSSL takes it as its own to change */
+    snprintf(name, sizeof name, "%s", host);
+    return SSL_set1_host(connection, host) == 1 && SSL_set_tlsext_host_name(connection, name) == 1;
 }
 
 struct redis_tls *redis_tls_create(const struct redis_link_options *options, int fd, struct status *st)

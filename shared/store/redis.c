@@ -50,9 +50,9 @@ static void *redis_open(const char *url, struct status *st)
     }
     pthread_mutex_init(&engine->lock, NULL);
     if (redis_settings_read(&engine->settings, url, st)) {
-        redis_connection_init(&engine->writer, &engine->settings, "writer");
+        redis_connection_init(&engine->writer, &engine->settings, &engine->found_ns, "writer");
         for (int i = 0; i < STORE_READERS; i++)
-            redis_connection_init(&engine->readers[i], &engine->settings, "reader");
+            redis_connection_init(&engine->readers[i], &engine->settings, &engine->found_ns, "reader");
         if (redis_enroll(engine, st))
             return engine;
     }
@@ -66,6 +66,7 @@ const struct store_kind store_redis = {
     .open = redis_open,
     .close = redis_close,
     .write = redis_write,
+    .tend = redis_tend,
     .scan = redis_scan,
     .look = redis_look,
 };

@@ -21,10 +21,10 @@
 #define SETTING_SIZE 64 /* bytes of what is asked with CONFIG GET */
 
 void redis_connection_init(struct redis_connection *connection, const struct redis_settings *settings,
-                           const char *purpose)
+                           atomic_llong *found_ns, const char *purpose)
 {
     static const char *const keys[REDIS_KEYS] = {"rows", "values", "writers"};
-    *connection = (struct redis_connection){.settings = settings, .purpose = purpose};
+    *connection = (struct redis_connection){.settings = settings, .found_ns = found_ns, .purpose = purpose};
     for (int i = 0; i < REDIS_KEYS; i++)
         snprintf(connection->keys[i], REDIS_KEY_MAX, "renga:{%s}:%s", settings->name, keys[i]);
 }
@@ -229,6 +229,7 @@ void redis_connection_lost(struct redis_connection *connection, const struct sta
 {
     redis_link_close(&connection->link);
     connection->why = *why;
+    connection->tried_ns = clock_now_ns();
     if (connection->lost_ns == 0) {
         log_warn("store.redis_lost", "the %s's connection: %s", connection->purpose, why->text);
         connection->lost_ns = clock_now_ns();
@@ -250,11 +251,17 @@ static void prove(struct redis_connection *connection)
                  (long long)((clock_now_ns() - connection->lost_ns) / NS_PER_MS));
     connection->lost_ns = connection->next_try_ns = 0;
     connection->proved = true;
+    atomic_store(connection->found_ns, clock_now_ns());
 }
 
-int64_t redis_connection_deadline(const struct redis_connection *connection)
+int64_t redis_connection_deadline(struct redis_connection *connection)
 {
-    int64_t now_ns = clock_now_ns(), since_ns = connection->lost_ns != 0 ? connection->lost_ns : now_ns;
+    int64_t now_ns = clock_now_ns();
+    if (connection->lost_ns != 0 && atomic_load(connection->found_ns) > connection->tried_ns) {
+        connection->lost_ns = now_ns;
+        connection->next_try_ns = 0;
+    }
+    int64_t since_ns = connection->lost_ns != 0 ? connection->lost_ns : now_ns;
     int64_t deadline_ns = since_ns + connection->settings->patience_ms * NS_PER_MS;
     int64_t least_ns = now_ns + GREET_MS_MIN * NS_PER_MS;
     return deadline_ns > least_ns ? deadline_ns : least_ns;

@@ -15,6 +15,8 @@
 #include "store/redis_settings.h"
 #include "store/store.h"
 
+#include <stdatomic.h>
+
 #define REDIS_SHA_MAX 41 /* bytes, the NUL included */
 #define REDIS_KEY_MAX (REDIS_NAME_MAX + 24)
 
@@ -28,18 +30,19 @@ struct redis_connection {
     int64_t looked_ns; /* when its promises were looked at */
     bool weak;         /* and what was found; only where durability=weak allows it */
 
-    bool proved;                           /* it has answered since it was made */
-    int64_t lost_ns, next_try_ns, rest_ms; /* 0: not lost */
+    bool proved;                                     /* it has answered since it was made */
+    int64_t lost_ns, tried_ns, next_try_ns, rest_ms; /* 0: not lost */
+    atomic_llong *found_ns;                          /* when any connection of the store was answered again; borrowed */
     struct status why;
     uint64_t losses;
 };
 
 void redis_connection_init(struct redis_connection *connection, const struct redis_settings *settings,
-                           const char *purpose);
+                           atomic_llong *found_ns, const char *purpose);
 void redis_connection_fini(struct redis_connection *connection);
 
-/* When whoever comes now is to be told that it does not work. */
-int64_t redis_connection_deadline(const struct redis_connection *connection);
+/* When whoever comes now is to be told that it does not work. What another connection found is looked for anew. */
+int64_t redis_connection_deadline(struct redis_connection *connection);
 
 /* It works, if need be once more; its promises were looked at within REDIS_LOOK_EVERY_MS. */
 #define REDIS_LOOK_EVERY_MS 10000

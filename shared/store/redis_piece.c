@@ -39,22 +39,24 @@ static bool has_put(const struct store_batch *batch)
 
 struct redis_piece redis_piece_take_one(struct store_batch *first)
 {
-    return (struct redis_piece){
-        .first = first, .batches = 1, .arguments = 1 + arguments_of_batch(first), .takes_away = !has_put(first)};
+    return (struct redis_piece){.first = first,
+                                .batches = 1,
+                                .arguments = 1 + arguments_of_batch(first),
+                                .bytes = first->bytes,
+                                .takes_away = !has_put(first)};
 }
 
 struct redis_piece redis_piece_take(struct store_batch *first)
 {
     struct redis_piece piece = redis_piece_take_one(first);
-    size_t bytes = first->bytes;
     for (struct store_batch *batch = first->next; batch != NULL; batch = batch->next) {
         size_t arguments = 1 + arguments_of_batch(batch);
-        bytes += batch->bytes;
         if (piece.batches == PIECE_BATCHES_MAX || piece.arguments + arguments > PIECE_ARGUMENTS_MAX ||
-            bytes > PIECE_BYTES_MAX)
+            piece.bytes + batch->bytes > PIECE_BYTES_MAX)
             break;
         piece.batches++;
         piece.arguments += arguments;
+        piece.bytes += batch->bytes;
         piece.takes_away = piece.takes_away && !has_put(batch);
     }
     return piece;

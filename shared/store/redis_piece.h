@@ -10,6 +10,7 @@ struct redis_piece {
     struct store_batch *first; /* NULL: an empty one */
     unsigned batches;
     size_t arguments; /* of the command */
+    size_t bytes;     /* of keys and values */
     bool takes_away;  /* only: it is taken though memory is full */
 };
 

@@ -2,6 +2,7 @@
  * carried out once, however often it comes (redis_scripts.h). When patience is over its batches get UNAVAILABLE, and it
  * is in doubt: what is left of the old connection may still reach Redis. So before anything else is written or read an
  * empty piece of the same number is written, behind which the one in doubt can not be carried out any more. */
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/random.h"
 #include "redis/command.h"
@@ -10,6 +11,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+
+#define FORGET_EVERY_MS 10000 /* all that is kept is written each time */
 
 static const char *place_of(const struct redis_engine *engine)
 {
@@ -131,17 +134,19 @@ static bool rolled_back(struct redis_engine *engine, const struct status *st)
 
 static bool write_piece(struct redis_engine *engine, const struct redis_piece *piece, struct status *st)
 {
-    int64_t deadline_ns = redis_connection_deadline(&engine->writer);
+    int64_t deadline_ns = redis_connection_deadline(&engine->writer) + redis_link_busy_ms(piece->bytes) * NS_PER_MS;
     bool in_doubt = engine->in_doubt;
     while (ready(engine, deadline_ns, st)) {
         struct attempt attempt = try_piece(engine, piece, deadline_ns, st);
-        if (attempt.outcome == REDIS_ANSWERED)
+        bool enough = attempt.replicas >= engine->settings.replicas || clock_now_ns() >= deadline_ns;
+        if (attempt.outcome == REDIS_ANSWERED && enough)
             return answered(engine, piece, &attempt, st);
         if (attempt.outcome == REDIS_REFUSED && attempt.refusal == REDIS_LOST)
             return rolled_back(engine, st);
         if (attempt.outcome == REDIS_REFUSED)
             break;
-        in_doubt = in_doubt || attempt.unheard;
+        in_doubt = in_doubt || attempt.unheard || attempt.outcome == REDIS_ANSWERED;
+        redis_reply_free(&attempt.answer);
     }
     set_doubt(engine, in_doubt);
     return false;
@@ -203,6 +208,8 @@ bool redis_write(void *data, struct store_batch *batches, struct status *st)
         good = written || full;
         batch = good ? behind(&piece) : batch;
     }
+    for (const struct store_batch *one = batches; one != batch; one = one->next)
+        engine->forgets = engine->forgets || one->forgets;
     if (good)
         return true;
     st->code = st->code == DATA_LOSS ? DATA_LOSS : UNAVAILABLE;
@@ -211,4 +218,23 @@ bool redis_write(void *data, struct store_batch *batches, struct status *st)
     for (; batch != NULL; batch = batch->next)
         batch->status = *st;
     return true;
+}
+
+/* ---- forgetting -------------------------------------------------------------------------------------------------- */
+
+/* Redis writes its file anew beside its work. Where it is at that already it refuses: then with a later transaction. */
+void redis_tend(void *data)
+{
+    struct redis_engine *engine = data;
+    struct redis_connection *writer = &engine->writer;
+    int64_t now_ns = clock_now_ns();
+    if (!engine->forgets || writer->link == NULL || now_ns - engine->forgot_ns < FORGET_EVERY_MS * NS_PER_MS)
+        return;
+    struct status st = {0};
+    redis_command(redis_link_out(writer->link), (struct redis_part[]){REDIS_PART("BGREWRITEAOF")}, 1);
+    struct redis_reply *reply = redis_connection_ask(writer, redis_connection_deadline(writer), &st);
+    engine->forgets = reply == NULL || reply->kind == REDIS_REFUSAL;
+    if (!engine->forgets)
+        engine->forgot_ns = now_ns;
+    redis_reply_free(&reply);
 }

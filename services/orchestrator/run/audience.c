@@ -133,11 +133,11 @@ static void go_live(struct seat *seat)
         seat_end(seat, NULL);
 }
 
-/* Records follow upon each other; only one that was begun when the process ended leaves a gap. */
+/* Records follow upon each other; only those that were begun when the process ended leave a gap. */
 static bool is_gone(const Record *record, uint64_t number, uint64_t wanted)
 {
     bool recovered = record->goes_on && record->goes_on->recovered;
-    return number > wanted + recovered;
+    return number > wanted && !(recovered && wanted > record->goes_on->after);
 }
 
 /* Records are read by the version that the run had. */
@@ -179,12 +179,9 @@ static void page_came(struct store_scan *scan)
                                       .live = last ? run : NULL,
                                       .arena = &arena,
                                       .came = read_event,
-                                      .data = seat,
-                                      .previous = seat->previous};
-        if (record && record->run == seat->run_number) {
+                                      .data = seat};
+        if (record && record->run == seat->run_number)
             events_of_record(&reader, record, number);
-            seat->previous = reader.previous;
-        }
         if (record)
             seat->next_record = number + 1;
         arena_fini(&arena);
@@ -321,8 +318,6 @@ void audience_join(struct errand *errand, struct thread *thread)
     seat->live_from = thread->last + 1;
     seat->next = thread->seats;
     thread->seats = seat;
-    if (run)
-        run->shown_state = run->state;
     loop_arm_after(thread->home->loop, &seat->heartbeat, seat->heartbeat_ms);
     if (seat->left || (seat->until && seat->cursor >= seat->until))
         seat_end(seat, NULL);

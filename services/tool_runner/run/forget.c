@@ -55,6 +55,7 @@ static void page_read(struct store_scan *page)
     for (size_t i = 0; i < page->count; i++)
         record_delete_thread_call(&self->batch, &page->rows[i]);
     record_delete_fences(&self->batch, self->tenant, self->thread);
+    store_forget(&self->batch);
     store_commit(self->store, &self->batch);
 }
 
