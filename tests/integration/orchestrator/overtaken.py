@@ -19,7 +19,7 @@ from harness import (SLOW, Broken, Orchestrator, check, checks, equal, expect, m
                      wait_until)
 
 ROUNDS = int(os.environ.get("RENGA_ROUNDS", "4"))
-RUNS, BRANCHES, LEASE = 4, 40, 0.8 * SLOW
+RUNS, BRANCHES, LEASE = 4, 40, 0.6 * SLOW
 random.seed(int(os.environ.get("RENGA_SEED", "0")) or None)
 folder = tempfile.mkdtemp(prefix="renga-redis-")
 agents = os.path.join(folder, "agents")
