@@ -3,7 +3,7 @@
  *
  *      POWER_FOLDER     the folder itself and the files in it; without it nothing is done
  *      POWER_JOURNAL    where the journal is; appended to
- *      POWER_SYNC_MS    a slow disk: each sync takes so much longer
+ *      POWER_SLOW_MS    a slow disk: each sync, and each write of a log (FILE-wal), takes so much longer
  *      POWER_PLANT      a fault for the drill to find:
  *                         late     a sync makes safe what the sync before it should have
  *                         split    the store has a transaction for every row (SQLite's step is wrapped)
@@ -52,9 +52,9 @@ static struct {
     pthread_mutex_t lock;
     const char *folder, *plant;
     size_t folder_size;
-    unsigned sync_us;
+    unsigned slow_us;
     int64_t syncs, last_sync[FILES_MAX];
-    bool watched[FILES_MAX];
+    bool watched[FILES_MAX], is_log[FILES_MAX];
 } power = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* The journal is opened before main, and lies where no other descriptor comes. */
@@ -70,7 +70,7 @@ __attribute__((constructor)) static void begin(void)
     power.folder = folder;
     power.folder_size = strlen(folder);
     power.plant = getenv("POWER_PLANT") != NULL ? getenv("POWER_PLANT") : "";
-    power.sync_us = getenv("POWER_SYNC_MS") != NULL ? 1000u * (unsigned)atoi(getenv("POWER_SYNC_MS")) : 0;
+    power.slow_us = getenv("POWER_SLOW_MS") != NULL ? 1000u * (unsigned)atoi(getenv("POWER_SLOW_MS")) : 0;
 }
 
 static bool is_watched(int fd)
@@ -108,6 +108,7 @@ static int open_watched(const char *path, int flags, mode_t mode)
     int error = errno;
     if (fd >= 0 && fd < FILES_MAX) {
         power.watched[fd] = true;
+        power.is_log[fd] = strlen(path) > 4 && strcmp(path + strlen(path) - 4, "-wal") == 0;
         record(RECORD_NAME, fd, made, path, strlen(path));
         if (flags & O_TRUNC)
             record(RECORD_TRUNCATE, fd, 0, NULL, 0);
@@ -170,6 +171,8 @@ static ssize_t write_at(int fd, const void *bytes, size_t size, off_t at)
 {
     if (!is_watched(fd))
         return syscall(SYS_pwrite64, fd, bytes, size, at);
+    if (power.is_log[fd] && !is_zeros(bytes, size))
+        usleep(power.slow_us);
     pthread_mutex_lock(&power.lock);
     ssize_t written = syscall(SYS_pwrite64, fd, bytes, size, at);
     int error = errno;
@@ -224,7 +227,7 @@ static int sync_watched(int fd, long call)
     int64_t number = ++power.syncs;
     record(RECORD_SYNC_BEGAN, fd, number, NULL, 0);
     pthread_mutex_unlock(&power.lock);
-    usleep(power.sync_us);
+    usleep(power.slow_us);
     int result = (int)syscall(call, fd);
     int error = errno;
     pthread_mutex_lock(&power.lock);
