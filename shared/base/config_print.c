@@ -91,6 +91,13 @@ static void print_source(struct buffer *out, const char *where)
     buffer_put(out, '\n');
 }
 
+/* Whatever its option is: a URL with an '@' may have a password before it. */
+static bool may_have_password(const struct config_value *value)
+{
+    const char *url = value->option->type == OPTION_STRING ? strstr(value->text, "://") : NULL;
+    return url != NULL && strchr(url, '@') != NULL;
+}
+
 void config_print(const struct config *config, struct buffer *out)
 {
     const char *before = "";
@@ -99,7 +106,7 @@ void config_print(const struct config *config, struct buffer *out)
         const struct config_value *value = &config->values[i];
         const char *name = value->option->name, *dot = strrchr(name, '.');
         unsigned depth = print_levels(out, before, name);
-        bool unset = is_unset(value), hidden = unset || value->option->secret;
+        bool unset = is_unset(value), hidden = unset || value->option->secret || may_have_password(value);
         buffer_printf(out, "%*s%s\"%s\": ", 2 * (int)depth, "", hidden ? "// " : "", dot != NULL ? dot + 1 : name);
         if (hidden)
             buffer_print(out, unset ? "(unset)" : "(set)");

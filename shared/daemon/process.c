@@ -326,33 +326,24 @@ static void one_drained(void *data)
         process->drained(process->drained_data);
 }
 
-/* Those that were opened, in the order in which they were. */
-static void drain_doors(struct daemon_process *process, int64_t limit_ms)
+/* Drains what has a door in one loop, from inside it. */
+static void leave_loop(struct daemon_process *process, unsigned loop, int64_t limit_ms)
 {
-    unsigned doors = process->doors;
-    process->doors = 0;
     for (size_t s = 0; s < process->carried_count; s++) {
         const struct carried *carried = &process->carried[s];
-        for (unsigned i = 0; carried->service->drain && i < carried->created && doors; i++, doors--) {
-            loop_enter(process->loops[i]);
-            carried->service->drain(carried->instances[i], limit_ms, one_drained, process);
-            loop_leave(process->loops[i]);
-        }
+        if (carried->service->drain && loop < carried->created)
+            carried->service->drain(carried->instances[loop], limit_ms, one_drained, process);
     }
 }
 
-static void leave_loop(struct work *work)
+static void leave(struct work *work)
 {
     struct daemon_process *process = (struct daemon_process *)((char *)work - offsetof(struct daemon_process, leave));
     unsigned loop = process->leaving++;
     int64_t left_ms = (process->limit_ns - clock_now_ns()) / NS_PER_MS;
     if (process->leaving < process->loop_count)
         loop_post(process->loops[process->leaving], work);
-    for (size_t s = 0; s < process->carried_count; s++) {
-        const struct carried *carried = &process->carried[s];
-        if (carried->service->drain && loop < carried->created)
-            carried->service->drain(carried->instances[loop], left_ms > 0 ? left_ms : 0, one_drained, process);
-    }
+    leave_loop(process, loop, left_ms > 0 ? left_ms : 0);
 }
 
 /* Calls came as usual until now: clients had to hear first that they are better served elsewhere. */
@@ -360,7 +351,7 @@ static void deserted(void *data)
 {
     struct daemon_process *process = data;
     process->doors = 0;
-    process->leave.run = leave_loop;
+    process->leave.run = leave;
     loop_post(process->loops[0], &process->leave);
 }
 
@@ -393,7 +384,11 @@ static void close_doors(struct daemon_process *process)
     process->drained = doors_closed;
     process->drained_data = &closed;
     atomic_store(&process->open, process->doors);
-    drain_doors(process, CLOSE_LIMIT_MS);
+    for (unsigned i = 0; i < process->loop_count; i++) {
+        loop_enter(process->loops[i]);
+        leave_loop(process, i, CLOSE_LIMIT_MS);
+        loop_leave(process->loops[i]);
+    }
     while (sem_wait(&closed) != 0)
         continue;
     sem_destroy(&closed);

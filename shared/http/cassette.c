@@ -93,7 +93,7 @@ static bool load(struct cassette *cassette, struct status *st)
     return good;
 }
 
-/* A line that was cut off before is ended, so that the next one stands on its own. */
+/* Behind half a line the next one would not stand on its own. */
 static bool open_for_recording(struct cassette *cassette, struct status *st)
 {
     cassette->fd = open(cassette->path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);

@@ -39,7 +39,7 @@ struct cassette_options {
 };
 
 /* Reads the whole file for REPLAY; an error names it and the line. An exchange that was cut off while it was written,
- * at the end of the file, is passed over. */
+ * at the end of the file, is passed over; RECORD refuses to go on behind one, with INVALID_ARGUMENT. */
 struct cassette *cassette_open(const char *path, const struct cassette_options *options, struct status *st);
 /* When no transfer uses it any more. What was recorded is on the disk when it returns. */
 void cassette_close(struct cassette **cassette);

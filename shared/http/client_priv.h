@@ -166,8 +166,7 @@ void judge_cut(struct http_slot *slot, bool stale, const char *detail);
 void judge_too_large(struct http_slot *slot, bool head);
 void judge_garbled(struct http_slot *slot, const char *detail);
 
-/* ---- curl's multis ------------------------------------------------------------------------------------------------
- */
+/* ---- curl's multis ----------------------------------------------------------------------------------------------- */
 
 /* What an easy handle works for; CURLOPT_PRIVATE of it points here. */
 struct easy_job {

@@ -306,7 +306,7 @@ static void ready(struct link_user *user, uint32_t events)
         send_some(direct, &direct->unsent);
     if (!(events & ~(uint32_t)EPOLLOUT))
         return;
-    if (transfer->paused) {
+    if (transfer->paused || transfer->held) { /* what is held comes first, though it be resumed already */
         transfer->held = true;
         link_await(direct->link, direct->sending ? EPOLLOUT : 0);
     } else {
@@ -338,8 +338,8 @@ static void resume(struct http_slot *slot)
     transfer->held = false;
     if (direct->coding)
         course = unpack(direct, "", 0, &used);
-    if (course == GOES_ON && direct->held.length)
-        course = feed(direct, direct->held.data + direct->held_at, direct->held.length - direct->held_at);
+    if (course == GOES_ON) /* also without a byte: the answer may have ended with what was unpacked */
+        course = feed(direct, buffer_text(&direct->held) + direct->held_at, direct->held.length - direct->held_at);
     if (course == IS_HELD)
         transfer->held = true;
     settle(direct, course);

@@ -4,9 +4,9 @@
  * Evidence is made once of borrowed passages and then asked often. Every count is of terms (words.h), each weighted by
  * how rare it is among the sentences of the evidence (idf); weak terms hardly count. It finds wording: that a text is
  * true, or that two sentences contradict each other, it cannot say; but numbers that differ are never taken for the
- * same. Memory comes from the arena given, and bounds are kept whatever the texts are: EVIDENCE_MAX bytes of passages
- * are looked at, ASKED_MAX terms of what is asked. All offsets are bytes of the text they stand in. Read-only once
- * made. */
+ * same. Memory comes from the arena given, some more each time that it is asked to choose or to cover; so it is asked
+ * by one thread at a time. Bounds are kept whatever the texts are: EVIDENCE_MAX bytes of passages are looked at,
+ * ASKED_MAX terms of what is asked. All offsets are bytes of the text they stand in. */
 #ifndef RENGA_WORDS_SUPPORT_H
 #define RENGA_WORDS_SUPPORT_H
 

@@ -149,21 +149,23 @@ static void enter_gate(struct ask *ask, struct gate *gate, struct ticket *ticket
 
 /* Who waits for what a model's deployments bound waits in turn with the other clients; were the deployments asked again
  * and again instead, whoever asks most would be served most. */
-static struct ask_place *behind_gate(struct ask *ask, void (*admitted)(struct ticket *ticket))
+static void enter_behind(struct ask *ask, struct gate *gate, struct ask_place **own,
+                         void (*admitted)(struct ticket *ticket))
 {
     struct ask_place *place = arena_zalloc(rpc_call_arena(ask->call), sizeof *place);
     if (!place) {
         fail(&ask->failure.status, RESOURCE_EXHAUSTED, "no memory for the call");
         ask_end(ask, false);
-        return NULL;
+        return;
     }
+    *own = place;
     place->ask = ask;
     place->ticket.loop = ask->ticket.loop;
     place->ticket.client = ask->ticket.client;
     place->ticket.tenant = ask->ticket.tenant;
     place->ticket.priority = ask->ticket.priority;
     place->ticket.admitted = admitted;
-    return place;
+    enter_gate(ask, gate, &place->ticket);
 }
 
 static void turn_given(struct ticket *ticket)
@@ -184,8 +186,8 @@ static void take_turn(struct ask *ask)
     if (!turns) {
         retry_budget_earn(&ask->gateway->commons->budget);
         ask_choose(ask);
-    } else if ((ask->turn = behind_gate(ask, turn_given))) {
-        enter_gate(ask, turns, &ask->turn->ticket);
+    } else {
+        enter_behind(ask, turns, &ask->turn, turn_given);
     }
 }
 
@@ -212,8 +214,8 @@ static void admitted(struct ticket *ticket)
     ask->entered = true;
     if (!places)
         take_turn(ask);
-    else if ((ask->place = behind_gate(ask, place_given)))
-        enter_gate(ask, places, &ask->place->ticket);
+    else
+        enter_behind(ask, places, &ask->place, place_given);
 }
 
 static enum gate_priority priority_of(Renga__V1__Priority priority)

@@ -17,8 +17,8 @@
  * lowest priority below its own; else of its own priority, from a client with more in the queue for its weight than the
  * newcomer's would have; else it is refused. It is the last of the client with most in the queue that goes.
  *
- * One gate a process, and one for each model whose deployments all have a bounded number of places; shared by the loops
- * behind one lock each. A ticket is used from inside its own loop alone, where
+ * One gate a process, and behind it one or two for a model whose deployments all bound what is under way there or what
+ * comes in a minute; shared by the loops behind one lock each. A ticket is used from inside its own loop alone, where
  * `admitted` runs too, never from within gate_enter. */
 #ifndef RENGA_LLM_GATEWAY_GATE_H
 #define RENGA_LLM_GATEWAY_GATE_H

@@ -229,8 +229,7 @@ static bool read_chat(struct answer *answer, const char *body, size_t size, stru
     return read_json(answer, body, size, true, failure);
 }
 
-/* ---- more of a block
- * --------------------------------------------------------------------------------------------------- */
+/* ---- more of a block --------------------------------------------------------------------------------------------- */
 
 #define TEXTS_INLINE 2048 /* bytes */
 

@@ -53,7 +53,7 @@ static bool add_headers(struct deployment *deployment, const struct provider_way
     struct http_headers *headers = deployment->headers;
     if (way->version_header && !http_headers_add(headers, way->version_header, way->version, st))
         return fail_field(st, "api_version", "has characters that no HTTP header can carry");
-    /* No Accept: what is wanted stands in the body, and each byte of a header costs curl some 100 instructions. */
+    /* No Accept: what is wanted stands in the body. */
     return http_headers_add(headers, "Content-Type", "application/json", st) &&
            (!deployment->key || add_key(deployment, way, st));
 }

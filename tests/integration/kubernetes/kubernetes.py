@@ -181,6 +181,18 @@ def answered(cluster, key):
         return False
 
 
+@check("models of providers: the gateway becomes ready with its routes and a provider's key")
+def _():
+    resources, secrets, _ = with_client("single", "model")
+    cluster = pods.Cluster(resources, {"renga": image}, secrets)
+    try:
+        pod = cluster.start("renga-llm-gateway")
+        wait_until(lambda: pod.ready, f"{pod.name} is not ready: {pod.log()}", 20)
+        expect("through 2 deployments" in pod.log(), pod.log())
+    finally:
+        cluster.close()
+
+
 run_as_pods("one machine", [])
 run_as_pods("one machine with mutual TLS", ["mtls"])
 shutil.rmtree(folder)

@@ -97,6 +97,14 @@ static void a_secret_is_never_printed(void **state)
     assert_lacks(buffer_text(&printed), "hush");
 }
 
+static void a_url_with_a_password_is_not_printed_either(void **state)
+{
+    assert_true(read_flags("--rpc.listen=redis://user:hush@host:6379/0", NULL));
+    config_print(config, &printed);
+    assert_lacks(buffer_text(&printed), "hush");
+    assert_contains(buffer_text(&printed), "    // \"listen\": (set), // --rpc.listen\n");
+}
+
 static void help_shows_every_option_with_all_that_is_known_of_it(void **state)
 {
     config_help(config, "renga [flags] COMMAND", 80, &printed);
@@ -140,6 +148,7 @@ int main(void)
         TEST(what_is_printed_names_every_value_and_its_source),
         TEST(what_is_printed_reads_back_to_the_same_values),
         TEST(a_secret_is_never_printed),
+        TEST(a_url_with_a_password_is_not_printed_either),
         TEST(help_shows_every_option_with_all_that_is_known_of_it),
         TEST(help_keeps_to_the_width),
     };

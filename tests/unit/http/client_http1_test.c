@@ -9,6 +9,7 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -556,6 +557,63 @@ static void unpacking_waits_too(void **state)
     peer_stop(&fixture->peer);
 }
 
+static void an_answer_that_ends_in_a_pause_is_whole_after_it(void **state)
+{
+    struct fixture *fixture = *state;
+    packed_size = pack("hello, hello", 12, 31, packed, sizeof packed);
+    packed_as = "gzip";
+    peer_start(&fixture->peer, send_packed);
+    for (int i = 0; i < 2; i++)
+        assert_body(get_with_pauses(fixture, true), "hello, hello");
+    assert_int_equal(fixture->peer.accepted, 1);
+    peer_stop(&fixture->peer);
+}
+
+static atomic_bool rest_is_due;
+
+static void send_in_two(struct peer *peer, int fd)
+{
+    peer_read_request(peer, fd);
+    peer_send(fd, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n1\r\nb\r\n");
+    while (!atomic_load(&rest_is_due))
+        peer_pause(1);
+    peer_send(fd, "1\r\nc\r\n0\r\n\r\n");
+    peer_read_request(peer, fd);
+}
+
+static void nothing(struct work *work)
+{
+    (void)work;
+}
+
+/* More is deferred than one visit of the loop does, so that the socket is looked at before the transfer goes on. */
+static void what_is_held_comes_before_what_is_new(void **state)
+{
+    struct fixture *fixture = *state;
+    static struct work others[600];
+    atomic_store(&rest_is_due, false);
+    peer_start(&fixture->peer, send_in_two);
+    prepare(fixture, &shared, "http");
+    shared.transfer.body_received = gather;
+    shared.pauses = true;
+    start(fixture, &shared);
+    assert_true(WAIT_FOR(fixture->loop, shared.transfer.paused, 5000));
+    loop_enter(fixture->loop);
+    atomic_store(&rest_is_due, true);
+    peer_pause(50); /* until it is there */
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        others[i].run = nothing;
+        loop_defer(fixture->loop, &others[i]);
+    }
+    shared.pauses = false;
+    transfer_resume(&shared.transfer);
+    loop_leave(fixture->loop);
+    peer_pause(50); /* the loop goes on by itself; whoever enters it would do what was deferred */
+    finish(fixture, &shared);
+    assert_body(&shared, "abc");
+    peer_stop(&fixture->peer);
+}
+
 static void send_and_reset(struct peer *peer, int fd)
 {
     peer_read_request(peer, fd);
@@ -735,6 +793,8 @@ int main(void)
         TEST(packed_content_that_is_cut_broken_or_unknown_is_garbled),
         TEST(each_piece_waits_for_its_turn_and_none_is_lost),
         TEST(unpacking_waits_too),
+        TEST(an_answer_that_ends_in_a_pause_is_whole_after_it),
+        TEST(what_is_held_comes_before_what_is_new),
         TEST(a_peer_that_goes_during_a_pause_is_noticed_after_it),
         TEST(over_tls_connections_serve_again_too),
         TEST(large_bodies_pass_over_tls_both_ways),
