@@ -298,7 +298,7 @@ struct members *members_create(const struct members_options *options)
 static void begin(struct work *work)
 {
     struct members *members = (struct members *)((char *)work - offsetof(struct members, beginning));
-    if (!came_back(members))
+    if (!came_back(members) || members->leaving)
         return;
     log_info("members.self", "this orchestrator is %s at '%s' among those that share the store", members->id,
              members->address);
