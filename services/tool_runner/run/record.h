@@ -7,7 +7,8 @@
  *      N …                          notes (notes/note_rows.h)
  *      X due, then a key of C or F  when that is to go, its size and its row of T
  *
- * Rows of a call are written together. The process is the only one that has the store open. */
+ * Rows of a call are written together. Where other tool-runners have the store open too (Redis), only fences are kept
+ * against them: two that get one key in the same moment may both run it. */
 #ifndef RENGA_TOOL_RUNNER_RECORD_H
 #define RENGA_TOOL_RUNNER_RECORD_H
 
