@@ -55,7 +55,8 @@ const struct option tool_runner_options[] = {
      .unit = "STORE",
      .help = "Where it is recorded which tools have run with which result, so that none with side effects runs twice "
              "for one idempotency key: sqlite:FILE, which is made where there is none and belongs to this process "
-             "alone; or memory:, gone with the process. The default stands in the working directory."},
+             "alone; redis://HOST, which several tool-runners may share; or memory:, gone with the process. The "
+             "default stands in the working directory."},
     {.name = "tool_runner.record_keep",
      .type = OPTION_DURATION,
      .fallback = "24h",

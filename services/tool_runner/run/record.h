@@ -56,7 +56,9 @@ void record_fence_range(struct arena *arena, const struct record_name *name, str
                         struct store_bytes *to);
 /* 0 where none was seen. */
 int64_t record_fence(const struct store_scan *scan);
-/* Only where the row is still as the scan found it. */
+/* The batch counts only where the row is still as the scan found it. */
+void record_hold_fence(struct store_batch *batch, const struct record_name *name, const struct store_scan *scan);
+/* So does it then. */
 void record_raise_fence(struct store_batch *batch, const struct record_name *name, const struct store_scan *scan,
                         int64_t token);
 
