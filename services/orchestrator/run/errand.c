@@ -340,7 +340,9 @@ static void prepare(struct runner *runner, struct errand *errand)
 
 void errand_do_chore(struct runner *runner, struct errand *errand, const char *thread_id)
 {
+    void *place = errand->place;
     prepare(runner, errand);
+    errand->place = place;
     errand->thread_id = thread_id;
     errand->home = home_of_place(runner, id_of_place(errand->tenant, thread_id));
     loop_post(errand->home->loop, &errand->coming);
