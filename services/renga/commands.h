@@ -25,7 +25,7 @@ struct command {
 
 extern const struct command command_serve, command_chat, command_usage, command_tools, command_health;
 extern const struct command command_run, command_runs, command_watch, command_resume, command_cancel, command_state,
-    command_history, command_graph, command_index, command_ask;
+    command_history, command_graph, command_index, command_ask, command_backup;
 
 /* Around a command that uses services: reads the configuration, starts them, runs `work`, stops them. */
 int command_with_process(const struct daemon *daemon, int argc, char **argv,

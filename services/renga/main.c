@@ -5,9 +5,9 @@
 #include <string.h>
 
 static const struct command *const commands[] = {
-    &command_ask,    &command_serve, &command_run,     &command_runs,  &command_watch, &command_resume,
-    &command_cancel, &command_state, &command_history, &command_graph, &command_index, &command_chat,
-    &command_usage,  &command_tools, &command_health,  NULL,
+    &command_ask,    &command_serve, &command_run,     &command_runs,   &command_watch, &command_resume,
+    &command_cancel, &command_state, &command_history, &command_graph,  &command_index, &command_chat,
+    &command_usage,  &command_tools, &command_health,  &command_backup, NULL,
 };
 
 static void print_usage(FILE *out)

@@ -38,13 +38,6 @@ struct way {
     ProtobufCService *stub;
 };
 
-/* The doors of one loop, at the end. */
-struct leave {
-    struct work work;
-    struct daemon_process *process;
-    unsigned loop;
-};
-
 struct daemon_process {
     const struct daemon *daemon;
     const struct config *config;
@@ -65,8 +58,9 @@ struct daemon_process {
     _Atomic unsigned open; /* gRPC and doors that a drain waits for */
     void (*drained)(void *data);
     void *drained_data;
-    struct leave *leaves; /* one for each loop */
-    int64_t limit_ns;     /* of the drain */
+    struct work leave; /* goes from loop to loop and closes the doors of each */
+    unsigned leaving;  /* the loop it is in */
+    int64_t limit_ns;  /* of the drain */
 };
 
 /* ---- ways to services ------------------------------------------------------------------------------------------- */
@@ -349,13 +343,15 @@ static void drain_doors(struct daemon_process *process, int64_t limit_ms)
 
 static void leave_loop(struct work *work)
 {
-    const struct leave *leave = (const struct leave *)work;
-    struct daemon_process *process = leave->process;
+    struct daemon_process *process = (struct daemon_process *)((char *)work - offsetof(struct daemon_process, leave));
+    unsigned loop = process->leaving++;
     int64_t left_ms = (process->limit_ns - clock_now_ns()) / NS_PER_MS;
+    if (process->leaving < process->loop_count)
+        loop_post(process->loops[process->leaving], work);
     for (size_t s = 0; s < process->carried_count; s++) {
         const struct carried *carried = &process->carried[s];
-        if (carried->service->drain && leave->loop < carried->created)
-            carried->service->drain(carried->instances[leave->loop], left_ms > 0 ? left_ms : 0, one_drained, process);
+        if (carried->service->drain && loop < carried->created)
+            carried->service->drain(carried->instances[loop], left_ms > 0 ? left_ms : 0, one_drained, process);
     }
 }
 
@@ -364,8 +360,8 @@ static void deserted(void *data)
 {
     struct daemon_process *process = data;
     process->doors = 0;
-    for (unsigned i = 0; i < process->loop_count; i++)
-        loop_post(process->loops[i], &process->leaves[i].work);
+    process->leave.run = leave_loop;
+    loop_post(process->loops[0], &process->leave);
 }
 
 void process_drain(struct daemon_process *process, void (*drained)(void *data), void *data)
@@ -375,11 +371,6 @@ void process_drain(struct daemon_process *process, void (*drained)(void *data), 
     process->drained = drained;
     process->drained_data = data;
     process->limit_ns = clock_now_ns() + limit_ms * NS_PER_MS;
-    process->leaves = calloc(process->loop_count, sizeof *process->leaves);
-    if (!process->leaves)
-        fatal("daemon.memory", "no memory to drain");
-    for (unsigned i = 0; i < process->loop_count; i++)
-        process->leaves[i] = (struct leave){.work.run = leave_loop, .process = process, .loop = i};
     atomic_store(&process->open, process->doors + 1);
     rpc_server_drain(process->server, limit_ms, deserted, one_drained, process);
 }
@@ -450,7 +441,6 @@ void process_stop(struct daemon_process **process_pointer)
     rpc_auth_destroy(&process->auth);
     rpc_schema_destroy(&process->schema);
     free(process->loops);
-    free(process->leaves);
     free(process->http);
     free(process);
 }

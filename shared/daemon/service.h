@@ -46,8 +46,8 @@ struct service {
 
     /* Of a service with a door of its own beside gRPC; both or none. Both run from inside the loop: `serve` once gRPC
      * listens and all instances are there (never for the command line), `drain` to close the door to new calls
-     * once none can come over gRPC any more, also where it was never opened. `drained` runs once, from the loop, when the last call of the door and what began
-     * without it are over; at `limit_ms` they are cut. */
+     * once none can come over gRPC any more, also where it was never opened. `drained` runs once, from the loop, when
+     * the last call of the door and what began without it are over; at `limit_ms` they are cut. */
     bool (*serve)(ProtobufCService *instance, const struct service_context *context, struct status *st);
     void (*drain)(ProtobufCService *instance, int64_t limit_ms, void (*drained)(void *data), void *data);
 

@@ -11,6 +11,7 @@
 #include <grpc/support/log.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,6 +42,32 @@ static void *pump(void *data)
         tag->completed(tag, event.success);
         loop_leave(queue->loop);
     }
+}
+
+static void completed_at_once(struct work *work)
+{
+    struct rpc_tag *tag = (struct rpc_tag *)((char *)work - offsetof(struct rpc_tag, work));
+    tag->completed(tag, tag->ok);
+}
+
+/* Core's cache of a thread holds back the first event that the thread completes; further ones take the queue. It may be
+ * any event of this queue: a start that finds the connection at work does the work of others, too. */
+void rpc_batch_start(struct loop *loop, grpc_call *call, const grpc_op *ops, size_t count, struct rpc_tag *tag)
+{
+    assert(loop_current() == loop);
+    grpc_completion_queue *cq = rpc_queue(loop);
+    grpc_completion_queue_thread_local_cache_init(cq);
+    grpc_call_error error = grpc_call_start_batch(call, ops, count, tag, NULL);
+    if (error != GRPC_CALL_OK)
+        fatal("rpc.batch", "gRPC refuses a batch: %s", grpc_call_error_to_string(error));
+    void *held;
+    int ok;
+    if (!grpc_completion_queue_thread_local_cache_flush(cq, &held, &ok))
+        return;
+    struct rpc_tag *completed = held;
+    completed->ok = ok;
+    completed->work.run = completed_at_once;
+    loop_defer(loop, &completed->work);
 }
 
 /* A hostile peer may make core complain of every header it sends. */

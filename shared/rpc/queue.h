@@ -1,4 +1,8 @@
-/* The completion queue of each loop. Private to shared/rpc. */
+/* The completion queue of each loop. Private to shared/rpc.
+ *
+ * A queue has a thread that waits for it, polls core's sockets and comes into the loop with what it gets. What a batch
+ * completes at once, from within its start, wakes no thread: it is taken out there and then, and deferred in the loop.
+ * Nearly every message sent is of that kind, as a socket takes it at once. */
 #ifndef RENGA_RPC_QUEUE_H
 #define RENGA_RPC_QUEUE_H
 
@@ -8,12 +12,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What a batch is started with: `completed` runs in the loop whose queue the batch was started on. */
+/* What is to come from a queue, zeroed but for `completed`, which runs in the queue's loop and never from within the
+ * function that starts something. */
 struct rpc_tag {
     void (*completed)(struct rpc_tag *tag, bool ok);
+    struct work work;
+    bool ok;
 };
 
 grpc_completion_queue *rpc_queue(const struct loop *loop);
+
+/* From inside the loop, a batch of a call that is bound to its queue. What core refuses is an error of ours. */
+void rpc_batch_start(struct loop *loop, grpc_call *call, const grpc_op *ops, size_t count, struct rpc_tag *tag);
 
 /* Our monotonic nanoseconds in gRPC's terms, and back; TIME_NEVER is the infinite future. */
 gpr_timespec rpc_timespec(int64_t ns);

@@ -48,9 +48,7 @@ static struct remote *of(const struct rpc_exchange *exchange)
 static void start(struct remote *remote, const grpc_op *ops, size_t count, struct rpc_tag *tag)
 {
     remote->batches++;
-    grpc_call_error error = grpc_call_start_batch(remote->grpc, ops, count, tag, NULL);
-    if (error != GRPC_CALL_OK)
-        fatal("rpc.batch", "gRPC refuses a batch: %s", grpc_call_error_to_string(error));
+    rpc_batch_start(remote->base.call->loop, remote->grpc, ops, count, tag);
 }
 
 /* ---- the end ---------------------------------------------------------------------------------------------------- */

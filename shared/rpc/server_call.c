@@ -140,9 +140,7 @@ void server_call_enlist(struct server_call *sc)
 void server_call_start(struct server_call *sc, const grpc_op *ops, size_t count, struct rpc_tag *tag)
 {
     sc->batches++;
-    grpc_call_error error = grpc_call_start_batch(sc->grpc, ops, count, tag, NULL);
-    if (error != GRPC_CALL_OK)
-        fatal("rpc.batch", "gRPC refuses a batch: %s", grpc_call_error_to_string(error));
+    rpc_batch_start(sc->lane->loop, sc->grpc, ops, count, tag);
 }
 
 /* ---- going out -------------------------------------------------------------------------------------------------- */

@@ -87,6 +87,11 @@ void store_expect(struct store_batch *batch, struct store_bytes key, struct stor
     add(batch, STORE_EXPECT, key, value);
 }
 
+void store_forget(struct store_batch *batch)
+{
+    batch->forgets = true;
+}
+
 void store_batch_abort(struct store_batch *batch, struct store_bytes key)
 {
     char shown[KEY_SHOWN + 1];

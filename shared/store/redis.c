@@ -66,6 +66,7 @@ const struct store_kind store_redis = {
     .open = redis_open,
     .close = redis_close,
     .write = redis_write,
+    .tend = redis_tend,
     .scan = redis_scan,
     .look = redis_look,
 };

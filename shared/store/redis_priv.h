@@ -21,6 +21,8 @@ struct redis_engine {
     char id[REDIS_WRITER_SIZE]; /* "": not registered */
     uint64_t number;            /* of the last piece that was answered */
     bool in_doubt;              /* the piece after that may still be carried out */
+    bool forgets;               /* what was deleted is still in Redis's file */
+    int64_t forgot_ns;          /* when that was last written anew */
     bool full;                  /* it was said in the log that Redis has no memory left */
 
     atomic_ullong losses; /* of the writer's connection */
@@ -42,6 +44,7 @@ enum redis_outcome redis_sort_out(struct redis_connection *connection, struct re
 bool redis_enroll(struct redis_engine *engine, struct status *st);
 
 bool redis_write(void *engine, struct store_batch *batches, struct status *st);
+void redis_tend(void *engine);
 void redis_scan(void *engine, unsigned reader, struct store_scan *scan);
 
 #endif

@@ -24,7 +24,8 @@ static const struct {
     {"NOAUTH", REDIS_FINAL, UNAUTHENTICATED, "wants a password; give password_file"},
     {"WRONGPASS", REDIS_FINAL, UNAUTHENTICATED, "refuses the user or password"},
     {"NOPERM", REDIS_FINAL, PERMISSION_DENIED,
-     "does not allow its user what a store needs: EVALSHA, SCRIPT LOAD, CONFIG GET, ROLE, WAIT, and all commands on "
+     "does not allow its user what a store needs: EVALSHA, SCRIPT LOAD, CONFIG GET, ROLE, WAIT, BGREWRITEAOF, and all "
+     "commands on "
      "sorted sets and hashes, for the keys renga:*"},
     {"MOVED", REDIS_FINAL, FAILED_PRECONDITION, "is a part of a cluster that does not have the store's keys"},
     {"ASK", REDIS_FINAL, FAILED_PRECONDITION, "is a part of a cluster that does not have the store's keys"},

@@ -12,6 +12,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define FORGET_EVERY_MS 10000 /* all that is kept is written each time */
+
 static const char *place_of(const struct redis_engine *engine)
 {
     static _Thread_local char place[REDIS_PLACE_MAX];
@@ -206,6 +208,8 @@ bool redis_write(void *data, struct store_batch *batches, struct status *st)
         good = written || full;
         batch = good ? behind(&piece) : batch;
     }
+    for (const struct store_batch *one = batches; one != batch; one = one->next)
+        engine->forgets = engine->forgets || one->forgets;
     if (good)
         return true;
     st->code = st->code == DATA_LOSS ? DATA_LOSS : UNAVAILABLE;
@@ -214,4 +218,23 @@ bool redis_write(void *data, struct store_batch *batches, struct status *st)
     for (; batch != NULL; batch = batch->next)
         batch->status = *st;
     return true;
+}
+
+/* ---- forgetting -------------------------------------------------------------------------------------------------- */
+
+/* Redis writes its file anew beside its work. Where it is at that already it refuses: then with a later transaction. */
+void redis_tend(void *data)
+{
+    struct redis_engine *engine = data;
+    struct redis_connection *writer = &engine->writer;
+    int64_t now_ns = clock_now_ns();
+    if (!engine->forgets || writer->link == NULL || now_ns - engine->forgot_ns < FORGET_EVERY_MS * NS_PER_MS)
+        return;
+    struct status st = {0};
+    redis_command(redis_link_out(writer->link), (struct redis_part[]){REDIS_PART("BGREWRITEAOF")}, 1);
+    struct redis_reply *reply = redis_connection_ask(writer, redis_connection_deadline(writer), &st);
+    engine->forgets = reply == NULL || reply->kind == REDIS_REFUSAL;
+    if (!engine->forgets)
+        engine->forgot_ns = now_ns;
+    redis_reply_free(&reply);
 }

@@ -1,5 +1,6 @@
 /* "sqlite:FILE". One connection writes, in the writer's thread; each reader has one of its own, so that a scan sees
  * the rows as they were when it began, whatever is committed meanwhile (WAL). */
+#include "store/sqlite_backup.h"
 #include "store/sqlite_checkpoint.h"
 #include "store/sqlite_file.h"
 #include "store/store_priv.h"
@@ -39,6 +40,7 @@ struct engine {
     sqlite3 *writer;
     sqlite3_stmt *statements[WRITINGS];
     int log_pages; /* after the last commit */
+    bool forgets;  /* a batch since checkpoint_tend */
     struct reader readers[STORE_READERS];
     struct checkpoint *checkpoint;
 };
@@ -212,12 +214,17 @@ static bool sqlite_write(void *data, struct store_batch *batches, struct status 
     bool written = write_batches(engine, batches, st);
     if (!written && !sqlite3_get_autocommit(engine->writer))
         sqlite3_exec(engine->writer, "ROLLBACK", NULL, NULL, NULL);
+    for (const struct store_batch *batch = batches; written && batch != NULL; batch = batch->next)
+        engine->forgets |= batch->forgets;
     return written;
 }
 
 static void sqlite_tend(void *data)
 {
     struct engine *engine = data;
+    if (engine->forgets)
+        checkpoint_forget(engine->checkpoint);
+    engine->forgets = false;
     checkpoint_tend(engine->checkpoint, engine->writer, engine->log_pages);
 }
 
@@ -249,5 +256,6 @@ const struct store_kind store_sqlite = {
     .close = sqlite_close,
     .write = sqlite_write,
     .tend = sqlite_tend,
+    .backup = sqlite_backup,
     .scan = sqlite_scan,
 };

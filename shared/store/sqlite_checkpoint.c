@@ -3,7 +3,8 @@
  *      the log is long ---> a thread of its own copies it in two rounds, so that little is left; commits go on
  *                      ---> the writer copies that little between two transactions and begins the log anew
  *
- * A log that begins anew is written over, and its fsyncs are cheaper than those of one that grows. */
+ * A log that begins anew is written over, and its fsyncs are cheaper than those of one that grows. Only where something
+ * is to be forgotten, and for what an earlier process left, it is copied and cut to nothing. */
 #include "store/sqlite_checkpoint.h"
 
 #include "base/log.h"
@@ -12,18 +13,21 @@
 #include <sqlite3.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <time.h>
 
-#define LOG_LONG     16384  /* pages of 2 KiB: the thread begins */
-#define LOG_TOO_LONG 131072 /* pages: the thread does not keep up, the writer does it all itself */
-#define ROUNDS       2      /* the second has what came during the first */
-#define CACHE_KIB    64     /* copying uses none */
+#define LOG_LONG       16384  /* pages of 2 KiB: the thread begins */
+#define LOG_TOO_LONG   131072 /* pages: the thread does not keep up, the writer does it all itself */
+#define ROUNDS         2      /* the second has what came during the first */
+#define CACHE_KIB      64     /* copying uses none */
+#define FORGET_MS      200    /* so long others who forget may come along; and until another try */
+#define FORGET_BUSY_MS 20     /* patience with a reader while the log is cut: the writer waits so long */
 
 struct checkpoint {
     struct sqlite3 *connection;
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t asked;
-    bool running, wanted, closing;
+    bool running, wanted, forgets, closing;
     atomic_bool copied; /* the writer's turn */
 };
 
@@ -45,11 +49,41 @@ static void copy_most(struct checkpoint *checkpoint)
     atomic_store(&checkpoint->copied, true);
 }
 
+/* Everything into the file, which is synced, and the log has no byte any more. Where somebody reads from it that is for
+ * another time. */
+static void cut_log(struct checkpoint *checkpoint)
+{
+    sqlite3_busy_timeout(checkpoint->connection, FORGET_BUSY_MS);
+    int result = sqlite3_wal_checkpoint_v2(checkpoint->connection, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+    if (result == SQLITE_OK)
+        return;
+    if (result != SQLITE_BUSY)
+        log_warn("store.forget", "what was deleted stays in the log for now: %s (SQLite %d)",
+                 sqlite3_errmsg(checkpoint->connection), sqlite3_extended_errcode(checkpoint->connection));
+    pthread_mutex_lock(&checkpoint->lock);
+    checkpoint->forgets = true;
+    pthread_mutex_unlock(&checkpoint->lock);
+}
+
+static void rest_locked(struct checkpoint *checkpoint)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += FORGET_MS * 1000000L;
+    until.tv_sec += until.tv_nsec / 1000000000L;
+    until.tv_nsec %= 1000000000L;
+    while (!checkpoint->closing &&
+           pthread_cond_clockwait(&checkpoint->asked, &checkpoint->lock, CLOCK_MONOTONIC, &until) == 0)
+        ;
+}
+
 static bool wait_for_work(struct checkpoint *checkpoint)
 {
     pthread_mutex_lock(&checkpoint->lock);
-    while (!checkpoint->wanted && !checkpoint->closing)
+    while (!checkpoint->wanted && !checkpoint->forgets && !checkpoint->closing)
         pthread_cond_wait(&checkpoint->asked, &checkpoint->lock);
+    if (checkpoint->forgets && !checkpoint->wanted)
+        rest_locked(checkpoint);
     bool closing = checkpoint->closing;
     pthread_mutex_unlock(&checkpoint->lock);
     return !closing;
@@ -59,7 +93,13 @@ static void *run(void *data)
 {
     struct checkpoint *checkpoint = data;
     while (wait_for_work(checkpoint)) {
+        pthread_mutex_lock(&checkpoint->lock);
+        bool forgets = checkpoint->forgets;
+        checkpoint->forgets = false; /* who asks from now on asks for another time */
+        pthread_mutex_unlock(&checkpoint->lock);
         copy_most(checkpoint);
+        if (forgets)
+            cut_log(checkpoint);
         pthread_mutex_lock(&checkpoint->lock);
         checkpoint->wanted = false;
         pthread_mutex_unlock(&checkpoint->lock);
@@ -81,6 +121,14 @@ void checkpoint_tend(struct checkpoint *checkpoint, struct sqlite3 *writer, int 
     pthread_mutex_unlock(&checkpoint->lock);
 }
 
+void checkpoint_forget(struct checkpoint *checkpoint)
+{
+    pthread_mutex_lock(&checkpoint->lock);
+    checkpoint->forgets = true;
+    pthread_cond_signal(&checkpoint->asked);
+    pthread_mutex_unlock(&checkpoint->lock);
+}
+
 struct checkpoint *checkpoint_create(const struct sqlite_file *file, struct status *st)
 {
     struct checkpoint *checkpoint = calloc(1, sizeof *checkpoint);
@@ -88,6 +136,7 @@ struct checkpoint *checkpoint_create(const struct sqlite_file *file, struct stat
         fail(st, RESOURCE_EXHAUSTED, "no memory to open a store");
         return NULL;
     }
+    checkpoint->forgets = file->log_was_left; /* that process may have been about to forget */
     pthread_mutex_init(&checkpoint->lock, NULL);
     pthread_cond_init(&checkpoint->asked, NULL);
     int error = 0;

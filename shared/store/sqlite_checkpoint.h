@@ -12,4 +12,7 @@ void checkpoint_destroy(struct checkpoint **checkpoint);
 /* From the writer's thread between transactions, with its connection and the pages that the log now has. */
 void checkpoint_tend(struct checkpoint *checkpoint, struct sqlite3 *writer, int log_pages);
 
+/* From the writer's thread too: soon the log shall have nothing of what it has now. */
+void checkpoint_forget(struct checkpoint *checkpoint);
+
 #endif

@@ -12,10 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define APPLICATION  0x52656e67  /* "Reng", in the file's header */
-#define VERSION      1           /* of the tables */
 #define PAGE_BYTES   2048        /* a commit writes whole pages: 1, 4 and 8 KiB were slower (tests/bench/README.md) */
 #define BUSY_MS      1000        /* patience with a person's own connection that writes */
 #define WAL_KEPT_MAX "268435456" /* bytes; a log that grew beyond is cut back when it begins anew */
@@ -33,10 +33,13 @@
 
 /* The size of pages is settled before the first of them, so before WAL. */
 #define FORM_PRAGMAS "PRAGMA page_size = " STRING(PAGE_BYTES) "; PRAGMA journal_mode = WAL;"
-#define TABLES                                                                                                         \
-    "BEGIN IMMEDIATE;"                                                                                                 \
-    "CREATE TABLE kv (key BLOB PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;"                                       \
-    "PRAGMA application_id = " STRING(APPLICATION) "; PRAGMA user_version = " STRING(VERSION) "; COMMIT;"
+
+/* What makes version n + 1 of version n; 0 is a file without anything. A new form is a row at the end. */
+static const char *const migrations[] = {
+    "CREATE TABLE kv (key BLOB PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;"
+    "PRAGMA application_id = " STRING(APPLICATION),
+};
+#define VERSION ((int64_t)(sizeof migrations / sizeof *migrations)) /* of the tables */
 
 /* ---- errors ------------------------------------------------------------------------------------------------------ */
 
@@ -56,7 +59,7 @@ static enum status_code code_of(int error)
 bool sqlite_failed(struct sqlite3 *connection, struct status *st)
 {
     int error = sqlite3_extended_errcode(connection);
-    const char *file = sqlite3_db_filename(connection, "main");
+    const char *file = connection != NULL ? sqlite3_db_filename(connection, "main") : NULL; /* memory was out */
     return fail(st, code_of(error), "%s: %s (SQLite %d)", file != NULL ? file : "the store", sqlite3_errmsg(connection),
                 error);
 }
@@ -105,6 +108,17 @@ static bool lock(struct sqlite_file *file, struct status *st)
     return locked;
 }
 
+static bool find_log(struct sqlite_file *file, struct status *st)
+{
+    char *log_path;
+    struct stat about;
+    if (asprintf(&log_path, "%s-wal", file->path) < 0)
+        return fail(st, RESOURCE_EXHAUSTED, "no memory to open a store");
+    file->log_was_left = stat(log_path, &about) == 0 && about.st_size > 0;
+    free(log_path);
+    return true;
+}
+
 bool sqlite_file_open(struct sqlite_file *file, const char *path, struct status *st)
 {
     *file = (struct sqlite_file){.lock_fd = -1};
@@ -115,7 +129,7 @@ bool sqlite_file_open(struct sqlite_file *file, const char *path, struct status 
     file->path = realpath(path, NULL);
     if (file->path == NULL)
         return fail(st, UNAVAILABLE, "%s cannot be opened: %s", path, strerror(errno));
-    return lock(file, st);
+    return lock(file, st) && find_log(file, st);
 }
 
 /* The lock's file stays: taking it away could take it from one who has just opened it. */
@@ -156,22 +170,58 @@ static bool read_number(struct sqlite3 *connection, const char *sql, int64_t *nu
     return read;
 }
 
+struct form {
+    int64_t application, version;
+};
+
+static bool read_form(struct sqlite3 *connection, struct form *form, struct status *st)
+{
+    return read_number(connection, "PRAGMA application_id", &form->application, st) &&
+           read_number(connection, "PRAGMA user_version", &form->version, st);
+}
+
+static bool form_is_known(const struct sqlite_file *file, const struct form *form, struct status *st)
+{
+    if (form->application != APPLICATION)
+        return fail(st, FAILED_PRECONDITION, "%s is a database of something else; give another file", file->path);
+    if (form->version > VERSION)
+        return fail(st, FAILED_PRECONDITION,
+                    "%s has version %" PRId64 " and this release knows up to %" PRId64 "; run the release that "
+                    "wrote it, or give another file",
+                    file->path, form->version, VERSION);
+    return true;
+}
+
+bool sqlite_file_is_ours(const struct sqlite_file *file, struct sqlite3 *connection, struct status *st)
+{
+    struct form form;
+    return read_form(connection, &form, st) && form_is_known(file, &form, st);
+}
+
+/* From the version it has, step by step to ours: each in a transaction of its own, which also says how far it is. */
+static bool migrate(struct sqlite3 *connection, int64_t version, struct status *st)
+{
+    for (; version < VERSION; version++) {
+        char done[64];
+        snprintf(done, sizeof done, "PRAGMA user_version = %" PRId64 "; COMMIT;", version + 1);
+        if (sqlite_run(connection, "BEGIN IMMEDIATE", st) && sqlite_run(connection, migrations[version], st) &&
+            sqlite_run(connection, done, st))
+            continue;
+        sqlite3_exec(connection, "ROLLBACK", NULL, NULL, NULL);
+        return false;
+    }
+    return true;
+}
+
 bool sqlite_file_prepare(const struct sqlite_file *file, struct sqlite3 *connection, struct status *st)
 {
-    int64_t application, version, tables;
-    if (!read_number(connection, "PRAGMA application_id", &application, st) ||
-        !read_number(connection, "PRAGMA user_version", &version, st) ||
+    struct form form;
+    int64_t tables;
+    if (!read_form(connection, &form, st) ||
         !read_number(connection, "SELECT count(*) FROM sqlite_schema", &tables, st))
         return false;
-    if (application == 0 && version == 0 && tables == 0)
-        return sqlite_run(connection, FORM_PRAGMAS, st) && sqlite_run(connection, TABLES, st);
-    if (application != APPLICATION)
-        return fail(st, FAILED_PRECONDITION, "%s is a database of something else; give another file", file->path);
-    if (version > VERSION)
-        return fail(st, FAILED_PRECONDITION,
-                    "%s has version %" PRId64
-                    " and this release knows up to %d; run the release that wrote it, or give "
-                    "another file",
-                    file->path, version, VERSION);
-    return sqlite_run(connection, FORM_PRAGMAS, st);
+    bool is_new = form.application == 0 && form.version == 0 && tables == 0;
+    if (!is_new && !form_is_known(file, &form, st))
+        return false;
+    return sqlite_run(connection, FORM_PRAGMAS, st) && migrate(connection, form.version, st);
 }

@@ -7,8 +7,9 @@
 struct sqlite3;
 
 struct sqlite_file {
-    char *path;  /* without symbolic links */
-    int lock_fd; /* FILE.lock; -1: not locked */
+    char *path;        /* without symbolic links */
+    int lock_fd;       /* FILE.lock; -1: not locked */
+    bool log_was_left; /* by a process that did not close the file */
 };
 
 /* Makes the file where it is not there, and takes it for this process. */
@@ -19,6 +20,8 @@ void sqlite_file_close(struct sqlite_file *file);
 bool sqlite_file_connect(const struct sqlite_file *file, struct sqlite3 **connection, int cache_kib, struct status *st);
 /* Makes the tables where the file is new; fails where it is not ours, or newer than this release. */
 bool sqlite_file_prepare(const struct sqlite_file *file, struct sqlite3 *connection, struct status *st);
+/* Whether it is a store of a form that this release knows; a new, empty file is none. */
+bool sqlite_file_is_ours(const struct sqlite_file *file, struct sqlite3 *connection, struct status *st);
 
 bool sqlite_run(struct sqlite3 *connection, const char *sql, struct status *st);
 /* For a failure that the connection has just had; returns false. */

@@ -53,6 +53,8 @@ static int flush(sqlite3_file *file)
     int held = log->held;
     if (held == 0)
         return SQLITE_OK;
+    if (log->from == 0) /* the log begins anew, and another connection may have cut it */
+        system_file(file)->pMethods->xFileSize(system_file(file), &log->size);
     log->held = 0; /* what cannot be written is not tried again: its transaction has failed */
     int result = system_file(file)->pMethods->xWrite(system_file(file), log->bytes, held, log->from);
     if (result == SQLITE_OK && end > log->size)

@@ -8,12 +8,14 @@
 
 static const struct store_kind *const kinds[] = {&store_memory, &store_sqlite, &store_redis};
 
-static const struct store_kind *kind_of(const char *url)
+static const struct store_kind *kind_of(const char *url, struct status *st)
 {
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
         for (const char *const *scheme = kinds[i]->schemes; *scheme != NULL; scheme++)
             if (strncmp(url, *scheme, strlen(*scheme)) == 0)
                 return kinds[i];
+    fail(st, INVALID_ARGUMENT, "'%.*s' is no store; give 'memory:', 'sqlite:FILE' or 'redis://HOST:6379'",
+         (int)strcspn(url, "/@"), url); /* no further: behind it a password may stand */
     return NULL;
 }
 
@@ -57,14 +59,21 @@ static struct store *store_create(const struct store_kind *kind)
     return store;
 }
 
+bool store_backup(const char *url, const char *copy, struct status *st)
+{
+    const struct store_kind *kind = kind_of(url, st);
+    if (kind == NULL)
+        return false;
+    if (kind->backup == NULL)
+        return fail(st, FAILED_PRECONDITION, "a store of kind '%s' has no file that could be copied", kind->schemes[0]);
+    return kind->backup(url + strlen(kind->schemes[0]), copy, st);
+}
+
 struct store *store_open(const char *url, struct status *st)
 {
-    const struct store_kind *kind = kind_of(url);
-    if (kind == NULL) {
-        fail(st, INVALID_ARGUMENT, "'%.*s' is no store; give 'memory:', 'sqlite:FILE' or 'redis://HOST:6379'",
-             (int)strcspn(url, "/@"), url); /* no further: behind it a password may stand */
+    const struct store_kind *kind = kind_of(url, st);
+    if (kind == NULL)
         return NULL;
-    }
     struct store *store = store_create(kind);
     if (store == NULL) {
         fail(st, RESOURCE_EXHAUSTED, "no memory for a store");

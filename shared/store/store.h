@@ -37,6 +37,11 @@ bool store_is_shared(const struct store *store);
  * anything here any more. */
 void store_close(struct store **store);
 
+/* Writes the file `copy`: the store as it is at one moment, complete, also while another process has it. Blocks the
+ * thread for as long as it takes. A store is opened on a copy as on any other. ALREADY_EXISTS where there is such a
+ * file; NOT_FOUND, UNAVAILABLE, FAILED_PRECONDITION and DATA_LOSS as above, and for kinds without files. */
+bool store_backup(const char *url, const char *copy, struct status *st);
+
 struct store_bytes {
     const void *bytes;
     size_t size;
@@ -58,6 +63,7 @@ struct store_batch {
     struct arena arena;
     struct store_operation *first, *last;
     size_t bytes;
+    bool forgets;
     struct store *store;
     struct work done;
     struct store_batch *next;
@@ -76,6 +82,9 @@ void store_delete_range(struct store_batch *batch, struct store_bytes from, stru
 /* The batch is only written where, before it, the key has just this value; `value.bytes` NULL: where it is not there.
  */
 void store_expect(struct store_batch *batch, struct store_bytes key, struct store_bytes value);
+/* What the batch deletes and overwrites, and what earlier batches did, is in none of the store's files a second or so
+ * after it is committed, in no log either; at the latest when the store has been open so long again. */
+void store_forget(struct store_batch *batch);
 
 #define STORE_QUEUE_BATCHES_MAX 65536          /* waiting to be written; one more is refused with RESOURCE_EXHAUSTED */
 #define STORE_QUEUE_BYTES_MAX   (256ull << 20) /* of their keys and values */

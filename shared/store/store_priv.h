@@ -37,6 +37,9 @@ struct store_kind {
     /* In the writer's thread, when the batches of a `write` have gone home: upkeep. May be NULL. */
     void (*tend)(void *engine);
 
+    /* As store_backup, in any thread; NULL where there are no files. */
+    bool (*backup)(const char *place, const char *copy, struct status *st);
+
     /* Fills rows, count, more and status. `reader` is less than STORE_READERS and belongs to the thread. */
     void (*scan)(void *engine, unsigned reader, struct store_scan *scan);
 

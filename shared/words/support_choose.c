@@ -5,12 +5,12 @@
 #include "words/evidence.h"
 #include "words/quantity.h"
 
-#define OWN_SHARE     0.60 /* of the score: what the sentence has itself */
+#define OWN_SHARE     0.45 /* of the score: what the sentence has itself */
 #define BEFORE_SHARE  0.25 /* ... the sentence before it, or its heading */
-#define PASSAGE_SHARE 0.15 /* ... its whole passage */
+#define PASSAGE_SHARE 0.30 /* ... its whole passage */
 #define ASKING_SHARE  0.3  /* of its score that a question keeps: it tells nothing */
-#define NUMBER_SHARE  0.7  /* ... where a number is asked for and it has none */
-#define LATER_SHARE   0.02 /* of its score that a sentence loses for each passage before its own: the best come first */
+#define NUMBER_SHARE  0.6  /* ... where a number is asked for and it has none */
+#define LATER_SHARE   0.06 /* of its score that a sentence loses for each passage before its own: the best come first */
 #define LATER_MOST    5    /* ... at most */
 #define POOL_MAX      64
 

@@ -16,6 +16,8 @@
 #define PAIR_SHARE         0.6
 #define PAIR_IN_WORD_SHARE 0.3
 #define ENDING_SHARE       0.3 /* 消え in 消える */
+#define BEGINNING_SHARE    0.2 /* る前 in 消える前: no word has both */
+#define CHARACTER_SHARE    0.5 /* 消 in 消える: one of many words */
 #define WHOLE_SHARE        0.7
 
 static bool is_japanese(uint8_t script)
@@ -281,19 +283,29 @@ bool terms_next(struct term_reader *reader, struct term *term)
     }
 }
 
-/* Whether its second character is of Hiragana: of three bytes, as all of them. */
-static bool has_ending(const struct term *term)
+static bool is_hiragana(const char *character)
 {
-    const unsigned char *last = (const unsigned char *)term->text + term->length - 3;
-    return term->length > 3 &&
-           script_of((last[0] & 0x0FU) << 12 | (last[1] & 0x3FU) << 6 | (last[2] & 0x3FU)) == SCRIPT_HIRAGANA;
+    size_t end;
+    return script_of(utf8_read(character, 3, 0, &end)) == SCRIPT_HIRAGANA;
+}
+
+static double pair_share(const struct term *term, size_t katakana_end)
+{
+    if (term->end <= katakana_end)
+        return PAIR_IN_WORD_SHARE;
+    if (term->length != 6) /* a rare character of four bytes */
+        return PAIR_SHARE;
+    bool begins = is_hiragana(term->text), ends = is_hiragana(term->text + 3);
+    return ends ? ENDING_SHARE : begins ? BEGINNING_SHARE : PAIR_SHARE;
 }
 
 double term_share(const struct term *term, size_t *katakana_end)
 {
     switch (term->kind) {
     case TERM_PAIR:
-        return term->end <= *katakana_end ? PAIR_IN_WORD_SHARE : has_ending(term) ? ENDING_SHARE : PAIR_SHARE;
+        return pair_share(term, *katakana_end);
+    case TERM_CHARACTER:
+        return CHARACTER_SHARE;
     case TERM_KATAKANA:
         *katakana_end = term->end;
         return WHOLE_SHARE;

@@ -39,6 +39,12 @@ struct result {
     bool completed;
 };
 
+/* What searches said themselves, 0 to 1: the best score, and how far it is ahead of the fifth. */
+struct found {
+    bool scored; /* one said anything at all */
+    double best, ahead;
+};
+
 struct extract {
     struct arena *arena;
     const Renga__V1__ChatRequest *request;
@@ -48,6 +54,7 @@ struct extract {
     struct text advice; /* of the last <advice> */
     struct passage passages[EXTRACT_PASSAGES_MAX];
     size_t passage_count;
+    struct found found;
     struct result results[EXTRACT_RESULTS_MAX];
     size_t result_count;
     bool tools_answered; /* a tool has answered since the user spoke last */
@@ -91,11 +98,17 @@ bool extract_reply(const struct extract *extract, struct buffer *out);
  * word for why it ends there: "stop" or "length". */
 const char *extract_cut(const Renga__V1__ChatRequest *request, const char *text, size_t *length);
 
-/* How well what was found answers what is asked, 0 to 1: below EXTRACT_ENOUGH nothing is answered. A Japanese question
- * is covered in pairs of characters, and less of it where it is said in other words. See the README. */
-#define EXTRACT_ENOUGH(japanese) ((japanese) ? 0.35 : 0.38)
-double extract_confidence(const struct evidence *evidence, struct text asked, const struct chosen *chosen,
-                          size_t count);
+/* The sentences of an answer, best first, whether or not they are enough. */
+size_t extract_choose(const struct extract *extract, const struct evidence *evidence, struct chosen chosen[CHOSEN_MAX]);
+
+/* confidence.c: how likely what was found answers what is asked, 0 to 1; below EXTRACT_ENOUGH nothing is answered. It
+ * is made of what the search said and of the support by words: see the README. */
+#define EXTRACT_ENOUGH 0.5
+double extract_confidence(const struct extract *extract, double support);
+
+/* The mean of three shares of what is asked: the best sentence's with what stands around it, the best passage's, and
+ * that of all together. */
+double extract_support(const struct evidence *evidence, struct text asked, const struct chosen *chosen, size_t count);
 
 /* Without white space at its ends. */
 struct text text_trimmed(struct text text);

@@ -6,7 +6,10 @@
 
 #include <string.h>
 
-/* "[12] docs/setup.md:3-9 | Setup > Ports": where such a line begins a block. */
+#define SCORE_LENGTH 7 /* of " (0.62)" */
+#define FOUND_BEHIND 4 /* the fifth block: how far the first is ahead of it says whether it stands out */
+
+/* "[12] docs/setup.md:3-9 (0.62) | Setup > Ports": where such a line begins a block. */
 static bool is_header(struct text text, size_t at)
 {
     size_t digit = at + 1;
@@ -58,14 +61,48 @@ static struct text heading_of(struct text header)
     return text_trimmed((struct text){bar + 3, header.length - (size_t)(bar + 3 - header.bytes)});
 }
 
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* The score behind the lines, 0 to 1; below 0: none. */
+static double score_of(struct text header)
+{
+    const char *bar = memmem(header.bytes, header.length, " | ", 3);
+    const char *end = bar ? bar : header.bytes + header.length, *at = end - SCORE_LENGTH;
+    if (end - header.bytes <= SCORE_LENGTH || !is_digit(at[-1]) || memcmp(at, " (", 2) != 0 || !is_digit(at[2]) ||
+        at[3] != '.' || !is_digit(at[4]) || !is_digit(at[5]) || at[6] != ')')
+        return -1;
+    double score = (at[2] - '0') + (at[4] - '0') / 10.0 + (at[5] - '0') / 100.0;
+    return score <= 1 ? score : -1;
+}
+
+/* The search that stands out most counts. */
+static void note_search(struct extract *extract, double best, double fifth)
+{
+    struct found *found = &extract->found;
+    found->scored = true;
+    found->best = best > found->best ? best : found->best;
+    found->ahead = best - fifth > found->ahead ? best - fifth : found->ahead;
+}
+
 static void add_blocks(struct extract *extract, struct text text)
 {
-    for (size_t at = 0, next; at < text.length; at = next) {
+    double best = -1, fifth = 0;
+    size_t count = 0;
+    for (size_t at = 0, next; at < text.length; at = next, count++) {
         next = next_block(text, at);
         size_t line = end_of_line(text, at);
         line = line < next ? line : next;
-        add(extract, part(text, line, next), heading_of(part(text, at, line)));
+        struct text header = part(text, at, line);
+        double score = score_of(header);
+        best = count == 0 ? score : best;
+        fifth = count == FOUND_BEHIND && score >= 0 ? score : fifth;
+        add(extract, part(text, line, next), heading_of(header));
     }
+    if (best >= 0)
+        note_search(extract, best, fifth < best ? fifth : best);
 }
 
 static struct text string_of(struct arena *arena, const cJSON *object, const char *name)

@@ -8,9 +8,9 @@
 
 #define SENTENCES_MAX 5
 #define BYTES_MAX     ((size_t)4000)
-#define LEAST         0.45 /* of the best sentence's score */
+#define LEAST         0.40 /* of the best sentence's score */
 #define LEAST_SECOND  0.20 /* ... of a second one where one alone must not stand */
-#define NOVELTY       0.5
+#define NOVELTY       0.4
 #define SHOWN_MAX     ((size_t)300) /* bytes of a question that is repeated */
 
 /* ---- nothing found ----------------------------------------------------------------------------------------------- */
@@ -123,17 +123,8 @@ static void say_sentences(const struct extract *extract, struct chosen *chosen, 
     }
 }
 
-double extract_confidence(const struct evidence *evidence, struct text asked, const struct chosen *chosen, size_t count)
-{
-    struct coverage coverage;
-    if (!count)
-        return 0;
-    evidence_cover(evidence, evidence, asked.bytes, asked.length, &coverage);
-    return (chosen[0].score + coverage.best + coverage.share) / 3;
-}
-
 /* English questions of several hops are rarely answered by one sentence. */
-static size_t choose(const struct extract *extract, const struct evidence *evidence, struct chosen chosen[CHOSEN_MAX])
+size_t extract_choose(const struct extract *extract, const struct evidence *evidence, struct chosen chosen[CHOSEN_MAX])
 {
     struct choice_terms terms = {
         .sentences_max = SENTENCES_MAX, .bytes_max = BYTES_MAX, .least = LEAST, .novelty = NOVELTY};
@@ -153,8 +144,9 @@ static bool reply_from_evidence(const struct extract *extract, struct buffer *ou
     struct evidence *evidence = evidence_create(extract->arena, extract->passages, extract->passage_count);
     if (!evidence)
         return false;
-    size_t count = choose(extract, evidence, chosen);
-    if (extract_confidence(evidence, extract->asked, chosen, count) < EXTRACT_ENOUGH(extract->japanese))
+    size_t count = extract_choose(extract, evidence, chosen);
+    double support = extract_support(evidence, extract->asked, chosen, count);
+    if (extract_confidence(extract, support) < EXTRACT_ENOUGH)
         say_nothing_found(extract, extract->asked, extract->passage_count > 0, out);
     else
         say_sentences(extract, chosen, count, out);

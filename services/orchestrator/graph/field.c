@@ -62,7 +62,7 @@ static bool has_type(enum field_type type, const cJSON *value)
     return false;
 }
 
-static bool is_allowed(const struct field *field, const char *text)
+bool field_allows(const struct field *field, const char *text)
 {
     for (size_t i = 0; i < field->value_count; i++)
         if (strcmp(field->values[i], text) == 0)
@@ -87,7 +87,8 @@ bool field_item_fits(const struct field *field, const cJSON *item, struct status
         return fail(st, INVALID_ARGUMENT, "must be %s, not %s", one[field->type],
                     field->type == FIELD_INTEGER && cJSON_IsNumber(item) ? "one with a fraction or beyond 2^53"
                                                                          : what_is(item));
-    return !cJSON_IsString(item) || is_allowed(field, item->valuestring) || refuse_value(field, item->valuestring, st);
+    return !cJSON_IsString(item) || field_allows(field, item->valuestring) ||
+           refuse_value(field, item->valuestring, st);
 }
 
 bool field_fits(const struct field *field, const cJSON *value, struct status *st)
@@ -104,16 +105,22 @@ bool field_fits(const struct field *field, const cJSON *value, struct status *st
     return true;
 }
 
+const char *graph_field_nearest(const struct graph *graph, const char *name)
+{
+    struct nearest nearest = nearest_to(name);
+    for (size_t i = 0; i < graph->field_count; i++)
+        nearest_try(&nearest, graph->fields[i].name);
+    return nearest.name;
+}
+
 const struct field *graph_field_wanted(const struct graph *graph, const char *name, struct status *st)
 {
     const struct field *field = graph_field(graph, name);
     if (field)
         return field;
-    struct nearest nearest = nearest_to(name);
-    for (size_t i = 0; i < graph->field_count; i++)
-        nearest_try(&nearest, graph->fields[i].name);
-    if (nearest.name)
-        fail(st, NOT_FOUND, "there is no field '%.*s'; did you mean '%s'?", SHOWN, name, nearest.name);
+    const char *nearest = graph_field_nearest(graph, name);
+    if (nearest)
+        fail(st, NOT_FOUND, "there is no field '%.*s'; did you mean '%s'?", SHOWN, name, nearest);
     else
         fail(st, NOT_FOUND, "there is no field '%.*s' in the state of '%s'; declare it there", SHOWN, name,
              graph->name);

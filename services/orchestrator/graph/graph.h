@@ -128,6 +128,8 @@ const struct node *graph_node(const struct graph *graph, const char *name);
 /* The arrow of an outcome ("" is "done"); NULL where the node has none of that name. */
 const struct edge *node_edge(const struct node *node, const char *outcome);
 
+/* The name that was perhaps meant; NULL: none is near. */
+const char *graph_field_nearest(const struct graph *graph, const char *name);
 /* The same as graph_field, but NULL fails with NOT_FOUND that suggests the nearest name. */
 const struct field *graph_field_wanted(const struct graph *graph, const char *name, struct status *st);
 
@@ -136,6 +138,8 @@ const struct field *graph_field_wanted(const struct graph *graph, const char *na
 bool field_fits(const struct field *field, const cJSON *value, struct status *st);
 /* The same for one item of a list field. */
 bool field_item_fits(const struct field *field, const cJSON *item, struct status *st);
+/* Whether the string is one of the field's "values", if it has any. */
+bool field_allows(const struct field *field, const char *text);
 /* "a list of strings" */
 const char *field_type_words(enum field_type type, bool list);
 

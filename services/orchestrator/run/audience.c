@@ -108,11 +108,11 @@ static void go_live(struct seat *seat)
         seat_end(seat, NULL);
 }
 
-/* Records follow upon each other; only one that was begun when the process ended leaves a gap. */
+/* Records follow upon each other; only those that were begun when the process ended leave a gap. */
 static bool is_gone(const Record *record, uint64_t number, uint64_t wanted)
 {
     bool recovered = record->goes_on && record->goes_on->recovered;
-    return number > wanted + recovered;
+    return number > wanted && !(recovered && wanted > record->goes_on->after);
 }
 
 /* Records are read by the version that the run had. */
@@ -135,7 +135,6 @@ static void page_came(struct store_scan *scan)
     uint64_t upto = seat->upto;
     struct run *run = run_of(seat);
     seat->reading = false;
-    thread->holds--;
     size_t i = 0;
     for (; i < scan->count && st.code == OK && !seat_is_full(seat) && !seat->ended; i++) {
         arena_init(&arena, NULL, 0, RECORD_MEMORY_MAX);
@@ -155,12 +154,9 @@ static void page_came(struct store_scan *scan)
                                       .live = last ? run : NULL,
                                       .arena = &arena,
                                       .came = read_event,
-                                      .data = seat,
-                                      .previous = seat->previous};
-        if (record && record->run == seat->run_number) {
+                                      .data = seat};
+        if (record && record->run == seat->run_number)
             events_of_record(&reader, record, number);
-            seat->previous = reader.previous;
-        }
         if (record)
             seat->next_record = number + 1;
         arena_fini(&arena);
@@ -174,13 +170,11 @@ static void page_came(struct store_scan *scan)
     else if (all && !seat->ended && seat->next_record > thread->committed && seat->next_record >= seat->live_from)
         go_live(seat);
     seat_send(seat);
-    if (seat->left) {
+    if (seat->left)
         seat_leave(seat);
-        thread_settle(thread);
-        return;
-    }
-    if (!seat->live && !seat->ended && seat->next_record <= thread->committed)
+    else if (!seat->live && !seat->ended && seat->next_record <= thread->committed)
         seat_fill(seat);
+    thread->holds--; /* not before the seat has gone */
     thread_settle(thread);
 }
 
@@ -309,8 +303,6 @@ void audience_join(struct errand *errand, struct thread *thread)
     seat->live_from = thread->last + 1;
     seat->next = thread->seats;
     thread->seats = seat;
-    if (run)
-        run->shown_state = run->state;
     if (run && run == thread->run)
         live_recall(run);
     loop_arm_after(thread->home->loop, &seat->heartbeat, seat->heartbeat_ms);

@@ -53,7 +53,6 @@ struct seat {
     bool follow, skips_inner;
     bool moves;     /* the run had other versions: the log says from where on */
     uint32_t kinds; /* a bit a kind; 0: all */
-    Renga__V1__RunState previous;
     struct packet packet;
     struct store_scan scan;
     struct timer heartbeat;

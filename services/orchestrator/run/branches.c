@@ -179,7 +179,7 @@ struct frame *branch_open(struct due *due, size_t item, struct status *st)
     frame_start(frame);
     frame->phase = frame->due ? FRAME_TO_BEGIN : FRAME_ENDED;
     for (struct due *first = frame->due; first && due->taken_up; first = first->next)
-        first->attempts = 1; /* may have begun before the crash, which nobody remembers */
+        first->attempts = first->taken_up = due->taken_up; /* may have begun before each crash: nobody remembers */
     if (branch->state == BRANCH_UNOPENED)
         due->opened++;
     branch->state = BRANCH_OPEN;

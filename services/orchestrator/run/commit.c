@@ -136,7 +136,8 @@ uint64_t log_append(struct thread *thread, struct run *run, Record *record)
     if (run && run == thread->run) {
         run->shown_count = run->shown_bytes = 0;
         arena_reset(&run->shown_arena);
-        run_alive(run);
+        if (events_count(record)) /* what is tried again and again is no sign of life */
+            run_alive(run);
     }
     thread->event_number = 0;
     return number;

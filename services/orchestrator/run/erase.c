@@ -110,6 +110,7 @@ static void finish(struct erasure *erasure)
     delete_named(thread, KEY_THREAD, thread->id);
     delete_named(thread, KEY_PENDING, thread->id);
     delete_named(thread, KEY_ERASED, thread->id);
+    store_forget(log_batch(thread));
     free(erasure);
     thread->holds--;
     thread->deleted = true; /* it is forgotten when this is on disk */

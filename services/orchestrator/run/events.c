@@ -223,15 +223,12 @@ static void tell_checkpoint(struct event_reader *reader, const Record *record, u
 }
 
 static void tell_state(struct event_reader *reader, const Record *record, uint64_t number, uint32_t *index,
-                       Renga__V1__RunState state, const char *owner)
+                       Renga__V1__RunState previous, Renga__V1__RunState state, const char *owner)
 {
     MAKE(reader, run_state_changed, RunStateChanged);
     Renga__V1__RunEvent *told = event(reader, record, number, index);
-    const bool runs = state == RENGA__V1__RUN_STATE__RUN_STATE_RUNNING;
-    run_state_changed->previous = reader->previous ? reader->previous
-                                  : runs           ? RENGA__V1__RUN_STATE__RUN_STATE_QUEUED
-                                                   : RENGA__V1__RUN_STATE__RUN_STATE_RUNNING;
-    run_state_changed->current = reader->previous = state;
+    run_state_changed->previous = previous;
+    run_state_changed->current = state;
     run_state_changed->owner = unconst(owner);
     told->event_case = RENGA__V1__RUN_EVENT__EVENT_STATE_CHANGED;
     told->state_changed = run_state_changed;
@@ -283,7 +280,6 @@ static void tell_begun(struct event_reader *reader, const Record *record, uint64
     run_started->checkpoint_id = record->begun->request->checkpoint_id;
     told->event_case = RENGA__V1__RUN_EVENT__EVENT_STARTED;
     told->started = run_started;
-    reader->previous = RENGA__V1__RUN_STATE__RUN_STATE_QUEUED;
     reader->came(reader, told);
 }
 
@@ -296,7 +292,7 @@ void events_of_record(struct event_reader *reader, const Record *record, uint64_
     if (record->begun)
         tell_begun(reader, record, number, &index);
     if (record->went_to_work) {
-        tell_state(reader, record, number, &index, running, "");
+        tell_state(reader, record, number, &index, RENGA__V1__RUN_STATE__RUN_STATE_QUEUED, running, "");
         tell_checkpoint(reader, record, number, &index);
     }
     for (size_t i = 0; i < record->n_answers; i++) {
@@ -308,7 +304,7 @@ void events_of_record(struct event_reader *reader, const Record *record, uint64_
     if (record->migrated)
         tell_checkpoint(reader, record, number, &index);
     if (record->goes_on)
-        tell_state(reader, record, number, &index, running, record->goes_on->owner);
+        tell_state(reader, record, number, &index, record->goes_on->previous, running, record->goes_on->owner);
     for (size_t i = 0; i < record->n_kept; i++)
         tell_results(reader, record, number, &index, record->kept[i]);
     if (record->step) {
@@ -318,7 +314,7 @@ void events_of_record(struct event_reader *reader, const Record *record, uint64_
     if (!record->changed)
         return;
     tell_standing(reader, record, number, &index);
-    tell_state(reader, record, number, &index, record->changed->state, "");
+    tell_state(reader, record, number, &index, record->changed->previous, record->changed->state, "");
     if (record->changed->state > running)
         tell_stopped(reader, record, number, &index);
 }

@@ -83,6 +83,16 @@ static bool fold_results(struct thread *thread, const Renga__V1__StepResults *re
     return *frame != NULL;
 }
 
+/* An attempt that was given up has had its number: the next one has a higher one, also after a crash. */
+static void fold_retried(struct thread *thread, const Renga__V1__ShownEvent *shown)
+{
+    struct status ignored = {0};
+    const struct frame *frame = frame_at(thread, shown->place, shown->n_place, &ignored);
+    for (struct due *due = frame ? frame->due : NULL; due; due = due->next)
+        if (due->node->index == shown->node && due->branch == shown->branch && due->state != DUE_FINISHED)
+            due->attempts = (uint32_t)shown->retried->attempt;
+}
+
 /* ---- a step that ended ------------------------------------------------------------------------------------------- */
 
 static bool reduce(struct frame *frame, struct due *first, struct due *only, struct status *st)
@@ -245,7 +255,7 @@ static void resume_due(struct due *due, bool recovered)
     due->tries = 0;
     due->stands_before = due->stands_before && recovered;
     due->has_leave = true;
-    due->taken_up |= recovered;
+    due->taken_up += recovered;
     for (size_t i = 0; i < due->branch_count; i++) {
         struct branch *branch = &due->branches[i];
         if (branch->state == BRANCH_STOPPED) {
@@ -314,9 +324,14 @@ bool fold_parts(struct thread *thread, const Record *record, uint64_t number, st
     if (!run && record->run)
         return fail(st, DATA_LOSS, "thread '%s': record %llu is about run %u, which is not there", thread->id,
                     (unsigned long long)number, record->run);
-    for (size_t i = 0; run && i < record->n_shown; i++)
-        if (record->shown[i]->retried && record->shown[i]->retried->usage)
+    for (size_t i = 0; i < record->n_shown && run; i++) {
+        if (!record->shown[i]->retried)
+            continue;
+        if (record->shown[i]->retried->usage)
             usage_add(&run->usage, record->shown[i]->retried->usage);
+        if (run == thread->run)
+            fold_retried(thread, record->shown[i]);
+    }
     if (record->went_to_work && !fold_went_to_work(run, record->went_to_work->keeps_due, number, record->time_ms, st))
         return false;
     for (size_t i = 0; i < record->n_answers; i++)

@@ -69,14 +69,15 @@ struct due {
     struct question *questions;
     struct attempt *attempt; /* at work; NULL: none */
     struct timer rest;
+    uint64_t given_up; /* number of the record of the last attempt that is followed by another */
     struct branch *branches;
     size_t branch_count, opened, settled, hint; /* settled: ended or stopped */
     char *items; /* of each: the list as it was when the node began: JSON texts, one behind the other */
     size_t *item_ends;
-    char *beside;   /* of each: what every branch gets beside its item, an object as JSON; NULL: nothing */
-    Response *jump; /* of a graph that was left by a jump */
-    bool overrun;   /* was due more often than it may: fails when it begins */
-    bool taken_up;  /* after a crash */
+    char *beside;      /* of each: what every branch gets beside its item, an object as JSON; NULL: nothing */
+    Response *jump;    /* of a graph that was left by a jump */
+    bool overrun;      /* was due more often than it may: fails when it begins */
+    unsigned taken_up; /* how often, after crashes */
     bool queued, opens, fresh;
     struct due *next, *queue_next, *opener_next, *fresh_next;
 };

@@ -266,9 +266,7 @@ void audience_recorded(struct run *run, const Record *record, uint64_t number)
     reader.live = run;
     reader.came = recorded;
     reader.data = &recording;
-    reader.previous = run->shown_state;
     events_of_record(&reader, record, number);
-    run->shown_state = reader.previous;
     arena_fini(&arena);
 }
 

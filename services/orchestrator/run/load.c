@@ -96,7 +96,8 @@ static bool fold_row(struct loader *loader, const struct store_row *row, bool *w
     Record *record = message_read(&arena, &renga__v1__log_record__descriptor, row->value, &loader->status);
     uint64_t number = key_number(row->key), wanted = loader->thread->last + 1;
     bool recovered = record && record->goes_on && record->goes_on->recovered;
-    if (record && number != wanted && !(recovered && number == wanted + 1)) { /* pruned while it was read, or lost */
+    if (record && number != wanted &&
+        !(recovered && record->goes_on->after + 1 == wanted)) { /* pruned while it was read, or lost */
         fail(&loader->status, DATA_LOSS, "thread '%s': record %llu is not there, but %llu is", loader->thread->id,
              (unsigned long long)wanted, (unsigned long long)number);
         record = NULL;

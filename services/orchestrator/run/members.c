@@ -146,10 +146,13 @@ static void send_out(struct members *members)
 
 static bool came_back(struct members *members)
 {
-    bool stopped = members->stopped;
     members->out--;
-    members_release(&members);
-    return !stopped;
+    if (members->stopped) {
+        members_release(&members);
+        return false;
+    }
+    atomic_fetch_sub(&members->holders, 1); /* its owner holds it too */
+    return true;
 }
 
 static void rest(struct members *members)

@@ -118,6 +118,8 @@ void run_resume(struct run *run, bool recovered, const Renga__V1__ResumeRunReque
     Renga__V1__ResumeRunRequest slim = RENGA__V1__RESUME_RUN_REQUEST__INIT;
     Renga__V1__Budget budget = RENGA__V1__BUDGET__INIT;
     goes_on.recovered = recovered;
+    goes_on.after = recovered ? thread->committed : 0;
+    goes_on.previous = run->state;
     goes_on.owner = unconst(thread->home->runner->options.owner);
     if (request) {
         slim = *request;
@@ -322,6 +324,7 @@ void run_change(struct run *run, Renga__V1__RunState state, Renga__V1__StopReaso
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     text[text_cut(text, strlen(text), sizeof text - 1)] = '\0';
+    changed.previous = run->state;
     changed.state = state;
     changed.stop_reason = reason;
     changed.stop_text = text;

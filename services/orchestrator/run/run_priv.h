@@ -35,7 +35,8 @@
 #define RUN_MEMORY_MAX    ((size_t)64 << 20)  /* bytes of a run's request and its failures */
 #define FRAME_DEPTH_MAX   16                  /* graphs within each other */
 #define EVENT_NUMBER_BITS 20
-#define EVENTS_SHOWN_MAX  4096 /* provisional events kept for one record; more make a record of their own */
+#define RECORDS_LOST_MAX  (1u << 17) /* more than are ever on their way to the disk for one thread */
+#define EVENTS_SHOWN_MAX  4096       /* provisional events kept for one record; more make a record of their own */
 #define SHOWN_BYTES_MAX   ((size_t)1 << 20)
 #define THREADS_IDLE_MAX  1024               /* of a home, kept in memory although nothing happens there */
 #define OUTPUT_ROW_MAX    ((size_t)16 << 10) /* bytes; a longer output is read from the thread's log */
@@ -198,7 +199,6 @@ struct run {
     Renga__V1__StopReason stopping; /* no more tasks are begun; why */
     int stopping_code;
     char stopping_text[STATUS_TEXT_MAX];
-    Renga__V1__RunState shown_state; /* the last that watchers were told */
     struct arena shown_arena;
     _Alignas(16) char shown_storage[512];
     Renga__V1__ShownEvent **shown;
@@ -411,7 +411,6 @@ struct event_reader {
     struct arena *arena;
     void (*came)(struct event_reader *reader, const Renga__V1__RunEvent *event);
     void *data;
-    Renga__V1__RunState previous;
 };
 struct event_reader event_reader_of(struct run *run, struct arena *arena);
 const struct node *node_at(const struct graph *graph, uint32_t index); /* NULL where there is none */

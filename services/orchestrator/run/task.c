@@ -4,7 +4,8 @@
 #include "base/clock.h"
 #include "thinking/usage.h"
 
-#define MESSAGE_MAX 4096
+#define MESSAGE_MAX  4096
+#define KEPT_LOOK_MS 2 /* while a record is on its way to the disk */
 
 /* ---- what was spent without a result ----------------------------------------------------------------------------- */
 
@@ -32,11 +33,25 @@ static int64_t rest_ms(const struct due *due, const struct status *st)
 static void rested(struct timer *timer)
 {
     struct due *due = (struct due *)((char *)timer - offsetof(struct due, rest));
-    due_again(due);
+    struct thread *thread = due->frame->thread;
+    if (thread->committed < due->given_up)
+        loop_arm_after(thread->home->loop, timer, KEPT_LOOK_MS);
+    else
+        due_again(due);
 }
 
+static void rest(struct due *due, int64_t ms)
+{
+    due->state = DUE_RESTS;
+    due->rest = (struct timer){.expired = rested};
+    loop_arm_after(due->frame->thread->home->loop, &due->rest, ms);
+}
+
+/* It is on disk before the next attempt: whoever has seen an attempt is never shown its number again. */
 static void show_retry(struct due *due, char *message, int64_t rest_ms)
 {
+    struct run *run = frame_run(due->frame);
+    Record record = RENGA__V1__LOG_RECORD__INIT;
     Renga__V1__NodeRetried retried = RENGA__V1__NODE_RETRIED__INIT;
     retried.attempt = (int32_t)due->attempts;
     retried.status_code = due->code;
@@ -44,6 +59,7 @@ static void show_retry(struct due *due, char *message, int64_t rest_ms)
     retried.next_attempt_ms = wall_ms() + rest_ms;
     retried.usage = due->spent;
     run_shown(due, &retried, NULL);
+    due->given_up = log_append(run->thread, run, &record);
 }
 
 static void due_failed(struct due *due, const struct status *st, bool final)
@@ -61,11 +77,9 @@ static void due_failed(struct due *due, const struct status *st, bool final)
         run_pump(run);
         return;
     }
-    int64_t rest = rest_ms(due, st);
-    show_retry(due, message, rest);
-    due->state = DUE_RESTS;
-    due->rest = (struct timer){.expired = rested};
-    loop_arm_after(due->frame->thread->home->loop, &due->rest, rest);
+    int64_t ms = rest_ms(due, st);
+    show_retry(due, message, ms);
+    rest(due, ms);
     run_pump(run);
 }
 
@@ -98,7 +112,7 @@ void attempt_lost(struct attempt *attempt, const struct status *why)
         return;
     }
     show_retry(due, message, 0);
-    due_again(due);
+    rest(due, 0);
 }
 
 static void timed_out(struct attempt *attempt, const char *which, int64_t ms)

@@ -139,7 +139,7 @@ static void loaded(struct loader *loader)
     for (struct run *run = thread->queue; run; run = run->next)
         note_listed(run);
     if (thread->run && thread->run->state == RENGA__V1__RUN_STATE__RUN_STATE_RUNNING) {
-        thread->last++; /* what was shown after the last record, and is lost, keeps its ids */
+        thread->last += RECORDS_LOST_MAX; /* what was shown after the last record, and is lost, keeps its ids */
         run_resume(thread->run, true, NULL);
     } else {
         run_next(thread);
@@ -246,6 +246,7 @@ static void fail_errands(struct errand **list, const struct status *why)
     while (*list) {
         struct errand *errand = *list;
         *list = errand->next;
+        errand->waits_on = NULL;
         errand_fail(errand, why, NULL);
     }
 }

@@ -2,7 +2,6 @@
 #include "state_priv.h"
 
 #include "base/json_pull.h"
-#include "base/nearest.h"
 #include "base/random.h"
 #include "base/text.h"
 
@@ -13,11 +12,6 @@
 
 #define SHOWN_MAX  64 /* bytes of a wrong value that an error shows */
 #define NUMBER_MAX 64 /* bytes of a number that is added up */
-
-static const char *const type_names[] = {
-    [FIELD_STRING] = "a string",   [FIELD_INTEGER] = "a whole number", [FIELD_NUMBER] = "a number",
-    [FIELD_BOOLEAN] = "a boolean", [FIELD_OBJECT] = "an object",       [FIELD_ANY] = "any value",
-};
 
 /* What is being read, for errors. */
 struct reading {
@@ -52,14 +46,6 @@ static bool wrong(struct reading *reading, struct text value, const char *what)
 
 /* ---- values ------------------------------------------------------------------------------------------------------ */
 
-static bool is_one_of(const struct field *field, const char *text)
-{
-    for (size_t i = 0; i < field->value_count; i++)
-        if (strcmp(field->values[i], text) == 0)
-            return true;
-    return field->values == NULL;
-}
-
 static bool fits(struct reading *reading, enum json_kind kind)
 {
     const struct field *field = reading->field;
@@ -69,7 +55,7 @@ static bool fits(struct reading *reading, enum json_kind kind)
     case FIELD_STRING:
         if (kind != JSON_STRING || !field->values)
             break;
-        return is_one_of(field, json_pull_text(in));
+        return field_allows(field, json_pull_text(in));
     case FIELD_INTEGER:
         if (kind == JSON_NUMBER)
             return json_pull_whole(in, &whole);
@@ -93,7 +79,7 @@ static bool take(struct reading *reading, struct text *value)
     const char *start = in->at;
     bool good = fits(reading, kind);
     *value = (struct text){start, (size_t)(in->at - start)};
-    return in->broken ? false : good || wrong(reading, *value, type_names[reading->field->type]);
+    return in->broken ? false : good || wrong(reading, *value, field_type_words(reading->field->type, false));
 }
 
 static struct written *grow(struct reading *reading, struct field_write *write, size_t *room)
@@ -210,7 +196,7 @@ static bool take_members(struct reading *reading, struct field_write *write)
     size_t room = 0;
     bool good = true;
     if (json_pull_kind(in) != JSON_OBJECT)
-        return no_container(reading, type_names[FIELD_OBJECT]);
+        return no_container(reading, field_type_words(FIELD_OBJECT, false));
     for (bool more = json_pull_object(in, &object); more && json_pull_next(in, &object);)
         good = good && take_member(reading, &object, grow(reading, write, &room));
     return good;
@@ -246,12 +232,9 @@ static const struct field *find_field(const struct graph *graph, const char *nod
     const struct field *field = graph_field(graph, name);
     if (field)
         return field;
-    struct nearest nearest = nearest_to(name);
-    for (size_t i = 0; i < graph->field_count; i++)
-        nearest_try(&nearest, graph->fields[i].name);
+    const char *nearest = graph_field_nearest(graph, name);
     fail(st, INVALID_ARGUMENT, "node '%s' wrote to '%.64s', which the state of '%s' does not have%s%s%s", node, name,
-         graph->name, nearest.name ? "; did you mean '" : "", nearest.name ? nearest.name : "",
-         nearest.name ? "'?" : "");
+         graph->name, nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
     return NULL;
 }
 

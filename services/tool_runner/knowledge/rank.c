@@ -9,13 +9,13 @@
 #include <string.h>
 
 /* BM25's own: how soon more of the same term counts no more, and how much long paragraphs are held back. */
-#define SATURATION 1.2
+#define SATURATION 0.9
 #define EVENING    0.4
 
 #define OTHER_LANGUAGE_SHARE 0.7 /* of its score that a paragraph keeps that is in another language than the query */
 #define NO_NUMBER_SHARE      0.8 /* ... that has no number where one is asked for */
 
-#define WEAK_SHARE   0.1     /* what a weak term counts for beside strong ones */
+#define WEAK_SHARE   0.15    /* what a weak term counts for beside strong ones */
 #define WEAK_MOST    1000    /* ... and it counts nothing where it stands in more paragraphs: reading it takes time */
 #define POSTINGS_MAX 4000000 /* of one query, some 10 ms: past it the commonest terms are left out */
 #define LENGTHS_MAX  ((size_t)64 << 20) /* bytes of lengths that are kept */

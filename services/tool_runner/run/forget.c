@@ -62,6 +62,7 @@ static void page_read(struct store_scan *page)
         store_delete(&self->batch, page->rows[i].key);
     if (!self->at_notes)
         record_delete_fences(&self->batch, self->tenant, self->thread);
+    store_forget(&self->batch);
     store_commit(self->store, &self->batch);
 }
 

@@ -76,7 +76,7 @@ static void write_paragraph(struct fetch *fetch, const struct document *page, ch
     hit.line_to = paragraph->line_to;
     hit.snippet = arena_strndup(tool_run_arena(fetch->run), paragraph->text, paragraph->length);
     if (hit.snippet)
-        found_write(fetch->run, number, &hit);
+        found_write(fetch->run, number, &hit, false);
 }
 
 static size_t argument_from(const struct fetch *fetch)

@@ -10,18 +10,20 @@
 
 /* ---- what is written --------------------------------------------------------------------------------------------- */
 
-static void write_place(struct tool_run *run, size_t number, const Renga__V1__SearchHit *hit)
+static void write_place(struct tool_run *run, size_t number, const Renga__V1__SearchHit *hit, bool by_words)
 {
     tool_print(run, "%s[%zu] %s:%d-%d", number > 1 ? "\n\n" : "", number, hit->uri, hit->line_from, hit->line_to);
+    if (by_words)
+        tool_print(run, " (%.2f)", hit->score);
     for (size_t i = 0; i < hit->n_heading_path; i++)
         tool_print(run, "%s%s", i ? " > " : " | ", hit->heading_path[i]);
     tool_write(run, "\n", 1);
 }
 
-void found_write(struct tool_run *run, size_t number, const Renga__V1__SearchHit *hit)
+void found_write(struct tool_run *run, size_t number, const Renga__V1__SearchHit *hit, bool by_words)
 {
     tool_hit(run, hit);
-    write_place(run, number, hit);
+    write_place(run, number, hit, by_words);
     tool_write(run, hit->snippet, strlen(hit->snippet));
 }
 
@@ -39,8 +41,9 @@ static void write_nothing(struct tool_run *run, const struct lookup *lookup)
 
 static void write_hits(struct tool_run *run, const struct lookup *lookup)
 {
+    bool by_words = lookup->mode_used == RENGA__V1__SEARCH_MODE__SEARCH_MODE_LEXICAL;
     for (size_t i = 0; i < lookup->hit_count; i++)
-        found_write(run, i + 1, lookup->hits[i]);
+        found_write(run, i + 1, lookup->hits[i], by_words);
     if (!lookup->hit_count)
         write_nothing(run, lookup);
 }

@@ -19,7 +19,8 @@ struct found_run {
 void found_start(struct tool_run *run, bool answers);
 void found_cancel(struct tool_run *run);
 
-/* A hit and its block of the text; `number` counts from 1. */
-void found_write(struct tool_run *run, size_t number, const Renga__V1__SearchHit *hit);
+/* A hit and its block of the text; `number` counts from 1. With its score where it was found by words: only such scores
+ * can be compared with those of another search. */
+void found_write(struct tool_run *run, size_t number, const Renga__V1__SearchHit *hit, bool by_words);
 
 #endif

@@ -109,12 +109,12 @@ def obey(calls):
     return fault
 
 
-def ask(question="What is port 9090 used for?"):
+def ask(question="What is port 9090 used for?", *options):
     Upstream.asked.clear()
     environment = {k: v for k, v in os.environ.items() if not k.startswith(("RENGA_", "OPENAI_"))}
     environment.update(XDG_DATA_HOME=os.path.join(folder, "data"), OPENAI_API_KEY="none",
                        OPENAI_BASE_URL=f"http://127.0.0.1:{server.server_port}/v1")
-    done = subprocess.run([f"{BIN}/renga", "ask", "--json", "--docs", docs, question], capture_output=True,
+    done = subprocess.run([f"{BIN}/renga", "ask", "--json", "--docs", docs, *options, question], capture_output=True,
                           text=True, cwd=folder, timeout=60 * SLOW, env=environment)
     expect("Sanitizer" not in done.stderr and "runtime error" not in done.stderr, done.stderr)
     return done.returncode, json.loads(done.stdout) if done.stdout else None, done.stderr
@@ -179,6 +179,38 @@ for way, roles in ((True, {"tool"}), (False, {"tool", "user"})):
         expect(tools == {"search_documents"}, f"{tools} were run")
         expect("free" not in result["answer"] or {c["uri"] for c in result["citations"]} == {"guide/orders.md"}, result)
         return f"exit code {code}"
+
+
+class Page(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html; charset=utf-8")
+        self.end_headers()
+        self.wfile.write(b"<h1>Lamps</h1><p>Before.</p><p>The red lamp means that the pressure is too low.</p>")
+
+    def log_message(self, *_):
+        pass
+
+
+@check("a page of the web that a model asks for is cited by its URL")
+def _():
+    pages = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Page)
+    threading.Thread(target=pages.serve_forever, daemon=True).start()
+    url = f"http://127.0.0.1:{pages.server_port}/lamps"
+
+    def fetch(stage, choice, number):
+        if stage == "select":
+            choice["message"]["tool_calls"][0]["function"] = {"name": "fetch_page", "arguments": json.dumps({"url": url})}
+        if stage == "answer":
+            choice["message"]["content"] = "The red lamp means that the pressure is too low."
+
+    Upstream.fault = staticmethod(fetch)
+    code, result, why = ask("What does the red lamp mean?", f"--tool_runner.private_pages=127.0.0.1:{pages.server_port}")
+    Upstream.fault = None
+    pages.shutdown()
+    expect(code == 0, f"{code}: {result} {why}")
+    expect({(c["uri"], c["line_from"], c["quote"]) for c in result["citations"]} ==
+           {(url, 1, "The red lamp means that the pressure is too low.")}, result["citations"])
 
 
 checks.finish()

@@ -51,8 +51,8 @@ exec chroot --userspec="$user:$user" --groups= "$root" "$@" </dev/null
 
 
 class Pod:
-    def __init__(self, workload, address, process, log):
-        self.workload, self.address, self.process, self.log_path = workload, address, process, log
+    def __init__(self, workload, address, process, log, cable):
+        self.workload, self.address, self.process, self.log_path, self.cable = workload, address, process, log, cable
         self.name = workload["metadata"]["name"]
         self.spec = pod_of(workload)
         self.ready = self.leaving = False
@@ -74,6 +74,10 @@ class Pod:
                 return b" 200 " in connection.recv(64)
         except (grpc.RpcError, OSError):
             return False
+
+    def plug(self, in_):
+        """Its cable into the bridge, or out of it: packets vanish, and nobody is told."""
+        subprocess.run(["ip", "link", "set", self.cable, "master", "renga0"] if in_ else ["ip", "link", "set", self.cable, "nomaster"], check=True)
 
     def log(self):
         with open(self.log_path, errors="replace") as file:
@@ -156,7 +160,7 @@ class Cluster:
                 env={"PATH": "/usr/local/sbin:/usr/sbin:/usr/bin:/bin", **environment},
                 stdin=subprocess.PIPE, stdout=log, stderr=subprocess.STDOUT)
         connect(process, f"pod{number}", address)
-        return Pod(workload, address, process, f"{folder}/log")
+        return Pod(workload, address, process, f"{folder}/log", f"pod{number}")
 
     def environment(self, container, address):
         values = {}

@@ -8,7 +8,7 @@ import time
 
 import grpc
 
-from harness import SLOW, agent, api, check, equal, expect, finish, nodes, remote, reply, succeeded
+from harness import BIN, SLOW, agent, api, check, equal, expect, finish, nodes, remote, reply, succeeded, wait_until
 
 KILLS = int(os.environ.get("RENGA_KILLS", "3" if os.environ.get("RENGA_SANITIZE") else "20"))
 RUNS, BRANCHES = 3, 100
@@ -68,6 +68,61 @@ def _():
                 expect((call.step, call.node, call.branch) not in finished,
                        f"{call.node}[{call.branch}] ran again although its result was shown as kept")
     return f"{repeated} attempts were repeated"
+
+
+@check("attempts count on over crash after crash, and over tries that failed between them, in branches as elsewhere")
+def _():
+    agent("twice", {"state": {"items": {"type": "integer[]"}, "out": {"type": "object[]"}}, "output": ["out"], "start": ["all", "top"],
+                    "nodes": {"all": {"kind": "each", "of": "items", "as": "item", "graph": "branch", "into": "out"},
+                              "top": remote(retry={"attempts": 9, "base": "1ms", "max": "1ms"})},
+                    "graphs": {"branch": {"state": {"item": {"type": "integer"}, "x": {"type": "integer"}}, "output": ["x"],
+                                          "start": "n", "nodes": {"n": remote()}}}})
+    nodes.on("twice", n=lambda call: call.sleep(60) and {"x": 1},
+             top=lambda call: call.sleep(60) and {} if call.attempt % 2 == 0 else call.fail("UNAVAILABLE"))
+    run = api.start_run("twice", {"items": [0, 1]}, wait=False)
+
+    def wait_for(top, branches):
+        wait_until(lambda: (nodes.count("twice", "top"), nodes.count("twice", "n")) == (top, branches), "they are not called", 20 * SLOW)
+
+    wait_for(2, 2)
+    for top, branches in ((4, 4), (6, 6)):
+        api.kill()
+        api.start()
+        wait_for(top, branches)
+    api.kill()
+    nodes.on("twice", n=lambda call: {"x": call.attempt}, top={})
+    api.start()
+    equal(succeeded(api.stopped(run))["out"], [{"x": 4}, {"x": 4}], "the attempts of the branches")
+    attempts = [call.attempt for call in nodes.of("twice", "top")]
+    expect(attempts == sorted(set(attempts)), f"the attempts at the other are {attempts}")
+
+
+if not os.environ.get("RENGA_SANITIZE"):  # LD_PRELOAD is theirs
+    @check("a client that saw what a crash has lost comes back with its last id and misses nothing")
+    def _():
+        agent("lossy", {"state": {"n": {"type": "integer", "reduce": "sum"}}, "start": "s", "max_concurrency": 60, "nodes": {
+            "s": remote("t", may_reach=["w"]), "w": remote("t", retry={"attempts": 9, "base": "1ms", "max": "1ms"}), "t": remote()}})
+        nodes.on("lossy", s=reply({}, sends=[("w", {"i": i}) for i in range(60)]), t={"n": 1},
+                 w=lambda call: call.sleep(0.003 * call.state["i"]) and call.fail("UNAVAILABLE"))
+        api.kill()
+        api.environment = {"LD_PRELOAD": f"{BIN}/drill-power.so", "POWER_FOLDER": api.folder, "POWER_JOURNAL": f"{api.folder}/journal",
+                           "POWER_SLOW_MS": "300"}  # a slow disk: many records are on their way to it when the process dies
+        api.start()
+        run, seen = api.start_run("lossy", {}, wait=False), []
+        watcher = threading.Thread(target=follow, args=(run, seen))
+        watcher.start()
+        wait_until(lambda: sum(e.WhichOneof("event") == "node_retried" for e in list(seen)) >= 60, "the nodes do not fail", 20, every=0.001)
+        api.kill()
+        watcher.join()
+        nodes.on("lossy", w={"n": 1})
+        api.environment = {}
+        api.start()
+        seen += list(api.watch(run, after_event_id=max(e.event_id for e in seen)))
+        equal(succeeded(api.get(run))["n"], 62, "the sum")
+        ids = [e.event_id for e in seen]
+        expect(all(a < b for a, b in zip(ids, ids[1:])), f"the events came as {ids}")
+        kept = [e.event_id for e in api.watch(run) if e.WhichOneof("event") in ("node_finished", "checkpoint", "state_changed", "stopped")]
+        expect(set(kept) <= set(ids), f"{set(kept) - set(ids)} were never shown")
 
 
 @check("a call that was not answered has the same idempotency key when it is made again")

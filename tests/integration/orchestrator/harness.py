@@ -178,6 +178,7 @@ class Orchestrator:
         self.store = f"{os.environ['RENGA_REDIS']}?name={os.path.basename(self.folder)}" if "RENGA_REDIS" in os.environ else \
             f"sqlite:{self.folder}/runs.db"
         self.process, self.metadata = None, None
+        self.environment = {}  # more of it, for the process
         atexit.register(self.clear)
 
     def start(self):
@@ -197,7 +198,8 @@ class Orchestrator:
              f"--orchestrator.agents={self.agents}", f"--orchestrator.store={self.store}",
              "--log.format=json", "--loops=3", f"--orchestrator.fan_out={os.environ.get('RENGA_FAN_OUT', 'auto')}",
              *(flag.replace("{port}", str(self.port)) for flag in self.flags)],
-            stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, errors="replace", env=environment,
+            stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, errors="replace",
+            env={**environment, **self.environment},
             restore_signals=False)  # SIGXFSZ stays ignored: files may be kept small
         threading.Thread(target=self.read_log, args=(self.process,), daemon=True).start()
         wait_until(lambda: self.listening.is_set() or self.process.poll() is not None, "it does not listen", 10 * SLOW)

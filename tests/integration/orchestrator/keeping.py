@@ -54,18 +54,48 @@ def _():
     succeeded(api.start_run("note", {}, thread_id="five"))
 
 
-@check("of a deleted thread the store's file holds nothing when it was closed")
+def found(which):
+    """The files that have the text of such a thread; each has its number in it."""
+    texts = [f"{SECRET}-{i:03d}".encode() for i in which]
+    return [name for name in sorted(os.listdir(api.folder)) if name.startswith("runs.db") and
+            any(text in open(os.path.join(api.folder, name), "rb").read() for text in texts)]
+
+
+def write_threads(which):
+    """Four runs each, one after the other through all threads, so that their rows share pages."""
+    for size in (1, 7, 60, 300):
+        for i in which:
+            api.start_run("note", {"text": [f"{SECRET}-{i:03d} " * size]}, thread_id=f"secret {i}", request_id=f"request {i} {size}",
+                          retention=message("Retention")(max_checkpoints=-1))
+
+
+@check("of a deleted thread no file of the store has a word a moment later, while it goes on")
 def _():
-    def found():
-        return [name for name in sorted(os.listdir(api.folder)) if name.startswith("runs.db") and
-                SECRET.encode() in open(os.path.join(api.folder, name), "rb").read()]
-    for i in range(30):
-        run = api.start_run("note", {"text": [f"{SECRET} {i} " * 100]}, thread_id="secret", request_id=f"request {i}")
-    expect(found(), "the text was never in the file")
-    expect(api.ask("DeleteThread", thread_id="secret").deleted, "there was no such thread")
-    refused("NOT_FOUND", lambda: api.get(run))
+    write_threads(range(40))
+    gone, kept = range(0, 40, 2), range(1, 40, 2)
+    expect(found(gone), "the text was never in a file")
+    for i in gone:
+        expect(api.ask("DeleteThread", thread_id=f"secret {i}").deleted, "there was no such thread")
+    refused("NOT_FOUND", lambda: api.state("secret 0"))
+    wait_until(lambda: not found(gone), f"it is still in {found(gone)}", 10 * SLOW)
+    for i in kept:
+        equal(len(api.state(f"secret {i}")["text"]), 8, "the texts of a thread that was kept")
+    expect(not any(SECRET in line for line in api.log), "it stands in what the orchestrator logs")
+
+
+@check("a process that is killed when it has said so forgets after its restart; closed files have nothing either")
+def _():
+    write_threads(range(40, 44))
+    for i in (40, 42):
+        expect(api.ask("DeleteThread", thread_id=f"secret {i}").deleted, "there was no such thread")
+    api.kill()
+    expect(found((40, 42)), "it was too late to ask anything")
+    api.start()
+    wait_until(lambda: not found((40, 42)), "it is still there", 10 * SLOW)
+    for i in (41, 43):
+        api.ask("DeleteThread", thread_id=f"secret {i}")
     equal(api.stop(), 0, "the exit code")
-    equal(found(), [], "files with the text")
+    equal(found(range(40, 44)), [], "files with the text")
     api.start()
 
 

@@ -28,7 +28,7 @@ def key(name, tenant, *methods):
 
 KEYS = [key("anna", "acme", "renga.v1.Orchestrator/*"), key("bert", "other", "renga.v1.Orchestrator/*"),
         key("fellow", "", "renga.v1.Orchestrator/*", "renga.v1.Orchestrator/forward")]
-LEASE = 1.0
+LEASE = 0.6
 
 
 def sharer():

@@ -58,7 +58,8 @@ static double confidence(size_t index, bool with, size_t *best)
     struct evidence *evidence = evidence_create(&arena, passages, count);
     struct text asked = rows[index].question;
     size_t found = evidence_choose(evidence, asked.bytes, asked.length, &terms, chosen);
-    double value = extract_confidence(evidence, asked, chosen, found);
+    struct extract asking = {.japanese = rows[index].japanese, .asked = asked};
+    double value = extract_confidence(&asking, extract_support(evidence, asked, chosen, found));
     *best = found ? of[chosen[0].passage] : ROWS_MAX;
     arena_fini(&arena);
     return value;
@@ -79,8 +80,8 @@ static void measure(bool japanese, struct figures *figures)
             continue;
         double with = confidence(i, true, &best), without = confidence(i, false, &ignored);
         figures->right += best == i;
-        figures->kept += with >= EXTRACT_ENOUGH(japanese);
-        figures->refused += without < EXTRACT_ENOUGH(japanese);
+        figures->kept += with >= EXTRACT_ENOUGH;
+        figures->refused += without < EXTRACT_ENOUGH;
         figures->answered[figures->count] = with;
         figures->unanswered[figures->count++] = without;
         if (getenv("RENGA_TEST_PRINT"))

@@ -49,6 +49,38 @@ static void blanks_stay_and_ends_of_lines_go(void **state)
                   "添付ファイルは 1 件 50 MB が上限です。", NULL);
 }
 
+/* The same blocks with scores of a search in front: `first` of the first, `others` of those behind it. */
+static const char *scored(const char *first, const char *others)
+{
+    static char text[1024];
+    snprintf(
+        text, sizeof text,
+        "[1] a.md:1-2 %s | Ports\nThe server listens on port 8080.\n\n[2] a.md:3-3 %s | Ports\nA port is opened.\n\n"
+        "[3] a.md:4-4 %s\nRoot opens it.\n\n[4] a.md:5-5 %s\nThe server is slow.\n\n[5] a.md:6-6 %s\nIt rains.",
+        first, others, others, others, others);
+    return text;
+}
+
+static void what_hardly_fits_by_the_search_itself_is_no_answer(void **state)
+{
+    static const char question[] = "Which port does the server listen on?", answer[] = "listens on port 8080.";
+    static const char nothing[] = "I found nothing that answers";
+    expect_answer(question, scored("(0.90)", "(0.20)"), answer, nothing);
+    expect_answer(question, scored("(0.10)", "(0.09)"), nothing, answer);
+    expect_answer(question, scored("(0.35)", "(0.05)"), answer, nothing);
+}
+
+static void what_is_no_score_is_none(void **state)
+{
+    static const char *const others[] = {"",       "(1.62)", "(9.99)",  "(0.1)", "(-.10)",
+                                         "(0,10)", "(0.10",  "x(0.10)", "(a.10)"};
+    static const char question[] = "Which port does the server listen on?";
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        expect_answer(question, scored(others[i], others[i]), "listens on port 8080.", "nothing that answers");
+        expect_answer("Is the moon of cheese, or a server?", scored(others[i], ""), "nothing that answers", "8080");
+    }
+}
+
 static void an_english_answer_has_two_sentences(void **state)
 {
     expect_answer("When are backups taken?", manual_en, "every night at two. They are kept", NULL);
@@ -189,6 +221,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_sentences_that_answer_are_given),
         cmocka_unit_test(blanks_stay_and_ends_of_lines_go),
+        cmocka_unit_test(what_hardly_fits_by_the_search_itself_is_no_answer),
+        cmocka_unit_test(what_is_no_score_is_none),
         cmocka_unit_test(an_english_answer_has_two_sentences),
         cmocka_unit_test(it_ends_before_the_first_stop_text),
         cmocka_unit_test(it_ends_where_it_has_as_many_tokens_as_it_may),

@@ -130,7 +130,10 @@ static void a_silent_loop_has_its_attempts_taken_over_and_its_late_results_dropp
     for (size_t i = 0; i < AWAY; i++) {
         const struct script_call *again = &script_calls[BRANCHES + i];
         assert_ptr_equal(again->loop, stage.loop);
-        assert_string_equal(again->key, keys[i]);
+        size_t same = 0;
+        for (size_t j = 0; j < AWAY; j++)
+            same += strcmp(again->key, keys[j]) == 0;
+        assert_int_equal(same, 1);
         assert_int_equal(again->attempt, 2);
     }
     while (calls_in(stage.worker)) { /* too late */

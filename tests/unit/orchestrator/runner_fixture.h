@@ -403,7 +403,7 @@ static inline char *start(struct stage *stage, const char *thread, const char *i
     static char ids[64][64];
     static unsigned next;
     char *id = ids[next++ % 64];
-    snprintf(id, 64, "%s", response->run->run_id);
+    snprintf(id, 64, "%s", response ? response->run->run_id : "");
     ask_end(question);
     return id;
 }

@@ -31,6 +31,15 @@ static struct status put_new(const char *key, const char *value)
     return commit_now(&written);
 }
 
+/* Redis is there again: it is found within a rest between two tries, and what a loaded machine needs. */
+static struct status put_when_found(const char *key, const char *value)
+{
+    struct status st = put(key, value);
+    for (int i = 0; i < 200 && st.code == UNAVAILABLE; i++, usleep(20000))
+        st = put(key, value);
+    return st;
+}
+
 static void assert_status(struct status st, enum status_code code, const char *part)
 {
     if (st.code != code)
@@ -53,7 +62,7 @@ static int set_up_relayed(void **state)
     set_up(SITE_REDIS);
     store_close(&site.store);
     relay_start(redis.port);
-    snprintf(site.url, sizeof site.url, "redis://127.0.0.1:%d?name=relayed&timeout=400", relay.port);
+    snprintf(site.url, sizeof site.url, "redis://127.0.0.1:%d?name=relayed&timeout=800", relay.port);
     open_store();
     return 0;
 }
@@ -166,8 +175,7 @@ static void a_redis_that_stays_away_is_noticed_and_then_told_at_once(void **stat
         assert_int_equal(put("b", "1").code, UNAVAILABLE);
     assert_true(now_ms() - begun_ms <= NOTICED_MS); /* together */
     server_run(&redis);
-    usleep(500000); /* the longest rest between two tries */
-    assert_status(put_new("c", "1"), OK, "");
+    assert_status(put_when_found("c", "1"), OK, "");
     assert_rows(TEXT("a"), TEXT("b"), "a=1 ");
     assert_rows(TEXT("c"), NO_END, "c=1 ");
 }
@@ -192,10 +200,7 @@ static void a_redis_that_hangs_is_noticed_within_three_seconds(void **state)
     assert_true(noticed_ms <= NOTICED_MS);
     store_batch_fini(&written.batch);
     store_scan_fini(&looked.scan);
-    struct status st = {.code = UNAVAILABLE};
-    for (int i = 0; i < 100 && st.code == UNAVAILABLE; i++, usleep(20000))
-        st = put("c", "1");
-    assert_status(st, OK, "");
+    assert_status(put_when_found("c", "1"), OK, "");
     look(&looked, ABSENT, NO_END);
     assert_true(scan_now(&looked)->count >= 2); /* whether b is there was never told */
     store_scan_fini(&looked.scan);
@@ -230,8 +235,7 @@ static void one_that_writes_to_its_disk_only_later_is_not_taken_back(void **stat
     struct status st = put("b", "1");
     server_say(&redis, "CONFIG SET appendfsync always");
     assert_status(st, UNAVAILABLE, "appendfsync 'everysec'");
-    usleep(100000);
-    assert_status(put("c", "1"), OK, "");
+    assert_status(put_when_found("c", "1"), OK, "");
     assert_all("a=1 c=1 ");
 }
 
@@ -242,8 +246,7 @@ static void a_replica_takes_nothing_and_says_what_it_is(void **state)
     struct status st = put("b", "1");
     server_say(&redis, "REPLICAOF NO ONE");
     assert_status(st, UNAVAILABLE, "is a replica");
-    usleep(500000);
-    assert_status(put("c", "1"), OK, "");
+    assert_status(put_when_found("c", "1"), OK, "");
     assert_all("a=1 c=1 ");
 }
 

@@ -237,6 +237,43 @@ static void those_that_came_long_ago_are_forgotten(void **state)
     assert_contains(server_say(&redis, command), ":1002\r\n"); /* the latest thousand, "form" and "count" */
 }
 
+/* ---- forgetting -------------------------------------------------------------------------------------------------- */
+
+static int hits; /* files of Redis that have the word */
+
+static int look_for_word(const char *path, const struct stat *about, int kind, struct FTW *walk)
+{
+    static char bytes[1 << 20];
+    FILE *file = kind == FTW_F ? fopen(path, "r") : NULL;
+    if (file == NULL)
+        return 0;
+    hits += memmem(bytes, fread(bytes, 1, sizeof bytes, file), "s3cret", 6) != NULL;
+    fclose(file);
+    return 0;
+}
+
+static int files_with_word(void)
+{
+    hits = 0;
+    nftw(redis.folder, look_for_word, 8, FTW_PHYS);
+    return hits;
+}
+
+static void what_shall_be_forgotten_is_in_no_file_of_redis(void **state)
+{
+    struct written written;
+    put_now("k", "s3cret");
+    put_now("j", "1");
+    assert_int_equal(files_with_word(), 1);
+    store_delete(begin(&written), TEXT("k"));
+    store_forget(&written.batch);
+    assert_int_equal(commit_now(&written).code, OK);
+    for (int i = 0; i < 200 && files_with_word() > 0; i++)
+        usleep(20000);
+    assert_int_equal(files_with_word(), 0);
+    assert_all("j=1 ");
+}
+
 /* ---- replicas ---------------------------------------------------------------------------------------------------- */
 
 static void a_batch_is_acknowledged_when_as_many_replicas_have_it(void **state)
@@ -285,6 +322,7 @@ int main(void)
         cmocka_unit_test(one_that_is_not_there_or_no_redis_is_told_in_time),
         ON(of_two_processes_that_expect_the_same_one_is_written),
         ON(those_that_came_long_ago_are_forgotten),
+        ON(what_shall_be_forgotten_is_in_no_file_of_redis),
         ON(a_batch_is_acknowledged_when_as_many_replicas_have_it),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 
 #include "store_fixture.h"
 
@@ -165,6 +166,37 @@ static void a_file_of_a_newer_release_is_refused(void **state)
     assert_int_equal(open_code(site.url, &st), OK);
 }
 
+static void form_before_this_one(void)
+{
+    store_close(&site.store);
+    change_beside("DROP TABLE kv; PRAGMA user_version = 0"); /* 0: marked as ours, and nothing in it */
+}
+
+static void a_file_of_the_form_before_is_brought_forward(void **state)
+{
+    form_before_this_one();
+    open_store();
+    put_now("a", "1");
+    reopen();
+    assert_all("a=1 ");
+}
+
+static void a_file_that_cannot_be_brought_forward_stays_as_it_was(void **state)
+{
+    struct status st;
+    form_before_this_one();
+    change_beside("CREATE TABLE kv (days TEXT); INSERT INTO kv VALUES ('monday')");
+    assert_int_equal(open_code(site.url, &st), DATA_LOSS);
+    assert_contains(st.text, "kv already exists");
+    change_beside("INSERT INTO kv VALUES ('tuesday'); DROP TABLE kv");
+    syncs_to_fail = 1;
+    assert_int_equal(open_code(site.url, &st), UNAVAILABLE);
+    assert_int_equal(syncs_to_fail, 0);
+    open_store();
+    put_now("a", "1");
+    assert_all("a=1 ");
+}
+
 static void a_database_of_something_else_is_refused_and_left_alone(void **state)
 {
     struct status st;
@@ -303,6 +335,38 @@ static void a_log_that_is_long_goes_into_the_file_while_commits_go_on(void **sta
     assert_true(log.st_size < 100 << 20); /* 120 MB went through it */
 }
 
+static bool file_has(const char *end, const char *text)
+{
+    char path[128];
+    static char bytes[8 << 20];
+    snprintf(path, sizeof path, "%s%s", site.path, end);
+    FILE *file = fopen(path, "r");
+    size_t size = file != NULL ? fread(bytes, 1, sizeof bytes, file) : 0;
+    if (file != NULL)
+        fclose(file);
+    assert_true(size < sizeof bytes);
+    return memmem(bytes, size, text, strlen(text)) != NULL;
+}
+
+static void what_is_forgotten_is_soon_in_no_file_and_what_is_kept_is_still_there(void **state)
+{
+    struct written written;
+    put_now("frog", "the old pond");
+    put_now("leap", "the sound of water");
+    assert_true(file_has("-wal", "the old pond"));
+    store_delete(begin(&written), TEXT("frog"));
+    store_forget(&written.batch);
+    assert_int_equal(commit_now(&written).code, OK);
+    for (int i = 0; i < 5000 && (file_has("-wal", "the old pond") || file_has("", "the old pond")); i++)
+        nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
+    assert_false(file_has("-wal", "the old pond"));
+    assert_false(file_has("", "the old pond"));
+    assert_all("leap=the sound of water ");
+    put_now("frog", "jumps in");
+    reopen();
+    assert_all("frog=jumps in leap=the sound of water ");
+}
+
 #define ON(test) cmocka_unit_test_setup_teardown(test, set_up_sqlite, tear_down)
 
 int main(void)
@@ -316,6 +380,8 @@ int main(void)
         ON(another_process_is_refused),
         ON(a_person_may_read_meanwhile),
         ON(a_file_of_a_newer_release_is_refused),
+        ON(a_file_of_the_form_before_is_brought_forward),
+        ON(a_file_that_cannot_be_brought_forward_stays_as_it_was),
         ON(a_database_of_something_else_is_refused_and_left_alone),
         ON(a_store_without_its_table_is_damaged),
         ON(a_file_that_is_no_database_is_data_loss),
@@ -323,6 +389,7 @@ int main(void)
         ON(a_folder_that_is_not_there_is_unavailable),
         ON(a_full_disk_refuses_and_the_store_works_when_there_is_room),
         ON(a_log_that_is_long_goes_into_the_file_while_commits_go_on),
+        ON(what_is_forgotten_is_soon_in_no_file_and_what_is_kept_is_still_there),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

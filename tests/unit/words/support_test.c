@@ -126,6 +126,38 @@ static void the_sentence_that_answers_comes_first(void **state)
     }
 }
 
+static void of_sentences_alike_the_one_in_the_passage_that_fits_comes_first(void **state)
+{
+    static const char *const texts[] = {"The pump runs. It is green.",
+                                        "Some pump runs. It is old. The valve is open.",
+                                        "The valve turns slowly. Turn it by hand.",
+                                        "The valve turns slowly, 7 times.",
+                                        "A crank squeaks. Oil helps.",
+                                        "The crank squeaks. Rust helps. A fan is near it.",
+                                        "A fan blows.",
+                                        "The fan stops.",
+                                        "One fan is left."};
+    static const struct {
+        const char *question;
+        size_t passage;
+    } cases[] = {{"old pump with a valve", 1},
+                 {"how often does the valve turn", 3},
+                 {"does the valve turn", 2},
+                 {"crank and fan", 5}};
+    struct fixture *fixture = *state;
+    struct passage given[COUNT(texts)];
+    for (size_t i = 0; i < COUNT(texts); i++)
+        given[i] = (struct passage){.text = texts[i], .length = strlen(texts[i])};
+    struct evidence *evidence = evidence_create(&fixture->arena, given, COUNT(texts));
+    const struct choice_terms terms = {.sentences_max = 5, .bytes_max = 1000, .least = 0.2, .novelty = 0.4};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct chosen chosen[CHOSEN_MAX];
+        const char *question = cases[i].question;
+        assert_true(evidence_choose(evidence, question, strlen(question), &terms, chosen) > 0);
+        assert_int_equal(chosen[0].passage, cases[i].passage);
+    }
+}
+
 static void what_says_the_same_is_not_chosen_twice(void **state)
 {
     static const char text[] = "The port is 8080 on the server. On the server the port is 8080. A port of the server "
@@ -196,6 +228,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_is_not_there_is_not_supported, make, drop),
         cmocka_unit_test_setup_teardown(another_number_is_another_fact, make, drop),
         cmocka_unit_test_setup_teardown(the_sentence_that_answers_comes_first, make, drop),
+        cmocka_unit_test_setup_teardown(of_sentences_alike_the_one_in_the_passage_that_fits_comes_first, make, drop),
         cmocka_unit_test_setup_teardown(what_says_the_same_is_not_chosen_twice, make, drop),
         cmocka_unit_test_setup_teardown(what_is_missing_is_named, make, drop),
         cmocka_unit_test_setup_teardown(no_evidence_supports_nothing, make, drop),

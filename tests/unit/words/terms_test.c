@@ -198,6 +198,30 @@ static void function_words_are_found(void **state)
     assert_false(words_function_word("notwithstanding", 15));
 }
 
+static void what_overlaps_or_crosses_words_counts_for_less(void **state)
+{
+    static const struct {
+        const char *text;
+        double shares[8];
+    } cases[] = {
+        {"port 8080", {1, 1}},
+        {"config.yaml", {0.7, 1, 1}},
+        {"設定画面", {0.6, 0.6, 0.6}},
+        {"消える前", {0.5, 0.3, 0.3, 0.2, 0.5}}, /* 消, 消え, える, る前, 前 */
+        {"サーバの", {0.7, 0.3, 0.3, 0.3}},
+        {"\xF0\xA0\xAE\xB7野", {0.6}},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct term_reader reader;
+        struct term term;
+        size_t katakana_end = 0, at = 0;
+        terms_begin(&reader, cases[i].text, strlen(cases[i].text));
+        while (terms_next(&reader, &term))
+            assert_float_equal(term_share(&term, &katakana_end), cases[i].shares[at++], 1e-9);
+        assert_true(at > 0 && cases[i].shares[at] == 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -212,6 +236,7 @@ int main(void)
         cmocka_unit_test(the_language_is_that_of_the_script),
         cmocka_unit_test(the_normal_form_compares),
         cmocka_unit_test(function_words_are_found),
+        cmocka_unit_test(what_overlaps_or_crosses_words_counts_for_less),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,100 @@
+"""The processes of the crash drill: an orchestrator, a tool-runner with a tool server, and nodes, all of which may be killed."""
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+INTEGRATION = os.path.join(HERE, "..", "integration")
+sys.path.insert(0, os.path.join(INTEGRATION, "orchestrator"))
+from harness import BIN, SLOW, Orchestrator, expect, free_port, wait_until  # noqa: E402
+import crash_load  # noqa: E402
+
+VICTIMS = (("orchestrator",),) * 6 + (("tools",), ("tools",), ("nodes",), ("nodes",), ("orchestrator", "tools", "nodes"), ("orchestrator", "nodes"))
+
+
+class Beside:
+    """A process with a fixed port that is killed and comes back; `line` is what it says when it listens."""
+
+    def __init__(self, command, line):
+        self.command, self.line, self.process, self.environment = command, line, None, {}
+
+    def start(self):
+        until = time.monotonic() + 20 * SLOW
+        while True:  # another process may have the port for a moment
+            self.process = subprocess.Popen(self.command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                                            env={**os.environ, **self.environment})
+            for line in self.process.stdout:
+                if self.line in line:
+                    subprocess.Popen(["cat"], stdin=self.process.stdout, stdout=subprocess.DEVNULL)  # what it says must not hold it up
+                    self.process.stdout.close()
+                    return
+            self.process.wait()
+            expect(time.monotonic() < until, f"{self.command[0]} does not start")
+
+    def kill(self):
+        if self.process and self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+
+
+class Site:
+    def __init__(self, *flags, sub="."):
+        self.kept = tempfile.TemporaryDirectory(prefix="renga-drill-")
+        self.folder = self.kept.name
+        self.store = os.path.normpath(f"{self.folder}/{sub}")
+        os.makedirs(self.store, exist_ok=True)
+        self.tools_port, self.nodes_port = free_port(), free_port()
+        with open(f"{self.folder}/mcp.json", "w") as file:
+            json.dump({"mcpServers": {"odd": {"command": "/usr/bin/python3", "args": [f"{INTEGRATION}/tool_runner/odd.py"]}}}, file)
+        self.journal, self.judged = f"{self.folder}/journal", 0
+        self.nodes = Beside([sys.executable, f"{HERE}/crash_nodes.py", str(self.nodes_port), self.journal], "listening")
+        self.tools = Beside([f"{BIN}/renga-tool-runner", f"--rpc.listen=127.0.0.1:{self.tools_port}", "--http.listen=", "--loops=1",
+                             f"--tool_runner.record=sqlite:{self.store}/record.db", f"--tool_runner.mcp={self.folder}/mcp.json",
+                             f"--tool_runner.store={self.folder}/knowledge.db", "--log.format=json"], '"rpc.listening"')
+        self.api = Orchestrator(self.store, f"--peers.tool_runner=ipv4:127.0.0.1:{self.tools_port}", *flags)
+        for name, document in crash_load.documents(f"127.0.0.1:{self.nodes_port}").items():
+            self.api.write_agent(name, json.dumps({"agent": name, **document}))
+        self.parts = {"orchestrator": self.api, "tools": self.tools, "nodes": self.nodes}
+
+    def start(self):
+        for part in self.parts.values():
+            part.start()
+
+    def kill(self, *names):
+        for name in names:
+            self.parts[name].process.kill()  # all at about the same moment
+        for name in names:
+            self.parts[name].kill()
+
+    def restart(self, *names):
+        began = time.monotonic()
+        for name in names:
+            self.parts[name].start()
+        return began
+
+    def kill_somebody(self):
+        """Gives who it was, and when they began to come back."""
+        names = random.choice(VICTIMS)
+        self.kill(*names)
+        return names, self.restart(*names)
+
+    def attempts(self):
+        """What the nodes have in their journal of attempts, in order, since it was asked last."""
+        found = []
+        with open(self.journal) as file:
+            file.seek(self.judged)
+            while line := file.readline():
+                entry = json.loads(line) if line.endswith("\n") else {}
+                if "attempt" in entry:
+                    found.append(entry)
+            self.judged = file.tell()
+        return found
+
+    def close(self):
+        for part in self.parts.values():
+            part.kill()
+        self.kept.cleanup()
