@@ -415,7 +415,6 @@ static void stop_waiting(struct errand *errand)
     struct run *run = errand->waits_on;
     if (!run || !(take_from(&run->waiters, errand) || take_from(&run->quiet_waiters, errand)))
         return;
-    errand->waits_on = NULL;
     struct thread *thread = run->thread;
     errand_refuse(errand, NULL, CANCELLED, "the caller went away");
     if (!cancels(errand) || !run_is_open(run))
