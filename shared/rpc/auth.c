@@ -65,6 +65,9 @@ static bool key_copy(struct rpc_auth *auth, const struct rpc_auth_key *given, st
         return fail(st, INVALID_ARGUMENT, "a key has no name or no tenant; name it after the client that holds it");
     if (!text_is_clean(name, strlen(name)) || !text_is_clean(given->principal.tenant, strlen(given->principal.tenant)))
         return fail(st, INVALID_ARGUMENT, "the name or the tenant of a key is not UTF-8");
+    if (strlen(given->principal.tenant) > RPC_AUTH_TENANT_MAX)
+        return fail(st, INVALID_ARGUMENT, "the tenant of key '%s' has %zu bytes; at most %d are allowed", name,
+                    strlen(given->principal.tenant), RPC_AUTH_TENANT_MAX);
     if (!hash_parse(given->sha256, key->hash))
         return fail(st, INVALID_ARGUMENT,
                     "the hash of key '%s' is not 64 hexadecimal digits; make it with: printf %%s KEY | sha256sum",

@@ -14,6 +14,7 @@
 
 #define RPC_AUTH_KEYS_MAX    10000
 #define RPC_AUTH_METHODS_MAX 64 /* patterns of one key */
+#define RPC_AUTH_TENANT_MAX  96 /* bytes: it is part of every key in a store */
 
 struct rpc_auth;
 

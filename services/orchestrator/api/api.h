@@ -1,4 +1,5 @@
-/* An instance of the Orchestrator service: one a loop. What it shares with the others is in commons.h. */
+/* An instance of the Orchestrator service: one a loop. What it shares with the others is in
+ * orchestrator_priv.h. */
 #ifndef RENGA_ORCHESTRATOR_API_H
 #define RENGA_ORCHESTRATOR_API_H
 

@@ -273,6 +273,8 @@ static void answered(const Renga__V1__ChatResponse *answer, void *data)
     struct status st = {0};
     if (!answer) {
         service_call_failed(&talk->base);
+    } else if (!answer_is_whole(answer, &st)) {
+        task_fail(talk->base.task, &st);
     } else if (!finish_may_call(answer->finish, answer->message->refusal, &st) ||
                !offer_complete(&talk->offer, answer->message, &st)) {
         fail_answered(talk, answer->finish, &st);

@@ -188,10 +188,13 @@ static void take(struct chat *chat, const Renga__V1__ChatFinish *finish, const c
 static void answered(const Renga__V1__ChatResponse *answer, void *data)
 {
     struct chat *chat = ((struct rpc_client_call *)data)->owner;
-    if (answer)
+    struct status st = {0};
+    if (!answer)
+        service_call_failed(&chat->base);
+    else if (answer_is_whole(answer, &st))
         take(chat, answer->finish, answer->message->content, answer->message->refusal);
     else
-        service_call_failed(&chat->base);
+        task_fail(chat->base.task, &st);
 }
 
 /* ---- the answer, as it is being written -------------------------------------------------------------------------- */

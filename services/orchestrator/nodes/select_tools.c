@@ -145,6 +145,10 @@ static void answered(const Renga__V1__ChatResponse *answer, void *data)
         service_call_failed(&select->base);
         return;
     }
+    if (!answer_is_whole(answer, &st)) {
+        task_fail(select->base.task, &st);
+        return;
+    }
     if (finish_may_call(answer->finish, answer->message->refusal, &st) &&
         offer_complete(&select->offer, answer->message, &st)) {
         finish(select, answer);

@@ -360,6 +360,12 @@ bool names_read(const struct service_call *call, size_t row, char ***list, size_
 
 /* ---- what is answered -------------------------------------------------------------------------------------------- */
 
+bool answer_is_whole(const Renga__V1__ChatResponse *answer, struct status *st)
+{
+    return (answer->message && answer->finish) ||
+           fail(st, DATA_LOSS, "the gateway's answer has no %s", answer->message ? "end" : "message");
+}
+
 bool finish_is_answer(const Renga__V1__ChatFinish *finish, const char *refusal, struct status *st)
 {
     switch (finish->finish_reason) {

@@ -112,6 +112,8 @@ bool names_read(const struct service_call *call, size_t row, char ***list, size_
 
 #define UPDATE_BYTES_MAX ((size_t)3 << 20) /* as RunNodeResponse.update_json */
 
+/* Whether the gateway's answer has its message and its end. */
+bool answer_is_whole(const Renga__V1__ChatResponse *answer, struct status *st);
 /* Whether a model came to an end of its own: not cut, not refused, not blocked; the gateway has done what could be done
  * about it. The second allows it to have called tools, or to have said nothing. */
 bool finish_is_answer(const Renga__V1__ChatFinish *finish, const char *refusal, struct status *st);

@@ -306,7 +306,9 @@ void audience_join(struct errand *errand, struct thread *thread)
     if (run && run == thread->run)
         live_recall(run);
     loop_arm_after(thread->home->loop, &seat->heartbeat, seat->heartbeat_ms);
-    if (seat->left || (seat->until && seat->cursor >= seat->until))
+    if (seat->left) /* while its thread was being read */
+        seat_leave(seat);
+    else if (seat->until && seat->cursor >= seat->until)
         seat_end(seat, NULL);
     else
         seat_fill(seat);

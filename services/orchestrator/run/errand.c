@@ -24,6 +24,7 @@ static void went(struct work *work)
 
 void errand_answer(struct errand *errand)
 {
+    errand->waits_on = NULL; /* the run may go before the caller's leaving is seen */
     errand->going.run = went;
     loop_post(errand->loop, &errand->going);
 }
@@ -316,13 +317,11 @@ struct home *home_of_place(struct runner *runner, uint64_t place)
     return &runner->homes[(place & 0x3FFFFFFF) % runner->home_count];
 }
 
-static void prepare(struct runner *runner, struct errand *errand)
+/* Nothing is known of it yet. */
+static void reset(struct errand *errand)
 {
-    errand->runner = runner;
-    errand->thread_id = errand->run_id = NULL;
     errand->place = errand->waits_on = NULL;
-    errand->repeated = errand->checked = errand->looked_up = errand->leaves = errand->is_back = false;
-    errand->home = NULL;
+    errand->repeated = errand->checked = errand->looked_up = false;
     errand->response = NULL;
     errand->reason = errand->elsewhere = NULL;
     errand->status = (struct status){0};
@@ -330,9 +329,20 @@ static void prepare(struct runner *runner, struct errand *errand)
     errand->going = (struct work){.run = went};
 }
 
+static void prepare(struct runner *runner, struct errand *errand)
+{
+    reset(errand);
+    errand->runner = runner;
+    errand->thread_id = errand->run_id = NULL;
+    errand->leaves = errand->is_back = false;
+    errand->home = NULL;
+}
+
 void errand_do_chore(struct runner *runner, struct errand *errand, const char *thread_id)
 {
+    void *place = errand->place;
     prepare(runner, errand);
+    errand->place = place;
     errand->thread_id = thread_id;
     errand->home = home_of_place(runner, id_of_place(errand->tenant, thread_id));
     loop_post(errand->home->loop, &errand->coming);
@@ -359,15 +369,17 @@ void runner_run(struct runner *runner, struct errand *errand)
     loop_post(errand->home->loop, &errand->coming);
 }
 
+/* From inside its home: what belongs to the loop that it comes from is left alone, since its caller may leave now. */
 void errand_again(struct errand *errand, const struct status *why)
 {
-    bool leaves = errand->leaves;
-    if (!errand->request || errand->again++ == AGAIN_MAX) {
+    if (!errand->request || errand->again++ == AGAIN_MAX || errand->runner->draining) {
         errand_fail(errand, why, NULL);
         return;
     }
-    runner_run(errand->runner, errand);
-    errand->leaves = leaves;
+    reset(errand);
+    if (errand->thread_id)
+        errand->run_id = NULL; /* of a request that was repeated */
+    loop_post(errand->home->loop, &errand->coming);
 }
 
 /* ---- the caller leaves ------------------------------------------------------------------------------------------- */
@@ -403,7 +415,6 @@ static void stop_waiting(struct errand *errand)
     struct run *run = errand->waits_on;
     if (!run || !(take_from(&run->waiters, errand) || take_from(&run->quiet_waiters, errand)))
         return;
-    errand->waits_on = NULL;
     struct thread *thread = run->thread;
     errand_refuse(errand, NULL, CANCELLED, "the caller went away");
     if (!cancels(errand) || !run_is_open(run))

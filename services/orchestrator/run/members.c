@@ -77,6 +77,13 @@ static bool has_ended(const struct members *members, const struct member *member
     return row->leaving || (had_ours && member->silent_ns > 2 * members->beat_ns);
 }
 
+/* A row that was read may have been written as late as it came; after a freeze of the reader, a lease is enough. */
+static int64_t read_took_ns(const struct members *members)
+{
+    int64_t took_ns = clock_now_ns() - members->read_ns, lease_ns = members->options.lease_ms * NS_PER_MS;
+    return took_ns < lease_ns ? took_ns : lease_ns;
+}
+
 static void note_row(struct members *members, const char *id, const Renga__V1__MemberRow *row)
 {
     struct member *member = find_or_add(members, id);
@@ -85,7 +92,7 @@ static void note_row(struct members *members, const char *id, const Renga__V1__M
     if (member->beat != row->beat || !member->has_row) {
         if (member->dead)
             log_info("members.back", "orchestrator %s shows life again", id);
-        member->silent_ns = 0;
+        member->silent_ns = -read_took_ns(members);
         member->dead = false;
     }
     member->beat = row->beat;
@@ -301,7 +308,7 @@ struct members *members_create(const struct members_options *options)
 static void begin(struct work *work)
 {
     struct members *members = (struct members *)((char *)work - offsetof(struct members, beginning));
-    if (!came_back(members))
+    if (!came_back(members) || members->leaving)
         return;
     log_info("members.self", "this orchestrator is %s at '%s' among those that share the store", members->id,
              members->address);

@@ -372,7 +372,8 @@ void *message_copy(struct arena *arena, const ProtobufCMessage *message);
 void *message_read(struct arena *arena, const ProtobufCMessageDescriptor *type, struct store_bytes bytes,
                    struct status *st);
 void errand_serve(struct errand *errand, struct thread *thread);
-void errand_do_chore(struct runner *runner, struct errand *errand, const char *thread_id); /* in its thread's turn */
+/* In its thread's turn; `place` is the chore's own. */
+void errand_do_chore(struct runner *runner, struct errand *errand, const char *thread_id);
 void errand_answer(struct errand *errand);
 void errand_again(struct errand *errand, const struct status *why); /* as if it had just come; too often: why */
 void errand_fail(struct errand *errand, const struct status *st, const char *reason);

@@ -54,7 +54,8 @@ struct runner_options {
 struct runner *runner_create(const struct runner_options *options, struct status *st);
 /* Takes up the runs that were left behind, and begins to sweep. After it, from inside the first loop. */
 void runner_recover(struct runner *runner);
-/* Lets steps under way commit, begins no new ones; `drained` runs once, in the first loop. */
+/* Lets steps under way commit, begins no new ones but of runs that somebody waits for; `drained` runs once, in the
+ * first loop. */
 void runner_drain(struct runner *runner, int64_t limit_ms, void (*drained)(void *data), void *data);
 void runner_destroy(struct runner **runner);
 

@@ -95,10 +95,10 @@ static bool send_chore(struct sweep *sweep, void (*chore)(struct errand *errand,
                                    .arena = &sweep->arena,
                                    .answered = chore_done,
                                    .owner = sweep,
-                                   .chore = chore};
+                                   .chore = chore,
+                                   .place = &sweep->marked_ms};
     sweep->out++;
     errand_do_chore(sweep->runner, &sweep->chore, sweep->thread);
-    sweep->chore.place = &sweep->marked_ms;
     return true;
 }
 

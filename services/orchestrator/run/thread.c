@@ -246,7 +246,6 @@ static void fail_errands(struct errand **list, const struct status *why)
     while (*list) {
         struct errand *errand = *list;
         *list = errand->next;
-        errand->waits_on = NULL;
         errand_fail(errand, why, NULL);
     }
 }

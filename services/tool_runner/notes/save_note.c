@@ -21,6 +21,7 @@
 #define URI_MAX     2048 /* bytes, as NoteSource.uri */
 #define TITLE_MAX   512
 #define SOURCE_MAX  64
+#define TRIES_MAX   8 /* others may be quicker so often */
 
 struct saving {
     struct tool_runner *runner;
@@ -32,6 +33,7 @@ struct saving {
     struct store_scan fence, old;
     unsigned waits; /* scans that are still to come */
     struct store_batch batch;
+    unsigned tries;
     bool replaced;
 };
 
@@ -83,7 +85,7 @@ static void committed(struct store_batch *batch)
     Renga__V1__SaveNoteResponse response = RENGA__V1__SAVE_NOTE_RESPONSE__INIT;
     store_batch_fini(batch);
     response.replaced = self->replaced;
-    if (status.code == ABORTED)
+    if (status.code == ABORTED && ++self->tries < TRIES_MAX)
         read_rows(self);
     else if (status.code != OK)
         rpc_fail_with(self->rpc, UNAVAILABLE, "the note cannot be kept: %s", status.text);
@@ -120,6 +122,8 @@ static void write(struct saving *self)
     store_batch_init(&self->batch, self->runner->loop, committed);
     if (token > record_fence(&self->fence))
         record_raise_fence(&self->batch, &self->name, &self->fence, token);
+    else if (token) /* nor may a later owner come between */
+        record_hold_fence(&self->batch, &self->name, &self->fence);
     self->replaced = self->old.count > 0;
     if (put(self)) {
         store_commit(self->store, &self->batch);

@@ -74,6 +74,10 @@ static void read_page(struct forgetting *self)
         notes_range(arena, self->tenant, self->thread, NULL, &self->page.from, &self->page.to);
     else
         record_thread_range(arena, self->tenant, self->thread, &self->page.from, &self->page.to);
+    if (arena->exhausted) { /* without its ends the range would be everybody's rows */
+        rpc_fail_with(self->rpc, RESOURCE_EXHAUSTED, "no memory for the call; call again to go on");
+        return;
+    }
     self->page.limit = PAGE_ROWS;
     store_scan(self->store, &self->page);
 }

@@ -108,6 +108,8 @@ bool record_put(struct store_batch *batch, const struct record_name *name, const
             row_key_append(&about, thread.bytes, thread.size);
             store_put(batch, row_key_bytes(&thread), (struct store_bytes){&when, sizeof when});
         }
+        if (!result) /* another tool-runner may have the store open too */
+            store_expect(batch, row_key_bytes(&call), (struct store_bytes){NULL, 0});
         store_put(batch, row_key_bytes(&call), value);
         store_put(batch, row_key_bytes(&due), row_key_bytes(&about));
     }
@@ -147,6 +149,12 @@ int64_t record_fence(const struct store_scan *scan)
     return scan->count && scan->rows[0].value.size == 8 ? row_key_read_number(scan->rows[0].value.bytes) : 0;
 }
 
+void record_hold_fence(struct store_batch *batch, const struct record_name *name, const struct store_scan *scan)
+{
+    struct row_key fence = fence_key(name);
+    store_expect(batch, row_key_bytes(&fence), scan->count ? scan->rows[0].value : (struct store_bytes){NULL, 0});
+}
+
 void record_raise_fence(struct store_batch *batch, const struct record_name *name, const struct store_scan *scan,
                         int64_t token)
 {
@@ -156,7 +164,7 @@ void record_raise_fence(struct store_batch *batch, const struct record_name *nam
         struct row_key due = due_key(clock_wall_ns() / NS_PER_MS + FENCE_DAYS * DAY_MS, &fence);
         store_put(batch, row_key_bytes(&due), (struct store_bytes){&size, sizeof size});
     }
-    store_expect(batch, row_key_bytes(&fence), scan->count ? scan->rows[0].value : (struct store_bytes){NULL, 0});
+    record_hold_fence(batch, name, scan);
     store_put(batch, row_key_bytes(&fence), (struct store_bytes){&value, sizeof value});
 }
 

@@ -7,7 +7,8 @@
  *      N …                          notes (notes/note_rows.h)
  *      X due, then a key of C or F  when that is to go, its size and its row of T
  *
- * Rows of a call are written together. The process is the only one that has the store open. */
+ * Rows of a call are written together. Other tool-runners may have the store open too (Redis): of two that begin a call
+ * in the same moment the store lets one. */
 #ifndef RENGA_TOOL_RUNNER_RECORD_H
 #define RENGA_TOOL_RUNNER_RECORD_H
 
@@ -42,8 +43,8 @@ struct record_call record_find(const struct store_scan *scan, const struct recor
 /* What identifies the call beside its id. */
 void record_digest(const char *tool, const char *arguments_json, uint8_t digest[RECORD_DIGEST]);
 
-/* Adds to a batch: the call has begun (`result` NULL) or ended. `due_ms`, Unix time, is the same both times.
- * False: the result is too large for the store. */
+/* Adds to a batch: the call has begun (`result` NULL; counts only where nobody has begun it) or ended. `due_ms`, Unix
+ * time, is the same both times. False: the result is too large for the store. */
 bool record_put(struct store_batch *batch, const struct record_name *name, const char *call_id,
                 const uint8_t digest[RECORD_DIGEST], int64_t due_ms, const Renga__V1__ToolResult *result);
 /* As if it had never begun: nothing was done. */
@@ -55,7 +56,9 @@ void record_fence_range(struct arena *arena, const struct record_name *name, str
                         struct store_bytes *to);
 /* 0 where none was seen. */
 int64_t record_fence(const struct store_scan *scan);
-/* Only where the row is still as the scan found it. */
+/* The batch counts only where the row is still as the scan found it. */
+void record_hold_fence(struct store_batch *batch, const struct record_name *name, const struct store_scan *scan);
+/* So does it then. */
 void record_raise_fence(struct store_batch *batch, const struct record_name *name, const struct store_scan *scan,
                         int64_t token);
 

@@ -149,6 +149,17 @@ static void start(struct tool_call *call)
     tool_run_start(call->run);
 }
 
+/* By another tool-runner, since the record was read. */
+static void settle_begun(struct tool_call *call)
+{
+    init_result(call);
+    call->result.status_code = ABORTED;
+    call->result.message = keep_text(call, "another tool-runner has just begun it under the same idempotency_key, and "
+                                           "it was not run again: look, before you call it anew");
+    call->result.in_doubt = true;
+    settle(call);
+}
+
 static void begun_on_disk(struct store_batch *batch)
 {
     struct tool_call *call = (struct tool_call *)((char *)batch - offsetof(struct tool_call, batch));
@@ -165,6 +176,10 @@ static void begun_on_disk(struct store_batch *batch)
         call->in_record = true;
         init_result(call);
         record_the_end(call);
+        return;
+    }
+    if (status.code == ABORTED) {
+        settle_begun(call);
         return;
     }
     char text[STATUS_TEXT_MAX];

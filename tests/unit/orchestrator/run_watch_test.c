@@ -192,6 +192,48 @@ static void what_failures_have_spent_is_kept_and_bounds_the_run(void **state)
     stage_clear(&stage);
 }
 
+static void who_leaves_while_the_thread_is_read_leaves_no_seat(void **state)
+{
+    stage_set(&stage, "\"start\": \"a\", \"nodes\": {\"a\": {" S "}}");
+    char *run = start(&stage, "t", "");
+    INSIDE(&stage, script_write(script_find("a", NULL, -1), "", ""));
+    stage_end(&stage);
+    stage_run(&stage); /* now it is on disk alone */
+    struct seen seen = {.request = RENGA__V1__WATCH_RUN_REQUEST__INIT};
+    seen.request.run_id = run;
+    seen.watcher =
+        (struct watcher){.loop = stage.loop, .tenant = "tenant", .request = &seen.request, .came = saw, .owner = &seen};
+    loop_enter(stage.loop);
+    runner_watch(stage.runner, &seen.watcher);
+    runner_unwatch(&seen.watcher);
+    loop_leave(stage.loop);
+    stage_settle(&stage, 0);
+    struct thread *thread;
+    INSIDE(&stage, thread = thread_get(stage.runner->homes, "tenant", "t"));
+    assert_int_equal(thread->phase, THREAD_READY);
+    assert_null(thread->seats);
+    stage_clear(&stage);
+}
+
+static void who_leaves_as_the_thread_goes_is_answered_once(void **state)
+{
+    struct status why = {.code = UNAVAILABLE};
+    Renga__V1__StartRunRequest request = RENGA__V1__START_RUN_REQUEST__INIT;
+    stage_set(&stage, "\"start\": \"a\", \"nodes\": {\"a\": {" S "}}");
+    request.wait = true;
+    struct question_of_test *question = start_with(&stage, &request, "t", "");
+    assert_non_null(question->errand.waits_on);
+    loop_enter(stage.loop);
+    thread_forget(thread_get(stage.runner->homes, "tenant", "t"), &why);
+    runner_forget(&question->errand); /* the run it waited for is not there any more */
+    loop_leave(stage.loop);
+    stage_settle(&stage, 0);
+    assert_null(answer_of(question));
+    assert_int_equal(last_status.code, UNAVAILABLE);
+    ask_end(question);
+    stage_clear(&stage);
+}
+
 int main(void)
 {
     clock_stop();
@@ -202,6 +244,8 @@ int main(void)
         cmocka_unit_test(a_long_text_is_shown_to_its_end_and_kept_in_part),
         cmocka_unit_test(progress_of_a_result_is_shown_when_that_is_on_disk),
         cmocka_unit_test(what_failures_have_spent_is_kept_and_bounds_the_run),
+        cmocka_unit_test(who_leaves_while_the_thread_is_read_leaves_no_seat),
+        cmocka_unit_test(who_leaves_as_the_thread_goes_is_answered_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -191,6 +191,15 @@ static void a_configuration_that_cannot_be_meant_is_refused(void **state)
     }
     assert_null(rpc_auth_create(twins, 2, &st));
     assert_non_null(strstr(st.text, "'twin'"));
+    char tenant[RPC_AUTH_TENANT_MAX + 2] = "";
+    memset(tenant, 't', sizeof tenant - 1);
+    twins[0].principal.tenant = tenant;
+    assert_null(rpc_auth_create(twins, 1, &st));
+    assert_non_null(strstr(st.text, "'shop' has 97 bytes"));
+    tenant[RPC_AUTH_TENANT_MAX] = '\0';
+    struct rpc_auth *longest = rpc_auth_create(twins, 1, &st);
+    assert_non_null(longest);
+    rpc_auth_destroy(&longest);
     key.sha256 = "k";
     assert_null(rpc_auth_create(&key, 1, &st));
     assert_non_null(strstr(st.text, "64 hexadecimal digits"));

@@ -307,6 +307,20 @@ static void beyond_the_size_the_oldest_go_first(void **state)
     close_records(room, records);
 }
 
+static void of_two_who_begin_a_call_at_once_one_begins_it(void **state)
+{
+    struct room *room = *state;
+    struct writing writing;
+    uint8_t digest[RECORD_DIGEST];
+    record_digest("tool", "{}", digest);
+    put(room, &name, "c1", NULL, KEEP_MS);
+    begin(room, &writing);
+    assert_true(record_put(&writing.batch, &name, "c1", digest, KEEP_MS, NULL));
+    commit(room, &writing);
+    assert_int_equal(room->code, ABORTED);
+    put(room, &name, "c1", "done", KEEP_MS); /* whoever has begun it ends it */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -316,6 +330,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_is_forgotten_leaves_no_row, enter, leave),
         cmocka_unit_test_setup_teardown(a_thread_takes_its_calls_and_fences_with_it, enter, leave),
         cmocka_unit_test_setup_teardown(of_two_owners_who_saw_the_same_fence_one_has_to_look_again, enter, leave),
+        cmocka_unit_test_setup_teardown(of_two_who_begin_a_call_at_once_one_begins_it, enter, leave),
         cmocka_unit_test_setup_teardown(what_is_due_goes_and_the_rest_stays, enter, leave),
         cmocka_unit_test_setup_teardown(beyond_the_size_the_oldest_go_first, enter, leave),
     };
