@@ -149,6 +149,18 @@ int64_t record_fence(const struct store_scan *scan)
     return scan->count && scan->rows[0].value.size == 8 ? row_key_read_number(scan->rows[0].value.bytes) : 0;
 }
 
+bool record_is_fenced(const struct record_name *name, int64_t token)
+{
+    return token && (name->thread[0] || name->run[0]);
+}
+
+void record_expect_fence(struct store_batch *batch, const struct record_name *name, int64_t token)
+{
+    struct row_key fence = fence_key(name);
+    uint64_t value = __builtin_bswap64((uint64_t)token);
+    store_expect(batch, row_key_bytes(&fence), (struct store_bytes){&value, sizeof value});
+}
+
 void record_hold_fence(struct store_batch *batch, const struct record_name *name, const struct store_scan *scan)
 {
     struct row_key fence = fence_key(name);

@@ -56,6 +56,10 @@ void record_fence_range(struct arena *arena, const struct record_name *name, str
                         struct store_bytes *to);
 /* 0 where none was seen. */
 int64_t record_fence(const struct store_scan *scan);
+/* Whether calls with this token (0: none) are held against the highest one seen: those of a run or a thread. */
+bool record_is_fenced(const struct record_name *name, int64_t token);
+/* The batch counts only while that owner's token is the one on disk. */
+void record_expect_fence(struct store_batch *batch, const struct record_name *name, int64_t token);
 /* The batch counts only where the row is still as the scan found it. */
 void record_hold_fence(struct store_batch *batch, const struct record_name *name, const struct store_scan *scan);
 /* So does it then. */

@@ -108,14 +108,10 @@ static void fence_raised(struct store_batch *batch)
     run_request_came((struct run_request *)((char *)batch - offsetof(struct run_request, batch)));
 }
 
-static bool is_fenced(const struct run_request *self)
-{
-    return self->asked->fencing_token && (self->name.thread[0] || self->name.run[0]);
-}
-
 void run_fence_raise(struct run_request *self)
 {
-    if (!is_fenced(self) || record_fence(&self->fence) == self->asked->fencing_token) {
+    if (!record_is_fenced(&self->name, self->asked->fencing_token) ||
+        record_fence(&self->fence) == self->asked->fencing_token) {
         self->stage = STAGE_RUN;
         return;
     }

@@ -149,13 +149,14 @@ static void start(struct tool_call *call)
     tool_run_start(call->run);
 }
 
-/* By another tool-runner, since the record was read. */
+/* By another tool-runner, or its owner was overtaken, since the record was read. */
 static void settle_begun(struct tool_call *call)
 {
     init_result(call);
     call->result.status_code = ABORTED;
-    call->result.message = keep_text(call, "another tool-runner has just begun it under the same idempotency_key, and "
-                                           "it was not run again: look, before you call it anew");
+    call->result.message =
+        keep_text(call, "another tool-runner has just begun it under the same idempotency_key, or a "
+                        "later owner of the run has called; it was not run: look, before you call it anew");
     call->result.in_doubt = true;
     settle(call);
 }
@@ -196,6 +197,10 @@ static void place_taken(struct tool_call *call)
         return;
     }
     store_batch_init(&call->batch, call->runner->loop, begun_on_disk);
+    if (record_is_fenced(
+            call->name,
+            call->request->fencing_token)) /* its owner may have been overtaken while it waited for the place */
+        record_expect_fence(&call->batch, call->name, call->request->fencing_token);
     record_put(&call->batch, call->name, call->asked->call->id, call->digest, call->due_ms, NULL);
     move(call, CALL_BEGINNING);
     store_commit(call->store, &call->batch);

@@ -232,6 +232,23 @@ static void of_two_owners_who_saw_the_same_fence_one_has_to_look_again(void **st
     store_scan_fini(&room->scan);
 }
 
+static void what_an_overtaken_owner_begins_does_not_count(void **state)
+{
+    struct room *room = *state;
+    struct writing writing;
+    for (int64_t token = 6; token <= 7; token++) {
+        read_fence(room);
+        begin(room, &writing);
+        record_raise_fence(&writing.batch, &name, &room->scan, token);
+        commit(room, &writing);
+        store_scan_fini(&room->scan);
+        begin(room, &writing);
+        record_expect_fence(&writing.batch, &name, 6);
+        commit(room, &writing);
+        assert_int_equal(room->code, token == 6 ? OK : ABORTED);
+    }
+}
+
 /* ---- sweeping ---------------------------------------------------------------------------------------------------- */
 
 static size_t sweep(struct records *records, struct room *room)
@@ -329,6 +346,7 @@ int main(void)
         cmocka_unit_test(other_arguments_have_another_digest_and_names_do_not_run_into_them),
         cmocka_unit_test_setup_teardown(what_is_forgotten_leaves_no_row, enter, leave),
         cmocka_unit_test_setup_teardown(a_thread_takes_its_calls_and_fences_with_it, enter, leave),
+        cmocka_unit_test_setup_teardown(what_an_overtaken_owner_begins_does_not_count, enter, leave),
         cmocka_unit_test_setup_teardown(of_two_owners_who_saw_the_same_fence_one_has_to_look_again, enter, leave),
         cmocka_unit_test_setup_teardown(of_two_who_begin_a_call_at_once_one_begins_it, enter, leave),
         cmocka_unit_test_setup_teardown(what_is_due_goes_and_the_rest_stays, enter, leave),
