@@ -240,9 +240,12 @@ static void read_rows(struct members *members)
 
 static void extend(struct members *members)
 {
-    if (clock_now_ns() >= members->lease_ns)
+    bool lapsed = clock_now_ns() >= members->lease_ns;
+    if (lapsed)
         members->term++; /* before the lease: whoever sees the new one knows */
     members->lease_ns = members->sent_ns + members->options.lease_ms * NS_PER_MS;
+    if (lapsed && members->term > 1 && !members->stopped)
+        members->options.lapsed(members->options.data);
 }
 
 static void beaten(struct store_batch *batch)

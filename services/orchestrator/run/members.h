@@ -30,7 +30,8 @@ struct members_options {
     const char *name;    /* for operators; copied */
     const char *address; /* where the others reach this one: "host:port"; "" where they cannot. Copied */
     int64_t lease_ms;
-    void (*died)(void *data); /* one or more have died, or left; in the loop */
+    void (*died)(void *data);   /* one or more have died, or left; in the loop */
+    void (*lapsed)(void *data); /* our own lease had ended: others may have taken what was ours; in the loop */
     void *data;
 };
 struct members *members_create(const struct members_options *options);

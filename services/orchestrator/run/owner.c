@@ -9,6 +9,9 @@
 #define ROW_MAX   64 /* bytes of an OwnerRow */
 #define TAKES_MAX 3  /* others may be quicker so often */
 
+#define RECHECKS_MAX                                                                                                   \
+    1000 /* threads of a home that are looked at after a lease has ended; others hear when they write */
+
 static struct members *members_of(const struct thread *thread)
 {
     return thread->home->runner->members;
@@ -243,6 +246,51 @@ bool owner_doubts(struct thread *thread, const struct status *why)
         return false;
     look(thread, why);
     return true;
+}
+
+static bool is_minded(const struct thread *thread)
+{
+    return thread->seats || (thread->run && (thread->run->waiters || thread->run->quiet_waiters));
+}
+
+struct recheck {
+    struct work work;
+    struct runner *runner;
+    unsigned at; /* the home it is in */
+};
+
+static void recheck_home(struct home *home)
+{
+    for (size_t i = 0, left = RECHECKS_MAX; i < home->room && left; i++)
+        for (struct thread *thread = home->table[i]; thread && left; thread = thread->next) {
+            if (thread->phase != THREAD_READY || !thread->own.mine || thread->own.asking || thread->flying ||
+                !is_minded(thread))
+                continue;
+            look(thread, &(struct status){0});
+            left--;
+        }
+}
+
+static void recheck(struct work *work)
+{
+    struct recheck *recheck = (struct recheck *)work;
+    struct runner *runner = recheck->runner;
+    recheck_home(&runner->homes[recheck->at]);
+    if (++recheck->at < runner->home_count) {
+        loop_post(runner->homes[recheck->at].loop, work);
+        return;
+    }
+    free(recheck);
+    runner_release(runner);
+}
+
+void owners_recheck(struct runner *runner)
+{
+    struct recheck *own = need(calloc(1, sizeof *own));
+    own->work.run = recheck;
+    own->runner = runner;
+    atomic_fetch_add(&runner->holders, 1);
+    loop_post(runner->homes[0].loop, &own->work);
 }
 
 /* ---- with each batch --------------------------------------------------------------------------------------------- */

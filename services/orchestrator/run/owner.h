@@ -17,6 +17,7 @@
 #include "store/store.h"
 
 struct errand;
+struct runner;
 struct status;
 struct thread;
 
@@ -59,6 +60,10 @@ bool owner_doubts(struct thread *thread, const struct status *why);
 
 /* Whether the thread in memory is new enough to serve this; else that is found out, and thread->go comes again. */
 bool owner_vouches(struct thread *thread, const struct errand *errand);
+
+/* Our lease had ended. Whoever writes will hear whether a thread is still ours; of those that somebody watches or waits
+ * for it is found out at once, in all homes. */
+void owners_recheck(struct runner *runner);
 
 /* Into a batch of the thread's, the last before it is committed; and how that ended. False: another has the thread. */
 void owner_stamp(struct thread *thread, struct store_batch *batch);

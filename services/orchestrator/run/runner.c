@@ -90,6 +90,11 @@ void home_forget_bundles(struct home *home)
 
 /* ---- life -------------------------------------------------------------------------------------------------------- */
 
+static void lease_lapsed(void *data)
+{
+    owners_recheck(data);
+}
+
 static void join_members(struct runner *runner)
 {
     const struct runner_options *options = &runner->options;
@@ -99,6 +104,7 @@ static void join_members(struct runner *runner)
                                   .address = options->address ? options->address : "",
                                   .lease_ms = options->lease_ms,
                                   .died = recovery_look,
+                                  .lapsed = lease_lapsed,
                                   .data = runner};
     runner->members = members_create(&own);
     members_start(runner->members);

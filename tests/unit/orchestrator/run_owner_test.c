@@ -266,6 +266,26 @@ static void a_thawed_one_that_beats_again_shows_no_old_state(void **state)
     close_both();
 }
 
+/* It writes nothing that could be refused; it looks as soon as it beats again. */
+static void who_waits_at_a_thawed_one_hears_that_the_run_is_elsewhere(void **state)
+{
+    Renga__V1__StartRunRequest request = RENGA__V1__START_RUN_REQUEST__INIT;
+    open_both(THREE);
+    request.wait = true;
+    struct question_of_test *waiting = start_with(&one, &request, "t", "");
+    pass_for(&two, 2 * LEASE_MS);
+    write_at(&two, "a", "two");
+    assert_int_equal(waiting->answers, 0);
+    pass(LEASE_MS);
+    assert_int_equal(waiting->answers, 1);
+    assert_null(answer_of(waiting));
+    assert_int_equal(last_status.code, UNAVAILABLE);
+    ask_end(waiting);
+    write_at(&two, "b", "b");
+    write_at(&two, "c", "c");
+    close_both();
+}
+
 static void a_frozen_one_that_nobody_missed_goes_on(void **state)
 {
     open_both(THREE);
@@ -479,6 +499,7 @@ int main(void)
         cmocka_unit_test(what_a_thawed_one_writes_is_refused),
         cmocka_unit_test(a_thawed_one_shows_no_old_state),
         cmocka_unit_test(a_thawed_one_that_beats_again_shows_no_old_state),
+        cmocka_unit_test(who_waits_at_a_thawed_one_hears_that_the_run_is_elsewhere),
         cmocka_unit_test(a_frozen_one_that_nobody_missed_goes_on),
         cmocka_unit_test(jumps_of_the_wall_clock_kill_nobody),
         cmocka_unit_test(one_that_leaves_hands_its_runs_over_at_once),
