@@ -246,6 +246,11 @@ static const struct rpc_call_ops local_call_ops = {
     .peer = peer,
 };
 
+bool rpc_call_is_local(const struct rpc_call *call)
+{
+    return call->ops == &local_call_ops;
+}
+
 static const struct rpc_exchange_ops local_exchange_ops = {
     .cancel = cancel,
     .pause = pause_stream,

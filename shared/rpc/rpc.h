@@ -94,6 +94,8 @@ const struct rpc_principal *rpc_call_principal(const struct rpc_call *call);
 const struct trace_context *rpc_call_trace(const struct rpc_call *call);
 /* "ipv4:10.0.0.7:40122", "inproc" */
 const char *rpc_call_peer(struct rpc_call *call);
+/* Whether it comes from this process. */
+bool rpc_call_is_local(const struct rpc_call *call);
 
 /* The first value of a request metadata key, or NULL. Not NUL-terminated. Keys in lower case. */
 const void *rpc_call_metadata(const struct rpc_call *call, const char *key, size_t *size);

@@ -27,7 +27,7 @@ void errand_call_begin(struct api *api, struct rpc_call *call, const ProtobufCMe
 /* watch.c */
 void watch_begin(struct api *api, struct rpc_call *call, const Renga__V1__WatchRunRequest *request,
                  Renga__V1__RunEvent_Closure reply);
-/* Ends them all with UNAVAILABLE; clients come back with the last id they saw. */
+/* Ends those of other processes with UNAVAILABLE; clients come back with the last id they saw. */
 void watches_end(struct api *api);
 
 /* describe.c */

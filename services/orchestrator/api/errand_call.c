@@ -163,6 +163,7 @@ void errand_call_begin(struct api *api, struct rpc_call *call, const ProtobufCMe
         .rights = caller.rights,
         .request = request,
         .trace = rpc_call_trace(call),
+        .in_call = rpc_call_is_local(call),
         .arena = rpc_call_arena(call),
         .answered = answered,
         .owner = self,

@@ -260,6 +260,14 @@ static bool set_cursor(struct seat *seat, int64_t after, int64_t last, int64_t s
     return true;
 }
 
+bool audience_awaits(const struct run *run)
+{
+    for (const struct seat *seat = run->thread->seats; seat; seat = seat->next)
+        if (seat->errand.in_call && !seat->left && !seat->ended && strcmp(seat->run_id, run->id) == 0)
+            return true;
+    return false;
+}
+
 void audience_join(struct errand *errand, struct thread *thread)
 {
     struct seat *seat = errand->owner;

@@ -59,6 +59,8 @@ struct seat {
     int64_t heartbeat_ms, sent_ns;
 };
 void audience_join(struct errand *errand, struct thread *thread);
+/* Whether a call waits for the run's end by watching it. From inside its home. */
+bool audience_awaits(const struct run *run);
 void audience_shown(struct run *run, const Renga__V1__ShownEvent *event);
 void audience_token(struct due *due, int64_t id, const char *text, const char *channel);
 void live_drop(struct thread *thread);

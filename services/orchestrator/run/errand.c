@@ -352,7 +352,7 @@ void runner_run(struct runner *runner, struct errand *errand)
 {
     uint32_t place = 0;
     prepare(runner, errand);
-    if (runner->draining) {
+    if (runner->closing || (runner->draining && !errand->in_call)) {
         errand_refuse(errand, NULL, UNAVAILABLE, "the server is draining");
         return;
     }

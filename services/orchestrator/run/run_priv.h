@@ -57,7 +57,7 @@ struct runner {
     struct runner_options options;
     struct home *homes;
     unsigned home_count;
-    atomic_bool draining; /* asked by every loop */
+    atomic_bool draining, closing; /* asked by every loop; closing: the last part of a drain */
     void (*drained)(void *data);
     void *drained_data;
     struct sweep *sweep;     /* NULL before it serves */

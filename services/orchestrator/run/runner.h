@@ -69,6 +69,7 @@ struct errand {
     struct rights rights;
     const ProtobufCMessage *request;   /* StartRunRequest, …: checked (api/check.h); alive until `answered` */
     const struct trace_context *trace; /* that a run goes on with; may be NULL. Alive until `answered` */
+    bool in_call;                      /* for a call that is still under way: it is served though the server drains */
     struct arena *arena;               /* of the owner's call: what is answered is allocated there */
     void (*answered)(struct errand *errand);
     void *owner;
@@ -111,6 +112,7 @@ struct watcher {
     const char *tenant;
     struct rights rights;
     const Renga__V1__WatchRunRequest *request;
+    bool in_call; /* as errand's; and the run goes on to its end */
     void (*came)(struct watcher *watcher, const Renga__V1__RunEvent *event);
     void *owner;
     struct status status;

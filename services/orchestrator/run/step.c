@@ -142,7 +142,7 @@ static int64_t steps_left(const struct frame *frame)
 void frame_begin(struct frame *frame)
 {
     struct run *run = frame_run(frame);
-    if (frame->thread->home->runner->draining && !run->waiters)
+    if (frame->thread->home->runner->draining && !run->waiters && !audience_awaits(run))
         return; /* it begins when the runs that were left behind are taken up */
     if (run->state != RENGA__V1__RUN_STATE__RUN_STATE_RUNNING || run->stopping ||
         (frame->parent && frame->parent->state != DUE_AT_WORK)) {

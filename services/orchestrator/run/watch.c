@@ -177,6 +177,7 @@ void runner_watch(struct runner *runner, struct watcher *watcher)
                                    .tenant = tenant,
                                    .rights = watcher->rights,
                                    .request = request,
+                                   .in_call = watcher->in_call,
                                    .arena = &seat->arena,
                                    .answered = refused,
                                    .owner = seat};
