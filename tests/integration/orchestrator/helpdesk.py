@@ -2,6 +2,7 @@
 """The typed service: questions to the help desk, before services that the test scripts."""
 import hashlib
 import json
+import signal
 import threading
 import time
 
@@ -241,6 +242,25 @@ def _():
                                                          (False, ANSWERS["How is a password reset?\n</subtask>"])]), "what was found")
     equal([(c.sentence_number, c.uri) for c in result.citations], [(1, "guide.md")], "its source")
     equal(result.subtasks[1].usage.model_calls, 52, "what the second one spent")
+
+
+@check("a question that is under way when the server drains is answered")
+def _():
+    leaving = Orchestrator(None, *services.flags(), f"--drain.limit={4 * SLOW}s").start()
+    begun = threading.Event()
+
+    def slow(request, context):  # longer than new calls may come: half of the limit
+        begun.set()
+        time.sleep(2.5 * SLOW)
+        return plan("When do backups run?", "How is a password reset?")(request, context)
+    script(plan=slow)
+    call = leaving.channel.unary_unary("/renga.v1.Helpdesk/Ask", request_serializer=lambda m: m.SerializeToString(),
+                                       response_deserializer=message("AskResponse").FromString)
+    asked = call.future(message("AskRequest")(question="When do backups run and how is a password reset?"), timeout=20 * SLOW)
+    expect(begun.wait(5 * SLOW), "nobody planned")
+    leaving.signal(signal.SIGTERM)
+    equal(asked.result().result.answer, ANSWERS["<results>"], "the answer")
+    equal(leaving.stop(signalled=True), 0, "how it ended")
 
 
 @check("a key that may use some agents alone is refused the others, in every method")
