@@ -239,7 +239,8 @@ static void look_at_home(struct work *work)
         return;
     }
     if (!drain->closing && !(drain->busy && clock_now_ns() < drain->until_ns)) {
-        drain->closing = runner->closing = true;
+        drain->closing = true;
+        runner->closing = true;
         drain->next = 0;
         look_at_home(work);
         return;
