@@ -9,7 +9,7 @@ import uuid
 
 import grpc
 
-from harness import SLOW, message, word
+from harness import SLOW, expect, message, word
 
 PATIENCE = 60 * SLOW  # seconds until a run is given up as lost
 KEPT = ("started", "state_changed", "node_finished", "node_failed", "updated", "interrupted", "answered", "checkpoint", "stopped")
@@ -44,12 +44,12 @@ def documents(address):
 class Run:
     """One run, and all that was acknowledged of it."""
 
-    def __init__(self, shape, site, ballast=0):
+    def __init__(self, shape, site, ballast=0, patience=PATIENCE):
         self.shape, self.site, self.name = shape, site, uuid.uuid4().hex[:12]
         self.file = f"{site.folder}/tool-{self.name}"
         self.given = {"chain": {"size": ballast}, "fan": {}, "each": {"items": list(range(6))}, "asks": {}, "tools": self.tool_call()}[shape]
         self.run_id = self.started_at = self.answered_at = self.stopped = self.fault = None
-        self.events, self.last_id, self.ended_at, self.asked = [], 0, None, None
+        self.events, self.last_id, self.ended_at, self.asked, self.patience = [], 0, None, None, patience
         self.thread = threading.Thread(target=self.drive, daemon=True)
         self.thread.start()
 
@@ -76,11 +76,12 @@ class Run:
 
     def drive(self):
         try:
-            until = time.monotonic() + PATIENCE
+            until = time.monotonic() + self.patience
             self.run_id = self.insist("StartRun", until, agent=self.shape, thread_id=f"t-{self.name}", request_id=f"s-{self.name}",
                                       input_json=json.dumps(self.given)).run.run_id
             self.started_at = time.monotonic()
             while not self.ended_at:
+                expect(time.monotonic() < until, f"its stream ends, and it does not; the last was {self.events[-1:]}")
                 self.follow(until)
                 if self.asked and not self.answered_at:
                     self.insist("ResumeRun", until, run_id=self.run_id, request_id=f"r-{self.name}", answer_json=json.dumps(self.name))
