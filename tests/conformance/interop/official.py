@@ -9,7 +9,8 @@ import re
 import subprocess
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../integration/rpc"))
+TESTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+sys.path[:0] = [f"{TESTS}/integration/rpc", f"{TESTS}/lib"]
 
 from checks import check, expect, finish  # noqa: E402
 from probe import Server  # noqa: E402

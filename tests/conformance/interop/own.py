@@ -8,7 +8,8 @@ import sys
 import threading
 import time
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../integration/rpc"))
+TESTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+sys.path[:0] = [f"{TESTS}/integration/rpc", f"{TESTS}/lib"]
 
 from checks import check, expect, finish  # noqa: E402
 from probe import INTEROP, SANITIZED, Server, Stub, expect_code, grpc, message, refusal  # noqa: E402

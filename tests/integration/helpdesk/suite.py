@@ -12,7 +12,7 @@ import grpc
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "..", "rpc"))
+sys.path.insert(0, os.path.join(HERE, "..", "..", "lib"))
 from checks import expect  # noqa: E402
 from documents import docs, folder  # noqa: E402
 

@@ -10,7 +10,7 @@ import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [HERE, os.path.join(HERE, "..", "rpc")]
+sys.path[:0] = [HERE, os.path.join(HERE, "..", "..", "lib")]
 import pods  # noqa: E402  (first of all: it starts this program anew, in a network of its own)
 import grpc  # noqa: E402
 from checks import check, expect, finish, wait_until  # noqa: E402

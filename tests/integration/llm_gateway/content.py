@@ -14,27 +14,13 @@ import tempfile
 import threading
 import time
 
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, f"{HERE}/../../lib")
+from checks import check, expect, finish  # noqa: E402
+
 BIN = os.environ["RENGA_BIN"]
 SLOW = 5 if os.environ.get("RENGA_SANITIZE") else 1
 KEY, ASKED, ANSWERED = "sk-secret-0123456789abcdef", "frogjumps", "PONDSPLASH"
-failed = 0
-
-
-def check(sentence):
-    def run(function):
-        global failed
-        try:
-            function()
-            print(f"ok - {sentence}", flush=True)
-        except Exception as error:  # a failed check must not hide the others
-            failed += 1
-            print(f"not ok - {sentence}: {type(error).__name__} {' '.join(str(error).split())[:2000]}", flush=True)
-    return run
-
-
-def expect(holds, what):
-    if not holds:
-        raise AssertionError(what)
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -216,4 +202,4 @@ def _():
     expect(sum(len(part["content"].encode()) for message in shown for part in message["parts"]) <= 8192, "more than 8 KiB")
 
 
-sys.exit(1 if failed else 0)
+finish()

@@ -16,25 +16,8 @@ import grpc  # noqa: E402 - after the proxies are gone
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-failed = 0
-
-
-def check(sentence):
-    def run(function):
-        global failed
-        try:
-            function()
-            print(f"ok - {sentence}", flush=True)
-        except Exception as error:  # a failed check must not hide the others
-            failed += 1
-            print(f"not ok - {sentence}: {type(error).__name__} {' '.join(str(error).split())}", flush=True)
-    return run
-
-
-def expect(holds, what):
-    if not holds:
-        raise AssertionError(what)
-
+sys.path.insert(0, f"{HERE}/../../lib")
+from checks import check, expect, finish  # noqa: E402
 
 upstream = subprocess.Popen(["/usr/bin/python3", f"{HERE}/upstream.py"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 _, upstream_port, models = upstream.stdout.readline().split()
@@ -105,4 +88,4 @@ def _():
 
 gateway.kill()
 upstream.stdin.close()
-sys.exit(1 if failed else 0)
+finish()

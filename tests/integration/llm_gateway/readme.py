@@ -13,30 +13,15 @@ import threading
 import time
 import urllib.request
 
-BIN = os.environ["RENGA_BIN"]
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, f"{HERE}/../../lib")
+from checks import check, expect, finish  # noqa: E402
+
+BIN = os.environ["RENGA_BIN"]
 ROOT = os.path.join(HERE, "..", "..", "..")
 SLOW = 5 if os.environ.get("RENGA_SANITIZE") else 1
 with open(f"{ROOT}/services/llm_gateway/README.md") as file:
     README = file.read()
-failed = 0
-
-
-def check(sentence):
-    def run(function):
-        global failed
-        try:
-            function()
-            print(f"ok - {sentence}", flush=True)
-        except Exception as error:  # a failed check must not hide the others
-            failed += 1
-            print(f"not ok - {sentence}: {type(error).__name__} {' '.join(str(error).split())[:2000]}", flush=True)
-    return run
-
-
-def expect(holds, what):
-    if not holds:
-        raise AssertionError(what)
 
 
 def free_port():
@@ -145,4 +130,4 @@ def _():
 
 
 parrot.kill()
-sys.exit(1 if failed else 0)
+finish()

@@ -12,30 +12,14 @@ import tempfile
 import threading
 import time
 
-BIN = os.environ["RENGA_BIN"]
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, f"{HERE}/../../lib")
+from checks import check, expect, finish  # noqa: E402
+
+BIN = os.environ["RENGA_BIN"]
 SLOW = 5 if os.environ.get("RENGA_SANITIZE") else 1
 RELOADS = 50
 KEY = "sk-plain-0123456789"
-failed = 0
-
-
-def check(sentence):
-    def run(function):
-        global failed
-        try:
-            function()
-            print(f"ok - {sentence}", flush=True)
-        except Exception as error:  # a failed check must not hide the others
-            failed += 1
-            print(f"not ok - {sentence}: {type(error).__name__} {' '.join(str(error).split())}", flush=True)
-    return run
-
-
-def expect(holds, what):
-    if not holds:
-        raise AssertionError(what)
-
 
 upstream = subprocess.Popen(["/usr/bin/python3", f"{HERE}/upstream.py"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 upstream_port = int(upstream.stdout.readline().split()[1])
@@ -258,4 +242,4 @@ def _():
 for process in (gateway, upstream):
     if process.poll() is None:
         process.kill()
-sys.exit(1 if failed else 0)
+finish()

@@ -16,31 +16,17 @@ import urllib.request
 import grpc
 from google.protobuf import descriptor_pb2, message_factory
 
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, f"{HERE}/../../lib")
+from checks import check, expect, finish  # noqa: E402
+
 SERVICE = "renga.v1.LlmGateway"
 TOKYO = 540
 MIDNIGHT = 1767193200000  # 2026-01-01 00:00 in Japan
-failed = 0
 
 with open(os.path.join(os.environ["RENGA_PROTO"], "renga_descriptor_set.bin"), "rb") as descriptors:
     MESSAGES = message_factory.GetMessages(descriptor_pb2.FileDescriptorSet.FromString(descriptors.read()).file)
 Request, Response = MESSAGES["renga.v1.GetUsageRequest"], MESSAGES["renga.v1.GetUsageResponse"]
-
-
-def check(sentence):
-    def run(function):
-        global failed
-        try:
-            function()
-            print(f"ok - {sentence}", flush=True)
-        except Exception as error:  # a failed check must not hide the others
-            failed += 1
-            print(f"not ok - {sentence}: {type(error).__name__} {' '.join(str(error).split())}", flush=True)
-    return run
-
-
-def expect(holds, what):
-    if not holds:
-        raise AssertionError(what)
 
 
 def key(name, tenant, *methods):
@@ -198,4 +184,4 @@ def _():
 
 gateway.stop()
 folder.cleanup()
-sys.exit(1 if failed else 0)
+finish()

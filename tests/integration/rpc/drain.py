@@ -15,8 +15,8 @@ import time
 
 import grpc
 
-from checks import check, expect, finish, wait_until
 from probe import (Count, Echo, Noticed, PROBE, SANITIZED, Server, Sleep, Stub, Sum, expect_code, refusal, wait_begun)
+from checks import check, expect, finish, wait_until  # probe knows where it stands
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 NODE = os.path.join(HERE, "../node_modules/.bin/node")

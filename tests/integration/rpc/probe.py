@@ -6,6 +6,7 @@ built with a sanitizer, whose memory says nothing about ours.
 import os
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -18,6 +19,7 @@ os.environ.setdefault("LSAN_OPTIONS", "print_suppressions=0:suppressions=" +
 import grpc  # noqa: E402 - after the proxies are gone
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory  # noqa: E402
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "lib"))
 from checks import expect, record, wait_until  # noqa: E402
 
 SANITIZED = bool(os.environ.get("RENGA_SANITIZE"))

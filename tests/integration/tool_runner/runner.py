@@ -24,7 +24,7 @@ import grpc
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "..", "rpc"))
+sys.path.insert(0, os.path.join(HERE, "..", "..", "lib"))
 import checks  # noqa: E402
 from checks import Broken, check, expect, wait_until  # noqa: E402,F401
 
