@@ -34,9 +34,23 @@ static const struct range special_v6[] = {
 };
 
 static const struct range global_unicast_v6 = {{0x20}, 3};
-static const struct range mapped_v4 = {{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff}, 96};
-static const struct range nat64_v4 = {{0, 0x64, 0xff, 0x9b}, 96};
-static const struct range sixtofour_v4 = {{0x20, 0x02}, 16};
+
+/* IPv6 addresses that lead to an IPv4 one which stands in them. */
+static const struct embedding {
+    struct range range;
+    unsigned at;   /* its first byte */
+    uint8_t flips; /* what its bytes are exclusive-ored with */
+} embeddings[] = {
+    {{{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff}, 96}, 12, 0}, /* mapped */
+    {{{0, 0x64, 0xff, 0x9b}, 96}, 12, 0},                      /* NAT64 */
+    {{{0x20, 0x02}, 16}, 2, 0},                                /* 6to4 */
+    {{{0, 0x64, 0xff, 0x9b, 0, 1}, 48}, 12, 0},                /* NAT64 of a site's own */
+    {{{0}, 96}, 12, 0},                                        /* compatible, retired */
+    {{{0x20, 0x01}, 32}, 4, 0},                                /* Teredo: its server */
+    {{{0x20, 0x01}, 32}, 12, 0xff},                            /* ... and its client */
+};
+#define EMBEDDINGS         (sizeof embeddings / sizeof *embeddings)
+#define EMBEDDINGS_REACHED 3 /* the first of them: public where what stands in them is */
 
 static bool in_range(const uint8_t *address, const struct range *range)
 {
@@ -59,12 +73,19 @@ static bool is_public_v4(const uint8_t *address)
     return true;
 }
 
+static bool embeds(const uint8_t *address, const struct embedding *embedding, uint8_t inner[4])
+{
+    for (unsigned i = 0; i < 4; i++)
+        inner[i] = address[embedding->at + i] ^ embedding->flips;
+    return in_range(address, &embedding->range);
+}
+
 static bool is_public_v6(const uint8_t *address)
 {
-    if (in_range(address, &mapped_v4) || in_range(address, &nat64_v4))
-        return is_public_v4(address + 12);
-    if (in_range(address, &sixtofour_v4))
-        return is_public_v4(address + 2);
+    uint8_t inner[4];
+    for (size_t i = 0; i < EMBEDDINGS_REACHED; i++)
+        if (embeds(address, &embeddings[i], inner))
+            return is_public_v4(inner);
     if (!in_range(address, &global_unicast_v6))
         return false;
     for (size_t i = 0; i < sizeof special_v6 / sizeof *special_v6; i++)
@@ -89,7 +110,9 @@ bool http_address_is_routed(const struct sockaddr *address)
     if (address->sa_family != AF_INET6)
         return false;
     const uint8_t *bytes = ((const struct sockaddr_in6 *)(const void *)address)->sin6_addr.s6_addr;
-    if (in_range(bytes, &mapped_v4) || in_range(bytes, &nat64_v4))
-        return !in_range(bytes + 12, &link_v4);
+    uint8_t inner[4];
+    for (size_t i = 0; i < EMBEDDINGS; i++)
+        if (embeds(bytes, &embeddings[i], inner) && in_range(inner, &link_v4))
+            return false;
     return !in_range(bytes, &link_v6) && !in_range(bytes, &metadata_v6);
 }

@@ -89,7 +89,8 @@ void http_headers_destroy(struct http_headers **headers);
 /* For address_allowed: true for addresses of the public internet, false for loopback, private, shared, link-local
  * (cloud metadata), multicast, documentation and reserved ones, also where they are embedded in IPv6. */
 bool http_address_is_public(const struct sockaddr *address);
-/* True where the address may be anywhere but on the link itself, where clouds tell secrets to whoever asks. */
+/* True where the address may be anywhere but on the link itself, where clouds tell secrets to whoever asks; an IPv6
+ * address is also where the IPv4 one is that stands in it (mapped, NAT64, 6to4, Teredo). */
 bool http_address_is_routed(const struct sockaddr *address);
 
 /* ---- A request and its answer ----------------------------------------------------------------------------------- */

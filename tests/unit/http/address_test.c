@@ -121,9 +121,26 @@ static void addresses_of_the_link_are_not_routed(void **state)
         const char *host;
         bool routed;
     } cases[] = {
-        {"127.0.0.1", true},           {"10.0.0.1", true},       {"::1", true},      {"1.1.1.1", true},
-        {"169.254.169.254", false},    {"169.255.0.1", true},    {"fe80::1", false}, {"febf::1", false},
-        {"::ffff:169.254.1.1", false}, {"fd00:ec2::254", false}, {"fd00::1", true},  {"64:ff9b::169.254.1.1", false},
+        {"127.0.0.1", true},
+        {"10.0.0.1", true},
+        {"::1", true},
+        {"1.1.1.1", true},
+        {"169.254.169.254", false},
+        {"169.255.0.1", true},
+        {"fe80::1", false},
+        {"febf::1", false},
+        {"::ffff:169.254.1.1", false},
+        {"fd00:ec2::254", false},
+        {"fd00::1", true},
+        {"64:ff9b::169.254.1.1", false},
+        {"64:ff9b::10.0.0.1", true},
+        {"64:ff9b:1::169.254.169.254", false},
+        {"::169.254.169.254", false},
+        {"2002:a9fe:a9fe::1", false},
+        {"2002:a00:1::1", true},
+        {"2001:0:a9fe:a9fe::1", false},
+        {"2001:0:4136:e378:8000:63bf:5601:5601", false},
+        {"2001:0:4136:e378:8000:63bf:3fff:fdd2", true},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct sockaddr_storage address;
