@@ -105,8 +105,8 @@ void gate_withdraw(struct ticket *ticket);
 /* Of one that was admitted, once. What it really used. */
 void gate_leave(struct ticket *ticket, int64_t tokens, int64_t micros);
 
-/* What was spent today, from the accounts: of those whose money has not been counted so far. After gate_create and
- * gate_limit. */
+/* What was spent today in all, from the accounts: of those whose money has not been counted so far. Once after
+ * gate_create and gate_limit; calls that have ended meanwhile may be in it or not. */
 void gate_remember(struct gate *gate, bool tenant, const char *name, int64_t micros);
 
 /* What the client's limits leave, for the x-ratelimit-* headers; -1 where there is no such limit. After gate_enter,

@@ -222,6 +222,6 @@ void gate_budget_return(struct gate *gate, struct gate_party *party, const struc
 void gate_budget_remember(struct gate *gate, struct gate_party *party, const struct gate_moment *moment, int64_t micros)
 {
     struct gate_purse *purse = purse_of(gate, party, moment);
-    if (!purse->counted)
-        purse->spent += real(micros);
+    if (!purse->counted && purse->spent < real(micros)) /* what ended since the limit came stands in both */
+        purse->spent = real(micros);
 }

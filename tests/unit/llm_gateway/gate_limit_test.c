@@ -110,6 +110,21 @@ static void money_that_is_counted_already_is_not_remembered_twice(void **state)
     assert_int_equal(pass_by("a", 0, 500), GATE_ADMITTED);
 }
 
+/* Between the limit and the accounts it ends, and it stands in the accounts. */
+static void a_call_that_ends_while_the_accounts_are_read_is_counted_once(void **state)
+{
+    open_gate_for_all((struct limits){0}, (struct limits){0});
+    limit(0, (struct limits){.micros_per_day = 1000}, NULL, 0);
+    assert_int_equal(pass_by("a", 0, 200), GATE_ADMITTED);
+    assert_int_equal(pass_by("new", 0, 200), GATE_ADMITTED);
+    gate_remember(gate, false, "a", 500);
+    gate_remember(gate, false, "new", 100); /* not written yet */
+    assert_int_equal(pass_by("a", 0, 501), GATE_REFUSED);
+    assert_int_equal(pass_by("a", 0, 500), GATE_ADMITTED);
+    assert_int_equal(pass_by("new", 0, 801), GATE_REFUSED);
+    assert_int_equal(pass_by("new", 0, 800), GATE_ADMITTED);
+}
+
 static void a_gate_lives_until_the_last_who_holds_it_lets_go(void **state)
 {
     open_gate((struct gate_options){.in_flight_max = 1});
@@ -128,6 +143,7 @@ int main(void)
         GATE_TEST(who_entered_before_a_limit_settles_after_it),
         GATE_TEST(who_entered_under_a_limit_settles_without_one),
         GATE_TEST(money_that_is_counted_already_is_not_remembered_twice),
+        GATE_TEST(a_call_that_ends_while_the_accounts_are_read_is_counted_once),
         GATE_TEST(a_gate_lives_until_the_last_who_holds_it_lets_go),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
