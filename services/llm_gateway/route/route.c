@@ -175,13 +175,19 @@ bool route_is_set_up(const struct route *route, struct status *st)
                 "upstream that needs none (llm_gateway.upstream)");
 }
 
+/* A provider of this process is no reason not to wait for a model. */
+static bool stands_in(const struct deployment *deployment)
+{
+    return deployment->provider->answer_chat != NULL;
+}
+
 unsigned route_places(const struct route *route)
 {
     int64_t places = 0;
     for (size_t i = 0; i < route->target_count; i++) {
         const struct deployment *deployment = route->targets[i].deployment;
         int64_t own = deployment->limits.concurrency;
-        if (deployment->provider->answer_chat) /* it stands in, and is no reason not to wait for a model */
+        if (stands_in(deployment))
             continue;
         if (!own)
             return 0;
@@ -192,12 +198,16 @@ unsigned route_places(const struct route *route)
 
 bool route_has_rate(const struct route *route)
 {
+    bool has_rate = false;
     for (size_t i = 0; i < route->target_count; i++) {
-        const struct limits *limits = &route->targets[i].deployment->limits;
-        if (!limits->requests_per_minute && !limits->tokens_per_minute)
+        const struct deployment *deployment = route->targets[i].deployment;
+        if (stands_in(deployment))
+            continue;
+        has_rate = deployment->limits.requests_per_minute || deployment->limits.tokens_per_minute;
+        if (!has_rate)
             return false;
     }
-    return true;
+    return has_rate;
 }
 
 size_t routes_deployments(const struct routes *routes)

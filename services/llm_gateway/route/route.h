@@ -75,7 +75,8 @@ bool route_is_set_up(const struct route *route, struct status *st);
 /* How much may be under way at its deployments together; 0: as much as there is. */
 unsigned route_places(const struct route *route);
 
-/* True where each of its deployments bounds what it is asked in a minute, so that callers may have to wait for it. */
+/* True where each of its deployments that is asked elsewhere bounds what it is asked in a minute, so that callers may
+ * have to wait for it. */
 bool route_has_rate(const struct route *route);
 
 /* The one of this very name; NULL: none. */

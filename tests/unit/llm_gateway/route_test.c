@@ -69,6 +69,27 @@ static void a_model_has_as_many_places_as_its_deployments_together(void **state)
     routing_end(&routing);
 }
 
+static void a_model_has_a_rate_where_all_who_are_asked_elsewhere_have_one(void **state)
+{
+    static const char rated[] =
+        "{\"deployments\": {\"rpm\": {\"upstream\": \"http://127.0.0.1:9/v1\", \"limits\": {\"requests_per_minute\": "
+        "9}},\n"
+        "                   \"tpm\": {\"upstream\": \"http://127.0.0.1:9/v1\", \"limits\": {\"tokens_per_minute\": "
+        "9}},\n"
+        "                   \"any\": {\"upstream\": \"http://127.0.0.1:9/v1\"},\n"
+        "                   \"here\": {\"provider\": \"extractive\"}},\n"
+        " \"models\": {\"a\": {\"targets\": [{\"deployment\": \"rpm\"}, {\"deployment\": \"tpm\"}]},\n"
+        "              \"b\": {\"targets\": [{\"deployment\": \"rpm\"}, {\"deployment\": \"any\", \"rank\": 1}]},\n"
+        "              \"c\": {\"targets\": [{\"deployment\": \"rpm\"}, {\"deployment\": \"here\", \"rank\": 1}]},\n"
+        "              \"d\": {\"targets\": [{\"deployment\": \"here\"}]}}}\n";
+    static const bool wanted[] = {true, false, true, false};
+    struct routing routing;
+    routing_of(&routing, rated);
+    for (size_t i = 0; i < COUNT(wanted); i++)
+        assert_int_equal(route_has_rate(routes_at(routing.routes, i)), wanted[i]);
+    routing_end(&routing);
+}
+
 static void a_route_is_as_the_document_says(void **state)
 {
     struct routing routing;
@@ -311,6 +332,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_targets_of_a_model_stand_by_rank_and_then_as_they_were),
         cmocka_unit_test(a_model_has_as_many_places_as_its_deployments_together),
+        cmocka_unit_test(a_model_has_a_rate_where_all_who_are_asked_elsewhere_have_one),
         cmocka_unit_test(a_route_is_as_the_document_says),
         cmocka_unit_test(what_is_not_said_has_its_default),
         cmocka_unit_test(a_deployment_is_as_the_document_says),
