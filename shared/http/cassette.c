@@ -21,6 +21,8 @@ struct cassette {
     size_t file_size;
     struct recorded *exchanges;
     size_t count, room;
+    struct recorded **shelves; /* those that may still answer, in their order, by what they answer to */
+    size_t shelf_count;        /* a power of two */
     struct cassette_stats stats;
 };
 
@@ -84,12 +86,39 @@ static bool read_lines(struct cassette *cassette, const char *text, size_t lengt
     return true;
 }
 
+static struct recorded **shelf_of(const struct cassette *cassette, const char *path, const unsigned char *hash)
+{
+    uint64_t shelf;
+    memcpy(&shelf, hash, sizeof shelf);
+    for (; *path; path++)
+        shelf = (shelf ^ (unsigned char)*path) * 1099511628211u;
+    return &cassette->shelves[(shelf >> 32) & (cassette->shelf_count - 1)];
+}
+
+static void fill_shelves(struct cassette *cassette)
+{
+    cassette->shelf_count = 1;
+    while (cassette->shelf_count < cassette->count)
+        cassette->shelf_count *= 2;
+    cassette->shelves = calloc(cassette->shelf_count, sizeof(struct recorded *));
+    if (!cassette->shelves)
+        no_memory();
+    for (size_t i = cassette->count; i-- > 0;) {
+        struct recorded *recorded = &cassette->exchanges[i];
+        struct recorded **shelf = shelf_of(cassette, recorded->path, recorded->request_hash);
+        recorded->next = *shelf;
+        *shelf = recorded;
+    }
+}
+
 static bool load(struct cassette *cassette, struct status *st)
 {
     struct buffer text;
     buffer_init(&text, CASSETTE_FILE_MAX);
     bool good = file_read(cassette->path, &text, st) && read_lines(cassette, text.data, text.length, st);
     buffer_fini(&text);
+    if (good)
+        fill_shelves(cassette);
     return good;
 }
 
@@ -135,6 +164,7 @@ void cassette_close(struct cassette **cassette_pointer)
     for (size_t i = 0; i < cassette->count; i++)
         recorded_fini(&cassette->exchanges[i]);
     free(cassette->exchanges);
+    free(cassette->shelves);
     pthread_mutex_destroy(&cassette->lock);
     free(cassette->path);
     free(cassette);
@@ -207,30 +237,37 @@ void cassette_append(struct cassette *cassette, const struct recorded *recorded)
         cassette_drop(cassette, why);
 }
 
-static bool answers(const struct recorded *recorded, const char *method, const char *path, const unsigned char *hash)
+/* The first from here on that answers it; NULL in its place: none. */
+static struct recorded **seek(struct recorded **place, const char *method, const char *path, const unsigned char *hash)
 {
-    return memcmp(recorded->request_hash, hash, CASSETTE_HASH_SIZE) == 0 && strcmp(recorded->path, path) == 0 &&
-           strcmp(recorded->method, method) == 0;
+    for (; *place; place = &(*place)->next)
+        if (memcmp((*place)->request_hash, hash, CASSETTE_HASH_SIZE) == 0 && strcmp((*place)->path, path) == 0 &&
+            strcmp((*place)->method, method) == 0)
+            break;
+    return place;
+}
+
+/* One answers once, and leaves its shelf; the last of its kind answers from then on. */
+static struct recorded *play(struct recorded **shelf, const char *method, const char *path, const unsigned char *hash)
+{
+    struct recorded **place = seek(shelf, method, path, hash), *found = *place;
+    if (!found)
+        return NULL;
+    found->played = true;
+    if (*seek(&found->next, method, path, hash))
+        *place = found->next;
+    return found;
 }
 
 const struct recorded *cassette_find(struct cassette *cassette, const char *method, const char *path,
                                      const unsigned char hash[CASSETTE_HASH_SIZE])
 {
-    struct recorded *found = NULL;
     pthread_mutex_lock(&cassette->lock);
-    for (size_t i = 0; i < cassette->count; i++) {
-        if (!answers(&cassette->exchanges[i], method, path, hash))
-            continue;
-        found = &cassette->exchanges[i];
-        if (!found->played)
-            break;
-    }
-    if (found) {
-        found->played = true;
+    const struct recorded *found = cassette->shelves ? play(shelf_of(cassette, path, hash), method, path, hash) : NULL;
+    if (found)
         cassette->stats.played++;
-    } else {
+    else
         cassette->stats.unrecorded++;
-    }
     pthread_mutex_unlock(&cassette->lock);
     return found;
 }

@@ -34,6 +34,7 @@ struct recorded {
     struct recorded_piece *pieces;
     size_t piece_count;
     bool played;
+    struct recorded *next; /* of its shelf */
 };
 
 void recorded_fini(struct recorded *recorded);
