@@ -18,7 +18,10 @@ struct origin;
 #define KEEPALIVE_S    30L         /* of TCP */
 #define LINK_IDLE_S    60L         /* an idle connection older than this is not used again */
 #define NAMES_KEPT_S   60L         /* as long as the usual load balancer's name lives */
-#define ENCODINGS      "gzip, deflate"
+#define NAMES_HUNG_MAX 32          /* lookups that nobody waits for any more */
+#define NAMES_HUNG_MS  120000 /* as long as one may go on: glibc asks three servers twice for each domain it searches  \
+                               */
+#define ENCODINGS "gzip, deflate"
 
 struct transfer_list {
     struct transfer *first, *last;
@@ -29,6 +32,11 @@ struct transfer_list {
 struct link_list {
     struct link *first, *last;
     unsigned count;
+};
+
+struct names {
+    unsigned looking, hung;
+    int64_t hung_ns[NAMES_HUNG_MAX]; /* since when; a ring */
 };
 
 struct http_client {
@@ -46,6 +54,7 @@ struct http_client {
 
     struct client_socket **sockets; /* that curl opened, by descriptor */
     int socket_room;
+    struct names names;
 
     struct origin *origins[ORIGIN_SHELVES];
     struct link_list idle; /* in the order in which they fell idle */
@@ -171,14 +180,23 @@ void judge_garbled(struct http_slot *slot, const char *detail);
 /* What an easy handle works for; CURLOPT_PRIVATE of it points here. */
 struct easy_job {
     CURL *easy;
+    struct http_client *client;
     struct multi *multi; /* NULL: in none */
     bool (*address_allowed)(const struct sockaddr *address);
     bool forbidden; /* it said no */
+    bool naming;    /* a name is being looked up */
+    bool refused;   /* it was not, since too many hang */
     void (*done)(struct easy_job *job, CURLcode result);
     /* A socket was closed by curl that does not belong to what it is doing for us; may be NULL. */
     void (*socket_lost)(struct easy_job *job);
     char error[CURL_ERROR_SIZE];
 };
+
+/* names.c */
+#define NAMES_REFUSED CURLE_AGAIN /* of a job: no name was looked up */
+void names_watch(struct easy_job *job);
+/* Also where none was looked up. False: it was given up, and may go on for long. */
+void names_end(struct easy_job *job, bool answered);
 
 /* multi.c */
 struct multi *multi_create(struct http_client *client, long connections_kept);

@@ -293,6 +293,7 @@ static void begin(struct http_slot *slot)
     own->headers_done = own->repeated = false;
     write_headers(own);
     curl_easy_setopt(easy, CURLOPT_HTTPHEADER, own->entries);
+    curl_easy_setopt(easy, CURLOPT_URL, NULL); /* or it would tell that of the transfer before */
     curl_easy_setopt(easy, CURLOPT_CURLU, transfer->url->parts);
     set_method(easy, transfer);
     curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)transfer->connect_timeout_ms);

@@ -10,6 +10,7 @@ bool judge_is_unconnected(CURLcode result)
     case CURLE_COULDNT_RESOLVE_HOST:
     case CURLE_COULDNT_CONNECT:
     case CURLE_OPERATION_TIMEDOUT:
+    case NAMES_REFUSED:
     case CURLE_SSL_CONNECT_ERROR:
     case CURLE_PEER_FAILED_VERIFICATION:
     case CURLE_SSL_CERTPROBLEM:
@@ -33,6 +34,10 @@ void judge_unconnected(struct http_slot *slot, CURLcode result, const char *deta
                       "%s was not connected to: its address, or that of a redirect, is not allowed", origin);
     else if (result == CURLE_COULDNT_RESOLVE_HOST || result == CURLE_COULDNT_RESOLVE_PROXY)
         transfer_fail(transfer, TRANSFER_UNCONNECTED, UNAVAILABLE, "the name of %s cannot be resolved", origin);
+    else if (result == NAMES_REFUSED)
+        transfer_fail(transfer, TRANSFER_UNCONNECTED, UNAVAILABLE,
+                      "the name of %s was not looked up: %u lookups hang already; see that the name server answers",
+                      origin, NAMES_HUNG_MAX);
     else if (result == CURLE_OPERATION_TIMEDOUT)
         transfer_fail(transfer, TRANSFER_UNCONNECTED, UNAVAILABLE, "no connection to %s within %lld ms", origin,
                       (long long)transfer->connect_timeout_ms);

@@ -111,7 +111,8 @@ static int socket_wanted(CURL *easy, curl_socket_t fd, int what, void *data, voi
 static curl_socket_t socket_open(void *data, curlsocktype purpose, struct curl_sockaddr *address)
 {
     struct easy_job *job = data;
-    struct http_client *client = job->multi->client;
+    struct http_client *client = job->client;
+    names_end(job, true);
     if (job->address_allowed && !job->address_allowed(&address->addr)) {
         job->forbidden = true;
         return CURL_SOCKET_BAD;
@@ -214,6 +215,7 @@ CURL *easy_create(struct http_client *client, struct easy_job *job)
     if (!easy)
         fatal("http.memory", "no memory for an HTTP transfer");
     job->easy = easy;
+    job->client = client;
     curl_easy_setopt(easy, CURLOPT_PRIVATE, job);
     curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, job->error);
     curl_easy_setopt(easy, CURLOPT_SHARE, client->share);
@@ -230,6 +232,7 @@ CURL *easy_create(struct http_client *client, struct easy_job *job)
     curl_easy_setopt(easy, CURLOPT_TCP_KEEPIDLE, KEEPALIVE_S);
     curl_easy_setopt(easy, CURLOPT_TCP_KEEPINTVL, KEEPALIVE_S / 3);
     curl_easy_setopt(easy, CURLOPT_DNS_CACHE_TIMEOUT, NAMES_KEPT_S);
+    names_watch(job);
     curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, socket_open);
     curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, job);
     curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, socket_close);
@@ -270,7 +273,7 @@ void multi_destroy(struct multi **multi_pointer)
 bool multi_add(struct multi *multi, struct easy_job *job)
 {
     job->multi = multi;
-    job->forbidden = false;
+    job->forbidden = job->refused = false;
     job->error[0] = '\0';
     if (curl_multi_add_handle(multi->curl, job->easy) == CURLM_OK)
         return true;
@@ -282,6 +285,7 @@ void multi_remove(struct easy_job *job)
 {
     if (!job->multi)
         return;
+    names_end(job, false);
     curl_multi_remove_handle(job->multi->curl, job->easy);
     job->multi = NULL;
 }
@@ -295,6 +299,7 @@ void multi_collect(struct multi *multi)
             continue;
         CURLcode result = message->data.result;
         curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&job);
-        job->done(job, result);
+        names_end(job, result != CURLE_OPERATION_TIMEDOUT);
+        job->done(job, job->refused ? NAMES_REFUSED : result);
     }
 }

@@ -144,6 +144,8 @@ static bool find(const struct redis_link *link, struct sockaddr_storage *address
     bool done = false;
     while (lookup != NULL && !(done = redis_lookup_done(lookup, address, size)) && clock_now_ns() < deadline_ns)
         nanosleep(&(struct timespec){.tv_nsec = LOOK_UP_MS * NS_PER_MS}, NULL);
+    if (lookup == NULL)
+        return lost(link, st, "has a name that cannot be looked up: too many lookups hang");
     redis_lookup_drop(&lookup);
     if (!done)
         return lost(link, st, "has a name that is not found in time");

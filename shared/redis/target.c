@@ -185,6 +185,9 @@ struct redis_lookup {
     socklen_t size;
 };
 
+/* Each has a thread, which sleeps on where nobody waits for it any more: a name server that hangs would gather them. */
+static _Atomic unsigned lookups;
+
 static void release(struct redis_lookup *lookup)
 {
     if (atomic_fetch_sub(&lookup->holders, 1) == 1)
@@ -198,20 +201,24 @@ static void *look_up(void *data)
         lookup->size = 0;
     atomic_store(&lookup->done, true);
     release(lookup);
+    atomic_fetch_sub(&lookups, 1);
     return NULL;
 }
 
 struct redis_lookup *redis_lookup_start(const struct redis_target *target)
 {
     pthread_t thread;
-    struct redis_lookup *lookup = calloc(1, sizeof *lookup);
-    if (!lookup)
+    struct redis_lookup *lookup;
+    if (atomic_fetch_add(&lookups, 1) >= REDIS_LOOKUPS_MAX || !(lookup = calloc(1, sizeof *lookup))) {
+        atomic_fetch_sub(&lookups, 1);
         return NULL;
+    }
     atomic_init(&lookup->holders, 2);
     memcpy(lookup->host, target->host, sizeof lookup->host);
     snprintf(lookup->port, sizeof lookup->port, "%d", target->port);
     if (pthread_create(&thread, NULL, look_up, lookup) != 0) {
         free(lookup);
+        atomic_fetch_sub(&lookups, 1);
         return NULL;
     }
     pthread_detach(thread);

@@ -35,7 +35,9 @@ const char *redis_target_place(const struct redis_target *target, char place[RED
 /* The address of a path, or of a host that is written as one, without any lookup. */
 bool redis_target_address(const struct redis_target *target, struct sockaddr_storage *address, socklen_t *size);
 
-/* A lookup that takes as long as it takes, in a thread of its own. */
+/* A lookup that takes as long as it takes, in a thread of its own. NULL: REDIS_LOOKUPS_MAX are under way in this
+ * process, those included that were dropped and hang, or there is no memory. */
+#define REDIS_LOOKUPS_MAX 32
 struct redis_lookup;
 struct redis_lookup *redis_lookup_start(const struct redis_target *target);
 /* False: not yet. True: `size` is that of the address, 0 where there is none. */

@@ -145,7 +145,7 @@ void redis_socket_open(struct recall_redis *redis)
     if (redis->lookup)
         loop_arm_after(redis->loop, &redis->timer, LOOK_UP_MS);
     else
-        redis_give_up(redis, "cannot be looked up");
+        redis_give_up(redis, "has a name that cannot be looked up: too many lookups hang");
 }
 
 void redis_socket_look_up(struct recall_redis *redis)
