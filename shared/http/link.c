@@ -349,9 +349,14 @@ bool link_was_used(const struct link *link)
 void link_await(struct link *link, uint32_t events)
 {
     uint32_t wanted = events & EPOLLIN ? events | EPOLLRDHUP : events;
-    if ((link->events == wanted && link->watch.slot) || link->lost)
+    if (link->events == wanted && link->watch.slot)
         return;
     link->events = wanted;
+    if (link->lost) { /* while nobody wanted to know, perhaps */
+        if (wanted & EPOLLIN)
+            link_lose(link);
+        return;
+    }
     if (!wanted) /* or an end of the peer's, which cannot be masked, would be told again and again */
         loop_unwatch(link->client->loop, &link->watch);
     else if (!loop_watch(link->client->loop, &link->watch, link->fd, wanted))
