@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <unistd.h>
 
 /* A listener on 127.0.0.1; `serve` runs in a thread of its own for one connection after the other and closes none. */
 struct peer {
