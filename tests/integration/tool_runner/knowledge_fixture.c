@@ -381,3 +381,29 @@ int run_both_ways(const char *name, const struct CMUnitTest *tests, size_t count
     move_out();
     return failed;
 }
+
+void assert_first(const struct answer *answer, const char *uri, int line_from, int line_to)
+{
+    const Renga__V1__SearchResponse *response = found(answer);
+    assert_true(response->n_hits > 0);
+    assert_string_equal(response->hits[0]->uri, uri);
+    assert_int_equal(response->hits[0]->line_from, line_from);
+    assert_int_equal(response->hits[0]->line_to, line_to);
+}
+
+void write_manual(struct fixture *fixture)
+{
+    put_file(fixture, "guide/start.md",
+             "# はじめに\n\nこの手引きは導入を説明します。\n\n## 設定\n\n設定ファイルは config.yaml です。\nポートは "
+             "8080 を使います。\n");
+    put_file(
+        fixture, "guide/errors.md",
+        "# Errors\n\n## E-1024\n\nThe connection timed out. Check the cable and restart the router.\n\n## E-2048\n\n"
+        "The disk is full.\n");
+    put_file(fixture, "faq.csv",
+             "質問,回答\nパスワードを忘れました,再設定画面から変更してください。\n"
+             "How do I log out?,Use the menu at the top right.\n");
+    put_file(fixture, "page.html",
+             "<title>Pricing</title>\n<h1>Plans</h1>\n<p>The basic plan costs ten dollars.</p>\n");
+    put_file(fixture, "notes.txt", "月は東に\n\n日は西に\n");
+}

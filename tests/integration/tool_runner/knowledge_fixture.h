@@ -15,6 +15,8 @@
 #include <cmocka.h>
 #undef fail /* the macro; ours is a function of base/status.h */
 
+#define TEXT(text) ((char *)(uintptr_t)(text))
+
 struct fixture {
     struct loop *loop;
     ProtobufCService *stub;  /* by the way that is being tested */
@@ -52,7 +54,12 @@ struct answer *search(struct fixture *fixture, const char *tenant, const char *c
 const Renga__V1__SearchResponse *found(const struct answer *answer);
 const Renga__V1__IndexDocumentsProgress *progress(const struct answer *answer);
 
+/* That the first hit is of these lines. */
+void assert_first(const struct answer *answer, const char *uri, int line_from, int line_to);
+
 /* Writes a file below the fixture's folder; NULL removes it. */
 void put_file(struct fixture *fixture, const char *path, const char *text);
+/* Five documents in two languages: Markdown, a table of questions, a page, notes. */
+void write_manual(struct fixture *fixture);
 
 #endif

@@ -1,0 +1,113 @@
+/* What a service and its caller may rely on of a stream, whether they share a process or a network: every body runs
+ * twice, on the in-process twin and over gRPC. */
+#include "service_fixture.h"
+
+static void a_stream_arrives_whole_and_in_order(void **state)
+{
+    struct ask ask;
+    Renga__Test__CountRequest request = RENGA__TEST__COUNT_REQUEST__INIT;
+    request.messages = 5000;
+    request.bytes = 300;
+    run(&ask, start_count, &request);
+    assert_int_equal(ask.call.status.code, OK);
+    assert_int_equal(ask.messages, 5000);
+    assert_true(ask.in_order);
+}
+
+static void an_empty_stream_ends_at_once(void **state)
+{
+    struct ask ask;
+    Renga__Test__CountRequest request = RENGA__TEST__COUNT_REQUEST__INIT;
+    run(&ask, start_count, &request);
+    assert_int_equal(ask.call.status.code, OK);
+    assert_int_equal(ask.messages, 0);
+}
+
+static void a_stream_that_fails_delivers_what_came_before(void **state)
+{
+    struct ask ask;
+    Renga__Test__CountRequest request = RENGA__TEST__COUNT_REQUEST__INIT;
+    request.messages = 20;
+    request.end_code = DATA_LOSS;
+    run(&ask, start_count, &request);
+    assert_int_equal(ask.call.status.code, DATA_LOSS);
+    assert_int_equal(ask.messages, 20);
+}
+
+static void pause_after_ten(struct ask *ask, const Renga__Test__CountResponse *message)
+{
+    if (ask->messages == 10)
+        rpc_client_call_pause(&ask->call);
+}
+
+static void a_reader_that_pauses_holds_the_sender_back(void **state)
+{
+    struct ask ask, noticed;
+    Renga__Test__CountRequest request = RENGA__TEST__COUNT_REQUEST__INIT;
+    request.messages = 4000;
+    request.bytes = 64 << 10;
+    request.key = fresh_key();
+    prepare(&ask, start_count, &request);
+    ask.came = pause_after_ten;
+    loop_post(loops[0], &ask.work);
+    cancel_soon(&ask, 300);
+    wait_for(&ask);
+    assert_int_equal(ask.call.status.code, CANCELLED);
+    assert_int_equal(ask.messages, 10);
+    notice(&noticed, request.key);
+    assert_true(noticed.cancelled); /* it had not got rid of its 250 MB */
+}
+
+static void resume(struct work *work)
+{
+    struct ask *ask = (struct ask *)((char *)work - offsetof(struct ask, later));
+    ask->inside = true;
+    rpc_client_call_resume(&ask->call);
+    ask->inside = false;
+}
+
+static void a_reader_that_resumes_gets_the_rest(void **state)
+{
+    struct ask ask;
+    Renga__Test__CountRequest request = RENGA__TEST__COUNT_REQUEST__INIT;
+    request.messages = 500;
+    request.bytes = 8 << 10;
+    prepare(&ask, start_count, &request);
+    ask.came = pause_after_ten;
+    loop_post(loops[0], &ask.work);
+    usleep(100000);
+    ask.later.run = resume;
+    loop_post(loops[0], &ask.later);
+    wait_for(&ask);
+    assert_int_equal(ask.call.status.code, OK);
+    assert_int_equal(ask.messages, 500);
+    assert_true(ask.in_order);
+}
+
+static void a_sender_that_ignores_the_window_is_stopped(void **state)
+{
+    struct ask ask;
+    Renga__Test__CountRequest request = RENGA__TEST__COUNT_REQUEST__INIT;
+    request.messages = 1000;
+    request.bytes = 256 << 10;
+    request.interval_ms = 0;
+    request.ignore_window = true;
+    prepare(&ask, start_count, &request);
+    ask.came = pause_after_ten; /* and never resume */
+    run_prepared(&ask);
+    assert_int_equal(ask.call.status.code, RESOURCE_EXHAUSTED);
+    assert_true(ask.messages < 1000);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_stream_arrives_whole_and_in_order),
+        cmocka_unit_test(an_empty_stream_ends_at_once),
+        cmocka_unit_test(a_stream_that_fails_delivers_what_came_before),
+        cmocka_unit_test(a_reader_that_pauses_holds_the_sender_back),
+        cmocka_unit_test(a_reader_that_resumes_gets_the_rest),
+        cmocka_unit_test(a_sender_that_ignores_the_window_is_stopped),
+    };
+    return RUN_BOTH_WAYS(tests);
+}

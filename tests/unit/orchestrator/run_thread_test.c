@@ -1,0 +1,293 @@
+/* Busy threads, what a restart finds, budgets, and dataflow. */
+#include "unit.h"
+
+#include "run_inner_fixture.h"
+
+/* ---- busy threads -------------------------------------------------------------------------------------------------
+ */
+
+static void twenty_runs_on_one_thread_lose_nothing(void **state)
+{
+    struct question_of_test *questions[20];
+    Renga__V1__StartRunRequest requests[20];
+    for (int busy = RENGA__V1__ON_BUSY__ON_BUSY_REJECT; busy <= RENGA__V1__ON_BUSY__ON_BUSY_ENQUEUE; busy++) {
+        stage_set(&stage,
+                  "\"state\": {\"n\": {\"type\": \"integer\", \"reduce\": \"sum\"}}, \"start\": \"a\", \"nodes\": "
+                  "{\"a\": {\"kind\": \"set\", \"values\": {\"n\": 1}}}");
+        int done = 0;
+        loop_enter(stage.loop);
+        for (int i = 0; i < 20; i++) {
+            struct question_of_test *question = questions[i] = calloc(1, sizeof *question);
+            renga__v1__start_run_request__init(&requests[i]);
+            requests[i].agent = (char *)(uintptr_t) "a";
+            requests[i].thread_id = (char *)(uintptr_t) "t";
+            requests[i].on_busy = (Renga__V1__OnBusy)busy;
+            requests[i].wait = true;
+            arena_init(&question->arena, NULL, 0, 1 << 20);
+            question->errand = (struct errand){.loop = stage.loop,
+                                               .tenant = "tenant",
+                                               .request = &requests[i].base,
+                                               .arena = &question->arena,
+                                               .answered = asked_back,
+                                               .owner = question};
+            runner_run(stage.runner, &question->errand);
+        }
+        loop_leave(stage.loop);
+        for (int i = 0; i < 5; i++)
+            stage_settle(&stage, 0);
+        char last[64];
+        for (int i = 0; i < 20; i++) {
+            Renga__V1__StartRunResponse *response = answer_of(questions[i]);
+            done += response && response->run->state == SUCCEEDED;
+            if (response)
+                snprintf(last, sizeof last, "{\"n\":%d}", done);
+            if (response && i == 19)
+                assert_string_equal(response->run->output_json, last);
+            if (!response)
+                assert_string_equal(last_reason, "THREAD_BUSY");
+            ask_end(questions[i]);
+        }
+        assert_true(done == 20 || busy == RENGA__V1__ON_BUSY__ON_BUSY_REJECT);
+        char *run = start(&stage, "t", "");
+        snprintf(last, sizeof last, "{\"n\":%d}", done + 1);
+        assert_run(&stage, run, SUCCEEDED, last);
+        stage_clear(&stage);
+    }
+}
+
+static void a_busy_thread_is_taken_over_or_rolled_back(void **state)
+{
+    for (int busy = RENGA__V1__ON_BUSY__ON_BUSY_INTERRUPT; busy <= RENGA__V1__ON_BUSY__ON_BUSY_ROLLBACK; busy++) {
+        Renga__V1__StartRunRequest request = RENGA__V1__START_RUN_REQUEST__INIT;
+        stage_set(&stage,
+                  LOG "\"start\": \"a\", \"nodes\": {\"a\": {\"kind\": \"set\", \"values\": {\"log\": [\"a\"]}, "
+                      "\"on\": {\"done\": \"b\"}}, \"b\": {" S "}}");
+        char *zero = start(&stage, "t", "{\"log\":[\"0\"]}");
+        INSIDE(&stage, script_write(script_find("b", NULL, -1), "", ""));
+        assert_run(&stage, zero, SUCCEEDED, "{\"log\":[\"0\",\"a\"]}");
+        char *first = start(&stage, "t", "{\"log\":[\"1\"]}");
+        request.on_busy = (Renga__V1__OnBusy)busy;
+        struct question_of_test *question = start_with(&stage, &request, "t", "{\"log\":[\"2\"]}");
+        Renga__V1__StartRunResponse *response = answer_of(question);
+        if (!response)
+            fail_msg("%s", last_status.text);
+        assert_run(&stage, first, STOPPED, "");
+        INSIDE(&stage, script_write(script_find("b", NULL, -1), "", ""));
+        bool back = busy == RENGA__V1__ON_BUSY__ON_BUSY_ROLLBACK;
+        assert_run(&stage, response->run->run_id, SUCCEEDED,
+                   back ? "{\"log\":[\"0\",\"a\",\"2\",\"a\"]}" : "{\"log\":[\"0\",\"a\",\"1\",\"a\",\"2\",\"a\"]}");
+        ask_end(question);
+        stage_clear(&stage);
+    }
+}
+
+static void a_repeated_request_gets_the_answer_of_the_first(void **state)
+{
+    char first[64];
+    stage_set(&stage, LOG "\"start\": \"a\", \"nodes\": {\"a\": {" S "}}");
+    for (int i = 0; i < 3; i++) {
+        Renga__V1__StartRunRequest request = RENGA__V1__START_RUN_REQUEST__INIT;
+        request.request_id = (char *)(uintptr_t) "r1";
+        struct question_of_test *question = start_with(&stage, &request, "", i == 2 ? "{\"log\":[\"x\"]}" : "");
+        Renga__V1__StartRunResponse *response = answer_of(question);
+        if (i == 2) {
+            assert_int_equal(last_status.code, INVALID_ARGUMENT);
+            assert_string_equal(last_status.field, "request_id");
+        } else {
+            assert_int_equal(response->repeated_request, i);
+            if (i)
+                assert_string_equal(response->run->run_id, first);
+            snprintf(first, sizeof first, "%s", response->run->run_id);
+        }
+        ask_end(question);
+    }
+    assert_int_equal(script_count, 1);
+    stage_clear(&stage);
+}
+
+/* ---- after a crash ------------------------------------------------------------------------------------------------
+ */
+
+static void restart(void)
+{
+    script_begins = NULL;
+    if (last_get)
+        ask_end(last_get);
+    last_get = NULL;
+    char url[256];
+    snprintf(url, sizeof url, "%s", stage.url);
+    script_lingers = false;
+    stage_close(&stage);
+    stage_open(&stage, url);
+    loop_enter(stage.loop);
+    runner_recover(stage.runner);
+    loop_leave(stage.loop);
+    stage_settle(&stage, 0);
+}
+
+static void open_file(const char *document)
+{
+    char url[256];
+    stage_set(&stage, document);
+    stage_close(&stage);
+    snprintf(url, sizeof url, "sqlite:%s/store.db", stage.house.root);
+    stage_open(&stage, url);
+}
+
+static void a_run_goes_on_after_a_crash_and_no_committed_step_runs_again(void **state)
+{
+    open_file(EACH);
+    char *run = start(&stage, "t", "{\"items\":[\"a\",\"b\",\"c\"]}");
+    answer_branch(1);
+    restart();
+    assert_int_equal(script_live, 2);
+    assert_int_equal(script_count, 5);
+    assert_int_equal(script_find("n", "w[0]", -1)->attempt, 2);
+    assert_string_equal(script_find("n", "w[0]", -1)->key, script_calls[0].key);
+    answer_branch(0);
+    restart();
+    assert_int_equal(script_live, 1);
+    answer_branch(2);
+    assert_run(&stage, run, SUCCEEDED,
+               "{\"items\":[\"a\",\"b\",\"c\"],\"out\":[{\"r\":\"r0\"},{\"r\":\"r1\"},{\"r\":\"r2\"}]}");
+    restart();
+    assert_int_equal(script_live, 0);
+    assert_run(&stage, run, SUCCEEDED,
+               "{\"items\":[\"a\",\"b\",\"c\"],\"out\":[{\"r\":\"r0\"},{\"r\":\"r1\"},{\"r\":\"r2\"}]}");
+    stage_clear(&stage);
+}
+
+static void questions_and_failures_outlive_a_crash(void **state)
+{
+    static const char *const keys[] = {"k"};
+    char id[64];
+    open_file(LOG "\"start\": [\"a\", \"b\"], \"nodes\": {\"a\": {" S "}, \"b\": {" S "}}");
+    char *run = start(&stage, "t", "");
+    INSIDE(&stage, script_ask(&script_calls[0], keys, 1));
+    INSIDE(&stage, script_write(&script_calls[1], "", "{\"log\":[\"b\"]}"));
+    snprintf(id, sizeof id, "%s", get(&stage, run)->interrupts[0]->interrupt_id);
+    restart();
+    assert_int_equal(script_live, 0);
+    Renga__V1__Run *waiting = resume(&stage, run, NULL);
+    assert_non_null(waiting);
+    waiting = get(&stage, run);
+    assert_int_equal(waiting->state, WAITING);
+    assert_string_equal(waiting->interrupts[0]->interrupt_id, id);
+    assert_non_null(resume(&stage, run, "5"));
+    assert_string_equal(script_find("a", NULL, -1)->answer[0], "k=5");
+    INSIDE(&stage, script_break(script_find("a", NULL, -1), INTERNAL, "broken"));
+    assert_run(&stage, run, FAILED, "");
+    restart();
+    assert_run(&stage, run, FAILED, "");
+    assert_non_null(resume(&stage, run, NULL));
+    assert_string_equal(script_find("a", NULL, -1)->answer[0], "k=5");
+    INSIDE(&stage, script_write(script_find("a", NULL, -1), "", "{\"log\":[\"a\"]}"));
+    assert_run(&stage, run, SUCCEEDED, "{\"log\":[\"a\",\"b\"]}");
+    assert_int_equal(script_runs("b"), 1);
+    stage_clear(&stage);
+}
+
+static void a_long_thread_is_read_from_its_snapshot(void **state)
+{
+    stage_snapshot_every = 150;
+    open_file(
+        LOG "\"recursion_limit\": 2000, \"start\": \"a\", \"nodes\": {\"a\": {\"kind\": \"set\", \"values\": {\"log\": "
+            "[\"a\"]}, \"on\": {\"done\": \"a\"}, \"visits\": {\"max\": 1000, \"then\": \"z\"}}, \"z\": {" S "}}");
+    char *run = start(&stage, "t", "");
+    for (int i = 0; i < 200 && !script_live; i++)
+        stage_settle(&stage, 0);
+    assert_int_equal(script_live, 1);
+    restart();
+    assert_int_equal(script_live, 1);
+    INSIDE(&stage, script_write(script_find("z", NULL, -1), "", "{\"x\":1}"));
+    assert_run(&stage, run, SUCCEEDED, "");
+    assert_int_equal(get(&stage, run)->step, 1001);
+    assert_int_equal(strlen(get(&stage, run)->output_json), 4 * 1000 + strlen("{\"log\":[],\"x\":1}") - 1);
+    stage_snapshot_every = 0;
+    stage_clear(&stage);
+}
+
+static void a_step_costs_what_it_writes_and_little_more(void **state)
+{
+    struct store_stats before, after;
+    char word[201], document[2048];
+    memset(word, 'w', 200);
+    word[200] = '\0';
+    snprintf(document, sizeof document,
+             LOG "\"recursion_limit\": 3000, \"start\": \"a\", \"nodes\": {\"a\": {\"kind\": \"set\", \"values\": "
+                 "{\"log\": [\"%s\"]}, \"on\": {\"done\": \"a\"}, \"visits\": {\"max\": 1000, \"then\": \"z\"}}, "
+                 "\"z\": {" S "}}",
+             word);
+    stage_set(&stage, document);
+    store_stats(stage.store, &before);
+    start(&stage, "thread-of-some-length", "");
+    for (int i = 0; i < 200 && !script_live; i++)
+        stage_settle(&stage, 0);
+    assert_int_equal(script_live, 1);
+    store_stats(stage.store, &after);
+    print_message("%.1f bytes a step of 200, snapshots included\n", (double)(after.bytes - before.bytes) / 1000);
+    assert_true(after.bytes - before.bytes <= 350 * 1000);
+    stage_clear(&stage);
+}
+
+/* ---- budgets, dataflow --------------------------------------------------------------------------------------------
+ */
+
+static void a_budget_ends_a_run_in_part(void **state)
+{
+    Renga__V1__RunNodeResponse response = RENGA__V1__RUN_NODE_RESPONSE__INIT;
+    Renga__V1__Usage usage = RENGA__V1__USAGE__INIT;
+    stage_set(&stage, LOG "\"budget\": {\"model_calls\": 2}, \"start\": \"a\", \"nodes\": {\"a\": {" S ", \"on\": "
+                          "{\"done\": \"b\"}}, \"b\": {" S "}}");
+    char *run = start(&stage, "t", "");
+    usage.model_calls = 2;
+    response.usage = &usage;
+    response.update_json = (char *)(uintptr_t) "{\"log\":[\"a\"]}";
+    INSIDE(&stage, script_respond(script_find("a", NULL, -1), &response));
+    Renga__V1__Run *stopped = get(&stage, run);
+    assert_int_equal(stopped->state, SUCCEEDED);
+    assert_int_equal(stopped->stop_reason, RENGA__V1__STOP_REASON__STOP_REASON_BUDGET_MODEL_CALLS);
+    assert_string_equal(stopped->output_json, "{\"log\":[\"a\"]}");
+    assert_int_equal(stopped->usage->model_calls, 2);
+    resume(&stage, run, NULL);
+    assert_run(&stage, run, SUCCEEDED, ""); /* still spent */
+    assert_int_equal(script_count, 1);
+    stage_clear(&stage);
+}
+
+static void in_dataflow_the_fast_branch_goes_on(void **state)
+{
+    stage_set(&stage, LOG "\"mode\": \"dataflow\", \"start\": [\"slow\", \"fast\"], \"nodes\": {"
+                          "\"slow\": {" S ", \"on\": {\"done\": \"j\"}},"
+                          "\"fast\": {" S ", \"on\": {\"done\": \"next\"}},"
+                          "\"next\": {" S ", \"on\": {\"done\": \"j\"}},"
+                          "\"j\": {" S ", \"join\": [\"slow\", \"next\"]}}");
+    char *run = start(&stage, "t", "");
+    INSIDE(&stage, script_write(script_find("fast", NULL, -1), "", "{\"log\":[\"fast\"]}"));
+    struct script_call *next = script_find("next", NULL, -1);
+    assert_non_null(next);
+    assert_string_equal(next->state, "{\"log\":[\"fast\"]}");
+    INSIDE(&stage, script_write(next, "", "{\"log\":[\"next\"]}"));
+    assert_null(script_find("j", NULL, -1));
+    INSIDE(&stage, script_write(script_find("slow", NULL, -1), "", "{\"log\":[\"slow\"]}"));
+    INSIDE(&stage, script_write(script_find("j", NULL, -1), "", "{\"log\":[\"j\"]}"));
+    assert_run(&stage, run, SUCCEEDED, "{\"log\":[\"fast\",\"next\",\"slow\",\"j\"]}");
+    stage_clear(&stage);
+}
+
+int main(void)
+{
+    clock_stop();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(twenty_runs_on_one_thread_lose_nothing),
+        cmocka_unit_test(a_busy_thread_is_taken_over_or_rolled_back),
+        cmocka_unit_test(a_repeated_request_gets_the_answer_of_the_first),
+        cmocka_unit_test(a_run_goes_on_after_a_crash_and_no_committed_step_runs_again),
+        cmocka_unit_test(questions_and_failures_outlive_a_crash),
+        cmocka_unit_test(a_long_thread_is_read_from_its_snapshot),
+        cmocka_unit_test(a_step_costs_what_it_writes_and_little_more),
+        cmocka_unit_test(a_budget_ends_a_run_in_part),
+        cmocka_unit_test(in_dataflow_the_fast_branch_goes_on),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
