@@ -7,10 +7,14 @@
 #include "renga/v1/reviewer.pb-c.h"
 #include "renga/v1/tool_runner.pb-c.h"
 
+/* The orchestrator first: suite_keep_runs leaves it out. */
 static const struct peer peers[] = {
-    {"peers.llm_gateway", &renga__v1__llm_gateway__descriptor},   {"peers.planner", &renga__v1__planner__descriptor},
-    {"peers.tool_runner", &renga__v1__tool_runner__descriptor},   {"peers.reviewer", &renga__v1__reviewer__descriptor},
-    {"peers.orchestrator", &renga__v1__orchestrator__descriptor}, {0},
+    {"peers.orchestrator", &renga__v1__orchestrator__descriptor},
+    {"peers.llm_gateway", &renga__v1__llm_gateway__descriptor},
+    {"peers.planner", &renga__v1__planner__descriptor},
+    {"peers.tool_runner", &renga__v1__tool_runner__descriptor},
+    {"peers.reviewer", &renga__v1__reviewer__descriptor},
+    {0},
 };
 
 #define PEER(peer_name, what)                                                                                          \
@@ -20,9 +24,15 @@ static const struct peer peers[] = {
     }
 
 static const struct option peer_options[] = {
-    PEER("llm_gateway", "LLM gateway"), PEER("planner", "planner"),           PEER("tool_runner", "tool-runner"),
-    PEER("reviewer", "reviewer"),       PEER("orchestrator", "orchestrator"), {0},
+    PEER("orchestrator", "orchestrator"), PEER("llm_gateway", "LLM gateway"), PEER("planner", "planner"),
+    PEER("tool_runner", "tool-runner"),   PEER("reviewer", "reviewer"),       {0},
 };
+
+void suite_keep_runs(struct daemon *daemon)
+{
+    daemon->peers = peers + 1;
+    daemon->peer_options = peer_options + 1;
+}
 
 struct daemon suite_daemon(const char *name, const char *summary, const struct service *const *services)
 {

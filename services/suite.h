@@ -6,5 +6,7 @@
 
 /* A daemon of the suite, to be completed by its addresses. `services` is NULL-terminated; all is borrowed. */
 struct daemon suite_daemon(const char *name, const char *summary, const struct service *const *services);
+/* Runs are this process's own affair: no option says that their orchestrator is elsewhere. */
+void suite_keep_runs(struct daemon *daemon);
 
 #endif

@@ -230,6 +230,7 @@ static int ask_here(struct daemon *daemon, const char *model, int argc, char **a
         {0},
     };
     daemon->defaults = defaults;
+    suite_keep_runs(daemon);
     return command_with_process(daemon, argc, argv, work_here);
 }
 

@@ -14,6 +14,7 @@ enum command_exit {
     COMMAND_FAILED = 1,        /* it was tried and did not work out; the reason stands on standard error */
     COMMAND_USAGE = 2,         /* the command line or the configuration is wrong */
     COMMAND_NOTHING = 3,       /* of `ask`: the documents do not say it */
+    COMMAND_WAITS = 3,         /* of `run`, `watch` and `resume`: the run waits for a person */
     COMMAND_INTERRUPTED = 130, /* Ctrl-C; what ran has been cancelled */
 };
 

@@ -8,9 +8,6 @@
 #include "base/buffer.h"
 #include "renga/v1/orchestrator.pb-c.h"
 
-/* Exit code of `run`, `watch` and `resume` where the run waits for a person. */
-#define COMMAND_WAITS 3
-
 #define ORCHESTRA_TARGET "peers.orchestrator"
 #define ORCHESTRA_OPTIONS                                                                                              \
     {.name = ORCHESTRA_TARGET,                                                                                         \

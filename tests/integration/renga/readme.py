@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+"""Whether the README of the command line is true: its table has every command with its own flags, its examples run against
+`renga serve`, its exit codes are those that come. RENGA_BIN=<folder of the binaries> readme.py; one line a check, exit 1 when
+one fails."""
+import json
+import os
+import re
+import socket
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, f"{HERE}/../../lib")
+from checks import check, expect, finish, wait_until  # noqa: E402
+
+BIN = os.environ["RENGA_BIN"]
+ROOT = os.path.realpath(os.path.join(HERE, "..", "..", ".."))
+SLOW = 5 if os.environ.get("RENGA_SANITIZE") else 1
+OF_ALL = {"--config", "--print-config", "--version", "--help", "--loops"}
+with open(f"{ROOT}/services/renga/README.md") as file:
+    README = file.read()
+folder = tempfile.TemporaryDirectory()
+environment = {k: v for k, v in os.environ.items() if not k.startswith(("RENGA_PEERS", "OPENAI_", "ANTHROPIC_"))}
+environment.update(PATH=f"{BIN}:{os.environ['PATH']}", XDG_DATA_HOME=folder.name)
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+PORT = free_port()
+environment["RENGA_PEERS_ORCHESTRATOR"] = f"127.0.0.1:{PORT}"
+
+
+def renga(*arguments, shell=None):
+    return subprocess.run(shell or [f"{BIN}/renga", *arguments], shell=bool(shell), env=environment, cwd=folder.name,
+                          capture_output=True, text=True, timeout=60 * SLOW)
+
+
+def ends(code, *arguments):
+    done = renga(*arguments)
+    expect(done.returncode == code, f"renga {' '.join(arguments)} ended with {done.returncode}: {done.stderr}")
+    return done
+
+
+rows = {name: (takes.strip(), set(re.findall(r"`(--[a-z_]+)`", flags)))
+        for name, takes, flags in re.findall(r"^\| `(\w+)` \|([^|]*)\|([^|]*)\|", README, re.M)}
+
+
+@check("the table has every command and no other")
+def _():
+    known = re.findall(r"^  (\w+) +\S", ends(0, "--help").stdout, re.M)
+    expect(sorted(known) == sorted(rows), f"{sorted(set(known) ^ set(rows))} stand in one alone")
+
+
+@check("each row has what its command takes and its own flags")
+def _():
+    for name, (takes, flags) in rows.items():
+        text = renga(name, "--help").stdout
+        own = {f"--{flag}" for flag in re.findall(r"^  --(?:\[no-\])?([a-z_-]+)(?: |$)", text, re.M)} - OF_ALL
+        expect(own == flags, f"{name}: {sorted(own ^ flags)} stand in one alone")
+        expect(f"Usage: renga {name} {'[OPTIONS] ' if name != 'backup' else ''}{takes}".rstrip() in text, f"{name}: not {takes!r}")
+
+
+@check("a command line that is wrong is told what is wanted, and ends with 2")
+def _():
+    expect("there is no command" in ends(2, "sing").stderr, "not told")
+    for name, (takes, _) in rows.items():
+        if takes and not takes.startswith("["):
+            expect(re.match(rf"renga {name}: \S+ ", ends(2, name).stderr), name)
+        expect("--sing" in ends(2, name, "--sing").stderr, name)
+
+
+@check("an orchestrator that is not there is named, and ends a command with 1")
+def _():
+    away = f"127.0.0.1:{free_port()}"
+    done = ends(1, "runs", "--peers.orchestrator", away, "--timeout", "2s")
+    expect("UNAVAILABLE" in done.stderr and away in done.stderr and not done.stdout, done.stderr)
+
+
+server = subprocess.Popen([f"{BIN}/renga", "serve", f"--rpc.listen=127.0.0.1:{PORT}", f"--http.listen=127.0.0.1:{free_port()}",
+                           f"--orchestrator.agents={ROOT}/services/orchestrator/agents", "--orchestrator.store=memory:",
+                           "--tool_runner.store=memory:", "--tool_runner.record=memory:"],
+                          env=environment, cwd=folder.name, stderr=subprocess.DEVNULL)
+try:
+    @check("the examples run")
+    def _():
+        wait_until(lambda: renga("health", "--peers.server", f"127.0.0.1:{PORT}").returncode == 0, "nobody serves", 20.0 * SLOW, 0.1)
+        lines = [line.split("  #")[0].strip() for line in re.findall(r"^    (renga .*)$", README, re.M)]
+        expect(len(lines) >= 6, f"{len(lines)} examples")
+        for line in lines:
+            done = renga(shell=line.replace("127.0.0.1:15000", f"127.0.0.1:{PORT}"))
+            expect(done.returncode == 0 and done.stdout and not done.stderr, f"{line}: {done.returncode} {done.stderr}")
+            if "run echo --input" in line:
+                expect(json.loads(done.stdout) == {"text": "moon", "heard": True}, done.stdout)
+
+    @check("what is not there ends with 1 and its code")
+    def _():
+        for arguments in (["watch", "never"], ["state", "never"], ["run", "never"], ["graph", "never"]):
+            done = ends(1, *arguments)
+            expect(re.match(rf"renga {arguments[0]}: [A-Z_]+: ", done.stderr) and not done.stdout, done.stderr)
+finally:
+    server.terminate()
+    server.wait(20 * SLOW)
+
+
+@check("a question that the documents do not answer ends with 3")
+def _():
+    ends(3, "ask", "--docs", f"{ROOT}/deploy/samples/docs", "Who won the football world cup in 1990?")
+
+
+folder.cleanup()
+finish()
