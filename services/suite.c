@@ -31,7 +31,6 @@ static const struct option peer_options[] = {
 void suite_keep_runs(struct daemon *daemon)
 {
     daemon->peers = peers + 1;
-    daemon->peer_options = peer_options + 1;
 }
 
 struct daemon suite_daemon(const char *name, const char *summary, const struct service *const *services)

@@ -6,7 +6,8 @@
 
 /* A daemon of the suite, to be completed by its addresses. `services` is NULL-terminated; all is borrowed. */
 struct daemon suite_daemon(const char *name, const char *summary, const struct service *const *services);
-/* Runs are this process's own affair: no option says that their orchestrator is elsewhere. */
+/* Runs are this process's own affair: peers.orchestrator, which may stand in the environment for other commands, is
+ * read and not followed. */
 void suite_keep_runs(struct daemon *daemon);
 
 #endif

@@ -207,10 +207,13 @@ static bool home_of_data(char out[PATH_MAX])
 /* Which services are needed is decided before a file is read. */
 static int work_here(struct daemon_process *process, const struct config *config)
 {
-    if (!config_string(config, "connect"))
+    const char *connect = config_source(config, "connect"), *elsewhere = config_source(config, ORCHESTRA_TARGET);
+    if (config_string(config, "connect"))
+        fprintf(stderr, NAME ": connect stands in %s; give it as --connect or RENGA_CONNECT\n", connect);
+    else if (strcmp(elsewhere, "--" ORCHESTRA_TARGET) == 0)
+        fprintf(stderr, NAME ": a suite that runs is asked with --connect, not with %s\n", elsewhere);
+    else
         return work(process, config);
-    fprintf(stderr, NAME ": connect stands in %s; give it as --connect or RENGA_CONNECT\n",
-            config_source(config, "connect"));
     return COMMAND_USAGE;
 }
 

@@ -19,9 +19,8 @@ struct origin;
 #define LINK_IDLE_S    60L         /* an idle connection older than this is not used again */
 #define NAMES_KEPT_S   60L         /* as long as the usual load balancer's name lives */
 #define NAMES_HUNG_MAX 32          /* lookups that nobody waits for any more */
-#define NAMES_HUNG_MS  120000 /* as long as one may go on: glibc asks three servers twice for each domain it searches  \
-                               */
-#define ENCODINGS "gzip, deflate"
+#define NAMES_HUNG_MS  120000L     /* as long as one may go on: glibc asks three servers twice, for each domain */
+#define ENCODINGS      "gzip, deflate"
 
 struct transfer_list {
     struct transfer *first, *last;

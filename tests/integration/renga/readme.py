@@ -21,7 +21,7 @@ OF_ALL = {"--config", "--print-config", "--version", "--help", "--loops"}
 with open(f"{ROOT}/services/renga/README.md") as file:
     README = file.read()
 folder = tempfile.TemporaryDirectory()
-environment = {k: v for k, v in os.environ.items() if not k.startswith(("RENGA_PEERS", "OPENAI_", "ANTHROPIC_"))}
+environment = {k: v for k, v in os.environ.items() if not k.startswith(("RENGA_", "OPENAI_", "ANTHROPIC_"))}
 environment.update(PATH=f"{BIN}:{os.environ['PATH']}", XDG_DATA_HOME=folder.name)
 
 
@@ -70,8 +70,10 @@ def _():
     expect("there is no command" in ends(2, "sing").stderr, "not told")
     for name, (takes, _) in rows.items():
         if takes and not takes.startswith("["):
-            expect(re.match(rf"renga {name}: \S+ ", ends(2, name).stderr), name)
-        expect("--sing" in ends(2, name, "--sing").stderr, name)
+            told = ends(2, name).stderr
+            expect(re.match(rf"renga {name}: \S+ ", told), f"{name}: {told}")
+        told = ends(2, name, "--sing").stderr
+        expect("--sing" in told, f"{name}: {told}")
 
 
 @check("an orchestrator that is not there is named, and ends a command with 1")
@@ -107,8 +109,9 @@ finally:
     server.wait(20 * SLOW)
 
 
-@check("a question that the documents do not answer ends with 3")
+@check("a question that the documents do not answer ends with 3, and is asked here whatever orchestrator others are to ask")
 def _():
+    expect("--connect" in ends(2, "ask", "--peers.orchestrator=127.0.0.1:1", "What?").stderr, "not told")
     ends(3, "ask", "--docs", f"{ROOT}/deploy/samples/docs", "Who won the football world cup in 1990?")
 
 
