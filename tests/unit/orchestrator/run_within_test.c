@@ -242,23 +242,34 @@ static void a_queued_run_stays_where_its_input_or_the_state_does_not_fit(void **
 /* ---- what a checkpoint has --------------------------------------------------------------------------------------- */
 
 /* What was within belongs to the run that stands there, not to the checkpoint. */
-static void a_thread_that_is_forked_within_a_sub_graph_begins_it_anew(void **state)
+static void a_run_that_begins_where_another_was_moved_begins_its_sub_graph_anew(void **state)
 {
     char head[64];
     char *run = stand_within();
-    Renga__V1__ForkThreadRequest request = RENGA__V1__FORK_THREAD_REQUEST__INIT;
-    request.thread_id = (char *)(uintptr_t) "t";
-    request.new_thread_id = (char *)(uintptr_t) "fork";
-    struct question_of_test *question = ask_runner(&stage, &request);
-    Renga__V1__ForkThreadResponse *response = answer_of(question);
+    write_version(BRANCHES(FIRST_V, "string", NEW_FIELDS, "person", "new"));
+    Renga__V1__MigrateRunResponse *response = move(run);
     assert_non_null(response);
-    snprintf(head, sizeof head, "%s", response->thread->checkpoint_id);
-    ask_end(question);
-    Renga__V1__StartRunRequest again = RENGA__V1__START_RUN_REQUEST__INIT;
-    again.checkpoint_id = head;
-    ask_end(start_with(&stage, &again, "fork", ""));
-    assert_non_null(script_find("n", "w[0]", -1));
-    assert_run(&stage, run, STOPPED, "");
+    snprintf(head, sizeof head, "%s", response->run->checkpoint_id);
+    for (int forked = 0; forked < 2; forked++) {
+        Renga__V1__StartRunRequest request = RENGA__V1__START_RUN_REQUEST__INIT;
+        request.checkpoint_id = head;
+        struct question_of_test *begun = start_with(&stage, &request, forked ? "fork" : "t", "");
+        Renga__V1__StartRunResponse *started = answer_of(begun);
+        assert_non_null(started);
+        assert_non_null(script_find("n", "v[0]", -1));
+        assert_null(script_find("n", "v[1]", -1));
+        Renga__V1__ForkThreadRequest fork = RENGA__V1__FORK_THREAD_REQUEST__INIT;
+        fork.thread_id = (char *)(uintptr_t) "t";
+        fork.checkpoint_id = head;
+        fork.new_thread_id = (char *)(uintptr_t)(forked ? "another" : "fork");
+        struct question_of_test *question = ask_runner(&stage, &fork);
+        Renga__V1__ForkThreadResponse *made = answer_of(question);
+        if (!forked)
+            snprintf(head, sizeof head, "%s", made->thread->checkpoint_id);
+        ask_end(question);
+        cancel(&stage, started->run->run_id);
+        ask_end(begun);
+    }
     stage_clear(&stage);
 }
 
@@ -286,7 +297,7 @@ static void what_was_due_at_a_checkpoint_is_due_in_another_version(void **state)
 #define CONFLICT                                                                                                       \
     "\"state\": {\"items\": {\"type\": \"string[]\"}, \"out\": {\"type\": \"object[]\"}}, \"output\": [\"out\"], "     \
     "\"start\": [\"w\", \"s\"], \"nodes\": {\"w\": {" EACH "}, \"s\": {" S "}}, \"graphs\": {\"sub\": {\"state\": {"   \
-    "\"item\": {\"type\": \"string\"}}, \"start\": \"n\", \"nodes\": {\"n\": {\"kind\": \"noop\"}}}}"
+    "\"item\": {\"type\": \"string\"}}, \"start\": \"n\", \"nodes\": {\"n\": {" S "}}}}"
 
 static void what_branches_gave_is_there_after_a_conflict_and_a_restart(void **state)
 {
@@ -294,6 +305,7 @@ static void what_branches_gave_is_there_after_a_conflict_and_a_restart(void **st
     set_stage(CONFLICT);
     snprintf(run, sizeof run, "%s", start(&stage, "t", "{\"items\":[\"a\"]}"));
     INSIDE(&stage, script_write(script_find("s", NULL, -1), "", "{\"out\":[]}"));
+    end_script("w[0]");
     assert_run(&stage, run, FAILED, "");
     resume(&stage, run, NULL);
     INSIDE(&stage, script_write(script_find("s", NULL, -1), "", ""));
@@ -316,7 +328,7 @@ int main(void)
         cmocka_unit_test(what_a_sub_graph_remembers_goes_over_under_its_new_name),
         cmocka_unit_test(a_queued_run_begins_in_the_new_version),
         cmocka_unit_test(a_queued_run_stays_where_its_input_or_the_state_does_not_fit),
-        cmocka_unit_test(a_thread_that_is_forked_within_a_sub_graph_begins_it_anew),
+        cmocka_unit_test(a_run_that_begins_where_another_was_moved_begins_its_sub_graph_anew),
         cmocka_unit_test(what_was_due_at_a_checkpoint_is_due_in_another_version),
         cmocka_unit_test(what_branches_gave_is_there_after_a_conflict_and_a_restart),
     };
