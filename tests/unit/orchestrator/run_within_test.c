@@ -239,6 +239,41 @@ static void a_queued_run_stays_where_its_input_or_the_state_does_not_fit(void **
     stage_clear(&stage);
 }
 
+static void a_queued_run_begins_when_the_one_before_has_failed(void **state)
+{
+    set_stage(SAYS("log", "end"));
+    char *first = start(&stage, "t", ""), *second = enqueue("");
+    INSIDE(&stage, script_break(script_find("n", NULL, -1), INTERNAL, "broken"));
+    assert_run(&stage, first, FAILED, "");
+    INSIDE(&stage, script_write(script_find("n", NULL, -1), "", ""));
+    assert_run(&stage, second, SUCCEEDED, "{\"log\":[\"end\"]}");
+    stage_clear(&stage);
+}
+
+static int stands;
+static void count_stands(struct watcher *watcher, const Renga__V1__RunEvent *event)
+{
+    stands += event && event->event_case == RENGA__V1__RUN_EVENT__EVENT_INTERRUPTED;
+}
+
+static void where_a_run_stood_is_told_once_though_another_takes_its_place(void **state)
+{
+    set_stage("\"state\": {\"x\": {\"type\": \"any\"}}, \"interrupt_before\": [\"b\"], \"start\": \"n\", \"nodes\": {"
+              "\"n\": {" S ", \"on\": {\"done\": \"b\"}}, \"b\": {\"kind\": \"noop\"}}");
+    char *first = start(&stage, "t", "");
+    enqueue("");
+    INSIDE(&stage, script_write(script_find("n", NULL, -1), "", ""));
+    assert_run(&stage, first, STOPPED, "");
+    Renga__V1__WatchRunRequest request = RENGA__V1__WATCH_RUN_REQUEST__INIT;
+    request.run_id = first;
+    struct watcher watcher = {.loop = stage.loop, .tenant = "tenant", .request = &request, .came = count_stands};
+    stands = 0;
+    INSIDE(&stage, runner_watch(stage.runner, &watcher));
+    assert_int_equal(stands, 1);
+    INSIDE(&stage, runner_unwatch(&watcher));
+    stage_clear(&stage);
+}
+
 /* ---- what a checkpoint has --------------------------------------------------------------------------------------- */
 
 /* What was within belongs to the run that stands there, not to the checkpoint. */
@@ -328,6 +363,8 @@ int main(void)
         cmocka_unit_test(what_a_sub_graph_remembers_goes_over_under_its_new_name),
         cmocka_unit_test(a_queued_run_begins_in_the_new_version),
         cmocka_unit_test(a_queued_run_stays_where_its_input_or_the_state_does_not_fit),
+        cmocka_unit_test(a_queued_run_begins_when_the_one_before_has_failed),
+        cmocka_unit_test(where_a_run_stood_is_told_once_though_another_takes_its_place),
         cmocka_unit_test(a_run_that_begins_where_another_was_moved_begins_its_sub_graph_anew),
         cmocka_unit_test(what_was_due_at_a_checkpoint_is_due_in_another_version),
         cmocka_unit_test(what_branches_gave_is_there_after_a_conflict_and_a_restart),
