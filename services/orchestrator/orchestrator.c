@@ -251,6 +251,7 @@ bool orchestrator_share(struct orchestrator *orchestrator, struct loop *loop, st
 
 static bool open_runner(struct orchestrator *orchestrator, struct status *st)
 {
+    orchestrator->lease_ms = config_duration_ms(orchestrator->config, "orchestrator.lease");
     struct runner_options options = {
         .loops = orchestrator->loops,
         .loop_count = orchestrator->members,
@@ -263,7 +264,7 @@ static bool open_runner(struct orchestrator *orchestrator, struct status *st)
         .owner = orchestrator->owner,
         .shared = store_is_shared(orchestrator->store),
         .address = config_string(orchestrator->config, "orchestrator.address"),
-        .lease_ms = config_duration_ms(orchestrator->config, "orchestrator.lease"),
+        .lease_ms = orchestrator->lease_ms,
         .snapshot_every = (unsigned)config_integer(orchestrator->config, "orchestrator.snapshot_every"),
         .thread_ttl_ms = config_duration_ms(orchestrator->config, "orchestrator.thread_ttl"),
         .history_age_ms = config_duration_ms(orchestrator->config, "orchestrator.history_age"),

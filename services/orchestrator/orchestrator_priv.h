@@ -42,6 +42,7 @@ struct orchestrator {
     struct store *store;
     struct fanout *fanout; /* NULL: switched off, or there is but one loop */
     struct runner *runner;
+    int64_t lease_ms;
 
     struct rpc_tls node_tls, fellow_tls;
     const struct config *config;

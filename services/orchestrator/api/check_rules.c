@@ -189,7 +189,7 @@ RULES(MigrateRunRequest, text) = {
     TEXT(MigrateRunRequest, graph_version, NAME_MAX_BYTES, TEXT_ID),
     {0},
 };
-RULES(MigrateRunRequest, map) = {MAP(MigrateRunRequest, renamed_nodes, 100, 64, 64), {0}};
+RULES(MigrateRunRequest, map) = {MAP(MigrateRunRequest, renamed_nodes, 100, 2 * 64 + 1, 64), {0}};
 
 /* ---- looking ----------------------------------------------------------------------------------------------------- */
 

@@ -15,8 +15,11 @@
 #include "rpc/rpc.h"
 #include "run/runner.h"
 
-#define AGAIN_MS  250
-#define AGAIN_MAX 20
+#include "base/clock.h"
+
+#define AGAIN_MS     250
+#define TAKING_UP_MS 1000 /* what is taken up after a death, beside the leases */
+#define AGAIN_LEASES 2    /* until whoever died is missed, and what was left over is looked at */
 
 struct errand_call {
     struct errand errand; /* first */
@@ -26,8 +29,8 @@ struct errand_call {
     struct caller caller;
     struct forward forward; /* where another orchestrator has the thread */
     struct timer rest;
-    unsigned asked_again;
-    bool is_resting; /* before it is asked again */
+    int64_t asks_until_ns; /* 0: it was not asked again */
+    bool is_resting;       /* before it is asked again */
 };
 
 bool api_enter(struct api *api, struct rpc_call *call, const ProtobufCMessage *request)
@@ -90,9 +93,11 @@ static void rested(struct timer *timer)
 
 static bool asks_again(struct errand_call *self)
 {
-    if (self->asked_again == AGAIN_MAX || rpc_call_cancelled(self->call))
+    int64_t now_ns = clock_now_ns(), lease_ms = self->api->orchestrator->lease_ms;
+    if (!self->asks_until_ns)
+        self->asks_until_ns = now_ns + (AGAIN_LEASES * lease_ms + TAKING_UP_MS) * NS_PER_MS;
+    if (now_ns >= self->asks_until_ns || rpc_call_cancelled(self->call))
         return false;
-    self->asked_again++;
     self->is_resting = true;
     self->rest.expired = rested;
     loop_arm_after(self->api->loop, &self->rest, AGAIN_MS);

@@ -135,15 +135,9 @@ void errand_remember(struct errand *errand, struct thread *thread, const char *r
 
 static bool check_input(struct errand *errand, const Renga__V1__StartRunRequest *request, const struct agent *agent)
 {
-    struct arena arena;
-    struct write write;
     struct status st = {0}, why = {0};
-    struct write_source source = {
-        .node = "input", .update_json = request->input_json, .update_size = strlen(request->input_json)};
-    arena_init(&arena, NULL, 0, FRAME_MEMORY_MAX);
-    if (!write_parse(agent->graph, &source, &arena, &write, &why))
+    if (!run_input_fits(agent->graph, request->input_json, &why))
         fail_field(&st, "input_json", "%s", why.text);
-    arena_fini(&arena);
     const char *configuration = request->configuration_json;
     if (st.code == OK && *configuration &&
         (!json_check(configuration, strlen(configuration), NULL, &why) ||

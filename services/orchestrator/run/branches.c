@@ -13,7 +13,7 @@ enum { GRAPH_GRAPH, GRAPH_IN, GRAPH_OUT };                 /* of nodes/graph.c *
 #define ITEMS_MAX    ((size_t)64 << 20) /* bytes of a list, of what branches put out */
 #define BRANCHES_MAX 100000
 
-static const struct graph *inner_graph(const struct node *node)
+const struct graph *branch_graph(const struct node *node)
 {
     return node_argument(node, node->kind->is_each ? EACH_GRAPH : GRAPH_GRAPH)->graph;
 }
@@ -90,7 +90,7 @@ static bool take_beside(struct due *due, struct status *st)
     if (!map)
         return true;
     buffer_init(&beside, ITEMS_MAX);
-    write_mapped(due->frame->state, map, inner_graph(due->node), NULL, 0, &beside);
+    write_mapped(due->frame->state, map, branch_graph(due->node), NULL, 0, &beside);
     due->beside = buffer_take(&beside, NULL);
     return due->beside ||
            fail(st, RESOURCE_EXHAUSTED, "node '%s' is given more than %zu bytes", due->node->name, ITEMS_MAX);
@@ -113,7 +113,7 @@ bool branches_prepare(struct due *due, struct status *st)
             return false;
         }
     } else {
-        const struct graph *inner = inner_graph(due->node);
+        const struct graph *inner = branch_graph(due->node);
         due->item_ends = need(calloc(1, sizeof *due->item_ends));
         if (due->sent)
             buffer_print(&items, due->input);
@@ -133,45 +133,56 @@ bool branches_prepare(struct due *due, struct status *st)
     return good;
 }
 
-static bool give(struct frame *frame, struct due *due, size_t item, struct status *st)
+/* Its item, and what it gets beside that. */
+static void write_given(const struct due *due, size_t item, bool whole, struct buffer *out)
+{
+    size_t start = item ? due->item_ends[item - 1] : 0, size = due->item_ends[item] - start;
+    if (!due->node->kind->is_each) {
+        buffer_append(out, due->items + start, size);
+        return;
+    }
+    const char *as = node_argument(due->node, EACH_AS)->text;
+    buffer_put(out, '{');
+    json_append_string(out, as, strlen(as));
+    buffer_put(out, ':');
+    buffer_append(out, due->items + start, size);
+    if (whole && due->beside && due->beside[1] != '}') {
+        buffer_put(out, ',');
+        buffer_append(out, due->beside + 1, strlen(due->beside) - 2);
+    }
+    buffer_put(out, '}');
+}
+
+/* Reads what a branch is given; `state`: and writes it there. */
+static bool give(const struct due *due, size_t item, bool whole, struct state *state, uint64_t seed, struct status *st)
 {
     struct arena arena;
     struct write write;
     struct buffer delta, input;
-    size_t start = item ? due->item_ends[item - 1] : 0, size = due->item_ends[item] - start;
     buffer_init(&input, ITEMS_MAX);
     buffer_init(&delta, 0);
     arena_init(&arena, NULL, 0, FRAME_MEMORY_MAX);
-    if (due->node->kind->is_each) {
-        buffer_put(&input, '{');
-        const char *as = node_argument(due->node, EACH_AS)->text;
-        json_append_string(&input, as, strlen(as));
-        buffer_put(&input, ':');
-        buffer_append(&input, due->items + start, size);
-        if (due->beside && due->beside[1] != '}') {
-            buffer_put(&input, ',');
-            buffer_append(&input, due->beside + 1, strlen(due->beside) - 2);
-        }
-        buffer_put(&input, '}');
-    } else {
-        buffer_append(&input, due->items + start, size);
-    }
-    struct write_source source = {.node = due->node->name,
-                                  .update_json = buffer_text(&input),
-                                  .update_size = input.length,
-                                  .seed = frame_seed(frame) | 1};
-    bool good = write_parse(frame->graph, &source, &arena, &write, st) &&
-                (!write.count || state_reduce(frame->state, &write, 1, &delta, NULL, st));
+    write_given(due, item, whole, &input);
+    struct write_source source = {
+        .node = due->node->name, .update_json = buffer_text(&input), .update_size = input.length, .seed = seed};
+    bool good = write_parse(branch_graph(due->node), &source, &arena, &write, st) &&
+                (!state || !write.count || state_reduce(state, &write, 1, &delta, NULL, st));
+    buffer_fini(&delta);
     buffer_fini(&input);
     arena_fini(&arena);
     return good;
 }
 
+bool branch_fits(const struct due *due, size_t item, bool whole, struct status *st)
+{
+    return give(due, item, whole, NULL, 1, st);
+}
+
 struct frame *branch_open(struct due *due, size_t item, struct status *st)
 {
     struct branch *branch = &due->branches[item];
-    struct frame *frame = frame_create(due->frame->thread, inner_graph(due->node), due, (uint32_t)item);
-    if (!give(frame, due, item, st)) {
+    struct frame *frame = frame_create(due->frame->thread, branch_graph(due->node), due, (uint32_t)item);
+    if (!give(due, item, true, frame->state, frame_seed(frame) | 1, st)) {
         frame_destroy(&frame);
         return NULL;
     }

@@ -64,7 +64,8 @@ static void describe_step(struct arena *arena, const struct graph *graph, const 
 
 bool record_is_checkpoint(const Record *record)
 {
-    return record->step || record->went_to_work || record->update || record->origin || record->migrated;
+    return record->step || record->went_to_work || record->update || record->origin ||
+           (record->migrated && !record->migrated->queued);
 }
 
 static Renga__V1__CheckpointCause cause_of(const Record *record)

@@ -271,7 +271,11 @@ void log_await(struct thread *thread, struct errand *errand)
 
 void log_flush(struct thread *thread)
 {
-    if (thread->flying || !thread->filling || thread->phase != THREAD_READY)
+    if (thread->flying || thread->phase != THREAD_READY)
+        return;
+    if (!thread->filling && owner_keeps_for_nothing(thread))
+        log_batch(thread);
+    if (!thread->filling)
         return;
     if (thread->run && thread->run->unlisted)
         log_write_rows(thread->run);

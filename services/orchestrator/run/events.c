@@ -301,7 +301,7 @@ void events_of_record(struct event_reader *reader, const Record *record, uint64_
         told->answered = record->answers[i];
         reader->came(reader, told);
     }
-    if (record->migrated)
+    if (record->migrated && !record->migrated->queued)
         tell_checkpoint(reader, record, number, &index);
     if (record->goes_on)
         tell_state(reader, record, number, &index, record->goes_on->previous, running, record->goes_on->owner);
@@ -336,7 +336,7 @@ uint32_t events_count(const Record *record)
 {
     uint32_t count = (uint32_t)record->n_answers;
     count += (record->begun != NULL) + 2 * (record->went_to_work != NULL) + (record->goes_on != NULL) +
-             (record->migrated != NULL);
+             (record->migrated && !record->migrated->queued);
     for (size_t i = 0; i < record->n_kept; i++)
         count += count_results(record->kept[i]);
     if (record->step)

@@ -348,7 +348,7 @@ bool fold_parts(struct thread *thread, const Record *record, uint64_t number, st
         if (run != thread->run && run->ended_ms)
             thread_unqueue(thread, run);
     }
-    if (record->migrated && !fold_migrated(thread, record->migrated, number, record->time_ms, st))
+    if (record->migrated && !fold_migrated(run, record->migrated, number, record->time_ms, st))
         return false;
     if (record->update && thread->root && !fold_update(thread, record->update, number, record->time_ms, st))
         return false;

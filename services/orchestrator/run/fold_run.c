@@ -1,5 +1,6 @@
 /* What records do to runs: they begin, go to work, change their state; and what a change by hand does. */
 #include "run_priv.h"
+#include "transplant.h"
 
 #include <stdlib.h>
 
@@ -14,7 +15,7 @@ static void drop_finished(struct frame *frame)
         for (size_t i = 0; i < due->branch_count; i++)
             if (due->branches[i].frame)
                 drop_finished(due->branches[i].frame);
-        if (due->state != DUE_FINISHED || due->branches)
+        if (due->state != DUE_FINISHED)
             continue;
         due->state = DUE_PENDING;
         due->recorded = due->written = due->fresh = false;
@@ -92,6 +93,17 @@ static bool write_input(struct run *run, struct status *st)
     return good;
 }
 
+bool run_input_fits(const struct graph *graph, const char *input_json, struct status *st)
+{
+    struct arena arena;
+    struct write write;
+    struct write_source source = {.node = "input", .update_json = input_json, .update_size = strlen(input_json)};
+    arena_init(&arena, NULL, 0, FRAME_MEMORY_MAX);
+    bool good = write_parse(graph, &source, &arena, &write, st);
+    arena_fini(&arena);
+    return good;
+}
+
 static void note_misfit(const char *text, void *data)
 {
     struct status *st = data;
@@ -99,18 +111,31 @@ static void note_misfit(const char *text, void *data)
         fail(st, FAILED_PRECONDITION, "%s", text);
 }
 
-/* The state goes over to the graph of the run, where that is another version. */
-static bool fit_state(struct thread *thread, const struct graph *graph, struct status *st)
+/* What the thread has goes over to the graph of the run, where that is another version. What does not fit stays. */
+static bool fit_thread(struct thread *thread, struct agent *agent, bool keeps_due, struct status *st)
 {
-    struct frame *old = thread->root;
-    if (old && old->graph == graph)
+    Renga__V1__RunMigrated unchanged = RENGA__V1__RUN_MIGRATED__INIT;
+    struct transplant transplant = {
+        .thread = thread, .agent = agent, .wish = &unchanged, .problem = note_misfit, .data = st};
+    if (thread->root && thread->root->graph == agent->graph)
         return true;
-    thread->root = frame_create(thread, graph, NULL, 0);
-    if (!old)
+    if (!thread->root) {
+        thread->root = frame_create(thread, agent->graph, NULL, 0);
         return true;
-    bool good = state_move(old->state, thread->root->state, note_misfit, st);
-    frame_destroy(&old);
-    return good;
+    }
+    if (keeps_due)
+        transplant_build(&transplant);
+    else
+        transplant_state(&transplant);
+    if (!transplant.fits) {
+        transplant_drop(&transplant);
+        return false;
+    }
+    frame_destroy(&thread->root);
+    memories_drop(&thread->memories);
+    thread->root = transplant.root;
+    thread->memories = transplant.memories;
+    return true;
 }
 
 bool fold_went_to_work(struct run *run, bool keeps_due, uint64_t number, int64_t now_ms, struct status *st)
@@ -126,13 +151,11 @@ bool fold_went_to_work(struct run *run, bool keeps_due, uint64_t number, int64_t
         run_free(thread->run);
     thread->run = run;
     run->began_on = thread->head;
-    run->state = RENGA__V1__RUN_STATE__RUN_STATE_RUNNING;
-    run->started_ms = run->updated_ms = now_ms;
     if (!run->agent)
         return fail(st, NOT_FOUND, "the version %s of agent '%s' is not there any more", run->begun->graph_version,
                     run->request->agent);
     bool fresh = !thread->root;
-    if (!fit_state(thread, run->agent->graph, st))
+    if (!fit_thread(thread, run->agent, keeps_due, st))
         return false;
     thread_take_agent(thread, run->agent);
     thread->root->step = thread->root->steps_before = 0;
@@ -143,6 +166,8 @@ bool fold_went_to_work(struct run *run, bool keeps_due, uint64_t number, int64_t
     thread->root->phase = thread->root->due ? FRAME_TO_BEGIN : FRAME_ENDED;
     if (!write_input(run, st))
         return false;
+    run->state = RENGA__V1__RUN_STATE__RUN_STATE_RUNNING;
+    run->started_ms = run->updated_ms = now_ms;
     thread->head = run->checkpoint = number;
     return true;
 }

@@ -61,7 +61,14 @@ struct frame *frame_at(struct thread *thread, const uint32_t *place, size_t coun
         struct branch *branch = &due->branches[place[i + 2]];
         frame = branch->frame ? branch->frame : branch_open(due, place[i + 2], st);
     }
+    frame_logged(frame);
     return frame;
+}
+
+void frame_logged(struct frame *frame)
+{
+    for (; frame && !frame->in_log; frame = frame->parent ? frame->parent->frame : NULL)
+        frame->in_log = true;
 }
 
 uint64_t frame_seed(const struct frame *frame)
@@ -212,6 +219,23 @@ void frame_start(struct frame *frame)
     for (size_t i = 0; i < frame->graph->start.node_count; i++)
         route_to(frame, frame->graph->start.nodes[i]);
     route_deferred(frame);
+}
+
+void frame_due_anew(struct frame *frame)
+{
+    for (struct due *due = frame->due; due; due = due->next) {
+        due_close(due);
+        *due = (struct due){.frame = frame,
+                            .node = due->node,
+                            .branch = due->branch,
+                            .sent = due->sent,
+                            .input = due->input,
+                            .step = due->step,
+                            .has_leave = due->has_leave,
+                            .stands_before = due->stands_before,
+                            .overrun = due->overrun,
+                            .next = due->next};
+    }
 }
 
 uint32_t *frame_due_nodes(const struct frame *frame, size_t *count)

@@ -107,6 +107,7 @@ struct frame {
     bool is_dirty, awaits;
     struct due *fresh, *last_fresh; /* ended, and not in the log yet */
     uint64_t record;                /* that has to be on disk before its next step */
+    bool in_log;                    /* a record is about it: whoever reads the log again opens it */
     struct frame *dirty_next, *begin_next;
     Response *jump; /* in the arena of the parent's frame */
     struct arena *arena, arenas[2];

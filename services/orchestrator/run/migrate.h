@@ -19,7 +19,7 @@ void log_write_name(struct run *run);
 void errand_describe(struct errand *errand);
 
 /* migrate.c */
-bool fold_migrated(struct thread *thread, const Renga__V1__RunMigrated *migrated, uint64_t number, int64_t now_ms,
+bool fold_migrated(struct run *run, const Renga__V1__RunMigrated *migrated, uint64_t number, int64_t now_ms,
                    struct status *st);
 void history_migrate(struct errand *errand, struct thread *thread);
 

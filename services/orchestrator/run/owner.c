@@ -306,18 +306,27 @@ static void list_pending(struct thread *thread, struct store_batch *batch)
     store_put(batch, key_bytes(&key), (struct store_bytes){own->next.member, strlen(own->next.member)});
 }
 
+static bool works(const struct thread *thread)
+{
+    return thread_busy(thread) || thread->held;
+}
+
+bool owner_keeps_for_nothing(const struct thread *thread)
+{
+    return thread->own.mine && !works(thread);
+}
+
 void owner_stamp(struct thread *thread, struct store_batch *batch)
 {
     struct ownership *own = &thread->own;
     if (!members_of(thread))
         return;
-    bool works = thread_busy(thread) || thread->held;
-    own->next =
-        (struct owner_view){.there = !thread->deleted, .token = own->known.token + (own->mine && works ? 0 : 1)};
-    if (works)
+    own->next = (struct owner_view){.there = !thread->deleted,
+                                    .token = own->known.token + (own->mine && works(thread) ? 0 : 1)};
+    if (works(thread))
         text_cut_copy(own->next.member, sizeof own->next.member, members_self(members_of(thread)));
     put_change(thread, batch, &own->known, &own->next);
-    if (works)
+    if (works(thread))
         list_pending(thread, batch);
     own->stamped_at = thread->home->arrivals;
     own->next_term = members_term(members_of(thread));

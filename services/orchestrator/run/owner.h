@@ -65,6 +65,10 @@ bool owner_vouches(struct thread *thread, const struct errand *errand);
  * for it is found out at once, in all homes. */
 void owners_recheck(struct runner *runner);
 
+/* A batch came while an errand had the thread for itself, or it was taken and there was nothing to do: it is to be let
+ * go, in a batch of its own. */
+bool owner_keeps_for_nothing(const struct thread *thread);
+
 /* Into a batch of the thread's, the last before it is committed; and how that ended. False: another has the thread. */
 void owner_stamp(struct thread *thread, struct store_batch *batch);
 bool owner_stamped(struct thread *thread, const struct status *st);

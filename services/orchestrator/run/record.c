@@ -132,8 +132,10 @@ void record_kept(struct frame *frame)
     kept[0] = note_results(&notes.arena, frame, NULL);
     record.kept = kept;
     record.n_kept = 1;
-    if (kept[0]->n_results)
+    if (kept[0]->n_results) {
+        frame_logged(frame);
         log_append(frame->thread, frame_run(frame), &record);
+    }
     arena_fini(&notes.arena);
 }
 
@@ -167,6 +169,7 @@ void record_step(struct frame *frame, struct due *only)
     if (fold_step(frame, only, &st)) {
         tally_step(thread->home->runner->options.tally, thread->home->loop, clock_now_ns() - frame->began_ns);
         note_due(&notes.arena, frame, record.step);
+        frame_logged(frame);
         uint64_t number = log_append(thread, thread->run, &record);
         if (!frame->parent)
             thread->head = thread->run->checkpoint = number;

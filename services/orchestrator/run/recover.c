@@ -32,6 +32,8 @@ struct taking_up {
     struct store_batch batch;
     struct recovery *recovery;
     char tenant[TENANT_MAX + 1], thread[THREAD_MAX + 1];
+    char member[ID_MAX]; /* whose it was, as the row was found */
+    size_t member_size;
 };
 
 static void read_page(struct recovery *recovery);
@@ -93,7 +95,8 @@ static void is_noted(struct store_batch *batch)
     one_is_done(one);
 }
 
-/* What cannot be read is left alone by all others, until this one dies too. */
+/* What cannot be read is left alone by all others, until this one dies too. Whoever has it by now has written his own
+ * name there, or nothing is left to do: then it was not as it looked. */
 static void note_unreadable(struct taking_up *one)
 {
     struct key key;
@@ -101,6 +104,7 @@ static void note_unreadable(struct taking_up *one)
     const char *self = members_self(runner->members);
     store_batch_init(&one->batch, one->recovery->loop, is_noted);
     key_named(&key, KEY_PENDING, one->tenant, one->thread);
+    store_expect(&one->batch, key_bytes(&key), (struct store_bytes){one->member, one->member_size});
     store_put(&one->batch, key_bytes(&key), (struct store_bytes){self, strlen(self)});
     store_commit(runner->options.store, &one->batch);
 }
@@ -128,16 +132,13 @@ static void take_up(struct recovery *recovery, const struct taking_up *found)
 }
 
 /* A row that names no member was written when nobody shared the store. */
-static bool is_ours(struct recovery *recovery, const struct taking_up *one, struct store_bytes value)
+static bool is_ours(struct recovery *recovery, const struct taking_up *one)
 {
-    char id[ID_MAX], address[MEMBER_ADDRESS_MAX];
+    char address[MEMBER_ADDRESS_MAX];
     struct members *members = recovery->runner->members;
     if (!members)
         return true;
-    size_t size = value.size < sizeof id ? value.size : sizeof id - 1;
-    memcpy(id, value.bytes, size);
-    id[size] = '\0';
-    if (*id && members_state(members, id, address) != MEMBER_DEAD)
+    if (*one->member && members_state(members, one->member, address) != MEMBER_DEAD)
         return false;
     bool ours = recovery->takes_all || members_is_first(members, id_of_place(one->tenant, one->thread));
     recovery->left_over |= !ours;
@@ -155,8 +156,12 @@ static void page_came(struct store_scan *scan)
     recovery->more = scan->more;
     for (size_t i = 0; i < scan->count && !recovery->stopped; i++) {
         const struct store_row *row = &scan->rows[i];
-        if (key_names(row->key, one.tenant, sizeof one.tenant, one.thread, sizeof one.thread) &&
-            is_ours(recovery, &one, row->value))
+        if (!key_names(row->key, one.tenant, sizeof one.tenant, one.thread, sizeof one.thread))
+            continue;
+        one.member_size = row->value.size < sizeof one.member ? row->value.size : sizeof one.member - 1;
+        memcpy(one.member, row->value.bytes, one.member_size);
+        one.member[one.member_size] = '\0';
+        if (is_ours(recovery, &one))
             take_up(recovery, &one);
     }
     if (scan->more) {

@@ -244,7 +244,6 @@ static bool stop_failed(struct run *run)
     run->new_failure_count = count;
     run_change(run, RENGA__V1__RUN_STATE__RUN_STATE_FAILED, reason, first->status_code, "node '%s%s%s' failed: %s%s",
                first->path, *first->path ? "/" : "", first->node, first->message, more);
-    run->new_failure_count = 0;
     return true;
 }
 
@@ -286,7 +285,6 @@ static void stop_waiting(struct run *run)
     else
         run_change(run, RENGA__V1__RUN_STATE__RUN_STATE_FAILED, RENGA__V1__STOP_REASON__STOP_REASON_INTERNAL, INTERNAL,
                    "nothing is at work, and nothing is waited for");
-    run->standing_count = 0;
 }
 
 static void stop_as_wished(struct run *run)
@@ -333,6 +331,7 @@ void run_change(struct run *run, Renga__V1__RunState state, Renga__V1__StopReaso
     changed.n_failures = run->new_failure_count;
     changed.standing = run->standing;
     changed.n_standing = run->standing_count;
+    run->new_failure_count = run->standing_count = 0;
     record.changed = &changed;
     if (run->spell_ns)
         end_spell(run);
@@ -351,7 +350,7 @@ void run_change(struct run *run, Renga__V1__RunState state, Renga__V1__StopReaso
         run_next(thread);
 }
 
-/* The next in the queue goes to work, when nobody is. */
+/* The next in the queue goes to work, when nobody is: then the one before is gone. */
 void run_next(struct thread *thread)
 {
     struct run *run = thread->run, *next = thread->queue;

@@ -225,6 +225,7 @@ void fold_changed(struct run *run, const Renga__V1__RunChanged *changed, int64_t
 bool fold_went_to_work(struct run *run, bool keeps_due, uint64_t number, int64_t now_ms, struct status *st);
 struct run *fold_begun(struct thread *thread, const Renga__V1__RunBegun *begun, uint32_t number, uint64_t record,
                        int64_t now_ms);
+bool run_input_fits(const struct graph *graph, const char *input_json, struct status *st);
 void fold_spent(struct run *run, const Response *response);
 bool fold_answer(struct thread *thread, const char *interrupt_id, const char *answer);
 bool fold_update(struct thread *thread, const Renga__V1__HandUpdate *update, uint64_t number, int64_t now_ms,
@@ -235,7 +236,9 @@ struct frame *frame_create(struct thread *thread, const struct graph *graph, str
 void frame_destroy(struct frame **frame);
 void frame_clear_due(struct frame *frame);
 struct due *frame_add_due(struct frame *frame, const struct node *node);
-void frame_start(struct frame *frame); /* its first nodes are due */
+void frame_start(struct frame *frame);    /* its first nodes are due */
+void frame_due_anew(struct frame *frame); /* as in a checkpoint: nothing that is due has begun */
+void frame_logged(struct frame *frame);   /* a record is about it, and so about those around it */
 /* The numbers of its due nodes, runs of one number once; to be freed. */
 uint32_t *frame_due_nodes(const struct frame *frame, size_t *count);
 void due_close(struct due *due); /* lets go of its branches */
@@ -254,7 +257,10 @@ void route_deferred(struct frame *frame);
 void route_to(struct frame *frame, const struct node *node);
 
 /* branches.c: each and graph. */
+const struct graph *branch_graph(const struct node *node);
 bool branches_prepare(struct due *due, struct status *st);
+/* Whether the graph takes what the branch is given; `whole`: with what it gets beside its item. */
+bool branch_fits(const struct due *due, size_t item, bool whole, struct status *st);
 struct frame *branch_open(struct due *due, size_t item, struct status *st);
 void branch_ended(struct frame *frame);
 /* All branches have ended: what they write. */

@@ -59,6 +59,7 @@ static void show_retry(struct due *due, char *message, int64_t rest_ms)
     retried.next_attempt_ms = wall_ms() + rest_ms;
     retried.usage = due->spent;
     run_shown(due, &retried, NULL);
+    frame_logged(due->frame);
     due->given_up = log_append(run->thread, run, &record);
 }
 

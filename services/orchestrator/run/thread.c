@@ -1,5 +1,6 @@
 /* Threads in their home: found, loaded on demand, served one request after the other, forgotten when long idle. */
 #include "run_priv.h"
+#include "transplant.h"
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -90,12 +91,7 @@ void thread_free(struct thread *thread)
         next = run->next;
         run_free(run);
     }
-    for (struct memory *memory = thread->memories, *next; memory; memory = next) {
-        next = memory->next;
-        state_destroy(&memory->state);
-        free(memory->path);
-        free(memory);
-    }
+    memories_drop(&thread->memories);
     if (thread->agent)
         agent_release(agents, thread->agent);
     if (thread->retention)
@@ -369,19 +365,15 @@ void thread_unqueue(struct thread *thread, struct run *run)
 void thread_adopt(struct thread *thread, struct thread *from)
 {
     frame_destroy(&thread->root);
-    while (thread->memories) {
-        struct memory *memory = thread->memories;
-        thread->memories = memory->next;
-        state_destroy(&memory->state);
-        free(memory->path);
-        free(memory);
-    }
+    memories_drop(&thread->memories);
     thread->root = from->root;
     thread->memories = from->memories;
     from->root = NULL;
     from->memories = NULL;
-    if (thread->root)
-        thread->root->thread = thread; /* between steps: nothing is within it */
+    if (thread->root) {
+        frame_due_anew(thread->root); /* what was within it belongs to a run, and is not of the checkpoint */
+        thread->root->thread = thread;
+    }
     if (from->agent)
         thread_take_agent(thread, from->agent);
     thread_free(from);

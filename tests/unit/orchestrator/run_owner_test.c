@@ -412,6 +412,96 @@ static void a_run_that_cannot_be_read_stops_alone(void **state)
     close_both();
 }
 
+static void note_bytes(struct store_scan *scan) {}
+
+/* The member that the row of what is pending names. */
+static const char *pending_at(struct stage *stage, const char *thread)
+{
+    static char member[64];
+    struct key from, to;
+    struct store_scan scan;
+    key_named(&from, KEY_PENDING, stage_tenant, thread);
+    to = from;
+    to.bytes[to.size++] = '\0';
+    loop_enter(stage->loop);
+    store_scan_init(&scan, stage->loop, note_bytes);
+    scan.from = key_bytes(&from);
+    scan.to = key_bytes(&to);
+    store_scan(stage->store, &scan);
+    loop_leave(stage->loop);
+    stage_settle(stage, 0);
+    snprintf(member, sizeof member, "%.*s", scan.count ? (int)scan.rows[0].value.size : 4,
+             scan.count ? (const char *)scan.rows[0].value.bytes : "none");
+    store_scan_fini(&scan);
+    return member;
+}
+
+static void put_row(struct stage *stage, const struct key *key, const char *value)
+{
+    static struct store_batch batch;
+    loop_enter(stage->loop);
+    store_batch_init(&batch, stage->loop, nothing_kept);
+    store_put(&batch, key_bytes(key), (struct store_bytes){value, strlen(value)});
+    store_commit(stage->store, &batch);
+    loop_leave(stage->loop);
+}
+
+/* Between the look at what is pending and the note, a third one has taken the thread. */
+static void what_another_has_taken_meanwhile_is_not_noted_as_unreadable(void **state)
+{
+    struct key key;
+    open_both(THREE);
+    start(&one, "bad", "");
+    key_numbered(&key, KEY_RECORD, stage_tenant, "bad", 1);
+    put_row(&two, &key, "\xff\xff");
+    stage_settle(&two, 0);
+    for (int i = 0; i < 1000 && !two.runner->homes[0].count; i++) {
+        loop_step(two.loop, i % 10 ? 0 : 100);
+        store_settle(two.store);
+    }
+    assert_int_equal(two.runner->homes[0].count, 1);
+    key_named(&key, KEY_PENDING, stage_tenant, "bad");
+    put_row(&two, &key, "a third one");
+    stage_settle(&two, 0);
+    assert_int_equal(refused(), 1);
+    assert_string_equal(pending_at(&two, "bad"), "a third one");
+    close_both();
+}
+
+/* A batch that goes to the disk while an errand has the thread for itself, and after which nothing is left to do. */
+static void a_thread_is_let_go_though_its_last_batch_went_while_it_was_held(void **state)
+{
+    Renga__V1__StartRunRequest requests[2];
+    struct question_of_test questions[2] = {0};
+    open_both(SUM);
+    renga__v1__start_run_request__init(&requests[0]);
+    requests[0].request_id = (char *)(uintptr_t) "r";
+    ask_end(start_with(&one, &requests[0], "t", ""));
+    requests[1] = requests[0];
+    requests[0].request_id = (char *)(uintptr_t) "";
+    requests[0].wait = true;
+    loop_enter(one.loop);
+    for (int i = 0; i < 2; i++) {
+        arena_init(&questions[i].arena, NULL, 0, 1 << 20);
+        questions[i].errand = (struct errand){.loop = one.loop,
+                                              .tenant = stage_tenant,
+                                              .request = &requests[i].base,
+                                              .arena = &questions[i].arena,
+                                              .answered = asked_back,
+                                              .owner = &questions[i]};
+        runner_run(one.runner, &questions[i].errand);
+    }
+    loop_leave(one.loop);
+    settle();
+    Renga__V1__StartRunResponse *response = answer_of(&questions[0]);
+    assert_int_equal(response->run->state, SUCCEEDED);
+    assert_string_equal(owner_of(&two, response->run->run_id), "");
+    assert_true(((Renga__V1__StartRunResponse *)answer_of(&questions[1]))->repeated_request);
+    for (int i = 0; i < 2; i++)
+        arena_fini(&questions[i].arena);
+    close_both();
+}
+
 /* ---- many at once ------------------------------------------------------------------------------------------------ */
 
 static struct stage *stage_at(const char *address)
@@ -505,6 +595,8 @@ int main(void)
         cmocka_unit_test(one_that_leaves_hands_its_runs_over_at_once),
         cmocka_unit_test(the_threads_of_a_dead_one_are_all_taken_up),
         cmocka_unit_test(a_run_that_cannot_be_read_stops_alone),
+        cmocka_unit_test(what_another_has_taken_meanwhile_is_not_noted_as_unreadable),
+        cmocka_unit_test(a_thread_is_let_go_though_its_last_batch_went_while_it_was_held),
         cmocka_unit_test(of_twenty_runs_on_one_thread_each_counts_once),
         cmocka_unit_test(a_request_id_is_one_run_whoever_is_asked),
     };

@@ -1,0 +1,355 @@
+/* What has come of a node must be something that the new one could have come to, and what it was given something that
+ * the new one takes. A branch that the log knows nothing of is as one that was never opened. */
+#include "transplant.h"
+
+#include "run_priv.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static void add_problem(const char *text, void *data)
+{
+    struct transplant *transplant = data;
+    transplant->fits = false;
+    transplant->problem(text, transplant->data);
+}
+
+static void misfit(struct transplant *transplant, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void misfit(struct transplant *transplant, const char *format, ...)
+{
+    va_list arguments;
+    struct status st = {0};
+    va_start(arguments, format);
+    status_set(&st, FAILED_PRECONDITION, format, arguments);
+    va_end(arguments);
+    add_problem(st.text, transplant);
+}
+
+/* ---- where it is ------------------------------------------------------------------------------------------------- */
+
+#define SPOT_MAX (PATH_MAX_BYTES + GRAPH_NAME_MAX + 2)
+
+/* PATH/NODE in the old version. */
+static const char *spot(char text[SPOT_MAX], const struct frame *frame, const struct node *node)
+{
+    struct buffer path;
+    buffer_init(&path, PATH_MAX_BYTES);
+    frame_path(frame, &path);
+    snprintf(text, SPOT_MAX, "%s%s%s", buffer_text(&path), path.length ? "/" : "", node->name);
+    buffer_fini(&path);
+    return text;
+}
+
+static bool is_qualified(const char *key, const struct graph *graph, const struct node *node)
+{
+    size_t size = strlen(graph->name);
+    return strncmp(key, graph->name, size) == 0 && key[size] == '/' && strcmp(key + size + 1, node->name) == 0;
+}
+
+/* By the name that the wish has for it in its own graph, in all graphs, or by its old one. */
+static const struct node *new_node(const struct transplant *transplant, const struct graph *to,
+                                   const struct graph *from, const struct node *old)
+{
+    const Renga__V1__RunMigrated *wish = transplant->wish;
+    const char *name = old->name;
+    for (size_t i = 0; i < wish->n_renamed_nodes; i++)
+        if (is_qualified(wish->renamed_nodes[i]->key, from, old))
+            return graph_node(to, wish->renamed_nodes[i]->value);
+        else if (strcmp(wish->renamed_nodes[i]->key, old->name) == 0)
+            name = wish->renamed_nodes[i]->value;
+    return graph_node(to, name);
+}
+
+static bool is_inner(const struct node *node)
+{
+    return node->kind->is_each || node->kind->is_graph;
+}
+
+/* ---- a node that is due ------------------------------------------------------------------------------------------ */
+
+static void move_frame(struct transplant *transplant, struct frame *to, const struct frame *from);
+
+static void copy_questions(struct due *to, const struct due *from)
+{
+    struct question **link = &to->questions;
+    for (const struct question *old = from->questions; old; old = old->next) {
+        struct question *question = need(arena_copy(to->frame->arena, old, sizeof *old)); /* its id stays */
+        question->asked = need(message_copy(to->frame->arena, &old->asked->base));
+        question->next = NULL;
+        *link = question;
+        link = &question->next;
+    }
+}
+
+static void move_result(struct transplant *transplant, struct due *to, const struct due *from)
+{
+    char text[SPOT_MAX];
+    struct status st = {0};
+    if (!from->response)
+        return;
+    to->response = need(message_copy(to->frame->arena, &from->response->base));
+    if (from->state == DUE_FINISHED && (!response_check(to, to->response, &st) || !due_read_write(to, &st)))
+        misfit(transplant, "what the node '%s' has come to: %s", spot(text, from->frame, from->node), st.text);
+}
+
+static void move_branch(struct transplant *transplant, struct due *to, const struct due *from, size_t item)
+{
+    const struct branch *old = &from->branches[item];
+    struct branch *branch = &to->branches[item];
+    if (old->state == BRANCH_ENDED) {
+        branch->state = BRANCH_ENDED;
+        branch->output_size = old->output_size;
+        branch->output = old->output ? need(strndup(old->output, old->output_size)) : NULL;
+        to->opened++;
+        to->settled++;
+    } else if (old->frame && old->frame->in_log) {
+        branch->state = BRANCH_OPEN;
+        branch->frame = frame_create(transplant->thread, branch_graph(to->node), to, (uint32_t)item);
+        to->opened++;
+        move_frame(transplant, branch->frame, old->frame);
+    }
+}
+
+/* What was not opened is given to the new graph later, and has to be something that it takes. */
+static void check_given(struct transplant *transplant, const struct due *to, const struct due *from)
+{
+    bool whole = true; /* what all of them get is looked at once */
+    char text[SPOT_MAX];
+    for (size_t i = 0; i < to->branch_count; i++) {
+        struct status st = {0};
+        if (to->branches[i].state != BRANCH_UNOPENED)
+            continue;
+        if (!branch_fits(to, i, whole, &st)) {
+            misfit(transplant, "what branch %zu of '%s' is given: %s", i, spot(text, from->frame, from->node), st.text);
+            return;
+        }
+        whole = false;
+    }
+}
+
+static void move_branches(struct transplant *transplant, struct due *to, const struct due *from)
+{
+    size_t count = from->branch_count, size = count ? from->item_ends[count - 1] : 0;
+    to->branch_count = count;
+    to->branches = need(calloc(count + 1, sizeof *to->branches));
+    to->items = from->items ? need(strndup(from->items, size)) : NULL;
+    to->item_ends = need(calloc(count + 1, sizeof *to->item_ends));
+    memcpy(to->item_ends, from->item_ends, count * sizeof *to->item_ends);
+    to->beside = from->beside ? need(strdup(from->beside)) : NULL;
+    to->jump = from->jump ? need(message_copy(to->frame->arena, &from->jump->base)) : NULL;
+    for (size_t i = 0; i < count; i++)
+        move_branch(transplant, to, from, i);
+    check_given(transplant, to, from);
+}
+
+static const struct node *find_node(struct transplant *transplant, const struct frame *frame, const struct due *from)
+{
+    char text[SPOT_MAX];
+    const struct node *node = new_node(transplant, frame->graph, from->frame->graph, from->node);
+    if (!node) {
+        misfit(transplant, "the node '%s' is due, and the new version has no such node; renamed_nodes can name another",
+               spot(text, from->frame, from->node));
+        return NULL;
+    }
+    if (from->branches && node->kind != from->node->kind) {
+        misfit(transplant,
+               "the run stands within the sub-graph of '%s', which is of kind %s in the new version, not %s",
+               spot(text, from->frame, from->node), node->kind->name, from->node->kind->name);
+        return NULL;
+    }
+    return node;
+}
+
+static void move_due(struct transplant *transplant, struct frame *frame, const struct due *from)
+{
+    const struct node *node = find_node(transplant, frame, from);
+    if (!node)
+        return;
+    struct due *to = frame_add_due(frame, node);
+    struct arena *arena = frame->arena;
+    to->branch = from->branch;
+    to->sent = from->sent;
+    to->input = from->input ? need(arena_strdup(arena, from->input)) : NULL;
+    to->step = from->step;
+    to->state = from->state;
+    to->recorded = from->recorded;
+    to->has_leave = from->has_leave;
+    to->stands_before = from->stands_before;
+    to->attempts = from->attempts;
+    to->tries = from->tries;
+    to->taken_up = from->taken_up;
+    to->duration_ms = from->duration_ms;
+    to->conflict = from->conflict;
+    to->code = from->code;
+    to->message = from->message ? need(arena_strdup(arena, from->message)) : NULL;
+    to->overrun = from->overrun;
+    copy_questions(to, from);
+    if (from->branches)
+        move_branches(transplant, to, from);
+    move_result(transplant, to, from);
+}
+
+/* ---- a graph ----------------------------------------------------------------------------------------------------- */
+
+/* Counts, and what waits to be joined, of the nodes that there still are. */
+static void move_marks(struct transplant *transplant, struct frame *frame, const struct frame *old)
+{
+    char text[SPOT_MAX];
+    const struct graph *from = old->graph, *to = frame->graph;
+    size_t count = from->node_count, new_count = to->node_count;
+    for (size_t i = 0; i < count; i++) {
+        const struct node *node = new_node(transplant, to, from, &from->nodes[i]);
+        if (!node && old->deferred[i])
+            misfit(transplant, "the node '%s' is deferred, and the new version has no such node",
+                   spot(text, old, &from->nodes[i]));
+        if (!node)
+            continue;
+        frame->visits[node->index] = old->visits[i];
+        frame->deferred[node->index] = old->deferred[i];
+        for (size_t j = 0; old->arrived && j < count; j++) {
+            const struct node *arrived =
+                old->arrived[i * count + j] ? new_node(transplant, to, from, &from->nodes[j]) : NULL;
+            if (!arrived)
+                continue;
+            if (!frame->arrived)
+                frame->arrived = need(calloc(new_count, new_count * sizeof *frame->arrived));
+            frame->arrived[node->index * new_count + arrived->index] = true;
+        }
+    }
+}
+
+static void move_after(struct transplant *transplant, struct frame *frame, const struct frame *old)
+{
+    char text[SPOT_MAX];
+    frame->after = need(calloc(frame->graph->node_count + old->after_count, sizeof(*frame->after)));
+    for (size_t i = 0; i < old->after_count; i++) {
+        const struct node *node = new_node(transplant, frame->graph, old->graph, old->after[i]);
+        if (node)
+            frame->after[frame->after_count++] = node;
+        else
+            misfit(transplant, "the run stands after '%s', and the new version has no such node",
+                   spot(text, old, old->after[i]));
+    }
+}
+
+static void add_state_problem(const char *text, void *data)
+{
+    struct transplant *transplant = data;
+    struct buffer path;
+    buffer_init(&path, PATH_MAX_BYTES);
+    frame_path(transplant->at, &path);
+    if (path.length)
+        misfit(transplant, "in '%s': %s", buffer_text(&path), text);
+    else
+        add_problem(text, transplant);
+    buffer_fini(&path);
+}
+
+static void move_state(struct transplant *transplant, struct frame *frame, const struct frame *old)
+{
+    transplant->at = old;
+    if (!old->memory || !frame->memory) /* else it was moved with the others */
+        state_move(old->state, frame->state, add_state_problem, transplant);
+}
+
+static void move_frame(struct transplant *transplant, struct frame *frame, const struct frame *old)
+{
+    move_state(transplant, frame, old);
+    frame->step = old->step;
+    frame->steps_before = old->steps_before;
+    frame->phase = old->phase;
+    frame->in_log = old->in_log;
+    for (const struct due *due = old->due; due; due = due->next)
+        move_due(transplant, frame, due);
+    move_marks(transplant, frame, old);
+    move_after(transplant, frame, old);
+}
+
+/* ---- what sub-graphs remember ------------------------------------------------------------------------------------ */
+
+/* Its path by the new names, and the graph that is there; NULL: none is. */
+static const struct graph *new_place(const struct transplant *transplant, const char *path, struct buffer *out)
+{
+    const struct graph *from = transplant->thread->root->graph, *to = transplant->agent->graph;
+    for (const char *at = path; *at;) {
+        char name[GRAPH_NAME_MAX + 1];
+        size_t size = strcspn(at, "[/"), whole = strcspn(at, "/");
+        if (size >= sizeof name)
+            return NULL;
+        memcpy(name, at, size);
+        name[size] = '\0';
+        const struct node *old = graph_node(from, name), *node = old ? new_node(transplant, to, from, old) : NULL;
+        if (!node || !is_inner(node) || node->kind != old->kind)
+            return NULL;
+        buffer_print(out, node->name);
+        buffer_append(out, at + size, whole - size + (at[whole] == '/'));
+        at += whole + (at[whole] == '/');
+        from = branch_graph(old);
+        to = branch_graph(node);
+    }
+    return to;
+}
+
+static void move_memory(struct transplant *transplant, const struct memory *old)
+{
+    struct buffer path;
+    buffer_init(&path, PATH_MAX_BYTES);
+    const struct graph *graph = new_place(transplant, old->path, &path);
+    if (graph && !path.failed) {
+        struct memory *memory = need(calloc(1, sizeof *memory));
+        memory->path = need(strdup(buffer_text(&path)));
+        memory->state = state_create(graph);
+        memory->next = transplant->memories;
+        transplant->memories = memory;
+        state_move(old->state, memory->state, add_problem, transplant);
+    } else {
+        misfit(transplant, "the sub-graph '%s' remembers something at '%s', and the new version has none there",
+               state_graph(old->state)->name, old->path);
+    }
+    buffer_fini(&path);
+}
+
+void memories_drop(struct memory **memories)
+{
+    while (*memories) {
+        struct memory *memory = *memories;
+        *memories = memory->next;
+        state_destroy(&memory->state);
+        free(memory->path);
+        free(memory);
+    }
+}
+
+/* ---- all of it --------------------------------------------------------------------------------------------------- */
+
+static void build(struct transplant *transplant,
+                  void (*move)(struct transplant *transplant, struct frame *frame, const struct frame *old))
+{
+    struct thread *thread = transplant->thread;
+    struct memory *kept = thread->memories;
+    transplant->fits = true;
+    transplant->memories = NULL;
+    for (const struct memory *memory = kept; memory; memory = memory->next)
+        move_memory(transplant, memory);
+    thread->memories = transplant->memories; /* where new frames find theirs */
+    transplant->root = frame_create(thread, transplant->agent->graph, NULL, 0);
+    move(transplant, transplant->root, thread->root);
+    transplant->memories = thread->memories;
+    thread->memories = kept;
+}
+
+void transplant_build(struct transplant *transplant)
+{
+    build(transplant, move_frame);
+}
+
+void transplant_state(struct transplant *transplant)
+{
+    build(transplant, move_state);
+}
+
+void transplant_drop(struct transplant *transplant)
+{
+    frame_destroy(&transplant->root);
+    memories_drop(&transplant->memories);
+}
