@@ -175,6 +175,7 @@ static void destroy(struct orchestrator **orchestrator_pointer)
     *orchestrator_pointer = NULL;
     if (orchestrator->store)
         metrics_uncollect(orchestrator->metrics, orchestrator);
+    fanout_part(orchestrator->fanout);
     runner_destroy(&orchestrator->runner);
     fanout_destroy(&orchestrator->fanout);
     tally_destroy(&orchestrator->tally);
@@ -227,8 +228,65 @@ void orchestrator_leave(struct orchestrator **orchestrator_pointer)
 
 /* ---- the store and the runner ------------------------------------------------------------------------------------ */
 
+/* As gRPC is served, where the address does not say: over mutual TLS, or plainly. */
+static bool name_listen(const struct orchestrator *orchestrator, char *listen, size_t room, struct status *st)
+{
+    const char *given = config_string(orchestrator->config, "orchestrator.fan_out_listen"), *scheme = "";
+    if (!strstr(given, "://"))
+        scheme = config_boolean(orchestrator->config, "rpc.tls.client_certificate") ? "tls+tcp://" : "tcp://";
+    if (strcmp(scheme, "tcp://") == 0 && config_string(orchestrator->config, "rpc.tls.certificate"))
+        return fail(st, INVALID_ARGUMENT,
+                    "orchestrator.fan_out_listen=%.64s without rpc.tls.client_certificate: the others would not have "
+                    "to show who they are; set that, or say tcp:// where the network is closed",
+                    given);
+    if ((size_t)snprintf(listen, room, "%s%s", scheme, given) >= room)
+        return fail(st, INVALID_ARGUMENT, "orchestrator.fan_out_listen has %zu bytes; at most %zu are allowed",
+                    strlen(given), room - 16);
+    bool known = strncmp(listen, "tcp://", 6) == 0 || strncmp(listen, "tls+tcp://", 10) == 0;
+    if (!known)
+        return fail(st, INVALID_ARGUMENT, "orchestrator.fan_out_listen=%.64s: it is tcp://… or tls+tcp://…", given);
+    return store_is_shared(orchestrator->store) ||
+           fail(st, INVALID_ARGUMENT,
+                "orchestrator.fan_out_listen is for orchestrators that share a store, and '%.16s…' is this one's own",
+                config_string(orchestrator->config, "orchestrator.store"));
+}
+
+static void find_mail_tls(struct orchestrator *orchestrator)
+{
+    const struct config *config = orchestrator->config;
+    orchestrator->mail_server = (struct mail_tls){
+        .certificate = config_string(config, "rpc.tls.certificate"),
+        .key = config_string(config, "rpc.tls.key"),
+        .authorities = config_string(config, "rpc.tls.authorities"),
+    };
+    orchestrator->mail_client = (struct mail_tls){
+        .certificate = config_string(config, "peers.tls.certificate"),
+        .key = config_string(config, "peers.tls.key"),
+        .authorities = config_string(config, "peers.tls.authorities"),
+        .name = config_string(config, "peers.tls.name"),
+    };
+}
+
+/* The host of orchestrator.address. */
+static void name_host(const struct orchestrator *orchestrator, char *host, size_t room)
+{
+    const char *address = config_string(orchestrator->config, "orchestrator.address");
+    const char *colon = address ? strrchr(address, ':') : NULL;
+    snprintf(host, room, "%.*s", colon ? (int)(colon - address) : 0, address ? address : "");
+}
+
 static bool open_fanout(struct orchestrator *orchestrator, struct status *st)
 {
+    char listen[MAIL_ADDRESS_MAX], host[MAIL_ADDRESS_MAX];
+    const char *given = config_string(orchestrator->config, "orchestrator.fan_out_listen");
+    bool listens = given && *given;
+    if (orchestrator->fanout || (orchestrator->members < 2 && !listens) ||
+        strcmp(config_string(orchestrator->config, "orchestrator.fan_out"), "off") == 0)
+        return true;
+    if (listens && !name_listen(orchestrator, listen, sizeof listen, st))
+        return false;
+    find_mail_tls(orchestrator);
+    name_host(orchestrator, host, sizeof host);
     struct fanout_options options = {
         .loops = orchestrator->loops,
         .loop_count = orchestrator->members,
@@ -236,17 +294,24 @@ static bool open_fanout(struct orchestrator *orchestrator, struct status *st)
         .orchestrator = orchestrator,
         .tally = orchestrator->tally,
         .message_max = (size_t)config_size(orchestrator->config, "rpc.message_max"),
+        .listen = listens ? listen : NULL,
+        .host = host,
+        .server = &orchestrator->mail_server,
+        .client = &orchestrator->mail_client,
+        .store = orchestrator->store,
     };
-    if (orchestrator->fanout || orchestrator->members < 2 ||
-        strcmp(config_string(orchestrator->config, "orchestrator.fan_out"), "off") == 0)
-        return true;
     orchestrator->fanout = fanout_create(&options, st);
     return orchestrator->fanout != NULL;
 }
 
 bool orchestrator_share(struct orchestrator *orchestrator, struct loop *loop, struct status *st)
 {
-    return !orchestrator->fanout || fanout_join(orchestrator->fanout, loop, st);
+    if (!orchestrator->fanout)
+        return true;
+    if (!fanout_join(orchestrator->fanout, loop, st))
+        return false;
+    fanout_meet(orchestrator->fanout, loop, runner_members(orchestrator->runner));
+    return true;
 }
 
 static bool open_runner(struct orchestrator *orchestrator, struct status *st)

@@ -5,6 +5,7 @@
 
 #include "base/config.h"
 #include "base/status.h"
+#include "fanout/mailbox.h"
 #include "loop/loop.h"
 #include "rpc/tls.h"
 
@@ -40,11 +41,12 @@ struct orchestrator {
 
     /* From orchestrator_open on: a command line that never calls the orchestrator never opens its store. */
     struct store *store;
-    struct fanout *fanout; /* NULL: switched off, or there is but one loop */
+    struct fanout *fanout; /* NULL: switched off, or there is nobody to share with */
     struct runner *runner;
     int64_t lease_ms;
 
     struct rpc_tls node_tls, fellow_tls;
+    struct mail_tls mail_server, mail_client; /* of the fan-out between orchestrators */
     const struct config *config;
     struct metrics *metrics;
     struct spans *spans;  /* NULL: no traces */

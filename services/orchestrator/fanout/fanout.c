@@ -1,6 +1,7 @@
 #include "fanout_priv.h"
 
 #include "base/log.h"
+#include "run/members.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -17,15 +18,29 @@ static void address_of(const struct fanout *fanout, unsigned index, char address
     snprintf(address, ADDRESS_MAX, "inproc://renga.fanout.%u.%u", fanout->serial, index);
 }
 
+static void stamp(void *data, uint32_t number, uint8_t *head)
+{
+    const struct station *station = data;
+    uint32_t sender = station->index;
+    memcpy(head, &sender, sizeof sender);
+}
+
 static struct line *line_to(struct peer *peer)
 {
     char address[ADDRESS_MAX];
     struct status st = {0};
     struct station *station = peer->station;
+    if (peer->far && !far_is_open(peer))
+        return NULL;
     if (peer->line)
         return peer->line;
     address_of(station->fanout, peer->index, address);
-    peer->line = line_open(station->loop, address, station->index, station->fanout->letter_max, &st);
+    struct line_options options = {.address = address,
+                                   .letter_max = station->fanout->letter_max,
+                                   .head_size = sizeof(uint32_t),
+                                   .stamp = stamp,
+                                   .data = station};
+    peer->line = line_open(station->loop, &options, &st);
     if (!peer->line)
         log_error("fanout.line", "loop %u cannot write to loop %u: %s", station->index, peer->index, st.text);
     return peer->line;
@@ -75,28 +90,48 @@ static bool message_came(struct peer *peer, const FanoutMessage *message)
     }
 }
 
-static void received(void *data, uint32_t sender, const uint8_t *bytes, size_t size)
+static void read_message(struct peer *peer, const uint8_t *bytes, size_t size)
 {
-    struct station *station = data;
-    if (sender >= station->fanout->options.loop_count || sender == station->index)
-        return;
-    struct peer *peer = &station->peers[sender];
+    struct station *station = peer->station;
     struct arena *arena = &station->spare->task.arena;
     ProtobufCAllocator allocator = {.alloc = allocate, .free = release, .allocator_data = arena};
     FanoutMessage *message = renga__v1__fanout_message__unpack(&allocator, size, bytes);
     bool taken = false;
-    peer->silent = 0;
     if (message) {
-        unsigned asked = peer->asked + message->hands;
-        peer->asked = asked < FANOUT_HANDS ? asked : FANOUT_HANDS;
+        unsigned hands = message->hands < FANOUT_HANDS ? message->hands : FANOUT_HANDS;
+        peer->asked = peer->asked + hands < FANOUT_HANDS ? peer->asked + hands : FANOUT_HANDS;
         taken = message_came(peer, message);
     } else {
-        log_error("fanout.message", "a message of %zu bytes from loop %u cannot be read; dropped", size, sender);
+        char name[64];
+        log_error("fanout.message", "a message of %zu bytes from %s cannot be read; dropped", size,
+                  peer_name(peer, name));
     }
     if (taken)
         station->spare = guest_create();
     else
         arena_reset(arena);
+}
+
+void peer_read(struct peer *peer, struct mail *mail)
+{
+    size_t size;
+    const uint8_t *bytes;
+    peer->silent = 0;
+    while (peer->station->joined && (bytes = mail_next(mail, &size)))
+        read_message(peer, bytes, size);
+}
+
+static void received(void *data, struct mail *mail)
+{
+    uint32_t sender;
+    struct station *station = data;
+    const uint8_t *head = mail_take(mail, sizeof sender);
+    if (head) {
+        memcpy(&sender, head, sizeof sender);
+        if (sender < station->fanout->options.loop_count && sender != station->index)
+            peer_read(&station->peers[sender], mail);
+    }
+    mail_free(mail);
 }
 
 /* ---- the beat ---------------------------------------------------------------------------------------------------- */
@@ -109,7 +144,7 @@ void station_note(struct station *station, enum tally_fanout what, int64_t n)
 static void show_waiting(struct station *station)
 {
     int64_t waiting = 0;
-    for (unsigned i = 0; i < station->fanout->options.loop_count; i++)
+    for (unsigned i = 0; i < station->peer_count; i++)
         waiting += station->peers[i].line ? (int64_t)line_waiting(station->peers[i].line) : 0;
     station_note(station, FANOUT_WAITING, waiting - station->waiting_shown);
     station->waiting_shown = waiting;
@@ -117,13 +152,17 @@ static void show_waiting(struct station *station)
 
 static void look_at(struct peer *peer)
 {
+    char why[64];
+    peer->barred -= peer->barred > 0;
     if (peer->guests && !peer->spoken) {
         FanoutMessage alive = RENGA__V1__FANOUT_MESSAGE__INIT;
         peer_write(peer, &alive);
     }
     peer->spoken = false;
-    if (peer->away && peer->silent < SILENT_BEATS_MAX && ++peer->silent == SILENT_BEATS_MAX)
-        owner_take_over(peer);
+    if (peer->away && peer->silent < SILENT_BEATS_MAX && ++peer->silent == SILENT_BEATS_MAX) {
+        snprintf(why, sizeof why, "has shown no life for %d ms", FANOUT_SILENCE_MS);
+        owner_take_over(peer, why);
+    }
 }
 
 static void beat(struct timer *timer)
@@ -131,8 +170,10 @@ static void beat(struct timer *timer)
     struct station *station = (struct station *)((char *)timer - offsetof(struct station, beat));
     for (unsigned i = 0; i < station->fanout->options.loop_count; i++)
         look_at(&station->peers[i]);
+    if (station->members)
+        far_look(station);
     show_waiting(station);
-    if (station->away || station->guests || station->waiting_shown)
+    if (station->members || station->away || station->guests || station->waiting_shown)
         loop_arm_after(station->loop, timer, FANOUT_BEAT_MS);
 }
 
@@ -174,15 +215,18 @@ static bool station_open(struct fanout *fanout, unsigned index, struct status *s
     station->index = index;
     station->share = neighbours ? FANOUT_HANDS / neighbours : 0;
     station->spare = guest_create();
-    station->peers = calloc(count, sizeof *station->peers);
+    station->peer_count = count + (fanout->port ? FAR_PEERS_MAX : 0);
+    station->peers = calloc(station->peer_count, sizeof *station->peers);
     if (!station->peers)
         fatal("orchestrator.memory", "no memory for %u loops", count);
-    for (unsigned i = 0; i < count; i++)
+    if (fanout->port)
+        far_open(station);
+    for (unsigned i = 0; i < station->peer_count; i++)
         station->peers[i] = (struct peer){.station = station, .index = i};
     for (unsigned i = 1; i <= neighbours; i++)
         station->peers[(index + i) % count].neighbour = true;
     address_of(fanout, index, address);
-    station->mailbox = mailbox_open(address, fanout->letter_max, st);
+    station->mailbox = mailbox_open(address, NULL, fanout->letter_max, st);
     return station->mailbox != NULL;
 }
 
@@ -197,6 +241,11 @@ struct fanout *fanout_create(const struct fanout_options *options, struct status
     fanout->stations = stations;
     fanout->serial = atomic_fetch_add(&serial, 1);
     fanout->letter_max = LETTER_MESSAGES * (options->message_max + ENVELOPE_MAX);
+    if (options->listen && !port_open(fanout, st)) {
+        free(stations);
+        free(fanout);
+        return NULL;
+    }
     for (unsigned i = 0; i < options->loop_count; i++) {
         if (!station_open(fanout, i, st)) {
             fanout_destroy(&fanout);
@@ -211,9 +260,36 @@ bool fanout_join(struct fanout *fanout, struct loop *loop, struct status *st)
     struct station *station = &fanout->stations[loop_index(loop)];
     if (!mailbox_attend(station->mailbox, loop, received, station))
         return fail(st, RESOURCE_EXHAUSTED, "the mail of loop %u cannot be watched", station->index);
+    if (station->index == 0 && !port_attend(station))
+        return fail(st, RESOURCE_EXHAUSTED, "the mail of other orchestrators cannot be watched");
     station->joined = true;
     worker_offer(station, true);
     return true;
+}
+
+void fanout_meet(struct fanout *fanout, struct loop *loop, struct members *members)
+{
+    struct station *station = &fanout->stations[loop_index(loop)];
+    if (!fanout->port || !members)
+        return;
+    station->members = members;
+    snprintf(station->self, sizeof station->self, "%s", members_self(members));
+    station_wake(station);
+}
+
+void fanout_rest(struct fanout *fanout)
+{
+    if (fanout)
+        atomic_store(&fanout->resting, true);
+}
+
+void fanout_part(struct fanout *fanout)
+{
+    for (unsigned i = 0; fanout && fanout->port && i < fanout->options.loop_count; i++) {
+        loop_enter(fanout->stations[i].loop);
+        fanout->stations[i].members = NULL;
+        loop_leave(fanout->stations[i].loop);
+    }
 }
 
 static void station_close(struct station *station)
@@ -227,12 +303,15 @@ static void station_close(struct station *station)
     mailbox_leave(&station->mailbox);
     for (unsigned i = 0; i < station->fanout->options.loop_count; i++)
         line_close(&station->peers[i].line);
+    if (station->inbox)
+        far_close(station);
     guest_destroy(&station->spare);
     loop_leave(loop);
 }
 
 static void station_free(struct station *station)
 {
+    far_free(station);
     free(station->peers);
     free(station->places);
     free(station->uses);
@@ -245,6 +324,7 @@ void fanout_destroy(struct fanout **fanout_pointer)
     if (!fanout)
         return;
     *fanout_pointer = NULL;
+    port_close(fanout);
     for (unsigned i = 0; i < fanout->options.loop_count; i++)
         station_close(&fanout->stations[i]);
     unsigned guests = atomic_load(&fanout->guests);
@@ -254,6 +334,7 @@ void fanout_destroy(struct fanout **fanout_pointer)
     }
     for (unsigned i = 0; i < fanout->options.loop_count; i++)
         station_free(&fanout->stations[i]);
+    free(fanout->port);
     free(fanout->stations);
     free(fanout);
 }

@@ -1,4 +1,4 @@
-/* Attempts at nodes that run in another loop than their run does.
+/* Attempts at nodes that run in another loop than their run does: of this process, or of another orchestrator.
  *
  *      owner: fanout_send --- begin ---> worker: the kind runs, as at home       fanout_recall --- cancel ---> it is
  * stopped came, came, ended <------- events, result or failure ---'                  ended <--- failed ---'
@@ -6,13 +6,15 @@
  * Workers pull: a loop with idle hands asks the others for work, and gets no more than it asked for; who is slow asks
  * seldom, and holds nobody up. A worker that shows no life for FANOUT_SILENCE_MS has what it was given taken over: it
  * ends as `lost`, may be begun anew, and what comes of it later is dropped. Every loop of the process is owner and
- * worker; what they send each other is proto/renga/v1/fanout.proto. All from inside the loop that is named. */
+ * worker, and so are those of the orchestrators that share the store, where they listen; what they send each other is
+ * proto/renga/v1/fanout.proto. All from inside the loop that is named. */
 #ifndef RENGA_ORCHESTRATOR_FANOUT_H
 #define RENGA_ORCHESTRATOR_FANOUT_H
 
 #include "base/status.h"
 #include "base/trace.h"
 
+#include "renga/v1/log.pb-c.h"
 #include "renga/v1/node.pb-c.h"
 
 #define FANOUT_BEAT_MS 500
@@ -25,7 +27,10 @@ struct agents;
 struct dispatch;
 struct fanout;
 struct loop;
+struct mail_tls;
+struct members;
 struct orchestrator;
+struct store;
 struct tally;
 
 struct fanout_options {
@@ -35,12 +40,27 @@ struct fanout_options {
     struct orchestrator *orchestrator; /* for tasks; may be NULL */
     struct tally *tally;               /* may be NULL */
     size_t message_max;                /* bytes of a request or a result */
+
+    /* For the others that share the store; NULL: none. Copied. */
+    const char *listen;                     /* "tcp://0.0.0.0:15205", "tls+tcp://…"; port 0 takes one that is free */
+    const char *host;                       /* where they reach it, if `listen` names no host of its own */
+    const struct mail_tls *server, *client; /* for tls+tcp; borrowed: read again with each new line */
+    struct store *store;                    /* has the agents of what comes */
 };
 
 /* Opens the mailboxes. Any thread. */
 struct fanout *fanout_create(const struct fanout_options *options, struct status *st);
 /* The loop takes part: it reads its mail and asks for work. Once, from inside it. */
 bool fanout_join(struct fanout *fanout, struct loop *loop, struct status *st);
+/* What this one's row has to tell the others; NULL: it does not listen. `fanout` may be NULL. */
+const Renga__V1__MemberFanOut *fanout_port(const struct fanout *fanout);
+/* It shares with those among the members that listen, until fanout_part. Once, from inside the loop, after it has
+ * joined. */
+void fanout_meet(struct fanout *fanout, struct loop *loop, struct members *members);
+/* It takes no more from other orchestrators; what they have given ends. Any thread; `fanout` may be NULL. */
+void fanout_rest(struct fanout *fanout);
+/* The members are asked no more. From outside of all loops; `fanout` may be NULL. */
+void fanout_part(struct fanout *fanout);
 /* From outside of all loops, when no attempt is at work. What still is at work in a worker keeps its memory. */
 void fanout_destroy(struct fanout **fanout);
 
@@ -53,7 +73,7 @@ struct dispatch_owner {
 struct dispatch {
     const struct dispatch_owner *owner;
     const char *tenant;            /* whose run it is; may be NULL */
-    bool lost;                     /* once it ended: its worker fell silent */
+    bool lost;                     /* once it ended: its worker fell silent, or could not begin it */
     const Renga__V1__Usage *spent; /* for `ended` without a response: what was spent all the same; NULL: nothing */
 
     /* The room's. */
@@ -63,8 +83,9 @@ struct dispatch {
     uint64_t number; /* 0: it is not away */
 };
 
-/* Gives an attempt to the loop that has the least of ours, if one has asked and has less than `loop` itself. False: it
- * stays at home, and `dispatch` is as before. The request is not needed any more afterwards. `fanout` may be NULL. */
+/* Gives an attempt to the loop that has the least of ours, if one has asked and has less than `loop` itself; to one of
+ * another orchestrator where none of this process has asked. False: it stays at home, and `dispatch` is as before. The
+ * request is not needed any more afterwards. `fanout` may be NULL. */
 bool fanout_send(struct fanout *fanout, struct loop *loop, struct dispatch *dispatch,
                  const Renga__V1__RunNodeRequest *request, int64_t deadline_ns, const struct trace_context *trace);
 /* Nothing of it counts any more; `came` is not called again, `ended` still is, but never from within. */

@@ -1,16 +1,18 @@
-/* A letter is the sender's number and then messages, each behind its size; numbers have four bytes. PUSH and PULL keep
- * the order of a line, and their sockets have descriptors that tell when there is something to take or room to send: so
+/* A letter is a head and then messages, each behind its size of four bytes. PUSH and PULL keep the order of a line, and
+ * their sockets have descriptors that tell when there is something to take or room to send: so
  * all is done by the loop itself, and nng's threads call nothing of ours. Nng is given no buffer: while the other end
  * has not taken the last letter, the next one grows here, and the busier both are the more messages share one. */
 #include "mailbox.h"
 
+#include "base/file.h"
 #include "base/log.h"
 #include "loop/loop.h"
 
-#include <assert.h>
+#include <arpa/inet.h>
 #include <nng/nng.h>
 #include <nng/protocol/pipeline0/pull.h>
 #include <nng/protocol/pipeline0/push.h>
+#include <nng/supplemental/tls/tls.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -18,10 +20,16 @@
 #define LETTERS_A_VISIT 64 /* taken at once; the rest waits for the loop's next round */
 #define LETTER_FIRST    ((size_t)4 << 10)
 #define NUMBER_SIZE     sizeof(uint32_t)
+#define PEM_MAX         ((size_t)1 << 20)
+
+/* Between tries to connect; doubled from one to the next. */
+#define RECONNECT_FIRST_MS 100
+#define RECONNECT_MAX_MS   5000
 
 struct mailbox {
     struct watch watch; /* first */
     nng_socket socket;
+    nng_listener listener;
     struct loop *loop;
     mailbox_received *received;
     void *data;
@@ -38,8 +46,11 @@ struct line {
     struct watch room;
     nng_socket socket;
     struct loop *loop;
-    uint32_t sender;
-    size_t letter_max, waiting;
+    size_t letter_max, head_size;
+    void (*stamp)(void *data, uint32_t number, uint8_t *head);
+    void *data;
+    uint32_t sent; /* letters since it was cleared */
+    size_t waiting;
     struct letter *first, *last;
 };
 
@@ -48,18 +59,111 @@ static bool refused(const char *what, const char *address, int error, struct sta
     return fail(st, UNAVAILABLE, "%s %s: %s", what, address, nng_strerror(error));
 }
 
+/* ---- TLS --------------------------------------------------------------------------------------------------------- */
+
+static bool is_tls(const char *address)
+{
+    return strncmp(address, "tls", 3) == 0;
+}
+
+static bool read_pem(const char *path, struct buffer *text, struct status *st)
+{
+    buffer_init(text, PEM_MAX);
+    return (path && *path) ? file_read(path, text, st)
+                           : fail(st, INVALID_ARGUMENT, "mail over TLS needs a certificate, its key and authorities");
+}
+
+static bool fill(nng_tls_config *config, const struct mail_tls *tls, struct status *st)
+{
+    struct buffer certificate, key, authorities;
+    bool read = read_pem(tls->certificate, &certificate, st);
+    read = read_pem(tls->key, &key, read ? st : &(struct status){0}) && read;
+    read = read_pem(tls->authorities, &authorities, read ? st : &(struct status){0}) && read;
+    int error = read ? nng_tls_config_own_cert(config, buffer_text(&certificate), buffer_text(&key), NULL) : 0;
+    if (error)
+        refused("no TLS with", tls->certificate, error, st);
+    int second = read && !error ? nng_tls_config_ca_chain(config, buffer_text(&authorities), NULL) : 0;
+    if (second)
+        refused("no TLS with", tls->authorities, second, st);
+    if (key.data)
+        explicit_bzero(key.data, key.length);
+    buffer_fini(&certificate);
+    buffer_fini(&key);
+    buffer_fini(&authorities);
+    return read && !error && !second;
+}
+
+static bool read_tls(const struct mail_tls *tls, nng_tls_mode mode, nng_tls_config **config, struct status *st)
+{
+    if (nng_tls_config_alloc(config, mode) != 0)
+        fatal("orchestrator.memory", "no memory for a configuration of TLS");
+    nng_tls_config_auth_mode(*config, NNG_TLS_AUTH_MODE_REQUIRED);
+    if (mode == NNG_TLS_MODE_CLIENT && tls->name && *tls->name)
+        nng_tls_config_server_name(*config, tls->name);
+    if (fill(*config, tls, st))
+        return true;
+    nng_tls_config_free(*config);
+    *config = NULL;
+    return false;
+}
+
+/* ---- letters that came ------------------------------------------------------------------------------------------- */
+
+const uint8_t *mail_take(struct mail *mail, size_t size)
+{
+    nng_msg *message = (nng_msg *)mail;
+    const uint8_t *at = nng_msg_body(message);
+    return nng_msg_len(message) >= size && nng_msg_trim(message, size) == 0 ? at : NULL;
+}
+
+const uint8_t *mail_next(struct mail *mail, size_t *size)
+{
+    uint32_t number;
+    const uint8_t *bytes = mail_take(mail, sizeof number);
+    if (!bytes)
+        return NULL;
+    memcpy(&number, bytes, sizeof number);
+    *size = number;
+    bytes = mail_take(mail, number);
+    if (!bytes)
+        log_error("fanout.letter", "a message of %u bytes stands in a letter that has %zu left; dropped", number,
+                  mail_size(mail));
+    return bytes;
+}
+
+size_t mail_size(const struct mail *mail)
+{
+    return nng_msg_len((const nng_msg *)mail);
+}
+
+void mail_free(struct mail *mail)
+{
+    nng_msg_free((nng_msg *)mail);
+}
+
 /* ---- the end that takes ------------------------------------------------------------------------------------------ */
 
-struct mailbox *mailbox_open(const char *address, size_t letter_max, struct status *st)
+struct mailbox *mailbox_open(const char *address, const struct mail_tls *tls, size_t letter_max, struct status *st)
 {
     struct mailbox *mailbox = calloc(1, sizeof *mailbox);
     if (!mailbox)
         fatal("orchestrator.memory", "no memory for a mailbox");
+    nng_tls_config *config = NULL;
+    if (is_tls(address) && !read_tls(tls, NNG_TLS_MODE_SERVER, &config, st)) {
+        free(mailbox);
+        return NULL;
+    }
     int error = nng_pull0_open(&mailbox->socket);
     if (!error)
         error = nng_socket_set_size(mailbox->socket, NNG_OPT_RECVMAXSZ, letter_max);
     if (!error)
-        error = nng_listen(mailbox->socket, address, NULL, 0);
+        error = nng_listener_create(&mailbox->listener, mailbox->socket, address);
+    if (!error && config)
+        error = nng_listener_set_ptr(mailbox->listener, NNG_OPT_TLS_CONFIG, config);
+    if (!error)
+        error = nng_listener_start(mailbox->listener, 0);
+    if (config)
+        nng_tls_config_free(config); /* the listener holds it */
     if (!error)
         return mailbox;
     refused("no mailbox at", address, error, st);
@@ -67,33 +171,12 @@ struct mailbox *mailbox_open(const char *address, size_t letter_max, struct stat
     return NULL;
 }
 
-static uint32_t number_at(const uint8_t *bytes)
+int mailbox_port(const struct mailbox *mailbox)
 {
-    uint32_t number;
-    memcpy(&number, bytes, sizeof number);
-    return number;
-}
-
-static void read_letter(const struct mailbox *mailbox, const uint8_t *at, size_t left)
-{
-    if (left < NUMBER_SIZE)
-        return;
-    uint32_t sender = number_at(at);
-    at += NUMBER_SIZE;
-    left -= NUMBER_SIZE;
-    while (mailbox->received && left >= NUMBER_SIZE) {
-        uint32_t size = number_at(at);
-        at += NUMBER_SIZE;
-        left -= NUMBER_SIZE;
-        if (size > left) {
-            log_error("fanout.letter", "a message of %u bytes stands in a letter that has %zu left; dropped", size,
-                      left);
-            return;
-        }
-        mailbox->received(mailbox->data, sender, at, size);
-        at += size;
-        left -= size;
-    }
+    nng_sockaddr address;
+    if (nng_listener_get_addr(mailbox->listener, NNG_OPT_LOCADDR, &address) != 0)
+        return 0;
+    return ntohs(address.s_family == NNG_AF_INET6 ? address.s_in6.sa_port : address.s_in.sa_port);
 }
 
 static void letters_came(struct watch *watch, uint32_t events)
@@ -109,8 +192,7 @@ static void letters_came(struct watch *watch, uint32_t events)
             loop_unwatch(mailbox->loop, watch);
             return;
         }
-        read_letter(mailbox, nng_msg_body(message), nng_msg_len(message));
-        nng_msg_free(message);
+        mailbox->received(mailbox->data, (struct mail *)message);
     }
 }
 
@@ -135,20 +217,44 @@ void mailbox_leave(struct mailbox **mailbox)
 
 /* ---- the end that writes ----------------------------------------------------------------------------------------- */
 
-struct line *line_open(struct loop *loop, const char *address, uint32_t sender, size_t letter_max, struct status *st)
+/* Within a process the other end is there, and the line with it; over a network it is tried again and again. */
+static int dial(struct line *line, const struct line_options *options, nng_tls_config *config)
+{
+    nng_dialer dialer;
+    bool far = strncmp(options->address, "inproc:", 7) != 0;
+    int error = nng_dialer_create(&dialer, line->socket, options->address);
+    if (!error && config)
+        error = nng_dialer_set_ptr(dialer, NNG_OPT_TLS_CONFIG, config);
+    if (!error && far)
+        error = nng_dialer_set_ms(dialer, NNG_OPT_RECONNMINT, RECONNECT_FIRST_MS);
+    if (!error && far)
+        error = nng_dialer_set_ms(dialer, NNG_OPT_RECONNMAXT, RECONNECT_MAX_MS);
+    return error ? error : nng_dialer_start(dialer, far ? NNG_FLAG_NONBLOCK : 0);
+}
+
+struct line *line_open(struct loop *loop, const struct line_options *options, struct status *st)
 {
     struct line *line = calloc(1, sizeof *line);
     if (!line)
         fatal("orchestrator.memory", "no memory for a line");
-    line->loop = loop;
-    line->sender = sender;
-    line->letter_max = letter_max;
+    *line = (struct line){.loop = loop,
+                          .letter_max = options->letter_max,
+                          .head_size = options->head_size,
+                          .stamp = options->stamp,
+                          .data = options->data};
+    nng_tls_config *config = NULL;
+    if (is_tls(options->address) && !read_tls(options->tls, NNG_TLS_MODE_CLIENT, &config, st)) {
+        free(line);
+        return NULL;
+    }
     int error = nng_push0_open(&line->socket);
     if (!error)
-        error = nng_dial(line->socket, address, NULL, 0);
+        error = dial(line, options, config);
+    if (config)
+        nng_tls_config_free(config);
     if (!error)
         return line;
-    refused("no line to", address, error, st);
+    refused("no line to", options->address, error, st);
     free(line);
     return NULL;
 }
@@ -165,6 +271,13 @@ static void drop_first(struct line *line)
     free(letter);
 }
 
+void line_clear(struct line *line)
+{
+    while (line->first)
+        drop_first(line);
+    line->sent = 0;
+}
+
 void line_close(struct line **line_pointer)
 {
     struct line *line = *line_pointer;
@@ -173,8 +286,7 @@ void line_close(struct line **line_pointer)
     *line_pointer = NULL;
     loop_undefer(line->loop, &line->flush);
     loop_unwatch(line->loop, &line->room);
-    while (line->first)
-        drop_first(line);
+    line_clear(line);
     free(line);
 }
 
@@ -199,6 +311,7 @@ static void flush(struct work *work)
     while (line->first) {
         struct letter *letter = line->first;
         nng_msg_chop(letter->message, nng_msg_len(letter->message) - letter->used);
+        line->stamp(line->data, line->sent, nng_msg_body(letter->message));
         int error = nng_sendmsg(line->socket, letter->message, NNG_FLAG_NONBLOCK);
         if (error == NNG_EAGAIN) {
             await_room(line);
@@ -208,6 +321,7 @@ static void flush(struct work *work)
             log_error("fanout.line", "a letter of %zu bytes was not sent: %s", letter->used, nng_strerror(error));
         else
             letter->message = NULL; /* it is nng's now */
+        line->sent++;
         drop_first(line);
     }
 }
@@ -217,9 +331,8 @@ static struct letter *add_letter(struct line *line, size_t size)
     struct letter *letter = calloc(1, sizeof *letter);
     if (!letter || nng_msg_alloc(&letter->message, size > LETTER_FIRST ? size : LETTER_FIRST) != 0)
         fatal("orchestrator.memory", "no memory for a letter of %zu bytes", size);
-    memcpy(nng_msg_body(letter->message), &line->sender, NUMBER_SIZE);
-    letter->used = NUMBER_SIZE;
-    line->waiting += NUMBER_SIZE;
+    letter->used = line->head_size;
+    line->waiting += line->head_size;
     if (line->last)
         line->last->next = letter;
     else
@@ -242,11 +355,11 @@ uint8_t *line_reserve(struct line *line, size_t size)
 {
     size_t whole = NUMBER_SIZE + size;
     uint32_t number = (uint32_t)size;
-    if (size > line->letter_max - 2 * NUMBER_SIZE)
+    if (size > line->letter_max - line->head_size - NUMBER_SIZE)
         return NULL;
     struct letter *letter = line->last;
     if (!letter || letter->used + whole > line->letter_max)
-        letter = add_letter(line, NUMBER_SIZE + whole);
+        letter = add_letter(line, line->head_size + whole);
     make_room(letter, whole);
     uint8_t *at = (uint8_t *)nng_msg_body(letter->message) + letter->used;
     memcpy(at, &number, NUMBER_SIZE);

@@ -1,13 +1,14 @@
-/* Mail between loops over nng: a loop has one mailbox, and a line to each loop that it writes to.
+/* Mail between loops over nng: within a process by inproc://, between processes by tcp:// and tls+tcp://.
  *
- *      loop A:  line_reserve, line_reserve, …   one letter a visit of the loop   ---> mailbox of B: received, received,
- * …
+ *      line_reserve, line_reserve, …   one letter a visit of the loop   ---> mailbox: received(mail)
  *
- * Messages of a line arrive in their order, once, while both ends live; they share letters, so that many cost little
- * more than one. Nothing here ever waits: a letter that the other end does not take stays until its socket says that
- * there is room, and line_waiting tells how much stands there. Sockets are opened once and are never closed while the
- * process lives: nng 1.5.2 may deadlock there. A line and a mailbox belong to their loop; all from inside it, but for
- * opening. */
+ * A letter is a head, which the line's owner stamps, and messages; they share letters, so that many cost little more
+ * than one. Within a process messages of a line arrive in their order, once, while both ends live. Over a network a
+ * letter may be lost, or come after a later one, when its connection breaks; a line connects again by itself, and heads
+ * have to tell what is missing. Nothing here ever waits: a letter that the other end does not take stays until its
+ * socket says that there is room, and line_waiting tells how much stands there. Sockets are opened once and are never
+ * closed while the process lives: nng 1.5.2 may deadlock there. A line and a mailbox belong to their loop; all from
+ * inside it, but for opening. */
 #ifndef RENGA_ORCHESTRATOR_MAILBOX_H
 #define RENGA_ORCHESTRATOR_MAILBOX_H
 
@@ -17,23 +18,57 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define MAIL_ADDRESS_MAX 256 /* bytes, the NUL included */
+
 struct loop;
+struct mail;
 struct mailbox;
 struct line;
 
-/* `bytes` is one message, from the line of this sender; alive until it returns. */
-typedef void mailbox_received(void *data, uint32_t sender, const uint8_t *bytes, size_t size);
+/* For tls+tcp://: paths of PEM files, read at each opening. Both ends show a certificate and ask for one. */
+struct mail_tls {
+    const char *certificate, *key;
+    const char *authorities; /* who signed the other end's */
+    const char *name;        /* that a mailbox's certificate has; NULL: the host of its address. For lines */
+};
+
+/* ---- letters that came ------------------------------------------------------------------------------------------- */
+
+/* The next `size` bytes of it; NULL where it has no more. They stay until it is freed. */
+const uint8_t *mail_take(struct mail *mail, size_t size);
+/* Its next message; NULL at its end, and where the rest is none. The head was taken before. */
+const uint8_t *mail_next(struct mail *mail, size_t *size);
+size_t mail_size(const struct mail *mail); /* bytes not yet taken */
+void mail_free(struct mail *mail);
+
+/* Takes the letter. */
+typedef void mailbox_received(void *data, struct mail *mail);
 
 /* Listens at an address of nng's, such as inproc://name. A letter of more than `letter_max` bytes is dropped by nng
  * where it comes over a network: lines are opened with the same figure and never write one. Any thread. */
-struct mailbox *mailbox_open(const char *address, size_t letter_max, struct status *st);
+struct mailbox *mailbox_open(const char *address, const struct mail_tls *tls, size_t letter_max, struct status *st);
+/* The port that it listens at, where its address had none of its own (tcp://host:0). */
+int mailbox_port(const struct mailbox *mailbox);
 bool mailbox_attend(struct mailbox *mailbox, struct loop *loop, mailbox_received *received, void *data);
 /* Nothing is received any more; NULL is nothing. */
 void mailbox_leave(struct mailbox **mailbox);
 
-/* To a mailbox that is open. `sender` is told with each message. */
-struct line *line_open(struct loop *loop, const char *address, uint32_t sender, size_t letter_max, struct status *st);
-/* What waits is dropped; NULL is nothing. */
+/* ---- letters that go --------------------------------------------------------------------------------------------- */
+
+struct line_options {
+    const char *address;
+    const struct mail_tls *tls; /* for tls+tcp:// */
+    size_t letter_max;
+    size_t head_size;
+    /* Just before a letter is tried to be sent, perhaps again; numbers count from 0, anew when the line is cleared. */
+    void (*stamp)(void *data, uint32_t number, uint8_t *head);
+    void *data;
+};
+/* To a mailbox that is open, where it is of this process; over a network it may come later, or never. */
+struct line *line_open(struct loop *loop, const struct line_options *options, struct status *st);
+/* What waits is dropped; what nng has taken still goes. */
+void line_clear(struct line *line);
+/* So too; NULL is nothing. */
 void line_close(struct line **line);
 
 /* Room for one message of the letter that goes when the loop is left; to be filled before the next call. NULL where the

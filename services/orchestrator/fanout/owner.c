@@ -65,19 +65,31 @@ static struct dispatch *find(const struct station *station, uint64_t number)
 
 /* ---- giving ------------------------------------------------------------------------------------------------------ */
 
-static struct peer *least_laden(struct station *station)
+static bool may_be_given(const struct peer *peer)
+{
+    return peer->asked && !peer->barred && peer->silent < SILENT_BEATS_MAX &&
+           !(peer->line && line_waiting(peer->line) > WAITING_MAX);
+}
+
+static struct peer *least_laden_of(struct station *station, unsigned from, unsigned to)
 {
     struct peer *best = NULL;
-    if (station->at_home + station->guests < FANOUT_HOME_FIRST)
-        return NULL;
-    for (unsigned i = 0; i < station->fanout->options.loop_count; i++) {
+    for (unsigned i = from; i < to; i++) {
         struct peer *peer = &station->peers[i];
-        if (!peer->asked || peer->silent >= SILENT_BEATS_MAX || (peer->line && line_waiting(peer->line) > WAITING_MAX))
-            continue;
-        if (!best || peer->away < best->away)
+        if (may_be_given(peer) && (!best || peer->away < best->away))
             best = peer;
     }
     return best && best->away < station->at_home + station->guests ? best : NULL;
+}
+
+/* What is far costs more than what is near. */
+static struct peer *least_laden(struct station *station)
+{
+    unsigned near = station->fanout->options.loop_count;
+    if (station->at_home + station->guests < FANOUT_HOME_FIRST)
+        return NULL;
+    struct peer *best = least_laden_of(station, 0, near);
+    return best ? best : least_laden_of(station, near, station->peer_count);
 }
 
 static bool write_attempt(struct dispatch *dispatch, const Renga__V1__RunNodeRequest *request, int64_t deadline_ns,
@@ -120,6 +132,7 @@ bool fanout_send(struct fanout *fanout, struct loop *loop, struct dispatch *disp
     }
     worker->asked--;
     station_note(station, FANOUT_SENT, 1);
+    station_note(station, FANOUT_FAR_SENT, worker->far != NULL);
     station_wake(station);
     return true;
 }
@@ -142,13 +155,14 @@ void fanout_recall(struct dispatch *dispatch)
     write_cancel(dispatch->worker, dispatch->number);
 }
 
-void owner_take_over(struct peer *worker)
+void owner_take_over(struct peer *worker, const char *why)
 {
     struct station *station = worker->station;
     struct status st = {0};
-    fail(&st, UNAVAILABLE, "the loop that had the node at work has shown no life for %d ms", FANOUT_SILENCE_MS);
-    log_warn("fanout.silent", "loop %u has shown no life for %d ms; its %u attempts are taken over", worker->index,
-             FANOUT_SILENCE_MS, worker->away);
+    char name[64];
+    fail(&st, UNAVAILABLE, "%s, which had the node at work, %s", peer_name(worker, name), why);
+    if (worker->away)
+        log_warn("fanout.taken_over", "%s %s; its %u attempts are taken over", name, why, worker->away);
     for (uint32_t place = 0; place < station->place_count && worker->away; place++) {
         struct dispatch *dispatch = station->places[place];
         if (!dispatch || dispatch->worker != worker)
@@ -172,9 +186,14 @@ static void end(struct dispatch *dispatch, const Renga__V1__RunNodeResponse *res
 static void end_failed(struct dispatch *dispatch, const Renga__V1__FanoutFailure *failure)
 {
     struct status st = {0};
-    fail(&st, (enum status_code)failure->code, "%s", failure->message);
-    st.retry_after_ms = failure->retry_after_ms;
+    bool known = failure->code > OK && failure->code < STATUS_CODES_COUNT;
+    fail(&st, known ? (enum status_code)failure->code : UNKNOWN, "%s", failure->message);
+    st.retry_after_ms = failure->retry_after_ms > 0 ? failure->retry_after_ms : 0;
     dispatch->spent = failure->usage;
+    if (failure->refused && !dispatch->recalled) {
+        dispatch->lost = true;
+        dispatch->worker->barred = BARRED_BEATS;
+    }
     end(dispatch, NULL, &st);
 }
 

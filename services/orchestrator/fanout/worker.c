@@ -11,43 +11,59 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define VERSION_LENGTH   64                                /* hexadecimal digits */
+#define TIME_LEFT_MAX_US (INT64_C(1000000) * 86400 * 3650) /* ten years */
+
 /* ---- asking for work --------------------------------------------------------------------------------------------- */
 
 /* Hands that are offered count as full: the attempts for them may be on their way. */
 static unsigned hands_missing(const struct peer *owner)
 {
     const struct station *station = owner->station;
-    unsigned full = station->at_home + station->guests + station->offered, has = owner->offered + owner->guests;
-    if (!owner->neighbour || full >= FANOUT_HANDS || has >= station->share)
+    unsigned share = owner->far ? station->far_share : station->share, has = owner->offered + owner->guests;
+    unsigned full = station->at_home + station->guests + (owner->far ? station->far_offered : station->offered);
+    if (!owner->neighbour || full >= FANOUT_HANDS || has >= share ||
+        (owner->far && (!far_is_open(owner) || atomic_load(&station->fanout->resting))))
         return 0;
-    unsigned missing = station->share - has, idle = FANOUT_HANDS - full;
+    unsigned missing = share - has, idle = FANOUT_HANDS - full;
     return missing < idle ? missing : idle;
+}
+
+static unsigned *offered_by(struct station *station, const struct peer *owner)
+{
+    return owner->far ? &station->far_offered : &station->offered;
 }
 
 unsigned worker_hands(struct peer *owner)
 {
     unsigned hands = hands_missing(owner);
     owner->offered += hands;
-    owner->station->offered += hands;
+    *offered_by(owner->station, owner) += hands;
     return hands;
 }
 
 /* One of them has come, or the offer was not sent. */
 void worker_unoffer(struct peer *owner, unsigned hands)
 {
-    assert(owner->offered >= hands && owner->station->offered >= hands);
+    unsigned *offered = offered_by(owner->station, owner);
+    assert(owner->offered >= hands && *offered >= hands);
     owner->offered -= hands;
-    owner->station->offered -= hands;
+    *offered -= hands;
+}
+
+void worker_offer_to(struct peer *owner)
+{
+    FanoutMessage message = RENGA__V1__FANOUT_MESSAGE__INIT;
+    peer_write(owner, &message);
 }
 
 void worker_offer(struct station *station, bool always)
 {
-    for (unsigned i = 0; i < station->fanout->options.loop_count; i++) {
+    for (unsigned i = 0; i < station->peer_count; i++) {
         struct peer *owner = &station->peers[i];
-        FanoutMessage message = RENGA__V1__FANOUT_MESSAGE__INIT;
         unsigned missing = hands_missing(owner);
-        if (missing && (always || 2 * missing >= station->share))
-            peer_write(owner, &message);
+        if (missing && (always || 2 * missing >= (owner->far ? station->far_share : station->share)))
+            worker_offer_to(owner);
     }
 }
 
@@ -100,7 +116,8 @@ static void leave(struct guest *guest)
         guest->next->previous = guest->previous;
     owner->guests--;
     station->guests--;
-    agent_release(station->fanout->options.agents, guest->agent);
+    if (guest->agent)
+        agent_release(station->fanout->options.agents, guest->agent);
     atomic_fetch_sub_explicit(&station->fanout->guests, 1, memory_order_release);
 }
 
@@ -122,18 +139,32 @@ static const Renga__V1__RunNodeRequest *guest_request(struct task *task)
     return task->request; /* it came with the attempt */
 }
 
-static void write_failure(struct peer *owner, uint64_t number, const struct status *st, Renga__V1__Usage *spent)
+static void write_end(struct peer *owner, uint64_t number, Renga__V1__FanoutFailure *failure)
 {
     FanoutMessage message = RENGA__V1__FANOUT_MESSAGE__INIT;
+    message.attempt = number;
+    message.what_case = RENGA__V1__FANOUT_MESSAGE__WHAT_FAILED;
+    message.failed = failure;
+    peer_write(owner, &message);
+}
+
+static void write_failure(struct peer *owner, uint64_t number, const struct status *st, Renga__V1__Usage *spent)
+{
     Renga__V1__FanoutFailure failure = RENGA__V1__FANOUT_FAILURE__INIT;
     failure.code = (int32_t)(st->code == OK ? UNKNOWN : st->code);
     failure.message = (char *)(uintptr_t)st->text;
     failure.retry_after_ms = st->retry_after_ms;
     failure.usage = spent;
-    message.attempt = number;
-    message.what_case = RENGA__V1__FANOUT_MESSAGE__WHAT_FAILED;
-    message.failed = &failure;
-    peer_write(owner, &message);
+    write_end(owner, number, &failure);
+}
+
+static void write_refusal(struct peer *owner, uint64_t number, const struct status *st)
+{
+    Renga__V1__FanoutFailure failure = RENGA__V1__FANOUT_FAILURE__INIT;
+    failure.code = (int32_t)st->code;
+    failure.message = (char *)(uintptr_t)st->text;
+    failure.refused = true;
+    write_end(owner, number, &failure);
 }
 
 static bool write_event(struct guest *guest, Renga__V1__RunNodeEvent *event)
@@ -154,7 +185,7 @@ static void guest_finished(struct task *task, const Renga__V1__RunNodeResponse *
     event.event_case = RENGA__V1__RUN_NODE_EVENT__EVENT_RESULT;
     event.result = (Renga__V1__RunNodeResponse *)(uintptr_t)response;
     leave(guest);
-    if (!write_event(guest, &event)) {
+    if (!guest->orphan && !write_event(guest, &event)) {
         fail(&st, RESOURCE_EXHAUSTED, "the result has %zu bytes; at most %zu travel between loops",
              renga__v1__run_node_response__get_packed_size(response), guest->station->fanout->options.message_max);
         write_failure(guest->owner, guest->number, &st, response->usage);
@@ -167,7 +198,8 @@ static void guest_failed(struct task *task, const struct status *status)
 {
     struct guest *guest = guest_of(task);
     leave(guest);
-    write_failure(guest->owner, guest->number, status, usage_is_nothing(&task->spent) ? NULL : &task->spent);
+    if (!guest->orphan)
+        write_failure(guest->owner, guest->number, status, usage_is_nothing(&task->spent) ? NULL : &task->spent);
     guest->ended = true;
     free_if_done(guest);
 }
@@ -231,54 +263,136 @@ static const struct node *node_of(const struct agent *agent, const Renga__V1__No
     return node;
 }
 
-static bool prepare(struct guest *guest, const Renga__V1__FanoutAttempt *attempt, struct status *st)
+/* With its agent in hand. */
+static bool prepare(struct guest *guest, const Renga__V1__RunNodeRequest *request, struct status *st)
 {
-    struct fanout *fanout = guest->station->fanout;
-    const Renga__V1__RunNodeRequest *request = attempt ? attempt->request : NULL;
     struct task *task = &guest->task;
-    task->trace = (struct trace_context){0};
-    task->deadline_ns = TIME_NEVER;
-    if (!request || !request->position)
-        return fail(st, INVALID_ARGUMENT, "an attempt that does not say where in which run it stands");
-    guest->agent = agents_find(fanout->options.agents, NULL, request->position->graph_version, st);
-    task->node = guest->agent ? node_of(guest->agent, request->position, st) : NULL;
-    task->data = task->node ? arena_alloc(&task->arena, task->node->kind->size) : NULL;
-    if (task->node && !task->data)
-        fail(st, RESOURCE_EXHAUSTED, "an attempt may have %zu bytes, and its request has them all", TASK_MEMORY_MAX);
-    if (!task->data) {
-        if (guest->agent)
-            agent_release(fanout->options.agents, guest->agent);
+    task->node = node_of(guest->agent, request->position, st);
+    if (!task->node)
         return false;
-    }
-    task->owner = &guest_ends;
-    task->request = request;
-    task->loop = guest->station->loop;
-    task->orchestrator = fanout->options.orchestrator;
-    task->tenant = attempt->tenant;
-    if (attempt->time_left_us)
-        task->deadline_ns = clock_now_ns() + attempt->time_left_us * 1000;
-    trace_continue(&task->trace, attempt->traceparent, strlen(attempt->traceparent));
-    return true;
+    if (!task->node->kind->travels)
+        return fail(st, INVALID_ARGUMENT, "attempts at a node of kind '%s' stay in their loop", task->node->kind->name);
+    task->data = arena_alloc(&task->arena, task->node->kind->size);
+    return task->data ||
+           fail(st, RESOURCE_EXHAUSTED, "an attempt may have %zu bytes, and its request has them all", TASK_MEMORY_MAX);
 }
 
-static bool begin(struct peer *owner, uint64_t number, const Renga__V1__FanoutAttempt *attempt)
+static void start(struct guest *guest)
 {
-    struct guest *guest = owner->station->spare;
-    struct status st = {0};
-    worker_unoffer(owner, owner->offered > 0);
-    guest->station = owner->station;
-    guest->owner = owner;
-    guest->number = number;
-    if (!prepare(guest, attempt, &st)) {
-        write_failure(owner, number, &st, NULL);
-        return false;
-    }
-    enter(guest);
     guest->in_start = true;
     task_start(&guest->task);
     guest->in_start = false;
     free_if_done(guest);
+}
+
+/* It never had a task. */
+static void give_up(struct guest *guest)
+{
+    leave(guest);
+    guest_destroy(&guest);
+}
+
+void worker_agent_came(struct guest *guest, struct agent *agent, const struct status *status)
+{
+    struct status st = *status;
+    guest->agent = agent;
+    if (agent)
+        agent_hold(agent);
+    bool prepared = agent && prepare(guest, guest->task.request, &st);
+    if (prepared && !guest->cancelled) {
+        start(guest);
+        return;
+    }
+    if (prepared)
+        fail(&st, CANCELLED, "it was cancelled before it began");
+    if (!agent && !guest->orphan)
+        write_refusal(guest->owner, guest->number, &st);
+    else if (!guest->orphan)
+        write_failure(guest->owner, guest->number, &st, NULL);
+    give_up(guest);
+}
+
+static void describe(struct guest *guest, const Renga__V1__FanoutAttempt *attempt)
+{
+    struct fanout *fanout = guest->station->fanout;
+    struct task *task = &guest->task;
+    int64_t left_us = attempt->time_left_us;
+    task->owner = &guest_ends;
+    task->request = attempt->request;
+    task->loop = guest->station->loop;
+    task->orchestrator = fanout->options.orchestrator;
+    task->tenant = attempt->tenant;
+    task->deadline_ns = TIME_NEVER;
+    if (left_us)
+        task->deadline_ns = clock_now_ns() + (left_us < 0                  ? 0
+                                              : left_us < TIME_LEFT_MAX_US ? left_us
+                                                                           : TIME_LEFT_MAX_US) *
+                                                 1000;
+    task->trace = (struct trace_context){0};
+    trace_continue(&task->trace, attempt->traceparent, strlen(attempt->traceparent));
+}
+
+static bool is_version(const char *text)
+{
+    return strlen(text) == VERSION_LENGTH && strspn(text, "0123456789abcdef") == VERSION_LENGTH;
+}
+
+/* False, with the reason, where it cannot be begun; then it is as it was. */
+static bool admit(struct guest *guest, const Renga__V1__FanoutAttempt *attempt, struct status *st)
+{
+    struct fanout *fanout = guest->station->fanout;
+    const Renga__V1__RunNodeRequest *request = attempt->request;
+    if (!request || !request->position || !is_version(request->position->graph_version))
+        return fail(st, INVALID_ARGUMENT, "an attempt that does not say where in which run it stands");
+    guest->agent = agents_find(fanout->options.agents, NULL, request->position->graph_version, st);
+    if (!guest->agent)
+        return guest->owner->far != NULL; /* then the store has it */
+    if (prepare(guest, request, st))
+        return true;
+    agent_release(fanout->options.agents, guest->agent);
+    guest->agent = NULL;
+    return false;
+}
+
+static bool begin(struct peer *owner, uint64_t number, const Renga__V1__FanoutAttempt *attempt)
+{
+    struct station *station = owner->station;
+    struct guest *guest = station->spare;
+    struct status st = {0};
+    worker_unoffer(owner, owner->offered > 0);
+    guest->station = station;
+    guest->owner = owner;
+    guest->number = number;
+    if (owner->far && atomic_load(&station->fanout->resting)) {
+        fail(&st, UNAVAILABLE, "the orchestrator ends");
+        write_refusal(owner, number, &st);
+        return false;
+    }
+    if (!admit(guest, attempt, &st)) {
+        write_failure(owner, number, &st, NULL);
+        return false;
+    }
+    describe(guest, attempt);
+    enter(guest);
+    station_note(station, FANOUT_FAR_BEGUN, owner->far != NULL);
+    if (guest->agent)
+        start(guest);
+    else
+        document_ask(guest, attempt->request->position->graph_version);
     return true;
+}
+
+static void cancel_guest(struct guest *guest)
+{
+    if (guest->cancelled)
+        return;
+    guest->cancelled = true;
+    if (!guest->agent) /* it ends when its document has come */
+        return;
+    guest->in_start = true; /* it lives until we are done with it */
+    task_cancel(&guest->task);
+    guest->in_start = false;
+    free_if_done(guest);
 }
 
 static void cancel(struct peer *owner, uint64_t number)
@@ -286,13 +400,21 @@ static void cancel(struct peer *owner, uint64_t number)
     struct guest *guest = owner->first_guest;
     while (guest && guest->number != number)
         guest = guest->next;
-    if (!guest || guest->cancelled)
-        return;
-    guest->cancelled = true;
-    guest->in_start = true; /* it lives until we are done with it */
-    task_cancel(&guest->task);
-    guest->in_start = false;
-    free_if_done(guest);
+    if (guest)
+        cancel_guest(guest);
+}
+
+/* One that ends takes itself out of the list, so it is gone through anew. */
+void worker_abandon(struct peer *owner)
+{
+    for (struct guest *guest = owner->first_guest; guest; guest = guest->next)
+        guest->orphan = true;
+    for (struct guest *guest = owner->first_guest; guest;) {
+        bool again = !guest->cancelled;
+        struct guest *next = guest->next;
+        cancel_guest(guest);
+        guest = again ? owner->first_guest : next;
+    }
 }
 
 bool worker_received(struct peer *owner, const FanoutMessage *message)

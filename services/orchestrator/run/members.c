@@ -14,6 +14,7 @@
 struct member {
     char id[ID_MAX];
     char address[MEMBER_ADDRESS_MAX];
+    struct fellow fellow; /* without loops: it takes no attempts */
     uint64_t beat;
     int64_t silent_ns; /* watched, without a change */
     bool has_row, dead;
@@ -84,6 +85,19 @@ static int64_t read_took_ns(const struct members *members)
     return took_ns < lease_ns ? took_ns : lease_ns;
 }
 
+static void note_fan_out(struct member *member, const Renga__V1__MemberFanOut *row)
+{
+    struct fellow *fellow = &member->fellow;
+    *fellow = (struct fellow){0};
+    if (!row || row->token.len != sizeof fellow->token || strlen(row->address) >= sizeof fellow->address)
+        return;
+    text_cut_copy(fellow->id, sizeof fellow->id, member->id);
+    text_cut_copy(fellow->address, sizeof fellow->address, row->address);
+    memcpy(fellow->token, row->token.data, sizeof fellow->token);
+    fellow->version = row->version;
+    fellow->loops = row->loops <= LOOPS_MAX ? row->loops : LOOPS_MAX;
+}
+
 static void note_row(struct members *members, const char *id, const Renga__V1__MemberRow *row)
 {
     struct member *member = find_or_add(members, id);
@@ -98,6 +112,7 @@ static void note_row(struct members *members, const char *id, const Renga__V1__M
     member->beat = row->beat;
     member->has_row = true;
     text_cut_copy(member->address, sizeof member->address, row->address);
+    note_fan_out(member, row->fan_out);
     if (has_ended(members, member, row))
         member->silent_ns = members->options.lease_ms * NS_PER_MS;
 }
@@ -276,6 +291,7 @@ static void send_beat(struct members *members)
     row.name = members->name;
     row.beat = ++members->beat;
     row.leaving = members->told = members->leaving;
+    row.fan_out = (Renga__V1__MemberFanOut *)(uintptr_t)members->options.fan_out;
     members->sent_ns = clock_now_ns();
     store_batch_init(&members->batch, members->options.loop, beaten);
     key_of_member(&key, members->id);
@@ -385,6 +401,15 @@ enum member_state members_state(struct members *members, const char *id, char ad
         text_cut_copy(address, MEMBER_ADDRESS_MAX, member->address);
     pthread_mutex_unlock(&members->lock);
     return state;
+}
+
+void members_each_fellow(struct members *members, void (*each)(const struct fellow *fellow, void *data), void *data)
+{
+    pthread_mutex_lock(&members->lock);
+    for (const struct member *member = members->list; member; member = member->next)
+        if (!member->dead && member->fellow.loops)
+            each(&member->fellow, data);
+    pthread_mutex_unlock(&members->lock);
 }
 
 static uint64_t weight(const char *id, uint64_t place)

@@ -15,6 +15,8 @@
 #include "log/ids.h"
 #include "store/store.h"
 
+#include "renga/v1/log.pb-c.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -24,11 +26,20 @@
 
 struct members;
 
+/* One that takes attempts of fan-outs (fanout/far.c). */
+struct fellow {
+    char id[ID_MAX];
+    char address[MEMBER_ADDRESS_MAX];
+    uint8_t token[16];
+    uint32_t version, loops;
+};
+
 struct members_options {
     struct loop *loop;
     struct store *store;
     const char *name;    /* for operators; copied */
     const char *address; /* where the others reach this one: "host:port"; "" where they cannot. Copied */
+    const Renga__V1__MemberFanOut *fan_out; /* borrowed; NULL: it takes no attempts of others */
     int64_t lease_ms;
     void (*died)(void *data);   /* one or more have died, or left; in the loop */
     void (*lapsed)(void *data); /* our own lease had ended: others may have taken what was ours; in the loop */
@@ -49,6 +60,8 @@ enum member_state { MEMBER_SELF, MEMBER_ALIVE, MEMBER_DEAD };
  */
 enum member_state members_state(struct members *members, const char *id, char address[MEMBER_ADDRESS_MAX]);
 const char *members_self(const struct members *members);
+/* The living others that take attempts, under a lock: `each` does not wait and asks nothing here. */
+void members_each_fellow(struct members *members, void (*each)(const struct fellow *fellow, void *data), void *data);
 /* How often its lease has ended; so often others may have taken what it had. */
 uint64_t members_term(const struct members *members);
 /* Whether, since the term began, no other can have taken this one for dead. */

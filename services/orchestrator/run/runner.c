@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "fanout/fanout.h"
 
 #include <stdlib.h>
 
@@ -102,6 +103,7 @@ static void join_members(struct runner *runner)
                                   .store = options->store,
                                   .name = options->owner,
                                   .address = options->address ? options->address : "",
+                                  .fan_out = fanout_port(options->fanout),
                                   .lease_ms = options->lease_ms,
                                   .died = recovery_look,
                                   .lapsed = lease_lapsed,
@@ -176,6 +178,11 @@ void runner_destroy(struct runner **runner_pointer)
     runner_release(runner);
 }
 
+struct members *runner_members(const struct runner *runner)
+{
+    return runner->members;
+}
+
 void runner_release(struct runner *runner)
 {
     if (atomic_fetch_sub(&runner->holders, 1) > 1)
@@ -209,6 +216,12 @@ static bool home_works(const struct home *home)
     return false;
 }
 
+/* Attempts of other orchestrators that are here count: they would have to be begun again elsewhere. */
+static bool is_busy(const struct runner *runner)
+{
+    return sweep_is_busy(runner->sweep) || fanout_away(runner->options.fanout);
+}
+
 static void look_at_home(struct work *work);
 
 static void look_again(struct timer *timer)
@@ -232,7 +245,7 @@ static void look_at_home(struct work *work)
         if (drain->closing)
             forget_threads(home, "the server is draining; the run goes on when it is back");
         else
-            drain->busy |= home_works(home) || (home == runner->homes && sweep_is_busy(runner->sweep));
+            drain->busy |= home_works(home) || (home == runner->homes && is_busy(runner));
         drain->next++;
         struct loop *next = runner->homes[drain->next < runner->home_count ? drain->next : 0].loop;
         loop_post(next, work);
@@ -260,6 +273,7 @@ void runner_drain(struct runner *runner, int64_t limit_ms, void (*drained)(void 
 {
     struct drain *drain = need(calloc(1, sizeof *drain));
     runner->draining = true;
+    fanout_rest(runner->options.fanout);
     runner->drained = drained;
     runner->drained_data = data;
     drain->runner = runner;

@@ -22,6 +22,7 @@
 struct fanout;
 struct home;
 struct loop;
+struct members;
 struct orchestrator;
 struct run;
 struct seat;
@@ -58,6 +59,8 @@ void runner_recover(struct runner *runner);
  * first loop. */
 void runner_drain(struct runner *runner, int64_t limit_ms, void (*drained)(void *data), void *data);
 void runner_destroy(struct runner **runner);
+/* Those that share the store, as long as the runner is there; NULL where it is alone. */
+struct members *runner_members(const struct runner *runner);
 
 /* ---- requests ---------------------------------------------------------------------------------------------------- */
 

@@ -65,6 +65,17 @@ static const struct metric fanout_rows[FANOUT_ROWS] = {
     [FANOUT_WAITING] = {.name = "renga_orchestrator_fanout_waiting_bytes",
                         .help = "Messages between loops that wait to be taken.",
                         .kind = METRIC_GAUGE},
+    [FANOUT_LINKS] = {.name = "renga_orchestrator_fanout_links",
+                      .help = "Loops of other orchestrators that attempts can be given to, and taken from.",
+                      .kind = METRIC_GAUGE},
+    [FANOUT_FAR_SENT] = {.name = "renga_orchestrator_fanout_far_sent_total",
+                         .help = "Attempts, of those sent, that were given to another orchestrator."},
+    [FANOUT_FAR_BEGUN] = {.name = "renga_orchestrator_fanout_far_begun_total",
+                          .help = "Attempts of other orchestrators' runs that began here."},
+    [FANOUT_BROKEN] = {.name = "renga_orchestrator_fanout_broken_total",
+                       .help = "Times that a loop of another orchestrator fell silent, or a letter was lost."},
+    [FANOUT_STRANGE] = {.name = "renga_orchestrator_fanout_strange_total",
+                        .help = "Letters that no orchestrator of the store wrote to this one, dropped."},
 };
 
 static const struct metric owner_rows[OWNER_ROWS] = {

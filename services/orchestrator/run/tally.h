@@ -34,7 +34,7 @@ void tally_task_ended(struct tally *tally, const struct loop *loop, const struct
 enum tally_owner { OWNER_HELD, OWNER_TAKEN_OVER, OWNER_REFUSED, OWNER_FORWARDED, OWNER_ROWS };
 void tally_owner(struct tally *tally, const struct loop *loop, enum tally_owner what, int64_t n);
 
-/* What is counted of the fan-out; all but AWAY and WAITING only grow. */
+/* What is counted of the fan-out; all but AWAY, WAITING and LINKS only grow. */
 enum tally_fanout {
     FANOUT_SENT,
     FANOUT_AWAY,
@@ -42,6 +42,11 @@ enum tally_fanout {
     FANOUT_LATE,
     FANOUT_UNSHOWN,
     FANOUT_WAITING,
+    FANOUT_LINKS,
+    FANOUT_FAR_SENT,
+    FANOUT_FAR_BEGUN,
+    FANOUT_BROKEN,
+    FANOUT_STRANGE,
     FANOUT_ROWS
 };
 void tally_fanout(struct tally *tally, const struct loop *loop, enum tally_fanout what, int64_t n);

@@ -10,25 +10,49 @@
 #include <unistd.h>
 
 #define LETTER_MAX 65536
+#define HEAD_SIZE  4
 
 struct post {
     struct loop *writer, *reader;
     struct mailbox *mailbox;
     struct line *line;
-    unsigned received, wrong;
+    unsigned letters, received, wrong;
     size_t bytes;
 };
 
 /* A message is its number, repeated. */
-static void received(void *data, uint32_t sender, const uint8_t *bytes, size_t size)
+static void received(void *data, struct mail *mail)
 {
     struct post *post = data;
-    uint32_t number;
-    assert_true(size >= sizeof number);
-    memcpy(&number, bytes, sizeof number);
-    post->wrong += sender != 7 || number != post->received || bytes[size - 1] != (uint8_t)number;
-    post->received++;
-    post->bytes += size;
+    const uint8_t *head = mail_take(mail, HEAD_SIZE), *bytes;
+    size_t size;
+    assert_non_null(head);
+    post->wrong += head[0] != 7 || head[1] != (uint8_t)post->letters++;
+    while ((bytes = mail_next(mail, &size))) {
+        uint32_t number;
+        assert_true(size >= sizeof number);
+        memcpy(&number, bytes, sizeof number);
+        post->wrong += number != post->received || bytes[size - 1] != (uint8_t)number;
+        post->received++;
+        post->bytes += size;
+    }
+    mail_free(mail);
+}
+
+static void stamp(void *data, uint32_t number, uint8_t *head)
+{
+    head[0] = (uint8_t)(uintptr_t)data;
+    head[1] = (uint8_t)number;
+}
+
+static struct line *open_line(struct loop *loop, const char *address, struct status *st)
+{
+    struct line_options options = {.address = address,
+                                   .letter_max = LETTER_MAX,
+                                   .head_size = HEAD_SIZE,
+                                   .stamp = stamp,
+                                   .data = (void *)(uintptr_t)7};
+    return line_open(loop, &options, st);
 }
 
 static struct post post_open(void)
@@ -38,8 +62,8 @@ static struct post post_open(void)
     struct status st = {0};
     struct post post = {.writer = loop_create(0), .reader = loop_create(1)};
     snprintf(address, sizeof address, "inproc://test.%u", serial++);
-    post.mailbox = mailbox_open(address, LETTER_MAX, &st);
-    post.line = line_open(post.writer, address, 7, LETTER_MAX, &st);
+    post.mailbox = mailbox_open(address, NULL, LETTER_MAX, &st);
+    post.line = open_line(post.writer, address, &st);
     if (!post.mailbox || !post.line)
         fail_msg("%s", st.text);
     return post;
@@ -138,13 +162,13 @@ static void a_message_larger_than_a_letter_is_refused_before_it_is_written(void 
 static void an_address_has_one_mailbox(void **state)
 {
     struct status st = {0};
-    struct mailbox *mailbox = mailbox_open("inproc://test.once", LETTER_MAX, &st);
+    struct mailbox *mailbox = mailbox_open("inproc://test.once", NULL, LETTER_MAX, &st);
     assert_non_null(mailbox);
-    assert_null(mailbox_open("inproc://test.once", LETTER_MAX, &st));
+    assert_null(mailbox_open("inproc://test.once", NULL, LETTER_MAX, &st));
     assert_int_equal(st.code, UNAVAILABLE);
     assert_non_null(strstr(st.text, "inproc://test.once"));
     struct loop *loop = loop_create(0);
-    assert_null(line_open(loop, "inproc://test.nobody", 0, LETTER_MAX, &st));
+    assert_null(open_line(loop, "inproc://test.nobody", &st));
     assert_int_equal(st.code, UNAVAILABLE);
     mailbox_leave(&mailbox);
     loop_destroy(&loop);

@@ -1,0 +1,79 @@
+/* Agents of attempts that came from another orchestrator, and of which no version is in memory here: from the store,
+ * where the first run of the version put its document. */
+#include "fanout_priv.h"
+
+#include "base/log.h"
+#include "graph/agents.h"
+#include "log/keys.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct document {
+    struct store_scan scan; /* first */
+    struct station *station;
+    char version[65];
+    struct guest *first;
+    struct document *next;
+};
+
+static void unlink_document(struct document *document)
+{
+    struct document **link = &document->station->documents;
+    while (*link != document)
+        link = &(*link)->next;
+    *link = document->next;
+}
+
+static void came(struct store_scan *scan)
+{
+    struct document *document = (struct document *)scan;
+    struct agents *agents = document->station->fanout->options.agents;
+    struct status st = scan->status;
+    struct agent *agent = NULL;
+    if (st.code == OK && scan->count)
+        agent = agents_of_bundle(agents, scan->rows[0].value.bytes, scan->rows[0].value.size, &st);
+    else if (st.code == OK)
+        fail(&st, NOT_FOUND, "version %.12s of an agent is not in the store", document->version);
+    store_scan_fini(scan);
+    unlink_document(document);
+    for (struct guest *guest = document->first, *next; guest; guest = next) {
+        next = guest->next_waiting;
+        worker_agent_came(guest, agent, &st);
+    }
+    if (agent)
+        agent_release(agents, agent);
+    free(document);
+}
+
+static struct document *ask(struct station *station, const char *version)
+{
+    struct key from;
+    char to[sizeof from.bytes + 1];
+    struct document *document = calloc(1, sizeof *document);
+    if (!document)
+        fatal("orchestrator.memory", "no memory for a document");
+    document->station = station;
+    strcpy(document->version, version);
+    key_named(&from, KEY_BUNDLE, "", version);
+    memcpy(to, from.bytes, from.size);
+    to[from.size] = '\0';
+    store_scan_init(&document->scan, station->loop, came);
+    document->scan.from = key_bytes(&from);
+    document->scan.to = (struct store_bytes){to, from.size + 1};
+    document->next = station->documents;
+    station->documents = document;
+    store_scan(station->fanout->options.store, &document->scan);
+    return document;
+}
+
+void document_ask(struct guest *guest, const char *version)
+{
+    struct document *document = guest->station->documents;
+    while (document && strcmp(document->version, version) != 0)
+        document = document->next;
+    if (!document)
+        document = ask(guest->station, version);
+    guest->next_waiting = document->first;
+    document->first = guest;
+}

@@ -1,0 +1,68 @@
+/* Private to fanout/: loops of other orchestrators. far.c has them as peers, port.c their letters. */
+#ifndef RENGA_ORCHESTRATOR_FAR_H
+#define RENGA_ORCHESTRATOR_FAR_H
+
+#include "fanout_priv.h"
+
+#include "log/ids.h"
+#include "run/members.h"
+
+#include <pthread.h>
+
+#define FAR_VERSION 1 /* of heads and messages: one more with each change that an older reader cannot pass over */
+#define FAR_MARK    (UINT32_C(0x52464f00) + FAR_VERSION) /* reads as another on a machine of the other byte order */
+#define TOKEN_SIZE  16
+
+/* What a letter between orchestrators begins with. */
+struct head {
+    uint32_t mark;
+    uint8_t token[TOKEN_SIZE]; /* of who shall read it: stands in that one's row, and nowhere else */
+    char member[ID_MAX];       /* who writes */
+    uint32_t from, to;         /* loops */
+    uint32_t mine, theirs;     /* sessions (far.c) */
+    uint32_t number;           /* of the letter, in this pair of sessions */
+};
+
+struct parcel {
+    struct parcel *next;
+    struct head head;
+    struct mail *mail;
+};
+
+/* Letters on their way from the loop that reads the port to the one that they are for. */
+struct inbox {
+    struct work work; /* first */
+    pthread_mutex_t lock;
+    struct station *station; /* NULL: it is closed */
+    bool posted;
+    struct parcel *first, *last;
+    size_t bytes;
+};
+
+/* A place that letters go to: as lines are never closed, it outlives whoever listens there. */
+struct route {
+    char address[MAIL_ADDRESS_MAX];
+    struct line *line;
+    struct peer *peer; /* who listens there now; NULL: nobody */
+};
+
+/* What a peer has beside, where it is far. */
+struct far {
+    char member[ID_MAX];
+    uint8_t token[TOKEN_SIZE];
+    uint32_t loop;         /* of that orchestrator */
+    uint32_t mine, theirs; /* sessions; 0: theirs is not known yet */
+    uint32_t read;         /* letters, in this pair of sessions */
+    bool up;
+    bool living, chosen; /* as members had it at the last look */
+    struct route *route;
+};
+
+void far_received(struct station *station, const struct head *head, struct mail *mail);
+/* So many loops of ours are paired with so many of theirs, that each has one at least. */
+bool far_is_pair(unsigned loop, unsigned count, unsigned their_loop, unsigned their_count);
+
+void inbox_open(struct station *station);
+void inbox_close(struct station *station);
+
+#endif
