@@ -11,14 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BACKOFF_FIRST_MS     100  /* so that a peer that is back is found within half a second */
-#define BACKOFF_MAX_MS       350  /* core adds up to a fifth; the handshake and the health check follow */
-#define CONNECT_TIMEOUT_MS   2000 /* TCP and TLS; core calls it the least time between two tries, which it is not */
-#define KEEPALIVE_OURS_MS    1000 /* with its timeout: a peer that has vanished is given up within 3 s */
-#define TIMEOUT_OURS_MS      1800 /* also of what is sent and not acknowledged (TCP_USER_TIMEOUT) */
-#define TIMEOUT_OTHERS_MS    5000
-#define STREAM_WINDOW        (1 << 20) /* bytes on their way to somebody who does not read */
-#define RESOLVE_MIN_MS       1000      /* dns is asked again at most this often */
+#define BACKOFF_FIRST_MS   100  /* so that a peer that is back is found within half a second */
+#define BACKOFF_MAX_MS     350  /* core adds up to a fifth; the handshake and the health check follow */
+#define CONNECT_TIMEOUT_MS 2000 /* TCP and TLS; core calls it the least time between two tries, which it is not */
+#define KEEPALIVE_OURS_MS  1000 /* with its timeout: a peer that has vanished is given up within 3 s */
+#define TIMEOUT_OURS_MS    1500 /* also of what is sent and not acknowledged (TCP_USER_TIMEOUT) */
+#define TIMEOUT_OTHERS_MS  5000
+#define STREAM_WINDOW      (1 << 20) /* bytes on their way to somebody who does not read */
+#define RESOLVE_MIN_MS     1000      /* dns is asked again at most this often */
 
 static grpc_arg integer(const char *key, int value)
 {
