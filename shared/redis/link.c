@@ -12,9 +12,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#define READ_SIZE  ((size_t)64 << 10)
-#define OUT_KEPT   ((size_t)1 << 20) /* bytes of memory that stay when all is sent */
-#define LOOK_UP_MS 2                 /* between two looks whether a name has been found */
+#define READ_SIZE   ((size_t)64 << 10)
+#define OUT_KEPT    ((size_t)1 << 20) /* bytes of memory that stay when all is sent */
+#define LOOK_UP_MS  2                 /* between two looks whether a name has been found */
+#define VANISHED_MS 1500              /* its kernel has not answered ours for so long, whatever Redis is busy with */
 
 struct redis_link {
     struct redis_link_options options;
@@ -152,6 +153,21 @@ static bool find(const struct redis_link *link, struct sockaddr_storage *address
     return *size > 0 || lost(link, st, "has a name that is not found");
 }
 
+/* A connection that waits for its next use is asked for by TCP: whoever uses it then does not have to find out. */
+static void notice_silence(int fd)
+{
+    static const struct {
+        int level, name, value;
+    } settings[] = {
+        {SOL_SOCKET, SO_KEEPALIVE, 1},
+        {IPPROTO_TCP, TCP_KEEPIDLE, 1},
+        {IPPROTO_TCP, TCP_KEEPINTVL, 1},
+        {IPPROTO_TCP, TCP_USER_TIMEOUT, VANISHED_MS},
+    };
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
+        setsockopt(fd, settings[i].level, settings[i].name, &settings[i].value, sizeof settings[i].value);
+}
+
 static bool connect_to(struct redis_link *link, int64_t deadline_ns, struct status *st)
 {
     int yes = 1, error = 0;
@@ -169,7 +185,7 @@ static bool connect_to(struct redis_link *link, int64_t deadline_ns, struct stat
     if (getsockopt(link->fd, SOL_SOCKET, SO_ERROR, &error, &error_size) != 0 || error != 0)
         return lost(link, st, "cannot be reached");
     setsockopt(link->fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
-    setsockopt(link->fd, SOL_SOCKET, SO_KEEPALIVE, &yes, sizeof yes);
+    notice_silence(link->fd);
     return true;
 }
 

@@ -11,13 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BACKOFF_FIRST_MS     100  /* so that a peer that is back is found within half a second */
-#define BACKOFF_MAX_MS       350  /* core adds up to a fifth; the handshake and the health check follow */
-#define CONNECT_TIMEOUT_MS   3000 /* TCP and TLS; core calls it the least time between two tries, which it is not */
-#define KEEPALIVE_DEFAULT_MS 20000
-#define KEEPALIVE_TIMEOUT_MS 5000
-#define STREAM_WINDOW        (1 << 20) /* bytes on their way to somebody who does not read */
-#define RESOLVE_MIN_MS       1000      /* dns is asked again at most this often */
+#define BACKOFF_FIRST_MS   100  /* so that a peer that is back is found within half a second */
+#define BACKOFF_MAX_MS     350  /* core adds up to a fifth; the handshake and the health check follow */
+#define CONNECT_TIMEOUT_MS 2000 /* TCP and TLS; core calls it the least time between two tries, which it is not */
+#define KEEPALIVE_OURS_MS  1000 /* with its timeout: a peer that has vanished is given up within 3 s */
+#define TIMEOUT_OURS_MS    1500 /* also of what is sent and not acknowledged (TCP_USER_TIMEOUT) */
+#define TIMEOUT_OTHERS_MS  5000
+#define STREAM_WINDOW      (1 << 20) /* bytes on their way to somebody who does not read */
+#define RESOLVE_MIN_MS     1000      /* dns is asked again at most this often */
 
 static grpc_arg integer(const char *key, int value)
 {
@@ -41,9 +42,8 @@ static grpc_channel *core_channel(const struct rpc_channel_options *options, siz
         integer(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, BACKOFF_MAX_MS),
         integer(GRPC_ARG_DNS_MIN_TIME_BETWEEN_RESOLUTIONS_MS, RESOLVE_MIN_MS),
         integer(GRPC_ARG_SERVICE_CONFIG_DISABLE_RESOLUTION, 1),
-        integer(GRPC_ARG_KEEPALIVE_TIME_MS,
-                (int)(options->keepalive_ms ? options->keepalive_ms : KEEPALIVE_DEFAULT_MS)),
-        integer(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, KEEPALIVE_TIMEOUT_MS),
+        integer(GRPC_ARG_KEEPALIVE_TIME_MS, options->keepalive_ms ? (int)options->keepalive_ms : KEEPALIVE_OURS_MS),
+        integer(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, options->keepalive_ms ? TIMEOUT_OTHERS_MS : TIMEOUT_OURS_MS),
         integer(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0),
         /* Core's own measure of the way widens a stream's window with all that comes, read or not: to any size. */
         integer(GRPC_ARG_HTTP2_BDP_PROBE, 0),

@@ -3,7 +3,8 @@
  *      asked ---- NOT_SERVING to every health watch; the listening socket closes to new connections
  *        |
  *      waiting -- clients that watch health are gone at once; the others move on when their connection's age is up
- *        |        (a GOAWAY that lets calls finish). Over when nobody is connected, or all ages are up and no call runs
+ *        |        (a GOAWAY that lets calls finish), or have looked at health by then. Over when nobody is connected,
+ * or |        all ages are up and no call runs
  *        |
  *      cutting -- only at the limit: calls that still run are answered UNAVAILABLE, and the answers may leave
  *        |
@@ -31,6 +32,7 @@
 #define QUIET_MS         300 /* no connection and no call for this long: nobody is left */
 #define AGE_JITTER       1.1 /* core spreads the ages of connections by ten per cent */
 #define AGE_MARGIN_MS    500
+#define NO_AGE_MS        10000 /* connections without an age: by then their clients know our health */
 #define CUT_LOOK_MS      5
 #define CUT_MOMENT_MS    500 /* for answers to leave, and again for connections to close by themselves */
 #define FINISH_LIMIT_SEC 10  /* rpc_server_destroy waits this long for core and handlers */
@@ -250,8 +252,8 @@ void rpc_server_drain(struct rpc_server *server, int64_t limit_ms, void (*desert
     int64_t age_ms = server->options.connection_age_ms;
     drain->limit_ns = drain->began_ns + limit_ms * NS_PER_MS;
     drain->half_ns = drain->began_ns + limit_ms * NS_PER_MS / 2;
-    drain->ages_up_ns =
-        age_ms ? drain->began_ns + ((int64_t)((double)age_ms * AGE_JITTER) + AGE_MARGIN_MS) * NS_PER_MS : TIME_NEVER;
+    int64_t last_ms = age_ms ? (int64_t)((double)age_ms * AGE_JITTER) + AGE_MARGIN_MS : NO_AGE_MS;
+    drain->ages_up_ns = drain->began_ns + last_ms * NS_PER_MS;
     drain->deserted = deserted;
     drain->drained = drained;
     drain->data = data;

@@ -18,7 +18,7 @@
 #define STREAMS_DEFAULT_MAX  1000
 #define KEEPALIVE_MS         30000 /* we ask a silent client whether it is there */
 #define KEEPALIVE_TIMEOUT_MS 10000
-#define PING_INTERVAL_MIN_MS 5000  /* clients may ping this often, with and without calls */
+#define PING_INTERVAL_MIN_MS 500   /* clients may ping this often, with and without calls; ours do each second */
 #define HANDSHAKE_TIMEOUT_MS 10000 /* half-open connections go after this */
 #define END_LIMIT_MS         5000  /* how long destroying waits for handlers that were cancelled */
 #define END_LOOK_MS          5

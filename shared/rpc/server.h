@@ -27,7 +27,8 @@ struct rpc_server_options {
     size_t call_memory_max;      /* bytes a call's arena may take; 0: 8 × message_max */
     size_t memory_max;           /* bytes gRPC may buffer over all connections; 0: 64 MiB */
     unsigned streams_max;        /* concurrent calls on one connection; 0: 1,000 */
-    int64_t connection_age_ms;   /* a connection is asked to move on after this long; 0: never */
+    int64_t connection_age_ms;   /* a connection is asked to move on after this long; 0: never, for clients that look
+                                    at health at least every few seconds */
     int64_t call_max_ms;         /* the longest a unary call may take whatever its client allows; 0: no limit */
 };
 

@@ -53,6 +53,7 @@ exec chroot --userspec="$user:$user" --groups= "$root" "$@" </dev/null
 class Pod:
     def __init__(self, workload, address, process, log, cable):
         self.workload, self.address, self.process, self.log_path, self.cable = workload, address, process, log, cable
+        self.ordinal, self.plugged = 0, True
         self.name = workload["metadata"]["name"]
         self.spec = pod_of(workload)
         self.ready = self.leaving = False
@@ -76,7 +77,9 @@ class Pod:
             return False
 
     def plug(self, in_):
-        """Its cable into the bridge, or out of it: packets vanish, and nobody is told."""
+        """Its cable into the bridge, or out of it: packets vanish, and nobody is told. The kubelet stands on the pod's side of
+        the cable: what it knows of the pod stays as it is."""
+        self.plugged = in_
         subprocess.run(["ip", "link", "set", self.cable, "master", "renga0"] if in_ else ["ip", "link", "set", self.cable, "nomaster"], check=True)
 
     def log(self):
@@ -119,7 +122,7 @@ class Cluster:
 
     def readiness(self):
         while not self.closed:
-            for pod in list(self.pods):
+            for pod in [pod for pod in self.pods if pod.plugged]:
                 pod.ready = pod.process.poll() is None and pod.probe("readinessProbe")
             time.sleep(0.2)
 
@@ -131,13 +134,17 @@ class Cluster:
     def start(self, name):
         """Runs what comes before, each to its end, and starts what stays."""
         workload = self.workload(name)
-        volumes = self.volumes(workload, sum(1 for pod in self.pods if pod.name == name))
+        taken = {pod.ordinal for pod in self.pods if pod.name == name}
+        ordinal = next(number for number in range(len(taken) + 1) if number not in taken)
+        volumes = self.volumes(workload, ordinal)
         for container in pod_of(workload).get("initContainers", []):
             before = self.run(workload, container, volumes)
             if before.process.wait(60) != 0:
                 raise RuntimeError(f"{name}: {container['name']} ended with {before.process.returncode}: {before.log()}")
-        self.pods.append(self.run(workload, pod_of(workload)["containers"][0], volumes))
-        return self.pods[-1]
+        pod = self.run(workload, pod_of(workload)["containers"][0], volumes)
+        pod.ordinal = ordinal
+        self.pods.append(pod)
+        return pod
 
     def run(self, workload, container, volumes):
         self.made += 1
@@ -219,6 +226,14 @@ class Cluster:
                 pod.process.wait()
             self.pods.remove(pod)
         return [pod.process.returncode for pod in pods]
+
+    def lose(self, pod):
+        """As when its machine loses its power: no packet says that it is gone."""
+        pod.plug(False)
+        pod.process.kill()
+        pod.process.wait()
+        pod.leaving = True
+        self.pods.remove(pod)
 
     def close(self):
         self.closed = True

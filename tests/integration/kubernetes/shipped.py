@@ -2,6 +2,7 @@
 Needs RENGA_BIN (binaries) and RENGA_PROTO (renga_descriptor_set.bin)."""
 import json
 import os
+import random
 import shutil
 import subprocess
 import tempfile
@@ -76,7 +77,7 @@ def documents():
 
 def channel_to(cluster):
     """A client's connection to the door."""
-    return grpc.secure_channel(f"{cluster.ready('renga-door')[0]}:8443", grpc.ssl_channel_credentials(door_certificate.encode()),
+    return grpc.secure_channel(f"{random.choice(cluster.ready('renga-door'))}:8443", grpc.ssl_channel_credentials(door_certificate.encode()),
                                [("grpc.ssl_target_name_override", "door.test"), ("grpc.use_local_subchannel_pool", 1)])
 
 
