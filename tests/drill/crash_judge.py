@@ -1,15 +1,28 @@
 """What must hold of a run, whatever was killed: judged from the ledger of its client, the journal of the nodes, and what the
 orchestrator says afterwards. Each finding is a sentence; none is what is wanted."""
 import json
+import time
 
 import grpc
 
 from crash_load import KEPT
-from harness import message, word
+from harness import SLOW, message, word
 
 
 def place_of(entry):
     return entry["run"], entry["path"], entry["step"], entry["node"], entry["branch"]
+
+
+def patiently(ask):
+    """Asks again where whoever was asked has not come back yet, or does not know yet who has the thread."""
+    until = time.monotonic() + 10 * SLOW
+    while True:
+        try:
+            return ask()
+        except grpc.RpcError as error:
+            if error.code() != grpc.StatusCode.UNAVAILABLE or time.monotonic() > until:
+                raise
+        time.sleep(0.02)
 
 
 def judge_run(run, site):
@@ -19,7 +32,7 @@ def judge_run(run, site):
     state, reason = word("RunState", run.stopped.state), word("StopReason", run.stopped.stop_reason)
     if state != "RUN_STATE_SUCCEEDED":
         return [f"it ended as {state}, {reason}: {run.stopped.stop_text}"]
-    wrong = run.wrong_output(json.loads(site.api.get(message("Run")(run_id=run.run_id)).output_json))
+    wrong = run.wrong_output(json.loads(patiently(lambda: site.api.get(message("Run")(run_id=run.run_id))).output_json))
     return ([wrong] if wrong else []) + judge_stream(run, site) + judge_acknowledged(run, site)
 
 
@@ -29,7 +42,8 @@ def judge_stream(run, site):
     faults = [] if all(a < b for a, b in zip(ids, ids[1:])) else [f"events came twice or out of order: {ids}"]
     if any(event.provisional for event in shown):
         faults.append("an event that is kept was shown before it was")
-    stands = [event for event in site.api.watch(message("Run")(run_id=run.run_id)) if event.WhichOneof("event") in KEPT]
+    told = patiently(lambda: list(site.api.watch(message("Run")(run_id=run.run_id))))
+    stands = [event for event in told if event.WhichOneof("event") in KEPT]
     was, now = ({event.event_id: without_output(event) for event in events} for events in (shown, stands))
     if was != now:
         faults.append(f"shown and gone: {sorted(was.keys() - now.keys())}; never shown: {sorted(now.keys() - was.keys())}; shown "
@@ -47,7 +61,7 @@ def without_output(event):
 
 def judge_acknowledged(run, site):
     """There is one run under its request, and it has its answer."""
-    runs = site.api.ask("ListRuns", thread_id=f"t-{run.name}").runs
+    runs = patiently(lambda: site.api.ask("ListRuns", thread_id=f"t-{run.name}").runs)
     faults = [] if [r.run_id for r in runs] == [run.run_id] else [f"its request made {[r.run_id for r in runs]}"]
     answers = [e for e in run.kept() if e.WhichOneof("event") == "answered"]
     if run.shape == "asks" and len(answers) != 1:
@@ -56,12 +70,12 @@ def judge_acknowledged(run, site):
 
 
 def judge_attempts(attempts, runs):
-    """Of all runs: no committed step runs again, a place has one key and a key one place, attempts count up. Gives the
-    findings, and how many attempts were repeated."""
+    """Of all runs: no committed step runs again, a place has one key and a key one place, attempts count up; attempts of an
+    owner that had been overtaken, which nodes refuse, are left out. Gives the findings, and how many attempts were repeated."""
     faults, keys, places, last, furthest, repeated = [], {}, {}, {}, {}, 0
     committed = {run.run_id: commits(run) for run in runs}
     for entry in attempts:
-        if entry["run"] not in committed:
+        if entry["run"] not in committed or entry["stale"]:
             continue
         place, key = place_of(entry), entry["key"]
         repeated += place in last
@@ -95,7 +109,7 @@ def commits(run):
 
 def is_gone(site, thread_id):
     try:
-        site.api.ask("GetState", thread_id=thread_id)
+        patiently(lambda: site.api.ask("GetState", thread_id=thread_id))
     except grpc.RpcError as error:
         return error.code() == grpc.StatusCode.NOT_FOUND
     return False

@@ -3,6 +3,7 @@ client does. It repeats a call that was not answered under the same request id, 
 saw, and keeps all it was told: that is the ledger."""
 import json
 import os
+import random
 import threading
 import time
 import uuid
@@ -102,7 +103,7 @@ class Run:
         may = code in (None, grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED, grpc.StatusCode.UNKNOWN, grpc.StatusCode.DEADLINE_EXCEEDED)
         if not may or time.monotonic() > until:
             raise error
-        time.sleep(0.005)
+        time.sleep(0.005 + random.random() * 0.03)
 
     def follow(self, until):
         """Until it has ended, waits for an answer, or the stream breaks."""

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import namedtuple
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 INTEGRATION = os.path.join(HERE, "..", "integration")
@@ -13,7 +14,7 @@ sys.path.insert(0, os.path.join(INTEGRATION, "orchestrator"))
 from harness import BIN, SLOW, Orchestrator, expect, free_port, wait_until  # noqa: E402
 import crash_load  # noqa: E402
 
-VICTIMS = (("orchestrator",),) * 6 + (("tools",), ("tools",), ("nodes",), ("nodes",), ("orchestrator", "tools", "nodes"), ("orchestrator", "nodes"))
+Blow = namedtuple("Blow", "names kind began")  # who was hit, what is to be measured of it, and from when on
 
 
 class Beside:
@@ -42,7 +43,10 @@ class Beside:
 
 
 class Site:
-    def __init__(self, *flags, sub="."):
+    """Whatever `store` names is on a disk."""
+    VICTIMS = (("orchestrator",),) * 6 + (("tools",), ("tools",), ("nodes",), ("nodes",), ("orchestrator", "tools", "nodes"), ("orchestrator", "nodes"))
+
+    def __init__(self, sub="."):
         self.kept = tempfile.TemporaryDirectory(prefix="renga-drill-")
         self.folder = self.kept.name
         self.store = os.path.normpath(f"{self.folder}/{sub}")
@@ -53,16 +57,37 @@ class Site:
         self.journal, self.judged = f"{self.folder}/journal", 0
         self.nodes = Beside([sys.executable, f"{HERE}/crash_nodes.py", str(self.nodes_port), self.journal], "listening")
         self.tools = Beside([f"{BIN}/renga-tool-runner", f"--rpc.listen=127.0.0.1:{self.tools_port}", "--http.listen=", "--loops=1",
-                             f"--tool_runner.record=sqlite:{self.store}/record.db", f"--tool_runner.mcp={self.folder}/mcp.json",
+                             f"--tool_runner.record={self.record()}", f"--tool_runner.mcp={self.folder}/mcp.json",
                              f"--tool_runner.store={self.folder}/knowledge.db", "--log.format=json"], '"rpc.listening"')
-        self.api = Orchestrator(self.store, f"--peers.tool_runner=ipv4:127.0.0.1:{self.tools_port}", *flags)
+        self.keepers = self.make_keepers()
+        self.parts = {**self.keepers, "tools": self.tools, "nodes": self.nodes}
+
+    ON_DISK = ("orchestrator", "tools")  # whose power is cut
+
+    def prepare_disk(self):
+        """Where their files are, before anybody is started."""
+        return self.store
+
+    def with_it(self):
+        """Who dies with the disk."""
+        return ()
+
+    def record(self):
+        return f"sqlite:{self.store}/record.db"
+
+    def make_keepers(self):
+        """Those who keep runs, by name, in the order in which they start."""
+        self.api = self.orchestrator(self.store)
+        return {"orchestrator": self.api}
+
+    def orchestrator(self, folder, *flags):
+        made = Orchestrator(folder, f"--peers.tool_runner=ipv4:127.0.0.1:{self.tools_port}", *flags)
         for name, document in crash_load.documents(f"127.0.0.1:{self.nodes_port}").items():
-            self.api.write_agent(name, json.dumps({"agent": name, **document}))
-        self.parts = {"orchestrator": self.api, "tools": self.tools, "nodes": self.nodes}
+            made.write_agent(name, json.dumps({"agent": name, **document}))
+        return made
 
     def start(self):
-        for part in self.parts.values():
-            part.start()
+        self.restart(*self.parts)
 
     def kill(self, *names):
         for name in names:
@@ -71,16 +96,17 @@ class Site:
             self.parts[name].kill()
 
     def restart(self, *names):
+        """All of them at the same time; gives when."""
         began = time.monotonic()
         for name in names:
             self.parts[name].start()
         return began
 
-    def kill_somebody(self):
-        """Gives who it was, and when they began to come back."""
-        names = random.choice(VICTIMS)
+    def hit_somebody(self):
+        """Somebody is killed, and comes back."""
+        names = random.choice(self.VICTIMS)
         self.kill(*names)
-        return names, self.restart(*names)
+        return Blow(names, "the restart", self.restart(*names))
 
     def attempts(self):
         """What the nodes have in their journal of attempts, in order, since it was asked last."""

@@ -1,5 +1,7 @@
 """What a disk holds after its power was cut, from the journal of power.c: what was synced, and of the rest nothing, or what
-chance spared, down to sectors. A file that was made or taken away is so for certain only when its folder was synced."""
+chance spared, down to sectors. A file that was made or taken away is so for certain only when its folder was synced. Of a
+file that only grows (Redis' log) a beginning is spared: so file systems leave it that order data before sizes, and only of
+such an end does Redis rid itself; of a torn one, redis-check-aof."""
 import os
 import random
 import struct
@@ -9,7 +11,8 @@ SECTOR = 512
 
 
 class File:
-    def __init__(self, content=b""):
+    def __init__(self, path="", content=b""):
+        self.grows = path.endswith(".aof")
         self.safe, self.waiting = bytearray(content), []  # changes that are not synced: (number, offset, bytes or None to cut)
 
     def settle(self, before):
@@ -19,6 +22,10 @@ class File:
 
     def after_a_cut(self, spares):
         content = bytearray(self.safe)
+        if self.grows and spares:
+            for _, at, data in self.waiting:
+                apply(content, at, data)
+            return content[:random.randint(min(len(self.safe), len(content)), len(content))]
         for _, at, data in self.waiting if spares else ():
             if data is None or random.random() < 0.5:
                 if random.random() < 0.5:
@@ -48,7 +55,7 @@ class Disk:
             path = os.path.join(folder, name)
             if os.path.isfile(path) and not name.endswith("-shm"):
                 with open(path, "rb") as file:
-                    self.names[path] = File(file.read())
+                    self.names[path] = File(path, file.read())
         self.now = dict(self.names)  # as a process sees them
         self.syncs = 0
 
@@ -73,7 +80,7 @@ class Disk:
                 opened[fd] = path, File()
                 return
             if where or path not in self.now:
-                self.now[path] = File()
+                self.now[path] = File(path)
                 self.renamings.append((number, path, self.now[path]))
             opened[fd] = path, self.now[path]
         elif record == "U":

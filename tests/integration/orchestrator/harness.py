@@ -177,7 +177,8 @@ class Orchestrator:
         os.makedirs(self.agents, exist_ok=True)
         self.store = f"{os.environ['RENGA_REDIS']}?name={os.path.basename(self.folder)}" if "RENGA_REDIS" in os.environ else \
             f"sqlite:{self.folder}/runs.db"
-        self.process, self.metadata = None, None
+        self.process, self.metadata, self.port = None, None, None
+        self.stays = False  # at its ports, when it is started again
         self.environment = {}  # more of it, for the process
         atexit.register(self.clear)
 
@@ -185,12 +186,14 @@ class Orchestrator:
         for _ in range(5):  # another process may have taken a port meanwhile
             if self.try_start():
                 break
+            self.port = None
         expect(self.listening.is_set(), f"the orchestrator does not listen: {self.log[-3:]}")
         self.channel = grpc.insecure_channel(f"127.0.0.1:{self.port}", options=[("grpc.use_local_subchannel_pool", 1)])
         return self
 
     def try_start(self):
-        self.port, self.http = free_ports()
+        if not self.port or not self.stays:
+            self.port, self.http = free_ports()
         self.log, self.listening = [], threading.Event()
         environment = {k: v for k, v in os.environ.items() if not k.startswith("RENGA_ORCHESTRATOR")}
         self.process = subprocess.Popen(
