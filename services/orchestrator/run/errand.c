@@ -142,6 +142,8 @@ void errand_read_run(struct errand *errand, struct home *home)
     store_scan_init(&row->scan, home->loop, row_came);
     row->scan.from = key_bytes(&key);
     row->scan.to = (struct store_bytes){last, key.size + 1};
+    row->scan.limit = 1;
+    row->scan.bytes_max = OUTPUT_ROW_MAX;
     store_scan(home->runner->options.store, &row->scan);
 }
 

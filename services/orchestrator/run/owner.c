@@ -81,6 +81,8 @@ static void scan_row(struct thread *thread, struct store_scan *scan, void (*came
     store_scan_init(scan, thread->home->loop, came);
     scan->from = key_bytes(&from);
     scan->to = key_bytes(&to);
+    scan->limit = 1;
+    scan->bytes_max = ROW_MAX;
     store_scan(thread->home->runner->options.store, scan);
 }
 
