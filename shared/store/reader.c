@@ -5,7 +5,8 @@
 #include <stddef.h>
 #include <string.h>
 
-#define ROWS_FIRST 16 /* places for rows; they double */
+#define ROWS_FIRST         16          /* places for rows; they double */
+#define TOGETHER_BYTES_MAX (64u << 20) /* that scans which are read together may find; a single one may find more */
 
 static void scan_ended(struct work *work)
 {
@@ -82,6 +83,28 @@ void store_scan(struct store *store, struct store_scan *scan)
 
 /* ---- in a reader's thread ---------------------------------------------------------------------------------------- */
 
+/* The last of those that are read together with the first. */
+static struct store_scan *last_together(const struct store *store, struct store_scan *first)
+{
+    struct store_scan *last = first;
+    size_t bytes = first->bytes_max;
+    for (unsigned count = 1; last->next != NULL && count < store->kind->scans_together; count++) {
+        bytes += last->next->bytes_max;
+        if (bytes > TOGETHER_BYTES_MAX)
+            break;
+        last = last->next;
+    }
+    return last;
+}
+
+static unsigned count_of(const struct store_scan *scan)
+{
+    unsigned count = 0;
+    for (; scan != NULL; scan = scan->next)
+        count++;
+    return count;
+}
+
 static struct store_scan *take(struct store *store)
 {
     pthread_mutex_lock(&store->lock);
@@ -89,10 +112,12 @@ static struct store_scan *take(struct store *store)
         pthread_cond_wait(&store->scans_came, &store->lock);
     struct store_scan *scan = store->first_scan;
     if (scan != NULL) {
-        store->first_scan = scan->next;
+        struct store_scan *last = last_together(store, scan);
+        store->first_scan = last->next;
         if (store->first_scan == NULL)
             store->last_scan = NULL;
-        store->scans_queued--;
+        last->next = NULL;
+        store->scans_queued -= count_of(scan);
     }
     pthread_mutex_unlock(&store->lock);
     return scan;
@@ -103,9 +128,13 @@ void *store_reader_run(void *data)
     struct store_reader *reader = data;
     struct store *store = reader->store;
     for (struct store_scan *scan; (scan = take(store)) != NULL;) {
+        unsigned count = count_of(scan);
         store->kind->scan(store->engine, reader->number, scan);
-        loop_post(scan->loop, &scan->ended);
-        store_posted(store, 1);
+        for (struct store_scan *next; scan != NULL; scan = next) {
+            next = scan->next; /* before its owner may let it go */
+            loop_post(scan->loop, &scan->ended);
+        }
+        store_posted(store, count);
     }
     return NULL;
 }

@@ -68,5 +68,6 @@ const struct store_kind store_redis = {
     .write = redis_write,
     .tend = redis_tend,
     .scan = redis_scan,
+    .scans_together = 32,
     .look = redis_look,
 };

@@ -1,4 +1,5 @@
-/* Reading from Redis: each reader's thread has a connection of its own. */
+/* Reading from Redis: each reader's thread has a connection of its own. What waits goes together: an answer comes only
+ * after the sync of what others write meanwhile, so that one at a time would be a few hundred a second. */
 #include "store/redis_priv.h"
 
 #include <stdio.h>
@@ -63,20 +64,22 @@ static void append_scan(struct redis_connection *reader, const struct store_scan
     redis_connection_argument(reader, scan->backwards ? "1" : "0");
 }
 
+/* Sends all of them; the answer to the first. */
 static enum redis_outcome ask_rows(struct redis_engine *engine, struct redis_connection *reader,
-                                   const struct store_scan *scan, int64_t deadline_ns, struct redis_reply **rows,
+                                   const struct store_scan *scans, int64_t deadline_ns, struct redis_reply **rows,
                                    struct status *st)
 {
     enum redis_refusal refusal;
     uint64_t number;
     bool settles = append_settling(engine, reader, &number);
-    append_scan(reader, scan);
+    for (const struct store_scan *scan = scans; scan != NULL; scan = scan->next)
+        append_scan(reader, scan);
     *rows = redis_connection_ask(reader, deadline_ns, st);
     if (settles) {
         enum redis_outcome outcome = settle(engine, reader, number, *rows, st);
         *rows = NULL;
         if (outcome != REDIS_ANSWERED)
-            redis_link_close(&reader->link); /* what comes of the scan is not looked at */
+            redis_link_close(&reader->link); /* what comes of the scans is not looked at */
         if (outcome != REDIS_ANSWERED)
             return outcome;
         *rows = redis_connection_next(reader, deadline_ns, st);
@@ -98,20 +101,39 @@ static void take_rows(struct store_scan *scan, const struct redis_reply *rows)
     scan->more = good && rows->list[0]->size == 1 && rows->list[0]->bytes[0] == '1';
 }
 
+/* Goes through the answers; the first that has none to it, or NULL. */
+static struct store_scan *take_answers(struct redis_engine *engine, struct redis_connection *reader,
+                                       struct store_scan *scan, int64_t deadline_ns)
+{
+    struct redis_reply *rows;
+    enum redis_refusal refusal;
+    enum redis_outcome outcome = ask_rows(engine, reader, scan, deadline_ns, &rows, &scan->status);
+    while (outcome != REDIS_AGAIN) {
+        if (outcome == REDIS_ANSWERED)
+            take_rows(scan, rows);
+        redis_reply_free(&rows);
+        scan = scan->next;
+        if (scan == NULL || reader->link == NULL)
+            return scan;
+        rows = redis_connection_next(reader, redis_connection_deadline(reader), &scan->status);
+        outcome = redis_sort_out(reader, &rows, &refusal, &scan->status);
+    }
+    return scan;
+}
+
 void redis_scan(void *data, unsigned number, struct store_scan *scan)
 {
     struct redis_engine *engine = data;
     struct redis_connection *reader = &engine->readers[number];
     int64_t deadline_ns = redis_connection_deadline(reader);
-    while (reader_ready(engine, number, deadline_ns, &scan->status)) {
-        struct redis_reply *rows;
-        enum redis_outcome outcome = ask_rows(engine, reader, scan, deadline_ns, &rows, &scan->status);
-        if (outcome == REDIS_AGAIN)
-            continue;
-        if (outcome == REDIS_ANSWERED)
-            take_rows(scan, rows);
-        redis_reply_free(&rows);
-        return;
+    while (scan != NULL && reader_ready(engine, number, deadline_ns, &scan->status)) {
+        const struct store_scan *before = scan;
+        scan = take_answers(engine, reader, scan, deadline_ns);
+        if (scan != before)
+            deadline_ns = redis_connection_deadline(reader);
     }
-    scan->status.code = UNAVAILABLE;
+    for (const struct status *why = scan != NULL ? &scan->status : NULL; scan != NULL; scan = scan->next) {
+        scan->status = *why;
+        scan->status.code = UNAVAILABLE;
+    }
 }

@@ -6,7 +6,7 @@
 
 #include <pthread.h>
 
-#define STORE_READERS   2                   /* threads; each reads one scan at a time */
+#define STORE_READERS   2                   /* threads; each reads one scan at a time, or some together */
 #define STORE_BOUND_MAX (STORE_KEY_MAX + 1) /* bytes; one more than a key: "right after this key" */
 
 enum store_verb { STORE_PUT, STORE_DELETE, STORE_DELETE_RANGE, STORE_EXPECT };
@@ -40,8 +40,10 @@ struct store_kind {
     /* As store_backup, in any thread; NULL where there are no files. */
     bool (*backup)(const char *place, const char *copy, struct status *st);
 
-    /* Fills rows, count, more and status. `reader` is less than STORE_READERS and belongs to the thread. */
+    /* Fills rows, count, more and status. `reader` is less than STORE_READERS and belongs to the thread. Where
+     * `scans_together` says so `scan` is the first of a list, of so many at most. */
     void (*scan)(void *engine, unsigned reader, struct store_scan *scan);
+    unsigned scans_together; /* 0: one */
 
     /* From any thread: figures that only the kind knows. May be NULL. */
     void (*look)(void *engine, struct store_stats *stats);

@@ -2,11 +2,13 @@
  *
  *      graph-load serve                                          prints "listening PORT", serves NodeService until its
  *                                                                input ends
- *      graph-load run|start|trips ADDRESS AGENT RUNS AT_ONCE INPUT [THREAD]
+ *      graph-load run|start|trips|named ADDRESS AGENT RUNS AT_ONCE INPUT [THREAD]
  *                                                                prints runs/s and times in microseconds: of runs that
- *                                                                are waited for, of the acceptance of others, or of
- *                                                                answers to a run that asks again each time. INPUT may
- *                                                                be @FILE
+ *                                                                are waited for, of the acceptance of others, of
+ *                                                                answers to a run that asks again each time, or of
+ *                                                                runs on threads that it names. INPUT may be @FILE;
+ *                                                                runs on one THREAD wait for each other. The bearer
+ *                                                                key is RENGA_BENCH_KEY
  *      graph-load cancel ADDRESS AGENT RUNS PORT BRANCHES        serves the nodes of the agent's branches too, which
  * wait to be cancelled: times from CancelRun to the last */
 #include "base/clock.h"
@@ -106,7 +108,7 @@ static int serve(void)
 struct running {
     struct rpc_client_call call; /* first */
     int64_t began_ns;
-    char run_id[64]; /* of one that asks */
+    char run_id[64]; /* of one that asks, or the thread of one that is named */
 };
 
 static ProtobufCService *orchestrator;
@@ -114,7 +116,7 @@ static Renga__V1__StartRunRequest request = RENGA__V1__START_RUN_REQUEST__INIT;
 static Renga__V1__RunState wanted_state;
 static int64_t *times_us;
 static unsigned wanted, begun, ended, failed;
-static bool trips;
+static bool trips, named;
 static sem_t done;
 
 static void begin(struct running *running);
@@ -155,6 +157,10 @@ static void begin(struct running *running)
     running->call.timeout_ms = RUN_TIMEOUT_MS;
     if (!trips || !*running->run_id) {
         begun += !trips;
+        if (named) {
+            snprintf(running->run_id, sizeof running->run_id, "named-%lld-%u", (long long)running->began_ns, begun);
+            request.thread_id = running->run_id;
+        }
         renga__v1__orchestrator__start_run(orchestrator, &request, run_ended, &running->call);
         return;
     }
@@ -189,7 +195,7 @@ static char *input_of(char *given)
 static void connect_to(const char *address)
 {
     struct status st = {0};
-    struct rpc_channel_options options = {.schema = schema, .target = address};
+    struct rpc_channel_options options = {.schema = schema, .target = address, .key = getenv("RENGA_BENCH_KEY")};
     struct rpc_channel *channel = rpc_channel_create(&options, &st);
     if (!channel)
         fatal("bench.channel", "%s", st.text);
@@ -217,9 +223,11 @@ static int run(int argc, char **argv)
     if (!running || !times_us)
         fatal("bench.memory", "no memory for %u runs", wanted);
     trips = strcmp(argv[1], "trips") == 0;
+    named = strcmp(argv[1], "named") == 0;
     request.agent = argv[3];
     request.input_json = input_of(argv[6]);
     request.thread_id = argc > 7 ? argv[7] : request.thread_id;
+    request.on_busy = argc > 7 ? RENGA__V1__ON_BUSY__ON_BUSY_ENQUEUE : request.on_busy;
     request.wait = strcmp(argv[1], "start") != 0;
     wanted_state = trips          ? RENGA__V1__RUN_STATE__RUN_STATE_WAITING
                    : request.wait ? RENGA__V1__RUN_STATE__RUN_STATE_SUCCEEDED
@@ -305,10 +313,11 @@ int main(int argc, char **argv)
         return serve();
     if (argc == 7 && strcmp(argv[1], "cancel") == 0)
         return cancel(argv);
-    if (argc >= 7 && (strcmp(argv[1], "run") == 0 || strcmp(argv[1], "start") == 0 || strcmp(argv[1], "trips") == 0))
+    bool runs = argc >= 7 && (strcmp(argv[1], "run") == 0 || strcmp(argv[1], "start") == 0);
+    if (runs || (argc >= 7 && (strcmp(argv[1], "trips") == 0 || strcmp(argv[1], "named") == 0)))
         return run(argc, argv);
     fprintf(stderr,
-            "graph-load serve | run|start|trips ADDRESS AGENT RUNS AT_ONCE INPUT [THREAD] | cancel ADDRESS AGENT "
+            "graph-load serve | run|start|trips|named ADDRESS AGENT RUNS AT_ONCE INPUT [THREAD] | cancel ADDRESS AGENT "
             "RUNS PORT BRANCHES\n");
     return 2;
 }

@@ -6,7 +6,8 @@
 
 #include <stdlib.h>
 
-#define REPLACED RENGA__V1__STOP_REASON__STOP_REASON_REPLACED
+#define REQUEST_ROW_MAX 1024 /* bytes */
+#define REPLACED        RENGA__V1__STOP_REASON__STOP_REASON_REPLACED
 
 bool thread_busy(const struct thread *thread)
 {
@@ -111,6 +112,8 @@ bool errand_is_new(struct errand *errand, struct thread *thread, const char *req
     store_scan_init(&request->scan, thread->home->loop, request_came);
     request->scan.from = key_bytes(&key);
     request->scan.to = (struct store_bytes){last, key.size + 1};
+    request->scan.limit = 1;
+    request->scan.bytes_max = REQUEST_ROW_MAX;
     store_scan(thread->home->runner->options.store, &request->scan);
     return false;
 }

@@ -142,6 +142,8 @@ void errand_read_run(struct errand *errand, struct home *home)
     store_scan_init(&row->scan, home->loop, row_came);
     row->scan.from = key_bytes(&key);
     row->scan.to = (struct store_bytes){last, key.size + 1};
+    row->scan.limit = 1;
+    row->scan.bytes_max = OUTPUT_ROW_MAX;
     store_scan(home->runner->options.store, &row->scan);
 }
 
@@ -214,6 +216,8 @@ static void came(struct work *work)
     errand->arrival = ++home->arrivals;
     if (errand->run_id)
         send_on(home, errand);
+    else if (errand->drawn)
+        join_queue(thread_get_drawn(home, errand->tenant, errand->thread_id), errand);
     else
         join_queue(thread_get(home, errand->tenant, errand->thread_id), errand);
 }
@@ -266,8 +270,9 @@ void errand_serve(struct errand *errand, struct thread *thread)
 static void name_thread(struct errand *errand, const char *request_id)
 {
     char id[ID_MAX];
-    uint64_t drawn = *request_id ? id_hash_text(id_hash_text(ID_HASH, errand->tenant), request_id) : random_u64();
-    id_make_hashed(id, "t_", drawn);
+    errand->drawn = !*request_id;
+    uint64_t number = errand->drawn ? random_u64() : id_hash_text(id_hash_text(ID_HASH, errand->tenant), request_id);
+    id_make_hashed(id, "t_", number);
     errand->thread_id = need(arena_strdup(errand->arena, id));
 }
 
@@ -321,7 +326,7 @@ struct home *home_of_place(struct runner *runner, uint64_t place)
 static void reset(struct errand *errand)
 {
     errand->place = errand->waits_on = NULL;
-    errand->repeated = errand->checked = errand->looked_up = false;
+    errand->repeated = errand->checked = errand->looked_up = errand->drawn = false;
     errand->response = NULL;
     errand->reason = errand->elsewhere = NULL;
     errand->status = (struct status){0};

@@ -81,6 +81,8 @@ static void scan_row(struct thread *thread, struct store_scan *scan, void (*came
     store_scan_init(scan, thread->home->loop, came);
     scan->from = key_bytes(&from);
     scan->to = key_bytes(&to);
+    scan->limit = 1;
+    scan->bytes_max = ROW_MAX;
     store_scan(thread->home->runner->options.store, scan);
 }
 
@@ -181,6 +183,7 @@ bool owner_was_overtaken(const struct thread *thread)
 struct owner_look {
     struct store_scan scan;
     struct thread *thread;
+    struct owner_view known; /* when it was asked */
     uint64_t asked_at, term;
     struct status unread; /* why its log could not be read; OK: it was */
 };
@@ -193,6 +196,7 @@ static void looked(struct store_scan *scan)
     struct status st = scan->status;
     bool good = st.code == OK && view_read(&view, scan, &st);
     uint64_t asked_at = look->asked_at, term = look->term;
+    bool overtaken = thread->flying || !is_same(&look->known, &thread->own.known); /* by a batch of ours */
     if (good && look->unread.code && is_same(&view, &thread->own.known)) {
         st = look->unread;
         good = false;
@@ -205,8 +209,8 @@ static void looked(struct store_scan *scan)
         thread_settle(thread);
     } else if (!good) {
         thread_break(thread, &st);
-    } else if (thread->flying || is_same(&view, &thread->own.known)) { /* flying: that will tell */
-        if (!thread->flying) {
+    } else if (overtaken || is_same(&view, &thread->own.known)) { /* overtaken: that tells, or will */
+        if (!overtaken) {
             thread->own.known_at = asked_at;
             thread->own.term = term;
         }
@@ -220,6 +224,7 @@ static void look(struct thread *thread, const struct status *unread)
 {
     struct owner_look *look = need(calloc(1, sizeof *look));
     look->thread = thread;
+    look->known = thread->own.known;
     look->unread = *unread;
     look->asked_at = thread->home->arrivals;
     look->term = members_term(members_of(thread));

@@ -105,6 +105,7 @@ struct thread {
     struct thread *next; /* in the table */
     struct thread *idle_next, *idle_previous;
     bool idle, listed; /* listed: in the table */
+    bool unread;       /* nothing was looked for under its name: its first batch expects that nothing is there */
     enum thread_phase phase;
     unsigned holds; /* pending loads, watchers, loose tasks: not to be freed */
 
@@ -344,6 +345,8 @@ Renga__V1__Interrupt *question_message(struct arena *arena, const struct frame *
 
 /* thread.c */
 struct thread *thread_get(struct home *home, const char *tenant, const char *id);
+/* One whose name was just drawn out of 2^64: nothing is read, and nothing waited for. */
+struct thread *thread_get_drawn(struct home *home, const char *tenant, const char *id);
 void thread_begin_run(struct thread *thread, struct run *run);
 struct thread *thread_new(struct home *home, const char *tenant, const char *id); /* in no table: to be rebuilt */
 void thread_free(struct thread *thread);

@@ -92,6 +92,7 @@ struct errand {
     const char *thread_id, *run_id; /* whom it is about: one of them */
     struct run *waits_on;
     bool repeated, checked, looked_up, leaves, is_back;
+    bool drawn;       /* nobody has had the name of its thread before */
     unsigned again;   /* times that its thread was lost */
     uint64_t arrival; /* at its home, by number */
     struct errand *next;

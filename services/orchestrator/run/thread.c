@@ -143,6 +143,13 @@ static void loaded(struct loader *loader)
     loop_defer(thread->home->loop, &thread->go);
 }
 
+/* Nothing is there under its name: a thread has an owner's row from its first batch to its last. */
+static void thread_is_new(struct thread *thread)
+{
+    thread->phase = THREAD_READY;
+    loop_defer(thread->home->loop, &thread->go);
+}
+
 static void read_log(struct thread *thread)
 {
     struct loader *loader = thread->loader = need(calloc(1, sizeof *loader));
@@ -157,6 +164,8 @@ static void owner_is_known(struct owner_question *question)
     thread->holds--;
     if (thread->phase == THREAD_BROKEN)
         thread_settle(thread);
+    else if (question->status.code == OK && !thread->own.known.there)
+        thread_is_new(thread);
     else if (question->status.code == OK)
         read_log(thread);
     else if (question->status.code == ABORTED)
@@ -175,7 +184,7 @@ static void find_owner(struct thread *thread)
     owner_ask(question);
 }
 
-struct thread *thread_get(struct home *home, const char *tenant, const char *id)
+static struct thread *find(struct home *home, const char *tenant, const char *id)
 {
     uint64_t place = id_of_place(tenant, id);
     if (home->count >= home->room)
@@ -185,15 +194,41 @@ struct thread *thread_get(struct home *home, const char *tenant, const char *id)
             leave_idle(thread);
             return thread;
         }
-    struct thread *thread = thread_new(home, tenant, id), **slot = slot_of(home, place);
+    return NULL;
+}
+
+static struct thread *add(struct home *home, const char *tenant, const char *id)
+{
+    struct thread *thread = thread_new(home, tenant, id), **slot = slot_of(home, thread->place);
     thread->listed = true;
     thread->next = *slot;
     *slot = thread;
     home->count++;
+    return thread;
+}
+
+struct thread *thread_get(struct home *home, const char *tenant, const char *id)
+{
+    struct thread *thread = find(home, tenant, id);
+    if (thread)
+        return thread;
+    thread = add(home, tenant, id);
     if (home->runner->members)
         find_owner(thread);
     else
         read_log(thread);
+    return thread;
+}
+
+struct thread *thread_get_drawn(struct home *home, const char *tenant, const char *id)
+{
+    struct thread *thread = find(home, tenant, id);
+    if (thread)
+        return thread;
+    thread = add(home, tenant, id);
+    thread->unread = true;
+    thread->own.known_at = home->arrivals;
+    thread_is_new(thread);
     return thread;
 }
 
@@ -359,71 +394,4 @@ void thread_unqueue(struct thread *thread, struct run *run)
         return;
     *link = run->next;
     run_free(run);
-}
-
-/* Takes over where the graph of a rebuilt thread stands, and frees that thread. */
-void thread_adopt(struct thread *thread, struct thread *from)
-{
-    frame_destroy(&thread->root);
-    memories_drop(&thread->memories);
-    thread->root = from->root;
-    thread->memories = from->memories;
-    from->root = NULL;
-    from->memories = NULL;
-    if (thread->root) {
-        frame_due_anew(thread->root); /* what was within it belongs to a run, and is not of the checkpoint */
-        thread->root->thread = thread;
-    }
-    if (from->agent)
-        thread_take_agent(thread, from->agent);
-    thread_free(from);
-}
-
-static void rebuilt(struct loader *loader)
-{
-    struct run *run = loader->owner;
-    struct thread *thread = run->thread, *from = loader->thread;
-    struct status st = loader->status;
-    uint64_t upto = loader->upto;
-    free(loader);
-    thread->holds--;
-    if (st.code == OK && from->head != upto)
-        fail(&st, NOT_FOUND, "thread '%s' has the checkpoint no more that the run was to begin at", thread->id);
-    if (st.code != OK) {
-        thread_free(from);
-        thread->held = false;
-        run_change(run, RENGA__V1__RUN_STATE__RUN_STATE_FAILED, RENGA__V1__STOP_REASON__STOP_REASON_UNREADABLE,
-                   (int)st.code, "%s", st.text);
-        thread_unhold(thread);
-        return;
-    }
-    thread_adopt(thread, from);
-    thread->parent = thread->head = upto;
-    run_go(run);
-    thread_unhold(thread);
-}
-
-void thread_rebuild(struct thread *thread, uint64_t upto, void (*done)(struct loader *loader), void *owner)
-{
-    struct loader *loader = need(calloc(1, sizeof *loader));
-    *loader = (struct loader){.upto = upto, .loaded = done, .owner = owner};
-    loader->thread = thread_new(thread->home, thread->tenant, thread->id);
-    thread->holds++;
-    loader_start(loader);
-}
-
-void thread_begin_run(struct thread *thread, struct run *run)
-{
-    uint64_t upto = thread->rollback_to;
-    if (*run->request->checkpoint_id)
-        id_checkpoint_number(run->request->checkpoint_id, thread->place, &upto);
-    thread->rollback_to = 0;
-    if (!upto) {
-        if (thread->rolls_back)
-            thread_adopt(thread, thread_new(thread->home, thread->tenant, thread->id));
-        run_go(run);
-        return;
-    }
-    thread->held = true;
-    thread_rebuild(thread, upto, rebuilt, run);
 }

@@ -133,6 +133,21 @@ def _():
     expect(done >= 15, f"only {done} came through")
 
 
+@check("of many runs on one thread at one orchestrator none is asked anew")
+def _():
+    lost = sum(one.metric("renga_orchestrator_threads_lost_total").values())
+    enqueue = number("OnBusy", "ON_BUSY_ENQUEUE")
+    calls = []
+    for _ in range(400):
+        calls.append(one.begin("StartRun", one.start_request("sum", thread_id="crowd", on_busy=enqueue)))
+        if len(calls) == 16:
+            succeeded(calls.pop(0).result().run)
+    for call in calls:
+        succeeded(call.result().run)
+    equal(one.state("crowd"), {"n": 400}, "the sum")
+    equal(sum(one.metric("renga_orchestrator_threads_lost_total").values()) - lost, 0, "how often the thread was taken for lost")
+
+
 @check("a frozen one's runs go on elsewhere, and what it writes when it thaws is refused")
 def _():
     run = begun()

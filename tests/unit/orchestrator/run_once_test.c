@@ -67,6 +67,50 @@ static void a_run_in_the_background_is_kept_first(void **state)
     stage_clear(&stage);
 }
 
+static void a_thread_whose_name_is_drawn_is_not_looked_for(void **state)
+{
+    Renga__V1__StartRunRequest request = RENGA__V1__START_RUN_REQUEST__INIT;
+    stage_set(&stage, PURE);
+    uint64_t before = batches();
+    request.agent = (char *)(uintptr_t) "a";
+    request.wait = true;
+    struct question_of_test *question = send_to_runner(&stage, &request, false);
+    loop_step(stage.loop, 0);
+    store_settle(stage.store); /* nothing that was read has come back yet */
+    assert_int_equal(batches() - before, 1);
+    stage_settle(&stage, 0);
+    Renga__V1__StartRunResponse *response = answer_of(question);
+    assert_int_equal(response->run->state, SUCCEEDED);
+    ask_end(question);
+    stage_clear(&stage);
+}
+
+static void a_name_that_is_drawn_twice_writes_over_nothing(void **state)
+{
+    Renga__V1__StartRunRequest request = RENGA__V1__START_RUN_REQUEST__INIT;
+    stage_set(&stage, PURE);
+    char *first = start(&stage, "t", "");
+    stage_end(&stage);
+    stage_run(&stage);
+    request.agent = (char *)(uintptr_t) "a";
+    request.thread_id = (char *)(uintptr_t) "t";
+    struct question_of_test *question = send_to_runner(&stage, &request, true);
+    stage_settle(&stage, 0);
+    assert_null(answer_of(question));
+    assert_int_equal(last_status.code, UNAVAILABLE);
+    ask_end(question);
+    char *second = start(&stage, "t", "");
+    assert_run(&stage, first, SUCCEEDED, "{\"x\":1}");
+    assert_run(&stage, second, SUCCEEDED, "{\"x\":1}");
+    Renga__V1__ListRunsRequest list = RENGA__V1__LIST_RUNS_REQUEST__INIT;
+    list.thread_id = (char *)(uintptr_t) "t";
+    question = ask_runner(&stage, &list);
+    Renga__V1__ListRunsResponse *listed = answer_of(question);
+    assert_int_equal(listed->n_runs, 2);
+    ask_end(question);
+    stage_clear(&stage);
+}
+
 static void a_waited_run_that_stands_at_once_is_listed_as_waiting(void **state)
 {
     stage_set(&stage, STANDS);
@@ -145,6 +189,8 @@ int main(void)
         cmocka_unit_test(a_request_that_comes_twice_before_it_is_on_disk_is_one_run),
         cmocka_unit_test(forty_thousand_nodes_that_end_at_once_are_begun_one_after_the_other),
         cmocka_unit_test(a_waited_run_that_stands_at_once_is_listed_as_waiting),
+        cmocka_unit_test(a_thread_whose_name_is_drawn_is_not_looked_for),
+        cmocka_unit_test(a_name_that_is_drawn_twice_writes_over_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -564,6 +564,24 @@ static void of_twenty_runs_on_one_thread_each_counts_once(void **state)
     close_both();
 }
 
+static void a_name_that_is_drawn_twice_is_found_out_by_the_store(void **state)
+{
+    Renga__V1__StartRunRequest request = RENGA__V1__START_RUN_REQUEST__INIT;
+    open_both(SUM);
+    start(&one, "t", "");
+    request.agent = (char *)(uintptr_t) "a";
+    request.thread_id = (char *)(uintptr_t) "t";
+    request.wait = true;
+    struct question_of_test *question = send_to_runner(&two, &request, true);
+    settle();
+    Renga__V1__StartRunResponse *response = answer_of(question);
+    if (!response)
+        fail_msg("%s", last_status.text);
+    assert_string_equal(response->run->output_json, "{\"n\":2}");
+    ask_end(question);
+    close_both();
+}
+
 static void a_request_id_is_one_run_whoever_is_asked(void **state)
 {
     Renga__V1__StartRunRequest request = RENGA__V1__START_RUN_REQUEST__INIT;
@@ -599,6 +617,7 @@ int main(void)
         cmocka_unit_test(a_thread_is_let_go_though_its_last_batch_went_while_it_was_held),
         cmocka_unit_test(of_twenty_runs_on_one_thread_each_counts_once),
         cmocka_unit_test(a_request_id_is_one_run_whoever_is_asked),
+        cmocka_unit_test(a_name_that_is_drawn_twice_is_found_out_by_the_store),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

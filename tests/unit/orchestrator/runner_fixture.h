@@ -347,7 +347,8 @@ static inline void asked_back(struct errand *errand)
     ((struct question_of_test *)errand->owner)->answers++;
 }
 
-static inline struct question_of_test *ask_runner(struct stage *stage, const void *request)
+/* On its way; nothing of it has been read or written. `drawn`: as if its thread's name had been drawn just now. */
+static inline struct question_of_test *send_to_runner(struct stage *stage, const void *request, bool drawn)
 {
     struct question_of_test *question = calloc(1, sizeof *question);
     arena_init(&question->arena, NULL, 0, (size_t)64 << 20);
@@ -359,7 +360,14 @@ static inline struct question_of_test *ask_runner(struct stage *stage, const voi
                                        .owner = question};
     loop_enter(stage->loop);
     runner_run(stage->runner, &question->errand);
+    question->errand.drawn |= drawn;
     loop_leave(stage->loop);
+    return question;
+}
+
+static inline struct question_of_test *ask_runner(struct stage *stage, const void *request)
+{
+    struct question_of_test *question = send_to_runner(stage, request, false);
     stage_settle(stage, 0);
     return question;
 }

@@ -97,6 +97,16 @@ static void what_was_left_out_is_known_though_the_answer_is_lost(void **state)
     assert_all("k=1 ");
 }
 
+static void scans_whose_answers_are_lost_are_asked_again(void **state)
+{
+    put_for_together(100);
+    for (int i = 0; i < 3; i++) {
+        relay.mode = RELAY_SWALLOWS;
+        assert_found_together(100);
+        assert_int_equal(relay.swallowed, i + 1);
+    }
+}
+
 static void a_batch_that_was_given_up_does_not_come_late(void **state)
 {
     put_now("k", "1");
@@ -304,6 +314,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         RELAYED(a_batch_whose_answer_is_lost_is_written_once),
         RELAYED(what_was_left_out_is_known_though_the_answer_is_lost),
+        RELAYED(scans_whose_answers_are_lost_are_asked_again),
         RELAYED(a_batch_that_was_given_up_does_not_come_late),
         RELAYED(a_batch_that_was_given_up_and_came_late_stands_in_no_newer_ones_way),
         RELAYED(a_batch_that_was_given_up_does_not_come_after_a_newer_one),

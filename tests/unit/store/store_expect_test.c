@@ -55,11 +55,52 @@ static void the_error_names_the_key_that_was_not_as_expected(void **state)
     assert_lacks(st.text, "secret");
 }
 
+/* All of them come to the writer together. */
+static void commit_all(struct written *written, size_t count)
+{
+    loop_enter(site.loop);
+    for (size_t i = 0; i < count; i++)
+        store_commit(site.store, &written[i].batch);
+    loop_leave(site.loop);
+    settle();
+}
+
+static void an_expectation_is_about_what_the_batches_before_it_have_done(void **state)
+{
+    struct written written[9];
+    static const enum status_code codes[COUNT(written)] = {OK, OK, ABORTED, OK, OK, OK, ABORTED, OK, ABORTED};
+    put_now("k", "0");
+    for (int round = 0; round < 20; round++) { /* the first may go alone */
+        store_put(begin(&written[0]), TEXT("k"), TEXT("1"));
+        store_expect(begin(&written[1]), TEXT("k"), TEXT("1"));
+        store_put(&written[1].batch, TEXT("k"), TEXT("2"));
+        store_expect(begin(&written[2]), TEXT("k"), TEXT("1"));
+        store_put(&written[2].batch, TEXT("left"), TEXT("out"));
+        store_delete(begin(&written[3]), TEXT("k"));
+        store_expect(begin(&written[4]), TEXT("k"), ABSENT);
+        store_put(&written[4].batch, TEXT("k"), TEXT("4"));
+        store_delete_range(begin(&written[5]), TEXT("j"), TEXT("l"));
+        store_put(&written[5].batch, TEXT("j"), TEXT("5"));
+        store_expect(begin(&written[6]), TEXT("k"), TEXT("4"));
+        store_put(&written[6].batch, TEXT("left"), TEXT("out"));
+        store_expect(begin(&written[7]), TEXT("j"), TEXT("5"));
+        store_put(&written[7].batch, TEXT("k"), TEXT("0"));
+        store_expect(begin(&written[8]), TEXT("left"), TEXT("out"));
+        commit_all(written, COUNT(written));
+        for (size_t i = 0; i < COUNT(written); i++) {
+            assert_int_equal(written[i].batch.status.code, codes[i]);
+            store_batch_fini(&written[i].batch);
+        }
+        assert_all("j=5 k=0 ");
+    }
+}
+
 int main(void)
 {
     static const struct named_test tests[] = {NAMED(a_batch_is_written_where_its_expectation_holds),
                                               NAMED(a_batch_is_left_out_whole_where_its_expectation_does_not_hold),
                                               NAMED(an_expectation_is_about_the_time_before_its_own_batch),
+                                              NAMED(an_expectation_is_about_what_the_batches_before_it_have_done),
                                               NAMED(the_error_names_the_key_that_was_not_as_expected)};
     return run_on_all_kinds(tests, COUNT(tests));
 }

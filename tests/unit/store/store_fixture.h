@@ -240,6 +240,52 @@ static inline struct store_scan *scan_now(struct looked *looked)
     return &looked->scan;
 }
 
+/* Of `count` keys "key 0", …, of which every third is not there, each is looked for by a scan of its own, all at once.
+ */
+static inline void assert_found_together(unsigned count)
+{
+    struct looked *looked = calloc(count, sizeof *looked);
+    char key[32], value[32];
+    for (unsigned i = 0; i < count; i++) {
+        char from[32], to[32];
+        int size = snprintf(from, sizeof from, "key %u", i);
+        memcpy(to, from, sizeof to); /* up to its NUL */
+        look(&looked[i], text_of(from), (struct store_bytes){to, (size_t)size + 1})->limit = 1;
+        looked[i].scan.bytes_max = i % 7 ? 64 : STORE_SCAN_BYTES_MAX;
+        start_scan(&looked[i]); /* copies its bounds */
+    }
+    settle();
+    for (unsigned i = 0; i < count; i++) {
+        struct store_scan *scan = &looked[i].scan;
+        assert_int_equal(looked[i].runs, 1);
+        assert_int_equal(scan->status.code, OK);
+        assert_int_equal(scan->count, i % 3 != 0);
+        snprintf(key, sizeof key, "key %u", i);
+        snprintf(value, sizeof value, "value %u", i);
+        if (scan->count) {
+            assert_memory_equal(scan->rows[0].key.bytes, key, scan->rows[0].key.size);
+            assert_int_equal(scan->rows[0].value.size, strlen(value));
+            assert_memory_equal(scan->rows[0].value.bytes, value, strlen(value));
+        }
+        store_scan_fini(scan);
+    }
+    free(looked);
+}
+
+static inline void put_for_together(unsigned count)
+{
+    struct written written;
+    struct store_batch *batch = begin(&written);
+    for (unsigned i = 0; i < count; i++) {
+        char key[32], value[32];
+        snprintf(key, sizeof key, "key %u", i);
+        snprintf(value, sizeof value, "value %u", i);
+        if (i % 3 != 0)
+            store_put(batch, text_of(key), text_of(value));
+    }
+    assert_int_equal(commit_now(&written).code, OK);
+}
+
 /* "a=1 b=2 ", and "…" at the end where there is more. */
 static inline const char *rows_text(const struct store_scan *scan)
 {

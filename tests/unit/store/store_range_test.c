@@ -140,12 +140,18 @@ static void a_bound_may_stand_right_after_the_longest_key(void **state)
     assert_all("");
 }
 
+static void scans_that_wait_together_find_each_their_own(void **state)
+{
+    put_for_together(200);
+    assert_found_together(200);
+}
+
 int main(void)
 {
     static const struct named_test tests[] = {
         NAMED(a_range_is_deleted_up_to_and_without_its_end),    NAMED(a_range_takes_what_its_own_batch_put_before_it),
         NAMED(a_scan_has_the_rows_between_its_bounds),          NAMED(a_scan_backwards_begins_at_its_end),
         NAMED(a_limit_ends_a_scan_and_says_that_there_is_more), NAMED(a_scan_of_many_rows_ends_at_its_own_limit),
-        NAMED(a_bound_may_stand_right_after_the_longest_key)};
+        NAMED(a_bound_may_stand_right_after_the_longest_key),   NAMED(scans_that_wait_together_find_each_their_own)};
     return run_on_all_kinds(tests, COUNT(tests));
 }
