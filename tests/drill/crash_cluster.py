@@ -51,7 +51,7 @@ class Cluster(Site):
 
     def make_keepers(self):
         self.redis = Beside(["redis-server", "--port", "0", "--unixsocket", f"{self.folder}/redis.sock", "--dir", self.store, "--save", "",
-                             "--appendonly", "yes", "--appendfsync", "always", "--auto-aof-rewrite-percentage", "0"], "Ready to accept connections")
+                             "--appendonly", "yes", "--appendfsync", "always", "--auto-aof-rewrite-percentage", "0"], "ready to accept connections")
         return {"redis": self.redis, **{name: self.sharer(f"{self.folder}/{name[-1]}") for name in ORCHESTRATORS}}
 
     def sharer(self, folder):
