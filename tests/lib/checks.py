@@ -11,9 +11,11 @@ A test that starts a service has it watched. Where a check fails, what the servi
 a sanitizer's word fails the test at its end even where no check has missed the process.
 
     watch("the gateway", log, process)   # log: a list of lines that grows, or a function that returns the text
+    log = follow("the gateway", process) # the same of a process whose standard error nobody else reads
 """
 import re
 import sys
+import threading
 import time
 import traceback
 
@@ -70,6 +72,14 @@ class Watched:
 def watch(name, log, process=None):
     _watched[:] = [service for service in _watched if service.log is not log]  # it was started again
     _watched.append(Watched(name, log, process))
+
+
+def follow(name, process, begun=()):
+    """Goes on where a test has read the beginning of what its service says."""
+    log = list(begun)
+    threading.Thread(target=lambda: log.extend(process.stderr), daemon=True).start()
+    watch(name, log, process)
+    return log
 
 
 def check(sentence):
