@@ -3,11 +3,14 @@
 
   tests/run                 everything
   tests/run --quick         the plain build only
+  tests/run --jobs=N        N tests beside each other; most of them wait, so it is two a core where nothing is said
   tests/run NAME...         only tests whose ctest name contains a NAME, in all builds
 
-Every sentence counts: a cmocka test, or a line 'ok - …' / 'not ok - …' of a script.
-What failed is shown at the end; full logs are in build/PRESET/tests.log.
+Every sentence counts: a cmocka test, or a line 'ok - …' / 'not ok - …' of a script. A test is run once: what fails only
+now and then has failed. What failed is shown at the end, with what its services said last; full logs are in
+build/PRESET/tests.log.
 """
+import collections
 import os
 import re
 import subprocess
@@ -16,10 +19,12 @@ import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 PRESETS = ["release", "asan", "tsan"]
-# TSan looks at what threads touch: the runtime under load. Which bytes a client sends makes no difference to it.
-LEFT_OUT = {"tsan": "rpc_node|rpc_python_(limits|tls|reflection|keys)|interop|fault_|aimock|door_sdk"}
+# TSan looks at what threads touch: the runtime under load. Which bytes a client sends makes no difference to it, nor
+# how JSON is read.
+LEFT_OUT = {"tsan": "^base_json_|rpc_node|rpc_python_(limits|tls|reflection|keys)|interop|fault_|aimock|door_sdk"}
 PASSED = re.compile(r"^(\d+: )?(\[       OK \]|ok - )", re.M)
-FAILED = re.compile(r"^(?:\d+: )?(?:\[  FAILED  \] (?!\d+ test)(\S+)$|not ok - (.*))", re.M)
+FAILED = re.compile(r"^(?:\[  FAILED  \] (?!\d+ test)(\S+)$|not ok - (.*(?:\n# .*)*))", re.M)
+REPORT = re.compile(r"^.*(?:Sanitizer: |runtime error: )(?:.*\n?){40}", re.M)
 TEST_ENDED = re.compile(r"^\s*\d+/\d+ Test\s+#(\d+): (\S+) \.+\s*(Passed|\*\*\*\S+.*?)\s+([\d.]+) sec", re.M)
 TERMINAL = sys.stdout.isatty()
 
@@ -40,20 +45,34 @@ def build(preset):
     return True
 
 
-def run(preset, names):
+def failures_of(name, how, text):
+    """What a test that has ended says of why it failed."""
+    sentences = list(dict.fromkeys(a or b for a, b in FAILED.findall(text)))
+    if how != "Passed" and not sentences:
+        sentences = [how.strip("*") + "\n" + text[-3000:]]
+    report = REPORT.search(text)
+    if sentences and report and not any(REPORT.search(sentence) for sentence in sentences):
+        sentences.append("a sanitizer's report\n" + report.group())
+    return [f"{name}: {sentence}" for sentence in sentences]
+
+
+def run(preset, names, jobs):
     """Runs ctest, passing a line a test on as it ends; returns sentences passed and the texts of those that failed."""
-    command = ["ctest", "--preset", preset, "--verbose"]
+    command = ["ctest", "--preset", preset, "--verbose", "--parallel", str(jobs)]
     if preset in LEFT_OUT:
         command += ["-E", LEFT_OUT[preset]]
     if names:
         command += ["-R", "|".join(re.escape(name) for name in names)]
     environment = dict(os.environ, TSAN_OPTIONS="ignore_noninstrumented_modules=1 halt_on_error=1",
                        UBSAN_OPTIONS="print_stacktrace=1", ASAN_OPTIONS="detect_leaks=1")
-    log, ended = [], []
+    log, said, ended = [], collections.defaultdict(list), []
     ctest = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                              text=True, errors="replace")
     for line in ctest.stdout:
         log.append(line)
+        number, colon, own = line.partition(": ")
+        if colon and number.isdigit():
+            said[number].append(own)
         match = TEST_ENDED.match(line)
         if match:
             number, name, how, seconds = match.groups()
@@ -67,11 +86,7 @@ def run(preset, names):
         out.write(text)
     failures = []
     for number, name, how in ended:
-        own = "\n".join(line for line in text.splitlines() if line.startswith(number + ": "))
-        sentences = [a or b for a, b in FAILED.findall(own)]
-        failures += [f"{preset}: {name}: {sentence}" for sentence in dict.fromkeys(sentences)]
-        if how != "Passed" and not sentences:
-            failures.append(f"{preset}: {name}: {how.strip('*')}\n" + own[-3000:])
+        failures += failures_of(f"{preset}: {name}", how, "".join(said[number]))
     if ctest.returncode and not failures:
         failures.append(f"{preset}: ctest ended with {ctest.returncode}\n" + text[-2000:])
     return len(PASSED.findall(text)), failures
@@ -84,12 +99,13 @@ def main():
         return 0
     presets = PRESETS[:1] if "--quick" in arguments else PRESETS
     names = [argument for argument in arguments if not argument.startswith("--")]
+    jobs = next((int(a.removeprefix("--jobs=")) for a in arguments if a.startswith("--jobs=")), 2 * os.cpu_count())
     passed, failures = 0, []
     for preset in presets:
         if not build(preset):
             failures.append(f"{preset}: the build")
             continue
-        count, failed = run(preset, names)
+        count, failed = run(preset, names, jobs)
         passed += count
         failures += failed
     if failures:

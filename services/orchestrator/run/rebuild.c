@@ -1,5 +1,6 @@
 /* A thread as it stood at a checkpoint, for a run that begins there: built beside it from its log, then taken over. */
 #include "run_priv.h"
+#include "transplant.h"
 
 #include <stdlib.h>
 

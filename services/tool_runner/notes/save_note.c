@@ -135,10 +135,10 @@ static void write(struct saving *self)
 
 static void rows_came(struct saving *self)
 {
+    if (--self->waits) /* the other is still its reader's */
+        return;
     const struct store_scan *bad = self->fence.status.code != OK ? &self->fence : &self->old;
     int64_t token = self->asked->fencing_token, highest = record_fence(&self->fence);
-    if (--self->waits)
-        return;
     if (bad->status.code != OK)
         rpc_fail_with(self->rpc, UNAVAILABLE, "the notes cannot be read: %s", bad->status.text);
     else if (token && token < highest)

@@ -8,7 +8,6 @@ import json
 import os
 import re
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -21,7 +20,8 @@ from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "..", "lib"))
-from checks import check, expect, finish  # noqa: E402
+from checks import check, expect, finish, watch  # noqa: E402
+from ports import free_port  # noqa: E402
 
 BIN = os.environ["RENGA_BIN"]
 PARROT = os.path.join(HERE, "..", "..", "..", "deploy", "samples", "parrot.py")
@@ -48,12 +48,6 @@ def message(name):
     return factory.GetPrototype(pool.FindMessageTypeByName(name))
 
 
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
-
-
 class Running:
     """A daemon on free ports, with its log; stopped at the end of a `with`."""
 
@@ -66,6 +60,7 @@ class Running:
                                         env={**environment, **(env or {})})
         self.log = []
         self.listening = threading.Event()
+        watch(name, self.log, self.process)
         threading.Thread(target=self.read_log, daemon=True).start()
         expect(self.listening.wait(10 * SLOW), f"{name} does not listen: {self.log}")
         self.channel = grpc.insecure_channel(f"127.0.0.1:{self.port}")

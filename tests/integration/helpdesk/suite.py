@@ -13,7 +13,7 @@ from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "..", "lib"))
-from checks import expect  # noqa: E402
+from checks import expect, watch  # noqa: E402
 from documents import docs, folder  # noqa: E402
 
 BIN = os.environ["RENGA_BIN"]
@@ -70,6 +70,7 @@ class Process:
         self.process = subprocess.Popen([*command, "--log.format=json", "--http.listen=", "--loops=2",
                                          f"--trace.endpoint=http://127.0.0.1:{collector.server_port}"], cwd=folder, text=True,
                                         errors="replace", stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, env=environment)
+        watch(os.path.basename(command[0]), self.log, self.process)
         threading.Thread(target=self.read, daemon=True).start()
         expect(self.ready.wait(10 * SLOW), f"{command[0]} does not listen: {self.log[-3:]}")
         atexit.register(self.kill)

@@ -16,7 +16,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, f"{HERE}/../../lib")
-from checks import check, expect, finish  # noqa: E402
+from checks import check, expect, finish, watch  # noqa: E402
 
 BIN = os.environ["RENGA_BIN"]
 SLOW = 5 if os.environ.get("RENGA_SANITIZE") else 1
@@ -95,6 +95,7 @@ def gateway(*flags):
              "--llm_gateway.breaker=off", f"--llm_gateway.ledger={folder}/ledger", f"--trace.endpoint=http://127.0.0.1:{COLLECTOR}",
              *flags], stderr=subprocess.PIPE, text=True)
         lines, ports = [], {}
+        watch("the gateway", lines, process)
         reader = threading.Thread(target=lambda: lines.extend(process.stderr))
         reader.start()
         for _ in range(400 * SLOW):

@@ -13,7 +13,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, f"{HERE}/../../lib")
-from checks import check, expect, finish  # noqa: E402
+from checks import check, expect, finish, follow  # noqa: E402
 
 BIN = os.environ["RENGA_BIN"]
 SLOW = 5 if os.environ.get("RENGA_SANITIZE") else 1
@@ -44,6 +44,7 @@ class Gateway:
             match = re.search(r"llm_gateway\.listening.*port (\d+)", line)
             if match:
                 self.port = int(match.group(1))
+                self.log = follow("the gateway", self.process, self.log)
                 return
         raise AssertionError(f"the gateway does not listen: {self.log}")
 
@@ -294,7 +295,7 @@ def _():
 
 @check("the door leaves nothing behind")
 def _():
-    expect(door.stop() == 0, f"exit code {door.process.returncode}: {door.process.stderr.read()[-800:]}")
+    expect(door.stop() == 0, f"exit code {door.process.returncode}: {''.join(door.log)[-800:]}")
 
 
 for process in (door.process, guarded.process, upstream):

@@ -17,7 +17,7 @@ from google.protobuf import descriptor_pb2, descriptor_pool, message_factory  # 
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, f"{HERE}/../../lib")
-from checks import check, expect, finish  # noqa: E402
+from checks import check, expect, finish, follow  # noqa: E402
 
 upstream = subprocess.Popen(["/usr/bin/python3", f"{HERE}/upstream.py"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 _, upstream_port, models = upstream.stdout.readline().split()
@@ -29,6 +29,7 @@ for line in gateway.stderr:
     listening = re.search(r"rpc\.listening.*?port (\d+)", line)
     if listening:
         break
+follow("the gateway", gateway)
 
 pool = descriptor_pool.DescriptorPool()
 with open(os.path.join(os.environ["RENGA_PROTO"], "renga_descriptor_set.bin"), "rb") as file:

@@ -5,7 +5,6 @@ when one fails."""
 import json
 import os
 import re
-import socket
 import subprocess
 import sys
 import tempfile
@@ -15,19 +14,14 @@ import urllib.request
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, f"{HERE}/../../lib")
-from checks import check, expect, finish  # noqa: E402
+from checks import check, expect, finish, watch  # noqa: E402
+from ports import free_port  # noqa: E402
 
 BIN = os.environ["RENGA_BIN"]
 ROOT = os.path.join(HERE, "..", "..", "..")
 SLOW = 5 if os.environ.get("RENGA_SANITIZE") else 1
 with open(f"{ROOT}/services/llm_gateway/README.md") as file:
     README = file.read()
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
 
 
 def example(language):
@@ -53,6 +47,7 @@ class Gateway:
         self.process = subprocess.Popen(command.split(), stderr=subprocess.PIPE, text=True,
                                         env={**ENVIRONMENT, **{name: "sk-none" for name in KEYS}})
         self.log = []
+        watch("the gateway", self.log, self.process)
         self.thread = threading.Thread(target=lambda: self.log.extend(self.process.stderr))
         self.thread.start()
 

@@ -18,7 +18,7 @@ from google.protobuf import descriptor_pb2, message_factory
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, f"{HERE}/../../lib")
-from checks import check, expect, finish  # noqa: E402
+from checks import check, expect, finish, follow  # noqa: E402
 
 SERVICE = "renga.v1.LlmGateway"
 TOKYO = 540
@@ -52,6 +52,7 @@ class Gateway:
             if len(ports) == 2:
                 break
         expect(len(ports) == 2, f"the gateway does not listen: {self.log}")
+        self.log = follow("the gateway", self.process, self.log)
         self.http = ports["http"]
         self.channel = grpc.insecure_channel(f"127.0.0.1:{ports['rpc']}")
         self.call = self.channel.unary_unary(f"/{SERVICE}/GetUsage", Request.SerializeToString, Response.FromString)
@@ -70,9 +71,7 @@ class Gateway:
     def stop(self):
         self.channel.close()
         self.process.send_signal(signal.SIGTERM)
-        code = self.process.wait(30)
-        self.process.stderr.close()
-        return code
+        return self.process.wait(30)
 
 
 def book(path, client, tenant, ended_ms, micros):

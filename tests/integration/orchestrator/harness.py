@@ -12,7 +12,6 @@ import os
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -27,7 +26,8 @@ from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "..", "lib"))
 import checks  # noqa: E402
-from checks import Broken, check, expect, wait_until  # noqa: E402,F401
+from checks import Broken, check, expect, wait_until, watch  # noqa: E402,F401
+from ports import free_port  # noqa: E402
 
 BIN = os.environ["RENGA_BIN"]
 SLOW = 5 if os.environ.get("RENGA_SANITIZE") else 1  # sanitizers take their time
@@ -50,18 +50,6 @@ def number(enum, name):
 
 def word(enum, value):
     return pool.FindEnumTypeByName("renga.v1." + enum).values_by_number[value].name
-
-
-def free_ports():
-    """Two that differ."""
-    with socket.socket() as one, socket.socket() as other:
-        one.bind(("127.0.0.1", 0))
-        other.bind(("127.0.0.1", 0))
-        return one.getsockname()[1], other.getsockname()[1]
-
-
-def free_port():
-    return free_ports()[0]
 
 
 # ---- nodes -----------------------------------------------------------------------------------------------------------
@@ -193,7 +181,7 @@ class Orchestrator:
 
     def try_start(self):
         if not self.port or not self.stays:
-            self.port, self.http = free_ports()
+            self.port, self.http = free_port(), free_port()
         self.log, self.listening = [], threading.Event()
         environment = {k: v for k, v in os.environ.items() if not k.startswith("RENGA_ORCHESTRATOR")}
         self.process = subprocess.Popen(
@@ -204,6 +192,7 @@ class Orchestrator:
             stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, errors="replace",
             env={**environment, **self.environment},
             restore_signals=False)  # SIGXFSZ stays ignored: files may be kept small
+        watch("the orchestrator", self.log, self.process)
         threading.Thread(target=self.read_log, args=(self.process,), daemon=True).start()
         wait_until(lambda: self.listening.is_set() or self.process.poll() is not None, "it does not listen", 10 * SLOW)
         return self.listening.wait(0.1) or not any("Address already in use" in line for line in self.log)

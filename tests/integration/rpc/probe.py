@@ -20,7 +20,7 @@ import grpc  # noqa: E402 - after the proxies are gone
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory  # noqa: E402
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "lib"))
-from checks import expect, record, wait_until  # noqa: E402
+from checks import expect, record, wait_until, watch  # noqa: E402
 
 SANITIZED = bool(os.environ.get("RENGA_SANITIZE"))
 START_SECONDS = 20
@@ -123,6 +123,7 @@ class Server:
         binary = os.path.join(os.environ["RENGA_BIN"], "probe-server")
         self.process = subprocess.Popen([binary, "--listen", listen, "--drain-ms", str(drain_ms), *flags],
                                         stdout=subprocess.PIPE, stderr=self._log, text=True)
+        watch(name, self.log, self.process)
         line = self.process.stdout.readline()
         self.listening_at = time.monotonic()
         if not line.startswith("listening "):

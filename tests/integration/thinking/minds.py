@@ -23,7 +23,7 @@ from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "lib"))
 import checks  # noqa: E402
-from checks import Broken, expect, wait_until  # noqa: E402,F401
+from checks import Broken, expect, wait_until, watch  # noqa: E402,F401
 
 BIN = os.environ["RENGA_BIN"]
 SLOW = 5 if os.environ.get("RENGA_SANITIZE") else 1  # sanitizers take their time
@@ -128,6 +128,7 @@ class Process:
         self.process = subprocess.Popen(
             [f"{BIN}/{command[0]}", *command[1:], "--rpc.listen=127.0.0.1:0", "--http.listen=127.0.0.1:0", "--loops=2",
              "--log.format=json"], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, env=environment)
+        watch(command[0], self.log, self.process)
         atexit.register(self.kill)
         self.port = self.http = None
         for line in self.process.stderr:

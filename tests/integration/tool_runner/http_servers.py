@@ -2,8 +2,9 @@
 """Tool servers over HTTP on good days and bad ones. RENGA_BIN, RENGA_PROTO; one line a check, exit 1 when one fails."""
 import json
 
-from odd_http import OddHttp, free_port
+from odd_http import OddHttp
 from runner import Runner, SLOW, check, checks, expect, wait_until
+from ports import free_port
 from runner import odd as odd_child
 
 OK, UNKNOWN, LATE, UNAVAILABLE = 0, 2, 4, 14

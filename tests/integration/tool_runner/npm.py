@@ -7,7 +7,7 @@ import re
 import subprocess
 
 from runner import HERE, MODULES, NODE, Runner, SLOW, check, checks, expect, npm, wait_until
-from odd_http import free_port
+from ports import free_port
 
 OK, UNKNOWN, INVALID, LATE = 0, 2, 3, 4
 EVERYTHING = "@modelcontextprotocol/server-everything"

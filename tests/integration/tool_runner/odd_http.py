@@ -2,15 +2,8 @@
 /redirect, /resumes, /stuck, /forgets. It runs in this process and remembers what it saw."""
 import http.server
 import json
-import socket
 import threading
 import time
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
 
 
 class OddHttp(http.server.ThreadingHTTPServer):

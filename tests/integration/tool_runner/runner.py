@@ -26,7 +26,7 @@ from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "..", "lib"))
 import checks  # noqa: E402
-from checks import Broken, check, expect, wait_until  # noqa: E402,F401
+from checks import Broken, check, expect, wait_until, watch  # noqa: E402,F401
 
 BIN = os.environ["RENGA_BIN"]
 SLOW = 5 if os.environ.get("RENGA_SANITIZE") else 1  # sanitizers take their time
@@ -83,6 +83,7 @@ class Runner:
     def start(self):
         self.process = subprocess.Popen([*self.command, *self.flags], stderr=subprocess.PIPE, text=True, cwd=self.folder,
                                         env=self.environment)
+        watch("the tool-runner", self.log, self.process)
         self.port = self.metrics_port = None
         for line in self.process.stderr:
             self.log.append(line)
