@@ -144,7 +144,7 @@ struct drain {
 /* Calls of nodes that the runner has given up still have to hear of it, and what is away in other loops has to end. */
 static void calls_end(struct timer *timer)
 {
-    struct drain *drain = (struct drain *)((char *)timer - offsetof(struct drain, look));
+    struct drain *drain = OWNER_OF(timer, struct drain, look);
     const struct orchestrator *orchestrator = drain->api->orchestrator;
     if ((addresses_calls(orchestrator->addresses) || addresses_calls(orchestrator->fellows) ||
          fanout_away(orchestrator->fanout)) &&

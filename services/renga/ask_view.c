@@ -207,7 +207,7 @@ static void draw(struct ask *ask)
 
 static void ticked(struct timer *timer)
 {
-    struct ask *ask = (struct ask *)((char *)timer - offsetof(struct ask, view.tick));
+    struct ask *ask = OWNER_OF(timer, struct ask, view.tick);
     draw(ask);
     loop_arm_after(ask->call.call.loop, timer, TICK_MS);
 }

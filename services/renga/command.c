@@ -61,7 +61,7 @@ static void told_to_stop(int number)
 
 static void cancel(struct work *work)
 {
-    struct command_call *call = (struct command_call *)((char *)work - offsetof(struct command_call, cancel));
+    struct command_call *call = OWNER_OF(work, struct command_call, cancel);
     rpc_client_call_cancel(&call->call);
     sem_post(&call->woken);
 }

@@ -338,7 +338,7 @@ static void leave_loop(struct daemon_process *process, unsigned loop, int64_t li
 
 static void leave(struct work *work)
 {
-    struct daemon_process *process = (struct daemon_process *)((char *)work - offsetof(struct daemon_process, leave));
+    struct daemon_process *process = OWNER_OF(work, struct daemon_process, leave);
     unsigned loop = process->leaving++;
     int64_t left_ms = (process->limit_ns - clock_now_ns()) / NS_PER_MS;
     if (process->leaving < process->loop_count)

@@ -11,8 +11,6 @@
 #define LANES_DEFAULT_MAX 32
 #define QUEUE_DEFAULT_MAX 1024
 
-#define OWNER_OF(pointer, type, member) ((type *)(void *)((char *)(pointer)-offsetof(type, member)))
-
 static void list_add(struct transfer_list *list, struct transfer *transfer)
 {
     transfer->next = NULL;

@@ -13,8 +13,6 @@
 
 #define BYTES_A_SECOND_MIN (16u << 10) /* the slowest client that is borne with */
 
-#define OWNER_OF(pointer, type, member) ((type *)(void *)((char *)(pointer)-offsetof(type, member)))
-
 /* ---- leaving ---------------------------------------------------------------------------------------------------- */
 
 /* A client that aborts closes its socket; before our next write its FIN is all that shows of it. */

@@ -298,7 +298,7 @@ static void receive(struct direct *direct, uint32_t events)
 
 static void ready(struct link_user *user, uint32_t events)
 {
-    struct direct *direct = (struct direct *)(void *)((char *)user - offsetof(struct direct, user));
+    struct direct *direct = OWNER_OF(user, struct direct, user);
     struct transfer *transfer = direct->slot.transfer;
     if (transfer->state != TRANSFER_RUNNING) /* its end is due */
         return;
@@ -316,7 +316,7 @@ static void ready(struct link_user *user, uint32_t events)
 
 static void opened(struct link_user *user, CURLcode result, bool forbidden, const char *detail)
 {
-    struct direct *direct = (struct direct *)(void *)((char *)user - offsetof(struct direct, user));
+    struct direct *direct = OWNER_OF(user, struct direct, user);
     struct transfer *transfer = direct->slot.transfer;
     if (transfer->state != TRANSFER_RUNNING)
         return;

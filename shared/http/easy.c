@@ -138,7 +138,7 @@ static void judge(struct easy_slot *own, CURLcode result)
 
 static void transfer_done(struct easy_job *job, CURLcode result)
 {
-    struct easy_slot *own = (struct easy_slot *)(void *)((char *)job - offsetof(struct easy_slot, job));
+    struct easy_slot *own = OWNER_OF(job, struct easy_slot, job);
     judge(own, result);
     transfer_conclude(own->slot.transfer);
 }

@@ -17,8 +17,6 @@
 #define PEEK_AFTER_NS NS_PER_MS          /* idle for longer, it may have been closed before the loop could see it */
 #define ALWAYS_KEPT   INT_MAX            /* idle connections that curl is to keep: all, they are links of ours */
 
-#define OWNER_OF(pointer, type, member) ((type *)(void *)((char *)(pointer)-offsetof(type, member)))
-
 /* Where links go to, and the idle ones of there. Lives as long as it has one. */
 struct origin {
     struct origin *next;

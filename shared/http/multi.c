@@ -16,8 +16,6 @@
 
 #define SOCKETS_FIRST 64
 
-#define OWNER_OF(pointer, type, member) ((type *)(void *)((char *)(pointer)-offsetof(type, member)))
-
 struct multi {
     struct http_client *client;
     CURLM *curl;

@@ -10,8 +10,6 @@
 #include <string.h>
 #include <strings.h>
 
-#define OWNER_OF(pointer, type, member) ((type *)(void *)((char *)(pointer)-offsetof(type, member)))
-
 struct reel {
     struct transfer *transfer;
     struct cassette *cassette;

@@ -15,8 +15,6 @@
 #define REQUEST_ARENA_MAX (1u << 20)  /* bytes of headers of the answer, and whatever the handler puts there */
 #define DROPPED_MAX       (16u << 20) /* bytes of a refused body that are read, so that the client sees the refusal */
 
-#define OWNER_OF(pointer, type, member) ((type *)(void *)((char *)(pointer)-offsetof(type, member)))
-
 /* ---- life ------------------------------------------------------------------------------------------------------- */
 
 static void tell_left(struct work *work)

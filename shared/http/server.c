@@ -31,8 +31,6 @@
 #define KEEPALIVE_INTERVAL_S    10
 #define KEEPALIVE_PROBES        3
 
-#define OWNER_OF(pointer, type, member) ((type *)(void *)((char *)(pointer)-offsetof(type, member)))
-
 /* ---- running ---------------------------------------------------------------------------------------------------- */
 
 void server_run(struct http_server *server)

@@ -15,8 +15,6 @@
 #define OUT_KEPT    (4u << 10) /* bytes of memory that a stream with nothing to send keeps */
 #define READER_SIZE (1u << 10) /* the daemon's buffer for a stream, never used */
 
-#define OWNER_OF(pointer, type, member) ((type *)(void *)((char *)(pointer)-offsetof(type, member)))
-
 static size_t pending(const struct http_request *request)
 {
     return request->out.length - request->out_sent;

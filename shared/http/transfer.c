@@ -7,8 +7,6 @@
 #include <stdarg.h>
 #include <string.h>
 
-#define OWNER_OF(pointer, type, member) ((type *)(void *)((char *)(pointer)-offsetof(type, member)))
-
 static void time_is_up(struct timer *timer);
 static void end_deferred(struct work *work);
 static void resume_deferred(struct work *work);

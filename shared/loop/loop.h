@@ -15,6 +15,7 @@
 #ifndef RENGA_LOOP_LOOP_H
 #define RENGA_LOOP_LOOP_H
 
+#include "base/owner.h" /* callbacks are told of what is embedded, and find by it who embeds */
 #include "base/status.h"
 
 #include <stdbool.h>

@@ -410,7 +410,7 @@ void rpc_service_invoke(ProtobufCService *service, unsigned method_index, const 
 
 static void tell_handler(struct work *work)
 {
-    struct rpc_call *call = (struct rpc_call *)((char *)work - offsetof(struct rpc_call, cancel_work));
+    struct rpc_call *call = OWNER_OF(work, struct rpc_call, cancel_work);
     void (*on_cancel)(struct rpc_call *, void *) = call->on_cancel;
     call->on_cancel = NULL;
     if (call->ended || !on_cancel)

@@ -92,7 +92,7 @@ static void watcher_left(struct rpc_call *call, void *data)
 
 static void look_at_watches(struct work *work)
 {
-    struct rpc_lane *lane = (struct rpc_lane *)((char *)work - offsetof(struct rpc_lane, watch_work));
+    struct rpc_lane *lane = OWNER_OF(work, struct rpc_lane, watch_work);
     atomic_store(&lane->watch_posted, false);
     for (struct health_watch *watch = lane->watches, *next; watch; watch = next) {
         next = watch->next;

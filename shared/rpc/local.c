@@ -125,7 +125,7 @@ static void answer_stream(struct local *local)
 
 static void answer(struct work *work)
 {
-    struct local *local = (struct local *)((char *)work - offsetof(struct local, answer));
+    struct local *local = OWNER_OF(work, struct local, answer);
     if (!local->closed) {
         if (local->base.method->server_streams)
             answer_stream(local);
@@ -206,7 +206,7 @@ static void cancel(struct rpc_exchange *exchange)
 
 static void deadline_passed(struct timer *timer)
 {
-    struct local *local = (struct local *)((char *)timer - offsetof(struct local, deadline));
+    struct local *local = OWNER_OF(timer, struct local, deadline);
     fail_caller(local, DEADLINE_EXCEEDED, "the deadline passed");
 }
 
@@ -284,7 +284,7 @@ static void copy_metadata(struct local *local)
 
 static void arrive(struct work *work)
 {
-    struct local *local = (struct local *)((char *)work - offsetof(struct local, arrive));
+    struct local *local = OWNER_OF(work, struct local, arrive);
     local->arrived = true;
     struct packed *request = local->request;
     rpc_call_deliver(&local->call, request->bytes, request->size);

@@ -43,7 +43,7 @@ static struct remote *of(const struct rpc_exchange *exchange)
     return (struct remote *)(uintptr_t)exchange;
 }
 
-#define from_tag(tag, member) ((struct remote *)((char *)(tag)-offsetof(struct remote, member)))
+#define from_tag(tag, member) OWNER_OF(tag, struct remote, member)
 
 static void start(struct remote *remote, const grpc_op *ops, size_t count, struct rpc_tag *tag)
 {

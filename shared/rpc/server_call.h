@@ -36,7 +36,7 @@ struct server_call {
     bool in_handler, embedded_taken, watched, sending, sending_status, initial_sent, finished, cut;
 };
 
-#define server_call_from(tag, member) ((struct server_call *)((char *)(tag)-offsetof(struct server_call, member)))
+#define server_call_from(tag, member) OWNER_OF(tag, struct server_call, member)
 
 /* A call that waits to arrive, from the lane's pool; given back if it never does. */
 struct server_call *server_call_take(struct rpc_lane *lane);

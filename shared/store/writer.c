@@ -14,7 +14,7 @@
 
 static void batches_committed(struct work *work)
 {
-    struct store_batch *batch = (struct store_batch *)((char *)work - offsetof(struct store_batch, done));
+    struct store_batch *batch = OWNER_OF(work, struct store_batch, done);
     while (batch != NULL) {
         struct store_batch *next = batch->next; /* before its owner may let it go */
         batch->committed(batch);

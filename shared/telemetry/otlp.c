@@ -27,8 +27,6 @@
 #define BODY_MAX            (32u << 20)  /* bytes of a request; collectors take 64 MiB at most */
 #define ANSWER_MAX          (256u << 10) /* bytes */
 
-#define OWNER_OF(pointer, type, member) ((type *)(void *)((char *)(pointer)-offsetof(type, member)))
-
 enum otlp_state { OTLP_IDLE, OTLP_SENDING, OTLP_WAITING };
 
 struct otlp {

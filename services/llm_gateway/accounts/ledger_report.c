@@ -66,7 +66,7 @@ static void finish(struct report *report)
 
 static void answered(struct work *work)
 {
-    finish((struct report *)((char *)work - offsetof(struct report, work)));
+    finish(OWNER_OF(work, struct report, work));
 }
 
 static void enqueue(struct ledger *ledger, struct report *report)

@@ -204,7 +204,7 @@ static void place_given(struct ticket *ticket)
 
 static void admitted(struct ticket *ticket)
 {
-    struct ask *ask = (struct ask *)(void *)((char *)ticket - offsetof(struct ask, ticket));
+    struct ask *ask = OWNER_OF(ticket, struct ask, ticket);
     struct gate *places = ask->use->edition->places[ask->route->index];
     tell_room(ask);
     if (ticket->status.code != OK) {

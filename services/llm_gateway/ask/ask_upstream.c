@@ -201,7 +201,7 @@ static void give_place_back(struct ask *ask, bool good)
 
 static void rested(struct timer *timer)
 {
-    struct ask *ask = (struct ask *)(void *)((char *)timer - offsetof(struct ask, rest));
+    struct ask *ask = OWNER_OF(timer, struct ask, rest);
     ask_choose(ask);
 }
 

@@ -80,7 +80,7 @@ void chat_stream_close(struct chat *chat)
 
 void chat_patience_over(struct timer *timer)
 {
-    struct chat *chat = (struct chat *)(void *)((char *)timer - offsetof(struct chat, patience));
+    struct chat *chat = OWNER_OF(timer, struct chat, patience);
     chat->ask.reader_is_slow = !chat->answer.ended;
     ask_stop(&chat->ask);
 }

@@ -231,7 +231,7 @@ static const struct http_route routes[] = {
 
 static void report_drained(struct work *work)
 {
-    struct door *door = (struct door *)(void *)((char *)work - offsetof(struct door, report));
+    struct door *door = OWNER_OF(work, struct door, report);
     void (*drained)(void *data) = door->drained;
     door->drained = NULL;
     drained(door->drained_data);

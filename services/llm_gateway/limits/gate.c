@@ -144,7 +144,7 @@ static enum gate_answer enter(struct gate *gate, struct ticket *ticket, struct g
 /* In the ticket's loop; it may have been called already, by another thread. */
 static void patience_over(struct timer *timer)
 {
-    struct ticket *ticket = (struct ticket *)((char *)timer - offsetof(struct ticket, patience));
+    struct ticket *ticket = OWNER_OF(timer, struct ticket, patience);
     struct gate *gate = ticket->gate;
     int64_t now_ns = clock_now_ns();
     pthread_mutex_lock(&gate->lock);

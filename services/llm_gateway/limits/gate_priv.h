@@ -126,7 +126,7 @@ static inline void gate_list_remove(struct gate_link *link)
 
 static inline struct ticket *gate_ticket_of(struct gate_link *link)
 {
-    return (struct ticket *)((char *)link - offsetof(struct ticket, link));
+    return OWNER_OF(link, struct ticket, link);
 }
 
 /* ---- parties ----------------------------------------------------------------------------------------------------- */

@@ -14,7 +14,7 @@
 
 static struct gate_line *line_of(struct gate_link *link)
 {
-    return (struct gate_line *)((char *)link - offsetof(struct gate_line, link));
+    return OWNER_OF(link, struct gate_line, link);
 }
 
 static struct gate_line *line_for(const struct ticket *ticket)

@@ -59,7 +59,7 @@ void recall_wake(struct recall_lane *asleep)
 
 static void deliver(struct work *work)
 {
-    struct recall_lane *lane = (struct recall_lane *)(void *)((char *)work - offsetof(struct recall_lane, landing));
+    struct recall_lane *lane = OWNER_OF(work, struct recall_lane, landing);
     struct recall *recall = lane->recall;
     if (!recall) {
         free(lane);

@@ -227,7 +227,7 @@ static void look_at_the_clock(struct recall_redis *redis)
 
 static void expired(struct timer *timer)
 {
-    struct recall_redis *redis = (struct recall_redis *)(void *)((char *)timer - offsetof(struct recall_redis, timer));
+    struct recall_redis *redis = OWNER_OF(timer, struct recall_redis, timer);
     if (redis->state == REDIS_RESTS)
         redis_socket_open(redis);
     else if (redis->state == REDIS_LOOKS_UP)

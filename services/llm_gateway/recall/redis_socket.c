@@ -37,8 +37,7 @@ static void wait_or_give_up(struct recall_redis *redis)
 
 static void flush(struct work *work)
 {
-    struct recall_redis *redis =
-        (struct recall_redis *)(void *)((char *)work - offsetof(struct recall_redis, flushing));
+    struct recall_redis *redis = OWNER_OF(work, struct recall_redis, flushing);
     if (redis->state < REDIS_GREETS)
         return;
     while (redis_backlog(redis)) {
@@ -97,7 +96,7 @@ static void connected(struct recall_redis *redis)
 
 static void ready(struct watch *watch, uint32_t events)
 {
-    struct recall_redis *redis = (struct recall_redis *)(void *)((char *)watch - offsetof(struct recall_redis, watch));
+    struct recall_redis *redis = OWNER_OF(watch, struct recall_redis, watch);
     bool connects = redis->state == REDIS_CONNECTS;
     if (connects)
         connected(redis);

@@ -33,7 +33,7 @@ struct watch_call {
 
 static void bury(struct work *work)
 {
-    free((char *)work - offsetof(struct watch_call, burial));
+    free(OWNER_OF(work, struct watch_call, burial));
 }
 
 /* Once. Not freed at once: the runner may be about to return from `came`. */
@@ -74,7 +74,7 @@ static void client_left(struct rpc_call *call, void *data)
 
 static void reader_sleeps(struct timer *timer)
 {
-    struct watch_call *self = (struct watch_call *)((char *)timer - offsetof(struct watch_call, patience));
+    struct watch_call *self = OWNER_OF(timer, struct watch_call, patience);
     struct status st = {0};
     fail(&st, RESOURCE_EXHAUSTED, "nothing was read for %d s; come back with the last event_id you saw",
          READER_PATIENCE_MS / 1000);
@@ -109,7 +109,7 @@ static void send(struct watch_call *self, const Renga__V1__RunEvent *event)
 
 static void forwarded(struct forward *forward, const ProtobufCMessage *event)
 {
-    struct watch_call *self = (struct watch_call *)((char *)forward - offsetof(struct watch_call, forward));
+    struct watch_call *self = OWNER_OF(forward, struct watch_call, forward);
     if (!event)
         end(self, self->parting.code ? &self->parting : &forward->call.status,
             self->parting.code ? NULL : &forward->call);

@@ -122,7 +122,7 @@ static void read_run(struct agent_run *run)
 
 static void reader_sleeps(struct timer *timer)
 {
-    struct agent_run *run = (struct agent_run *)((char *)timer - offsetof(struct agent_run, patience));
+    struct agent_run *run = OWNER_OF(timer, struct agent_run, patience);
     fail(&run->end, RESOURCE_EXHAUSTED, "nothing was read for %d s; come back with the last event_id you saw",
          READER_PATIENCE_MS / 1000);
     rpc_client_call_cancel(&run->watch);

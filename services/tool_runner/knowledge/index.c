@@ -67,7 +67,7 @@ static void tell(struct index_call *index, bool done)
 
 static void time_to_tell(struct timer *timer)
 {
-    struct index_call *index = (struct index_call *)((char *)timer - offsetof(struct index_call, timer));
+    struct index_call *index = OWNER_OF(timer, struct index_call, timer);
     struct rpc_call *call = index->indexing.call;
     if (!rpc_call_cancelled(call) && rpc_call_writable(call))
         tell(index, false);

@@ -70,7 +70,7 @@ static void take_vector(struct lookup *lookup, const Renga__V1__EmbedResponse *r
 
 static void vector_came(struct embedding *embedding, const Renga__V1__EmbedResponse *response)
 {
-    struct lookup *lookup = (struct lookup *)((char *)embedding - offsetof(struct lookup, embedding));
+    struct lookup *lookup = OWNER_OF(embedding, struct lookup, embedding);
     struct status *st = &embedding->call.status;
     lookup->embeds = false;
     if (response)

@@ -65,7 +65,7 @@ static void end_run(struct mcp_call *call, struct tool_run *run)
 
 static void result_came(struct work *work)
 {
-    struct mcp_call *call = (struct mcp_call *)((char *)work - offsetof(struct mcp_call, came));
+    struct mcp_call *call = OWNER_OF(work, struct mcp_call, came);
     struct tool_run *run = call->run;
     call->run = NULL;
     if (run)
@@ -90,7 +90,7 @@ static void refuse(struct mcp_call *call, const struct status *status)
 
 static void answered(struct mcp_request *request, const cJSON *result, const struct status *status)
 {
-    struct mcp_call *call = (struct mcp_call *)((char *)request - offsetof(struct mcp_call, request));
+    struct mcp_call *call = OWNER_OF(request, struct mcp_call, request);
     call->under_way = false;
     if (result) {
         mcp_server_works(call->server);
@@ -148,7 +148,7 @@ void mcp_calls_refuse(struct mcp_server *server, const struct status *status)
 
 bool mcp_call_requeue(struct mcp_request *request)
 {
-    struct mcp_call *call = (struct mcp_call *)((char *)request - offsetof(struct mcp_call, request));
+    struct mcp_call *call = OWNER_OF(request, struct mcp_call, request);
     if (request->answered != answered || call->sent >= SENT_MAX)
         return false;
     mcp_request_forget(request);
@@ -159,7 +159,7 @@ bool mcp_call_requeue(struct mcp_request *request)
 
 static void call_wanted(struct work *work)
 {
-    struct mcp_call *call = (struct mcp_call *)((char *)work - offsetof(struct mcp_call, wanted));
+    struct mcp_call *call = OWNER_OF(work, struct mcp_call, wanted);
     struct mcp_server *server = call->server;
     struct status st = {0};
     if (call->gone) {
@@ -192,7 +192,7 @@ static bool stop_waiting(struct mcp_call *call)
 /* What was handed over already has its own way home. */
 static void call_unwanted(struct work *work)
 {
-    struct mcp_call *call = (struct mcp_call *)((char *)work - offsetof(struct mcp_call, unwanted));
+    struct mcp_call *call = OWNER_OF(work, struct mcp_call, unwanted);
     bool was_under_way = call->under_way;
     call->gone = true;
     call->under_way = false;

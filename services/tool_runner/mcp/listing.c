@@ -83,7 +83,7 @@ void mcp_list(struct mcp_server *server)
 
 static void relist(struct timer *timer)
 {
-    struct mcp_server *server = (struct mcp_server *)((char *)timer - offsetof(struct mcp_server, relist));
+    struct mcp_server *server = OWNER_OF(timer, struct mcp_server, relist);
     if (server->listing)
         loop_arm_after(server->loop, &server->relist, RELIST_MS);
     else if (server->state == MCP_READY && server->changed && !server->doomed)

@@ -126,7 +126,7 @@ struct mcp_tools *mcp_tools_hold(struct mcp_server *server)
 
 static void asking_went(struct work *work)
 {
-    struct mcp_asking *asking = (struct mcp_asking *)((char *)work - offsetof(struct mcp_asking, go));
+    struct mcp_asking *asking = OWNER_OF(work, struct mcp_asking, go);
     asking->answered(asking);
 }
 
@@ -150,7 +150,7 @@ void mcp_askings_answer(struct mcp_server *server, const struct status *status)
 
 static void out_of_patience(struct timer *timer)
 {
-    struct mcp_asking *asking = (struct mcp_asking *)((char *)timer - offsetof(struct mcp_asking, patience));
+    struct mcp_asking *asking = OWNER_OF(timer, struct mcp_asking, patience);
     struct mcp_asking **at = &asking->server->askings;
     struct status st = {0};
     while (*at != asking)
@@ -168,7 +168,7 @@ static bool is_known(struct mcp_server *server)
 
 static void asking_came(struct work *work)
 {
-    struct mcp_asking *asking = (struct mcp_asking *)((char *)work - offsetof(struct mcp_asking, come));
+    struct mcp_asking *asking = OWNER_OF(work, struct mcp_asking, come);
     struct mcp_server *server = asking->server;
     struct status st = {0};
     int64_t left_ns = asking->until_ns - clock_now_ns();

@@ -41,7 +41,7 @@ static void write_meta(const struct mcp_server *server, struct json_writer *writ
 
 static void request_late(struct timer *timer)
 {
-    struct mcp_request *request = (struct mcp_request *)((char *)timer - offsetof(struct mcp_request, late));
+    struct mcp_request *request = OWNER_OF(timer, struct mcp_request, late);
     struct status st = {0};
     fail(&st, DEADLINE_EXCEEDED, "the tool server '%s' did not answer %s within %lld ms", request->server->setup->name,
          request->method, (long long)request->timeout_ms);

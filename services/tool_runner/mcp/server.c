@@ -71,7 +71,7 @@ static void rest(struct mcp_server *server, const struct status *why)
 
 static void die(struct work *work)
 {
-    struct mcp_server *server = (struct mcp_server *)((char *)work - offsetof(struct mcp_server, dying));
+    struct mcp_server *server = OWNER_OF(work, struct mcp_server, dying);
     struct status why = server->death;
     close_wire(server);
     rest(server, &why);
@@ -110,7 +110,7 @@ void mcp_server_close(struct mcp_server *server)
 
 static void start_late(struct timer *timer)
 {
-    struct mcp_server *server = (struct mcp_server *)((char *)timer - offsetof(struct mcp_server, start_limit));
+    struct mcp_server *server = OWNER_OF(timer, struct mcp_server, start_limit);
     struct status why = {0};
     fail(&why, DEADLINE_EXCEEDED, "the tool server '%s' did not tell its tools within %lld ms of its start",
          server->setup->name, (long long)server->setup->start_timeout_ms);

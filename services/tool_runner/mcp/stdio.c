@@ -87,7 +87,7 @@ static void reap(struct mcp_process *wire)
 
 static void out_of_grace(struct timer *timer)
 {
-    struct mcp_process *wire = (struct mcp_process *)((char *)timer - offsetof(struct mcp_process, grace));
+    struct mcp_process *wire = OWNER_OF(timer, struct mcp_process, grace);
     kill(-wire->child.pid, SIGKILL);
 }
 
@@ -141,12 +141,12 @@ static void went_silent(struct mcp_process *wire)
 
 static void stays_silent(struct timer *timer)
 {
-    went_silent((struct mcp_process *)((char *)timer - offsetof(struct mcp_process, grace)));
+    went_silent(OWNER_OF(timer, struct mcp_process, grace));
 }
 
 static void ended(struct watch *watch, uint32_t events)
 {
-    struct mcp_process *wire = (struct mcp_process *)((char *)watch - offsetof(struct mcp_process, living));
+    struct mcp_process *wire = OWNER_OF(watch, struct mcp_process, living);
     if (wire->closed) {
         strike(wire->server, wire);
         reap(wire);
@@ -192,7 +192,7 @@ static bool feed(struct mcp_process *wire, const char *bytes, size_t size)
 
 static void readable(struct watch *watch, uint32_t events)
 {
-    struct mcp_process *wire = (struct mcp_process *)((char *)watch - offsetof(struct mcp_process, reading));
+    struct mcp_process *wire = OWNER_OF(watch, struct mcp_process, reading);
     char chunk[CHUNK];
     for (int i = 0; i < CHUNKS_MAX && !wire->server->doomed; i++) {
         ssize_t size = read(wire->child.output, chunk, sizeof chunk);
@@ -229,7 +229,7 @@ static void log_error_line(struct mcp_process *wire)
 /* Read always, so that it does not block; shown only where the document asks for it. */
 static void erring(struct watch *watch, uint32_t events)
 {
-    struct mcp_process *wire = (struct mcp_process *)((char *)watch - offsetof(struct mcp_process, erring));
+    struct mcp_process *wire = OWNER_OF(watch, struct mcp_process, erring);
     char chunk[4096];
     ssize_t size = read(wire->child.error, chunk, sizeof chunk);
     if (size < 0 && (errno == EAGAIN || errno == EINTR))
@@ -278,7 +278,7 @@ static void flush(struct mcp_process *wire)
 
 static void writable(struct watch *watch, uint32_t events)
 {
-    flush((struct mcp_process *)((char *)watch - offsetof(struct mcp_process, writing)));
+    flush(OWNER_OF(watch, struct mcp_process, writing));
 }
 
 static void stdio_send(struct mcp_server *server, const struct buffer *message, struct mcp_request *request,

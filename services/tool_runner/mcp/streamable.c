@@ -252,7 +252,7 @@ static void finished(struct transfer *transfer)
 
 static void linger_over(struct timer *timer)
 {
-    struct exchange *exchange = (struct exchange *)((char *)timer - offsetof(struct exchange, linger));
+    struct exchange *exchange = OWNER_OF(timer, struct exchange, linger);
     transfer_cancel(&exchange->transfer);
 }
 
@@ -334,7 +334,7 @@ static struct exchange *make(struct session *session, const char *verb)
 /* The rest of a stream, in the place of what was cut. */
 static void take_up(struct timer *timer)
 {
-    struct exchange *exchange = (struct exchange *)((char *)timer - offsetof(struct exchange, resuming));
+    struct exchange *exchange = OWNER_OF(timer, struct exchange, resuming);
     exchange->rests = false;
     prepare(exchange, "GET");
     add_headers(exchange, NULL, NULL);

@@ -46,7 +46,7 @@ static bool take_token(const Renga__V1__ListNotesRequest *request, const char *t
 
 static void page_came(struct store_scan *page)
 {
-    struct listing *self = (struct listing *)((char *)page - offsetof(struct listing, page));
+    struct listing *self = OWNER_OF(page, struct listing, page);
     struct arena *arena = rpc_call_arena(self->rpc);
     ProtobufCAllocator allocator = rpc_arena_allocator(arena);
     Renga__V1__ListNotesResponse response = RENGA__V1__LIST_NOTES_RESPONSE__INIT;

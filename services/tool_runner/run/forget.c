@@ -28,7 +28,7 @@ static void read_page(struct forgetting *self);
 
 static void deleted(struct store_batch *batch)
 {
-    struct forgetting *self = (struct forgetting *)((char *)batch - offsetof(struct forgetting, batch));
+    struct forgetting *self = OWNER_OF(batch, struct forgetting, batch);
     struct status status = batch->status;
     bool more = self->page.more;
     *(self->at_notes ? &self->notes : &self->calls) += (int64_t)self->page.count;
@@ -49,7 +49,7 @@ static void deleted(struct store_batch *batch)
 
 static void page_read(struct store_scan *page)
 {
-    struct forgetting *self = (struct forgetting *)((char *)page - offsetof(struct forgetting, page));
+    struct forgetting *self = OWNER_OF(page, struct forgetting, page);
     if (page->status.code != OK) {
         rpc_fail_with(self->rpc, UNAVAILABLE, "the record cannot be read: %s", page->status.text);
         store_scan_fini(page);

@@ -102,7 +102,7 @@ static void dequeue(struct places *places, struct place *place)
 
 static void run_came(struct work *work)
 {
-    struct place *place = (struct place *)((char *)work - offsetof(struct place, work));
+    struct place *place = OWNER_OF(work, struct place, work);
     place->coming = false;
     place->came(place);
 }

@@ -102,7 +102,7 @@ static bool goes(struct records *records, const struct record_due *due)
 
 static void deleted(struct store_batch *batch)
 {
-    struct records *records = (struct records *)((char *)batch - offsetof(struct records, batch));
+    struct records *records = OWNER_OF(batch, struct records, batch);
     bool more = records->page.more && batch->status.code == OK && !records->leaving;
     if (batch->status.code != OK)
         log_warn("tool_runner.sweep", "the record cannot be swept: %s", batch->status.text);
@@ -116,7 +116,7 @@ static void deleted(struct store_batch *batch)
 
 static void page_read(struct store_scan *page)
 {
-    struct records *records = (struct records *)((char *)page - offsetof(struct records, page));
+    struct records *records = OWNER_OF(page, struct records, page);
     store_batch_init(&records->batch, records->loop, deleted);
     for (size_t i = 0; i < page->count; i++) {
         struct record_due due = record_due_of(&page->rows[i]);
@@ -147,7 +147,7 @@ static void turn_page(struct records *records)
 
 static void minute_passed(struct timer *timer)
 {
-    struct records *records = (struct records *)((char *)timer - offsetof(struct records, minute));
+    struct records *records = OWNER_OF(timer, struct records, minute);
     set_busy(records, true);
     records->passed = 0;
     records->last_size = 0;

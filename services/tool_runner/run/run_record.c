@@ -11,12 +11,12 @@
 
 static void fence_read(struct store_scan *scan)
 {
-    run_request_came((struct run_request *)((char *)scan - offsetof(struct run_request, fence)));
+    run_request_came(OWNER_OF(scan, struct run_request, fence));
 }
 
 static void rows_read(struct store_scan *scan)
 {
-    run_request_came((struct run_request *)((char *)scan - offsetof(struct run_request, rows)));
+    run_request_came(OWNER_OF(scan, struct run_request, rows));
 }
 
 void run_record_fini(struct run_request *self)
@@ -105,7 +105,7 @@ void run_record_look(struct run_request *self)
 
 static void fence_raised(struct store_batch *batch)
 {
-    run_request_came((struct run_request *)((char *)batch - offsetof(struct run_request, batch)));
+    run_request_came(OWNER_OF(batch, struct run_request, batch));
 }
 
 void run_fence_raise(struct run_request *self)

@@ -168,7 +168,7 @@ static void client_left(struct rpc_call *rpc, void *data)
 
 static void turn_came(struct turn *turn)
 {
-    run_request_came((struct run_request *)((char *)turn - offsetof(struct run_request, turn)));
+    run_request_came(OWNER_OF(turn, struct run_request, turn));
 }
 
 /* What is to be done in a stage; where it waits for nothing the next one follows at once. */

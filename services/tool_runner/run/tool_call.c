@@ -99,7 +99,7 @@ static void take_result(struct tool_call *call)
 
 static void ended_on_disk(struct store_batch *batch)
 {
-    struct tool_call *call = (struct tool_call *)((char *)batch - offsetof(struct tool_call, batch));
+    struct tool_call *call = OWNER_OF(batch, struct tool_call, batch);
     if (batch->status.code != OK)
         log_warn("tool_runner.record", "the end of a call of '%s' is not in the record: %s", call->entry.tool->name,
                  batch->status.text);
@@ -163,7 +163,7 @@ static void settle_begun(struct tool_call *call)
 
 static void begun_on_disk(struct store_batch *batch)
 {
-    struct tool_call *call = (struct tool_call *)((char *)batch - offsetof(struct tool_call, batch));
+    struct tool_call *call = OWNER_OF(batch, struct tool_call, batch);
     struct status status = batch->status;
     store_batch_fini(batch);
     if (status.code == OK && !call->unwanted) {
@@ -208,7 +208,7 @@ static void place_taken(struct tool_call *call)
 
 static void place_came(struct place *place)
 {
-    struct tool_call *call = (struct tool_call *)((char *)place - offsetof(struct tool_call, place));
+    struct tool_call *call = OWNER_OF(place, struct tool_call, place);
     if (!call->unwanted) {
         place_taken(call);
         return;
@@ -219,7 +219,7 @@ static void place_came(struct place *place)
 
 static void out_of_patience(struct timer *timer)
 {
-    struct tool_call *call = (struct tool_call *)((char *)timer - offsetof(struct tool_call, patience));
+    struct tool_call *call = OWNER_OF(timer, struct tool_call, patience);
     char text[STATUS_TEXT_MAX];
     if (!place_leave(call->runner->commons->places, &call->place))
         return; /* it has one, after all */

@@ -37,7 +37,7 @@ static void destroy(struct tool_run *run)
 
 static void tell(struct work *work)
 {
-    struct tool_run *run = (struct tool_run *)((char *)work - offsetof(struct tool_run, over));
+    struct tool_run *run = OWNER_OF(work, struct tool_run, over);
     run->told = true;
     if (run->owned)
         run->ended(run);
@@ -66,7 +66,7 @@ void tool_run_stop(struct tool_run *run, enum status_code code, const char *text
 
 static void late(struct timer *timer)
 {
-    struct tool_run *run = (struct tool_run *)((char *)timer - offsetof(struct tool_run, deadline));
+    struct tool_run *run = OWNER_OF(timer, struct tool_run, deadline);
     char text[STATUS_TEXT_MAX];
     snprintf(text, sizeof text, "'%s' did not answer within %lld ms and was stopped; ask for less, or allow more time",
              run->tool->name, (long long)run->timeout_ms);

@@ -52,7 +52,7 @@ static struct turn **find(struct turns *turns, const char *tenant, const char *n
 
 static void run_came(struct work *work)
 {
-    struct turn *turn = (struct turn *)((char *)work - offsetof(struct turn, work));
+    struct turn *turn = OWNER_OF(work, struct turn, work);
     turn->standing = TURN_TAKEN;
     turn->came(turn);
 }

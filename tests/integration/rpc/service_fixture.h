@@ -200,7 +200,7 @@ static inline void run(struct ask *ask, void (*start)(struct ask *ask), const vo
 
 static inline void cancel(struct work *work)
 {
-    struct ask *ask = (struct ask *)((char *)work - offsetof(struct ask, later));
+    struct ask *ask = OWNER_OF(work, struct ask, later);
     ask->inside = true;
     rpc_client_call_cancel(&ask->call);
     ask->inside = false;

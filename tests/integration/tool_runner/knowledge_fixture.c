@@ -56,7 +56,7 @@ static bool streams(const struct answer *answer)
 
 static void answered(const ProtobufCMessage *message, void *data)
 {
-    struct answer *answer = (struct answer *)((char *)data - offsetof(struct answer, call));
+    struct answer *answer = OWNER_OF(data, struct answer, call);
     if (message) {
         if (answer->message)
             protobuf_c_message_free_unpacked(answer->message, NULL);

@@ -114,7 +114,7 @@ static void go(struct caller *caller)
 
 static void acts(struct timer *timer)
 {
-    struct caller *caller = (struct caller *)((char *)timer - offsetof(struct caller, timer));
+    struct caller *caller = OWNER_OF(timer, struct caller, timer);
     if (!caller->ticket)
         come(caller);
     else if (caller->inside || random_below(4) == 0)

@@ -36,7 +36,7 @@ struct mill {
     sem_t ended;
 };
 
-#define OF(member_pointer, member) ((struct call *)(void *)((char *)(member_pointer)-offsetof(struct call, member)))
+#define OF(member_pointer, member) OWNER_OF(member_pointer, struct call, member)
 
 static void next(struct call *call)
 {

@@ -136,12 +136,12 @@ static void ended(struct dispatch *dispatch, const Renga__V1__RunNodeResponse *r
 
 static void again(struct timer *timer)
 {
-    give_all((struct giver *)((char *)timer - offsetof(struct giver, again)));
+    give_all(OWNER_OF(timer, struct giver, again));
 }
 
 static void go(struct work *work)
 {
-    struct giver *giver = (struct giver *)((char *)work - offsetof(struct giver, go));
+    struct giver *giver = OWNER_OF(work, struct giver, go);
     fanout_at_home(giver->fanout, giver->loop, AT_HOME);
     give_all(giver);
 }

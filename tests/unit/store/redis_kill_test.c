@@ -56,7 +56,7 @@ static void look_again(struct committer *committer);
 /* Nobody was told of the next number: it is there or not. What was told is. */
 static void looked_again(struct store_scan *scan)
 {
-    struct committer *committer = (struct committer *)(void *)((char *)scan - offsetof(struct committer, scan));
+    struct committer *committer = OWNER_OF(scan, struct committer, scan);
     uint32_t now = 0;
     bool good = scan->status.code == OK;
     if (good && scan->count == 1)
@@ -99,7 +99,7 @@ static void committed(struct store_batch *batch)
 
 static void start(struct work *work)
 {
-    commit_next((struct committer *)(void *)((char *)work - offsetof(struct committer, start)));
+    commit_next(OWNER_OF(work, struct committer, start));
 }
 
 static void kill_and_start_again(void)

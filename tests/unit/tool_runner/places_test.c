@@ -147,7 +147,7 @@ static void take_turn(struct turn *turn)
 
 static void walk(struct work *work)
 {
-    struct walker *walker = (struct walker *)((char *)work - offsetof(struct walker, begin));
+    struct walker *walker = OWNER_OF(work, struct walker, begin);
     if (turn_ask(turns, &walker->turn, "tenant", "the one door"))
         take_turn(&walker->turn);
 }
