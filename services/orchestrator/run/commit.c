@@ -12,6 +12,7 @@
 #define SNAPSHOT_EVERY     256                 /* steps */
 #define SNAPSHOT_BYTES_MIN ((size_t)512 << 10) /* of records, before their size alone asks for a snapshot */
 #define SNAPSHOT_SHARE     8                   /* records' bytes for one of a snapshot, where steps ask for it */
+#define SNAPSHOT_READ_MIN  ((size_t)16 << 10)  /* bytes of records that had to be read: whoever is next shall not */
 
 #define COMMIT_STORAGE    2048 /* bytes of a batch that need no heap: a step */
 #define COMMITS_SPARE_MAX 1024 /* of a home, kept to be used again */
@@ -202,17 +203,20 @@ void log_snapshot_now(struct thread *thread)
         thread->snapshot_size = out.length;
     }
     thread->steps_since = 0;
-    thread->since_snapshot = 0;
+    thread->since_snapshot = thread->read_since = 0;
     buffer_fini(&out);
 }
 
 /* Snapshots shall take little beside the records between them: of a state that grows with each step, they come at sizes
- * that double; of a small one, every so many steps. */
+ * that double; of a small one, every so many steps. One that had to be read is read again, where orchestrators share
+ * the store at each turn. */
 static bool wants_snapshot(const struct thread *thread)
 {
     unsigned every = thread->home->runner->options.snapshot_every;
     size_t most = 2 * thread->snapshot_size;
     if (every && thread->steps_since >= every)
+        return true;
+    if (thread->read_since > (most > SNAPSHOT_READ_MIN ? most : SNAPSHOT_READ_MIN))
         return true;
     if (thread->since_snapshot > (most > SNAPSHOT_BYTES_MIN ? most : SNAPSHOT_BYTES_MIN))
         return true;

@@ -187,6 +187,7 @@ static void snapshot_came(struct store_scan *scan)
     loader->from = 1;
     if (loader->status.code == OK && scan->count) {
         loader->from = key_number(scan->rows[0].key) + 1;
+        loader->thread->snapshot_size = scan->rows[0].value.size;
         loader->snapshot =
             message_read(&loader->arena, &renga__v1__thread_snapshot__descriptor, scan->rows[0].value, &loader->status);
     }

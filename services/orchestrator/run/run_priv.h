@@ -129,6 +129,7 @@ struct thread {
     uint64_t committed;    /* number of the last record on disk */
     uint64_t snapshot;     /* number of the record of the last snapshot */
     size_t since_snapshot; /* bytes of records since */
+    size_t read_since;     /* of these, what was read when it was loaded */
     size_t snapshot_size;
     unsigned steps_since;
     uint64_t rollback_to; /* the checkpoint that the next run begins on; 0: the head, or nothing where it rolls back */

@@ -130,6 +130,7 @@ static void loaded(struct loader *loader)
     }
     thread->phase = THREAD_READY;
     thread->committed = thread->last;
+    thread->read_since = thread->since_snapshot;
     thread->pending = run_is_open(thread->run) || thread->queue;
     note_listed(thread->run);
     for (struct run *run = thread->queue; run; run = run->next)

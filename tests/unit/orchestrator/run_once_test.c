@@ -4,6 +4,8 @@
 
 #include "runner_fixture.h"
 
+#include "log/keys.h"
+
 static struct stage stage;
 
 #define FIELDS "\"state\": {\"x\": {\"type\": \"integer\"}}, \"start\": \"a\", \"nodes\": {"
@@ -159,6 +161,50 @@ static void a_request_that_comes_twice_before_it_is_on_disk_is_one_run(void **st
     stage_clear(&stage);
 }
 
+static size_t counted;
+
+static void count_rows(struct store_scan *scan)
+{
+    counted = scan->count;
+}
+
+static size_t snapshots_of(const char *thread)
+{
+    struct key from, to;
+    struct store_scan scan;
+    key_numbered(&from, KEY_SNAPSHOT, stage_tenant, thread, 0);
+    key_numbered(&to, KEY_SNAPSHOT, stage_tenant, thread, UINT64_MAX);
+    store_scan_init(&scan, stage.loop, count_rows);
+    scan.from = key_bytes(&from);
+    scan.to = key_bytes(&to);
+    INSIDE(&stage, store_scan(stage.store, &scan));
+    store_scan_fini(&scan);
+    return counted;
+}
+
+static void what_had_to_be_read_of_a_thread_is_not_read_again(void **state)
+{
+    static char document[4096], line[2001];
+    memset(line, 'x', sizeof line - 1);
+    snprintf(document, sizeof document,
+             "\"state\": {\"log\": {\"type\": \"string[]\", \"reduce\": \"append\"}}, \"output\": [], \"start\": "
+             "\"a\", \"nodes\": {\"a\": {\"kind\": \"set\", \"values\": {\"log\": [\"%s\"]}}}",
+             line);
+    stage_set(&stage, document);
+    for (int i = 0; i < 10; i++)
+        start(&stage, "t", "");
+    assert_int_equal(snapshots_of("t"), 0);
+    static const size_t after[] = {1, 1, 1}; /* 20 KB were read, then little, then less than twice the snapshot */
+    for (size_t i = 0; i < sizeof after / sizeof *after; i++) {
+        stage_end(&stage);
+        stage_run(&stage);
+        start(&stage, "t", "");
+        start(&stage, "t", "");
+        assert_int_equal(snapshots_of("t"), after[i]);
+    }
+    stage_clear(&stage);
+}
+
 /* A thread's stack would not hold them within each other. */
 static void forty_thousand_nodes_that_end_at_once_are_begun_one_after_the_other(void **state)
 {
@@ -189,6 +235,7 @@ int main(void)
         cmocka_unit_test(a_request_that_comes_twice_before_it_is_on_disk_is_one_run),
         cmocka_unit_test(forty_thousand_nodes_that_end_at_once_are_begun_one_after_the_other),
         cmocka_unit_test(a_waited_run_that_stands_at_once_is_listed_as_waiting),
+        cmocka_unit_test(what_had_to_be_read_of_a_thread_is_not_read_again),
         cmocka_unit_test(a_thread_whose_name_is_drawn_is_not_looked_for),
         cmocka_unit_test(a_name_that_is_drawn_twice_writes_over_nothing),
     };
