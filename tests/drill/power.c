@@ -67,9 +67,9 @@ __attribute__((constructor)) static void begin(void)
     if (fd < 0 || syscall(SYS_dup3, fd, JOURNAL, O_CLOEXEC) != JOURNAL)
         _exit(99);
     syscall(SYS_close, fd);
-    power.folder = folder;
+    power.folder = strdup(folder); /* Redis writes its title over the environment */
     power.folder_size = strlen(folder);
-    power.plant = getenv("POWER_PLANT") != NULL ? getenv("POWER_PLANT") : "";
+    power.plant = strdup(getenv("POWER_PLANT") != NULL ? getenv("POWER_PLANT") : "");
     power.slow_us = getenv("POWER_SLOW_MS") != NULL ? 1000u * (unsigned)atoi(getenv("POWER_SLOW_MS")) : 0;
 }
 
@@ -89,17 +89,30 @@ static void record(enum record what, int fd, int64_t at, const void *bytes, size
 /* ---- files ------------------------------------------------------------------------------------------------------- */
 
 /* SQLite's shared memory is rebuilt after a crash: nothing of it needs the disk. */
-static bool is_ours(const char *path)
+static bool is_in_folder(const char *path)
 {
     size_t size = strlen(path);
-    return power.folder != NULL && strncmp(path, power.folder, power.folder_size) == 0 &&
+    return strncmp(path, power.folder, power.folder_size) == 0 &&
            (size == power.folder_size || strchr(path + power.folder_size + 1, '/') == NULL) &&
            !(size > 4 && strcmp(path + size - 4, "-shm") == 0);
 }
 
+/* The whole path of a file that is looked at; NULL of others. Redis goes into its folder and names files from there. */
+static const char *ours(const char *path, char whole[PATH_MAX])
+{
+    char here[PATH_MAX];
+    if (power.folder == NULL)
+        return NULL;
+    bool good = *path == '/' || getcwd(here, sizeof here) != NULL;
+    int size = good ? snprintf(whole, PATH_MAX, "%s%s%s", *path == '/' ? "" : here, *path == '/' ? "" : "/", path) : -1;
+    return size > 0 && size < PATH_MAX && is_in_folder(whole) ? whole : NULL;
+}
+
 static int open_watched(const char *path, int flags, mode_t mode)
 {
-    if (!is_ours(path))
+    char whole[PATH_MAX];
+    const char *name = ours(path, whole);
+    if (name == NULL)
         return (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
     struct stat about;
     pthread_mutex_lock(&power.lock);
@@ -109,7 +122,7 @@ static int open_watched(const char *path, int flags, mode_t mode)
     if (fd >= 0 && fd < FILES_MAX) {
         power.watched[fd] = true;
         power.is_log[fd] = strlen(path) > 4 && strcmp(path + strlen(path) - 4, "-wal") == 0;
-        record(RECORD_NAME, fd, made, path, strlen(path));
+        record(RECORD_NAME, fd, made, name, strlen(name));
         if (flags & O_TRUNC)
             record(RECORD_TRUNCATE, fd, 0, NULL, 0);
     }
@@ -141,11 +154,13 @@ int close(int fd)
 
 int unlink(const char *path)
 {
+    char whole[PATH_MAX];
+    const char *name = ours(path, whole);
     pthread_mutex_lock(&power.lock);
     int result = (int)syscall(SYS_unlinkat, AT_FDCWD, path, 0);
     int error = errno;
-    if (result == 0 && is_ours(path))
-        record(RECORD_UNLINK, 0, 0, path, strlen(path));
+    if (result == 0 && name != NULL)
+        record(RECORD_UNLINK, 0, 0, name, strlen(name));
     pthread_mutex_unlock(&power.lock);
     errno = error;
     return result;
@@ -154,7 +169,8 @@ int unlink(const char *path)
 /* Nobody here has needed it yet; a journal that does not know of it would lie. */
 int rename(const char *from, const char *to)
 {
-    if (is_ours(from) || is_ours(to))
+    char whole[PATH_MAX];
+    if (ours(from, whole) != NULL || ours(to, whole) != NULL)
         _exit(97);
     return (int)syscall(SYS_renameat, AT_FDCWD, from, AT_FDCWD, to);
 }
@@ -242,7 +258,8 @@ int ftruncate64(int fd, off_t size)
 
 static int truncate_path(const char *path, off_t size)
 {
-    if (!is_ours(path))
+    char whole[PATH_MAX];
+    if (ours(path, whole) == NULL)
         return (int)syscall(SYS_truncate, path, size);
     int fd = open_watched(path, O_WRONLY | O_CLOEXEC, 0);
     if (fd < 0)
