@@ -54,8 +54,7 @@ void errand_done(struct errand *errand, struct thread *thread, void *response)
     log_await(thread, errand);
 }
 
-/* ---- at home ------------------------------------------------------------------------------------------------------
- */
+/* ---- at home ----------------------------------------------------------------------------------------------------- */
 
 void errand_queue(struct errand *errand, struct thread *thread)
 {
