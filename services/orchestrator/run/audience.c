@@ -1,5 +1,7 @@
 /* Who watches, as the home of the thread has it. A watcher reads the log until it stands at its end; then it is live,
  * and gets what happens. One that falls behind reads the log again: nothing is kept for it. */
+#include "errand.h"
+#include "events.h"
 #include "migrate.h"
 #include "run_priv.h"
 

@@ -1,4 +1,5 @@
 /* StartRun and ResumeRun: what they refuse, and what they set going. */
+#include "errand.h"
 #include "migrate.h"
 #include "run_priv.h"
 

@@ -1,4 +1,5 @@
 /* A checkpoint, from the record that made it. */
+#include "events.h"
 #include "run_priv.h"
 
 #include "base/json_pull.h"

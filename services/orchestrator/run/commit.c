@@ -1,6 +1,8 @@
 /* The thread's log: records gather in a batch while the one before is being written, so that one thread has at most one
  * batch in flight and what came meanwhile goes together. Callers are answered, and events shown, when theirs is on
  * disk. */
+#include "errand.h"
+#include "events.h"
 #include "run_priv.h"
 
 #include "base/clock.h"

@@ -1,5 +1,6 @@
 /* CopyThread: the whole log of a thread under another name, in one batch. Its runs get new names, and with them its
  * questions and checkpoints. */
+#include "errand.h"
 #include "run_priv.h"
 
 #include <stdlib.h>

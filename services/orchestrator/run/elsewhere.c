@@ -1,5 +1,6 @@
 /* A thread that another orchestrator has: what was asked of it here is asked there, or anew. Nothing of it is written.
  */
+#include "errand.h"
 #include "run_priv.h"
 
 #include "base/log.h"

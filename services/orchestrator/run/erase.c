@@ -1,5 +1,6 @@
 /* The end of a thread. Its rows leave the store in small batches, the newest first: whatever a crash leaves behind can
  * be read. A thread of more than one batch is marked until it is gone, so that it goes on being erased then. */
+#include "errand.h"
 #include "forget.h"
 #include "keep.h"
 #include "run_priv.h"

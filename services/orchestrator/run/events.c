@@ -1,5 +1,6 @@
 /* The events that a record stands for. They are not kept: whoever reads a record again gets the same ones, with the
  * same ids. */
+#include "events.h"
 #include "run_priv.h"
 
 #include <stdlib.h>

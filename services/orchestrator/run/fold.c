@@ -1,5 +1,6 @@
 /* What records do to what lasts. Nothing here starts work, asks a clock or writes: a thread that is loaded goes through
  * the same functions as one at work. */
+#include "events.h"
 #include "migrate.h"
 #include "run_priv.h"
 

@@ -1,4 +1,5 @@
 /* ForkThread: a new thread from a checkpoint of an old one. */
+#include "errand.h"
 #include "run_priv.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* Threads as their callers see them: state at any checkpoint, changes by hand, checkpoints. */
+#include "errand.h"
 #include "keep.h"
 #include "migrate.h"
 #include "run_priv.h"

@@ -1,5 +1,6 @@
 /* The checkpoints of a thread, the newest first, from its records. Each is described by the version that made it, which
  * may have to be read from the store. */
+#include "events.h"
 #include "list.h"
 #include "run_priv.h"
 

@@ -1,4 +1,5 @@
 /* Lists, page by page: runs by their age, threads by their last change. */
+#include "errand.h"
 #include "list.h"
 #include "migrate.h"
 #include "run_priv.h"

@@ -1,5 +1,6 @@
 /* Events that the log does not hold yet, or that wait for the disk: kept while anybody watches the thread's runs. */
 #include "attempt.h"
+#include "events.h"
 
 #include <stdlib.h>
 

@@ -2,6 +2,7 @@
  * anew there (transplant.h); one that waits for its turn is only pinned to the other version, once that takes its input
  * and the state as it is. */
 #include "migrate.h"
+#include "errand.h"
 #include "run_priv.h"
 #include "transplant.h"
 

@@ -6,6 +6,8 @@
  *            '------- records up to here go, the oldest first
  *
  * What can be read afterwards is what could be read before. Nothing is cut while a run is at work. */
+#include "errand.h"
+#include "events.h"
 #include "keep.h"
 #include "run_priv.h"
 

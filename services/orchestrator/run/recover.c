@@ -2,6 +2,7 @@
  * Where orchestrators share the store each takes its share of a dead one's threads, and what is left over after a
  * while: of two that take at once the store lets one. */
 #include "recover.h"
+#include "errand.h"
 #include "keep.h"
 #include "run_priv.h"
 

@@ -1,4 +1,5 @@
 /* The life of a run: its turn, its work, its limits, its end. */
+#include "errand.h"
 #include "run_priv.h"
 #include "trace.h"
 

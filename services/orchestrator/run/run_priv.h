@@ -381,61 +381,9 @@ Renga__V1__Thread *answer_thread(struct arena *arena, const struct thread *threa
 void *message_copy(struct arena *arena, const ProtobufCMessage *message);
 void *message_read(struct arena *arena, const ProtobufCMessageDescriptor *type, struct store_bytes bytes,
                    struct status *st);
-void errand_serve(struct errand *errand, struct thread *thread);
-/* In its thread's turn; `place` is the chore's own. */
-void errand_do_chore(struct runner *runner, struct errand *errand, const char *thread_id);
-void errand_answer(struct errand *errand);
-void errand_again(struct errand *errand, const struct status *why); /* as if it had just come; too often: why */
-void errand_fail(struct errand *errand, const struct status *st, const char *reason);
-bool errand_refuse(struct errand *errand, const char *reason, enum status_code code, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
-void errand_done(struct errand *errand, struct thread *thread, void *response); /* when what is filling is on disk */
-
-void errand_start(struct errand *errand, struct thread *thread);
-void errand_resume(struct errand *errand, struct thread *thread);
-struct home *home_of_place(struct runner *runner, uint64_t place);
-void errand_read_run(struct errand *errand, struct home *home); /* its row; then it is served */
-/* True where it is not a repetition, as far as is known; else it is looked up, and served or answered later. */
-bool errand_is_new(struct errand *errand, struct thread *thread, const char *request_id);
-void errand_remember(struct errand *errand, struct thread *thread, const char *request_id, const char *run_id,
-                     uint64_t checkpoint);
-void errand_repeat_thread(struct errand *errand, struct thread *thread, const Renga__V1__RequestRow *row);
 bool home_knows_bundle(struct home *home, const char *version); /* from now on it does */
 void home_forget_bundles(struct home *home);
-void history_fork(struct errand *errand, struct thread *thread);
-void history_copy(struct errand *errand, struct thread *thread);
-void errand_serve_history(struct errand *errand, struct thread *thread);
-void errand_list(struct errand *errand);
-void errand_complete(struct errand *errand, const struct run *run); /* its answer: the run as it stands */
-void errand_wait(struct errand *errand, struct run *run, bool wait);
-/* The row of its run, where the run is in memory no more. */
-struct run *errand_run(struct errand *errand, struct thread *thread, const char *run_id);
 bool thread_busy(const struct thread *thread);
-
-/* events.c: the events that a record stands for, in their order. */
-struct event_reader {
-    const struct agent *agent;
-    const char *run_id, *thread_id;
-    uint64_t place;
-    const struct run *live; /* its output, where it has stopped with this record; NULL: left out */
-    struct arena *arena;
-    void (*came)(struct event_reader *reader, const Renga__V1__RunEvent *event);
-    void *data;
-};
-struct event_reader event_reader_of(struct run *run, struct arena *arena);
-const struct node *node_at(const struct graph *graph, uint32_t index); /* NULL where there is none */
-/* The names of an object's fields, those that are not among them yet. */
-void name_fields(struct arena *arena, const char *json, char **names, size_t *count, size_t room);
-bool record_is_checkpoint(const Record *record);
-void events_of_record(struct event_reader *reader, const Record *record, uint64_t number);
-/* The kept ones. */
-uint32_t events_count(const Record *record);
-Renga__V1__RunEvent *event_of_shown(struct event_reader *reader, const Renga__V1__ShownEvent *shown, uint64_t number,
-                                    int64_t time_ms);
-Renga__V1__Checkpoint *checkpoint_of_record(struct arena *arena, const struct agent *agent, uint64_t place,
-                                            const Record *record, uint64_t number, uint64_t parent);
-void path_of_place(const struct agent *agent, const uint32_t *place, size_t count, struct buffer *out,
-                   const struct graph **graph);
 
 static inline char *unconst(const char *text)
 {

@@ -4,6 +4,7 @@
  *      marks of threads that were being erased -> threads -> requests that are to be forgotten -> cached results -> a
  * rest
  */
+#include "errand.h"
 #include "keep.h"
 #include "run_priv.h"
 

@@ -1,4 +1,5 @@
 /* Threads in their home: found, loaded on demand, served one request after the other, forgotten when long idle. */
+#include "errand.h"
 #include "run_priv.h"
 #include "transplant.h"
 

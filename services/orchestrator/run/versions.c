@@ -1,5 +1,6 @@
 /* Versions of agents that are not in memory: their documents are in the store from the first run on that is pinned to
  * them. And which versions have runs that have not ended: rows that come and go with these runs. */
+#include "errand.h"
 #include "migrate.h"
 #include "run_priv.h"
 

@@ -1,0 +1,49 @@
+/* Private to run/: requests under way (runner.h). Each is at the home of its thread from its coming until its answer,
+ * and there in the thread's queue until its turn; then one function has it, and answers it once: at once, when the
+ * thread's next batch is on disk, or when its run has stopped. */
+#ifndef RENGA_ORCHESTRATOR_ERRAND_H
+#define RENGA_ORCHESTRATOR_ERRAND_H
+
+#include "run/runner.h"
+
+#include "renga/v1/log.pb-c.h"
+
+struct home;
+struct run;
+struct thread;
+
+/* errand.c: there and back. */
+struct home *home_of_place(struct runner *runner, uint64_t place);
+void errand_queue(struct errand *errand, struct thread *thread); /* it waits for its turn */
+/* In its thread's turn; `place` is the chore's own. */
+void errand_do_chore(struct runner *runner, struct errand *errand, const char *thread_id);
+void errand_again(struct errand *errand, const struct status *why); /* as if it had just come; too often: why */
+void errand_answer(struct errand *errand);
+void errand_fail(struct errand *errand, const struct status *st, const char *reason);
+bool errand_refuse(struct errand *errand, const char *reason, enum status_code code, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+void errand_done(struct errand *errand, struct thread *thread, void *response); /* when what is filling is on disk */
+
+/* serve.c: its turn; and what requests about a run have in common. */
+void errand_serve(struct errand *errand, struct thread *thread);
+struct run *errand_run(struct errand *errand, struct thread *thread, const char *run_id); /* NULL: not in memory */
+void errand_read_run(struct errand *errand, struct home *home);     /* its row; then it is served */
+void errand_complete(struct errand *errand, const struct run *run); /* its answer: the run as it stands */
+void errand_wait(struct errand *errand, struct run *run, bool wait);
+
+/* begin.c */
+void errand_start(struct errand *errand, struct thread *thread);
+void errand_resume(struct errand *errand, struct thread *thread);
+/* True where it is not a repetition, as far as is known; else it is looked up, and served or answered later. */
+bool errand_is_new(struct errand *errand, struct thread *thread, const char *request_id);
+void errand_remember(struct errand *errand, struct thread *thread, const char *request_id, const char *run_id,
+                     uint64_t checkpoint);
+
+/* history.c, fork.c, copy.c, lists.c */
+void errand_serve_history(struct errand *errand, struct thread *thread);
+void errand_repeat_thread(struct errand *errand, struct thread *thread, const Renga__V1__RequestRow *row);
+void history_fork(struct errand *errand, struct thread *thread);
+void history_copy(struct errand *errand, struct thread *thread);
+void errand_list(struct errand *errand);
+
+#endif
