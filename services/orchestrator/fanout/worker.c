@@ -342,11 +342,11 @@ static bool admit(struct guest *guest, const Renga__V1__FanoutAttempt *attempt, 
 {
     struct fanout *fanout = guest->station->fanout;
     const Renga__V1__RunNodeRequest *request = attempt->request;
-    if (!request || !request->position || !is_version(request->position->graph_version))
+    if (!request || !request->position)
         return fail(st, INVALID_ARGUMENT, "an attempt that does not say where in which run it stands");
     guest->agent = agents_find(fanout->options.agents, NULL, request->position->graph_version, st);
-    if (!guest->agent)
-        return guest->owner->far != NULL; /* then the store has it */
+    if (!guest->agent) /* a far one's may be in the store */
+        return guest->owner->far && is_version(request->position->graph_version);
     if (prepare(guest, request, st))
         return true;
     agent_release(fanout->options.agents, guest->agent);
