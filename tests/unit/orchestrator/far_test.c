@@ -36,18 +36,20 @@ static void settle(int64_t ms)
     }
 }
 
-/* Mail goes by threads that no step can push. Time passes, a beat in a hundred looks. */
-#define AWAIT(condition)                                                                                               \
+/* Mail goes by threads that no step can push. Time passes, a beat in so many looks. */
+#define AWAIT_BEATS(condition, looks)                                                                                  \
     do {                                                                                                               \
         bool met_ = condition;                                                                                         \
         for (int tries_ = 0; tries_ < 20000 && !met_; tries_++) {                                                      \
             usleep(200);                                                                                               \
-            settle(tries_ % 100 == 99 ? FANOUT_BEAT_MS : 0);                                                           \
+            settle(tries_ % looks == looks - 1 ? FANOUT_BEAT_MS : 0);                                                  \
             met_ = condition;                                                                                          \
         }                                                                                                              \
         if (!met_)                                                                                                     \
             fail_msg("waited in vain for %s", #condition);                                                             \
     } while (0)
+#define AWAIT(condition) AWAIT_BEATS(condition, 100)
+#define AWAIT_LINK()     AWAIT_BEATS(are_linked(), 25)
 
 static void open_side(struct side *side, const char *document)
 {
@@ -129,7 +131,7 @@ static void open_both(void)
                   "\"s\"}}, \"s\": {\"kind\": \"noop\"}}}");
     open_side(&b, NULL);
     keep_document();
-    AWAIT(are_linked());
+    AWAIT_LINK();
     loop_enter(a.loop);
     fanout_at_home(a.fanout, a.loop, FANOUT_HOME_FIRST);
     loop_leave(a.loop);
@@ -297,7 +299,7 @@ static void a_worker_that_falls_silent_has_what_it_had_taken_over_within_three_s
     assert_false(give_node(&given, "n", version));
     assert_false(script_calls[0].cancelled);
     b.frozen = false;
-    AWAIT(are_linked());
+    AWAIT_LINK();
     assert_true(script_calls[0].cancelled);
     give(&given);
     close_both();
@@ -314,7 +316,7 @@ static void what_a_worker_says_of_an_attempt_that_was_taken_over_has_no_effect(v
     assert_true(given.lost);
     end_well(&script_calls[0]); /* before it hears that it is not wanted any more */
     b.frozen = false;
-    AWAIT(are_linked());
+    AWAIT_LINK();
     assert_int_equal(given.ended, 1);
     assert_int_equal(peer_of(&b)->guests, 0);
     close_both();
@@ -329,7 +331,7 @@ static void a_letter_that_is_lost_begins_everything_between_the_two_anew(void **
     peer_of(&a)->far->read--; /* as if one had not come before the next */
     AWAIT(given.ended);
     assert_true(given.lost);
-    AWAIT(are_linked());
+    AWAIT_LINK();
     assert_true(peer_of(&a)->far->mine > session);
     assert_true(script_calls[0].cancelled);
     assert_int_equal(peer_of(&a)->away, 0);
