@@ -404,16 +404,23 @@ static void cancel(struct peer *owner, uint64_t number)
         cancel_guest(guest);
 }
 
-/* One that ends takes itself out of the list, so it is gone through anew. */
+static struct guest *next_to_cancel(const struct peer *owner)
+{
+    struct guest *guest = owner->first_guest;
+    while (guest && guest->cancelled)
+        guest = guest->next;
+    return guest;
+}
+
+/* One that ends takes itself out of the list, so it is looked through anew. */
 void worker_abandon(struct peer *owner)
 {
     for (struct guest *guest = owner->first_guest; guest; guest = guest->next)
         guest->orphan = true;
-    for (struct guest *guest = owner->first_guest; guest;) {
-        bool again = !guest->cancelled;
-        struct guest *next = guest->next;
-        cancel_guest(guest);
-        guest = again ? owner->first_guest : next;
+    for (unsigned i = owner->guests; i > 0; i--) {
+        struct guest *guest = next_to_cancel(owner);
+        if (guest)
+            cancel_guest(guest);
     }
 }
 

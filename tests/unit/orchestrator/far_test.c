@@ -9,6 +9,8 @@
 #include "log/keys.h"
 #include "run/members.h"
 
+#define LEASE_MS 60000
+
 struct side {
     struct house house;
     struct loop *loop;
@@ -72,7 +74,7 @@ static void open_side(struct side *side, const char *document)
                                       .name = side == &a ? "a" : "b",
                                       .address = "",
                                       .fan_out = fanout_port(side->fanout),
-                                      .lease_ms = 60000,
+                                      .lease_ms = LEASE_MS,
                                       .died = nothing,
                                       .lapsed = nothing};
     side->members = members_create(&members);
@@ -305,6 +307,22 @@ static void a_worker_that_falls_silent_has_what_it_had_taken_over_within_three_s
     close_both();
 }
 
+static void one_that_was_taken_for_dead_is_shared_with_again(void **state)
+{
+    struct given given;
+    open_both();
+    give(&given);
+    b.frozen = true;
+    for (int i = 0; i < 2 * LEASE_MS / 1000 && peer_of(&a); i++)
+        settle(1000);
+    assert_null(peer_of(&a));
+    assert_true(given.lost);
+    b.frozen = false;
+    AWAIT_LINK();
+    give(&given);
+    close_both();
+}
+
 static void what_a_worker_says_of_an_attempt_that_was_taken_over_has_no_effect(void **state)
 {
     struct given given;
@@ -424,8 +442,11 @@ static void letters_that_are_not_of_this_session_have_no_effect(void **state)
     /* And one that is right but for its place: what is missing before it may have been anything. */
     forged = good;
     write_forged(line, bytes, size);
-    assert_true(given.ended && given.lost);
+    AWAIT(given.ended);
+    assert_true(given.lost);
+    loop_enter(b.loop);
     line_close(&line);
+    loop_leave(b.loop);
     close_both();
 }
 
@@ -466,6 +487,7 @@ int main(void)
         cmocka_unit_test(a_worker_that_has_not_got_the_agent_is_given_nothing_for_a_while),
         cmocka_unit_test(a_node_that_does_not_travel_and_a_version_that_is_none_are_refused),
         cmocka_unit_test(a_worker_that_falls_silent_has_what_it_had_taken_over_within_three_seconds),
+        cmocka_unit_test(one_that_was_taken_for_dead_is_shared_with_again),
         cmocka_unit_test(what_a_worker_says_of_an_attempt_that_was_taken_over_has_no_effect),
         cmocka_unit_test(a_letter_that_is_lost_begins_everything_between_the_two_anew),
         cmocka_unit_test(a_worker_that_ends_takes_no_more_and_nobody_is_to_blame),
