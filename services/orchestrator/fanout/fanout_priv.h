@@ -77,6 +77,7 @@ struct station {
     char self[ID_MAX];       /* as they know this orchestrator */
     unsigned far_offered;    /* hands that they may fill */
     unsigned far_share;      /* hands for each */
+    uint32_t sessions;       /* begun with any of them */
     struct route *routes;
     unsigned route_count;
     struct inbox *inbox;

@@ -1,5 +1,5 @@
 /* Loops of other orchestrators as peers. Letters over a network get lost when a connection breaks, and their writer may
- * have died or frozen: so each side numbers its sessions with the other, from 1, and begins a new one when it misses a
+ * have died or frozen: so each side numbers its sessions, ever higher, and begins a new one when it misses a
  * letter or has heard nothing for too long. A letter tells its writer's session and the reader's as the writer knows
  * it:
  *
@@ -69,7 +69,7 @@ static void settle(struct peer *peer, const char *why)
 
 static void begin_anew(struct peer *peer, const char *why)
 {
-    peer->far->mine++;
+    peer->far->mine = ++peer->station->sessions;
     sessions_changed(peer);
     settle(peer, why);
 }
@@ -184,7 +184,7 @@ static bool add(struct station *station, const struct fellow *fellow, uint32_t l
     snprintf(far->member, sizeof far->member, "%s", fellow->id);
     memcpy(far->token, fellow->token, TOKEN_SIZE);
     far->loop = loop;
-    far->mine = 1;
+    far->mine = ++station->sessions; /* more than when it was taken for dead by mistake */
     far->living = far->chosen = true;
     far->route = route;
     route->peer = peer;

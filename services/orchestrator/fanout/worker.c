@@ -342,11 +342,11 @@ static bool admit(struct guest *guest, const Renga__V1__FanoutAttempt *attempt, 
 {
     struct fanout *fanout = guest->station->fanout;
     const Renga__V1__RunNodeRequest *request = attempt->request;
-    if (!request || !request->position || !is_version(request->position->graph_version))
+    if (!request || !request->position)
         return fail(st, INVALID_ARGUMENT, "an attempt that does not say where in which run it stands");
     guest->agent = agents_find(fanout->options.agents, NULL, request->position->graph_version, st);
-    if (!guest->agent)
-        return guest->owner->far != NULL; /* then the store has it */
+    if (!guest->agent) /* a far one's may be in the store */
+        return guest->owner->far && is_version(request->position->graph_version);
     if (prepare(guest, request, st))
         return true;
     agent_release(fanout->options.agents, guest->agent);
@@ -404,16 +404,23 @@ static void cancel(struct peer *owner, uint64_t number)
         cancel_guest(guest);
 }
 
-/* One that ends takes itself out of the list, so it is gone through anew. */
+static struct guest *next_to_cancel(const struct peer *owner)
+{
+    struct guest *guest = owner->first_guest;
+    while (guest && guest->cancelled)
+        guest = guest->next;
+    return guest;
+}
+
+/* One that ends takes itself out of the list, so it is looked through anew. */
 void worker_abandon(struct peer *owner)
 {
     for (struct guest *guest = owner->first_guest; guest; guest = guest->next)
         guest->orphan = true;
-    for (struct guest *guest = owner->first_guest; guest;) {
-        bool again = !guest->cancelled;
-        struct guest *next = guest->next;
-        cancel_guest(guest);
-        guest = again ? owner->first_guest : next;
+    for (unsigned i = owner->guests; i > 0; i--) {
+        struct guest *guest = next_to_cancel(owner);
+        if (guest)
+            cancel_guest(guest);
     }
 }
 

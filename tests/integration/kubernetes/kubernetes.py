@@ -113,7 +113,7 @@ for title, resources in SETS.items():
                 wanted.add((f"renga-{name}", host, int(port)))
         if "renga-redis" in of_kind(resources, "StatefulSet"):
             wanted |= {("renga-orchestrator", "renga-redis", 6379), ("renga-tool-runner", "renga-redis", 6379),
-                       ("renga-orchestrator", "renga-orchestrator", 15005)}
+                       ("renga-orchestrator", "renga-orchestrator", 15005), ("renga-orchestrator", "renga-orchestrator", 15205)}
         expect(allowed == wanted, f"too many {allowed - wanted}, too few {wanted - allowed}")
 
 

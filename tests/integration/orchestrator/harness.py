@@ -168,6 +168,7 @@ class Orchestrator:
         self.process, self.metadata, self.port = None, None, None
         self.stays = False  # at its ports, when it is started again
         self.environment = {}  # more of it, for the process
+        self.authorities = None  # who signed its certificate, where it serves over TLS
         atexit.register(self.clear)
 
     def start(self):
@@ -176,8 +177,14 @@ class Orchestrator:
                 break
             self.port = None
         expect(self.listening.is_set(), f"the orchestrator does not listen: {self.log[-3:]}")
-        self.channel = grpc.insecure_channel(f"127.0.0.1:{self.port}", options=[("grpc.use_local_subchannel_pool", 1)])
+        self.channel = self.connect([("grpc.use_local_subchannel_pool", 1)])
         return self
+
+    def connect(self, options):
+        if not self.authorities:
+            return grpc.insecure_channel(f"127.0.0.1:{self.port}", options=options)
+        with open(self.authorities, "rb") as file:
+            return grpc.secure_channel(f"127.0.0.1:{self.port}", grpc.ssl_channel_credentials(file.read()), options=options)
 
     def try_start(self):
         if not self.port or not self.stays:
