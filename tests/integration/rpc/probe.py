@@ -24,6 +24,7 @@ from checks import expect, record, wait_until, watch  # noqa: E402
 
 SANITIZED = bool(os.environ.get("RENGA_SANITIZE"))
 START_SECONDS = 20
+WAIT_SECONDS = 60  # for what takes milliseconds, however busy the machine is
 REPORTS = ("Sanitizer", "runtime error:", "Assertion", "assertion failed", "rpc.leaked")  # what no server may say
 
 # ---- messages --------------------------------------------------------------------------------------------------------

@@ -60,7 +60,7 @@ static inline void name_store(void)
     if (site.kind == SITE_REDIS)
         start_redis();
     if (site.kind == SITE_REDIS)
-        snprintf(site.url, sizeof site.url, "redis://127.0.0.1:%d?name=test-%u", redis.port, ++number);
+        snprintf(site.url, sizeof site.url, "redis://127.0.0.1:%d?name=test-%u&timeout=20000", redis.port, ++number);
     else
         snprintf(site.url, sizeof site.url, site.kind == SITE_SQLITE ? "sqlite:%s" : "memory:", site.path);
 }
