@@ -84,7 +84,7 @@ def what_it_sends():
 
         @check("our client calls a server of python's")
         def _():
-            probe.Forward(Sleep(), metadata=(("traceparent", f"00-{trace}-{span}-01"),), timeout=WAIT_SECONDS)
+            probe.Forward(Sleep(), metadata=(("traceparent", f"00-{trace}-{span}-01"),), timeout=20)
 
         @check("the trace is continued over the second call, with a span of its own")
         def _():
@@ -93,7 +93,7 @@ def what_it_sends():
 
         @check("the second call has the first one's deadline, and never none")
         def _():
-            expect(2 < witness.seconds_left <= 3.1, f"it has {witness.seconds_left} s")
+            expect(2 < witness.seconds_left <= 20.1, f"it has {witness.seconds_left} s")
             probe.Forward(Sleep())
             expect(0 < witness.seconds_left <= 31, f"without one it has {witness.seconds_left} s")
 
