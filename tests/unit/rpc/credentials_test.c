@@ -328,6 +328,7 @@ static void a_channel_uses_a_changed_certificate_and_never_a_broken_one(void **s
     copy("client.key", "c.key");
     peer_start(&peer, trusting_ca, 0);
     grpc_channel *channel = channel_to(&peer, tls("c.crt", "c.key", "ca.crt", false), "server.test");
+    assert_true(core_connects(channel, CONNECTS_MS));
     assert_int_equal(core_call(channel, "/a.B/C", CALL_MS), GRPC_STATUS_OK);
 
     assert_int_equal(truncate(path("c.key"), 50), 0);
