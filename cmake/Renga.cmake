@@ -57,5 +57,5 @@ function(renga_test name source)
     target_link_options(${name} PRIVATE -fuse-ld=gold)
   endif()
   add_test(NAME ${name} COMMAND ${name})
-  set_tests_properties(${name} PROPERTIES TIMEOUT 120)
+  set_tests_properties(${name} PROPERTIES TIMEOUT 600) # for what hangs; a busy machine may take its time
 endfunction()

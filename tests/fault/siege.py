@@ -16,6 +16,9 @@ import time
 import traceback
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "lib"))
+import machine  # noqa: E402
+
 BIN = os.environ.get("RENGA_BIN", "")
 DOOR = os.path.join(HERE, "..", "..", "deploy", "haproxy", "haproxy.cfg")
 
@@ -206,7 +209,11 @@ class Siege:
             if not starved or problems:
                 break
         if starved:
-            problems.append("the polite client starved")
+            others = machine.busy()
+            if others:
+                figures.append(f"how soon the polite client is answered is not judged, since {others}")
+            else:
+                problems.append("the polite client starved")
         if attempt > 1:
             figures.append(f"attempt {attempt}")
         self.report.line(not problems, sentence, "; ".join(problems + figures))

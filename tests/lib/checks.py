@@ -98,8 +98,8 @@ def check(sentence):
     return at_once
 
 
-def wait_until(condition, why, seconds=5.0, every=0.005):
-    """Waits for what is about to become true and returns it."""
+def wait_until(condition, why, seconds=20.0, every=0.005):
+    """Waits for what is about to become true and returns it. A busy machine takes its time; a right program, hardly any."""
     until = time.monotonic() + seconds
     while True:
         value = condition()

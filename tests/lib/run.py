@@ -23,7 +23,7 @@ PRESETS = ["release", "asan", "tsan"]
 # how JSON is read.
 LEFT_OUT = {"tsan": "^base_json_|rpc_node|rpc_python_(limits|tls|reflection|keys)|interop|fault_|aimock|door_sdk"}
 PASSED = re.compile(r"^(\d+: )?(\[       OK \]|ok - )", re.M)
-FAILED = re.compile(r"^(?:\[  FAILED  \] (?!\d+ test)(\S+)$|not ok - (.*(?:\n# .*)*))", re.M)
+FAILED = re.compile(r"^(?:\[  FAILED  \] (?!\d+ test)(\S+)$|not ok - (.*(?:\n# (?!\d+ ok).*)*))", re.M)
 REPORT = re.compile(r"^.*(?:Sanitizer: |runtime error: )(?:.*\n?){40}", re.M)
 TEST_ENDED = re.compile(r"^\s*\d+/\d+ Test\s+#(\d+): (\S+) \.+\s*(Passed|\*\*\*\S+.*?)\s+([\d.]+) sec", re.M)
 TERMINAL = sys.stdout.isatty()
@@ -65,11 +65,12 @@ def run(preset, names, jobs):
         command += ["-R", "|".join(re.escape(name) for name in names)]
     environment = dict(os.environ, TSAN_OPTIONS="ignore_noninstrumented_modules=1 halt_on_error=1",
                        UBSAN_OPTIONS="print_stacktrace=1", ASAN_OPTIONS="detect_leaks=1")
-    log, said, ended = [], collections.defaultdict(list), []
+    said, ended = collections.defaultdict(list), []
+    log = open(os.path.join(ROOT, "build", preset, "tests.log"), "w+", buffering=1)
     ctest = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                              text=True, errors="replace")
     for line in ctest.stdout:
-        log.append(line)
+        log.write(line)
         number, colon, own = line.partition(": ")
         if colon and number.isdigit():
             said[number].append(own)
@@ -80,10 +81,9 @@ def run(preset, names, jobs):
             colour = 32 if how == "Passed" else 31
             print(f"  {paint(colour, how.strip('*').lower()):<8} {name} ({float(seconds):.1f} s)", flush=True)
     ctest.wait()
-    text = "".join(log)
-    os.makedirs(os.path.join(ROOT, "build", preset), exist_ok=True)
-    with open(os.path.join(ROOT, "build", preset, "tests.log"), "w") as out:
-        out.write(text)
+    log.seek(0)
+    text = log.read()
+    log.close()
     failures = []
     for number, name, how in ended:
         failures += failures_of(f"{preset}: {name}", how, "".join(said[number]))

@@ -62,7 +62,7 @@ class Running:
         self.listening = threading.Event()
         watch(name, self.log, self.process)
         threading.Thread(target=self.read_log, daemon=True).start()
-        expect(self.listening.wait(10 * SLOW), f"{name} does not listen: {self.log}")
+        expect(self.listening.wait(60), f"{name} does not listen: {self.log}")
         self.channel = grpc.insecure_channel(f"127.0.0.1:{self.port}")
 
     def read_log(self):
@@ -82,12 +82,12 @@ class Running:
 
     def get(self, path):
         try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{self.http}{path}", timeout=5) as answer:
+            with urllib.request.urlopen(f"http://127.0.0.1:{self.http}{path}", timeout=20 * SLOW) as answer:
                 return answer.status, answer.read().decode()
         except urllib.error.HTTPError as error:
             return error.code, error.read().decode()
 
-    def call(self, method, request, response, metadata=(), timeout=5):
+    def call(self, method, request, response, metadata=(), timeout=60):
         return self.channel.unary_unary(
             "/" + method, request_serializer=lambda m: m.SerializeToString(),
             response_deserializer=message(response).FromString)(request, timeout=timeout * SLOW, metadata=metadata)
@@ -97,7 +97,7 @@ class Running:
                            "grpc.health.v1.HealthCheckResponse")
         return answer.status
 
-    def stop(self, number=signal.SIGTERM, limit=10):
+    def stop(self, number=signal.SIGTERM, limit=30):
         began = time.time()
         self.process.send_signal(number)
         return self.process.wait(limit * SLOW), time.time() - began
@@ -107,7 +107,7 @@ class Running:
             return int(re.search(r"VmRSS:\s+(\d+)", status.read()).group(1))
 
 
-def run(*command, env=None, timeout=20):
+def run(*command, env=None, timeout=60):
     environment = {k: v for k, v in os.environ.items() if not k.startswith("OPENAI_")}
     return subprocess.run([f"{BIN}/{command[0]}", *command[1:]], capture_output=True, text=True, timeout=timeout * SLOW,
                           env={**environment, **(env or {})})

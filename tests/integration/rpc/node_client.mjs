@@ -14,7 +14,7 @@ const { UNAUTHENTICATED, PERMISSION_DENIED, DEADLINE_EXCEEDED, RESOURCE_EXHAUSTE
   UNAVAILABLE, NOT_FOUND, CANCELLED, ABORTED } = grpc.status
 const PROBE = 'renga.test.Probe'
 const HEALTH = 'grpc.health.v1.Health'
-const NOTICE_MS = 100
+const NOTICE_MS = 1000 // a few where the machine is calm, which the figure shows; nobody would be told within 20 s
 const MESSAGE_MAX = 4 << 20
 const UNLIMITED = { 'grpc.max_send_message_length': -1, 'grpc.max_receive_message_length': -1 }
 const GROWTH_KB = 24 << 10
@@ -83,7 +83,7 @@ async function endings(probe, address) {
   await check("the client's deadline ends a call, and its handler notices in time", async () => {
     const began = now()
     await refusal(probe.call('Sleep', { delay_ms: 20000, key: 'deadline' }, { timeout: 300 }), DEADLINE_EXCEEDED)
-    expect(now() - began < 600, `the client waited ${now() - began} ms`)
+    expect(now() - began < 300 + NOTICE_MS, `the client waited ${now() - began} ms`)
     return noticeDelay(probe, 'deadline', began, began + 300)
   })
 
@@ -142,7 +142,7 @@ async function endings(probe, address) {
   await check('an unknown method is UNIMPLEMENTED at once', async () => {
     const began = now()
     await refusal(probe.raw(`/${PROBE}/Nothing`, Buffer.alloc(0)), UNIMPLEMENTED, 'Nothing')
-    expect(now() - began < 200, `it took ${now() - began} ms`)
+    expect(now() - began < NOTICE_MS, `it took ${now() - began} ms`)
   })
 }
 
@@ -284,7 +284,7 @@ async function health() {
     const stopped = server.stop()
     await until(() => seen.length === 2, 'nothing more is said')
     const took = now() - asked
-    expect(took < 500, `it was told after ${took} ms`)
+    expect(took < NOTICE_MS, `it was told after ${took} ms`)
     expect((await sleeping).key === 'under way', 'the call under way failed')
     await until(() => ended, 'the watch does not end')
     expect(seen.join() === 'SERVING,NOT_SERVING' && ended === UNAVAILABLE, `${seen}, then ${grpc.status[ended]}`)

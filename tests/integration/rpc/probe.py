@@ -23,7 +23,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from checks import expect, record, wait_until, watch  # noqa: E402
 
 SANITIZED = bool(os.environ.get("RENGA_SANITIZE"))
-START_SECONDS = 20
+START_SECONDS = 60
+WAIT_SECONDS = 60  # for what takes milliseconds, however busy the machine is
 REPORTS = ("Sanitizer", "runtime error:", "Assertion", "assertion failed", "rpc.leaked")  # what no server may say
 
 # ---- messages --------------------------------------------------------------------------------------------------------

@@ -161,7 +161,7 @@ static void a_peer_that_hangs_meets_the_deadline_and_is_left(void **state)
     start(fixture, &exchange);
     finish(fixture, &exchange);
     assert_ended(&exchange, TRANSFER_LATE, DEADLINE_EXCEEDED);
-    assert_true(exchange.took_ns >= 150 * NS_PER_MS && exchange.took_ns < 400 * NS_PER_MS);
+    assert_true(exchange.took_ns >= 150 * NS_PER_MS && exchange.took_ns < 2 * NS_PER_SEC);
     assert_true(WAIT_FOR(fixture->loop, atomic_load(&fixture->peer.left), 1000));
     peer_stop(&fixture->peer);
 }
@@ -188,7 +188,7 @@ static void a_peer_that_falls_silent_is_told_from_a_slow_one(void **state)
     finish(fixture, &exchange);
     assert_ended(&exchange, TRANSFER_SILENT, DEADLINE_EXCEEDED);
     assert_int_equal(exchange.received, 5);
-    assert_true(exchange.took_ns >= 400 * NS_PER_MS && exchange.took_ns < 900 * NS_PER_MS);
+    assert_true(exchange.took_ns >= 400 * NS_PER_MS && exchange.took_ns < 2 * NS_PER_SEC);
     peer_stop(&fixture->peer);
 }
 
@@ -254,7 +254,7 @@ static void a_connection_that_never_comes_is_unavailable(void **state)
     start(fixture, &exchange);
     finish(fixture, &exchange);
     assert_ended(&exchange, TRANSFER_UNCONNECTED, UNAVAILABLE);
-    assert_true(exchange.took_ns < NS_PER_SEC);
+    assert_true(exchange.took_ns < 2 * NS_PER_SEC);
     for (int i = 0; i < 8; i++)
         close(fds[i]);
 }

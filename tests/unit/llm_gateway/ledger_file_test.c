@@ -7,7 +7,7 @@
 
 #include "ledger_fixture.h"
 
-#define TRIES 500 /* of 10 ms */
+#define TRIES 3000 /* of 10 ms */
 
 static void nap(void)
 {

@@ -2,6 +2,7 @@
  * one thread, so that it may fork. */
 #include "base/random.h"
 
+#include <poll.h>
 #include <stdatomic.h>
 #include <time.h>
 
@@ -94,7 +95,8 @@ static void listen_to(int pipe_end)
         }
 }
 
-static void kill_one(void)
+/* Two of three are killed at work, the others perhaps on their way to it. */
+static void kill_one(bool at_work)
 {
     int ends[2];
     assert_int_equal(pipe(ends), 0);
@@ -104,6 +106,8 @@ static void kill_one(void)
     if (pid == 0)
         commit_until_killed(highest + 1000, ends[1]);
     close(ends[1]);
+    if (at_work)
+        poll(&(struct pollfd){.fd = ends[0], .events = POLLIN}, 1, 60000);
     nanosleep(&(struct timespec){.tv_nsec = 20000000 + (long)random_below(80000000)}, NULL);
     kill(pid, SIGKILL);
     listen_to(ends[0]);
@@ -150,7 +154,7 @@ static void what_was_acknowledged_survives_thirty_kills_and_nothing_is_torn(void
 {
     unsigned acknowledged = 0;
     for (int i = 0; i < KILLS; i++) {
-        kill_one();
+        kill_one(i % 3 != 0);
         if (i % 10 != 9)
             continue; /* the next child opens what this one left */
         site.loop = loop_create(0);
@@ -166,7 +170,7 @@ static void what_was_acknowledged_survives_thirty_kills_and_nothing_is_torn(void
     for (uint32_t number = 0; number < NUMBERS_MAX; number++)
         acknowledged += told[number];
     print_message("%u batches acknowledged\n", acknowledged);
-    assert_true(acknowledged > KILLS);
+    assert_true(acknowledged >= KILLS / 3 * 2);
 }
 
 static int set_up_folder(void **state)

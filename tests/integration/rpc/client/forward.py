@@ -1,6 +1,4 @@
 """Two servers in a row: what our own client hands on, and how soon it finds a server that is back."""
-import random
-import socket
 import threading
 import time
 from concurrent import futures
@@ -8,10 +6,11 @@ from concurrent import futures
 import grpc
 
 from checks import check, expect
-from probe import PROBE, Server, Sleep, Stub, expect_code, notice_delay_ms, refusal, wait_begun
+from ports import free_port
+from probe import WAIT_SECONDS, PROBE, Server, Sleep, Stub, expect_code, notice_delay_ms, refusal, wait_begun
 
-NOTICE_MS = 100
-BACK_SECONDS = 0.5
+NOTICE_MS = 1000  # as in calls.py
+BACK_SECONDS = 2.0  # some tenths on a calm machine; gRPC's own pauses grow from 1 s to 2 minutes
 CALLS_PER_SECOND = 50
 
 
@@ -29,11 +28,11 @@ def run():
 def handed_on(first, second):
     @check("a call goes over two servers")
     def _():
-        expect(first.Forward(Sleep(key="over two"), timeout=5).key == "over two", "the answer is another's")
+        expect(first.Forward(Sleep(key="over two"), timeout=WAIT_SECONDS).key == "over two", "the answer is another's")
 
     @check("200 calls at once go over two servers, each answered with its own")
     def _():
-        calls = [first.Forward.future(Sleep(delay_ms=50, key=f"own {i}"), timeout=10) for i in range(200)]
+        calls = [first.Forward.future(Sleep(delay_ms=50, key=f"own {i}"), timeout=WAIT_SECONDS) for i in range(200)]
         wrong = [i for i, call in enumerate(calls) if call.result().key != f"own {i}"]
         expect(not wrong, f"{len(wrong)} were answered with another's")
 
@@ -85,7 +84,7 @@ def what_it_sends():
 
         @check("our client calls a server of python's")
         def _():
-            probe.Forward(Sleep(), metadata=(("traceparent", f"00-{trace}-{span}-01"),), timeout=3)
+            probe.Forward(Sleep(), metadata=(("traceparent", f"00-{trace}-{span}-01"),), timeout=20)
 
         @check("the trace is continued over the second call, with a span of its own")
         def _():
@@ -94,29 +93,29 @@ def what_it_sends():
 
         @check("the second call has the first one's deadline, and never none")
         def _():
-            expect(2 < witness.seconds_left <= 3.1, f"it has {witness.seconds_left} s")
+            expect(2 < witness.seconds_left <= 20.1, f"it has {witness.seconds_left} s")
             probe.Forward(Sleep())
             expect(0 < witness.seconds_left <= 31, f"without one it has {witness.seconds_left} s")
 
         @check("a key that the first server was sent goes no further")
         def _():
-            probe.Forward(Sleep(), metadata=(("authorization", "Bearer secret"),), timeout=3)
+            probe.Forward(Sleep(), metadata=(("authorization", "Bearer secret"),), timeout=WAIT_SECONDS)
             expect("authorization" not in witness.metadata, "it was handed on")
 
         @check("an error of the second server reaches the client with its code and text")
         def _():
             witness._sleep = lambda request, context: context.abort(grpc.StatusCode.ABORTED, "as python says: ünïcödé")
-            expect_code(refusal(probe.Forward, Sleep(), timeout=3), grpc.StatusCode.ABORTED, "as python says: ünïcödé")
+            expect_code(refusal(probe.Forward, Sleep(), timeout=WAIT_SECONDS), grpc.StatusCode.ABORTED, "as python says: ünïcödé")
     python.stop(None)
 
 
 def peer_comes_back(kind, scheme):
     """Calls go on while the second server is away, so that the first one's channel knows that it is."""
-    second = Server(listen=f"127.0.0.1:{settled_port()}", name="the server that comes back")
+    second = Server(listen=f"127.0.0.1:{free_port()}", name="the server that comes back")
     with Server("--forward", f"{scheme}:{second.port}", name=f"the server before it, given {kind}") as first, \
             first.channel() as channel:
         probe = Stub(channel, PROBE)
-        probe.Forward(Sleep(), timeout=5)
+        probe.Forward(Sleep(), timeout=WAIT_SECONDS)
         for away in (0.1, 1, 4):
             @check(f"a peer given by {kind} that was killed and away for {away} s is found within {BACK_SECONDS} s")
             def _():
@@ -134,21 +133,6 @@ def peer_comes_back(kind, scheme):
                 return f"after {took * 1000:.0f} ms"
     with second:
         pass
-
-
-def settled_port():
-    """A free port that the kernel gives to nobody: whoever dials a port of its own choice again and again, while nobody
-    listens there, is connected to itself in the end."""
-    with open("/proc/sys/net/ipv4/ip_local_port_range", encoding="ascii") as file:
-        first = int(file.read().split()[0])
-    for port in random.sample(range(15000, first), 100):
-        with socket.socket() as probe:
-            try:
-                probe.bind(("127.0.0.1", port))
-                return port
-            except OSError:
-                continue
-    raise RuntimeError(f"no free port between 15000 and {first}")
 
 
 def keep_calling(probe, answered_at):

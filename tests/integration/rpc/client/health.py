@@ -5,7 +5,7 @@ import time
 import grpc
 
 from checks import check, expect, wait_until
-from probe import HEALTH, MESSAGES, PROBE, SERVICES, Server, Sleep, Stub, expect_code, refusal, wait_begun
+from probe import WAIT_SECONDS, HEALTH, MESSAGES, PROBE, SERVICES, Server, Sleep, Stub, expect_code, refusal, wait_begun
 
 Request = MESSAGES[HEALTH.rsplit(".", 1)[0] + ".HealthCheckRequest"]
 Response = MESSAGES[HEALTH.rsplit(".", 1)[0] + ".HealthCheckResponse"]
@@ -41,12 +41,12 @@ def run():
     @check("Check says SERVING for the server, for each of its services, and for both names of probes")
     def _():
         for name in ["", "liveness", "readiness", *sorted(SERVICES)]:
-            status = health.Check(Request(service=name), timeout=5).status
+            status = health.Check(Request(service=name), timeout=WAIT_SECONDS).status
             expect(status == SERVING, f"'{name}' is {status}")
 
     @check("Check says NOT_FOUND for a service that is not here")
     def _():
-        error = refusal(health.Check, Request(service="renga.test.Nobody"), timeout=5)
+        error = refusal(health.Check, Request(service="renga.test.Nobody"), timeout=WAIT_SECONDS)
         expect_code(error, grpc.StatusCode.NOT_FOUND, "renga.test.Nobody")
 
     @check("Watch says SERVICE_UNKNOWN for a service that is not here, and stays open")
@@ -61,7 +61,7 @@ def run():
     def _():
         for name in (b"\x0a\xf4\x03" + b"n" * 500, b"\x0a\x05ab"):
             for method in (health.Check, health.Watch):
-                expect_code(refusal(method, name, timeout=5), grpc.StatusCode.INVALID_ARGUMENT)
+                expect_code(refusal(method, name, timeout=WAIT_SECONDS), grpc.StatusCode.INVALID_ARGUMENT)
 
     watchers = [Watcher(health, name) for name in ["", PROBE, "readiness", "liveness"] * (WATCHERS // 4)]
 
@@ -75,7 +75,7 @@ def run():
     def _():
         for _ in range(50):
             Watcher(health, PROBE).call.cancel()
-        expect(health.Check(Request(), timeout=5).status == SERVING, "the server is hurt")
+        expect(health.Check(Request(), timeout=WAIT_SECONDS).status == SERVING, "the server is hurt")
 
     sleeping = probe.Sleep.future(Sleep(delay_ms=1500, key="under way"))
     wait_begun(probe, "under way")
@@ -88,12 +88,12 @@ def run():
         wait_until(lambda: all(len(watcher.seen) == 2 for watcher in leaving), "not all are told")
         expect(all(watcher.statuses() == [SERVING, NOT_SERVING] for watcher in leaving), "some were told otherwise")
         slowest_ms = (max(watcher.seen[1][1] for watcher in leaving) - asked) * 1000
-        expect(slowest_ms < 500, f"the last was told after {slowest_ms:.0f} ms")
+        expect(slowest_ms < 2000, f"the last was told after {slowest_ms:.0f} ms")
         return f"the last after {slowest_ms:.0f} ms"
 
     @check("while the server drains, Check says NOT_SERVING but for liveness, and calls are still served")
     def _():
-        said = {name: health.Check(Request(service=name), timeout=5).status
+        said = {name: health.Check(Request(service=name), timeout=WAIT_SECONDS).status
                 for name in ("", PROBE, "readiness", "liveness")}
         expect(said == {"": NOT_SERVING, PROBE: NOT_SERVING, "readiness": NOT_SERVING, "liveness": SERVING}, f"{said}")
         expect(watchers[3].statuses() == [SERVING], "a watcher of liveness was told more")

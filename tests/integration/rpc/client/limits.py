@@ -6,7 +6,7 @@ import grpc
 
 from checks import check, expect, wait_until
 from details import details_of
-from probe import (Count, Echo, INTEROP, PROBE, SANITIZED, Server, Sleep, Stub, expect_code, message, refusal, wait_begun)
+from probe import (WAIT_SECONDS, Count, Echo, INTEROP, PROBE, SANITIZED, Server, Sleep, Stub, expect_code, message, refusal, wait_begun)
 
 MESSAGE_MAX = 4 << 20
 BOMB_BYTES = 100 << 20
@@ -50,29 +50,29 @@ def sizes(channel):
     @check("3 MB go both ways")
     def _():
         payload = bytes(range(256)) * (3 << 12)
-        expect(probe.Echo(Echo(payload=payload), timeout=10).payload == payload, "they came back changed")
+        expect(probe.Echo(Echo(payload=payload), timeout=WAIT_SECONDS).payload == payload, "they came back changed")
 
     @check("a request of 4 MB exactly is served")
     def _():
-        interop.UnaryCall(of_size(MESSAGE_MAX), timeout=10)
+        interop.UnaryCall(of_size(MESSAGE_MAX), timeout=WAIT_SECONDS)
 
     @check("an answer of 4 MB exactly is sent")
     def _():
-        answer = interop.UnaryCall(Simple(response_size=answer_filler(MESSAGE_MAX)), timeout=10)
+        answer = interop.UnaryCall(Simple(response_size=answer_filler(MESSAGE_MAX)), timeout=WAIT_SECONDS)
         expect(answer.ByteSize() == MESSAGE_MAX, f"{answer.ByteSize()} bytes came")
 
     @check("an answer of 4 MB and a byte is refused by the server with a text that says why")
     def _():
         request = Echo(payload=bytes(MESSAGE_MAX - 7))  # the answer has a field of three bytes more
         expect(request.ByteSize() == MESSAGE_MAX - 2, f"the request has {request.ByteSize()} bytes")
-        error = refusal(probe.Echo, request, timeout=10)
+        error = refusal(probe.Echo, request, timeout=WAIT_SECONDS)
         expect_code(error, grpc.StatusCode.RESOURCE_EXHAUSTED, f"more than the {MESSAGE_MAX}")
 
     @check("a request of 4 MB and a byte is refused while other calls on its connection go on")
     def _():
-        sleeping = [probe.Sleep.future(Sleep(delay_ms=800, key=f"sibling {i}"), timeout=10) for i in range(10)]
+        sleeping = [probe.Sleep.future(Sleep(delay_ms=800, key=f"sibling {i}"), timeout=WAIT_SECONDS) for i in range(10)]
         wait_begun(probe, "sibling 9")
-        error = refusal(interop.UnaryCall, of_size(MESSAGE_MAX + 1), timeout=10)
+        error = refusal(interop.UnaryCall, of_size(MESSAGE_MAX + 1), timeout=WAIT_SECONDS)
         expect_code(error, grpc.StatusCode.RESOURCE_EXHAUSTED, str(MESSAGE_MAX))
         expect(not any(call.done() for call in sleeping), "the siblings ended before it")
         peers = {call.result().key for call in sleeping}
@@ -80,7 +80,7 @@ def sizes(channel):
 
     @check("a message of 4 MB and a byte ends its conversation with RESOURCE_EXHAUSTED")
     def _():
-        error = refusal(probe.Chat, iter([Echo(text="small"), Echo(payload=bytes(MESSAGE_MAX))]), timeout=10)
+        error = refusal(probe.Chat, iter([Echo(text="small"), Echo(payload=bytes(MESSAGE_MAX))]), timeout=WAIT_SECONDS)
         expect_code(error, grpc.StatusCode.RESOURCE_EXHAUSTED)
 
     @check("a stream of four answers of 3 MB is read whole")
@@ -126,7 +126,7 @@ def malformed(channel):
     probe = Stub(channel, PROBE)
 
     def refused_field(request, name):
-        error = refusal(probe.Echo, request, timeout=5)
+        error = refusal(probe.Echo, request, timeout=WAIT_SECONDS)
         expect_code(error, grpc.StatusCode.INVALID_ARGUMENT, name)
         violation = details_of(error)[1]["google.rpc.BadRequest"].field_violations[0]
         expect(violation.field == name, f"BadRequest names '{violation.field}'")
@@ -146,11 +146,11 @@ def malformed(channel):
                           ("an endless varint", b"\x18" + b"\xff" * 11), ("garbage", bytes(range(255, 200, -1)))):
         @check(f"{what} is INVALID_ARGUMENT")
         def _():
-            expect_code(refusal(probe.Echo, request, timeout=5), grpc.StatusCode.INVALID_ARGUMENT)
+            expect_code(refusal(probe.Echo, request, timeout=WAIT_SECONDS), grpc.StatusCode.INVALID_ARGUMENT)
 
     @check("a malformed message ends a conversation after the good one before it was answered")
     def _():
-        call, texts = probe.Chat(iter([Echo(text="good"), field(1, b"\xff")]), timeout=5), []
+        call, texts = probe.Chat(iter([Echo(text="good"), field(1, b"\xff")]), timeout=WAIT_SECONDS), []
         try:
             for answer in call:
                 texts.append(answer.text)
@@ -163,23 +163,23 @@ def malformed(channel):
         nested = b""
         while len(nested) < 154_000:
             nested = field(9, nested)
-        expect(probe.Echo(nested + field(1, b"alive"), timeout=5).text == "alive", "the server is hurt")
+        expect(probe.Echo(nested + field(1, b"alive"), timeout=WAIT_SECONDS).text == "alive", "the server is hurt")
 
     @check("a million empty parts are refused with RESOURCE_EXHAUSTED")
     def _():
         request = field(4, b"") * 1_000_000
-        expect_code(refusal(probe.Echo, request, timeout=10), grpc.StatusCode.RESOURCE_EXHAUSTED)
+        expect_code(refusal(probe.Echo, request, timeout=WAIT_SECONDS), grpc.StatusCode.RESOURCE_EXHAUSTED)
 
 
 def bombs(server, channel):
     probe = Stub(channel, PROBE)
 
     def bounded(call):
-        probe.Echo(Echo(payload=bytes(3 << 20)), timeout=10)  # what a large message leaves behind is not the bomb's
+        probe.Echo(Echo(payload=bytes(3 << 20)), timeout=WAIT_SECONDS)  # what a large message leaves behind is not the bomb's
         before = server.memory_kb()
         server.forget_peak()
         call()
-        expect(probe.Echo(Echo(text="alive"), timeout=5).text == "alive", "the server is hurt")
+        expect(probe.Echo(Echo(text="alive"), timeout=WAIT_SECONDS).text == "alive", "the server is hurt")
         return judged(server, before)
 
     @check("100 MB of zeroes in a small gzip are refused with RESOURCE_EXHAUSTED, and the server's memory stays small")

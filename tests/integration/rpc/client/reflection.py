@@ -3,7 +3,7 @@ import grpc
 from google.protobuf import descriptor_pb2
 
 from checks import check, expect
-from probe import MESSAGES, PROBE, SERVICES, Echo, Messages, Server, Stub, descriptor_set, expect_code, refusal
+from probe import WAIT_SECONDS, MESSAGES, PROBE, SERVICES, Echo, Messages, Server, Stub, descriptor_set, expect_code, refusal
 
 NOT_FOUND, INVALID_ARGUMENT = 5, 3
 
@@ -19,7 +19,7 @@ class Reflection:
 
     def ask_all(self, questions):
         requests = [self.request(host="probe", **question) for question in questions]
-        answers = list(self.stub.ServerReflectionInfo(iter(requests), timeout=10))
+        answers = list(self.stub.ServerReflectionInfo(iter(requests), timeout=WAIT_SECONDS))
         expect(len(answers) == len(requests), f"{len(answers)} answers came to {len(requests)} questions")
         expect([answer.original_request for answer in answers] == requests, "an answer repeats another question")
         return answers
@@ -103,11 +103,11 @@ def versioned(channel, version, known):
     def _():
         learnt = Messages(reversed(reflection.files(file_containing_symbol=PROBE)))
         request = learnt["renga.test.EchoRequest"](text="learnt")
-        expect(Stub(channel, PROBE, learnt).Echo(request, timeout=5).text == "learnt", "the answer is another")
+        expect(Stub(channel, PROBE, learnt).Echo(request, timeout=WAIT_SECONDS).text == "learnt", "the answer is another")
 
     @check(f"a malformed question ends the {version} stream with INVALID_ARGUMENT")
     def _():
-        expect_code(refusal(reflection.stub.ServerReflectionInfo, iter([b"\x0a\x05ab"]), timeout=5),
+        expect_code(refusal(reflection.stub.ServerReflectionInfo, iter([b"\x0a\x05ab"]), timeout=WAIT_SECONDS),
                     grpc.StatusCode.INVALID_ARGUMENT)
 
     @check(f"clients that leave a {version} stream open do no harm")
@@ -116,7 +116,7 @@ def versioned(channel, version, known):
             call = reflection.stub.ServerReflectionInfo(forever(reflection.request(list_services="")))
             next(call)
             call.cancel()
-        expect(Stub(channel, PROBE).Echo(Echo(text="on"), timeout=5).text == "on", "the server is hurt")
+        expect(Stub(channel, PROBE).Echo(Echo(text="on"), timeout=WAIT_SECONDS).text == "on", "the server is hurt")
 
 
 def forever(request):
