@@ -4,7 +4,6 @@
  *                                                        |-- answered at once ---------------------> reply_queue
  *                                                        `-- suspend ... answered, resume: accessed -> reply_queue */
 #include "base/log.h"
-#include "http/address_text.h"
 #include "http/server_priv.h"
 
 #include <assert.h>
@@ -303,37 +302,9 @@ const char *http_request_body(const struct http_request *request, size_t *size)
     return request->body.length ? request->body.data : "";
 }
 
-const char *http_request_peer(struct http_request *request)
-{
-    if (!request->connection)
-        return "";
-    const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(request->connection->mhd, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-    char *text = arena_alloc(&request->arena, ADDRESS_TEXT_MAX);
-    if (!info || !info->client_addr || !text)
-        return "";
-    address_print(info->client_addr, text);
-    return text;
-}
-
-struct loop *http_request_loop(const struct http_request *request)
-{
-    return request->loop;
-}
-
 struct arena *http_request_arena(struct http_request *request)
 {
     return &request->arena;
-}
-
-void http_request_set_data(struct http_request *request, void *data)
-{
-    request->data = data;
-}
-
-void *http_request_data(const struct http_request *request)
-{
-    return request->data;
 }
 
 void http_request_on_left(struct http_request *request, void (*left)(struct http_request *request, void *data),

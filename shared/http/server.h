@@ -78,13 +78,8 @@ const char *http_request_query(const struct http_request *request, const char *n
 const char *http_request_header(const struct http_request *request, const char *name);
 /* Never NULL, with a NUL behind it. */
 const char *http_request_body(const struct http_request *request, size_t *size);
-const char *http_request_peer(struct http_request *request); /* "10.0.0.7:40122", "[2001:db8::1]:40122" */
-struct loop *http_request_loop(const struct http_request *request);
 /* Lives as long as the request. */
 struct arena *http_request_arena(struct http_request *request);
-
-void http_request_set_data(struct http_request *request, void *data);
-void *http_request_data(const struct http_request *request);
 
 /* Runs `left` once if the client goes before the answer is complete; deferred where it has gone already. */
 void http_request_on_left(struct http_request *request, void (*left)(struct http_request *request, void *data),

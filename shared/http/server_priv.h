@@ -96,7 +96,6 @@ struct http_request {
     void *left_data;
     void (*writable)(struct http_request *request, void *data);
     void *writable_data;
-    void *data;
     struct arena arena;
     char storage[512]; /* the arena's first block */
 };

@@ -56,12 +56,6 @@ void span_set_began(struct span *span, int64_t began_ns)
         span->began_ns = began_ns;
 }
 
-void span_set_name(struct span *span, const char *name)
-{
-    if (span)
-        copy_cut(span->name, sizeof span->name, name);
-}
-
 void span_set_rpc(struct span *span, const char *service, const char *method, int code)
 {
     if (!span)

@@ -33,7 +33,6 @@ struct span;
 struct span *span_start(struct spans *spans, const struct trace_context *trace, const char *name, enum span_kind kind);
 /* Where it began earlier than span_start, on clock_now_ns. */
 void span_set_began(struct span *span, int64_t began_ns);
-void span_set_name(struct span *span, const char *name);
 /* Makes it the span of a gRPC call, named and with attributes as conventions have it. They are written out only when
  * the span is sent, so the strings live for ever. */
 void span_set_rpc(struct span *span, const char *service, const char *method, int code);

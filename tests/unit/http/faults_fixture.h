@@ -1,25 +1,13 @@
-/* One transfer after the other against peers that do wrong. Include it instead of cmocka.h, and after all else of ours.
- */
+/* One transfer after the other against peers that do wrong. Include it instead of cmocka.h, after all of ours. */
 #ifndef RENGA_TESTS_HTTP_FAULTS_FIXTURE_H
 #define RENGA_TESTS_HTTP_FAULTS_FIXTURE_H
 
+#include "peer_fixture.h"
+
 #include "base/clock.h"
-#include "http/client.h"
-#include "peer.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
-
-struct fixture {
-    struct loop *loop;
-    struct http_client *client;
-    struct peer peer;
-};
 
 struct exchange {
     struct transfer transfer;
@@ -35,28 +23,6 @@ struct exchange {
 };
 
 static unsigned redirects; /* that are followed: some make it curl's */
-
-static inline int set_up(void **state)
-{
-    struct fixture *fixture = calloc(1, sizeof *fixture);
-    fixture->loop = loop_started(0);
-    loop_enter(fixture->loop);
-    fixture->client = http_client_create(fixture->loop, &(struct http_client_options){0});
-    loop_leave(fixture->loop);
-    *state = fixture;
-    return 0;
-}
-
-static inline int tear_down(void **state)
-{
-    struct fixture *fixture = *state;
-    loop_enter(fixture->loop);
-    http_client_destroy(&fixture->client);
-    loop_leave(fixture->loop);
-    loop_ended(&fixture->loop);
-    free(fixture);
-    return 0;
-}
 
 static inline void finished(struct transfer *transfer)
 {
@@ -131,7 +97,5 @@ static inline void assert_ended(const struct exchange *exchange, enum transfer_e
     assert_int_equal(exchange->status.code, code);
     assert_true(exchange->status.text[0]);
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 #endif

@@ -1,28 +1,11 @@
-/* A client in a loop, its peer, and exchanges between them. Include it instead of cmocka.h, and after all else of ours.
- */
+/* Exchanges between a client and its peer, and what came of them. Include it instead of cmocka.h, after all of ours. */
 #ifndef RENGA_TESTS_HTTP_HTTP1_FIXTURE_H
 #define RENGA_TESTS_HTTP_HTTP1_FIXTURE_H
 
-#include "peer.h"
+#include "peer_fixture.h"
 
-#include "http/client.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-#include <cmocka.h>
-
-struct fixture {
-    struct loop *loop;
-    struct http_client *client;
-    struct peer peer;
-};
 
 struct exchange {
     struct transfer transfer;
@@ -36,30 +19,6 @@ struct exchange {
     unsigned pieces;
     bool pauses; /* after each piece */
 };
-
-static const char *ca_path; /* of who is trusted over TLS; NULL: the system's */
-
-static inline int set_up(void **state)
-{
-    struct fixture *fixture = calloc(1, sizeof *fixture);
-    fixture->loop = loop_started(0);
-    loop_enter(fixture->loop);
-    fixture->client = http_client_create(fixture->loop, &(struct http_client_options){.ca_file = ca_path});
-    loop_leave(fixture->loop);
-    *state = fixture;
-    return 0;
-}
-
-static inline int tear_down(void **state)
-{
-    struct fixture *fixture = *state;
-    loop_enter(fixture->loop);
-    http_client_destroy(&fixture->client);
-    loop_leave(fixture->loop);
-    loop_ended(&fixture->loop);
-    free(fixture);
-    return 0;
-}
 
 static inline void finished(struct transfer *transfer)
 {
@@ -160,7 +119,5 @@ static inline void finish_with_pauses(struct fixture *fixture)
     }
     finish(fixture, &shared);
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 #endif
