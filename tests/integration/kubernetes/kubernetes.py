@@ -2,6 +2,7 @@
 """deploy/kubernetes and deploy/container: what is rendered is what Kubernetes knows, agrees with itself, and runs: the
 suite as the manifests describe it, in the container's root file system, behind the door.
 Needs RENGA_BIN (binaries) and RENGA_PROTO (renga_descriptor_set.bin)."""
+import ipaddress
 import json
 import os
 import re
@@ -18,8 +19,11 @@ from render import containers, pod_of  # noqa: E402
 from shipped import OURS, ask, compose, documents, folder, image, stage, with_client  # noqa: E402
 
 SETS = {"single": compose("single", []), "cluster": compose("cluster", []),
-        "single with mutual TLS and models": compose("single", ["mtls", "model"]),
-        "cluster with mutual TLS and models": compose("cluster", ["mtls", "model"])}
+        "single with mutual TLS, models and the web": compose("single", ["mtls", "model", "web"]),
+        "cluster with mutual TLS, models and the web": compose("cluster", ["mtls", "model", "web"])}
+OUTSIDE = ("93.184.216.34", "8.8.8.8", "2606:4700::1111")
+INSIDE = ("10.96.0.1", "172.20.3.4", "192.168.1.1", "127.0.0.1", "169.254.169.254", "100.64.0.9", "0.0.0.0", "::1", "fd00::1", "fe80::1",
+          "64:ff9b::a9fe:a9fe", "2002:a9fe:a9fe::1")
 
 
 def of_kind(resources, *kinds):
@@ -117,6 +121,38 @@ for title, resources in SETS.items():
         expect(allowed == wanted, f"too many {allowed - wanted}, too few {wanted - allowed}")
 
 
+def lets_out(resources, name, address):
+    """Ports at which the workload may reach an address outside of the cluster."""
+    workload, ports = of_kind(resources, "Deployment", "StatefulSet")[name], set()
+    for policy in of_kind(resources, "NetworkPolicy").values():
+        for rule in policy["spec"].get("egress", []) if selects(policy["spec"]["podSelector"], workload) else []:
+            for block in [to["ipBlock"] for to in rule["to"] if "ipBlock" in to]:
+                if within(address, block["cidr"]) and not any(within(address, hole) for hole in block.get("except", [])):
+                    ports |= {port["port"] for port in rule["ports"]}
+    return ports
+
+
+def within(address, block):
+    return ipaddress.ip_address(address) in ipaddress.ip_network(block)
+
+
+for title, resources in SETS.items():
+    @check(f"{title}: who goes out reaches public addresses alone")
+    def _():
+        for name in of_kind(resources, "Deployment", "StatefulSet"):
+            inside = {address: ports for address in INSIDE if (ports := lets_out(resources, name, address))}
+            expect(not inside, f"{name} reaches {inside}")
+            wanted = {"renga-tool-runner": {80, 443}, "renga-llm-gateway": {443}}.get(name, set()) if "web" in title else set()
+            expect(lets_out(resources, name, OUTSIDE[0]) == wanted, f"{name}: {lets_out(resources, name, OUTSIDE[0])}")
+        expect("web" not in title or all(lets_out(resources, "renga-tool-runner", address) for address in OUTSIDE), "not all of the web")
+
+
+@check("behind the door no connection ends at an age: HAProxy 2.6 can lose the last answers on it")
+def _():
+    for title, resources in SETS.items():
+        expect(configuration(resources, "orchestrator")["rpc"]["connection_age"] == "0s", title)
+
+
 @check("a field that is spelled wrongly and a value of a wrong type are found")
 def _():
     broken = json.loads(json.dumps(SETS["single"]))
@@ -179,6 +215,17 @@ def answered(cluster, key):
     except grpc.RpcError as error:
         expect(error.code() == grpc.StatusCode.UNAVAILABLE, f"{error.code()}: {error.details()}")
         return False
+
+
+@check("the web: the tool-runner becomes ready with pages to read and a document of tool servers")
+def _():
+    resources, secrets, _ = with_client("single", "web")
+    cluster = pods.Cluster(resources, {"renga": image}, secrets)
+    try:
+        pod = cluster.start("renga-tool-runner")
+        wait_until(lambda: pod.ready, f"{pod.name} is not ready: {pod.log()}", 20)
+    finally:
+        cluster.close()
 
 
 @check("models of providers: the gateway becomes ready with its routes and a provider's key")

@@ -38,6 +38,7 @@ inner_certificate, inner_key = certificate("renga.internal")
 SECRETS = {"renga-door-tls": {"tls.crt": door_certificate, "tls.key": door_key},
            "renga-tls": {"tls.crt": inner_certificate, "tls.key": inner_key, "ca.crt": inner_certificate},
            "renga-provider": {"openai": "sk-none"},
+           "renga-tool-servers": {"tickets": "Bearer none"},
            "renga-redis": {"password": "linked verse", "password.conf": 'requirepass "linked verse"\n'}}
 
 pool = descriptor_pool.DescriptorPool()
