@@ -23,18 +23,27 @@ class Beside:
     def __init__(self, command, line):
         self.command, self.line, self.process, self.environment = command, line, None, {}
 
-    def start(self):
+    def begin(self):
+        self.process = subprocess.Popen(self.command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                                        env={**os.environ, **self.environment})
+
+    def listens(self):
+        """Waits for it."""
+        for line in self.process.stdout:
+            if self.line in line:
+                subprocess.Popen(["cat"], stdin=self.process.stdout, stdout=subprocess.DEVNULL)  # what it says must not hold it up
+                self.process.stdout.close()
+                return True
+        self.process.wait()
+        return False
+
+    def start(self, begun=False):
         until = time.monotonic() + 20 * SLOW
-        while True:  # another process may have the port for a moment
-            self.process = subprocess.Popen(self.command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                                            env={**os.environ, **self.environment})
-            for line in self.process.stdout:
-                if self.line in line:
-                    subprocess.Popen(["cat"], stdin=self.process.stdout, stdout=subprocess.DEVNULL)  # what it says must not hold it up
-                    self.process.stdout.close()
-                    return
-            self.process.wait()
+        if not begun:
+            self.begin()
+        while not self.listens():  # another process may have the port for a moment
             expect(time.monotonic() < until, f"{self.command[0]} does not start")
+            self.begin()
 
     def kill(self):
         if self.process and self.process.poll() is None:
@@ -46,7 +55,7 @@ class Site:
     """Whatever `store` names is on a disk."""
     VICTIMS = (("orchestrator",),) * 6 + (("tools",), ("tools",), ("nodes",), ("nodes",), ("orchestrator", "tools", "nodes"), ("orchestrator", "nodes"))
 
-    def __init__(self, sub="."):
+    def __init__(self, sub="disk"):
         self.kept = tempfile.TemporaryDirectory(prefix="renga-drill-")
         self.folder = self.kept.name
         self.store = os.path.normpath(f"{self.folder}/{sub}")
@@ -96,10 +105,14 @@ class Site:
             self.parts[name].kill()
 
     def restart(self, *names):
-        """All of them at the same time; gives when."""
+        """All of them at about the same time; gives when."""
         began = time.monotonic()
-        for name in names:
-            self.parts[name].start()
+        parts = [self.parts[name] for name in names]
+        beside = [part for part in parts if isinstance(part, Beside)]
+        for part in beside:
+            part.begin()
+        for part in parts:
+            part.start(*([True] if part in beside else []))
         return began
 
     def hit_somebody(self):

@@ -69,13 +69,13 @@ static struct member *find_or_add(struct members *members, const char *id)
     return member;
 }
 
-/* One that had this one's address, or host and number of process, is the process that was here before, unless it beats.
- */
+/* One that had this one's address, or host and number of process, is the process that was here before, unless it beats:
+ * the second time that its row is read again, nobody has. */
 static bool has_ended(const struct members *members, const struct member *member, const Renga__V1__MemberRow *row)
 {
     bool had_ours = (*row->address && strcmp(row->address, members->address) == 0) ||
                     (*row->name && strcmp(row->name, members->name) == 0);
-    return row->leaving || (had_ours && member->silent_ns > 2 * members->beat_ns);
+    return row->leaving || (had_ours && 2 * member->silent_ns > 3 * members->beat_ns);
 }
 
 /* A row that was read may have been written as late as it came; after a freeze of the reader, a lease is enough. */

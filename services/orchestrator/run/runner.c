@@ -18,10 +18,11 @@ static size_t slot_of(const struct home *home, const char *id)
     return id_hash_text(ID_HASH, id) & (home->run_room - 1);
 }
 
+/* Not of a thread that broke and waits for the last who holds it: nobody is served there any more. */
 struct run *home_find_run(struct home *home, const char *tenant, const char *id)
 {
     for (struct run *run = home->runs[slot_of(home, id)]; run; run = run->home_next)
-        if (strcmp(run->id, id) == 0 && strcmp(run->thread->tenant, tenant) == 0)
+        if (strcmp(run->id, id) == 0 && strcmp(run->thread->tenant, tenant) == 0 && run->thread->phase != THREAD_BROKEN)
             return run;
     return NULL;
 }

@@ -254,6 +254,25 @@ static void a_thawed_one_shows_no_old_state(void **state)
     close_both();
 }
 
+static void nothing_comes(struct watcher *watcher, const Renga__V1__RunEvent *event) {}
+
+/* What is left of the thread stays as long as its watcher; whoever asks for the run must not come there. */
+static void a_lost_run_is_found_anew_though_a_watcher_has_not_left_yet(void **state)
+{
+    Renga__V1__WatchRunRequest request = RENGA__V1__WATCH_RUN_REQUEST__INIT;
+    open_both(THREE);
+    request.run_id = start(&one, "t", "");
+    struct watcher watcher = {.loop = one.loop, .tenant = stage_tenant, .request = &request, .came = nothing_comes};
+    INSIDE(&one, runner_watch(one.runner, &watcher));
+    settle();
+    pass_for(&two, 2 * LEASE_MS);
+    write_at(&two, "a", "two");
+    assert_string_equal(owner_of(&one, request.run_id), "two:2");
+    INSIDE(&one, runner_unwatch(&watcher));
+    settle();
+    close_both();
+}
+
 /* That others hear of it again gives it nothing back. */
 static void a_thawed_one_that_beats_again_shows_no_old_state(void **state)
 {
@@ -606,6 +625,7 @@ int main(void)
         cmocka_unit_test(a_dead_ones_run_goes_on_from_its_last_step),
         cmocka_unit_test(what_a_thawed_one_writes_is_refused),
         cmocka_unit_test(a_thawed_one_shows_no_old_state),
+        cmocka_unit_test(a_lost_run_is_found_anew_though_a_watcher_has_not_left_yet),
         cmocka_unit_test(a_thawed_one_that_beats_again_shows_no_old_state),
         cmocka_unit_test(who_waits_at_a_thawed_one_hears_that_the_run_is_elsewhere),
         cmocka_unit_test(a_frozen_one_that_nobody_missed_goes_on),
