@@ -218,7 +218,8 @@ static int run(int argc, char **argv)
     connect_to(argv[2]);
     wanted = (unsigned)atoi(argv[4]);
     unsigned at_once = (unsigned)atoi(argv[5]);
-    struct running *running = calloc(at_once, sizeof *running);
+    static struct running *running; /* to the end of the process */
+    running = calloc(at_once, sizeof *running);
     times_us = calloc(wanted, sizeof *times_us);
     if (!running || !times_us)
         fatal("bench.memory", "no memory for %u runs", wanted);
