@@ -276,7 +276,7 @@ void log_await(struct thread *thread, struct errand *errand)
 }
 
 /* Whoever shares the store expects its row of the owner not to be there. */
-static void expect_new(struct thread *thread)
+void log_expect_new(struct thread *thread, struct store_batch *batch)
 {
     struct key key;
     if (!thread->unread)
@@ -285,7 +285,7 @@ static void expect_new(struct thread *thread)
     if (thread->home->runner->members)
         return;
     key_named(&key, KEY_THREAD, thread->tenant, thread->id);
-    store_expect(log_batch(thread), key_bytes(&key), (struct store_bytes){NULL, 0});
+    store_expect(batch, key_bytes(&key), (struct store_bytes){NULL, 0});
 }
 
 void log_flush(struct thread *thread)
@@ -300,7 +300,7 @@ void log_flush(struct thread *thread)
         log_write_rows(thread->run);
     if (wants_snapshot(thread) && snapshot_possible(thread))
         log_snapshot_now(thread);
-    expect_new(thread);
+    log_expect_new(thread, &thread->filling->batch);
     owner_stamp(thread, &thread->filling->batch);
     thread->flying = thread->filling;
     thread->filling = NULL;

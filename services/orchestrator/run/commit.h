@@ -23,6 +23,8 @@ struct errand *commit_take_errands(struct commit *commit);    /* those that wait
 void commit_drop(struct commit **commit, const struct status *why);
 void home_free_commits(struct home *home);
 void log_flush(struct thread *thread);
+/* Into the first batch of a thread for whose name nothing was looked for: it is only written where nothing is there. */
+void log_expect_new(struct thread *thread, struct store_batch *batch);
 void log_put_request(struct thread *thread, const char *request_id, const Renga__V1__RequestRow *row);
 /* The row of a request that is on its way to the disk; NULL bytes: none. */
 struct store_bytes log_pending_request(const struct thread *thread, const char *request_id);

@@ -170,6 +170,7 @@ static void page_came(struct store_scan *scan)
         copying->next = more ? copying->next : 0;
         scan_page(copying);
     } else {
+        log_expect_new(copying->thread, &copying->batch);
         owner_stamp(copying->thread, &copying->batch);
         store_commit(copying->thread->home->runner->options.store, &copying->batch);
     }
