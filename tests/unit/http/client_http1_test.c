@@ -240,7 +240,7 @@ static void an_answer_before_the_request_is_out_counts_and_its_connection_is_clo
     atomic_store(&answer_was_read, true);
     assert_body(&shared, "big");
     assert_int_equal(shared.http_status, 413);
-    assert_true(WAIT_FOR(fixture->loop, atomic_load(&fixture->peer.left), 1000));
+    assert_true(WAIT_FOR(fixture->loop, atomic_load(&fixture->peer.left), 10000));
     peer_stop(&fixture->peer);
     free(body);
 }
@@ -304,7 +304,7 @@ static void what_comes_unasked_on_an_idle_connection_is_no_answer(void **state)
     struct fixture *fixture = *state;
     peer_start(&fixture->peer, speak_when_idle);
     assert_body(get(fixture, "http"), "ok");
-    assert_true(WAIT_FOR(fixture->loop, atomic_load(&fixture->peer.left), 1000));
+    assert_true(WAIT_FOR(fixture->loop, atomic_load(&fixture->peer.left), 10000));
     assert_body(get(fixture, "http"), "ok");
     assert_int_equal(fixture->peer.accepted, 2);
     peer_stop(&fixture->peer);
@@ -731,7 +731,7 @@ static void cancelling_closes_a_connection_over_tls(void **state)
     loop_leave(fixture->loop);
     finish(fixture, &shared);
     assert_int_equal(shared.status.code, CANCELLED);
-    assert_true(WAIT_FOR(fixture->loop, atomic_load(&fixture->peer.left), 1000));
+    assert_true(WAIT_FOR(fixture->loop, atomic_load(&fixture->peer.left), 10000));
     peer_stop(&fixture->peer);
 }
 
