@@ -110,7 +110,7 @@ static struct socket_count walk_sockets(const struct rpc_server *server, bool sh
 
 static void core_shut(struct rpc_tag *tag, bool ok)
 {
-    struct drain *drain = (struct drain *)((char *)tag - offsetof(struct drain, shut));
+    struct drain *drain = OWNER_OF(tag, struct drain, shut);
     loop_disarm(drain->server->lanes[0].loop, &drain->look);
     log_info("rpc.drained", "port %d is closed after %lld ms", drain->server->port,
              (long long)((clock_now_ns() - drain->began_ns) / NS_PER_MS));
@@ -140,13 +140,13 @@ static void shut_core(struct drain *drain)
 
 static void all_cut(struct work *work)
 {
-    struct drain *drain = (struct drain *)((char *)work - offsetof(struct drain, cut_work));
+    struct drain *drain = OWNER_OF(work, struct drain, cut_work);
     drain->look.expired(&drain->look);
 }
 
 static void cut_lane(struct work *work)
 {
-    struct rpc_lane *lane = (struct rpc_lane *)((char *)work - offsetof(struct rpc_lane, cut_work));
+    struct rpc_lane *lane = OWNER_OF(work, struct rpc_lane, cut_work);
     rpc_health_end_watches(lane);
     server_call_cut_all(lane);
     if (atomic_fetch_sub(&lane->server->drain->lanes_to_cut, 1) == 1)
@@ -212,7 +212,7 @@ static void look_while_waiting(struct drain *drain)
 
 static void look(struct timer *timer)
 {
-    struct drain *drain = (struct drain *)((char *)timer - offsetof(struct drain, look));
+    struct drain *drain = OWNER_OF(timer, struct drain, look);
     bool moment_over = clock_now_ns() >= drain->moment_ns;
     if (drain->state == DRAIN_WAITING)
         look_while_waiting(drain);
@@ -226,7 +226,7 @@ static void look(struct timer *timer)
 
 static void begin(struct work *work)
 {
-    struct drain *drain = (struct drain *)((char *)work - offsetof(struct drain, begin_work));
+    struct drain *drain = OWNER_OF(work, struct drain, begin_work);
     if (drain->state == DRAIN_WAITING)
         look(&drain->look);
 }

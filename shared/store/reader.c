@@ -10,7 +10,7 @@
 
 static void scan_ended(struct work *work)
 {
-    struct store_scan *scan = (struct store_scan *)((char *)work - offsetof(struct store_scan, ended));
+    struct store_scan *scan = OWNER_OF(work, struct store_scan, ended);
     scan->done(scan);
 }
 

@@ -86,7 +86,7 @@ static bool is_repeatable(const ProtobufCMessage *request)
 
 static void rested(struct timer *timer)
 {
-    struct errand_call *self = (struct errand_call *)((char *)timer - offsetof(struct errand_call, rest));
+    struct errand_call *self = OWNER_OF(timer, struct errand_call, rest);
     self->is_resting = false;
     runner_run(self->api->orchestrator->runner, &self->errand);
 }
@@ -106,7 +106,7 @@ static bool asks_again(struct errand_call *self)
 
 static void forwarded(struct forward *forward, const ProtobufCMessage *response)
 {
-    struct errand_call *self = (struct errand_call *)((char *)forward - offsetof(struct errand_call, forward));
+    struct errand_call *self = OWNER_OF(forward, struct errand_call, forward);
     if (response)
         self->reply(response, self->call);
     else if (forward->call.status.code != UNAVAILABLE || !is_repeatable(self->errand.request) || !asks_again(self))

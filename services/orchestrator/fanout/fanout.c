@@ -167,7 +167,7 @@ static void look_at(struct peer *peer)
 
 static void beat(struct timer *timer)
 {
-    struct station *station = (struct station *)((char *)timer - offsetof(struct station, beat));
+    struct station *station = OWNER_OF(timer, struct station, beat);
     for (unsigned i = 0; i < station->fanout->options.loop_count; i++)
         look_at(&station->peers[i]);
     if (station->members)

@@ -292,7 +292,7 @@ void line_close(struct line **line_pointer)
 
 static void there_is_room(struct watch *watch, uint32_t events)
 {
-    struct line *line = (struct line *)((char *)watch - offsetof(struct line, room));
+    struct line *line = OWNER_OF(watch, struct line, room);
     loop_unwatch(line->loop, watch);
     loop_defer(line->loop, &line->flush);
 }

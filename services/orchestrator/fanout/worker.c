@@ -131,7 +131,7 @@ static void free_if_done(struct guest *guest)
 
 static struct guest *guest_of(struct task *task)
 {
-    return (struct guest *)((char *)task - offsetof(struct guest, task));
+    return OWNER_OF(task, struct guest, task);
 }
 
 static const Renga__V1__RunNodeRequest *guest_request(struct task *task)

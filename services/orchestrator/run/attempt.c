@@ -8,7 +8,7 @@
 
 static struct attempt *attempt_of(struct task *task)
 {
-    return (struct attempt *)((char *)task - offsetof(struct attempt, task));
+    return OWNER_OF(task, struct attempt, task);
 }
 
 static struct loop *loop_of(const struct attempt *attempt)
@@ -169,7 +169,7 @@ static void begin_at_home(struct attempt *attempt)
 
 static void dispatch_came(struct dispatch *dispatch, const Renga__V1__RunNodeEvent *event)
 {
-    struct attempt *attempt = (struct attempt *)((char *)dispatch - offsetof(struct attempt, dispatch));
+    struct attempt *attempt = OWNER_OF(dispatch, struct attempt, dispatch);
     if (event->event_case == RENGA__V1__RUN_NODE_EVENT__EVENT_TOKEN)
         token(attempt, event->token->text, event->token->channel);
     else if (event->event_case == RENGA__V1__RUN_NODE_EVENT__EVENT_PROGRESS_JSON)
@@ -180,7 +180,7 @@ static void dispatch_came(struct dispatch *dispatch, const Renga__V1__RunNodeEve
 
 static void dispatch_ended(struct dispatch *dispatch, const Response *response, const struct status *st)
 {
-    struct attempt *attempt = (struct attempt *)((char *)dispatch - offsetof(struct attempt, dispatch));
+    struct attempt *attempt = OWNER_OF(dispatch, struct attempt, dispatch);
     if (response)
         attempt_finished(attempt, response);
     else if (dispatch->lost)

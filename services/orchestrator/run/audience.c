@@ -130,7 +130,7 @@ static void take_version(struct seat *seat, const Record *record)
 
 static void page_came(struct store_scan *scan)
 {
-    struct seat *seat = (struct seat *)((char *)scan - offsetof(struct seat, scan));
+    struct seat *seat = OWNER_OF(scan, struct seat, scan);
     struct thread *thread = seat->thread;
     struct status st = scan->status;
     struct arena arena;
@@ -204,7 +204,7 @@ void seat_fill(struct seat *seat)
 
 static void beat(struct timer *timer)
 {
-    struct seat *seat = (struct seat *)((char *)timer - offsetof(struct seat, heartbeat));
+    struct seat *seat = OWNER_OF(timer, struct seat, heartbeat);
     struct run *run = run_of(seat);
     int64_t now_ns = clock_now_ns();
     if (seat->ended || seat->left)

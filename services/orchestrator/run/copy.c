@@ -128,7 +128,7 @@ static void loaded(struct loader *loader)
 
 static void committed(struct store_batch *batch)
 {
-    struct copying *copying = (struct copying *)((char *)batch - offsetof(struct copying, batch));
+    struct copying *copying = OWNER_OF(batch, struct copying, batch);
     struct status st = batch->status;
     if (!owner_stamped(copying->thread, &st))
         fail(&st, UNAVAILABLE, "another orchestrator has made thread '%s' meanwhile; ask again", copying->thread->id);

@@ -183,7 +183,7 @@ static void read_page(struct erasure *erasure)
 /* First, so that nothing is left behind of a thread that is not there any more. */
 static void forgotten_elsewhere(struct forgetting *forgetting, const struct status *st)
 {
-    struct erasure *erasure = (struct erasure *)((char *)forgetting - offsetof(struct erasure, forgetting));
+    struct erasure *erasure = OWNER_OF(forgetting, struct erasure, forgetting);
     struct status why = *st;
     if (why.code != OK || erasure->thread->phase != THREAD_READY) {
         fail_erasure(erasure, &why);

@@ -16,7 +16,7 @@
 
 static void went(struct work *work)
 {
-    struct errand *errand = (struct errand *)((char *)work - offsetof(struct errand, going));
+    struct errand *errand = OWNER_OF(work, struct errand, going);
     errand->is_back = true;
     if (!errand->leaves) /* else its other message is still under way */
         errand->answered(errand);
@@ -78,7 +78,7 @@ static void send_on(struct home *home, struct errand *errand)
 
 static void came(struct work *work)
 {
-    struct errand *errand = (struct errand *)((char *)work - offsetof(struct errand, coming));
+    struct errand *errand = OWNER_OF(work, struct errand, coming);
     struct home *home = errand->home;
     errand->arrival = ++home->arrivals;
     if (errand->run_id)
@@ -233,7 +233,7 @@ static bool cancels(const struct errand *errand)
 
 static void left_and_back(struct work *work)
 {
-    struct errand *errand = (struct errand *)((char *)work - offsetof(struct errand, leaving));
+    struct errand *errand = OWNER_OF(work, struct errand, leaving);
     errand->leaves = false;
     if (errand->is_back)
         errand->answered(errand);
@@ -257,7 +257,7 @@ static void stop_waiting(struct errand *errand)
 
 static void left(struct work *work)
 {
-    struct errand *errand = (struct errand *)((char *)work - offsetof(struct errand, leaving));
+    struct errand *errand = OWNER_OF(work, struct errand, leaving);
     stop_waiting(errand);
     errand->leaving.run = left_and_back;
     loop_post(errand->loop, &errand->leaving);

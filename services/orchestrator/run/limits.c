@@ -147,14 +147,14 @@ static void out_of_time(struct run *run, Renga__V1__StopReason reason, const cha
 
 void run_limit_passed(struct timer *timer)
 {
-    struct run *run = (struct run *)((char *)timer - offsetof(struct run, limit));
+    struct run *run = OWNER_OF(timer, struct run, limit);
     out_of_time(run, RENGA__V1__STOP_REASON__STOP_REASON_TIMEOUT, "the run has not ended within its timeout of",
                 run_timeout_ms(run));
 }
 
 void run_idle_limit_passed(struct timer *timer)
 {
-    struct run *run = (struct run *)((char *)timer - offsetof(struct run, idle_limit));
+    struct run *run = OWNER_OF(timer, struct run, idle_limit);
     out_of_time(run, RENGA__V1__STOP_REASON__STOP_REASON_IDLE_TIMEOUT, "nothing has happened for", run->idle_ms);
 }
 

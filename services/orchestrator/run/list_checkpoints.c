@@ -76,7 +76,7 @@ static const char *version_of(struct checkpoints *checkpoints, const Record *rec
 
 static void document_came(struct store_scan *scan)
 {
-    struct checkpoints *checkpoints = (struct checkpoints *)((char *)scan - offsetof(struct checkpoints, document));
+    struct checkpoints *checkpoints = OWNER_OF(scan, struct checkpoints, document);
     struct status ignored = {0};
     struct agents *agents = checkpoints->thread->home->runner->options.agents;
     if (scan->status.code == OK && scan->count)

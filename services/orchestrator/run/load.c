@@ -23,7 +23,7 @@ static void end(struct loader *loader)
 
 static struct loader *of_scan(struct store_scan *scan)
 {
-    return (struct loader *)((char *)scan - offsetof(struct loader, scan));
+    return OWNER_OF(scan, struct loader, scan);
 }
 
 /* ---- documents --------------------------------------------------------------------------------------------------- */
@@ -39,7 +39,7 @@ static void hold(struct loader *loader, struct agent *agent)
 
 static void bundle_came(struct store_scan *scan)
 {
-    struct loader *loader = (struct loader *)((char *)scan - offsetof(struct loader, bundle));
+    struct loader *loader = OWNER_OF(scan, struct loader, bundle);
     struct status ignored = {0};
     struct agent *agent = NULL;
     if (scan->status.code != OK)

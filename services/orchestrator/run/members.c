@@ -219,7 +219,7 @@ static void note_rows(struct members *members, const struct store_scan *scan)
 
 static void rows_came(struct store_scan *scan)
 {
-    struct members *members = (struct members *)((char *)scan - offsetof(struct members, scan));
+    struct members *members = OWNER_OF(scan, struct members, scan);
     bool good = scan->status.code == OK, died = false;
     if (good && !members->stopped) {
         pthread_mutex_lock(&members->lock);
@@ -265,7 +265,7 @@ static void extend(struct members *members)
 
 static void beaten(struct store_batch *batch)
 {
-    struct members *members = (struct members *)((char *)batch - offsetof(struct members, batch));
+    struct members *members = OWNER_OF(batch, struct members, batch);
     if (batch->status.code == OK)
         extend(members);
     else
@@ -305,7 +305,7 @@ static void send_beat(struct members *members)
 
 static void expired(struct timer *timer)
 {
-    send_beat((struct members *)((char *)timer - offsetof(struct members, timer)));
+    send_beat(OWNER_OF(timer, struct members, timer));
 }
 
 /* ---- life -------------------------------------------------------------------------------------------------------- */
@@ -326,7 +326,7 @@ struct members *members_create(const struct members_options *options)
 
 static void begin(struct work *work)
 {
-    struct members *members = (struct members *)((char *)work - offsetof(struct members, beginning));
+    struct members *members = OWNER_OF(work, struct members, beginning);
     if (!came_back(members) || members->leaving)
         return;
     log_info("members.self", "this orchestrator is %s at '%s' among those that share the store", members->id,

@@ -108,7 +108,7 @@ static void answer(struct owner_question *question)
 
 static void taken(struct store_batch *batch)
 {
-    struct owner_question *question = (struct owner_question *)((char *)batch - offsetof(struct owner_question, batch));
+    struct owner_question *question = OWNER_OF(batch, struct owner_question, batch);
     struct thread *thread = question->thread;
     question->status = batch->status;
     store_batch_fini(batch);
@@ -144,7 +144,7 @@ static void take(struct owner_question *question)
 
 static void row_came(struct store_scan *scan)
 {
-    struct owner_question *question = (struct owner_question *)((char *)scan - offsetof(struct owner_question, scan));
+    struct owner_question *question = OWNER_OF(scan, struct owner_question, scan);
     struct thread *thread = question->thread;
     struct owner_view view = {0};
     question->status = scan->status;

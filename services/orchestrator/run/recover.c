@@ -91,7 +91,7 @@ static void one_is_done(struct taking_up *one)
 
 static void is_noted(struct store_batch *batch)
 {
-    struct taking_up *one = (struct taking_up *)((char *)batch - offsetof(struct taking_up, batch));
+    struct taking_up *one = OWNER_OF(batch, struct taking_up, batch);
     store_batch_fini(batch);
     one_is_done(one);
 }
@@ -203,7 +203,7 @@ static void begin(struct recovery *recovery)
 
 static void expired(struct timer *timer)
 {
-    begin((struct recovery *)((char *)timer - offsetof(struct recovery, timer)));
+    begin(OWNER_OF(timer, struct recovery, timer));
 }
 
 /* ---- life -------------------------------------------------------------------------------------------------------- */

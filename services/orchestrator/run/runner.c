@@ -227,7 +227,7 @@ static void look_at_home(struct work *work);
 
 static void look_again(struct timer *timer)
 {
-    struct drain *drain = (struct drain *)((char *)timer - offsetof(struct drain, timer));
+    struct drain *drain = OWNER_OF(timer, struct drain, timer);
     drain->next = 0;
     drain->busy = false;
     look_at_home(&drain->work);

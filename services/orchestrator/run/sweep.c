@@ -134,7 +134,7 @@ static bool has_too_much(const struct sweep *sweep, const struct store_row *olde
 
 static void oldest_came(struct store_scan *scan)
 {
-    struct sweep *sweep = (struct sweep *)((char *)scan - offsetof(struct sweep, look));
+    struct sweep *sweep = OWNER_OF(scan, struct sweep, look);
     bool prunes = !sweep->stopped && scan->status.code == OK && scan->count && has_too_much(sweep, &scan->rows[0]);
     store_scan_fini(scan);
     if (!came_back(sweep))
@@ -185,7 +185,7 @@ static bool look_at_mark(struct sweep *sweep, const struct store_row *row)
 
 static void forgotten(struct store_batch *batch)
 {
-    struct sweep *sweep = (struct sweep *)((char *)batch - offsetof(struct sweep, batch));
+    struct sweep *sweep = OWNER_OF(batch, struct sweep, batch);
     if (batch->status.code != OK)
         log_warn("sweep.requests", "%s", batch->status.text);
     store_batch_fini(batch);
@@ -237,7 +237,7 @@ static void rest(struct sweep *sweep)
 
 static void rested(struct timer *timer)
 {
-    read_page((struct sweep *)((char *)timer - offsetof(struct sweep, timer)));
+    read_page(OWNER_OF(timer, struct sweep, timer));
 }
 
 static void end_page(struct sweep *sweep)
@@ -328,7 +328,7 @@ static void read_page(struct sweep *sweep)
 
 static void begin(struct timer *timer)
 {
-    struct sweep *sweep = (struct sweep *)((char *)timer - offsetof(struct sweep, timer));
+    struct sweep *sweep = OWNER_OF(timer, struct sweep, timer);
     struct members *members = sweep->runner->members;
     sweep->area = 0;
     sweep->from.size = 0;

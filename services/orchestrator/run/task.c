@@ -32,7 +32,7 @@ static int64_t rest_ms(const struct due *due, const struct status *st)
 
 static void rested(struct timer *timer)
 {
-    struct due *due = (struct due *)((char *)timer - offsetof(struct due, rest));
+    struct due *due = OWNER_OF(timer, struct due, rest);
     struct thread *thread = due->frame->thread;
     if (thread->committed < due->given_up)
         loop_arm_after(thread->home->loop, timer, KEPT_LOOK_MS);
@@ -128,13 +128,13 @@ static void timed_out(struct attempt *attempt, const char *which, int64_t ms)
 
 void attempt_limit_passed(struct timer *timer)
 {
-    struct attempt *attempt = (struct attempt *)((char *)timer - offsetof(struct attempt, limit));
+    struct attempt *attempt = OWNER_OF(timer, struct attempt, limit);
     timed_out(attempt, "has not ended within", attempt->due->node->timeout_ms);
 }
 
 void attempt_idle_limit_passed(struct timer *timer)
 {
-    struct attempt *attempt = (struct attempt *)((char *)timer - offsetof(struct attempt, idle_limit));
+    struct attempt *attempt = OWNER_OF(timer, struct attempt, idle_limit);
     timed_out(attempt, "gave no sign of life for", attempt->due->node->idle_timeout_ms);
 }
 

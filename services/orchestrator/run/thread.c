@@ -338,7 +338,7 @@ void thread_serve(struct thread *thread)
 
 static void go(struct work *work)
 {
-    struct thread *thread = (struct thread *)((char *)work - offsetof(struct thread, go));
+    struct thread *thread = OWNER_OF(work, struct thread, go);
     if (thread->phase == THREAD_READY) {
         thread->holds++;
         thread_serve(thread);

@@ -80,7 +80,7 @@ static void read_rows(struct saving *self);
 
 static void committed(struct store_batch *batch)
 {
-    struct saving *self = (struct saving *)((char *)batch - offsetof(struct saving, batch));
+    struct saving *self = OWNER_OF(batch, struct saving, batch);
     struct status status = batch->status;
     Renga__V1__SaveNoteResponse response = RENGA__V1__SAVE_NOTE_RESPONSE__INIT;
     store_batch_fini(batch);
@@ -153,12 +153,12 @@ static void rows_came(struct saving *self)
 
 static void fence_came(struct store_scan *scan)
 {
-    rows_came((struct saving *)((char *)scan - offsetof(struct saving, fence)));
+    rows_came(OWNER_OF(scan, struct saving, fence));
 }
 
 static void old_came(struct store_scan *scan)
 {
-    rows_came((struct saving *)((char *)scan - offsetof(struct saving, old)));
+    rows_came(OWNER_OF(scan, struct saving, old));
 }
 
 static void read_rows(struct saving *self)

@@ -56,7 +56,7 @@ const [, upstreamPort, models] = upstream.match
 const gatewayLog = await start(`${process.env.RENGA_BIN}/renga-llm-gateway`,
   ['--rpc.listen=127.0.0.1:0', '--http.listen=', '--log.format=json', '--loops=2', '--llm_gateway.key=sk-test-0123456789',
     '--llm_gateway.http.listen=127.0.0.1:0', `--llm_gateway.upstream=http://127.0.0.1:${upstreamPort}/v1`,
-    `--llm_gateway.models=${models}`, '--llm_gateway.idle_timeout=1s',
+    `--llm_gateway.models=${models}`, '--llm_gateway.idle_timeout=3s',
     '--llm_gateway.attempts=1', '--llm_gateway.breaker=off'], /llm_gateway\.listening.*port (\d+)/)
 const rpcPort = /rpc\.listening.*?port (\d+)/.exec(gatewayLog.seen)[1]
 const baseURL = `http://127.0.0.1:${gatewayLog.match[1]}/v1`

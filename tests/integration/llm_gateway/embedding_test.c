@@ -9,6 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#define PATIENCE_MS 120000 /* a second or two where the cores are ours */
+
 struct vectors {
     struct rpc_client_call call;
     struct reply reply; /* status and details alone */
@@ -51,7 +53,7 @@ static struct vectors *embed(struct fixture *fixture, const char *model, const c
     request.model = (char *)(uintptr_t)model;
     request.inputs = (char **)(uintptr_t)texts;
     request.n_inputs = count;
-    struct vectors *vectors = begin(fixture, &request, 20000);
+    struct vectors *vectors = begin(fixture, &request, PATIENCE_MS);
     await(&vectors->reply);
     return vectors;
 }
@@ -247,7 +249,7 @@ static void the_callers_deadline_and_leave_stop_the_upstream(void **state)
     vectors_free(vectors);
 
     int64_t before = seen_number(fixture, "hangs", "requests");
-    vectors = begin(fixture, &request, 20000);
+    vectors = begin(fixture, &request, PATIENCE_MS);
     while (seen_number(fixture, "hangs", "requests") == before)
         usleep(1000);
     since_ns = clock_now_ns();
@@ -256,7 +258,7 @@ static void the_callers_deadline_and_leave_stop_the_upstream(void **state)
     loop_leave(fixture->loop);
     await(&vectors->reply);
     assert_status(&vectors->reply, CANCELLED, "");
-    assert_true(left_after_ns(fixture, "hangs", since_ns) < NS_PER_SEC);
+    assert_true(left_after_ns(fixture, "hangs", since_ns) < 5 * NS_PER_SEC);
     vectors_free(vectors);
 }
 

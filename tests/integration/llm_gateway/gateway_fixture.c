@@ -26,7 +26,7 @@
 #include <unistd.h>
 
 #define MODELS_TEXT_MAX 4096
-#define WAIT_S          30
+#define WAIT_S          150
 #define LEAVING_MAX_NS  (60 * NS_PER_SEC)
 
 struct house {

@@ -257,8 +257,13 @@ static void a_call_that_was_left_is_settled_as_cancelled(void **state)
     loop_leave(reply->fixture->loop);
     await(reply);
     assert_status(reply, CANCELLED, "");
-    usleep(20000); /* over gRPC the gateway hears of it a little later */
     Renga__V1__GetUsageResponse *accounts = usage_of(*state, text);
+    for (int i = 0; i < 600 && accounts->totals->calls == 0;
+         i++) { /* over gRPC the gateway hears of it a little later */
+        renga__v1__get_usage_response__free_unpacked(accounts, NULL);
+        usleep(20000);
+        accounts = usage_of(*state, text);
+    }
     assert_int_equal(accounts->totals->calls, 1);
     assert_int_equal(accounts->totals->cancelled_calls, 1);
     assert_int_equal(accounts->totals->failed_calls, 0);

@@ -117,7 +117,7 @@ static void an_answer_before_the_request_is_out_counts_and_its_connection_is_clo
     atomic_store(&answer_was_read, true);
     assert_body(&shared, "big");
     assert_int_equal(shared.http_status, 413);
-    assert_true(WAIT_FOR(fixture->loop, atomic_load(&fixture->peer.left), 1000));
+    assert_true(WAIT_FOR(fixture->loop, atomic_load(&fixture->peer.left), 10000));
     peer_stop(&fixture->peer);
     free(body);
 }
@@ -173,7 +173,7 @@ static void what_comes_unasked_on_an_idle_connection_is_no_answer(void **state)
     struct fixture *fixture = *state;
     peer_start(&fixture->peer, speak_when_idle);
     assert_body(get(fixture, "http"), "ok");
-    assert_true(WAIT_FOR(fixture->loop, atomic_load(&fixture->peer.left), 1000));
+    assert_true(WAIT_FOR(fixture->loop, atomic_load(&fixture->peer.left), 10000));
     assert_body(get(fixture, "http"), "ok");
     assert_int_equal(fixture->peer.accepted, 2);
     peer_stop(&fixture->peer);
