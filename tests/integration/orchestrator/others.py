@@ -26,7 +26,7 @@ redis = subprocess.Popen(["redis-server", "--port", str(redis_port), "--bind", "
 atexit.register(lambda: (redis.kill(), redis.wait(), shutil.rmtree(folder, ignore_errors=True)))
 certificates.make_set(folder)
 
-BRANCHES, LEASE = 200, 0.6
+BRANCHES, LEASE = 200, 0.6 * min(SLOW, 2)
 ITEMS = {"items": list(range(BRANCHES))}
 SENT, BEGUN, LINKS, STRANGE, AWAY = (f"renga_orchestrator_fanout_{name}"
                                      for name in ("far_sent_total", "far_begun_total", "links", "strange_total", "away"))
@@ -46,7 +46,7 @@ def sharer(has_agent=True, certificate="client"):
                  "peers.tls.certificate": f"{certificate}.pem", "peers.tls.key": f"{certificate}.key", "peers.tls.authorities": "ca.pem"}
         flags = ["--orchestrator.fan_out_listen=tls+tcp://0.0.0.0:0", *(f"--{name}={folder}/{file}" for name, file in files.items())]
     made = Orchestrator(None, f"--orchestrator.store=redis://127.0.0.1:{redis_port}?name=runs", "--orchestrator.address=127.0.0.1:{port}",
-                        f"--orchestrator.lease={int(1000 * LEASE * SLOW)}ms", "--drain.limit=5s", "--loops=2", *flags)
+                        f"--orchestrator.lease={int(1000 * LEASE)}ms", "--drain.limit=5s", "--loops=2", *flags)
     made.authorities = f"{folder}/ca.pem" if certificate else None
     if has_agent:
         made.write_agent("wide", json.dumps(DOCUMENT))
