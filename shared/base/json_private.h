@@ -25,15 +25,33 @@ void json_position(const char *text, size_t offset, size_t *line, size_t *column
 
 /* A bit for the first of 8, or 16, bytes that needs attention within a JSON string: one above ASCII, a control byte, a
  * quote or a backslash; and perhaps for others behind it. 0: none does. */
-static inline unsigned json_special8(const char *text)
+static inline unsigned json_special_of(uint64_t eight)
 {
     const uint64_t ones = UINT64_C(0x0101010101010101);
-    uint64_t eight;
-    memcpy(&eight, text, 8);
     eight = le64toh(eight);
     uint64_t special =
         (eight | (eight - ones * 0x20) | ((eight ^ ones * '"') - ones) | ((eight ^ ones * '\\') - ones)) & ones * 0x80;
     return special ? 1u << __builtin_ctzll(special) / 8 : 0;
+}
+
+static inline unsigned json_special8(const char *text)
+{
+    uint64_t eight;
+    memcpy(&eight, text, 8);
+    return json_special_of(eight);
+}
+
+/* Whether the last 8 bytes, or all of 4 to 7, need none; false where there are fewer. */
+static inline bool json_plain_end(const char *text, size_t length)
+{
+    uint32_t halves[2];
+    if (length >= 8)
+        return json_special8(text + length - 8) == 0;
+    if (length < 4)
+        return false;
+    memcpy(&halves[0], text, 4);
+    memcpy(&halves[1], text + length - 4, 4);
+    return json_special_of((uint64_t)halves[1] << 32 | halves[0]) == 0;
 }
 
 static inline unsigned json_special16(const char *text)
@@ -60,6 +78,8 @@ static inline size_t json_plain_length(const char *text, size_t length)
             at += 8;
         if (special != 0)
             at += (size_t)__builtin_ctz(special);
+        else if (json_plain_end(text, length))
+            return length;
         for (bool ascii = false; at < length && !ascii;) { /* by hand to the end, or as long as it is not ASCII */
             unsigned char c = (unsigned char)text[at];
             size_t size = c >= 0x80 ? text_character(text + at, length - at) : c >= 0x20 && c != '"' && c != '\\';

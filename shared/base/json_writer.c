@@ -180,11 +180,19 @@ static void append_escaped(struct buffer *out, char c)
 
 void json_append_string(struct buffer *out, const char *text, size_t length)
 {
-    if (buffer_reserve(out, length + 2) == NULL)
+    char *room = buffer_reserve(out, length + 2);
+    if (room == NULL)
         return;
+    size_t plain = json_plain_length(text, length);
+    if (plain == length) {
+        room[0] = room[length + 1] = '"';
+        memcpy(room + 1, text, length);
+        out->length += length + 2;
+        return;
+    }
     buffer_put(out, '"');
     for (size_t at = 0; at < length; at++) {
-        size_t plain = json_plain_length(text + at, length - at);
+        plain = json_plain_length(text + at, length - at);
         buffer_append(out, text + at, plain);
         at += plain;
         if (at < length)

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #define TLS_PIECE     ((size_t)16 << 10) /* bytes: a record */
-#define PEEK_AFTER_NS NS_PER_MS          /* idle for longer, it may have been closed before the loop could see it */
+#define PEEK_AFTER_NS (5 * NS_PER_MS)    /* not looked at for longer, it may have been closed meanwhile */
 #define ALWAYS_KEPT   INT_MAX            /* idle connections that curl is to keep: all, they are links of ours */
 
 /* Where links go to, and the idle ones of there. Lives as long as it has one. */
@@ -285,7 +285,8 @@ struct link *link_open(struct lane *lane, const struct transfer *transfer, struc
 static bool is_alive(struct link *link)
 {
     char byte;
-    if (clock_now_ns() - link->idle_since_ns < PEEK_AFTER_NS)
+    int64_t since_ns = clock_now_ns() - PEEK_AFTER_NS;
+    if (link->idle_since_ns > since_ns || loop_looked_ns(link->client->loop) > since_ns)
         return true;
     return recv(link->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
 }

@@ -42,6 +42,7 @@ struct loop {
     struct timers timers;
     struct slot *slots;
     uint32_t slot_room, slot_hint;
+    int64_t looked_ns;       /* as of then, every socket's state has been told */
     int64_t asleep_until_ns; /* when the loop's thread wakes by itself; TIME_NEVER: not at all; 0: it is awake */
 
     int epoll_fd, wake_fd;
@@ -285,6 +286,12 @@ void loop_unwatch(struct loop *loop, struct watch *watch)
     epoll_ctl(loop->epoll_fd, EPOLL_CTL_DEL, watch->fd, NULL);
 }
 
+int64_t loop_looked_ns(const struct loop *loop)
+{
+    assert(current == loop);
+    return loop->looked_ns;
+}
+
 static void run_ready(struct loop *loop, const struct epoll_event *events, int count)
 {
     for (int i = 0; i < count; i++) {
@@ -321,9 +328,12 @@ static void *run(void *data)
     int timeout_ms = 0;
     while (!atomic_load_explicit(&loop->stopping, memory_order_relaxed)) {
         int count = epoll_wait(loop->epoll_fd, events, LOOP_EVENTS_MAX, timeout_ms);
+        int64_t looked_ns = clock_now_ns();
         loop_enter(loop);
         loop->asleep_until_ns = 0;
         run_ready(loop, events, count);
+        if (count >= 0 && count < LOOP_EVENTS_MAX) /* else there may be more to tell */
+            loop->looked_ns = looked_ns;
         run_posted(loop);
         run_timers(loop);
         run_deferred(loop);

@@ -85,6 +85,10 @@ void loop_disarm(struct loop *loop, struct timer *timer);
 bool loop_watch(struct loop *loop, struct watch *watch, int fd, uint32_t events);
 void loop_unwatch(struct loop *loop, struct watch *watch);
 
+/* From inside the loop: when its thread last looked at the sockets. What had happened to one by then, its `ready` has
+ * been told. 0 where there is no such thread. */
+int64_t loop_looked_ns(const struct loop *loop);
+
 /* For tests of a loop without a thread, on a stopped clock: moves the clock forward by `ms`, running what comes due in
  * its order, and everything posted, deferred and readable. */
 void loop_step(struct loop *loop, int64_t ms);

@@ -314,9 +314,12 @@ static void invoke(ProtobufCService *service, unsigned index, const ProtobufCMes
 {
     struct local_stub *stub = (struct local_stub *)service;
     struct rpc_client_call *call = data;
-    struct local *local = calloc(1, sizeof *local);
+    struct local *local = malloc(sizeof *local);
     if (!local)
         fatal("rpc.memory", "no memory for a call");
+    memset(local, 0, offsetof(struct local, call.storage)); /* all but the arena's storage */
+    memset((char *)&local->call + sizeof local->call, 0,
+           sizeof *local - offsetof(struct local, call) - sizeof local->call);
     local->base.ops = &local_exchange_ops;
     local->base.method = &stub->methods[index];
     assert(!local->base.method->client_streams);

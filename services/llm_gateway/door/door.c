@@ -4,12 +4,12 @@
 #include "base/config.h"
 #include "base/log.h"
 #include "base/random.h"
+#include "base/trace.h"
 #include "daemon/service.h"
 #include "limits/room.h"
 #include "rpc/auth.h"
 #include "rpc/channel.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -196,13 +196,19 @@ static const struct {
     {"GET", "/v1/models/", true, door_model},
 };
 
+static void name_request(struct http_request *request)
+{
+    const uint64_t number[2] = {random_u64(), random_u64()};
+    char id[sizeof "req_" + 2 * sizeof number] = "req_";
+    trace_hex((const uint8_t *)number, sizeof number, id + strlen(id));
+    http_reply_header(request, "x-request-id", id);
+}
+
 /* All methods and paths come here, so that whatever is wrong is said in OpenAI's way. */
 static void handle(struct http_request *request, void *data)
 {
     const char *method = http_request_method(request), *path = http_request_path(request);
-    char id[40];
-    snprintf(id, sizeof id, "req_%016" PRIx64 "%016" PRIx64, random_u64(), random_u64());
-    http_reply_header(request, "x-request-id", id);
+    name_request(request);
     if (strcmp(method, "HEAD") == 0)
         method = "GET";
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {

@@ -93,6 +93,27 @@ static void bytes_that_are_not_utf8_become_replacement_characters(void **state)
     expect_written("\"語\xEF\xBF\xBD\xEF\xBF\xBD\"");
 }
 
+/* Text is looked at in pieces of 16, 8 and 4 bytes, which overlap at its end. */
+static void no_place_in_a_text_hides_what_must_be_escaped(void **state)
+{
+    static const struct {
+        const char *byte, *written;
+    } marks[] = {{"\"", "\\\""}, {"\\", "\\\\"}, {"\x1f", "\\u001f"}, {"\xFF", "\xEF\xBF\xBD"}, {" ", " "}, {"~", "~"}};
+    for (size_t length = 1; length <= 40; length++) {
+        for (size_t place = 0; place < length; place++) {
+            for (size_t mark = 0; mark < COUNT(marks); mark++) {
+                char text[64], expected[64];
+                memset(text, 'x', length);
+                text[place] = *marks[mark].byte;
+                snprintf(expected, sizeof expected, "\"%.*s%s%.*s\"", (int)place, text, marks[mark].written,
+                         (int)(length - place - 1), text + place + 1);
+                json_write_text(&w, NULL, text, length);
+                expect_written(expected);
+            }
+        }
+    }
+}
+
 /* Any bytes come out as JSON that the checker accepts; clean text comes back as it was. */
 static void every_text_survives_the_round_trip(void **state)
 {
@@ -315,6 +336,7 @@ int main(void)
         TEST(integers_are_exact_to_64_bits),
         TEST(text_is_escaped_and_utf8_passes),
         TEST(bytes_that_are_not_utf8_become_replacement_characters),
+        TEST(no_place_in_a_text_hides_what_must_be_escaped),
         TEST(every_text_survives_the_round_trip),
         TEST(doubles_have_the_fewest_digits_that_read_back),
         TEST(every_double_reads_back_the_same_and_none_is_longer_than_it_must_be),

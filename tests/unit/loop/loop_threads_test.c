@@ -8,7 +8,9 @@
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <sys/epoll.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -109,11 +111,48 @@ static void a_timer_set_by_a_visitor_wakes_the_sleeping_loop_in_time(void **stat
     loop_leave(shared.loop);
 }
 
+struct bell {
+    struct watch watch;
+    sem_t heard;
+};
+
+static void hear(struct watch *watch, uint32_t events)
+{
+    struct bell *bell = (struct bell *)watch;
+    loop_unwatch(shared.loop, watch);
+    sem_post(&bell->heard);
+}
+
+static void what_a_socket_said_has_been_told_by_the_time_of_the_last_look(void **state)
+{
+    struct bell bell = {.watch.ready = hear};
+    struct timespec until;
+    int ends[2];
+    sem_init(&bell.heard, 0, 0);
+    assert_int_equal(pipe(ends), 0);
+    loop_enter(shared.loop);
+    assert_true(loop_watch(shared.loop, &bell.watch, ends[0], EPOLLIN));
+    loop_leave(shared.loop);
+    int64_t rung_ns = clock_now_ns();
+    assert_int_equal(write(ends[1], "", 1), 1);
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += 10;
+    assert_int_equal(sem_timedwait(&bell.heard, &until), 0);
+    loop_enter(shared.loop);
+    int64_t looked_ns = loop_looked_ns(shared.loop);
+    loop_leave(shared.loop);
+    assert_true(looked_ns >= rung_ns);
+    assert_true(looked_ns <= clock_now_ns());
+    close(ends[0]);
+    close(ends[1]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(one_at_a_time_is_in_the_loop_whoever_comes, start, stop),
         cmocka_unit_test_setup_teardown(a_timer_set_by_a_visitor_wakes_the_sleeping_loop_in_time, start, stop),
+        cmocka_unit_test_setup_teardown(what_a_socket_said_has_been_told_by_the_time_of_the_last_look, start, stop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
