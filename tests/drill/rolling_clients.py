@@ -1,4 +1,5 @@
 """The load of `rolling`: clients that ask through the door and watch runs, each with its ledger."""
+import random
 import sys
 import threading
 import time
@@ -22,6 +23,7 @@ class Client(threading.Thread):
         self.cluster, self.patience, self.work, self.over = cluster, patience, work, False
         self.metadata = [("authorization", f"Bearer {key}")]
         self.answered = 0.0  # when the newest of the calls that were answered began
+        self.door = self.channel = None
         self.forget()
 
     def forget(self):
@@ -29,16 +31,27 @@ class Client(threading.Thread):
 
     def run(self):
         while not self.over:
-            if not self.cluster.ready("renga-door"):
-                time.sleep(0.1)
-                continue
-            try:
-                with channel_to(self.cluster) as channel:  # a new connection now and then, as clients come and go
-                    for _ in range(20):
-                        if not self.over:
-                            self.work(self, channel)
-            except Exception as error:  # noqa: BLE001  (whatever it is, it counts)
-                self.failed.append(repr(error)[:300])
+            self.door = None  # a new connection now and then, as clients come and go
+            for _ in range(20):
+                try:
+                    if not self.over:
+                        self.work(self)
+                except Exception as error:  # noqa: BLE001  (whatever it is, it counts)
+                    self.failed.append(repr(error)[:300])
+
+    def way(self):
+        """A connection through a door that takes some, as the address that is balanced over them would give."""
+        doors = self.cluster.ready("renga-door")
+        if doors and self.door not in doors:
+            if self.channel:
+                self.channel.close()
+            self.door = random.choice(doors)
+            self.channel = channel_to(self.cluster, self.door)
+        return self.channel
+
+    def unary(self, method, wanted, answer):
+        stub = self.way().unary_unary(f"/renga.v1.{method}", lambda m: m.SerializeToString(), message(f"renga.v1.{answer}").FromString)
+        return stub(wanted, timeout=30, metadata=self.metadata)
 
     def ask(self, call):
         """The call's answer; with patience it is made again after UNAVAILABLE."""
@@ -73,47 +86,40 @@ def request(wait):
     return message("renga.v1.StartRunRequest")(request_id=str(uuid.uuid4()), agent="helpdesk", wait=wait, input_json=QUESTION)
 
 
-def asks(client, channel):
-    call = unary(channel, "Orchestrator/StartRun", "StartRunResponse")
+def asks(client):
     wanted = request(True)
-    answer = client.ask(lambda: call(wanted, timeout=30, metadata=client.metadata))
+    answer = client.ask(lambda: client.unary("Orchestrator/StartRun", wanted, "StartRunResponse"))
     if answer and "days" not in answer.run.output_json:
         client.failed.append(f"it is another answer: {answer.run.stop_text} {answer.run.output_json[-300:]}")
 
 
-def asks_the_desk(client, channel):
-    call = unary(channel, "Helpdesk/Ask", "AskResponse")
+def asks_the_desk(client):
     wanted = message("renga.v1.AskRequest")(question="How long are backups kept?")
-    answer = client.ask(lambda: call(wanted, timeout=30, metadata=client.metadata))
+    answer = client.ask(lambda: client.unary("Helpdesk/Ask", wanted, "AskResponse"))
     if answer and "days" not in answer.result.answer:
         client.failed.append(f"it is another answer: {answer.result.answer[:200]}")
 
 
-def watches(client, channel):
+def watches(client):
     """A run in the background, watched to its end over as many streams as it takes, and read once more from the beginning."""
-    call = unary(channel, "Orchestrator/StartRun", "StartRunResponse")
     wanted = request(False)
-    answer = client.ask(lambda: call(wanted, timeout=30, metadata=client.metadata))
+    answer = client.ask(lambda: client.unary("Orchestrator/StartRun", wanted, "StartRunResponse"))
     if not answer:
         return
     seen, kept = [], []
     for events in seen, kept:
-        client.follow(lambda: watch(client, channel, answer.run.run_id, events))
+        client.follow(lambda: watch(client, answer.run.run_id, events))
     lost, doubled = sorted(set(kept) - set(seen)), sorted(event for event in set(seen) if seen.count(event) > 1)
     if lost or doubled:
         client.failed.append(f"run {answer.run.run_id}: events lost {lost[:5]}, doubled {doubled[:5]}")
 
 
-def watch(client, channel, run, seen):
-    stub = channel.unary_stream("/renga.v1.Orchestrator/WatchRun", lambda m: m.SerializeToString(), message("renga.v1.RunEvent").FromString)
+def watch(client, run, seen):
+    stub = client.way().unary_stream("/renga.v1.Orchestrator/WatchRun", lambda m: m.SerializeToString(), message("renga.v1.RunEvent").FromString)
     wanted = message("renga.v1.WatchRunRequest")(run_id=run, after_event_id=seen[-1] if seen else 0)
     for event in stub(wanted, timeout=60, metadata=client.metadata):
         if event.WhichOneof("event") not in ("heartbeat", "token", "progress_json"):
             seen.append(event.event_id)
-
-
-def unary(channel, method, answer):
-    return channel.unary_unary(f"/renga.v1.{method}", lambda m: m.SerializeToString(), message(f"renga.v1.{answer}").FromString)
 
 
 KINDS = (watches, asks, asks_the_desk)
@@ -122,8 +128,7 @@ KINDS = (watches, asks, asks_the_desk)
 def start(cluster, key, count, patience):
     """So many clients at work, once one of them has had an answer."""
     warm = Client(cluster, key, PATIENCE, asks)
-    with channel_to(cluster) as channel:
-        asks(warm, channel)
+    asks(warm)
     if warm.failed:
         sys.exit(f"no answer: {warm.failed}")
     clients = [Client(cluster, key, patience, KINDS[i % len(KINDS)]) for i in range(count)]

@@ -109,7 +109,7 @@ for title, resources in SETS.items():
     @check(f"{title}: whom a pod calls it may call, on the port that is served, and nobody else")
     def _():
         allowed = edges_allowed(resources)
-        wanted = {("renga-door", "renga-orchestrator", 15005)}
+        wanted = {("renga-door", "renga-orchestrator", port) for port in (15005, 15105)}
         for name in OURS:
             for target in configuration(resources, name).get("peers", {}).values():
                 host, port = re.fullmatch(r"dns:///([a-z-]+):(\d+)", target).groups()

@@ -76,9 +76,9 @@ def documents():
     return held
 
 
-def channel_to(cluster):
-    """A client's connection to the door."""
-    return grpc.secure_channel(f"{random.choice(cluster.ready('renga-door'))}:8443", grpc.ssl_channel_credentials(door_certificate.encode()),
+def channel_to(cluster, door=None):
+    """A client's connection to a door, of any that are ready."""
+    return grpc.secure_channel(f"{door or random.choice(cluster.ready('renga-door'))}:8443", grpc.ssl_channel_credentials(door_certificate.encode()),
                                [("grpc.ssl_target_name_override", "door.test"), ("grpc.use_local_subchannel_pool", 1)])
 
 
