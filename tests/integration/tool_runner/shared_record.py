@@ -26,7 +26,7 @@ def refused(call, part):
 
 
 with RedisServer() as redis:
-    record = f"--tool_runner.record={redis.url}?name=tools"
+    record = f"--tool_runner.record={redis.url}?name=tools&timeout=600"
     with Runner({"odd": odd()}, record) as one, Runner({"odd": odd()}, record) as two:
         file = f"{one.folder}/count"
 
