@@ -3,18 +3,14 @@ Redis, too) and the nodes may be killed, several at once, and an orchestrator ma
 
 A killed orchestrator comes back at its own address, as in a pod whose container is started anew, or at another, as in a pod
 that takes the place of a lost one. Clients ask any of them."""
-import os
 import random
 import signal
 import time
 
-import grpc
-
 from crash_site import Beside, Blow, Site
-from harness import SLOW
 
 ORCHESTRATORS = ("orchestrator 1", "orchestrator 2", "orchestrator 3")
-FREEZES = 0.1  # of all blows
+FREEZES = 0.1  # of all blows, and the first
 BLOWS = (((1, ()),) * 7 + ((0, ("redis",)),) * 2 + ((1, ("redis",)), (2, ()), (3, ()), (0, ("tools",)), (0, ("nodes",)), (1, ("tools", "nodes")),
                                                      (3, ("redis", "tools", "nodes"))))  # so many orchestrators, and who besides
 
@@ -31,7 +27,7 @@ class AnyOf:
 
 class Cluster(Site):
     def __init__(self, lease=2.0, sub="redis"):
-        self.lease = lease
+        self.lease, self.was_frozen = lease, False
         super().__init__(sub)
         self.api = AnyOf([self.parts[name] for name in ORCHESTRATORS])
 
@@ -71,7 +67,7 @@ class Cluster(Site):
         return began
 
     def hit_somebody(self):
-        if random.random() < FREEZES:
+        if not self.was_frozen or random.random() < FREEZES:
             return self.freeze(random.choice(ORCHESTRATORS))
         some, others = random.choice(BLOWS)
         names = (*random.sample(ORCHESTRATORS, some), *others)
@@ -83,7 +79,7 @@ class Cluster(Site):
         return Blow(names, kind, self.restart(*names))
 
     def freeze(self, name):
-        began = time.monotonic()
+        began, self.was_frozen = time.monotonic(), True
         self.parts[name].signal(signal.SIGSTOP)
         time.sleep(self.lease * (1.2 + random.random()))
         self.parts[name].signal(signal.SIGCONT)

@@ -69,8 +69,9 @@ __attribute__((constructor)) static void begin(void)
     syscall(SYS_close, fd);
     power.folder = strdup(folder); /* Redis writes its title over the environment */
     power.folder_size = strlen(folder);
-    power.plant = strdup(getenv("POWER_PLANT") != NULL ? getenv("POWER_PLANT") : "");
-    power.slow_us = getenv("POWER_SLOW_MS") != NULL ? 1000u * (unsigned)atoi(getenv("POWER_SLOW_MS")) : 0;
+    const char *plant = getenv("POWER_PLANT"), *slow_ms = getenv("POWER_SLOW_MS");
+    power.plant = strdup(plant != NULL ? plant : "");
+    power.slow_us = slow_ms != NULL ? 1000u * (unsigned)atoi(slow_ms) : 0;
 }
 
 static bool is_watched(int fd)

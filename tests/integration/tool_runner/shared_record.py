@@ -26,7 +26,7 @@ def refused(call, part):
 
 
 with RedisServer() as redis:
-    record = f"--tool_runner.record={redis.url}?name=tools"
+    record = f"--tool_runner.record={redis.url}?name=tools&timeout=600"
     with Runner({"odd": odd()}, record) as one, Runner({"odd": odd()}, record) as two:
         file = f"{one.folder}/count"
 
@@ -82,13 +82,14 @@ with RedisServer() as redis:
             expect((code, lines(path)) == (grpc.StatusCode.UNAVAILABLE, 0), f"{code}, {lines(path)} lines")
             redis.start()
 
-            def asked():
+            def asked(which):
                 try:
-                    return one.one("odd__count", {"file": path}, key="gone")
-                except grpc.RpcError:
+                    return which.one("odd__count", {"file": path}, key="gone")
+                except grpc.RpcError:  # it has not found it again yet
                     return None
-            expect(wait_until(asked, "it does not go on", 10 * SLOW).text == "1 times", "it ran twice")
-            expect(two.one("odd__count", {"file": path}, key="gone").recorded, "the other does not know")
+            first = wait_until(lambda: asked(one), "it does not go on", 10 * SLOW)
+            again = wait_until(lambda: asked(two), "the other does not go on", 10 * SLOW)
+            expect(first.text == again.text == "1 times" and again.recorded and lines(path) == 1, f"{first} {again}")
 
 
 checks.finish()
