@@ -50,7 +50,7 @@ static void a_reader_that_pauses_holds_the_sender_back(void **state)
     prepare(&ask, start_count, &request);
     ask.came = pause_after_ten;
     loop_post(loops[0], &ask.work);
-    cancel_soon(&ask, 300);
+    cancel_soon(&ask, 1000);
     wait_for(&ask);
     assert_int_equal(ask.call.status.code, CANCELLED);
     assert_int_equal(ask.messages, 10);

@@ -98,7 +98,7 @@ static void cancelling_closes_a_connection_over_tls(void **state)
     loop_leave(fixture->loop);
     finish(fixture, &shared);
     assert_int_equal(shared.status.code, CANCELLED);
-    assert_true(WAIT_FOR(fixture->loop, atomic_load(&fixture->peer.left), 1000));
+    assert_true(WAIT_FOR(fixture->loop, atomic_load(&fixture->peer.left), 10000));
     peer_stop(&fixture->peer);
 }
 
