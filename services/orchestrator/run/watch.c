@@ -8,11 +8,6 @@
 
 #define EVENT_MEMORY_MAX ((size_t)64 << 20)
 
-static struct seat *of(struct work *work, size_t offset)
-{
-    return (struct seat *)((char *)work - offset);
-}
-
 static void free_events(struct packet *packet)
 {
     while (packet->first) {
@@ -68,14 +63,14 @@ static void deliver(struct seat *seat)
 
 static void packet_came(struct work *work)
 {
-    struct seat *seat = of(work, offsetof(struct seat, coming));
+    struct seat *seat = OWNER_OF(work, struct seat, coming);
     seat->has_packet = true;
     deliver(seat);
 }
 
 static void free_seat(struct work *work)
 {
-    struct seat *seat = of(work, offsetof(struct seat, gone));
+    struct seat *seat = OWNER_OF(work, struct seat, gone);
     free_events(&seat->delivered);
     free_events(&seat->packet);
     arena_fini(&seat->arena);
@@ -97,7 +92,7 @@ void seat_send(struct seat *seat)
 
 static void packet_taken(struct work *work)
 {
-    struct seat *seat = of(work, offsetof(struct seat, acknowledged));
+    struct seat *seat = OWNER_OF(work, struct seat, acknowledged);
     seat->full = false;
     seat->sent_ns = clock_now_ns();
     if (seat->left)
@@ -136,12 +131,12 @@ void seat_leave(struct seat *seat)
 
 static void left(struct work *work)
 {
-    seat_leave(of(work, offsetof(struct seat, leaving)));
+    seat_leave(OWNER_OF(work, struct seat, leaving));
 }
 
 static void reap(struct work *work)
 {
-    send_gone(of(work, offsetof(struct seat, leaving)));
+    send_gone(OWNER_OF(work, struct seat, leaving));
 }
 
 /* ---- in and out -------------------------------------------------------------------------------------------------- */
