@@ -124,11 +124,11 @@ static void tls_is_spoken_with_whom_it_shall_be_and_with_nobody_else(void **stat
                              .more = {"--tls-port", port, "--tls-cert-file", certificate, "--tls-key-file", key,
                                       "--tls-ca-cert-file", certificate, "--tls-auth-clients", "yes"}};
     server_start(&guarded, "s3cret");
-    const char *at = "rediss://:s3cret@127.0.0.1", *ours = "timeout=2000&authorities";
+    const char *at = "rediss://:s3cret@127.0.0.1", *ours = "timeout=20000&authorities";
     struct status right =
         open_with("%s:%d?%s=%s&certificate=%s&key=%s", at, tls_port, ours, certificate, certificate, key);
     struct status nobody = open_with("%s:%d?%s=%s&timeout=600", at, tls_port, ours, certificate);
-    struct status stranger = open_with("%s:%d?timeout=2000", at, tls_port);
+    struct status stranger = open_with("%s:%d?timeout=20000", at, tls_port);
     struct status other = open_with("rediss://:s3cret@localhost:%d?%s=%s", tls_port, ours, certificate);
     struct status plain = open_with("redis://:s3cret@127.0.0.1:%d?timeout=400", tls_port);
     struct status no_file = open_with("%s:%d?%s=/nowhere", at, tls_port, ours);
