@@ -93,6 +93,7 @@ static bool open_channel(struct daemon_process *process, struct way *way, const 
         .authority = config_string(config, "peers.tls.name"),
         .key = config_string(config, "peers.key"),
         .message_max = (size_t)config_size(config, "rpc.message_max"),
+        .keepalive_ms = config_duration_ms(config, "peers.keepalive"),
     };
     way->channel = rpc_channel_create(&options, st);
     way->stub = way->channel ? rpc_channel_stub(way->channel, way->descriptor, st) : NULL;

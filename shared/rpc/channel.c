@@ -34,6 +34,7 @@ static grpc_channel *core_channel(const struct rpc_channel_options *options, siz
                                   grpc_channel_credentials *credentials)
 {
     char *config = rpc_service_config(options->schema);
+    int64_t keepalive_ms = options->keepalive_ms ? options->keepalive_ms : KEEPALIVE_OURS_MS;
     grpc_arg arguments[18] = {
         string(GRPC_ARG_SERVICE_CONFIG, config),
         integer(GRPC_ARG_ENABLE_HTTP_PROXY, 0),
@@ -42,8 +43,8 @@ static grpc_channel *core_channel(const struct rpc_channel_options *options, siz
         integer(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, BACKOFF_MAX_MS),
         integer(GRPC_ARG_DNS_MIN_TIME_BETWEEN_RESOLUTIONS_MS, RESOLVE_MIN_MS),
         integer(GRPC_ARG_SERVICE_CONFIG_DISABLE_RESOLUTION, 1),
-        integer(GRPC_ARG_KEEPALIVE_TIME_MS, options->keepalive_ms ? (int)options->keepalive_ms : KEEPALIVE_OURS_MS),
-        integer(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, options->keepalive_ms ? TIMEOUT_OTHERS_MS : TIMEOUT_OURS_MS),
+        integer(GRPC_ARG_KEEPALIVE_TIME_MS, (int)keepalive_ms),
+        integer(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, keepalive_ms > TIMEOUT_OTHERS_MS ? TIMEOUT_OTHERS_MS : TIMEOUT_OURS_MS),
         integer(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0),
         /* Core's own measure of the way widens a stream's window with all that comes, read or not: to any size. */
         integer(GRPC_ARG_HTTP2_BDP_PROBE, 0),

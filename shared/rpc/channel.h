@@ -26,8 +26,8 @@ struct rpc_channel_options {
     const char *key;           /* bearer key sent with every call; NULL: none. Copied */
     size_t message_max;        /* bytes; 0: RPC_MESSAGE_DEFAULT_MAX */
     int64_t keepalive_ms;      /* how often a silent peer is asked whether it is there; 0: each second, which our own
-                                  servers allow; who has vanished is then given up within 3 s. Others may cut whoever
-                                  asks more often than every 5 minutes */
+                                  servers allow; who has vanished is then given up within 3 s. Others usually cut
+                                  whoever asks more often than every 5 minutes */
 };
 
 struct rpc_channel *rpc_channel_create(const struct rpc_channel_options *options, struct status *st);

@@ -18,7 +18,7 @@ PEERS = {"LlmGateway": "llm_gateway", "Planner": "planner", "ToolRunner": "tool_
 class Services:
     def __init__(self):
         self.behaviours, self.seen, self.lock = {}, [], threading.Lock()
-        self.server = grpc.server(futures.ThreadPoolExecutor(64))
+        self.server = grpc.server(futures.ThreadPoolExecutor(64), options=[("grpc.http2.min_ping_interval_without_data_ms", 500)])
         for name in NAMES:
             service = pool.FindServiceByName("renga.v1." + name)
             self.server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(
