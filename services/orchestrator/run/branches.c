@@ -133,6 +133,13 @@ bool branches_prepare(struct due *due, struct status *st)
     return good;
 }
 
+void branches_prepare_early(struct due *due)
+{
+    struct status ignored;
+    if (due->frame->graph->dataflow && (due->node->kind->is_each || due->node->kind->is_graph))
+        branches_prepare(due, &ignored);
+}
+
 /* Its item, and what it gets beside that. */
 static void write_given(const struct due *due, size_t item, bool whole, struct buffer *out)
 {

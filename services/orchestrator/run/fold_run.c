@@ -161,11 +161,11 @@ bool fold_went_to_work(struct run *run, bool keeps_due, uint64_t number, int64_t
     thread->root->step = thread->root->steps_before = 0;
     for (struct due *due = thread->root->due; due; due = due->next)
         due->step = 1;
+    if (!write_input(run, st)) /* first: what is due may take of it at once */
+        return false;
     if (!keeps_due || fresh)
         frame_start(thread->root);
     thread->root->phase = thread->root->due ? FRAME_TO_BEGIN : FRAME_ENDED;
-    if (!write_input(run, st))
-        return false;
     run->state = RENGA__V1__RUN_STATE__RUN_STATE_RUNNING;
     run->started_ms = run->updated_ms = now_ms;
     thread->head = run->checkpoint = number;

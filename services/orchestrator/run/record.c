@@ -139,6 +139,21 @@ void record_kept(struct frame *frame)
     arena_fini(&notes.arena);
 }
 
+/* Whoever reads the log again opens it, too: nothing that ended tells that. */
+void record_opened(struct frame *frame)
+{
+    uint32_t place[3 * FRAME_DEPTH_MAX];
+    Record record = RENGA__V1__LOG_RECORD__INIT;
+    Renga__V1__StepResults opened = RENGA__V1__STEP_RESULTS__INIT, *kept[] = {&opened};
+    opened.place = place;
+    opened.n_place = frame_place(frame, place);
+    opened.step = frame->step + 1;
+    record.kept = kept;
+    record.n_kept = 1;
+    frame_logged(frame);
+    log_append(frame->thread, frame_run(frame), &record);
+}
+
 static void conflicted(struct frame *frame, const struct status *st)
 {
     struct run *run = frame_run(frame);

@@ -35,12 +35,10 @@ static bool stands_before(const struct frame *frame, const struct node *node)
 
 static void add(struct frame *frame, const struct node *node, bool overrun)
 {
-    struct status ignored;
     struct due *due = frame_add_due(frame, node);
     due->stands_before = stands_before(frame, node);
     due->overrun = overrun;
-    if (frame->graph->dataflow && (node->kind->is_each || node->kind->is_graph))
-        branches_prepare(due, &ignored); /* the state goes on meanwhile; what fails here fails again when it begins */
+    branches_prepare_early(due);
 }
 
 static void visit(struct frame *frame, const struct node *node, unsigned depth)

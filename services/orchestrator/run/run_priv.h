@@ -261,6 +261,8 @@ void route_to(struct frame *frame, const struct node *node);
 /* branches.c: each and graph. */
 const struct graph *branch_graph(const struct node *node);
 bool branches_prepare(struct due *due, struct status *st);
+/* Of a node that has just become due where the state goes on meanwhile; what fails here fails again when it begins. */
+void branches_prepare_early(struct due *due);
 /* Whether the graph takes what the branch is given; `whole`: with what it gets beside its item. */
 bool branch_fits(const struct due *due, size_t item, bool whole, struct status *st);
 struct frame *branch_open(struct due *due, size_t item, struct status *st);
@@ -271,6 +273,7 @@ bool branches_gather(struct due *due, struct status *st);
 /* step.c: what is done next. */
 /* record.c */
 void record_kept(struct frame *frame);
+void record_opened(struct frame *frame);
 void record_step(struct frame *frame, struct due *only);
 
 void frame_begin(struct frame *frame);

@@ -213,6 +213,8 @@ static bool open_next(struct run *run)
     if (due->opened == due->branch_count || !frame)
         pop_opener(run);
     if (frame) {
+        if (frame->memory)
+            record_opened(frame); /* what it was given is remembered, whatever comes */
         frame_begin(frame);
         return true;
     }

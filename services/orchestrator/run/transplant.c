@@ -110,7 +110,8 @@ static void move_branch(struct transplant *transplant, struct due *to, const str
     }
 }
 
-/* What was not opened is given to the new graph later, and has to be something that it takes. */
+/* What was not opened, beside branches that were, is given to the new graph later, and has to be something that it
+ * takes. */
 static void check_given(struct transplant *transplant, const struct due *to, const struct due *from)
 {
     bool whole = true; /* what all of them get is looked at once */
@@ -142,6 +143,15 @@ static void move_branches(struct transplant *transplant, struct due *to, const s
     check_given(transplant, to, from);
 }
 
+/* Where no record is about a branch, whoever reads the log has taken no list yet: it is taken in the new version. */
+static bool stands_within(const struct due *due)
+{
+    for (size_t i = 0; i < due->branch_count; i++)
+        if (due->branches[i].state == BRANCH_ENDED || (due->branches[i].frame && due->branches[i].frame->in_log))
+            return true;
+    return false;
+}
+
 static const struct node *find_node(struct transplant *transplant, const struct frame *frame, const struct due *from)
 {
     char text[SPOT_MAX];
@@ -151,7 +161,7 @@ static const struct node *find_node(struct transplant *transplant, const struct 
                spot(text, from->frame, from->node));
         return NULL;
     }
-    if (from->branches && node->kind != from->node->kind) {
+    if (stands_within(from) && node->kind != from->node->kind) {
         misfit(transplant,
                "the run stands within the sub-graph of '%s', which is of kind %s in the new version, not %s",
                spot(text, from->frame, from->node), node->kind->name, from->node->kind->name);
@@ -184,8 +194,10 @@ static void move_due(struct transplant *transplant, struct frame *frame, const s
     to->message = from->message ? need(arena_strdup(arena, from->message)) : NULL;
     to->overrun = from->overrun;
     copy_questions(to, from);
-    if (from->branches)
+    if (stands_within(from))
         move_branches(transplant, to, from);
+    else
+        branches_prepare_early(to);
     move_result(transplant, to, from);
 }
 

@@ -1,0 +1,186 @@
+/* What stands in memory and in no record: a run goes on without it, or with it, as it does when the log is read again.
+ */
+#include "unit.h"
+
+#include "migrate_fixture.h"
+
+#define S "\"kind\": \"script\""
+
+static char *state_of(const char *thread)
+{
+    static char state[512];
+    Renga__V1__GetStateRequest request = RENGA__V1__GET_STATE_REQUEST__INIT;
+    request.thread_id = (char *)(uintptr_t)thread;
+    struct question_of_test *question = ask_runner(&stage, &request);
+    const Renga__V1__GetStateResponse *response = answer_of(question);
+    if (!response)
+        fail_msg("%s", last_status.text);
+    snprintf(state, sizeof state, "%s", response ? response->state_json : "");
+    ask_end(question);
+    return state;
+}
+
+static void end_script(const char *node, const char *path, const char *update)
+{
+    struct script_call *call = script_find(node, path, -1);
+    if (!call)
+        fail_msg("nothing is at work on '%s' in '%s'", node, path);
+    INSIDE(&stage, script_write(call, "", update));
+}
+
+static void assert_unchanged_when_read_again(const char *run, const char *output)
+{
+    assert_run(&stage, run, SUCCEEDED, output);
+    char before[512];
+    snprintf(before, sizeof before, "%s", state_of("t"));
+    restart();
+    assert_string_equal(state_of("t"), before);
+    assert_run(&stage, run, SUCCEEDED, output);
+}
+
+/* ---- branches ---------------------------------------------------------------------------------------------------- */
+
+#define OVER(of, nodes, node)                                                                                          \
+    "\"state\": {\"a\": {\"type\": \"integer[]\"}, \"b\": {\"type\": \"integer[]\"}, \"out\": {\"type\": "             \
+    "\"object[]\", \"reduce\": \"append\"}}, \"output\": [\"out\"], " nodes "\"w\": {" node of                         \
+    "}}, \"graphs\": {\"sub\": {\"state\": {\"item\": {\"type\": \"integer\"}}, \"start\": \"n\", \"nodes\": {\"n\": " \
+    "{" S "}}}}"
+#define EACH     "\"kind\": \"each\", \"as\": \"item\", \"graph\": \"sub\", \"into\": \"out\", \"of\": "
+#define ALONE    "\"start\": \"w\", \"nodes\": {"
+#define FLOWS    "\"mode\": \"dataflow\", \"start\": [\"w\", \"s\"], \"nodes\": {\"s\": {" S "}, "
+#define OF_A     OVER("\"a\"", ALONE, EACH)
+#define OF_B     OVER("\"b\"", ALONE, EACH)
+#define LISTS    "{\"a\":[1,2,3,4,5],\"b\":[8,9]}"
+#define OUT_OF_B "{\"out\":[{\"item\":8},{\"item\":9}]}"
+
+/* Five branches are at work, and no record is about one. */
+static char *stop_at_work(const char *document)
+{
+    static char run[64];
+    set_stage(document);
+    snprintf(run, sizeof run, "%s", start(&stage, "t", LISTS));
+    assert_non_null(script_find("n", "w[4]", -1));
+    cancel(&stage, run);
+    assert_run(&stage, run, STOPPED, "");
+    return run;
+}
+
+static void branches_without_a_record_are_given_the_list_of_the_new_version(void **state)
+{
+    for (int restarts = 0; restarts < 2; restarts++) {
+        char *run = stop_at_work(OF_A);
+        write_version(OF_B);
+        if (!migrate(run, NULL, NULL, false))
+            fail_msg("%s", last_status.text);
+        resume(&stage, run, NULL);
+        assert_null(script_find("n", "w[2]", -1));
+        end_script("n", "w[1]", "");
+        if (restarts) {
+            restart();
+            get(&stage, run);
+        }
+        end_script("n", "w[0]", "");
+        assert_unchanged_when_read_again(run, OUT_OF_B);
+        stage_clear(&stage);
+    }
+}
+
+static void branches_without_a_record_may_become_a_node_of_another_kind(void **state)
+{
+    char *run = stop_at_work(OF_A);
+    write_version(OVER("", ALONE, "\"kind\": \"noop\""));
+    if (!migrate(run, NULL, NULL, false))
+        fail_msg("%s", last_status.text);
+    resume(&stage, run, NULL);
+    assert_unchanged_when_read_again(run, "");
+    stage_clear(&stage);
+}
+
+/* The other node changes the list while the branches are at work: they have it as it was when the run was moved. */
+static void branches_are_given_their_list_at_once_where_the_state_goes_on_meanwhile(void **state)
+{
+    for (int restarts = 0; restarts < 2; restarts++) {
+        char *run = stop_at_work(OVER("\"a\"", FLOWS, EACH));
+        write_version(OVER("\"b\"", FLOWS, EACH));
+        if (!migrate(run, NULL, NULL, false))
+            fail_msg("%s", last_status.text);
+        resume(&stage, run, NULL);
+        end_script("s", "", "{\"b\":[1,2,3]}");
+        if (restarts) {
+            restart();
+            get(&stage, run);
+        }
+        end_script("n", "w[1]", "");
+        end_script("n", "w[0]", "");
+        assert_unchanged_when_read_again(run, OUT_OF_B);
+        stage_clear(&stage);
+    }
+}
+
+/* ---- what a sub-graph remembers ---------------------------------------------------------------------------------- */
+
+#define REMEMBERS(more)                                                                                                \
+    "\"state\": {" more "\"log\": {\"type\": \"string[]\"}, \"seen\": {\"type\": \"string[]\"}}, \"output\": "         \
+    "[\"seen\"], \"start\": \"g\", \"nodes\": {\"g\": {\"kind\": \"graph\", \"graph\": \"sub\", \"in\": {\"log\": "    \
+    "\"log\"}, \"out\": {\"seen\": \"log\"}}}, \"graphs\": {\"sub\": {\"memory\": \"thread\", \"state\": {\"log\": "   \
+    "{\"type\": \"string[]\", \"reduce\": \"append\"}}, \"start\": \"n\", \"nodes\": {\"n\": {" S "}}}}"
+
+static char *stop_in_memory(void)
+{
+    static char run[64];
+    set_stage(REMEMBERS(""));
+    snprintf(run, sizeof run, "%s", start(&stage, "t", "{\"log\":[\"first\"]}"));
+    assert_non_null(script_find("n", "g", -1));
+    cancel(&stage, run);
+    assert_run(&stage, run, STOPPED, "");
+    return run;
+}
+
+static void a_sub_graph_that_remembers_is_given_its_input_once_though_its_run_is_moved(void **state)
+{
+    for (int restarts = 0; restarts < 4; restarts++) {
+        char *run = stop_in_memory();
+        if (restarts & 1)
+            restart();
+        write_version(REMEMBERS("\"more\": {\"type\": \"string\"}, "));
+        if (!migrate(run, NULL, NULL, false))
+            fail_msg("%s", last_status.text);
+        resume(&stage, run, NULL);
+        if (restarts & 2) {
+            restart();
+            get(&stage, run);
+        }
+        end_script("n", "g", "");
+        assert_unchanged_when_read_again(run, "{\"seen\":[\"first\"]}");
+        stage_clear(&stage);
+    }
+}
+
+static void a_sub_graph_remembers_what_a_run_before_has_given_it(void **state)
+{
+    for (int restarts = 0; restarts < 4; restarts++) {
+        stop_in_memory();
+        if (restarts & 1)
+            restart();
+        char *run = start(&stage, "t", "{\"log\":[\"second\"]}");
+        if (restarts & 2) {
+            restart();
+            get(&stage, run);
+        }
+        end_script("n", "g", "");
+        assert_unchanged_when_read_again(run, "{\"seen\":[\"first\",\"second\"]}");
+        stage_clear(&stage);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(branches_without_a_record_are_given_the_list_of_the_new_version),
+        cmocka_unit_test(branches_without_a_record_may_become_a_node_of_another_kind),
+        cmocka_unit_test(branches_are_given_their_list_at_once_where_the_state_goes_on_meanwhile),
+        cmocka_unit_test(a_sub_graph_that_remembers_is_given_its_input_once_though_its_run_is_moved),
+        cmocka_unit_test(a_sub_graph_remembers_what_a_run_before_has_given_it),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
