@@ -140,6 +140,25 @@ void branches_prepare_early(struct due *due)
         branches_prepare(due, &ignored);
 }
 
+bool branches_logged(const struct due *due)
+{
+    for (size_t i = 0; i < due->branch_count; i++)
+        if (due->branches[i].state == BRANCH_ENDED || (due->branches[i].frame && due->branches[i].frame->in_log))
+            return true;
+    return false;
+}
+
+void branches_forget(struct frame *frame)
+{
+    run_purge(frame_run(frame));
+    for (struct due *due = frame->due; due; due = due->next) {
+        if (frame->graph->dataflow || branches_logged(due))
+            continue;
+        due_close(due);
+        due->opened = due->settled = due->hint = 0;
+    }
+}
+
 /* Its item, and what it gets beside that. */
 static void write_given(const struct due *due, size_t item, bool whole, struct buffer *out)
 {

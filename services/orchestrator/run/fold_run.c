@@ -210,6 +210,8 @@ bool fold_update(struct thread *thread, const Renga__V1__HandUpdate *update, uin
         route_edge(frame, node, edge);
         route_deferred(frame);
     }
+    if (thread->run)
+        branches_forget(frame);
     thread->head = number;
     thread->updated_ms = now_ms;
     return true;

@@ -263,6 +263,9 @@ const struct graph *branch_graph(const struct node *node);
 bool branches_prepare(struct due *due, struct status *st);
 /* Of a node that has just become due where the state goes on meanwhile; what fails here fails again when it begins. */
 void branches_prepare_early(struct due *due);
+bool branches_logged(const struct due *due); /* a record is about one of them */
+/* What the log knows nothing of is given anew when it begins: the state that it is given of has changed. */
+void branches_forget(struct frame *frame);
 /* Whether the graph takes what the branch is given; `whole`: with what it gets beside its item. */
 bool branch_fits(const struct due *due, size_t item, bool whole, struct status *st);
 struct frame *branch_open(struct due *due, size_t item, struct status *st);
@@ -281,6 +284,7 @@ void frame_await(struct frame *frame);
 void frame_enqueue(struct frame *frame);
 void frame_touch(struct frame *frame); /* look at it again soon */
 void run_pump(struct run *run);
+void run_purge(struct run *run); /* what was taken out of work leaves its queues */
 void due_finished(struct due *due);
 void due_stop(struct due *due); /* takes it out of work, back to pending */
 void frame_stop(struct frame *frame);

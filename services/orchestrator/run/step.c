@@ -224,8 +224,7 @@ static bool open_next(struct run *run)
     return true;
 }
 
-/* What was taken out of work leaves the queues. */
-static void purge(struct run *run)
+void run_purge(struct run *run)
 {
     struct due *ready = run->ready_first, *openers = run->openers_first;
     run->ready_first = run->ready_last = run->openers_first = run->openers_last = NULL;
@@ -310,7 +309,7 @@ void frame_stop(struct frame *frame)
 {
     for (struct due *due = frame->due; due; due = due->next)
         due_stop(due);
-    purge(frame_run(frame));
+    run_purge(frame_run(frame));
     frame_touch(frame);
 }
 
@@ -326,7 +325,7 @@ void frame_drain(struct frame *frame)
         if (due->branches)
             branches_look(due);
     }
-    purge(frame_run(frame));
+    run_purge(frame_run(frame));
     frame_touch(frame);
 }
 
@@ -375,6 +374,8 @@ void frame_stopped(struct frame *frame)
         run_root_stopped(frame_run(frame));
         return;
     }
+    if (!frame->in_log && frame_must_stand(frame))
+        record_opened(frame); /* it has leave once, also where it is read again before it goes on */
     struct due *due = frame->parent;
     if (due->branches[frame->item].state == BRANCH_OPEN) {
         due->branches[frame->item].state = BRANCH_STOPPED;

@@ -143,15 +143,6 @@ static void move_branches(struct transplant *transplant, struct due *to, const s
     check_given(transplant, to, from);
 }
 
-/* Where no record is about a branch, whoever reads the log has taken no list yet: it is taken in the new version. */
-static bool stands_within(const struct due *due)
-{
-    for (size_t i = 0; i < due->branch_count; i++)
-        if (due->branches[i].state == BRANCH_ENDED || (due->branches[i].frame && due->branches[i].frame->in_log))
-            return true;
-    return false;
-}
-
 static const struct node *find_node(struct transplant *transplant, const struct frame *frame, const struct due *from)
 {
     char text[SPOT_MAX];
@@ -161,7 +152,7 @@ static const struct node *find_node(struct transplant *transplant, const struct 
                spot(text, from->frame, from->node));
         return NULL;
     }
-    if (stands_within(from) && node->kind != from->node->kind) {
+    if (branches_logged(from) && node->kind != from->node->kind) {
         misfit(transplant,
                "the run stands within the sub-graph of '%s', which is of kind %s in the new version, not %s",
                spot(text, from->frame, from->node), node->kind->name, from->node->kind->name);
@@ -194,7 +185,7 @@ static void move_due(struct transplant *transplant, struct frame *frame, const s
     to->message = from->message ? need(arena_strdup(arena, from->message)) : NULL;
     to->overrun = from->overrun;
     copy_questions(to, from);
-    if (stands_within(from))
+    if (branches_logged(from)) /* else whoever reads the log has taken no list yet: it is taken in the new version */
         move_branches(transplant, to, from);
     else
         branches_prepare_early(to);

@@ -88,11 +88,12 @@ static void branches_without_a_record_are_given_the_list_of_the_new_version(void
 static void branches_without_a_record_may_become_a_node_of_another_kind(void **state)
 {
     char *run = stop_at_work(OF_A);
-    write_version(OVER("", ALONE, "\"kind\": \"noop\""));
+    write_version("\"state\": {\"a\": {\"type\": \"integer[]\"}, \"b\": {\"type\": \"integer[]\"}}, \"output\": "
+                  "[\"b\"], \"start\": \"w\", \"nodes\": {\"w\": {\"kind\": \"set\", \"values\": {\"b\": [7]}}}");
     if (!migrate(run, NULL, NULL, false))
         fail_msg("%s", last_status.text);
     resume(&stage, run, NULL);
-    assert_unchanged_when_read_again(run, "");
+    assert_unchanged_when_read_again(run, "{\"b\":[7]}");
     stage_clear(&stage);
 }
 
@@ -113,6 +114,66 @@ static void branches_are_given_their_list_at_once_where_the_state_goes_on_meanwh
         end_script("n", "w[1]", "");
         end_script("n", "w[0]", "");
         assert_unchanged_when_read_again(run, OUT_OF_B);
+        stage_clear(&stage);
+    }
+}
+
+/* By hand, between its stop and its going on. */
+static void write_state(const char *update)
+{
+    Renga__V1__UpdateStateRequest request = RENGA__V1__UPDATE_STATE_REQUEST__INIT;
+    request.thread_id = (char *)(uintptr_t) "t";
+    request.update_json = (char *)(uintptr_t)update;
+    struct question_of_test *question = ask_runner(&stage, &request);
+    if (!answer_of(question))
+        fail_msg("%s", last_status.text);
+    ask_end(question);
+}
+
+static void branches_without_a_record_are_given_the_list_that_was_written_by_hand(void **state)
+{
+    for (int restarts = 0; restarts < 2; restarts++) {
+        char *run = stop_at_work(OF_A);
+        write_state("{\"a\":[8,9]}");
+        resume(&stage, run, NULL);
+        assert_null(script_find("n", "w[2]", -1));
+        end_script("n", "w[1]", "");
+        if (restarts) {
+            restart();
+            get(&stage, run);
+        }
+        end_script("n", "w[0]", "");
+        assert_unchanged_when_read_again(run, OUT_OF_B);
+        stage_clear(&stage);
+    }
+}
+
+#define STANDS                                                                                                         \
+    "\"state\": {\"a\": {\"type\": \"integer[]\"}, \"b\": {\"type\": \"integer[]\"}, \"out\": {\"type\": "             \
+    "\"object[]\"}}, \"output\": [\"out\"], \"start\": \"w\", \"nodes\": {\"w\": {" EACH                               \
+    "\"a\"}}, \"graphs\": {\"sub\": "                                                                                  \
+    "{\"state\": {\"item\": {\"type\": \"integer\"}}, \"interrupt_before\": [\"n\"], \"start\": \"n\", \"nodes\": "    \
+    "{\"n\": {" S "}}}}"
+
+static void branches_that_stand_before_their_first_node_stand_there_when_they_are_read_again(void **state)
+{
+    for (int restarts = 0; restarts < 2; restarts++) {
+        char run[64];
+        set_stage(STANDS);
+        snprintf(run, sizeof run, "%s", start(&stage, "t", LISTS));
+        assert_run(&stage, run, WAITING, "");
+        if (restarts)
+            restart();
+        write_state("{\"a\":[8,9]}");
+        assert_int_equal(get(&stage, run)->n_interrupts, 5);
+        resume(&stage, run, NULL);
+        for (int i = 5; i-- > 0;) {
+            char path[16];
+            snprintf(path, sizeof path, "w[%d]", i);
+            end_script("n", path, "");
+        }
+        assert_unchanged_when_read_again(
+            run, "{\"out\":[{\"item\":1},{\"item\":2},{\"item\":3},{\"item\":4},{\"item\":5}]}");
         stage_clear(&stage);
     }
 }
@@ -179,6 +240,8 @@ int main(void)
         cmocka_unit_test(branches_without_a_record_are_given_the_list_of_the_new_version),
         cmocka_unit_test(branches_without_a_record_may_become_a_node_of_another_kind),
         cmocka_unit_test(branches_are_given_their_list_at_once_where_the_state_goes_on_meanwhile),
+        cmocka_unit_test(branches_without_a_record_are_given_the_list_that_was_written_by_hand),
+        cmocka_unit_test(branches_that_stand_before_their_first_node_stand_there_when_they_are_read_again),
         cmocka_unit_test(a_sub_graph_that_remembers_is_given_its_input_once_though_its_run_is_moved),
         cmocka_unit_test(a_sub_graph_remembers_what_a_run_before_has_given_it),
     };
