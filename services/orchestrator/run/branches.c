@@ -104,6 +104,7 @@ bool branches_prepare(struct due *due, struct status *st)
         return true;
     if (due->frame->depth + 1 >= FRAME_DEPTH_MAX)
         return fail(st, FAILED_PRECONDITION, "more than %d graphs within each other", FRAME_DEPTH_MAX);
+    due_close(due); /* what a try that came to nothing has taken */
     buffer_init(&items, ITEMS_MAX);
     if (due->node->kind->is_each) {
         if (!(due->sent ? take_sent_list(due, &items, &due->item_ends, &count, st)
@@ -150,7 +151,6 @@ bool branches_logged(const struct due *due)
 
 void branches_forget(struct frame *frame)
 {
-    run_purge(frame_run(frame));
     for (struct due *due = frame->due; due; due = due->next) {
         if (frame->graph->dataflow || branches_logged(due))
             continue;

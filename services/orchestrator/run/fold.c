@@ -255,7 +255,7 @@ static void resume_due(struct due *due, bool recovered)
 {
     due->tries = 0;
     due->stands_before = due->stands_before && recovered;
-    due->has_leave = true;
+    due->has_leave |= !recovered;
     due->taken_up += recovered;
     for (size_t i = 0; i < due->branch_count; i++) {
         struct branch *branch = &due->branches[i];

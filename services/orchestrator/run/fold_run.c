@@ -165,6 +165,8 @@ bool fold_went_to_work(struct run *run, bool keeps_due, uint64_t number, int64_t
         return false;
     if (!keeps_due || fresh)
         frame_start(thread->root);
+    for (struct due *due = thread->root->due; due; due = due->next)
+        branches_prepare_early(due);
     thread->root->phase = thread->root->due ? FRAME_TO_BEGIN : FRAME_ENDED;
     run->state = RENGA__V1__RUN_STATE__RUN_STATE_RUNNING;
     run->started_ms = run->updated_ms = now_ms;
@@ -201,6 +203,10 @@ bool fold_update(struct thread *thread, const Renga__V1__HandUpdate *update, uin
     arena_fini(&arena);
     if (!good)
         return false;
+    if (thread->run) {
+        run_purge(thread->run);
+        branches_forget(frame);
+    }
     if (node) {
         frame_clear_due(frame);
         frame->after_count = 0;
@@ -210,8 +216,6 @@ bool fold_update(struct thread *thread, const Renga__V1__HandUpdate *update, uin
         route_edge(frame, node, edge);
         route_deferred(frame);
     }
-    if (thread->run)
-        branches_forget(frame);
     thread->head = number;
     thread->updated_ms = now_ms;
     return true;

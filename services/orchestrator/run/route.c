@@ -120,6 +120,7 @@ static void route_sends(struct frame *frame, const Response *response)
         due->branch = branch;
         due->input = need(arena_strdup(frame->arena, *input ? input : "{}"));
         due->stands_before = stands_before(frame, node);
+        branches_prepare_early(due);
     }
 }
 

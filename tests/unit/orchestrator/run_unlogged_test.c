@@ -178,6 +178,56 @@ static void branches_that_stand_before_their_first_node_stand_there_when_they_ar
     }
 }
 
+#define STANDS_WITHIN                                                                                                  \
+    "\"start\": [\"g\", \"s\"], \"nodes\": {\"s\": {" S                                                                \
+    "}, \"g\": {\"kind\": \"graph\", \"graph\": \"sub\"}}, \"graphs\": "                                               \
+    "{\"sub\": {\"interrupt_before\": [\"n\"], \"start\": \"n\", \"nodes\": {\"n\": {" S "}}}}"
+
+static void only_who_resumes_a_run_gives_it_leave(void **state)
+{
+    char run[64];
+    set_stage(STANDS_WITHIN);
+    snprintf(run, sizeof run, "%s", start(&stage, "t", ""));
+    restart();
+    assert_run(&stage, run, RUNNING, ""); /* taken up */
+    assert_null(script_find("n", "g", -1));
+    end_script("s", "", "");
+    assert_run(&stage, run, WAITING, "");
+    resume(&stage, run, NULL);
+    end_script("n", "g", "");
+    assert_run(&stage, run, SUCCEEDED, "");
+    stage_clear(&stage);
+}
+
+static void branches_of_a_checkpoint_are_given_their_list_at_once_where_the_state_goes_on_meanwhile(void **state)
+{
+    for (int restarts = 0; restarts < 2; restarts++) {
+        char head[64], again[64];
+        snprintf(head, sizeof head, "%s", get(&stage, stop_at_work(OVER("\"a\"", FLOWS, EACH)))->checkpoint_id);
+        write_state("{\"a\":[0]}");
+        Renga__V1__StartRunRequest request = RENGA__V1__START_RUN_REQUEST__INIT;
+        request.checkpoint_id = head;
+        struct question_of_test *question = start_with(&stage, &request, "t", "");
+        const Renga__V1__StartRunResponse *response = answer_of(question);
+        assert_non_null(response);
+        snprintf(again, sizeof again, "%s", response->run->run_id);
+        ask_end(question);
+        end_script("s", "", "{\"a\":[7]}");
+        if (restarts) {
+            restart();
+            get(&stage, again);
+        }
+        for (int i = 0; i < 5; i++) {
+            char path[16];
+            snprintf(path, sizeof path, "w[%d]", i);
+            end_script("n", path, "");
+        }
+        assert_unchanged_when_read_again(
+            again, "{\"out\":[{\"item\":1},{\"item\":2},{\"item\":3},{\"item\":4},{\"item\":5}]}");
+        stage_clear(&stage);
+    }
+}
+
 /* ---- what a sub-graph remembers ---------------------------------------------------------------------------------- */
 
 #define REMEMBERS(more)                                                                                                \
@@ -242,6 +292,8 @@ int main(void)
         cmocka_unit_test(branches_are_given_their_list_at_once_where_the_state_goes_on_meanwhile),
         cmocka_unit_test(branches_without_a_record_are_given_the_list_that_was_written_by_hand),
         cmocka_unit_test(branches_that_stand_before_their_first_node_stand_there_when_they_are_read_again),
+        cmocka_unit_test(only_who_resumes_a_run_gives_it_leave),
+        cmocka_unit_test(branches_of_a_checkpoint_are_given_their_list_at_once_where_the_state_goes_on_meanwhile),
         cmocka_unit_test(a_sub_graph_that_remembers_is_given_its_input_once_though_its_run_is_moved),
         cmocka_unit_test(a_sub_graph_remembers_what_a_run_before_has_given_it),
     };
