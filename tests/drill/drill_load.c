@@ -169,7 +169,7 @@ static ssize_t read_ask(nghttp2_session *session, int32_t stream, uint8_t *out, 
     return (ssize_t)now;
 }
 
-/* The plan.kinds take turns by their plan.shares, evenly. */
+/* The kinds take turns by their shares, evenly. */
 static struct kind *next_kind(void)
 {
     static unsigned long turn;
@@ -320,7 +320,7 @@ static int64_t leave_due(void)
 /* Begins what is due; when the next one is. */
 static int64_t begin_due(int64_t began_ns, bool *over)
 {
-    static unsigned long slots; /* of the plan.rate, used or not */
+    static unsigned long slots; /* of the rate, used or not */
     int64_t now = now_ns();
     *over = (plan.for_ns && now - began_ns >= plan.for_ns) || (plan.calls_max && begun >= plan.calls_max);
     if (*over)
