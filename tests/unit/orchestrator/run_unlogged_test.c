@@ -228,6 +228,45 @@ static void branches_of_a_checkpoint_are_given_their_list_at_once_where_the_stat
     }
 }
 
+#define SENDS                                                                                                          \
+    "\"state\": {\"x\": {\"type\": \"integer\"}, \"a\": {\"type\": \"integer[]\"}, \"out\": {\"type\": \"object[]\", " \
+    "\"reduce\": \"append\"}}, \"output\": [\"out\"], \"mode\": \"dataflow\", \"start\": [\"p\", \"s\"], \"nodes\": "  \
+    "{\"s\": {" S "}, \"p\": {" S ", \"may_reach\": [\"w\"]}, \"w\": {" EACH                                           \
+    "\"a\", \"in\": {\"x\": \"x\"}}}, \"graphs\": {\"sub\": {\"state\": {\"item\": {\"type\": \"integer\"}, \"x\": "   \
+    "{\"type\": \"integer\"}}, \"start\": \"n\", \"nodes\": {\"n\": {" S "}}}}"
+
+static void send_to_branches(void)
+{
+    Renga__V1__RunNodeResponse response = RENGA__V1__RUN_NODE_RESPONSE__INIT;
+    Renga__V1__NodeSend send = RENGA__V1__NODE_SEND__INIT, *list[] = {&send};
+    send.node = (char *)(uintptr_t) "w";
+    send.input_json = (char *)(uintptr_t) "{\"a\":[8]}";
+    response.outcome = response.update_json = (char *)(uintptr_t) "";
+    response.sends = list;
+    response.n_sends = 1;
+    struct script_call *call = script_find("p", "", -1);
+    assert_non_null(call);
+    INSIDE(&stage, script_respond(call, &response));
+}
+
+static void branches_that_were_sent_their_list_have_the_rest_as_it_was_then(void **state)
+{
+    for (int restarts = 0; restarts < 2; restarts++) {
+        char run[64];
+        set_stage(SENDS);
+        snprintf(run, sizeof run, "%s", start(&stage, "t", "{\"x\":1}"));
+        send_to_branches();
+        end_script("s", "", "{\"x\":2}");
+        if (restarts) {
+            restart();
+            get(&stage, run);
+        }
+        end_script("n", "w[0][0]", "");
+        assert_unchanged_when_read_again(run, "{\"out\":[{\"item\":8,\"x\":1}]}");
+        stage_clear(&stage);
+    }
+}
+
 /* ---- what a sub-graph remembers ---------------------------------------------------------------------------------- */
 
 #define REMEMBERS(more)                                                                                                \
@@ -294,6 +333,7 @@ int main(void)
         cmocka_unit_test(branches_that_stand_before_their_first_node_stand_there_when_they_are_read_again),
         cmocka_unit_test(only_who_resumes_a_run_gives_it_leave),
         cmocka_unit_test(branches_of_a_checkpoint_are_given_their_list_at_once_where_the_state_goes_on_meanwhile),
+        cmocka_unit_test(branches_that_were_sent_their_list_have_the_rest_as_it_was_then),
         cmocka_unit_test(a_sub_graph_that_remembers_is_given_its_input_once_though_its_run_is_moved),
         cmocka_unit_test(a_sub_graph_remembers_what_a_run_before_has_given_it),
     };
