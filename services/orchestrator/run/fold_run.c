@@ -165,8 +165,6 @@ bool fold_went_to_work(struct run *run, bool keeps_due, uint64_t number, int64_t
         return false;
     if (!keeps_due || fresh)
         frame_start(thread->root);
-    for (struct due *due = thread->root->due; due; due = due->next)
-        branches_prepare_early(due);
     thread->root->phase = thread->root->due ? FRAME_TO_BEGIN : FRAME_ENDED;
     run->state = RENGA__V1__RUN_STATE__RUN_STATE_RUNNING;
     run->started_ms = run->updated_ms = now_ms;
