@@ -97,7 +97,7 @@ static bool fill(nng_tls_config *config, const struct mail_tls *tls, struct stat
 
 static bool has_name(const struct mail_tls *tls)
 {
-    return tls->name && *tls->name;
+    return tls && tls->name && *tls->name;
 }
 
 static void host_of(const char *address, char host[MAIL_ADDRESS_MAX])
@@ -129,6 +129,8 @@ static void expect_name(nng_tls_config *config, const char *address, const struc
 static bool read_tls(const char *address, const struct mail_tls *tls, nng_tls_mode mode, nng_tls_config **config,
                      struct status *st)
 {
+    if (!tls)
+        return fail(st, INVALID_ARGUMENT, "mail over TLS needs a certificate, its key and authorities");
     if (mode == NNG_TLS_MODE_CLIENT && !mail_names(address, tls, st))
         return false;
     if (nng_tls_config_alloc(config, mode) != 0)
