@@ -293,9 +293,10 @@ static void take_away_gone(struct station *station)
 static void warn_of_unequal(struct station *station, unsigned unequal)
 {
     if (unequal > station->unequal && station->index == 0)
-        log_warn("fanout.unequal",
-                 "%u orchestrators have another rpc.message_max or version of letters, and are not shared with",
-                 unequal);
+        log_warn(
+            "fanout.unequal",
+            "orchestrators that are not shared with, since their rpc.message_max or version of letters is another: %u",
+            unequal);
     station->unequal = unequal;
 }
 
