@@ -5,6 +5,8 @@
 #include "fanout/mailbox.h"
 #include "loop/loop.h"
 
+#include <nng/nng.h>
+#include <nng/protocol/pipeline0/push.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -174,12 +176,24 @@ static void an_address_has_one_mailbox(void **state)
     loop_destroy(&loop);
 }
 
+/* Nng counts them. */
+static uint32_t next_socket(void)
+{
+    nng_socket socket;
+    assert_int_equal(nng_push0_open(&socket), 0);
+    nng_close(socket);
+    return socket.id + 1;
+}
+
 static void a_line_that_could_not_be_opened_leaves_its_socket_to_the_next(void **state)
 {
     struct status st = {0};
     struct post post = post_open();
     assert_null(open_line(post.writer, "inproc://test.nobody", &st));
+    uint32_t next = next_socket();
     assert_null(open_line(post.writer, "tcp://no port", &st));
+    assert_null(open_line(post.writer, "inproc://test.nobody", &st));
+    assert_int_equal(next_socket(), next + 1);
     struct mailbox *second = mailbox_open("inproc://test.second", NULL, LETTER_MAX, &st);
     loop_enter(post.writer);
     line_close(&post.line);
