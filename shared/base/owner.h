@@ -2,7 +2,7 @@
  *
  *     struct call *call = OWNER_OF(timer, struct call, patience);
  *
- * A pointer of another type than the member's does not compile without a warning. */
+ * A pointer of another type than the member's, void apart, does not compile without a warning. */
 #ifndef RENGA_BASE_OWNER_H
 #define RENGA_BASE_OWNER_H
 

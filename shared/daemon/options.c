@@ -110,8 +110,10 @@ static struct option options[] = {
      .min = 500,
      .max = 24LL * 3600 * 1000,
      .unit = "DURATION",
-     .help = "How often another service that is silent is asked whether it is there. Ours allow it; a service of another "
-             "make usually cuts who asks more often than every 5 minutes, and wants 310s here."},
+     .help =
+         "How often another service that is silent is asked whether it is there. Ours allow it; a service of another "
+         "make usually cuts who asks more often than every 5 minutes, and wants 310s here. It is given up when it has "
+         "not answered for 1.5 s, or 5 s where it is asked less often than each 5 s, as over a slow network."},
     {.name = "peers.tls.authorities",
      .type = OPTION_STRING,
      .unit = "FILE",

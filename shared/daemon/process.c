@@ -5,13 +5,12 @@
 #include "daemon/keys.h"
 #include "daemon/observe.h"
 #include "daemon/trim.h"
+#include "daemon/ways.h"
 #include "http/client.h"
 #include "rpc/auth.h"
-#include "rpc/channel.h"
 #include "rpc/runtime.h"
 #include "rpc/schema.h"
 #include "rpc/server.h"
-#include "rpc/tls.h"
 
 #include <assert.h>
 #include <semaphore.h>
@@ -22,20 +21,12 @@
 
 #define CLOSE_LIMIT_MS 5000 /* for what a command has left under way: it is cancelled, and has only to end */
 #define SERVICES_MAX   16
-#define PEERS_MAX      16
 
 /* One service and its instances. */
 struct carried {
     const struct service *service;
     ProtobufCService **instances; /* one a loop */
     unsigned created;
-};
-
-/* A way to a service that some other asked for. */
-struct way {
-    const ProtobufCServiceDescriptor *descriptor;
-    struct rpc_channel *channel; /* NULL: it is in this process */
-    ProtobufCService *stub;
 };
 
 struct daemon_process {
@@ -46,14 +37,13 @@ struct daemon_process {
     unsigned loop_count;
     bool rpc_running;
     struct rpc_schema *schema;
-    struct rpc_tls tls, peer_tls;
+    struct rpc_tls tls;
     struct rpc_auth *auth;
     struct rpc_server *server;
     struct observation *observation;
     struct carried carried[SERVICES_MAX];
     size_t carried_count;
-    struct way ways[PEERS_MAX];
-    size_t way_count;
+    struct ways ways;
     unsigned doors;        /* instances with a door of their own that are still to be drained, served or not */
     _Atomic unsigned open; /* gRPC and doors that a drain waits for */
     void (*drained)(void *data);
@@ -65,68 +55,19 @@ struct daemon_process {
 
 /* ---- ways to services ------------------------------------------------------------------------------------------- */
 
-static const struct carried *carried_here(const struct daemon_process *process,
-                                          const ProtobufCServiceDescriptor *descriptor)
+static ProtobufCService **carried_here(const struct daemon_process *process,
+                                       const ProtobufCServiceDescriptor *descriptor)
 {
     for (size_t i = 0; i < process->carried_count; i++)
         if (process->carried[i].service->descriptor == descriptor)
-            return &process->carried[i];
+            return process->carried[i].instances;
     return NULL;
-}
-
-/* The option that may hold the service's address; NULL where none is meant for it. */
-static const char *option_of(const struct daemon_process *process, const ProtobufCServiceDescriptor *descriptor)
-{
-    for (const struct peer *peer = process->daemon->peers; peer->option; peer++)
-        if (peer->descriptor == descriptor)
-            return peer->option;
-    return NULL;
-}
-
-static bool open_channel(struct daemon_process *process, struct way *way, const char *target, struct status *st)
-{
-    const struct config *config = process->config;
-    struct rpc_channel_options options = {
-        .schema = process->schema,
-        .target = target,
-        .tls = process->peer_tls.authorities ? &process->peer_tls : NULL,
-        .authority = config_string(config, "peers.tls.name"),
-        .key = config_string(config, "peers.key"),
-        .message_max = (size_t)config_size(config, "rpc.message_max"),
-        .keepalive_ms = config_duration_ms(config, "peers.keepalive"),
-    };
-    way->channel = rpc_channel_create(&options, st);
-    way->stub = way->channel ? rpc_channel_stub(way->channel, way->descriptor, st) : NULL;
-    if (!way->stub)
-        rpc_channel_destroy(&way->channel);
-    return way->stub != NULL;
 }
 
 ProtobufCService *process_stub(struct daemon_process *process, const ProtobufCServiceDescriptor *descriptor,
                                struct status *st)
 {
-    for (size_t i = 0; i < process->way_count; i++)
-        if (process->ways[i].descriptor == descriptor)
-            return process->ways[i].stub;
-    assert(process->way_count < PEERS_MAX);
-    struct way *way = &process->ways[process->way_count];
-    *way = (struct way){.descriptor = descriptor};
-    const char *option = option_of(process, descriptor);
-    const char *target = option ? config_string(process->config, option) : NULL;
-    const struct carried *carried = carried_here(process, descriptor);
-    if (target) {
-        if (!open_channel(process, way, target, st))
-            return NULL;
-    } else if (carried) {
-        way->stub = rpc_local_stub(process->schema, carried->instances,
-                                   (size_t)config_size(process->config, "rpc.message_max"));
-    } else {
-        fail(st, FAILED_PRECONDITION, "%s is not in this process; give its address by %s", descriptor->name,
-             option ? option : "an option");
-        return NULL;
-    }
-    process->way_count++;
-    return way->stub;
+    return ways_find(&process->ways, descriptor, carried_here(process, descriptor), st);
 }
 
 ProtobufCService *service_peer(const struct service_context *context, const ProtobufCServiceDescriptor *descriptor,
@@ -230,11 +171,6 @@ static void read_tls(struct daemon_process *process)
         .authorities = config_string(config, "rpc.tls.authorities"),
         .client_certificate = config_boolean(config, "rpc.tls.client_certificate"),
     };
-    process->peer_tls = (struct rpc_tls){
-        .certificate = config_string(config, "peers.tls.certificate"),
-        .key = config_string(config, "peers.tls.key"),
-        .authorities = config_string(config, "peers.tls.authorities"),
-    };
 }
 
 static void count_doors(struct daemon_process *process)
@@ -253,6 +189,7 @@ struct daemon_process *process_start(const struct daemon *daemon, const struct c
     process->config = config;
     read_tls(process);
     process->schema = rpc_schema_load(daemon->descriptor_set, daemon->descriptor_set_size, st);
+    ways_init(&process->ways, config, daemon->peers, process->schema);
     bool ok = process->schema && read_keys(process, st) && start_loops(process, st);
     if (ok) {
         process->observation = observation_start(daemon->name, config, process->loops, process->http,
@@ -405,10 +342,7 @@ static void destroy_instances(struct daemon_process *process)
             loop_leave(process->loops[i]);
         }
     }
-    for (size_t i = 0; i < process->way_count; i++) {
-        protobuf_c_service_destroy(process->ways[i].stub);
-        rpc_channel_destroy(&process->ways[i].channel);
-    }
+    ways_close(&process->ways);
     for (size_t s = 0; s < process->carried_count; s++)
         free(process->carried[s].instances);
 }

@@ -44,7 +44,6 @@ static const struct embedding {
     {{{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff}, 96}, 12, 0}, /* mapped */
     {{{0, 0x64, 0xff, 0x9b}, 96}, 12, 0},                      /* NAT64 */
     {{{0x20, 0x02}, 16}, 2, 0},                                /* 6to4 */
-    {{{0, 0x64, 0xff, 0x9b, 0, 1}, 48}, 12, 0},                /* NAT64 of a site's own */
     {{{0}, 96}, 12, 0},                                        /* compatible, retired */
     {{{0x20, 0x01}, 32}, 4, 0},                                /* Teredo: its server */
     {{{0x20, 0x01}, 32}, 12, 0xff},                            /* ... and its client */
@@ -63,6 +62,8 @@ static bool in_range(const uint8_t *address, const struct range *range)
 
 static const struct range link_v4 = {{169, 254}, 16};
 static const struct range link_v6 = {{0xfe, 0x80}, 10};
+static const struct range nat64_v6 = {{0, 0x64, 0xff, 0x9b, 0, 1},
+                                      48}; /* a site's own: what stands in it, it alone knows */
 static const struct range metadata_v6 = {{0xfd, 0x00, 0x0e, 0xc2}, 32}; /* Amazon's, among private ones */
 
 static bool is_public_v4(const uint8_t *address)
@@ -114,5 +115,5 @@ bool http_address_is_routed(const struct sockaddr *address)
     for (size_t i = 0; i < EMBEDDINGS; i++)
         if (embeds(bytes, &embeddings[i], inner) && in_range(inner, &link_v4))
             return false;
-    return !in_range(bytes, &link_v6) && !in_range(bytes, &metadata_v6);
+    return !in_range(bytes, &link_v6) && !in_range(bytes, &metadata_v6) && !in_range(bytes, &nat64_v6);
 }

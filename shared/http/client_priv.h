@@ -12,15 +12,17 @@ struct link;
 struct multi;
 struct origin;
 
-#define ORIGIN_SHELVES 64
-#define LANE_TRANSFERS 128         /* in flight on one multi: its cost a request grows with its connections */
-#define INPUT_SIZE     (64u << 10) /* bytes read from a socket at a time; more than a TLS record has */
-#define KEEPALIVE_S    30L         /* of TCP */
-#define LINK_IDLE_S    60L         /* an idle connection older than this is not used again */
-#define NAMES_KEPT_S   60L         /* as long as the usual load balancer's name lives */
-#define NAMES_HUNG_MAX 32          /* lookups that nobody waits for any more */
-#define NAMES_HUNG_MS  120000L     /* as long as one may go on: glibc asks three servers twice, for each domain */
-#define ENCODINGS      "gzip, deflate"
+#define ORIGIN_SHELVES  64
+#define LANE_TRANSFERS  128         /* in flight on one multi: its cost a request grows with its connections */
+#define INPUT_SIZE      (64u << 10) /* bytes read from a socket at a time; more than a TLS record has */
+#define KEEPALIVE_S     30L         /* of TCP */
+#define LINK_IDLE_S     60L         /* an idle connection older than this is not used again */
+#define NAMES_KEPT_S    60L         /* as long as the usual load balancer's name lives */
+#define NAMES_HUNG_MAX  32          /* lookups that nobody waits for any more */
+#define NAMES_TRIED     4           /* lookups at a time where so many hang */
+#define NAMES_SILENT_MS 1000L
+#define NAMES_HUNG_MS   120000L /* as long as one may go on: glibc asks three servers twice, for each domain */
+#define ENCODINGS       "gzip, deflate"
 
 struct transfer_list {
     struct transfer *first, *last;
@@ -36,6 +38,7 @@ struct link_list {
 struct names {
     unsigned looking, hung;
     int64_t hung_ns[NAMES_HUNG_MAX]; /* since when; a ring */
+    int64_t answered_ns;             /* the last time, or since when any is looked up */
 };
 
 struct http_client {

@@ -1,7 +1,8 @@
 /* Names that are being looked up. curl does that in a thread for each, and one that nobody waits for any more sleeps on
- * until the system's resolver gives up: where names hang, every try would leave one behind. So no more than
- * NAMES_HUNG_MAX are left behind within NAMES_HUNG_MS; then names are looked up one at a time, until some time has
- * passed. Addresses need no lookup, and are always let through. */
+ * until the system's resolver gives up: where names hang, every try would leave one behind. So where NAMES_HUNG_MAX
+ * were given up within NAMES_HUNG_MS, names are looked up NAMES_TRIED at a time until some time has passed; and where
+ * as many are being looked up and none has been found for NAMES_SILENT_MS, no more are begun. Addresses need no lookup,
+ * and are always let through. */
 #include "base/clock.h"
 #include "http/client_priv.h"
 
@@ -29,6 +30,14 @@ static bool many_hang(const struct names *names)
     return oldest_ns && clock_now_ns() - oldest_ns < NAMES_HUNG_MS * NS_PER_MS;
 }
 
+/* Whether another lookup would only hang beside those that do. */
+static bool hopeless(const struct names *names)
+{
+    if (names->looking >= NAMES_HUNG_MAX && clock_now_ns() - names->answered_ns > NAMES_SILENT_MS * NS_PER_MS)
+        return true;
+    return names->looking >= NAMES_TRIED && many_hang(names);
+}
+
 /* CURLOPT_RESOLVER_START_FUNCTION: not called for names that are known. */
 static int begin(void *resolver, void *reserved, void *data)
 {
@@ -38,11 +47,12 @@ static int begin(void *resolver, void *reserved, void *data)
     (void)reserved;
     if (job->naming)
         return 0;
-    job->refused = client->names.looking && many_hang(&client->names) && (client->proxy[0] || !is_address(job->easy));
+    job->refused = hopeless(&client->names) && (client->proxy[0] || !is_address(job->easy));
     if (job->refused)
         return -1;
     job->naming = true;
-    client->names.looking++;
+    if (client->names.looking++ == 0)
+        client->names.answered_ns = clock_now_ns();
     return 0;
 }
 
@@ -59,6 +69,8 @@ void names_end(struct easy_job *job, bool answered)
     struct names *names = &job->client->names;
     job->naming = false;
     names->looking--;
-    if (!answered)
+    if (answered)
+        names->answered_ns = clock_now_ns();
+    else
         names->hung_ns[names->hung++ % NAMES_HUNG_MAX] = clock_now_ns();
 }

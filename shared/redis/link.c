@@ -12,10 +12,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#define READ_SIZE   ((size_t)64 << 10)
-#define OUT_KEPT    ((size_t)1 << 20) /* bytes of memory that stay when all is sent */
-#define LOOK_UP_MS  2                 /* between two looks whether a name has been found */
-#define VANISHED_MS 1500              /* its kernel has not answered ours for so long, whatever Redis is busy with */
+#define READ_SIZE  ((size_t)64 << 10)
+#define OUT_KEPT   ((size_t)1 << 20) /* bytes of memory that stay when all is sent */
+#define LOOK_UP_MS 2                 /* between two looks whether a name has been found */
 
 struct redis_link {
     struct redis_link_options options;
@@ -153,7 +152,8 @@ static bool find(const struct redis_link *link, struct sockaddr_storage *address
     return *size > 0 || lost(link, st, "has a name that is not found");
 }
 
-/* A connection that waits for its next use is asked for by TCP: whoever uses it then does not have to find out. */
+/* A connection that waits for its next use is asked for by TCP, and is given up after two seconds: whoever uses it then
+ * does not have to find out. What is under way has its own patience (wait_for): a Redis at work may take nothing in. */
 static void notice_silence(int fd)
 {
     static const struct {
@@ -162,7 +162,7 @@ static void notice_silence(int fd)
         {SOL_SOCKET, SO_KEEPALIVE, 1},
         {IPPROTO_TCP, TCP_KEEPIDLE, 1},
         {IPPROTO_TCP, TCP_KEEPINTVL, 1},
-        {IPPROTO_TCP, TCP_USER_TIMEOUT, VANISHED_MS},
+        {IPPROTO_TCP, TCP_KEEPCNT, 1},
     };
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
         setsockopt(fd, settings[i].level, settings[i].name, &settings[i].value, sizeof settings[i].value);

@@ -4,7 +4,7 @@
  *        |
  *      waiting -- clients that watch health are gone at once; the others move on when their connection's age is up
  *        |        (a GOAWAY that lets calls finish), or have looked at health by then. Over when nobody is connected,
- * or |        all ages are up and no call runs
+ *        |        all ages are up and no call runs
  *        |
  *      cutting -- only at the limit: calls that still run are answered UNAVAILABLE, and the answers may leave
  *        |

@@ -13,7 +13,7 @@
  * "gone ID" and the time in ns at each leave. Questions begin with their call's number ("call-ID").
  * Prints a line of JSON a kind: calls by gRPC status, latencies of those that ended OK in µs, bytes of text streamed;
  * `short` counts streams that ended OK with less text than the model gives. */
-#include "renga/v1/llm_gateway.pb-c.h"
+#include "drill_plan.h"
 
 #include <arpa/inet.h>
 #include <netinet/tcp.h>
@@ -27,16 +27,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#define KINDS_MAX    16
-#define STATUSES     17
-#define REQUEST_MAX  (64 << 10)
-#define RECEIVE      (256 << 10)
-#define WINDOW       (1 << 20)
-#define LEAVES_FIRST (-1)
-#define MS           INT64_C(1000000)
-#define NAMED_DIGITS 9
-
-struct kind;
+#define RECEIVE (256 << 10)
+#define WINDOW  (1 << 20)
+#define MS      INT64_C(1000000)
 
 struct connection {
     int fd;
@@ -59,31 +52,7 @@ struct call {
     size_t lead_size, rest;
 };
 
-struct kind {
-    char name[96], word[64];
-    unsigned share;
-    bool streams, same, says, leaves;
-    int64_t leave_ms; /* or LEAVES_FIRST */
-    size_t whole;     /* bytes of text of a stream */
-    uint8_t ask[REQUEST_MAX];
-    size_t ask_size, named_at; /* where the call's number stands */
-    nghttp2_nv fields[8];
-    size_t field_count;
-    struct call *first, **last;
-    unsigned long calls, by_status[STATUSES], gone, cut, text;
-    int64_t *latencies;
-    size_t done, room;
-};
-
-static struct kind kinds[KINDS_MAX];
-static size_t kind_count;
-static unsigned shares;
-static const char *target, *key;
-static char bearer[256];
-static int connections = 8, in_flight = 64, ask_bytes = 64;
-static double rate;
-static unsigned long calls_max, unsent, begun, ended;
-static int64_t for_ns;
+static unsigned long unsent, begun, ended;
 static struct call *free_calls;
 static struct connection *dirty;
 
@@ -92,12 +61,6 @@ static int64_t now_ns(void)
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
-}
-
-static void die(const char *what)
-{
-    fprintf(stderr, "drill-load: %s\n", what);
-    exit(2);
 }
 
 /* ---- calls ------------------------------------------------------------------------------------------------------- */
@@ -122,7 +85,7 @@ static void flush(void)
             for (ssize_t sent = 0; sent < size;) {
                 ssize_t more = send(connection->fd, bytes + sent, (size_t)(size - sent), MSG_NOSIGNAL);
                 if (more <= 0)
-                    die("the gateway closed a connection");
+                    plan_refuse("the gateway closed a connection");
                 sent += more;
             }
     }
@@ -210,11 +173,11 @@ static ssize_t read_ask(nghttp2_session *session, int32_t stream, uint8_t *out, 
 static struct kind *next_kind(void)
 {
     static unsigned long turn;
-    unsigned long at = (turn++ * 7919) % shares;
+    unsigned long at = (turn++ * 7919) % plan.shares;
     for (size_t i = 0;; i++) {
-        if (at < kinds[i].share)
-            return &kinds[i];
-        at -= kinds[i].share;
+        if (at < plan.kinds[i].share)
+            return &plan.kinds[i];
+        at -= plan.kinds[i].share;
     }
 }
 
@@ -229,7 +192,7 @@ static void begin(int64_t due_ns)
     nghttp2_data_provider body = {.source.ptr = call, .read_callback = read_ask};
     call->stream = nghttp2_submit_request(connection->session, NULL, kind->fields, kind->field_count, &body, call);
     if (call->stream < 0)
-        die("a connection has had all the calls that it can have");
+        plan_refuse("a connection has had all the calls that it can have");
     touch(connection);
     if (kind->leaves && kind->leave_ms != LEAVES_FIRST)
         await_leave(call);
@@ -301,7 +264,7 @@ static void readable(struct connection *connection)
     static uint8_t bytes[RECEIVE];
     ssize_t got = recv(connection->fd, bytes, sizeof bytes, 0);
     if (got <= 0 || nghttp2_session_mem_recv(connection->session, bytes, (size_t)got) < 0)
-        die("the gateway closed a connection");
+        plan_refuse("the gateway closed a connection");
     touch(connection);
 }
 
@@ -309,14 +272,14 @@ static void connect_to(int epoll, int calls)
 {
     char host[64];
     int port = 0, yes = 1;
-    if (sscanf(target, "%63[^:]:%d", host, &port) != 2)
-        die("the target is HOST:PORT");
+    if (sscanf(plan.target, "%63[^:]:%d", host, &port) != 2)
+        plan_refuse("the target is HOST:PORT");
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
     inet_pton(AF_INET, host, &address.sin_addr);
     struct connection *connection = calloc(1, sizeof *connection);
     connection->fd = socket(AF_INET, SOCK_STREAM, 0);
     if (connect(connection->fd, (struct sockaddr *)&address, sizeof address))
-        die("there is no connection");
+        plan_refuse("there is no connection");
     setsockopt(connection->fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = connection};
     epoll_ctl(epoll, EPOLL_CTL_ADD, connection->fd, &event);
@@ -340,134 +303,16 @@ static void connect_to(int epoll, int calls)
     }
 }
 
-/* ---- what is asked ----------------------------------------------------------------------------------------------- */
-
-static void add_field(struct kind *kind, const char *name, const char *value)
-{
-    kind->fields[kind->field_count++] = (nghttp2_nv){.name = (uint8_t *)(uintptr_t)name,
-                                                     .value = (uint8_t *)(uintptr_t)value,
-                                                     .namelen = strlen(name),
-                                                     .valuelen = strlen(value)};
-}
-
-static size_t pack_chat(const struct kind *kind, char *model, char *question, uint8_t *out)
-{
-    Renga__V1__ChatRequest message = RENGA__V1__CHAT_REQUEST__INIT;
-    Renga__V1__ChatMessage turn = RENGA__V1__CHAT_MESSAGE__INIT, *turns[] = {&turn};
-    Renga__V1__CacheControl cache = RENGA__V1__CACHE_CONTROL__INIT;
-    turn.role = RENGA__V1__CHAT_ROLE__CHAT_ROLE_USER;
-    turn.content = question;
-    message.model = model;
-    message.n_messages = 1;
-    message.messages = turns;
-    message.max_output_tokens = 256;
-    cache.read = cache.write = true;
-    message.cache = kind->same ? &cache : NULL;
-    return renga__v1__chat_request__pack(&message, out);
-}
-
-static size_t pack_embed(const struct kind *kind, char *model, char *question, uint8_t *out)
-{
-    Renga__V1__EmbedRequest message = RENGA__V1__EMBED_REQUEST__INIT;
-    Renga__V1__CacheControl cache = RENGA__V1__CACHE_CONTROL__INIT;
-    message.model = model;
-    message.n_inputs = 1;
-    message.inputs = &question;
-    cache.read = cache.write = true;
-    message.cache = kind->same ? &cache : NULL;
-    return renga__v1__embed_request__pack(&message, out);
-}
-
-static void write_ask(struct kind *kind, const char *method, char *model)
-{
-    static char question[REQUEST_MAX / 2], paths[KINDS_MAX][64];
-    int begins = snprintf(question, sizeof question, "call-%0*d ", NAMED_DIGITS, 0);
-    for (int i = begins; i < ask_bytes && i < (int)sizeof question - 1; i++)
-        question[i] = "What is to be asked of a model? "[i % 32];
-    size_t size = (strcmp(method, "Embed") == 0 ? pack_embed : pack_chat)(kind, model, question, kind->ask + 5);
-    uint32_t length = htonl((uint32_t)size);
-    memcpy(kind->ask + 1, &length, 4);
-    kind->ask_size = size + 5;
-    const uint8_t *named = memmem(kind->ask, kind->ask_size, "call-", 5);
-    kind->named_at = (size_t)(named + 5 - kind->ask);
-    snprintf(paths[kind - kinds], sizeof paths[0], "/renga.v1.LlmGateway/%s", method);
-    add_field(kind, ":method", "POST");
-    add_field(kind, ":scheme", "http");
-    add_field(kind, ":path", paths[kind - kinds]);
-    add_field(kind, ":authority", target);
-    add_field(kind, "te", "trailers");
-    add_field(kind, "content-type", "application/grpc");
-    if (key)
-        add_field(kind, "authorization", bearer);
-}
-
-static void read_kind_word(struct kind *kind, const char *word)
-{
-    kind->same |= strcmp(word, "same") == 0;
-    kind->says |= strcmp(word, "says") == 0;
-    if (strncmp(word, "leave=", 6) != 0)
-        return;
-    kind->leaves = true;
-    kind->leave_ms = strcmp(word + 6, "first") == 0 ? LEAVES_FIRST : atoi(word + 6);
-}
-
-static void read_kind(char *text)
-{
-    struct kind *kind = &kinds[kind_count++];
-    if (kind_count == KINDS_MAX)
-        die("so many kinds are not had");
-    snprintf(kind->name, sizeof kind->name, "%s", text);
-    char *method = strtok(text, ":"), *model = strtok(NULL, ":"), *share = strtok(NULL, ":"), *word;
-    if (!share)
-        die("a kind is METHOD:MODEL:SHARE");
-    kind->share = (unsigned)atoi(share);
-    shares += kind->share;
-    while ((word = strtok(NULL, ":")))
-        read_kind_word(kind, word);
-    int pieces = 0;
-    sscanf(model, "bench-%*d-%d", &pieces);
-    kind->streams = strcmp(method, "ChatStream") == 0;
-    kind->whole = 8 * (size_t)pieces;
-    kind->last = &kind->first;
-    write_ask(kind, method, model);
-}
-
-static void read_argument(char *text)
-{
-    char *value = strchr(text, '=');
-    bool is_kind = strchr(text, ':') && (!value || strchr(text, ':') < value);
-    if (is_kind)
-        read_kind(text);
-    else if (!value)
-        die("an argument is NAME=VALUE or METHOD:MODEL:SHARE");
-    else if (strncmp(text, "connections=", 12) == 0)
-        connections = atoi(value + 1);
-    else if (strncmp(text, "in_flight=", 10) == 0)
-        in_flight = atoi(value + 1);
-    else if (strncmp(text, "ask=", 4) == 0)
-        ask_bytes = atoi(value + 1);
-    else if (strncmp(text, "rate=", 5) == 0)
-        rate = atof(value + 1);
-    else if (strncmp(text, "calls=", 6) == 0)
-        calls_max = strtoul(value + 1, NULL, 10);
-    else if (strncmp(text, "seconds=", 8) == 0)
-        for_ns = (int64_t)(atof(value + 1) * 1e9);
-    else if (strncmp(text, "key=", 4) == 0)
-        snprintf(bearer, sizeof bearer, "Bearer %s", key = value + 1);
-    else
-        die("that is not an argument");
-}
-
 /* ---- all of it --------------------------------------------------------------------------------------------------- */
 
 static int64_t leave_due(void)
 {
     int64_t soonest = INT64_MAX;
-    for (size_t i = 0; i < kind_count; i++) {
-        while (kinds[i].first && kinds[i].first->leave_ns <= now_ns())
-            leave(kinds[i].first);
-        if (kinds[i].first && kinds[i].first->leave_ns < soonest)
-            soonest = kinds[i].first->leave_ns;
+    for (size_t i = 0; i < plan.kind_count; i++) {
+        while (plan.kinds[i].first && plan.kinds[i].first->leave_ns <= now_ns())
+            leave(plan.kinds[i].first);
+        if (plan.kinds[i].first && plan.kinds[i].first->leave_ns < soonest)
+            soonest = plan.kinds[i].first->leave_ns;
     }
     return soonest;
 }
@@ -477,21 +322,21 @@ static int64_t begin_due(int64_t began_ns, bool *over)
 {
     static unsigned long slots; /* of the rate, used or not */
     int64_t now = now_ns();
-    *over = (for_ns && now - began_ns >= for_ns) || (calls_max && begun >= calls_max);
+    *over = (plan.for_ns && now - began_ns >= plan.for_ns) || (plan.calls_max && begun >= plan.calls_max);
     if (*over)
         return INT64_MAX;
-    if (!(rate > 0)) {
-        for (; free_calls && (!calls_max || begun < calls_max);)
+    if (!(plan.rate > 0)) {
+        for (; free_calls && (!plan.calls_max || begun < plan.calls_max);)
             begin(now);
         return INT64_MAX;
     }
-    for (; began_ns + (int64_t)((double)slots * 1e9 / rate) <= now; slots++) {
+    for (; began_ns + (int64_t)((double)slots * 1e9 / plan.rate) <= now; slots++) {
         if (free_calls)
-            begin(began_ns + (int64_t)((double)slots * 1e9 / rate));
+            begin(began_ns + (int64_t)((double)slots * 1e9 / plan.rate));
         else
             unsent++;
     }
-    return began_ns + (int64_t)((double)slots * 1e9 / rate);
+    return began_ns + (int64_t)((double)slots * 1e9 / plan.rate);
 }
 
 static void run(int epoll)
@@ -504,8 +349,8 @@ static void run(int epoll)
         if (over && ended == begun)
             break;
         next_ns = leave_ns < next_ns ? leave_ns : next_ns;
-        if (for_ns && !over && began_ns + for_ns < next_ns)
-            next_ns = began_ns + for_ns;
+        if (plan.for_ns && !over && began_ns + plan.for_ns < next_ns)
+            next_ns = began_ns + plan.for_ns;
         int64_t wait_ns = next_ns == INT64_MAX ? 1000 * MS : next_ns - now_ns();
         struct timespec wait = {.tv_sec = wait_ns > 0 ? wait_ns / (1000 * MS) : 0,
                                 .tv_nsec = wait_ns > 0 ? wait_ns % (1000 * MS) : 0};
@@ -546,22 +391,12 @@ static void report(struct kind *kind, double seconds)
 
 int main(int argc, char **argv)
 {
-    if (argc < 3)
-        die("HOST:PORT [NAME=VALUE]... METHOD:MODEL:SHARE...");
-    target = argv[1];
-    for (int pass = 0; pass < 2; pass++) /* what is asked depends on the rest */
-        for (int i = 2; i < argc; i++) {
-            char *value = strchr(argv[i], '='), *colon = strchr(argv[i], ':');
-            if ((colon && (!value || colon < value)) == (pass == 1))
-                read_argument(argv[i]);
-        }
-    if (!kind_count)
-        die("nothing is asked");
+    plan_read(argc, argv);
     int epoll = epoll_create1(0);
-    for (int i = 0; i < connections; i++)
-        connect_to(epoll, (in_flight + connections - 1 - i) / connections);
+    for (int i = 0; i < plan.connections; i++)
+        connect_to(epoll, (plan.in_flight + plan.connections - 1 - i) / plan.connections);
     int64_t began_ns = now_ns();
     run(epoll);
-    for (size_t i = 0; i < kind_count; i++)
-        report(&kinds[i], (double)(now_ns() - began_ns) / 1e9);
+    for (size_t i = 0; i < plan.kind_count; i++)
+        report(&plan.kinds[i], (double)(now_ns() - began_ns) / 1e9);
 }

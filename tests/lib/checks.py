@@ -49,6 +49,7 @@ class Watched:
     def __init__(self, name, log, process):
         self.name, self.log, self.process = name, log, process
         self.told = -1  # lines of the log
+        self.reader = None  # the thread that reads what it says, where that is ours
 
     def lines(self):
         return self.log().splitlines() if callable(self.log) else [line.rstrip() for line in list(self.log)]
@@ -77,8 +78,10 @@ def watch(name, log, process=None):
 def follow(name, process, begun=()):
     """Goes on where a test has read the beginning of what its service says."""
     log = list(begun)
-    threading.Thread(target=lambda: log.extend(process.stderr), daemon=True).start()
+    reader = threading.Thread(target=lambda: log.extend(process.stderr), daemon=True)
+    reader.start()
     watch(name, log, process)
+    _watched[-1].reader = reader
     return log
 
 
@@ -111,6 +114,8 @@ def wait_until(condition, why, seconds=20.0, every=0.005):
 
 def finish():
     for service in list(_watched):
+        if service.reader and service.process.poll() is not None:
+            service.reader.join(5)  # what was said at the end may still be on its way
         if service.report():
             record(f"no sanitizer has a word to say of {service.name}", service.report()[0])
     print(f"# {_counts['ok']} ok, {_counts['not ok']} not ok", flush=True)

@@ -3,13 +3,41 @@ import os
 import time
 
 
+def stat_of(path):
+    """The state and the parent of a process or a thread; nothing where it has ended meanwhile."""
+    try:
+        with open(path) as file:
+            fields = file.read().rpartition(")")[2].split()
+            return fields[0], int(fields[1])
+    except OSError:
+        return None
+
+
+def strangers():
+    """Processes that this test has not started: what it tests is not among them, nor what that has started."""
+    parents = {int(name): stat[1] for name in os.listdir("/proc") if name.isdigit() and (stat := stat_of(f"/proc/{name}/stat"))}
+
+    def is_ours(pid):
+        while pid > 1 and pid != os.getpid():
+            pid = parents.get(pid, 0)
+        return pid == os.getpid()
+    return [pid for pid in parents if not is_ours(pid)]
+
+
+def running(pid):
+    try:
+        threads = os.listdir(f"/proc/{pid}/task")
+    except OSError:
+        return 0
+    return sum((stat_of(f"/proc/{pid}/task/{thread}/stat") or "?")[0] == "R" for thread in threads)
+
+
 def wanted_by_others(seconds=1.0):
-    """How many threads beside this one run or want to, on the average of some seconds in which the test itself rests."""
+    """How many threads of others run or want to, on the average of some seconds."""
     counts, until = [], time.monotonic() + seconds
     while time.monotonic() < until:
-        with open("/proc/loadavg") as file:
-            counts.append(int(file.read().split()[3].split("/")[0]) - 1)
-        time.sleep(0.02)
+        counts.append(sum(running(pid) for pid in strangers()))
+        time.sleep(0.05)
     return sum(counts) / len(counts)
 
 

@@ -5,14 +5,14 @@ one fails."""
 import json
 import os
 import re
-import socket
 import subprocess
 import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, f"{HERE}/../../lib")
-from checks import check, expect, finish, wait_until  # noqa: E402
+from checks import check, expect, finish, follow, wait_until  # noqa: E402
+from ports import free_port  # noqa: E402
 
 BIN = os.environ["RENGA_BIN"]
 ROOT = os.path.realpath(os.path.join(HERE, "..", "..", ".."))
@@ -23,12 +23,6 @@ with open(f"{ROOT}/services/renga/README.md") as file:
 folder = tempfile.TemporaryDirectory()
 environment = {k: v for k, v in os.environ.items() if not k.startswith(("RENGA_", "OPENAI_", "ANTHROPIC_"))}
 environment.update(PATH=f"{BIN}:{os.environ['PATH']}", XDG_DATA_HOME=folder.name)
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
 
 
 PORT = free_port()
@@ -86,7 +80,8 @@ def _():
 server = subprocess.Popen([f"{BIN}/renga", "serve", f"--rpc.listen=127.0.0.1:{PORT}", f"--http.listen=127.0.0.1:{free_port()}",
                            f"--orchestrator.agents={ROOT}/services/orchestrator/agents", "--orchestrator.store=memory:",
                            "--tool_runner.store=memory:", "--tool_runner.record=memory:"],
-                          env=environment, cwd=folder.name, stderr=subprocess.DEVNULL)
+                          env=environment, cwd=folder.name, stderr=subprocess.PIPE, text=True)
+follow("renga serve", server)
 try:
     @check("the examples run")
     def _():

@@ -135,6 +135,7 @@ static void addresses_of_the_link_are_not_routed(void **state)
         {"64:ff9b::169.254.1.1", false},
         {"64:ff9b::10.0.0.1", true},
         {"64:ff9b:1::169.254.169.254", false},
+        {"64:ff9b:1:a9fe:a9:fe00::", false},
         {"::169.254.169.254", false},
         {"2002:a9fe:a9fe::1", false},
         {"2002:a00:1::1", true},

@@ -14,7 +14,8 @@
 
 #include <cmocka.h>
 
-#define HANGING_MAX 33 /* those left behind, and one that is being tried */
+#define LEFT_BEHIND 32
+#define HANGING_MAX (LEFT_BEHIND + 4) /* and those that are being tried */
 #define TRIES       50
 
 static atomic_uint asleep;
@@ -40,6 +41,7 @@ try {
     struct status status;
 };
 
+static int64_t patience_ms;
 static struct loop *loop;
 static struct http_client *client;
 
@@ -55,7 +57,7 @@ static void start(struct try *try, const struct http_url *url, bool by_curl)
     memset(try, 0, sizeof *try);
     transfer_init(&try->transfer, url, finished);
     try->transfer.owner = try;
-    try->transfer.connect_timeout_ms = 20;
+    try->transfer.connect_timeout_ms = patience_ms;
     try->transfer.timeout_ms = 5000;
     try->transfer.redirects_max = by_curl;
     loop_enter(loop);
@@ -63,14 +65,14 @@ static void start(struct try *try, const struct http_url *url, bool by_curl)
     loop_leave(loop);
 }
 
-/* The first of them goes on hanging until it is given up, and the next ones are not looked up meanwhile. */
+/* Some of them go on hanging until they are given up, and the next ones are not looked up meanwhile. */
 static void few_are_looked_up_where_many_hang(const struct http_url *url, bool by_curl)
 {
     static struct try tries[TRIES];
     unsigned refused = 0;
     for (int i = 0; i < TRIES; i++) {
         start(&tries[i], url, by_curl);
-        if (i < HANGING_MAX - 1)
+        if (i < LEFT_BEHIND)
             assert_true(WAIT_FOR(loop, tries[i].finished, 5000));
     }
     for (int i = 0; i < TRIES; i++) {
@@ -80,6 +82,27 @@ static void few_are_looked_up_where_many_hang(const struct http_url *url, bool b
     }
     assert_int_equal(refused, TRIES - HANGING_MAX);
     assert_int_equal(atomic_load(&asleep), HANGING_MAX);
+}
+
+static void open_client(void)
+{
+    atomic_store(&let_go, false);
+    loop = loop_started(0);
+    loop_enter(loop);
+    client = http_client_create(loop, &(struct http_client_options){0});
+    loop_leave(loop);
+}
+
+static void close_client(void)
+{
+    atomic_store(&let_go, true);
+    for (int ms = 0; atomic_load(&asleep) && ms < 10000; ms++)
+        usleep(1000);
+    assert_int_equal(atomic_load(&asleep), 0);
+    loop_enter(loop);
+    http_client_destroy(&client);
+    loop_leave(loop);
+    loop_ended(&loop);
 }
 
 static void answer(struct peer *peer, int fd)
@@ -95,11 +118,8 @@ static void names_that_hang_leave_few_threads_behind_and_no_address_waits_for_th
     struct peer peer;
     struct try hangs, works;
     char text[64];
-    atomic_store(&let_go, false);
-    loop = loop_started(0);
-    loop_enter(loop);
-    client = http_client_create(loop, &(struct http_client_options){0});
-    loop_leave(loop);
+    patience_ms = 20;
+    open_client();
     struct http_url *name = http_url_parse("http://hangs.test/", &st);
     few_are_looked_up_where_many_hang(name, *by_curl);
 
@@ -112,17 +132,34 @@ static void names_that_hang_leave_few_threads_behind_and_no_address_waits_for_th
     if (works.status.code != OK)
         fail_msg("%s", works.status.text);
 
-    atomic_store(&let_go, true);
-    for (int ms = 0; atomic_load(&asleep) && ms < 10000; ms++)
-        usleep(1000);
-    assert_int_equal(atomic_load(&asleep), 0);
+    close_client();
     peer_stop(&peer);
-    loop_enter(loop);
-    http_client_destroy(&client);
-    loop_leave(loop);
-    loop_ended(&loop);
     http_url_destroy(&name);
     http_url_destroy(&address);
+}
+
+static void where_none_of_many_is_found_for_a_second_no_more_are_begun(void **state)
+{
+    (void)state;
+    static struct try burst[LEFT_BEHIND + 8], later[8];
+    struct status st = {0};
+    struct http_url *name = http_url_parse("http://hangs.test/", &st);
+    patience_ms = 3000;
+    open_client();
+    for (unsigned i = 0; i < sizeof burst / sizeof *burst; i++)
+        start(&burst[i], name, false);
+    assert_true(
+        WAIT_FOR(loop, atomic_load(&asleep) == sizeof burst / sizeof *burst, 5000)); /* all at once: it may be well */
+    usleep(1100 * 1000);
+    for (unsigned i = 0; i < sizeof later / sizeof *later; i++) {
+        start(&later[i], name, false);
+        assert_true(WAIT_FOR(loop, later[i].finished, 1000));
+        assert_non_null(strstr(later[i].status.text, "was not looked up"));
+    }
+    for (unsigned i = 0; i < sizeof burst / sizeof *burst; i++)
+        assert_true(WAIT_FOR(loop, burst[i].finished, 5000));
+    close_client();
+    http_url_destroy(&name);
 }
 
 int main(void)
@@ -131,6 +168,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         {"over connections of our own", names_that_hang_leave_few_threads_behind_and_no_address_waits_for_them, NULL,
          NULL, &direct},
+        cmocka_unit_test(where_none_of_many_is_found_for_a_second_no_more_are_begun),
         {"by curl", names_that_hang_leave_few_threads_behind_and_no_address_waits_for_them, NULL, NULL, &by_curl},
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,45 +7,6 @@
 
 #include "ledger_fixture.h"
 
-#define TRIES 3000 /* of 10 ms */
-
-static void nap(void)
-{
-    nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
-}
-
-static struct ledger_stats stats_now(void)
-{
-    struct ledger_stats stats;
-    ledger_stats(house.ledger, &stats);
-    return stats;
-}
-
-static void await_failure(void)
-{
-    uint64_t before = stats_now().failures;
-    for (int i = 0; i < TRIES && stats_now().failures == before; i++)
-        nap();
-    assert_true(stats_now().failures > before);
-}
-
-static void await_written(void)
-{
-    for (int i = 0; i < TRIES && stats_now().pending; i++)
-        nap();
-    assert_int_equal(stats_now().pending, 0);
-    assert_int_equal(stats_now().behind_ms, 0);
-}
-
-static struct database *open_beside(void)
-{
-    struct status st = {0};
-    struct ledger same = {.path = house.path};
-    struct database *database = ledger_open(&same, &st);
-    assert_non_null(database);
-    return database;
-}
-
 /* ---- what survives ----------------------------------------------------------------------------------------------- */
 
 static void what_was_noted_is_there_after_a_restart(void **state)
@@ -135,16 +96,6 @@ static void what_was_spent_today_is_known_at_the_start(void **state)
 }
 
 /* ---- a dead store ------------------------------------------------------------------------------------------------ */
-
-/* Notes while the file is dead are kept and are in it once it lives again. */
-static void assert_recovers(int64_t micros)
-{
-    await_written();
-    assert_int_equal(total_micros(REQUEST(.from_ms = 0)), micros);
-    close_ledger();
-    open_ledger(house.path);
-    assert_int_equal(total_micros(REQUEST(.from_ms = 0)), micros);
-}
 
 static void a_folder_that_is_not_there_yet_costs_no_call(void **state)
 {
@@ -261,143 +212,6 @@ static void pending_sums_stay_bounded_and_no_money_is_lost(void **state)
     assert_true(stats_now().pending <= 65536 + 1);
     assert_int_equal(mkdir(house.folder, 0700), 0);
     assert_recovers(600000);
-}
-
-/* ---- waiting reports --------------------------------------------------------------------------------------------- */
-
-/* Another connection that writes: flushes, and so reports, wait for it. */
-static struct database *block(void)
-{
-    struct status st = {0};
-    assert_int_equal(total_micros(REQUEST(.from_ms = 0)), 0);
-    struct database *database = open_beside();
-    assert_true(database_run(database, "BEGIN IMMEDIATE", &st));
-    spend("desk", "kyoto", MIDNIGHT, 5);
-    return database;
-}
-
-static void a_report_that_was_left_ends_once(void **state)
-{
-    open_ledger(house.path);
-    struct database *blocker = block();
-    Renga__V1__GetUsageRequest request = REQUEST(.from_ms = 0);
-    struct asked *first = begin_asking(&request, NULL, 10000), *second = begin_asking(&request, NULL, 10000);
-    nap();
-    loop_enter(house.loop);
-    rpc_client_call_cancel(&second->call);
-    rpc_client_call_cancel(&first->call);
-    loop_leave(house.loop);
-    await_asked(first);
-    await_asked(second);
-    assert_int_equal(first->status.code, CANCELLED);
-    assert_int_equal(second->status.code, CANCELLED);
-    asked_free(first);
-    asked_free(second);
-    database_close(&blocker);
-    assert_recovers(5);
-}
-
-static void a_report_ends_at_its_deadline(void **state)
-{
-    open_ledger(house.path);
-    struct database *blocker = block();
-    Renga__V1__GetUsageRequest request = REQUEST(.from_ms = 0);
-    struct asked *asked = begin_asking(&request, NULL, 50);
-    await_asked(asked);
-    assert_int_equal(asked->status.code, DEADLINE_EXCEEDED);
-    asked_free(asked);
-    database_close(&blocker);
-    assert_recovers(5);
-}
-
-static void ask_many(unsigned clients, unsigned count, unsigned expected_refused)
-{
-    static struct rpc_principal callers[100];
-    static char names[100][32];
-    struct asked *asked[100];
-    unsigned refused = 0;
-    Renga__V1__GetUsageRequest request = REQUEST(.from_ms = 0);
-    for (unsigned i = 0; i < count; i++) {
-        snprintf(names[i], sizeof names[i], "client-%u", i % clients);
-        callers[i] = (struct rpc_principal){.name = names[i], .tenant = ""};
-        asked[i] = begin_asking(&request, &callers[i], 20);
-    }
-    for (unsigned i = 0; i < count; i++) {
-        await_asked(asked[i]);
-        refused += asked[i]->status.code == RESOURCE_EXHAUSTED;
-        asked_free(asked[i]);
-    }
-    assert_in_range(refused, expected_refused, expected_refused + 1); /* one may be with the reader already */
-}
-
-static void so_many_reports_wait_and_no_more(void **state)
-{
-    open_ledger(house.path);
-    struct database *blocker = block();
-    ask_many(80, 80, 15);
-    ask_many(1, 30, 13);
-    database_close(&blocker);
-    assert_recovers(5);
-}
-
-static unsigned reports_under_way(void)
-{
-    pthread_mutex_lock(&house.ledger->lock);
-    unsigned reports = house.ledger->reports;
-    pthread_mutex_unlock(&house.ledger->lock);
-    return reports;
-}
-
-static int64_t report_takes_ns(Renga__V1__GetUsageRequest request, int64_t timeout_ms)
-{
-    int64_t began_ns = ledger_clock_ns();
-    struct asked *asked = begin_asking(&request, NULL, timeout_ms);
-    await_asked(asked);
-    asked_free(asked);
-    while (reports_under_way())
-        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
-    return ledger_clock_ns() - began_ns;
-}
-
-/* A hundred thousand runs are sorted for a page of them. */
-static void a_long_report_stops_at_its_deadline_and_at_the_end(void **state)
-{
-    Renga__V1__GetUsageRequest request = REQUEST(GROUPS(GROUP(RUN), GROUP(THREAD), GROUP(HOUR)));
-    char run[32];
-    open_ledger(house.path);
-    for (int i = 0; i < 100000; i++) {
-        snprintf(run, sizeof run, "run-%d", i * 7919 % 100000);
-        spend_run(run, MIDNIGHT, 1);
-        if (i % 50000 == 49999)
-            await_written();
-    }
-    int64_t whole_ns = report_takes_ns(request, 20000), stopped_ns = report_takes_ns(request, 5);
-    print_message("a report of 100,000 runs takes %d ms, one that is left after 5 ms %d ms\n",
-                  (int)(whole_ns / NS_PER_MS), (int)(stopped_ns / NS_PER_MS));
-    assert_true(stopped_ns < whole_ns / 2);
-    struct asked *asked = begin_asking(&request, NULL, 20000);
-    int64_t began_ns = ledger_clock_ns();
-    close_ledger();
-    assert_true(ledger_clock_ns() - began_ns < whole_ns);
-    await_asked(asked);
-    assert_int_equal(asked->status.code, UNAVAILABLE);
-    asked_free(asked);
-}
-
-static void closing_does_not_wait_for_long(void **state)
-{
-    open_ledger(house.path);
-    struct database *blocker = block();
-    Renga__V1__GetUsageRequest request = REQUEST(.from_ms = 0);
-    struct asked *asked = begin_asking(&request, NULL, 10000);
-    nap();
-    int64_t began_ns = ledger_clock_ns();
-    close_ledger();
-    assert_true(ledger_clock_ns() - began_ns < 4 * NS_PER_SEC);
-    await_asked(asked);
-    assert_int_equal(asked->status.code, UNAVAILABLE);
-    asked_free(asked);
-    database_close(&blocker);
 }
 
 /* ---- old days ---------------------------------------------------------------------------------------------------- */
@@ -526,11 +340,6 @@ int main(void)
         TEST(a_file_that_is_no_database_is_left_alone),
         TEST(the_file_of_a_newer_release_is_refused),
         TEST(pending_sums_stay_bounded_and_no_money_is_lost),
-        TEST(a_report_that_was_left_ends_once),
-        TEST(a_report_ends_at_its_deadline),
-        TEST(so_many_reports_wait_and_no_more),
-        TEST(a_long_report_stops_at_its_deadline_and_at_the_end),
-        TEST(closing_does_not_wait_for_long),
         TEST(old_days_are_folded_over_runs_and_young_ones_are_not),
         TEST(threads_note_while_reports_are_read),
         TEST(a_note_costs_a_call_next_to_nothing),

@@ -268,4 +268,53 @@ static inline int64_t total_micros(Renga__V1__GetUsageRequest request)
     return micros;
 }
 
+#define TRIES 3000 /* of 10 ms */
+
+static inline void nap(void)
+{
+    nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+}
+
+static inline struct ledger_stats stats_now(void)
+{
+    struct ledger_stats stats;
+    ledger_stats(house.ledger, &stats);
+    return stats;
+}
+
+static inline void await_failure(void)
+{
+    uint64_t before = stats_now().failures;
+    for (int i = 0; i < TRIES && stats_now().failures == before; i++)
+        nap();
+    assert_true(stats_now().failures > before);
+}
+
+static inline void await_written(void)
+{
+    for (int i = 0; i < TRIES && stats_now().pending; i++)
+        nap();
+    assert_int_equal(stats_now().pending, 0);
+    assert_int_equal(stats_now().behind_ms, 0);
+}
+
+static inline struct database *open_beside(void)
+{
+    struct status st = {0};
+    struct ledger same = {.path = house.path};
+    struct database *database = ledger_open(&same, &st);
+    assert_non_null(database);
+    return database;
+}
+
+/* Notes while the file is dead are kept and are in it once it lives again. */
+static inline void assert_recovers(int64_t micros)
+{
+    await_written();
+    assert_int_equal(total_micros(REQUEST(.from_ms = 0)), micros);
+    close_ledger();
+    open_ledger(house.path);
+    assert_int_equal(total_micros(REQUEST(.from_ms = 0)), micros);
+}
+
 #endif
