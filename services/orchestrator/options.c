@@ -61,7 +61,8 @@ const struct option orchestrator_options[] = {
      .help = "Where the other orchestrators that share a Redis store give this one attempts of fan-outs, such as "
              "0.0.0.0:15205; it gives them its own. They reach it at that port of the host of orchestrator.address, if "
              "this names none. With rpc.tls.client_certificate over TLS, with the files of rpc.tls.* and, to call, "
-             "peers.tls.*; else plainly, in a network that is closed to others. tls+tcp:// or tcp:// before it says "
+             "peers.tls.*, among these the name, where they are reached by number; else plainly, in a network that is "
+             "closed to others. tls+tcp:// or tcp:// before it says "
              "which. Unset: it shares with none."},
     {.name = "orchestrator.thread_ttl",
      .type = OPTION_DURATION,

@@ -10,8 +10,8 @@
 #include <string.h>
 
 struct document {
-    struct store_scan scan; /* first */
-    struct station *station;
+    struct store_scan scan;  /* first */
+    struct station *station; /* NULL: it is not waited for */
     char version[65];
     struct guest *first;
     struct document *next;
@@ -25,9 +25,17 @@ static void unlink_document(struct document *document)
     *link = document->next;
 }
 
-static void came(struct store_scan *scan)
+static void tell(struct document *document, struct agent *agent, const struct status *st)
 {
-    struct document *document = (struct document *)scan;
+    unlink_document(document);
+    for (struct guest *guest = document->first, *next; guest; guest = next) {
+        next = guest->next_waiting;
+        worker_agent_came(guest, agent, st);
+    }
+}
+
+static void read_bundle(struct document *document, const struct store_scan *scan)
+{
     struct agents *agents = document->station->fanout->options.agents;
     struct status st = scan->status;
     struct agent *agent = NULL;
@@ -35,15 +43,29 @@ static void came(struct store_scan *scan)
         agent = agents_of_bundle(agents, scan->rows[0].value.bytes, scan->rows[0].value.size, &st);
     else if (st.code == OK)
         fail(&st, NOT_FOUND, "version %.12s of an agent is not in the store", document->version);
-    store_scan_fini(scan);
-    unlink_document(document);
-    for (struct guest *guest = document->first, *next; guest; guest = next) {
-        next = guest->next_waiting;
-        worker_agent_came(guest, agent, &st);
-    }
+    tell(document, agent, &st);
     if (agent)
         agent_release(agents, agent);
+}
+
+static void came(struct store_scan *scan)
+{
+    struct document *document = (struct document *)scan;
+    if (document->station)
+        read_bundle(document, scan);
+    store_scan_fini(scan);
     free(document);
+}
+
+void documents_drop(struct station *station)
+{
+    struct status st = {0};
+    fail(&st, UNAVAILABLE, "the orchestrator ends");
+    while (station->documents) {
+        struct document *document = station->documents;
+        tell(document, NULL, &st);
+        document->station = NULL; /* its rows still come */
+    }
 }
 
 static struct document *ask(struct station *station, const char *version)

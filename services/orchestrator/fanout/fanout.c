@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define ADDRESS_MAX     64
-#define LETTER_MESSAGES 4 /* of the largest, that a letter has room for */
+#define LETTER_MESSAGES 4 /* of the largest, that a letter within the process has room for */
 
 /* ---- letters ----------------------------------------------------------------------------------------------------- */
 
@@ -90,7 +90,7 @@ static bool message_came(struct peer *peer, const FanoutMessage *message)
     }
 }
 
-static void read_message(struct peer *peer, const uint8_t *bytes, size_t size)
+static bool read_message(struct peer *peer, const uint8_t *bytes, size_t size)
 {
     struct station *station = peer->station;
     struct arena *arena = &station->spare->task.arena;
@@ -101,24 +101,35 @@ static void read_message(struct peer *peer, const uint8_t *bytes, size_t size)
         unsigned hands = message->hands < FANOUT_HANDS ? message->hands : FANOUT_HANDS;
         peer->asked = peer->asked + hands < FANOUT_HANDS ? peer->asked + hands : FANOUT_HANDS;
         taken = message_came(peer, message);
-    } else {
-        char name[64];
-        log_error("fanout.message", "a message of %zu bytes from %s cannot be read; dropped", size,
-                  peer_name(peer, name));
     }
     if (taken)
         station->spare = guest_create();
     else
         arena_reset(arena);
+    return message != NULL;
+}
+
+/* It may have been the end of an attempt, so from far nothing holds any more. */
+static void unreadable(struct peer *peer, size_t size)
+{
+    char name[64];
+    log_error("fanout.message", "a message of %zu bytes from %s cannot be read; dropped", size, peer_name(peer, name));
+    if (peer->far)
+        far_broken(peer);
 }
 
 void peer_read(struct peer *peer, struct mail *mail)
 {
-    size_t size;
+    size_t size = 0;
     const uint8_t *bytes;
     peer->silent = 0;
     while (peer->station->joined && (bytes = mail_next(mail, &size)))
-        read_message(peer, bytes, size);
+        if (!read_message(peer, bytes, size)) {
+            unreadable(peer, size);
+            return;
+        }
+    if (peer->station->joined && size)
+        unreadable(peer, size);
 }
 
 static void received(void *data, struct mail *mail)
@@ -241,6 +252,7 @@ struct fanout *fanout_create(const struct fanout_options *options, struct status
     fanout->stations = stations;
     fanout->serial = atomic_fetch_add(&serial, 1);
     fanout->letter_max = LETTER_MESSAGES * (options->message_max + ENVELOPE_MAX);
+    fanout->far_letter_max = options->message_max + 2 * ENVELOPE_MAX; /* the second for the letter's own head */
     if (options->listen && !port_open(fanout, st)) {
         free(stations);
         free(fanout);
@@ -283,6 +295,12 @@ void fanout_rest(struct fanout *fanout)
         atomic_store(&fanout->resting, true);
 }
 
+void fanout_abandon(struct fanout *fanout, struct loop *loop)
+{
+    if (fanout && fanout->port)
+        far_abandon(&fanout->stations[loop_index(loop)]);
+}
+
 void fanout_part(struct fanout *fanout)
 {
     for (unsigned i = 0; fanout && fanout->port && i < fanout->options.loop_count; i++) {
@@ -301,6 +319,9 @@ static void station_close(struct station *station)
     station->joined = false;
     loop_disarm(loop, &station->beat);
     mailbox_leave(&station->mailbox);
+    for (unsigned i = 0; i < station->peer_count; i++)
+        worker_abandon(&station->peers[i]);
+    documents_drop(station);
     for (unsigned i = 0; i < station->fanout->options.loop_count; i++)
         line_close(&station->peers[i].line);
     if (station->inbox)

@@ -1,7 +1,10 @@
 /* Attempts at nodes that run in another loop than their run does: of this process, or of another orchestrator.
  *
- *      owner: fanout_send --- begin ---> worker: the kind runs, as at home       fanout_recall --- cancel ---> it is
- * stopped came, came, ended <------- events, result or failure ---'                  ended <--- failed ---'
+ *      owner: fanout_send ---- begin ----> worker: the kind runs, as at home
+ *             came, came, ended <--- events, then a result or a failure ---'
+ *
+ *             fanout_recall --- cancel --> it is stopped
+ *             ended <--------- failed ---------'
  *
  * Workers pull: a loop with idle hands asks the others for work, and gets no more than it asked for; who is slow asks
  * seldom, and holds nobody up. A worker that shows no life for FANOUT_SILENCE_MS has what it was given taken over: it
@@ -59,9 +62,13 @@ const Renga__V1__MemberFanOut *fanout_port(const struct fanout *fanout);
 void fanout_meet(struct fanout *fanout, struct loop *loop, struct members *members);
 /* It takes no more from other orchestrators; what they have given ends. Any thread; `fanout` may be NULL. */
 void fanout_rest(struct fanout *fanout);
+/* They have waited long enough: what they have given to this loop is cancelled, what it has given to them is taken
+ * over. From inside the loop, when it rests; `fanout` may be NULL. */
+void fanout_abandon(struct fanout *fanout, struct loop *loop);
 /* The members are asked no more. From outside of all loops; `fanout` may be NULL. */
 void fanout_part(struct fanout *fanout);
-/* From outside of all loops, when no attempt is at work. What still is at work in a worker keeps its memory. */
+/* From outside of all loops, when no attempt is at work. What still is in a worker is cancelled; what does not end then
+ * keeps its memory. */
 void fanout_destroy(struct fanout **fanout);
 
 /* An attempt in another loop. Embedded in its owner, who keeps it until `ended`. */

@@ -80,6 +80,7 @@ struct station {
     uint32_t sessions;       /* begun with any of them */
     struct route *routes;
     unsigned route_count;
+    unsigned unequal; /* members that listen, and take letters of another size or version than we */
     struct inbox *inbox;
     struct document *documents; /* that are on their way from the store */
 
@@ -93,7 +94,7 @@ struct station {
 struct fanout {
     struct fanout_options options;
     unsigned serial; /* in the addresses: mailboxes of an earlier fan-out of this process are still there */
-    size_t letter_max;
+    size_t letter_max, far_letter_max;
     struct station *stations;
     atomic_uint away, guests;
     struct port *port; /* NULL: it does not listen */
@@ -113,8 +114,10 @@ void port_close(struct fanout *fanout);
 bool port_attend(struct station *station);
 void far_open(struct station *station);  /* its places and inbox; where the fan-out listens */
 void far_close(struct station *station); /* from inside its loop */
+void far_abandon(struct station *station);
 void far_free(struct station *station);
 bool far_is_open(const struct peer *peer);
+void far_broken(struct peer *peer);                            /* it has written what cannot be read */
 void far_look(struct station *station);                        /* at each beat */
 const char *peer_name(const struct peer *peer, char name[64]); /* for logs: "loop 2", "orchestrator o_…" */
 
@@ -124,6 +127,7 @@ void owner_take_over(struct peer *worker, const char *why); /* all that it has o
 
 /* document.c: the agent comes, or not (NULL), in the loop, never from within. */
 void document_ask(struct guest *guest, const char *version);
+void documents_drop(struct station *station); /* nobody waits for them any more; from inside its loop */
 
 /* worker.c */
 struct guest *guest_create(void);

@@ -18,7 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MEMBERS_LINKED 16 /* others, about so many, that one shares with */
+#define MEMBERS_LINKED   16 /* others, about so many, that one shares with */
+#define FAILURES_COUNTED 7  /* of opening a line: each doubles the rest, up to a minute */
 
 const char *peer_name(const struct peer *peer, char name[64])
 {
@@ -72,6 +73,11 @@ static void begin_anew(struct peer *peer, const char *why)
     peer->far->mine = ++peer->station->sessions;
     sessions_changed(peer);
     settle(peer, why);
+}
+
+void far_broken(struct peer *peer)
+{
+    begin_anew(peer, "has written what cannot be read");
 }
 
 static void now_up(struct peer *peer)
@@ -140,33 +146,53 @@ static void stamp(void *data, uint32_t number, uint8_t *bytes)
     memcpy(bytes, &head, sizeof head);
 }
 
-/* NULL: there have been too many, or none can be opened. */
-static struct route *find_route(struct station *station, const char *address)
+/* A file of certificates may be mended meanwhile; what is said of it once is enough. */
+static void open_route(struct station *station, struct route *route)
 {
     const struct fanout *fanout = station->fanout;
     struct status st = {0};
+    struct line_options options = {.address = route->address,
+                                   .tls = fanout->options.client,
+                                   .letter_max = fanout->far_letter_max,
+                                   .head_size = sizeof(struct head),
+                                   .stamp = stamp,
+                                   .data = route};
+    if (route->rest) {
+        route->rest--;
+        return;
+    }
+    route->line = line_open(station->loop, &options, &st);
+    if (route->line)
+        return;
+    if (!route->failures)
+        log_error("fanout.line", "loop %u cannot write to %s: %s; tried again now and then", station->index,
+                  route->address, st.text);
+    route->rest = (1U << route->failures) - 1;
+    route->failures += route->failures < FAILURES_COUNTED;
+}
+
+static struct route *find_route(struct station *station, const char *address)
+{
     for (unsigned i = 0; i < station->route_count; i++)
         if (!station->routes[i].peer && strcmp(station->routes[i].address, address) == 0)
             return &station->routes[i];
     if (station->route_count == ROUTES_MAX)
         return NULL;
     struct route *route = &station->routes[station->route_count];
-    struct line_options options = {.address = address,
-                                   .tls = fanout->options.client,
-                                   .letter_max = fanout->letter_max,
-                                   .head_size = sizeof(struct head),
-                                   .stamp = stamp,
-                                   .data = route};
-    route->line = line_open(station->loop, &options, &st);
-    if (!route->line) {
-        log_error("fanout.line", "loop %u cannot write to %s: %s", station->index, address, st.text);
-        return NULL;
-    }
     snprintf(route->address, sizeof route->address, "%s", address);
     if (++station->route_count == ROUTES_MAX)
         log_warn("fanout.routes", "loop %u has written to %d addresses; it shares with no new ones until a restart",
                  station->index, ROUTES_MAX);
     return route;
+}
+
+/* NULL: there have been too many, or it cannot be opened now. */
+static struct route *route_to(struct station *station, const char *address)
+{
+    struct route *route = find_route(station, address);
+    if (route && !route->line)
+        open_route(station, route);
+    return route && route->line ? route : NULL;
 }
 
 /* ---- who is there ------------------------------------------------------------------------------------------------ */
@@ -177,7 +203,7 @@ static bool add(struct station *station, const struct fellow *fellow, uint32_t l
     for (unsigned i = station->fanout->options.loop_count; i < station->peer_count && !peer; i++)
         if (!station->peers[i].far && !station->peers[i].guests)
             peer = &station->peers[i];
-    struct route *route = peer ? find_route(station, fellow->address) : NULL;
+    struct route *route = peer ? route_to(station, fellow->address) : NULL;
     struct far *far = route ? calloc(1, sizeof *far) : NULL;
     if (!far)
         return false;
@@ -206,7 +232,7 @@ static void take_away(struct peer *peer, const char *why)
 
 struct census {
     struct station *station;
-    unsigned count;
+    unsigned count, unequal;
     struct fellow chosen[2 * MEMBERS_LINKED];
     unsigned chosen_count;
 };
@@ -227,7 +253,9 @@ static void note(const struct fellow *fellow, void *data)
 {
     struct census *census = data;
     struct station *station = census->station;
-    bool chosen = fellow->version == FAR_VERSION && is_chosen(census, fellow);
+    bool equal = fellow->version == FAR_VERSION && fellow->letter_max == station->fanout->far_letter_max;
+    bool chosen = equal && is_chosen(census, fellow);
+    census->unequal += !equal;
     for (unsigned i = station->fanout->options.loop_count; i < station->peer_count; i++) {
         struct far *far = station->peers[i].far;
         if (far && strcmp(far->member, fellow->id) == 0) {
@@ -262,6 +290,16 @@ static void take_away_gone(struct station *station)
     station->far_share = left ? FANOUT_HANDS / left + (FANOUT_HANDS < left) : 0;
 }
 
+static void warn_of_unequal(struct station *station, unsigned unequal)
+{
+    if (unequal > station->unequal && station->index == 0)
+        log_warn(
+            "fanout.unequal",
+            "orchestrators that are not shared with, since their rpc.message_max or version of letters is another: %u",
+            unequal);
+    station->unequal = unequal;
+}
+
 static void who_is_there(struct station *station)
 {
     struct census census = {.station = station};
@@ -273,6 +311,7 @@ static void who_is_there(struct station *station)
     for (unsigned i = 0; i < census.chosen_count; i++)
         add_missing(station, &census.chosen[i]);
     take_away_gone(station);
+    warn_of_unequal(station, census.unequal);
 }
 
 /* ---- the beat ---------------------------------------------------------------------------------------------------- */
@@ -304,6 +343,18 @@ void far_look(struct station *station)
     }
 }
 
+/* They hear of it at once, and need not wait for our silence. */
+void far_abandon(struct station *station)
+{
+    for (unsigned i = station->fanout->options.loop_count; i < station->peer_count; i++) {
+        struct peer *peer = &station->peers[i];
+        if (!peer->far || !(peer->guests || peer->away))
+            continue;
+        begin_anew(peer, "is not waited for any longer");
+        say_hello(peer);
+    }
+}
+
 /* ---- life -------------------------------------------------------------------------------------------------------- */
 
 void far_open(struct station *station)
@@ -317,13 +368,17 @@ void far_open(struct station *station)
 void far_close(struct station *station)
 {
     inbox_close(station);
+    for (unsigned i = station->fanout->options.loop_count; i < station->peer_count; i++)
+        station->peers[i].line = NULL; /* it is its route's */
     for (unsigned i = 0; i < station->route_count; i++)
         line_close(&station->routes[i].line);
 }
 
 void far_free(struct station *station)
 {
-    for (unsigned i = station->fanout->options.loop_count; station->peers && i < station->peer_count; i++)
+    if (!station->peers) /* it was never opened */
+        return;
+    for (unsigned i = station->fanout->options.loop_count; i < station->peer_count; i++)
         free(station->peers[i].far);
     free(station->routes);
 }

@@ -42,8 +42,9 @@ struct inbox {
 /* A place that letters go to: as lines are never closed, it outlives whoever listens there. */
 struct route {
     char address[MAIL_ADDRESS_MAX];
-    struct line *line;
-    struct peer *peer; /* who listens there now; NULL: nobody */
+    struct line *line;       /* NULL: it could not be opened */
+    unsigned failures, rest; /* to open it; and looks until it is tried again */
+    struct peer *peer;       /* who listens there now; NULL: nobody */
 };
 
 /* What a peer has beside, where it is far. */

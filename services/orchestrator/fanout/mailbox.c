@@ -13,6 +13,8 @@
 #include <nng/protocol/pipeline0/pull.h>
 #include <nng/protocol/pipeline0/push.h>
 #include <nng/supplemental/tls/tls.h>
+#include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -93,13 +95,49 @@ static bool fill(nng_tls_config *config, const struct mail_tls *tls, struct stat
     return read && !error && !second;
 }
 
-static bool read_tls(const struct mail_tls *tls, nng_tls_mode mode, nng_tls_config **config, struct status *st)
+static bool has_name(const struct mail_tls *tls)
 {
+    return tls && tls->name && *tls->name;
+}
+
+static void host_of(const char *address, char host[MAIL_ADDRESS_MAX])
+{
+    const char *from = strstr(address, "://"), *to = strrchr(address, ':');
+    from = from ? from + 3 : address;
+    snprintf(host, MAIL_ADDRESS_MAX, "%.*s", to > from ? (int)(to - from) : 0, from);
+}
+
+bool mail_names(const char *address, const struct mail_tls *tls, struct status *st)
+{
+    char host[MAIL_ADDRESS_MAX];
+    struct in_addr number;
+    host_of(address, host);
+    return !is_tls(address) || has_name(tls) || (*host != '[' && inet_pton(AF_INET, host, &number) != 1) ||
+           fail(st, INVALID_ARGUMENT,
+                "the host of %s is a number, with which no certificate's name is compared: set peers.tls.name",
+                address);
+}
+
+/* A configuration of ours takes the place of nng's, and of the name that nng sets there. */
+static void expect_name(nng_tls_config *config, const char *address, const struct mail_tls *tls)
+{
+    char host[MAIL_ADDRESS_MAX];
+    host_of(address, host);
+    nng_tls_config_server_name(config, has_name(tls) ? tls->name : host);
+}
+
+static bool read_tls(const char *address, const struct mail_tls *tls, nng_tls_mode mode, nng_tls_config **config,
+                     struct status *st)
+{
+    if (!tls)
+        return fail(st, INVALID_ARGUMENT, "mail over TLS needs a certificate, its key and authorities");
+    if (mode == NNG_TLS_MODE_CLIENT && !mail_names(address, tls, st))
+        return false;
     if (nng_tls_config_alloc(config, mode) != 0)
         fatal("orchestrator.memory", "no memory for a configuration of TLS");
     nng_tls_config_auth_mode(*config, NNG_TLS_AUTH_MODE_REQUIRED);
-    if (mode == NNG_TLS_MODE_CLIENT && tls->name && *tls->name)
-        nng_tls_config_server_name(*config, tls->name);
+    if (mode == NNG_TLS_MODE_CLIENT)
+        expect_name(*config, address, tls);
     if (fill(*config, tls, st))
         return true;
     nng_tls_config_free(*config);
@@ -120,15 +158,12 @@ const uint8_t *mail_next(struct mail *mail, size_t *size)
 {
     uint32_t number;
     const uint8_t *bytes = mail_take(mail, sizeof number);
+    *size = mail_size(mail);
     if (!bytes)
         return NULL;
     memcpy(&number, bytes, sizeof number);
     *size = number;
-    bytes = mail_take(mail, number);
-    if (!bytes)
-        log_error("fanout.letter", "a message of %u bytes stands in a letter that has %zu left; dropped", number,
-                  mail_size(mail));
-    return bytes;
+    return mail_take(mail, number);
 }
 
 size_t mail_size(const struct mail *mail)
@@ -149,7 +184,7 @@ struct mailbox *mailbox_open(const char *address, const struct mail_tls *tls, si
     if (!mailbox)
         fatal("orchestrator.memory", "no memory for a mailbox");
     nng_tls_config *config = NULL;
-    if (is_tls(address) && !read_tls(tls, NNG_TLS_MODE_SERVER, &config, st)) {
+    if (is_tls(address) && !read_tls(address, tls, NNG_TLS_MODE_SERVER, &config, st)) {
         free(mailbox);
         return NULL;
     }
@@ -217,6 +252,15 @@ void mailbox_leave(struct mailbox **mailbox)
 
 /* ---- the end that writes ----------------------------------------------------------------------------------------- */
 
+/* Of lines that could not be opened, by their loops: as none is closed, the next one takes it. */
+static atomic_uint spare_sockets[LOOPS_MAX];
+
+static int take_socket(struct line *line)
+{
+    line->socket.id = atomic_exchange(&spare_sockets[loop_index(line->loop)], 0);
+    return line->socket.id ? 0 : nng_push0_open(&line->socket);
+}
+
 /* Within a process the other end is there, and the line with it; over a network it is tried again and again. */
 static int dial(struct line *line, const struct line_options *options, nng_tls_config *config)
 {
@@ -243,11 +287,11 @@ struct line *line_open(struct loop *loop, const struct line_options *options, st
                           .stamp = options->stamp,
                           .data = options->data};
     nng_tls_config *config = NULL;
-    if (is_tls(options->address) && !read_tls(options->tls, NNG_TLS_MODE_CLIENT, &config, st)) {
+    if (is_tls(options->address) && !read_tls(options->address, options->tls, NNG_TLS_MODE_CLIENT, &config, st)) {
         free(line);
         return NULL;
     }
-    int error = nng_push0_open(&line->socket);
+    int error = take_socket(line);
     if (!error)
         error = dial(line, options, config);
     if (config)
@@ -255,6 +299,7 @@ struct line *line_open(struct loop *loop, const struct line_options *options, st
     if (!error)
         return line;
     refused("no line to", options->address, error, st);
+    atomic_store(&spare_sockets[loop_index(loop)], line->socket.id);
     free(line);
     return NULL;
 }

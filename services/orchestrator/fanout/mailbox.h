@@ -31,12 +31,16 @@ struct mail_tls {
     const char *authorities; /* who signed the other end's */
     const char *name;        /* that a mailbox's certificate has; NULL: the host of its address. For lines */
 };
+/* False, with the reason, where a line there could not tell whose certificate it is shown: over TLS, without a name, to
+ * a host that is a number. */
+bool mail_names(const char *address, const struct mail_tls *tls, struct status *st);
 
 /* ---- letters that came ------------------------------------------------------------------------------------------- */
 
 /* The next `size` bytes of it; NULL where it has no more. They stay until it is freed. */
 const uint8_t *mail_take(struct mail *mail, size_t size);
-/* Its next message; NULL at its end, and where the rest is none. The head was taken before. */
+/* Its next message; NULL at its end, with a size of 0, and where the rest is none, with any other. The head was taken
+ * before. */
 const uint8_t *mail_next(struct mail *mail, size_t *size);
 size_t mail_size(const struct mail *mail); /* bytes not yet taken */
 void mail_free(struct mail *mail);
@@ -58,7 +62,7 @@ void mailbox_leave(struct mailbox **mailbox);
 struct line_options {
     const char *address;
     const struct mail_tls *tls; /* for tls+tcp:// */
-    size_t letter_max;
+    size_t letter_max;          /* at most as the mailbox has it */
     size_t head_size;
     /* Just before a letter is tried to be sent, perhaps again; numbers count from 0, anew when the line is cleared. */
     void (*stamp)(void *data, uint32_t number, uint8_t *head);

@@ -153,9 +153,10 @@ static bool name_address(struct port *port, const struct fanout_options *options
     }
     int size = snprintf(port->address, sizeof port->address, "%.*s%.*s:%d", scheme, listen, length, host,
                         number ? number : mailbox_port(port->mailbox));
-    return size < (int)sizeof port->address ||
-           fail(st, INVALID_ARGUMENT, "the address for other orchestrators has %d bytes; at most %d are allowed", size,
-                MAIL_ADDRESS_MAX - 1);
+    if (size >= (int)sizeof port->address)
+        return fail(st, INVALID_ARGUMENT, "the address for other orchestrators has %d bytes; at most %d are allowed",
+                    size, MAIL_ADDRESS_MAX - 1);
+    return mail_names(port->address, options->client, st); /* the others are as we are */
 }
 
 bool port_open(struct fanout *fanout, struct status *st)
@@ -166,7 +167,7 @@ bool port_open(struct fanout *fanout, struct status *st)
         fatal("orchestrator.memory", "no memory for a port");
     if (getrandom(port->token, sizeof port->token, 0) != sizeof port->token)
         fatal("orchestrator.random", "the kernel gives no random bytes");
-    port->mailbox = mailbox_open(options->listen, options->server, fanout->letter_max, st);
+    port->mailbox = mailbox_open(options->listen, options->server, fanout->far_letter_max, st);
     if (!port->mailbox || !name_address(port, options, st)) {
         mailbox_leave(&port->mailbox);
         free(port);
@@ -176,6 +177,7 @@ bool port_open(struct fanout *fanout, struct status *st)
     port->row.address = port->address;
     port->row.version = FAR_VERSION;
     port->row.loops = options->loop_count;
+    port->row.letter_max = fanout->far_letter_max;
     port->row.token = (ProtobufCBinaryData){sizeof port->token, port->token};
     fanout->port = port;
     log_info("fanout.listening", "attempts of other orchestrators are taken at %s", port->address);

@@ -95,6 +95,7 @@ static void note_fan_out(struct member *member, const Renga__V1__MemberFanOut *r
     text_cut_copy(fellow->address, sizeof fellow->address, row->address);
     memcpy(fellow->token, row->token.data, sizeof fellow->token);
     fellow->version = row->version;
+    fellow->letter_max = row->letter_max;
     fellow->loops = row->loops <= LOOPS_MAX ? row->loops : LOOPS_MAX;
 }
 

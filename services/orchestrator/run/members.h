@@ -32,6 +32,7 @@ struct fellow {
     char address[MEMBER_ADDRESS_MAX];
     uint8_t token[16];
     uint32_t version, loops;
+    uint64_t letter_max;
 };
 
 struct members_options {

@@ -223,6 +223,12 @@ static bool is_busy(const struct runner *runner)
     return sweep_is_busy(runner->sweep) || fanout_away(runner->options.fanout);
 }
 
+static void close_home(struct home *home)
+{
+    forget_threads(home, "the server is draining; the run goes on when it is back");
+    fanout_abandon(home->runner->options.fanout, home->loop);
+}
+
 static void look_at_home(struct work *work);
 
 static void look_again(struct timer *timer)
@@ -244,7 +250,7 @@ static void look_at_home(struct work *work)
             return;
         }
         if (drain->closing)
-            forget_threads(home, "the server is draining; the run goes on when it is back");
+            close_home(home);
         else
             drain->busy |= home_works(home) || (home == runner->homes && is_busy(runner));
         drain->next++;

@@ -1,8 +1,10 @@
 /* The sweep: now and then it goes through the rows of all threads, page by page, and sends what is to be done to the
  * home of the thread: a chore, one at a time.
  *
- *      marks of threads that were being erased -> threads -> requests that are to be forgotten -> cached results -> a
- * rest
+ *      marks of threads that were being erased -> threads
+ *             ^                                      |
+ *             |                                      v
+ *           a rest <- cached results <- requests that are to be forgotten
  */
 #include "errand.h"
 #include "keep.h"

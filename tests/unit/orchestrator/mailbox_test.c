@@ -5,6 +5,8 @@
 #include "fanout/mailbox.h"
 #include "loop/loop.h"
 
+#include <nng/nng.h>
+#include <nng/protocol/pipeline0/push.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -174,6 +176,55 @@ static void an_address_has_one_mailbox(void **state)
     loop_destroy(&loop);
 }
 
+/* Nng counts them. */
+static uint32_t next_socket(void)
+{
+    nng_socket socket;
+    assert_int_equal(nng_push0_open(&socket), 0);
+    nng_close(socket);
+    return socket.id + 1;
+}
+
+static void a_line_that_could_not_be_opened_leaves_its_socket_to_the_next(void **state)
+{
+    struct status st = {0};
+    struct post post = post_open();
+    assert_null(open_line(post.writer, "inproc://test.nobody", &st));
+    uint32_t next = next_socket();
+    assert_null(open_line(post.writer, "tcp://no port", &st));
+    assert_null(open_line(post.writer, "inproc://test.nobody", &st));
+    assert_int_equal(next_socket(), next + 1);
+    struct mailbox *second = mailbox_open("inproc://test.second", NULL, LETTER_MAX, &st);
+    loop_enter(post.writer);
+    line_close(&post.line);
+    post.line = open_line(post.writer, "inproc://test.second", &st);
+    assert_non_null(post.line);
+    mailbox_leave(&post.mailbox);
+    post.mailbox = second;
+    write_one(&post, 0, 100);
+    loop_leave(post.writer);
+    attend(&post);
+    read_until(&post, 1);
+    post_close(&post);
+}
+
+static void over_tls_there_has_to_be_a_name_to_compare(void **state)
+{
+    static const struct {
+        const char *address, *name;
+        bool named;
+    } cases[] = {{"tcp://10.0.0.7:1", NULL, true},          {"tls+tcp://10.0.0.7:1", "renga", true},
+                 {"tls+tcp://renga.example:1", NULL, true}, {"tls+tcp://renga.example:1", "", true},
+                 {"tls+tcp://10.0.0.7:1", NULL, false},     {"tls+tcp://10.0.0.7:1", "", false},
+                 {"tls+tcp://[::1]:1", NULL, false},        {"tls+tcp://[::1]:1", "renga", true}};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct status st = {0};
+        struct mail_tls tls = {.name = cases[i].name};
+        assert_int_equal(mail_names(cases[i].address, &tls, &st), cases[i].named);
+        assert_true(cases[i].named || strstr(st.text, "peers.tls.name"));
+    }
+}
+
 static void a_closed_end_leaves_nothing_behind(void **state)
 {
     struct post post = post_open();
@@ -197,6 +248,8 @@ int main(void)
         cmocka_unit_test(what_is_not_taken_waits_and_is_counted),
         cmocka_unit_test(a_message_larger_than_a_letter_is_refused_before_it_is_written),
         cmocka_unit_test(an_address_has_one_mailbox),
+        cmocka_unit_test(a_line_that_could_not_be_opened_leaves_its_socket_to_the_next),
+        cmocka_unit_test(over_tls_there_has_to_be_a_name_to_compare),
         cmocka_unit_test(a_closed_end_leaves_nothing_behind),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
