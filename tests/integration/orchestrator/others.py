@@ -258,4 +258,5 @@ def _():
     return f"it took {took:.1f} s"
 
 
+gate.set()  # also where a check has failed before it did so: its calls wait
 checks.finish()
