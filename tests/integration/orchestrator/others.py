@@ -247,7 +247,6 @@ def _():
     linked(plain, brief)
     run = in_the_middle(plain)
     before, told = len(plain.log), time.monotonic()
-    brief.signal(signal.SIGTERM)
     ended_well(brief)
     took = time.monotonic() - told
     gate.set()
