@@ -20,9 +20,10 @@ struct document {
 static void unlink_document(struct document *document)
 {
     struct document **link = &document->station->documents;
-    while (*link != document)
+    while (*link && *link != document)
         link = &(*link)->next;
-    *link = document->next;
+    if (*link)
+        *link = document->next;
 }
 
 static void tell(struct document *document, struct agent *agent, const struct status *st)

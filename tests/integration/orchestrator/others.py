@@ -246,15 +246,16 @@ def _():
     brief, = started(sharer(has_agent=False, certificate=None, drain="1s"))
     linked(plain, brief)
     run = in_the_middle(plain)
-    brief.signal(signal.SIGTERM)
-    told = time.monotonic()
+    before, told = len(plain.log), time.monotonic()
     ended_well(brief)
     took = time.monotonic() - told
     gate.set()
     expect(whole(plain.stopped(run)), "nothing was repeated")
+    expect(any("has begun anew" in line for line in plain.log[before:]), "the owner was not told, and had to notice")
     expect(not any("fanout.guests" in line for line in brief.log), "attempts were left when it ended")
     ended_well(plain)
     return f"it took {took:.1f} s"
 
 
+gate.set()  # also where a check has failed before it did so: its calls wait
 checks.finish()
