@@ -26,9 +26,9 @@ static void unlink_document(struct document *document)
         *link = document->next;
 }
 
+/* It is in no list any more. */
 static void tell(struct document *document, struct agent *agent, const struct status *st)
 {
-    unlink_document(document);
     for (struct guest *guest = document->first, *next; guest; guest = next) {
         next = guest->next_waiting;
         worker_agent_came(guest, agent, st);
@@ -52,8 +52,10 @@ static void read_bundle(struct document *document, const struct store_scan *scan
 static void came(struct store_scan *scan)
 {
     struct document *document = (struct document *)scan;
-    if (document->station)
+    if (document->station) {
+        unlink_document(document);
         read_bundle(document, scan);
+    }
     store_scan_fini(scan);
     free(document);
 }
@@ -62,8 +64,8 @@ void documents_drop(struct station *station)
 {
     struct status st = {0};
     fail(&st, UNAVAILABLE, "the orchestrator ends");
-    while (station->documents) {
-        struct document *document = station->documents;
+    for (struct document *document; (document = station->documents);) {
+        station->documents = document->next;
         tell(document, NULL, &st);
         document->station = NULL; /* its rows still come */
     }
