@@ -151,6 +151,9 @@ for title, resources in SETS.items():
 def _():
     for title, resources in SETS.items():
         expect(configuration(resources, "orchestrator")["rpc"]["connection_age"] == "0s", title)
+        for container in containers(of_kind(resources, "StatefulSet", "Deployment")["renga-orchestrator"]):
+            said = [word for word in container.get("args", []) if word.startswith("--rpc.connection_age")]
+            expect(not said, f"{title}: {said}")
 
 
 @check("a field that is spelled wrongly and a value of a wrong type are found")
