@@ -208,11 +208,17 @@ struct drain {
     int64_t until_ns;
 };
 
+/* Behind a node that ends as it begins nobody works and nothing flies, until the deferred part has written its result. */
+static bool thread_works(const struct thread *thread)
+{
+    return thread->flying || thread->filling || thread->go.queued || (thread->run && thread->run->working);
+}
+
 static bool home_works(const struct home *home)
 {
     for (size_t i = 0; i < home->room; i++)
         for (const struct thread *thread = home->table[i]; thread; thread = thread->next)
-            if (thread->flying || thread->filling || (thread->run && thread->run->working))
+            if (thread_works(thread))
                 return true;
     return false;
 }

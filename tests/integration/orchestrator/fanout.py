@@ -66,12 +66,14 @@ def _():
     event = message("RunNodeEvent")
 
     watched = threading.Event()  # tokens are shown to those who are there
+    unread = threading.Semaphore(40)  # and to those who keep up: who is 256 events behind reads the log, which has none
 
     def n(call):
         watched.wait(10 * SLOW)
         for i in range(5):
-            yield event(token={"text": f"token {i}"})
-            yield event(progress_json=f"{i}")
+            for told in ({"token": {"text": f"token {i}"}}, {"progress_json": f"{i}"}):
+                unread.acquire(timeout=10 * SLOW)
+                yield event(**told)
         yield event(result=reply({"x": call.state["item"]}))
     fan("tells", {"n": remote(stream=True)})
     nodes.on("tells", n=n)
@@ -82,6 +84,7 @@ def _():
         watched.set()
         if each.WhichOneof("event") in ("progress_json", "token"):
             shown.setdefault(each.path, []).append(each.progress_json or each.token.text)
+            unread.release()
     expect(api.metric(SENT)[""] > sent, "nothing was sent to another loop")
     equal(len(shown), BRANCHES, "the branches that told something")
     wanted = [text for i in range(5) for text in (f"token {i}", f"{i}")]

@@ -75,7 +75,7 @@ def _():
     redis.process.wait(10 * SLOW)
     expect(any("recover from AOF write error" in line for line in redis.log), redis.log[-3:])
     is_refused("more")
-    expect(said("store.failed", since), "the log does not say it")
+    wait_until(lambda: said("store.failed", since), "the log does not say it", 10 * SLOW)
     redis.start(file_max=redis.bytes_of_log())  # still full: it reads, and ends with the first write
     wait_until(lambda: redis.process.poll() is not None, "it takes writes", 10 * SLOW)
     is_refused("more")

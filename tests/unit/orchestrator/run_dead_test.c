@@ -164,6 +164,32 @@ static void one_that_leaves_hands_its_runs_over_at_once(void **state)
     close_both();
 }
 
+/* A node that ends as it begins has done so, its result is not in the log yet, and just then the one that leaves looks
+ * whether it may. */
+static void one_that_leaves_waits_for_what_is_about_to_be_written(void **state)
+{
+    Renga__V1__StartRunRequest request = RENGA__V1__START_RUN_REQUEST__INIT;
+    bool drained = false;
+    open_both(LOG "\"start\": \"a\", \"nodes\": {\"a\": {" S ", \"on\": {\"done\": \"s\"}}, \"s\": {\"kind\": \"set\", "
+                  "\"values\": {\"log\": [\"s\"]}, \"on\": {\"done\": \"b\"}}, \"b\": {" S "}}");
+    request.wait = true;
+    struct question_of_test *waiting = start_with(&one, &request, "t", "");
+    loop_enter(one.loop);
+    script_write(call_at(&one, "a"), "done", log_update("a"));
+    loop_leave(one.loop);
+    store_settle(one.store);
+    runner_drain(one.runner, LEASE_MS, has_drained, &drained); /* posts its look behind what the store has posted */
+    settle();
+    write_at(&one, "b", "b");
+    Renga__V1__StartRunResponse *answer = answer_of(waiting);
+    assert_non_null(answer);
+    assert_string_equal(answer->run->output_json, "{\"log\":[\"a\",\"s\",\"b\"]}");
+    ask_end(waiting);
+    pass(LEASE_MS / 2);
+    assert_true(drained);
+    close_both();
+}
+
 static void the_threads_of_a_dead_one_are_all_taken_up(void **state)
 {
     enum { THREADS = 40 };
@@ -370,6 +396,7 @@ int main(void)
         cmocka_unit_test(a_frozen_one_that_nobody_missed_goes_on),
         cmocka_unit_test(jumps_of_the_wall_clock_kill_nobody),
         cmocka_unit_test(one_that_leaves_hands_its_runs_over_at_once),
+        cmocka_unit_test(one_that_leaves_waits_for_what_is_about_to_be_written),
         cmocka_unit_test(the_threads_of_a_dead_one_are_all_taken_up),
         cmocka_unit_test(a_run_that_cannot_be_read_stops_alone),
         cmocka_unit_test(what_another_has_taken_meanwhile_is_not_noted_as_unreadable),
