@@ -301,7 +301,8 @@ static void replied(const ProtobufCMessage *message, void *data)
         size_t size = protobuf_c_message_get_packed_size(message);
         if (!may_send(call, size))
             return;
-        protobuf_c_message_pack(message, call->ops->reserve(call, size));
+        if (streams || !call->ops->pass || !call->ops->pass(call, message, size))
+            protobuf_c_message_pack(message, call->ops->reserve(call, size));
         committed(call, size);
     } else if (!message && !streams) {
         rpc_fail_with(call, INTERNAL, "the handler ended without an answer");
@@ -385,6 +386,12 @@ void rpc_call_deliver(struct rpc_call *call, const uint8_t *bytes, size_t size)
     else
         rpc_fail(call, &st);
     arena_fini(&passing);
+}
+
+void rpc_call_hand(struct rpc_call *call, const ProtobufCMessage *message, size_t size)
+{
+    call->received_bytes += size;
+    handle(call, message);
 }
 
 void rpc_call_deliver_end(struct rpc_call *call)

@@ -15,6 +15,8 @@
 #define CALL_MEMORY_FACTOR 8    /* a call's arena, in times of the largest message */
 
 struct rpc_call_ops {
+    /* Takes a copy of a unary answer instead; false: it has to be packed. NULL: always. */
+    bool (*pass)(struct rpc_call *call, const ProtobufCMessage *message, size_t size);
     /* Memory for a message of `size` bytes; it is sent by the `commit` that follows. */
     uint8_t *(*reserve)(struct rpc_call *call, size_t size);
     void (*commit)(struct rpc_call *call);
@@ -72,6 +74,8 @@ void rpc_call_fini(struct rpc_call *call);
 /* A request message has come: checked, unpacked into the call's arena (of a stream: for the time of the handler) and
  * handed to the handler. */
 void rpc_call_deliver(struct rpc_call *call, const uint8_t *bytes, size_t size);
+/* The same of a message that is in the call's arena, of `size` bytes where it is packed. */
+void rpc_call_hand(struct rpc_call *call, const ProtobufCMessage *message, size_t size);
 /* The client has sent its last message of a stream. */
 void rpc_call_deliver_end(struct rpc_call *call);
 

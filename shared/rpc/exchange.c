@@ -88,17 +88,11 @@ bool rpc_exchange_message(struct rpc_exchange *exchange, const uint8_t *bytes, s
     return message != NULL;
 }
 
-void rpc_exchange_finish(struct rpc_exchange *exchange, const uint8_t *bytes, size_t size)
+void rpc_exchange_conclude(struct rpc_exchange *exchange, const ProtobufCMessage *message, size_t size)
 {
     struct rpc_client_call *call = exchange->call;
-    _Alignas(16) char storage[EXCHANGE_STORAGE_SIZE];
-    struct arena arena;
-    arena_init(&arena, storage, sizeof storage, exchange->memory_max);
     exchange->received_bytes += size;
-    ProtobufCMessage *message = NULL;
-    if (bytes && call->status.code == OK)
-        message = unpack(exchange, bytes, size, &arena, &call->status);
-    else if (!exchange->method->server_streams && call->status.code == OK)
+    if (!message && !exchange->method->server_streams && call->status.code == OK)
         fail(&call->status, INTERNAL, "%s ended with OK and no answer", exchange->method->path + 1);
     if (rpc_observed())
         rpc_observe_ended(call->loop, RPC_CLIENT, exchange->method, call->status.code, call->status.text,
@@ -109,6 +103,17 @@ void rpc_exchange_finish(struct rpc_exchange *exchange, const uint8_t *bytes, si
     call->exchange = NULL;
     call->answer = exchange;
     run_closure(exchange, message);
+}
+
+void rpc_exchange_finish(struct rpc_exchange *exchange, const uint8_t *bytes, size_t size)
+{
+    struct rpc_client_call *call = exchange->call;
+    _Alignas(16) char storage[EXCHANGE_STORAGE_SIZE];
+    struct arena arena;
+    arena_init(&arena, storage, sizeof storage, exchange->memory_max);
+    const ProtobufCMessage *message =
+        bytes && call->status.code == OK ? unpack(exchange, bytes, size, &arena, &call->status) : NULL;
+    rpc_exchange_conclude(exchange, message, size);
     arena_fini(&arena);
 }
 

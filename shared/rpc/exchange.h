@@ -36,6 +36,8 @@ bool rpc_exchange_message(struct rpc_exchange *exchange, const uint8_t *bytes, s
 
 /* The last run of the closure. `bytes` is a unary answer, NULL otherwise. `call->status` is set. */
 void rpc_exchange_finish(struct rpc_exchange *exchange, const uint8_t *bytes, size_t size);
+/* The same with the answer as a message, of `size` bytes where it is packed. */
+void rpc_exchange_conclude(struct rpc_exchange *exchange, const ProtobufCMessage *message, size_t size);
 
 /* Leaves the list of its parent's children. */
 void rpc_exchange_detach(struct rpc_exchange *exchange);

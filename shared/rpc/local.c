@@ -1,8 +1,9 @@
-/* Stubs whose calls stay in the process: a caller and a handler in the same loop, and two queues of packed messages.
+/* Stubs whose calls stay in the process: a caller and a handler in the same loop, and copies between them.
  *
- *      invoke ---- request, packed ----> (deferred) handler
- *      closure <--- messages, packed --- (deferred) reply, fail
+ *      invoke ---- request ----> (deferred) handler
+ *      closure <--- messages --- (deferred) reply, fail
  *
+ * Requests and unary answers are cloned into the call's arena; pieces of a stream wait packed, which is smaller.
  * Both sides see what they would see over a network: copies of messages, limits, a deadline, cancellation that reaches
  * the handler, a window that closes when the caller does not read. A call is freed when both sides are through. */
 #include "rpc/channel.h"
@@ -10,6 +11,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "rpc/call.h"
+#include "rpc/clone.h"
 #include "rpc/exchange.h"
 #include "rpc/server.h"
 
@@ -31,10 +33,12 @@ struct packed {
 };
 
 struct local {
-    struct rpc_exchange base; /* first */
-    struct rpc_call call;     /* the handler's side */
-    struct packed *request;
-    struct packed *first, *last; /* messages on their way to the caller */
+    struct rpc_exchange base;                /* first */
+    struct rpc_call call;                    /* the handler's side */
+    const ProtobufCMessage *request, *reply; /* clones; NULL: packed, or none yet */
+    struct packed *packed_request;
+    size_t request_size, reply_size; /* as packed */
+    struct packed *first, *last;     /* messages on their way to the caller */
     struct rpc_metadata_item *metadata;
     struct work arrive, answer;
     struct timer deadline;
@@ -78,7 +82,7 @@ static void free_when_done(struct local *local)
         local->first = packed->next;
         free(packed);
     }
-    free(local->request);
+    free(local->packed_request);
     rpc_call_fini(&local->call);
     free(local);
 }
@@ -87,10 +91,14 @@ static void free_when_done(struct local *local)
 
 static void close_caller(struct local *local, const struct packed *answer)
 {
+    struct rpc_client_call *call = local->base.call;
     local->closed = true;
     loop_disarm(local->call.loop, &local->deadline);
-    local->base.call->status = local->failure.code != OK ? local->failure : local->call.status;
-    rpc_exchange_finish(&local->base, answer ? answer->bytes : NULL, answer ? answer->size : 0);
+    call->status = local->failure.code != OK ? local->failure : local->call.status;
+    if (local->reply && call->status.code == OK)
+        rpc_exchange_conclude(&local->base, local->reply, local->reply_size);
+    else
+        rpc_exchange_finish(&local->base, answer ? answer->bytes : NULL, answer ? answer->size : 0);
 }
 
 static struct packed *take_first(struct local *local)
@@ -154,6 +162,14 @@ static void commit(struct rpc_call *call)
     struct local *local = of_call(call);
     if (local->base.method->server_streams)
         loop_defer(call->loop, &local->answer);
+}
+
+static bool pass(struct rpc_call *call, const ProtobufCMessage *message, size_t size)
+{
+    struct local *local = of_call(call);
+    local->reply = rpc_clone(message, &call->arena);
+    local->reply_size = size;
+    return local->reply;
 }
 
 static void ended(struct rpc_call *call)
@@ -238,6 +254,7 @@ static const void *answer_metadata(const struct rpc_exchange *exchange, const ch
 }
 
 static const struct rpc_call_ops local_call_ops = {
+    .pass = pass,
     .reserve = reserve,
     .commit = commit,
     .end = ended,
@@ -286,8 +303,10 @@ static void arrive(struct work *work)
 {
     struct local *local = OWNER_OF(work, struct local, arrive);
     local->arrived = true;
-    struct packed *request = local->request;
-    rpc_call_deliver(&local->call, request->bytes, request->size);
+    if (local->request)
+        rpc_call_hand(&local->call, local->request, local->request_size);
+    else
+        rpc_call_deliver(&local->call, local->packed_request->bytes, local->packed_request->size);
 }
 
 static void prepare_call(struct local *local, struct local_stub *stub, struct loop *loop)
@@ -307,6 +326,18 @@ static void prepare_call(struct local *local, struct local_stub *stub, struct lo
     trace_child(&call->trace, &local->base.trace);
     rpc_call_begin(call);
     copy_metadata(local);
+}
+
+static void copy_request(struct local *local, const ProtobufCMessage *request)
+{
+    local->base.sent_bytes = local->request_size = protobuf_c_message_get_packed_size(request);
+    if (local->request_size > local->call.message_max)
+        return;
+    local->request = rpc_clone(request, &local->call.arena);
+    if (local->request)
+        return;
+    local->packed_request = packed_create(local->request_size);
+    protobuf_c_message_pack(request, local->packed_request->bytes);
 }
 
 static void invoke(ProtobufCService *service, unsigned index, const ProtobufCMessage *input, ProtobufCClosure closure,
@@ -330,11 +361,9 @@ static void invoke(ProtobufCService *service, unsigned index, const ProtobufCMes
     local->deadline.expired = deadline_passed;
     rpc_exchange_begin(&local->base, call, closure);
     prepare_call(local, stub, call->loop);
-    local->request = packed_create(protobuf_c_message_get_packed_size(input));
-    protobuf_c_message_pack(input, local->request->bytes);
-    local->base.sent_bytes = local->request->size;
+    copy_request(local, input);
     loop_arm(call->loop, &local->deadline, local->base.deadline_ns);
-    if (local->request->size > stub->message_max)
+    if (local->request_size > stub->message_max)
         fail_caller(local, RESOURCE_EXHAUSTED, "the request is larger than a message may be");
     else if (local->unsendable.code != OK)
         fail_caller(local, local->unsendable.code, local->unsendable.text);

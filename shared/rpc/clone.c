@@ -1,0 +1,123 @@
+#include "rpc/clone.h"
+
+#include "base/text.h"
+#include "rpc/wire.h"
+
+#include <stdint.h>
+#include <string.h>
+
+struct clone {
+    struct arena *arena;
+    struct rpc_wire_limits left;
+};
+
+static const uint8_t number_sizes[] = {
+    [PROTOBUF_C_TYPE_INT32] = 4,    [PROTOBUF_C_TYPE_SINT32] = 4,
+    [PROTOBUF_C_TYPE_SFIXED32] = 4, [PROTOBUF_C_TYPE_UINT32] = 4,
+    [PROTOBUF_C_TYPE_FIXED32] = 4,  [PROTOBUF_C_TYPE_FLOAT] = 4,
+    [PROTOBUF_C_TYPE_INT64] = 8,    [PROTOBUF_C_TYPE_SINT64] = 8,
+    [PROTOBUF_C_TYPE_SFIXED64] = 8, [PROTOBUF_C_TYPE_UINT64] = 8,
+    [PROTOBUF_C_TYPE_FIXED64] = 8,  [PROTOBUF_C_TYPE_DOUBLE] = 8,
+    [PROTOBUF_C_TYPE_ENUM] = 4,     [PROTOBUF_C_TYPE_BOOL] = sizeof(protobuf_c_boolean),
+};
+
+static bool is_number(ProtobufCType type)
+{
+    return type != PROTOBUF_C_TYPE_STRING && type != PROTOBUF_C_TYPE_BYTES && type != PROTOBUF_C_TYPE_MESSAGE;
+}
+
+static bool count_one(struct clone *clone)
+{
+    return clone->left.fields-- > 0;
+}
+
+static ProtobufCMessage *clone_message(struct clone *clone, const ProtobufCMessage *message);
+
+static bool clone_text(struct clone *clone, char **text)
+{
+    if (!*text || !**text) {
+        *text = (char *)(uintptr_t)protobuf_c_empty_string;
+        return true;
+    }
+    size_t length = strlen(*text);
+    return count_one(clone) && text_is_clean(*text, length) && (*text = arena_copy(clone->arena, *text, length + 1));
+}
+
+static bool clone_bytes(struct clone *clone, ProtobufCBinaryData *bytes)
+{
+    if (!bytes->len) {
+        bytes->data = NULL;
+        return true;
+    }
+    return count_one(clone) && (bytes->data = arena_copy(clone->arena, bytes->data, bytes->len));
+}
+
+/* What stands at `value` still points into the original. */
+static bool clone_value(struct clone *clone, ProtobufCType type, void *value)
+{
+    switch (type) {
+    case PROTOBUF_C_TYPE_STRING:
+        return clone_text(clone, value);
+    case PROTOBUF_C_TYPE_BYTES:
+        return clone_bytes(clone, value);
+    default: {
+        ProtobufCMessage **inner = value;
+        return !*inner || (count_one(clone) && (*inner = clone_message(clone, *inner)));
+    }
+    }
+}
+
+static bool clone_repeated(struct clone *clone, ProtobufCType type, size_t count, void **list)
+{
+    size_t size = type == PROTOBUF_C_TYPE_BYTES ? sizeof(ProtobufCBinaryData)
+                  : is_number(type)             ? number_sizes[type]
+                                                : sizeof(void *);
+    if (!count) {
+        *list = NULL;
+        return true;
+    }
+    if (count > clone->left.fields || !(*list = arena_copy(clone->arena, *list, count * size)))
+        return false;
+    if (is_number(type))
+        clone->left.fields -= (unsigned)count;
+    for (size_t i = 0; i < count && !is_number(type); i++)
+        if (!clone_value(clone, type, (char *)*list + i * size))
+            return false;
+    return true;
+}
+
+static bool clone_field(struct clone *clone, const ProtobufCFieldDescriptor *field, char *copy)
+{
+    void *value = copy + field->offset;
+    if (field->label == PROTOBUF_C_LABEL_REPEATED)
+        return clone_repeated(clone, field->type, *(const size_t *)(void *)(copy + field->quantifier_offset), value);
+    if (is_number(field->type))
+        return true;
+    if ((field->flags & PROTOBUF_C_FIELD_FLAG_ONEOF) &&
+        *(const uint32_t *)(void *)(copy + field->quantifier_offset) != field->id)
+        return true;
+    return clone_value(clone, field->type, value);
+}
+
+static ProtobufCMessage *clone_message(struct clone *clone, const ProtobufCMessage *message)
+{
+    const ProtobufCMessageDescriptor *type = message->descriptor;
+    if (message->n_unknown_fields || clone->left.depth == 0)
+        return NULL;
+    ProtobufCMessage *copy = arena_copy(clone->arena, message, type->sizeof_message);
+    if (!copy)
+        return NULL;
+    clone->left.depth--;
+    copy->unknown_fields = NULL;
+    for (unsigned i = 0; i < type->n_fields; i++)
+        if (!clone_field(clone, &type->fields[i], (char *)copy))
+            return NULL;
+    clone->left.depth++;
+    return copy;
+}
+
+ProtobufCMessage *rpc_clone(const ProtobufCMessage *message, struct arena *arena)
+{
+    struct clone clone = {.arena = arena, .left = RPC_WIRE_LIMITS};
+    return clone_message(&clone, message);
+}
