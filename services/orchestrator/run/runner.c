@@ -208,7 +208,8 @@ struct drain {
     int64_t until_ns;
 };
 
-/* Behind a node that ends as it begins nobody works and nothing flies, until the deferred part has written its result. */
+/* Behind a node that ends as it begins nobody works and nothing flies, until the deferred part has written its result.
+ */
 static bool thread_works(const struct thread *thread)
 {
     return thread->flying || thread->filling || thread->go.queued || (thread->run && thread->run->working);
