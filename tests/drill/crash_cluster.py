@@ -26,7 +26,7 @@ class AnyOf:
 
 
 class Cluster(Site):
-    def __init__(self, lease=2.0, sub="redis"):
+    def __init__(self, lease=1.2, sub="redis"):
         self.lease, self.was_frozen = lease, False
         super().__init__(sub)
         self.api = AnyOf([self.parts[name] for name in ORCHESTRATORS])

@@ -19,7 +19,7 @@
 #include <string.h>
 
 #define MEMBERS_LINKED   16 /* others, about so many, that one shares with */
-#define FAILURES_COUNTED 7  /* of opening a line: each doubles the rest, up to a minute */
+#define FAILURES_COUNTED 8  /* of opening a line: each doubles the rest, up to a minute */
 
 const char *peer_name(const struct peer *peer, char name[64])
 {

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 #define PAGE_ROWS     500
-#define LEFT_OVER_MS  1000  /* for the others to take their share */
+#define LEFT_OVER_MS  500   /* for the others to take their share */
 #define LOOK_AGAIN_MS 15000 /* what fell between all stools */
 
 struct recovery {
@@ -141,7 +141,7 @@ static bool is_ours(struct recovery *recovery, const struct taking_up *one)
         return true;
     if (*one->member && members_state(members, one->member, address) != MEMBER_DEAD)
         return false;
-    bool ours = recovery->takes_all || members_is_first(members, id_of_place(one->tenant, one->thread));
+    bool ours = recovery->takes_all || members_is_heir(members, one->member, id_of_place(one->tenant, one->thread));
     recovery->left_over |= !ours;
     return ours;
 }
