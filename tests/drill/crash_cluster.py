@@ -52,7 +52,8 @@ class Cluster(Site):
         return {"redis": self.redis, **{name: self.sharer(name, f"{self.folder}/{name[-1]}") for name in ORCHESTRATORS}}
 
     def sharer(self, name, folder):
-        made = self.orchestrator(name, folder, "--orchestrator.address=127.0.0.1:{port}", f"--orchestrator.lease={int(1000 * self.lease)}ms")
+        made = self.orchestrator(name, folder, "--orchestrator.address=127.0.0.1:{port}", "--loops=1",
+                                  "--orchestrator.fan_out_listen=tcp://127.0.0.1:0", f"--orchestrator.lease={int(1000 * self.lease)}ms")
         made.store = f"unix:{self.folder}/redis.sock"
         made.stays = True
         return made

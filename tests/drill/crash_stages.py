@@ -90,23 +90,40 @@ def stages(marks, blow, run, attempts):
     return dict(zip(STAGES, reached))
 
 
+def place_of(entry):
+    return (f"{entry['attempt']} at {entry['path']}{entry['node']} of step {entry['step']}, branch {entry['branch']}, "
+            f"token {entry['token']}{', stale' if entry['stale'] else ''}")
+
+
 def story(marks, blow, run, attempts):
     """What happened, in order, as lines."""
-    told = list(marks.all) + [Mark(at, "client", *said) for at, *said in run.calls]
-    told += [Mark(entry["at"], "nodes", "attempt", f"{entry['attempt']} at {entry['path']}{entry['node']} of step {entry['step']}, branch {entry['branch']}, token {entry['token']}{', stale' if entry['stale'] else ''}")
-             for entry in attempts if entry["run"] == run.run_id]
+    told = [mark for mark in marks.all if mark.what != "owner.taken" or f"t-{run.name} " in mark.text]
+    told += [Mark(at, "client", *said) for at, *said in run.calls]
+    told += [Mark(entry["at"], "nodes", "attempt", place_of(entry)) for entry in attempts if entry["run"] == run.run_id]
     told += [Mark(at, "client", "saw", f"{kind} ({event.event_id})") for at, kind, event in run.events if kind not in ("token", "progress")]
-    told = sorted(mark for mark in told if mark.at > blow.began - 0.3)
+    told = without_repeats(sorted(mark for mark in told if mark.at > blow.began - 0.3))
     lines = [f"{mark.at - blow.began:+.3f} {mark.who}: {mark.what} {mark.text[:150]}" for mark in told]
     cut = len(lines) - SHOWN_MAX
     return lines if cut <= 0 else lines[:SHOWN_MAX // 2] + [f"({cut} lines)"] + lines[-SHOWN_MAX // 2:]
+
+
+def without_repeats(marks):
+    """A client that asks and is refused over and over tells it once for each answer."""
+    last, kept = {}, []
+    for mark in marks:
+        vain = mark.what in ("watches", "asks for", "was refused")
+        if vain and last.get(mark.what) == mark.text:
+            continue
+        last = {**last, mark.what: mark.text} if vain else {}
+        kept.append(mark)
+    return kept
 
 
 def print_late(marks, blow, run, attempts, hunger, reached):
     load = os.getloadavg()[0]
     waited = ", ".join(f"{name} {seconds:.2f}" for name, seconds in sorted(hunger.items()) if seconds >= 0.05) or "nobody"
     print(f"# {reached:.2f} s from the restart of {' and '.join(blow.names)} ({blow.kind}) to the end of a run ({run.shape} "
-          f"{run.run_id}); load {load:.0f}, waited for a processor: {waited}", flush=True)
+          f"{run.name}); load {load:.0f}, waited for a processor: {waited}", flush=True)
     for line in story(marks, blow, run, attempts):
         print(f"#   {line}", flush=True)
 

@@ -78,6 +78,7 @@ struct station {
     unsigned far_offered;    /* hands that they may fill */
     unsigned far_share;      /* hands for each */
     uint32_t sessions;       /* begun with any of them */
+    int64_t seen_ns;         /* when it last went round, as a letter or the beat has shown */
     struct route *routes;
     unsigned route_count;
     unsigned unequal; /* members that listen, and take letters of another size or version than we */

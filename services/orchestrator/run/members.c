@@ -273,6 +273,11 @@ bool members_holds(const struct members *members, uint64_t term)
     return clock_now_ns() < members->lease_ns && members->term == term;
 }
 
+int64_t members_patience_ns(const struct members *members)
+{
+    return members_lease_ns(members) - 2 * members->beat_ns;
+}
+
 enum member_state members_state(struct members *members, const char *id, char address[MEMBER_ADDRESS_MAX])
 {
     *address = '\0';

@@ -70,6 +70,8 @@ void members_each_fellow(struct members *members, void (*each)(const struct fell
 uint64_t members_term(const struct members *members);
 /* Whether, since the term began, no other can have taken this one for dead. */
 bool members_holds(const struct members *members, uint64_t term);
+/* So long a process may stand still without being taken for dead. */
+int64_t members_patience_ns(const struct members *members);
 /* Whether this one is the first of the living for what stands at this place: each has its share. */
 bool members_is_first(struct members *members, uint64_t place);
 /* Whether it is the first to take up what a dead one had at this place: who has come where that was, has all of it,

@@ -6,6 +6,7 @@
 #include "keep.h"
 #include "run_priv.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 
 #include <stdlib.h>
@@ -21,6 +22,7 @@ struct recovery {
     struct loop *loop;
     struct key from;
     size_t found;
+    int64_t began_ns;
     unsigned out; /* scans and threads under way */
     bool looking, again, more;
     bool takes_all; /* not only its share */
@@ -55,7 +57,8 @@ static void rest(struct recovery *recovery)
 {
     bool again = recovery->again;
     if (recovery->found)
-        log_info("run.recover", "%zu threads with unfinished runs are taken up", recovery->found);
+        log_info("run.recover", "%zu threads with unfinished runs were taken up within %lld ms", recovery->found,
+                 (long long)((clock_now_ns() - recovery->began_ns) / NS_PER_MS));
     recovery->looking = recovery->again = false;
     recovery->takes_all = !again;
     if (recovery->runner->members)
@@ -194,6 +197,7 @@ static void begin(struct recovery *recovery)
     if (recovery->runner->draining)
         return;
     recovery->looking = true;
+    recovery->began_ns = clock_now_ns();
     recovery->left_over = false;
     recovery->found = 0;
     recovery->from.size = 1;
