@@ -6,7 +6,7 @@
  *
  *      another orchestrator has the thread ---> forward ---> its answer
  *                   ^                              '--- it does not answer, and nothing can happen twice:
- *                   '---------- 250 ms -----------------    asked again, until somebody has taken the thread up */
+ *                   '---------- 100 ms -----------------    asked again, until somebody has taken the thread up */
 #include "api.h"
 
 #include "check.h"
@@ -17,7 +17,7 @@
 
 #include "base/clock.h"
 
-#define AGAIN_MS     250
+#define AGAIN_MS     100
 #define TAKING_UP_MS 1000 /* what is taken up after a death, beside the leases */
 #define AGAIN_LEASES 2    /* until whoever died is missed, and what was left over is looked at */
 
