@@ -1,17 +1,94 @@
 /* A thread that another orchestrator has: what was asked of it here is asked there, or anew. Nothing of it is written.
- */
+ *
+ *      at work at another    all is asked there
+ *      at rest at another    so are requests; but not those that have come back from there, nor chores and watchers,
+ *                            who read what is on disk
+ *      at rest here          what others have handed on is given back with the thread where that is not in memory
+ *                            any more, so that it wanders off to who is asked for it */
 #include "errand.h"
 #include "run_priv.h"
 
 #include "base/log.h"
 
+#define GIVEN_BACK_EVERY 256 /* handed-on requests for threads at rest, so that load spreads to who came later */
+
+static void point_elsewhere(struct errand *errand, const struct thread *thread, const char *address)
+{
+    errand->elsewhere = need(arena_strdup(errand->arena, address));
+    errand->thread_token = thread->own.known.token;
+    errand->at_rest = thread->own.known.at_rest;
+}
+
 void thread_go_elsewhere(struct thread *thread, struct status *why, const char *address)
 {
     why->code = UNAVAILABLE;
     for (struct errand *errand = thread->first_errand; errand; errand = errand->next)
-        errand->elsewhere = errand->request ? need(arena_strdup(errand->arena, address)) : NULL;
+        if (errand->request)
+            point_elsewhere(errand, thread, address);
     thread_forget(thread, why);
 }
+
+/* ---- at rest ----------------------------------------------------------------------------------------------------- */
+
+static bool follows(const struct errand *errand)
+{
+    return errand->request && !errand->returned &&
+           errand->request->descriptor != &renga__v1__watch_run_request__descriptor;
+}
+
+bool thread_stays_elsewhere(struct thread *thread)
+{
+    struct status why = {0};
+    char address[MEMBER_ADDRESS_MAX];
+    bool ours = !owner_rests_elsewhere(thread, address);
+    if (!thread->own.known.at_rest || !thread->first_errand)
+        return false;
+    for (const struct errand *errand = thread->first_errand; errand; errand = errand->next)
+        if (ours ? !errand->given : !follows(errand))
+            return false;
+    fail(&why, UNAVAILABLE, "thread '%s' rests at %s", thread->id, ours ? "nobody's" : thread->own.known.member);
+    thread_go_elsewhere(thread, &why, address);
+    return true;
+}
+
+static bool is_still(const struct thread *thread)
+{
+    return thread->own.known.at_rest && !thread->filling && !thread->flying && !thread_busy(thread);
+}
+
+/* Now and then it is given back, though it could be served. */
+static bool serves_given(struct thread *thread, const struct errand *errand)
+{
+    const struct ownership *own = &thread->own;
+    if (!own->since || own->since > errand->given)
+        return false;
+    return !is_still(thread) || own->known.token != errand->given || ++thread->home->handed % GIVEN_BACK_EVERY;
+}
+
+static bool is_served(struct thread *thread, const struct errand *errand, char address[MEMBER_ADDRESS_MAX])
+{
+    const struct ownership *own = &thread->own;
+    *address = '\0';
+    if (errand->given)
+        return serves_given(thread, errand);
+    if (errand->returned)
+        return own->known.token == errand->returned || own->since == errand->returned + 1;
+    return !follows(errand) || !is_still(thread) || !owner_rests_elsewhere(thread, address);
+}
+
+bool thread_serves(struct thread *thread, struct errand *errand)
+{
+    struct status why = {0};
+    char address[MEMBER_ADDRESS_MAX];
+    if (!thread->home->runner->members || is_served(thread, errand, address))
+        return true;
+    fail(&why, UNAVAILABLE, "thread '%s' goes from one orchestrator to another; ask again", thread->id);
+    point_elsewhere(errand, thread, address);
+    errand_fail(errand, &why, NULL);
+    return false;
+}
+
+/* ---- lost -------------------------------------------------------------------------------------------------------- */
 
 static void take_all(struct errand **from, struct errand **to)
 {
