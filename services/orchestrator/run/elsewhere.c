@@ -10,7 +10,8 @@
 
 #include "base/log.h"
 
-#define GIVEN_BACK_EVERY 256 /* handed-on requests for threads at rest, so that load spreads to who came later */
+#define HANDED_MAX                                                                                                     \
+    64 /* requests that others hand on; then the thread goes after them, so that no load is pinned here */
 
 static void point_elsewhere(struct errand *errand, const struct thread *thread, const char *address)
 {
@@ -56,13 +57,15 @@ static bool is_still(const struct thread *thread)
     return thread->own.known.at_rest && !thread->filling && !thread->flying && !thread_busy(thread);
 }
 
-/* Now and then it is given back, though it could be served. */
 static bool serves_given(struct thread *thread, const struct errand *errand)
 {
-    const struct ownership *own = &thread->own;
+    struct ownership *own = &thread->own;
     if (!own->since || own->since > errand->given)
         return false;
-    return !is_still(thread) || own->known.token != errand->given || ++thread->home->handed % GIVEN_BACK_EVERY;
+    if (!is_still(thread) || own->known.token != errand->given || ++own->handed < HANDED_MAX)
+        return true;
+    own->handed = 0;
+    return false;
 }
 
 static bool is_served(struct thread *thread, const struct errand *errand, char address[MEMBER_ADDRESS_MAX])

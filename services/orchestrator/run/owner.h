@@ -35,6 +35,7 @@ struct ownership {
     uint64_t known_at, stamped_at; /* errands that came so far: it is new enough for these; so will it be then */
     uint64_t since;                /* the row names us from this token on, without a gap; 0: it names another */
     uint64_t listed;               /* the token with which what is pending is listed as ours */
+    unsigned handed;               /* requests that others handed on, and that found it at rest */
     bool asking;                   /* the row is being read */
     bool mine;
     uint64_t term, next_term; /* of our lease (members.h), when it became so, or is to */

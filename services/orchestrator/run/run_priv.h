@@ -80,7 +80,6 @@ struct home {
     struct commit *spare_commits;
     unsigned spare_count;
     uint64_t arrivals; /* of errands */
-    uint64_t handed;   /* of these, by others, for threads at rest */
 };
 
 void runner_release(struct runner *runner);
