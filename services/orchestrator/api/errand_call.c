@@ -102,7 +102,7 @@ static bool asks_again(struct errand_call *self, int64_t rest_ms)
     if (!self->asks_until_ns)
         self->asks_until_ns = now_ns + (AGAIN_LEASES * lease_ms + TAKING_UP_MS) * NS_PER_MS;
     if (now_ns >= self->asks_until_ns || rpc_call_cancelled(self->call)) {
-        self->errand.status.retry_after_ms = AGAIN_MS;
+        self->errand.status.retry_after_ms = self->forward.call.status.retry_after_ms = AGAIN_MS;
         return false;
     }
     self->is_resting = true;
@@ -126,17 +126,25 @@ static bool takes_back(struct errand_call *self, const struct status *lost)
     return true;
 }
 
+/* It is not there, has no room, or does not believe us: then we answer for ourselves. */
+static bool is_no_answer(enum status_code code)
+{
+    return code == UNAVAILABLE || code == RESOURCE_EXHAUSTED || code == UNAUTHENTICATED || code == PERMISSION_DENIED;
+}
+
 static void forwarded(struct forward *forward, const ProtobufCMessage *response)
 {
     struct errand_call *self = OWNER_OF(forward, struct errand_call, forward);
     const struct status *status = &forward->call.status;
+    if (response) {
+        self->reply(response, self->call);
+        return;
+    }
     bool given_back = forward_was_given_back(&forward->call);
     self->undone = given_back || (status->code == UNAVAILABLE && is_repeatable(self->errand.request));
-    if (response)
-        self->reply(response, self->call);
-    else if (!((given_back || status->code == UNAVAILABLE || status->code == RESOURCE_EXHAUSTED) &&
-               takes_back(self, status)) &&
-             !(self->undone && asks_again(self, given_back ? SOON_MS : AGAIN_MS)))
+    if ((given_back || is_no_answer(status->code)) && takes_back(self, status))
+        return;
+    if (!self->undone || !asks_again(self, given_back ? SOON_MS : AGAIN_MS))
         forward_refuse(self->call, &forward->call);
 }
 

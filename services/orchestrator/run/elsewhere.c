@@ -1,8 +1,8 @@
 /* A thread that another orchestrator has: what was asked of it here is asked there, or anew. Nothing of it is written.
  *
  *      at work at another    all is asked there
- *      at rest at another    so are requests; but not those that have come back from there, nor chores and watchers,
- *                            who read what is on disk
+ *      at rest at another    so are requests; but not those that have come back from there, nor chores, nor watchers
+ *                            that only want what is on disk
  *      at rest here          what others have handed on is given back with the thread where that is not in memory
  *                            any more, so that it wanders off to who is asked for it */
 #include "errand.h"
@@ -31,10 +31,15 @@ void thread_go_elsewhere(struct thread *thread, struct status *why, const char *
 
 /* ---- at rest ----------------------------------------------------------------------------------------------------- */
 
+static bool is_watch_of_the_past(const ProtobufCMessage *request)
+{
+    return request->descriptor == &renga__v1__watch_run_request__descriptor &&
+           !((const Renga__V1__WatchRunRequest *)request)->follow;
+}
+
 static bool follows(const struct errand *errand)
 {
-    return errand->request && !errand->returned &&
-           errand->request->descriptor != &renga__v1__watch_run_request__descriptor;
+    return errand->request && !errand->returned && !is_watch_of_the_past(errand->request);
 }
 
 bool thread_stays_elsewhere(struct thread *thread)
@@ -62,7 +67,7 @@ static bool serves_given(struct thread *thread, const struct errand *errand)
     struct ownership *own = &thread->own;
     if (!own->since || own->since > errand->given)
         return false;
-    if (!is_still(thread) || own->known.token != errand->given || ++own->handed < HANDED_MAX)
+    if (!is_still(thread) || thread->seats || own->known.token != errand->given || ++own->handed < HANDED_MAX)
         return true;
     own->handed = 0;
     return false;

@@ -294,8 +294,7 @@ static void recheck_home(struct home *home)
 {
     for (size_t i = 0, left = RECHECKS_MAX; i < home->room && left; i++)
         for (struct thread *thread = home->table[i]; thread && left; thread = thread->next) {
-            if (thread->phase != THREAD_READY || !thread->own.mine || thread->own.asking || thread->flying ||
-                !is_minded(thread))
+            if (thread->phase != THREAD_READY || thread->own.asking || thread->flying || !is_minded(thread))
                 continue;
             look(thread, &(struct status){0});
             left--;

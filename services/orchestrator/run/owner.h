@@ -69,7 +69,7 @@ bool owner_doubts(struct thread *thread, const struct status *why);
 bool owner_vouches(struct thread *thread, const struct errand *errand);
 
 /* Our lease had ended. Whoever writes will hear whether a thread is still ours; of those that somebody watches or waits
- * for it is found out at once, in all homes. */
+ * for, at rest or not, it is found out at once, in all homes. */
 void owners_recheck(struct runner *runner);
 
 /* A batch came while an errand had the thread for itself, or it was taken and there was nothing to do: it is to be let

@@ -156,23 +156,30 @@ static void a_thread_that_is_out_of_memory_goes_to_who_is_asked_for_it(void **st
     close_both();
 }
 
+/* Handed on one after the other, until one of them is given back; how many were served. */
+static int hand_on_until_it_goes(int at_most, uint64_t *token)
+{
+    for (int runs = 0; runs < at_most; runs++) {
+        *token = is_sent_to(&two, "one:1", 0, 0);
+        struct question_of_test *question = run_at(&one, *token, 0);
+        bool served = question->errand.status.code == OK;
+        ask_end(question);
+        if (!served)
+            return runs;
+    }
+    return at_most;
+}
+
 static void a_thread_goes_after_those_who_always_ask_for_it_elsewhere(void **state)
 {
     enum { AT_MOST = 100 };
     char output[32];
-    int runs = 1;
     uint64_t token;
     open_both(SUM);
     is_run(&one, 0, 0, "{\"n\":1}");
-    for (bool served = true; served; runs += served) {
-        token = is_sent_to(&two, "one:1", 0, 0);
-        struct question_of_test *question = run_at(&one, token, 0);
-        served = question->errand.status.code == OK;
-        ask_end(question);
-        assert_true(runs < AT_MOST);
-    }
-    assert_true(runs > AT_MOST / 2);
-    snprintf(output, sizeof output, "{\"n\":%d}", runs + 1);
+    int runs = hand_on_until_it_goes(AT_MOST, &token);
+    assert_true(runs > AT_MOST / 2 && runs < AT_MOST);
+    snprintf(output, sizeof output, "{\"n\":%d}", 1 + runs + 1);
     is_run(&two, 0, token, output);
     close_both();
 }
@@ -183,7 +190,7 @@ static void events_come(struct watcher *watcher, const Renga__V1__RunEvent *even
     *events += event != NULL;
 }
 
-static void what_is_on_disk_is_watched_without_asking_there(void **state)
+static void what_is_on_disk_is_watched_where_one_asks(void **state)
 {
     Renga__V1__WatchRunRequest watch = RENGA__V1__WATCH_RUN_REQUEST__INIT;
     unsigned events = 0;
@@ -197,6 +204,33 @@ static void what_is_on_disk_is_watched_without_asking_there(void **state)
     assert_true(events > 2);
     INSIDE(&two, runner_unwatch(&watcher));
     is_sent_to(&two, "one:1", 0, 0); /* though it is in memory there now */
+    close_both();
+}
+
+/* Else it would not hear of what another does with the thread. */
+static void who_waits_for_what_comes_watches_where_the_thread_is_and_keeps_it_there(void **state)
+{
+    Renga__V1__WatchRunRequest watch = RENGA__V1__WATCH_RUN_REQUEST__INIT;
+    unsigned events = 0;
+    uint64_t token;
+    open_both("\"state\": {\"x\": {\"type\": \"any\"}}, \"start\": \"q\", "
+              "\"nodes\": {\"q\": {\"kind\": \"ask\", \"question\": \"?\", \"into\": \"x\"}}");
+    watch.run_id = start(&one, "t", "");
+    watch.follow = true;
+    struct watcher there = {
+        .loop = two.loop, .tenant = stage_tenant, .request = &watch, .came = events_come, .owner = &events};
+    INSIDE(&two, runner_watch(two.runner, &there));
+    settle();
+    assert_string_equal(there.elsewhere, "one:1");
+    INSIDE(&two, runner_unwatch(&there));
+    struct watcher here = there;
+    here.loop = one.loop;
+    INSIDE(&one, runner_watch(one.runner, &here));
+    settle();
+    assert_int_equal(hand_on_until_it_goes(200, &token), 200);
+    INSIDE(&one, runner_unwatch(&here));
+    settle();
+    assert_true(hand_on_until_it_goes(200, &token) < 200);
     close_both();
 }
 
@@ -254,7 +288,8 @@ int main(void)
         cmocka_unit_test(one_that_drains_gives_its_threads_away),
         cmocka_unit_test(a_thread_that_is_out_of_memory_goes_to_who_is_asked_for_it),
         cmocka_unit_test(a_thread_goes_after_those_who_always_ask_for_it_elsewhere),
-        cmocka_unit_test(what_is_on_disk_is_watched_without_asking_there),
+        cmocka_unit_test(what_is_on_disk_is_watched_where_one_asks),
+        cmocka_unit_test(who_waits_for_what_comes_watches_where_the_thread_is_and_keeps_it_there),
         cmocka_unit_test(who_has_lost_too_often_hears_that_nothing_was_done),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
