@@ -4,6 +4,10 @@
 
 #include "owner_fixture.h"
 
+#define ASKS                                                                                                           \
+    "\"state\": {\"x\": {\"type\": \"any\"}}, \"start\": \"q\", "                                                      \
+    "\"nodes\": {\"q\": {\"kind\": \"ask\", \"question\": \"?\", \"into\": \"x\"}}"
+
 static Renga__V1__StartRunRequest request = RENGA__V1__START_RUN_REQUEST__INIT;
 
 /* A run on "t", waited for; `given` and `returned` as the errand's. */
@@ -213,8 +217,7 @@ static void who_waits_for_what_comes_watches_where_the_thread_is_and_keeps_it_th
     Renga__V1__WatchRunRequest watch = RENGA__V1__WATCH_RUN_REQUEST__INIT;
     unsigned events = 0;
     uint64_t token;
-    open_both("\"state\": {\"x\": {\"type\": \"any\"}}, \"start\": \"q\", "
-              "\"nodes\": {\"q\": {\"kind\": \"ask\", \"question\": \"?\", \"into\": \"x\"}}");
+    open_both(ASKS);
     watch.run_id = start(&one, "t", "");
     watch.follow = true;
     struct watcher there = {
@@ -231,6 +234,27 @@ static void who_waits_for_what_comes_watches_where_the_thread_is_and_keeps_it_th
     INSIDE(&one, runner_unwatch(&here));
     settle();
     assert_true(hand_on_until_it_goes(200, &token) < 200);
+    close_both();
+}
+
+static void who_watches_a_thread_at_rest_at_a_thawed_one_hears_that_it_went(void **state)
+{
+    Renga__V1__WatchRunRequest watch = RENGA__V1__WATCH_RUN_REQUEST__INIT;
+    unsigned events = 0;
+    open_both(ASKS);
+    watch.run_id = start(&one, "t", "");
+    watch.follow = true;
+    struct watcher watcher = {
+        .loop = one.loop, .tenant = stage_tenant, .request = &watch, .came = events_come, .owner = &events};
+    INSIDE(&one, runner_watch(one.runner, &watcher));
+    settle();
+    pass_for(&two, 2 * LEASE_MS);
+    assert_non_null(resume(&two, watch.run_id, "7"));
+    assert_int_equal(watcher.status.code, OK);
+    pass(LEASE_MS);
+    assert_int_equal(watcher.status.code, UNAVAILABLE);
+    INSIDE(&one, runner_unwatch(&watcher));
+    settle();
     close_both();
 }
 
@@ -290,6 +314,7 @@ int main(void)
         cmocka_unit_test(a_thread_goes_after_those_who_always_ask_for_it_elsewhere),
         cmocka_unit_test(what_is_on_disk_is_watched_where_one_asks),
         cmocka_unit_test(who_waits_for_what_comes_watches_where_the_thread_is_and_keeps_it_there),
+        cmocka_unit_test(who_watches_a_thread_at_rest_at_a_thawed_one_hears_that_it_went),
         cmocka_unit_test(who_has_lost_too_often_hears_that_nothing_was_done),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
