@@ -214,6 +214,16 @@ def _():
     return f"{took:.2f} s"
 
 
+@check("a thread that is asked for at the other alone comes to it after a while")
+def _():
+    rest_at_one("followed")
+    before = sum(two.metric("renga_orchestrator_forwarded_total").values())
+    for i in range(2, 102):
+        equal(succeeded(two.start_run("sum", thread_id="followed")), {"n": i}, "the output")
+    handed_on = sum(two.metric("renga_orchestrator_forwarded_total").values()) - before
+    expect(50 < handed_on < 80, f"{handed_on:g} of 100 were handed on")
+
+
 @check("one that may not hand calls on serves threads at rest by itself")
 def _():
     succeeded(one.start_run("sum", thread_id="moved"))
