@@ -26,11 +26,12 @@ class AnyOf:
 
 
 class Cluster(Site):
-    def __init__(self, lease=2.0, sub="redis"):
+    def __init__(self, lease=1.2, sub="redis"):
         self.lease, self.was_frozen = lease, False
         super().__init__(sub)
         self.api = AnyOf([self.parts[name] for name in ORCHESTRATORS])
 
+    KINDS = ("a freeze", "lost for good, and Redis", "lost for good", "in place, and Redis", "in place", "Redis", "tools and nodes")
     ON_DISK = ("redis",)
 
     def prepare_disk(self):
@@ -46,12 +47,13 @@ class Cluster(Site):
         return f"unix:{self.folder}/redis.sock?name=tools"
 
     def make_keepers(self):
-        self.redis = Beside(["redis-server", "--port", "0", "--unixsocket", f"{self.folder}/redis.sock", "--dir", self.store, "--save", "",
+        self.redis = Beside(self.marks, "redis", ["redis-server", "--port", "0", "--unixsocket", f"{self.folder}/redis.sock", "--dir", self.store, "--save", "",
                              "--appendonly", "yes", "--appendfsync", "always", "--auto-aof-rewrite-percentage", "0"], "ready to accept connections")
-        return {"redis": self.redis, **{name: self.sharer(f"{self.folder}/{name[-1]}") for name in ORCHESTRATORS}}
+        return {"redis": self.redis, **{name: self.sharer(name, f"{self.folder}/{name[-1]}") for name in ORCHESTRATORS}}
 
-    def sharer(self, folder):
-        made = self.orchestrator(folder, "--orchestrator.address=127.0.0.1:{port}", f"--orchestrator.lease={int(1000 * self.lease)}ms")
+    def sharer(self, name, folder):
+        made = self.orchestrator(name, folder, "--orchestrator.address=127.0.0.1:{port}", "--loops=1",
+                                  "--orchestrator.fan_out_listen=tcp://127.0.0.1:0", f"--orchestrator.lease={int(1000 * self.lease)}ms")
         made.store = f"unix:{self.folder}/redis.sock"
         made.stays = True
         return made
@@ -75,12 +77,16 @@ class Cluster(Site):
         for name in names[:some]:
             self.parts[name].stays = stays
         self.kill(*names)
-        kind = "Redis" if "redis" in names else ("the same address" if stays else "another address") if some else "tools and nodes"
+        kind = ("in place" if stays else "lost for good") if some else "tools and nodes"
+        if "redis" in names:
+            kind = f"{kind}, and Redis" if some else "Redis"
         return Blow(names, kind, self.restart(*names))
 
     def freeze(self, name):
         began, self.was_frozen = time.monotonic(), True
+        self.marks.add(name, "is frozen")
         self.parts[name].signal(signal.SIGSTOP)
         time.sleep(self.lease * (1.2 + random.random()))
         self.parts[name].signal(signal.SIGCONT)
+        self.marks.add(name, "thaws")
         return Blow(("freeze",), "a freeze", began)

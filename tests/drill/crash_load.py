@@ -50,7 +50,7 @@ class Run:
         self.file = f"{site.folder}/tool-{self.name}"
         self.given = {"chain": {"size": ballast}, "fan": {}, "each": {"items": list(range(6))}, "asks": {}, "tools": self.tool_call()}[shape]
         self.run_id = self.started_at = self.answered_at = self.stopped = self.fault = None
-        self.events, self.last_id, self.ended_at, self.asked, self.patience = [], 0, None, None, patience
+        self.events, self.calls, self.last_id, self.ended_at, self.asked, self.patience = [], [], 0, None, None, patience
         self.thread = threading.Thread(target=self.drive, daemon=True)
         self.thread.start()
 
@@ -90,16 +90,23 @@ class Run:
         except Exception as error:  # whatever it is, the run did not end as it should
             self.fault = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
 
+    def told(self, what, text=""):
+        self.calls.append((time.monotonic(), what, text))
+
     def insist(self, method, until, **fields):
         request = message(method + "Request")(**fields)
         while True:
+            self.told("asks for", method)
             try:
-                return self.site.api.call(method, request, timeout=5)
+                answer = self.site.api.call(method, request, timeout=5)
+                self.told("is answered")
+                return answer
             except (grpc.RpcError, ValueError, grpc.FutureCancelledError) as error:  # ValueError: its channel was closed
                 self.go_on(error, until)
 
     def go_on(self, error, until):
         code = error.code() if isinstance(error, grpc.RpcError) and callable(getattr(error, "code", None)) else None
+        self.told("was refused", f"{code}: {error.details() if code else error}")
         may = code in (None, grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED, grpc.StatusCode.UNKNOWN, grpc.StatusCode.DEADLINE_EXCEEDED)
         if not may or time.monotonic() > until:
             raise error
@@ -107,6 +114,7 @@ class Run:
 
     def follow(self, until):
         """Until it has ended, waits for an answer, or the stream breaks."""
+        self.told("watches", f"from {self.last_id} on")
         try:
             for event in self.site.api.watch(message("Run")(run_id=self.run_id), timeout=max(0.1, until - time.monotonic()),
                                              after_event_id=self.last_id):

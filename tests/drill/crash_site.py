@@ -5,6 +5,7 @@ import random
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections import namedtuple
 
@@ -13,29 +14,57 @@ INTEGRATION = os.path.join(HERE, "..", "integration")
 sys.path.insert(0, os.path.join(INTEGRATION, "orchestrator"))
 from harness import BIN, SLOW, Orchestrator, expect, free_port, wait_until  # noqa: E402
 import crash_load  # noqa: E402
+from crash_stages import Hunger, Marks  # noqa: E402
 
 Blow = namedtuple("Blow", "names kind began")  # who was hit, what is to be measured of it, and from when on
+
+
+class Keeper(Orchestrator):
+    """An orchestrator whose log is heard."""
+
+    def __init__(self, marks, name, folder, *flags):
+        self.marks, self.name, self.channel = marks, name, None
+        super().__init__(folder, *flags)
+
+    def kill(self):
+        """Its channel is closed, too, though somebody else has seen it die: a call that waits there for a server, waits for
+        its own deadline of 5 s."""
+        super().kill()
+        if self.channel:
+            self.channel.close()
+
+    def read_log(self, process):
+        for line in process.stderr:
+            self.log.append(line)
+            self.marks.heard(self.name, line)
+            if '"http.listening"' in line:
+                self.listening.set()
 
 
 class Beside:
     """A process with a fixed port that is killed and comes back; `line` is what it says when it listens."""
 
-    def __init__(self, command, line):
-        self.command, self.line, self.process, self.environment = command, line, None, {}
+    def __init__(self, marks, name, command, line):
+        self.marks, self.name, self.command, self.line = marks, name, command, line
+        self.process, self.environment = None, {}
 
     def begin(self):
+        self.listening = threading.Event()
         self.process = subprocess.Popen(self.command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                                         env={**os.environ, **self.environment})
+        threading.Thread(target=self.read, args=(self.process, self.listening), daemon=True).start()
+
+    def read(self, process, listening):
+        for line in process.stdout:
+            self.marks.heard(self.name, line)
+            if self.line in line:
+                self.marks.add(self.name, "listens")
+                listening.set()
 
     def listens(self):
         """Waits for it."""
-        for line in self.process.stdout:
-            if self.line in line:
-                subprocess.Popen(["cat"], stdin=self.process.stdout, stdout=subprocess.DEVNULL)  # what it says must not hold it up
-                self.process.stdout.close()
-                return True
-        self.process.wait()
-        return False
+        wait_until(lambda: self.listening.is_set() or self.process.poll() is not None, f"{self.name} does not listen", 20 * SLOW)
+        return self.listening.is_set()
 
     def start(self, begun=False):
         until = time.monotonic() + 20 * SLOW
@@ -60,17 +89,18 @@ class Site:
         self.folder = self.kept.name
         self.store = os.path.normpath(f"{self.folder}/{sub}")
         os.makedirs(self.store, exist_ok=True)
-        self.tools_port, self.nodes_port = free_port(), free_port()
+        self.tools_port, self.nodes_port, self.marks = free_port(), free_port(), Marks()
         with open(f"{self.folder}/mcp.json", "w") as file:
             json.dump({"mcpServers": {"odd": {"command": "/usr/bin/python3", "args": [f"{INTEGRATION}/tool_runner/odd.py"]}}}, file)
         self.journal, self.judged = f"{self.folder}/journal", 0
-        self.nodes = Beside([sys.executable, f"{HERE}/crash_nodes.py", str(self.nodes_port), self.journal], "listening")
-        self.tools = Beside([f"{BIN}/renga-tool-runner", f"--rpc.listen=127.0.0.1:{self.tools_port}", "--http.listen=", "--loops=1",
+        self.nodes = Beside(self.marks, "nodes", [sys.executable, f"{HERE}/crash_nodes.py", str(self.nodes_port), self.journal], "listening")
+        self.tools = Beside(self.marks, "tools", [f"{BIN}/renga-tool-runner", f"--rpc.listen=127.0.0.1:{self.tools_port}", "--http.listen=", "--loops=1",
                              f"--tool_runner.record={self.record()}", f"--tool_runner.mcp={self.folder}/mcp.json",
                              f"--tool_runner.store={self.folder}/knowledge.db", "--log.format=json"], '"rpc.listening"')
         self.keepers = self.make_keepers()
         self.parts = {**self.keepers, "tools": self.tools, "nodes": self.nodes}
 
+    KINDS = ("the restart",)  # of blows: the one that costs most first
     ON_DISK = ("orchestrator", "tools")  # whose power is cut
 
     def prepare_disk(self):
@@ -86,11 +116,11 @@ class Site:
 
     def make_keepers(self):
         """Those who keep runs, by name, in the order in which they start."""
-        self.api = self.orchestrator(self.store)
+        self.api = self.orchestrator("orchestrator", self.store)
         return {"orchestrator": self.api}
 
-    def orchestrator(self, folder, *flags):
-        made = Orchestrator(folder, f"--peers.tool_runner=ipv4:127.0.0.1:{self.tools_port}", *flags)
+    def orchestrator(self, name, folder, *flags):
+        made = Keeper(self.marks, name, folder, f"--peers.tool_runner=ipv4:127.0.0.1:{self.tools_port}", *flags)
         for name, document in crash_load.documents(f"127.0.0.1:{self.nodes_port}").items():
             made.write_agent(name, json.dumps({"agent": name, **document}))
         return made
@@ -98,8 +128,13 @@ class Site:
     def start(self):
         self.restart(*self.parts)
 
+    def hunger(self):
+        """From now on."""
+        return Hunger(lambda: {"the drill": os.getpid(), **{name: part.process.pid for name, part in self.parts.items()}})
+
     def kill(self, *names):
         for name in names:
+            self.marks.add(name, "is killed")
             self.parts[name].process.kill()  # all at about the same moment
         for name in names:
             self.parts[name].kill()

@@ -7,7 +7,7 @@
  *      another orchestrator has the thread ---> forward ---> its answer
  *                   ^                             |--- it does not answer, or gives it back, and nobody works on the
  *                   |                             |    thread: done here, if nobody has written since
- *                   '---------- 250 ms -----------'--- else, where nothing can happen twice: asked again, until
+ *                   '---------- 100 ms -----------'--- else, where nothing can happen twice: asked again, until
  *                                                      somebody has taken the thread up */
 #include "api.h"
 
@@ -19,7 +19,7 @@
 
 #include "base/clock.h"
 
-#define AGAIN_MS     250
+#define AGAIN_MS     100
 #define SOON_MS      10   /* where the thread has moved meanwhile, and nothing was done */
 #define TAKING_UP_MS 1000 /* what is taken up after a death, beside the leases */
 #define AGAIN_LEASES 2    /* until whoever died is missed, and what was left over is looked at */

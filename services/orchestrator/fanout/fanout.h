@@ -20,9 +20,9 @@
 #include "renga/v1/log.pb-c.h"
 #include "renga/v1/node.pb-c.h"
 
-#define FANOUT_BEAT_MS 500
+#define FANOUT_BEAT_MS 250
 #define FANOUT_SILENCE_MS                                                                                              \
-    3000                     /* counted in beats of the owner: where the whole process stood still, nobody was silent */
+    2500                     /* counted in beats of the owner: where the whole process stood still, nobody was silent */
 #define FANOUT_HOME_FIRST 8  /* attempts a loop keeps: two wake-ups cost more than to have these under way */
 #define FANOUT_HANDS      64 /* attempts a loop has at work, its own included, before it asks for no more */
 

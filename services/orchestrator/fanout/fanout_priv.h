@@ -18,7 +18,7 @@
 #define WAITING_MAX      ((size_t)4 << 20) /* bytes on a line; beyond, nothing new goes and nothing is shown */
 #define ENVELOPE_MAX     ((size_t)4 << 10) /* bytes of a message beside the request or the result */
 #define SILENT_BEATS_MAX (FANOUT_SILENCE_MS / FANOUT_BEAT_MS)
-#define BARRED_BEATS     20 /* for which a worker that refused an attempt is given no other */
+#define BARRED_BEATS     40 /* for which a worker that refused an attempt is given no other */
 
 #define FAR_PEERS_MAX ((unsigned)64) /* of a loop */
 #define ROUTES_MAX    64             /* addresses that a loop ever writes to: lines are never closed */
@@ -78,6 +78,7 @@ struct station {
     unsigned far_offered;    /* hands that they may fill */
     unsigned far_share;      /* hands for each */
     uint32_t sessions;       /* begun with any of them */
+    int64_t seen_ns;         /* when it last went round, as a letter or the beat has shown */
     struct route *routes;
     unsigned route_count;
     unsigned unequal; /* members that listen, and take letters of another size or version than we */

@@ -9,17 +9,19 @@
  *                                 guests cancelled, hands offered anew
  *
  * What was written in another session than ours of now is dropped, so both sides count on the same things. Whoever has
- * nothing to say says so twice a second. */
+ * nothing to say says so four times a second. */
 #include "far.h"
 
+#include "base/clock.h"
 #include "base/log.h"
+#include "run/members.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define MEMBERS_LINKED   16 /* others, about so many, that one shares with */
-#define FAILURES_COUNTED 7  /* of opening a line: each doubles the rest, up to a minute */
+#define FAILURES_COUNTED 8  /* of opening a line: each doubles the rest, up to a minute */
 
 const char *peer_name(const struct peer *peer, char name[64])
 {
@@ -80,6 +82,25 @@ void far_broken(struct peer *peer)
     begin_anew(peer, "has written what cannot be read");
 }
 
+/* Not heard for so long a loop may have been given up by others, who have begun anew elsewhere what they wrote to it.
+ */
+static bool stood_still(struct station *station)
+{
+    int64_t before_ns = station->seen_ns, silence_ns = (SILENT_BEATS_MAX - 2) * FANOUT_BEAT_MS * NS_PER_MS;
+    int64_t patience_ns = members_patience_ns(station->members);
+    station->seen_ns = clock_now_ns();
+    return before_ns && station->seen_ns - before_ns > (patience_ns < silence_ns ? patience_ns : silence_ns);
+}
+
+static void mind_own_silence(struct station *station)
+{
+    if (!station->members || !stood_still(station))
+        return;
+    for (unsigned i = station->fanout->options.loop_count; i < station->peer_count; i++)
+        if (station->peers[i].far && station->peers[i].far->up)
+            begin_anew(&station->peers[i], "may have given up this loop, which stood still");
+}
+
 static void now_up(struct peer *peer)
 {
     char name[64];
@@ -109,6 +130,7 @@ static struct peer *find(struct station *station, const char *member, uint32_t l
 
 void far_received(struct station *station, const struct head *head, struct mail *mail)
 {
+    mind_own_silence(station); /* before a letter is read that may be as old as that */
     struct peer *peer = station->joined ? find(station, head->member, head->from) : NULL;
     struct far *far = peer ? peer->far : NULL;
     if (!far || head->mine < far->theirs) /* whom we do not know yet will say it again */
@@ -329,6 +351,7 @@ void far_look(struct station *station)
 {
     char why[64];
     snprintf(why, sizeof why, "has shown no life for %d ms", FANOUT_SILENCE_MS);
+    mind_own_silence(station);
     who_is_there(station);
     for (unsigned i = station->fanout->options.loop_count; i < station->peer_count; i++) {
         struct peer *peer = &station->peers[i];

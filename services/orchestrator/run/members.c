@@ -1,146 +1,14 @@
-#include "members.h"
-#include "run_priv.h"
+#include "members_priv.h"
 
-#include "base/clock.h"
 #include "base/log.h"
 #include "base/random.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
 #define ROW_MAX      1024                       /* bytes of a row of ours */
 #define FORGOTTEN_NS (INT64_C(60) * NS_PER_SEC) /* dead for so long: its row is taken away */
 
-struct member {
-    char id[ID_MAX];
-    char address[MEMBER_ADDRESS_MAX];
-    struct fellow fellow; /* without loops: it takes no attempts */
-    uint64_t beat;
-    int64_t silent_ns; /* watched, without a change */
-    bool has_row, dead;
-    struct member *next;
-};
-
-struct members {
-    struct members_options options;
-    char id[ID_MAX], name[129], address[MEMBER_ADDRESS_MAX];
-    struct timer timer;
-    struct work beginning;
-    struct store_batch batch;
-    struct store_scan scan;
-    uint64_t beat;
-    int64_t beat_ns, sent_ns, read_ns, read_before_ns;
-    unsigned out; /* batches and scans under way */
-    atomic_uint holders;
-    bool leaving, told, stopped; /* told: its last row says that it leaves */
-    void (*left)(void *data);
-    void *left_data;
-    _Atomic int64_t lease_ns; /* until then no other takes this one for dead */
-    _Atomic uint64_t term;
-
-    pthread_mutex_t lock; /* of what others ask for */
-    struct member *list;
-    unsigned count;
-};
-
 static void send_beat(struct members *members);
-
-/* ---- the others -------------------------------------------------------------------------------------------------- */
-
-static struct member *find(struct members *members, const char *id)
-{
-    for (struct member *member = members->list; member; member = member->next)
-        if (strcmp(member->id, id) == 0)
-            return member;
-    return NULL;
-}
-
-/* NULL: there are too many, and nothing is known of it. */
-static struct member *find_or_add(struct members *members, const char *id)
-{
-    struct member *member = find(members, id);
-    if (member || members->count == MEMBERS_MAX || strlen(id) >= sizeof member->id)
-        return member;
-    member = need(calloc(1, sizeof *member));
-    text_cut_copy(member->id, sizeof member->id, id);
-    member->next = members->list;
-    members->list = member;
-    members->count++;
-    return member;
-}
-
-/* One that had this one's address, or host and number of process, is the process that was here before, unless it beats:
- * the second time that its row is read again, nobody has. */
-static bool has_ended(const struct members *members, const struct member *member, const Renga__V1__MemberRow *row)
-{
-    bool had_ours = (*row->address && strcmp(row->address, members->address) == 0) ||
-                    (*row->name && strcmp(row->name, members->name) == 0);
-    return row->leaving || (had_ours && 2 * member->silent_ns > 3 * members->beat_ns);
-}
-
-/* A row that was read may have been written as late as it came; after a freeze of the reader, a lease is enough. */
-static int64_t read_took_ns(const struct members *members)
-{
-    int64_t took_ns = clock_now_ns() - members->read_ns, lease_ns = members->options.lease_ms * NS_PER_MS;
-    return took_ns < lease_ns ? took_ns : lease_ns;
-}
-
-static void note_fan_out(struct member *member, const Renga__V1__MemberFanOut *row)
-{
-    struct fellow *fellow = &member->fellow;
-    *fellow = (struct fellow){0};
-    if (!row || row->token.len != sizeof fellow->token || strlen(row->address) >= sizeof fellow->address)
-        return;
-    text_cut_copy(fellow->id, sizeof fellow->id, member->id);
-    text_cut_copy(fellow->address, sizeof fellow->address, row->address);
-    memcpy(fellow->token, row->token.data, sizeof fellow->token);
-    fellow->version = row->version;
-    fellow->letter_max = row->letter_max;
-    fellow->loops = row->loops <= LOOPS_MAX ? row->loops : LOOPS_MAX;
-}
-
-static void note_row(struct members *members, const char *id, const Renga__V1__MemberRow *row)
-{
-    struct member *member = find_or_add(members, id);
-    if (!member)
-        return;
-    if (member->beat != row->beat || !member->has_row) {
-        if (member->dead)
-            log_info("members.back", "orchestrator %s shows life again", id);
-        member->silent_ns = -read_took_ns(members);
-        member->dead = false;
-    }
-    member->beat = row->beat;
-    member->has_row = true;
-    text_cut_copy(member->address, sizeof member->address, row->address);
-    note_fan_out(member, row->fan_out);
-    if (has_ended(members, member, row))
-        member->silent_ns = members->options.lease_ms * NS_PER_MS;
-}
-
-static bool judge(struct members *members)
-{
-    bool died = false;
-    int64_t lease_ns = members->options.lease_ms * NS_PER_MS;
-    for (struct member *member = members->list; member; member = member->next) {
-        if (member->dead || member->silent_ns < lease_ns)
-            continue;
-        member->dead = died = true;
-        log_warn("members.dead", "orchestrator %s at '%s' shows no life; what it had is taken up", member->id,
-                 member->address);
-    }
-    return died;
-}
-
-/* Time in which nothing was read is nobody's silence. */
-static void age(struct members *members)
-{
-    int64_t passed_ns = members->read_before_ns ? members->read_ns - members->read_before_ns : 0;
-    if (passed_ns > 2 * members->beat_ns)
-        passed_ns = 2 * members->beat_ns;
-    for (struct member *member = members->list; member; member = member->next)
-        member->silent_ns += passed_ns;
-}
 
 /* ---- the beat ---------------------------------------------------------------------------------------------------- */
 
@@ -171,9 +39,20 @@ static bool came_back(struct members *members)
     return true;
 }
 
-static void rest(struct members *members)
+/* Not only with the beat: a lease is over when it is. */
+static int64_t next_look_ns(struct members *members, int64_t beat_ns)
 {
-    int64_t next_ns = members->sent_ns + members->beat_ns, now_ns = clock_now_ns();
+    pthread_mutex_lock(&members->lock);
+    int64_t next_ns = silence_ends_ns(members, beat_ns);
+    pthread_mutex_unlock(&members->lock);
+    return next_ns;
+}
+
+static void rest(struct members *members, bool read)
+{
+    int64_t now_ns = clock_now_ns(), next_ns = members->sent_ns + members->beat_ns;
+    if (read)
+        next_ns = next_look_ns(members, next_ns);
     if (members->left)
         send_beat(members);
     else if (!members->leaving)
@@ -213,7 +92,7 @@ static void note_rows(struct members *members, const struct store_scan *scan)
         const Renga__V1__MemberRow *row =
             message_read(&arena, &renga__v1__member_row__descriptor, scan->rows[i].value, &st);
         if (row && key_names(scan->rows[i].key, none, sizeof none, id, sizeof id) && strcmp(id, members->id) != 0)
-            note_row(members, id, row);
+            silence_note(members, id, row);
     }
     arena_fini(&arena);
 }
@@ -224,9 +103,9 @@ static void rows_came(struct store_scan *scan)
     bool good = scan->status.code == OK, died = false;
     if (good && !members->stopped) {
         pthread_mutex_lock(&members->lock);
-        age(members);
+        silence_age(members);
         note_rows(members, scan);
-        died = judge(members);
+        died = silence_judge(members);
         pthread_mutex_unlock(&members->lock);
         members->read_before_ns = members->read_ns;
     }
@@ -235,7 +114,7 @@ static void rows_came(struct store_scan *scan)
     store_scan_fini(scan);
     if (!came_back(members))
         return;
-    rest(members);
+    rest(members, good);
     if (died && !members->leaving)
         members->options.died(members->options.data);
 }
@@ -306,7 +185,11 @@ static void send_beat(struct members *members)
 
 static void expired(struct timer *timer)
 {
-    send_beat(OWNER_OF(timer, struct members, timer));
+    struct members *members = OWNER_OF(timer, struct members, timer);
+    if (clock_now_ns() < members->sent_ns + members->beat_ns)
+        read_rows(members);
+    else
+        send_beat(members);
 }
 
 /* ---- life -------------------------------------------------------------------------------------------------------- */
@@ -390,13 +273,18 @@ bool members_holds(const struct members *members, uint64_t term)
     return clock_now_ns() < members->lease_ns && members->term == term;
 }
 
+int64_t members_patience_ns(const struct members *members)
+{
+    return members_lease_ns(members) - 2 * members->beat_ns;
+}
+
 enum member_state members_state(struct members *members, const char *id, char address[MEMBER_ADDRESS_MAX])
 {
     *address = '\0';
     if (strcmp(id, members->id) == 0)
         return MEMBER_SELF;
     pthread_mutex_lock(&members->lock);
-    const struct member *member = find_or_add(members, id);
+    const struct member *member = member_find_or_add(members, id);
     enum member_state state = member && member->dead ? MEMBER_DEAD : MEMBER_ALIVE;
     if (member)
         text_cut_copy(address, MEMBER_ADDRESS_MAX, member->address);
@@ -408,7 +296,7 @@ bool members_reaches(struct members *members, const char *id, char address[MEMBE
 {
     *address = '\0';
     pthread_mutex_lock(&members->lock);
-    const struct member *member = find(members, id);
+    const struct member *member = member_find(members, id);
     if (member && member->has_row && !member->dead)
         text_cut_copy(address, MEMBER_ADDRESS_MAX, member->address);
     pthread_mutex_unlock(&members->lock);
@@ -429,13 +317,29 @@ static uint64_t weight(const char *id, uint64_t place)
     return id_hash_number(id_hash_text(ID_HASH, id), place);
 }
 
+/* Of those that have shown life more often than so. */
+static bool has_most_weight(const struct members *members, uint64_t place, uint64_t beats)
+{
+    uint64_t own = weight(members->id, place);
+    for (const struct member *member = members->list; member; member = member->next)
+        if (!member->dead && member->has_row && member->beat > beats && weight(member->id, place) >= own)
+            return false;
+    return true;
+}
+
 bool members_is_first(struct members *members, uint64_t place)
 {
-    bool first = true;
-    uint64_t own = weight(members->id, place);
     pthread_mutex_lock(&members->lock);
-    for (const struct member *member = members->list; member; member = member->next)
-        first &= member->dead || !member->has_row || weight(member->id, place) < own;
+    bool first = has_most_weight(members, place, 0);
     pthread_mutex_unlock(&members->lock);
     return first;
+}
+
+bool members_is_heir(struct members *members, const char *dead, uint64_t place)
+{
+    pthread_mutex_lock(&members->lock);
+    const struct member *member = member_find(members, dead);
+    bool ours = member && member->heir ? member->heir == HEIR_SELF : has_most_weight(members, place, MEMBER_BEATS + 1);
+    pthread_mutex_unlock(&members->lock);
+    return ours;
 }

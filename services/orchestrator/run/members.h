@@ -7,6 +7,9 @@
  *      ALIVE <--- its row has changed --------------------'                                     |
  *        ^---------------------------------- its row has changed -------------------------------'
  *
+ * One in whose place another has come (the same address) is dead at once: a container that was started anew takes back
+ * what its earlier life had, and nobody waits for the lease of that.
+ *
  * To be taken for dead by mistake costs time, never a write: threads are fenced (owner.h). One a process; what it does
  * it does in its loop, what it knows may be asked from any thread. */
 #ifndef RENGA_ORCHESTRATOR_MEMBERS_H
@@ -22,7 +25,7 @@
 
 #define MEMBERS_MAX        1000
 #define MEMBER_ADDRESS_MAX 256
-#define MEMBER_BEATS       4 /* in a lease */
+#define MEMBER_BEATS       8 /* in a lease */
 
 struct members;
 
@@ -69,7 +72,12 @@ void members_each_fellow(struct members *members, void (*each)(const struct fell
 uint64_t members_term(const struct members *members);
 /* Whether, since the term began, no other can have taken this one for dead. */
 bool members_holds(const struct members *members, uint64_t term);
-/* Whether this one is the first of the living to take up what stands at this place: each has its share. */
+/* So long a process may stand still without being taken for dead. */
+int64_t members_patience_ns(const struct members *members);
+/* Whether this one is the first of the living for what stands at this place: each has its share. */
 bool members_is_first(struct members *members, uint64_t place);
+/* Whether it is the first to take up what a dead one had at this place: who has come where that was, has all of it,
+ * else each of those that may know of its death has its share. */
+bool members_is_heir(struct members *members, const char *dead, uint64_t place);
 
 #endif

@@ -6,12 +6,13 @@
 #include "keep.h"
 #include "run_priv.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 
 #include <stdlib.h>
 
 #define PAGE_ROWS     500
-#define LEFT_OVER_MS  1000  /* for the others to take their share */
+#define LEFT_OVER_MS  500   /* for the others to take their share */
 #define LOOK_AGAIN_MS 15000 /* what fell between all stools */
 
 struct recovery {
@@ -21,6 +22,7 @@ struct recovery {
     struct loop *loop;
     struct key from;
     size_t found;
+    int64_t began_ns;
     unsigned out; /* scans and threads under way */
     bool looking, again, more;
     bool takes_all; /* not only its share */
@@ -55,7 +57,8 @@ static void rest(struct recovery *recovery)
 {
     bool again = recovery->again;
     if (recovery->found)
-        log_info("run.recover", "%zu threads with unfinished runs are taken up", recovery->found);
+        log_info("run.recover", "%zu threads with unfinished runs were taken up within %lld ms", recovery->found,
+                 (long long)((clock_now_ns() - recovery->began_ns) / NS_PER_MS));
     recovery->looking = recovery->again = false;
     recovery->takes_all = !again;
     if (recovery->runner->members)
@@ -141,7 +144,7 @@ static bool is_ours(struct recovery *recovery, const struct taking_up *one)
         return true;
     if (*one->member && members_state(members, one->member, address) != MEMBER_DEAD)
         return false;
-    bool ours = recovery->takes_all || members_is_first(members, id_of_place(one->tenant, one->thread));
+    bool ours = recovery->takes_all || members_is_heir(members, one->member, id_of_place(one->tenant, one->thread));
     recovery->left_over |= !ours;
     return ours;
 }
@@ -194,6 +197,7 @@ static void begin(struct recovery *recovery)
     if (recovery->runner->draining)
         return;
     recovery->looking = true;
+    recovery->began_ns = clock_now_ns();
     recovery->left_over = false;
     recovery->found = 0;
     recovery->from.size = 1;

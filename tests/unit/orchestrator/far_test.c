@@ -81,6 +81,26 @@ static void a_worker_that_falls_silent_has_what_it_had_taken_over_within_three_s
     close_both();
 }
 
+/* A letter lies in its socket when it thaws, of an attempt that its owner has begun elsewhere by then. */
+static void a_worker_that_stood_still_begins_nothing_that_was_written_to_it_meanwhile(void **state)
+{
+    struct given given, earlier;
+    open_both();
+    give(&earlier); /* so that the worker has the agent in memory */
+    size_t before = script_count;
+    b.frozen = true;
+    assert_true(give_node(&given, "n", version));
+    for (int64_t ms = 0; ms < FANOUT_SILENCE_MS && !given.ended; ms += FANOUT_BEAT_MS) {
+        settle(FANOUT_BEAT_MS);
+        usleep(2000); /* mail goes by threads */
+    }
+    assert_true(given.lost);
+    b.frozen = false;
+    AWAIT_LINK();
+    assert_int_equal(script_count, before);
+    close_both();
+}
+
 static void one_that_was_taken_for_dead_is_shared_with_again(void **state)
 {
     struct given given;
@@ -300,6 +320,7 @@ int main(void)
         cmocka_unit_test(a_worker_that_has_not_got_the_agent_is_given_nothing_for_a_while),
         cmocka_unit_test(a_node_that_does_not_travel_and_a_version_that_is_none_are_refused),
         cmocka_unit_test(a_worker_that_falls_silent_has_what_it_had_taken_over_within_three_seconds),
+        cmocka_unit_test(a_worker_that_stood_still_begins_nothing_that_was_written_to_it_meanwhile),
         cmocka_unit_test(one_that_was_taken_for_dead_is_shared_with_again),
         cmocka_unit_test(what_a_worker_says_of_an_attempt_that_was_taken_over_has_no_effect),
         cmocka_unit_test(a_letter_that_is_lost_begins_everything_between_the_two_anew),

@@ -1,0 +1,68 @@
+/* Private to members: what an orchestrator knows of itself and of the others. members.c writes its row and reads
+ * theirs, silence.c makes of what was read who lives. The list is under the lock, all else is the loop's. */
+#ifndef RENGA_ORCHESTRATOR_MEMBERS_PRIV_H
+#define RENGA_ORCHESTRATOR_MEMBERS_PRIV_H
+
+#include "members.h"
+#include "run_priv.h"
+
+#include "base/clock.h"
+
+#include <pthread.h>
+
+#define CALLED_MAX 129 /* bytes of a name for operators */
+
+enum heir { HEIR_NONE, HEIR_SELF, HEIR_OTHER };
+
+struct member {
+    char id[ID_MAX];
+    char name[CALLED_MAX], address[MEMBER_ADDRESS_MAX];
+    struct fellow fellow; /* without loops: it takes no attempts */
+    uint64_t beat;
+    uint64_t seen_in;  /* the read that found its row first */
+    int64_t silent_ns; /* watched, without a change */
+    bool has_row, dead;
+    enum heir heir; /* who is there where it was, as far as that is known */
+    struct member *next;
+};
+
+struct members {
+    struct members_options options;
+    char id[ID_MAX], name[CALLED_MAX], address[MEMBER_ADDRESS_MAX];
+    struct timer timer;
+    struct work beginning;
+    struct store_batch batch;
+    struct store_scan scan;
+    uint64_t beat, reads;
+    int64_t beat_ns, sent_ns, read_ns, read_before_ns;
+    unsigned out; /* batches and scans under way */
+    atomic_uint holders;
+    bool leaving, told, stopped; /* told: its last row says that it leaves */
+    void (*left)(void *data);
+    void *left_data;
+    _Atomic int64_t lease_ns; /* until then no other takes this one for dead */
+    _Atomic uint64_t term;
+
+    pthread_mutex_t lock; /* of what others ask for */
+    struct member *list;
+    unsigned count;
+};
+
+static inline int64_t members_lease_ns(const struct members *members)
+{
+    return members->options.lease_ms * NS_PER_MS;
+}
+
+/* NULL: not known. */
+struct member *member_find(const struct members *members, const char *id);
+/* NULL: there are too many, and nothing is known of it. */
+struct member *member_find_or_add(struct members *members, const char *id);
+
+/* Of one read, in this order: it has come; each of its rows; that was all. True: somebody is dead now. */
+void silence_age(struct members *members);
+void silence_note(struct members *members, const char *id, const Renga__V1__MemberRow *row);
+bool silence_judge(struct members *members);
+/* When a read would find that somebody's lease is over, if that comes before `next_ns`; else that. */
+int64_t silence_ends_ns(const struct members *members, int64_t next_ns);
+
+#endif
