@@ -29,11 +29,11 @@ const struct option orchestrator_options[] = {
     {.name = "orchestrator.address",
      .type = OPTION_STRING,
      .unit = "HOST:PORT",
-     .help =
-         "Where the other orchestrators that share a Redis store reach this very one (not a name that stands for "
-         "several), such as the pod's own address. They hand requests on to whoever has the thread, with peers.key, "
-         "which needs \"renga.v1.Orchestrator/forward\" among its methods. Unset: such requests are refused with "
-         "UNAVAILABLE until the thread is at rest."},
+     .help = "Where the other orchestrators that share a Redis store reach this very one (not a name that stands for "
+             "several), such as the pod's own address. They hand requests on to whoever has the thread, or had it "
+             "last, with peers.key, "
+             "which needs \"renga.v1.Orchestrator/forward\" among its methods. Unset: such requests are refused with "
+             "UNAVAILABLE until the thread is at rest."},
     {.name = "orchestrator.lease",
      .type = OPTION_DURATION,
      .fallback = "1200ms",

@@ -5,8 +5,10 @@
  *      the client leaves '--- runner_forget: the answer comes all the same, soon, and goes nowhere
  *
  *      another orchestrator has the thread ---> forward ---> its answer
- *                   ^                              '--- it does not answer, and nothing can happen twice:
- *                   '---------- 100 ms -----------------    asked again, until somebody has taken the thread up */
+ *                   ^                             |--- it does not answer, or gives it back, and nobody works on the
+ *                   |                             |    thread: done here, if nobody has written since
+ *                   '---------- 100 ms -----------'--- else, where nothing can happen twice: asked again, until
+ *                                                      somebody has taken the thread up */
 #include "api.h"
 
 #include "check.h"
@@ -18,6 +20,7 @@
 #include "base/clock.h"
 
 #define AGAIN_MS     100
+#define SOON_MS      10   /* where the thread has moved meanwhile, and nothing was done */
 #define TAKING_UP_MS 1000 /* what is taken up after a death, beside the leases */
 #define AGAIN_LEASES 2    /* until whoever died is missed, and what was left over is looked at */
 
@@ -28,6 +31,8 @@ struct errand_call {
     struct api *api;
     struct caller caller;
     struct forward forward; /* where another orchestrator has the thread */
+    struct status lost;     /* how that has ended, while the errand is `returned` */
+    bool undone;            /* nothing was done there, or it may be done twice */
     struct timer rest;
     int64_t asks_until_ns; /* 0: it was not asked again */
     bool is_resting;       /* before it is asked again */
@@ -91,39 +96,87 @@ static void rested(struct timer *timer)
     runner_run(self->api->orchestrator->runner, &self->errand);
 }
 
-static bool asks_again(struct errand_call *self)
+static bool asks_again(struct errand_call *self, int64_t rest_ms)
 {
     int64_t now_ns = clock_now_ns(), lease_ms = self->api->orchestrator->lease_ms;
     if (!self->asks_until_ns)
         self->asks_until_ns = now_ns + (AGAIN_LEASES * lease_ms + TAKING_UP_MS) * NS_PER_MS;
-    if (now_ns >= self->asks_until_ns || rpc_call_cancelled(self->call))
+    if (now_ns >= self->asks_until_ns || rpc_call_cancelled(self->call)) {
+        self->errand.status.retry_after_ms = self->forward.call.status.retry_after_ms = AGAIN_MS;
         return false;
+    }
     self->is_resting = true;
     self->rest.expired = rested;
-    loop_arm_after(self->api->loop, &self->rest, AGAIN_MS);
+    loop_arm_after(self->api->loop, &self->rest, rest_ms);
     return true;
+}
+
+/* Where the thread was at rest there: whatever has become of the call, as long as its owner's row stands nothing has
+ * been done, and once we have written nothing can be. */
+static bool takes_back(struct errand_call *self, const struct status *lost)
+{
+    struct errand *errand = &self->errand;
+    if (!errand->at_rest || rpc_call_cancelled(self->call))
+        return false;
+    self->lost = *lost;
+    if (lost->code == ABORTED)
+        self->lost.code = UNAVAILABLE; /* for our own client */
+    errand->returned = errand->thread_token;
+    runner_run(self->api->orchestrator->runner, errand);
+    return true;
+}
+
+/* It is not there, has no room, or does not believe us: then we answer for ourselves. */
+static bool is_no_answer(enum status_code code)
+{
+    return code == UNAVAILABLE || code == RESOURCE_EXHAUSTED || code == UNAUTHENTICATED || code == PERMISSION_DENIED;
 }
 
 static void forwarded(struct forward *forward, const ProtobufCMessage *response)
 {
     struct errand_call *self = OWNER_OF(forward, struct errand_call, forward);
-    if (response)
+    const struct status *status = &forward->call.status;
+    if (response) {
         self->reply(response, self->call);
-    else if (forward->call.status.code != UNAVAILABLE || !is_repeatable(self->errand.request) || !asks_again(self))
+        return;
+    }
+    bool given_back = forward_was_given_back(&forward->call);
+    self->undone = given_back || (status->code == UNAVAILABLE && is_repeatable(self->errand.request));
+    if ((given_back || is_no_answer(status->code)) && takes_back(self, status))
+        return;
+    if (!self->undone || !asks_again(self, given_back ? SOON_MS : AGAIN_MS))
         forward_refuse(self->call, &forward->call);
 }
 
-/* Once: whoever has handed it on to us is wrong about who has the thread, or it has just gone on. */
 static bool hand_on(struct errand_call *self)
 {
     struct errand *errand = &self->errand;
-    if (!errand->elsewhere || self->caller.forwarded)
-        return false;
-    if (!*errand->elsewhere) /* it may soon be known, or dead; nobody has done anything yet */
-        return asks_again(self);
+    struct status st = {0};
     self->forward.came = forwarded;
-    return forward_begin(&self->forward, self->api, self->call, &self->caller, errand->request, errand->elsewhere,
-                         &errand->status);
+    if (forward_begin(&self->forward, self->api, self->call, &self->caller, errand->request, errand->elsewhere,
+                      errand->thread_token, &st))
+        return true;
+    errand->status = st;
+    self->undone = true;
+    return takes_back(self, &st);
+}
+
+/* What was handed on to us is given back: whoever did so is wrong about the thread, or it has just gone on. */
+static bool goes_elsewhere(struct errand_call *self)
+{
+    struct errand *errand = &self->errand;
+    if (self->caller.forwarded && errand->given)
+        forward_give_back(self->call, &errand->status);
+    if (self->caller.forwarded)
+        return errand->given;
+    if (errand->returned) { /* too late: somebody has written, be it what was asked there */
+        errand->returned = 0;
+        errand->status = self->lost;
+        return self->undone && asks_again(self, SOON_MS);
+    }
+    if (!*errand->elsewhere) /* it may soon be known, or dead; nobody has done anything yet */
+        return asks_again(self, AGAIN_MS);
+    return hand_on(self);
 }
 
 static void answered(struct errand *errand)
@@ -131,9 +184,7 @@ static void answered(struct errand *errand)
     struct errand_call *self = (struct errand_call *)errand;
     if (errand->status.code == OK)
         self->reply(errand->response, self->call);
-    else if (hand_on(self))
-        return;
-    else
+    else if (!errand->elsewhere || !goes_elsewhere(self))
         refuse(self->call, &errand->status, errand->reason);
 }
 
@@ -172,6 +223,7 @@ void errand_call_begin(struct api *api, struct rpc_call *call, const ProtobufCMe
         .arena = rpc_call_arena(call),
         .answered = answered,
         .owner = self,
+        .given = caller.thread_token,
     };
     runner_run(api->orchestrator->runner, &self->errand);
     rpc_call_on_cancel(call, client_left, self);

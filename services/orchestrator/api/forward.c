@@ -6,9 +6,13 @@
 #include "rpc/auth.h"
 #include "run/tally.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #define KEY            "renga-forwarded-bin"
+#define TOKEN_KEY      "renga-thread-token"
+#define MOVED_KEY      "renga-thread-moved"
 #define RIGHT          "renga.v1.Orchestrator/forward"
 #define BEHALF_MAX     1024                            /* bytes of a tenant and a name */
 #define FORWARD_MAX_MS (INT64_C(7) * 24 * 3600 * 1000) /* the client's own deadline is what counts */
@@ -51,12 +55,23 @@ static bool believe(const struct api *api, const void *bytes, size_t size, struc
     return true;
 }
 
+static uint64_t read_token(const struct rpc_call *call)
+{
+    size_t size = 0;
+    uint64_t token = 0;
+    const char *digits = rpc_call_metadata(call, TOKEN_KEY, &size);
+    for (size_t i = 0; i < size && digits[i] >= '0' && digits[i] <= '9'; i++)
+        token = 10 * token + (uint64_t)(digits[i] - '0');
+    return token;
+}
+
 bool caller_find(const struct api *api, struct rpc_call *call, struct caller *caller)
 {
     size_t size = 0;
     struct status st = {0};
     *caller = (struct caller){.rights = api_rights(api, call)};
     const void *behalf = rpc_call_metadata(call, KEY, &size);
+    caller->thread_token = behalf ? read_token(call) : 0;
     if (!behalf || believe(api, behalf, size, caller, &st))
         return true;
     rpc_fail(call, &st);
@@ -81,9 +96,9 @@ static unsigned method_index(struct rpc_call *call)
 }
 
 bool forward_begin(struct forward *forward, struct api *api, struct rpc_call *call, const struct caller *caller,
-                   const ProtobufCMessage *request, const char *address, struct status *st)
+                   const ProtobufCMessage *request, const char *address, uint64_t thread_token, struct status *st)
 {
-    char behalf[BEHALF_MAX];
+    char behalf[BEHALF_MAX], token[24];
     const struct rpc_principal *principal = &caller->rights.principal;
     size_t tenant = strlen(principal->tenant) + 1, name = strlen(principal->name);
     if (tenant + name >= sizeof behalf)
@@ -95,12 +110,15 @@ bool forward_begin(struct forward *forward, struct api *api, struct rpc_call *ca
     ProtobufCService *fellow = addresses_stub(api->orchestrator->fellows, address, st);
     if (!fellow)
         return false;
-    struct rpc_metadata metadata = {.key = KEY, .value = behalf, .size = tenant + name};
+    struct rpc_metadata metadata[] = {
+        {.key = KEY, .value = behalf, .size = tenant + name},
+        {.key = TOKEN_KEY, .value = token, .size = (size_t)snprintf(token, sizeof token, "%" PRIu64, thread_token)},
+    };
     rpc_client_call_init(&forward->call, api->loop, call);
     forward->api = api;
     forward->call.timeout_ms = FORWARD_MAX_MS;
-    forward->call.metadata = &metadata;
-    forward->call.metadata_count = 1;
+    forward->call.metadata = metadata;
+    forward->call.metadata_count = sizeof metadata / sizeof *metadata;
     addresses_call_began(api->orchestrator->fellows);
     tally_owner(api->orchestrator->tally, api->loop, OWNER_FORWARDED, 1);
     fellow->invoke(fellow, method_index(call), request, came, &forward->call);
@@ -109,10 +127,25 @@ bool forward_begin(struct forward *forward, struct api *api, struct rpc_call *ca
     return true;
 }
 
+/* Not UNAVAILABLE: gRPC would ask there again by itself. */
+void forward_give_back(struct rpc_call *call, const struct status *why)
+{
+    struct status st = *why;
+    st.code = ABORTED;
+    rpc_call_add_trailing(call, MOVED_KEY, "1", 1);
+    rpc_fail(call, &st);
+}
+
+bool forward_was_given_back(const struct rpc_client_call *theirs)
+{
+    size_t size;
+    return rpc_client_call_metadata(theirs, MOVED_KEY, &size);
+}
+
 void forward_refuse(struct rpc_call *call, const struct rpc_client_call *theirs)
 {
     struct status st = theirs->status;
-    if (st.code == CANCELLED && !rpc_call_cancelled(call))
+    if ((st.code == CANCELLED && !rpc_call_cancelled(call)) || forward_was_given_back(theirs))
         st.code = UNAVAILABLE; /* it went away, and nobody has cancelled */
     if (st.code == OK)
         fail(&st, UNAVAILABLE, "the orchestrator that has the thread gave no answer; ask again");

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define AGAIN_MAX 8 /* threads that are lost before it is served */
+#define AGAIN_MAX 8 /* threads that are lost before it is served; then its caller rests before it asks again */
 
 #define TYPE(request, name) ((request)->descriptor == &renga__v1__##name##__descriptor)
 
@@ -150,7 +150,7 @@ struct home *home_of_place(struct runner *runner, uint64_t place)
 static void reset(struct errand *errand)
 {
     errand->place = errand->waits_on = NULL;
-    errand->repeated = errand->checked = errand->looked_up = errand->drawn = false;
+    errand->repeated = errand->checked = errand->looked_up = errand->drawn = errand->at_rest = false;
     errand->response = NULL;
     errand->reason = errand->elsewhere = NULL;
     errand->status = (struct status){0};
@@ -164,6 +164,7 @@ static void prepare(struct runner *runner, struct errand *errand)
     errand->runner = runner;
     errand->thread_id = errand->run_id = NULL;
     errand->leaves = errand->is_back = false;
+    errand->again = 0;
     errand->home = NULL;
 }
 
@@ -182,6 +183,7 @@ void runner_run(struct runner *runner, struct errand *errand)
     uint32_t place = 0;
     prepare(runner, errand);
     if (runner->closing || (runner->draining && !errand->in_call)) {
+        errand->elsewhere = errand->given ? "" : NULL;
         errand_refuse(errand, NULL, UNAVAILABLE, "the server is draining");
         return;
     }
@@ -202,6 +204,7 @@ void runner_run(struct runner *runner, struct errand *errand)
 void errand_again(struct errand *errand, const struct status *why)
 {
     if (!errand->request || errand->again++ == AGAIN_MAX || errand->runner->draining) {
+        errand->elsewhere = errand->request && (errand->given || !errand->runner->draining) ? "" : NULL;
         errand_fail(errand, why, NULL);
         return;
     }

@@ -292,6 +292,17 @@ enum member_state members_state(struct members *members, const char *id, char ad
     return state;
 }
 
+bool members_reaches(struct members *members, const char *id, char address[MEMBER_ADDRESS_MAX])
+{
+    *address = '\0';
+    pthread_mutex_lock(&members->lock);
+    const struct member *member = member_find(members, id);
+    if (member && member->has_row && !member->dead)
+        text_cut_copy(address, MEMBER_ADDRESS_MAX, member->address);
+    pthread_mutex_unlock(&members->lock);
+    return *address;
+}
+
 void members_each_fellow(struct members *members, void (*each)(const struct fellow *fellow, void *data), void *data)
 {
     pthread_mutex_lock(&members->lock);

@@ -63,6 +63,8 @@ enum member_state { MEMBER_SELF, MEMBER_ALIVE, MEMBER_DEAD };
 /* One that was never heard of counts as alive, and from now on its lease runs. Its address is "" where none is known.
  */
 enum member_state members_state(struct members *members, const char *id, char address[MEMBER_ADDRESS_MAX]);
+/* Whether it is known to live, and where; nothing is noted of one that was never heard of. */
+bool members_reaches(struct members *members, const char *id, char address[MEMBER_ADDRESS_MAX]);
 const char *members_self(const struct members *members);
 /* The living others that take attempts, under a lock: `each` does not wait and asks nothing here. */
 void members_each_fellow(struct members *members, void (*each)(const struct fellow *fellow, void *data), void *data);

@@ -17,9 +17,14 @@ static struct members *members_of(const struct thread *thread)
     return thread->home->runner->members;
 }
 
-static bool is_mine(const struct thread *thread, const struct owner_view *view)
+static bool names_self(const struct thread *thread, const struct owner_view *view)
 {
     return strcmp(view->member, members_self(members_of(thread))) == 0;
+}
+
+static bool is_free(const struct owner_view *view)
+{
+    return view->at_rest || !*view->member;
 }
 
 static void key_of_owner(struct key *key, const struct thread *thread)
@@ -29,7 +34,8 @@ static void key_of_owner(struct key *key, const struct thread *thread)
 
 static bool is_same(const struct owner_view *a, const struct owner_view *b)
 {
-    return a->there == b->there && a->token == b->token && strcmp(a->member, b->member) == 0;
+    return a->there == b->there && a->at_rest == b->at_rest && a->token == b->token &&
+           strcmp(a->member, b->member) == 0;
 }
 
 /* ---- the row ----------------------------------------------------------------------------------------------------- */
@@ -39,6 +45,7 @@ static size_t view_write(const struct owner_view *view, uint8_t bytes[ROW_MAX])
     Renga__V1__OwnerRow row = RENGA__V1__OWNER_ROW__INIT;
     row.member = unconst(view->member);
     row.token = view->token;
+    row.at_rest = view->at_rest;
     return renga__v1__owner_row__pack(&row, bytes);
 }
 
@@ -53,6 +60,7 @@ static bool view_read(struct owner_view *view, const struct store_scan *scan, st
     if (row) {
         view->there = true;
         view->token = row->token;
+        view->at_rest = row->at_rest;
         text_cut_copy(view->member, sizeof view->member, row->member);
     }
     arena_fini(&arena);
@@ -86,13 +94,23 @@ static void scan_row(struct thread *thread, struct store_scan *scan, void (*came
     store_scan(thread->home->runner->options.store, scan);
 }
 
+static void note_view(struct thread *thread, const struct owner_view *view, uint64_t at)
+{
+    struct ownership *own = &thread->own;
+    own->known = own->next = *view;
+    own->known_at = at;
+    if (!names_self(thread, view))
+        own->since = 0;
+    else if (!own->since)
+        own->since = view->token;
+}
+
 static void know(struct thread *thread, const struct owner_view *view, uint64_t at)
 {
     struct ownership *own = &thread->own;
     struct tally *tally = thread->home->runner->options.tally;
-    bool mine = is_mine(thread, view);
-    own->known = own->next = *view;
-    own->known_at = at;
+    bool mine = names_self(thread, view) && !is_free(view);
+    note_view(thread, view, at);
     own->term = own->next_term;
     if (mine != own->mine)
         tally_owner(tally, thread->home->loop, OWNER_HELD, mine ? 1 : -1);
@@ -154,16 +172,17 @@ static void row_came(struct store_scan *scan)
         answer(question);
         return;
     }
-    thread->own.known = thread->own.next = view;
-    thread->own.known_at = question->asked_at;
-    enum member_state state =
-        *view.member ? members_state(members_of(thread), view.member, question->address) : MEMBER_DEAD;
-    if (*view.member && state != MEMBER_ALIVE) { /* of ourselves too: what was in memory is not there any more */
+    note_view(thread, &view, question->asked_at);
+    if (is_free(&view)) {
+        answer(question);
+        return;
+    }
+    enum member_state state = members_state(members_of(thread), view.member, question->address);
+    if (state != MEMBER_ALIVE) { /* of ourselves too: what was in memory is not there any more */
         take(question);
         return;
     }
-    if (*view.member)
-        fail(&question->status, ABORTED, "thread '%s' is with orchestrator %s", thread->id, view.member);
+    fail(&question->status, ABORTED, "thread '%s' is with orchestrator %s", thread->id, view.member);
     answer(question);
 }
 
@@ -171,6 +190,13 @@ void owner_ask(struct owner_question *question)
 {
     question->asked_at = question->thread->home->arrivals;
     scan_row(question->thread, &question->scan, row_came);
+}
+
+bool owner_rests_elsewhere(const struct thread *thread, char address[MEMBER_ADDRESS_MAX])
+{
+    const struct owner_view *known = &thread->own.known;
+    *address = '\0';
+    return known->at_rest && !thread->own.since && members_reaches(members_of(thread), known->member, address);
 }
 
 bool owner_was_overtaken(const struct thread *thread)
@@ -268,8 +294,7 @@ static void recheck_home(struct home *home)
 {
     for (size_t i = 0, left = RECHECKS_MAX; i < home->room && left; i++)
         for (struct thread *thread = home->table[i]; thread && left; thread = thread->next) {
-            if (thread->phase != THREAD_READY || !thread->own.mine || thread->own.asking || thread->flying ||
-                !is_minded(thread))
+            if (thread->phase != THREAD_READY || thread->own.asking || thread->flying || !is_minded(thread))
                 continue;
             look(thread, &(struct status){0});
             left--;
@@ -327,9 +352,9 @@ void owner_stamp(struct thread *thread, struct store_batch *batch)
     if (!members_of(thread))
         return;
     own->next = (struct owner_view){.there = !thread->deleted,
+                                    .at_rest = !works(thread),
                                     .token = own->known.token + (own->mine && works(thread) ? 0 : 1)};
-    if (works(thread))
-        text_cut_copy(own->next.member, sizeof own->next.member, members_self(members_of(thread)));
+    text_cut_copy(own->next.member, sizeof own->next.member, members_self(members_of(thread)));
     put_change(thread, batch, &own->known, &own->next);
     if (works(thread))
         list_pending(thread, batch);

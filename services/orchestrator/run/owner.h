@@ -7,6 +7,9 @@
  *        ^  '--- a batch that leaves nothing to do: n + 1               '--- the owner has died: another takes it
  *        '--- read: a thread that was never written is FREE too              in a batch of its own, then reads the log
  *
+ * Who let it go still stands in the row of a FREE one, and calls that come elsewhere are handed on to it (elsewhere.c):
+ * it has the thread in memory. That binds nobody; where it does not answer, whoever has the call takes the thread.
+ *
  * What is in memory of a thread counts while it is known to be the newest: while the lease goes on of one that is MINE,
  * else by the row, read again after the request came. */
 #ifndef RENGA_ORCHESTRATOR_OWNER_H
@@ -22,22 +25,24 @@ struct status;
 struct thread;
 
 struct owner_view { /* the row */
-    bool there;
+    bool there, at_rest;
     uint64_t token;
-    char member[ID_MAX]; /* empty: FREE */
+    char member[ID_MAX]; /* where it is FREE: who had it last; empty: nobody knows */
 };
 
 struct ownership {
     struct owner_view known, next; /* next: when the batch that is under way is on disk */
     uint64_t known_at, stamped_at; /* errands that came so far: it is new enough for these; so will it be then */
+    uint64_t since;                /* the row names us from this token on, without a gap; 0: it names another */
     uint64_t listed;               /* the token with which what is pending is listed as ours */
+    unsigned handed;               /* requests that others handed on, and that found it at rest */
     bool asking;                   /* the row is being read */
     bool mine;
     uint64_t term, next_term; /* of our lease (members.h), when it became so, or is to */
 };
 
 /* Before a thread is read: asks whose it is and takes it where its owner is dead. `asked` runs once, later: OK with the
- * thread as it may be read; ABORTED where another has it, with its address, or "". */
+ * thread as it may be read; ABORTED where another works on it, with its address, or "". */
 struct owner_question {
     struct thread *thread;
     void (*asked)(struct owner_question *question);
@@ -51,6 +56,8 @@ struct owner_question {
     unsigned tries;
 };
 void owner_ask(struct owner_question *question);
+/* Whether it is FREE, and another that lives and can be reached had it last. */
+bool owner_rests_elsewhere(const struct thread *thread, char address[MEMBER_ADDRESS_MAX]);
 /* Whether the log that was read is of the time before somebody took the thread: nobody's has no run at work. */
 bool owner_was_overtaken(const struct thread *thread);
 
@@ -62,7 +69,7 @@ bool owner_doubts(struct thread *thread, const struct status *why);
 bool owner_vouches(struct thread *thread, const struct errand *errand);
 
 /* Our lease had ended. Whoever writes will hear whether a thread is still ours; of those that somebody watches or waits
- * for it is found out at once, in all homes. */
+ * for, at rest or not, it is found out at once, in all homes. */
 void owners_recheck(struct runner *runner);
 
 /* A batch came while an errand had the thread for itself, or it was taken and there was nothing to do: it is to be let

@@ -372,6 +372,10 @@ void thread_forget(struct thread *thread, const struct status *why);
 /* elsewhere.c: another orchestrator has it. At once, its errands hear of the address; or what nobody was told of is
  * asked anew. */
 void thread_go_elsewhere(struct thread *thread, struct status *why, const char *address);
+/* Whether nothing that waits for it needs it read here: then it has gone. */
+bool thread_stays_elsewhere(struct thread *thread);
+/* Whether the errand is served here, as the owner's row stands; else it is answered. */
+bool thread_serves(struct thread *thread, struct errand *errand);
 void thread_lose(struct thread *thread);
 void thread_revive_later(const struct thread *thread);         /* revival.c */
 void thread_adopt(struct thread *thread, struct thread *from); /* takes over the graph part of a rebuilt one */

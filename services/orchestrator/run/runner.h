@@ -76,13 +76,19 @@ struct errand {
     struct arena *arena;               /* of the owner's call: what is answered is allocated there */
     void (*answered)(struct errand *errand);
     void *owner;
+    uint64_t given;    /* another handed it on to us, with this `thread_token`; 0: nobody has. Served only where the
+                          thread has not left us since: so whoever has given us up may do it instead */
+    uint64_t returned; /* the other did not answer, where the thread was `at_rest` with this token; or 0. Served only
+                          where nobody has written since: so it is not done twice */
 
     /* The answer: `status` OK with `response` (StartRunResponse, …), or why not; `reason` for ErrorInfo or NULL. */
     struct status status;
     const char *reason;
     ProtobufCMessage *response;
-    const char *elsewhere; /* UNAVAILABLE, since the orchestrator at this address, or one whose address is not known
-                              (""), has the thread; or NULL */
+    const char *elsewhere; /* UNAVAILABLE, and nothing was done, since the orchestrator at this address, or one whose
+                              address is not known (""), has the thread; or NULL */
+    uint64_t thread_token; /* then: of its owner's row */
+    bool at_rest;          /* then: only its memory is there; nobody works on it */
 
     /* The runner's. */
     struct runner *runner;

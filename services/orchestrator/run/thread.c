@@ -166,14 +166,14 @@ static void owner_is_known(struct owner_question *question)
     thread->holds--;
     if (thread->phase == THREAD_BROKEN)
         thread_settle(thread);
-    else if (question->status.code == OK && !thread->own.known.there)
-        thread_is_new(thread);
-    else if (question->status.code == OK)
-        read_log(thread);
     else if (question->status.code == ABORTED)
         thread_go_elsewhere(thread, &question->status, question->address);
-    else
+    else if (question->status.code != OK)
         thread_break(thread, &question->status);
+    else if (!thread->own.known.there)
+        thread_is_new(thread);
+    else if (!thread_stays_elsewhere(thread))
+        read_log(thread);
     free(question);
 }
 
@@ -332,7 +332,8 @@ void thread_serve(struct thread *thread)
         if (!thread->first_errand)
             thread->last_errand = NULL;
         errand->next = NULL;
-        errand_serve(errand, thread);
+        if (thread_serves(thread, errand))
+            errand_serve(errand, thread);
     }
 }
 

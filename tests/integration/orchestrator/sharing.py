@@ -31,10 +31,10 @@ KEYS = [key("anna", "acme", "renga.v1.Orchestrator/*"), key("bert", "other", "re
 LEASE = 0.6
 
 
-def sharer():
+def sharer(shown="fellow"):
     made = Orchestrator(None, f"--orchestrator.store=redis://127.0.0.1:{redis_port}", "--orchestrator.address=127.0.0.1:{port}",
                         f"--orchestrator.lease={int(1000 * LEASE * SLOW)}ms", "--drain.limit=1s",
-                        "--rpc.keys=" + json.dumps(KEYS), "--peers.key=fellow")
+                        "--rpc.keys=" + json.dumps(KEYS), f"--peers.key={shown}")
     made.metadata = (("authorization", "Bearer anna"),)
     for name, document in AGENTS.items():
         made.write_agent(name, json.dumps({"agent": name, **document}))
@@ -118,19 +118,22 @@ def _():
     equal(one.state(run.thread_id), {"x": 7}, "the state")
 
 
-@check("of 20 runs on one thread over both, each counts once")
+@check("of 400 runs on one thread over both, 16 at once, each counts once and none fails, and the thread stays where it is")
 def _():
+    counted = [f"renga_orchestrator_{name}_total" for name in ("threads_lost", "forwarded")]
+    before = [sum(sum(each.metric(name).values()) for each in (one, two)) for name in counted]
     enqueue = number("OnBusy", "ON_BUSY_ENQUEUE")
-    calls = [(one, two)[i % 2].begin("StartRun", one.start_request("sum", thread_id="race", on_busy=enqueue)) for i in range(20)]
-    done = 0
+    calls = []
+    for i in range(400):
+        calls.append((one, two)[i % 2].begin("StartRun", one.start_request("sum", thread_id="race", on_busy=enqueue)))
+        if len(calls) == 16:
+            succeeded(calls.pop(0).result().run)
     for call in calls:
-        try:
-            succeeded(call.result().run)
-            done += 1
-        except grpc.RpcError as error:
-            equal(error.code(), grpc.StatusCode.UNAVAILABLE, "the only way to fail")
-    equal(one.state("race"), {"n": done}, "the sum")
-    expect(done >= 15, f"only {done} came through")
+        succeeded(call.result().run)
+    equal(one.state("race"), {"n": 400}, "the sum")
+    lost, handed_on = (sum(sum(each.metric(name).values()) for each in (one, two)) - was for name, was in zip(counted, before))
+    expect(lost < 40, f"the thread was lost {lost:g} times")
+    return f"{handed_on:g} were handed on, and the thread was lost {lost:g} times"
 
 
 @check("of many runs on one thread at one orchestrator none is asked anew")
@@ -169,6 +172,66 @@ def _():
     equal(succeeded(one.get(run))["log"], ["a", "b", "c"], "the output")
     equal(len(nodes.of("steps", "a", run.run_id)), 1, "runs of the first step")
     wait_until(lambda: sum(one.metric("renga_orchestrator_threads_lost_total").values()) >= 1, "nothing was refused", 5 * SLOW)
+
+
+def rest_at_one(*names):
+    """Threads at rest there, and calls that come to the other are handed on."""
+    for name in names:
+        succeeded(one.start_run("sum", thread_id=name))
+
+    def asked():
+        before = sum(two.metric("renga_orchestrator_forwarded_total").values())
+        equal(two.state(names[0]), {"n": 1}, "the state")
+        return sum(two.metric("renga_orchestrator_forwarded_total").values()) > before
+    wait_until(asked, "nothing is handed on", 10 * SLOW)
+
+
+@check("a thread at rest is served though the one that had it is frozen, and what lay there is not done when it thaws")
+def _():
+    rest_at_one("still", "still too")
+    one.signal(signal.SIGSTOP)
+    frozen = time.monotonic()
+    runs = [two.begin("StartRun", two.start_request("sum", thread_id=name), 30) for name in ("still", "still too")]
+    for run in runs:
+        equal(succeeded(run.result().run), {"n": 2}, "the output")
+    took = time.monotonic() - frozen
+    one.signal(signal.SIGCONT)
+    for name in ("still", "still too"):
+        equal(succeeded(one.start_run("sum", thread_id=name)), {"n": 3}, "what the run comes to that lay at the frozen one")
+    return f"{took:.1f} s"
+
+
+@check("a thread at rest is served at once though the one that had it was killed just now")
+def _():
+    global one
+    rest_at_one("left", "left too")
+    one.kill()
+    killed = time.monotonic()
+    for i, name in enumerate(("left", "left too", "left", "left too")):
+        equal(succeeded(two.start_run("sum", thread_id=name)), {"n": 2 + i // 2}, "the output")
+    took = time.monotonic() - killed
+    one = sharer()
+    return f"{took:.2f} s"
+
+
+@check("a thread that is asked for at the other alone comes to it after a while")
+def _():
+    rest_at_one("followed")
+    before = sum(two.metric("renga_orchestrator_forwarded_total").values())
+    for i in range(2, 102):
+        equal(succeeded(two.start_run("sum", thread_id="followed")), {"n": i}, "the output")
+    handed_on = sum(two.metric("renga_orchestrator_forwarded_total").values()) - before
+    expect(50 < handed_on < 80, f"{handed_on:g} of 100 were handed on")
+
+
+@check("one that may not hand calls on serves threads at rest by itself")
+def _():
+    succeeded(one.start_run("sum", thread_id="moved"))
+    distrusted = sharer("anna")
+    for i in range(2, 4):
+        equal(succeeded(distrusted.start_run("sum", thread_id="moved")), {"n": i}, "the output")
+    equal(sum(distrusted.metric("renga_orchestrator_forwarded_total").values()), 1, "how often it has tried")
+    equal(distrusted.stop(), 0, "how it ended")
 
 
 @check("a killed one's runs are taken up from their last step")

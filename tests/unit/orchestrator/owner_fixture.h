@@ -124,6 +124,24 @@ static inline const char *owner_of(struct stage *stage, const char *run_id)
     return address;
 }
 
+/* Asks there and, as the API does, where the thread is. */
+static inline struct question_of_test *ask_wherever(struct stage *stage, const void *request)
+{
+    struct question_of_test *question = ask_runner(stage, request);
+    assert_int_equal(question->answers, 1);
+    if (!question->errand.elsewhere)
+        return question;
+    assert_string_equal(question->errand.elsewhere, stage == &one ? "two:2" : "one:1");
+    uint64_t token = question->errand.thread_token;
+    ask_end(question);
+    stage = stage == &one ? &two : &one;
+    question = question_of_runner(stage, request);
+    question->errand.given = token;
+    INSIDE(stage, runner_run(stage->runner, &question->errand));
+    settle();
+    return question;
+}
+
 static inline uint64_t refused(void)
 {
     struct store_stats stats;

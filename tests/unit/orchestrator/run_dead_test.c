@@ -47,7 +47,8 @@ static void what_a_thawed_one_writes_is_refused(void **state)
     struct question_of_test *listing = ask_runner(&one, &list);
     Renga__V1__ListRunsResponse *listed = answer_of(listing);
     assert_int_equal(listed->n_runs, 1);
-    assert_run(&one, listed->runs[0]->run_id, SUCCEEDED, "{\"log\":[\"two\",\"b\",\"c\"]}");
+    assert_string_equal(owner_of(&one, listed->runs[0]->run_id), "two:2");
+    assert_run(&two, listed->runs[0]->run_id, SUCCEEDED, "{\"log\":[\"two\",\"b\",\"c\"]}");
     ask_end(listing);
     close_both();
 }
@@ -376,7 +377,11 @@ static void a_thread_is_let_go_though_its_last_batch_went_while_it_was_held(void
     settle();
     Renga__V1__StartRunResponse *response = answer_of(&questions[0]);
     assert_int_equal(response->run->state, SUCCEEDED);
-    assert_string_equal(owner_of(&two, response->run->run_id), "");
+    Renga__V1__GetRunRequest get_run = RENGA__V1__GET_RUN_REQUEST__INIT;
+    get_run.run_id = response->run->run_id;
+    struct question_of_test *question = ask_runner(&two, &get_run);
+    assert_true(question->errand.at_rest);
+    ask_end(question);
     assert_true(((Renga__V1__StartRunResponse *)answer_of(&questions[1]))->repeated_request);
     for (int i = 0; i < 2; i++)
         arena_fini(&questions[i].arena);

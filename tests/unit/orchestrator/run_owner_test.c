@@ -19,16 +19,20 @@ static void a_thread_at_work_is_asked_for_at_its_owner(void **state)
     close_both();
 }
 
-static void a_thread_at_rest_is_anybodys(void **state)
+static void runs_that_are_asked_for_at_both_in_turn_build_on_each_other(void **state)
 {
+    Renga__V1__StartRunRequest request = RENGA__V1__START_RUN_REQUEST__INIT;
     open_both(SUM);
+    request.agent = (char *)(uintptr_t) "a";
+    request.thread_id = (char *)(uintptr_t) "t";
+    request.wait = true;
     for (int i = 1; i <= 6; i++) {
         char output[32];
         snprintf(output, sizeof output, "{\"n\":%d}", i);
-        struct stage *stage = i % 2 ? &one : &two, *other = i % 2 ? &two : &one;
-        char *run = start(stage, "t", "");
-        assert_run(stage, run, SUCCEEDED, output);
-        assert_run(other, run, SUCCEEDED, output); /* and what it remembers is never old */
+        struct question_of_test *question = ask_wherever(i % 2 ? &one : &two, &request);
+        Renga__V1__StartRunResponse *response = answer_of(question);
+        assert_string_equal(response->run->output_json, output);
+        ask_end(question);
     }
     close_both();
 }
@@ -137,10 +141,9 @@ static void a_name_that_is_drawn_twice_is_found_out_by_the_store(void **state)
     request.wait = true;
     struct question_of_test *question = send_to_runner(&two, &request, true);
     settle();
-    Renga__V1__StartRunResponse *response = answer_of(question);
-    if (!response)
-        fail_msg("%s", last_status.text);
-    assert_string_equal(response->run->output_json, "{\"n\":2}");
+    assert_null(answer_of(question));
+    assert_int_equal(refused(), 1);
+    assert_string_equal(question->errand.elsewhere, "one:1");
     ask_end(question);
     close_both();
 }
@@ -150,7 +153,7 @@ static void a_request_id_is_one_run_whoever_is_asked(void **state)
     Renga__V1__StartRunRequest request = RENGA__V1__START_RUN_REQUEST__INIT;
     open_both(SUM);
     request.request_id = (char *)(uintptr_t) "once";
-    struct question_of_test *first = start_with(&one, &request, "", ""), *second = start_with(&two, &request, "", "");
+    struct question_of_test *first = start_with(&one, &request, "", ""), *second = ask_wherever(&two, &request);
     Renga__V1__StartRunResponse *began = answer_of(first), *repeated = answer_of(second);
     assert_string_equal(began->run->run_id, repeated->run->run_id);
     assert_true(repeated->repeated_request);
@@ -164,7 +167,7 @@ int main(void)
     clock_stop();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_thread_at_work_is_asked_for_at_its_owner),
-        cmocka_unit_test(a_thread_at_rest_is_anybodys),
+        cmocka_unit_test(runs_that_are_asked_for_at_both_in_turn_build_on_each_other),
         cmocka_unit_test(two_that_begin_on_a_thread_at_once_are_one_after_the_other),
         cmocka_unit_test(of_twenty_runs_on_one_thread_each_counts_once),
         cmocka_unit_test(a_request_id_is_one_run_whoever_is_asked),

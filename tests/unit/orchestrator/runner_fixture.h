@@ -347,8 +347,8 @@ static inline void asked_back(struct errand *errand)
     ((struct question_of_test *)errand->owner)->answers++;
 }
 
-/* On its way; nothing of it has been read or written. `drawn`: as if its thread's name had been drawn just now. */
-static inline struct question_of_test *send_to_runner(struct stage *stage, const void *request, bool drawn)
+/* For runner_run. */
+static inline struct question_of_test *question_of_runner(struct stage *stage, const void *request)
 {
     struct question_of_test *question = calloc(1, sizeof *question);
     arena_init(&question->arena, NULL, 0, (size_t)64 << 20);
@@ -358,6 +358,13 @@ static inline struct question_of_test *send_to_runner(struct stage *stage, const
                                        .arena = &question->arena,
                                        .answered = asked_back,
                                        .owner = question};
+    return question;
+}
+
+/* On its way; nothing of it has been read or written. `drawn`: as if its thread's name had been drawn just now. */
+static inline struct question_of_test *send_to_runner(struct stage *stage, const void *request, bool drawn)
+{
+    struct question_of_test *question = question_of_runner(stage, request);
     loop_enter(stage->loop);
     runner_run(stage->runner, &question->errand);
     question->errand.drawn |= drawn;
