@@ -92,7 +92,6 @@ void run_go(struct run *run)
     bool other_version = thread->agent && run->agent && thread->agent != run->agent;
     bool good = fold_went_to_work(run, went.keeps_due, thread->last + 1, wall_ms(), &st);
     if (!good) {
-        run->state = RENGA__V1__RUN_STATE__RUN_STATE_QUEUED;
         bool missing = !run->agent;
         run_change(run, RENGA__V1__RUN_STATE__RUN_STATE_FAILED,
                    missing ? RENGA__V1__STOP_REASON__STOP_REASON_VERSION_MISSING
@@ -148,6 +147,16 @@ void run_resume(struct run *run, bool recovered, const Renga__V1__ResumeRunReque
     await_root(run);
 }
 
+/* The next run stands on the same frames: none of them waits for this one any more. */
+static void leave_frames(struct run *run)
+{
+    for (struct frame *frame = run->dirty; frame; frame = frame->dirty_next)
+        frame->is_dirty = false;
+    for (struct frame *frame = run->to_begin; frame; frame = frame->begin_next)
+        frame->awaits = false;
+    run->dirty = run->to_begin = run->last_to_begin = NULL;
+}
+
 void run_halt(struct run *run)
 {
     struct thread *thread = run->thread;
@@ -158,11 +167,7 @@ void run_halt(struct run *run)
         return;
     run->stopping = RENGA__V1__STOP_REASON__STOP_REASON_CANCELLED;
     frame_stop(thread->root);
-    for (struct frame *frame = run->dirty, *next; frame; frame = next) {
-        next = frame->dirty_next;
-        frame->is_dirty = false;
-    }
-    run->dirty = NULL;
+    leave_frames(run);
 }
 
 /* ---- its end ----------------------------------------------------------------------------------------------------- */
@@ -367,6 +372,7 @@ void run_next(struct thread *thread)
 void run_free(struct run *run)
 {
     struct thread *thread = run->thread;
+    leave_frames(run);
     if (run->in_home)
         home_remove_run(thread->home, run);
     if (run->agent)
