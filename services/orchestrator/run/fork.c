@@ -20,7 +20,9 @@ static void fork_came(struct loader *loader)
     Renga__V1__ThreadOrigin origin = RENGA__V1__THREAD_ORIGIN__INIT;
     free(loader);
     thread->holds--;
-    if (st.code == OK && (!past->exists || !past->root))
+    if (st.code == OK && thread->phase != THREAD_READY)
+        fail(&st, UNAVAILABLE, "thread '%s' is being read again", thread->id);
+    else if (st.code == OK && (!past->exists || !past->root))
         fail(&st, NOT_FOUND, "there is no thread '%s'", request->thread_id);
     else if (st.code == OK && past->head != number)
         fail(&st, NOT_FOUND, "thread '%s' has no checkpoint '%.64s'", request->thread_id, request->checkpoint_id);
@@ -32,6 +34,7 @@ static void fork_came(struct loader *loader)
     } else {
         origin.thread_id = unconst(request->thread_id);
         origin.checkpoint_id = checkpoint_text(errand->arena, past, number);
+        frame_due_anew(past->root);
         thread_adopt(thread, past);
         origin.graph_version = thread->agent->version;
         record.origin = &origin;

@@ -108,7 +108,7 @@ static bool write_base(struct pruning *pruning, const struct thread *past)
     struct buffer out;
     struct thread *thread = pruning->thread;
     buffer_init(&out, STORE_VALUE_MAX);
-    bool good = past->head == pruning->cut && snapshot_possible(past) && snapshot_write(past, &out);
+    bool good = snapshot_possible(past) && snapshot_write(past, &out);
     if (good) {
         key_numbered(&first, KEY_SNAPSHOT, thread->tenant, thread->id, 0);
         key_numbered(&key, KEY_SNAPSHOT, thread->tenant, thread->id, pruning->cut);
@@ -119,19 +119,16 @@ static bool write_base(struct pruning *pruning, const struct thread *past)
     return good;
 }
 
-static void past_came(struct loader *loader)
+static void past_came(void *owner, struct thread *past, const struct status *st)
 {
-    struct pruning *pruning = loader->owner;
-    struct thread *past = loader->thread;
-    struct status st = loader->status;
-    free(loader);
-    pruning->thread->holds--;
-    bool good = st.code == OK && pruning->thread->phase == THREAD_READY && write_base(pruning, past);
-    thread_free(past);
+    struct pruning *pruning = owner;
+    bool good = past && write_base(pruning, past);
+    if (past)
+        thread_free(past);
     if (good)
         log_await(pruning->thread, &pruning->step);
     else
-        end(pruning, &st);
+        end(pruning, st);
 }
 
 /* ---- where to cut ------------------------------------------------------------------------------------------------ */
