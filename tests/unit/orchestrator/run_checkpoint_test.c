@@ -11,8 +11,8 @@
     "\"sum\"}}, "
 #define AB                                                                                                             \
     STATE                                                                                                              \
-        "\"start\": \"a\", \"nodes\": {\"a\": {\"kind\": \"set\", \"values\": {\"log\": [\"a\"]}, \"on\": {\"done\": " \
-        "\"b\"}}, \"b\": {\"kind\": \"script\"}}"
+    "\"start\": \"a\", \"nodes\": {\"a\": {\"kind\": \"set\", \"values\": {\"log\": [\"a\"]}, \"on\": {\"done\": "     \
+    "\"b\"}}, \"b\": {\"kind\": \"script\"}}"
 #define AB_MORE                                                                                                        \
     "\"state\": {\"log\": {\"type\": \"string[]\", \"reduce\": \"append\"}, \"n\": {\"type\": \"number\", "            \
     "\"reduce\": "                                                                                                     \
@@ -194,9 +194,9 @@ static void the_next_begins_where_one_in_the_queue_cannot(void **state)
 /* ---- while it is being read -------------------------------------------------------------------------------------- */
 
 /* The log has been asked for what stood at a checkpoint, and has not answered yet. */
-static struct question_of_test *send_and_stop_short(const void *request)
+static struct question_of_test *send_and_stop_short(const void *request, bool drawn)
 {
-    struct question_of_test *question = send_to_runner(&stage, request, false);
+    struct question_of_test *question = send_to_runner(&stage, request, drawn);
     assert_int_equal(question->answers, 0);
     return question;
 }
@@ -209,7 +209,7 @@ static void a_caller_may_leave_while_its_run_looks_where_it_begins(void **state)
     go_through("{\"log\":[\"1\"]}");
     Renga__V1__StartRunRequest request = request_at(before, "", RENGA__V1__ON_BUSY__ON_BUSY_REJECT);
     request.wait = request.cancel_on_disconnect = true;
-    struct question_of_test *question = send_and_stop_short(&request);
+    struct question_of_test *question = send_and_stop_short(&request, false);
     loop_enter(stage.loop);
     runner_forget(&question->errand);
     loop_leave(stage.loop);
@@ -245,7 +245,8 @@ static void what_is_being_read_when_the_server_ends_is_answered(void **state)
         update.checkpoint_id = before;
         begin = request_at(before, "", RENGA__V1__ON_BUSY__ON_BUSY_REJECT);
         begin.wait = true;
-        struct question_of_test *question = send_and_stop_short(requests[i]);
+        struct question_of_test *question =
+            send_and_stop_short(requests[i], i < 2); /* their new thread is known to be none */
         loop_enter(stage.loop);
         runner_drain(stage.runner, 0, drained, &ends);
         loop_leave(stage.loop);
