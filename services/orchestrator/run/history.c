@@ -275,6 +275,7 @@ static bool update(struct errand *errand, struct thread *thread, struct thread *
         return false;
     }
     update.due = frame_due_nodes(thread->root, &update.n_due);
+    record.goes_back = record.parent && !log_snapshot_fits(thread);
     uint64_t number = log_append(thread, NULL, &record);
     free(update.due);
     if (elsewhere)

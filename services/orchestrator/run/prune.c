@@ -25,6 +25,7 @@ struct pruning {
     int64_t since_ms; /* older ones go; INT64_MIN: none for its age */
     int64_t kept;     /* checkpoints */
     uint64_t cut;     /* the oldest of them */
+    uint64_t needed;  /* the parent of one of them, which has no snapshot; 0: none */
     struct key upto;
 };
 
@@ -136,12 +137,14 @@ static void past_came(void *owner, struct thread *past, const struct status *st)
 /* False where it is older than what is kept. */
 static bool keep(struct pruning *pruning, const Record *record, uint64_t number)
 {
-    bool first = pruning->kept == 0;
+    bool first = pruning->kept == 0, needed = pruning->needed && number >= pruning->needed;
     bool enough = pruning->keeping.max_checkpoints > 0 && pruning->kept >= pruning->keeping.max_checkpoints;
-    if (!first && (enough || record->time_ms < pruning->since_ms))
+    if (!first && !needed && (enough || record->time_ms < pruning->since_ms))
         return false;
     pruning->kept++;
     pruning->cut = number;
+    if (record->goes_back && (!pruning->needed || record->parent < pruning->needed))
+        pruning->needed = record->parent;
     return true;
 }
 

@@ -102,6 +102,7 @@ void run_go(struct run *run, struct thread *from)
         return;
     }
     went.due = frame_due_nodes(thread->root, &went.n_due);
+    record.goes_back = record.parent && !log_snapshot_fits(thread);
     log_append(thread, run, &record);
     free(went.due);
     if (other_place)

@@ -191,6 +191,72 @@ static void the_next_begins_where_one_in_the_queue_cannot(void **state)
     }
 }
 
+/* ---- larger than a snapshot -------------------------------------------------------------------------------------- */
+
+#define LARGE ((size_t)3 << 20)
+
+static int64_t count_of(const char *thread)
+{
+    char *fields[] = {(char *)(uintptr_t) "n"};
+    long long n = -1;
+    Renga__V1__GetStateRequest request = RENGA__V1__GET_STATE_REQUEST__INIT;
+    request.thread_id = (char *)(uintptr_t)thread;
+    request.fields = fields;
+    request.n_fields = 1;
+    struct question_of_test *question = ask_runner(&stage, &request);
+    Renga__V1__GetStateResponse *response = answer_of(question);
+    if (!response)
+        fail_msg("%s", last_status.text);
+    sscanf(response->state_json, "{\"n\":%lld}", &n);
+    ask_end(question);
+    return n;
+}
+
+#define assert_count(wanted)                                                                                           \
+    do {                                                                                                               \
+        assert_int_equal(count_of("t"), wanted);                                                                       \
+        restart();                                                                                                     \
+        assert_int_equal(count_of("t"), wanted);                                                                       \
+    } while (0)
+
+static enum status_code forked(const char *from, const char *to)
+{
+    Renga__V1__ForkThreadRequest request = RENGA__V1__FORK_THREAD_REQUEST__INIT;
+    request.thread_id = (char *)(uintptr_t)from;
+    request.new_thread_id = (char *)(uintptr_t)to;
+    struct question_of_test *question = ask_runner(&stage, &request);
+    answer_of(question);
+    ask_end(question);
+    return last_status.code;
+}
+
+static void a_large_thread_goes_back_by_its_log(void **state)
+{
+    char before[64], *large = malloc(LARGE + 64), words[64];
+    set_stage(AB);
+    int size = sprintf(large, "{\"n\":1,\"log\":[\"");
+    memset(large + size, 'x', LARGE);
+    strcpy(large + size + LARGE, "\"]}");
+    for (int i = 0; i < 3; i++)
+        snprintf(before, sizeof before, "%s", go_through(large));
+    go_through("{\"n\":1}");
+    for (int i = 1; i <= 2; i++) { /* the second goes back behind the first */
+        snprintf(words, sizeof words, "{\"n\":%d}", 10 * i);
+        Renga__V1__StartRunRequest request = request_at(before, words, RENGA__V1__ON_BUSY__ON_BUSY_REJECT);
+        assert_int_equal(began(&request), RUNNING);
+        end_b();
+        assert_count(3 + 10 * i);
+        go_through("{\"n\":1}");
+        assert_count(4 + 10 * i);
+    }
+    assert_true(update_at(before, "{\"n\":100}"));
+    assert_count(103);
+    assert_int_equal(forked("t", "u"), RESOURCE_EXHAUSTED);
+    assert_int_equal(forked("t", "u"), RESOURCE_EXHAUSTED); /* not there already */
+    free(large);
+    stage_clear(&stage);
+}
+
 /* ---- while it is being read -------------------------------------------------------------------------------------- */
 
 /* The log has been asked for what stood at a checkpoint, and has not answered yet. */
@@ -269,6 +335,7 @@ int main(void)
         cmocka_unit_test(a_change_at_a_checkpoint_that_is_refused_changes_nothing),
         cmocka_unit_test(a_run_that_cannot_begin_leaves_the_thread_in_its_version),
         cmocka_unit_test(the_next_begins_where_one_in_the_queue_cannot),
+        cmocka_unit_test(a_large_thread_goes_back_by_its_log),
         cmocka_unit_test(a_caller_may_leave_while_its_run_looks_where_it_begins),
         cmocka_unit_test(what_is_being_read_when_the_server_ends_is_answered),
     };
