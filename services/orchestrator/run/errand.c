@@ -83,10 +83,8 @@ static void came(struct work *work)
     errand->arrival = ++home->arrivals;
     if (errand->run_id)
         send_on(home, errand);
-    else if (errand->drawn)
-        errand_queue(errand, thread_get_drawn(home, errand->tenant, errand->thread_id));
     else
-        errand_queue(errand, thread_get(home, errand->tenant, errand->thread_id));
+        errand_queue(errand, thread_get(home, errand->tenant, errand->thread_id, errand->drawn));
 }
 
 /* ---- there ------------------------------------------------------------------------------------------------------- */

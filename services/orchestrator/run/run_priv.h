@@ -355,9 +355,8 @@ Renga__V1__Interrupt *question_message(struct arena *arena, const struct frame *
                                        Renga__V1__InterruptKind kind);
 
 /* thread.c */
-struct thread *thread_get(struct home *home, const char *tenant, const char *id);
-/* One whose name was just drawn out of 2^64: nothing is read, and nothing waited for. */
-struct thread *thread_get_drawn(struct home *home, const char *tenant, const char *id);
+/* `drawn`: its name has just been drawn out of 2^64, so nothing is read, and nothing waited for. */
+struct thread *thread_get(struct home *home, const char *tenant, const char *id, bool drawn);
 struct thread *thread_new(struct home *home, const char *tenant, const char *id); /* in no table: to be rebuilt */
 void thread_free(struct thread *thread);
 void thread_serve(struct thread *thread);  /* errands that wait, if it can */
