@@ -62,7 +62,7 @@ void thread_adopt(struct thread *thread, struct thread *from)
 bool thread_rolls_back(const struct thread *thread)
 {
     const struct run *last = thread->run;
-    return last && last->state == RENGA__V1__RUN_STATE__RUN_STATE_CANCELLED &&
+    return last && thread->head == last->checkpoint && last->state == RENGA__V1__RUN_STATE__RUN_STATE_CANCELLED &&
            last->reason == RENGA__V1__STOP_REASON__STOP_REASON_ROLLED_BACK;
 }
 

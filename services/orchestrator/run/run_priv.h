@@ -382,7 +382,8 @@ typedef void thread_rebuilt(void *owner, struct thread *past, const struct statu
 void thread_rebuild(struct thread *thread, uint64_t upto, thread_rebuilt *done, void *owner);
 /* Takes over where the graph of one stands, and frees it. Nothing is within that: what is due there is due anew. */
 void thread_adopt(struct thread *thread, struct thread *from);
-bool thread_rolls_back(const struct thread *thread); /* the next run begins where the last one did */
+/* The next run begins where the last one did; unless somebody has changed by hand what that left. */
+bool thread_rolls_back(const struct thread *thread);
 void thread_begin_run(struct thread *thread, struct run *run);
 
 bool snapshot_possible(const struct thread *thread);

@@ -79,6 +79,18 @@ static char *go_through(const char *input)
     return checkpoint;
 }
 
+static bool update_at(const char *checkpoint, const char *update)
+{
+    Renga__V1__UpdateStateRequest request = RENGA__V1__UPDATE_STATE_REQUEST__INIT;
+    request.thread_id = (char *)(uintptr_t) "t";
+    request.checkpoint_id = (char *)(uintptr_t)checkpoint;
+    request.update_json = (char *)(uintptr_t)update;
+    struct question_of_test *question = ask_runner(&stage, &request);
+    bool done = answer_of(question) != NULL;
+    ask_end(question);
+    return done;
+}
+
 #define ROLLBACK RENGA__V1__ON_BUSY__ON_BUSY_ROLLBACK
 
 static void a_rollback_is_not_forgotten_where_its_run_cannot_begin(void **state)
@@ -93,6 +105,21 @@ static void a_rollback_is_not_forgotten_where_its_run_cannot_begin(void **state)
     start(&stage, "t", "{\"log\":[\"2\"]}");
     end_b();
     assert_state("{\"log\":[\"0\",\"a\",\"2\",\"a\"],\"n\":0}");
+    stage_clear(&stage);
+}
+
+static void what_is_changed_by_hand_is_not_rolled_back(void **state)
+{
+    char nowhere[ID_MAX];
+    id_make_checkpoint(nowhere, id_of_place("tenant", "t"), 1);
+    set_stage(AB);
+    start(&stage, "t", "{\"log\":[\"1\"]}");
+    Renga__V1__StartRunRequest request = request_at(nowhere, "", ROLLBACK);
+    assert_int_equal(began(&request), FAILED);
+    assert_true(update_at("", "{\"log\":[\"by hand\"]}"));
+    restart();
+    go_through("{\"log\":[\"2\"]}");
+    assert_state("{\"log\":[\"1\",\"a\",\"by hand\",\"2\",\"a\"],\"n\":0}");
     stage_clear(&stage);
 }
 
@@ -124,18 +151,6 @@ static void a_run_that_cannot_begin_at_a_checkpoint_leaves_the_thread_where_it_i
     go_through("{\"log\":[\"2\"]}");
     assert_state("{\"log\":[\"a\",\"1\",\"a\",\"2\",\"a\"],\"n\":1e+308}");
     stage_clear(&stage);
-}
-
-static bool update_at(const char *checkpoint, const char *update)
-{
-    Renga__V1__UpdateStateRequest request = RENGA__V1__UPDATE_STATE_REQUEST__INIT;
-    request.thread_id = (char *)(uintptr_t) "t";
-    request.checkpoint_id = (char *)(uintptr_t)checkpoint;
-    request.update_json = (char *)(uintptr_t)update;
-    struct question_of_test *question = ask_runner(&stage, &request);
-    bool done = answer_of(question) != NULL;
-    ask_end(question);
-    return done;
 }
 
 static void a_change_at_a_checkpoint_that_is_refused_changes_nothing(void **state)
@@ -330,6 +345,7 @@ int main(void)
     clock_stop();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_rollback_is_not_forgotten_where_its_run_cannot_begin),
+        cmocka_unit_test(what_is_changed_by_hand_is_not_rolled_back),
         cmocka_unit_test(a_rollback_outlives_a_crash),
         cmocka_unit_test(a_run_that_cannot_begin_at_a_checkpoint_leaves_the_thread_where_it_is),
         cmocka_unit_test(a_change_at_a_checkpoint_that_is_refused_changes_nothing),
