@@ -303,6 +303,37 @@ static void a_caller_may_leave_while_its_run_looks_where_it_begins(void **state)
     stage_clear(&stage);
 }
 
+static void a_thread_that_goes_on_while_it_is_copied_is_not_copied(void **state)
+{
+    set_stage(AB);
+    go_through("");
+    for (int steps = 0; steps < 4; steps++) { /* of the copy, before the run begins; it may be through by then */
+        char name[] = {'u', (char)('0' + steps), '\0'};
+        Renga__V1__CopyThreadRequest copy = RENGA__V1__COPY_THREAD_REQUEST__INIT;
+        copy.thread_id = (char *)(uintptr_t) "t";
+        copy.new_thread_id = name;
+        struct question_of_test *copied = send_and_stop_short(&copy, true);
+        for (int i = 0; i < steps; i++) {
+            store_settle(stage.store);
+            loop_step(stage.loop, 0);
+        }
+        Renga__V1__StartRunRequest request = request_at("", "", RENGA__V1__ON_BUSY__ON_BUSY_REJECT);
+        struct question_of_test *begun = send_to_runner(&stage, &request, false);
+        store_settle(stage.store);
+        stage_settle(&stage, 0);
+        end_b();
+        bool done = answer_of(copied) != NULL;
+        assert_false(done && steps == 0);
+        assert_true(done || last_status.code == UNAVAILABLE || last_status.code == ABORTED);
+        ask_end(copied);
+        ask_end(begun);
+        request.thread_id = name;
+        assert_int_equal(began(&request), RUNNING); /* nothing is at work in a copy */
+        end_b();
+    }
+    stage_clear(&stage);
+}
+
 static void drained(void *data)
 {
     ++*(int *)data;
@@ -353,6 +384,7 @@ int main(void)
         cmocka_unit_test(the_next_begins_where_one_in_the_queue_cannot),
         cmocka_unit_test(a_large_thread_goes_back_by_its_log),
         cmocka_unit_test(a_caller_may_leave_while_its_run_looks_where_it_begins),
+        cmocka_unit_test(a_thread_that_goes_on_while_it_is_copied_is_not_copied),
         cmocka_unit_test(what_is_being_read_when_the_server_ends_is_answered),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
