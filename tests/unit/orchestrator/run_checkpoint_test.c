@@ -245,15 +245,23 @@ static enum status_code forked(const char *from, const char *to)
     return last_status.code;
 }
 
-static void a_large_thread_goes_back_by_its_log(void **state)
+/* Its last checkpoint. */
+static void make_large(char checkpoint[64])
 {
-    char before[64], *large = malloc(LARGE + 64), words[64];
-    set_stage(AB);
+    char *large = malloc(LARGE + 64);
     int size = sprintf(large, "{\"n\":1,\"log\":[\"");
     memset(large + size, 'x', LARGE);
     strcpy(large + size + LARGE, "\"]}");
     for (int i = 0; i < 3; i++)
-        snprintf(before, sizeof before, "%s", go_through(large));
+        snprintf(checkpoint, 64, "%s", go_through(large));
+    free(large);
+}
+
+static void a_large_thread_goes_back_by_its_log(void **state)
+{
+    char before[64], words[64];
+    set_stage(AB);
+    make_large(before);
     go_through("{\"n\":1}");
     for (int i = 1; i <= 2; i++) { /* the second goes back behind the first */
         snprintf(words, sizeof words, "{\"n\":%d}", 10 * i);
@@ -268,7 +276,38 @@ static void a_large_thread_goes_back_by_its_log(void **state)
     assert_count(103);
     assert_int_equal(forked("t", "u"), RESOURCE_EXHAUSTED);
     assert_int_equal(forked("t", "u"), RESOURCE_EXHAUSTED); /* not there already */
-    free(large);
+    stage_clear(&stage);
+}
+
+static void empty_log(void)
+{
+    char *fields[] = {(char *)(uintptr_t) "log"};
+    Renga__V1__UpdateStateRequest request = RENGA__V1__UPDATE_STATE_REQUEST__INIT;
+    request.thread_id = (char *)(uintptr_t) "t";
+    request.clear_fields = fields;
+    request.n_clear_fields = 1;
+    struct question_of_test *question = ask_runner(&stage, &request);
+    assert_non_null(answer_of(question));
+    ask_end(question);
+}
+
+/* Of the five checkpoints that are kept the first is small, and could be cut at; the second goes back behind it. */
+static void what_a_large_thread_goes_back_to_is_kept(void **state)
+{
+    char before[64];
+    Renga__V1__Retention five = RENGA__V1__RETENTION__INIT;
+    five.max_checkpoints = 5;
+    set_stage(AB);
+    make_large(before);
+    empty_log();
+    Renga__V1__StartRunRequest request = request_at(before, "{\"n\":10}", RENGA__V1__ON_BUSY__ON_BUSY_REJECT);
+    request.retention = &five;
+    assert_int_equal(began(&request), RUNNING);
+    end_b();
+    empty_log();
+    INSIDE(&stage, runner_recover(stage.runner)); /* and sweeps */
+    stage_settle(&stage, 10000);
+    assert_count(13);
     stage_clear(&stage);
 }
 
@@ -383,6 +422,7 @@ int main(void)
         cmocka_unit_test(a_run_that_cannot_begin_leaves_the_thread_in_its_version),
         cmocka_unit_test(the_next_begins_where_one_in_the_queue_cannot),
         cmocka_unit_test(a_large_thread_goes_back_by_its_log),
+        cmocka_unit_test(what_a_large_thread_goes_back_to_is_kept),
         cmocka_unit_test(a_caller_may_leave_while_its_run_looks_where_it_begins),
         cmocka_unit_test(a_thread_that_goes_on_while_it_is_copied_is_not_copied),
         cmocka_unit_test(what_is_being_read_when_the_server_ends_is_answered),
