@@ -307,6 +307,33 @@ static void in_dataflow_the_fast_branch_goes_on(void **state)
     stage_clear(&stage);
 }
 
+/* What ends last ends no step of the others: it is kept by itself. */
+static void in_dataflow_questions_and_failures_outlive_a_crash(void **state)
+{
+    static const char *const keys[] = {"k"};
+    char id[64];
+    for (int asks = 0; asks < 2; asks++) {
+        open_file(LOG "\"mode\": \"dataflow\", \"start\": [\"a\", \"b\"], \"nodes\": {\"a\": {" S "}, \"b\": {" S "}}");
+        char *run = start(&stage, "t", "");
+        INSIDE(&stage, script_write(script_find("b", NULL, -1), "", "{\"log\":[\"b\"]}"));
+        if (asks)
+            INSIDE(&stage, script_ask(script_find("a", NULL, -1), keys, 1));
+        else
+            INSIDE(&stage, script_break(script_find("a", NULL, -1), INTERNAL, "broken"));
+        assert_run(&stage, run, asks ? WAITING : FAILED, "");
+        snprintf(id, sizeof id, "%s", asks ? get(&stage, run)->interrupts[0]->interrupt_id : "");
+        restart();
+        assert_int_equal(get(&stage, run)->n_interrupts, asks);
+        if (asks)
+            assert_string_equal(get(&stage, run)->interrupts[0]->interrupt_id, id);
+        assert_non_null(resume(&stage, run, asks ? "5" : NULL));
+        assert_int_equal(script_find("a", NULL, -1)->attempt, 2);
+        INSIDE(&stage, script_write(script_find("a", NULL, -1), "", "{\"log\":[\"a\"]}"));
+        assert_run(&stage, run, SUCCEEDED, "{\"log\":[\"b\",\"a\"]}");
+        stage_clear(&stage);
+    }
+}
+
 int main(void)
 {
     clock_stop();
@@ -321,6 +348,7 @@ int main(void)
         cmocka_unit_test(a_step_costs_what_it_writes_and_little_more),
         cmocka_unit_test(a_budget_ends_a_run_in_part),
         cmocka_unit_test(in_dataflow_the_fast_branch_goes_on),
+        cmocka_unit_test(in_dataflow_questions_and_failures_outlive_a_crash),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
