@@ -44,14 +44,17 @@ static void look_dataflow(struct frame *frame)
     bool pending = false;
     for (const struct due *due = frame->due; due; due = due->next)
         pending |= due->state == DUE_PENDING && !due->attempts && (!due->stands_before || due->has_leave);
-    if (frame->phase == FRAME_ENDED)
+    if (frame->phase == FRAME_ENDED) {
         step_ended(frame);
-    else if (frame->phase == FRAME_TO_BEGIN && (pending || !frame->busy))
+        return;
+    }
+    record_kept(frame);
+    bool comes =
+        frame->thread->last > frame->thread->committed; /* a batch, without which nobody begins what awaits it */
+    if (frame->phase == FRAME_TO_BEGIN && (pending || (!frame->busy && comes)))
         frame_await(frame);
     else if (!frame->busy)
         frame_stopped(frame);
-    else
-        record_kept(frame);
 }
 
 static void look(struct frame *frame)
