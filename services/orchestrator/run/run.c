@@ -91,7 +91,13 @@ void run_go(struct run *run)
     record.parent = thread->parent;
     bool other_version = thread->agent && run->agent && thread->agent != run->agent;
     bool good = fold_went_to_work(run, went.keeps_due, thread->last + 1, wall_ms(), &st);
+    if (run->unlogged)
+        record.begun = run->begun;
+    run->unlogged = false;
     if (!good) {
+        record.went_to_work = NULL;
+        if (record.begun)
+            log_append(thread, run, &record);
         run->state = RENGA__V1__RUN_STATE__RUN_STATE_QUEUED;
         bool missing = !run->agent;
         run_change(run, RENGA__V1__RUN_STATE__RUN_STATE_FAILED,

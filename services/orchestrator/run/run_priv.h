@@ -157,6 +157,7 @@ struct run {
     struct run *home_next;
     bool in_home;
     bool unlisted; /* its rows go with the batch that is filling */
+    bool unlogged; /* its acceptance goes with the record with which it goes to work */
     uint32_t number;
     struct arena arena;
     char id[ID_MAX];
