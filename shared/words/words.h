@@ -58,7 +58,7 @@ struct term_reader {
         uint8_t script;
         size_t begin, end;
     } run[TERM_CHARACTERS_MAX];
-    unsigned run_length, at, part_end;
+    unsigned run_length, at;
     bool japanese, whole_given, katakana_given, character_given, commas_group;
     char text[TERM_CHARACTERS_MAX * 4 + 1];
 };

@@ -30,7 +30,6 @@
 #define ANSWER_SEAL_MAX      ((size_t)64 << 10)
 #define ANSWER_CALLS_MAX     128
 #define ANSWER_CALL_ID_MAX   128
-#define ANSWER_TOOL_NAME_MAX 64
 #define ANSWER_ARGUMENTS_MAX ((size_t)256 << 10)
 
 enum answer_part { ANSWER_TEXT, ANSWER_REASONING, ANSWER_REFUSAL, ANSWER_PARTS };

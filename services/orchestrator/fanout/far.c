@@ -197,7 +197,8 @@ static struct route *route_to(struct station *station, const char *address)
 
 /* ---- who is there ------------------------------------------------------------------------------------------------ */
 
-static bool add(struct station *station, const struct fellow *fellow, uint32_t loop)
+/* Where there is a place, and a line there. */
+static void add(struct station *station, const struct fellow *fellow, uint32_t loop)
 {
     struct peer *peer = NULL;
     for (unsigned i = station->fanout->options.loop_count; i < station->peer_count && !peer; i++)
@@ -206,7 +207,7 @@ static bool add(struct station *station, const struct fellow *fellow, uint32_t l
     struct route *route = peer ? route_to(station, fellow->address) : NULL;
     struct far *far = route ? calloc(1, sizeof *far) : NULL;
     if (!far)
-        return false;
+        return;
     snprintf(far->member, sizeof far->member, "%s", fellow->id);
     memcpy(far->token, fellow->token, TOKEN_SIZE);
     far->loop = loop;
@@ -216,7 +217,6 @@ static bool add(struct station *station, const struct fellow *fellow, uint32_t l
     route->peer = peer;
     *peer = (struct peer){.station = station, .index = peer->index, .far = far, .line = route->line, .neighbour = true};
     line_clear(peer->line);
-    return true;
 }
 
 static void take_away(struct peer *peer, const char *why)

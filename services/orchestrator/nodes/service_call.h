@@ -91,7 +91,6 @@ bool service_call_messages(const struct service_call *call, size_t row, const Pr
         .type = PARAMETER_BOOLEAN,                                                                                     \
         .help =                                                                                                        \
             "True: fail where no model gives a usable answer. Else the service takes its simple way, and says so."}
-#define PROMPTING_ROW_COUNT 4
 /* Fills call->prompting after them. */
 void service_call_prompt(struct service_call *call, size_t first);
 

@@ -24,7 +24,6 @@
                      .type = PARAMETER_INTEGER,                                                                        \
                      .help =                                                                                           \
                          "Most bytes of all results together, 32768 where it is not said: each gets an equal share."}
-#define ROUND_ROW_COUNT 3
 bool round_check(const struct node *node, size_t first, struct status *st);
 
 struct tool_round {

@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #define REQUEST_ROW_MAX 1024 /* bytes */
@@ -190,10 +191,6 @@ static void make_room(struct thread *thread, Renga__V1__OnBusy on_busy, const ch
     run_halt(run);
     if (!run_is_open(run))
         return;
-    if (back) {
-        thread->rollback_to = run->began_on;
-        thread->rolls_back = true;
-    }
     run_change(run, RENGA__V1__RUN_STATE__RUN_STATE_CANCELLED, reason, CANCELLED, "run %s took its place", run_id);
 }
 
@@ -208,7 +205,7 @@ static bool goes_at_once(const struct thread *thread, const Renga__V1__StartRunR
 {
     const struct run *before = thread->run;
     bool alone = !before || (before->state > RENGA__V1__RUN_STATE__RUN_STATE_WAITING && !before->shown_count);
-    return alone && !thread_busy(thread) && !thread->rollback_to && !*request->checkpoint_id;
+    return alone && !thread_busy(thread) && !thread_rolls_back(thread) && !*request->checkpoint_id;
 }
 
 static void start(struct errand *errand, struct thread *thread, struct agent *agent)
@@ -239,14 +236,13 @@ static void start(struct errand *errand, struct thread *thread, struct agent *ag
     errand_remember(errand, thread, run->request->request_id, run->id, 0);
     if (begun.queued)
         log_write_rows(run);
-    uint32_t number = run->number;
     errand->run_id = need(arena_strdup(errand->arena, id));
+    errand_wait(errand, run, true); /* one that cannot begin is gone then, and it hears why */
     run_next(thread);
-    run = errand_run(errand, thread, errand->run_id);
-    if (run && run->number == number)
-        errand_wait(errand, run, request.wait);
-    else
-        errand_refuse(errand, NULL, INTERNAL, "the run is gone before it began");
+    assert(!thread->queue || !thread->queue->unlogged);
+    run = request.wait ? NULL : errand_wait_no_more(errand);
+    if (run)
+        errand_wait(errand, run, false);
 }
 
 void errand_start(struct errand *errand, struct thread *thread)

@@ -16,6 +16,8 @@
 #define SNAPSHOT_SHARE     8                   /* records' bytes for one of a snapshot, where steps ask for it */
 #define SNAPSHOT_READ_MIN  ((size_t)16 << 10)  /* bytes of records that had to be read: whoever is next shall not */
 
+#define SNAPSHOT_GROWS ((size_t)4 << 10) /* bytes, at most, by the record that it is written behind */
+
 #define COMMIT_STORAGE    2048 /* bytes of a batch that need no heap: a step */
 #define COMMITS_SPARE_MAX 1024 /* of a home, kept to be used again */
 
@@ -191,6 +193,15 @@ void log_write_rows(struct run *run)
     thread->pending = open;
     log_write_version(run);
     log_write_thread(thread);
+}
+
+bool log_snapshot_fits(const struct thread *thread)
+{
+    struct buffer out;
+    buffer_init(&out, STORE_VALUE_MAX - SNAPSHOT_GROWS);
+    bool fits = snapshot_write(thread, &out);
+    buffer_fini(&out);
+    return fits;
 }
 
 void log_snapshot_now(struct thread *thread)

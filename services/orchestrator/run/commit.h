@@ -33,5 +33,6 @@ void log_write_thread(struct thread *thread);
 void log_write_version(struct run *run);
 void log_unlist_version(struct run *run);
 void log_snapshot_now(struct thread *thread);
+bool log_snapshot_fits(const struct thread *thread); /* also behind one record more */
 
 #endif

@@ -34,6 +34,13 @@ static void end(struct copying *copying, const struct status *st)
     thread_unhold(thread);
 }
 
+/* Nothing more is written of a thread that is not served here any more, and nobody would hear of it. */
+static bool is_served(const struct copying *copying, struct status *st)
+{
+    return copying->thread->phase == THREAD_READY ||
+           fail(st, UNAVAILABLE, "thread '%s' is being read again", copying->thread->id);
+}
+
 static const char *id_of_run(struct copying *copying, uint32_t number)
 {
     if (number >= copying->id_count) {
@@ -108,7 +115,7 @@ static void loaded(struct loader *loader)
     struct errand *errand = copying->errand;
     struct status st = loader->status;
     free(loader);
-    if (st.code != OK) {
+    if (st.code != OK || !is_served(copying, &st)) {
         end(copying, &st);
         return;
     }
@@ -163,7 +170,7 @@ static void page_came(struct store_scan *scan)
     store_scan_fini(scan);
     if (st.code == OK && records && !more && !copying->records)
         fail(&st, NOT_FOUND, "there is no thread '%s'", copying->from);
-    if (st.code != OK) {
+    if (st.code != OK || !is_served(copying, &st)) {
         end(copying, &st);
     } else if (more || records) {
         copying->kind = more ? copying->kind : KEY_SNAPSHOT;

@@ -83,10 +83,8 @@ static void came(struct work *work)
     errand->arrival = ++home->arrivals;
     if (errand->run_id)
         send_on(home, errand);
-    else if (errand->drawn)
-        errand_queue(errand, thread_get_drawn(home, errand->tenant, errand->thread_id));
     else
-        errand_queue(errand, thread_get(home, errand->tenant, errand->thread_id));
+        errand_queue(errand, thread_get(home, errand->tenant, errand->thread_id, errand->drawn));
 }
 
 /* ---- there ------------------------------------------------------------------------------------------------------- */
@@ -239,10 +237,17 @@ static void left_and_back(struct work *work)
         errand->answered(errand);
 }
 
-static void stop_waiting(struct errand *errand)
+struct run *errand_wait_no_more(struct errand *errand)
 {
     struct run *run = errand->waits_on;
-    if (!run || !(take_from(&run->waiters, errand) || take_from(&run->quiet_waiters, errand)))
+    errand->waits_on = NULL;
+    return run && (take_from(&run->waiters, errand) || take_from(&run->quiet_waiters, errand)) ? run : NULL;
+}
+
+static void stop_waiting(struct errand *errand)
+{
+    struct run *run = errand_wait_no_more(errand);
+    if (!run)
         return;
     struct thread *thread = run->thread;
     errand_refuse(errand, NULL, CANCELLED, "the caller went away");

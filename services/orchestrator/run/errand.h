@@ -30,6 +30,7 @@ struct run *errand_run(struct errand *errand, struct thread *thread, const char 
 void errand_read_run(struct errand *errand, struct home *home);     /* its row; then it is served */
 void errand_complete(struct errand *errand, const struct run *run); /* its answer: the run as it stands */
 void errand_wait(struct errand *errand, struct run *run, bool wait);
+struct run *errand_wait_no_more(struct errand *errand); /* errand.c: for that run; NULL: it did not wait */
 
 /* begin.c */
 void errand_start(struct errand *errand, struct thread *thread);

@@ -333,7 +333,8 @@ bool fold_parts(struct thread *thread, const Record *record, uint64_t number, st
         if (run == thread->run)
             fold_retried(thread, record->shown[i]);
     }
-    if (record->went_to_work && !fold_went_to_work(run, record->went_to_work->keeps_due, number, record->time_ms, st))
+    if (record->went_to_work &&
+        !fold_went_to_work(run, thread, record->went_to_work->keeps_due, number, record->time_ms, st))
         return false;
     for (size_t i = 0; i < record->n_answers; i++)
         fold_answer(thread, record->answers[i]->interrupt_id, record->answers[i]->answer_json);
@@ -351,7 +352,7 @@ bool fold_parts(struct thread *thread, const Record *record, uint64_t number, st
     }
     if (record->migrated && !fold_migrated(run, record->migrated, number, record->time_ms, st))
         return false;
-    if (record->update && thread->root && !fold_update(thread, record->update, number, record->time_ms, st))
+    if (record->update && thread->root && !fold_update(thread, thread, record->update, number, record->time_ms, st))
         return false;
     return true;
 }

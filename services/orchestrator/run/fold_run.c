@@ -75,7 +75,7 @@ struct run *fold_begun(struct thread *thread, const Renga__V1__RunBegun *begun, 
     return run;
 }
 
-static bool write_input(struct run *run, struct status *st)
+static bool write_input(const struct run *run, struct state *state, struct status *st)
 {
     struct arena arena;
     struct write write;
@@ -85,7 +85,6 @@ static bool write_input(struct run *run, struct status *st)
         .node = "input", .update_json = input, .update_size = strlen(input), .seed = SEED_OF_INPUT ^ run->number};
     arena_init(&arena, NULL, 0, FRAME_MEMORY_MAX);
     buffer_init(&delta, 0);
-    struct state *state = run->thread->root->state;
     bool good = write_parse(state_graph(state), &source, &arena, &write, st) &&
                 (!write.count || state_reduce(state, &write, 1, &delta, NULL, st));
     buffer_fini(&delta);
@@ -111,58 +110,65 @@ static void note_misfit(const char *text, void *data)
         fail(st, FAILED_PRECONDITION, "%s", text);
 }
 
-/* What the thread has goes over to the graph of the run, where that is another version. What does not fit stays. */
-static bool fit_thread(struct thread *thread, struct agent *agent, bool keeps_due, struct status *st)
+/* What is there goes over to the graph of the run, where that is another version, and takes its input. What does not
+ * fit leaves all as it was: the log tells of no change. */
+static bool fit(struct run *run, struct thread *from, bool keeps_due, struct status *st)
 {
     Renga__V1__RunMigrated unchanged = RENGA__V1__RUN_MIGRATED__INIT;
     struct transplant transplant = {
-        .thread = thread, .agent = agent, .wish = &unchanged, .problem = note_misfit, .data = st};
-    if (thread->root && thread->root->graph == agent->graph)
-        return true;
-    if (!thread->root) {
-        thread->root = frame_create(thread, agent->graph, NULL, 0);
-        return true;
-    }
-    if (keeps_due)
+        .thread = from, .agent = run->agent, .wish = &unchanged, .problem = note_misfit, .data = st, .fits = true};
+    if (from->root && from->root->graph == run->agent->graph)
+        return write_input(run, from->root->state, st);
+    if (!from->root)
+        transplant.root = frame_create(from, run->agent->graph, NULL, 0);
+    else if (keeps_due)
         transplant_build(&transplant);
     else
         transplant_state(&transplant);
-    if (!transplant.fits) {
+    if (!transplant.fits || !write_input(run, transplant.root->state, st)) {
         transplant_drop(&transplant);
         return false;
     }
-    frame_destroy(&thread->root);
-    memories_drop(&thread->memories);
-    thread->root = transplant.root;
-    thread->memories = transplant.memories;
+    frame_destroy(&from->root);
+    memories_drop(&from->memories);
+    from->root = transplant.root;
+    from->memories = transplant.memories;
     return true;
 }
 
-bool fold_went_to_work(struct run *run, bool keeps_due, uint64_t number, int64_t now_ms, struct status *st)
+static void leave_queue(struct run *run)
 {
-    struct thread *thread = run->thread;
-    struct run **link = &thread->queue;
+    struct run **link = &run->thread->queue;
     while (*link && *link != run)
         link = &(*link)->next;
     if (*link)
         *link = run->next;
     run->next = NULL;
-    if (thread->run != run && thread->run)
-        run_free(thread->run);
-    thread->run = run;
-    run->began_on = thread->head;
+}
+
+bool fold_went_to_work(struct run *run, struct thread *from, bool keeps_due, uint64_t number, int64_t now_ms,
+                       struct status *st)
+{
+    struct thread *thread = run->thread;
     if (!run->agent)
         return fail(st, NOT_FOUND, "the version %s of agent '%s' is not there any more", run->begun->graph_version,
                     run->request->agent);
-    bool fresh = !thread->root;
-    if (!fit_thread(thread, run->agent, keeps_due, st))
+    bool fresh = !from->root;
+    if (from != thread)
+        frame_due_anew(from->root);
+    if (!fit(run, from, keeps_due, st)) /* with its input: what is due may take of it at once */
         return false;
+    leave_queue(run);
+    if (thread->run)
+        run_free(thread->run);
+    thread->run = run;
+    run->began_on = from->head;
+    if (from != thread)
+        thread_adopt(thread, from);
     thread_take_agent(thread, run->agent);
     thread->root->step = thread->root->steps_before = 0;
     for (struct due *due = thread->root->due; due; due = due->next)
         due->step = 1;
-    if (!write_input(run, st)) /* first: what is due may take of it at once */
-        return false;
     if (!keeps_due || fresh)
         frame_start(thread->root);
     thread->root->phase = thread->root->due ? FRAME_TO_BEGIN : FRAME_ENDED;
@@ -174,11 +180,9 @@ bool fold_went_to_work(struct run *run, bool keeps_due, uint64_t number, int64_t
 
 /* ---- by hand ----------------------------------------------------------------------------------------------------- */
 
-bool fold_update(struct thread *thread, const Renga__V1__HandUpdate *update, uint64_t number, int64_t now_ms,
-                 struct status *st)
+static bool write_update(struct frame *frame, const Renga__V1__HandUpdate *update, uint64_t number, struct status *st)
 {
     const Renga__V1__UpdateStateRequest *request = update->request;
-    struct frame *frame = thread->root;
     struct arena arena;
     struct write write;
     struct buffer delta;
@@ -199,21 +203,36 @@ bool fold_update(struct thread *thread, const Renga__V1__HandUpdate *update, uin
                 (!write.count || state_reduce(frame->state, &write, 1, &delta, NULL, st));
     buffer_fini(&delta);
     arena_fini(&arena);
-    if (!good)
+    return good;
+}
+
+/* What its outcome leads to is due, and nothing else. */
+static void go_after(struct frame *frame, const struct node *node, const char *outcome)
+{
+    frame_clear_due(frame);
+    frame->after_count = 0;
+    const struct edge *edge = node_edge(node, *outcome                ? outcome
+                                              : node->edge_count == 1 ? node->edges[0].outcome
+                                                                      : "done");
+    route_edge(frame, node, edge);
+    route_deferred(frame);
+}
+
+bool fold_update(struct thread *thread, struct thread *from, const Renga__V1__HandUpdate *update, uint64_t number,
+                 int64_t now_ms, struct status *st)
+{
+    if (!write_update(from->root, update, number, st))
         return false;
+    if (from != thread) {
+        frame_due_anew(from->root);
+        thread_adopt(thread, from);
+    }
     if (thread->run) {
         run_purge(thread->run);
-        branches_forget(frame);
+        branches_forget(thread->root);
     }
-    if (node) {
-        frame_clear_due(frame);
-        frame->after_count = 0;
-        const struct edge *edge = node_edge(node, *request->outcome       ? request->outcome
-                                                  : node->edge_count == 1 ? node->edges[0].outcome
-                                                                          : "done");
-        route_edge(frame, node, edge);
-        route_deferred(frame);
-    }
+    if (update->as_node)
+        go_after(thread->root, &thread->root->graph->nodes[update->as_node - 1], update->request->outcome);
     thread->head = number;
     thread->updated_ms = now_ms;
     return true;

@@ -8,6 +8,42 @@
     Renga__V1__##Name *name = need(arena_alloc(arena, sizeof *name));                                                  \
     renga__v1__##name##__init(name)
 
+/* False where it is too large for a snapshot: the other's log is not this one's to go back to. */
+static bool take(struct errand *errand, struct thread *thread, struct thread *past)
+{
+    frame_due_anew(past->root);
+    thread_adopt(thread, past);
+    if (log_snapshot_fits(thread))
+        return true;
+    thread_adopt(thread, thread_new(thread->home, thread->tenant, thread->id));
+    return errand_refuse(errand, NULL, RESOURCE_EXHAUSTED,
+                         "what stands there is larger than the %u bytes that a thread can begin with; CopyThread "
+                         "takes the whole history",
+                         STORE_VALUE_MAX);
+}
+
+static void begin(struct errand *errand, struct thread *thread, struct thread *past)
+{
+    const Renga__V1__ForkThreadRequest *request = (const void *)errand->request;
+    Record record = RENGA__V1__LOG_RECORD__INIT;
+    Renga__V1__ThreadOrigin origin = RENGA__V1__THREAD_ORIGIN__INIT;
+    origin.thread_id = unconst(request->thread_id);
+    origin.checkpoint_id = checkpoint_text(errand->arena, past, past->head);
+    if (!take(errand, thread, past))
+        return;
+    origin.graph_version = thread->agent->version;
+    record.origin = &origin;
+    thread->created_ms = wall_ms();
+    uint64_t made = log_append(thread, NULL, &record);
+    thread->head = made;
+    log_snapshot_now(thread);
+    errand_remember(errand, thread, request->request_id, "", made);
+    log_write_thread(thread);
+    NEW(errand->arena, fork_thread_response, ForkThreadResponse);
+    fork_thread_response->thread = answer_thread(errand->arena, thread);
+    errand_done(errand, thread, fork_thread_response);
+}
+
 /* The errand is at the home of the new thread; the old one is read from the store. */
 static void fork_came(struct loader *loader)
 {
@@ -16,11 +52,11 @@ static void fork_came(struct loader *loader)
     struct status st = loader->status;
     const Renga__V1__ForkThreadRequest *request = (const void *)errand->request;
     uint64_t number = *request->checkpoint_id ? loader->upto : past->head;
-    Record record = RENGA__V1__LOG_RECORD__INIT;
-    Renga__V1__ThreadOrigin origin = RENGA__V1__THREAD_ORIGIN__INIT;
     free(loader);
     thread->holds--;
-    if (st.code == OK && (!past->exists || !past->root))
+    if (st.code == OK && thread->phase != THREAD_READY)
+        fail(&st, UNAVAILABLE, "thread '%s' is being read again", thread->id);
+    else if (st.code == OK && (!past->exists || !past->root))
         fail(&st, NOT_FOUND, "there is no thread '%s'", request->thread_id);
     else if (st.code == OK && past->head != number)
         fail(&st, NOT_FOUND, "thread '%s' has no checkpoint '%.64s'", request->thread_id, request->checkpoint_id);
@@ -30,20 +66,7 @@ static void fork_came(struct loader *loader)
         errand_fail(errand, &st, NULL);
         thread_free(past);
     } else {
-        origin.thread_id = unconst(request->thread_id);
-        origin.checkpoint_id = checkpoint_text(errand->arena, past, number);
-        thread_adopt(thread, past);
-        origin.graph_version = thread->agent->version;
-        record.origin = &origin;
-        thread->created_ms = wall_ms();
-        uint64_t made = log_append(thread, NULL, &record);
-        thread->head = made;
-        log_snapshot_now(thread);
-        errand_remember(errand, thread, request->request_id, "", made);
-        log_write_thread(thread);
-        NEW(errand->arena, fork_thread_response, ForkThreadResponse);
-        fork_thread_response->thread = answer_thread(errand->arena, thread);
-        errand_done(errand, thread, fork_thread_response);
+        begin(errand, thread, past);
     }
     thread_unhold(thread);
 }

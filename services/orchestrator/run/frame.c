@@ -223,7 +223,7 @@ void frame_start(struct frame *frame)
 
 void frame_due_anew(struct frame *frame)
 {
-    for (struct due *due = frame->due; due; due = due->next) {
+    for (struct due *due = frame ? frame->due : NULL; due; due = due->next) {
         due_close(due);
         *due = (struct due){.frame = frame,
                             .node = due->node,

@@ -21,26 +21,18 @@
 struct visit_of_past {
     struct errand *errand;
     struct thread *thread;
-    void (*came)(struct errand *errand, struct thread *thread, struct thread *past, uint64_t number);
+    void (*came)(struct errand *errand, struct thread *thread, struct thread *past);
     bool holds;
 };
 
-static void past_came(struct loader *loader)
+static void past_came(void *owner, struct thread *past, const struct status *st)
 {
-    struct visit_of_past *visit = loader->owner;
-    struct thread *thread = visit->thread, *past = loader->thread;
-    struct status st = loader->status;
-    uint64_t number = loader->upto;
-    free(loader);
-    thread->holds--;
-    if (st.code == OK && past->head != number)
-        fail(&st, NOT_FOUND, "thread '%s' has no such checkpoint", thread->id);
-    if (st.code != OK) {
-        errand_fail(visit->errand, &st, NULL);
-        thread_free(past);
-    } else {
-        visit->came(visit->errand, thread, past, number);
-    }
+    struct visit_of_past *visit = owner;
+    struct thread *thread = visit->thread;
+    if (past)
+        visit->came(visit->errand, thread, past);
+    else
+        errand_fail(visit->errand, st, NULL);
     bool holds = visit->holds;
     free(visit);
     if (holds)
@@ -50,7 +42,7 @@ static void past_came(struct loader *loader)
 }
 
 static void visit_past(struct errand *errand, struct thread *thread, uint64_t number, bool holds,
-                       void (*came)(struct errand *, struct thread *, struct thread *, uint64_t))
+                       void (*came)(struct errand *, struct thread *, struct thread *))
 {
     struct visit_of_past *visit = need(calloc(1, sizeof *visit));
     *visit = (struct visit_of_past){.errand = errand, .thread = thread, .came = came, .holds = holds};
@@ -206,9 +198,9 @@ static bool make_state(struct errand *errand, struct thread *thread, struct thre
     return true;
 }
 
-static void state_came(struct errand *errand, struct thread *thread, struct thread *past, uint64_t number)
+static void state_came(struct errand *errand, struct thread *thread, struct thread *past)
 {
-    make_state(errand, thread, past, number);
+    make_state(errand, thread, past, past->head);
     thread_free(past);
 }
 
@@ -226,10 +218,9 @@ static void serve_state(struct errand *errand, struct thread *thread)
 
 /* ---- UpdateState ------------------------------------------------------------------------------------------------- */
 
-static bool check_update(struct errand *errand, struct thread *thread, Renga__V1__HandUpdate *update)
+static bool check_update(struct errand *errand, const struct graph *graph, Renga__V1__HandUpdate *update)
 {
     const Renga__V1__UpdateStateRequest *request = (const void *)errand->request;
-    const struct graph *graph = thread->root->graph;
     const struct node *node = *request->as_node ? graph_node(graph, request->as_node) : NULL;
     if (*request->as_node && !node)
         return errand_refuse(errand, NULL, NOT_FOUND, "the graph '%s' has no node '%.64s'", graph->name,
@@ -262,33 +253,33 @@ static bool check_update(struct errand *errand, struct thread *thread, Renga__V1
     return false;
 }
 
-static void update(struct errand *errand, struct thread *thread)
+/* False where it does not go there, and the errand has heard of it. Else `from` is taken over. */
+static bool update(struct errand *errand, struct thread *thread, struct thread *from)
 {
     struct status st = {0};
+    bool elsewhere = from != thread;
     Record record = RENGA__V1__LOG_RECORD__INIT;
     Renga__V1__HandUpdate update = RENGA__V1__HAND_UPDATE__INIT;
     Renga__V1__UpdateStateRequest request = *(const Renga__V1__UpdateStateRequest *)errand->request;
-    if (!thread->root) {
-        errand_refuse(errand, NULL, NOT_FOUND, "thread '%s' has no state yet", thread->id);
-        return;
-    }
-    if (!check_update(errand, thread, &update))
-        return;
+    if (!from->root)
+        return errand_refuse(errand, NULL, NOT_FOUND, "thread '%s' has no state yet", thread->id);
+    if (!check_update(errand, from->root->graph, &update))
+        return false;
     request.thread_id = unconst("");
     update.request = &request;
-    update.graph_version = thread->agent->version;
+    update.graph_version = from->agent->version;
     record.update = &update;
-    record.parent = thread->parent;
-    if (!fold_update(thread, &update, thread->last + 1, wall_ms(), &st)) {
+    record.parent = elsewhere ? from->head : 0;
+    if (!fold_update(thread, from, &update, thread->last + 1, wall_ms(), &st)) {
         errand_fail(errand, &st, NULL);
-        return;
+        return false;
     }
     update.due = frame_due_nodes(thread->root, &update.n_due);
+    record.goes_back = record.parent && !log_snapshot_fits(thread);
     uint64_t number = log_append(thread, NULL, &record);
     free(update.due);
-    if (thread->parent)
+    if (elsewhere)
         log_snapshot_now(thread);
-    thread->parent = 0;
     errand_remember(errand, thread, request.request_id, "", number);
     log_write_thread(thread);
     NEW(errand->arena, update_state_response, UpdateStateResponse);
@@ -296,13 +287,13 @@ static void update(struct errand *errand, struct thread *thread)
     update_state_response->checkpoint->cause = RENGA__V1__CHECKPOINT_CAUSE__CHECKPOINT_CAUSE_UPDATE;
     update_state_response->checkpoint->run_id = unconst("");
     errand_done(errand, thread, update_state_response);
+    return true;
 }
 
-static void past_to_update(struct errand *errand, struct thread *thread, struct thread *past, uint64_t number)
+static void past_to_update(struct errand *errand, struct thread *thread, struct thread *past)
 {
-    thread_adopt(thread, past);
-    thread->parent = thread->head = number;
-    update(errand, thread);
+    if (!update(errand, thread, past))
+        thread_free(past);
 }
 
 static void serve_update(struct errand *errand, struct thread *thread)
@@ -325,7 +316,7 @@ static void serve_update(struct errand *errand, struct thread *thread)
     if (!find_checkpoint(errand, thread, request->checkpoint_id, &number))
         return;
     if (number == thread->head)
-        update(errand, thread);
+        update(errand, thread, thread);
     else
         visit_past(errand, thread, number, true, past_to_update);
 }

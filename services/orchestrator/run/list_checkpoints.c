@@ -271,7 +271,7 @@ void list_checkpoints(struct errand *errand)
     list->done = checkpoints_done;
     list->clear = clear;
     checkpoints->wanted = NEVER;
-    checkpoints->thread = thread_get(errand->home, errand->tenant, errand->thread_id);
+    checkpoints->thread = thread_get(errand->home, errand->tenant, errand->thread_id, false);
     checkpoints->thread->holds++;
     key_numbered(&list->from, KEY_THREAD_RUN, errand->tenant, errand->thread_id, 0);
     key_numbered(&list->to, KEY_THREAD_RUN, errand->tenant, errand->thread_id, NEVER);

@@ -87,6 +87,50 @@ static bool has_versions(struct loader *loader)
     return true;
 }
 
+/* ---- a parent ---------------------------------------------------------------------------------------------------- */
+
+struct way_back {
+    struct loader loader; /* first */
+    struct loader *from;
+    uint64_t record;
+};
+
+static void parent_came(struct loader *loader)
+{
+    struct way_back *way = (struct way_back *)loader;
+    struct loader *from = way->from;
+    struct thread *past = loader->thread;
+    from->status = loader->status;
+    if (from->status.code == OK && past->head != loader->upto)
+        fail(&from->status, DATA_LOSS, "thread '%s': record %llu builds on record %llu, which is no checkpoint",
+             from->thread->id, (unsigned long long)way->record, (unsigned long long)loader->upto);
+    if (from->status.code == OK) {
+        from->stands_for = way->record;
+        from->thread->head = past->head;
+        frame_due_anew(past->root);
+        thread_adopt(from->thread, past);
+    } else {
+        thread_free(past);
+    }
+    free(way);
+    if (from->status.code == OK)
+        go_on(from);
+    else
+        end(from);
+}
+
+/* What a record builds on that has no snapshot, for its size; go_on runs later. */
+static void go_back(struct loader *loader, uint64_t parent, uint64_t record)
+{
+    struct way_back *way = need(calloc(1, sizeof *way));
+    way->loader.upto = parent;
+    way->loader.loaded = parent_came;
+    way->loader.thread = thread_new(loader->thread->home, loader->thread->tenant, loader->thread->id);
+    way->from = loader;
+    way->record = record;
+    loader_start(&way->loader);
+}
+
 /* ---- records ----------------------------------------------------------------------------------------------------- */
 
 static bool fold_row(struct loader *loader, const struct store_row *row, bool *waits)
@@ -102,7 +146,10 @@ static bool fold_row(struct loader *loader, const struct store_row *row, bool *w
              (unsigned long long)wanted, (unsigned long long)number);
         record = NULL;
     }
-    if (record && record->begun)
+    if (record && record->parent && loader->stands_for != number) {
+        *waits = true;
+        go_back(loader, record->parent, number);
+    } else if (record && record->begun)
         *waits = !has_version(loader, record->begun->graph_version);
     else if (record && record->migrated)
         *waits = !has_version(loader, record->migrated->graph_version);

@@ -22,7 +22,7 @@ struct loader {
     struct arena arena;
     uint64_t from;
     size_t row, wanted;
-    bool scanned;
+    uint64_t stands_for; /* the record whose parent the thread stands at */
     const Renga__V1__ThreadSnapshot *snapshot;
     char missing[72]; /* the version that was asked for last */
     struct agent *held[8];

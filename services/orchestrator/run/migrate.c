@@ -117,7 +117,7 @@ static void try_to_begin(struct run *run, struct agent *agent, const Migrated *m
         snprintf(text, sizeof text, "input_json: %s", st.text);
         list_problem(text, trial);
     }
-    if (!thread->root || *run->request->checkpoint_id || thread->rolls_back)
+    if (!thread->root || *run->request->checkpoint_id || thread_rolls_back(thread))
         return;
     struct transplant transplant = {
         .thread = run->thread, .agent = agent, .wish = migrated, .problem = list_problem, .data = trial};

@@ -25,6 +25,7 @@ struct pruning {
     int64_t since_ms; /* older ones go; INT64_MIN: none for its age */
     int64_t kept;     /* checkpoints */
     uint64_t cut;     /* the oldest of them */
+    uint64_t needed;  /* the parent of one of them, which has no snapshot; 0: none */
     struct key upto;
 };
 
@@ -108,7 +109,7 @@ static bool write_base(struct pruning *pruning, const struct thread *past)
     struct buffer out;
     struct thread *thread = pruning->thread;
     buffer_init(&out, STORE_VALUE_MAX);
-    bool good = past->head == pruning->cut && snapshot_possible(past) && snapshot_write(past, &out);
+    bool good = snapshot_possible(past) && snapshot_write(past, &out);
     if (good) {
         key_numbered(&first, KEY_SNAPSHOT, thread->tenant, thread->id, 0);
         key_numbered(&key, KEY_SNAPSHOT, thread->tenant, thread->id, pruning->cut);
@@ -119,19 +120,16 @@ static bool write_base(struct pruning *pruning, const struct thread *past)
     return good;
 }
 
-static void past_came(struct loader *loader)
+static void past_came(void *owner, struct thread *past, const struct status *st)
 {
-    struct pruning *pruning = loader->owner;
-    struct thread *past = loader->thread;
-    struct status st = loader->status;
-    free(loader);
-    pruning->thread->holds--;
-    bool good = st.code == OK && pruning->thread->phase == THREAD_READY && write_base(pruning, past);
-    thread_free(past);
+    struct pruning *pruning = owner;
+    bool good = past && write_base(pruning, past);
+    if (past)
+        thread_free(past);
     if (good)
         log_await(pruning->thread, &pruning->step);
     else
-        end(pruning, &st);
+        end(pruning, st);
 }
 
 /* ---- where to cut ------------------------------------------------------------------------------------------------ */
@@ -139,12 +137,14 @@ static void past_came(struct loader *loader)
 /* False where it is older than what is kept. */
 static bool keep(struct pruning *pruning, const Record *record, uint64_t number)
 {
-    bool first = pruning->kept == 0;
+    bool first = pruning->kept == 0, needed = pruning->needed && number >= pruning->needed;
     bool enough = pruning->keeping.max_checkpoints > 0 && pruning->kept >= pruning->keeping.max_checkpoints;
-    if (!first && (enough || record->time_ms < pruning->since_ms))
+    if (!first && !needed && (enough || record->time_ms < pruning->since_ms))
         return false;
     pruning->kept++;
     pruning->cut = number;
+    if (record->goes_back && (!pruning->needed || record->parent < pruning->needed))
+        pruning->needed = record->parent;
     return true;
 }
 

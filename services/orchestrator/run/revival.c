@@ -34,7 +34,7 @@ static void revive(struct timer *timer)
 {
     struct revival *revival = (struct revival *)timer;
     if (!revival->home->runner->draining)
-        thread_settle(thread_get(revival->home, revival->tenant, revival->id));
+        thread_settle(thread_get(revival->home, revival->tenant, revival->id, false));
     end_revival(revival);
 }
 

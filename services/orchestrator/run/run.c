@@ -80,7 +80,7 @@ static void await_root(struct run *run)
     log_write_rows(run);
 }
 
-void run_go(struct run *run)
+void run_go(struct run *run, struct thread *from)
 {
     struct status st = {0};
     struct thread *thread = run->thread;
@@ -88,31 +88,30 @@ void run_go(struct run *run)
     Renga__V1__RunWentToWork went = RENGA__V1__RUN_WENT_TO_WORK__INIT;
     went.keeps_due = *run->request->checkpoint_id && !*run->request->input_json;
     record.went_to_work = &went;
-    record.parent = thread->parent;
-    bool other_version = thread->agent && run->agent && thread->agent != run->agent;
-    bool good = fold_went_to_work(run, went.keeps_due, thread->last + 1, wall_ms(), &st);
-    if (run->unlogged)
-        record.begun = run->begun;
+    record.parent = from != thread ? from->head : 0;
+    bool other_place = from != thread || (thread->agent && thread->agent != run->agent);
+    record.begun = run->unlogged ? run->begun : NULL;
     run->unlogged = false;
-    if (!good) {
+    if (!fold_went_to_work(run, from, went.keeps_due, thread->last + 1, wall_ms(), &st)) {
         record.went_to_work = NULL;
         if (record.begun)
             log_append(thread, run, &record);
-        run->state = RENGA__V1__RUN_STATE__RUN_STATE_QUEUED;
         bool missing = !run->agent;
+        if (from != thread)
+            thread_free(from);
         run_change(run, RENGA__V1__RUN_STATE__RUN_STATE_FAILED,
                    missing ? RENGA__V1__STOP_REASON__STOP_REASON_VERSION_MISSING
                            : RENGA__V1__STOP_REASON__STOP_REASON_STATE_CONFLICT,
                    (int)st.code, "%s", st.text);
+        run_next(thread);
         return;
     }
     went.due = frame_due_nodes(thread->root, &went.n_due);
+    record.goes_back = record.parent && !log_snapshot_fits(thread);
     log_append(thread, run, &record);
     free(went.due);
-    if (thread->parent || thread->rolls_back || other_version)
+    if (other_place)
         log_snapshot_now(thread);
-    thread->parent = 0;
-    thread->rolls_back = false;
     await_root(run);
 }
 
@@ -154,6 +153,16 @@ void run_resume(struct run *run, bool recovered, const Renga__V1__ResumeRunReque
     await_root(run);
 }
 
+/* The next run stands on the same frames: none of them waits for this one any more. */
+static void leave_frames(struct run *run)
+{
+    for (struct frame *frame = run->dirty; frame; frame = frame->dirty_next)
+        frame->is_dirty = false;
+    for (struct frame *frame = run->to_begin; frame; frame = frame->begin_next)
+        frame->awaits = false;
+    run->dirty = run->to_begin = run->last_to_begin = NULL;
+}
+
 void run_halt(struct run *run)
 {
     struct thread *thread = run->thread;
@@ -164,11 +173,7 @@ void run_halt(struct run *run)
         return;
     run->stopping = RENGA__V1__STOP_REASON__STOP_REASON_CANCELLED;
     frame_stop(thread->root);
-    for (struct frame *frame = run->dirty, *next; frame; frame = next) {
-        next = frame->dirty_next;
-        frame->is_dirty = false;
-    }
-    run->dirty = NULL;
+    leave_frames(run);
 }
 
 /* ---- its end ----------------------------------------------------------------------------------------------------- */
@@ -373,6 +378,7 @@ void run_next(struct thread *thread)
 void run_free(struct run *run)
 {
     struct thread *thread = run->thread;
+    leave_frames(run);
     if (run->in_home)
         home_remove_run(thread->home, run);
     if (run->agent)

@@ -132,9 +132,7 @@ struct thread {
     size_t read_since;     /* of these, what was read when it was loaded */
     size_t snapshot_size;
     unsigned steps_since;
-    uint64_t rollback_to; /* the checkpoint that the next run begins on; 0: the head, or nothing where it rolls back */
-    bool rolls_back, deleted;
-    uint64_t parent;       /* the checkpoint that the next run builds on, where it is not the head */
+    bool deleted;
     uint32_t event_number; /* of the next event since the last record */
     bool pending;          /* its row of what is pending is there */
     struct loader *loader;
@@ -226,14 +224,18 @@ struct question *question_find(struct thread *thread, const char *id);
 void fold_resumed(struct frame *frame, bool recovered);
 void fold_changed_fields(struct run *run, const Renga__V1__RunChanged *changed, int64_t now_ms);
 void fold_changed(struct run *run, const Renga__V1__RunChanged *changed, int64_t now_ms);
-bool fold_went_to_work(struct run *run, bool keeps_due, uint64_t number, int64_t now_ms, struct status *st);
+/* Where `from` stands: its thread, or that as it stood at a checkpoint, which is then taken over. False: it does not
+ * go there, and nothing has changed of either. */
+bool fold_went_to_work(struct run *run, struct thread *from, bool keeps_due, uint64_t number, int64_t now_ms,
+                       struct status *st);
 struct run *fold_begun(struct thread *thread, const Renga__V1__RunBegun *begun, uint32_t number, uint64_t record,
                        int64_t now_ms);
 bool run_input_fits(const struct graph *graph, const char *input_json, struct status *st);
 void fold_spent(struct run *run, const Response *response);
 bool fold_answer(struct thread *thread, const char *interrupt_id, const char *answer);
-bool fold_update(struct thread *thread, const Renga__V1__HandUpdate *update, uint64_t number, int64_t now_ms,
-                 struct status *st);
+/* So too. */
+bool fold_update(struct thread *thread, struct thread *from, const Renga__V1__HandUpdate *update, uint64_t number,
+                 int64_t now_ms, struct status *st);
 
 /* frame.c */
 struct frame *frame_create(struct thread *thread, const struct graph *graph, struct due *parent, uint32_t item);
@@ -241,7 +243,7 @@ void frame_destroy(struct frame **frame);
 void frame_clear_due(struct frame *frame);
 struct due *frame_add_due(struct frame *frame, const struct node *node);
 void frame_start(struct frame *frame);    /* its first nodes are due */
-void frame_due_anew(struct frame *frame); /* as in a checkpoint: nothing that is due has begun */
+void frame_due_anew(struct frame *frame); /* as in a checkpoint: nothing that is due has begun. May be NULL */
 void frame_logged(struct frame *frame);   /* a record is about it, and so about those around it */
 /* The numbers of its due nodes, runs of one number once; to be freed. */
 uint32_t *frame_due_nodes(const struct frame *frame, size_t *count);
@@ -311,7 +313,8 @@ void task_begin(struct due *due);
 void task_drop(struct due *due); /* nothing of it counts any more */
 
 /* run.c: the life of runs. */
-void run_go(struct run *run); /* goes to work: the first time, after its turn came */
+/* Goes to work: the first time, after its turn came; where `from` stands, which is then taken over or freed. */
+void run_go(struct run *run, struct thread *from);
 void run_resume(struct run *run, bool recovered, const Renga__V1__ResumeRunRequest *request);
 void run_change(struct run *run, Renga__V1__RunState state, Renga__V1__StopReason reason, int code, const char *format,
                 ...) __attribute__((format(printf, 5, 6)));
@@ -354,10 +357,8 @@ Renga__V1__Interrupt *question_message(struct arena *arena, const struct frame *
                                        Renga__V1__InterruptKind kind);
 
 /* thread.c */
-struct thread *thread_get(struct home *home, const char *tenant, const char *id);
-/* One whose name was just drawn out of 2^64: nothing is read, and nothing waited for. */
-struct thread *thread_get_drawn(struct home *home, const char *tenant, const char *id);
-void thread_begin_run(struct thread *thread, struct run *run);
+/* `drawn`: its name has just been drawn out of 2^64, so nothing is read, and nothing waited for. */
+struct thread *thread_get(struct home *home, const char *tenant, const char *id, bool drawn);
 struct thread *thread_new(struct home *home, const char *tenant, const char *id); /* in no table: to be rebuilt */
 void thread_free(struct thread *thread);
 void thread_serve(struct thread *thread);  /* errands that wait, if it can */
@@ -368,15 +369,24 @@ void thread_keep(struct thread *thread, const Renga__V1__Retention *retention);
 void thread_take_agent(struct thread *thread, struct agent *agent);
 struct agent *thread_agent_for(struct thread *thread, const char *version); /* held; NULL where it is not in memory */
 void thread_unqueue(struct thread *thread, struct run *run);
-void thread_rebuild(struct thread *thread, uint64_t upto, void (*done)(struct loader *loader), void *owner);
 void thread_unhold(struct thread *thread); /* the errand that had it for itself is done */
 void thread_forget(struct thread *thread, const struct status *why);
 /* elsewhere.c: another orchestrator has it. At once, its errands hear of the address; or what nobody was told of is
  * asked anew. */
 void thread_go_elsewhere(struct thread *thread, struct status *why, const char *address);
 void thread_lose(struct thread *thread);
-void thread_revive_later(const struct thread *thread);         /* revival.c */
-void thread_adopt(struct thread *thread, struct thread *from); /* takes over the graph part of a rebuilt one */
+void thread_revive_later(const struct thread *thread); /* revival.c */
+
+/* rebuild.c: a thread as it stood at a checkpoint. */
+/* Once, later: what is there is the receiver's; NULL, with why, where nothing is, or the thread is not served here any
+ * more. */
+typedef void thread_rebuilt(void *owner, struct thread *past, const struct status *st);
+void thread_rebuild(struct thread *thread, uint64_t upto, thread_rebuilt *done, void *owner);
+/* Takes over where the graph of one stands, and frees it. Nothing is within that: what is due there is due anew. */
+void thread_adopt(struct thread *thread, struct thread *from);
+/* The next run begins where the last one did; unless somebody has changed by hand what that left. */
+bool thread_rolls_back(const struct thread *thread);
+void thread_begin_run(struct thread *thread, struct run *run);
 
 bool snapshot_possible(const struct thread *thread);
 bool snapshot_write(const struct thread *thread, struct buffer *out);

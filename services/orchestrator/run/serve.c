@@ -69,7 +69,7 @@ static void row_came(struct store_scan *scan)
     if (!found)
         errand_fail(errand, &st, NULL);
     else
-        errand_queue(errand, thread_get(row->home, errand->tenant, found->run->thread_id));
+        errand_queue(errand, thread_get(row->home, errand->tenant, found->run->thread_id, false));
     store_scan_fini(scan);
     free(row);
 }

@@ -211,28 +211,21 @@ static struct thread *add(struct home *home, const char *tenant, const char *id)
     return thread;
 }
 
-struct thread *thread_get(struct home *home, const char *tenant, const char *id)
+struct thread *thread_get(struct home *home, const char *tenant, const char *id, bool drawn)
 {
     struct thread *thread = find(home, tenant, id);
     if (thread)
         return thread;
     thread = add(home, tenant, id);
-    if (home->runner->members)
+    if (drawn) {
+        thread->unread = true;
+        thread->own.known_at = home->arrivals;
+        thread_is_new(thread);
+    } else if (home->runner->members) {
         find_owner(thread);
-    else
+    } else {
         read_log(thread);
-    return thread;
-}
-
-struct thread *thread_get_drawn(struct home *home, const char *tenant, const char *id)
-{
-    struct thread *thread = find(home, tenant, id);
-    if (thread)
-        return thread;
-    thread = add(home, tenant, id);
-    thread->unread = true;
-    thread->own.known_at = home->arrivals;
-    thread_is_new(thread);
+    }
     return thread;
 }
 

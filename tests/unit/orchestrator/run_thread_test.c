@@ -81,6 +81,38 @@ static void a_busy_thread_is_taken_over_or_rolled_back(void **state)
     }
 }
 
+/* The step that ended is on its way to the disk when its run is stopped, and the next run stands on the same frame. */
+static void a_run_that_is_stopped_between_two_steps_makes_room_for_the_next(void **state)
+{
+    for (int cancels = 0; cancels < 2; cancels++) {
+        Renga__V1__StartRunRequest next = RENGA__V1__START_RUN_REQUEST__INIT;
+        Renga__V1__CancelRunRequest stop = RENGA__V1__CANCEL_RUN_REQUEST__INIT;
+        stage_set(&stage,
+                  LOG "\"start\": \"a\", \"nodes\": {\"a\": {" S ", \"on\": {\"done\": \"b\"}}, \"b\": {" S "}}");
+        char *first = start(&stage, "t", "");
+        next.agent = (char *)(uintptr_t) "a";
+        next.thread_id = (char *)(uintptr_t) "t";
+        next.on_busy = cancels ? RENGA__V1__ON_BUSY__ON_BUSY_ENQUEUE : RENGA__V1__ON_BUSY__ON_BUSY_INTERRUPT;
+        stop.run_id = first;
+        loop_enter(stage.loop);
+        script_write(script_find("a", NULL, -1), "", "{\"log\":[\"1\"]}");
+        loop_leave(stage.loop);
+        struct question_of_test *started = send_to_runner(&stage, &next, false);
+        struct question_of_test *stopped = cancels ? send_to_runner(&stage, &stop, false) : NULL;
+        stage_settle(&stage, 0);
+        Renga__V1__StartRunResponse *response = answer_of(started);
+        assert_run(&stage, first, STOPPED, "");
+        assert_non_null(script_find("a", NULL, -1));
+        INSIDE(&stage, script_write(script_find("a", NULL, -1), "", "{\"log\":[\"2\"]}"));
+        INSIDE(&stage, script_write(script_find("b", NULL, -1), "", ""));
+        assert_run(&stage, response->run->run_id, SUCCEEDED, "{\"log\":[\"1\",\"2\"]}");
+        ask_end(started);
+        if (stopped)
+            ask_end(stopped);
+        stage_clear(&stage);
+    }
+}
+
 static void a_repeated_request_gets_the_answer_of_the_first(void **state)
 {
     char first[64];
@@ -281,6 +313,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(twenty_runs_on_one_thread_lose_nothing),
         cmocka_unit_test(a_busy_thread_is_taken_over_or_rolled_back),
+        cmocka_unit_test(a_run_that_is_stopped_between_two_steps_makes_room_for_the_next),
         cmocka_unit_test(a_repeated_request_gets_the_answer_of_the_first),
         cmocka_unit_test(a_run_goes_on_after_a_crash_and_no_committed_step_runs_again),
         cmocka_unit_test(questions_and_failures_outlive_a_crash),

@@ -209,7 +209,7 @@ static void who_leaves_while_the_thread_is_read_leaves_no_seat(void **state)
     loop_leave(stage.loop);
     stage_settle(&stage, 0);
     struct thread *thread;
-    INSIDE(&stage, thread = thread_get(stage.runner->homes, "tenant", "t"));
+    INSIDE(&stage, thread = thread_get(stage.runner->homes, "tenant", "t", false));
     assert_int_equal(thread->phase, THREAD_READY);
     assert_null(thread->seats);
     stage_clear(&stage);
@@ -224,7 +224,7 @@ static void who_leaves_as_the_thread_goes_is_answered_once(void **state)
     struct question_of_test *question = start_with(&stage, &request, "t", "");
     assert_non_null(question->errand.waits_on);
     loop_enter(stage.loop);
-    thread_forget(thread_get(stage.runner->homes, "tenant", "t"), &why);
+    thread_forget(thread_get(stage.runner->homes, "tenant", "t", false), &why);
     runner_forget(&question->errand); /* the run it waited for is not there any more */
     loop_leave(stage.loop);
     stage_settle(&stage, 0);
