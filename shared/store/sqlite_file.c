@@ -16,7 +16,6 @@
 #include <unistd.h>
 
 #define APPLICATION  0x52656e67  /* "Reng", in the file's header */
-#define PAGE_BYTES   2048        /* a commit writes whole pages: 1, 4 and 8 KiB were slower (tests/bench/README.md) */
 #define BUSY_MS      1000        /* patience with a person's own connection that writes */
 #define WAL_KEPT_MAX "268435456" /* bytes; a log that grew beyond is cut back when it begins anew */
 
@@ -32,12 +31,13 @@
     "PRAGMA secure_delete = ON;"
 
 /* The size of pages is settled before the first of them, so before WAL. */
-#define FORM_PRAGMAS "PRAGMA page_size = " STRING(PAGE_BYTES) "; PRAGMA journal_mode = WAL;"
+#define FORM_PRAGMAS "PRAGMA page_size = " STRING(SQLITE_PAGE_BYTES) "; PRAGMA journal_mode = WAL;"
 
 /* What makes version n + 1 of version n; 0 is a file without anything. A new form is a row at the end. */
 static const char *const migrations[] = {
     "CREATE TABLE kv (key BLOB PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;"
     "PRAGMA application_id = " STRING(APPLICATION),
+    "CREATE TABLE large (number INTEGER PRIMARY KEY, value BLOB NOT NULL)",
 };
 #define VERSION ((int64_t)(sizeof migrations / sizeof *migrations)) /* of the tables */
 
@@ -67,6 +67,19 @@ bool sqlite_failed(struct sqlite3 *connection, struct status *st)
 bool sqlite_run(struct sqlite3 *connection, const char *sql, struct status *st)
 {
     return sqlite3_exec(connection, sql, NULL, NULL, NULL) == SQLITE_OK || sqlite_failed(connection, st);
+}
+
+bool sqlite_read_number(struct sqlite3 *connection, const char *sql, int64_t *number, struct status *st)
+{
+    sqlite3_stmt *statement = NULL;
+    bool read =
+        sqlite3_prepare_v2(connection, sql, -1, &statement, NULL) == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW;
+    if (read)
+        *number = sqlite3_column_int64(statement, 0);
+    else
+        sqlite_failed(connection, st);
+    sqlite3_finalize(statement);
+    return read;
 }
 
 /* ---- the file ---------------------------------------------------------------------------------------------------- */
@@ -157,27 +170,14 @@ bool sqlite_file_connect(const struct sqlite_file *file, struct sqlite3 **connec
     return sqlite_run(*connection, CONNECTION_PRAGMAS, st) && sqlite_run(*connection, cache, st);
 }
 
-static bool read_number(struct sqlite3 *connection, const char *sql, int64_t *number, struct status *st)
-{
-    sqlite3_stmt *statement = NULL;
-    bool read =
-        sqlite3_prepare_v2(connection, sql, -1, &statement, NULL) == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW;
-    if (read)
-        *number = sqlite3_column_int64(statement, 0);
-    else
-        sqlite_failed(connection, st);
-    sqlite3_finalize(statement);
-    return read;
-}
-
 struct form {
     int64_t application, version;
 };
 
 static bool read_form(struct sqlite3 *connection, struct form *form, struct status *st)
 {
-    return read_number(connection, "PRAGMA application_id", &form->application, st) &&
-           read_number(connection, "PRAGMA user_version", &form->version, st);
+    return sqlite_read_number(connection, "PRAGMA application_id", &form->application, st) &&
+           sqlite_read_number(connection, "PRAGMA user_version", &form->version, st);
 }
 
 static bool form_is_known(const struct sqlite_file *file, const struct form *form, struct status *st)
@@ -218,7 +218,7 @@ bool sqlite_file_prepare(const struct sqlite_file *file, struct sqlite3 *connect
     struct form form;
     int64_t tables;
     if (!read_form(connection, &form, st) ||
-        !read_number(connection, "SELECT count(*) FROM sqlite_schema", &tables, st))
+        !sqlite_read_number(connection, "SELECT count(*) FROM sqlite_schema", &tables, st))
         return false;
     bool is_new = form.application == 0 && form.version == 0 && tables == 0;
     if (!is_new && !form_is_known(file, &form, st))

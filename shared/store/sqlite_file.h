@@ -4,6 +4,11 @@
 
 #include "base/status.h"
 
+#include <stdint.h>
+
+/* A commit writes whole pages: 1, 4 and 8 KiB were slower (tests/bench/README.md). */
+#define SQLITE_PAGE_BYTES 2048
+
 struct sqlite3;
 
 struct sqlite_file {
@@ -24,6 +29,8 @@ bool sqlite_file_prepare(const struct sqlite_file *file, struct sqlite3 *connect
 bool sqlite_file_is_ours(const struct sqlite_file *file, struct sqlite3 *connection, struct status *st);
 
 bool sqlite_run(struct sqlite3 *connection, const char *sql, struct status *st);
+/* The first column of the first row. */
+bool sqlite_read_number(struct sqlite3 *connection, const char *sql, int64_t *number, struct status *st);
 /* For a failure that the connection has just had; returns false. */
 bool sqlite_failed(struct sqlite3 *connection, struct status *st);
 

@@ -329,7 +329,8 @@ int sqlite3_step(sqlite3_stmt *statement)
         *(void **)&step = dlsym(RTLD_NEXT, "sqlite3_step");
     }
     const char *text = text_of(statement);
-    bool splits = power.folder != NULL && strcmp(power.plant, "split") == 0 && text && strncmp(text, "REPLACE", 7) == 0;
+    bool puts = text && (strncmp(text, "REPLACE INTO kv", 15) == 0 || strncmp(text, "INSERT INTO kv", 14) == 0);
+    bool splits = power.folder != NULL && strcmp(power.plant, "split") == 0 && puts;
     int result = step(statement);
     if (splits)
         run(connection_of(statement), "COMMIT; BEGIN IMMEDIATE", NULL, NULL, NULL);

@@ -13,6 +13,8 @@
 /* Crockford's: in the order of their bytes, and none looks like another. */
 static const char LETTERS[] = "0123456789abcdefghjkmnpqrstvwxyz";
 
+static const char DIGITS[] = "0123456789abcdef";
+
 uint64_t id_hash(uint64_t hash, const void *bytes, size_t size)
 {
     const unsigned char *at = bytes;
@@ -94,6 +96,43 @@ bool id_checkpoint_number(const char *id, uint64_t place, uint64_t *number)
     size_t length = strlen(id);
     return length > SALT_LETTERS && length <= SALT_LETTERS + 12 && take(id, SALT_LETTERS, &salt) &&
            salt == (place >> 30 & 0xFFFFF) && take(id + SALT_LETTERS, length - SALT_LETTERS, number);
+}
+
+static int digit(char letter)
+{
+    const char *found = letter ? strchr(DIGITS, letter) : NULL;
+    return found ? (int)(found - DIGITS) : -1;
+}
+
+size_t id_pack_version(const char *version, char packed[ID_VERSION_MAX])
+{
+    size_t length = strnlen(version, ID_VERSION_MAX - 1);
+    bool is_hash = length == (size_t)2 * ID_VERSION_BYTES;
+    for (size_t i = 0; is_hash && i < ID_VERSION_BYTES; i++) {
+        int high = digit(version[2 * i]), low = digit(version[2 * i + 1]);
+        is_hash = high >= 0 && low >= 0;
+        packed[i] = (char)(high * 16 + low);
+    }
+    if (is_hash)
+        return ID_VERSION_BYTES;
+    memcpy(packed, version, length);
+    return length;
+}
+
+void id_unpack_version(const void *packed, size_t size, char version[ID_VERSION_MAX])
+{
+    const unsigned char *bytes = packed;
+    size_t length = size < ID_VERSION_MAX ? size : ID_VERSION_MAX - 1;
+    if (size == ID_VERSION_BYTES) {
+        for (size_t i = 0; i < size; i++) {
+            version[2 * i] = DIGITS[bytes[i] >> 4];
+            version[2 * i + 1] = DIGITS[bytes[i] & 15];
+        }
+        length = 2 * size;
+    } else {
+        memcpy(version, packed, length);
+    }
+    version[length] = '\0';
 }
 
 void id_make_hashed(char id[ID_MAX], const char *prefix, uint64_t hash)

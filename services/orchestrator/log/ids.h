@@ -28,6 +28,12 @@ int64_t id_run_time(const char *id); /* Unix time in milliseconds; 0 where it is
 void id_make_checkpoint(char id[ID_MAX], uint64_t place, uint64_t number);
 bool id_checkpoint_number(const char *id, uint64_t place, uint64_t *number);
 
+/* The version of an agent, SHA-256 in hexadecimal, is half as long in a row; one that is none stays as it is. */
+#define ID_VERSION_BYTES 32
+#define ID_VERSION_MAX   72 /* bytes, the NUL included */
+size_t id_pack_version(const char *version, char packed[ID_VERSION_MAX]);
+void id_unpack_version(const void *packed, size_t size, char version[ID_VERSION_MAX]);
+
 /* Thirteen letters of a hash behind a prefix: "q_4tz…". */
 void id_make_hashed(char id[ID_MAX], const char *prefix, uint64_t hash);
 

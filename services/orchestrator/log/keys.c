@@ -85,7 +85,7 @@ static bool take(const char **at, const char *end, char *out, size_t room)
     return true;
 }
 
-void key_version(struct key *key, const char *tenant, const char *agent, const char *version, const char *run)
+void key_old_version(struct key *key, const char *tenant, const char *agent, const char *version, const char *run)
 {
     key_under(key, KEY_VERSION, tenant, agent, version);
     append(key, "", 1);
@@ -99,7 +99,10 @@ bool key_version_names(struct store_bytes key, char *version, size_t version_roo
         at = memchr(at, '\0', (size_t)(end - at));
         at = at ? at + 1 : NULL;
     }
-    return at && take(&at, end, version, version_room) && take(&at, end, run, run_room);
+    *version = '\0';
+    if (at && memchr(at, '\0', (size_t)(end - at)) && !take(&at, end, version, version_room))
+        return false;
+    return at && take(&at, end, run, run_room);
 }
 
 bool key_names(struct store_bytes key, char *tenant, size_t tenant_room, char *name, size_t name_room)

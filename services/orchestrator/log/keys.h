@@ -16,7 +16,8 @@
  *      Z tenant 0 thread               there while the thread is being erased
  *      C tenant 0 place                a result of a node that may be used again (CachedResult)
  *      c tenant 0 thread 0 place       there: it may have come from the thread, and goes with it
- *      V tenant 0 agent 0 version 0 run    there until the run has ended
+ *      V tenant 0 agent 0 run          there until the run has ended: its version (id_pack_version); once the version
+ *                                      stood in the key, before the run, and such rows are still read
  *      B version                       the bundle of an agent */
 #ifndef RENGA_ORCHESTRATOR_KEYS_H
 #define RENGA_ORCHESTRATOR_KEYS_H
@@ -50,12 +51,12 @@ struct key {
 /* Keys with a number (L, S, D). */
 void key_numbered(struct key *key, enum key_kind kind, const char *tenant, const char *thread, uint64_t number);
 uint64_t key_number(struct store_bytes key);
-/* Keys of a thread that end with a name (q, c); with an agent for the thread, V. */
+/* Keys of a thread that end with a name (q, c); with an agent for the thread and a run for the name, V. */
 void key_under(struct key *key, enum key_kind kind, const char *tenant, const char *thread, const char *name);
 /* What such a key ends with; it ends where the key does. */
 struct store_bytes key_last_name(struct store_bytes key);
-/* V, and its last two names. */
-void key_version(struct key *key, const char *tenant, const char *agent, const char *version, const char *run);
+/* V as it was once; and of either the run, and the version where it stands in the key ("" otherwise). */
+void key_old_version(struct key *key, const char *tenant, const char *agent, const char *version, const char *run);
 bool key_version_names(struct store_bytes key, char *version, size_t version_room, char *run, size_t run_room);
 /* O; without a tenant the first one of that time. */
 void key_orphan(struct key *key, int64_t time_ms, const char *tenant, const char *request);

@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #define REQUEST_ROW_MAX 1024 /* bytes */
@@ -198,6 +199,15 @@ static void take_trace(struct run *run, const struct errand *errand)
     run->asked = errand->trace ? *errand->trace : (struct trace_context){0};
 }
 
+/* Whether it goes to work with the very record that accepts it: nothing of another run or another checkpoint comes
+ * between. */
+static bool goes_at_once(const struct thread *thread, const Renga__V1__StartRunRequest *request)
+{
+    const struct run *before = thread->run;
+    bool alone = !before || (before->state > RENGA__V1__RUN_STATE__RUN_STATE_WAITING && !before->shown_count);
+    return alone && !thread_busy(thread) && !thread_rolls_back(thread) && !*request->checkpoint_id;
+}
+
 static void start(struct errand *errand, struct thread *thread, struct agent *agent)
 {
     char id[ID_MAX];
@@ -215,10 +225,13 @@ static void start(struct errand *errand, struct thread *thread, struct agent *ag
     begun.request = &request;
     begun.queued = thread_busy(thread);
     record.begun = &begun;
+    bool at_once = goes_at_once(thread, &request);
     struct run *run = fold_begun(thread, &begun, thread->runs_begun + 1, thread->last + 1, now_ms);
     run->agent = agent;
+    run->unlogged = at_once;
     take_trace(run, errand);
-    log_append(thread, run, &record);
+    if (!at_once)
+        log_append(thread, run, &record);
     log_write_name(run);
     errand_remember(errand, thread, run->request->request_id, run->id, 0);
     if (begun.queued)
@@ -226,6 +239,7 @@ static void start(struct errand *errand, struct thread *thread, struct agent *ag
     errand->run_id = need(arena_strdup(errand->arena, id));
     errand_wait(errand, run, true); /* one that cannot begin is gone then, and it hears why */
     run_next(thread);
+    assert(!thread->queue || !thread->queue->unlogged);
     run = request.wait ? NULL : errand_wait_no_more(errand);
     if (run)
         errand_wait(errand, run, false);

@@ -90,7 +90,12 @@ void run_go(struct run *run, struct thread *from)
     record.went_to_work = &went;
     record.parent = from != thread ? from->head : 0;
     bool other_place = from != thread || (thread->agent && thread->agent != run->agent);
+    record.begun = run->unlogged ? run->begun : NULL;
+    run->unlogged = false;
     if (!fold_went_to_work(run, from, went.keeps_due, thread->last + 1, wall_ms(), &st)) {
+        record.went_to_work = NULL;
+        if (record.begun)
+            log_append(thread, run, &record);
         bool missing = !run->agent;
         if (from != thread)
             thread_free(from);

@@ -155,6 +155,7 @@ struct run {
     struct run *home_next;
     bool in_home;
     bool unlisted; /* its rows go with the batch that is filling */
+    bool unlogged; /* its acceptance goes with the record with which it goes to work */
     uint32_t number;
     struct arena arena;
     char id[ID_MAX];
@@ -181,7 +182,8 @@ struct run {
     int64_t created_ms, started_ms, updated_ms, ended_ms;
     int64_t worked_ms; /* before the present spell */
     bool migrated;
-    char listed_version[72]; /* under which the store lists it; empty: it does not */
+    char listed_version[ID_VERSION_MAX]; /* under which the store lists it; empty: it does not */
+    bool listed_before;                  /* perhaps by a release that had the version in the key */
     const char *owner;
 
     /* At work. */

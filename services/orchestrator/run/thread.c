@@ -105,8 +105,10 @@ void thread_free(struct thread *thread)
 
 static void note_listed(struct run *run)
 {
-    if (run && run->state < RENGA__V1__RUN_STATE__RUN_STATE_SUCCEEDED)
-        text_cut_copy(run->listed_version, sizeof run->listed_version, run->begun->graph_version);
+    if (!run || run->state >= RENGA__V1__RUN_STATE__RUN_STATE_SUCCEEDED)
+        return;
+    text_cut_copy(run->listed_version, sizeof run->listed_version, run->begun->graph_version);
+    run->listed_before = true;
 }
 
 static void loaded(struct loader *loader)

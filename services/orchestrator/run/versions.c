@@ -115,8 +115,12 @@ void log_unlist_version(struct run *run)
     struct thread *thread = run->thread;
     if (!*run->listed_version)
         return;
-    key_version(&key, thread->tenant, run->request->agent, run->listed_version, run->id);
+    key_under(&key, KEY_VERSION, thread->tenant, run->request->agent, run->id);
     store_delete(log_batch(thread), key_bytes(&key));
+    if (run->listed_before) {
+        key_old_version(&key, thread->tenant, run->request->agent, run->listed_version, run->id);
+        store_delete(log_batch(thread), key_bytes(&key));
+    }
     *run->listed_version = '\0';
 }
 
@@ -132,8 +136,9 @@ void log_write_version(struct run *run)
     log_unlist_version(run);
     if (!*wanted)
         return;
-    key_version(&key, thread->tenant, run->request->agent, wanted, run->id);
-    store_put(log_batch(thread), key_bytes(&key), (struct store_bytes){"", 0});
+    char packed[ID_VERSION_MAX];
+    key_under(&key, KEY_VERSION, thread->tenant, run->request->agent, run->id);
+    store_put(log_batch(thread), key_bytes(&key), (struct store_bytes){packed, id_pack_version(wanted, packed)});
     text_cut_copy(run->listed_version, sizeof run->listed_version, wanted);
 }
 
@@ -200,11 +205,13 @@ static void finish(struct description *description)
     free(description);
 }
 
-static void count_run(struct description *description, struct store_bytes key)
+static void count_run(struct description *description, const struct store_row *row)
 {
-    char version[72], run[ID_MAX];
-    if (!key_version_names(key, version, sizeof version, run, sizeof run))
+    char version[ID_VERSION_MAX], run[ID_MAX];
+    if (!key_version_names(row->key, version, sizeof version, run, sizeof run))
         return;
+    if (!*version)
+        id_unpack_version(row->value.bytes, row->value.size, version);
     Renga__V1__AgentVersion *message = version_of(description, version);
     if (!message)
         return;
@@ -221,7 +228,7 @@ static void page_came(struct store_scan *scan)
     struct status st = scan->status;
     bool more = scan->more;
     for (size_t i = 0; i < scan->count && st.code == OK; i++)
-        count_run(description, scan->rows[i].key);
+        count_run(description, &scan->rows[i]);
     if (more) {
         struct store_bytes last = scan->rows[scan->count - 1].key;
         memcpy(description->from.bytes, last.bytes, last.size);

@@ -93,10 +93,13 @@ static bool update_at(const char *checkpoint, const char *update)
 
 #define ROLLBACK RENGA__V1__ON_BUSY__ON_BUSY_ROLLBACK
 
+/* Of a thread's first run: it goes to work, a, b, and its end, which is no checkpoint. */
+#define END_OF_FIRST 4
+
 static void a_rollback_is_not_forgotten_where_its_run_cannot_begin(void **state)
 {
     char nowhere[ID_MAX];
-    id_make_checkpoint(nowhere, id_of_place("tenant", "t"), 1); /* a record that is no checkpoint */
+    id_make_checkpoint(nowhere, id_of_place("tenant", "t"), END_OF_FIRST);
     set_stage(AB);
     go_through("{\"log\":[\"0\"]}");
     start(&stage, "t", "{\"log\":[\"1\"]}");
@@ -111,15 +114,16 @@ static void a_rollback_is_not_forgotten_where_its_run_cannot_begin(void **state)
 static void what_is_changed_by_hand_is_not_rolled_back(void **state)
 {
     char nowhere[ID_MAX];
-    id_make_checkpoint(nowhere, id_of_place("tenant", "t"), 1);
+    id_make_checkpoint(nowhere, id_of_place("tenant", "t"), END_OF_FIRST);
     set_stage(AB);
+    go_through("{\"log\":[\"0\"]}");
     start(&stage, "t", "{\"log\":[\"1\"]}");
     Renga__V1__StartRunRequest request = request_at(nowhere, "", ROLLBACK);
     assert_int_equal(began(&request), FAILED);
     assert_true(update_at("", "{\"log\":[\"by hand\"]}"));
     restart();
     go_through("{\"log\":[\"2\"]}");
-    assert_state("{\"log\":[\"1\",\"a\",\"by hand\",\"2\",\"a\"],\"n\":0}");
+    assert_state("{\"log\":[\"0\",\"a\",\"1\",\"a\",\"by hand\",\"2\",\"a\"],\"n\":0}");
     stage_clear(&stage);
 }
 

@@ -387,11 +387,29 @@ static void whoever_watches_from_pruned_events_on_hears_that_they_are_gone(void 
     stage_clear(&stage);
 }
 
+static void a_run_that_goes_to_work_at_once_is_accepted_in_the_same_record(void **state)
+{
+    char url[256];
+    set_stage(ONE);
+    snprintf(url, sizeof url, "sqlite:%s/store.db", stage.house.root);
+    reopen(url);
+    start_kept("t", NULL, "");
+    assert_int_equal(rows(KEY_RECORD), 3); /* accepted and at work, its step, its end */
+    assert_int_equal(rows(KEY_VERSION), 0);
+    reopen(url);
+    assert_string_equal(state_at("t", ""), "{\"n\":1}");
+    start_kept("t", NULL, "");
+    assert_int_equal(rows(KEY_RECORD), 6);
+    assert_string_equal(state_at("t", ""), "{\"n\":2}");
+    stage_clear(&stage);
+}
+
 int main(void)
 {
     clock_stop();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_thread_goes_when_its_time_is_over_and_leaves_nothing),
+        cmocka_unit_test(a_run_that_goes_to_work_at_once_is_accepted_in_the_same_record),
         cmocka_unit_test(a_forked_thread_has_its_time_from_the_fork_on),
         cmocka_unit_test(what_happens_on_a_thread_gives_it_its_time_anew),
         cmocka_unit_test(a_thread_that_waits_goes_with_its_time_only),

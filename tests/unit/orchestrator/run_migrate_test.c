@@ -1,6 +1,7 @@
 /* Runs that go over to another version of their agent, and versions that are in the store alone. */
 #include "unit.h"
 
+#include "log/keys.h"
 #include "migrate_fixture.h"
 
 #define OLD                                                                                                            \
@@ -198,6 +199,47 @@ static void a_version_that_is_on_disk_no_more_is_found_in_the_store(void **state
     stage_clear(&stage);
 }
 
+static int open_runs(void)
+{
+    struct question_of_test *question;
+    Renga__V1__DescribeAgentResponse *response = describe("", &question);
+    assert_int_equal(response->n_versions, 1);
+    assert_string_equal(response->versions[0]->graph_version, current_version());
+    int count = (int)response->versions[0]->open_runs;
+    ask_end(question);
+    return count;
+}
+
+/* As the releases listed a run that had the version in the key. */
+static void list_as_before(const char *run)
+{
+    struct key key;
+    struct store_batch batch;
+    store_batch_init(&batch, stage.loop, store_batch_fini);
+    key_under(&key, KEY_VERSION, "tenant", "a", run);
+    store_delete(&batch, key_bytes(&key));
+    key_old_version(&key, "tenant", "a", current_version(), run);
+    store_put(&batch, key_bytes(&key), (struct store_bytes){"", 0});
+    INSIDE(&stage, store_commit(stage.store, &batch));
+}
+
+static void runs_that_were_listed_in_the_form_before_count_until_they_end(void **state)
+{
+    char before[64], now[64];
+    set_stage(OLD);
+    snprintf(before, sizeof before, "%s", start(&stage, "t", ""));
+    snprintf(now, sizeof now, "%s", start(&stage, "u", ""));
+    assert_int_equal(open_runs(), 2);
+    list_as_before(before);
+    restart();
+    assert_int_equal(open_runs(), 2);
+    resume(&stage, before, "1");
+    assert_int_equal(open_runs(), 1);
+    resume(&stage, now, "1");
+    assert_int_equal(open_runs(), 0);
+    stage_clear(&stage);
+}
+
 static char seen[1024];
 static void note_event(struct watcher *watcher, const Renga__V1__RunEvent *event)
 {
@@ -242,6 +284,7 @@ int main(void)
         cmocka_unit_test(what_does_not_fit_is_named_and_changes_nothing),
         cmocka_unit_test(a_run_at_work_is_not_moved),
         cmocka_unit_test(a_version_that_is_on_disk_no_more_is_found_in_the_store),
+        cmocka_unit_test(runs_that_were_listed_in_the_form_before_count_until_they_end),
         cmocka_unit_test(a_watcher_reads_each_event_by_the_version_it_is_of),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

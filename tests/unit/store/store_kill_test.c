@@ -11,6 +11,7 @@
 #define KILLS      30
 #define COMMITTERS 16 /* batches under way at once */
 #define ROWS       4  /* of a batch, on different pages */
+#define VALUE_MAX  3000
 
 struct committer {
     struct store_batch batch;
@@ -43,14 +44,21 @@ static struct store_bytes row_key(uint32_t number, unsigned row)
                                 (size_t)snprintf(key, sizeof key, "%u/%08x/%u", row, number * 2654435761u, number)};
 }
 
+/* Some stand beside their keys, others apart. */
+static size_t size_of(uint32_t number)
+{
+    return number % 4 == 0 ? VALUE_MAX : 300;
+}
+
 static void commit_next(struct committer *committer)
 {
-    char value[300];
+    char value[VALUE_MAX];
     committer->number = child.next++;
     memset(value, (int)committer->number & 0xff, sizeof value);
     store_batch_init(&committer->batch, child.loop, said);
     for (unsigned row = 0; row < ROWS; row++)
-        store_put(&committer->batch, row_key(committer->number, row), (struct store_bytes){value, sizeof value});
+        store_put(&committer->batch, row_key(committer->number, row),
+                  (struct store_bytes){value, size_of(committer->number)});
     store_commit(site.store, &committer->batch);
 }
 
@@ -125,7 +133,7 @@ static void count_row(const struct store_row *row)
     uint32_t number = (uint32_t)strtoul(strrchr(key, '/') + 1, NULL, 10);
     assert_true(number < NUMBERS_MAX);
     rows_there[number]++;
-    assert_int_equal(row->value.size, 300);
+    assert_int_equal(row->value.size, size_of(number));
     for (size_t i = 0; i < row->value.size; i++)
         assert_int_equal(((const unsigned char *)row->value.bytes)[i], number & 0xff);
 }

@@ -1,0 +1,93 @@
+#include "store/sqlite_large.h"
+
+#include "store/sqlite_file.h"
+
+#include <sqlite3.h>
+
+/* What SQLite keeps of a row in its page among keys; a few bytes of it say how long key and value are. */
+#define ROW_MAX  ((SQLITE_PAGE_BYTES - 12) * 64 / 255 - 23)
+#define ROW_HEAD 5
+
+static const char *const sql[LARGE_STATEMENTS] = {
+    [LARGE_READ] = "SELECT value FROM large WHERE number = ?1",
+    [LARGE_ADD] = "INSERT INTO large (value) VALUES (?1)",
+    [LARGE_DROP] = "DELETE FROM large WHERE number = ?1",
+};
+
+/* In the middle of a statement that takes rows away, in each row. */
+static void let_go(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    struct sqlite_large *large = sqlite3_user_data(context);
+    sqlite3_stmt *drop = large->statements[LARGE_DROP];
+    sqlite3_result_int(context, 1);
+    if (sqlite3_value_type(values[0]) != SQLITE_INTEGER)
+        return;
+    sqlite3_bind_int64(drop, 1, sqlite3_value_int64(values[0]));
+    if (sqlite3_step(drop) != SQLITE_DONE)
+        sqlite3_result_error_code(context, sqlite3_extended_errcode(large->connection));
+    sqlite3_reset(drop);
+}
+
+bool sqlite_large_open(struct sqlite_large *large, struct sqlite3 *connection, struct status *st)
+{
+    *large = (struct sqlite_large){.connection = connection};
+    if (sqlite3_create_function_v2(connection, "let_go", 1, SQLITE_UTF8 | SQLITE_DIRECTONLY, large, let_go, NULL, NULL,
+                                   NULL) != SQLITE_OK)
+        return sqlite_failed(connection, st);
+    for (int i = 0; i < LARGE_STATEMENTS; i++)
+        if (sqlite3_prepare_v3(connection, sql[i], -1, SQLITE_PREPARE_PERSISTENT, &large->statements[i], NULL) !=
+            SQLITE_OK)
+            return sqlite_failed(connection, st);
+    int64_t any = 0;
+    bool known = sqlite_read_number(connection, "SELECT EXISTS (SELECT 1 FROM large)", &any, st);
+    large->any = any != 0;
+    return known;
+}
+
+void sqlite_large_close(struct sqlite_large *large)
+{
+    for (int i = 0; i < LARGE_STATEMENTS; i++)
+        sqlite3_finalize(large->statements[i]);
+    *large = (struct sqlite_large){0};
+}
+
+bool sqlite_is_large(struct store_bytes key, struct store_bytes value)
+{
+    return key.size + value.size > ROW_MAX - ROW_HEAD;
+}
+
+bool sqlite_large_add(struct sqlite_large *large, struct store_bytes value, int64_t *number, struct status *st)
+{
+    sqlite3_stmt *add = large->statements[LARGE_ADD];
+    large->any = true;
+    sqlite3_bind_blob(add, 1, value.size > 0 ? value.bytes : "", (int)value.size, SQLITE_STATIC);
+    bool added = sqlite3_step(add) == SQLITE_DONE || sqlite_failed(large->connection, st);
+    *number = sqlite3_last_insert_rowid(large->connection);
+    sqlite3_reset(add);
+    return added;
+}
+
+bool sqlite_large_value(struct sqlite_large *large, sqlite3_stmt *row, int column, struct store_bytes *value,
+                        struct status *st)
+{
+    if (sqlite3_column_type(row, column) == SQLITE_INTEGER) {
+        int64_t number = sqlite3_column_int64(row, column);
+        row = large->statements[LARGE_READ];
+        column = 0;
+        sqlite3_bind_int64(row, 1, number);
+        int result = sqlite3_step(row);
+        if (result == SQLITE_DONE)
+            return fail(st, DATA_LOSS, "%s: the value with the number %lld is gone; restore a backup",
+                        sqlite3_db_filename(large->connection, "main"), (long long)number);
+        if (result != SQLITE_ROW)
+            return sqlite_failed(large->connection, st);
+    }
+    const void *bytes = sqlite3_column_blob(row, column);
+    *value = (struct store_bytes){bytes, (size_t)sqlite3_column_bytes(row, column)};
+    return true;
+}
+
+void sqlite_large_rest(struct sqlite_large *large)
+{
+    sqlite3_reset(large->statements[LARGE_READ]);
+}
