@@ -3,9 +3,11 @@
 #ifndef RENGA_FAR_FIXTURE_H
 #define RENGA_FAR_FIXTURE_H
 
-#include "runner_fixture.h"
+#include "script_fixture.h"
 
+#include "base/clock.h"
 #include "base/trace.h"
+#include "fanout/fanout_priv.h"
 #include "fanout/far.h"
 #include "log/keys.h"
 #include "run/members.h"
@@ -23,6 +25,16 @@ struct side {
 static struct side a, b;
 static struct store *store;
 static char version[65];
+
+/* An attempt that a gives away. */
+struct given {
+    struct dispatch dispatch;
+    int ended;
+    bool finished, lost;
+    struct status status;
+};
+
+static struct given given, second; /* of each test; they are ended after it */
 
 /* ---- the two ----------------------------------------------------------------------------------------------------- */
 
@@ -123,11 +135,12 @@ static inline void keep_document(void)
     agent_release(a.house.agents, agent);
 }
 
-static inline void open_both(void)
+static inline int open_both(void **state)
 {
     struct status st = {0};
     script_count = script_live = 0;
     script_lingers = false;
+    given = second = (struct given){0};
     store = store_open("memory:", &st);
     assert_non_null(store);
     open_side(&a, "{\"agent\": \"a\", \"start\": \"n\", \"nodes\": {\"n\": {\"kind\": \"script\", \"on\": {\"done\": "
@@ -138,6 +151,7 @@ static inline void open_both(void)
     loop_enter(a.loop);
     fanout_at_home(a.fanout, a.loop, FANOUT_HOME_FIRST);
     loop_leave(a.loop);
+    return 0;
 }
 
 static inline void close_side(struct side *side)
@@ -170,7 +184,7 @@ static inline bool all_ended(void)
     return fanout_away(a.fanout) == 0 && fanout_away(b.fanout) == 0;
 }
 
-static inline void close_both(void)
+static inline int close_both(void **state)
 {
     b.frozen = false;
     AWAIT(all_ended());
@@ -179,27 +193,23 @@ static inline void close_both(void)
     store_close(&store);
     loop_destroy(&a.loop);
     loop_destroy(&b.loop);
+    return 0;
 }
 
-/* ---- one that gives attempts away -------------------------------------------------------------------------------- */
+#define FAR(name) cmocka_unit_test_setup_teardown(name, open_both, close_both)
 
-struct given {
-    struct dispatch dispatch;
-    int ended;
-    bool finished, lost;
-    struct status status;
-};
+/* ---- one that gives attempts away -------------------------------------------------------------------------------- */
 
 static inline void came(struct dispatch *dispatch, const Renga__V1__RunNodeEvent *event) {}
 
 static inline void ended(struct dispatch *dispatch, const Renga__V1__RunNodeResponse *response, const struct status *st)
 {
-    struct given *given = (struct given *)dispatch;
-    assert_int_equal(given->ended++, 0);
-    given->finished = response != NULL;
-    given->lost = dispatch->lost;
+    struct given *one = (struct given *)dispatch;
+    assert_int_equal(one->ended++, 0);
+    one->finished = response != NULL;
+    one->lost = dispatch->lost;
     if (!response)
-        given->status = *st;
+        one->status = *st;
 }
 
 static const struct dispatch_owner owner = {.came = came, .ended = ended};
@@ -207,7 +217,7 @@ static const struct dispatch_owner owner = {.came = came, .ended = ended};
 static Renga__V1__NodePosition position = RENGA__V1__NODE_POSITION__INIT;
 static Renga__V1__RunNodeRequest request = RENGA__V1__RUN_NODE_REQUEST__INIT;
 
-static inline bool give_node(struct given *given, const char *node, const char *of_version)
+static inline bool give_node(struct given *one, const char *node, const char *of_version)
 {
     static const struct trace_context none;
     position.agent = position.graph = (char *)(uintptr_t) "a";
@@ -215,17 +225,17 @@ static inline bool give_node(struct given *given, const char *node, const char *
     position.node = (char *)(uintptr_t)node;
     request.position = &position;
     request.state_json = (char *)(uintptr_t) "{}";
-    *given = (struct given){.dispatch.owner = &owner};
+    *one = (struct given){.dispatch.owner = &owner};
     loop_enter(a.loop);
-    bool sent = fanout_send(a.fanout, a.loop, &given->dispatch, &request, TIME_NEVER, &none);
+    bool sent = fanout_send(a.fanout, a.loop, &one->dispatch, &request, TIME_NEVER, &none);
     loop_leave(a.loop);
     return sent;
 }
 
-static inline void give(struct given *given)
+static inline void give(struct given *one)
 {
     size_t before = script_count;
-    assert_true(give_node(given, "n", version));
+    assert_true(give_node(one, "n", version));
     AWAIT(script_count == before + 1);
     assert_ptr_equal(script_calls[before].loop, b.loop);
 }

@@ -5,35 +5,27 @@
 
 static void an_attempt_goes_to_another_orchestrator_that_has_its_agent_from_the_store(void **state)
 {
-    struct given given, second;
-    open_both();
     give(&given);
     give(&second);
     end_well(&script_calls[0]);
     end_well(&script_calls[1]);
     AWAIT(given.ended && second.ended);
     assert_true(given.finished && second.finished);
-    close_both();
 }
 
 static void one_that_is_cancelled_while_its_agent_is_fetched_ends_so(void **state)
 {
-    struct given given;
-    open_both();
     assert_true(give_node(&given, "n", version));
     loop_enter(a.loop);
     fanout_recall(&given.dispatch);
     loop_leave(a.loop);
     AWAIT(given.ended);
     assert_int_equal(given.status.code, CANCELLED);
-    close_both();
 }
 
 static void a_worker_that_has_not_got_the_agent_is_given_nothing_for_a_while(void **state)
 {
     static const char nobodys[] = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
-    struct given given;
-    open_both();
     assert_true(give_node(&given, "n", nobodys));
     AWAIT(given.ended);
     assert_true(given.lost);
@@ -43,29 +35,22 @@ static void a_worker_that_has_not_got_the_agent_is_given_nothing_for_a_while(voi
     peer_of(&a)->barred = 1; /* the rest of it would only take time */
     AWAIT(peer_of(&a)->barred == 0);
     give(&given);
-    close_both();
 }
 
 static void a_node_that_does_not_travel_and_a_version_that_is_none_are_refused(void **state)
 {
-    struct given given;
-    open_both();
     give(&given); /* so that the worker has the agent in memory */
-    struct given wrong;
-    assert_true(give_node(&wrong, "s", version));
-    AWAIT(wrong.ended);
-    assert_int_equal(wrong.status.code, INVALID_ARGUMENT);
-    assert_non_null(strstr(wrong.status.text, "noop"));
-    assert_true(give_node(&wrong, "n", "../../etc"));
-    AWAIT(wrong.ended);
-    assert_int_equal(wrong.status.code, NOT_FOUND);
-    close_both();
+    assert_true(give_node(&second, "s", version));
+    AWAIT(second.ended);
+    assert_int_equal(second.status.code, INVALID_ARGUMENT);
+    assert_non_null(strstr(second.status.text, "noop"));
+    assert_true(give_node(&second, "n", "../../etc"));
+    AWAIT(second.ended);
+    assert_int_equal(second.status.code, NOT_FOUND);
 }
 
 static void a_worker_that_falls_silent_has_what_it_had_taken_over_within_three_seconds(void **state)
 {
-    struct given given;
-    open_both();
     give(&given);
     b.frozen = true;
     for (int64_t ms = 0; ms < FANOUT_SILENCE_MS && !given.ended; ms += FANOUT_BEAT_MS)
@@ -78,13 +63,10 @@ static void a_worker_that_falls_silent_has_what_it_had_taken_over_within_three_s
     AWAIT_LINK();
     assert_true(script_calls[0].cancelled);
     give(&given);
-    close_both();
 }
 
 static void one_that_was_taken_for_dead_is_shared_with_again(void **state)
 {
-    struct given given;
-    open_both();
     give(&given);
     b.frozen = true;
     for (int i = 0; i < 2 * LEASE_MS / 1000 && peer_of(&a); i++)
@@ -94,13 +76,10 @@ static void one_that_was_taken_for_dead_is_shared_with_again(void **state)
     b.frozen = false;
     AWAIT_LINK();
     give(&given);
-    close_both();
 }
 
 static void what_a_worker_says_of_an_attempt_that_was_taken_over_has_no_effect(void **state)
 {
-    struct given given;
-    open_both();
     give(&given);
     b.frozen = true;
     for (int i = 0; i < SILENT_BEATS_MAX; i++)
@@ -111,13 +90,10 @@ static void what_a_worker_says_of_an_attempt_that_was_taken_over_has_no_effect(v
     AWAIT_LINK();
     assert_int_equal(given.ended, 1);
     assert_int_equal(peer_of(&b)->guests, 0);
-    close_both();
 }
 
 static void a_letter_that_is_lost_begins_everything_between_the_two_anew(void **state)
 {
-    struct given given;
-    open_both();
     give(&given);
     uint32_t session = peer_of(&a)->far->mine;
     peer_of(&a)->far->read--; /* as if one had not come before the next */
@@ -131,13 +107,10 @@ static void a_letter_that_is_lost_begins_everything_between_the_two_anew(void **
     end_well(&script_calls[1]);
     AWAIT(given.ended);
     assert_true(given.finished);
-    close_both();
 }
 
 static void a_worker_that_ends_takes_no_more_and_nobody_is_to_blame(void **state)
 {
-    struct given given, second;
-    open_both();
     give(&given);
     fanout_rest(b.fanout);
     assert_true(give_node(&second, "n", version));
@@ -147,7 +120,6 @@ static void a_worker_that_ends_takes_no_more_and_nobody_is_to_blame(void **state
     end_well(&script_calls[0]);
     AWAIT(given.ended);
     assert_true(given.finished);
-    close_both();
 }
 
 /* ---- strangers --------------------------------------------------------------------------------------------------- */
@@ -181,9 +153,7 @@ static void write_forged(struct line *line, const void *bytes, size_t size)
 
 static void letters_that_are_not_of_this_session_have_no_effect(void **state)
 {
-    struct given given;
     struct status st = {0};
-    open_both();
     give(&given);
     const struct peer *peer = peer_of(&b);
     struct line_options options = {.address = fanout_port(a.fanout)->address,
@@ -229,14 +199,11 @@ static void letters_that_are_not_of_this_session_have_no_effect(void **state)
     loop_enter(b.loop);
     line_close(&line);
     loop_leave(b.loop);
-    close_both();
 }
 
 /* It may have been the result. */
 static void a_message_that_is_none_begins_everything_between_the_two_anew(void **state)
 {
-    struct given given;
-    open_both();
     give(&given);
     loop_enter(b.loop);
     memset(line_reserve(peer_of(&b)->line, 40), 0xff, 40);
@@ -246,15 +213,12 @@ static void a_message_that_is_none_begins_everything_between_the_two_anew(void *
     AWAIT_LINK();
     assert_true(script_calls[0].cancelled);
     give(&given);
-    close_both();
 }
 
 static void a_letter_that_is_cut_off_does_so_too(void **state)
 {
     static const uint32_t beyond = 1;
-    struct given given;
     struct status st = {0};
-    open_both();
     give(&given);
     const struct peer *peer = peer_of(&b);
     struct line_options options = {.address = fanout_port(a.fanout)->address,
@@ -274,7 +238,6 @@ static void a_letter_that_is_cut_off_does_so_too(void **state)
     loop_enter(b.loop);
     line_close(&line);
     loop_leave(b.loop);
-    close_both();
 }
 
 static void each_loop_has_one_of_the_others_whatever_their_number(void **state)
@@ -295,18 +258,18 @@ int main(void)
 {
     clock_stop();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_attempt_goes_to_another_orchestrator_that_has_its_agent_from_the_store),
-        cmocka_unit_test(one_that_is_cancelled_while_its_agent_is_fetched_ends_so),
-        cmocka_unit_test(a_worker_that_has_not_got_the_agent_is_given_nothing_for_a_while),
-        cmocka_unit_test(a_node_that_does_not_travel_and_a_version_that_is_none_are_refused),
-        cmocka_unit_test(a_worker_that_falls_silent_has_what_it_had_taken_over_within_three_seconds),
-        cmocka_unit_test(one_that_was_taken_for_dead_is_shared_with_again),
-        cmocka_unit_test(what_a_worker_says_of_an_attempt_that_was_taken_over_has_no_effect),
-        cmocka_unit_test(a_letter_that_is_lost_begins_everything_between_the_two_anew),
-        cmocka_unit_test(a_worker_that_ends_takes_no_more_and_nobody_is_to_blame),
-        cmocka_unit_test(letters_that_are_not_of_this_session_have_no_effect),
-        cmocka_unit_test(a_message_that_is_none_begins_everything_between_the_two_anew),
-        cmocka_unit_test(a_letter_that_is_cut_off_does_so_too),
+        FAR(an_attempt_goes_to_another_orchestrator_that_has_its_agent_from_the_store),
+        FAR(one_that_is_cancelled_while_its_agent_is_fetched_ends_so),
+        FAR(a_worker_that_has_not_got_the_agent_is_given_nothing_for_a_while),
+        FAR(a_node_that_does_not_travel_and_a_version_that_is_none_are_refused),
+        FAR(a_worker_that_falls_silent_has_what_it_had_taken_over_within_three_seconds),
+        FAR(one_that_was_taken_for_dead_is_shared_with_again),
+        FAR(what_a_worker_says_of_an_attempt_that_was_taken_over_has_no_effect),
+        FAR(a_letter_that_is_lost_begins_everything_between_the_two_anew),
+        FAR(a_worker_that_ends_takes_no_more_and_nobody_is_to_blame),
+        FAR(letters_that_are_not_of_this_session_have_no_effect),
+        FAR(a_message_that_is_none_begins_everything_between_the_two_anew),
+        FAR(a_letter_that_is_cut_off_does_so_too),
         cmocka_unit_test(each_loop_has_one_of_the_others_whatever_their_number),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -72,10 +72,7 @@ static Renga__V1__MigrateRunResponse *move(const char *run)
     request.run_id = (char *)(uintptr_t)run;
     request.renamed_nodes = list;
     request.n_renamed_nodes = COUNT(pairs);
-    if (last_migrate)
-        ask_end(last_migrate);
-    last_migrate = ask_runner(&stage, &request);
-    return answer_of(last_migrate);
+    return ask_last(&last_migrate, &stage, &request);
 }
 
 static void a_run_within_branches_goes_on_in_the_new_version(void **state)
@@ -346,12 +343,7 @@ static void what_branches_gave_is_there_after_a_conflict_and_a_restart(void **st
     INSIDE(&stage, script_write(script_find("s", NULL, -1), "", ""));
     assert_run(&stage, run, SUCCEEDED, "{\"out\":[{\"item\":\"a\"}]}");
     restart();
-    Renga__V1__GetStateRequest request = RENGA__V1__GET_STATE_REQUEST__INIT;
-    request.thread_id = (char *)(uintptr_t) "t";
-    struct question_of_test *question = ask_runner(&stage, &request);
-    Renga__V1__GetStateResponse *response = answer_of(question);
-    assert_string_equal(response->state_json, "{\"items\":[\"a\"],\"out\":[{\"item\":\"a\"}]}");
-    ask_end(question);
+    assert_string_equal(state_at(&stage, "t", ""), "{\"items\":[\"a\"],\"out\":[{\"item\":\"a\"}]}");
     stage_clear(&stage);
 }
 
