@@ -36,12 +36,8 @@ static void only_what_has_changed_is_read_again(void **state)
     answer = index_folder(*state, "manual");
     assert_counts(answer, 5, 3, 1);
     answer_free(answer);
-    answer = search(*state, NULL, "manual", "basic plan dollars");
-    assert_int_equal(found(answer)->n_hits, 0);
-    answer_free(answer);
-    answer = search(*state, NULL, "manual", "東");
-    assert_int_equal(found(answer)->n_hits, 0);
-    answer_free(answer);
+    assert_hits(*state, NULL, "manual", "basic plan dollars", 0);
+    assert_hits(*state, NULL, "manual", "東", 0);
     answer = search(*state, NULL, "manual", "北の山");
     assert_first(answer, "notes.txt", 1, 1);
     answer_free(answer);
@@ -73,12 +69,8 @@ static void what_cannot_be_read_is_skipped_and_said(void **state)
     assert_int_equal(answer->skipped, 5); /* bad, picture, table, out, around */
     assert_counts(answer, 7, 1, 1);
     answer_free(answer);
-    answer = search(fixture, NULL, "mixed", "root nobody bash fine before");
-    assert_int_equal(found(answer)->n_hits, 0);
-    answer_free(answer);
-    answer = search(fixture, NULL, "mixed", "good");
-    assert_int_equal(found(answer)->n_hits, 2);
-    answer_free(answer);
+    assert_hits(fixture, NULL, "mixed", "root nobody bash fine before", 0);
+    assert_hits(fixture, NULL, "mixed", "good", 2);
 }
 
 static void folders_outside_the_roots_are_refused(void **state)
@@ -100,14 +92,10 @@ static void folders_outside_the_roots_are_refused(void **state)
         bool below = strncmp(cases[i].folder, "ROOT", 4) == 0;
         snprintf(fixture->folder, sizeof fixture->folder, "%s%s", below ? fixture->root : "",
                  cases[i].folder + (below ? 4 : 0));
-        struct answer *answer = index_folder(fixture, "x");
-        assert_status(answer, cases[i].code, cases[i].part);
-        answer_free(answer);
+        assert_ends(index_folder(fixture, "x"), cases[i].code, cases[i].part);
     }
     strcpy(fixture->folder, keep);
-    struct answer *answer = search(fixture, NULL, "x", "a");
-    assert_status(answer, NOT_FOUND, "no collection 'x'");
-    answer_free(answer);
+    assert_ends(search(fixture, NULL, "x", "a"), NOT_FOUND, "no collection 'x'");
 }
 
 static void documents_can_be_sent_along(void **state)
@@ -117,18 +105,11 @@ static void documents_can_be_sent_along(void **state)
     struct answer *answer = index_text(*state, NULL, "sent", "a/b.md", "# One\n\nother text");
     assert_counts(answer, 1, 0, 0);
     answer_free(answer);
-    answer = search(*state, NULL, "sent", "first");
-    assert_int_equal(found(answer)->n_hits, 0);
-    answer_free(answer);
-    answer = search(*state, NULL, "sent", "second text words");
-    assert_int_equal(found(answer)->n_hits, 2);
-    answer_free(answer);
-    answer = index_text(*state, NULL, "Sent Here", "a.md", "x");
-    assert_status(answer, INVALID_ARGUMENT, "collection: is 'Sent Here'");
-    answer_free(answer);
-    answer = index_text(*state, NULL, "sent", "a.md", "");
-    assert_status(answer, INVALID_ARGUMENT, "documents.documents[0].content: is empty");
-    answer_free(answer);
+    assert_hits(*state, NULL, "sent", "first", 0);
+    assert_hits(*state, NULL, "sent", "second text words", 2);
+    assert_ends(index_text(*state, NULL, "Sent Here", "a.md", "x"), INVALID_ARGUMENT, "collection: is 'Sent Here'");
+    assert_ends(index_text(*state, NULL, "sent", "a.md", ""), INVALID_ARGUMENT,
+                "documents.documents[0].content: is empty");
 }
 
 static void a_collection_grows_shrinks_and_is_swept(void **state)
@@ -167,16 +148,12 @@ static void deleted_documents_are_gone(void **state)
     struct answer *answer = make_call(*state, NULL, "DeleteDocuments", &request.base);
     assert_int_equal(((const Renga__V1__DeleteDocumentsResponse *)answer->message)->documents, 1);
     answer_free(answer);
-    answer = search(*state, NULL, "manual", "basic plan");
-    assert_int_equal(found(answer)->n_hits, 0);
-    answer_free(answer);
+    assert_hits(*state, NULL, "manual", "basic plan", 0);
     request.n_paths = 0;
     answer = make_call(*state, NULL, "DeleteDocuments", &request.base);
     assert_int_equal(((const Renga__V1__DeleteDocumentsResponse *)answer->message)->documents, 4);
     answer_free(answer);
-    answer = search(*state, NULL, "manual", "basic plan");
-    assert_status(answer, NOT_FOUND, "manual");
-    answer_free(answer);
+    assert_ends(search(*state, NULL, "manual", "basic plan"), NOT_FOUND, "manual");
     answer = make_call(*state, NULL, "DeleteDocuments", &request.base);
     assert_int_equal(((const Renga__V1__DeleteDocumentsResponse *)answer->message)->documents, 0);
     answer_free(answer);
@@ -192,12 +169,8 @@ static void tenants_do_not_see_each_other(void **state)
     assert_int_equal(found(answer)->n_hits, 1);
     assert_string_equal(found(answer)->hits[0]->snippet, "the kyoto secret");
     answer_free(answer);
-    answer = search(*state, "nara", "", "secret");
-    assert_int_equal(found(answer)->n_hits, 0);
-    answer_free(answer);
-    answer = search(*state, "nara", "shared", "secret");
-    assert_status(answer, NOT_FOUND, "shared");
-    answer_free(answer);
+    assert_hits(*state, "nara", "", "secret", 0);
+    assert_ends(search(*state, "nara", "shared", "secret"), NOT_FOUND, "shared");
 }
 
 static void a_tenant_that_has_its_share_gets_no_more(void **state)
@@ -222,9 +195,7 @@ static void a_tenant_that_has_its_share_gets_no_more(void **state)
     Renga__V1__DeleteDocumentsRequest request = RENGA__V1__DELETE_DOCUMENTS_REQUEST__INIT;
     request.collection = TEXT("big");
     answer_free(make_call(*state, "full", "DeleteDocuments", &request.base));
-    struct answer *answer = index_text(*state, "full", "big", "small.txt", "a small text");
-    assert_status(answer, OK, "");
-    answer_free(answer);
+    assert_ends(index_text(*state, "full", "big", "small.txt", "a small text"), OK, "");
 }
 
 /* A pipe that nobody writes to would hold a reader; here the first call is simply long. */
