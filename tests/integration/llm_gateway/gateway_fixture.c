@@ -22,7 +22,6 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #define MODELS_TEXT_MAX 4096
@@ -33,7 +32,8 @@ struct house {
     pid_t upstream;
     int upstream_stdin;
     char models[MODELS_TEXT_MAX];
-    const char *document; /* of routes; NULL: none */
+    const char *document;   /* of routes; NULL: none */
+    char document_path[32]; /* "": there is none */
     struct metrics *metrics;
     struct config *config;
     struct rpc_schema *schema;
@@ -126,10 +126,10 @@ int64_t left_after_ns(struct fixture *fixture, const char *model, int64_t since_
 /* ---- the gateway ------------------------------------------------------------------------------------------------- */
 
 /* The document with the upstream's port, in a file of its own. */
-static void write_document(char *path)
+static void write_document(void)
 {
-    int fd = mkstemp(path);
-    FILE *file = fdopen(fd, "w");
+    strcpy(house.document_path, "/tmp/renga-routes-XXXXXX");
+    FILE *file = fdopen(mkstemp(house.document_path), "w");
     const char *rest = house.document;
     for (const char *at; (at = strstr(rest, "PORT")); rest = at + 4) {
         fwrite(rest, 1, (size_t)(at - rest), file);
@@ -144,15 +144,15 @@ static void configure(void)
     static const struct option none[] = {{.name = NULL}};
     const struct option *tables[] = {llm_gateway_service.options, none};
     struct status st = {0};
-    char upstream[128], models[MODELS_TEXT_MAX + 64], path[] = "/tmp/renga-routes-XXXXXX", routes[128];
+    char upstream[128], models[MODELS_TEXT_MAX + 64], routes[128];
     snprintf(upstream, sizeof upstream, "--llm_gateway.upstream=http://127.0.0.1:%d/v1/", house.fixture.upstream_port);
     snprintf(models, sizeof models, "--llm_gateway.models=%s", house.models);
     char *arguments[9] = {(char *)(uintptr_t) "test", (char *)(uintptr_t) "--llm_gateway.idle_timeout=1s",
                           (char *)(uintptr_t) "--llm_gateway.reader_timeout=1500ms"};
     int count = 3;
     if (house.document) {
-        write_document(path);
-        snprintf(routes, sizeof routes, "--llm_gateway.routes=%s", path);
+        write_document();
+        snprintf(routes, sizeof routes, "--llm_gateway.routes=%s", house.document_path);
         arguments[count++] = routes;
     } else {
         arguments[count++] = upstream;
@@ -230,6 +230,9 @@ static void move_out(void)
     loop_destroy(&house.fixture.loop);
     rpc_schema_destroy(&house.schema);
     config_destroy(house.config);
+    if (*house.document_path)
+        unlink(house.document_path);
+    *house.document_path = '\0';
     stop_upstream();
 }
 
