@@ -142,6 +142,33 @@ static void what_does_not_fit_within_is_named_with_its_path(void **state)
     }
 }
 
+#define DESCRIBED(description)                                                                                         \
+    "\"description\": \"" description "\", \"state\": {\"items\": {\"type\": \"string[]\"}, \"out\": {\"type\": "      \
+                                      "\"object[]\"}}, \"output\": [\"out\"], " W                                      \
+    ", \"graphs\": {\"sub\": {\"state\": {\"item\": {\"type\": \"string\"}}, \"start\": \"n\", \"nodes\": {\"n\": {" S \
+    "}}}}"
+
+static void a_branch_that_has_ended_is_not_run_again_in_the_new_version(void **state)
+{
+    for (int restarts = 0; restarts < 2; restarts++) {
+        char run[64];
+        set_stage(DESCRIBED("old"));
+        snprintf(run, sizeof run, "%s", start(&stage, "t", "{\"items\":[\"a\",\"b\"]}"));
+        end_script("w[0]");
+        cancel(&stage, run);
+        write_version(DESCRIBED("new"));
+        if (!migrate(run, NULL, NULL, false))
+            fail_msg("%s", last_status.text);
+        if (restarts)
+            restart();
+        resume(&stage, run, NULL);
+        assert_null(script_find("n", "w[0]", -1));
+        end_script("w[1]");
+        assert_run(&stage, run, SUCCEEDED, "{\"out\":[{\"item\":\"a\"},{\"item\":\"b\"}]}");
+        stage_clear(&stage);
+    }
+}
+
 #define REMEMBERS(name, start)                                                                                         \
     "\"state\": {\"x\": {\"type\": \"any\"}, \"total\": {\"type\": \"integer\"}}, \"output\": [\"total\"], "           \
     "\"recursion_limit\": 20, \"start\": \"" start "\", \"nodes\": {\"first\": {\"kind\": \"noop\", \"on\": {"         \
@@ -352,6 +379,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_run_within_branches_goes_on_in_the_new_version),
         cmocka_unit_test(what_does_not_fit_within_is_named_with_its_path),
+        cmocka_unit_test(a_branch_that_has_ended_is_not_run_again_in_the_new_version),
         cmocka_unit_test(what_a_sub_graph_remembers_goes_over_under_its_new_name),
         cmocka_unit_test(a_queued_run_begins_in_the_new_version),
         cmocka_unit_test(a_queued_run_stays_where_its_input_or_the_state_does_not_fit),
