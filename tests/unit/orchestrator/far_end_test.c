@@ -15,52 +15,52 @@ static void rest_and_abandon(struct side *side)
 
 static void a_worker_that_may_wait_no_longer_cancels_what_it_has_and_its_owner_hears_at_once(void **state)
 {
-    give(&given);
+    give(&attempt);
     rest_and_abandon(&b);
     assert_true(script_calls[0].cancelled);
     assert_int_equal(fanout_away(b.fanout), 0);
-    for (int i = 0; i < 5000 && !given.ended; i++) { /* no beat passes */
+    for (int i = 0; i < 5000 && !attempt.ended; i++) { /* no beat passes */
         usleep(200);
         settle(0);
     }
-    assert_true(given.lost);
-    assert_int_equal(given.status.code, UNAVAILABLE);
+    assert_true(attempt.lost);
+    assert_int_equal(attempt.status.code, UNAVAILABLE);
     AWAIT(peer_of(&a)->far->up);
-    assert_false(give_node(&given, "n", version)); /* it asks for none */
+    assert_false(give_node(&attempt, "n", version)); /* it asks for none */
 }
 
 static void an_owner_that_may_wait_no_longer_has_what_it_gave_cancelled(void **state)
 {
-    give(&given);
+    give(&attempt);
     rest_and_abandon(&a);
-    assert_true(given.lost);
+    assert_true(attempt.lost);
     AWAIT(script_calls[0].cancelled);
 }
 
 static void one_that_is_closed_with_attempts_of_others_at_work_cancels_them(void **state)
 {
-    give(&given);
-    give(&second);
+    give(&attempt);
+    give(&another);
     close_side(&b);
     assert_true(script_calls[0].cancelled && script_calls[1].cancelled);
-    AWAIT(given.ended && second.ended);
-    assert_true(given.lost && second.lost);
+    AWAIT(attempt.ended && another.ended);
+    assert_true(attempt.lost && another.lost);
 }
 
 /* As if it came when nothing can be read any more: the store's answer has not been looked at. */
 static void one_that_is_closed_while_it_fetches_an_agent_lets_the_answer_come_to_nobody(void **state)
 {
     FanoutMessage message = RENGA__V1__FANOUT_MESSAGE__INIT;
-    Renga__V1__FanoutAttempt attempt = RENGA__V1__FANOUT_ATTEMPT__INIT;
+    Renga__V1__FanoutAttempt begun = RENGA__V1__FANOUT_ATTEMPT__INIT;
     struct station *station = &b.fanout->stations[0];
     position.agent = position.graph = (char *)(uintptr_t) "a";
     position.node = (char *)(uintptr_t) "n";
     position.graph_version = version;
     request.position = &position;
-    attempt.request = &request;
+    begun.request = &request;
     message.attempt = 1;
     message.what_case = RENGA__V1__FANOUT_MESSAGE__WHAT_BEGIN;
-    message.begin = &attempt;
+    message.begin = &begun;
     loop_enter(b.loop);
     for (int i = 0; i < 2; i++) { /* two that wait for the same */
         assert_true(worker_received(peer_of(&b), &message));
@@ -77,7 +77,7 @@ static struct fanout *left; /* what still has a guest keeps its memory */
 
 static void what_one_that_does_not_end_still_says_is_heard_by_nobody(void **state)
 {
-    give(&given);
+    give(&attempt);
     const struct peer *peer = peer_of(&b);
     left = b.fanout;
     script_lingers = true;

@@ -34,7 +34,7 @@ struct given {
     struct status status;
 };
 
-static struct given given, second; /* of each test; they are ended after it */
+static struct given attempt, another; /* of each test; they are ended after it */
 
 /* ---- the two ----------------------------------------------------------------------------------------------------- */
 
@@ -135,12 +135,11 @@ static inline void keep_document(void)
     agent_release(a.house.agents, agent);
 }
 
-static inline int open_both(void **state)
+static inline void open_both(void)
 {
     struct status st = {0};
     script_count = script_live = 0;
     script_lingers = false;
-    given = second = (struct given){0};
     store = store_open("memory:", &st);
     assert_non_null(store);
     open_side(&a, "{\"agent\": \"a\", \"start\": \"n\", \"nodes\": {\"n\": {\"kind\": \"script\", \"on\": {\"done\": "
@@ -151,7 +150,6 @@ static inline int open_both(void **state)
     loop_enter(a.loop);
     fanout_at_home(a.fanout, a.loop, FANOUT_HOME_FIRST);
     loop_leave(a.loop);
-    return 0;
 }
 
 static inline void close_side(struct side *side)
@@ -184,7 +182,7 @@ static inline bool all_ended(void)
     return fanout_away(a.fanout) == 0 && fanout_away(b.fanout) == 0;
 }
 
-static inline int close_both(void **state)
+static inline void close_both(void)
 {
     b.frozen = false;
     AWAIT(all_ended());
@@ -193,10 +191,22 @@ static inline int close_both(void **state)
     store_close(&store);
     loop_destroy(&a.loop);
     loop_destroy(&b.loop);
+}
+
+static inline int set_up(void **state)
+{
+    attempt = another = (struct given){0};
+    open_both();
     return 0;
 }
 
-#define FAR(name) cmocka_unit_test_setup_teardown(name, open_both, close_both)
+static inline int tear_down(void **state)
+{
+    close_both();
+    return 0;
+}
+
+#define FAR(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 /* ---- one that gives attempts away -------------------------------------------------------------------------------- */
 
@@ -204,12 +214,12 @@ static inline void came(struct dispatch *dispatch, const Renga__V1__RunNodeEvent
 
 static inline void ended(struct dispatch *dispatch, const Renga__V1__RunNodeResponse *response, const struct status *st)
 {
-    struct given *one = (struct given *)dispatch;
-    assert_int_equal(one->ended++, 0);
-    one->finished = response != NULL;
-    one->lost = dispatch->lost;
+    struct given *given = (struct given *)dispatch;
+    assert_int_equal(given->ended++, 0);
+    given->finished = response != NULL;
+    given->lost = dispatch->lost;
     if (!response)
-        one->status = *st;
+        given->status = *st;
 }
 
 static const struct dispatch_owner owner = {.came = came, .ended = ended};
@@ -217,7 +227,7 @@ static const struct dispatch_owner owner = {.came = came, .ended = ended};
 static Renga__V1__NodePosition position = RENGA__V1__NODE_POSITION__INIT;
 static Renga__V1__RunNodeRequest request = RENGA__V1__RUN_NODE_REQUEST__INIT;
 
-static inline bool give_node(struct given *one, const char *node, const char *of_version)
+static inline bool give_node(struct given *given, const char *node, const char *of_version)
 {
     static const struct trace_context none;
     position.agent = position.graph = (char *)(uintptr_t) "a";
@@ -225,17 +235,17 @@ static inline bool give_node(struct given *one, const char *node, const char *of
     position.node = (char *)(uintptr_t)node;
     request.position = &position;
     request.state_json = (char *)(uintptr_t) "{}";
-    *one = (struct given){.dispatch.owner = &owner};
+    *given = (struct given){.dispatch.owner = &owner};
     loop_enter(a.loop);
-    bool sent = fanout_send(a.fanout, a.loop, &one->dispatch, &request, TIME_NEVER, &none);
+    bool sent = fanout_send(a.fanout, a.loop, &given->dispatch, &request, TIME_NEVER, &none);
     loop_leave(a.loop);
     return sent;
 }
 
-static inline void give(struct given *one)
+static inline void give(struct given *given)
 {
     size_t before = script_count;
-    assert_true(give_node(one, "n", version));
+    assert_true(give_node(given, "n", version));
     AWAIT(script_count == before + 1);
     assert_ptr_equal(script_calls[before].loop, b.loop);
 }

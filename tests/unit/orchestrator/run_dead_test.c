@@ -332,7 +332,7 @@ static void a_thread_is_let_go_though_its_last_batch_went_while_it_was_held(void
     requests[0].wait = true;
     loop_enter(one.loop);
     for (int i = 0; i < 2; i++) {
-        questions[i] = question_create(&one, &requests[i]);
+        questions[i] = question_of_runner(&one, &requests[i]);
         runner_run(one.runner, &questions[i]->errand);
     }
     loop_leave(one.loop);

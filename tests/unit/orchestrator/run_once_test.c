@@ -139,7 +139,7 @@ static void a_request_that_comes_twice_before_it_is_on_disk_is_one_run(void **st
     request.on_busy = RENGA__V1__ON_BUSY__ON_BUSY_ENQUEUE;
     loop_enter(stage.loop);
     for (int i = 0; i < 2; i++) {
-        twice[i] = question_create(&stage, &request);
+        twice[i] = question_of_runner(&stage, &request);
         runner_run(stage.runner, &twice[i]->errand);
     }
     loop_leave(stage.loop);

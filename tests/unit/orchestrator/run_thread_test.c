@@ -22,7 +22,7 @@ static void twenty_runs_on_one_thread_lose_nothing(void **state)
             requests[i].thread_id = (char *)(uintptr_t) "t";
             requests[i].on_busy = (Renga__V1__OnBusy)busy;
             requests[i].wait = true;
-            questions[i] = question_create(&stage, &requests[i]);
+            questions[i] = question_of_runner(&stage, &requests[i]);
             runner_run(stage.runner, &questions[i]->errand);
         }
         loop_leave(stage.loop);

@@ -190,8 +190,8 @@ static inline void asked_back(struct errand *errand)
     ((struct question_of_test *)errand->owner)->answers++;
 }
 
-/* Not sent yet. */
-static inline struct question_of_test *question_create(struct stage *stage, const void *request)
+/* For runner_run. */
+static inline struct question_of_test *question_of_runner(struct stage *stage, const void *request)
 {
     struct question_of_test *question = calloc(1, sizeof *question);
     arena_init(&question->arena, NULL, 0, (size_t)64 << 20);
@@ -207,7 +207,7 @@ static inline struct question_of_test *question_create(struct stage *stage, cons
 /* On its way; nothing of it has been read or written. `drawn`: as if its thread's name had been drawn just now. */
 static inline struct question_of_test *send_to_runner(struct stage *stage, const void *request, bool drawn)
 {
-    struct question_of_test *question = question_create(stage, request);
+    struct question_of_test *question = question_of_runner(stage, request);
     loop_enter(stage->loop);
     runner_run(stage->runner, &question->errand);
     question->errand.drawn |= drawn;
