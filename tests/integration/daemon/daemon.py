@@ -16,11 +16,11 @@ import time
 import urllib.request
 
 import grpc
-from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "..", "lib"))
 from checks import check, expect, finish, watch  # noqa: E402
+from contract import message  # noqa: E402
 from ports import free_port  # noqa: E402
 
 BIN = os.environ["RENGA_BIN"]
@@ -35,17 +35,6 @@ SERVICES = {
                            "renga.v1.DeepResearch", "renga.v1.AutonomousResearch", "renga.v1.AceGenerator"],
 }
 SERVICES["renga"] = [name for names in SERVICES.values() for name in names]
-
-pool = descriptor_pool.DescriptorPool()
-with open(os.path.join(os.environ["RENGA_PROTO"], "renga_descriptor_set.bin"), "rb") as descriptor_file:
-    descriptors = descriptor_pb2.FileDescriptorSet.FromString(descriptor_file.read())
-for descriptor in descriptors.file:
-    pool.Add(descriptor)
-factory = message_factory.MessageFactory(pool)
-
-
-def message(name):
-    return factory.GetPrototype(pool.FindMessageTypeByName(name))
 
 
 class Running:

@@ -9,26 +9,16 @@ import sys
 import threading
 
 import grpc
-from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "..", "lib"))
 from checks import expect, watch  # noqa: E402
+from contract import message  # noqa: E402
 from documents import docs, folder  # noqa: E402
 
 BIN = os.environ["RENGA_BIN"]
 SLOW = 5 if os.environ.get("RENGA_SANITIZE") else 1  # sanitizers take their time
 SERVICES = ("llm-gateway", "tool-runner", "planner", "reviewer", "orchestrator")
-
-pool = descriptor_pool.DescriptorPool()
-with open(os.path.join(os.environ["RENGA_PROTO"], "renga_descriptor_set.bin"), "rb") as descriptor_file:
-    for descriptor in descriptor_pb2.FileDescriptorSet.FromString(descriptor_file.read()).file:
-        pool.Add(descriptor)
-factory = message_factory.MessageFactory(pool)
-
-
-def message(name):
-    return factory.GetPrototype(pool.FindMessageTypeByName(name if "." in name else "renga.v1." + name))
 
 
 def index():
