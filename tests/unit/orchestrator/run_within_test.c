@@ -144,7 +144,7 @@ static void what_does_not_fit_within_is_named_with_its_path(void **state)
 
 #define DESCRIBED(description)                                                                                         \
     "\"description\": \"" description "\", \"state\": {\"items\": {\"type\": \"string[]\"}, \"out\": {\"type\": "      \
-                                      "\"object[]\"}}, \"output\": [\"out\"], " W                                      \
+    "\"object[]\"}}, \"output\": [\"out\"], " W                                                                        \
     ", \"graphs\": {\"sub\": {\"state\": {\"item\": {\"type\": \"string\"}}, \"start\": \"n\", \"nodes\": {\"n\": {" S \
     "}}}}"
 
