@@ -9,7 +9,7 @@ import time
 import zlib
 
 from http2 import (CONTINUATION, DATA, END_HEADERS, END_STREAM, HEADERS, PING, PREFACE, PRIORITY, Peer, frame, header,
-                   message, request, reset, settings, window_update)
+                   message, request, reset, settings, varint, window_update)
 from siege import Polite, Report, in_parallel, start_server
 
 SECONDS = float(sys.argv[1]) if len(sys.argv) > 1 else 20
@@ -33,14 +33,6 @@ METHODS = (
     ("/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo", b""),
 )
 WORDS = ("日本", "renga.test.Probe", "grpc.health.v1.Health", "probe.proto", "", "\0", "a" * 300)
-
-
-def varint(value):
-    out = bytearray()
-    while value >= 128:
-        out.append(value & 127 | 128)
-        value >>= 7
-    return bytes(out + bytes([value]))
 
 
 def some_message(chance, depth=0):

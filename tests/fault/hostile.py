@@ -9,7 +9,8 @@ import sys
 import time
 import zlib
 
-from http2 import (CONTINUATION, DATA, END_HEADERS, END_STREAM, HEADERS, PREFACE, Peer, frame, header, message, request, settings)
+from http2 import (CONTINUATION, DATA, END_HEADERS, END_STREAM, HEADERS, PREFACE, Peer, frame, header, message, request, settings,
+                   varint)
 from siege import MIB, Polite, Report, Siege, in_parallel, start_server
 
 ECHO, COUNT, SUM = (f"/renga.test.Probe/{name}" for name in ("Echo", "Count", "Sum"))
@@ -25,14 +26,6 @@ PEAK_MAX_MIB = QUOTA_MIB + 48
 UNFINISHED_PEAK_MAX_MIB = 4 * QUOTA_MIB
 
 random.seed(20)
-
-
-def varint(value):
-    out = bytearray()
-    while value >= 128:
-        out.append(value & 127 | 128)
-        value >>= 7
-    return bytes(out + bytes([value]))
 
 
 def nested(tags, size):

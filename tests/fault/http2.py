@@ -31,6 +31,15 @@ def reset(stream, code=8):
     return frame(RST_STREAM, 0, stream, struct.pack(">I", code))
 
 
+def varint(value):
+    """As messages have their tags and sizes."""
+    out = bytearray()
+    while value >= 128:
+        out.append(value & 127 | 128)
+        value >>= 7
+    return bytes(out + bytes([value]))
+
+
 def hpack_integer(value, bits, pattern=0):
     most = (1 << bits) - 1
     if value < most:

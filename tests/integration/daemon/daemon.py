@@ -16,11 +16,12 @@ import time
 import urllib.request
 
 import grpc
-from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "..", "lib"))
 from checks import check, expect, finish, watch  # noqa: E402
+from collector import FLAG as COLLECTOR, spans  # noqa: E402
+from contract import message  # noqa: E402
 from ports import free_port  # noqa: E402
 
 BIN = os.environ["RENGA_BIN"]
@@ -35,17 +36,6 @@ SERVICES = {
                            "renga.v1.DeepResearch", "renga.v1.AutonomousResearch", "renga.v1.AceGenerator"],
 }
 SERVICES["renga"] = [name for names in SERVICES.values() for name in names]
-
-pool = descriptor_pool.DescriptorPool()
-with open(os.path.join(os.environ["RENGA_PROTO"], "renga_descriptor_set.bin"), "rb") as descriptor_file:
-    descriptors = descriptor_pb2.FileDescriptorSet.FromString(descriptor_file.read())
-for descriptor in descriptors.file:
-    pool.Add(descriptor)
-factory = message_factory.MessageFactory(pool)
-
-
-def message(name):
-    return factory.GetPrototype(pool.FindMessageTypeByName(name))
 
 
 class Running:
@@ -335,34 +325,9 @@ def _():
 
 # ---- traces -----------------------------------------------------------------------------------------------------------
 
-class Collector(http.server.BaseHTTPRequestHandler):
-    spans, services = [], set()
-
-    def do_POST(self):
-        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-        for resource in body["resourceSpans"]:
-            for attribute in resource["resource"]["attributes"]:
-                if attribute["key"] == "service.name":
-                    self.services.add(attribute["value"]["stringValue"])
-            for scope in resource["scopeSpans"]:
-                self.spans.extend(scope["spans"])
-        self.send_response(200)
-        self.send_header("content-length", "2")
-        self.end_headers()
-        self.wfile.write(b"{}")
-
-    def log_message(self, *_):
-        pass
-
-
-collector = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Collector)
-threading.Thread(target=collector.serve_forever, daemon=True).start()
-COLLECTOR = f"--trace.endpoint=http://127.0.0.1:{collector.server_port}"
-
-
 def wait_for_spans(wanted):
     for _ in range(100 * SLOW):
-        found = [span for span in Collector.spans if wanted(span)]
+        found = [span for span in spans if wanted(span)]
         if found:
             return found
         time.sleep(0.05)
@@ -386,12 +351,13 @@ def _():
             found = wait_for_spans(lambda span: span["traceId"] == trace and span["name"] == method)
             expect(found, f"no span of {method}")
             expect(found[0]["parentSpanId"] == parent and found[0]["kind"] == 2, str(found[0]))
-    expect(Collector.services == set(calls), f"service.name: {Collector.services}")
+    services = {span["service"] for span in spans}
+    expect(services == set(calls), f"service.name: {services}")
 
 
 @check("a call that one process makes of another is one trace: client span, and server span below it")
 def _():
-    Collector.spans.clear()
+    spans.clear()
     with Running("renga-llm-gateway", COLLECTOR, *MODEL) as daemon:
         done = run("renga", "chat", COLLECTOR, f"--peers.llm_gateway=ipv4:127.0.0.1:{daemon.port}", "--model=parrot", "hi")
         expect(done.returncode == 0, done.stderr)

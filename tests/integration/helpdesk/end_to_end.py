@@ -8,9 +8,10 @@ import subprocess
 import sys
 import types
 
-from suite import HERE, SERVICES, SLOW, Collector, Suite, expect, index
+from suite import HERE, SERVICES, SLOW, Suite, expect, index
 from documents import lines
 import checks
+import collector
 from checks import check, wait_until
 
 JAPANESE = "夜間バックアップの開始時刻は何時ですか。パスワードを忘れた場合はどうすればよいですか。"
@@ -42,7 +43,7 @@ def spans_overlap(trace):
     spans = []
 
     def is_whole():
-        spans[:] = [span for span in Collector.spans if span["traceId"] == trace]
+        spans[:] = [span for span in collector.spans if span["traceId"] == trace]
         known = {span["spanId"] for span in spans} | {"00f067aa0ba902b7"}
         return ({span["service"] for span in spans} >= services and all(span["parentSpanId"] in known for span in spans) and
                 sum(span["name"] == "execute_tool search_documents" for span in spans) >= 2)

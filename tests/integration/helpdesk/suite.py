@@ -1,7 +1,5 @@
 """The suite as it is shipped, over real documents and without a model: in one process, or as five."""
 import atexit
-import http.server
-import json
 import os
 import re
 import subprocess
@@ -9,26 +7,17 @@ import sys
 import threading
 
 import grpc
-from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "..", "lib"))
 from checks import expect, watch  # noqa: E402
+from collector import FLAG as COLLECTOR  # noqa: E402
+from contract import message  # noqa: E402
 from documents import docs, folder  # noqa: E402
 
 BIN = os.environ["RENGA_BIN"]
 SLOW = 5 if os.environ.get("RENGA_SANITIZE") else 1  # sanitizers take their time
 SERVICES = ("llm-gateway", "tool-runner", "planner", "reviewer", "orchestrator")
-
-pool = descriptor_pool.DescriptorPool()
-with open(os.path.join(os.environ["RENGA_PROTO"], "renga_descriptor_set.bin"), "rb") as descriptor_file:
-    for descriptor in descriptor_pb2.FileDescriptorSet.FromString(descriptor_file.read()).file:
-        pool.Add(descriptor)
-factory = message_factory.MessageFactory(pool)
-
-
-def message(name):
-    return factory.GetPrototype(pool.FindMessageTypeByName(name if "." in name else "renga.v1." + name))
 
 
 def index():
@@ -38,28 +27,6 @@ def index():
     expect(done.returncode == 0, done.stdout + done.stderr)
 
 
-class Collector(http.server.BaseHTTPRequestHandler):
-    """Takes spans, each with the service that sent it."""
-    protocol_version = "HTTP/1.1"
-    spans = []
-
-    def do_POST(self):
-        for resource in json.loads(self.rfile.read(int(self.headers["content-length"])))["resourceSpans"]:
-            service = next(a["value"]["stringValue"] for a in resource["resource"]["attributes"] if a["key"] == "service.name")
-            for scope in resource["scopeSpans"]:
-                Collector.spans += [{**span, "service": service} for span in scope["spans"]]
-        self.send_response(200)
-        self.send_header("content-length", "2")
-        self.end_headers()
-        self.wfile.write(b"{}")
-
-    def log_message(self, *_):
-        pass
-
-
-collector = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Collector)
-threading.Thread(target=collector.serve_forever, daemon=True).start()
-
 STORES = (f"--tool_runner.store={folder}/knowledge.db", f"--tool_runner.record=sqlite:{folder}/tools.db")
 
 
@@ -67,8 +34,7 @@ class Process:
     def __init__(self, *command):
         environment = {k: v for k, v in os.environ.items() if not k.startswith(("RENGA_", "OPENAI_", "ANTHROPIC_"))}
         self.log, self.port, self.ready = [], None, threading.Event()
-        self.process = subprocess.Popen([*command, "--log.format=json", "--http.listen=", "--loops=2",
-                                         f"--trace.endpoint=http://127.0.0.1:{collector.server_port}"], cwd=folder, text=True,
+        self.process = subprocess.Popen([*command, "--log.format=json", "--http.listen=", "--loops=2", COLLECTOR], cwd=folder, text=True,
                                         errors="replace", stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, env=environment)
         watch(os.path.basename(command[0]), self.log, self.process)
         threading.Thread(target=self.read, daemon=True).start()

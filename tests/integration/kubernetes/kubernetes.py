@@ -220,27 +220,27 @@ def answered(cluster, key):
         return False
 
 
-@check("the web: the tool-runner becomes ready with pages to read and a document of tool servers")
-def _():
-    resources, secrets, _ = with_client("single", "web")
+def log_of_ready(name, component):
+    """What a pod says until it is ready, with nobody beside it."""
+    resources, secrets, _ = with_client("single", component)
     cluster = pods.Cluster(resources, {"renga": image}, secrets)
     try:
-        pod = cluster.start("renga-tool-runner")
+        pod = cluster.start(name)
         wait_until(lambda: pod.ready, f"{pod.name} is not ready: {pod.log()}", 20)
+        return pod.log()
     finally:
         cluster.close()
+
+
+@check("the web: the tool-runner becomes ready with pages to read and a document of tool servers")
+def _():
+    log_of_ready("renga-tool-runner", "web")
 
 
 @check("models of providers: the gateway becomes ready with its routes and a provider's key")
 def _():
-    resources, secrets, _ = with_client("single", "model")
-    cluster = pods.Cluster(resources, {"renga": image}, secrets)
-    try:
-        pod = cluster.start("renga-llm-gateway")
-        wait_until(lambda: pod.ready, f"{pod.name} is not ready: {pod.log()}", 20)
-        expect("through 2 deployments" in pod.log(), pod.log())
-    finally:
-        cluster.close()
+    log = log_of_ready("renga-llm-gateway", "model")
+    expect("through 2 deployments" in log, log)
 
 
 run_as_pods("one machine", [])

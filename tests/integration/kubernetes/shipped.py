@@ -8,8 +8,8 @@ import subprocess
 import tempfile
 
 import grpc
-from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
+from contract import message
 from render import render
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -40,12 +40,6 @@ SECRETS = {"renga-door-tls": {"tls.crt": door_certificate, "tls.key": door_key},
            "renga-provider": {"openai": "sk-none"},
            "renga-tool-servers": {"tickets": "Bearer none"},
            "renga-redis": {"password": "linked verse", "password.conf": 'requirepass "linked verse"\n'}}
-
-pool = descriptor_pool.DescriptorPool()
-with open(os.path.join(os.environ["RENGA_PROTO"], "renga_descriptor_set.bin"), "rb") as descriptor_file:
-    for descriptor in descriptor_pb2.FileDescriptorSet.FromString(descriptor_file.read()).file:
-        pool.Add(descriptor)
-message = lambda name: message_factory.MessageFactory(pool).GetPrototype(pool.FindMessageTypeByName(name))  # noqa: E731
 
 
 def compose(overlay, components, manifests=os.path.join(DEPLOY, "kubernetes")):

@@ -9,31 +9,20 @@ for _name in ("http_proxy", "https_proxy", "grpc_proxy", "HTTP_PROXY", "HTTPS_PR
     os.environ.pop(_name, None)
 
 import grpc  # noqa: E402 - after the proxies are gone
-from google.protobuf import descriptor_pb2, descriptor_pool, message_factory  # noqa: E402
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "lib"))
+from contract import message, number, word  # noqa: E402
 
 port, way, question, result, parameters = sys.argv[1:]
-pool = descriptor_pool.DescriptorPool()
-with open(os.path.join(os.environ["RENGA_PROTO"], "renga_descriptor_set.bin"), "rb") as file:
-    for proto in descriptor_pb2.FileDescriptorSet.FromString(file.read()).file:
-        pool.Add(proto)
-factory = message_factory.MessageFactory(pool)
-
-
-def message(name):
-    return factory.GetPrototype(pool.FindMessageTypeByName(f"renga.v1.{name}"))
-
-
 Request, Response, Event, Message = (message(name) for name in
                                      ("ChatRequest", "ChatResponse", "ChatStreamEvent", "ChatMessage"))
-reasons = pool.FindEnumTypeByName("renga.v1.FinishReason").values_by_number
-roles = {value.name: value.number for value in pool.FindEnumTypeByName("renga.v1.ChatRole").values}
 channel = grpc.insecure_channel(f"127.0.0.1:{port}")
 chat = channel.unary_unary("/renga.v1.LlmGateway/Chat", Request.SerializeToString, Response.FromString)
 stream = channel.unary_stream("/renga.v1.LlmGateway/ChatStream", Request.SerializeToString, Event.FromString)
 
 
 def gathered(request):
-    said, finish = Message(role=roles["CHAT_ROLE_ASSISTANT"]), None
+    said, finish = Message(role=number("ChatRole", "CHAT_ROLE_ASSISTANT")), None
     for event in stream(request, timeout=20):
         kind = event.WhichOneof("event")
         if kind == "text":
@@ -56,12 +45,12 @@ def ask(messages):
         response = chat(request, timeout=20)
         said, finish = response.message, response.finish
     messages.append(said)
-    return {"text": said.content, "finish": reasons[finish.finish_reason].name.replace("FINISH_REASON_", "").lower(),
+    return {"text": said.content, "finish": word("FinishReason", finish.finish_reason).replace("FINISH_REASON_", "").lower(),
             "tokens": finish.usage.input_tokens + finish.usage.output_tokens,
             "calls": [[call.id, call.name, call.arguments_json] for call in said.tool_calls]}
 
 
-turns = [Message(role=roles["CHAT_ROLE_USER"], content=question)]
+turns = [Message(role=number("ChatRole", "CHAT_ROLE_USER"), content=question)]
 first = ask(turns)
-turns.append(Message(role=roles["CHAT_ROLE_TOOL"], tool_call_id=first["calls"][0][0], content=result))
+turns.append(Message(role=number("ChatRole", "CHAT_ROLE_TOOL"), tool_call_id=first["calls"][0][0], content=result))
 print(json.dumps([first, ask(turns)], ensure_ascii=False))

@@ -13,11 +13,11 @@ for _name in ("http_proxy", "https_proxy", "grpc_proxy", "HTTP_PROXY", "HTTPS_PR
     os.environ.pop(_name, None)
 
 import grpc  # noqa: E402 - after the proxies are gone
-from google.protobuf import descriptor_pb2, descriptor_pool, message_factory  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, f"{HERE}/../../lib")
 from checks import check, expect, finish, follow  # noqa: E402
+from contract import message  # noqa: E402
 
 upstream = subprocess.Popen(["/usr/bin/python3", f"{HERE}/upstream.py"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 _, upstream_port, models = upstream.stdout.readline().split()
@@ -31,13 +31,7 @@ for line in gateway.stderr:
         break
 follow("the gateway", gateway)
 
-pool = descriptor_pool.DescriptorPool()
-with open(os.path.join(os.environ["RENGA_PROTO"], "renga_descriptor_set.bin"), "rb") as file:
-    for proto in descriptor_pb2.FileDescriptorSet.FromString(file.read()).file:
-        pool.Add(proto)
-factory = message_factory.MessageFactory(pool)
-EmbedRequest = factory.GetPrototype(pool.FindMessageTypeByName("renga.v1.EmbedRequest"))
-EmbedResponse = factory.GetPrototype(pool.FindMessageTypeByName("renga.v1.EmbedResponse"))
+EmbedRequest, EmbedResponse = message("EmbedRequest"), message("EmbedResponse")
 channel = grpc.insecure_channel(f"127.0.0.1:{listening.group(1)}")
 embed = channel.unary_unary("/renga.v1.LlmGateway/Embed", request_serializer=EmbedRequest.SerializeToString,
                             response_deserializer=EmbedResponse.FromString)

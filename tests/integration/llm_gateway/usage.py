@@ -14,19 +14,17 @@ import time
 import urllib.request
 
 import grpc
-from google.protobuf import descriptor_pb2, message_factory
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, f"{HERE}/../../lib")
 from checks import check, expect, finish, follow  # noqa: E402
+from contract import message  # noqa: E402
 
 SERVICE = "renga.v1.LlmGateway"
 TOKYO = 540
 MIDNIGHT = 1767193200000  # 2026-01-01 00:00 in Japan
 
-with open(os.path.join(os.environ["RENGA_PROTO"], "renga_descriptor_set.bin"), "rb") as descriptors:
-    MESSAGES = message_factory.GetMessages(descriptor_pb2.FileDescriptorSet.FromString(descriptors.read()).file)
-Request, Response = MESSAGES["renga.v1.GetUsageRequest"], MESSAGES["renga.v1.GetUsageResponse"]
+Request, Response = message("GetUsageRequest"), message("GetUsageResponse")
 
 
 def key(name, tenant, *methods):

@@ -21,36 +21,17 @@ import urllib.request
 from concurrent import futures
 
 import grpc
-from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "..", "lib"))
 import checks  # noqa: E402
 from checks import Broken, check, expect, wait_until, watch  # noqa: E402,F401
+from contract import message, number, pool, word  # noqa: E402,F401
 from ports import free_port  # noqa: E402
 
 BIN = os.environ["RENGA_BIN"]
 SLOW = 5 if os.environ.get("RENGA_SANITIZE") else 1  # sanitizers take their time
 SERVICE = "renga.v1.Orchestrator"
-
-pool = descriptor_pool.DescriptorPool()
-with open(os.path.join(os.environ["RENGA_PROTO"], "renga_descriptor_set.bin"), "rb") as descriptor_file:
-    for descriptor in descriptor_pb2.FileDescriptorSet.FromString(descriptor_file.read()).file:
-        pool.Add(descriptor)
-factory = message_factory.MessageFactory(pool)
-
-
-def message(name):
-    return factory.GetPrototype(pool.FindMessageTypeByName(name if "." in name else "renga.v1." + name))
-
-
-def number(enum, name):
-    return pool.FindEnumTypeByName("renga.v1." + enum).values_by_name[name].number
-
-
-def word(enum, value):
-    return pool.FindEnumTypeByName("renga.v1." + enum).values_by_number[value].name
-
 
 # ---- nodes -----------------------------------------------------------------------------------------------------------
 

@@ -235,7 +235,7 @@ def _():
 def _():
     run = in_the_middle(plain)
     other.signal(signal.SIGTERM)
-    wait_until(lambda: any('"daemon.drain' in line or "drain" in line for line in other.log), "it does not hear of it", 5 * SLOW)
+    wait_until(lambda: any('"daemon.stopping"' in line for line in other.log), "it does not hear of it", 5 * SLOW)
     gate.set()
     equal(other.stop(signalled=True), 0, "its code")
     equal(whole(plain.stopped(run)), [], "what was repeated")

@@ -24,7 +24,6 @@ folder = tempfile.TemporaryDirectory()
 environment = {k: v for k, v in os.environ.items() if not k.startswith(("RENGA_", "OPENAI_", "ANTHROPIC_"))}
 environment.update(PATH=f"{BIN}:{os.environ['PATH']}", XDG_DATA_HOME=folder.name)
 
-
 PORT = free_port()
 environment["RENGA_PEERS_ORCHESTRATOR"] = f"127.0.0.1:{PORT}"
 

@@ -114,45 +114,19 @@ static inline void counted(const Renga__Test__CountResponse *message, void *data
         ask->came(ask, message);
 }
 
-static inline void start_echo(struct ask *ask)
-{
-    renga__test__probe__echo(stub, ask->request, echoed, &ask->call);
-}
-
-static inline void start_fail(struct ask *ask)
-{
-    renga__test__probe__fail(stub, ask->request, echoed, &ask->call);
-}
-
-static inline void start_sleep(struct ask *ask)
-{
-    renga__test__probe__sleep(stub, ask->request, slept, &ask->call);
-}
-
-static inline void start_forward(struct ask *ask)
-{
-    renga__test__probe__forward(stub, ask->request, slept, &ask->call);
-}
-
-static inline void start_stick(struct ask *ask)
-{
-    renga__test__probe__stick(stub, ask->request, slept, &ask->call);
-}
-
-static inline void start_release(struct ask *ask)
-{
-    renga__test__probe__release(stub, ask->request, slept, &ask->call);
-}
-
-static inline void start_noticed(struct ask *ask)
-{
-    renga__test__probe__noticed(stub, ask->request, was_noticed, &ask->call);
-}
-
-static inline void start_count(struct ask *ask)
-{
-    renga__test__probe__count(stub, ask->request, counted, &ask->call);
-}
+#define STARTS(method, answered)                                                                                       \
+    static inline void start_##method(struct ask *ask)                                                                 \
+    {                                                                                                                  \
+        renga__test__probe__##method(stub, ask->request, answered, &ask->call);                                        \
+    }
+STARTS(echo, echoed)
+STARTS(fail, echoed)
+STARTS(sleep, slept)
+STARTS(forward, slept)
+STARTS(stick, slept)
+STARTS(release, slept)
+STARTS(noticed, was_noticed)
+STARTS(count, counted)
 
 static inline void begin(struct work *work)
 {

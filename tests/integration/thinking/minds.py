@@ -14,34 +14,20 @@ import select
 import subprocess
 import sys
 import threading
-import time
 import urllib.request
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import grpc
-from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+from google.protobuf import descriptor_pb2
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "lib"))
 import checks  # noqa: E402
 from checks import Broken, expect, wait_until, watch  # noqa: E402,F401
+from contract import message, word  # noqa: E402
 
 BIN = os.environ["RENGA_BIN"]
 SLOW = 5 if os.environ.get("RENGA_SANITIZE") else 1  # sanitizers take their time
 USAGE = {"prompt_tokens": 20, "completion_tokens": 10, "total_tokens": 30}
-
-pool = descriptor_pool.DescriptorPool()
-with open(os.path.join(os.environ["RENGA_PROTO"], "renga_descriptor_set.bin"), "rb") as descriptor_file:
-    for descriptor in descriptor_pb2.FileDescriptorSet.FromString(descriptor_file.read()).file:
-        pool.Add(descriptor)
-factory = message_factory.MessageFactory(pool)
-
-
-def message(name):
-    return factory.GetPrototype(pool.FindMessageTypeByName(name if "." in name else "renga.v1." + name))
-
-
-def word(enum, value):
-    return pool.FindEnumTypeByName("renga.v1." + enum).values_by_number[value].name
 
 
 # ---- the upstream ----------------------------------------------------------------------------------------------------

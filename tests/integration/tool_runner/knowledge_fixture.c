@@ -184,6 +184,19 @@ const Renga__V1__IndexDocumentsProgress *progress(const struct answer *answer)
     return (const Renga__V1__IndexDocumentsProgress *)answer->message;
 }
 
+void assert_ends(struct answer *answer, enum status_code code, const char *part_of_text)
+{
+    assert_status(answer, code, part_of_text);
+    answer_free(answer);
+}
+
+void assert_hits(struct fixture *fixture, const char *tenant, const char *collection, const char *query, size_t hits)
+{
+    struct answer *answer = search(fixture, tenant, collection, query);
+    assert_int_equal(found(answer)->n_hits, hits);
+    answer_free(answer);
+}
+
 /* ---- files ------------------------------------------------------------------------------------------------------- */
 
 void put_file(struct fixture *fixture, const char *path, const char *text)

@@ -54,6 +54,9 @@ struct answer *search(struct fixture *fixture, const char *tenant, const char *c
 const Renga__V1__SearchResponse *found(const struct answer *answer);
 const Renga__V1__IndexDocumentsProgress *progress(const struct answer *answer);
 
+/* How a call ended, and that so many were found; both free what they ask. */
+void assert_ends(struct answer *answer, enum status_code code, const char *part_of_text);
+void assert_hits(struct fixture *fixture, const char *tenant, const char *collection, const char *query, size_t hits);
 /* That the first hit is of these lines. */
 void assert_first(const struct answer *answer, const char *uri, int line_from, int line_to);
 

@@ -21,28 +21,18 @@ import threading
 import uuid
 
 import grpc
-from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "..", "lib"))
 import checks  # noqa: E402
 from checks import Broken, check, expect, wait_until, watch  # noqa: E402,F401
+from contract import message  # noqa: E402
 
 BIN = os.environ["RENGA_BIN"]
 SLOW = 5 if os.environ.get("RENGA_SANITIZE") else 1  # sanitizers take their time
 MODULES = os.path.join(HERE, "..", "node_modules")
 NODE = os.path.join(MODULES, ".bin", "node")
 SERVICE = "renga.v1.ToolRunner"
-
-pool = descriptor_pool.DescriptorPool()
-with open(os.path.join(os.environ["RENGA_PROTO"], "renga_descriptor_set.bin"), "rb") as descriptor_file:
-    for descriptor in descriptor_pb2.FileDescriptorSet.FromString(descriptor_file.read()).file:
-        pool.Add(descriptor)
-factory = message_factory.MessageFactory(pool)
-
-
-def message(name):
-    return factory.GetPrototype(pool.FindMessageTypeByName("renga.v1." + name))
 
 
 def npm(package, *arguments, **more):

@@ -2,9 +2,6 @@
  * is not allowed. With an argument the transfers are such that curl carries them, which must make no difference. */
 #include "faults_fixture.h"
 
-#include <stdio.h>
-#include <string.h>
-#include <sys/socket.h>
 #include <zlib.h>
 
 /* ---- size ------------------------------------------------------------------------------------------------------- */
@@ -29,8 +26,7 @@ static void an_endless_body_is_cut_at_the_bound(void **state)
     peer_start(&fixture->peer, endless_chunks);
     prepare(fixture, &exchange);
     exchange.transfer.response_max = 1 << 20;
-    start(fixture, &exchange);
-    finish(fixture, &exchange);
+    perform(fixture, &exchange);
     assert_ended(&exchange, TRANSFER_TOO_LARGE, RESOURCE_EXHAUSTED);
     assert_true(exchange.received <= 1 << 20);
     assert_true(WAIT_FOR(fixture->loop, atomic_load(&fixture->peer.left), 10000));
@@ -106,8 +102,7 @@ static void a_gzip_bomb_is_cut_at_the_same_bound(void **state)
     prepare(fixture, &exchange);
     exchange.transfer.decompress = true;
     exchange.transfer.response_max = 1 << 20;
-    start(fixture, &exchange);
-    finish(fixture, &exchange);
+    perform(fixture, &exchange);
     assert_ended(&exchange, TRANSFER_TOO_LARGE, RESOURCE_EXHAUSTED);
     assert_true(exchange.received <= 1 << 20);
     peer_stop(&fixture->peer);
@@ -121,8 +116,7 @@ static void gzip_is_unpacked_where_it_was_asked_for(void **state)
     peer_start(&fixture->peer, bomb);
     prepare(fixture, &exchange);
     exchange.transfer.decompress = true;
-    start(fixture, &exchange);
-    finish(fixture, &exchange);
+    perform(fixture, &exchange);
     assert_int_equal(exchange.status.code, OK);
     assert_int_equal(exchange.received, 1 << 16);
     peer_stop(&fixture->peer);
@@ -130,50 +124,33 @@ static void gzip_is_unpacked_where_it_was_asked_for(void **state)
 
 /* ---- nonsense --------------------------------------------------------------------------------------------------- */
 
-static void garbage(struct peer *peer, int fd)
-{
-    peer_read_request(peer, fd);
-    peer_send(fd, "\x16\x03\x01 this is not HTTP at all\r\n\r\n");
-}
-
 static void something_else_than_http_is_unavailable(void **state)
 {
     struct exchange exchange;
-    exchange_with(*state, &exchange, garbage);
+    exchange_for(*state, &exchange, "\x16\x03\x01 this is not HTTP at all\r\n\r\n");
     assert_ended(&exchange, TRANSFER_GARBLED, UNAVAILABLE);
-}
-
-static void informational_first(struct peer *peer, int fd)
-{
-    peer_read_request(peer, fd);
-    peer_send(fd, "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"
-                  "HTTP/1.1 201 Created\r\nContent-Length: 2\r\n\r\nok");
 }
 
 static void informational_answers_are_passed_over(void **state)
 {
     struct exchange exchange;
-    exchange_with(*state, &exchange, informational_first);
+    exchange_for(*state, &exchange,
+                 "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"
+                 "HTTP/1.1 201 Created\r\nContent-Length: 2\r\n\r\nok");
     assert_int_equal(exchange.status.code, OK);
     assert_int_equal(exchange.http_status, 201);
     assert_int_equal(exchange.received, 2);
-}
-
-static void redirect_to_file(struct peer *peer, int fd)
-{
-    peer_read_request(peer, fd);
-    peer_send(fd, "HTTP/1.1 302 Found\r\nLocation: file:///etc/passwd\r\nContent-Length: 0\r\n\r\n");
 }
 
 static void a_redirect_to_another_scheme_is_not_followed(void **state)
 {
     struct fixture *fixture = *state;
     struct exchange exchange;
-    peer_start(&fixture->peer, redirect_to_file);
+    answer = "HTTP/1.1 302 Found\r\nLocation: file:///etc/passwd\r\nContent-Length: 0\r\n\r\n";
+    peer_start(&fixture->peer, answer_and_close);
     prepare(fixture, &exchange);
     exchange.transfer.redirects_max = 3;
-    start(fixture, &exchange);
-    finish(fixture, &exchange);
+    perform(fixture, &exchange);
     assert_int_not_equal(exchange.status.code, OK);
     assert_int_equal(exchange.received, 0);
     peer_stop(&fixture->peer);
@@ -195,12 +172,14 @@ static void send_much(struct peer *peer, int fd)
     peer_wait_left(peer, fd);
 }
 
+static size_t pause_from; /* bytes */
+
 static void pause_after(struct transfer *transfer, const char *bytes, size_t size)
 {
     struct exchange *exchange = transfer->owner;
     assert_false(transfer->paused);
     exchange->received += size;
-    if (exchange->received >= exchange->pause_after)
+    if (exchange->received >= pause_from)
         transfer_pause(transfer);
 }
 
@@ -215,7 +194,7 @@ static void a_paused_transfer_holds_the_sender_back(void **state)
     exchange.transfer.body_received = pause_after;
     exchange.transfer.idle_timeout_ms = 100;
     exchange.transfer.timeout_ms = 20000;
-    exchange.pause_after = 1 << 16;
+    pause_from = 1 << 16;
     start(fixture, &exchange);
     assert_true(WAIT_FOR(fixture->loop, exchange.transfer.paused, 2000));
     peer_pause(300); /* longer than idle_timeout_ms: our own pause is no silence of the peer */
@@ -226,7 +205,7 @@ static void a_paused_transfer_holds_the_sender_back(void **state)
     assert_true(received < 1 << 18);
     assert_true(atomic_load(&sent_bytes) < 16 << 20);
     loop_enter(fixture->loop);
-    exchange.pause_after = SIZE_MAX;
+    pause_from = SIZE_MAX;
     transfer_resume(&exchange.transfer);
     loop_leave(fixture->loop);
     finish(fixture, &exchange);
@@ -243,7 +222,7 @@ static void a_paused_transfer_can_be_cancelled(void **state)
     prepare(fixture, &exchange);
     exchange.transfer.response_max = 64 << 20;
     exchange.transfer.body_received = pause_after;
-    exchange.pause_after = 1;
+    pause_from = 1;
     start(fixture, &exchange);
     assert_true(WAIT_FOR(fixture->loop, exchange.transfer.paused, 2000));
     loop_enter(fixture->loop);
@@ -280,8 +259,7 @@ static void an_address_that_is_not_allowed_is_never_connected_to(void **state)
     peer_start(&fixture->peer, answer_and_close);
     prepare(fixture, &exchange);
     exchange.transfer.address_allowed = http_address_is_public;
-    start(fixture, &exchange);
-    finish(fixture, &exchange);
+    perform(fixture, &exchange);
     assert_ended(&exchange, TRANSFER_FORBIDDEN, PERMISSION_DENIED);
     assert_int_equal(fixture->peer.accepted, 0);
     peer_stop(&fixture->peer);
@@ -297,17 +275,10 @@ static void a_redirect_is_judged_too(void **state)
     exchange.transfer.body = NULL;
     exchange.transfer.redirects_max = 3;
     exchange.transfer.address_allowed = only_127_0_0_1;
-    start(fixture, &exchange);
-    finish(fixture, &exchange);
+    perform(fixture, &exchange);
     assert_ended(&exchange, TRANSFER_FORBIDDEN, PERMISSION_DENIED);
     assert_int_equal(fixture->peer.requests, 1);
     peer_stop(&fixture->peer);
-}
-
-static void keep_answering(struct peer *peer, int fd)
-{
-    while (peer_read_request(peer, fd))
-        peer_send(fd, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
 }
 
 static void a_connection_opened_without_a_judge_is_not_shared_with_one(void **state)
@@ -316,13 +287,11 @@ static void a_connection_opened_without_a_judge_is_not_shared_with_one(void **st
     struct exchange exchange;
     peer_start(&fixture->peer, keep_answering);
     prepare(fixture, &exchange);
-    start(fixture, &exchange);
-    finish(fixture, &exchange);
+    perform(fixture, &exchange);
     assert_int_equal(exchange.status.code, OK);
     prepare(fixture, &exchange);
     exchange.transfer.address_allowed = http_address_is_public;
-    start(fixture, &exchange);
-    finish(fixture, &exchange);
+    perform(fixture, &exchange);
     assert_int_equal(exchange.status.code, PERMISSION_DENIED);
     assert_int_equal(fixture->peer.requests, 1);
     peer_stop(&fixture->peer);

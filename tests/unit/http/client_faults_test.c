@@ -3,52 +3,30 @@
  * them, which must make no difference. */
 #include "faults_fixture.h"
 
-#include <stdio.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
 /* ---- cut answers ------------------------------------------------------------------------------------------------ */
-
-static void shorter_than_promised(struct peer *peer, int fd)
-{
-    peer_read_request(peer, fd);
-    peer_send(fd, "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nonly this");
-}
 
 static void a_body_shorter_than_its_length_is_not_ok(void **state)
 {
     struct exchange exchange;
-    exchange_with(*state, &exchange, shorter_than_promised);
+    exchange_for(*state, &exchange, "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nonly this");
     assert_ended(&exchange, TRANSFER_CUT, UNAVAILABLE);
     assert_int_equal(exchange.received, 9);
     assert_int_equal(exchange.http_status, 200);
     assert_true(exchange.transfer.answered);
 }
 
-static void cut_in_headers(struct peer *peer, int fd)
-{
-    peer_read_request(peer, fd);
-    peer_send(fd, "HTTP/1.1 200 OK\r\nContent-Length: 10\r\nContent-Ty");
-}
-
 static void headers_that_are_cut_are_not_ok(void **state)
 {
     struct exchange exchange;
-    exchange_with(*state, &exchange, cut_in_headers);
+    exchange_for(*state, &exchange, "HTTP/1.1 200 OK\r\nContent-Length: 10\r\nContent-Ty");
     assert_ended(&exchange, TRANSFER_CUT, UNAVAILABLE);
     assert_int_equal(exchange.http_status, 0);
-}
-
-static void chunk_cut(struct peer *peer, int fd)
-{
-    peer_read_request(peer, fd);
-    peer_send(fd, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n");
 }
 
 static void chunks_without_an_end_are_not_ok(void **state)
 {
     struct exchange exchange;
-    exchange_with(*state, &exchange, chunk_cut);
+    exchange_for(*state, &exchange, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n");
     assert_ended(&exchange, TRANSFER_CUT, UNAVAILABLE);
     assert_int_equal(exchange.received, 5);
 }
@@ -69,16 +47,11 @@ static void a_reset_within_the_body_is_not_ok(void **state)
     assert_int_equal(exchange.received, 5);
 }
 
-static void no_answer(struct peer *peer, int fd)
-{
-    peer_read_request(peer, fd);
-}
-
 static void a_connection_closed_without_an_answer_is_not_repeated(void **state)
 {
     struct fixture *fixture = *state;
     struct exchange exchange;
-    exchange_with(fixture, &exchange, no_answer);
+    exchange_for(fixture, &exchange, "");
     assert_ended(&exchange, TRANSFER_CUT, UNAVAILABLE);
     assert_false(exchange.transfer.answered);
     assert_false(exchange.stale);
@@ -99,12 +72,10 @@ static void a_request_lost_on_a_kept_connection_is_told_not_repeated(void **stat
     struct exchange first, second;
     peer_start(&fixture->peer, answer_one_drop_one);
     prepare(fixture, &first);
-    start(fixture, &first);
-    finish(fixture, &first);
+    perform(fixture, &first);
     assert_int_equal(first.status.code, OK);
     prepare(fixture, &second);
-    start(fixture, &second);
-    finish(fixture, &second);
+    perform(fixture, &second);
     assert_ended(&second, TRANSFER_CUT, UNAVAILABLE);
     assert_true(second.stale);
     assert_int_equal(fixture->peer.requests, 2);
@@ -117,12 +88,10 @@ static void may_repeat_sends_it_once_more(void **state)
     struct exchange first, second;
     peer_start(&fixture->peer, answer_one_drop_one);
     prepare(fixture, &first);
-    start(fixture, &first);
-    finish(fixture, &first);
+    perform(fixture, &first);
     prepare(fixture, &second);
     second.transfer.may_repeat = true;
-    start(fixture, &second);
-    finish(fixture, &second);
+    perform(fixture, &second);
     assert_int_equal(second.status.code, OK);
     assert_int_equal(fixture->peer.requests, 3);
     peer_stop(&fixture->peer);
@@ -135,8 +104,7 @@ static void a_kept_connection_that_was_closed_meanwhile_is_not_used(void **state
     peer_start(&fixture->peer, answer_and_close);
     for (int i = 0; i < 20; i++) {
         prepare(fixture, &exchange);
-        start(fixture, &exchange);
-        finish(fixture, &exchange);
+        perform(fixture, &exchange);
         assert_int_equal(exchange.status.code, OK);
         peer_pause(2);
     }
@@ -158,8 +126,7 @@ static void a_peer_that_hangs_meets_the_deadline_and_is_left(void **state)
     peer_start(&fixture->peer, hang);
     prepare(fixture, &exchange);
     exchange.transfer.timeout_ms = 150;
-    start(fixture, &exchange);
-    finish(fixture, &exchange);
+    perform(fixture, &exchange);
     assert_ended(&exchange, TRANSFER_LATE, DEADLINE_EXCEEDED);
     assert_true(exchange.took_ns >= 150 * NS_PER_MS && exchange.took_ns < 2 * NS_PER_SEC);
     assert_true(WAIT_FOR(fixture->loop, atomic_load(&fixture->peer.left), 10000));
@@ -184,8 +151,7 @@ static void a_peer_that_falls_silent_is_told_from_a_slow_one(void **state)
     peer_start(&fixture->peer, fall_silent);
     prepare(fixture, &exchange);
     exchange.transfer.idle_timeout_ms = 200;
-    start(fixture, &exchange);
-    finish(fixture, &exchange);
+    perform(fixture, &exchange);
     assert_ended(&exchange, TRANSFER_SILENT, DEADLINE_EXCEEDED);
     assert_int_equal(exchange.received, 5);
     assert_true(exchange.took_ns >= 400 * NS_PER_MS && exchange.took_ns < 2 * NS_PER_SEC);
@@ -212,8 +178,7 @@ static void a_slow_drip_cannot_outlast_the_deadline(void **state)
     prepare(fixture, &exchange);
     exchange.transfer.timeout_ms = 200;
     exchange.transfer.idle_timeout_ms = 100;
-    start(fixture, &exchange);
-    finish(fixture, &exchange);
+    perform(fixture, &exchange);
     assert_ended(&exchange, TRANSFER_LATE, DEADLINE_EXCEEDED);
     assert_true(exchange.received > 0);
     peer_stop(&fixture->peer);
@@ -223,9 +188,8 @@ static void a_refused_connection_is_unavailable(void **state)
 {
     struct fixture *fixture = *state;
     struct exchange exchange;
-    prepare_url(&exchange, "http://127.0.0.1:1/");
-    start(fixture, &exchange);
-    finish(fixture, &exchange);
+    prepare_post(&exchange, "http://127.0.0.1:1/");
+    perform(fixture, &exchange);
     assert_ended(&exchange, TRANSFER_UNCONNECTED, UNAVAILABLE);
 }
 
@@ -233,10 +197,9 @@ static void a_name_that_does_not_exist_is_unavailable(void **state)
 {
     struct fixture *fixture = *state;
     struct exchange exchange;
-    prepare_url(&exchange, "http://no-such-host.invalid/");
+    prepare_post(&exchange, "http://no-such-host.invalid/");
     exchange.transfer.connect_timeout_ms = 2000;
-    start(fixture, &exchange);
-    finish(fixture, &exchange);
+    perform(fixture, &exchange);
     assert_ended(&exchange, TRANSFER_UNCONNECTED, UNAVAILABLE);
 }
 
@@ -247,12 +210,9 @@ static void a_connection_that_never_comes_is_unavailable(void **state)
     struct exchange exchange;
     int fds[8];
     int port = peer_full_listener(fds, 8);
-    char text[64];
-    snprintf(text, sizeof text, "http://127.0.0.1:%d/", port);
-    prepare_url(&exchange, text);
+    prepare_port(&exchange, port);
     exchange.transfer.connect_timeout_ms = 200;
-    start(fixture, &exchange);
-    finish(fixture, &exchange);
+    perform(fixture, &exchange);
     assert_ended(&exchange, TRANSFER_UNCONNECTED, UNAVAILABLE);
     assert_true(exchange.took_ns < 2 * NS_PER_SEC);
     for (int i = 0; i < 8; i++)
@@ -278,11 +238,9 @@ static void a_connection_given_up_while_it_connects_does_no_harm_to_the_next(voi
     struct fixture *fixture = *state;
     struct exchange given_up, next;
     int fds[8], port = peer_full_listener(fds, 8);
-    char text[64];
     peer_start(&fixture->peer, answer_once);
     for (unsigned i = 0; i < 3; i++) {
-        snprintf(text, sizeof text, "http://127.0.0.1:%d/", port);
-        prepare_url(&given_up, text);
+        prepare_port(&given_up, port);
         start(fixture, &given_up);
         assert_true(WAIT_FOR(fixture->loop, opened(fixture) > 2 * i, 3000));
         usleep(10000); /* it waits for the connection */
@@ -292,8 +250,7 @@ static void a_connection_given_up_while_it_connects_does_no_harm_to_the_next(voi
         finish(fixture, &given_up);
         assert_ended(&given_up, TRANSFER_CANCELLED, CANCELLED);
         prepare(fixture, &next);
-        start(fixture, &next);
-        finish(fixture, &next);
+        perform(fixture, &next);
         assert_int_equal(next.status.code, OK);
         assert_true(next.took_ns < 2 * NS_PER_SEC);
     }

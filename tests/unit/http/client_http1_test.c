@@ -7,15 +7,6 @@
 
 /* ---- what is sent ----------------------------------------------------------------------------------------------- */
 
-static char heard[4096];
-
-static void hear(struct peer *peer, int fd)
-{
-    ssize_t got = recv(fd, heard, sizeof heard - 1, 0);
-    heard[got > 0 ? got : 0] = '\0';
-    peer_send(fd, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
-}
-
 static void a_request_is_its_line_its_headers_and_its_body(void **state)
 {
     struct fixture *fixture = *state;
@@ -31,8 +22,7 @@ static void a_request_is_its_line_its_headers_and_its_body(void **state)
     shared.transfer.extra_count = 1;
     shared.transfer.body = "body";
     shared.transfer.body_size = 4;
-    start(fixture, &shared);
-    finish(fixture, &shared);
+    perform(fixture, &shared);
     snprintf(expected, sizeof expected,
              "PATCH /path?key=1 HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nUser-Agent: us\r\nX-Shared: one\r\nX-Empty: \r\n"
              "Content-Length: 4\r\n\r\nbody",
@@ -42,8 +32,7 @@ static void a_request_is_its_line_its_headers_and_its_body(void **state)
     shared.transfer.method = "POST";
     shared.transfer.extra = &(struct http_header){"Host", "elsewhere"};
     shared.transfer.extra_count = 1;
-    start(fixture, &shared);
-    finish(fixture, &shared);
+    perform(fixture, &shared);
     assert_non_null(strstr(heard, "Content-Length: 0\r\n"));
     assert_non_null(strstr(heard, "Host: elsewhere\r\n"));
     assert_null(strstr(heard, "Host: 127"));
@@ -84,8 +73,7 @@ static void a_large_body_goes_out_as_the_socket_takes_it(void **state)
     shared.transfer.method = "POST";
     shared.transfer.body = body;
     shared.transfer.body_size = 8u << 20;
-    start(fixture, &shared);
-    finish(fixture, &shared);
+    perform(fixture, &shared);
     assert_body(&shared, "all");
     peer_stop(&fixture->peer);
     free(body);
@@ -112,8 +100,7 @@ static void an_answer_before_the_request_is_out_counts_and_its_connection_is_clo
     shared.transfer.method = "POST";
     shared.transfer.body = body;
     shared.transfer.body_size = 16u << 20;
-    start(fixture, &shared);
-    finish(fixture, &shared);
+    perform(fixture, &shared);
     atomic_store(&answer_was_read, true);
     assert_body(&shared, "big");
     assert_int_equal(shared.http_status, 413);
@@ -198,8 +185,7 @@ static void a_repetition_goes_out_on_a_new_connection_and_once(void **state)
     assert_body(get(fixture, "http"), "ok");
     prepare(fixture, &shared, "http");
     shared.transfer.may_repeat = true;
-    start(fixture, &shared);
-    finish(fixture, &shared);
+    perform(fixture, &shared);
     assert_body(&shared, "ok");
     assert_int_equal(fixture->peer.requests, 4);
     assert_int_equal(fixture->peer.accepted, 2);
@@ -221,8 +207,7 @@ static void half_an_answer_on_a_kept_connection_is_neither_stale_nor_repeated(vo
     assert_body(get(fixture, "http"), "ok");
     prepare(fixture, &shared, "http");
     shared.transfer.may_repeat = true;
-    start(fixture, &shared);
-    finish(fixture, &shared);
+    perform(fixture, &shared);
     assert_ended(&shared, TRANSFER_CUT);
     assert_false(shared.transfer.stale);
     assert_int_equal(fixture->peer.requests, 2);
@@ -230,12 +215,6 @@ static void half_an_answer_on_a_kept_connection_is_neither_stale_nor_repeated(vo
 }
 
 /* ---- how an answer ends ----------------------------------------------------------------------------------------- */
-
-static void answer_and_close(struct peer *peer, int fd)
-{
-    peer_read_request(peer, fd);
-    peer_send(fd, answer);
-}
 
 static struct exchange *ended_with(struct fixture *fixture, const char *text)
 {

@@ -41,8 +41,7 @@ static struct exchange *unpacked(struct fixture *fixture, const char *coding)
     peer_start(&fixture->peer, send_packed);
     prepare(fixture, &shared, "http");
     shared.transfer.decompress = true;
-    start(fixture, &shared);
-    finish(fixture, &shared);
+    perform(fixture, &shared);
     peer_stop(&fixture->peer);
     return &shared;
 }
@@ -82,13 +81,18 @@ static void packed_content_that_is_cut_broken_or_unknown_is_garbled(void **state
 
 static struct exchange *get_with_pauses(struct fixture *fixture, bool decompress)
 {
-    prepare(fixture, &shared, "http");
-    shared.transfer.body_received = gather;
+    prepare_pieces(fixture, &shared, "http", true);
     shared.transfer.decompress = decompress;
-    shared.pauses = true;
     start(fixture, &shared);
     finish_with_pauses(fixture);
     return &shared;
+}
+
+static void start_paused(struct fixture *fixture)
+{
+    prepare_pieces(fixture, &shared, "http", true);
+    start(fixture, &shared);
+    assert_true(WAIT_FOR(fixture->loop, shared.transfer.paused, 5000));
 }
 
 static void each_piece_waits_for_its_turn_and_none_is_lost(void **state)
@@ -99,7 +103,7 @@ static void each_piece_waits_for_its_turn_and_none_is_lost(void **state)
     peer_start(&fixture->peer, keep_answering);
     for (int i = 0; i < 2; i++) {
         assert_body(get_with_pauses(fixture, false), "abcdefghij");
-        assert_int_equal(shared.pieces, 4);
+        assert_int_equal(pieces, 4);
     }
     assert_int_equal(fixture->peer.accepted, 1);
     peer_stop(&fixture->peer);
@@ -116,7 +120,7 @@ static void unpacking_waits_too(void **state)
     peer_start(&fixture->peer, send_packed);
     get_with_pauses(fixture, true);
     assert_int_equal(shared.status.code, OK);
-    assert_true(shared.pieces > 5);
+    assert_true(pieces > 5);
     assert_int_equal(shared.body_size, sizeof text);
     assert_memory_equal(shared.body, text, sizeof text);
     peer_stop(&fixture->peer);
@@ -158,11 +162,7 @@ static void what_is_held_comes_before_what_is_new(void **state)
     static struct work others[600];
     atomic_store(&rest_is_due, false);
     peer_start(&fixture->peer, send_in_two);
-    prepare(fixture, &shared, "http");
-    shared.transfer.body_received = gather;
-    shared.pauses = true;
-    start(fixture, &shared);
-    assert_true(WAIT_FOR(fixture->loop, shared.transfer.paused, 5000));
+    start_paused(fixture);
     loop_enter(fixture->loop);
     atomic_store(&rest_is_due, true);
     peer_pause(50); /* until it is there */
@@ -170,7 +170,7 @@ static void what_is_held_comes_before_what_is_new(void **state)
         others[i].run = nothing;
         loop_defer(fixture->loop, &others[i]);
     }
-    shared.pauses = false;
+    pauses = false;
     transfer_resume(&shared.transfer);
     loop_leave(fixture->loop);
     peer_pause(50); /* the loop goes on by itself; whoever enters it would do what was deferred */
@@ -193,11 +193,7 @@ static void a_peer_that_goes_during_a_pause_is_noticed_after_it(void **state)
 {
     struct fixture *fixture = *state;
     peer_start(&fixture->peer, send_and_reset);
-    prepare(fixture, &shared, "http");
-    shared.transfer.body_received = gather;
-    shared.pauses = true;
-    start(fixture, &shared);
-    assert_true(WAIT_FOR(fixture->loop, shared.transfer.paused, 5000));
+    start_paused(fixture);
     peer_pause(100);
     finish_with_pauses(fixture);
     assert_ended(&shared, TRANSFER_CUT);

@@ -1,14 +1,27 @@
 /* What a client sends and brings back, against our own server. */
 #include "client_fixture.h"
 
-#include <string.h>
+static char echoed[128]; /* what the server says of the request that it answered last */
+
+static void note_echo(struct transfer *transfer)
+{
+    const char *said = transfer_header(transfer, "x-answer");
+    snprintf(echoed, sizeof echoed, "%s", said ? said : "");
+    finished(transfer);
+}
+
+static void prepare_echo(struct exchange *exchange, const char *path)
+{
+    prepare(exchange, path);
+    exchange->transfer.finished = note_echo;
+}
 
 static void a_body_comes_back_with_status_and_headers(void **state)
 {
     struct fixture *fixture = *state;
     struct exchange exchange;
     struct status st;
-    prepare(fixture, &exchange, "/echo");
+    prepare_echo(&exchange, "/echo");
     struct http_headers *headers = http_headers_create();
     assert_true(http_headers_add(headers, "Content-Type", "application/json", &st));
     exchange.transfer.method = "POST";
@@ -17,13 +30,12 @@ static void a_body_comes_back_with_status_and_headers(void **state)
     exchange.transfer.extra_count = 1;
     exchange.transfer.body = "{\"a\":1}";
     exchange.transfer.body_size = 7;
-    start(fixture, &exchange);
-    finish(&exchange);
+    perform(fixture, &exchange);
     assert_int_equal(exchange.status.code, OK);
     assert_int_equal(exchange.transfer.end, TRANSFER_COMPLETE);
     assert_int_equal(exchange.transfer.http_status, 200);
     assert_string_equal(exchange.body, "{\"a\":1}");
-    assert_string_equal(exchange.header, "POST application/json one");
+    assert_string_equal(echoed, "POST application/json one");
     http_headers_destroy(&headers);
 }
 
@@ -33,16 +45,15 @@ static void every_method_goes_out_as_it_is_named(void **state)
     static const char *const methods[] = {"GET", "PUT", "DELETE", "POST", "GET", "POST"};
     for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
         struct exchange exchange;
-        prepare(fixture, &exchange, "/echo");
+        prepare_echo(&exchange, "/echo");
         exchange.transfer.method = methods[i];
         if (strcmp(methods[i], "PUT") == 0) {
             exchange.transfer.body = "x";
             exchange.transfer.body_size = 1;
         }
-        start(fixture, &exchange);
-        finish(&exchange);
+        perform(fixture, &exchange);
         assert_int_equal(exchange.transfer.http_status, 200);
-        assert_memory_equal(exchange.header, methods[i], strlen(methods[i]));
+        assert_memory_equal(echoed, methods[i], strlen(methods[i]));
     }
 }
 
@@ -50,13 +61,12 @@ static void head_brings_headers_and_no_body(void **state)
 {
     struct fixture *fixture = *state;
     struct exchange exchange;
-    prepare(fixture, &exchange, "/echo");
+    prepare_echo(&exchange, "/echo");
     exchange.transfer.method = "HEAD";
-    start(fixture, &exchange);
-    finish(&exchange);
+    perform(fixture, &exchange);
     assert_int_equal(exchange.transfer.http_status, 200);
     assert_int_equal(exchange.body_size, 0);
-    assert_string_equal(exchange.header, "HEAD - -");
+    assert_string_equal(echoed, "HEAD - -");
 }
 
 static void connections_are_kept_and_used_again(void **state)
@@ -64,9 +74,8 @@ static void connections_are_kept_and_used_again(void **state)
     struct fixture *fixture = *state;
     for (int i = 0; i < 50; i++) {
         struct exchange exchange;
-        prepare(fixture, &exchange, "/echo");
-        start(fixture, &exchange);
-        finish(&exchange);
+        prepare_echo(&exchange, "/echo");
+        perform(fixture, &exchange);
         assert_int_equal(exchange.transfer.http_status, 200);
     }
     struct http_client_stats stats;
@@ -77,16 +86,25 @@ static void connections_are_kept_and_used_again(void **state)
     assert_int_equal(stats.running, 0);
 }
 
+static struct exchange second;
+static struct http_client *client_of_second;
+
+static void finished_and_starts(struct transfer *transfer)
+{
+    finished(transfer);
+    transfer_start(client_of_second, &second.transfer);
+}
+
 static void a_transfer_may_be_started_from_finished(void **state)
 {
     struct fixture *fixture = *state;
-    struct exchange first, second;
-    prepare(fixture, &first, "/echo");
-    prepare(fixture, &second, "/echo");
-    first.next = &second;
-    start(fixture, &first);
-    finish(&first);
-    finish(&second);
+    struct exchange first;
+    prepare(&first, "/echo");
+    prepare(&second, "/echo");
+    first.transfer.finished = finished_and_starts;
+    client_of_second = fixture->client;
+    perform(fixture, &first);
+    finish(fixture, &second);
     assert_int_equal(second.transfer.http_status, 200);
 }
 
@@ -94,16 +112,14 @@ static void redirects_are_answers_unless_asked_for(void **state)
 {
     struct fixture *fixture = *state;
     struct exchange exchange;
-    prepare(fixture, &exchange, "/redirect");
-    start(fixture, &exchange);
-    finish(&exchange);
+    prepare_echo(&exchange, "/redirect");
+    perform(fixture, &exchange);
     assert_int_equal(exchange.transfer.http_status, 302);
-    prepare(fixture, &exchange, "/redirect");
+    prepare_echo(&exchange, "/redirect");
     exchange.transfer.redirects_max = 1;
-    start(fixture, &exchange);
-    finish(&exchange);
+    perform(fixture, &exchange);
     assert_int_equal(exchange.transfer.http_status, 200);
-    assert_string_equal(exchange.header, "GET - -");
+    assert_string_equal(echoed, "GET - -");
 }
 
 static void urls_and_headers_that_cannot_be_sent_are_refused(void **state)
@@ -132,22 +148,11 @@ static void urls_and_headers_that_cannot_be_sent_are_refused(void **state)
 
     struct fixture *fixture = *state;
     struct exchange exchange;
-    prepare(fixture, &exchange, "/echo");
+    prepare_echo(&exchange, "/echo");
     exchange.transfer.extra = &(struct http_header){"X-A", "one\ntwo"};
     exchange.transfer.extra_count = 1;
-    start(fixture, &exchange);
-    finish(&exchange);
+    perform(fixture, &exchange);
     assert_int_equal(exchange.status.code, INVALID_ARGUMENT);
-}
-
-static char heard[4096];
-
-static void hear(struct peer *peer, int fd)
-{
-    ssize_t got = recv(fd, heard, sizeof heard - 1, 0);
-    heard[got > 0 ? got : 0] = '\0';
-    peer_send(fd, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
-    peer_wait_left(peer, fd);
 }
 
 static int lines_of(const char *name)
@@ -158,60 +163,53 @@ static int lines_of(const char *name)
     return lines;
 }
 
-static void ask(struct fixture *fixture, const struct peer *peer, struct http_headers *headers,
-                const struct http_header *extra, bool decompress)
+static void ask(struct fixture *fixture, struct http_headers *headers, const struct http_header *extra, bool decompress)
 {
     struct exchange exchange;
-    int port = fixture->port;
-    fixture->port = peer->port;
-    prepare(fixture, &exchange, "/");
-    fixture->port = port;
+    prepare_at(&exchange, "http", fixture->peer.port, "/");
     exchange.transfer.headers = headers;
     exchange.transfer.extra = extra;
     exchange.transfer.extra_count = extra != NULL;
     exchange.transfer.decompress = decompress;
-    start(fixture, &exchange);
-    finish(&exchange);
+    perform(fixture, &exchange);
     assert_int_equal(exchange.status.code, OK);
 }
 
 static void our_name_and_encodings_stand_once_unless_the_owner_has_its_own(void **state)
 {
     struct fixture *fixture = *state;
-    struct peer peer = {0};
     struct status st;
-    peer_start(&peer, hear);
-    ask(fixture, &peer, NULL, NULL, true);
+    peer_start(&fixture->peer, hear);
+    ask(fixture, NULL, NULL, true);
     assert_int_equal(lines_of("User-Agent"), 1);
     assert_non_null(strstr(heard, "User-Agent: renga/"));
     assert_int_equal(lines_of("Accept-Encoding"), 1);
 
-    ask(fixture, &peer, NULL, &(struct http_header){"accept-encoding", "br"}, true);
+    ask(fixture, NULL, &(struct http_header){"accept-encoding", "br"}, true);
     assert_int_equal(lines_of("Accept-Encoding"), 1);
     assert_non_null(strstr(heard, "accept-encoding: br\r\n"));
 
     struct http_headers *headers = http_headers_create();
     assert_true(http_headers_add(headers, "user-agent", "other/1", &st));
-    ask(fixture, &peer, headers, NULL, false);
+    ask(fixture, headers, NULL, false);
     assert_int_equal(lines_of("User-Agent"), 1);
     assert_non_null(strstr(heard, "user-agent: other/1\r\n"));
     assert_int_equal(lines_of("Accept-Encoding"), 0);
     http_headers_destroy(&headers);
-    peer_stop(&peer);
+    peer_stop(&fixture->peer);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_body_comes_back_with_status_and_headers, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(every_method_goes_out_as_it_is_named, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(head_brings_headers_and_no_body, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(connections_are_kept_and_used_again, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_transfer_may_be_started_from_finished, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(redirects_are_answers_unless_asked_for, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(urls_and_headers_that_cannot_be_sent_are_refused, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(our_name_and_encodings_stand_once_unless_the_owner_has_its_own, set_up,
-                                        tear_down),
+        SERVED(a_body_comes_back_with_status_and_headers),
+        SERVED(every_method_goes_out_as_it_is_named),
+        SERVED(head_brings_headers_and_no_body),
+        SERVED(connections_are_kept_and_used_again),
+        SERVED(a_transfer_may_be_started_from_finished),
+        SERVED(redirects_are_answers_unless_asked_for),
+        SERVED(urls_and_headers_that_cannot_be_sent_are_refused),
+        SERVED(our_name_and_encodings_stand_once_unless_the_owner_has_its_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

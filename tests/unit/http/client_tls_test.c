@@ -43,13 +43,11 @@ static void large_bodies_pass_over_tls_both_ways(void **state)
         text[head + i] = body[i] = (char)('a' + i % 26);
     answer = text;
     peer_start(&fixture->peer, answer_over_tls);
-    for (int pauses = 0; pauses < 2; pauses++) {
-        prepare(fixture, &shared, "https");
+    for (int pausing = 0; pausing < 2; pausing++) {
+        prepare_pieces(fixture, &shared, "https", pausing);
         shared.transfer.method = "POST";
         shared.transfer.body = body;
         shared.transfer.body_size = sizeof body;
-        shared.transfer.body_received = gather;
-        shared.pauses = pauses;
         start(fixture, &shared);
         finish_with_pauses(fixture);
         assert_int_equal(shared.status.code, OK);
@@ -133,9 +131,7 @@ static void opening_a_connection_does_not_disturb_the_others(void **state)
     struct peer other, gone;
     peer_start(&gone, send_a_part_and_go);
     fixture->peer.port = gone.port;
-    prepare(fixture, &paused, "https");
-    paused.transfer.body_received = gather;
-    paused.pauses = true;
+    prepare_pieces(fixture, &paused, "https", true);
     start(fixture, &paused);
     assert_true(WAIT_FOR(fixture->loop, paused.transfer.paused, 3000));
     peer_start(&fixture->peer, stream_over_tls);
@@ -175,7 +171,7 @@ int main(void)
     };
     signal(SIGPIPE, SIG_IGN);
     tls_context = tls_peer_context(ca_file);
-    ca_path = ca_file;
+    client_options.ca_file = ca_file;
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     SSL_CTX_free(tls_context);
     unlink(ca_file);

@@ -72,6 +72,12 @@ static inline void leave(struct caller *caller)
     leave_with(caller, caller->ticket.tokens, caller->ticket.micros);
 }
 
+static inline void leave_and_step(struct caller *caller)
+{
+    leave(caller);
+    loop_step(loop, 1);
+}
+
 static inline void withdraw(struct caller *caller)
 {
     loop_enter(caller->ticket.loop);
@@ -99,6 +105,15 @@ static inline void open_gate_for_all(struct limits clients, struct limits tenant
 {
     struct limits_table of_clients = {.fallback = clients}, of_tenants = {.fallback = tenants};
     open_gate((struct gate_options){.queue_max = 1000, .clients = &of_clients, .tenants = &of_tenants});
+}
+
+static struct caller first; /* has the only place of a gate that is full from the start */
+
+static inline void open_full_gate(unsigned queue_max, const struct limits_table *clients)
+{
+    open_gate((struct gate_options){.in_flight_max = 1, .queue_max = queue_max, .clients = clients});
+    first = caller_of("first", GATE_NORMAL);
+    assert_int_equal(enter(&first), GATE_ADMITTED);
 }
 
 static inline int set_up(void **state)

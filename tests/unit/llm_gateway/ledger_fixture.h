@@ -113,6 +113,16 @@ static inline int drop_folder(void **state)
     return 0;
 }
 
+static inline int make_ledger(void **state)
+{
+    make_folder(state);
+    open_ledger(house.path);
+    return 0;
+}
+
+/* With a ledger from the start. */
+#define LEDGER_TEST(name) cmocka_unit_test_setup_teardown(name, make_ledger, drop_folder)
+
 /* A call of desk in kyoto that cost `micros`, to be changed before it is noted. */
 struct spending {
     struct ledger_entry entry;

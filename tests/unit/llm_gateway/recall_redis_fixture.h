@@ -114,10 +114,13 @@ static inline void keep(struct recall *recall, struct asker asker, const char *k
     asker.query.reads = false;
     assert_true(asker_ask(recall, &asker));
     asker_answer(&asker, text, keep_ms);
-    for (int i = 0; i < TRIES && strncmp(say("EXISTS %s", key), ":1", 2) != 0; i++) {
+    bool there = false;
+    for (int i = 0; i < TRIES && !there; i++) {
         loop_step(loop, 0);
         usleep(1000);
+        there = strncmp(say("EXISTS %s", key), ":1", 2) == 0;
     }
+    assert_true(there);
 }
 
 static inline uint64_t failures(struct recall *recall)

@@ -15,62 +15,52 @@ static void rest_and_abandon(struct side *side)
 
 static void a_worker_that_may_wait_no_longer_cancels_what_it_has_and_its_owner_hears_at_once(void **state)
 {
-    struct given given;
-    open_both();
-    give(&given);
+    give(&attempt);
     rest_and_abandon(&b);
     assert_true(script_calls[0].cancelled);
     assert_int_equal(fanout_away(b.fanout), 0);
-    for (int i = 0; i < 5000 && !given.ended; i++) { /* no beat passes */
+    for (int i = 0; i < 5000 && !attempt.ended; i++) { /* no beat passes */
         usleep(200);
         settle(0);
     }
-    assert_true(given.lost);
-    assert_int_equal(given.status.code, UNAVAILABLE);
+    assert_true(attempt.lost);
+    assert_int_equal(attempt.status.code, UNAVAILABLE);
     AWAIT(peer_of(&a)->far->up);
-    assert_false(give_node(&given, "n", version)); /* it asks for none */
-    close_both();
+    assert_false(give_node(&attempt, "n", version)); /* it asks for none */
 }
 
 static void an_owner_that_may_wait_no_longer_has_what_it_gave_cancelled(void **state)
 {
-    struct given given;
-    open_both();
-    give(&given);
+    give(&attempt);
     rest_and_abandon(&a);
-    assert_true(given.lost);
+    assert_true(attempt.lost);
     AWAIT(script_calls[0].cancelled);
-    close_both();
 }
 
 static void one_that_is_closed_with_attempts_of_others_at_work_cancels_them(void **state)
 {
-    struct given given, second;
-    open_both();
-    give(&given);
-    give(&second);
+    give(&attempt);
+    give(&another);
     close_side(&b);
     assert_true(script_calls[0].cancelled && script_calls[1].cancelled);
-    AWAIT(given.ended && second.ended);
-    assert_true(given.lost && second.lost);
-    close_both();
+    AWAIT(attempt.ended && another.ended);
+    assert_true(attempt.lost && another.lost);
 }
 
 /* As if it came when nothing can be read any more: the store's answer has not been looked at. */
 static void one_that_is_closed_while_it_fetches_an_agent_lets_the_answer_come_to_nobody(void **state)
 {
     FanoutMessage message = RENGA__V1__FANOUT_MESSAGE__INIT;
-    Renga__V1__FanoutAttempt attempt = RENGA__V1__FANOUT_ATTEMPT__INIT;
-    open_both();
+    Renga__V1__FanoutAttempt begun = RENGA__V1__FANOUT_ATTEMPT__INIT;
     struct station *station = &b.fanout->stations[0];
     position.agent = position.graph = (char *)(uintptr_t) "a";
     position.node = (char *)(uintptr_t) "n";
     position.graph_version = version;
     request.position = &position;
-    attempt.request = &request;
+    begun.request = &request;
     message.attempt = 1;
     message.what_case = RENGA__V1__FANOUT_MESSAGE__WHAT_BEGIN;
-    message.begin = &attempt;
+    message.begin = &begun;
     loop_enter(b.loop);
     for (int i = 0; i < 2; i++) { /* two that wait for the same */
         assert_true(worker_received(peer_of(&b), &message));
@@ -81,16 +71,13 @@ static void one_that_is_closed_while_it_fetches_an_agent_lets_the_answer_come_to
     assert_int_equal(fanout_away(b.fanout), 2);
     close_side(&b);
     assert_int_equal(script_count, 0);
-    close_both();
 }
 
 static struct fanout *left; /* what still has a guest keeps its memory */
 
 static void what_one_that_does_not_end_still_says_is_heard_by_nobody(void **state)
 {
-    struct given given;
-    open_both();
-    give(&given);
+    give(&attempt);
     const struct peer *peer = peer_of(&b);
     left = b.fanout;
     script_lingers = true;
@@ -110,7 +97,6 @@ static void what_one_that_does_not_end_still_says_is_heard_by_nobody(void **stat
     members_release(&b.members);
     settle(0);
     house_close(&b.house);
-    close_both();
 }
 
 /* ---- ways that do not open --------------------------------------------------------------------------------------- */
@@ -119,8 +105,7 @@ static void what_cannot_be_opened_whole_is_closed_again(void **state)
 {
     char address[64];
     struct status st = {0};
-    open_both();
-    struct loop *second = loop_create(1), *loops[] = {a.loop, second};
+    struct loop *beside = loop_create(1), *loops[] = {a.loop, beside};
     snprintf(address, sizeof address, "inproc://renga.fanout.%u.0", b.fanout->serial + 1);
     struct mailbox *taken = mailbox_open(address, NULL, 65536, &st);
     assert_non_null(taken);
@@ -133,8 +118,7 @@ static void what_cannot_be_opened_whole_is_closed_again(void **state)
     assert_null(fanout_create(&options, &st)); /* its second station is not begun */
     assert_non_null(strstr(st.text, address));
     mailbox_leave(&taken);
-    loop_destroy(&second);
-    close_both();
+    loop_destroy(&beside);
 }
 
 /* Of a member that is nobody: its row alone. */
@@ -171,7 +155,6 @@ static int beats_to(const struct route *route, unsigned failures)
 
 static void an_address_that_cannot_be_dialled_is_tried_ever_more_rarely(void **state)
 {
-    open_both();
     struct station *station = &a.fanout->stations[0];
     add_row("o_unheard", "tls+tcp://127.0.0.1:1", a.fanout->far_letter_max); /* and nobody's name or certificate */
     AWAIT(station->route_count == 2);
@@ -184,32 +167,29 @@ static void an_address_that_cannot_be_dialled_is_tried_ever_more_rarely(void **s
     assert_in_range(beats_to(route, 5), 7, 10);
     assert_int_equal(station->route_count, 2);
     assert_non_null(peer_of(&a));
-    close_both();
 }
 
 static void one_that_takes_letters_of_another_size_is_not_shared_with(void **state)
 {
-    open_both();
     struct station *station = &a.fanout->stations[0];
     add_row("o_larger", "tcp://127.0.0.1:1", a.fanout->far_letter_max + 1);
     AWAIT(station->unequal == 1);
     AWAIT_LINK(); /* with the one that is like us */
     assert_int_equal(station->route_count, 1);
-    close_both();
 }
 
 int main(void)
 {
     clock_stop();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_worker_that_may_wait_no_longer_cancels_what_it_has_and_its_owner_hears_at_once),
-        cmocka_unit_test(an_owner_that_may_wait_no_longer_has_what_it_gave_cancelled),
-        cmocka_unit_test(one_that_is_closed_with_attempts_of_others_at_work_cancels_them),
-        cmocka_unit_test(one_that_is_closed_while_it_fetches_an_agent_lets_the_answer_come_to_nobody),
-        cmocka_unit_test(what_one_that_does_not_end_still_says_is_heard_by_nobody),
-        cmocka_unit_test(what_cannot_be_opened_whole_is_closed_again),
-        cmocka_unit_test(an_address_that_cannot_be_dialled_is_tried_ever_more_rarely),
-        cmocka_unit_test(one_that_takes_letters_of_another_size_is_not_shared_with),
+        FAR(a_worker_that_may_wait_no_longer_cancels_what_it_has_and_its_owner_hears_at_once),
+        FAR(an_owner_that_may_wait_no_longer_has_what_it_gave_cancelled),
+        FAR(one_that_is_closed_with_attempts_of_others_at_work_cancels_them),
+        FAR(one_that_is_closed_while_it_fetches_an_agent_lets_the_answer_come_to_nobody),
+        FAR(what_one_that_does_not_end_still_says_is_heard_by_nobody),
+        FAR(what_cannot_be_opened_whole_is_closed_again),
+        FAR(an_address_that_cannot_be_dialled_is_tried_ever_more_rarely),
+        FAR(one_that_takes_letters_of_another_size_is_not_shared_with),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

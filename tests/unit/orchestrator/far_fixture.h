@@ -3,9 +3,11 @@
 #ifndef RENGA_FAR_FIXTURE_H
 #define RENGA_FAR_FIXTURE_H
 
-#include "runner_fixture.h"
+#include "script_fixture.h"
 
+#include "base/clock.h"
 #include "base/trace.h"
+#include "fanout/fanout_priv.h"
 #include "fanout/far.h"
 #include "log/keys.h"
 #include "run/members.h"
@@ -23,6 +25,16 @@ struct side {
 static struct side a, b;
 static struct store *store;
 static char version[65];
+
+/* An attempt that a gives away. */
+struct given {
+    struct dispatch dispatch;
+    int ended;
+    bool finished, lost;
+    struct status status;
+};
+
+static struct given attempt, another; /* of each test; they are ended after it */
 
 /* ---- the two ----------------------------------------------------------------------------------------------------- */
 
@@ -181,14 +193,22 @@ static inline void close_both(void)
     loop_destroy(&b.loop);
 }
 
-/* ---- one that gives attempts away -------------------------------------------------------------------------------- */
+static inline int set_up(void **state)
+{
+    attempt = another = (struct given){0};
+    open_both();
+    return 0;
+}
 
-struct given {
-    struct dispatch dispatch;
-    int ended;
-    bool finished, lost;
-    struct status status;
-};
+static inline int tear_down(void **state)
+{
+    close_both();
+    return 0;
+}
+
+#define FAR(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+/* ---- one that gives attempts away -------------------------------------------------------------------------------- */
 
 static inline void came(struct dispatch *dispatch, const Renga__V1__RunNodeEvent *event) {}
 

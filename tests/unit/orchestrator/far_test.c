@@ -5,169 +5,138 @@
 
 static void an_attempt_goes_to_another_orchestrator_that_has_its_agent_from_the_store(void **state)
 {
-    struct given given, second;
-    open_both();
-    give(&given);
-    give(&second);
+    give(&attempt);
+    give(&another);
     end_well(&script_calls[0]);
     end_well(&script_calls[1]);
-    AWAIT(given.ended && second.ended);
-    assert_true(given.finished && second.finished);
-    close_both();
+    AWAIT(attempt.ended && another.ended);
+    assert_true(attempt.finished && another.finished);
 }
 
 static void one_that_is_cancelled_while_its_agent_is_fetched_ends_so(void **state)
 {
-    struct given given;
-    open_both();
-    assert_true(give_node(&given, "n", version));
+    assert_true(give_node(&attempt, "n", version));
     loop_enter(a.loop);
-    fanout_recall(&given.dispatch);
+    fanout_recall(&attempt.dispatch);
     loop_leave(a.loop);
-    AWAIT(given.ended);
-    assert_int_equal(given.status.code, CANCELLED);
-    close_both();
+    AWAIT(attempt.ended);
+    assert_int_equal(attempt.status.code, CANCELLED);
 }
 
 static void a_worker_that_has_not_got_the_agent_is_given_nothing_for_a_while(void **state)
 {
     static const char nobodys[] = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
-    struct given given;
-    open_both();
-    assert_true(give_node(&given, "n", nobodys));
-    AWAIT(given.ended);
-    assert_true(given.lost);
-    assert_int_equal(given.status.code, NOT_FOUND);
-    assert_false(give_node(&given, "n", version));
+    assert_true(give_node(&attempt, "n", nobodys));
+    AWAIT(attempt.ended);
+    assert_true(attempt.lost);
+    assert_int_equal(attempt.status.code, NOT_FOUND);
+    assert_false(give_node(&attempt, "n", version));
     assert_true(peer_of(&a)->barred > BARRED_BEATS - 5);
     peer_of(&a)->barred = 1; /* the rest of it would only take time */
     AWAIT(peer_of(&a)->barred == 0);
-    give(&given);
-    close_both();
+    give(&attempt);
 }
 
 static void a_node_that_does_not_travel_and_a_version_that_is_none_are_refused(void **state)
 {
-    struct given given;
-    open_both();
-    give(&given); /* so that the worker has the agent in memory */
-    struct given wrong;
-    assert_true(give_node(&wrong, "s", version));
-    AWAIT(wrong.ended);
-    assert_int_equal(wrong.status.code, INVALID_ARGUMENT);
-    assert_non_null(strstr(wrong.status.text, "noop"));
-    assert_true(give_node(&wrong, "n", "../../etc"));
-    AWAIT(wrong.ended);
-    assert_int_equal(wrong.status.code, NOT_FOUND);
-    close_both();
+    give(&attempt); /* so that the worker has the agent in memory */
+    assert_true(give_node(&another, "s", version));
+    AWAIT(another.ended);
+    assert_int_equal(another.status.code, INVALID_ARGUMENT);
+    assert_non_null(strstr(another.status.text, "noop"));
+    assert_true(give_node(&another, "n", "../../etc"));
+    AWAIT(another.ended);
+    assert_int_equal(another.status.code, NOT_FOUND);
 }
 
 static void a_worker_that_falls_silent_has_what_it_had_taken_over_within_three_seconds(void **state)
 {
-    struct given given;
-    open_both();
-    give(&given);
+    give(&attempt);
     b.frozen = true;
-    for (int64_t ms = 0; ms < FANOUT_SILENCE_MS && !given.ended; ms += FANOUT_BEAT_MS)
+    for (int64_t ms = 0; ms < FANOUT_SILENCE_MS && !attempt.ended; ms += FANOUT_BEAT_MS)
         settle(FANOUT_BEAT_MS);
-    assert_true(given.ended && given.lost);
-    assert_int_equal(given.status.code, UNAVAILABLE);
-    assert_false(give_node(&given, "n", version));
+    assert_true(attempt.ended && attempt.lost);
+    assert_int_equal(attempt.status.code, UNAVAILABLE);
+    assert_false(give_node(&attempt, "n", version));
     assert_false(script_calls[0].cancelled);
     b.frozen = false;
     AWAIT_LINK();
     assert_true(script_calls[0].cancelled);
-    give(&given);
-    close_both();
+    give(&attempt);
 }
 
 /* A letter lies in its socket when it thaws, of an attempt that its owner has begun elsewhere by then. */
 static void a_worker_that_stood_still_begins_nothing_that_was_written_to_it_meanwhile(void **state)
 {
-    struct given given, earlier;
-    open_both();
-    give(&earlier); /* so that the worker has the agent in memory */
+    give(&another); /* so that the worker has the agent in memory */
     size_t before = script_count;
     b.frozen = true;
-    assert_true(give_node(&given, "n", version));
-    for (int64_t ms = 0; ms < FANOUT_SILENCE_MS && !given.ended; ms += FANOUT_BEAT_MS) {
+    assert_true(give_node(&attempt, "n", version));
+    for (int64_t ms = 0; ms < FANOUT_SILENCE_MS && !attempt.ended; ms += FANOUT_BEAT_MS) {
         settle(FANOUT_BEAT_MS);
         usleep(2000); /* mail goes by threads */
     }
-    assert_true(given.lost);
+    assert_true(attempt.lost);
     b.frozen = false;
     AWAIT_LINK();
     assert_int_equal(script_count, before);
-    close_both();
 }
 
 static void one_that_was_taken_for_dead_is_shared_with_again(void **state)
 {
-    struct given given;
-    open_both();
-    give(&given);
+    give(&attempt);
     b.frozen = true;
     for (int i = 0; i < 2 * LEASE_MS / 1000 && peer_of(&a); i++)
         settle(1000);
     assert_null(peer_of(&a));
-    assert_true(given.lost);
+    assert_true(attempt.lost);
     b.frozen = false;
     AWAIT_LINK();
-    give(&given);
-    close_both();
+    give(&attempt);
 }
 
 static void what_a_worker_says_of_an_attempt_that_was_taken_over_has_no_effect(void **state)
 {
-    struct given given;
-    open_both();
-    give(&given);
+    give(&attempt);
     b.frozen = true;
     for (int i = 0; i < SILENT_BEATS_MAX; i++)
         settle(FANOUT_BEAT_MS);
-    assert_true(given.lost);
+    assert_true(attempt.lost);
     end_well(&script_calls[0]); /* before it hears that it is not wanted any more */
     b.frozen = false;
     AWAIT_LINK();
-    assert_int_equal(given.ended, 1);
+    assert_int_equal(attempt.ended, 1);
     assert_int_equal(peer_of(&b)->guests, 0);
-    close_both();
 }
 
 static void a_letter_that_is_lost_begins_everything_between_the_two_anew(void **state)
 {
-    struct given given;
-    open_both();
-    give(&given);
+    give(&attempt);
     uint32_t session = peer_of(&a)->far->mine;
     peer_of(&a)->far->read--; /* as if one had not come before the next */
-    AWAIT(given.ended);
-    assert_true(given.lost);
+    AWAIT(attempt.ended);
+    assert_true(attempt.lost);
     AWAIT_LINK();
     assert_true(peer_of(&a)->far->mine > session);
     assert_true(script_calls[0].cancelled);
     assert_int_equal(peer_of(&a)->away, 0);
-    give(&given);
+    give(&attempt);
     end_well(&script_calls[1]);
-    AWAIT(given.ended);
-    assert_true(given.finished);
-    close_both();
+    AWAIT(attempt.ended);
+    assert_true(attempt.finished);
 }
 
 static void a_worker_that_ends_takes_no_more_and_nobody_is_to_blame(void **state)
 {
-    struct given given, second;
-    open_both();
-    give(&given);
+    give(&attempt);
     fanout_rest(b.fanout);
-    assert_true(give_node(&second, "n", version));
-    AWAIT(second.ended);
-    assert_true(second.lost);
-    assert_int_equal(second.status.code, UNAVAILABLE);
+    assert_true(give_node(&another, "n", version));
+    AWAIT(another.ended);
+    assert_true(another.lost);
+    assert_int_equal(another.status.code, UNAVAILABLE);
     end_well(&script_calls[0]);
-    AWAIT(given.ended);
-    assert_true(given.finished);
-    close_both();
+    AWAIT(attempt.ended);
+    assert_true(attempt.finished);
 }
 
 /* ---- strangers --------------------------------------------------------------------------------------------------- */
@@ -201,10 +170,8 @@ static void write_forged(struct line *line, const void *bytes, size_t size)
 
 static void letters_that_are_not_of_this_session_have_no_effect(void **state)
 {
-    struct given given;
     struct status st = {0};
-    open_both();
-    give(&given);
+    give(&attempt);
     const struct peer *peer = peer_of(&b);
     struct line_options options = {.address = fanout_port(a.fanout)->address,
                                    .letter_max = a.fanout->far_letter_max,
@@ -218,7 +185,7 @@ static void letters_that_are_not_of_this_session_have_no_effect(void **state)
     Renga__V1__FanoutMessage message = RENGA__V1__FANOUT_MESSAGE__INIT;
     Renga__V1__RunNodeEvent event = RENGA__V1__RUN_NODE_EVENT__INIT;
     Renga__V1__RunNodeResponse response = RENGA__V1__RUN_NODE_RESPONSE__INIT;
-    message.attempt = given.dispatch.number;
+    message.attempt = attempt.dispatch.number;
     message.what_case = RENGA__V1__FANOUT_MESSAGE__WHAT_EVENT;
     message.event = &event;
     event.event_case = RENGA__V1__RUN_NODE_EVENT__EVENT_RESULT;
@@ -238,44 +205,38 @@ static void letters_that_are_not_of_this_session_have_no_effect(void **state)
     for (size_t i = 0; i < COUNT(wrong); i++) {
         forged = wrong[i];
         write_forged(line, bytes, size);
-        assert_int_equal(given.ended, 0);
+        assert_int_equal(attempt.ended, 0);
     }
 
     /* And one that is right but for its place: what is missing before it may have been anything. */
     forged = good;
     write_forged(line, bytes, size);
-    AWAIT(given.ended);
-    assert_true(given.lost);
+    AWAIT(attempt.ended);
+    assert_true(attempt.lost);
     loop_enter(b.loop);
     line_close(&line);
     loop_leave(b.loop);
-    close_both();
 }
 
 /* It may have been the result. */
 static void a_message_that_is_none_begins_everything_between_the_two_anew(void **state)
 {
-    struct given given;
-    open_both();
-    give(&given);
+    give(&attempt);
     loop_enter(b.loop);
     memset(line_reserve(peer_of(&b)->line, 40), 0xff, 40);
     loop_leave(b.loop);
-    AWAIT(given.ended);
-    assert_true(given.lost);
+    AWAIT(attempt.ended);
+    assert_true(attempt.lost);
     AWAIT_LINK();
     assert_true(script_calls[0].cancelled);
-    give(&given);
-    close_both();
+    give(&attempt);
 }
 
 static void a_letter_that_is_cut_off_does_so_too(void **state)
 {
     static const uint32_t beyond = 1;
-    struct given given;
     struct status st = {0};
-    open_both();
-    give(&given);
+    give(&attempt);
     const struct peer *peer = peer_of(&b);
     struct line_options options = {.address = fanout_port(a.fanout)->address,
                                    .letter_max = a.fanout->far_letter_max,
@@ -288,13 +249,12 @@ static void a_letter_that_is_cut_off_does_so_too(void **state)
     struct line *line = line_open(b.loop, &options, &st);
     assert_non_null(line);
     write_forged(line, &beyond, sizeof beyond);
-    AWAIT(given.ended);
-    assert_true(given.lost);
-    assert_non_null(strstr(given.status.text, "cannot be read"));
+    AWAIT(attempt.ended);
+    assert_true(attempt.lost);
+    assert_non_null(strstr(attempt.status.text, "cannot be read"));
     loop_enter(b.loop);
     line_close(&line);
     loop_leave(b.loop);
-    close_both();
 }
 
 static void each_loop_has_one_of_the_others_whatever_their_number(void **state)
@@ -315,19 +275,19 @@ int main(void)
 {
     clock_stop();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_attempt_goes_to_another_orchestrator_that_has_its_agent_from_the_store),
-        cmocka_unit_test(one_that_is_cancelled_while_its_agent_is_fetched_ends_so),
-        cmocka_unit_test(a_worker_that_has_not_got_the_agent_is_given_nothing_for_a_while),
-        cmocka_unit_test(a_node_that_does_not_travel_and_a_version_that_is_none_are_refused),
-        cmocka_unit_test(a_worker_that_falls_silent_has_what_it_had_taken_over_within_three_seconds),
-        cmocka_unit_test(a_worker_that_stood_still_begins_nothing_that_was_written_to_it_meanwhile),
-        cmocka_unit_test(one_that_was_taken_for_dead_is_shared_with_again),
-        cmocka_unit_test(what_a_worker_says_of_an_attempt_that_was_taken_over_has_no_effect),
-        cmocka_unit_test(a_letter_that_is_lost_begins_everything_between_the_two_anew),
-        cmocka_unit_test(a_worker_that_ends_takes_no_more_and_nobody_is_to_blame),
-        cmocka_unit_test(letters_that_are_not_of_this_session_have_no_effect),
-        cmocka_unit_test(a_message_that_is_none_begins_everything_between_the_two_anew),
-        cmocka_unit_test(a_letter_that_is_cut_off_does_so_too),
+        FAR(an_attempt_goes_to_another_orchestrator_that_has_its_agent_from_the_store),
+        FAR(one_that_is_cancelled_while_its_agent_is_fetched_ends_so),
+        FAR(a_worker_that_has_not_got_the_agent_is_given_nothing_for_a_while),
+        FAR(a_node_that_does_not_travel_and_a_version_that_is_none_are_refused),
+        FAR(a_worker_that_falls_silent_has_what_it_had_taken_over_within_three_seconds),
+        FAR(a_worker_that_stood_still_begins_nothing_that_was_written_to_it_meanwhile),
+        FAR(one_that_was_taken_for_dead_is_shared_with_again),
+        FAR(what_a_worker_says_of_an_attempt_that_was_taken_over_has_no_effect),
+        FAR(a_letter_that_is_lost_begins_everything_between_the_two_anew),
+        FAR(a_worker_that_ends_takes_no_more_and_nobody_is_to_blame),
+        FAR(letters_that_are_not_of_this_session_have_no_effect),
+        FAR(a_message_that_is_none_begins_everything_between_the_two_anew),
+        FAR(a_letter_that_is_cut_off_does_so_too),
         cmocka_unit_test(each_loop_has_one_of_the_others_whatever_their_number),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

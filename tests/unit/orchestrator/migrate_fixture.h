@@ -52,10 +52,7 @@ static inline Renga__V1__MigrateRunResponse *migrate(const char *run, const char
     entry.value = (char *)(uintptr_t)to;
     request.renamed_nodes = list;
     request.n_renamed_nodes = from ? 1 : 0;
-    if (last_migrate)
-        ask_end(last_migrate);
-    last_migrate = ask_runner(&stage, &request);
-    return answer_of(last_migrate);
+    return ask_last(&last_migrate, &stage, &request);
 }
 
 #endif

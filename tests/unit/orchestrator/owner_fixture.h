@@ -60,27 +60,14 @@ static inline void open_both(const char *document)
 
 static inline bool nothing_runs(void)
 {
-    for (size_t i = 0; i < script_count; i++) {
-        struct script_call *call = &script_calls[i];
-        struct status st = {.code = CANCELLED};
-        struct task *task = call->task;
-        if (!task)
-            continue;
-        struct loop *loop = call->loop;
-        script_end(call);
-        loop_enter(loop);
-        task_fail(task, &st);
-        loop_leave(loop);
-    }
+    script_end_all();
     settle();
     return script_live == 0;
 }
 
 static inline void close_both(void)
 {
-    if (last_get)
-        ask_end(last_get);
-    last_get = NULL;
+    forget(&last_get);
     while (!nothing_runs())
         ;
     stage_end(&two);

@@ -239,18 +239,24 @@ static void nothing_kept(struct store_batch *batch)
     store_batch_fini(batch);
 }
 
+static void put_row(const struct key *key, const char *value)
+{
+    struct store_batch batch;
+    loop_enter(two.loop);
+    store_batch_init(&batch, two.loop, nothing_kept);
+    store_put(&batch, key_bytes(key), (struct store_bytes){value, strlen(value)});
+    store_commit(two.store, &batch);
+    loop_leave(two.loop);
+    stage_settle(&two, 0);
+}
+
 static void a_run_that_cannot_be_read_stops_alone(void **state)
 {
     struct key key;
-    struct store_batch batch;
     open_both(THREE);
     char *good = start(&one, "good", ""), *bad = start(&one, "bad", "");
-    loop_enter(two.loop);
-    store_batch_init(&batch, two.loop, nothing_kept);
     key_numbered(&key, KEY_RECORD, stage_tenant, "bad", 1);
-    store_put(&batch, key_bytes(&key), (struct store_bytes){"\xff\xff", 2});
-    store_commit(two.store, &batch);
-    loop_leave(two.loop);
+    put_row(&key, "\xff\xff");
     pass_for(&two, 2 * LEASE_MS);
     write_at(&two, "a", "a");
     write_at(&two, "b", "b");
@@ -289,17 +295,6 @@ static const char *pending_at(struct stage *stage, const char *thread)
              scan.count ? (const char *)scan.rows[0].value.bytes : "none");
     store_scan_fini(&scan);
     return member;
-}
-
-static void put_row(const struct key *key, const char *value)
-{
-    struct store_batch batch;
-    loop_enter(two.loop);
-    store_batch_init(&batch, two.loop, nothing_kept);
-    store_put(&batch, key_bytes(key), (struct store_bytes){value, strlen(value)});
-    store_commit(two.store, &batch);
-    loop_leave(two.loop);
-    stage_settle(&two, 0);
 }
 
 /* The second one has two loops: in the first it looks at what is pending, in the other it reads the thread. */
@@ -354,7 +349,7 @@ static void what_another_has_taken_meanwhile_is_not_noted_as_unreadable(void **s
 static void a_thread_is_let_go_though_its_last_batch_went_while_it_was_held(void **state)
 {
     Renga__V1__StartRunRequest requests[2];
-    struct question_of_test questions[2] = {0};
+    struct question_of_test *questions[2];
     open_both(SUM);
     renga__v1__start_run_request__init(&requests[0]);
     requests[0].request_id = (char *)(uintptr_t) "r";
@@ -364,27 +359,21 @@ static void a_thread_is_let_go_though_its_last_batch_went_while_it_was_held(void
     requests[0].wait = true;
     loop_enter(one.loop);
     for (int i = 0; i < 2; i++) {
-        arena_init(&questions[i].arena, NULL, 0, 1 << 20);
-        questions[i].errand = (struct errand){.loop = one.loop,
-                                              .tenant = stage_tenant,
-                                              .request = &requests[i].base,
-                                              .arena = &questions[i].arena,
-                                              .answered = asked_back,
-                                              .owner = &questions[i]};
-        runner_run(one.runner, &questions[i].errand);
+        questions[i] = question_of_runner(&one, &requests[i]);
+        runner_run(one.runner, &questions[i]->errand);
     }
     loop_leave(one.loop);
     settle();
-    Renga__V1__StartRunResponse *response = answer_of(&questions[0]);
+    Renga__V1__StartRunResponse *response = answer_of(questions[0]);
     assert_int_equal(response->run->state, SUCCEEDED);
     Renga__V1__GetRunRequest get_run = RENGA__V1__GET_RUN_REQUEST__INIT;
     get_run.run_id = response->run->run_id;
     struct question_of_test *question = ask_runner(&two, &get_run);
     assert_true(question->errand.at_rest);
     ask_end(question);
-    assert_true(((Renga__V1__StartRunResponse *)answer_of(&questions[1]))->repeated_request);
+    assert_true(((Renga__V1__StartRunResponse *)answer_of(questions[1]))->repeated_request);
     for (int i = 0; i < 2; i++)
-        arena_fini(&questions[i].arena);
+        ask_end(questions[i]);
     close_both();
 }
 

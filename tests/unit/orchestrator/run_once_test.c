@@ -131,7 +131,7 @@ static void a_waited_run_that_stands_at_once_is_listed_as_waiting(void **state)
 
 static void a_request_that_comes_twice_before_it_is_on_disk_is_one_run(void **state)
 {
-    struct question_of_test twice[2];
+    struct question_of_test *twice[2];
     Renga__V1__StartRunRequest request = RENGA__V1__START_RUN_REQUEST__INIT;
     stage_set(&stage, PURE);
     request.agent = (char *)(uintptr_t) "a";
@@ -139,25 +139,17 @@ static void a_request_that_comes_twice_before_it_is_on_disk_is_one_run(void **st
     request.on_busy = RENGA__V1__ON_BUSY__ON_BUSY_ENQUEUE;
     loop_enter(stage.loop);
     for (int i = 0; i < 2; i++) {
-        struct question_of_test *question = &twice[i];
-        *question = (struct question_of_test){0};
-        arena_init(&question->arena, NULL, 0, (size_t)1 << 20);
-        question->errand = (struct errand){.loop = stage.loop,
-                                           .tenant = "tenant",
-                                           .request = &request.base,
-                                           .arena = &question->arena,
-                                           .answered = asked_back,
-                                           .owner = question};
-        runner_run(stage.runner, &question->errand);
+        twice[i] = question_of_runner(&stage, &request);
+        runner_run(stage.runner, &twice[i]->errand);
     }
     loop_leave(stage.loop);
     stage_settle(&stage, 0);
-    Renga__V1__StartRunResponse *first = answer_of(&twice[0]), *second = answer_of(&twice[1]);
+    Renga__V1__StartRunResponse *first = answer_of(twice[0]), *second = answer_of(twice[1]);
     assert_string_equal(first->run->run_id, second->run->run_id);
     assert_int_equal(first->repeated_request, 0);
     assert_int_equal(second->repeated_request, 1);
-    arena_fini(&twice[0].arena);
-    arena_fini(&twice[1].arena);
+    ask_end(twice[0]);
+    ask_end(twice[1]);
     stage_clear(&stage);
 }
 

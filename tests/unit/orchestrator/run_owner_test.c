@@ -45,19 +45,8 @@ static void two_that_begin_on_a_thread_at_once_are_one_after_the_other(void **st
     open_both(THREE);
     request.agent = (char *)(uintptr_t) "a";
     request.thread_id = (char *)(uintptr_t) "t";
-    for (int i = 0; i < 2; i++) { /* both read the thread while it is nobody's */
-        struct question_of_test *question = questions[i] = calloc(1, sizeof *question);
-        arena_init(&question->arena, NULL, 0, (size_t)64 << 20);
-        question->errand = (struct errand){.loop = stages[i]->loop,
-                                           .tenant = stage_tenant,
-                                           .request = &request.base,
-                                           .arena = &question->arena,
-                                           .answered = asked_back,
-                                           .owner = question};
-        loop_enter(stages[i]->loop);
-        runner_run(stages[i]->runner, &question->errand);
-        loop_leave(stages[i]->loop);
-    }
+    for (int i = 0; i < 2; i++) /* both read the thread while it is nobody's */
+        questions[i] = send_to_runner(stages[i], &request, false);
     settle();
     int won = questions[0]->errand.status.code == OK ? 0 : 1;
     assert_int_equal(questions[won]->errand.status.code, OK);
@@ -79,7 +68,7 @@ static struct stage *stage_at(const char *address)
 static void of_twenty_runs_on_one_thread_each_counts_once(void **state)
 {
     enum { RUNS = 20 };
-    static struct question_of_test questions[RUNS];
+    struct question_of_test *questions[RUNS];
     Renga__V1__StartRunRequest request = RENGA__V1__START_RUN_REQUEST__INIT;
     int done = 0;
     open_both(SUM);
@@ -87,25 +76,12 @@ static void of_twenty_runs_on_one_thread_each_counts_once(void **state)
     request.thread_id = (char *)(uintptr_t) "t";
     request.on_busy = RENGA__V1__ON_BUSY__ON_BUSY_ENQUEUE;
     request.wait = true;
-    for (int i = 0; i < RUNS; i++) {
-        struct question_of_test *question = &questions[i];
-        struct stage *stage = i % 2 ? &two : &one;
-        *question = (struct question_of_test){0};
-        arena_init(&question->arena, NULL, 0, (size_t)1 << 20);
-        question->errand = (struct errand){.loop = stage->loop,
-                                           .tenant = stage_tenant,
-                                           .request = &request.base,
-                                           .arena = &question->arena,
-                                           .answered = asked_back,
-                                           .owner = question};
-        loop_enter(stage->loop);
-        runner_run(stage->runner, &question->errand);
-        loop_leave(stage->loop);
-    }
+    for (int i = 0; i < RUNS; i++)
+        questions[i] = send_to_runner(i % 2 ? &two : &one, &request, false);
     for (int round = 0; round < RUNS; round++) {
         settle();
         for (int i = 0; i < RUNS; i++) { /* as the API forwards */
-            struct question_of_test *question = &questions[i];
+            struct question_of_test *question = questions[i];
             if (!question->answers || !question->errand.elsewhere)
                 continue;
             struct stage *stage = stage_at(question->errand.elsewhere);
@@ -117,17 +93,11 @@ static void of_twenty_runs_on_one_thread_each_counts_once(void **state)
         }
     }
     for (int i = 0; i < RUNS; i++) {
-        assert_int_equal(questions[i].answers, 1);
-        done += questions[i].errand.status.code == OK;
-        arena_fini(&questions[i].arena);
+        done += questions[i]->errand.status.code == OK;
+        ask_end(questions[i]);
     }
     assert_int_equal(done, RUNS);
-    Renga__V1__GetStateRequest get_state = RENGA__V1__GET_STATE_REQUEST__INIT;
-    get_state.thread_id = (char *)(uintptr_t) "t";
-    struct question_of_test *question = ask_runner(&one, &get_state);
-    Renga__V1__GetStateResponse *response = answer_of(question);
-    assert_string_equal(response->state_json, "{\"n\":20}");
-    ask_end(question);
+    assert_string_equal(state_at(&one, "t", ""), "{\"n\":20}");
     close_both();
 }
 

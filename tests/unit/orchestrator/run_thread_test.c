@@ -17,20 +17,13 @@ static void twenty_runs_on_one_thread_lose_nothing(void **state)
         int done = 0;
         loop_enter(stage.loop);
         for (int i = 0; i < 20; i++) {
-            struct question_of_test *question = questions[i] = calloc(1, sizeof *question);
             renga__v1__start_run_request__init(&requests[i]);
             requests[i].agent = (char *)(uintptr_t) "a";
             requests[i].thread_id = (char *)(uintptr_t) "t";
             requests[i].on_busy = (Renga__V1__OnBusy)busy;
             requests[i].wait = true;
-            arena_init(&question->arena, NULL, 0, 1 << 20);
-            question->errand = (struct errand){.loop = stage.loop,
-                                               .tenant = "tenant",
-                                               .request = &requests[i].base,
-                                               .arena = &question->arena,
-                                               .answered = asked_back,
-                                               .owner = question};
-            runner_run(stage.runner, &question->errand);
+            questions[i] = question_of_runner(&stage, &requests[i]);
+            runner_run(stage.runner, &questions[i]->errand);
         }
         loop_leave(stage.loop);
         for (int i = 0; i < 5; i++)
@@ -143,9 +136,7 @@ static void a_repeated_request_gets_the_answer_of_the_first(void **state)
 static void restart(void)
 {
     script_begins = NULL;
-    if (last_get)
-        ask_end(last_get);
-    last_get = NULL;
+    forget(&last_get);
     char url[256];
     snprintf(url, sizeof url, "%s", stage.url);
     script_lingers = false;

@@ -6,20 +6,6 @@
 
 #define S "\"kind\": \"script\""
 
-static char *state_of(const char *thread)
-{
-    static char state[512];
-    Renga__V1__GetStateRequest request = RENGA__V1__GET_STATE_REQUEST__INIT;
-    request.thread_id = (char *)(uintptr_t)thread;
-    struct question_of_test *question = ask_runner(&stage, &request);
-    const Renga__V1__GetStateResponse *response = answer_of(question);
-    if (!response)
-        fail_msg("%s", last_status.text);
-    snprintf(state, sizeof state, "%s", response ? response->state_json : "");
-    ask_end(question);
-    return state;
-}
-
 static void end_script(const char *node, const char *path, const char *update)
 {
     struct script_call *call = script_find(node, path, -1);
@@ -29,13 +15,39 @@ static void end_script(const char *node, const char *path, const char *update)
         INSIDE(&stage, script_write(call, "", update));
 }
 
+/* Of those that are at work, in this order. */
+static void end_branches(const char *order)
+{
+    char path[] = "w[0]";
+    for (; *order; order++) {
+        path[2] = *order;
+        end_script("n", path, "");
+    }
+}
+
+static void restart_and_find(const char *run)
+{
+    restart();
+    get(&stage, run);
+}
+
+/* In this version of its agent. */
+static void resume_as(const char *run, const char *document)
+{
+    write_version(document);
+    if (!migrate(run, NULL, NULL, false))
+        fail_msg("%s", last_status.text);
+    resume(&stage, run, NULL);
+}
+
 static void assert_unchanged_when_read_again(const char *run, const char *output)
 {
     assert_run(&stage, run, SUCCEEDED, output);
     char before[512];
-    snprintf(before, sizeof before, "%s", state_of("t"));
+    snprintf(before, sizeof before, "%s", state_at(&stage, "t", ""));
+    assert_int_equal(last_status.code, OK);
     restart();
-    assert_string_equal(state_of("t"), before);
+    assert_string_equal(state_at(&stage, "t", ""), before);
     assert_run(&stage, run, SUCCEEDED, output);
 }
 
@@ -70,16 +82,11 @@ static void branches_without_a_record_are_given_the_list_of_the_new_version(void
 {
     for (int restarts = 0; restarts < 2; restarts++) {
         char *run = stop_at_work(OF_A);
-        write_version(OF_B);
-        if (!migrate(run, NULL, NULL, false))
-            fail_msg("%s", last_status.text);
-        resume(&stage, run, NULL);
+        resume_as(run, OF_B);
         assert_null(script_find("n", "w[2]", -1));
         end_script("n", "w[1]", "");
-        if (restarts) {
-            restart();
-            get(&stage, run);
-        }
+        if (restarts)
+            restart_and_find(run);
         end_script("n", "w[0]", "");
         assert_unchanged_when_read_again(run, OUT_OF_B);
         stage_clear(&stage);
@@ -89,11 +96,8 @@ static void branches_without_a_record_are_given_the_list_of_the_new_version(void
 static void branches_without_a_record_may_become_a_node_of_another_kind(void **state)
 {
     char *run = stop_at_work(OF_A);
-    write_version("\"state\": {\"a\": {\"type\": \"integer[]\"}, \"b\": {\"type\": \"integer[]\"}}, \"output\": "
-                  "[\"b\"], \"start\": \"w\", \"nodes\": {\"w\": {\"kind\": \"set\", \"values\": {\"b\": [7]}}}");
-    if (!migrate(run, NULL, NULL, false))
-        fail_msg("%s", last_status.text);
-    resume(&stage, run, NULL);
+    resume_as(run, "\"state\": {\"a\": {\"type\": \"integer[]\"}, \"b\": {\"type\": \"integer[]\"}}, \"output\": "
+                   "[\"b\"], \"start\": \"w\", \"nodes\": {\"w\": {\"kind\": \"set\", \"values\": {\"b\": [7]}}}");
     assert_unchanged_when_read_again(run, "{\"b\":[7]}");
     stage_clear(&stage);
 }
@@ -103,17 +107,11 @@ static void branches_are_given_their_list_at_once_where_the_state_goes_on_meanwh
 {
     for (int restarts = 0; restarts < 2; restarts++) {
         char *run = stop_at_work(OVER("\"a\"", FLOWS, EACH));
-        write_version(OVER("\"b\"", FLOWS, EACH));
-        if (!migrate(run, NULL, NULL, false))
-            fail_msg("%s", last_status.text);
-        resume(&stage, run, NULL);
+        resume_as(run, OVER("\"b\"", FLOWS, EACH));
         end_script("s", "", "{\"b\":[1,2,3]}");
-        if (restarts) {
-            restart();
-            get(&stage, run);
-        }
-        end_script("n", "w[1]", "");
-        end_script("n", "w[0]", "");
+        if (restarts)
+            restart_and_find(run);
+        end_branches("10");
         assert_unchanged_when_read_again(run, OUT_OF_B);
         stage_clear(&stage);
     }
@@ -139,10 +137,8 @@ static void branches_without_a_record_are_given_the_list_that_was_written_by_han
         resume(&stage, run, NULL);
         assert_null(script_find("n", "w[2]", -1));
         end_script("n", "w[1]", "");
-        if (restarts) {
-            restart();
-            get(&stage, run);
-        }
+        if (restarts)
+            restart_and_find(run);
         end_script("n", "w[0]", "");
         assert_unchanged_when_read_again(run, OUT_OF_B);
         stage_clear(&stage);
@@ -168,11 +164,7 @@ static void branches_that_stand_before_their_first_node_stand_there_when_they_ar
         write_state("{\"a\":[8,9]}");
         assert_int_equal(get(&stage, run)->n_interrupts, 5);
         resume(&stage, run, NULL);
-        for (int i = 5; i-- > 0;) {
-            char path[16];
-            snprintf(path, sizeof path, "w[%d]", i);
-            end_script("n", path, "");
-        }
+        end_branches("43210");
         assert_unchanged_when_read_again(
             run, "{\"out\":[{\"item\":1},{\"item\":2},{\"item\":3},{\"item\":4},{\"item\":5}]}");
         stage_clear(&stage);
@@ -214,15 +206,9 @@ static void branches_of_a_checkpoint_are_given_their_list_at_once_where_the_stat
         snprintf(again, sizeof again, "%s", response->run->run_id);
         ask_end(question);
         end_script("s", "", "{\"a\":[7]}");
-        if (restarts) {
-            restart();
-            get(&stage, again);
-        }
-        for (int i = 0; i < 5; i++) {
-            char path[16];
-            snprintf(path, sizeof path, "w[%d]", i);
-            end_script("n", path, "");
-        }
+        if (restarts)
+            restart_and_find(again);
+        end_branches("01234");
         assert_unchanged_when_read_again(
             again, "{\"out\":[{\"item\":1},{\"item\":2},{\"item\":3},{\"item\":4},{\"item\":5}]}");
         stage_clear(&stage);
@@ -258,10 +244,8 @@ static void branches_that_were_sent_their_list_have_the_rest_as_it_was_then(void
         snprintf(run, sizeof run, "%s", start(&stage, "t", "{\"x\":1}"));
         send_to_branches();
         end_script("s", "", "{\"x\":2}");
-        if (restarts) {
-            restart();
-            get(&stage, run);
-        }
+        if (restarts)
+            restart_and_find(run);
         end_script("n", "w[0][0]", "");
         assert_unchanged_when_read_again(run, "{\"out\":[{\"item\":8,\"x\":1}]}");
         stage_clear(&stage);
@@ -293,14 +277,9 @@ static void a_sub_graph_that_remembers_is_given_its_input_once_though_its_run_is
         char *run = stop_in_memory();
         if (restarts & 1)
             restart();
-        write_version(REMEMBERS("\"more\": {\"type\": \"string\"}, "));
-        if (!migrate(run, NULL, NULL, false))
-            fail_msg("%s", last_status.text);
-        resume(&stage, run, NULL);
-        if (restarts & 2) {
-            restart();
-            get(&stage, run);
-        }
+        resume_as(run, REMEMBERS("\"more\": {\"type\": \"string\"}, "));
+        if (restarts & 2)
+            restart_and_find(run);
         end_script("n", "g", "");
         assert_unchanged_when_read_again(run, "{\"seen\":[\"first\"]}");
         stage_clear(&stage);
@@ -314,10 +293,8 @@ static void a_sub_graph_remembers_what_a_run_before_has_given_it(void **state)
         if (restarts & 1)
             restart();
         char *run = start(&stage, "t", "{\"log\":[\"second\"]}");
-        if (restarts & 2) {
-            restart();
-            get(&stage, run);
-        }
+        if (restarts & 2)
+            restart_and_find(run);
         end_script("n", "g", "");
         assert_unchanged_when_read_again(run, "{\"seen\":[\"first\",\"second\"]}");
         stage_clear(&stage);

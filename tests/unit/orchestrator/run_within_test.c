@@ -72,10 +72,7 @@ static Renga__V1__MigrateRunResponse *move(const char *run)
     request.run_id = (char *)(uintptr_t)run;
     request.renamed_nodes = list;
     request.n_renamed_nodes = COUNT(pairs);
-    if (last_migrate)
-        ask_end(last_migrate);
-    last_migrate = ask_runner(&stage, &request);
-    return answer_of(last_migrate);
+    return ask_last(&last_migrate, &stage, &request);
 }
 
 static void a_run_within_branches_goes_on_in_the_new_version(void **state)
@@ -141,6 +138,33 @@ static void what_does_not_fit_within_is_named_with_its_path(void **state)
         end_script("w[1]");
         end_script("w[2]");
         answer(run, "w[0]");
+        stage_clear(&stage);
+    }
+}
+
+#define DESCRIBED(description)                                                                                         \
+    "\"description\": \"" description "\", \"state\": {\"items\": {\"type\": \"string[]\"}, \"out\": {\"type\": "      \
+    "\"object[]\"}}, \"output\": [\"out\"], " W                                                                        \
+    ", \"graphs\": {\"sub\": {\"state\": {\"item\": {\"type\": \"string\"}}, \"start\": \"n\", \"nodes\": {\"n\": {" S \
+    "}}}}"
+
+static void a_branch_that_has_ended_is_not_run_again_in_the_new_version(void **state)
+{
+    for (int restarts = 0; restarts < 2; restarts++) {
+        char run[64];
+        set_stage(DESCRIBED("old"));
+        snprintf(run, sizeof run, "%s", start(&stage, "t", "{\"items\":[\"a\",\"b\"]}"));
+        end_script("w[0]");
+        cancel(&stage, run);
+        write_version(DESCRIBED("new"));
+        if (!migrate(run, NULL, NULL, false))
+            fail_msg("%s", last_status.text);
+        if (restarts)
+            restart();
+        resume(&stage, run, NULL);
+        assert_null(script_find("n", "w[0]", -1));
+        end_script("w[1]");
+        assert_run(&stage, run, SUCCEEDED, "{\"out\":[{\"item\":\"a\"},{\"item\":\"b\"}]}");
         stage_clear(&stage);
     }
 }
@@ -346,12 +370,7 @@ static void what_branches_gave_is_there_after_a_conflict_and_a_restart(void **st
     INSIDE(&stage, script_write(script_find("s", NULL, -1), "", ""));
     assert_run(&stage, run, SUCCEEDED, "{\"out\":[{\"item\":\"a\"}]}");
     restart();
-    Renga__V1__GetStateRequest request = RENGA__V1__GET_STATE_REQUEST__INIT;
-    request.thread_id = (char *)(uintptr_t) "t";
-    struct question_of_test *question = ask_runner(&stage, &request);
-    Renga__V1__GetStateResponse *response = answer_of(question);
-    assert_string_equal(response->state_json, "{\"items\":[\"a\"],\"out\":[{\"item\":\"a\"}]}");
-    ask_end(question);
+    assert_string_equal(state_at(&stage, "t", ""), "{\"items\":[\"a\"],\"out\":[{\"item\":\"a\"}]}");
     stage_clear(&stage);
 }
 
@@ -360,6 +379,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_run_within_branches_goes_on_in_the_new_version),
         cmocka_unit_test(what_does_not_fit_within_is_named_with_its_path),
+        cmocka_unit_test(a_branch_that_has_ended_is_not_run_again_in_the_new_version),
         cmocka_unit_test(what_a_sub_graph_remembers_goes_over_under_its_new_name),
         cmocka_unit_test(a_queued_run_begins_in_the_new_version),
         cmocka_unit_test(a_queued_run_stays_where_its_input_or_the_state_does_not_fit),

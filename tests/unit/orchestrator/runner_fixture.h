@@ -1,164 +1,18 @@
-/* A runner on loops that are stepped by hand, a store in memory or in a file, one agent from a document, and a kind of
- * node, "script", whose tasks the test ends itself. Include it after unit.h, once in a program: it brings the table of
- * kinds. */
+/* A runner on loops that are stepped by hand, a store in memory or in a file, one agent from a document, and requests
+ * to it. Include it after unit.h, once in a program. */
 #ifndef RENGA_RUNNER_FIXTURE_H
 #define RENGA_RUNNER_FIXTURE_H
 
-#include "agent_fixture.h"
+#include "script_fixture.h"
+
 #include "base/clock.h"
 #include "fanout/fanout_priv.h"
-#include "nodes/node_kind.h"
 #include "run/runner.h"
 
 #include <stdio.h>
 #include <unistd.h>
 
-/* ---- the scripted kind ------------------------------------------------------------------------------------------- */
-
-#define SCRIPT_CALLS_MAX 200000
-
-struct script_call {
-    struct task *task; /* NULL: ended */
-    struct loop *loop; /* in which it runs */
-    const char *node;
-    char path[128];
-    int branch, attempt;
-    int64_t token;
-    char state[512], key[64];
-    size_t answers;
-    char answer[2][64];
-    bool cancelled;
-};
-
-static struct script_call *script_calls;
-static size_t script_count, script_live, script_peak;
-/* What a task does when it begins; NULL: nothing, the test ends it. */
-static void (*script_begins)(struct script_call *call);
-
-static void script_start(struct task *task)
-{
-    if (!script_calls)
-        script_calls = calloc(SCRIPT_CALLS_MAX, sizeof *script_calls);
-    assert_true(script_count < SCRIPT_CALLS_MAX);
-    const Renga__V1__RunNodeRequest *request = task_request(task);
-    struct script_call *call = &script_calls[script_count++];
-    *call = (struct script_call){.task = task, .loop = task_loop(task), .node = task_node(task)->name};
-    snprintf(call->path, sizeof call->path, "%s", request->position->path);
-    snprintf(call->state, sizeof call->state, "%s", request->state_json);
-    snprintf(call->key, sizeof call->key, "%s", request->idempotency_key);
-    call->branch = request->position->branch;
-    call->attempt = request->attempt;
-    call->token = request->fencing_token;
-    call->answers = request->n_answers;
-    for (size_t i = 0; i < request->n_answers && i < 2; i++)
-        snprintf(call->answer[i], sizeof call->answer[i], "%s=%s", request->answers[i]->key,
-                 request->answers[i]->answer_json);
-    *(struct script_call **)task_data(task) = call;
-    script_live++;
-    script_peak = script_live > script_peak ? script_live : script_peak;
-    if (script_begins)
-        script_begins(call);
-}
-
-static void script_end(struct script_call *call)
-{
-    call->task = NULL;
-    script_live--;
-}
-
-static bool script_lingers; /* cancelled tasks do not end by themselves */
-
-static void script_cancel(struct task *task)
-{
-    struct script_call *call = *(struct script_call **)task_data(task);
-    struct status st = {.code = CANCELLED};
-    call->cancelled = true;
-    if (script_lingers)
-        return;
-    script_end(call);
-    task_fail(task, &st);
-}
-
-static const struct node_parameter script_parameters[] = {{.name = NULL}};
-static const struct node_kind script_kind = {.name = "script",
-                                             .help = "Does what the test says.",
-                                             .parameters = script_parameters,
-                                             .size = sizeof(struct script_call *),
-                                             .start = script_start,
-                                             .cancel = script_cancel,
-                                             .travels = true};
-extern const struct node_kind noop_kind, set_kind, ask_kind, each_kind, graph_kind;
-const struct node_kind *const node_kinds[] = {&noop_kind,  &set_kind,    &ask_kind, &each_kind,
-                                              &graph_kind, &script_kind, NULL};
-const struct node_kind *node_kind_find(const char *name)
-{
-    for (const struct node_kind *const *kind = node_kinds; *kind; kind++)
-        if (strcmp((*kind)->name, name) == 0)
-            return *kind;
-    return NULL;
-}
-
-/* The newest call of a node (and path, and branch) that has not ended. */
-static inline struct script_call *script_find(const char *node, const char *path, int branch)
-{
-    for (size_t i = script_count; i-- > 0;) {
-        struct script_call *call = &script_calls[i];
-        if (call->task && strcmp(call->node, node) == 0 && (!path || strcmp(call->path, path) == 0) &&
-            (branch < 0 || call->branch == branch))
-            return call;
-    }
-    return NULL;
-}
-
-static inline size_t script_runs(const char *node)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < script_count; i++)
-        count += strcmp(script_calls[i].node, node) == 0;
-    return count;
-}
-
-static inline void script_respond(struct script_call *call, const Renga__V1__RunNodeResponse *response)
-{
-    struct task *task = call->task;
-    script_end(call);
-    task_finish(task, response);
-}
-
-static inline void script_write(struct script_call *call, const char *outcome, const char *update)
-{
-    Renga__V1__RunNodeResponse response = RENGA__V1__RUN_NODE_RESPONSE__INIT;
-    response.outcome = (char *)(uintptr_t)outcome;
-    response.update_json = (char *)(uintptr_t)update;
-    script_respond(call, &response);
-}
-
-static inline void script_break(struct script_call *call, enum status_code code, const char *text)
-{
-    struct status st = {0};
-    struct task *task = call->task;
-    fail(&st, code, "%s", text);
-    script_end(call);
-    task_fail(task, &st);
-}
-
-static inline void script_ask(struct script_call *call, const char *const *keys, size_t count)
-{
-    Renga__V1__RunNodeResponse response = RENGA__V1__RUN_NODE_RESPONSE__INIT;
-    Renga__V1__NodeInterrupt questions[8], *list[8];
-    for (size_t i = 0; i < count; i++) {
-        renga__v1__node_interrupt__init(&questions[i]);
-        questions[i].key = (char *)(uintptr_t)keys[i];
-        questions[i].question = (char *)(uintptr_t) "What?";
-        list[i] = &questions[i];
-    }
-    response.interrupts = list;
-    response.n_interrupts = count;
-    script_respond(call, &response);
-}
-
-/* ---- the stage ----------------------------------------------------------------------------------------------------
- */
+/* ---- the stage --------------------------------------------------------------------------------------------------- */
 
 struct stage {
     struct house house;
@@ -301,17 +155,7 @@ static inline void stage_set(struct stage *stage, const char *document)
 /* Ends what is at work; also what arrives elsewhere while the first are ended. */
 static inline bool stage_ends(struct stage *stage)
 {
-    for (size_t i = 0; i < script_count; i++) {
-        struct script_call *call = &script_calls[i];
-        struct status st = {.code = CANCELLED};
-        struct task *task = call->task;
-        if (!task)
-            continue;
-        script_end(call);
-        loop_enter(call->loop);
-        task_fail(task, &st);
-        loop_leave(call->loop);
-    }
+    script_end_all();
     stage_settle(stage, 0);
     return script_live == 0 && fanout_away(stage->fanout) == 0;
 }
@@ -333,8 +177,7 @@ static inline void stage_clear(struct stage *stage)
         stage_settle(stage, 0);                                                                                        \
     } while (0)
 
-/* ---- requests -----------------------------------------------------------------------------------------------------
- */
+/* ---- requests ---------------------------------------------------------------------------------------------------- */
 
 struct question_of_test {
     struct errand errand;
@@ -398,6 +241,21 @@ static inline void *answer_of(struct question_of_test *question)
     return question->errand.response;
 }
 
+/* What is answered lives until the next question of the same kind. */
+static inline void forget(struct question_of_test **last)
+{
+    if (*last)
+        ask_end(*last);
+    *last = NULL;
+}
+
+static inline void *ask_last(struct question_of_test **last, struct stage *stage, const void *request)
+{
+    forget(last);
+    *last = ask_runner(stage, request);
+    return answer_of(*last);
+}
+
 static inline struct question_of_test *start_with(struct stage *stage, Renga__V1__StartRunRequest *request,
                                                   const char *thread, const char *input)
 {
@@ -429,10 +287,7 @@ static inline Renga__V1__Run *get(struct stage *stage, const char *run_id)
 {
     Renga__V1__GetRunRequest request = RENGA__V1__GET_RUN_REQUEST__INIT;
     request.run_id = (char *)(uintptr_t)run_id;
-    if (last_get)
-        ask_end(last_get);
-    last_get = ask_runner(stage, &request);
-    Renga__V1__GetRunResponse *response = answer_of(last_get);
+    Renga__V1__GetRunResponse *response = ask_last(&last_get, stage, &request);
     return response ? response->run : NULL;
 }
 
@@ -444,10 +299,7 @@ static inline Renga__V1__Run *resume(struct stage *stage, const char *run_id, co
         request.maybe_answer_json_case = RENGA__V1__RESUME_RUN_REQUEST__MAYBE_ANSWER_JSON_ANSWER_JSON;
         request.answer_json = (char *)(uintptr_t)answer;
     }
-    if (last_get)
-        ask_end(last_get);
-    last_get = ask_runner(stage, &request);
-    Renga__V1__ResumeRunResponse *response = answer_of(last_get);
+    Renga__V1__ResumeRunResponse *response = ask_last(&last_get, stage, &request);
     return response ? response->run : NULL;
 }
 
@@ -461,11 +313,22 @@ static inline Renga__V1__Run *resume_by_id(struct stage *stage, const char *run_
     one.answer_json = (char *)(uintptr_t)answer;
     request.answers = list;
     request.n_answers = 1;
-    if (last_get)
-        ask_end(last_get);
-    last_get = ask_runner(stage, &request);
-    Renga__V1__ResumeRunResponse *response = answer_of(last_get);
+    Renga__V1__ResumeRunResponse *response = ask_last(&last_get, stage, &request);
     return response ? response->run : NULL;
+}
+
+/* The state at a checkpoint ("": the newest), in a static buffer; where there is none, the status' text. */
+static inline char *state_at(struct stage *stage, const char *thread, const char *checkpoint)
+{
+    static char text[512];
+    Renga__V1__GetStateRequest request = RENGA__V1__GET_STATE_REQUEST__INIT;
+    request.thread_id = (char *)(uintptr_t)thread;
+    request.checkpoint_id = (char *)(uintptr_t)checkpoint;
+    struct question_of_test *question = ask_runner(stage, &request);
+    Renga__V1__GetStateResponse *response = answer_of(question);
+    snprintf(text, sizeof text, "%s", response ? response->state_json : last_status.text);
+    ask_end(question);
+    return text;
 }
 
 static inline void cancel(struct stage *stage, const char *run_id)

@@ -110,6 +110,8 @@ static void write_certificate(const char *certificate, const char *key)
     assert_int_equal(system(command), 0);
 }
 
+#define TRIES 10 /* what is said is how the last attempt ended, which on a busy machine may be by the deadline */
+
 static void tls_is_spoken_with_whom_it_shall_be_and_with_nobody_else(void **state)
 {
     char folder[] = "/tmp/renga_tls_XXXXXX", certificate[64], key[64], port[8];
@@ -127,10 +129,13 @@ static void tls_is_spoken_with_whom_it_shall_be_and_with_nobody_else(void **stat
     const char *at = "rediss://:s3cret@127.0.0.1", *ours = "timeout=20000&authorities";
     struct status right =
         open_with("%s:%d?%s=%s&certificate=%s&key=%s", at, tls_port, ours, certificate, certificate, key);
-    struct status nobody = open_with("%s:%d?%s=%s&timeout=600", at, tls_port, ours, certificate);
+    struct status nobody = {0}, plain = {0};
+    for (int tries = 0; tries < TRIES && !strstr(nobody.text, "closed"); tries++)
+        nobody = open_with("%s:%d?%s=%s&timeout=600", at, tls_port, ours, certificate);
     struct status stranger = open_with("%s:%d?timeout=20000", at, tls_port);
     struct status other = open_with("rediss://:s3cret@localhost:%d?%s=%s", tls_port, ours, certificate);
-    struct status plain = open_with("redis://:s3cret@127.0.0.1:%d?timeout=400", tls_port);
+    for (int tries = 0; tries < TRIES && !strstr(plain.text, "closed"); tries++)
+        plain = open_with("redis://:s3cret@127.0.0.1:%d?timeout=400", tls_port);
     struct status no_file = open_with("%s:%d?%s=/nowhere", at, tls_port, ours);
     server_end(&guarded);
     unlink(certificate);
