@@ -2,7 +2,6 @@
 #include "orchestra.h"
 
 #include "graph/agents.h"
-#include "suite.h"
 
 #include <stdio.h>
 
@@ -10,7 +9,6 @@
 #define SCHEMA_MAX ((size_t)1 << 20)
 
 static const struct option options[] = {
-    ORCHESTRA_OPTIONS,
     {.name = "graph_version",
      .type = OPTION_STRING,
      .unit = "HASH",
@@ -19,6 +17,7 @@ static const struct option options[] = {
      .type = OPTION_BOOLEAN,
      .fallback = "false",
      .help = "Print the JSON Schema of graph.json, for editors, and ask nobody."},
+    ORCHESTRA_OPTIONS,
     {0},
 };
 
@@ -96,11 +95,17 @@ static int work(struct daemon_process *process, const struct config *config)
 
 static int graph(int argc, char **argv)
 {
-    static const struct service *const none[] = {NULL};
-    struct daemon daemon =
-        suite_daemon(NAME, "lists the agents and what is wrong with their documents, or draws one as Mermaid.", none);
-    daemon.usage = NAME " [OPTIONS] [AGENT]";
-    return orchestra_run(&daemon, options, argc, argv, work);
+    static const struct orchestra_command command = {
+        .name = NAME,
+        .takes = "[AGENT]",
+        .summary = "lists the agents and what is wrong with their documents, or draws one as Mermaid.",
+        .examples = "renga graph\n"
+                    "renga graph helpdesk > helpdesk.mmd\n"
+                    "renga graph --schema > graph.schema.json\n",
+        .options = options,
+        .work = work,
+    };
+    return orchestra_run(&command, argc, argv);
 }
 
 const struct command command_graph = {.name = "graph", .summary = "list agents, draw one as Mermaid", .run = graph};
