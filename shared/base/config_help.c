@@ -79,7 +79,8 @@ static void print_option(struct buffer *out, const struct config_value *value, u
         buffer_printf(&facts, "One of %s. ", option->choices);
     if (option->secret && option->type == OPTION_STRING)
         buffer_print(&facts, "Secret: also file:PATH or env:NAME. ");
-    if (value->fallback != NULL && *value->fallback != '\0' && !option->secret)
+    bool off = option->type == OPTION_BOOLEAN && value->fallback != NULL && strcmp(value->fallback, "false") == 0;
+    if (value->fallback != NULL && *value->fallback != '\0' && !option->secret && !off)
         buffer_printf(&facts, "Default %s. ", value->fallback);
     print_range(&facts, option);
     buffer_printf(&facts, "[%s]", value->variable);
@@ -140,8 +141,10 @@ static void print_options(struct buffer *out, const struct config_value *const *
         size_t length = first_word(list[first]);
         if (!is_first_of_its(list, first))
             continue;
-        buffer_printf(out, "\n%.*s\n", length > 0 ? (int)length : 7,
-                      length > 0 ? list[first]->option->name : "general");
+        if (length > 0)
+            buffer_printf(out, "\n%.*s\n", (int)length, list[first]->option->name);
+        else
+            buffer_print(out, first > 0 ? "\ngeneral\n" : "\noptions\n");
         for (size_t i = first; list[i] != NULL; i++) {
             if (is_together(list[first], list[i]))
                 print_option(out, list[i], width);

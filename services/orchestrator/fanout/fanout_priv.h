@@ -76,7 +76,7 @@ struct station {
     struct members *members; /* NULL: it shares with none */
     char self[ID_MAX];       /* as they know this orchestrator */
     unsigned far_offered;    /* hands that they may fill */
-    unsigned far_share;      /* hands for each */
+    unsigned far_share;      /* hands for each that is in session */
     uint32_t sessions;       /* begun with any of them */
     struct route *routes;
     unsigned route_count;
@@ -135,7 +135,9 @@ void guest_destroy(struct guest **guest);
 /* True where the spare of the station is at work now. */
 bool worker_received(struct peer *owner, const FanoutMessage *message);
 void worker_agent_came(struct guest *guest, struct agent *agent, const struct status *st); /* borrowed */
-void worker_abandon(struct peer *owner);   /* its attempts are cancelled, and it hears no more of them */
+void worker_abandon(struct peer *owner); /* its attempts are cancelled, and it hears no more of them */
+/* Of what it was offered, what counts: no more than its share, which may have been larger when it was offered. */
+unsigned worker_offered(const struct peer *owner);
 unsigned worker_hands(struct peer *owner); /* to be asked for with the message that goes to it now */
 void worker_unoffer(struct peer *owner, unsigned hands);
 void worker_offer(struct station *station, bool always);
