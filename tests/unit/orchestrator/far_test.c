@@ -327,6 +327,10 @@ static void one_that_never_answers_takes_no_share_of_the_hands(void **state)
     members_start(nobody);
     AWAIT_BEATS(nth_peer_of(&a, 1), 25);
     assert_false(nth_peer_of(&a, 1)->far->up);
+    uint32_t session = peer_of(&a)->far->mine;
+    peer_of(&a)->far->read--; /* a letter was lost: all is shared out anew */
+    AWAIT_BEATS(peer_of(&a)->far->mine > session, 25);
+    AWAIT_LINK();
     assert_int_equal(a.fanout->stations[0].far_share, FANOUT_HANDS);
     assert_int_equal(peer_of(&a)->offered, FANOUT_HANDS);
     loop_enter(b.loop);
