@@ -82,6 +82,7 @@ struct station {
     unsigned route_count;
     unsigned unequal; /* members that listen, and take letters of another size or version than we */
     struct inbox *inbox;
+    struct renewal *renewal;    /* of certificates */
     struct document *documents; /* that are on their way from the store */
 
     /* Those away, by the lower half of their number; the upper half tells the uses of a place apart. */
@@ -112,6 +113,7 @@ void peer_read(struct peer *peer, struct mail *mail); /* what is left of it: mes
 bool port_open(struct fanout *fanout, struct status *st);
 void port_close(struct fanout *fanout);
 bool port_attend(struct station *station);
+void port_renew(struct fanout *fanout);  /* its certificate */
 void far_open(struct station *station);  /* its places and inbox; where the fan-out listens */
 void far_close(struct station *station); /* from inside its loop */
 void far_abandon(struct station *station);

@@ -339,6 +339,7 @@ void far_look(struct station *station)
 {
     char why[64];
     snprintf(why, sizeof why, "has shown no life for %d ms", FANOUT_SILENCE_MS);
+    renewal_look(station);
     who_is_there(station);
     for (unsigned i = station->fanout->options.loop_count; i < station->peer_count; i++) {
         struct peer *peer = &station->peers[i];
@@ -372,6 +373,7 @@ void far_open(struct station *station)
     station->routes = calloc(ROUTES_MAX, sizeof *station->routes);
     if (!station->routes)
         fatal("orchestrator.memory", "no memory for %d addresses", ROUTES_MAX);
+    renewal_open(station);
     inbox_open(station);
 }
 
@@ -390,5 +392,6 @@ void far_free(struct station *station)
         return;
     for (unsigned i = station->fanout->options.loop_count; i < station->peer_count; i++)
         free(station->peers[i].far);
+    renewal_close(station);
     free(station->routes);
 }
