@@ -198,6 +198,7 @@ def _():
 def _():
     global two
     two.kill()
+    wait_until(lambda: total(one, LINKS) == 0, "the one that is gone is not let go", 10 * SLOW, 0.02)
     for name, to in (("both", "ca"), ("next-server", "server"), ("next-client", "client")):
         for kind in ("pem", "key"):
             if os.path.exists(f"{folder}/{name}.{kind}"):
