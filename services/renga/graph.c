@@ -5,8 +5,9 @@
 
 #include <stdio.h>
 
-#define NAME       "renga graph"
-#define SCHEMA_MAX ((size_t)1 << 20)
+#define NAME          "renga graph"
+#define VERSION_SHOWN 12 /* digits, on a terminal */
+#define SCHEMA_MAX    ((size_t)1 << 20)
 
 static const struct option options[] = {
     {.name = "graph_version",
@@ -23,8 +24,10 @@ static const struct option options[] = {
 
 static void show_agent(const struct orchestra *orchestra, const Renga__V1__Agent *agent)
 {
+    char version[VERSION_SHOWN + 1];
+    snprintf(version, sizeof version, "%s", agent->graph_version);
     show_cell(orchestra, BOLD, 24, agent->name);
-    show_cell(orchestra, DIM, 12, agent->graph_version);
+    show_cell(orchestra, DIM, VERSION_SHOWN, orchestra->terminal ? version : agent->graph_version);
     show_cell(orchestra, PLAIN, 0, agent->description);
 }
 

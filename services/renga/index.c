@@ -15,10 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NAME       "renga index"
-#define DAY_MS     (24LL * 3600 * 1000)
-#define BAR_CELLS  30
-#define FILE_SHOWN 40 /* bytes of a path beside the bar */
+#define NAME      "renga index"
+#define DAY_MS    (24LL * 3600 * 1000)
+#define BAR_CELLS 30
 
 static const struct option options[] = {
     {.name = "collection",
@@ -63,7 +62,7 @@ static void show_skipped(struct index *index, const Renga__V1__IndexDocumentsPro
 {
     for (size_t i = 0; i < progress->n_skipped; i++) {
         erase_bar(index);
-        fputs(has_bar(index) ? YELLOW "skipped " PLAIN : "skipped ", stdout);
+        fputs(has_bar(index) && command_in_colours() ? YELLOW "skipped " PLAIN : "skipped ", stdout);
         show_text(progress->skipped[i]->part);
         fputs(": ", stdout);
         show_text(progress->skipped[i]->reason);
@@ -72,27 +71,32 @@ static void show_skipped(struct index *index, const Renga__V1__IndexDocumentsPro
     index->skipped += (int64_t)progress->n_skipped;
 }
 
-/* The end of a long path, from a whole character on. */
-static const char *end_of(const char *path)
+/* The end of a path that fits. */
+static const char *end_of(const char *path, size_t columns)
 {
-    size_t length = strlen(path);
-    path += length > FILE_SHOWN ? length - FILE_SHOWN : 0;
-    while (((unsigned char)*path & 0xc0) == 0x80)
-        path++;
+    for (size_t first; wrap_columns(path) > columns; path += first ? first : 1)
+        first = wrap_fit(path, 2);
     return path;
 }
 
+/* Within one line of the terminal: one that breaks could not be erased. */
 static void show_bar(const struct index *index, const Renga__V1__IndexDocumentsProgress *progress)
 {
+    char counts[96];
+    bool coloured = command_in_colours();
     int64_t total = progress->files_total, done = progress->files_done < total ? progress->files_done : total;
+    size_t columns = command_terminal_width();
     int cells = total ? (int)(BAR_CELLS * done / total) : 0;
+    int used = snprintf(counts, sizeof counts, " %" PRId64 "/%" PRId64 " files, %" PRId64 " paragraphs ", done, total,
+                        progress->paragraphs);
     erase_bar(index);
-    fputs(GREEN, stdout);
-    for (int i = 0; i < BAR_CELLS; i++)
-        fputs(i < cells ? "█" : DIM "·" PLAIN, stdout);
-    printf(PLAIN " %" PRId64 "/%" PRId64 " files, %" PRId64 " paragraphs " DIM, done, total, progress->paragraphs);
-    show_text(end_of(progress->file));
-    fputs(PLAIN, stdout);
+    fputs(coloured ? GREEN : "", stdout);
+    for (int i = 0; columns > (size_t)used + BAR_CELLS && i < BAR_CELLS; i++)
+        fputs(i < cells ? "█" : "·", stdout);
+    size_t taken = (size_t)used + BAR_CELLS + 1;
+    printf("%s%s%s", coloured ? PLAIN : "", counts, coloured ? DIM : "");
+    show_text(end_of(progress->file, columns > taken ? columns - taken : 0));
+    fputs(coloured ? PLAIN : "", stdout);
 }
 
 static void show_line(struct index *index, const Renga__V1__IndexDocumentsProgress *progress)

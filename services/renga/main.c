@@ -26,8 +26,8 @@ static void print_usage(FILE *out)
     fputs("Usage: renga COMMAND [OPTIONS]\n\n", out);
     for (const struct command *const *command = commands; *command; command++)
         fprintf(out, "  %-8s %s\n", (*command)->name, (*command)->summary);
-    fputs("\nExample:\n  renga ask --docs ~/handbook \"How long are backups kept?\"\n"
-          "\n'renga COMMAND --help' explains a command, with examples.\n",
+    fputs("\nFor instance: renga ask --docs ~/handbook \"How long are backups kept?\"\n"
+          "'renga COMMAND --help' explains a command, with examples.\n",
           out);
 }
 

@@ -10,7 +10,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #define NAME        "renga tools"
 #define SUMMARY_MAX 72 /* bytes of a description in the table */

@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #define NAME       "renga usage"
 #define GROUPS_MAX 4    /* as the contract has it */
@@ -319,11 +318,10 @@ static bool ask_all(struct usage *usage, struct daemon_process *process)
 
 static void show(struct usage *usage)
 {
-    bool on_terminal = isatty(STDOUT_FILENO);
     if (config_boolean(usage->config, "json"))
         puts(buffer_text(&usage->json));
     else
-        table_print(&usage->table, stdout, on_terminal);
+        table_print(&usage->table, stdout, command_in_colours());
     if (usage->token[0])
         fprintf(stderr, NAME ": there are more than %" PRId64 " rows; ask for more with --rows\n", usage->rows_max);
 }
