@@ -4,7 +4,7 @@
  * has not taken the last letter, the next one grows here, and the busier both are the more messages share one. */
 #include "mailbox.h"
 
-#include "mail_tls.h"
+#include "mailbox_tls.h"
 
 #include "base/log.h"
 #include "loop/loop.h"

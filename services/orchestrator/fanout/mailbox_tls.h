@@ -1,6 +1,6 @@
 /* Certificates of mail, as nng takes them. Private to the mail. */
-#ifndef RENGA_ORCHESTRATOR_MAIL_TLS_H
-#define RENGA_ORCHESTRATOR_MAIL_TLS_H
+#ifndef RENGA_ORCHESTRATOR_MAILBOX_TLS_H
+#define RENGA_ORCHESTRATOR_MAILBOX_TLS_H
 
 #include "mailbox.h"
 

@@ -1,4 +1,4 @@
-#include "mail_tls.h"
+#include "mailbox_tls.h"
 
 #include "base/file.h"
 #include "base/log.h"
