@@ -34,8 +34,9 @@ static void show_agent(const struct orchestra *orchestra, const Renga__V1__Agent
 static void show_problem(const struct orchestra *orchestra, const Renga__V1__AgentProblem *problem)
 {
     fflush(stdout);
-    fprintf(stderr, "%s%s/%s:%d: %s%s\n", colour(orchestra, RED), problem->agent, problem->file, problem->line,
-            problem->message, colour(orchestra, PLAIN));
+    const char *between = *problem->agent ? "/" : ""; /* of the folder of all agents */
+    fprintf(stderr, "%s%s%s%s:%d: %s%s\n", colour(orchestra, RED), problem->agent, between, problem->file,
+            problem->line, problem->message, colour(orchestra, PLAIN));
 }
 
 static void agents_came(struct orchestra *orchestra, const ProtobufCMessage *message, void *data)

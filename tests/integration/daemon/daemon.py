@@ -188,6 +188,13 @@ def _():
         expect(done.returncode == 1 and str(daemon.port) in done.stderr, f"{done.returncode}: {done.stderr}")
 
 
+@check("an address that is none ends the start with exit code 2, and says what one looks like")
+def _():
+    for address in ("15001", "127.0.0.1:99999", "127.0.0.1:", "127.0.0.1:http", ":15001"):
+        done = run("renga-planner", f"--rpc.listen={address}", "--http.listen=127.0.0.1:0")
+        expect(done.returncode == 2 and "HOST:PORT" in done.stderr and address in done.stderr, f"{address}: {done.returncode}: {done.stderr}")
+
+
 @check("a secret is neither printed nor logged")
 def _():
     secret = "sk-do-not-show-this"
