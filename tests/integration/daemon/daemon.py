@@ -324,7 +324,7 @@ def _():
 
 @check("`renga usage` ends with 2 where it is asked wrongly, with 1 where nobody answers")
 def _():
-    for flags, said in (([], "--peers.llm_gateway"), (["--by=clinet"], "clinet"), (["--from=yesterday"], "yesterday"),
+    for flags, said in (([], "--connect"), (["--by=clinet"], "clinet"), (["--from=yesterday"], "yesterday"),
                         (["--by=hour,model,client,run,day"], "at most 4"), (["extra"], "options alone")):
         done = run("renga", "usage", *flags, *(["--peers.llm_gateway=ipv4:127.0.0.1:1"] if flags else []))
         expect(done.returncode == 2 and said in done.stderr and not done.stdout, f"{flags}: {done.returncode} {done.stderr}")
