@@ -102,7 +102,7 @@ static void show_bar(const struct index *index, const Renga__V1__IndexDocumentsP
 static void show_line(struct index *index, const Renga__V1__IndexDocumentsProgress *progress)
 {
     int64_t now_ns = clock_now_ns();
-    if (now_ns - index->shown_ns < NS_PER_SEC)
+    if (!progress->files_total || now_ns - index->shown_ns < NS_PER_SEC)
         return;
     index->shown_ns = now_ns;
     printf("%" PRId64 "/%" PRId64 " files, %" PRId64 " paragraphs\n", progress->files_done, progress->files_total,
