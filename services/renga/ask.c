@@ -188,7 +188,10 @@ static int work(struct daemon_process *process, const struct config *config)
     char *collections[] = {(char *)(uintptr_t)collection};
     ask.request.collections = collections;
     ask.request.n_collections = collection != NULL;
-    return ask_question(&ask, config);
+    code = ask_question(&ask, config);
+    if (code == COMMAND_NOTHING && collection)
+        ask_check_collection(&ask, collection);
+    return code;
 }
 
 /* ---- what is needed in this process ------------------------------------------------------------------------------ */

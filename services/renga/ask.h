@@ -66,6 +66,9 @@ void ask_view_stop(struct ask *ask);
 void ask_view_leave(struct ask *ask);
 void ask_view_free(struct ask *ask);
 
+/* ask_collection.c: tells where there is no such collection, and which there are. */
+void ask_check_collection(struct ask *ask, const char *name);
+
 /* ask_answer.c: the answer with numbers, the sources they stand for, and where it falls short. */
 void ask_show_answer(struct ask *ask, const Renga__V1__AgentResult *result);
 

@@ -206,8 +206,8 @@ static bool set_secret(const struct setting *to, const char *text)
         return set_string(to, text);
     const char *content = getenv(text + 4);
     if (content == NULL)
-        return fail(to->st, NOT_FOUND, "%s: %s: there is no environment variable '%s'", to->where, to->option->name,
-                    text + 4);
+        return fail(to->st, NOT_FOUND, "%s: %s: there is no environment variable '%s'; set it, or give file:PATH",
+                    to->where, to->option->name, text + 4);
     return set_string(to, content);
 }
 
