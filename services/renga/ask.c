@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,28 +27,19 @@ static const struct option options[] = {
      .type = OPTION_STRING,
      .unit = "NAME",
      .help = "Look in this collection alone; with --docs: the name that the folder's collection gets."},
+    CONNECT_OPTION(
+        "Ask a suite that runs, HOST:PORT of its orchestrator ('renga serve': 127.0.0.1:15000), instead of this "
+        "process."),
     {.name = "model",
      .type = OPTION_STRING,
      .unit = "MODEL",
      .help = "Which model to ask, by its name in the gateway. OPENAI_API_KEY and OPENAI_BASE_URL are read as by "
              "'renga serve'; without any of them no model is asked, and the answer consists of the documents' own "
              "sentences (extractive)."},
-    {.name = "connect",
-     .type = OPTION_STRING,
-     .unit = "TARGET",
-     .help = "Ask a suite that runs, \"HOST:PORT\" of its orchestrator ('renga serve': 127.0.0.1:15000), instead of "
-             "this process."},
     {.name = "language",
      .type = OPTION_STRING,
      .unit = "TAG",
      .help = "Language of the answer, \"ja\" or \"en\". Unset: that of the question."},
-    {.name = "timeout",
-     .type = OPTION_DURATION,
-     .fallback = "15m",
-     .min = 1,
-     .max = DAY_MS,
-     .unit = "DURATION",
-     .help = "How long to wait for the answer; then the run is cancelled."},
     {.name = "json", .type = OPTION_BOOLEAN, .fallback = "false", .help = "Print the AgentResult as one JSON object."},
     {.name = "quiet",
      .type = OPTION_BOOLEAN,
@@ -59,6 +49,14 @@ static const struct option options[] = {
      .type = OPTION_BOOLEAN,
      .fallback = "false",
      .help = "In a pipe: print the steps of the work on standard error."},
+    {.name = "timeout",
+     .type = OPTION_DURATION,
+     .fallback = "15m",
+     .min = 1,
+     .max = DAY_MS,
+     .unit = "DURATION",
+     .help = "How long to wait for the answer; then the run is cancelled."},
+    PATIENCE_OPTION("; the question begins anew. With --connect."),
     {0},
 };
 
@@ -81,11 +79,13 @@ static void event_came(const Renga__V1__AskEvent *event, void *data)
     if (!event) {
         ask_view_stop(ask);
         command_call_ended(&ask->call);
-    } else if (event->event_case == RENGA__V1__ASK_EVENT__EVENT_RESULT) {
-        result_came(ask, event->result);
-    } else {
-        ask_view_event(ask, event);
+        return;
     }
+    patience_heard(&ask->patience);
+    if (event->event_case == RENGA__V1__ASK_EVENT__EVENT_RESULT)
+        result_came(ask, event->result);
+    else
+        ask_view_event(ask, event);
 }
 
 static void begin(struct command_call *call)
@@ -93,6 +93,26 @@ static void begin(struct command_call *call)
     struct ask *ask = (struct ask *)call;
     ask_view_begin(ask);
     renga__v1__helpdesk__ask_stream(ask->helpdesk, &ask->request, event_came, &call->call);
+}
+
+/* A suite elsewhere that was lost is asked anew: the run that nobody waits for any more is cancelled there. */
+static bool ask_with_patience(struct ask *ask, const struct config *config)
+{
+    const char *connect = config_string(config, CONNECT);
+    ask->patience.orchestra = &ask->way;
+    for (;;) {
+        command_call_prepare(&ask->call, ask->way.process, config_duration_ms(config, "timeout"));
+        if (command_call_wait(&ask->call))
+            return true;
+        ask->way.status = ask->call.call.status;
+        ask_view_leave(ask);
+        if (command_interrupted() || !connect) {
+            command_call_report(&ask->call, NAME);
+            return false;
+        }
+        if (!patience_again(&ask->patience))
+            return false;
+    }
 }
 
 static int ask_question(struct ask *ask, const struct config *config)
@@ -104,8 +124,7 @@ static int ask_question(struct ask *ask, const struct config *config)
     ask->request.options = &how;
     ask->call.begin = begin;
     ask->call.cancels = true;
-    command_call_prepare(&ask->call, ask->way.process, config_duration_ms(config, "timeout"));
-    bool answered = command_call_run(&ask->call, NAME);
+    bool answered = ask_with_patience(ask, config);
     ask_view_free(ask);
     if (answered)
         return ask->nothing_found ? COMMAND_NOTHING : COMMAND_OK;
@@ -118,13 +137,12 @@ static int ask_question(struct ask *ask, const struct config *config)
 
 static void look_around(struct ask *ask, const struct config *config)
 {
-    const char *no_colour = getenv("NO_COLOR"), *terminal = getenv("TERM");
-    bool on_terminal = isatty(STDOUT_FILENO) && terminal && strcmp(terminal, "dumb") != 0;
     ask->json = config_boolean(config, "json");
     ask->verbose = config_boolean(config, "verbose");
-    ask->live = on_terminal && !ask->json && !config_boolean(config, "quiet");
-    ask->width = isatty(STDOUT_FILENO) ? ask_terminal_width() : 0;
-    ask->way.colours = on_terminal && !ask->json && !(no_colour && *no_colour);
+    ask->live = command_on_terminal() && !ask->json && !config_boolean(config, "quiet");
+    ask->width = isatty(STDOUT_FILENO) ? command_terminal_width() : 0;
+    ask->way.terminal = command_on_terminal() && !ask->json;
+    ask->way.colours = command_in_colours() && !ask->json;
     ask->words = ask_words(config_string(config, "language"), ask->request.question);
 }
 
@@ -152,11 +170,12 @@ static int work(struct daemon_process *process, const struct config *config)
     struct status st = {0};
     struct index index = {0};
     struct ask ask = {.way = {.command = NAME, .process = process, .config = config}};
-    size_t count;
-    const char *const *arguments = config_arguments(config, &count);
-    ask.helpdesk = count == 1 ? process_stub(process, &renga__v1__helpdesk__descriptor, &st) : NULL;
+    const char *const *arguments = command_arguments(config, NAME, 1, 1, "give one question, in quotes", NULL);
+    if (!arguments)
+        return COMMAND_USAGE;
+    ask.helpdesk = process_stub(process, &renga__v1__helpdesk__descriptor, &st);
     if (!ask.helpdesk) {
-        fprintf(stderr, NAME ": %s\n", count != 1 ? "give one question, in quotes" : st.text);
+        fprintf(stderr, NAME ": %s\n", st.text);
         return COMMAND_USAGE;
     }
     renga__v1__ask_request__init(&ask.request);
@@ -169,23 +188,13 @@ static int work(struct daemon_process *process, const struct config *config)
     char *collections[] = {(char *)(uintptr_t)collection};
     ask.request.collections = collections;
     ask.request.n_collections = collection != NULL;
-    return ask_question(&ask, config);
+    code = ask_question(&ask, config);
+    if (code == COMMAND_NOTHING && collection)
+        ask_check_collection(&ask, collection);
+    return code;
 }
 
 /* ---- what is needed in this process ------------------------------------------------------------------------------ */
-
-/* What decides which services are needed, before the configuration can be read. */
-static const char *early(int argc, char **argv, const char *flag, const char *variable)
-{
-    const char *value = getenv(variable);
-    size_t length = strlen(flag);
-    for (int i = 1; i < argc; i++)
-        if (strncmp(argv[i], flag, length) == 0 && argv[i][length] == '=')
-            value = argv[i] + length + 1;
-        else if (strcmp(argv[i], flag) == 0 && i + 1 < argc)
-            value = argv[++i];
-    return value && *value ? value : NULL;
-}
 
 /* The user's own folder for what is kept; false where there is none, and everything is gone with the process. */
 static bool home_of_data(char out[PATH_MAX])
@@ -207,13 +216,10 @@ static bool home_of_data(char out[PATH_MAX])
 /* Which services are needed is decided before a file is read. */
 static int work_here(struct daemon_process *process, const struct config *config)
 {
-    const char *connect = config_source(config, "connect"), *elsewhere = config_source(config, ORCHESTRA_TARGET);
-    if (config_string(config, "connect"))
-        fprintf(stderr, NAME ": connect stands in %s; give it as --connect or RENGA_CONNECT\n", connect);
-    else if (strcmp(elsewhere, "--" ORCHESTRA_TARGET) == 0)
-        fprintf(stderr, NAME ": a suite that runs is asked with --connect, not with %s\n", elsewhere);
-    else
+    if (!config_string(config, CONNECT))
         return work(process, config);
+    fprintf(stderr, NAME ": connect stands in %s; give it as --connect or RENGA_CONNECT\n",
+            config_source(config, CONNECT));
     return COMMAND_USAGE;
 }
 
@@ -239,26 +245,23 @@ static int ask_here(struct daemon *daemon, const char *model, int argc, char **a
 
 static int run(int argc, char **argv)
 {
-    static const struct service *const none[] = {NULL};
     static const struct peer elsewhere[] = {
-        {"connect", &renga__v1__helpdesk__descriptor}, {"connect", &renga__v1__tool_runner__descriptor}, {0}};
-    const char *target = early(argc, argv, "--connect", "RENGA_CONNECT");
-    struct daemon daemon = suite_daemon(
+        {CONNECT, &renga__v1__helpdesk__descriptor}, {CONNECT, &renga__v1__tool_runner__descriptor}, {0}};
+    struct daemon daemon = command_daemon(
         NAME,
         "answers a question over documents, with a source for every sentence. Exit code 0: answered; 3: the documents "
         "do not say it; 1: it failed; 2: the command line is wrong; 130: Ctrl-C, the run is cancelled. The knowledge "
         "base is " KNOWLEDGE_HERE " of the working directory where 'renga index' has made one there, else the user's "
         "own in $XDG_DATA_HOME/renga (~/.local/share/renga). The run itself is kept in memory, unless "
         "--orchestrator.store says otherwise.",
-        target ? none : all_services);
-    setlocale(LC_CTYPE, "C.UTF-8");
+        all_services, argc, argv);
     daemon.usage = NAME " [OPTIONS] QUESTION";
-    daemon.log_level = "error";
+    daemon.examples = NAME " --docs ~/handbook \"How long are backups kept?\"\n" NAME
+                           " --connect 127.0.0.1:15000 --json \"How long are backups kept?\" | jq -r .answer\n";
     daemon.extra_options = options;
-    if (!target)
-        return ask_here(&daemon, early(argc, argv, "--model", "RENGA_MODEL"), argc, argv);
+    if (*daemon.services)
+        return ask_here(&daemon, command_early(argc, argv, "--model", "RENGA_MODEL"), argc, argv);
     daemon.peers = elsewhere;
-    daemon.peer_options = NULL;
     return command_with_process(&daemon, argc, argv, work);
 }
 

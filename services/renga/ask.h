@@ -3,7 +3,7 @@
 #define RENGA_ASK_H
 
 #include "loop/loop.h"
-#include "orchestra.h"
+#include "patience.h"
 #include "renga/v1/helpdesk.pb-c.h"
 
 #define ASK_SUBTASKS_MAX 32 /* as AgentResult.subtasks */
@@ -44,6 +44,7 @@ struct ask {
     struct command_call call; /* first */
     struct orchestra way;     /* who asks, and whether there are colours */
     ProtobufCService *helpdesk;
+    struct patience patience; /* with a suite that runs elsewhere */
     const struct ask_words *words;
     Renga__V1__AskRequest request;
     bool json;
@@ -61,10 +62,12 @@ void ask_view_event(struct ask *ask, const Renga__V1__AskEvent *event);
 void ask_view_end(struct ask *ask);
 /* Nothing is drawn any more. */
 void ask_view_stop(struct ask *ask);
+/* What was drawn stays, and something else is said below it. */
+void ask_view_leave(struct ask *ask);
 void ask_view_free(struct ask *ask);
 
-/* Columns of the terminal that standard output is. */
-size_t ask_terminal_width(void);
+/* ask_collection.c: tells where there is no such collection, and which there are. */
+void ask_check_collection(struct ask *ask, const char *name);
 
 /* ask_answer.c: the answer with numbers, the sources they stand for, and where it falls short. */
 void ask_show_answer(struct ask *ask, const Renga__V1__AgentResult *result);

@@ -8,13 +8,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #define STATE_COLUMNS 36 /* room for what a subtask is doing, behind its name */
 #define NAME_LEAST    12
 #define TICK_MS       200
-#define WIDTH_UNKNOWN 80
 
 /* ---- what is known ----------------------------------------------------------------------------------------------- */
 
@@ -75,18 +72,12 @@ static void written(struct ask_view *view, const char *text)
 
 /* ---- drawing ----------------------------------------------------------------------------------------------------- */
 
-size_t ask_terminal_width(void)
-{
-    struct winsize size;
-    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : WIDTH_UNKNOWN;
-}
-
 /* Back to where it was drawn. A terminal that has become narrower since may have broken lines. */
 static void go_back(struct ask *ask)
 {
     struct ask_view *view = &ask->view;
     size_t rows = 0;
-    ask->width = ask_terminal_width();
+    ask->width = command_terminal_width();
     for (size_t i = 0; i < view->drawn_count; i++)
         rows += view->drawn[i] ? (view->drawn[i] + ask->width - 1) / ask->width : 1;
     if (rows)
@@ -269,6 +260,11 @@ void ask_view_end(struct ask *ask)
     draw(ask);
     ask->view.drawn_count = 0;
     putchar('\n');
+}
+
+void ask_view_leave(struct ask *ask)
+{
+    ask->view.drawn_count = 0;
 }
 
 void ask_view_free(struct ask *ask)

@@ -1,15 +1,13 @@
 /* `renga cancel`: stops a run, with everything that works for it. */
 #include "orchestra.h"
 
-#include "suite.h"
-
 #include <stdio.h>
 
 #define NAME "renga cancel"
 
 static const struct option options[] = {
-    ORCHESTRA_OPTIONS,
     {.name = "reason", .type = OPTION_STRING, .unit = "TEXT", .help = "Why, for those who look at the run later."},
+    ORCHESTRA_OPTIONS,
     {0},
 };
 
@@ -40,10 +38,15 @@ static int work(struct daemon_process *process, const struct config *config)
 
 static int cancel(int argc, char **argv)
 {
-    static const struct service *const none[] = {NULL};
-    struct daemon daemon = suite_daemon(NAME, "stops a run, with everything that works for it.", none);
-    daemon.usage = NAME " [OPTIONS] RUN";
-    return orchestra_run(&daemon, options, argc, argv, work);
+    static const struct orchestra_command command = {
+        .name = NAME,
+        .takes = "RUN",
+        .summary = "stops a run, with everything that works for it.",
+        .examples = "renga cancel 01m7ztx32p6aqpyjjyss6j4x --reason \"too long\"\n",
+        .options = options,
+        .work = work,
+    };
+    return orchestra_run(&command, argc, argv);
 }
 
 const struct command command_cancel = {.name = "cancel", .summary = "stop a run", .run = cancel};

@@ -1,14 +1,14 @@
 /* `renga chat`: one question to a model through the gateway, the answer as it is written. */
 #include "base/buffer.h"
 #include "base/json_writer.h"
-#include "commands.h"
+#include "gateway.h"
+#include "orchestra.h"
 #include "renga/v1/llm_gateway.pb-c.h"
-#include "suite.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
+#define NAME       "renga chat"
 #define ANSWER_MAX (8u << 20) /* bytes kept for --json */
 
 static const struct option options[] = {
@@ -18,6 +18,7 @@ static const struct option options[] = {
      .unit = "MODEL",
      .help = "Which model to ask, by its name in the gateway."},
     {.name = "system", .type = OPTION_STRING, .unit = "TEXT", .help = "What the model is told before the question."},
+    {.name = "json", .type = OPTION_BOOLEAN, .fallback = "false", .help = "Print one JSON object at the end instead."},
     {.name = "timeout",
      .type = OPTION_DURATION,
      .fallback = "2m",
@@ -25,7 +26,7 @@ static const struct option options[] = {
      .max = 3600LL * 1000,
      .unit = "DURATION",
      .help = "How long to wait for the whole answer."},
-    {.name = "json", .type = OPTION_BOOLEAN, .fallback = "false", .help = "Print one JSON object at the end instead."},
+    CONNECT_OPTION("Ask a gateway that runs, HOST:PORT of it or of 'renga serve', instead of one in this process."),
     {0},
 };
 
@@ -39,13 +40,17 @@ struct chat {
     bool at_line_start;
 };
 
-static void show_text(struct chat *chat, const char *text)
+/* A terminal would obey what a model writes. */
+static void show_piece(struct chat *chat, const char *text)
 {
     if (chat->json) {
         buffer_print(&chat->answer, text);
         return;
     }
-    fputs(text, stdout);
+    if (chat->on_terminal)
+        show_text(text);
+    else
+        fputs(text, stdout);
     fflush(stdout);
     if (*text)
         chat->at_line_start = text[strlen(text) - 1] == '\n';
@@ -74,9 +79,10 @@ static void show_finish(struct chat *chat, const Renga__V1__ChatFinish *finish)
         puts(buffer_text(&out));
         buffer_fini(&out);
     } else if (chat->on_terminal) {
-        printf("%s\033[2m%s · %s · %lld tokens in, %lld out · %.1f s\033[0m\n", chat->at_line_start ? "" : "\n", model,
-               word, usage ? (long long)usage->input_tokens : 0, usage ? (long long)usage->output_tokens : 0,
-               (double)finish->duration_ms / 1000);
+        bool coloured = command_in_colours();
+        printf("%s%s%s · %s · %lld tokens in, %lld out · %.1f s%s\n", chat->at_line_start ? "" : "\n",
+               coloured ? DIM : "", model, word, usage ? (long long)usage->input_tokens : 0,
+               usage ? (long long)usage->output_tokens : 0, (double)finish->duration_ms / 1000, coloured ? PLAIN : "");
     } else if (!chat->at_line_start) {
         putchar('\n');
     }
@@ -95,10 +101,10 @@ static void event_came(const Renga__V1__ChatStreamEvent *event, void *data)
     }
     switch (event->event_case) {
     case RENGA__V1__CHAT_STREAM_EVENT__EVENT_TEXT:
-        show_text(chat, event->text);
+        show_piece(chat, event->text);
         break;
     case RENGA__V1__CHAT_STREAM_EVENT__EVENT_REFUSAL:
-        show_text(chat, event->refusal);
+        show_piece(chat, event->refusal);
         break;
     case RENGA__V1__CHAT_STREAM_EVENT__EVENT_FINISH:
         show_finish(chat, event->finish);
@@ -131,32 +137,41 @@ static void begin(struct command_call *call)
 
 static int ask(struct daemon_process *process, const struct config *config)
 {
-    size_t count;
-    const char *const *arguments = config_arguments(config, &count);
+    const char *const *arguments = command_arguments(config, NAME, 1, 1, "give one question, in quotes", NULL);
+    if (!arguments)
+        return COMMAND_USAGE;
     struct status st = {0};
     struct chat chat = {.call.begin = begin, .config = config, .question = arguments[0], .at_line_start = true};
     chat.gateway = process_stub(process, &renga__v1__llm_gateway__descriptor, &st);
-    if (count != 1 || !chat.gateway) {
-        fprintf(stderr, "renga chat: %s\n", count != 1 ? "give one question, in quotes" : st.text);
+    if (!chat.gateway) {
+        fprintf(stderr, NAME ": %s\n", st.text);
         return COMMAND_USAGE;
     }
     chat.json = config_boolean(config, "json");
-    chat.on_terminal = isatty(STDOUT_FILENO);
+    chat.on_terminal = command_on_terminal();
     buffer_init(&chat.answer, ANSWER_MAX);
     command_call_prepare(&chat.call, process, config_duration_ms(config, "timeout"));
-    bool answered = command_call_run(&chat.call, "renga chat");
+    bool answered = command_call_run(&chat.call, NAME);
     buffer_fini(&chat.answer);
     return answered ? COMMAND_OK : COMMAND_FAILED;
 }
 
 static int chat(int argc, char **argv)
 {
-    struct daemon daemon = suite_daemon(
-        "renga chat", "asks a model through the gateway: in this process, or where --peers.llm_gateway says.",
-        all_services);
-    daemon.usage = "renga chat [OPTIONS] QUESTION";
-    daemon.log_level = "error";
+    static const struct service *const gateway[] = {&llm_gateway_service, NULL};
+    static const struct peer peers[] = {{CONNECT, &renga__v1__llm_gateway__descriptor},
+                                        {"peers.llm_gateway", &renga__v1__llm_gateway__descriptor},
+                                        {0}};
+    struct daemon daemon = command_daemon(
+        NAME,
+        "asks a model through the gateway: in this process, or one that runs. OPENAI_API_KEY, OPENAI_BASE_URL "
+        "and the like are read as by 'renga serve'.",
+        gateway, argc, argv);
+    daemon.usage = NAME " [OPTIONS] QUESTION";
+    daemon.examples = NAME " \"What is linked verse?\"\n" NAME
+                           " --connect gateway:15001 --json \"What is linked verse?\" | jq -r .text\n";
     daemon.extra_options = options;
+    daemon.peers = peers;
     return command_with_process(&daemon, argc, argv, ask);
 }
 

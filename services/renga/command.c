@@ -1,9 +1,81 @@
 #include "commands.h"
 
+#include "suite.h"
+
 #include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#define WIDTH_UNKNOWN 80
+
+/* ---- the command line -------------------------------------------------------------------------------------------- */
+
+const char *command_early(int argc, char **argv, const char *flag, const char *variable)
+{
+    const char *value = getenv(variable);
+    size_t length = strlen(flag);
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+        if (strncmp(argv[i], flag, length) == 0 && argv[i][length] == '=')
+            value = argv[i] + length + 1;
+        else if (strcmp(argv[i], flag) == 0 && i + 1 < argc)
+            value = argv[++i];
+    return value && *value ? value : NULL;
+}
+
+struct daemon command_daemon(const char *name, const char *summary, const struct service *const *services, int argc,
+                             char **argv)
+{
+    static const struct service *const none[] = {NULL};
+    bool elsewhere = command_early(argc, argv, "--" CONNECT, "RENGA_CONNECT") != NULL;
+    struct daemon daemon = suite_daemon(name, summary, services && !elsewhere ? services : none);
+    daemon.is_command = true;
+    daemon.others = all_services;
+    daemon.log_level = "error";
+    return daemon;
+}
+
+const char *const *command_arguments(const struct config *config, const char *command, size_t min, size_t max,
+                                     const char *wanted, size_t *count)
+{
+    size_t given;
+    const char *const *arguments = config_arguments(config, &given);
+    if (given > max)
+        fprintf(stderr, "%s: '%s' is not expected: %s\n", command, arguments[max], wanted);
+    else if (given < min)
+        fprintf(stderr, "%s: %s\n", command, wanted);
+    if (given > max || given < min)
+        fprintf(stderr, "Try '%s --help'.\n", command);
+    if (count)
+        *count = given;
+    return given < min || given > max ? NULL : arguments;
+}
+
+/* ---- the terminal ------------------------------------------------------------------------------------------------ */
+
+bool command_on_terminal(void)
+{
+    const char *terminal = getenv("TERM");
+    return isatty(STDOUT_FILENO) && terminal && strcmp(terminal, "dumb") != 0;
+}
+
+bool command_in_colours(void)
+{
+    const char *no_colour = getenv("NO_COLOR");
+    return command_on_terminal() && !(no_colour && *no_colour);
+}
+
+size_t command_terminal_width(void)
+{
+    struct winsize size;
+    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : WIDTH_UNKNOWN;
+}
+
+/* ---- around a command -------------------------------------------------------------------------------------------- */
 
 int command_with_process(const struct daemon *daemon, int argc, char **argv,
                          int (*work)(struct daemon_process *process, const struct config *config))
@@ -18,8 +90,9 @@ int command_with_process(const struct daemon *daemon, int argc, char **argv,
     if (process) {
         code = work(process, config);
     } else {
+        bool wrong = st.code == INVALID_ARGUMENT || st.code == FAILED_PRECONDITION;
         fprintf(stderr, "%s: %s\n", daemon->name, st.text);
-        code = COMMAND_USAGE;
+        code = wrong ? COMMAND_USAGE : COMMAND_FAILED;
     }
     process_stop(&process);
     config_destroy(config);
@@ -100,14 +173,25 @@ bool command_interrupted(void)
     return atomic_load(&interrupted) != 0;
 }
 
-bool command_call_run(struct command_call *call, const char *command)
+bool command_call_wait(struct command_call *call)
 {
     sem_init(&call->woken, 0, 0);
     call->work.run = begin;
     run_and_wait(call);
     sem_destroy(&call->woken);
-    if (call->call.status.code == OK)
-        return true;
-    fprintf(stderr, "%s: %s: %s\n", command, status_code_name((int)call->call.status.code), call->call.status.text);
-    return false;
+    return call->call.status.code == OK;
+}
+
+void command_call_report(const struct command_call *call, const char *command)
+{
+    const struct status *status = &call->call.status;
+    fprintf(stderr, "%s: %s: %s\n", command, status_code_name((int)status->code), status->text);
+}
+
+bool command_call_run(struct command_call *call, const char *command)
+{
+    bool answered = command_call_wait(call);
+    if (!answered)
+        command_call_report(call, command);
+    return answered;
 }

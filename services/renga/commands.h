@@ -28,6 +28,37 @@ extern const struct command command_serve, command_chat, command_usage, command_
 extern const struct command command_run, command_runs, command_watch, command_resume, command_cancel, command_state,
     command_history, command_graph, command_index, command_ask, command_backup;
 
+/* ---- the command line -------------------------------------------------------------------------------------------- */
+
+/* A row of options: a suite, or one of its services, that runs elsewhere. The first row of the command's peers is for
+ * it, so that it goes before the address that an option of peers may have. */
+#define CONNECT "connect"
+#define CONNECT_OPTION(whom)                                                                                           \
+    {                                                                                                                  \
+        .name = CONNECT, .type = OPTION_STRING, .unit = "TARGET", .help = whom                                         \
+    }
+
+/* A daemon that serves nobody, to be completed by usage, examples, options and peers. `services` are made in this
+ * process where --connect and RENGA_CONNECT name none that run: that is decided before a file is read. */
+struct daemon command_daemon(const char *name, const char *summary, const struct service *const *services, int argc,
+                             char **argv);
+/* The value that a flag or variable has before the configuration is read; NULL: none. */
+const char *command_early(int argc, char **argv, const char *flag, const char *variable);
+/* What is no flag, `min` to `max` of it; else NULL, and it was said what is wanted. */
+const char *const *command_arguments(const struct config *config, const char *command, size_t min, size_t max,
+                                     const char *wanted, size_t *count);
+
+/* ---- the terminal ------------------------------------------------------------------------------------------------ */
+
+/* Standard output is a terminal on which lines may be drawn anew. */
+bool command_on_terminal(void);
+/* It is one that shows colours, and nobody has asked for none (NO_COLOR). */
+bool command_in_colours(void);
+/* Columns of it. */
+size_t command_terminal_width(void);
+
+/* ---- calls ------------------------------------------------------------------------------------------------------- */
+
 /* Around a command that uses services: reads the configuration, starts them, runs `work`, stops them. */
 int command_with_process(const struct daemon *daemon, int argc, char **argv,
                          int (*work)(struct daemon_process *process, const struct config *config));
@@ -44,7 +75,11 @@ struct command_call {
 
 /* `begin` is set by the caller. */
 void command_call_prepare(struct command_call *call, struct daemon_process *process, int64_t timeout_ms);
-/* Makes the call and waits; its closure ends with command_call_ended. True for OK, else the reason is printed. */
+/* Makes the call and waits; its closure ends with command_call_ended. True for OK. */
+bool command_call_wait(struct command_call *call);
+/* Prints why one has failed. */
+void command_call_report(const struct command_call *call, const char *command);
+/* Both. */
 bool command_call_run(struct command_call *call, const char *command);
 void command_call_ended(struct command_call *call);
 /* Whether Ctrl-C has cancelled the last call. */

@@ -2,15 +2,14 @@
 #include "orchestra.h"
 
 #include "graph/agents.h"
-#include "suite.h"
 
 #include <stdio.h>
 
-#define NAME       "renga graph"
-#define SCHEMA_MAX ((size_t)1 << 20)
+#define NAME          "renga graph"
+#define VERSION_SHOWN 12 /* digits, on a terminal */
+#define SCHEMA_MAX    ((size_t)1 << 20)
 
 static const struct option options[] = {
-    ORCHESTRA_OPTIONS,
     {.name = "graph_version",
      .type = OPTION_STRING,
      .unit = "HASH",
@@ -19,21 +18,25 @@ static const struct option options[] = {
      .type = OPTION_BOOLEAN,
      .fallback = "false",
      .help = "Print the JSON Schema of graph.json, for editors, and ask nobody."},
+    ORCHESTRA_OPTIONS,
     {0},
 };
 
 static void show_agent(const struct orchestra *orchestra, const Renga__V1__Agent *agent)
 {
+    char version[VERSION_SHOWN + 1];
+    snprintf(version, sizeof version, "%s", agent->graph_version);
     show_cell(orchestra, BOLD, 24, agent->name);
-    show_cell(orchestra, DIM, 12, agent->graph_version);
+    show_cell(orchestra, DIM, VERSION_SHOWN, orchestra->terminal ? version : agent->graph_version);
     show_cell(orchestra, PLAIN, 0, agent->description);
 }
 
 static void show_problem(const struct orchestra *orchestra, const Renga__V1__AgentProblem *problem)
 {
     fflush(stdout);
-    fprintf(stderr, "%s%s/%s:%d: %s%s\n", colour(orchestra, RED), problem->agent, problem->file, problem->line,
-            problem->message, colour(orchestra, PLAIN));
+    const char *between = *problem->agent ? "/" : ""; /* of the folder of all agents */
+    fprintf(stderr, "%s%s%s%s:%d: %s%s\n", colour(orchestra, RED), problem->agent, between, problem->file,
+            problem->line, problem->message, colour(orchestra, PLAIN));
 }
 
 static void agents_came(struct orchestra *orchestra, const ProtobufCMessage *message, void *data)
@@ -96,11 +99,17 @@ static int work(struct daemon_process *process, const struct config *config)
 
 static int graph(int argc, char **argv)
 {
-    static const struct service *const none[] = {NULL};
-    struct daemon daemon =
-        suite_daemon(NAME, "lists the agents and what is wrong with their documents, or draws one as Mermaid.", none);
-    daemon.usage = NAME " [OPTIONS] [AGENT]";
-    return orchestra_run(&daemon, options, argc, argv, work);
+    static const struct orchestra_command command = {
+        .name = NAME,
+        .takes = "[AGENT]",
+        .summary = "lists the agents and what is wrong with their documents, or draws one as Mermaid.",
+        .examples = "renga graph\n"
+                    "renga graph helpdesk > helpdesk.mmd\n"
+                    "renga graph --schema > graph.schema.json\n",
+        .options = options,
+        .work = work,
+    };
+    return orchestra_run(&command, argc, argv);
 }
 
 const struct command command_graph = {.name = "graph", .summary = "list agents, draw one as Mermaid", .run = graph};

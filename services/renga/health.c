@@ -1,18 +1,13 @@
 /* `renga health`: what a server says of itself by grpc.health.v1; for people and for probes. */
 #include "commands.h"
 #include "grpc/health/v1/health.pb-c.h"
-#include "suite.h"
 
 #include <stdio.h>
 
+#define NAME   "renga health"
 #define TARGET "peers.server"
 
 static const struct option options[] = {
-    {.name = TARGET,
-     .type = OPTION_STRING,
-     .fallback = "127.0.0.1:15000",
-     .unit = "TARGET",
-     .help = "The server that is asked, \"HOST:PORT\"."},
     {.name = "timeout",
      .type = OPTION_DURATION,
      .fallback = "3s",
@@ -20,10 +15,17 @@ static const struct option options[] = {
      .max = 60000,
      .unit = "DURATION",
      .help = "How long to wait for its answer."},
+    CONNECT_OPTION("The server that is asked, HOST:PORT. Unset: what peers.server says."),
+    {.name = TARGET,
+     .type = OPTION_STRING,
+     .fallback = "127.0.0.1:15000",
+     .unit = "TARGET",
+     .help = "The server that is asked, \"HOST:PORT\"."},
     {0},
 };
 
-static const struct peer servers[] = {{TARGET, &grpc__health__v1__health__descriptor}, {0}};
+static const struct peer servers[] = {
+    {CONNECT, &grpc__health__v1__health__descriptor}, {TARGET, &grpc__health__v1__health__descriptor}, {0}};
 
 struct health {
     struct command_call call; /* first */
@@ -51,16 +53,18 @@ static void begin(struct command_call *call)
 static int check(struct daemon_process *process, const struct config *config)
 {
     size_t count;
-    const char *const *arguments = config_arguments(config, &count);
+    const char *const *arguments = command_arguments(config, NAME, 0, 1, "name one service at most", &count);
+    if (!arguments)
+        return COMMAND_USAGE;
     struct status st = {0};
     struct health health = {.call.begin = begin, .service = count ? arguments[0] : ""};
     health.server = process_stub(process, &grpc__health__v1__health__descriptor, &st);
-    if (count > 1 || !health.server) {
-        fprintf(stderr, "renga health: %s\n", count > 1 ? "name one service at most" : st.text);
+    if (!health.server) {
+        fprintf(stderr, NAME ": %s\n", st.text);
         return COMMAND_USAGE;
     }
     command_call_prepare(&health.call, process, config_duration_ms(config, "timeout"));
-    if (!command_call_run(&health.call, "renga health"))
+    if (!command_call_run(&health.call, NAME))
         return COMMAND_FAILED;
     const ProtobufCEnumValue *value = protobuf_c_enum_descriptor_get_value(
         &grpc__health__v1__health_check_response__serving_status__descriptor, health.answer);
@@ -71,14 +75,14 @@ static int check(struct daemon_process *process, const struct config *config)
 
 static int health(int argc, char **argv)
 {
-    static const struct service *const none[] = {NULL};
-    struct daemon daemon = suite_daemon(
-        "renga health", "asks a server whether it serves, by grpc.health.v1; without SERVICE, as a whole.", none);
-    daemon.usage = "renga health [OPTIONS] [SERVICE]";
-    daemon.log_level = "error";
+    struct daemon daemon = command_daemon(NAME,
+                                          "asks a server whether it serves, by grpc.health.v1; without SERVICE, as a "
+                                          "whole. Exit code 0: SERVING; 1: it is not, or does not answer.",
+                                          NULL, argc, argv);
+    daemon.usage = NAME " [OPTIONS] [SERVICE]";
+    daemon.examples = NAME "\n" NAME " --connect 127.0.0.1:15001 renga.v1.LlmGateway\n";
     daemon.extra_options = options;
     daemon.peers = servers;
-    daemon.peer_options = NULL;
     return command_with_process(&daemon, argc, argv, check);
 }
 

@@ -1,15 +1,12 @@
 /* `renga history`: the checkpoints of a thread, newest first. */
 #include "orchestra.h"
 
-#include "suite.h"
-
 #include <stdio.h>
 
 #define NAME        "renga history"
 #define NAMES_SHOWN 256 /* bytes */
 
 static const struct option options[] = {
-    ORCHESTRA_OPTIONS,
     {.name = "limit",
      .type = OPTION_INTEGER,
      .fallback = "50",
@@ -17,6 +14,7 @@ static const struct option options[] = {
      .max = 500,
      .unit = "CHECKPOINTS",
      .help = "How many at most, the newest."},
+    ORCHESTRA_OPTIONS,
     {0},
 };
 
@@ -74,10 +72,15 @@ static int work(struct daemon_process *process, const struct config *config)
 
 static int history(int argc, char **argv)
 {
-    static const struct service *const none[] = {NULL};
-    struct daemon daemon = suite_daemon(NAME, "lists the checkpoints of a thread, newest first.", none);
-    daemon.usage = NAME " [OPTIONS] THREAD";
-    return orchestra_run(&daemon, options, argc, argv, work);
+    static const struct orchestra_command command = {
+        .name = NAME,
+        .takes = "THREAD",
+        .summary = "lists the checkpoints of a thread, newest first.",
+        .examples = "renga history t-1 --limit 10\n",
+        .options = options,
+        .work = work,
+    };
+    return orchestra_run(&command, argc, argv);
 }
 
 const struct command command_history = {

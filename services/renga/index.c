@@ -2,20 +2,22 @@
 #include "index.h"
 
 #include "base/clock.h"
+#include "gateway.h"
 #include "orchestra.h"
+#include "renga/v1/llm_gateway.pb-c.h"
 #include "renga/v1/tool_runner.pb-c.h"
-#include "suite.h"
+#include "tool_runner.h"
+#include "wrap.h"
 
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#define DAY_MS     (24LL * 3600 * 1000)
-#define BAR_CELLS  30
-#define FILE_SHOWN 40 /* bytes of a path beside the bar */
+#define NAME      "renga index"
+#define DAY_MS    (24LL * 3600 * 1000)
+#define BAR_CELLS 30
 
 static const struct option options[] = {
     {.name = "collection",
@@ -26,6 +28,10 @@ static const struct option options[] = {
      .type = OPTION_BOOLEAN,
      .fallback = "false",
      .help = "Read every file anew, also those that have not changed."},
+    {.name = "json",
+     .type = OPTION_BOOLEAN,
+     .fallback = "false",
+     .help = "Print the progress as JSON, an object a line."},
     {.name = "timeout",
      .type = OPTION_DURATION,
      .fallback = "1h",
@@ -33,10 +39,9 @@ static const struct option options[] = {
      .max = DAY_MS,
      .unit = "DURATION",
      .help = "How long it may take. What is done by then stays, and the same command does the rest."},
-    {.name = "json",
-     .type = OPTION_BOOLEAN,
-     .fallback = "false",
-     .help = "Print the progress as JSON, an object a line."},
+    CONNECT_OPTION(
+        "Bring it to a tool-runner that runs, HOST:PORT of it or of 'renga serve': the folder is one that it "
+        "can read, by its whole path."),
     {0},
 };
 
@@ -57,7 +62,7 @@ static void show_skipped(struct index *index, const Renga__V1__IndexDocumentsPro
 {
     for (size_t i = 0; i < progress->n_skipped; i++) {
         erase_bar(index);
-        fputs(has_bar(index) ? YELLOW "skipped " PLAIN : "skipped ", stdout);
+        fputs(has_bar(index) && command_in_colours() ? YELLOW "skipped " PLAIN : "skipped ", stdout);
         show_text(progress->skipped[i]->part);
         fputs(": ", stdout);
         show_text(progress->skipped[i]->reason);
@@ -66,33 +71,38 @@ static void show_skipped(struct index *index, const Renga__V1__IndexDocumentsPro
     index->skipped += (int64_t)progress->n_skipped;
 }
 
-/* The end of a long path, from a whole character on. */
-static const char *end_of(const char *path)
+/* The end of a path that fits. */
+static const char *end_of(const char *path, size_t columns)
 {
-    size_t length = strlen(path);
-    path += length > FILE_SHOWN ? length - FILE_SHOWN : 0;
-    while (((unsigned char)*path & 0xc0) == 0x80)
-        path++;
+    for (size_t first; wrap_columns(path) > columns; path += first ? first : 1)
+        first = wrap_fit(path, 2);
     return path;
 }
 
+/* Within one line of the terminal: one that breaks could not be erased. */
 static void show_bar(const struct index *index, const Renga__V1__IndexDocumentsProgress *progress)
 {
+    char counts[96];
+    bool coloured = command_in_colours();
     int64_t total = progress->files_total, done = progress->files_done < total ? progress->files_done : total;
+    size_t columns = command_terminal_width();
     int cells = total ? (int)(BAR_CELLS * done / total) : 0;
+    int used = snprintf(counts, sizeof counts, " %" PRId64 "/%" PRId64 " files, %" PRId64 " paragraphs ", done, total,
+                        progress->paragraphs);
     erase_bar(index);
-    fputs(GREEN, stdout);
-    for (int i = 0; i < BAR_CELLS; i++)
-        fputs(i < cells ? "█" : DIM "·" PLAIN, stdout);
-    printf(PLAIN " %" PRId64 "/%" PRId64 " files, %" PRId64 " paragraphs " DIM, done, total, progress->paragraphs);
-    show_text(end_of(progress->file));
-    fputs(PLAIN, stdout);
+    fputs(coloured ? GREEN : "", stdout);
+    for (int i = 0; columns > (size_t)used + BAR_CELLS && i < BAR_CELLS; i++)
+        fputs(i < cells ? "█" : "·", stdout);
+    size_t taken = (size_t)used + BAR_CELLS + 1;
+    printf("%s%s%s", coloured ? PLAIN : "", counts, coloured ? DIM : "");
+    show_text(end_of(progress->file, columns > taken ? columns - taken : 0));
+    fputs(coloured ? PLAIN : "", stdout);
 }
 
 static void show_line(struct index *index, const Renga__V1__IndexDocumentsProgress *progress)
 {
     int64_t now_ns = clock_now_ns();
-    if (now_ns - index->shown_ns < NS_PER_SEC)
+    if (!progress->files_total || now_ns - index->shown_ns < NS_PER_SEC)
         return;
     index->shown_ns = now_ns;
     printf("%" PRId64 "/%" PRId64 " files, %" PRId64 " paragraphs\n", progress->files_done, progress->files_total,
@@ -218,34 +228,37 @@ static int index_folder(struct daemon_process *process, const struct config *con
     struct status st = {0};
     struct index index = {.rebuild = config_boolean(config, "rebuild")};
     const char *peer = config_string(config, "peers.tool_runner");
-    size_t count;
-    const char *const *arguments = config_arguments(config, &count);
-    if (count != 1)
-        fail(&st, INVALID_ARGUMENT, "give one folder");
-    else
-        index_prepare(&index, arguments[0], config_string(config, "collection"), false, !peer || !*peer, &st);
-    if (st.code != OK) {
-        fprintf(stderr, "renga index: %s\n", st.text);
+    bool here = !config_string(config, CONNECT) && (!peer || !*peer);
+    const char *const *arguments = command_arguments(config, NAME, 1, 1, "give one folder", NULL);
+    if (!arguments)
+        return COMMAND_USAGE;
+    if (!index_prepare(&index, arguments[0], config_string(config, "collection"), false, here, &st)) {
+        fprintf(stderr, NAME ": %s\n", st.text);
         return COMMAND_USAGE;
     }
     index.show = config_boolean(config, "json") ? INDEX_SHOW_JSON
-                 : isatty(STDOUT_FILENO)        ? INDEX_SHOW_BAR
+                 : command_on_terminal()        ? INDEX_SHOW_BAR
                                                 : INDEX_SHOW_LINES;
-    return index_run(&index, process, config_duration_ms(config, "timeout"), "renga index") ? COMMAND_OK
-                                                                                            : COMMAND_FAILED;
+    return index_run(&index, process, config_duration_ms(config, "timeout"), NAME) ? COMMAND_OK : COMMAND_FAILED;
 }
 
 /* In this process, which serves nobody else, whoever calls may index what they may read. */
 static int run(int argc, char **argv)
 {
-    struct daemon daemon = suite_daemon(
-        "renga index", "brings a folder of documents into the knowledge base: Markdown, HTML, text and CSV.",
-        all_services);
+    static const struct service *const runner[] = {&tool_runner_service, &llm_gateway_service, NULL};
+    static const struct peer peers[] = {{CONNECT, &renga__v1__tool_runner__descriptor},
+                                        {"peers.tool_runner", &renga__v1__tool_runner__descriptor},
+                                        {"peers.llm_gateway", &renga__v1__llm_gateway__descriptor},
+                                        {0}};
     static const struct daemon_default defaults[] = {{"tool_runner.roots", "/"}, {0}};
-    daemon.usage = "renga index [OPTIONS] FOLDER";
-    daemon.log_level = "error";
+    struct daemon daemon =
+        command_daemon(NAME, "brings a folder of documents into the knowledge base: Markdown, HTML, text and CSV.",
+                       runner, argc, argv);
+    daemon.usage = NAME " [OPTIONS] FOLDER";
+    daemon.examples = NAME " ~/handbook\n" NAME " --connect 127.0.0.1:15000 --collection handbook /srv/handbook\n";
     daemon.extra_options = options;
-    daemon.defaults = defaults;
+    daemon.defaults = *daemon.services ? defaults : NULL;
+    daemon.peers = peers;
     return command_with_process(&daemon, argc, argv, index_folder);
 }
 

@@ -1,6 +1,9 @@
 /* `renga`: the whole suite in one process, and a person's way to it. */
 #include "commands.h"
 
+#include "base/nearest.h"
+
+#include <locale.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -10,29 +13,61 @@ static const struct command *const commands[] = {
     &command_usage,  &command_tools, &command_health,  &command_backup, NULL,
 };
 
+static const struct command *find(const char *name)
+{
+    for (const struct command *const *command = commands; *command; command++)
+        if (strcmp((*command)->name, name) == 0)
+            return *command;
+    return NULL;
+}
+
 static void print_usage(FILE *out)
 {
     fputs("Usage: renga COMMAND [OPTIONS]\n\n", out);
     for (const struct command *const *command = commands; *command; command++)
         fprintf(out, "  %-8s %s\n", (*command)->name, (*command)->summary);
-    fputs("\n'renga COMMAND --help' lists the command's options.\n", out);
+    fputs("\nFor instance: renga ask --docs ~/handbook \"How long are backups kept?\"\n"
+          "'renga COMMAND --help' explains a command, with examples.\n",
+          out);
+}
+
+static int refuse(const char *name)
+{
+    struct nearest nearest = nearest_to(name);
+    for (const struct command *const *command = commands; *command; command++)
+        nearest_try(&nearest, (*command)->name);
+    if (*name == '-')
+        fprintf(stderr, "renga: the command comes before '%s'\n\n", name);
+    else if (nearest.name)
+        fprintf(stderr, "renga: there is no command '%s', did you mean '%s'?\n\n", name, nearest.name);
+    else if (*name)
+        fprintf(stderr, "renga: there is no command '%s'\n\n", name);
+    print_usage(stderr);
+    return COMMAND_USAGE;
+}
+
+static bool is_one_of(const char *name, const char *a, const char *b)
+{
+    return strcmp(name, a) == 0 || strcmp(name, b) == 0;
 }
 
 int main(int argc, char **argv)
 {
     const char *name = argc > 1 ? argv[1] : "";
-    if (strcmp(name, "--version") == 0) {
+    const struct command *command = find(name);
+    setlocale(LC_CTYPE, "C.UTF-8"); /* for columns of a terminal */
+    if (command)
+        return command->run(argc - 1, argv + 1);
+    bool helps = strcmp(name, "help") == 0;
+    if (helps && argc > 2 && (command = find(argv[2])))
+        return command->run(2, (char *[]){argv[2], (char[]){"--help"}, NULL});
+    if (helps && argc > 2)
+        return refuse(argv[2]);
+    if (helps || is_one_of(name, "--help", "-h"))
+        print_usage(stdout);
+    else if (is_one_of(name, "--version", "version"))
         puts("renga " RENGA_VERSION);
-        return COMMAND_OK;
-    }
-    if (!*name || strcmp(name, "--help") == 0 || strcmp(name, "help") == 0) {
-        print_usage(*name ? stdout : stderr);
-        return *name ? COMMAND_OK : COMMAND_USAGE;
-    }
-    for (const struct command *const *command = commands; *command; command++)
-        if (strcmp((*command)->name, name) == 0)
-            return (*command)->run(argc - 1, argv + 1);
-    fprintf(stderr, "renga: there is no command '%s'\n\n", name);
-    print_usage(stderr);
-    return COMMAND_USAGE;
+    else
+        return refuse(name);
+    return COMMAND_OK;
 }

@@ -1,43 +1,53 @@
 #include "orchestra.h"
 
-#include "suite.h"
+#include "wrap.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
-#define WAY_HELP "is an orchestrator running there? 'renga serve' is one"
+#define HERE      "127.0.0.1:15000" /* where `renga serve` is */
+#define USAGE_MAX 64
 
 /* ---- the way ----------------------------------------------------------------------------------------------------- */
 
-int orchestra_run(struct daemon *daemon, const struct option *options, int argc, char **argv,
-                  int (*work)(struct daemon_process *process, const struct config *config))
+int orchestra_run(const struct orchestra_command *command, int argc, char **argv)
 {
-    static const struct peer peers[] = {{ORCHESTRA_TARGET, &renga__v1__orchestrator__descriptor}, {0}};
-    daemon->log_level = "error";
-    daemon->extra_options = options;
-    daemon->peers = peers;
-    daemon->peer_options = NULL;
-    return command_with_process(daemon, argc, argv, work);
+    static const struct peer peers[] = {
+        {CONNECT, &renga__v1__orchestrator__descriptor}, {ORCHESTRA_TARGET, &renga__v1__orchestrator__descriptor}, {0}};
+    static const struct daemon_default defaults[] = {{ORCHESTRA_TARGET, HERE}, {0}};
+    char usage[USAGE_MAX];
+    struct daemon daemon = command_daemon(command->name, command->summary, NULL, argc, argv);
+    snprintf(usage, sizeof usage, "%s [OPTIONS]%s%s", command->name, *command->takes ? " " : "", command->takes);
+    daemon.usage = usage;
+    daemon.examples = command->examples;
+    daemon.extra_options = command->options;
+    daemon.defaults = defaults;
+    daemon.peers = peers;
+    return command_with_process(&daemon, argc, argv, command->work);
 }
 
 bool orchestra_open(struct orchestra *orchestra, struct daemon_process *process, const struct config *config,
                     const char *command, size_t min, size_t max, const char *wanted)
 {
-    struct status st = {0};
     *orchestra = (struct orchestra){.command = command, .process = process, .config = config};
-    orchestra->arguments = config_arguments(config, &orchestra->argument_count);
-    orchestra->json = config_boolean(config, "json");
-    orchestra->colours = !orchestra->json && isatty(STDOUT_FILENO);
-    if (orchestra->argument_count < min || orchestra->argument_count > max) {
-        fprintf(stderr, "%s: %s\n", command, wanted);
+    orchestra->arguments = command_arguments(config, command, min, max, wanted, &orchestra->argument_count);
+    if (!orchestra->arguments)
         return false;
-    }
-    orchestra->orchestrator = process_stub(process, &renga__v1__orchestrator__descriptor, &st);
+    orchestra->json = config_boolean(config, "json");
+    orchestra->terminal = !orchestra->json && command_on_terminal();
+    orchestra->colours = !orchestra->json && command_in_colours();
+    orchestra->orchestrator = process_stub(process, &renga__v1__orchestrator__descriptor, &orchestra->status);
     if (!orchestra->orchestrator)
-        fprintf(stderr, "%s: %s\n", command, st.text);
+        fprintf(stderr, "%s: %s\n", command, orchestra->status.text);
     return orchestra->orchestrator != NULL;
+}
+
+const char *orchestra_target(const struct orchestra *orchestra)
+{
+    const char *connect = config_string(orchestra->config, CONNECT);
+    return connect ? connect : config_string(orchestra->config, ORCHESTRA_TARGET);
 }
 
 struct asking {
@@ -66,7 +76,7 @@ static void begin(struct command_call *call)
     service->invoke(service, asking->method, asking->request, message_came, &call->call);
 }
 
-bool orchestra_ask(struct orchestra *orchestra, const char *method, const ProtobufCMessage *request, int64_t timeout_ms,
+bool orchestra_try(struct orchestra *orchestra, const char *method, const ProtobufCMessage *request, int64_t timeout_ms,
                    void (*came)(struct orchestra *orchestra, const ProtobufCMessage *message, void *data), void *data)
 {
     const ProtobufCServiceDescriptor *service = &renga__v1__orchestrator__descriptor;
@@ -80,13 +90,26 @@ bool orchestra_ask(struct orchestra *orchestra, const char *method, const Protob
         .data = data,
     };
     command_call_prepare(&asking.call, orchestra->process, timeout_ms);
-    bool answered = command_call_run(&asking.call, orchestra->command);
-    orchestra->code = asking.call.call.status.code;
-    if (answered)
+    bool answered = command_call_wait(&asking.call);
+    orchestra->status = asking.call.call.status;
+    return answered;
+}
+
+void orchestra_report(const struct orchestra *orchestra)
+{
+    const struct status *status = &orchestra->status;
+    fprintf(stderr, "%s: %s: %s", orchestra->command, status_code_name((int)status->code), status->text);
+    if (status->code == UNAVAILABLE)
+        fprintf(stderr, "; is an orchestrator running at %s? 'renga serve' is one", orchestra_target(orchestra));
+    fputc('\n', stderr);
+}
+
+bool orchestra_ask(struct orchestra *orchestra, const char *method, const ProtobufCMessage *request, int64_t timeout_ms,
+                   void (*came)(struct orchestra *orchestra, const ProtobufCMessage *message, void *data), void *data)
+{
+    if (orchestra_try(orchestra, method, request, timeout_ms, came, data))
         return true;
-    if (orchestra->code == UNAVAILABLE)
-        fprintf(stderr, "%s: %s: %s\n", orchestra->command, config_string(orchestra->config, ORCHESTRA_TARGET),
-                WAY_HELP);
+    orchestra_report(orchestra);
     return false;
 }
 
@@ -121,6 +144,15 @@ void show_text(const char *text)
     show(text, "\n\t");
 }
 
+void show_bytes(const char *text, size_t size)
+{
+    char *first = strndup(text, size);
+    if (!first)
+        abort();
+    show_text(first);
+    free(first);
+}
+
 void show_cell(const struct orchestra *orchestra, const char *sequence, int width, const char *text)
 {
     fputs(colour(orchestra, sequence), stdout);
@@ -128,8 +160,8 @@ void show_cell(const struct orchestra *orchestra, const char *sequence, int widt
     fputs(colour(orchestra, PLAIN), stdout);
     if (!width)
         putchar('\n');
-    else if (orchestra->colours)
-        printf("%*s", width > (int)strlen(text) ? width - (int)strlen(text) + 2 : 2, "");
+    else if (orchestra->terminal)
+        printf("%*s", width > (int)wrap_columns(text) ? width - (int)wrap_columns(text) + 2 : 2, "");
     else
         putchar('\t');
 }
@@ -171,7 +203,7 @@ const char *time_text(int64_t ms, char out[32])
 void show_json(const struct orchestra *orchestra, const char *json)
 {
     struct status st = {0};
-    cJSON *tree = orchestra->colours ? json_parse(json, strlen(json), NULL, &st) : NULL;
+    cJSON *tree = orchestra->terminal ? json_parse(json, strlen(json), NULL, &st) : NULL;
     char *indented = tree ? cJSON_Print(tree) : NULL;
     show_text(indented ? indented : json);
     putchar('\n');

@@ -9,12 +9,10 @@
 #include "renga/v1/orchestrator.pb-c.h"
 
 #define ORCHESTRA_TARGET "peers.orchestrator"
+
+/* Rows that come last in a command's own options. */
 #define ORCHESTRA_OPTIONS                                                                                              \
-    {.name = ORCHESTRA_TARGET,                                                                                         \
-     .type = OPTION_STRING,                                                                                            \
-     .fallback = "127.0.0.1:15000",                                                                                    \
-     .unit = "TARGET",                                                                                                 \
-     .help = "The orchestrator that is asked, \"HOST:PORT\"; the default is that of 'renga serve'."},                  \
+    {.name = "json", .type = OPTION_BOOLEAN, .fallback = "false", .help = "Print JSON objects, one a line."},          \
         {.name = "timeout",                                                                                            \
          .type = OPTION_DURATION,                                                                                      \
          .fallback = "30s",                                                                                            \
@@ -22,9 +20,25 @@
          .max = 24LL * 3600 * 1000,                                                                                    \
          .unit = "DURATION",                                                                                           \
          .help = "How long to wait for an answer. What is watched is watched until it ends."},                         \
+        CONNECT_OPTION(                                                                                                \
+            "The orchestrator that is asked: HOST:PORT, or several of one store, \"ipv4:A:PORT,B:PORT\" or "           \
+            "\"dns:///NAME:PORT\". Unset: what peers.orchestrator says, else 127.0.0.1:15000, where 'renga "           \
+            "serve' is.")
+#define PATIENCE_OPTION(what)                                                                                          \
     {                                                                                                                  \
-        .name = "json", .type = OPTION_BOOLEAN, .fallback = "false", .help = "Print JSON objects, one a line."         \
+        .name = "patience", .type = OPTION_DURATION, .fallback = "30s", .min = 0, .max = 24LL * 3600 * 1000,           \
+        .unit = "DURATION", .help = "How long an orchestrator that has fallen silent is asked again" what              \
     }
+#define ORCHESTRA_PATIENCE PATIENCE_OPTION(", from the last event on that came.")
+
+struct orchestra_command {
+    const char *name;     /* "renga runs", for errors */
+    const char *takes;    /* behind the options in its usage: "RUN"; "" */
+    const char *summary;  /* what it does */
+    const char *examples; /* a line each */
+    const struct option *options;
+    int (*work)(struct daemon_process *process, const struct config *config);
+};
 
 struct orchestra {
     const char *command; /* "renga runs", for errors */
@@ -33,13 +47,15 @@ struct orchestra {
     ProtobufCService *orchestrator;
     const char *const *arguments;
     size_t argument_count;
-    bool json, colours;
-    enum status_code code; /* how the last call ended */
+    bool json;
+    bool terminal; /* for people: lines that move, columns, indented JSON */
+    bool colours;
+    struct status status; /* how the last call ended */
 };
 
-/* `work` is run with the way open. */
-int orchestra_run(struct daemon *daemon, const struct option *options, int argc, char **argv,
-                  int (*work)(struct daemon_process *process, const struct config *config));
+int orchestra_run(const struct orchestra_command *command, int argc, char **argv);
+/* The address that is asked. */
+const char *orchestra_target(const struct orchestra *orchestra);
 /* Within `work`; false where the arguments are not `min` to `max`, or there is no way: then it was said why. */
 bool orchestra_open(struct orchestra *orchestra, struct daemon_process *process, const struct config *config,
                     const char *command, size_t min, size_t max, const char *wanted);
@@ -48,6 +64,11 @@ bool orchestra_open(struct orchestra *orchestra, struct daemon_process *process,
  * failed: then it was said why. */
 bool orchestra_ask(struct orchestra *orchestra, const char *method, const ProtobufCMessage *request, int64_t timeout_ms,
                    void (*came)(struct orchestra *orchestra, const ProtobufCMessage *message, void *data), void *data);
+/* The same, and nothing is said of a failure: orchestra_report says it. */
+bool orchestra_try(struct orchestra *orchestra, const char *method, const ProtobufCMessage *request, int64_t timeout_ms,
+                   void (*came)(struct orchestra *orchestra, const ProtobufCMessage *message, void *data), void *data);
+void orchestra_report(const struct orchestra *orchestra);
+/* Within --timeout. */
 bool orchestra_ask_soon(struct orchestra *orchestra, const char *method, const ProtobufCMessage *request,
                         void (*came)(struct orchestra *orchestra, const ProtobufCMessage *message, void *data),
                         void *data);
@@ -60,6 +81,8 @@ void message_print_json(const ProtobufCMessage *message);
 
 /* What has control characters, which a terminal would obey, is shown without them. */
 void show_text(const char *text);
+/* Its first bytes alone. */
+void show_bytes(const char *text, size_t size);
 /* One cell of a line: padded on a terminal, ended by a tab in a pipe; width 0 ends the line. */
 void show_cell(const struct orchestra *orchestra, const char *sequence, int width, const char *text);
 /* An escape sequence where there are colours. */
@@ -82,7 +105,9 @@ void show_interrupt(const struct orchestra *orchestra, const Renga__V1__Interrup
 
 /* ---- watching (view.c) ------------------------------------------------------------------------------------------- */
 
-/* Shows the run's events until it stops, then how it stands; gives the exit code. */
-int view_run(struct orchestra *orchestra, const char *run_id, int64_t after_event_id, bool follow, bool quiet);
+/* Shows the run's events until it stops, then how it stands; gives the exit code. `known`: the orchestrator has
+ * answered before. */
+int view_run(struct orchestra *orchestra, const char *run_id, int64_t after_event_id, bool follow, bool quiet,
+             bool known);
 
 #endif

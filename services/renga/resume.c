@@ -2,7 +2,6 @@
 #include "orchestra.h"
 
 #include "base/json.h"
-#include "suite.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +11,6 @@
 #define ANSWERS_MAX 1000
 
 static const struct option options[] = {
-    ORCHESTRA_OPTIONS,
     {.name = "answer",
      .type = OPTION_STRING,
      .unit = "JSON",
@@ -22,6 +20,8 @@ static const struct option options[] = {
      .unit = "JSON",
      .help = "Answers by interrupt: {\"ID\": ANSWER, …}. Questions left out stay open."},
     {.name = "quiet", .type = OPTION_BOOLEAN, .fallback = "false", .help = "Show only what comes of it."},
+    ORCHESTRA_PATIENCE,
+    ORCHESTRA_OPTIONS,
     {0},
 };
 
@@ -81,8 +81,8 @@ static int go_on(struct orchestra *orchestra, struct answers *answers)
     request.n_answers = answers->count;
     if (!orchestra_ask_soon(orchestra, "ResumeRun", &request.base, run_resumed, &last_event_id))
         return COMMAND_FAILED;
-    bool quiet = config_boolean(config, "quiet") || (!orchestra->colours && !orchestra->json);
-    return view_run(orchestra, orchestra->arguments[0], last_event_id, false, quiet);
+    bool quiet = config_boolean(config, "quiet") || (!orchestra->terminal && !orchestra->json);
+    return view_run(orchestra, orchestra->arguments[0], last_event_id, false, quiet, true);
 }
 
 static int work(struct daemon_process *process, const struct config *config)
@@ -100,11 +100,17 @@ static int work(struct daemon_process *process, const struct config *config)
 
 static int resume(int argc, char **argv)
 {
-    static const struct service *const none[] = {NULL};
-    struct daemon daemon =
-        suite_daemon(NAME, "goes on with a run that waits for an answer, has failed or was cancelled.", none);
-    daemon.usage = NAME " [OPTIONS] RUN";
-    return orchestra_run(&daemon, options, argc, argv, work);
+    static const struct orchestra_command command = {
+        .name = NAME,
+        .takes = "RUN",
+        .summary = "goes on with a run that waits for an answer, has failed or was cancelled. Exit codes are those of "
+                   "'renga run'.",
+        .examples = "renga resume 01m7ztx32p6aqpyjjyss6j4x --answer '\"yes\"'\n"
+                    "renga resume 01m7ztx32p6aqpyjjyss6j4x\n",
+        .options = options,
+        .work = work,
+    };
+    return orchestra_run(&command, argc, argv);
 }
 
 const struct command command_resume = {.name = "resume", .summary = "answer a run's question, go on", .run = resume};

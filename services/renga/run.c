@@ -1,15 +1,12 @@
 /* `renga run`: starts a run and shows it until it stops. */
 #include "orchestra.h"
 
-#include "suite.h"
-
 #include <stdio.h>
 #include <string.h>
 
 #define NAME "renga run"
 
 static const struct option options[] = {
-    ORCHESTRA_OPTIONS,
     {.name = "input",
      .type = OPTION_STRING,
      .fallback = "{}",
@@ -21,6 +18,8 @@ static const struct option options[] = {
      .fallback = "false",
      .help = "Print the run's id and let it go on by itself."},
     {.name = "quiet", .type = OPTION_BOOLEAN, .fallback = "false", .help = "Show only what comes of it."},
+    ORCHESTRA_PATIENCE,
+    ORCHESTRA_OPTIONS,
     {0},
 };
 
@@ -56,16 +55,23 @@ static int work(struct daemon_process *process, const struct config *config)
     if (!orchestra_ask_soon(&orchestra, "StartRun", &request.base, run_started, &started))
         return COMMAND_FAILED;
     /* In a pipe what comes of it is what is wanted. */
-    bool quiet = config_boolean(config, "quiet") || (!orchestra.colours && !orchestra.json);
-    return started.background ? COMMAND_OK : view_run(&orchestra, started.run_id, 0, false, quiet);
+    bool quiet = config_boolean(config, "quiet") || (!orchestra.terminal && !orchestra.json);
+    return started.background ? COMMAND_OK : view_run(&orchestra, started.run_id, 0, false, quiet, true);
 }
 
 static int run(int argc, char **argv)
 {
-    static const struct service *const none[] = {NULL};
-    struct daemon daemon = suite_daemon(NAME, "starts a run of an agent and shows it until it stops.", none);
-    daemon.usage = NAME " [OPTIONS] AGENT";
-    return orchestra_run(&daemon, options, argc, argv, work);
+    static const struct orchestra_command command = {
+        .name = NAME,
+        .takes = "AGENT",
+        .summary = "starts a run of an agent and shows it until it stops. Exit code 0: it succeeded; 3: it waits for a "
+                   "person ('renga resume' answers); 1: it failed; 2: the command line is wrong.",
+        .examples = "renga run echo --input '{\"text\": \"moon\"}'\n"
+                    "renga run echo --thread t-1 --background\n",
+        .options = options,
+        .work = work,
+    };
+    return orchestra_run(&command, argc, argv);
 }
 
 const struct command command_run = {.name = "run", .summary = "start a run of an agent and see it work", .run = run};

@@ -1,15 +1,12 @@
 /* `renga runs`: the runs there are, newest first. */
 #include "orchestra.h"
 
-#include "suite.h"
-
 #include <stdio.h>
 #include <string.h>
 
 #define NAME "renga runs"
 
 static const struct option options[] = {
-    ORCHESTRA_OPTIONS,
     {.name = "agent", .type = OPTION_STRING, .unit = "AGENT", .help = "Only runs of this agent."},
     {.name = "thread", .type = OPTION_STRING, .unit = "THREAD", .help = "Only runs on this thread."},
     {.name = "state",
@@ -24,6 +21,7 @@ static const struct option options[] = {
      .max = 500,
      .unit = "RUNS",
      .help = "How many at most, the newest."},
+    ORCHESTRA_OPTIONS,
     {0},
 };
 
@@ -48,7 +46,7 @@ static void runs_came(struct orchestra *orchestra, const ProtobufCMessage *messa
         else
             show_run(orchestra, response->runs[i]);
     }
-    if (!response->n_runs && orchestra->colours)
+    if (!response->n_runs && orchestra->terminal)
         puts("no runs");
 }
 
@@ -64,7 +62,7 @@ static Renga__V1__RunState state_of(const char *word)
 static int work(struct daemon_process *process, const struct config *config)
 {
     struct orchestra orchestra;
-    if (!orchestra_open(&orchestra, process, config, NAME, 0, 0, "takes no arguments, but --agent, --thread, --state"))
+    if (!orchestra_open(&orchestra, process, config, NAME, 0, 0, "--agent, --thread and --state say which runs"))
         return COMMAND_USAGE;
     const char *agent = config_string(config, "agent"), *thread = config_string(config, "thread");
     const char *state = config_string(config, "state");
@@ -80,10 +78,16 @@ static int work(struct daemon_process *process, const struct config *config)
 
 static int runs(int argc, char **argv)
 {
-    static const struct service *const none[] = {NULL};
-    struct daemon daemon = suite_daemon(NAME, "lists runs, newest first.", none);
-    daemon.usage = NAME " [OPTIONS]";
-    return orchestra_run(&daemon, options, argc, argv, work);
+    static const struct orchestra_command command = {
+        .name = NAME,
+        .takes = "",
+        .summary = "lists runs, newest first.",
+        .examples = "renga runs --state waiting\n"
+                    "renga runs --agent echo --limit 5 --json | jq -r .run_id\n",
+        .options = options,
+        .work = work,
+    };
+    return orchestra_run(&command, argc, argv);
 }
 
 const struct command command_runs = {.name = "runs", .summary = "list runs", .run = runs};

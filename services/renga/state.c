@@ -1,14 +1,11 @@
 /* `renga state`: what a thread remembers, what is due next, what is asked. */
 #include "orchestra.h"
 
-#include "suite.h"
-
 #include <stdio.h>
 
 #define NAME "renga state"
 
 static const struct option options[] = {
-    ORCHESTRA_OPTIONS,
     {.name = "checkpoint",
      .type = OPTION_STRING,
      .unit = "CHECKPOINT",
@@ -18,6 +15,7 @@ static const struct option options[] = {
      .unit = "PATH",
      .help = "The state of a sub-graph; unset is the agent's own."},
     {.name = "fields", .type = OPTION_LIST, .unit = "FIELDS", .help = "Only these fields."},
+    ORCHESTRA_OPTIONS,
     {0},
 };
 
@@ -30,12 +28,12 @@ static void state_came(struct orchestra *orchestra, const ProtobufCMessage *mess
         return;
     }
     show_json(orchestra, response->state_json);
-    if (!orchestra->colours)
+    if (!orchestra->terminal)
         return;
     for (size_t i = 0; i < response->n_due; i++) {
-        printf(DIM "next: ");
+        printf("%snext: ", colour(orchestra, DIM));
         show_text(response->due[i]->node);
-        puts(PLAIN);
+        puts(colour(orchestra, PLAIN));
     }
     for (size_t i = 0; i < response->n_interrupts; i++)
         show_interrupt(orchestra, response->interrupts[i]);
@@ -57,10 +55,16 @@ static int work(struct daemon_process *process, const struct config *config)
 
 static int state(int argc, char **argv)
 {
-    static const struct service *const none[] = {NULL};
-    struct daemon daemon = suite_daemon(NAME, "shows the state of a thread.", none);
-    daemon.usage = NAME " [OPTIONS] THREAD";
-    return orchestra_run(&daemon, options, argc, argv, work);
+    static const struct orchestra_command command = {
+        .name = NAME,
+        .takes = "THREAD",
+        .summary = "shows the state of a thread.",
+        .examples = "renga state t-1\n"
+                    "renga state t-1 --fields answer,plan --json\n",
+        .options = options,
+        .work = work,
+    };
+    return orchestra_run(&command, argc, argv);
 }
 
 const struct command command_state = {.name = "state", .summary = "show the state of a thread", .run = state};

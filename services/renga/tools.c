@@ -1,19 +1,23 @@
 /* `renga tools`: which tools there are, as the tool-runner has them. */
 #include "commands.h"
+#include "gateway.h"
 #include "orchestra.h"
+#include "renga/v1/llm_gateway.pb-c.h"
 #include "renga/v1/tool_runner.pb-c.h"
-#include "suite.h"
 #include "table.h"
+#include "tool_runner.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
+#define NAME        "renga tools"
 #define SUMMARY_MAX 72 /* bytes of a description in the table */
 
 static const struct option options[] = {
     TABLE_OPTIONS,
+    CONNECT_OPTION("Ask a tool-runner that runs, HOST:PORT of it or of 'renga serve', instead of one with this "
+                   "configuration."),
     {0},
 };
 
@@ -62,7 +66,7 @@ static void print(const struct tools *tools, const Renga__V1__ListToolsResponse 
     else
         print_table(response);
     for (size_t i = 0; i < response->n_degradations; i++)
-        fprintf(stderr, "renga tools: %s: %s\n", response->degradations[i]->part, response->degradations[i]->reason);
+        fprintf(stderr, NAME ": %s: %s\n", response->degradations[i]->part, response->degradations[i]->reason);
 }
 
 static void answered(const Renga__V1__ListToolsResponse *response, void *data)
@@ -90,23 +94,27 @@ static int list(struct daemon_process *process, const struct config *config)
     tools.request.n_names = count;
     tools.runner = process_stub(process, &renga__v1__tool_runner__descriptor, &st);
     if (!tools.runner) {
-        fprintf(stderr, "renga tools: %s\n", st.text);
+        fprintf(stderr, NAME ": %s\n", st.text);
         return COMMAND_USAGE;
     }
     command_call_prepare(&tools.call, process, config_duration_ms(config, "timeout"));
-    return command_call_run(&tools.call, "renga tools") ? COMMAND_OK : COMMAND_FAILED;
+    return command_call_run(&tools.call, NAME) ? COMMAND_OK : COMMAND_FAILED;
 }
 
 static int tools(int argc, char **argv)
 {
-    struct daemon daemon = suite_daemon(
-        "renga tools",
-        "lists the tools that agents may use: of a tool-runner (--peers.tool_runner=dns:///HOST:PORT), or, where none "
-        "is named, of one with this configuration (--tool_runner.mcp=FILE).",
-        all_services);
-    daemon.usage = "renga tools [OPTIONS] [NAME...]";
-    daemon.log_level = "error";
+    static const struct service *const runner[] = {&tool_runner_service, &llm_gateway_service, NULL};
+    static const struct peer peers[] = {{CONNECT, &renga__v1__tool_runner__descriptor},
+                                        {"peers.tool_runner", &renga__v1__tool_runner__descriptor},
+                                        {"peers.llm_gateway", &renga__v1__llm_gateway__descriptor},
+                                        {0}};
+    struct daemon daemon = command_daemon(
+        NAME, "lists the tools that agents may use: of a tool-runner that runs, or of one with this configuration.",
+        runner, argc, argv);
+    daemon.usage = NAME " [OPTIONS] [NAME...]";
+    daemon.examples = NAME " --connect 127.0.0.1:15000\n" NAME " --tool_runner.mcp mcp.json\n";
     daemon.extra_options = options;
+    daemon.peers = peers;
     return command_with_process(&daemon, argc, argv, list);
 }
 

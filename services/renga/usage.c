@@ -3,8 +3,8 @@
 #include "base/clock.h"
 #include "base/json_writer.h"
 #include "commands.h"
+#include "gateway.h"
 #include "renga/v1/llm_gateway.pb-c.h"
-#include "suite.h"
 #include "table.h"
 
 #include <inttypes.h>
@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
+#define NAME       "renga usage"
 #define GROUPS_MAX 4    /* as the contract has it */
 #define PAGE_MAX   1000 /* rows */
 #define MINUTE_MS  INT64_C(60000)
@@ -51,6 +51,7 @@ static const struct option options[] = {
      .unit = "COUNT",
      .help = "Most rows that are shown."},
     TABLE_OPTIONS,
+    CONNECT_OPTION("Ask a gateway that runs, HOST:PORT of it or of 'renga serve'."),
     {0},
 };
 
@@ -309,7 +310,7 @@ static bool ask_all(struct usage *usage, struct daemon_process *process)
 {
     do {
         command_call_prepare(&usage->call, process, config_duration_ms(usage->config, "timeout"));
-        if (!command_call_run(&usage->call, "renga usage"))
+        if (!command_call_run(&usage->call, NAME))
             return false;
     } while (usage->token[0] && usage->rows < usage->rows_max);
     return true;
@@ -317,38 +318,38 @@ static bool ask_all(struct usage *usage, struct daemon_process *process)
 
 static void show(struct usage *usage)
 {
-    bool on_terminal = isatty(STDOUT_FILENO);
     if (config_boolean(usage->config, "json"))
         puts(buffer_text(&usage->json));
     else
-        table_print(&usage->table, stdout, on_terminal);
+        table_print(&usage->table, stdout, command_in_colours());
     if (usage->token[0])
-        fprintf(stderr, "renga usage: there are more than %" PRId64 " rows; ask for more with --rows\n",
-                usage->rows_max);
+        fprintf(stderr, NAME ": there are more than %" PRId64 " rows; ask for more with --rows\n", usage->rows_max);
 }
 
+/* One that is made in this process has none but those of a file. */
 static bool has_accounts(const struct config *config, struct status *st)
 {
-    const char *peer = config_string(config, "peers.llm_gateway"),
-               *ledger = config_string(config, "llm_gateway.ledger");
-    return (peer && *peer) || (ledger && *ledger) ||
-           fail(st, INVALID_ARGUMENT,
-                "whose? Say where the gateway runs (--peers.llm_gateway=dns:///HOST:PORT), or, of one that has ended, "
-                "where its accounts are (--llm_gateway.ledger=FILE)");
+    const char *peer = config_string(config, "peers.llm_gateway");
+    if (config_string(config, CONNECT) || (peer && *peer))
+        return true;
+    const char *ledger = config_string(config, "llm_gateway.ledger");
+    return (ledger && *ledger) ||
+           fail(
+               st, INVALID_ARGUMENT,
+               "whose? Say where the gateway runs (--connect HOST:PORT), or, of one that has ended, where its accounts "
+               "are (--llm_gateway.ledger FILE)");
 }
 
 static int report(struct daemon_process *process, const struct config *config)
 {
     struct status st = {0};
-    size_t count;
     struct usage usage = {.call.begin = begin, .config = config};
-    config_arguments(config, &count);
-    if (count)
-        fail(&st, INVALID_ARGUMENT, "takes options alone; see --help");
-    else if (has_accounts(config, &st) && read_question(&usage, &st))
+    if (!command_arguments(config, NAME, 0, 0, "options alone say what is shown", NULL))
+        return COMMAND_USAGE;
+    if (has_accounts(config, &st) && read_question(&usage, &st))
         usage.gateway = process_stub(process, &renga__v1__llm_gateway__descriptor, &st);
     if (!usage.gateway) {
-        fprintf(stderr, "renga usage: %s\n", st.text);
+        fprintf(stderr, NAME ": %s\n", st.text);
         return COMMAND_USAGE;
     }
     open_table(&usage);
@@ -366,11 +367,17 @@ static int report(struct daemon_process *process, const struct config *config)
 
 static int usage(int argc, char **argv)
 {
-    struct daemon daemon = suite_daemon(
-        "renga usage", "shows what calls to models have used and cost, from a gateway's accounts.", all_services);
-    daemon.usage = "renga usage [OPTIONS]";
-    daemon.log_level = "error";
+    static const struct service *const gateway[] = {&llm_gateway_service, NULL};
+    static const struct peer peers[] = {{CONNECT, &renga__v1__llm_gateway__descriptor},
+                                        {"peers.llm_gateway", &renga__v1__llm_gateway__descriptor},
+                                        {0}};
+    struct daemon daemon = command_daemon(
+        NAME, "shows what calls to models have used and cost, from a gateway's accounts.", gateway, argc, argv);
+    daemon.usage = NAME " [OPTIONS]";
+    daemon.examples = NAME " --connect 127.0.0.1:15000 --by client,day --from 2026-11-01\n" NAME
+                           " --llm_gateway.ledger ledger.db --by model --json | jq .rows\n";
     daemon.extra_options = options;
+    daemon.peers = peers;
     return command_with_process(&daemon, argc, argv, report);
 }
 

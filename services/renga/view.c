@@ -1,23 +1,24 @@
 /* A run as it happens. In a pipe a line an event; on a terminal the same lines above a block of the nodes at work,
  * which is drawn anew with each event. */
-#include "orchestra.h"
+#include "patience.h"
+#include "wrap.h"
 
 #include "base/clock.h"
+#include "base/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#define WATCH_MAX_MS  (7LL * 24 * 3600 * 1000)
-#define HEARTBEAT_MS  1000 /* what is at work is drawn anew at least so often */
-#define ROWS_MAX      1000 /* nodes at work that are known; more are only counted */
-#define ROWS_SHOWN    12
-#define NAME_SHOWN    48 /* bytes */
-#define TEXT_SHOWN    40 /* bytes of what a node is writing */
-#define PLACE_MAX     1200
-#define TRIES_MAX     30
-#define TRY_AGAIN_SEC 1
+#define WATCH_MAX_MS (7LL * 24 * 3600 * 1000)
+#define HEARTBEAT_MS 1000 /* what is at work is drawn anew at least so often, and silence is known to have ended */
+#define ROWS_MAX     1000 /* nodes at work that are known; more are only counted */
+#define ROWS_SHOWN   12
+#define NAME_SHOWN   48 /* bytes */
+#define TEXT_SHOWN   40 /* bytes of what a node is writing */
+#define PLACE_MAX    1200
+#define LEFT_COLUMNS 16 /* of a line of the block: what stands beside the two */
 
 struct row {
     char name[NAME_SHOWN + 1];
@@ -28,6 +29,7 @@ struct row {
 
 struct view {
     struct orchestra *orchestra;
+    struct patience patience;
     bool quiet, live;
     int64_t last_event_id;
     struct row rows[ROWS_MAX];
@@ -44,21 +46,29 @@ static void erase(struct view *view)
     view->drawn = 0;
 }
 
+/* No line is wider than the terminal: one that breaks would not be erased. */
+static void draw_row(const struct view *view, const struct row *row, size_t width)
+{
+    const struct orchestra *orchestra = view->orchestra;
+    size_t room = width > LEFT_COLUMNS ? width - LEFT_COLUMNS : 0, name = wrap_fit(row->name, room);
+    size_t taken = wrap_columns(row->name), text = wrap_fit(row->text, room > taken ? room - taken : 0);
+    printf("%s  ● %s", colour(orchestra, BLUE), colour(orchestra, PLAIN));
+    show_bytes(row->name, name);
+    printf("%s %.1f s ", colour(orchestra, DIM), (double)(clock_now_ns() - row->began_ns) / 1e9);
+    show_bytes(row->text, text);
+    printf("%s\n", colour(orchestra, PLAIN));
+}
+
 static void draw(struct view *view)
 {
-    int64_t now_ns = clock_now_ns();
-    size_t shown = view->count < ROWS_SHOWN ? view->count : ROWS_SHOWN;
-    for (size_t i = 0; i < shown; i++) {
-        const struct row *row = &view->rows[i];
-        printf(BLUE "  ● " PLAIN);
-        show_text(row->name);
-        printf(DIM " %.1f s ", (double)(now_ns - row->began_ns) / 1e9);
-        show_text(row->text);
-        printf(PLAIN "\n");
-    }
+    const struct orchestra *orchestra = view->orchestra;
+    size_t shown = view->count < ROWS_SHOWN ? view->count : ROWS_SHOWN, width = command_terminal_width();
+    for (size_t i = 0; i < shown; i++)
+        draw_row(view, &view->rows[i], width);
     view->drawn = shown;
     if (view->count + view->beyond > shown) {
-        printf(DIM "  … and %zu more\n" PLAIN, view->count + view->beyond - shown);
+        printf("%s  … and %zu more\n%s", colour(orchestra, DIM), view->count + view->beyond - shown,
+               colour(orchestra, PLAIN));
         view->drawn++;
     }
     fflush(stdout);
@@ -93,7 +103,7 @@ static void row_begin(struct view *view, const char *place)
     *row = (struct row){.place = strdup(place), .began_ns = clock_now_ns()};
     if (!row->place)
         abort();
-    snprintf(row->name, sizeof row->name, "%.*s", NAME_SHOWN, place);
+    snprintf(row->name, sizeof row->name, "%.*s", (int)text_cut(place, strlen(place), NAME_SHOWN), place);
 }
 
 static void row_end(struct view *view, const char *place)
@@ -139,8 +149,8 @@ static void line_begin(const struct view *view, const Renga__V1__RunEvent *event
 {
     char place[PLACE_MAX];
     const struct orchestra *orchestra = view->orchestra;
-    if (orchestra->colours)
-        printf("%s%-10s%s ", colour(orchestra, sequence), word, PLAIN);
+    if (orchestra->terminal)
+        printf("%s%-10s%s ", colour(orchestra, sequence), word, colour(orchestra, PLAIN));
     else
         printf("%lld %s ", (long long)event->event_id, word);
     if (event->step)
@@ -267,13 +277,15 @@ static void event_came(struct orchestra *orchestra, const ProtobufCMessage *mess
     struct view *view = data;
     const Renga__V1__RunEvent *event = (const Renga__V1__RunEvent *)message;
     view->last_event_id = event->event_id;
-    if (orchestra->json && !view->quiet) {
+    erase(view);
+    patience_heard(&view->patience);
+    if (view->quiet || (event->event_case == RENGA__V1__RUN_EVENT__EVENT_HEARTBEAT && !view->live))
+        return;
+    if (orchestra->json) {
         message_print_json(message);
+        fflush(stdout);
         return;
     }
-    if (view->quiet)
-        return;
-    erase(view);
     line_of_run(view, event);
     if (!view->live) {
         fflush(stdout);
@@ -309,8 +321,9 @@ static void run_came(struct orchestra *orchestra, const ProtobufCMessage *messag
         show_failure(orchestra, run);
     for (size_t i = 0; waits && i < run->n_interrupts; i++)
         show_interrupt(orchestra, run->interrupts[i]);
-    if (waits && orchestra->colours)
-        printf(DIM "answer with: renga resume %s --answer JSON\n" PLAIN, run->run_id);
+    if (waits && orchestra->terminal)
+        printf("%sanswer with: renga resume %s --answer JSON\n%s", colour(orchestra, DIM), run->run_id,
+               colour(orchestra, PLAIN));
 }
 
 static bool watch(struct view *view, const char *run_id, bool follow)
@@ -318,35 +331,55 @@ static bool watch(struct view *view, const char *run_id, bool follow)
     Renga__V1__WatchRunRequest request = RENGA__V1__WATCH_RUN_REQUEST__INIT;
     request.run_id = (char *)(uintptr_t)run_id;
     request.follow = follow;
-    request.heartbeat_ms = view->live ? HEARTBEAT_MS : 0;
-    for (int tries = 0;; tries++) {
-        int64_t before = view->last_event_id;
-        request.after_event_id = before;
-        if (orchestra_ask(view->orchestra, "WatchRun", &request.base, WATCH_MAX_MS, event_came, view))
+    request.heartbeat_ms = HEARTBEAT_MS;
+    for (;;) {
+        request.after_event_id = view->last_event_id;
+        if (orchestra_try(view->orchestra, "WatchRun", &request.base, WATCH_MAX_MS, event_came, view))
             return true;
-        tries = view->last_event_id != before ? 0 : tries;
-        if (view->orchestra->code != UNAVAILABLE || tries >= TRIES_MAX)
-            return false;
         erase(view);
         rows_clear(view);
-        sleep(TRY_AGAIN_SEC);
+        if (!patience_again(&view->patience))
+            return false;
     }
 }
 
-int view_run(struct orchestra *orchestra, const char *run_id, int64_t after_event_id, bool follow, bool quiet)
+static int show_end(struct view *view, const char *run_id)
+{
+    int code = COMMAND_FAILED;
+    struct orchestra *orchestra = view->orchestra;
+    int64_t timeout_ms = config_duration_ms(orchestra->config, "timeout");
+    Renga__V1__GetRunRequest request = RENGA__V1__GET_RUN_REQUEST__INIT;
+    request.run_id = (char *)(uintptr_t)run_id;
+    while (!orchestra_try(orchestra, "GetRun", &request.base, timeout_ms, run_came, &code))
+        if (!patience_again(&view->patience))
+            return COMMAND_FAILED;
+    return code;
+}
+
+/* Where it was left is said, since the run goes on without us. */
+static void tell_the_way_back(const struct view *view, const char *run_id)
+{
+    if (view->patience.known)
+        fprintf(stderr, "%s: go on with: renga watch %s --after %lld\n", view->orchestra->command, run_id,
+                (long long)view->last_event_id);
+}
+
+int view_run(struct orchestra *orchestra, const char *run_id, int64_t after_event_id, bool follow, bool quiet,
+             bool known)
 {
     struct view *view = calloc(1, sizeof *view);
     int code = COMMAND_FAILED;
     if (!view)
         abort();
     view->orchestra = orchestra;
+    view->patience = (struct patience){.orchestra = orchestra, .known = known};
     view->quiet = quiet;
-    view->live = orchestra->colours && !quiet;
+    view->live = orchestra->terminal && !quiet;
     view->last_event_id = after_event_id;
-    Renga__V1__GetRunRequest request = RENGA__V1__GET_RUN_REQUEST__INIT;
-    request.run_id = (char *)(uintptr_t)run_id;
     if (watch(view, run_id, follow))
-        orchestra_ask_soon(orchestra, "GetRun", &request.base, run_came, &code);
+        code = show_end(view, run_id);
+    else
+        tell_the_way_back(view, run_id);
     rows_clear(view);
     free(view);
     return code;

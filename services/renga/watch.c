@@ -1,12 +1,9 @@
 /* `renga watch`: a run as it happens. */
 #include "orchestra.h"
 
-#include "suite.h"
-
 #define NAME "renga watch"
 
 static const struct option options[] = {
-    ORCHESTRA_OPTIONS,
     {.name = "after",
      .type = OPTION_INTEGER,
      .fallback = "0",
@@ -18,6 +15,8 @@ static const struct option options[] = {
      .type = OPTION_BOOLEAN,
      .fallback = "false",
      .help = "Stay while the run waits for a person, until it has ended."},
+    ORCHESTRA_PATIENCE,
+    ORCHESTRA_OPTIONS,
     {0},
 };
 
@@ -27,15 +26,22 @@ static int work(struct daemon_process *process, const struct config *config)
     if (!orchestra_open(&orchestra, process, config, NAME, 1, 1, "name one run; 'renga runs' lists them"))
         return COMMAND_USAGE;
     return view_run(&orchestra, orchestra.arguments[0], config_integer(config, "after"),
-                    config_boolean(config, "follow"), false);
+                    config_boolean(config, "follow"), false, false);
 }
 
 static int watch(int argc, char **argv)
 {
-    static const struct service *const none[] = {NULL};
-    struct daemon daemon = suite_daemon(NAME, "shows a run as it happens, and what has happened before.", none);
-    daemon.usage = NAME " [OPTIONS] RUN";
-    return orchestra_run(&daemon, options, argc, argv, work);
+    static const struct orchestra_command command = {
+        .name = NAME,
+        .takes = "RUN",
+        .summary = "shows a run as it happens, and what has happened before. Exit code 0: it succeeded; 3: it waits "
+                   "for a person; 1: it failed, or the orchestrator did not come back; 2: the command line is wrong.",
+        .examples = "renga watch 01m7ztx32p6aqpyjjyss6j4x\n"
+                    "renga watch 01m7ztx32p6aqpyjjyss6j4x --json | jq -r .event_id\n",
+        .options = options,
+        .work = work,
+    };
+    return orchestra_run(&command, argc, argv);
 }
 
 const struct command command_watch = {.name = "watch", .summary = "see a run as it happens", .run = watch};

@@ -12,7 +12,7 @@
 /* Names that config_read takes for itself. */
 static bool is_reserved(const char *name)
 {
-    static const char *const names[] = {"config", "help", "version", "print-config"};
+    static const char *const names[] = {"config", "help", "help-all", "version", "print-config"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (strcmp(names[i], name) == 0)
             return true;
@@ -96,8 +96,10 @@ static bool take_tables(struct config *config, const struct option *const *table
         for (const struct option *option = tables[i]; option->name != NULL; option++) {
             if (!is_well_named(option->name) || is_reserved(option->name))
                 return fail(st, INTERNAL, "'%s' cannot be the name of an option", option->name);
-            struct config_value *value = &config->values[config->count++];
+            struct config_value *value = &config->values[config->count];
             value->option = option;
+            value->place = config->count++;
+            value->fallback = option->fallback;
             value->variable = variable_of(&config->arena, option->name);
             if (value->variable == NULL || !set_default(config, value, st))
                 return false;
@@ -169,11 +171,17 @@ const char *const *config_arguments(const struct config *config, size_t *count)
     return config->arguments != NULL ? config->arguments : none;
 }
 
-static const struct config_value *get(const struct config *config, const char *name, enum option_type type)
+static struct config_value *known(const struct config *config, const char *name)
 {
-    const struct config_value *value = config_find(config, name);
+    struct config_value *value = config_find(config, name);
     if (value == NULL)
         fatal("config.unknown_option", "the program asks for option '%s', which is in no table", name);
+    return value;
+}
+
+static const struct config_value *get(const struct config *config, const char *name, enum option_type type)
+{
+    const struct config_value *value = known(config, name);
     enum option_type own = value->option->type == OPTION_CHOICE ? OPTION_STRING : value->option->type;
     if (own != type)
         fatal("config.wrong_type", "the program asks for option '%s' by the wrong type", name);
@@ -219,16 +227,17 @@ const cJSON *config_json(const struct config *config, const char *name)
 
 bool config_set_default(struct config *config, const char *name, const char *text, struct status *st)
 {
-    struct config_value *value = config_find(config, name);
-    if (value == NULL)
-        fatal("config.unknown_option", "the program gives option '%s' a default, which is in no table", name);
+    struct config_value *value = known(config, name);
+    value->fallback = text;
     return config_set_text(config, value, text, "default", st);
+}
+
+void config_use(struct config *config, const char *name, enum option_use use)
+{
+    known(config, name)->use = use;
 }
 
 const char *config_source(const struct config *config, const char *name)
 {
-    const struct config_value *value = config_find(config, name);
-    if (value == NULL)
-        fatal("config.unknown_option", "the program asks for option '%s', which is in no table", name);
-    return value->where;
+    return known(config, name)->where;
 }

@@ -38,7 +38,15 @@ struct option {
     bool (*check)(const cJSON *value, struct status *st);
 };
 
-enum config_request { CONFIG_RUN, CONFIG_SHOW_HELP, CONFIG_SHOW_VERSION, CONFIG_SHOW_CONFIG };
+/* What an option is in this process. */
+enum option_use {
+    OPTION_SHOWN,   /* --help explains it: all are so at first */
+    OPTION_FURTHER, /* --help-all explains it, --help tells that it is there */
+    OPTION_IDLE,    /* it has no effect here and keeps its default: its flag is refused; what file and environment say
+                       of it is for others, and is not even read */
+};
+
+enum config_request { CONFIG_RUN, CONFIG_SHOW_HELP, CONFIG_SHOW_HELP_ALL, CONFIG_SHOW_VERSION, CONFIG_SHOW_CONFIG };
 
 struct config;
 
@@ -50,6 +58,9 @@ void config_destroy(struct config *config);
 /* Another default than the table's, before config_read. An unknown name is our own bug and fatal; false where `text` is
  * not of the option's type. */
 bool config_set_default(struct config *config, const char *name, const char *text, struct status *st);
+
+/* Before config_read. An unknown name is our own bug and fatal. */
+void config_use(struct config *config, const char *name, enum option_use use);
 
 /* Reads flags, file and environment; with --help or --version the flags alone. After a failure only config_destroy is
  * left. Positional arguments are borrowed from `argv`. */
@@ -89,7 +100,14 @@ const char *config_source(const struct config *config, const char *name);
  * unset stand there commented out. */
 void config_print(const struct config *config, struct buffer *out);
 
-/* The help text. `usage` follows "Usage: "; `width` 0 takes that of the terminal, within 80 and 100. */
-void config_help(const struct config *config, const char *usage, unsigned width, struct buffer *out);
+struct config_help {
+    const char *about;    /* what the program does; may be NULL */
+    const char *usage;    /* follows "Usage: " */
+    const char *examples; /* a line each; may be NULL */
+    unsigned width;       /* columns; 0: those of the terminal, 100 at most */
+};
+
+/* The help text that was asked for: options in the order of their tables, by the first word of their names. */
+void config_help(const struct config *config, const struct config_help *help, struct buffer *out);
 
 #endif

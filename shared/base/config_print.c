@@ -1,14 +1,6 @@
-/* What operators read: the help text, and the configuration in force. */
+/* The configuration in force, as a file that reads back. */
 #include "base/json_writer.h"
 #include "config_private.h"
-
-#include <stdlib.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
-
-#define WIDTH_MIN   80
-#define WIDTH_MAX   100
-#define HELP_INDENT 6
 
 static void print_level_end(struct buffer *out, unsigned depth)
 {
@@ -105,6 +97,8 @@ void config_print(const struct config *config, struct buffer *out)
     for (size_t i = 0; i < config->count; i++) {
         const struct config_value *value = &config->values[i];
         const char *name = value->option->name, *dot = strrchr(name, '.');
+        if (value->use == OPTION_IDLE)
+            continue;
         unsigned depth = print_levels(out, before, name);
         bool unset = is_unset(value), hidden = unset || value->option->secret || may_have_password(value);
         buffer_printf(out, "%*s%s\"%s\": ", 2 * (int)depth, "", hidden ? "// " : "", dot != NULL ? dot + 1 : name);
@@ -118,101 +112,4 @@ void config_print(const struct config *config, struct buffer *out)
     }
     print_levels(out, before, "");
     buffer_print(out, "}\n");
-}
-
-/* The text in lines of at most `width` characters, each indented. */
-static void print_wrapped(struct buffer *out, const char *text, unsigned width)
-{
-    unsigned column = 0;
-    while (*(text += strspn(text, " ")) != '\0') {
-        size_t bytes = strcspn(text, " ");
-        unsigned characters = 0;
-        for (size_t i = 0; i < bytes; i++)
-            characters += (text[i] & 0xC0) != 0x80;
-        if (column > 0 && column + 1 + characters > width) {
-            buffer_put(out, '\n');
-            column = 0;
-        }
-        if (column == 0)
-            buffer_printf(out, "%*s", HELP_INDENT, "");
-        else
-            buffer_put(out, ' ');
-        column += characters + (column == 0 ? HELP_INDENT : 1);
-        buffer_append(out, text, bytes);
-        text += bytes;
-    }
-    if (column > 0)
-        buffer_put(out, '\n');
-}
-
-static const char *placeholder(const struct option *option)
-{
-    static const char *const names[] = {
-        [OPTION_STRING] = "TEXT", [OPTION_INTEGER] = "N", [OPTION_BOOLEAN] = "",   [OPTION_DURATION] = "DURATION",
-        [OPTION_SIZE] = "SIZE",   [OPTION_CHOICE] = "",   [OPTION_LIST] = "A,B,…", [OPTION_JSON] = "JSON",
-    };
-    if (option->unit != NULL)
-        return option->unit;
-    return option->type == OPTION_CHOICE && option->choices != NULL ? option->choices : names[option->type];
-}
-
-static void print_option(struct buffer *out, const struct config_value *value, unsigned width)
-{
-    const struct option *option = value->option;
-    struct buffer facts;
-    buffer_init(&facts, (size_t)16 << 10);
-    if (option->type == OPTION_BOOLEAN)
-        buffer_printf(out, "  --[no-]%s\n", option->name);
-    else
-        buffer_printf(out, "  --%s %s\n", option->name, placeholder(option));
-    if (option->help != NULL)
-        print_wrapped(out, option->help, width);
-
-    if (option->choices != NULL && (option->type != OPTION_CHOICE || option->unit != NULL))
-        buffer_printf(&facts, "One of %s. ", option->choices);
-    if (option->secret && option->type == OPTION_STRING)
-        buffer_print(&facts, "Secret: also file:PATH or env:NAME. ");
-    if (option->fallback != NULL && *option->fallback != '\0' && !option->secret)
-        buffer_printf(&facts, "Default %s. ", option->fallback);
-    if (option->min != 0 || option->max != 0) {
-        char least[CONFIG_NUMBER_SIZE], most[CONFIG_NUMBER_SIZE];
-        config_format_number(option, option->min, least);
-        config_format_number(option, option->max, most);
-        buffer_printf(&facts, "From %s to %s. ", least, most);
-    }
-    buffer_printf(&facts, "[%s]", value->variable);
-    print_wrapped(out, buffer_text(&facts), width);
-    buffer_fini(&facts);
-}
-
-static unsigned terminal_width(void)
-{
-    struct winsize size;
-    unsigned width = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : WIDTH_MIN;
-    return width < WIDTH_MIN ? WIDTH_MIN : width > WIDTH_MAX ? WIDTH_MAX : width;
-}
-
-void config_help(const struct config *config, const char *usage, unsigned width, struct buffer *out)
-{
-    const char *group = "";
-    size_t group_length = 0;
-    if (width == 0)
-        width = terminal_width();
-    buffer_printf(out, "Usage: %s\n\n", usage);
-    buffer_print(out, "  --config FILE    read a configuration file (JSON with comments) [" CONFIG_PREFIX "CONFIG]\n"
-                      "  --print-config   print the configuration in force and where it comes from\n"
-                      "  --version        print the version\n"
-                      "  --help           print this\n\n"
-                      "A flag wins over the environment, which wins over the file.\n");
-    for (size_t i = 0; i < config->count; i++) {
-        const char *name = config->values[i].option->name;
-        size_t length = strcspn(name, ".");
-        if (name[length] == '\0')
-            length = 0; /* not in a group */
-        if (i == 0 || length != group_length || memcmp(group, name, length) != 0)
-            buffer_printf(out, "\n%.*s\n", length > 0 ? (int)length : 7, length > 0 ? name : "general");
-        group = name;
-        group_length = length;
-        print_option(out, &config->values[i], width);
-    }
 }

@@ -11,6 +11,9 @@
 /* One option and what it is set to. Unset: text, list and json are NULL. */
 struct config_value {
     const struct option *option;
+    size_t place; /* among all options, as the tables have them */
+    enum option_use use;
+    const char *fallback; /* the table's, or this program's own; NULL: unset */
     const char *variable; /* of the environment */
     const char *where;
     const char *text;

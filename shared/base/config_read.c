@@ -14,9 +14,8 @@ static const struct {
     const char *name;
     enum config_request request;
 } own_flags[] = {
-    {"help", CONFIG_SHOW_HELP},
-    {"version", CONFIG_SHOW_VERSION},
-    {"print-config", CONFIG_SHOW_CONFIG},
+    {"help", CONFIG_SHOW_HELP},       {"help-all", CONFIG_SHOW_HELP_ALL},
+    {"version", CONFIG_SHOW_VERSION}, {"print-config", CONFIG_SHOW_CONFIG},
     {"config", CONFIG_RUN},
 };
 #define OWN_FLAGS (sizeof own_flags / sizeof own_flags[0])
@@ -37,7 +36,8 @@ static bool unknown_flag(const struct config *config, const char *name, struct s
 {
     struct nearest nearest = nearest_to(name);
     for (size_t i = 0; i < config->count; i++)
-        nearest_try(&nearest, config->values[i].option->name);
+        if (config->values[i].use != OPTION_IDLE)
+            nearest_try(&nearest, config->values[i].option->name);
     for (size_t i = 0; i < OWN_FLAGS; i++)
         nearest_try(&nearest, own_flags[i].name);
     if (nearest.name == NULL)
@@ -100,6 +100,8 @@ static bool take_flag(struct config *config, struct flags *flags, const char *ar
     }
     if (flag->value == NULL || (!negated && strcmp(flag->value->option->name, name) != 0))
         return unknown_flag(config, name, st);
+    if (flag->value->use == OPTION_IDLE)
+        return fail(st, INVALID_ARGUMENT, "'--%s' has no effect here; --help lists the flags that have", name);
     if (negated && equals != NULL)
         return fail(st, INVALID_ARGUMENT, "--%s takes no value", name);
 
@@ -167,6 +169,8 @@ static bool read_item(struct config *config, const struct json_document *documen
                       struct status *st)
 {
     struct config_value *value = config_find(config, path);
+    if (value != NULL && value->use == OPTION_IDLE)
+        return true;
     if (value != NULL) {
         size_t line, column;
         json_document_position(document, item, &line, &column);
@@ -233,7 +237,7 @@ static bool read_environment(struct config *config, struct status *st)
 {
     for (size_t i = 0; i < config->count; i++) {
         struct config_value *value = &config->values[i];
-        const char *text = getenv(value->variable);
+        const char *text = value->use != OPTION_IDLE ? getenv(value->variable) : NULL;
         if (text != NULL && *text != '\0' && !config_set_text(config, value, text, value->variable, st))
             return false;
     }
@@ -246,7 +250,7 @@ bool config_read(struct config *config, int argc, char *const *argv, struct stat
     struct flags flags = {.count = 0};
     if (!take_arguments(config, &flags, argc, argv, st))
         return false;
-    if (config->request == CONFIG_SHOW_HELP || config->request == CONFIG_SHOW_VERSION)
+    if (config->request != CONFIG_RUN && config->request != CONFIG_SHOW_CONFIG)
         return true;
 
     const char *file = flags.file != NULL ? flags.file : getenv(FILE_VARIABLE);

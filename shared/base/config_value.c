@@ -206,8 +206,8 @@ static bool set_secret(const struct setting *to, const char *text)
         return set_string(to, text);
     const char *content = getenv(text + 4);
     if (content == NULL)
-        return fail(to->st, NOT_FOUND, "%s: %s: there is no environment variable '%s'", to->where, to->option->name,
-                    text + 4);
+        return fail(to->st, NOT_FOUND, "%s: %s: there is no environment variable '%s'; set it, or give file:PATH",
+                    to->where, to->option->name, text + 4);
     return set_string(to, content);
 }
 
@@ -339,7 +339,11 @@ static bool set_item(const struct setting *to, const cJSON *item)
 static bool set(struct config *config, struct config_value *value, const char *text, const cJSON *item,
                 const char *where, struct status *st)
 {
-    struct config_value fresh = {.option = value->option, .variable = value->variable};
+    struct config_value fresh = {.option = value->option,
+                                 .place = value->place,
+                                 .use = value->use,
+                                 .fallback = value->fallback,
+                                 .variable = value->variable};
     struct setting to = {config, value->option, where, &fresh, st};
     fresh.where = arena_strdup(&config->arena, where);
     if (fresh.where == NULL)

@@ -14,30 +14,20 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#define TABLES_MAX    32
 #define TEXT_MAX      (1u << 20) /* of help and printed configuration */
+#define ABOUT_MAX     1024
+#define USAGE_MAX     128
 #define DRAIN_LOOK_MS 20
 #define FILES_MIN     65536 /* after one refused accept for want of descriptors, gRPC core never accepts again */
 
-/* The common options, those of the peers, and those of each service that has any. */
-static struct config *create_config(const struct daemon *daemon, struct status *st)
+static void show_help(const struct daemon *daemon, const struct config *config, struct buffer *out)
 {
-    const struct option *tables[TABLES_MAX] = {daemon_options(daemon)};
-    size_t count = 1;
-    if (daemon->extra_options)
-        tables[count++] = daemon->extra_options;
-    if (daemon->peer_options)
-        tables[count++] = daemon->peer_options;
-    for (const struct service *const *service = daemon->services; *service && count < TABLES_MAX; service++)
-        if ((*service)->options)
-            tables[count++] = (*service)->options;
-    struct config *config = config_create(tables, count, st);
-    for (const struct daemon_default *own = daemon->defaults; config && own && own->option; own++)
-        if (!config_set_default(config, own->option, own->value, st)) {
-            config_destroy(config);
-            return NULL;
-        }
-    return config;
+    char about[ABOUT_MAX], usage[USAGE_MAX];
+    snprintf(about, sizeof about, "%s: %s", daemon->name, daemon->summary);
+    snprintf(usage, sizeof usage, "%s [OPTIONS]", daemon->name);
+    const struct config_help help = {
+        .about = about, .usage = daemon->usage ? daemon->usage : usage, .examples = daemon->examples};
+    config_help(config, &help, out);
 }
 
 static int show(const struct daemon *daemon, const struct config *config)
@@ -46,10 +36,8 @@ static int show(const struct daemon *daemon, const struct config *config)
     buffer_init(&out, TEXT_MAX);
     switch (config_request(config)) {
     case CONFIG_SHOW_HELP:
-        buffer_printf(&out, "%s: %s\n\n", daemon->name, daemon->summary);
-        char usage[128];
-        snprintf(usage, sizeof usage, "%s [OPTIONS]", daemon->name);
-        config_help(config, daemon->usage ? daemon->usage : usage, 0, &out);
+    case CONFIG_SHOW_HELP_ALL:
+        show_help(daemon, config, &out);
         break;
     case CONFIG_SHOW_VERSION:
         buffer_printf(&out, "%s %s\n", daemon->name, RENGA_VERSION);
@@ -138,7 +126,7 @@ static int run(const struct daemon *daemon, const struct config *config)
 struct config *daemon_configure(const struct daemon *daemon, int argc, char **argv, int *exit_code)
 {
     struct status st = {0};
-    struct config *config = create_config(daemon, &st);
+    struct config *config = daemon_create_config(daemon, &st);
     *exit_code = DAEMON_EXIT_USAGE;
     if (config && config_read(config, argc, argv, &st)) {
         if (config_request(config) == CONFIG_RUN) {

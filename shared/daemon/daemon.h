@@ -33,10 +33,13 @@ struct daemon {
     const char *name;                      /* "renga-planner": in logs and traces */
     const char *summary;                   /* for --help */
     const char *usage;                     /* for --help; NULL: the name and [OPTIONS] */
+    const char *examples;                  /* for --help, a line each; may be NULL */
+    bool is_command;                       /* it serves nobody: options of servers have no effect in it */
     const char *log_level;                 /* default of log.level; NULL: info */
     const char *listen;                    /* default of rpc.listen */
     const char *http;                      /* default of http.listen */
     const struct service *const *services; /* NULL-terminated */
+    const struct service *const *others;   /* NULL-terminated, or NULL: its file may have their options, unheeded */
     const struct option *extra_options;    /* further options of this binary; may be NULL */
     const struct peer *peers;              /* ends with a row without an option */
     const struct option *peer_options;     /* the table that holds those options */

@@ -2,29 +2,14 @@
 
 #include "daemon/keys.h"
 
+#include <assert.h>
 #include <string.h>
 
-#define MIB (1LL << 20)
+#define MIB        (1LL << 20)
+#define TABLES_MAX 32
 
-static struct option options[] = {
-    {.name = "log.level",
-     .type = OPTION_CHOICE,
-     .fallback = "info",
-     .choices = "debug|info|warn|error",
-     .help = "The least important lines that are logged."},
-    {.name = "log.format",
-     .type = OPTION_CHOICE,
-     .fallback = "auto",
-     .choices = "auto|text|json",
-     .help = "How lines are logged; auto is text on a terminal and JSON otherwise."},
-    {.name = "loops",
-     .type = OPTION_INTEGER,
-     .fallback = "0",
-     .min = 0,
-     .max = 64,
-     .unit = "LOOPS",
-     .help = "Event loops that share the work; 0 is one for each processor."},
-
+/* Of whoever is asked. */
+static struct option serving[] = {
     {.name = "rpc.listen",
      .type = OPTION_STRING,
      .unit = "ADDRESS",
@@ -50,13 +35,6 @@ static struct option options[] = {
          "Who may call what: [{\"name\", \"tenant\", \"sha256\" of the key, \"methods\": [\"renga.v1.Planner/*\"]}]. "
          "A key that has methods such as \"renga.v1.Orchestrator/agent.helpdesk\" may use those agents alone. "
          "Unset: anyone may call anything."},
-    {.name = "rpc.message_max",
-     .type = OPTION_SIZE,
-     .fallback = "4MiB",
-     .min = 64 << 10,
-     .max = 64 * MIB,
-     .unit = "BYTES",
-     .help = "The largest message, in and out."},
     {.name = "rpc.memory_max",
      .type = OPTION_SIZE,
      .fallback = "64MiB",
@@ -93,27 +71,20 @@ static struct option options[] = {
      .max = 3600LL * 1000,
      .unit = "DURATION",
      .help = "After SIGTERM: how long calls may still take before they are cut."},
-
     {.name = "http.listen",
      .type = OPTION_STRING,
      .unit = "ADDRESS",
      .help = "Where /metrics, /healthz and /readyz are served; empty is nowhere."},
+    {0},
+};
 
+/* Of whoever asks. */
+static const struct option calling[] = {
     {.name = "peers.key",
      .type = OPTION_STRING,
      .unit = "KEY",
      .secret = true,
      .help = "The bearer key we show to other services."},
-    {.name = "peers.keepalive",
-     .type = OPTION_DURATION,
-     .fallback = "1s",
-     .min = 500,
-     .max = 24LL * 3600 * 1000,
-     .unit = "DURATION",
-     .help =
-         "How often another service that is silent is asked whether it is there. Ours allow it; a service of another "
-         "make usually cuts who asks more often than every 5 minutes, and wants 310s here. It is given up when it has "
-         "not answered for 1.5 s, or 5 s where it is asked less often than each 5 s, as over a slow network."},
     {.name = "peers.tls.authorities",
      .type = OPTION_STRING,
      .unit = "FILE",
@@ -127,7 +98,45 @@ static struct option options[] = {
      .type = OPTION_STRING,
      .unit = "NAME",
      .help = "The name expected in their certificates; unset is the host of their address."},
+    {0},
+};
 
+/* Of all. */
+static struct option common[] = {
+    {.name = "rpc.message_max",
+     .type = OPTION_SIZE,
+     .fallback = "4MiB",
+     .min = 64 << 10,
+     .max = 64 * MIB,
+     .unit = "BYTES",
+     .help = "The largest message, in and out."},
+    {.name = "peers.keepalive",
+     .type = OPTION_DURATION,
+     .fallback = "1s",
+     .min = 500,
+     .max = 24LL * 3600 * 1000,
+     .unit = "DURATION",
+     .help =
+         "How often another service that is silent is asked whether it is there. Ours allow it; a service of another "
+         "make usually cuts who asks more often than every 5 minutes, and wants 310s here. It is given up when it has "
+         "not answered for 1.5 s, or 5 s where it is asked less often than each 5 s, as over a slow network."},
+    {.name = "log.level",
+     .type = OPTION_CHOICE,
+     .fallback = "info",
+     .choices = "debug|info|warn|error",
+     .help = "The least important lines that are logged."},
+    {.name = "log.format",
+     .type = OPTION_CHOICE,
+     .fallback = "auto",
+     .choices = "auto|text|json",
+     .help = "How lines are logged; auto is text on a terminal and JSON otherwise."},
+    {.name = "loops",
+     .type = OPTION_INTEGER,
+     .fallback = "0",
+     .min = 0,
+     .max = 64,
+     .unit = "LOOPS",
+     .help = "Event loops that share the work; 0 is one for each processor."},
     {.name = "trace.endpoint",
      .type = OPTION_STRING,
      .unit = "URL",
@@ -148,18 +157,89 @@ static struct option options[] = {
     {0},
 };
 
-static void set_fallback(const char *name, const char *fallback)
+static void set_fallback(struct option *options, const char *name, const char *fallback)
 {
     for (struct option *option = options; option->name; option++)
         if (strcmp(option->name, name) == 0)
             option->fallback = fallback;
 }
 
-const struct option *daemon_options(const struct daemon *daemon)
+/* ---- how they are used ------------------------------------------------------------------------------------------- */
+
+static void use(struct config *config, const struct option *table, enum option_use how)
 {
+    for (const struct option *option = table; option && option->name; option++)
+        config_use(config, option->name, how);
+}
+
+static bool is_peer(const struct daemon *daemon, const char *name)
+{
+    for (const struct peer *peer = daemon->peers; peer->option; peer++)
+        if (strcmp(peer->option, name) == 0)
+            return true;
+    return false;
+}
+
+static bool is_carried(const struct daemon *daemon, const struct service *service)
+{
+    for (const struct service *const *own = daemon->services; *own; own++)
+        if (*own == service)
+            return true;
+    return false;
+}
+
+/* A command has what it was given itself and those whom it asks in front; what its services take is further. */
+static void use_of_command(const struct daemon *daemon, struct config *config)
+{
+    use(config, serving, OPTION_IDLE);
+    use(config, common, OPTION_FURTHER);
+    use(config, calling, daemon->peers->option ? OPTION_SHOWN : OPTION_IDLE);
+    for (const struct option *peer = daemon->peer_options; peer && peer->name; peer++)
+        config_use(config, peer->name, is_peer(daemon, peer->name) ? OPTION_FURTHER : OPTION_IDLE);
+    for (const struct service *const *service = daemon->services; *service; service++)
+        use(config, (*service)->options, OPTION_FURTHER);
+}
+
+static bool set_defaults(const struct daemon *daemon, struct config *config, struct status *st)
+{
+    for (const struct daemon_default *own = daemon->defaults; own && own->option; own++)
+        if (!config_set_default(config, own->option, own->value, st))
+            return false;
+    return true;
+}
+
+struct config *daemon_create_config(const struct daemon *daemon, struct status *st)
+{
+    const struct option *tables[TABLES_MAX];
+    size_t count = 0;
     if (daemon->log_level)
-        set_fallback("log.level", daemon->log_level);
-    set_fallback("rpc.listen", daemon->listen);
-    set_fallback("http.listen", daemon->http);
-    return options;
+        set_fallback(common, "log.level", daemon->log_level);
+    set_fallback(serving, "rpc.listen", daemon->listen);
+    set_fallback(serving, "http.listen", daemon->http);
+    if (daemon->extra_options)
+        tables[count++] = daemon->extra_options;
+    for (const struct service *const *service = daemon->services; *service && count < TABLES_MAX; service++)
+        if ((*service)->options)
+            tables[count++] = (*service)->options;
+    size_t others = count;
+    for (const struct service *const *other = daemon->others; other && *other && count < TABLES_MAX; other++)
+        if ((*other)->options && !is_carried(daemon, *other))
+            tables[count++] = (*other)->options;
+    size_t others_end = count;
+    assert(count + 4 <= TABLES_MAX);
+    if (daemon->peer_options)
+        tables[count++] = daemon->peer_options;
+    tables[count++] = calling;
+    tables[count++] = serving;
+    tables[count++] = common;
+    struct config *config = config_create(tables, count, st);
+    if (!config || !set_defaults(daemon, config, st)) {
+        config_destroy(config);
+        return NULL;
+    }
+    for (size_t i = others; i < others_end; i++)
+        use(config, tables[i], OPTION_IDLE);
+    if (daemon->is_command)
+        use_of_command(daemon, config);
+    return config;
 }

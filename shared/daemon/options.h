@@ -1,11 +1,11 @@
-/* The options that every daemon has. Private to shared/daemon. */
+/* The options of a daemon: its own, those of its services, and those that all have. Private to shared/daemon. */
 #ifndef RENGA_DAEMON_OPTIONS_H
 #define RENGA_DAEMON_OPTIONS_H
 
 #include "base/config.h"
 #include "daemon/daemon.h"
 
-/* The common table with this daemon's own defaults; lives as long as the process. */
-const struct option *daemon_options(const struct daemon *daemon);
+/* All of them at this daemon's own defaults, to be read; NULL where a table or a default contradicts itself. */
+struct config *daemon_create_config(const struct daemon *daemon, struct status *st);
 
 #endif

@@ -15,13 +15,18 @@ void ways_init(struct ways *ways, const struct config *config, const struct peer
     };
 }
 
-/* The option that may hold the service's address; NULL where none is meant for it. */
+/* The option that has the service's address, the first of several; NULL where none is meant for it. */
 static const char *option_of(const struct ways *ways, const ProtobufCServiceDescriptor *descriptor)
 {
-    for (const struct peer *peer = ways->peers; peer->option; peer++)
-        if (peer->descriptor == descriptor)
+    const char *first = NULL;
+    for (const struct peer *peer = ways->peers; peer->option; peer++) {
+        if (peer->descriptor != descriptor)
+            continue;
+        if (config_string(ways->config, peer->option))
             return peer->option;
-    return NULL;
+        first = first ? first : peer->option;
+    }
+    return first;
 }
 
 static size_t message_max(const struct ways *ways)

@@ -18,6 +18,7 @@
 #define STREAMS_DEFAULT_MAX  1000
 #define KEEPALIVE_MS         30000 /* we ask a silent client whether it is there */
 #define KEEPALIVE_TIMEOUT_MS 10000
+#define PORT_MAX             65535
 #define PING_INTERVAL_MIN_MS 500   /* clients may ping this often, with and without calls; ours do each second */
 #define HANDSHAKE_TIMEOUT_MS 10000 /* half-open connections go after this */
 #define END_LIMIT_MS         5000  /* how long destroying waits for handlers that were cancelled */
@@ -151,8 +152,23 @@ void rpc_server_add(struct rpc_server *server, ProtobufCService *const *instance
         bind(server, &methods[i], instances, NULL);
 }
 
+/* Core takes any number for a port, modulo 65536. */
+static bool names_a_port(const char *listen, struct status *st)
+{
+    const char *colon = strrchr(listen, ':'), *digits = colon ? colon + 1 : "";
+    size_t length = strspn(digits, "0123456789");
+    if (strncmp(listen, "unix:", 5) == 0 || (colon > listen && length && !digits[length] && atol(digits) <= PORT_MAX))
+        return true;
+    return fail(st, INVALID_ARGUMENT,
+                "cannot listen on '%s': give HOST:PORT, such as 0.0.0.0:15001, with a port of at "
+                "most %d, or unix:PATH",
+                listen, PORT_MAX);
+}
+
 static bool listen_on(struct rpc_server *server, struct status *st)
 {
+    if (!names_a_port(server->listen, st))
+        return false;
     grpc_server_credentials *credentials = server->options.tls ? rpc_tls_server_credentials(server->options.tls, st)
                                                                : grpc_insecure_server_credentials_create();
     if (!credentials)

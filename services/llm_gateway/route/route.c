@@ -171,8 +171,9 @@ bool route_is_set_up(const struct route *route, struct status *st)
         if (!route->targets[i].deployment->unset || route->replays)
             return true;
     return fail(st, FAILED_PRECONDITION,
-                "no model is set up: give the gateway a key (llm_gateway.key or OPENAI_API_KEY), or the URL of an "
-                "upstream that needs none (llm_gateway.upstream)");
+                "no model is set up: give the gateway a key (llm_gateway.key, or the provider's own variable, such as "
+                "OPENAI_API_KEY or ANTHROPIC_API_KEY), or the URL of an upstream that needs none "
+                "(llm_gateway.upstream)");
 }
 
 /* A provider of this process is no reason not to wait for a model. */

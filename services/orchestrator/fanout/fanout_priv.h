@@ -76,13 +76,14 @@ struct station {
     struct members *members; /* NULL: it shares with none */
     char self[ID_MAX];       /* as they know this orchestrator */
     unsigned far_offered;    /* hands that they may fill */
-    unsigned far_share;      /* hands for each */
+    unsigned far_share;      /* hands for each that is in session */
     uint32_t sessions;       /* begun with any of them */
     int64_t seen_ns;         /* when it last went round, as a letter or the beat has shown */
     struct route *routes;
     unsigned route_count;
     unsigned unequal; /* members that listen, and take letters of another size or version than we */
     struct inbox *inbox;
+    struct renewal *renewal;    /* of certificates */
     struct document *documents; /* that are on their way from the store */
 
     /* Those away, by the lower half of their number; the upper half tells the uses of a place apart. */
@@ -113,6 +114,7 @@ void peer_read(struct peer *peer, struct mail *mail); /* what is left of it: mes
 bool port_open(struct fanout *fanout, struct status *st);
 void port_close(struct fanout *fanout);
 bool port_attend(struct station *station);
+void port_renew(struct fanout *fanout);  /* its certificate */
 void far_open(struct station *station);  /* its places and inbox; where the fan-out listens */
 void far_close(struct station *station); /* from inside its loop */
 void far_abandon(struct station *station);
@@ -136,7 +138,9 @@ void guest_destroy(struct guest **guest);
 /* True where the spare of the station is at work now. */
 bool worker_received(struct peer *owner, const FanoutMessage *message);
 void worker_agent_came(struct guest *guest, struct agent *agent, const struct status *st); /* borrowed */
-void worker_abandon(struct peer *owner);   /* its attempts are cancelled, and it hears no more of them */
+void worker_abandon(struct peer *owner); /* its attempts are cancelled, and it hears no more of them */
+/* Of what it was offered, what counts: no more than its share, which may have been larger when it was offered. */
+unsigned worker_offered(const struct peer *owner);
 unsigned worker_hands(struct peer *owner); /* to be asked for with the message that goes to it now */
 void worker_unoffer(struct peer *owner, unsigned hands);
 void worker_offer(struct station *station, bool always);

@@ -45,6 +45,18 @@ bool far_is_pair(unsigned loop, unsigned count, unsigned their_loop, unsigned th
 
 /* ---- sessions ---------------------------------------------------------------------------------------------------- */
 
+/* Who is not in session gives nothing: the hands are for the others. */
+static void share_out(struct station *station)
+{
+    unsigned up = 0;
+    for (unsigned i = station->fanout->options.loop_count; i < station->peer_count; i++)
+        up += station->peers[i].far && station->peers[i].far->up;
+    station->far_share = up ? FANOUT_HANDS / up + (FANOUT_HANDS < up) : 0;
+    station->far_offered = 0;
+    for (unsigned i = station->fanout->options.loop_count; i < station->peer_count; i++)
+        station->far_offered += worker_offered(&station->peers[i]);
+}
+
 static void sessions_changed(struct peer *peer)
 {
     peer->far->read = 0;
@@ -62,8 +74,8 @@ static void settle(struct peer *peer, const char *why)
              peer_name(peer, name), why, peer->away, peer->guests);
     peer->far->up = false;
     peer->asked = 0;
-    station->far_offered -= peer->offered;
     peer->offered = 0;
+    share_out(station);
     station_note(station, FANOUT_LINKS, -1);
     station_note(station, FANOUT_BROKEN, 1);
     worker_abandon(peer);
@@ -105,6 +117,7 @@ static void now_up(struct peer *peer)
 {
     char name[64];
     peer->far->up = true;
+    share_out(peer->station);
     station_note(peer->station, FANOUT_LINKS, 1);
     log_info("fanout.link", "loop %u shares with loop %u of %s", peer->station->index, peer->far->loop,
              peer_name(peer, name));
@@ -300,16 +313,13 @@ static void add_missing(struct station *station, const struct fellow *fellow)
 /* Who died goes; who is not chosen any more goes once nothing is between the two. */
 static void take_away_gone(struct station *station)
 {
-    unsigned left = 0;
     for (unsigned i = station->fanout->options.loop_count; i < station->peer_count; i++) {
         struct peer *peer = &station->peers[i];
         if (peer->far && !peer->far->living)
             take_away(peer, "is gone");
         else if (peer->far && !peer->far->chosen && !peer->away && !peer->guests)
             take_away(peer, "is not shared with any more");
-        left += peer->far != NULL;
     }
-    station->far_share = left ? FANOUT_HANDS / left + (FANOUT_HANDS < left) : 0;
 }
 
 static void warn_of_unequal(struct station *station, unsigned unequal)
@@ -352,6 +362,7 @@ void far_look(struct station *station)
     char why[64];
     snprintf(why, sizeof why, "has shown no life for %d ms", FANOUT_SILENCE_MS);
     mind_own_silence(station);
+    renewal_look(station);
     who_is_there(station);
     for (unsigned i = station->fanout->options.loop_count; i < station->peer_count; i++) {
         struct peer *peer = &station->peers[i];
@@ -385,6 +396,7 @@ void far_open(struct station *station)
     station->routes = calloc(ROUTES_MAX, sizeof *station->routes);
     if (!station->routes)
         fatal("orchestrator.memory", "no memory for %d addresses", ROUTES_MAX);
+    renewal_open(station);
     inbox_open(station);
 }
 
@@ -403,5 +415,6 @@ void far_free(struct station *station)
         return;
     for (unsigned i = station->fanout->options.loop_count; i < station->peer_count; i++)
         free(station->peers[i].far);
+    renewal_close(station);
     free(station->routes);
 }

@@ -63,6 +63,11 @@ void far_received(struct station *station, const struct head *head, struct mail 
 /* So many loops of ours are paired with so many of theirs, that each has one at least. */
 bool far_is_pair(unsigned loop, unsigned count, unsigned their_loop, unsigned their_count);
 
+/* renewal.c: certificates of its lines, and of the port; from inside its loop. */
+void renewal_open(struct station *station);
+void renewal_look(struct station *station);
+void renewal_close(struct station *station);
+
 void inbox_open(struct station *station);
 void inbox_close(struct station *station);
 

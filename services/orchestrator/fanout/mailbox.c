@@ -4,7 +4,8 @@
  * has not taken the last letter, the next one grows here, and the busier both are the more messages share one. */
 #include "mailbox.h"
 
-#include "base/file.h"
+#include "mailbox_tls.h"
+
 #include "base/log.h"
 #include "loop/loop.h"
 
@@ -12,7 +13,6 @@
 #include <nng/nng.h>
 #include <nng/protocol/pipeline0/pull.h>
 #include <nng/protocol/pipeline0/push.h>
-#include <nng/supplemental/tls/tls.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +22,6 @@
 #define LETTERS_A_VISIT 64 /* taken at once; the rest waits for the loop's next round */
 #define LETTER_FIRST    ((size_t)4 << 10)
 #define NUMBER_SIZE     sizeof(uint32_t)
-#define PEM_MAX         ((size_t)1 << 20)
 
 /* Between tries to connect; doubled from one to the next. */
 #define RECONNECT_FIRST_MS 100
@@ -47,6 +46,7 @@ struct line {
     struct work flush; /* first */
     struct watch room;
     nng_socket socket;
+    nng_dialer dialer;
     struct loop *loop;
     size_t letter_max, head_size;
     void (*stamp)(void *data, uint32_t number, uint8_t *head);
@@ -59,90 +59,6 @@ struct line {
 static bool refused(const char *what, const char *address, int error, struct status *st)
 {
     return fail(st, UNAVAILABLE, "%s %s: %s", what, address, nng_strerror(error));
-}
-
-/* ---- TLS --------------------------------------------------------------------------------------------------------- */
-
-static bool is_tls(const char *address)
-{
-    return strncmp(address, "tls", 3) == 0;
-}
-
-static bool read_pem(const char *path, struct buffer *text, struct status *st)
-{
-    buffer_init(text, PEM_MAX);
-    return (path && *path) ? file_read(path, text, st)
-                           : fail(st, INVALID_ARGUMENT, "mail over TLS needs a certificate, its key and authorities");
-}
-
-static bool fill(nng_tls_config *config, const struct mail_tls *tls, struct status *st)
-{
-    struct buffer certificate, key, authorities;
-    bool read = read_pem(tls->certificate, &certificate, st);
-    read = read_pem(tls->key, &key, read ? st : &(struct status){0}) && read;
-    read = read_pem(tls->authorities, &authorities, read ? st : &(struct status){0}) && read;
-    int error = read ? nng_tls_config_own_cert(config, buffer_text(&certificate), buffer_text(&key), NULL) : 0;
-    if (error)
-        refused("no TLS with", tls->certificate, error, st);
-    int second = read && !error ? nng_tls_config_ca_chain(config, buffer_text(&authorities), NULL) : 0;
-    if (second)
-        refused("no TLS with", tls->authorities, second, st);
-    if (key.data)
-        explicit_bzero(key.data, key.length);
-    buffer_fini(&certificate);
-    buffer_fini(&key);
-    buffer_fini(&authorities);
-    return read && !error && !second;
-}
-
-static bool has_name(const struct mail_tls *tls)
-{
-    return tls && tls->name && *tls->name;
-}
-
-static void host_of(const char *address, char host[MAIL_ADDRESS_MAX])
-{
-    const char *from = strstr(address, "://"), *to = strrchr(address, ':');
-    from = from ? from + 3 : address;
-    snprintf(host, MAIL_ADDRESS_MAX, "%.*s", to > from ? (int)(to - from) : 0, from);
-}
-
-bool mail_names(const char *address, const struct mail_tls *tls, struct status *st)
-{
-    char host[MAIL_ADDRESS_MAX];
-    struct in_addr number;
-    host_of(address, host);
-    return !is_tls(address) || has_name(tls) || (*host != '[' && inet_pton(AF_INET, host, &number) != 1) ||
-           fail(st, INVALID_ARGUMENT,
-                "the host of %s is a number, with which no certificate's name is compared: set peers.tls.name",
-                address);
-}
-
-/* A configuration of ours takes the place of nng's, and of the name that nng sets there. */
-static void expect_name(nng_tls_config *config, const char *address, const struct mail_tls *tls)
-{
-    char host[MAIL_ADDRESS_MAX];
-    host_of(address, host);
-    nng_tls_config_server_name(config, has_name(tls) ? tls->name : host);
-}
-
-static bool read_tls(const char *address, const struct mail_tls *tls, nng_tls_mode mode, nng_tls_config **config,
-                     struct status *st)
-{
-    if (!tls)
-        return fail(st, INVALID_ARGUMENT, "mail over TLS needs a certificate, its key and authorities");
-    if (mode == NNG_TLS_MODE_CLIENT && !mail_names(address, tls, st))
-        return false;
-    if (nng_tls_config_alloc(config, mode) != 0)
-        fatal("orchestrator.memory", "no memory for a configuration of TLS");
-    nng_tls_config_auth_mode(*config, NNG_TLS_AUTH_MODE_REQUIRED);
-    if (mode == NNG_TLS_MODE_CLIENT)
-        expect_name(*config, address, tls);
-    if (fill(*config, tls, st))
-        return true;
-    nng_tls_config_free(*config);
-    *config = NULL;
-    return false;
 }
 
 /* ---- letters that came ------------------------------------------------------------------------------------------- */
@@ -183,8 +99,8 @@ struct mailbox *mailbox_open(const char *address, const struct mail_tls *tls, si
     struct mailbox *mailbox = calloc(1, sizeof *mailbox);
     if (!mailbox)
         fatal("orchestrator.memory", "no memory for a mailbox");
-    nng_tls_config *config = NULL;
-    if (is_tls(address) && !read_tls(address, tls, NNG_TLS_MODE_SERVER, &config, st)) {
+    nng_tls_config *config;
+    if (!mail_tls_read(address, tls, NNG_TLS_MODE_SERVER, &config, st)) {
         free(mailbox);
         return NULL;
     }
@@ -197,13 +113,20 @@ struct mailbox *mailbox_open(const char *address, const struct mail_tls *tls, si
         error = nng_listener_set_ptr(mailbox->listener, NNG_OPT_TLS_CONFIG, config);
     if (!error)
         error = nng_listener_start(mailbox->listener, 0);
-    if (config)
-        nng_tls_config_free(config); /* the listener holds it */
     if (!error)
         return mailbox;
     refused("no mailbox at", address, error, st);
     free(mailbox);
     return NULL;
+}
+
+bool mailbox_renew(struct mailbox *mailbox, const char *address, const struct mail_tls *tls, struct status *st)
+{
+    nng_tls_config *config;
+    if (!mail_tls_read(address, tls, NNG_TLS_MODE_SERVER, &config, st))
+        return false;
+    int error = nng_listener_set_ptr(mailbox->listener, NNG_OPT_TLS_CONFIG, config);
+    return error == 0 || refused("no new certificate at", address, error, st);
 }
 
 int mailbox_port(const struct mailbox *mailbox)
@@ -264,16 +187,15 @@ static int take_socket(struct line *line)
 /* Within a process the other end is there, and the line with it; over a network it is tried again and again. */
 static int dial(struct line *line, const struct line_options *options, nng_tls_config *config)
 {
-    nng_dialer dialer;
     bool far = strncmp(options->address, "inproc:", 7) != 0;
-    int error = nng_dialer_create(&dialer, line->socket, options->address);
+    int error = nng_dialer_create(&line->dialer, line->socket, options->address);
     if (!error && config)
-        error = nng_dialer_set_ptr(dialer, NNG_OPT_TLS_CONFIG, config);
+        error = nng_dialer_set_ptr(line->dialer, NNG_OPT_TLS_CONFIG, config);
     if (!error && far)
-        error = nng_dialer_set_ms(dialer, NNG_OPT_RECONNMINT, RECONNECT_FIRST_MS);
+        error = nng_dialer_set_ms(line->dialer, NNG_OPT_RECONNMINT, RECONNECT_FIRST_MS);
     if (!error && far)
-        error = nng_dialer_set_ms(dialer, NNG_OPT_RECONNMAXT, RECONNECT_MAX_MS);
-    return error ? error : nng_dialer_start(dialer, far ? NNG_FLAG_NONBLOCK : 0);
+        error = nng_dialer_set_ms(line->dialer, NNG_OPT_RECONNMAXT, RECONNECT_MAX_MS);
+    return error ? error : nng_dialer_start(line->dialer, far ? NNG_FLAG_NONBLOCK : 0);
 }
 
 struct line *line_open(struct loop *loop, const struct line_options *options, struct status *st)
@@ -286,22 +208,29 @@ struct line *line_open(struct loop *loop, const struct line_options *options, st
                           .head_size = options->head_size,
                           .stamp = options->stamp,
                           .data = options->data};
-    nng_tls_config *config = NULL;
-    if (is_tls(options->address) && !read_tls(options->address, options->tls, NNG_TLS_MODE_CLIENT, &config, st)) {
+    nng_tls_config *config;
+    if (!mail_tls_read(options->address, options->tls, NNG_TLS_MODE_CLIENT, &config, st)) {
         free(line);
         return NULL;
     }
     int error = take_socket(line);
     if (!error)
         error = dial(line, options, config);
-    if (config)
-        nng_tls_config_free(config);
     if (!error)
         return line;
     refused("no line to", options->address, error, st);
     atomic_store(&spare_sockets[loop_index(loop)], line->socket.id);
     free(line);
     return NULL;
+}
+
+bool line_renew(struct line *line, const char *address, const struct mail_tls *tls, struct status *st)
+{
+    nng_tls_config *config;
+    if (!mail_tls_read(address, tls, NNG_TLS_MODE_CLIENT, &config, st))
+        return false;
+    int error = nng_dialer_set_ptr(line->dialer, NNG_OPT_TLS_CONFIG, config);
+    return error == 0 || refused("no new certificate for", address, error, st);
 }
 
 static void drop_first(struct line *line)

@@ -25,12 +25,14 @@ struct mail;
 struct mailbox;
 struct line;
 
-/* For tls+tcp://: paths of PEM files, read at each opening. Both ends show a certificate and ask for one. */
+/* For tls+tcp://: paths of PEM files, read at each opening and renewing. Both ends show a certificate and ask for one.
+ */
 struct mail_tls {
     const char *certificate, *key;
     const char *authorities; /* who signed the other end's */
     const char *name;        /* that a mailbox's certificate has; NULL: the host of its address. For lines */
 };
+bool mail_is_tls(const char *address);
 /* False, with the reason, where a line there could not tell whose certificate it is shown: over TLS, without a name, to
  * a host that is a number. */
 bool mail_names(const char *address, const struct mail_tls *tls, struct status *st);
@@ -51,6 +53,9 @@ typedef void mailbox_received(void *data, struct mail *mail);
 /* Listens at an address of nng's, such as inproc://name. A letter of more than `letter_max` bytes is dropped by nng
  * where it comes over a network: lines are opened with the same figure and never write one. Any thread. */
 struct mailbox *mailbox_open(const char *address, const struct mail_tls *tls, size_t letter_max, struct status *st);
+/* Reads the files again: connections that come from now on, but for the next one, are shown what they hold; those that
+ * are open stay as they are. False, with the reason, where they cannot be used: then nothing changes. */
+bool mailbox_renew(struct mailbox *mailbox, const char *address, const struct mail_tls *tls, struct status *st);
 /* The port that it listens at, where its address had none of its own (tcp://host:0). */
 int mailbox_port(const struct mailbox *mailbox);
 bool mailbox_attend(struct mailbox *mailbox, struct loop *loop, mailbox_received *received, void *data);
@@ -70,6 +75,8 @@ struct line_options {
 };
 /* To a mailbox that is open, where it is of this process; over a network it may come later, or never. */
 struct line *line_open(struct loop *loop, const struct line_options *options, struct status *st);
+/* As mailbox_renew: for the next time that it connects. */
+bool line_renew(struct line *line, const char *address, const struct mail_tls *tls, struct status *st);
 /* What waits is dropped; what nng has taken still goes. */
 void line_clear(struct line *line);
 /* So too; NULL is nothing. */

@@ -190,6 +190,14 @@ bool port_attend(struct station *station)
     return !fanout->port || mailbox_attend(fanout->port->mailbox, station->loop, came, fanout);
 }
 
+void port_renew(struct fanout *fanout)
+{
+    struct status st = {0};
+    struct port *port = fanout->port;
+    if (port->mailbox && !mailbox_renew(port->mailbox, port->address, fanout->options.server, &st))
+        log_warn("fanout.certificate", "the port keeps its old certificate: %s", st.text);
+}
+
 void port_close(struct fanout *fanout)
 {
     struct loop *loop = fanout->stations->loop;

@@ -17,6 +17,12 @@
 /* ---- asking for work --------------------------------------------------------------------------------------------- */
 
 /* Hands that are offered count as full: the attempts for them may be on their way. */
+unsigned worker_offered(const struct peer *owner)
+{
+    unsigned share = owner->station->far_share;
+    return owner->far && owner->offered > share ? share : owner->offered;
+}
+
 static unsigned hands_missing(const struct peer *owner)
 {
     const struct station *station = owner->station;
@@ -45,10 +51,10 @@ unsigned worker_hands(struct peer *owner)
 /* One of them has come, or the offer was not sent. */
 void worker_unoffer(struct peer *owner, unsigned hands)
 {
-    unsigned *offered = offered_by(owner->station, owner);
-    assert(owner->offered >= hands && *offered >= hands);
+    unsigned *offered = offered_by(owner->station, owner), before = worker_offered(owner);
+    assert(owner->offered >= hands && *offered >= before);
     owner->offered -= hands;
-    *offered -= hands;
+    *offered -= before - worker_offered(owner);
 }
 
 void worker_offer_to(struct peer *owner)

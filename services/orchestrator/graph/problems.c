@@ -46,10 +46,11 @@ void problems_add(struct problems *problems, const struct agent_problem *problem
 void problems_log(const struct problems *problems)
 {
     for (const struct agent_problem *one = problems->first; one; one = one->next) {
+        const char *between = *one->agent ? "/" : ""; /* of the folder of all agents */
         if (one->line)
-            log_error("orchestrator.agent", "%s/%s:%d:%d: %s", one->agent, one->file, one->line, one->column,
+            log_error("orchestrator.agent", "%s%s%s:%d:%d: %s", one->agent, between, one->file, one->line, one->column,
                       one->message);
         else
-            log_error("orchestrator.agent", "%s/%s: %s", one->agent, one->file, one->message);
+            log_error("orchestrator.agent", "%s%s%s: %s", one->agent, between, one->file, one->message);
     }
 }

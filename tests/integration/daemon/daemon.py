@@ -178,6 +178,13 @@ def _():
         expect(done.returncode == 1 and str(daemon.port) in done.stderr, f"{done.returncode}: {done.stderr}")
 
 
+@check("an address that is none ends the start with exit code 2, and says what one looks like")
+def _():
+    for address in ("15001", "127.0.0.1:99999", "127.0.0.1:", "127.0.0.1:http", ":15001"):
+        done = run("renga-planner", f"--rpc.listen={address}", "--http.listen=127.0.0.1:0")
+        expect(done.returncode == 2 and "HOST:PORT" in done.stderr and address in done.stderr, f"{address}: {done.returncode}: {done.stderr}")
+
+
 @check("a secret is neither printed nor logged")
 def _():
     secret = "sk-do-not-show-this"
@@ -307,7 +314,7 @@ def _():
 
 @check("`renga usage` ends with 2 where it is asked wrongly, with 1 where nobody answers")
 def _():
-    for flags, said in (([], "--peers.llm_gateway"), (["--by=clinet"], "clinet"), (["--from=yesterday"], "yesterday"),
+    for flags, said in (([], "--connect"), (["--by=clinet"], "clinet"), (["--from=yesterday"], "yesterday"),
                         (["--by=hour,model,client,run,day"], "at most 4"), (["extra"], "options alone")):
         done = run("renga", "usage", *flags, *(["--peers.llm_gateway=ipv4:127.0.0.1:1"] if flags else []))
         expect(done.returncode == 2 and said in done.stderr and not done.stdout, f"{flags}: {done.returncode} {done.stderr}")

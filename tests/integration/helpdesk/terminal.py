@@ -92,6 +92,15 @@ def _():
     expect("football" in done.stdout and "[1]" not in done.stdout, done.stdout)
 
 
+@check("where nothing is found in a collection that is not there, it is told which there are")
+def _():
+    done = ask("--collection", "handbok", NOWHERE)
+    expect(done.returncode == 3 and re.search(r"no collection 'handbok'; there are: docs-\w{8}\n", done.stderr), f"{done.returncode}: {done.stderr}")
+    there = re.search(r"docs-\w{8}", done.stderr).group()
+    expect(not ask("--collection", there, NOWHERE).stderr, "one that is there is said to be missing")
+    expect(f"did you mean '{there}'?" in ask("--collection", there[:-1], NOWHERE).stderr, "the one that was meant is not named")
+
+
 @check("a wrong command line is 2, a suite that is not there 1, and both say why")
 def _():
     for arguments in ([], ["  "], ["one", "two"], ["--docs", "/nowhere", "x"], ["--unknown", "x"]):

@@ -25,7 +25,13 @@ redis = subprocess.Popen(["redis-server", "--port", str(redis_port), "--bind", "
                           "--appendfsync", "always", "--save", ""], stdout=subprocess.DEVNULL)
 atexit.register(lambda: (redis.kill(), redis.wait(), shutil.rmtree(folder, ignore_errors=True)))
 certificates.make_set(folder)
+certificates.make_authority(folder, "next-ca")
+for each in ("next-server", "next-client"):
+    certificates.make_certificate(folder, each, "next-ca")
+with open(f"{folder}/both.pem", "w", encoding="ascii") as both:
+    both.writelines(open(f"{folder}/{name}.pem", encoding="ascii").read() for name in ("ca", "next-ca"))
 
+STAYS = free_port()  # of one that is started again: others have written to it before
 BRANCHES, LEASE = 200, 0.6 * min(SLOW, 2)
 ITEMS = {"items": list(range(BRANCHES))}
 SENT, BEGUN, LINKS, STRANGE, AWAY = (f"renga_orchestrator_fanout_{name}"
@@ -38,16 +44,17 @@ DOCUMENT = {"agent": "wide", "state": {"items": {"type": "integer[]"}, "out": {"
 WANTED = [{"x": i, "y": 2 * i} for i in range(BRANCHES)]
 
 
-def sharer(has_agent=True, certificate="client", name="localhost", drain="5s"):
+def sharer(has_agent=True, certificate="client", name="localhost", drain="5s", server="server", authority="ca", port=0):
     """Without a certificate neither gRPC nor the fan-out is over TLS. They are started together: wait with linked()."""
     flags = ["--orchestrator.fan_out_listen=0.0.0.0:0"]
     if certificate:
-        files = {"rpc.tls.certificate": "server.pem", "rpc.tls.key": "server.key", "rpc.tls.authorities": "ca.pem",
-                 "peers.tls.certificate": f"{certificate}.pem", "peers.tls.key": f"{certificate}.key", "peers.tls.authorities": "ca.pem"}
-        flags = ["--orchestrator.fan_out_listen=tls+tcp://0.0.0.0:0", f"--peers.tls.name={name}", *(f"--{name}={folder}/{file}" for name, file in files.items())]
+        files = {"rpc.tls.certificate": f"{server}.pem", "rpc.tls.key": f"{server}.key", "rpc.tls.authorities": f"{authority}.pem",
+                 "peers.tls.certificate": f"{certificate}.pem", "peers.tls.key": f"{certificate}.key",
+                 "peers.tls.authorities": f"{authority}.pem"}
+        flags = [f"--orchestrator.fan_out_listen=tls+tcp://0.0.0.0:{port}", f"--peers.tls.name={name}", *(f"--{name}={folder}/{file}" for name, file in files.items())]
     made = Orchestrator(None, f"--orchestrator.store=redis://127.0.0.1:{redis_port}?name=runs", "--orchestrator.address=127.0.0.1:{port}",
                         f"--orchestrator.lease={int(1000 * LEASE)}ms", f"--drain.limit={drain}", "--loops=2", *flags)
-    made.authorities = f"{folder}/ca.pem" if certificate else None
+    made.authorities = f"{folder}/both.pem" if certificate else None
     if has_agent:
         made.write_agent("wide", json.dumps(DOCUMENT))
     return made
@@ -182,9 +189,23 @@ def _():
     gate.set()
     again = whole(one.stopped(run))
     expect(again, "the killed one had nothing")
-    two, = started(sharer(has_agent=False))
+    two, = started(sharer(has_agent=False, port=STAYS))
     linked(one, two)
     return f"{len(again)} attempts begun anew, the last {max(call.began for call in again) - killed:.1f} s after the kill"
+
+
+@check("certificates that are replaced are shown to who connects, and by who connects again, without a restart")
+def _():
+    global two
+    two.kill()
+    wait_until(lambda: total(one, LINKS) == 0, "the one that is gone is not let go", 10 * SLOW, 0.02)
+    for name, to in (("both", "ca"), ("next-server", "server"), ("next-client", "client")):
+        for kind in ("pem", "key"):
+            if os.path.exists(f"{folder}/{name}.{kind}"):
+                shutil.copy(f"{folder}/{name}.{kind}", f"{folder}/{to}.new")
+                os.replace(f"{folder}/{to}.new", f"{folder}/{to}.{kind}")
+    two, = started(sharer(has_agent=False, certificate="next-client", server="next-server", authority="next-ca", port=STAYS))
+    linked(one, two)
 
 
 @check("an owner that is killed has its run gone on with elsewhere, and what the other did for it is cancelled")

@@ -4,6 +4,7 @@ import json
 import os
 import pty
 import re
+import signal
 import subprocess
 import time
 
@@ -148,6 +149,34 @@ def _():
     equal((code, out.split()), (0, [run_id, "cancelled"]), "code and output")
     code, _, err = watched()
     expect(code == 1 and "too long" in err, f"{code}: {err}")
+
+
+@check("an orchestrator that is frozen is noticed, said so, waited for, and watched on from the last event; without patience it is an end")
+def _():
+    agent("later", {"state": {"x": {"type": "string"}}, "start": "who",
+                    "nodes": {"who": {"kind": "ask", "question": "When?", "into": "x", "on": {"answered": "end"}}}})
+    run_id = renga("run", "later", "--background")[1].strip()
+    wait_until(lambda: renga("runs", "--state=waiting", "--agent=later")[1], "it does not wait", 5 * SLOW)
+    followers = [subprocess.Popen([f"{BIN}/renga", "watch", "--follow", f"--patience={patience}", "--connect", f"127.0.0.1:{api.port}", run_id],
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for patience in ("60s", "0s")]
+    begun = [[follower.stdout.readline() for _ in range(7)] for follower in followers]
+    expect(all("QUESTION" in lines[-1] for lines in begun), f"they saw {begun}")
+    api.signal(signal.SIGSTOP)
+    frozen = time.monotonic()
+    told, gave_up = followers[0].stderr.readline(), followers[1].stderr.read()
+    noticed = time.monotonic() - frozen
+    api.signal(signal.SIGCONT)
+    expect("does not answer any more" in told and "asked again for 60 s" in told, told)
+    last = begun[1][-1].split()[0]
+    expect(f"watch: UNAVAILABLE: 127.0.0.1:{api.port} has not answered" in gave_up and f"renga watch {run_id} --after {last}" in gave_up, gave_up)
+    equal(followers[1].wait(10 * SLOW), 1, "the code of the one without patience")
+    expect("answers again" in followers[0].stderr.readline(), "it does not say that it is back")
+    equal(renga("resume", run_id, "--answer", '"soon"')[0], 0, "the code of the answer")
+    rest, more = followers[0].communicate(timeout=20 * SLOW)
+    shown = [int(line.split()[0]) for line in (*begun[0], *rest.splitlines()) if line[0].isdigit()]
+    equal(shown, sorted(set(shown)), "events, in order and once")
+    expect('{"x":"soon"}' in rest and not more and followers[0].returncode == 0, f"{followers[0].returncode}: {rest} {more}")
+    return f"noticed after {noticed:.1f} s"
 
 
 @check("where no orchestrator is, the commands say so and end with 1")

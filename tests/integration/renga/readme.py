@@ -17,7 +17,7 @@ from ports import free_port  # noqa: E402
 BIN = os.environ["RENGA_BIN"]
 ROOT = os.path.realpath(os.path.join(HERE, "..", "..", ".."))
 SLOW = 5 if os.environ.get("RENGA_SANITIZE") else 1
-OF_ALL = {"--config", "--print-config", "--version", "--help", "--loops"}
+OF_ALL = {"--config", "--print-config", "--version", "--help"}
 with open(f"{ROOT}/services/renga/README.md") as file:
     README = file.read()
 folder = tempfile.TemporaryDirectory()
@@ -53,6 +53,7 @@ def _():
 def _():
     for name, (takes, flags) in rows.items():
         text = renga(name, "--help").stdout
+        text = text.replace("--loops LOOPS", "") if name == "serve" else text
         own = {f"--{flag}" for flag in re.findall(r"^  --(?:\[no-\])?([a-z_-]+)(?: |$)", text, re.M)} - OF_ALL
         expect(own == flags, f"{name}: {sorted(own ^ flags)} stand in one alone")
         expect(f"Usage: renga {name} {'[OPTIONS] ' if name != 'backup' else ''}{takes}".rstrip() in text, f"{name}: not {takes!r}")
@@ -67,6 +68,45 @@ def _():
             expect(re.match(rf"renga {name}: \S+ ", told), f"{name}: {told}")
         told = ends(2, name, "--sing").stderr
         expect("--sing" in told, f"{name}: {told}")
+
+
+@check("help begins with a command's own flags and examples, and leaves out what servers alone take")
+def _():
+    for name, (_, flags) in rows.items():
+        if name in ("serve", "ask", "backup"):
+            continue
+        text = renga(name, "--help").stdout
+        first = re.search(r"\noptions\n  --(?:\[no-\])?([a-z_]+)", text)
+        expect(first and f"--{first.group(1)}" in flags, f"{name} begins with {first and first.group(1)}")
+        expect(f"Examples:\n  renga {name}" in text, f"{name} has no example")
+        text += renga(name, "--help-all").stdout
+        told = [idle for idle in ("rpc.listen", "drain.limit", "http.listen", "rpc.keys") if f"--{idle}" in text]
+        expect(not told, f"{name} tells of {told}")
+    expect("has no effect here" in ends(2, "watch", "--rpc.listen=0").stderr, "a server's option is taken")
+
+
+@check("a file and variables that are made for `renga serve` do not hinder the other commands")
+def _():
+    with open(f"{folder.name}/serve.json", "w") as file:
+        file.write('{"rpc": {"listen": "0.0.0.0:1"}, "drain": {"limit": "no time"}, "llm_gateway": {"key": "file:/nowhere"}}')
+    environment["RENGA_RPC_STREAMS_MAX"] = "none"
+    told = renga("runs", "--config", f"{folder.name}/serve.json", "--timeout=1s", "--connect", f"127.0.0.1:{free_port()}")
+    printed = renga("runs", "--config", f"{folder.name}/serve.json", "--print-config").stdout
+    del environment["RENGA_RPC_STREAMS_MAX"]
+    expect(told.returncode == 1 and "UNAVAILABLE" in told.stderr, f"{told.returncode}: {told.stderr}")
+    expect('"limit": 20' in printed and "streams_max" not in printed and "listen" not in printed, printed)
+
+
+@check("an argument too many is named, and so is the command that was meant")
+def _():
+    for arguments in (["watch", "a", "spare"], ["ask", "a", "spare"], ["runs", "spare"], ["backup", "a", "b", "spare"], ["usage", "spare"],
+                      ["health", "a", "spare"], ["index", "a", "spare"], ["chat", "a", "spare"], ["graph", "a", "spare"]):
+        told = ends(2, *arguments).stderr
+        expect("'spare' is not expected" in told and f"renga {arguments[0]} --help" in told, told)
+    expect("did you mean 'watch'?" in ends(2, "wach").stderr, "not told")
+    expect("the command comes before '--json'" in ends(2, "--json", "runs").stderr, "not told")
+    equal = ends(0, "help", "watch").stdout == ends(0, "watch", "--help").stdout
+    expect(equal, "`renga help watch` says something else")
 
 
 @check("an orchestrator that is not there is named, and ends a command with 1")
@@ -105,7 +145,7 @@ finally:
 
 @check("a question that the documents do not answer ends with 3, and is asked here whatever orchestrator others are to ask")
 def _():
-    expect("--connect" in ends(2, "ask", "--peers.orchestrator=127.0.0.1:1", "What?").stderr, "not told")
+    expect("no effect" in ends(2, "ask", "--peers.orchestrator=127.0.0.1:1", "What?").stderr, "not told")
     ends(3, "ask", "--docs", f"{ROOT}/deploy/samples/docs", "Who won the football world cup in 1990?")
 
 

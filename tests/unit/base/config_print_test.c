@@ -93,7 +93,7 @@ static void a_secret_is_never_printed(void **state)
 {
     assert_true(read_flags("--rpc.tls_key=hush", NULL));
     config_print(config, &printed);
-    config_help(config, "renga [flags]", 80, &printed);
+    config_help(config, &(struct config_help){.usage = "renga [flags]", .width = 80}, &printed);
     assert_lacks(buffer_text(&printed), "hush");
 }
 
@@ -105,10 +105,20 @@ static void a_url_with_a_password_is_not_printed_either(void **state)
     assert_contains(buffer_text(&printed), "    // \"listen\": (set), // --rpc.listen\n");
 }
 
+/* As asked for with `flag`; NULL is --help. */
+static const char *help_text(const char *flag)
+{
+    static const struct config_help help = {
+        .usage = "renga [flags] COMMAND", .examples = "renga one\nrenga two\n", .width = 80};
+    assert_true(read_flags(flag != NULL ? flag : "--help", NULL));
+    buffer_clear(&printed);
+    config_help(config, &help, &printed);
+    return buffer_text(&printed);
+}
+
 static void help_shows_every_option_with_all_that_is_known_of_it(void **state)
 {
-    config_help(config, "renga [flags] COMMAND", 80, &printed);
-    const char *help = buffer_text(&printed);
+    const char *help = help_text(NULL);
     assert_contains(help, "Usage: renga [flags] COMMAND\n");
     assert_contains(help, "--config FILE");
     assert_contains(help, "\nrpc\n");
@@ -128,13 +138,53 @@ static void help_shows_every_option_with_all_that_is_known_of_it(void **state)
         assert_contains(help, option->name);
 }
 
+static void help_shows_options_as_their_tables_have_them(void **state)
+{
+    const char *help = help_text(NULL), *before = help;
+    for (const struct option *option = rpc_options; option->name != NULL; option++) {
+        const char *at = strstr(help, option->name);
+        assert_true(at > before);
+        before = at;
+    }
+    assert_true(strstr(help, "\nrpc\n") < strstr(help, "\nllm\n"));
+    assert_true(strstr(help, "\nllm\n") < strstr(help, "\ngeneral\n"));
+}
+
+static void help_only_names_what_is_further_and_says_nothing_of_what_is_idle(void **state)
+{
+    config_use(config, "llm.cache.kind", OPTION_FURTHER);
+    config_use(config, "llm.offset", OPTION_FURTHER);
+    config_use(config, "rpc.tls", OPTION_FURTHER);
+    config_use(config, "quiet", OPTION_FURTHER);
+    config_use(config, "rpc.tls_key", OPTION_IDLE);
+    const char *help = help_text("--help-all");
+    assert_contains(help, "--llm.offset N\n");
+    assert_lacks(help, "which --help-all explains");
+    assert_lacks(help, "tls_key");
+    help = help_text("--help");
+    assert_contains(help, "which --help-all explains: --rpc.tls, --llm.*, --quiet.\n");
+    assert_lacks(help, "--llm.offset");
+    assert_lacks(help, "tls_key");
+    assert_contains(help, "--llm.pin N");
+}
+
+static void help_shows_examples_and_the_defaults_of_this_program(void **state)
+{
+    assert_true(config_set_default(config, "rpc.streams", "7", &st));
+    const char *help = help_text(NULL);
+    assert_contains(help, "\nExamples:\n  renga one\n  renga two\n\n");
+    assert_contains(help, "Default 7. From 1 to 1000. [RENGA_RPC_STREAMS]\n");
+}
+
 static void help_keeps_to_the_width(void **state)
 {
+    static const char long_text[] = "renga: answers questions, keeps to the width of whoever reads of it, and says so "
+                                    "in as many words as it takes to need a second line.";
     static const unsigned widths[] = {80, 90, 100, 0};
     for (size_t i = 0; i < COUNT(widths); i++) {
         size_t width = widths[i] != 0 ? widths[i] : 100;
         buffer_clear(&printed);
-        config_help(config, "renga", widths[i], &printed);
+        config_help(config, &(struct config_help){.about = long_text, .usage = "renga", .width = widths[i]}, &printed);
         for (const char *line = buffer_text(&printed); *line != '\0'; line += strcspn(line, "\n") + 1)
             assert_true(strcspn(line, "\n") <= width);
     }
@@ -150,6 +200,9 @@ int main(void)
         TEST(a_secret_is_never_printed),
         TEST(a_url_with_a_password_is_not_printed_either),
         TEST(help_shows_every_option_with_all_that_is_known_of_it),
+        TEST(help_shows_options_as_their_tables_have_them),
+        TEST(help_only_names_what_is_further_and_says_nothing_of_what_is_idle),
+        TEST(help_shows_examples_and_the_defaults_of_this_program),
         TEST(help_keeps_to_the_width),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -154,6 +154,28 @@ static void expect_flag_refused(const char *flag, const char *why)
     assert_string_equal(st.text, why);
 }
 
+static void an_idle_option_keeps_its_default_whatever_others_set_and_its_flag_is_refused(void **state)
+{
+    struct buffer printed;
+    setenv("RENGA_RPC_KEEPALIVE", "nonsense", 1);
+    config_use(config, "rpc.streams", OPTION_IDLE);
+    config_use(config, "rpc.keepalive", OPTION_IDLE);
+    bool good = read_text("{\"rpc\": {\"streams\": \"no number\", \"tls\": true}}");
+    unsetenv("RENGA_RPC_KEEPALIVE");
+    assert_true(good);
+    assert_int_equal(config_integer(config, "rpc.streams"), 100);
+    assert_int_equal(config_duration_ms(config, "rpc.keepalive"), 30000);
+    assert_true(config_boolean(config, "rpc.tls"));
+    buffer_init(&printed, (size_t)1 << 20);
+    config_print(config, &printed);
+    assert_lacks(buffer_text(&printed), "streams");
+    buffer_fini(&printed);
+    assert_false(read_flags("--rpc.streams=5", NULL));
+    assert_string_equal(st.text, "'--rpc.streams' has no effect here; --help lists the flags that have");
+    assert_false(read_flags("--rpc.stream=5", NULL));
+    assert_lacks(st.text, "rpc.streams");
+}
+
 static void wrong_flags_are_named(void **state)
 {
     expect_flag_refused("--rpc.lisen=x", "unknown flag '--rpc.lisen', did you mean '--rpc.listen'?");
@@ -400,6 +422,7 @@ int main(void)
         CONFIG_TEST(a_variable_that_looks_like_a_slip_is_warned_of),
         CONFIG_TEST(flags_are_written_in_several_ways),
         CONFIG_TEST(what_is_no_flag_is_kept_for_the_caller),
+        CONFIG_TEST(an_idle_option_keeps_its_default_whatever_others_set_and_its_flag_is_refused),
         CONFIG_TEST(wrong_flags_are_named),
         CONFIG_TEST(a_value_out_of_range_names_option_value_range_and_source),
         CONFIG_TEST(malformed_values_are_refused_with_how_to_write_them),

@@ -84,7 +84,9 @@ static inline void open_side(struct side *side, const char *document)
         fail_msg("%s", st.text);
     struct members_options members = {.loop = side->loop,
                                       .store = store,
-                                      .name = side == &a ? "a" : "b",
+                                      .name = side == &a   ? "a"
+                                              : side == &b ? "b"
+                                                           : "c",
                                       .address = "",
                                       .fan_out = fanout_port(side->fanout),
                                       .lease_ms = LEASE_MS,
@@ -98,13 +100,19 @@ static inline void open_side(struct side *side, const char *document)
     loop_leave(side->loop);
 }
 
-static inline struct peer *peer_of(struct side *side)
+/* The one, or of several the n-th. */
+static inline struct peer *nth_peer_of(struct side *side, unsigned n)
 {
     struct station *station = &side->fanout->stations[0];
     for (unsigned i = 1; i < station->peer_count; i++)
-        if (station->peers[i].far)
+        if (station->peers[i].far && n-- == 0)
             return &station->peers[i];
     return NULL;
+}
+
+static inline struct peer *peer_of(struct side *side)
+{
+    return nth_peer_of(side, 0);
 }
 
 static inline bool are_linked(void)

@@ -257,6 +257,68 @@ static void a_letter_that_is_cut_off_does_so_too(void **state)
     loop_leave(b.loop);
 }
 
+static struct side c;
+
+static bool third_is_linked(void)
+{
+    loop_step(c.loop, 0);
+    struct peer *peer = nth_peer_of(&a, 1);
+    return peer && peer->far->up && nth_peer_of(&c, 0) && nth_peer_of(&c, 0)->far->up;
+}
+
+static void one_that_joins_has_its_share_of_the_hands_though_another_was_offered_them_all(void **state)
+{
+    open_both();
+    assert_int_equal(peer_of(&a)->offered, FANOUT_HANDS);
+    open_side(&c, NULL);
+    AWAIT_BEATS(third_is_linked(), 25);
+    const struct station *station = &a.fanout->stations[0];
+    assert_int_equal(station->far_share, FANOUT_HANDS / 2);
+    unsigned idle = FANOUT_HANDS - FANOUT_HOME_FIRST;
+    assert_int_equal(nth_peer_of(&a, 1)->offered, idle - FANOUT_HANDS / 2);
+    assert_int_equal(station->far_offered, idle);
+    struct peer *first = peer_of(&a);
+    loop_enter(a.loop);
+    worker_unoffer(first, FANOUT_HANDS / 2); /* what it was offered too much is not offered again */
+    assert_int_equal(station->far_offered, idle);
+    assert_int_equal(worker_hands(first), 0);
+    worker_unoffer(first, 1);
+    assert_int_equal(worker_hands(first), 1);
+    loop_leave(a.loop);
+    close_side(&c);
+    close_both();
+    loop_destroy(&c.loop);
+}
+
+static void one_that_never_answers_takes_no_share_of_the_hands(void **state)
+{
+    Renga__V1__MemberFanOut row = *fanout_port(b.fanout);
+    row.address = (char[]){"tcp://127.0.0.1:1"};
+    struct members_options options = {.loop = b.loop,
+                                      .store = store,
+                                      .name = "nobody",
+                                      .address = "",
+                                      .fan_out = &row,
+                                      .lease_ms = LEASE_MS,
+                                      .died = nothing,
+                                      .lapsed = nothing};
+    struct members *nobody = members_create(&options);
+    members_start(nobody);
+    AWAIT_BEATS(nth_peer_of(&a, 1), 25);
+    assert_false(nth_peer_of(&a, 1)->far->up);
+    uint32_t session = peer_of(&a)->far->mine;
+    peer_of(&a)->far->read--; /* a letter was lost: all is shared out anew */
+    AWAIT_BEATS(peer_of(&a)->far->mine > session, 25);
+    AWAIT_LINK();
+    assert_int_equal(a.fanout->stations[0].far_share, FANOUT_HANDS);
+    assert_int_equal(peer_of(&a)->offered, FANOUT_HANDS - FANOUT_HOME_FIRST);
+    loop_enter(b.loop);
+    members_stop(nobody);
+    loop_leave(b.loop);
+    settle(0);
+    members_release(&nobody);
+}
+
 static void each_loop_has_one_of_the_others_whatever_their_number(void **state)
 {
     for (unsigned ours = 1; ours <= 9; ours++)
@@ -288,6 +350,8 @@ int main(void)
         FAR(letters_that_are_not_of_this_session_have_no_effect),
         FAR(a_message_that_is_none_begins_everything_between_the_two_anew),
         FAR(a_letter_that_is_cut_off_does_so_too),
+        cmocka_unit_test(one_that_joins_has_its_share_of_the_hands_though_another_was_offered_them_all),
+        FAR(one_that_never_answers_takes_no_share_of_the_hands),
         cmocka_unit_test(each_loop_has_one_of_the_others_whatever_their_number),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,61 @@
+/* Where nothing was found in a collection that was named: whether there is one of that name. */
+#include "ask.h"
+
+#include "base/nearest.h"
+#include "renga/v1/tool_runner.pb-c.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define LOOK_MS     5000
+#define NAMES_SHOWN 8
+
+struct look {
+    struct command_call call; /* first */
+    ProtobufCService *tool_runner;
+    const char *name;
+};
+
+static void tell(const char *name, const Renga__V1__GetKnowledgeBaseResponse *response)
+{
+    struct nearest nearest = nearest_to(name);
+    for (size_t i = 0; i < response->n_collections; i++) {
+        if (strcmp(response->collections[i]->name, name) == 0)
+            return;
+        nearest_try(&nearest, response->collections[i]->name);
+    }
+    fprintf(stderr, "renga ask: there is no collection '%s'", name);
+    if (nearest.name)
+        fprintf(stderr, ", did you mean '%s'?", nearest.name);
+    else if (response->n_collections)
+        fputs("; there are:", stderr);
+    for (size_t i = 0; !nearest.name && i < response->n_collections && i < NAMES_SHOWN; i++)
+        fprintf(stderr, "%s %s", i ? "," : "", response->collections[i]->name);
+    fputs(response->n_collections > NAMES_SHOWN && !nearest.name ? ", …\n" : "\n", stderr);
+}
+
+static void answered(const Renga__V1__GetKnowledgeBaseResponse *response, void *data)
+{
+    struct look *look = ((struct rpc_client_call *)data)->owner;
+    if (response)
+        tell(look->name, response);
+    command_call_ended(&look->call);
+}
+
+static void begin(struct command_call *call)
+{
+    struct look *look = (struct look *)call;
+    Renga__V1__GetKnowledgeBaseRequest request = RENGA__V1__GET_KNOWLEDGE_BASE_REQUEST__INIT;
+    renga__v1__tool_runner__get_knowledge_base(look->tool_runner, &request, answered, &call->call);
+}
+
+void ask_check_collection(struct ask *ask, const char *name)
+{
+    struct status st = {0};
+    struct look look = {.call.begin = begin, .name = name};
+    look.tool_runner = process_stub(ask->way.process, &renga__v1__tool_runner__descriptor, &st);
+    if (!look.tool_runner)
+        return;
+    command_call_prepare(&look.call, ask->way.process, LOOK_MS);
+    command_call_wait(&look.call); /* an orchestrator elsewhere may serve no tool-runner: then nothing is known */
+}
