@@ -9,6 +9,7 @@
 
 #define NAMES_KEPT  (8u << 10) /* bytes of memory that stay from one answer to the next */
 #define NAMES_FIRST 1023       /* bytes that a request's head gets at once, if so many came */
+#define NO_HTTP     "its first line is not that of HTTP/1.1"
 
 static void begin(struct http1 *reader, enum http1_state state, size_t head_max)
 {
@@ -99,7 +100,7 @@ static enum http1_event take_line(struct http1 *reader, const char *bytes, size_
 static enum http1_event read_status(struct http1 *reader, const char *line, size_t length)
 {
     if (length < 12 || memcmp(line, "HTTP/1.", 7) != 0 || !is_digit(line[7]) || line[8] != ' ')
-        return refuse(reader, "its first line is not that of HTTP/1.1");
+        return refuse(reader, NO_HTTP);
     if (!is_digit(line[9]) || !is_digit(line[10]) || !is_digit(line[11]) || (length > 12 && line[12] != ' '))
         return refuse(reader, "its status is not a number of three digits");
     reader->status = (line[9] - '0') * 100 + (line[10] - '0') * 10 + line[11] - '0';
@@ -396,6 +397,8 @@ static enum http1_event next_line(struct http1 *reader, const char *bytes, size_
     size_t length, head_bytes = reader->head_bytes;
     bool of_chunk = reader->state == HTTP1_CHUNK_SIZE || reader->state == HTTP1_CHUNK_END;
     bool is_first = reader->state == HTTP1_STATUS || reader->state == HTTP1_REQUEST;
+    if (is_first && (reader->line_is_whole || !reader->begun.length) && !begins_well(reader, bytes, size))
+        return refuse(reader, NO_HTTP);
     if (reader->state == HTTP1_REQUEST)
         buffer_reserve(&reader->names, size < NAMES_FIRST ? size : NAMES_FIRST);
     enum http1_event event = take_line(reader, bytes, size, taken, &line, &length);
@@ -405,7 +408,7 @@ static enum http1_event next_line(struct http1 *reader, const char *bytes, size_
             return refuse(reader, "the size of a chunk is longer than can be");
     }
     if (event == HTTP1_MORE && is_first && !begins_well(reader, line, length))
-        return refuse(reader, "its first line is not that of HTTP/1.1");
+        return refuse(reader, NO_HTTP);
     return event == HTTP1_HEAD ? read_line(reader, line, length) : event;
 }
 
