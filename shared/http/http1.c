@@ -19,7 +19,8 @@ static void begin(struct http1 *reader, enum http1_state state, size_t head_max)
         buffer_fini(&reader->names);
     if (begun.capacity > NAMES_KEPT)
         buffer_fini(&reader->begun);
-    reader->names.limit = reader->begun.limit = 2 * head_max;
+    reader->names.limit = 2 * head_max;
+    reader->begun.limit = 2 * head_max + HTTP1_CHUNK_LINE_MAX;
     buffer_clear(&reader->names);
     buffer_clear(&reader->begun);
 }
@@ -71,9 +72,12 @@ static enum http1_event take_line(struct http1 *reader, const char *bytes, size_
     const char *end = memchr(bytes, '\n', size);
     size_t part = end ? (size_t)(end - bytes) + 1 : size;
     *taken = part;
-    reader->head_bytes += part;
-    if (reader->head_bytes > reader->head_max)
+    if (reader->state == HTTP1_CHUNK_SIZE || reader->state == HTTP1_CHUNK_END) {
+        if (reader->begun.length + part > HTTP1_CHUNK_LINE_MAX) /* as many as there are chunks: each is bounded */
+            return refuse(reader, "the size of a chunk is longer than can be");
+    } else if ((reader->head_bytes += part) > reader->head_max) {
         return refuse_size(reader);
+    }
     *line = bytes;
     *length = part;
     if (!end || reader->begun.length) {
@@ -394,19 +398,13 @@ static enum http1_event read_line(struct http1 *reader, const char *line, size_t
 static enum http1_event next_line(struct http1 *reader, const char *bytes, size_t size, size_t *taken)
 {
     const char *line;
-    size_t length, head_bytes = reader->head_bytes;
-    bool of_chunk = reader->state == HTTP1_CHUNK_SIZE || reader->state == HTTP1_CHUNK_END;
+    size_t length;
     bool is_first = reader->state == HTTP1_STATUS || reader->state == HTTP1_REQUEST;
     if (is_first && (reader->line_is_whole || !reader->begun.length) && !begins_well(reader, bytes, size))
         return refuse(reader, NO_HTTP);
     if (reader->state == HTTP1_REQUEST)
         buffer_reserve(&reader->names, size < NAMES_FIRST ? size : NAMES_FIRST);
     enum http1_event event = take_line(reader, bytes, size, taken, &line, &length);
-    if (of_chunk) { /* as many as there are chunks: each is bounded by itself */
-        reader->head_bytes = head_bytes;
-        if ((event == HTTP1_HEAD || event == HTTP1_MORE) && length > HTTP1_CHUNK_LINE_MAX)
-            return refuse(reader, "the size of a chunk is longer than can be");
-    }
     if (event == HTTP1_MORE && is_first && !begins_well(reader, line, length))
         return refuse(reader, NO_HTTP);
     return event == HTTP1_HEAD ? read_line(reader, line, length) : event;

@@ -24,7 +24,7 @@
 
 #define HTTP1_HEAD_MAX          (128u << 10) /* bytes of an answer's heads and trailers, informational ones included */
 #define HTTP1_INFORMATIONAL_MAX 16           /* answers 1xx before the final one */
-#define HTTP1_CHUNK_LINE_MAX    (4u << 10)   /* bytes of a chunk's size and extensions */
+#define HTTP1_CHUNK_LINE_MAX    (4u << 10)   /* bytes of a chunk's size and extensions, with their end */
 
 enum http1_event {
     HTTP1_MORE,      /* nothing to tell: it goes on with the bytes that are left, or the next ones */

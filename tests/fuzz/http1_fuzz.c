@@ -98,7 +98,8 @@ static void read_message(struct reading *reading, const char *bytes, size_t size
         at += piece;
     } while (at < size && reading->last == HTTP1_MORE);
     reading->left += size - at;
-    must(reading->reader.names.length <= 2 * head_max && reading->reader.begun.length <= 2 * head_max);
+    must(reading->reader.names.length <= 2 * head_max &&
+         reading->reader.begun.length <= head_max + HTTP1_CHUNK_LINE_MAX);
     must(kind != REQUEST || (reading->last == HTTP1_END) <=
                                 (reading->reader.hosts == !reading->reader.minor_0 || reading->reader.hosts == 1));
     must((reading->last == HTTP1_INVALID) == (reading->reader.why != NULL && reading->last != HTTP1_TOO_LARGE));
