@@ -226,14 +226,22 @@ static bool step(struct connection *connection)
     }
 }
 
+/* To be watched again makes edges of what is ready, for the next look at the sockets. */
+static void come_back(struct connection *connection)
+{
+    if (!loop_watch(connection->server->loop, &connection->watch, connection->fd, EDGES))
+        connection_close(connection);
+}
+
 static void go_on(struct connection *connection)
 {
-    for (int steps = 0; step(connection); steps++)
-        if (steps == STEPS_A_TURN) { /* watching it again makes edges of what is ready, for the next look at sockets */
-            if (!loop_watch(connection->server->loop, &connection->watch, connection->fd, EDGES))
-                connection_close(connection);
-            return;
-        }
+    int steps = 0;
+    connection->going = true;
+    while (steps < STEPS_A_TURN && step(connection))
+        steps++;
+    connection->going = false;
+    if (steps == STEPS_A_TURN && connection->state != CONNECTION_CLOSED)
+        come_back(connection);
 }
 
 static void ready(struct watch *watch, uint32_t events)
@@ -297,7 +305,8 @@ static void linger(struct connection *connection)
     move(connection, CONNECTION_LINGERING);
     connection->dropped = 0;
     set_deadline(connection, clock_now_ns() + LINGER_MS * NS_PER_MS);
-    connection_continue(connection);
+    if (!connection->going)
+        connection_continue(connection);
 }
 
 /* Closing a socket with bytes that nobody has read resets the connection, and what was sent last may be lost. */
@@ -307,7 +316,7 @@ void connection_answered(struct connection *connection, const struct http_reques
     if (!request->closes && !connection->server->stopping) {
         move(connection, CONNECTION_IDLE);
         connection_allow(connection, 0);
-        if (more)
+        if (more && !connection->going)
             connection_continue(connection);
     } else if (request->refused || more) {
         linger(connection);

@@ -61,6 +61,7 @@ enum connection_state {
 
 struct connection {
     enum connection_state state;
+    bool going;       /* within its turn */
     bool readable;    /* there may be bytes to receive */
     bool fin, broken; /* what the watch saw */
     int fd;

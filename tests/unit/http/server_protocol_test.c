@@ -253,7 +253,7 @@ static void no_leave_is_given_for_a_body_that_has_come(void **state)
     assert_int_equal(count(answer, "HTTP/1.1"), 1);
     assert_has(answer, "HTTP/1.1 200");
     int fd = raw_connect(((struct fixture *)*state)->port);
-    peer_send(fd, "POST /see HTTP/1.0\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\no");
+    peer_send(fd, "POST /see HTTP/1.0\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n");
     assert_string_equal(raw_read_until(fd, "HTTP", 20), "");
     close(fd);
 }

@@ -166,6 +166,24 @@ static void who_was_refused_and_sends_without_end_is_closed(void **state)
     assert_in_range(sent, 16 << 20, 18 << 20);
 }
 
+static void who_ends_right_behind_a_request_is_answered_and_closed_at_once(void **state)
+{
+    struct stepped *stepped = *state;
+    peer_send(stepped->fd, GET("/hello"));
+    shutdown(stepped->fd, SHUT_WR);
+    assert_false(is_open_after(stepped, "", 0));
+    assert_has(raw_read_until(stepped->fd, NULL, 1000), "200 OK");
+}
+
+static void who_ends_within_a_request_is_closed_at_once(void **state)
+{
+    struct stepped *stepped = *state;
+    peer_send(stepped->fd, "POST /hello HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nab");
+    shutdown(stepped->fd, SHUT_WR);
+    assert_false(is_open_after(stepped, "", 0));
+    assert_string_equal(raw_read_until(stepped->fd, NULL, 1000), "");
+}
+
 /* ---- descriptors ------------------------------------------------------------------------------------------------ */
 
 static void without_a_descriptor_a_client_waits_and_nothing_spins(void **state)
@@ -205,6 +223,8 @@ int main(void)
         TEST(who_was_refused_and_does_not_go_is_closed),
         TEST(who_was_refused_and_goes_is_closed_at_once),
         TEST(who_was_refused_and_sends_without_end_is_closed),
+        TEST(who_ends_right_behind_a_request_is_answered_and_closed_at_once),
+        TEST(who_ends_within_a_request_is_closed_at_once),
         TEST(without_a_descriptor_a_client_waits_and_nothing_spins),
     };
     clock_stop();
