@@ -212,6 +212,29 @@ static void without_a_descriptor_a_client_waits_and_nothing_spins(void **state)
     close(late);
 }
 
+static void beyond_the_limit_a_client_waits_and_nothing_spins(void **state)
+{
+    struct stepped *stepped = *state;
+    struct status st = {0};
+    loop_enter(stepped->loop);
+    struct http_server *server = http_server_create(
+        stepped->loop, &(struct http_server_options){.listen = "127.0.0.1:0", .connections_max = 1}, &st);
+    http_server_route(server, routes, sizeof routes / sizeof *routes, stepped);
+    int port = http_server_port(server);
+    loop_leave(stepped->loop);
+    int first = raw_connect(port), late = raw_connect(port);
+    peer_send(late, GET("/hello"));
+    loop_step(stepped->loop, 0); /* which would not come back, were the socket told of again and again */
+    assert_string_equal(raw_read_until(late, "hello", 5), "");
+    close(first);
+    loop_step(stepped->loop, 0);
+    assert_has(raw_read_until(late, "hello", 1000), "200 OK");
+    close(late);
+    loop_enter(stepped->loop);
+    http_server_destroy(&server);
+    loop_leave(stepped->loop);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -226,6 +249,7 @@ int main(void)
         TEST(who_ends_right_behind_a_request_is_answered_and_closed_at_once),
         TEST(who_ends_within_a_request_is_closed_at_once),
         TEST(without_a_descriptor_a_client_waits_and_nothing_spins),
+        TEST(beyond_the_limit_a_client_waits_and_nothing_spins),
     };
     clock_stop();
     return cmocka_run_group_tests(tests, NULL, NULL);
