@@ -22,7 +22,7 @@ static void keep_rest(struct http_request *request, const struct buffer *head, c
     request->answer = taken;
     request->answer_size = size;
     request->answer_sent = of_content;
-    if (taken || size == of_content)
+    if (taken || size <= of_content)
         return;
     request->answer_size = size - of_content;
     request->answer_sent = 0;
