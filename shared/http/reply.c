@@ -46,6 +46,8 @@ static void reply_with(struct http_request *request, int http_status, const char
     request->reply = REPLY_ENDED;
     buffer_clear(head);
     reply_write_head(request, head, http_status, content_type, size);
+    if (head->failed)
+        fatal("http.memory", "no memory for the head of an answer");
     if (request->bodyless)
         size = 0;
     struct iovec pieces[] = {{head->data, head->length}, {(void *)(uintptr_t)bytes, size}};

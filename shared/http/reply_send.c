@@ -81,7 +81,7 @@ static void tell_writable(struct http_request *request)
 
 bool reply_send(struct http_request *request)
 {
-    if (!send_pending(request)) {
+    if (request->out.failed || !send_pending(request)) {
         connection_close(request->connection);
         return false;
     }
