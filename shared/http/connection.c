@@ -1,57 +1,44 @@
-/* A connection: how long it may take over what it is doing, and whether its client is still there.
+/* A connection: what it waits for, how long that may take, and whether its client is still there.
  *
- * While the daemon has the connection it sees for itself that a client goes. While a handler is at work, or a stream is
- * sent by us, the connection is suspended and the daemon does not look; then our own watch does. It is edge-triggered
- * and stays for the connection's life, so what happened meanwhile is remembered in `fin` and `broken`. */
+ *      accepted --> IDLE --bytes--> READING --whole--> ANSWERING --sent, kept--> IDLE
+ *                                      |  `-refused->--'  | `----sent, not kept-------------------.
+ *                                      |                  `--refused, or unread bytes--> LINGERING-+--> CLOSED, freed
+ *                                      `--its end, its time, a reset (anywhere)----------->-------'
+ *
+ * The watch is edge-triggered and stays for the connection's life: a request costs no epoll_ctl. So an edge is
+ * remembered (`readable`, `fin`, `broken`) until it can be acted upon. What happens is recorded, and connection_turn
+ * goes on from the state. Nothing is received while a request is handled: what is sent ahead waits in the kernel. */
 #include "base/clock.h"
 #include "base/log.h"
 #include "http/server_priv.h"
 
+#include <assert.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #define BYTES_A_SECOND_MIN (16u << 10) /* the slowest client that is borne with */
+#define EDGES              (EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET)
+#define STEPS_A_TURN       16          /* receives, and requests sent ahead; then others have their turn */
+#define LINGER_MS          1000        /* for a client to see that it is answered, and stop sending */
+#define LINGER_MAX         (16u << 20) /* bytes */
 
-/* ---- leaving ---------------------------------------------------------------------------------------------------- */
+/* From the row's state to the column's. */
+static const bool moves[CONNECTION_STATES][CONNECTION_STATES] = {
+    [CONNECTION_IDLE] = {[CONNECTION_READING] = true, [CONNECTION_CLOSED] = true},
+    [CONNECTION_READING] = {[CONNECTION_ANSWERING] = true, [CONNECTION_CLOSED] = true},
+    [CONNECTION_ANSWERING] = {[CONNECTION_IDLE] = true, [CONNECTION_LINGERING] = true, [CONNECTION_CLOSED] = true},
+    [CONNECTION_LINGERING] = {[CONNECTION_CLOSED] = true},
+};
 
-/* A client that aborts closes its socket; before our next write its FIN is all that shows of it. */
-static bool fin_is_leaving(const struct connection *connection)
+static void move(struct connection *connection, enum connection_state state)
 {
-    return !connection->server->options.half_close && connection->request->left;
-}
-
-void connection_judge(struct connection *connection)
-{
-    struct http_request *request = connection->request;
-    if (request && request->suspended && (connection->broken || (connection->fin && fin_is_leaving(connection))))
-        request_lost(request);
-}
-
-static void ready(struct watch *watch, uint32_t events)
-{
-    struct connection *connection = OWNER_OF(watch, struct connection, watch);
-    connection->fin |= (events & EPOLLRDHUP) != 0;
-    connection->broken |= (events & (EPOLLERR | EPOLLHUP)) != 0;
-    connection_judge(connection);
-    struct http_request *request = connection->request;
-    if (request && request->sending && events & EPOLLOUT)
-        stream_flush(request);
-}
-
-void connection_watch(struct connection *connection)
-{
-    uint32_t edges = EPOLLRDHUP | EPOLLOUT | EPOLLET;
-    if (!connection->watched)
-        connection->watched = loop_watch(connection->server->loop, &connection->watch, connection->fd, edges);
-    connection_judge(connection);
-}
-
-void connection_cut(struct connection *connection)
-{
-    shutdown(connection->fd, SHUT_RDWR); /* which the daemon sees */
-    if (connection->request)
-        request_lost(connection->request);
+    bool allowed = moves[connection->state][state];
+    assert(allowed);
+    (void)allowed;
+    connection->state = state;
 }
 
 /* ---- time ------------------------------------------------------------------------------------------------------- */
@@ -61,19 +48,24 @@ static void deadline_expired(struct timer *timer)
 {
     struct connection *connection = OWNER_OF(timer, struct connection, deadline);
     if (clock_now_ns() >= connection->deadline_ns)
-        connection_cut(connection);
+        connection_close(connection);
     else if (connection->deadline_ns != TIME_NEVER)
         loop_arm(connection->server->loop, timer, connection->deadline_ns);
+}
+
+static void set_deadline(struct connection *connection, int64_t at_ns)
+{
+    connection->deadline_ns = at_ns;
+    if (!connection->deadline.place || connection->deadline.at_ns > at_ns)
+        loop_arm(connection->server->loop, &connection->deadline, at_ns);
 }
 
 void connection_allow(struct connection *connection, uint64_t bytes)
 {
     if (bytes == 0)
         connection->since_ns = clock_now_ns();
-    connection->deadline_ns = connection->since_ns + connection->server->options.idle_ms * NS_PER_MS +
-                              (int64_t)(bytes / BYTES_A_SECOND_MIN) * NS_PER_SEC;
-    if (!connection->deadline.place || connection->deadline.at_ns > connection->deadline_ns)
-        loop_arm(connection->server->loop, &connection->deadline, connection->deadline_ns);
+    set_deadline(connection, connection->since_ns + connection->server->options.idle_ms * NS_PER_MS +
+                                 (int64_t)(bytes / BYTES_A_SECOND_MIN) * NS_PER_SEC);
 }
 
 void connection_relax(struct connection *connection)
@@ -81,33 +73,29 @@ void connection_relax(struct connection *connection)
     connection->deadline_ns = TIME_NEVER;
 }
 
-/* ---- life ------------------------------------------------------------------------------------------------------- */
+/* ---- the end ---------------------------------------------------------------------------------------------------- */
 
-static struct connection *connection_create(struct http_server *server, struct MHD_Connection *mhd)
+void connection_close(struct connection *connection)
 {
-    struct connection *connection = calloc(1, sizeof *connection);
-    if (!connection)
-        fatal("http.memory", "no memory for a connection");
-    connection->server = server;
-    connection->mhd = mhd;
-    connection->fd = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
-    connection->watch.ready = ready;
-    connection->deadline.expired = deadline_expired;
-    connection->next = server->connections;
-    if (connection->next)
-        connection->next->previous = connection;
-    server->connections = connection;
-    server->connection_count++;
-    server->accepted++;
-    connection_allow(connection, 0);
-    return connection;
-}
-
-static void connection_destroy(struct connection *connection)
-{
+    if (connection->state == CONNECTION_CLOSED)
+        return;
     struct http_server *server = connection->server;
+    struct http_request *request = connection->request;
+    move(connection, CONNECTION_CLOSED);
     loop_unwatch(server->loop, &connection->watch);
     loop_disarm(server->loop, &connection->deadline);
+    close(connection->fd);
+    buffer_fini(&connection->ahead);
+    connection->request = NULL;
+    if (request)
+        request_lost(request);
+    loop_defer(server->loop, &connection->turn);
+}
+
+void connection_free(struct connection *connection)
+{
+    struct http_server *server = connection->server;
+    loop_undefer(server->loop, &connection->turn);
     if (connection->previous)
         connection->previous->next = connection->next;
     else
@@ -116,17 +104,223 @@ static void connection_destroy(struct connection *connection)
         connection->next->previous = connection->previous;
     server->connection_count--;
     free(connection);
+    listener_resume(server);
     server_check_stopped(server);
 }
 
-/* MHD_OPTION_NOTIFY_CONNECTION; the socket is still open when the end is told. */
-void connection_notified(void *cls, struct MHD_Connection *mhd, void **socket_context,
-                         enum MHD_ConnectionNotificationCode code)
+/* A client that aborts closes its socket; before our next write its FIN is all that shows of it. */
+static bool fin_is_leaving(const struct connection *connection)
 {
-    if (code == MHD_CONNECTION_NOTIFY_STARTED) {
-        *socket_context = connection_create(cls, mhd);
-    } else if (*socket_context) {
-        connection_destroy(*socket_context);
-        *socket_context = NULL;
+    const struct http_request *request = connection->request;
+    return !connection->server->options.half_close && request->left && !request->handler_done;
+}
+
+void connection_judge(struct connection *connection)
+{
+    if (connection->state == CONNECTION_ANSWERING &&
+        (connection->broken || (connection->fin && fin_is_leaving(connection))))
+        connection_close(connection);
+}
+
+bool connection_is_resting(const struct connection *connection)
+{
+    return connection->state == CONNECTION_IDLE || connection->state == CONNECTION_LINGERING ||
+           (connection->state == CONNECTION_READING && !connection->request->head_whole);
+}
+
+/* ---- in --------------------------------------------------------------------------------------------------------- */
+
+/* Where what came is not a request's. False: there is nothing to be had now. */
+static bool receive(struct connection *connection, size_t *size)
+{
+    if (!connection->readable)
+        return false;
+    ssize_t got;
+    do
+        got = recv(connection->fd, connection->server->input, SERVER_INPUT_SIZE, MSG_DONTWAIT);
+    while (got < 0 && errno == EINTR);
+    if (got < 0 && errno == EAGAIN) {
+        connection->readable = false;
+        return false;
+    }
+    if (got <= 0) {
+        connection_close(connection);
+        return false;
+    }
+    /* What a short one left behind comes with an edge of its own. */
+    connection->readable = got == (ssize_t)SERVER_INPUT_SIZE || connection->fin;
+    *size = (size_t)got;
+    return true;
+}
+
+static size_t feed(struct connection *connection, const char *bytes, size_t size)
+{
+    if (connection->state == CONNECTION_IDLE) {
+        move(connection, CONNECTION_READING);
+        request_begin(connection);
+        connection_allow(connection, 0);
+    }
+    return request_feed(connection->request, bytes, size);
+}
+
+static void feed_ahead(struct connection *connection)
+{
+    struct buffer *ahead = &connection->ahead;
+    connection->ahead_at += feed(connection, ahead->data + connection->ahead_at, ahead->length - connection->ahead_at);
+    if (connection->ahead_at < ahead->length)
+        return;
+    buffer_fini(ahead);
+    connection->ahead_at = 0;
+}
+
+static void keep_ahead(struct connection *connection, const char *bytes, size_t size)
+{
+    if (!size || connection->state == CONNECTION_CLOSED || connection->state == CONNECTION_LINGERING)
+        return;
+    buffer_append(&connection->ahead, bytes, size);
+    if (connection->ahead.failed)
+        connection_close(connection);
+}
+
+static bool read_some(struct connection *connection)
+{
+    if (connection->ahead.length) {
+        feed_ahead(connection);
+        return true;
+    }
+    size_t size;
+    if (!receive(connection, &size))
+        return false;
+    const char *input = connection->server->input;
+    size_t own = feed(connection, input, size);
+    keep_ahead(connection, input + own, size - own);
+    return true;
+}
+
+static bool drop_some(struct connection *connection)
+{
+    size_t size;
+    if (!receive(connection, &size))
+        return false;
+    connection->dropped += size;
+    if (connection->dropped > LINGER_MAX)
+        connection_close(connection);
+    return true;
+}
+
+/* ---- turns ------------------------------------------------------------------------------------------------------ */
+
+/* False: it waits, for the socket, the handler or its end. */
+static bool step(struct connection *connection)
+{
+    switch (connection->state) {
+    case CONNECTION_IDLE:
+    case CONNECTION_READING:
+        return read_some(connection);
+    case CONNECTION_ANSWERING:
+        return reply_send(connection->request);
+    case CONNECTION_LINGERING:
+        return drop_some(connection);
+    default:
+        return false;
+    }
+}
+
+/* To be watched again makes edges of what is ready, for the next look at the sockets. */
+static void come_back(struct connection *connection)
+{
+    if (!loop_watch(connection->server->loop, &connection->watch, connection->fd, EDGES))
+        connection_close(connection);
+}
+
+static void go_on(struct connection *connection)
+{
+    int steps = 0;
+    connection->going = true;
+    while (steps < STEPS_A_TURN && step(connection))
+        steps++;
+    connection->going = false;
+    if (steps == STEPS_A_TURN && connection->state != CONNECTION_CLOSED)
+        come_back(connection);
+}
+
+static void ready(struct watch *watch, uint32_t events)
+{
+    struct connection *connection = OWNER_OF(watch, struct connection, watch);
+    connection->fin |= (events & EPOLLRDHUP) != 0;
+    connection->broken |= (events & (EPOLLERR | EPOLLHUP)) != 0;
+    connection->readable |= (events & (EPOLLIN | EPOLLRDHUP | EPOLLERR | EPOLLHUP)) != 0;
+    connection_judge(connection);
+    go_on(connection);
+}
+
+static void turn(struct work *work)
+{
+    struct connection *connection = OWNER_OF(work, struct connection, turn);
+    if (connection->state == CONNECTION_CLOSED)
+        connection_free(connection);
+    else
+        go_on(connection);
+}
+
+void connection_continue(struct connection *connection)
+{
+    loop_defer(connection->server->loop, &connection->turn);
+}
+
+/* ---- requests come and go --------------------------------------------------------------------------------------- */
+
+void connection_create(struct http_server *server, int fd, const struct in6_addr *address)
+{
+    struct connection *connection = calloc(1, sizeof *connection);
+    if (!connection)
+        fatal("http.memory", "no memory for a connection");
+    connection->server = server;
+    connection->fd = fd;
+    connection->address = *address;
+    connection->watch.ready = ready;
+    connection->turn.run = turn;
+    connection->deadline.expired = deadline_expired;
+    buffer_init(&connection->ahead, SERVER_INPUT_SIZE);
+    connection->next = server->connections;
+    if (connection->next)
+        connection->next->previous = connection;
+    server->connections = connection;
+    server->connection_count++;
+    server->accepted++;
+    connection_allow(connection, 0);
+    if (!loop_watch(server->loop, &connection->watch, fd, EDGES))
+        connection_close(connection);
+}
+
+void connection_await_answer(struct connection *connection)
+{
+    move(connection, CONNECTION_ANSWERING);
+    connection_relax(connection);
+}
+
+static void linger(struct connection *connection)
+{
+    shutdown(connection->fd, SHUT_WR);
+    move(connection, CONNECTION_LINGERING);
+    connection->dropped = 0;
+    set_deadline(connection, clock_now_ns() + LINGER_MS * NS_PER_MS);
+    if (!connection->going)
+        connection_continue(connection);
+}
+
+/* Closing a socket with bytes that nobody has read resets the connection, and what was sent last may be lost. */
+void connection_answered(struct connection *connection, const struct http_request *request)
+{
+    bool more = connection->ahead.length || connection->readable;
+    if (!request->closes && !connection->server->stopping) {
+        move(connection, CONNECTION_IDLE);
+        connection_allow(connection, 0);
+        if (more && !connection->going)
+            connection_continue(connection);
+    } else if (request->refused || more) {
+        linger(connection);
+    } else {
+        connection_close(connection);
     }
 }

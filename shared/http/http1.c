@@ -1,23 +1,40 @@
-/* The reader of answers: lines, heads, and how long a body is. The drawing is in http1.h. */
+/* The reader of answers and requests: lines, heads, and how long a body is. The drawing is in http1.h. */
 #include "http/http1.h"
+
+#include "http/http1_chars.h"
 
 #include <stdint.h>
 #include <string.h>
 #include <strings.h>
 
-#define NAMES_KEPT (8u << 10) /* bytes of memory that stay from one answer to the next */
+#define NAMES_KEPT  (8u << 10) /* bytes of memory that stay from one answer to the next */
+#define NAMES_FIRST 1023       /* bytes that a request's head gets at once, if so many came */
+#define NO_HTTP     "its first line is not that of HTTP/1.1"
 
-void http1_begin(struct http1 *reader, bool answers_head)
+static void begin(struct http1 *reader, enum http1_state state, size_t head_max)
 {
     struct buffer names = reader->names, begun = reader->begun;
-    *reader = (struct http1){.names = names, .begun = begun, .answers_head = answers_head};
+    *reader = (struct http1){.state = state, .names = names, .begun = begun, .head_max = head_max};
     if (names.capacity > NAMES_KEPT)
         buffer_fini(&reader->names);
     if (begun.capacity > NAMES_KEPT)
         buffer_fini(&reader->begun);
-    reader->names.limit = reader->begun.limit = 2 * HTTP1_HEAD_MAX;
+    reader->names.limit = 2 * head_max;
+    reader->begun.limit = 2 * head_max + HTTP1_CHUNK_LINE_MAX;
     buffer_clear(&reader->names);
     buffer_clear(&reader->begun);
+}
+
+void http1_begin(struct http1 *reader, bool answers_head)
+{
+    begin(reader, HTTP1_STATUS, HTTP1_HEAD_MAX);
+    reader->answers_head = answers_head;
+}
+
+void http1_begin_request(struct http1 *reader, size_t head_max)
+{
+    begin(reader, HTTP1_REQUEST, head_max);
+    reader->is_request = true;
 }
 
 void http1_fini(struct http1 *reader)
@@ -30,11 +47,13 @@ static enum http1_event refuse(struct http1 *reader, const char *why)
 {
     reader->state = HTTP1_REFUSED;
     reader->why = why;
+    reader->refusal = 400;
     return HTTP1_INVALID;
 }
 
 static enum http1_event refuse_size(struct http1 *reader)
 {
+    reader->refusal = reader->state == HTTP1_REQUEST ? 414 : 431;
     reader->state = HTTP1_REFUSED;
     reader->why = "its head is too large";
     return HTTP1_TOO_LARGE;
@@ -53,9 +72,12 @@ static enum http1_event take_line(struct http1 *reader, const char *bytes, size_
     const char *end = memchr(bytes, '\n', size);
     size_t part = end ? (size_t)(end - bytes) + 1 : size;
     *taken = part;
-    reader->head_bytes += part;
-    if (reader->head_bytes > HTTP1_HEAD_MAX)
+    if (reader->state == HTTP1_CHUNK_SIZE || reader->state == HTTP1_CHUNK_END) {
+        if (reader->begun.length + part > HTTP1_CHUNK_LINE_MAX) /* as many as there are chunks: each is bounded */
+            return refuse(reader, "the size of a chunk is longer than can be");
+    } else if ((reader->head_bytes += part) > reader->head_max) {
         return refuse_size(reader);
+    }
     *line = bytes;
     *length = part;
     if (!end || reader->begun.length) {
@@ -76,18 +98,13 @@ static enum http1_event take_line(struct http1 *reader, const char *bytes, size_
     return HTTP1_HEAD;
 }
 
-/* ---- the status line -------------------------------------------------------------------------------------------- */
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
+/* ---- the first line --------------------------------------------------------------------------------------------- */
 
 /* "HTTP/1.1 200" and, behind a space, anything; some leave the space out where no reason follows. */
 static enum http1_event read_status(struct http1 *reader, const char *line, size_t length)
 {
     if (length < 12 || memcmp(line, "HTTP/1.", 7) != 0 || !is_digit(line[7]) || line[8] != ' ')
-        return refuse(reader, "its first line is not that of HTTP/1.1");
+        return refuse(reader, NO_HTTP);
     if (!is_digit(line[9]) || !is_digit(line[10]) || !is_digit(line[11]) || (length > 12 && line[12] != ' '))
         return refuse(reader, "its status is not a number of three digits");
     reader->status = (line[9] - '0') * 100 + (line[10] - '0') * 10 + line[11] - '0';
@@ -101,24 +118,53 @@ static enum http1_event read_status(struct http1 *reader, const char *line, size
     return HTTP1_MORE;
 }
 
-/* What speaks something else may never end its first line. */
-static bool begins_well(const char *line, size_t length)
+static size_t visible_length(const char *bytes, size_t size)
 {
+    size_t length = 0;
+    while (length < size && (unsigned char)bytes[length] > ' ' && bytes[length] != 0x7f)
+        length++;
+    return length;
+}
+
+/* "GET /path HTTP/1.1"; an empty line before it is what some send behind a body (RFC 9112 §2.2). */
+static enum http1_event read_request(struct http1 *reader, const char *line, size_t length)
+{
+    if (!length)
+        return HTTP1_MORE;
+    size_t method = token_length(line, length);
+    if (!method || method == length || line[method] != ' ')
+        return refuse(reader, "its first line does not begin with a method and a space");
+    const char *target = line + method + 1;
+    size_t target_length = visible_length(target, length - method - 1);
+    const char *version = target + target_length + 1;
+    if (!target_length || method + target_length + 10 != length || version[-1] != ' ' ||
+        memcmp(version, "HTTP/", 5) != 0 || !is_digit(version[5]) || version[6] != '.' || !is_digit(version[7]))
+        return refuse(reader, "its first line does not end with a target, a space and the version of HTTP");
+    if (version[5] != '1') {
+        enum http1_event event = refuse(reader, "its version of HTTP is none that is spoken here");
+        reader->refusal = 505;
+        return event;
+    }
+    reader->minor_0 = version[7] == '0';
+    buffer_append(&reader->names, line, method);
+    buffer_put(&reader->names, '\0');
+    reader->target_at = reader->names.length;
+    buffer_append(&reader->names, target, target_length);
+    buffer_put(&reader->names, '\0');
+    reader->fields_at = reader->names.length;
+    reader->state = HTTP1_FIELDS;
+    return HTTP1_MORE;
+}
+
+/* What speaks something else may never end its first line. */
+static bool begins_well(const struct http1 *reader, const char *line, size_t length)
+{
+    if (reader->is_request)
+        return is_token(line[0]) || line[0] == '\r';
     return memcmp(line, "HTTP/1.", length < 7 ? length : 7) == 0;
 }
 
 /* ---- fields ----------------------------------------------------------------------------------------------------- */
-
-static const bool is_token[256] = {
-    ['!'] = true,         ['#'] = true, ['$'] = true, ['%'] = true, ['&'] = true,         ['\''] = true,
-    ['*'] = true,         ['+'] = true, ['-'] = true, ['.'] = true, ['0' ... '9'] = true, ['^'] = true,
-    ['A' ... 'Z'] = true, ['_'] = true, ['`'] = true, ['|'] = true, ['~'] = true,         ['a' ... 'z'] = true,
-};
-
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t';
-}
 
 struct field {
     const char *name, *value;
@@ -127,9 +173,7 @@ struct field {
 
 static bool split_field(const char *line, size_t length, struct field *field)
 {
-    size_t colon = 0;
-    while (colon < length && is_token[(unsigned char)line[colon]])
-        colon++;
+    size_t colon = token_length(line, length);
     if (!colon || colon == length || line[colon] != ':')
         return false;
     size_t begin = colon + 1, end = length;
@@ -154,7 +198,7 @@ static bool read_length(struct http1 *reader, const struct field *field)
             return false;
         length = length * 10 + (uint64_t)(field->value[i] - '0');
     }
-    if (!field->value_length || (reader->has_length && reader->length != length))
+    if (!field->value_length || (reader->has_length && (reader->is_request || reader->length != length)))
         return false;
     reader->has_length = true;
     reader->length = length;
@@ -191,6 +235,7 @@ static enum http1_event heed(struct http1 *reader, const struct field *field)
     }
     if (is_named(field, "connection", 10))
         read_connection(reader, field);
+    reader->hosts += is_named(field, "host", 4);
     return HTTP1_MORE;
 }
 
@@ -216,7 +261,7 @@ const char *http1_field(const struct http1 *reader, const char *name)
     if (!(reader->names_seen & http1_name_bit(name, strlen(name))))
         return NULL;
     const char *found = NULL, *end = reader->names.data + reader->names.length;
-    for (const char *at = reader->names.data; at < end;) {
+    for (const char *at = reader->names.data + reader->fields_at; at < end;) {
         const char *value = at + strlen(at) + 1;
         if (strcasecmp(at, name) == 0)
             found = value;
@@ -242,9 +287,12 @@ static enum http1_event end_head(struct http1 *reader)
 {
     if (reader->chunked && (reader->has_length || reader->minor_0))
         return refuse(reader, "it has a Transfer-Encoding, and what excludes one");
-    if (reader->status < 200)
+    if (reader->is_request && reader->hosts != 1 && (reader->hosts || !reader->minor_0))
+        return refuse(reader, "it has no Host, or several");
+    if (!reader->is_request && reader->status < 200)
         return end_informational(reader);
-    bool empty = reader->answers_head || reader->status == 204 || reader->status == 304;
+    bool empty = reader->is_request ? !reader->chunked && !reader->has_length
+                                    : reader->answers_head || reader->status == 204 || reader->status == 304;
     reader->keeps = !reader->closes && (!reader->minor_0 || reader->stays);
     if (empty) {
         reader->state = HTTP1_DONE;
@@ -261,14 +309,6 @@ static enum http1_event end_head(struct http1 *reader)
 }
 
 /* ---- bodies ----------------------------------------------------------------------------------------------------- */
-
-static int hex_value(char c)
-{
-    if (is_digit(c))
-        return c - '0';
-    c |= 0x20;
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
 
 /* "1a2b", and behind it extensions that nobody reads. */
 static enum http1_event read_chunk_size(struct http1 *reader, const char *line, size_t length)
@@ -339,6 +379,8 @@ static enum http1_event read_line(struct http1 *reader, const char *line, size_t
     switch (reader->state) {
     case HTTP1_STATUS:
         return read_status(reader, line, length);
+    case HTTP1_REQUEST:
+        return read_request(reader, line, length);
     case HTTP1_FIELDS:
         return length ? read_field(reader, line, length) : end_head(reader);
     case HTTP1_CHUNK_SIZE:
@@ -356,16 +398,15 @@ static enum http1_event read_line(struct http1 *reader, const char *line, size_t
 static enum http1_event next_line(struct http1 *reader, const char *bytes, size_t size, size_t *taken)
 {
     const char *line;
-    size_t length, head_bytes = reader->head_bytes;
-    bool of_chunk = reader->state == HTTP1_CHUNK_SIZE || reader->state == HTTP1_CHUNK_END;
+    size_t length;
+    bool is_first = reader->state == HTTP1_STATUS || reader->state == HTTP1_REQUEST;
+    if (is_first && (reader->line_is_whole || !reader->begun.length) && !begins_well(reader, bytes, size))
+        return refuse(reader, NO_HTTP);
+    if (reader->state == HTTP1_REQUEST)
+        buffer_reserve(&reader->names, size < NAMES_FIRST ? size : NAMES_FIRST);
     enum http1_event event = take_line(reader, bytes, size, taken, &line, &length);
-    if (of_chunk) { /* as many as there are chunks: each is bounded by itself */
-        reader->head_bytes = head_bytes;
-        if ((event == HTTP1_HEAD || event == HTTP1_MORE) && length > HTTP1_CHUNK_LINE_MAX)
-            return refuse(reader, "the size of a chunk is longer than can be");
-    }
-    if (event == HTTP1_MORE && reader->state == HTTP1_STATUS && !begins_well(line, length))
-        return refuse(reader, "its first line is not that of HTTP/1.1");
+    if (event == HTTP1_MORE && is_first && !begins_well(reader, line, length))
+        return refuse(reader, NO_HTTP);
     return event == HTTP1_HEAD ? read_line(reader, line, length) : event;
 }
 

@@ -1,17 +1,18 @@
-/* Reads one answer of HTTP/1 (RFC 9112) from its bytes, in whatever pieces they come.
+/* Reads one message of HTTP/1 (RFC 9112), an answer or a request, from its bytes, in whatever pieces they come.
  *
- *      status line -> fields --(1xx: once more)--> head --+--> length -----------------.
- *                                                         +--> chunk size -> data ...  +--> end
- *                                                         |      `-> trailers ---------|
- *                                                         +--> until the connection ends
- *                                                         `--> nothing (HEAD, 204, 304)
+ *      status line  -> fields --(1xx: once more)--> head --+--> length -----------------.
+ *      request line ---^                                   +--> chunk size -> data ...  +--> end
+ *                                                          |      `-> trailers ---------|
+ *                                                          +--> until the connection ends (an answer)
+ *                                                          `--> nothing (HEAD, 204, 304; a request without a length)
  *
- * Strict where leniency lets two readers disagree about where an answer ends: a line ends with CRLF, no CR, LF or NUL
- * stands anywhere else, no field is folded, no space stands before a colon; a length is digits, and where there are
- * several they are equal; chunked is the only transfer coding and excludes a length. What is refused is refused for
- * good: the connection is of no more use.
+ * Strict where leniency lets two readers disagree about where a message ends: a line ends with CRLF, no CR, LF or NUL
+ * stands anywhere else, no field is folded, no space stands before a colon; a length is digits, and where an answer has
+ * several they are equal; chunked is the only transfer coding and excludes a length. A request has one length and, from
+ * HTTP/1.1 on, one Host; empty lines before it are passed over. What is refused is refused for good: the connection is
+ * of no more use.
  *
- * Owns its memory, bounded by HTTP1_HEAD_MAX; pieces of the body are not copied. Never blocks, calls nobody. */
+ * Owns its memory, bounded by the head's bound; pieces of the body are not copied. Never blocks, calls nobody. */
 #ifndef RENGA_HTTP_HTTP1_H
 #define RENGA_HTTP_HTTP1_H
 
@@ -21,21 +22,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define HTTP1_HEAD_MAX          (128u << 10) /* bytes of heads and trailers, informational ones included */
+#define HTTP1_HEAD_MAX          (128u << 10) /* bytes of an answer's heads and trailers, informational ones included */
 #define HTTP1_INFORMATIONAL_MAX 16           /* answers 1xx before the final one */
-#define HTTP1_CHUNK_LINE_MAX    (4u << 10)   /* bytes of a chunk's size and extensions */
+#define HTTP1_CHUNK_LINE_MAX    (4u << 10)   /* bytes of a chunk's size and extensions, with their end */
 
 enum http1_event {
     HTTP1_MORE,      /* nothing to tell: it goes on with the bytes that are left, or the next ones */
-    HTTP1_HEAD,      /* the final head is whole: status, fields and length can be read */
+    HTTP1_HEAD,      /* the final head is whole: first line, fields and length can be read */
     HTTP1_BODY,      /* the bytes that were taken are a piece of the body */
-    HTTP1_END,       /* the answer is whole; what is not taken belongs to nobody */
+    HTTP1_END,       /* the message is whole; what is not taken belongs to the next */
     HTTP1_INVALID,   /* `why` says what is wrong */
-    HTTP1_TOO_LARGE, /* more of a head than HTTP1_HEAD_MAX */
+    HTTP1_TOO_LARGE, /* more of a head than may be; `why` says so to a client */
 };
 
 enum http1_state {
     HTTP1_STATUS,
+    HTTP1_REQUEST,
     HTTP1_FIELDS,
     HTTP1_LENGTH,
     HTTP1_CHUNK_SIZE,
@@ -52,18 +54,23 @@ struct http1 {
     enum http1_state state;
     const char *why;
 
+    int refusal; /* the status that tells a client why its request was refused */
+
     int status;          /* of the last head that came */
-    bool keeps;          /* the connection may serve another request, once the answer is whole */
+    bool minor_0;        /* HTTP/1.0 */
+    bool keeps;          /* the connection may serve another request, once the message is whole */
     bool has_length;     /* Content-Length was given: `length` */
     uint64_t length;     /* bytes of the body as told */
-    struct buffer names; /* "name\0value\0" for each field of the last head, in their order */
+    struct buffer names; /* a request's "method\0target\0"; "name\0value\0" for each field, in their order */
+    size_t target_at;    /* in `names` */
     uint64_t names_seen; /* http1_name_bit of each */
 
     /* The reader's. */
-    bool answers_head, minor_0, chunked, closes, stays;
+    bool is_request, answers_head, chunked, closes, stays;
     bool line_is_whole;
-    unsigned informational;
-    size_t head_bytes;
+    unsigned informational, hosts;
+    size_t fields_at; /* in `names` */
+    size_t head_bytes, head_max;
     uint64_t left;       /* bytes of the body, or of the chunk */
     struct buffer begun; /* a line that has not come whole */
 };
@@ -71,10 +78,12 @@ struct http1 {
 /* `answers_head`: to a HEAD, which has no body whatever its fields say. What was read before is forgotten; the memory
  * stays. The first time of all the struct must be zeroed. */
 void http1_begin(struct http1 *reader, bool answers_head);
+/* The same for a request, with the most bytes of its head and trailers. */
+void http1_begin_request(struct http1 *reader, size_t head_max);
 void http1_fini(struct http1 *reader);
 
 /* Takes the first `*taken` of the bytes and says what they were. To be called until it says MORE and none is left, END,
- * or refuses: also with no bytes, as an answer may end with what was taken before. */
+ * or refuses: also with no bytes, as a message may end with what was taken before. */
 enum http1_event http1_next(struct http1 *reader, const char *bytes, size_t size, size_t *taken);
 
 /* Gives back the last bytes of the piece of the body that was taken last. */
@@ -85,6 +94,18 @@ bool http1_ends_here(struct http1 *reader);
 
 /* The last value of a field of the last head, without the space around it; NULL where there is none. */
 const char *http1_field(const struct http1 *reader, const char *name);
+
+/* Of a request; "" before its first line is whole. */
+static inline const char *http1_method(const struct http1 *reader)
+{
+    return reader->names.length ? reader->names.data : "";
+}
+
+/* Of a request whose head is whole. */
+static inline char *http1_target(const struct http1 *reader)
+{
+    return reader->names.data + reader->target_at;
+}
 
 /* One of 64 bits for a name: where it is not set there is no such field. */
 static inline uint64_t http1_name_bit(const char *name, size_t length)

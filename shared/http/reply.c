@@ -1,120 +1,69 @@
-/* Whole answers. */
+/* Whole answers: head and content leave in one system call, from where they are; only what the socket does not take
+ * at once is kept. */
+#include "base/json_writer.h"
+#include "base/log.h"
 #include "http/server_priv.h"
 
-#include "base/json_writer.h"
-
 #include <assert.h>
-#include <stdint.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define ERROR_TEXT_MAX 1024         /* bytes */
-#define LARGE          (256u << 10) /* bytes of an answer from which its sending is watched piece by piece */
-#define LARGE_PIECE    (64u << 10)
+#define ERROR_TEXT_MAX 1024 /* bytes */
 
-bool http_reply_header(struct http_request *request, const char *name, const char *value)
+/* What is left of head and content becomes the request's; `taken` may be the content's memory, or NULL. */
+static void keep_rest(struct http_request *request, const struct buffer *head, char *taken, const char *bytes,
+                      size_t size, size_t sent)
 {
-    if (name[strcspn(name, "\r\n: ")] || value[strcspn(value, "\r\n")])
-        return false;
-    struct reply_header *header = arena_alloc(&request->arena, sizeof *header);
-    const char *name_copy = arena_strdup(&request->arena, name), *value_copy = arena_strdup(&request->arena, value);
-    if (!header || !name_copy || !value_copy)
-        return false;
-    *header = (struct reply_header){.next = request->headers, .name = name_copy, .value = value_copy};
-    request->headers = header;
-    return true;
+    if (sent < head->length)
+        buffer_append(&request->out, head->data + sent, head->length - sent);
+    size_t of_content = sent > head->length ? sent - head->length : 0;
+    request->answer = taken;
+    request->answer_size = size;
+    request->answer_sent = of_content;
+    if (taken || size <= of_content)
+        return;
+    request->answer_size = size - of_content;
+    request->answer_sent = 0;
+    request->answer = malloc(request->answer_size);
+    if (!request->answer)
+        fatal("http.memory", "no memory for an answer");
+    memcpy(request->answer, bytes + of_content, request->answer_size);
 }
 
-/* Hands the answer to the daemon, in its access callback. */
-enum MHD_Result reply_queue(struct http_request *request)
+static void reply_with(struct http_request *request, int http_status, const char *content_type, const char *bytes,
+                       size_t size, char *taken)
 {
-    struct MHD_Response *response = request->response;
-    request->response = NULL;
-    if (!response)
-        return MHD_NO;
-    for (const struct reply_header *header = request->headers; header; header = header->next)
-        MHD_add_response_header(response, header->name, header->value);
-    if (request->server->stopping)
-        MHD_add_response_header(response, "Connection", "close");
-    connection_allow(request->connection, 0);
-    enum MHD_Result queued = MHD_queue_response(request->connection->mhd, (unsigned)request->http_status, response);
-    MHD_destroy_response(response);
-    return queued;
-}
-
-static void reply_with(struct http_request *request, int http_status, const char *content_type,
-                       struct MHD_Response *response)
-{
-    assert(request->received && request->reply != REPLY_STREAMING && !request->handler_done);
-    if (response && content_type)
-        MHD_add_response_header(response, "Content-Type", content_type);
-    request->response = response;
-    request->http_status = http_status;
-    if (!request->gone) {
-        request->reply = response ? REPLY_WHOLE : REPLY_ABORTED;
-        request_resume(request);
+    assert(request->received && request->reply == REPLY_NONE && !request->handler_done);
+    bool gone = request->gone;
+    request_done(request); /* which frees it where the client is gone */
+    if (gone) {
+        free(taken);
+        return;
     }
-    request_done(request);
-}
-
-/* ---- large ones: as long as the client takes some of it, it may go on ------------------------------------------- */
-
-struct large {
-    struct connection *connection;
-    char *bytes;
-    size_t size;
-};
-
-static ssize_t large_read(void *cls, uint64_t position, char *buffer, size_t max)
-{
-    struct large *large = cls;
-    size_t left = large->size - (size_t)position, size = left < max ? left : max;
-    memcpy(buffer, large->bytes + position, size);
-    connection_allow(large->connection, 0);
-    return (ssize_t)size;
-}
-
-static void large_free(void *cls)
-{
-    struct large *large = cls;
-    free(large->bytes);
-    free(large);
-}
-
-static struct MHD_Response *large_response(struct http_request *request, char *bytes, size_t size)
-{
-    struct large *large = malloc(sizeof *large);
-    struct MHD_Response *response =
-        large ? MHD_create_response_from_callback(size, LARGE_PIECE, large_read, large, large_free) : NULL;
-    if (response)
-        *large = (struct large){request->connection, bytes, size};
-    else
-        free(large);
-    return response;
+    struct buffer *head = &request->server->head;
+    request->reply = REPLY_ENDED;
+    buffer_clear(head);
+    reply_write_head(request, head, http_status, content_type, size);
+    if (head->failed)
+        fatal("http.memory", "no memory for the head of an answer");
+    if (request->bodyless)
+        size = 0;
+    struct iovec pieces[] = {{head->data, head->length}, {(void *)(uintptr_t)bytes, size}};
+    ssize_t sent = reply_send_pieces(request, pieces, size ? 2 : 1);
+    keep_rest(request, head, taken, bytes, size, sent > 0 ? (size_t)sent : 0);
+    reply_send(request); /* which sees what a failure was */
 }
 
 void http_reply(struct http_request *request, int http_status, const char *content_type, const void *bytes, size_t size)
 {
-    char *copy = size > LARGE ? malloc(size) : NULL;
-    if (copy) {
-        http_reply_take(request, http_status, content_type, memcpy(copy, bytes, size), size);
-        return;
-    }
-    /* The daemon only reads what it is told to copy. */
-    struct MHD_Response *response =
-        MHD_create_response_from_buffer(size, (void *)(uintptr_t)bytes, MHD_RESPMEM_MUST_COPY);
-    reply_with(request, http_status, content_type, response);
+    reply_with(request, http_status, content_type, bytes, size, NULL);
 }
 
 void http_reply_take(struct http_request *request, int http_status, const char *content_type, char *bytes, size_t size)
 {
-    struct MHD_Response *response = size > LARGE && request->connection
-                                        ? large_response(request, bytes, size)
-                                        : MHD_create_response_from_buffer(size, bytes, MHD_RESPMEM_MUST_FREE);
-    if (!response)
-        free(bytes);
-    reply_with(request, http_status, content_type, response);
+    reply_with(request, http_status, content_type, bytes, size, bytes);
 }
 
 static void reply_error(struct http_request *request, int http_status, const struct status *status, const char *text)

@@ -42,7 +42,7 @@ static const struct route_table *find(const struct http_server *server, const st
             size_t length = strlen(candidate->path);
             if (length < *longest || !path_matches(candidate, request->path))
                 continue;
-            bool fits = method_matches(candidate, request->method);
+            bool fits = method_matches(candidate, http_request_method(request));
             if (length > *longest || (fits && !found))
                 found = fits ? table : NULL;
             else
@@ -79,9 +79,8 @@ void server_handle(struct http_server *server, struct http_request *request)
         char methods[128];
         list_methods(server, request, length, methods, sizeof methods);
         http_reply_header(request, "Allow", methods);
-        http_reply_error(request, MHD_HTTP_METHOD_NOT_ALLOWED, "%s is not served here; use %s", request->method,
-                         methods);
+        http_reply_error(request, 405, "%s is not served here; use %s", http_request_method(request), methods);
     } else {
-        http_reply_error(request, MHD_HTTP_NOT_FOUND, "nothing is served at '%.200s'", request->path);
+        http_reply_error(request, 404, "nothing is served at '%.200s'", request->path);
     }
 }

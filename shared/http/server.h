@@ -13,6 +13,9 @@
  * that only ends its own sending (`printf ... | nc -N`) looks the same: it gets its answer where the handler has no
  * `left` callback, and everywhere where `half_close` is set.
  *
+ * Requests that are sent ahead are answered in their order, each when the one before it has been. One that is not as
+ * RFC 9112 has it is refused in JSON before any handler hears of it, and its connection closed.
+ *
  * A server belongs to one loop; everything here is called from inside it. Several loops serve one port by `shares`. */
 #ifndef RENGA_HTTP_SERVER_H
 #define RENGA_HTTP_SERVER_H
@@ -35,7 +38,7 @@ struct http_server_options {
     const struct http_server *shares; /* listen on the same socket as this server of another loop instead; or NULL */
     unsigned connections_max;         /* 0: 4,096; beyond it new ones wait in the backlog */
     unsigned connections_per_address; /* 0: no bound */
-    size_t header_max;                /* bytes of request line and headers, 431 beyond; 0: 16 KiB */
+    size_t header_max;                /* bytes of request line and headers, 414 or 431 beyond; 0: 16 KiB */
     size_t body_max;                  /* bytes, 413 beyond; 0: 8 MiB */
     size_t stream_max;                /* bytes a stream may hold back before it is cut; 0: 16 MiB */
     int64_t idle_ms; /* 0: 30 s. The longest for: an idle connection; the reading of a request's headers, and then of
@@ -75,6 +78,7 @@ const char *http_request_method(const struct http_request *request);
 const char *http_request_path(const struct http_request *request); /* percent-decoded, without the query */
 /* A parameter of the query, decoded; NULL where it is missing, "" where it has no value. */
 const char *http_request_query(const struct http_request *request, const char *name);
+/* The last of that name, as it was sent; NULL where there is none. */
 const char *http_request_header(const struct http_request *request, const char *name);
 /* Never NULL, with a NUL behind it. */
 const char *http_request_body(const struct http_request *request, size_t *size);
@@ -88,7 +92,8 @@ bool http_request_left(const struct http_request *request);
 
 /* ---- The answer ------------------------------------------------------------------------------------------------- */
 
-/* A header of the answer, before it is begun. Copied; false where it cannot be sent. */
+/* A header of the answer, before it is begun. Copied; false where it cannot be sent: a line's end in it, no name, or
+ * one that is the server's to send (Content-Length, Transfer-Encoding, Connection, Date). */
 bool http_reply_header(struct http_request *request, const char *name, const char *value);
 
 /* The whole answer; `bytes` is copied. */

@@ -4,9 +4,14 @@
 
 #include "base/arena.h"
 #include "base/buffer.h"
+#include "http/http1.h"
 #include "http/server.h"
 
-#include <microhttpd.h>
+#include <netinet/in.h>
+#include <sys/uio.h>
+
+#define SERVER_INPUT_SIZE (32u << 10) /* bytes received at once, and kept of requests that were sent ahead */
+#define DATE_SIZE         30          /* "Sun, 06 Nov 1994 08:49:37 GMT" */
 
 struct connection;
 
@@ -20,18 +25,23 @@ struct route_table {
 struct http_server {
     struct loop *loop;
     struct http_server_options options;
-    struct MHD_Daemon *daemon;
-    int listen_fd; /* -1: not listening any more */
-    int port;
-    struct watch watch;  /* of the daemon's epoll */
-    struct timer again;  /* the daemon has more to do at once */
-    struct work resumed; /* a connection was given back to the daemon */
     struct route_table *tables;
 
+    int listen_fd; /* -1: not listening any more */
+    int port;
+    struct watch listening; /* not watched where nobody can be taken in */
+    struct timer again;     /* there were no descriptors: then it is tried again */
+    int64_t quiet_until_ns; /* and has been logged */
+
     struct connection *connections;
-    struct http_request *requests; /* that a handler, or the daemon, still has */
+    struct http_request *requests; /* that a handler or a connection still has */
     unsigned connection_count, request_count;
     uint64_t accepted, served, left;
+
+    char *input;        /* what was received last; nobody keeps a pointer into it */
+    struct buffer head; /* of the whole answer that is being begun */
+    int64_t date_s;     /* when `date` was written */
+    char date[DATE_SIZE];
 
     bool stopping;
     struct timer limit;
@@ -40,105 +50,142 @@ struct http_server {
     void *stopped_data;
 };
 
-/* Lives as long as its TCP connection. */
+enum connection_state {
+    CONNECTION_IDLE,      /* between two requests */
+    CONNECTION_READING,   /* a request has begun */
+    CONNECTION_ANSWERING, /* it is the handler's, or its answer is being sent */
+    CONNECTION_LINGERING, /* we have said our last; what the client still sends is read and dropped */
+    CONNECTION_CLOSED,    /* about to be freed */
+    CONNECTION_STATES
+};
+
 struct connection {
+    enum connection_state state;
+    bool going;       /* within its turn */
+    bool readable;    /* there may be bytes to receive */
+    bool fin, broken; /* what the watch saw */
+    int fd;
     struct http_server *server;
     struct connection *next, *previous;
-    struct MHD_Connection *mhd;
-    int fd;
-    struct http_request *request; /* NULL between two */
-    struct watch watch;           /* edges of leaving and of room to send; from the first wait on */
-    bool watched;
-    bool fin, broken; /* what the watch saw */
+    struct http_request *request; /* that is read, handled or answered */
+    struct buffer ahead;          /* what was received behind the request; up to ahead_at it was read */
+    size_t ahead_at;
+    size_t dropped; /* bytes that nobody wanted: of a refused body, or behind our last */
+    struct watch watch;
+    struct work turn; /* go on, or be freed */
     struct timer deadline;
     int64_t since_ns, deadline_ns; /* the present phase: its begin, its end; TIME_NEVER: no bound */
+    struct in6_addr address;
 };
 
 enum reply_state {
     REPLY_NONE,      /* the handler is at work */
-    REPLY_WHOLE,     /* `response` is complete */
     REPLY_STREAMING, /* begun; pieces are collected in `out` */
-    REPLY_ENDED,     /* the handler has said its last; `out` may hold the rest */
-    REPLY_ABORTED,   /* the connection is to be closed */
+    REPLY_ENDED,     /* the handler has said its last; what is left of it is sent */
 };
 
 struct reply_header {
     struct reply_header *next;
-    const char *name, *value;
+    size_t size;
+    char line[]; /* "Name: value\r\n" */
 };
 
-/* Two hold it: the handler, from `received` until `handler_done`; the daemon, until `connection` is NULL. */
+/* Two hold it: the handler, from `received` until `handler_done`; the connection, until `connection` is NULL. */
 struct http_request {
     struct loop *loop;
     struct http_server *server;    /* NULL: destroyed meanwhile */
-    struct connection *connection; /* NULL: the daemon is done with it */
+    struct connection *connection; /* NULL: answered, or the client is gone */
     struct http_request *next, *previous;
-    const char *method, *path;
-    bool http_1_0;
-    bool received, handler_done;
-    bool gone;      /* the client */
-    bool suspended; /* in the daemon, by us */
-    bool sending;   /* the stream is written by us */
-    int refusal;    /* HTTP status to answer with instead of handling; 0: none */
-    size_t dropped; /* bytes of a refused request's body */
+
+    struct http1 reader;
+    const char *path;
+    const char *query; /* "name\0value\0" for each parameter, in its order */
+    size_t query_size;
     struct buffer body;
+    bool head_whole, received, handler_done;
+    bool gone;     /* the client */
+    bool refused;  /* before it was read whole */
+    bool bodyless; /* the answer, whatever the handler says */
+    bool chunked;
+    bool closes;  /* the connection, after the answer */
+    bool too_big; /* the rest of the body is dropped, and the answer is 413 */
 
     enum reply_state reply;
-    int http_status;
-    struct MHD_Response *response; /* until it is queued */
-    struct reply_header *headers;
+    struct reply_header *headers, **headers_end;
     struct buffer out; /* framed bytes; up to out_sent the socket has taken them */
     size_t out_sent;
+    char *answer; /* behind `out`: what the socket has not taken yet of a whole answer */
+    size_t answer_size, answer_sent;
     bool window_closed;
-    struct work flush, leaving;
+    struct work leaving;
 
     void (*left)(struct http_request *request, void *data);
     void *left_data;
     void (*writable)(struct http_request *request, void *data);
     void *writable_data;
     struct arena arena;
-    char storage[512]; /* the arena's first block */
+    char storage[480]; /* the arena's first block; with it the whole is small enough for malloc's quick way */
 };
 
 /* server.c */
-void server_run(struct http_server *server);
 void server_check_stopped(struct http_server *server);
+
+/* listener.c: who is taken in. */
+bool listener_open(struct http_server *server, struct status *st);
+void listener_close(struct http_server *server);
+/* There is room for one more. */
+void listener_resume(struct http_server *server);
 
 /* routes.c */
 /* Sends the request to its handler, or answers 404 or 405. */
 void server_handle(struct http_server *server, struct http_request *request);
 
+/* target.c */
+/* Decodes a request's target in place and sets path and query; false: no path, and no URL that has one. */
+bool target_read(struct http_request *request);
+
 /* connection.c */
-void connection_notified(void *cls, struct MHD_Connection *mhd, void **socket_context,
-                         enum MHD_ConnectionNotificationCode code);
-/* From now on the client's leaving is looked for. */
-void connection_watch(struct connection *connection);
+/* Takes the descriptor. */
+void connection_create(struct http_server *server, int fd, const struct in6_addr *address);
+/* The client is gone, or has to go; it is freed later. */
+void connection_close(struct connection *connection);
+void connection_free(struct connection *connection);
+/* Nobody would miss an answer. */
+bool connection_is_resting(const struct connection *connection);
 /* Looks at what was seen so far: is the client gone? */
 void connection_judge(struct connection *connection);
+/* Goes on soon. */
+void connection_continue(struct connection *connection);
+/* The request has been read, or refused; its answer may be sent. */
+void connection_await_answer(struct connection *connection);
+/* The answer has been sent whole. */
+void connection_answered(struct connection *connection, const struct http_request *request);
 /* Begins a phase of idle_ms (0 bytes), or extends the present one by what `bytes` so far need. */
 void connection_allow(struct connection *connection, uint64_t bytes);
 /* The connection waits for us: no bound. */
 void connection_relax(struct connection *connection);
-void connection_cut(struct connection *connection);
 
 /* request.c */
-enum MHD_Result request_accessed(void *cls, struct MHD_Connection *mhd, const char *url, const char *method,
-                                 const char *version, const char *upload, size_t *upload_size, void **request_cls);
-void request_completed(void *cls, struct MHD_Connection *mhd, void **request_cls, enum MHD_RequestTerminationCode code);
-void request_suspend(struct http_request *request);
-/* Gives the connection back to the daemon. */
-void request_resume(struct http_request *request);
-/* The client has gone: frees the connection and tells the handler, deferred. */
+void request_begin(struct connection *connection);
+/* Feeds it what came; gives how many bytes are its own. */
+size_t request_feed(struct http_request *request, const char *bytes, size_t size);
+/* The connection lets go of it: it was answered, or the client is gone. */
+void request_answered(struct http_request *request);
 void request_lost(struct http_request *request);
 /* The handler has said its last. */
 void request_done(struct http_request *request);
 
-/* reply.c */
-enum MHD_Result reply_queue(struct http_request *request);
+/* reply_head.c */
+/* The head of an answer to the request; `size` is SIZE_MAX for a stream. */
+void reply_write_head(struct http_request *request, struct buffer *out, int http_status, const char *content_type,
+                      size_t size);
 
-/* stream.c */
-struct MHD_Response *stream_response(struct http_request *request);
-void stream_flush(struct http_request *request);
-void stream_flush_deferred(struct work *work);
+/* reply_send.c */
+/* Bytes that the socket has not taken yet. */
+size_t reply_pending(const struct http_request *request);
+/* Sends what can be sent; false where it has to wait for the handler or the client, or the client is gone. */
+bool reply_send(struct http_request *request);
+/* As sendmsg. */
+ssize_t reply_send_pieces(const struct http_request *request, struct iovec *pieces, size_t count);
 
 #endif

@@ -1,126 +1,44 @@
-/* Streamed answers.
- *
- * The daemon sends the headers and asks for the first piece of the body. Then the connection is suspended and stays so
- * until the stream's end: its pieces are framed here and written to the socket by us, with one system call for all that
- * was written in one turn of the loop. (Through the daemon each piece would cost a resume, which walks over every
- * suspended connection.) At the end the daemon gets the connection back and sends the last chunk. */
+/* Streamed answers: the handler's side. Pieces are framed as they are written, and sent with one system call for all
+ * that was written in one turn of the loop. */
 #include "http/server_priv.h"
 
 #include <assert.h>
-#include <errno.h>
-#include <stdio.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/socket.h>
 
-#define OUT_KEPT    (4u << 10) /* bytes of memory that a stream with nothing to send keeps */
-#define READER_SIZE (1u << 10) /* the daemon's buffer for a stream, never used */
-
-static size_t pending(const struct http_request *request)
-{
-    return request->out.length - request->out_sent;
-}
-
-/* MHD's reader: asked for the first piece, and again when the connection was given back. */
-static ssize_t daemon_reads(void *cls, uint64_t position, char *buffer, size_t max)
-{
-    struct http_request *request = cls;
-    if (request->reply == REPLY_ABORTED) {
-        /* MHD_CONTENT_READER_END_WITH_ERROR would leave a chunked connection closed but not cleaned up (0.9.75, epoll).
-         * So the socket goes first: the last chunk cannot be sent, which ends the connection. */
-        shutdown(request->connection->fd, SHUT_RDWR);
-        return MHD_CONTENT_READER_END_OF_STREAM;
-    }
-    if (request->reply == REPLY_ENDED && pending(request) == 0)
-        return MHD_CONTENT_READER_END_OF_STREAM;
-    request->sending = true;
-    request_suspend(request);
-    loop_defer(request->loop, &request->flush);
-    return 0;
-}
-
-struct MHD_Response *stream_response(struct http_request *request)
-{
-    return MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, READER_SIZE, daemon_reads, request, NULL);
-}
-
-/* ---- to the socket ---------------------------------------------------------------------------------------------- */
-
-/* False where the client has gone. */
-static bool send_pending(struct http_request *request)
-{
-    int fd = request->connection->fd;
-    while (pending(request)) {
-        ssize_t sent = send(fd, request->out.data + request->out_sent, pending(request), MSG_NOSIGNAL | MSG_DONTWAIT);
-        if (sent < 0 && errno == EINTR)
-            continue;
-        if (sent < 0 && errno != EAGAIN)
-            return false;
-        if (sent < 0)
-            return true; /* an edge of EPOLLOUT will come */
-        request->out_sent += (size_t)sent;
-        connection_allow(request->connection, 0);
-    }
-    request->out_sent = 0;
-    if (request->out.capacity > OUT_KEPT)
-        buffer_fini(&request->out);
-    buffer_clear(&request->out);
-    connection_relax(request->connection);
-    return true;
-}
-
-void stream_flush(struct http_request *request)
-{
-    if (!request->sending)
-        return;
-    if (!send_pending(request)) {
-        request_lost(request);
-        return;
-    }
-    if (request->reply == REPLY_ENDED) {
-        if (pending(request) == 0)
-            request_resume(request);
-        return;
-    }
-    if (request->window_closed && http_reply_writable(request)) {
-        request->window_closed = false;
-        if (request->writable)
-            request->writable(request, request->writable_data);
-    }
-}
-
-void stream_flush_deferred(struct work *work)
-{
-    stream_flush(OWNER_OF(work, struct http_request, flush));
-}
-
-/* ---- the handler's side ----------------------------------------------------------------------------------------- */
+#define SENT_KEPT (4u << 10) /* bytes that were sent and may stay in front of the others */
 
 void http_reply_begin(struct http_request *request, int http_status, const char *content_type)
 {
     assert(request->received && request->reply != REPLY_STREAMING && !request->handler_done);
     if (request->gone)
         return;
-    request->http_status = http_status;
     request->reply = REPLY_STREAMING;
-    request->response = stream_response(request);
-    if (!request->response) {
-        request_lost(request);
-        return;
-    }
-    if (content_type)
-        MHD_add_response_header(request->response, "Content-Type", content_type);
-    request_resume(request);
+    reply_write_head(request, &request->out, http_status, content_type, SIZE_MAX);
+    connection_continue(request->connection);
 }
 
 /* What was sent stays in front until half of the memory is such. */
 static void make_room(struct http_request *request)
 {
-    if (request->out_sent < OUT_KEPT || request->out_sent < request->out.length / 2)
+    if (request->out_sent < SENT_KEPT || request->out_sent < request->out.length / 2)
         return;
-    size_t rest = pending(request);
+    size_t rest = request->out.length - request->out_sent;
     memmove(request->out.data, request->out.data + request->out_sent, rest);
     request->out.length = rest;
     request->out_sent = 0;
+}
+
+static void write_chunk_size(struct buffer *out, size_t size)
+{
+    char line[20], *at = line + sizeof line;
+    *--at = '\n';
+    *--at = '\r';
+    do
+        *--at = "0123456789abcdef"[size & 15];
+    while (size >>= 4);
+    buffer_append(out, at, (size_t)(line + sizeof line - at));
 }
 
 void http_reply_write(struct http_request *request, const void *bytes, size_t size)
@@ -129,30 +47,27 @@ void http_reply_write(struct http_request *request, const void *bytes, size_t si
     if (request->gone || !size)
         return;
     assert(request->reply == REPLY_STREAMING);
+    if (request->bodyless)
+        return;
     make_room(request);
-    if (!request->http_1_0) {
-        char head[20];
-        int length = snprintf(head, sizeof head, "%zx\r\n", size);
-        buffer_append(&request->out, head, (size_t)length);
-    }
+    if (request->chunked)
+        write_chunk_size(&request->out, size);
     buffer_append(&request->out, bytes, size);
-    if (!request->http_1_0)
+    if (request->chunked)
         buffer_append(&request->out, "\r\n", 2);
     if (request->out.failed) { /* a client that does not read */
         request->out_sent = 0;
-        shutdown(request->connection->fd, SHUT_RDWR);
-        request_lost(request);
+        connection_close(request->connection);
         return;
     }
     if (!http_reply_writable(request))
         request->window_closed = true;
-    if (request->sending)
-        loop_defer(request->loop, &request->flush);
+    connection_continue(request->connection);
 }
 
 bool http_reply_writable(const struct http_request *request)
 {
-    return pending(request) <= HTTP_SEND_WINDOW;
+    return reply_pending(request) <= HTTP_SEND_WINDOW;
 }
 
 void http_reply_on_writable(struct http_request *request, void (*writable)(struct http_request *request, void *data),
@@ -167,17 +82,28 @@ void http_reply_end(struct http_request *request)
     if (!request->gone) {
         assert(request->reply == REPLY_STREAMING);
         request->reply = REPLY_ENDED;
-        if (request->sending)
-            loop_defer(request->loop, &request->flush);
+        if (request->chunked && !request->bodyless)
+            buffer_append(&request->out, "0\r\n\r\n", 5);
+        connection_continue(request->connection);
     }
     request_done(request);
 }
 
+/* Without chunks nothing but a reset tells a cut answer from a whole one. */
+static void reset_on_close(int fd)
+{
+    struct linger none = {.l_onoff = 1};
+    setsockopt(fd, SOL_SOCKET, SO_LINGER, &none, sizeof none);
+}
+
 void http_reply_abort(struct http_request *request)
 {
-    if (!request->gone) {
-        request->reply = REPLY_ABORTED;
-        request_resume(request);
-    }
+    struct connection *connection = request->connection;
+    bool looks_whole = request->reply == REPLY_STREAMING && !request->chunked;
     request_done(request);
+    if (!connection)
+        return;
+    if (looks_whole)
+        reset_on_close(connection->fd);
+    connection_close(connection);
 }

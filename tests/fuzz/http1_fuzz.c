@@ -1,6 +1,7 @@
-/* libFuzzer on answers of HTTP/1: an answer says the same however its bytes are split, and whatever part of a piece of
- * the body is given back; its packed content is unpacked to the same. The first byte is how many bytes come at a time
- * (0: all at once), the second's lowest bit whether it answers a HEAD, the rest how much of a piece is given back. */
+/* libFuzzer on messages of HTTP/1: one says the same however its bytes are split, and whatever part of a piece of the
+ * body is given back; its packed content is unpacked to the same. The first byte is how many bytes come at a time (0:
+ * all at once); the second's highest bit whether it is a request, its lowest whether it answers a HEAD, the rest how
+ * much of a piece is given back. */
 #include "http/coding.h"
 #include "http/http1.h"
 
@@ -8,7 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define UNPACKED_MAX ((size_t)1 << 20)
+#define UNPACKED_MAX     ((size_t)1 << 20)
+#define REQUEST_HEAD_MAX 512
+
+enum kind { ANSWER, ANSWER_TO_HEAD, REQUEST };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -46,7 +50,10 @@ static void head_came(struct reading *reading)
 {
     const struct http1 *reader = &reading->reader;
     const char *name = http1_field(reader, "content-encoding");
-    must(reader->status >= 200 && reader->status <= 599 && !reading->coding);
+    if (reader->is_request)
+        must(*http1_method(reader) && *http1_target(reader) && !strpbrk(http1_target(reader), "\r\n \t"));
+    else
+        must(reader->status >= 200 && reader->status <= 599 && !reading->coding);
     if (name && coding_is_needed(name))
         reading->coding = coding_create(name);
 }
@@ -73,13 +80,17 @@ static void feed(struct reading *reading, const char *bytes, size_t size, size_t
     reading->left = size;
 }
 
-static void read_answer(struct reading *reading, const char *bytes, size_t size, size_t at_a_time, bool to_head,
-                        size_t give_back)
+static void read_message(struct reading *reading, const char *bytes, size_t size, size_t at_a_time, enum kind kind,
+                         size_t give_back)
 {
+    size_t head_max = kind == REQUEST ? REQUEST_HEAD_MAX : HTTP1_HEAD_MAX;
     memset(reading, 0, sizeof *reading);
     buffer_init(&reading->body, SIZE_MAX);
     buffer_init(&reading->unpacked, SIZE_MAX);
-    http1_begin(&reading->reader, to_head);
+    if (kind == REQUEST)
+        http1_begin_request(&reading->reader, head_max);
+    else
+        http1_begin(&reading->reader, kind == ANSWER_TO_HEAD);
     size_t at = 0;
     do {
         size_t piece = at_a_time && at_a_time < size - at ? at_a_time : size - at;
@@ -87,7 +98,10 @@ static void read_answer(struct reading *reading, const char *bytes, size_t size,
         at += piece;
     } while (at < size && reading->last == HTTP1_MORE);
     reading->left += size - at;
-    must(reading->reader.names.length <= 2 * HTTP1_HEAD_MAX && reading->reader.begun.length <= 2 * HTTP1_HEAD_MAX);
+    must(reading->reader.names.length <= 2 * head_max &&
+         reading->reader.begun.length <= head_max + HTTP1_CHUNK_LINE_MAX);
+    must(kind != REQUEST || (reading->last == HTTP1_END) <=
+                                (reading->reader.hosts == !reading->reader.minor_0 || reading->reader.hosts == 1));
     must((reading->last == HTTP1_INVALID) == (reading->reader.why != NULL && reading->last != HTTP1_TOO_LARGE));
 }
 
@@ -110,9 +124,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size < 2)
         return 0;
     const char *bytes = (const char *)data + 2;
-    read_answer(&whole, bytes, size - 2, 0, data[1] & 1, 0);
-    read_answer(&split, bytes, size - 2, data[0], data[1] & 1, data[1] >> 1);
+    enum kind kind = data[1] & 0x80 ? REQUEST : data[1] & 1 ? ANSWER_TO_HEAD : ANSWER;
+    read_message(&whole, bytes, size - 2, 0, kind, 0);
+    read_message(&split, bytes, size - 2, data[0], kind, (data[1] & 0x7f) >> 1);
     must(whole.last == split.last && whole.reader.status == split.reader.status);
+    must(whole.reader.refusal == split.reader.refusal);
     must(same(&whole.body, &split.body) && same(&whole.reader.names, &split.reader.names));
     if (whole.last == HTTP1_END)
         must(whole.left == split.left && whole.reader.keeps == split.reader.keeps);

@@ -66,8 +66,6 @@ check("shared/ includes neither services nor generated headers",
 check("gRPC's headers stay in shared/rpc",
       including(outside("shared/rpc/"), lambda path, name: name.startswith("grpc/") and not name.endswith(".pb-c.h")))
 check("curl's headers stay in shared/http", including(outside("shared/http/"), lambda path, name: name.startswith("curl/")))
-check("the HTTP server's library stays in shared/http",
-      including(outside("shared/http/"), lambda path, name: name.startswith("microhttpd")))
 check("hiredis stays where the replies of Redis are read",
       including(outside("shared/redis/replies.c"), lambda path, name: name.startswith("hiredis")))
 SQLITE_FILES = ["services/llm_gateway/accounts/ledger_sqlite.c", "services/tool_runner/knowledge/knowledge_sqlite.c"]

@@ -1,66 +1,17 @@
 /* The reader of answers: what it takes for whole, and what it refuses, however the bytes are split. */
-#include "http/http1.h"
+#include "http1_reading.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#define BODY_MAX (1 << 20)
-
-struct reading {
-    struct http1 reader;
-    enum http1_event last; /* END, INVALID, TOO_LARGE, or MORE where the bytes ran out */
-    int heads;
-    char body[BODY_MAX];
-    size_t body_size, left;
-};
-
-static struct reading reading;
-
-static void feed(struct reading *into, const char *bytes, size_t size)
-{
-    for (;;) {
-        size_t taken;
-        into->last = http1_next(&into->reader, bytes, size, &taken);
-        assert_true(taken <= size);
-        into->heads += into->last == HTTP1_HEAD;
-        if (into->last == HTTP1_BODY) {
-            assert_true(taken && into->body_size + taken <= sizeof into->body);
-            memcpy(into->body + into->body_size, bytes, taken);
-            into->body_size += taken;
-        }
-        bytes += taken;
-        size -= taken;
-        if (into->last > HTTP1_BODY || (into->last == HTTP1_MORE && !size))
-            break;
-    }
-    into->left = size;
-}
 
 static const struct reading *read_split(const char *bytes, size_t size, bool to_head, size_t at_a_time)
 {
     http1_begin(&reading.reader, to_head);
-    reading.heads = 0;
-    reading.body_size = 0;
-    reading.last = HTTP1_MORE;
-    for (size_t at = 0; at < size && reading.last == HTTP1_MORE; at += at_a_time)
-        feed(&reading, bytes + at, size - at < at_a_time ? size - at : at_a_time);
-    return &reading;
+    return read_pieces(bytes, size, at_a_time);
 }
 
 static const struct reading *read_answer(const char *text)
 {
     return read_split(text, strlen(text), false, SIZE_MAX / 2);
-}
-
-static int forget(void **state)
-{
-    http1_fini(&reading.reader);
-    return 0;
 }
 
 /* ---- whole answers ---------------------------------------------------------------------------------------------- */
@@ -312,8 +263,6 @@ static void many_chunks_do_not_count_as_head(void **state)
     assert_int_equal(reading.last, HTTP1_END);
     assert_int_equal(reading.body_size, 50000);
 }
-
-#define TEST(name) cmocka_unit_test_teardown(name, forget)
 
 int main(void)
 {

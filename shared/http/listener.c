@@ -1,0 +1,184 @@
+/* The listening socket: who is taken in, and when nobody is.
+ *
+ *      watched ---- as many connections as may be -------------> not watched ---- one is closed ----> watched
+ *         `-------- no descriptor, no memory for one ----------> not watched ---- one is closed, or RETRY_MS ----^
+ *
+ * While it is not watched new ones wait in the backlog, at the cost of nothing here. */
+#include "base/clock.h"
+#include "base/log.h"
+#include "http/address_text.h"
+#include "http/server_priv.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/tcp.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#define BACKLOG              1024
+#define ACCEPTS_A_TURN       8   /* the rest is told again, and loops that share the socket get theirs */
+#define RETRY_MS             100 /* after there was no descriptor */
+#define WARN_EVERY_NS        (10 * NS_PER_SEC)
+#define KEEPALIVE_IDLE_S     30
+#define KEEPALIVE_INTERVAL_S 10
+#define KEEPALIVE_PROBES     3
+
+/* ---- opening ---------------------------------------------------------------------------------------------------- */
+
+/* What is set here, accepted connections inherit. */
+static void socket_options(int fd, int family)
+{
+    static const struct {
+        int level, name, value;
+    } options[] = {
+        {SOL_SOCKET, SO_REUSEADDR, 1},
+        {SOL_SOCKET, SO_KEEPALIVE, 1},
+        {IPPROTO_TCP, TCP_KEEPIDLE, KEEPALIVE_IDLE_S},
+        {IPPROTO_TCP, TCP_KEEPINTVL, KEEPALIVE_INTERVAL_S},
+        {IPPROTO_TCP, TCP_KEEPCNT, KEEPALIVE_PROBES},
+        {IPPROTO_TCP, TCP_NODELAY, 1},
+    };
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+        setsockopt(fd, options[i].level, options[i].name, &options[i].value, sizeof options[i].value);
+    int both = 0; /* [::] also takes IPv4 */
+    if (family == AF_INET6)
+        setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &both, sizeof both);
+}
+
+static int listen_on(const char *text, struct status *st)
+{
+    struct sockaddr_storage address;
+    socklen_t size;
+    if (!address_parse(text, &address, &size, st))
+        return -1;
+    int fd = socket(address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0) {
+        fail(st, RESOURCE_EXHAUSTED, "no socket to listen on %s: %s", text, strerror(errno));
+        return -1;
+    }
+    socket_options(fd, address.ss_family);
+    if (bind(fd, (struct sockaddr *)&address, size) == 0 && listen(fd, BACKLOG) == 0)
+        return fd;
+    fail(st, UNAVAILABLE, "cannot listen on %s: %s", text, strerror(errno));
+    close(fd);
+    return -1;
+}
+
+static int share(const struct http_server *server, struct status *st)
+{
+    int fd = fcntl(server->listen_fd, F_DUPFD_CLOEXEC, 3);
+    if (fd < 0)
+        fail(st, RESOURCE_EXHAUSTED, "the listening socket cannot be shared: %s", strerror(errno));
+    return fd;
+}
+
+static int bound_port(int fd)
+{
+    struct sockaddr_storage address;
+    socklen_t size = sizeof address;
+    if (getsockname(fd, (struct sockaddr *)&address, &size) != 0)
+        return 0;
+    return address_port((struct sockaddr *)&address);
+}
+
+/* ---- accepting -------------------------------------------------------------------------------------------------- */
+
+static struct in6_addr as_in6(const struct sockaddr_storage *from)
+{
+    struct in6_addr address = {0};
+    if (from->ss_family == AF_INET)
+        memcpy(&address, &((const struct sockaddr_in *)(const void *)from)->sin_addr, sizeof(struct in_addr));
+    else if (from->ss_family == AF_INET6)
+        address = ((const struct sockaddr_in6 *)(const void *)from)->sin6_addr;
+    return address;
+}
+
+static bool has_its_share(const struct http_server *server, const struct in6_addr *address)
+{
+    unsigned count = 0;
+    if (!server->options.connections_per_address)
+        return false;
+    for (const struct connection *connection = server->connections; connection; connection = connection->next)
+        count += memcmp(&connection->address, address, sizeof *address) == 0;
+    return count >= server->options.connections_per_address;
+}
+
+static void rest(struct http_server *server)
+{
+    loop_unwatch(server->loop, &server->listening);
+}
+
+static void accept_failed(struct http_server *server, int error)
+{
+    if (error != EMFILE && error != ENFILE && error != ENOBUFS && error != ENOMEM)
+        return; /* nobody there, or gone again: what else there is will be told */
+    int64_t now_ns = clock_now_ns();
+    if (now_ns >= server->quiet_until_ns) {
+        server->quiet_until_ns = now_ns + WARN_EVERY_NS;
+        log_warn("http.server.accept", "no connection can be taken in: %s; tried again every %d ms, %u are open",
+                 strerror(error), RETRY_MS, server->connection_count);
+    }
+    rest(server);
+    loop_arm_after(server->loop, &server->again, RETRY_MS);
+}
+
+static void ready(struct watch *watch, uint32_t events)
+{
+    struct http_server *server = OWNER_OF(watch, struct http_server, listening);
+    for (int i = 0; i < ACCEPTS_A_TURN && server->connection_count < server->options.connections_max; i++) {
+        struct sockaddr_storage from = {0};
+        socklen_t size = sizeof from;
+        int fd = accept4(server->listen_fd, (struct sockaddr *)&from, &size, SOCK_CLOEXEC | SOCK_NONBLOCK);
+        if (fd < 0) {
+            accept_failed(server, errno);
+            return;
+        }
+        struct in6_addr address = as_in6(&from);
+        if (has_its_share(server, &address))
+            close(fd);
+        else
+            connection_create(server, fd, &address);
+    }
+    if (server->connection_count >= server->options.connections_max)
+        rest(server);
+}
+
+void listener_resume(struct http_server *server)
+{
+    if (server->listen_fd < 0 || server->listening.slot)
+        return;
+    loop_disarm(server->loop, &server->again);
+    if (!loop_watch(server->loop, &server->listening, server->listen_fd, EPOLLIN))
+        fatal("http.descriptors", "the listening socket cannot be watched: %s", strerror(errno));
+}
+
+static void again(struct timer *timer)
+{
+    listener_resume(OWNER_OF(timer, struct http_server, again));
+}
+
+/* ---- life ------------------------------------------------------------------------------------------------------- */
+
+bool listener_open(struct http_server *server, struct status *st)
+{
+    const struct http_server_options *options = &server->options;
+    server->listen_fd = options->shares ? share(options->shares, st) : listen_on(options->listen, st);
+    if (server->listen_fd < 0)
+        return false;
+    server->port = bound_port(server->listen_fd);
+    server->listening.ready = ready;
+    server->again.expired = again;
+    listener_resume(server);
+    return true;
+}
+
+void listener_close(struct http_server *server)
+{
+    if (server->listen_fd < 0)
+        return;
+    loop_disarm(server->loop, &server->again);
+    rest(server);
+    close(server->listen_fd);
+    server->listen_fd = -1;
+}

@@ -1,0 +1,90 @@
+/* The target of a request: "/a%20b?key=v%2Fw", or a URL of it, as clients of a proxy send (RFC 9112 §3.2). */
+#include "http/http1_chars.h"
+#include "http/server_priv.h"
+
+#include <string.h>
+#include <strings.h>
+
+/* The byte that "%2F" stands for; -1: none. */
+static int escaped(const char *at, const char *end)
+{
+    int high = end - at > 2 ? hex_value(at[1]) : -1, low = high >= 0 ? hex_value(at[2]) : -1;
+    return low >= 0 ? high << 4 | low : -1;
+}
+
+/* In place. A NUL would hide what follows from whoever compares paths. */
+static bool decode_path(char *path)
+{
+    char *out = path;
+    for (const char *at = path, *end = path + strlen(path); at < end; at++) {
+        int byte = *at == '%' ? escaped(at, end) : (unsigned char)*at;
+        if (byte <= 0)
+            return false;
+        at += *at == '%' ? 2 : 0;
+        *out++ = (char)byte;
+    }
+    *out = '\0';
+    return true;
+}
+
+/* As forms have it: a plus is a space. What is not encoded as it should be stays as it is. */
+static char *decode_parameter(char *out, const char *at, const char *end)
+{
+    for (; at < end; at++) {
+        int byte = *at == '%' ? escaped(at, end) : -1;
+        at += byte > 0 ? 2 : 0;
+        *out++ = byte > 0 ? (char)byte : *at == '+' ? ' ' : *at;
+    }
+    *out++ = '\0';
+    return out;
+}
+
+static bool decode_query(struct http_request *request, const char *query)
+{
+    size_t length = strlen(query);
+    char *pairs = arena_alloc(&request->arena, 2 * length + 2), *out = pairs; /* "a&a": two NULs for each byte */
+    if (!pairs)
+        return false;
+    for (const char *at = query, *end = query + length; at < end;) {
+        const char *and = memchr(at, '&', (size_t)(end - at)), *stop = and? and : end;
+        const char *is = memchr(at, '=', (size_t)(stop - at));
+        if (stop > at) {
+            out = decode_parameter(out, at, is ? is : stop);
+            out = decode_parameter(out, is ? is + 1 : stop, stop);
+        }
+        at = stop + 1;
+    }
+    request->query = pairs;
+    request->query_size = (size_t)(out - pairs);
+    return true;
+}
+
+/* Behind "http://host", where there is one. */
+static char *skip_authority(char *target)
+{
+    size_t scheme = strncasecmp(target, "http://", 7) == 0 ? 7 : strncasecmp(target, "https://", 8) == 0 ? 8 : 0;
+    return scheme ? target + scheme + strcspn(target + scheme, "/?") : target;
+}
+
+bool target_read(struct http_request *request)
+{
+    char *target = http1_target(&request->reader), *path = skip_authority(target);
+    char *query = strchr(path, '?');
+    if (query)
+        *query++ = '\0';
+    request->path = *path || path == target ? path : "/";
+    if (*path && *path != '/' && strcmp(target, "*") != 0)
+        return false;
+    return *request->path && decode_path(path) && (!query || decode_query(request, query));
+}
+
+const char *http_request_query(const struct http_request *request, const char *name)
+{
+    for (const char *at = request->query, *end = at + request->query_size; at < end;) {
+        const char *value = at + strlen(at) + 1;
+        if (strcmp(at, name) == 0)
+            return value;
+        at = value + strlen(value) + 1;
+    }
+    return NULL;
+}
