@@ -4,7 +4,6 @@
 #include "rpc/details.h"
 #include "rpc/exchange.h"
 #include "rpc/observe.h"
-#include "rpc/wire.h"
 
 #include <assert.h>
 #include <string.h>
@@ -324,35 +323,6 @@ void rpc_call_sent(struct rpc_call *call, size_t size)
 }
 
 /* ---- requests --------------------------------------------------------------------------------------------------- */
-
-static void *arena_allocate(void *data, size_t size)
-{
-    return arena_alloc(data, size);
-}
-
-static void arena_release(void *data, void *memory) {}
-
-ProtobufCAllocator rpc_arena_allocator(struct arena *arena)
-{
-    return (ProtobufCAllocator){.alloc = arena_allocate, .free = arena_release, .allocator_data = arena};
-}
-
-ProtobufCMessage *rpc_unpack(const ProtobufCMessageDescriptor *descriptor, const uint8_t *bytes, size_t size,
-                             struct arena *arena, struct status *st)
-{
-    static const struct rpc_wire_limits limits = {
-        .depth = RPC_WIRE_DEPTH_MAX, .fields = RPC_WIRE_FIELDS_MAX, .elements = RPC_WIRE_ELEMENTS_MAX};
-    if (!rpc_wire_check(descriptor, bytes, size, &limits, st))
-        return NULL;
-    ProtobufCAllocator allocator = rpc_arena_allocator(arena);
-    ProtobufCMessage *message = protobuf_c_message_unpack(descriptor, &allocator, size, bytes);
-    if (!message && arena->exhausted)
-        fail(st, RESOURCE_EXHAUSTED, "%s of %zu bytes needs more memory than the %zu bytes a call may take",
-             descriptor->name, size, arena->limit);
-    else if (!message)
-        fail(st, INVALID_ARGUMENT, "the bytes are not a %s", descriptor->name);
-    return message;
-}
 
 static const ProtobufCMethodDescriptor *method_of(const struct rpc_call *call)
 {
