@@ -6,8 +6,8 @@
  *                                      `--its end, its time, a reset (anywhere)----------->-------'
  *
  * The watch is edge-triggered and stays for the connection's life: a request costs no epoll_ctl. So an edge is
- * remembered (`readable`, `fin`, `broken`) until it can be acted upon. What happens is recorded, and connection_turn
- * goes on from the state. Nothing is received while a request is handled: what is sent ahead waits in the kernel. */
+ * remembered (`readable`, `fin`, `broken`) until it can be acted upon. What happens is recorded; `go_on` decides from
+ * the state. Nothing is received while a request is handled: what is sent ahead waits in the kernel. */
 #include "base/clock.h"
 #include "base/log.h"
 #include "http/server_priv.h"

@@ -80,6 +80,8 @@ bool target_read(struct http_request *request)
 
 const char *http_request_query(const struct http_request *request, const char *name)
 {
+    if (!request->query)
+        return NULL;
     for (const char *at = request->query, *end = at + request->query_size; at < end;) {
         const char *value = at + strlen(at) + 1;
         if (strcmp(at, name) == 0)

@@ -4,6 +4,7 @@
  * much of a piece is given back. */
 #include "http/coding.h"
 #include "http/http1.h"
+#include "http/server_priv.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 
 #define UNPACKED_MAX     ((size_t)1 << 20)
 #define REQUEST_HEAD_MAX 512
+#define TARGET_ARENA_MAX (64u << 10)
 
 enum kind { ANSWER, ANSWER_TO_HEAD, REQUEST };
 
@@ -46,12 +48,27 @@ static void unpack(struct reading *reading, const char *bytes, size_t size)
     }
 }
 
+/* It is decoded in place, so two readings are the same afterwards where they were before. */
+static void read_target(const struct http1 *reader)
+{
+    struct http_request request = {.reader = *reader};
+    must(*http1_method(reader) && *http1_target(reader) && !strpbrk(http1_target(reader), "\r\n \t"));
+    size_t length = strlen(http1_target(reader));
+    arena_init(&request.arena, NULL, 0, TARGET_ARENA_MAX);
+    if (target_read(&request)) {
+        const char *value = http_request_query(&request, "d");
+        must((*request.path == '/' || *request.path == '*') && strlen(request.path) <= length);
+        must(!value || strlen(value) < length);
+    }
+    arena_fini(&request.arena);
+}
+
 static void head_came(struct reading *reading)
 {
     const struct http1 *reader = &reading->reader;
     const char *name = http1_field(reader, "content-encoding");
     if (reader->is_request)
-        must(*http1_method(reader) && *http1_target(reader) && !strpbrk(http1_target(reader), "\r\n \t"));
+        read_target(reader);
     else
         must(reader->status >= 200 && reader->status <= 599 && !reading->coding);
     if (name && coding_is_needed(name))
