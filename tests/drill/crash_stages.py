@@ -101,7 +101,8 @@ def story(marks, blow, run, attempts):
     told += [Mark(at, "client", *said) for at, *said in run.calls]
     told += [Mark(entry["at"], "nodes", "attempt", place_of(entry)) for entry in attempts if entry["run"] == run.run_id]
     told += [Mark(at, "client", "saw", f"{kind} ({event.event_id})") for at, kind, event in run.events if kind not in ("token", "progress")]
-    told = without_repeats(sorted(mark for mark in told if mark.at > blow.began - 0.3))
+    first = min((mark.at for mark in marks.all), default=blow.began)  # of several blows
+    told = without_repeats(sorted(mark for mark in told if mark.at > first - 0.3))
     lines = [f"{mark.at - blow.began:+.3f} {mark.who}: {mark.what} {mark.text[:150]}" for mark in told]
     cut = len(lines) - SHOWN_MAX
     return lines if cut <= 0 else lines[:SHOWN_MAX // 2] + [f"({cut} lines)"] + lines[-SHOWN_MAX // 2:]
