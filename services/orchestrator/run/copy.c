@@ -137,8 +137,10 @@ static void committed(struct store_batch *batch)
 {
     struct copying *copying = OWNER_OF(batch, struct copying, batch);
     struct status st = batch->status;
-    if (!owner_stamped(copying->thread, &st))
-        fail(&st, UNAVAILABLE, "another orchestrator has made thread '%s' meanwhile; ask again", copying->thread->id);
+    bool ours = owner_stamped(copying->thread, &st);
+    if (!ours || st.code == ABORTED)
+        fail(&st, UNAVAILABLE, "thread '%s' went on meanwhile, or there is a thread '%s' now; ask again", copying->from,
+             copying->thread->id);
     if (st.code != OK) {
         end(copying, &st);
         return;
@@ -202,6 +204,16 @@ static void scan_page(struct copying *copying)
     scan_keys(copying, &from, &to, page_came);
 }
 
+/* One row, if it is there. */
+static void scan_row(struct copying *copying, enum key_kind kind, void (*done)(struct store_scan *scan))
+{
+    struct key from, to;
+    key_named(&from, kind, copying->thread->tenant, copying->from);
+    to = from;
+    to.bytes[to.size++] = '\0';
+    scan_keys(copying, &from, &to, done);
+}
+
 /* Whether a run is at work is in the store too: the home of the old thread need not be asked. */
 static void pending_came(struct store_scan *scan)
 {
@@ -221,10 +233,26 @@ static void pending_came(struct store_scan *scan)
     end(copying, NULL);
 }
 
+/* It changes whenever a run begins or ends, and goes with the thread: what is copied is written only if it is the same
+ * then. */
+static void row_came(struct store_scan *scan)
+{
+    struct copying *copying = (struct copying *)scan;
+    struct status st = scan->status;
+    struct key key;
+    key_named(&key, KEY_THREAD, copying->thread->tenant, copying->from);
+    store_expect(&copying->batch, key_bytes(&key),
+                 scan->count ? scan->rows[0].value : (struct store_bytes){.bytes = NULL});
+    store_scan_fini(scan);
+    if (st.code == OK)
+        scan_row(copying, KEY_PENDING, pending_came);
+    else
+        end(copying, &st);
+}
+
 void history_copy(struct errand *errand, struct thread *thread)
 {
     const Renga__V1__CopyThreadRequest *request = (const void *)errand->request;
-    struct key from, to;
     if (!errand_is_new(errand, thread, request->request_id))
         return;
     if (thread->exists) {
@@ -239,8 +267,5 @@ void history_copy(struct errand *errand, struct thread *thread)
     store_batch_init(&copying->batch, thread->home->loop, committed);
     thread->held = true;
     thread->holds++;
-    key_named(&from, KEY_PENDING, errand->tenant, request->thread_id);
-    to = from;
-    to.bytes[to.size++] = '\0';
-    scan_keys(copying, &from, &to, pending_came);
+    scan_row(copying, KEY_THREAD, row_came);
 }

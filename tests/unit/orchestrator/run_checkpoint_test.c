@@ -249,15 +249,23 @@ static enum status_code forked(const char *from, const char *to)
     return last_status.code;
 }
 
-static void a_large_thread_goes_back_by_its_log(void **state)
+/* Its last checkpoint. */
+static void make_large(char checkpoint[64])
 {
-    char before[64], *large = malloc(LARGE + 64), words[64];
-    set_stage(AB);
+    char *large = malloc(LARGE + 64);
     int size = sprintf(large, "{\"n\":1,\"log\":[\"");
     memset(large + size, 'x', LARGE);
     strcpy(large + size + LARGE, "\"]}");
     for (int i = 0; i < 3; i++)
-        snprintf(before, sizeof before, "%s", go_through(large));
+        snprintf(checkpoint, 64, "%s", go_through(large));
+    free(large);
+}
+
+static void a_large_thread_goes_back_by_its_log(void **state)
+{
+    char before[64], words[64];
+    set_stage(AB);
+    make_large(before);
     go_through("{\"n\":1}");
     for (int i = 1; i <= 2; i++) { /* the second goes back behind the first */
         snprintf(words, sizeof words, "{\"n\":%d}", 10 * i);
@@ -272,7 +280,38 @@ static void a_large_thread_goes_back_by_its_log(void **state)
     assert_count(103);
     assert_int_equal(forked("t", "u"), RESOURCE_EXHAUSTED);
     assert_int_equal(forked("t", "u"), RESOURCE_EXHAUSTED); /* not there already */
-    free(large);
+    stage_clear(&stage);
+}
+
+static void empty_log(void)
+{
+    char *fields[] = {(char *)(uintptr_t) "log"};
+    Renga__V1__UpdateStateRequest request = RENGA__V1__UPDATE_STATE_REQUEST__INIT;
+    request.thread_id = (char *)(uintptr_t) "t";
+    request.clear_fields = fields;
+    request.n_clear_fields = 1;
+    struct question_of_test *question = ask_runner(&stage, &request);
+    assert_non_null(answer_of(question));
+    ask_end(question);
+}
+
+/* Of the five checkpoints that are kept the first is small, and could be cut at; the second goes back behind it. */
+static void what_a_large_thread_goes_back_to_is_kept(void **state)
+{
+    char before[64];
+    Renga__V1__Retention five = RENGA__V1__RETENTION__INIT;
+    five.max_checkpoints = 5;
+    set_stage(AB);
+    make_large(before);
+    empty_log();
+    Renga__V1__StartRunRequest request = request_at(before, "{\"n\":10}", RENGA__V1__ON_BUSY__ON_BUSY_REJECT);
+    request.retention = &five;
+    assert_int_equal(began(&request), RUNNING);
+    end_b();
+    empty_log();
+    INSIDE(&stage, runner_recover(stage.runner)); /* and sweeps */
+    stage_settle(&stage, 10000);
+    assert_count(13);
     stage_clear(&stage);
 }
 
@@ -304,6 +343,37 @@ static void a_caller_may_leave_while_its_run_looks_where_it_begins(void **state)
     assert_state("{\"log\":[\"a\",\"1\",\"a\"],\"n\":0}");
     go_through("{\"log\":[\"2\"]}");
     assert_state("{\"log\":[\"a\",\"1\",\"a\",\"2\",\"a\"],\"n\":0}");
+    stage_clear(&stage);
+}
+
+static void a_thread_that_goes_on_while_it_is_copied_is_not_copied(void **state)
+{
+    set_stage(AB);
+    go_through("");
+    for (int steps = 0; steps < 4; steps++) { /* of the copy, before the run begins; it may be through by then */
+        char name[] = {'u', (char)('0' + steps), '\0'};
+        Renga__V1__CopyThreadRequest copy = RENGA__V1__COPY_THREAD_REQUEST__INIT;
+        copy.thread_id = (char *)(uintptr_t) "t";
+        copy.new_thread_id = name;
+        struct question_of_test *copied = send_and_stop_short(&copy, true);
+        for (int i = 0; i < steps; i++) {
+            store_settle(stage.store);
+            loop_step(stage.loop, 0);
+        }
+        Renga__V1__StartRunRequest request = request_at("", "", RENGA__V1__ON_BUSY__ON_BUSY_REJECT);
+        struct question_of_test *begun = send_to_runner(&stage, &request, false);
+        store_settle(stage.store);
+        stage_settle(&stage, 0);
+        end_b();
+        bool done = answer_of(copied) != NULL;
+        assert_false(done && steps == 0);
+        assert_true(done || last_status.code == UNAVAILABLE || last_status.code == ABORTED);
+        ask_end(copied);
+        ask_end(begun);
+        request.thread_id = name;
+        assert_int_equal(began(&request), RUNNING); /* nothing is at work in a copy */
+        end_b();
+    }
     stage_clear(&stage);
 }
 
@@ -356,7 +426,9 @@ int main(void)
         cmocka_unit_test(a_run_that_cannot_begin_leaves_the_thread_in_its_version),
         cmocka_unit_test(the_next_begins_where_one_in_the_queue_cannot),
         cmocka_unit_test(a_large_thread_goes_back_by_its_log),
+        cmocka_unit_test(what_a_large_thread_goes_back_to_is_kept),
         cmocka_unit_test(a_caller_may_leave_while_its_run_looks_where_it_begins),
+        cmocka_unit_test(a_thread_that_goes_on_while_it_is_copied_is_not_copied),
         cmocka_unit_test(what_is_being_read_when_the_server_ends_is_answered),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
