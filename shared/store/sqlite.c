@@ -20,8 +20,8 @@ static const char *const writing_sql[WRITINGS] = {
     [PUT_PLAIN] = "REPLACE INTO kv (key, value) VALUES (?1, ?2)",
     [DELETE_PLAIN] = "DELETE FROM kv WHERE key = ?1",
     [DELETE_RANGE_PLAIN] = "DELETE FROM kv WHERE key >= ?1 AND key < ?2",
-    [PUT] = "INSERT INTO kv (key, value) VALUES (?1, ?2) "
-            "ON CONFLICT (key) DO UPDATE SET value = excluded.value WHERE let_go(value)",
+    [PUT] = ("INSERT INTO kv (key, value) VALUES (?1, ?2) "
+             "ON CONFLICT (key) DO UPDATE SET value = excluded.value WHERE let_go(value)"),
     [DELETE] = "DELETE FROM kv WHERE key = ?1 AND let_go(value)",
     [DELETE_RANGE] = "DELETE FROM kv WHERE key >= ?1 AND key < ?2 AND let_go(value)",
     [FIND] = "SELECT value FROM kv WHERE key = ?1",

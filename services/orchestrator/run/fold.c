@@ -40,11 +40,24 @@ bool due_read_write(struct due *due, struct status *st)
     return due->written;
 }
 
+/* In dataflow a node may be due twice, each time of another step. */
+static struct due *due_of(const struct frame *frame, const Renga__V1__TaskResult *result)
+{
+    struct due *first = NULL;
+    int64_t step = result->due_step ? result->due_step : frame->step + 1;
+    for (struct due *due = frame->due; due; due = due->next) {
+        if (due->node->index != result->node || due->branch != result->branch || due->state == DUE_FINISHED)
+            continue;
+        if (due->step == step)
+            return due;
+        first = first ? first : due;
+    }
+    return first;
+}
+
 static bool fold_task(struct frame *frame, const Renga__V1__TaskResult *result, int64_t now_ms, struct status *st)
 {
-    struct due *due = frame->due;
-    while (due && (due->node->index != result->node || due->branch != result->branch || due->state == DUE_FINISHED))
-        due = due->next;
+    struct due *due = due_of(frame, result);
     if (!due)
         return fail(st, DATA_LOSS, "thread '%s': a record has a result of node %u of '%s', which was not due",
                     frame->thread->id, result->node, frame->graph->name);
@@ -205,11 +218,9 @@ static bool fold_recorded_step(struct thread *thread, const Record *record, uint
     const Renga__V1__StepResults *step = record->step;
     if (!fold_results(thread, step, record->time_ms, &frame, st))
         return false;
-    struct due *only = NULL;
-    if (frame->graph->dataflow && step->n_results)
-        for (only = frame->due; only && (only->node->index != step->results[0]->node ||
-                                         only->branch != step->results[0]->branch || only->state == DUE_PENDING);)
-            only = only->next;
+    struct due *only = frame->graph->dataflow ? frame->due : NULL;
+    while (only && !due_ended(only)) /* of those that have, they go one by one in their order */
+        only = only->next;
     if (!fold_step(frame, only, st))
         return false;
     if (!frame->parent) {

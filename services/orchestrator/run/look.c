@@ -1,15 +1,16 @@
 /* A look at frames whose nodes have ended: does a step end, does the graph stop, may the next step begin? */
 #include "run_priv.h"
 
-static bool is_soft(const struct due *due)
+bool due_ended(const struct due *due)
 {
-    return due->state == DUE_FAILED && due->frame->graph->error_node && due->frame->graph->error_node != due->node;
+    const struct node *error_node = due->frame->graph->error_node;
+    return due->state == DUE_FINISHED || (due->state == DUE_FAILED && error_node && error_node != due->node);
 }
 
 static bool all_ended(const struct frame *frame)
 {
     for (const struct due *due = frame->due; due; due = due->next)
-        if (due->state != DUE_FINISHED && !is_soft(due))
+        if (!due_ended(due))
             return false;
     return frame->due != NULL;
 }
@@ -33,12 +34,11 @@ static void look_dataflow(struct frame *frame)
 {
     for (struct due *due = frame->due, *next; due; due = next) {
         next = due->next;
-        if (due->state != DUE_FINISHED && !is_soft(due))
+        if (!due_ended(due))
             continue;
-        struct run *run = frame_run(frame);
         int64_t step = frame->step;
         record_step(frame, due);
-        if (frame->step == step || run->stopping)
+        if (frame->step == step)
             return;
     }
     bool pending = false;
@@ -77,7 +77,7 @@ static void look(struct frame *frame)
     } else if (blocked && !frame->busy) { /* NOLINT(bugprone-branch-clone) */
         record_kept(frame);
         frame_stopped(frame);
-    } else if (frame->graph->dataflow && !run->stopping) {
+    } else if (frame->graph->dataflow && (!run->stopping || all_ended(frame))) {
         look_dataflow(frame);
     } else if (frame->busy || frame->awaits) {
         record_kept(frame);

@@ -296,7 +296,8 @@ bool frame_must_stand(const struct frame *frame); /* before or after a node, unt
 void frame_stopped(struct frame *frame);          /* nothing is at work in it, and it is not at its end */
 void frame_drain(struct frame *frame);
 void branches_look(struct due *due);
-void due_again(struct due *due); /* after its rest */
+void due_again(struct due *due);       /* after its rest */
+bool due_ended(const struct due *due); /* it has finished, or its failure leads on to the error node */
 void thread_tidy(struct thread *thread);
 void thread_begin_steps(struct thread *thread);
 

@@ -44,6 +44,7 @@ static Renga__V1__DueSnapshot *due_snapshot(struct arena *arena, const struct du
     message->input_json = unconst(due->input);
     message->has_leave = due->has_leave || !due->stands_before;
     message->overrun = due->overrun;
+    message->due_step = due->step == due->frame->step + 1 ? 0 : due->step;
     return message;
 }
 
@@ -171,6 +172,7 @@ static bool read_due(struct frame *frame, const Renga__V1__DueSnapshot *message)
     due->has_leave = message->has_leave;
     due->stands_before = !message->has_leave;
     due->overrun = message->overrun;
+    due->step = message->due_step ? message->due_step : due->step;
     return true;
 }
 

@@ -325,6 +325,76 @@ static void in_dataflow_questions_and_failures_outlive_a_crash(void **state)
     }
 }
 
+static void in_dataflow_a_snapshot_knows_when_a_node_became_due(void **state)
+{
+    char key[64];
+    stage_snapshot_every = 1;
+    open_file(LOG "\"mode\": \"dataflow\", \"start\": [\"slow\", \"fast\"], \"nodes\": {\"slow\": {" S
+                  "}, \"fast\": {" S ", \"on\": {\"done\": \"next\"}}, \"next\": {" S "}}");
+    char *run = start(&stage, "t", "");
+    snprintf(key, sizeof key, "%s", script_find("slow", NULL, -1)->key);
+    INSIDE(&stage, script_write(script_find("fast", NULL, -1), "", "{\"log\":[\"fast\"]}"));
+    restart();
+    assert_int_equal(script_find("slow", NULL, -1)->attempt, 2);
+    assert_string_equal(script_find("slow", NULL, -1)->key, key); /* or what it has done would be done twice */
+    INSIDE(&stage, script_write(script_find("slow", NULL, -1), "", "{\"log\":[\"slow\"]}"));
+    INSIDE(&stage, script_write(script_find("next", NULL, -1), "", ""));
+    assert_run(&stage, run, SUCCEEDED, "{\"log\":[\"fast\",\"slow\"]}");
+    stage_snapshot_every = 0;
+    stage_clear(&stage);
+}
+
+static void in_dataflow_what_ended_behind_a_budget_is_read_again(void **state)
+{
+    Renga__V1__RunNodeResponse response = RENGA__V1__RUN_NODE_RESPONSE__INIT;
+    Renga__V1__Usage usage = RENGA__V1__USAGE__INIT;
+    Renga__V1__ResumeRunRequest more = RENGA__V1__RESUME_RUN_REQUEST__INIT;
+    Renga__V1__Budget budget = RENGA__V1__BUDGET__INIT;
+    open_file(LOG "\"mode\": \"dataflow\", \"budget\": {\"model_calls\": 2}, \"start\": [\"a\", \"b\"], \"nodes\": {"
+                  "\"a\": {" S ", \"on\": {\"done\": \"c\"}}, \"b\": {" S "}, \"c\": {" S "}}");
+    char *run = start(&stage, "t", "");
+    usage.model_calls = 2;
+    response.usage = &usage;
+    response.update_json = (char *)(uintptr_t) "{\"log\":[\"a\"]}";
+    INSIDE(&stage, script_respond(script_find("a", NULL, -1), &response)); /* c may not begin, b may end */
+    INSIDE(&stage, script_write(script_find("b", NULL, -1), "", "{\"log\":[\"b\"]}"));
+    assert_int_equal(get(&stage, run)->stop_reason, RENGA__V1__STOP_REASON__STOP_REASON_BUDGET_MODEL_CALLS);
+    budget.model_calls = 2;
+    more.run_id = run;
+    more.budget = &budget;
+    ask_end(ask_runner(&stage, &more));
+    restart();
+    assert_int_equal(script_live, 1);
+    INSIDE(&stage, script_write(script_find("c", NULL, -1), "", "{\"log\":[\"c\"]}"));
+    assert_run(&stage, run, SUCCEEDED, "{\"log\":[\"a\",\"b\",\"c\"]}");
+    restart();
+    assert_run(&stage, run, SUCCEEDED, "{\"log\":[\"a\",\"b\",\"c\"]}");
+    stage_clear(&stage);
+}
+
+/* Two arrows in two steps: it fails the second time, and ends the first time after that. */
+static void in_dataflow_the_one_that_failed_is_the_one_that_is_tried_again(void **state)
+{
+    open_file(LOG "\"mode\": \"dataflow\", \"start\": [\"a\", \"b\"], \"nodes\": {\"a\": {" S
+                  ", \"on\": {\"done\": \"z\"}}, \"b\": {" S ", \"on\": {\"done\": \"z\"}}, \"z\": {" S "}}");
+    char *run = start(&stage, "t", "");
+    INSIDE(&stage, script_write(script_find("a", NULL, -1), "", ""));
+    struct script_call *first = script_find("z", NULL, -1);
+    INSIDE(&stage, script_write(script_find("b", NULL, -1), "", ""));
+    struct script_call *second = script_find("z", NULL, -1);
+    assert_ptr_not_equal(first, second);
+    INSIDE(&stage, script_break(second, INTERNAL, "broken"));
+    INSIDE(&stage, script_write(first, "", ""));
+    assert_run(&stage, run, FAILED, "");
+    restart();
+    assert_non_null(resume(&stage, run, NULL));
+    assert_string_equal(script_find("z", NULL, -1)->key, second->key);
+    assert_int_equal(script_find("z", NULL, -1)->attempt, 2);
+    INSIDE(&stage, script_write(script_find("z", NULL, -1), "", ""));
+    assert_run(&stage, run, SUCCEEDED, "");
+    stage_clear(&stage);
+}
+
 int main(void)
 {
     clock_stop();
@@ -340,6 +410,9 @@ int main(void)
         cmocka_unit_test(a_budget_ends_a_run_in_part),
         cmocka_unit_test(in_dataflow_the_fast_branch_goes_on),
         cmocka_unit_test(in_dataflow_questions_and_failures_outlive_a_crash),
+        cmocka_unit_test(in_dataflow_a_snapshot_knows_when_a_node_became_due),
+        cmocka_unit_test(in_dataflow_what_ended_behind_a_budget_is_read_again),
+        cmocka_unit_test(in_dataflow_the_one_that_failed_is_the_one_that_is_tried_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

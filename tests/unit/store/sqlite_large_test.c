@@ -117,8 +117,8 @@ static void a_scan_that_is_full_does_not_read_the_large_value_behind_it(void **s
 static void a_large_value_goes_with_whatever_takes_its_row_away(void **state)
 {
     struct written written;
-    for (char key = 'a'; key <= 'h'; key++)
-        put_large((char[]){key, '\0'}, key);
+    for (const char *key = "abcdefgh"; *key != '\0'; key++)
+        put_large((char[]){*key, '\0'}, *key);
     assert_paired(8);
     put_large("a", 'A');
     put_now("b", "small");
