@@ -59,14 +59,14 @@ static void the_state_is_there_at_every_checkpoint(void **state)
     start(&stage, "t", "{\"log\":[\"0\"]}");
     struct checkpoints all = checkpoints_of("t", "", 0);
     assert_int_equal(all.count, 4);
-    assert_string_equal(state_at(&stage, "t", ""), "{\"log\":[\"0\",\"a\",\"b\",\"c\"]}");
-    assert_string_equal(state_at(&stage, "t", all.ids[0]), "{\"log\":[\"0\",\"a\",\"b\",\"c\"]}");
-    assert_string_equal(state_at(&stage, "t", all.ids[1]), "{\"log\":[\"0\",\"a\",\"b\"]}");
-    assert_string_equal(state_at(&stage, "t", all.ids[3]), "{\"log\":[\"0\"]}");
+    assert_string_equal(get_state(&stage, "t", ""), "{\"log\":[\"0\",\"a\",\"b\",\"c\"]}");
+    assert_string_equal(get_state(&stage, "t", all.ids[0]), "{\"log\":[\"0\",\"a\",\"b\",\"c\"]}");
+    assert_string_equal(get_state(&stage, "t", all.ids[1]), "{\"log\":[\"0\",\"a\",\"b\"]}");
+    assert_string_equal(get_state(&stage, "t", all.ids[3]), "{\"log\":[\"0\"]}");
     assert_string_equal(all.parents[0], all.ids[1]);
     assert_string_equal(all.parents[3], "");
-    assert_contains(state_at(&stage, "none", ""), "no thread");
-    assert_contains(state_at(&stage, "t", "zzzz"), "no checkpoint");
+    assert_contains(get_state(&stage, "none", ""), "no thread");
+    assert_contains(get_state(&stage, "t", "zzzz"), "no checkpoint");
     struct checkpoints paged = checkpoints_of("t", "", 1);
     assert_int_equal(paged.count, 4);
     assert_memory_equal(&paged, &all, sizeof all);
@@ -85,8 +85,8 @@ static void a_replay_runs_what_was_due_and_leaves_the_old_checkpoints(void **sta
     struct checkpoints after = checkpoints_of("t", "", 2);
     assert_int_equal(after.count, 7);
     assert_string_equal(after.parents[2], before.ids[2]);
-    assert_string_equal(state_at(&stage, "t", before.ids[0]), "{\"log\":[\"a\",\"b\",\"c\"]}");
-    assert_string_equal(state_at(&stage, "t", after.ids[1]), "{\"log\":[\"a\",\"b\"]}");
+    assert_string_equal(get_state(&stage, "t", before.ids[0]), "{\"log\":[\"a\",\"b\",\"c\"]}");
+    assert_string_equal(get_state(&stage, "t", after.ids[1]), "{\"log\":[\"a\",\"b\"]}");
     struct checkpoints own = checkpoints_of("t", after.ids[0], 2);
     assert_int_equal(own.count, 5);
     start_at("t", before.ids[2], "{\"x\":1}", run); /* other input: from the first node */
@@ -113,7 +113,7 @@ static void two_forks_go_their_own_ways(void **state)
             fail_msg("%s", last_status.text);
         snprintf(head, sizeof head, "%s", response->thread->checkpoint_id);
         ask_end(question);
-        assert_string_equal(state_at(&stage, name, ""), i ? "{\"log\":[\"a\",\"b\"]}" : "{\"log\":[\"a\"]}");
+        assert_string_equal(get_state(&stage, name, ""), i ? "{\"log\":[\"a\",\"b\"]}" : "{\"log\":[\"a\"]}");
         start_at(name, head, "", run);
         assert_run(&stage, run, SUCCEEDED, "{\"log\":[\"a\",\"b\",\"c\"]}");
         question = ask_runner(&stage, &request);
@@ -141,7 +141,7 @@ static void a_change_by_hand_decides_what_is_due(void **state)
     Renga__V1__UpdateStateResponse *response = answer_of(question);
     if (!response)
         fail_msg("%s", last_status.text);
-    assert_string_equal(state_at(&stage, "t", ""), "{\"log\":[],\"x\":\"by hand\"}");
+    assert_string_equal(get_state(&stage, "t", ""), "{\"log\":[],\"x\":\"by hand\"}");
     start_at("t", response->checkpoint->checkpoint_id, "", run);
     assert_run(&stage, run, SUCCEEDED, "{\"log\":[\"c\"],\"x\":\"by hand\"}");
     ask_end(question);
@@ -171,7 +171,7 @@ static void a_deleted_thread_is_gone_with_its_runs(void **state)
     }
     assert_null(get(&stage, run));
     assert_int_equal(last_status.code, NOT_FOUND);
-    assert_contains(state_at(&stage, "t", ""), "no thread");
+    assert_contains(get_state(&stage, "t", ""), "no thread");
     question = ask_runner(&stage, &list);
     runs = answer_of(question);
     assert_int_equal(runs->n_runs, 1);

@@ -97,7 +97,7 @@ static void of_twenty_runs_on_one_thread_each_counts_once(void **state)
         ask_end(questions[i]);
     }
     assert_int_equal(done, RUNS);
-    assert_string_equal(state_at(&one, "t", ""), "{\"n\":20}");
+    assert_string_equal(get_state(&one, "t", ""), "{\"n\":20}");
     close_both();
 }
 

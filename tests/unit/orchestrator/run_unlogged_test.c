@@ -44,10 +44,10 @@ static void assert_unchanged_when_read_again(const char *run, const char *output
 {
     assert_run(&stage, run, SUCCEEDED, output);
     char before[512];
-    snprintf(before, sizeof before, "%s", state_at(&stage, "t", ""));
+    snprintf(before, sizeof before, "%s", get_state(&stage, "t", ""));
     assert_int_equal(last_status.code, OK);
     restart();
-    assert_string_equal(state_at(&stage, "t", ""), before);
+    assert_string_equal(get_state(&stage, "t", ""), before);
     assert_run(&stage, run, SUCCEEDED, output);
 }
 

@@ -370,7 +370,7 @@ static void what_branches_gave_is_there_after_a_conflict_and_a_restart(void **st
     INSIDE(&stage, script_write(script_find("s", NULL, -1), "", ""));
     assert_run(&stage, run, SUCCEEDED, "{\"out\":[{\"item\":\"a\"}]}");
     restart();
-    assert_string_equal(state_at(&stage, "t", ""), "{\"items\":[\"a\"],\"out\":[{\"item\":\"a\"}]}");
+    assert_string_equal(get_state(&stage, "t", ""), "{\"items\":[\"a\"],\"out\":[{\"item\":\"a\"}]}");
     stage_clear(&stage);
 }
 

@@ -318,7 +318,7 @@ static inline Renga__V1__Run *resume_by_id(struct stage *stage, const char *run_
 }
 
 /* The state at a checkpoint ("": the newest), in a static buffer; where there is none, the status' text. */
-static inline char *state_at(struct stage *stage, const char *thread, const char *checkpoint)
+static inline char *get_state(struct stage *stage, const char *thread, const char *checkpoint)
 {
     static char text[512];
     Renga__V1__GetStateRequest request = RENGA__V1__GET_STATE_REQUEST__INIT;
