@@ -390,10 +390,10 @@ static void a_run_that_goes_to_work_at_once_is_accepted_in_the_same_record(void 
     assert_int_equal(rows(KEY_RECORD), 3); /* accepted and at work, its step, its end */
     assert_int_equal(rows(KEY_VERSION), 0);
     reopen(url);
-    assert_string_equal(state_at(&stage, "t", ""), "{\"n\":1}");
+    assert_string_equal(state_at("t", ""), "{\"n\":1}");
     start_kept("t", NULL, "");
     assert_int_equal(rows(KEY_RECORD), 6);
-    assert_string_equal(state_at(&stage, "t", ""), "{\"n\":2}");
+    assert_string_equal(state_at("t", ""), "{\"n\":2}");
     stage_clear(&stage);
 }
 
