@@ -253,8 +253,9 @@ struct run *frame_run(const struct frame *frame);
 void frame_path(const struct frame *frame, struct buffer *out);
 size_t frame_place(const struct frame *frame, uint32_t *place); /* at most 3 × FRAME_DEPTH_MAX numbers */
 struct frame *frame_at(struct thread *thread, const uint32_t *place, size_t count, struct status *st);
-uint64_t frame_seed(const struct frame *frame);
-uint64_t due_seed(const struct due *due);
+uint64_t frame_seed(const struct frame *frame); /* of its place in the run: as events have it */
+uint64_t frame_visit_seed(const struct frame *frame);
+uint64_t due_seed(const struct due *due); /* of keys, and of ids of what it writes: no other in the run has it */
 
 /* route.c: what is due next. */
 void route_outcome(struct frame *frame, const struct due *due);
