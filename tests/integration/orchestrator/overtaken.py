@@ -147,16 +147,19 @@ def keep_asking(seed):
     chance = random.Random(seed)
     while not ended.is_set():
         which, thread = chance.choice(both), chance.randrange(THREADS)
-        outcome = lost  # whether it was done nobody knows
+        ended.wait(0.02)
+        request = which.start_request("sum", thread_id=f"shared{thread}", on_busy=number("OnBusy", "ON_BUSY_ENQUEUE"))
         try:
-            request = which.start_request("sum", thread_id=f"shared{thread}", on_busy=number("OnBusy", "ON_BUSY_ENQUEUE"))
-            which.begin("StartRun", request).result()
+            call = which.begin("StartRun", request)
+        except ValueError:  # it is just being started anew
+            continue
+        try:
+            call.result()
             outcome = answered
-        except (grpc.RpcError, grpc.FutureCancelledError, ValueError):
-            ended.wait(0.05)
+        except (grpc.RpcError, grpc.FutureCancelledError):
+            outcome = lost  # whether it was done nobody knows
         with lock:
             outcome[thread] += 1
-        ended.wait(0.02)
 
 
 asking = [threading.Thread(target=keep_asking, args=(random.random(),), daemon=True) for _ in range(CLIENTS)]
