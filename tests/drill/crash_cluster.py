@@ -10,7 +10,6 @@ import time
 from crash_site import Beside, Blow, Site
 
 ORCHESTRATORS = ("orchestrator 1", "orchestrator 2", "orchestrator 3")
-FREEZES = 0.1  # of all blows, and the first
 BLOWS = (((1, ()),) * 7 + ((0, ("redis",)),) * 2 + ((1, ("redis",)), (2, ()), (3, ()), (0, ("tools",)), (0, ("nodes",)), (1, ("tools", "nodes")),
                                                      (3, ("redis", "tools", "nodes"))))  # so many orchestrators, and who besides
 
@@ -26,9 +25,9 @@ class AnyOf:
 
 
 class Cluster(Site):
-    def __init__(self, lease=1.2, sub="redis"):
-        self.lease, self.was_frozen = lease, False
-        super().__init__(sub)
+    def __init__(self, lease, freezes):
+        self.lease, self.freezes, self.was_frozen = lease, freezes, False
+        super().__init__("redis")
         self.api = AnyOf([self.parts[name] for name in ORCHESTRATORS])
 
     KINDS = ("a freeze", "lost for good, and Redis", "lost for good", "in place, and Redis", "in place", "Redis", "tools and nodes")
@@ -69,7 +68,7 @@ class Cluster(Site):
         return began
 
     def hit_somebody(self):
-        if not self.was_frozen or random.random() < FREEZES:
+        if not self.was_frozen or random.random() < self.freezes:
             return self.freeze(random.choice(ORCHESTRATORS))
         some, others = random.choice(BLOWS)
         names = (*random.sample(ORCHESTRATORS, some), *others)

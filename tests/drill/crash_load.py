@@ -89,6 +89,17 @@ class Run:
                     self.answered_at = time.monotonic()
         except Exception as error:  # whatever it is, the run did not end as it should
             self.fault = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
+            self.told("gives up")
+            self.ask_all()
+
+    def ask_all(self):
+        """What each orchestrator says of the run."""
+        for which in getattr(self.site.api, "all", [self.site.api]):
+            try:
+                run = which.ask("GetRun", timeout=2, run_id=self.run_id).run
+                self.told("hears", f"from port {which.port}: {word('RunState', run.state)}, {run.stop_text}")
+            except Exception as error:  # it may be dead
+                self.told("hears", f"from port {which.port}: {' '.join(str(error).split())[:100]}")
 
     def told(self, what, text=""):
         self.calls.append((time.monotonic(), what, text))

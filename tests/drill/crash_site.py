@@ -121,8 +121,8 @@ class Site:
 
     def orchestrator(self, name, folder, *flags):
         made = Keeper(self.marks, name, folder, f"--peers.tool_runner=ipv4:127.0.0.1:{self.tools_port}", *flags)
-        for name, document in crash_load.documents(f"127.0.0.1:{self.nodes_port}").items():
-            made.write_agent(name, json.dumps({"agent": name, **document}))
+        for agent, document in crash_load.documents(f"127.0.0.1:{self.nodes_port}").items():
+            made.write_agent(agent, json.dumps({"agent": agent, **document}))
         return made
 
     def start(self):

@@ -50,7 +50,7 @@ class Hunger:
     """How long threads waited for a processor: the hungriest one of each process."""
 
     def __init__(self, processes):
-        self.processes, self.before = processes, {}
+        self.processes = processes
         self.before = self.read()
 
     def read(self):
@@ -84,7 +84,7 @@ def stages(marks, blow, run, attempts):
     if taken is None:
         taken = after(marks.of("run.recover"), blow.began)
     missed = [mark.at - blow.began for mark in marks.of("members.dead") if mark.at >= blow.began]
-    missed = [at for at in missed if taken is not None and at <= taken + 0.002]
+    missed = [at for at in missed if taken is not None and at <= taken + 0.002]  # later ones are of others
     called = min((entry["at"] - blow.began for entry in attempts if entry["run"] == run.run_id and entry["at"] >= blow.began), default=None)
     reached = (max(up, default=None), max(missed, default=None), taken, called, (run.ended_at or time.monotonic()) - blow.began)
     return dict(zip(STAGES, reached))
@@ -101,7 +101,8 @@ def story(marks, blow, run, attempts):
     told += [Mark(at, "client", *said) for at, *said in run.calls]
     told += [Mark(entry["at"], "nodes", "attempt", place_of(entry)) for entry in attempts if entry["run"] == run.run_id]
     told += [Mark(at, "client", "saw", f"{kind} ({event.event_id})") for at, kind, event in run.events if kind not in ("token", "progress")]
-    told = without_repeats(sorted(mark for mark in told if mark.at > blow.began - 0.3))
+    first = min((mark.at for mark in marks.all), default=blow.began)  # of several blows
+    told = without_repeats(sorted(mark for mark in told if mark.at > first - 0.3))
     lines = [f"{mark.at - blow.began:+.3f} {mark.who}: {mark.what} {mark.text[:150]}" for mark in told]
     cut = len(lines) - SHOWN_MAX
     return lines if cut <= 0 else lines[:SHOWN_MAX // 2] + [f"({cut} lines)"] + lines[-SHOWN_MAX // 2:]
@@ -129,7 +130,7 @@ def print_late(marks, blow, run, attempts, hunger, reached):
 
 
 def table(rows):
-    """Of rows (kind, {stage: seconds or None}, seconds that the hungriest thread waited): the quantiles of each stage by kind."""
+    """Of rows (kind, {stage: seconds or None}, seconds that processes waited for a processor): quantiles of each by kind."""
     lines = [f"{'seconds from the restart on, p50 p90 max':42}" + "".join(f"{name:>18}" for name in (*STAGES, "starved"))]
     for kind in sorted({kind for kind, _, _ in rows}):
         of_kind = [(reached, starved) for name, reached, starved in rows if name == kind]

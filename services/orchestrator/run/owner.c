@@ -157,7 +157,12 @@ static void take(struct owner_question *question)
     text_cut_copy(own->next.member, sizeof own->next.member, members_self(members_of(thread)));
     store_batch_init(&question->batch, thread->home->loop, taken);
     put_change(thread, &question->batch, &own->known, &own->next);
-    store_commit(thread->home->runner->options.store, &question->batch);
+    if (members_expect_dead(members_of(thread), own->known.member, &question->batch)) {
+        store_commit(thread->home->runner->options.store, &question->batch);
+        return;
+    }
+    store_batch_fini(&question->batch);
+    owner_ask(question);
 }
 
 static void row_came(struct store_scan *scan)
