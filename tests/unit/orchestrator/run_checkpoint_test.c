@@ -249,13 +249,19 @@ static enum status_code forked(const char *from, const char *to)
     return last_status.code;
 }
 
+static char *large_input(size_t letters)
+{
+    char *large = malloc(letters + 64);
+    int size = sprintf(large, "{\"n\":1,\"log\":[\"");
+    memset(large + size, 'x', letters);
+    strcpy(large + size + letters, "\"]}");
+    return large;
+}
+
 /* Its last checkpoint. */
 static void make_large(char checkpoint[64])
 {
-    char *large = malloc(LARGE + 64);
-    int size = sprintf(large, "{\"n\":1,\"log\":[\"");
-    memset(large + size, 'x', LARGE);
-    strcpy(large + size + LARGE, "\"]}");
+    char *large = large_input(LARGE);
     for (int i = 0; i < 3; i++)
         snprintf(checkpoint, 64, "%s", go_through(large));
     free(large);
@@ -280,6 +286,18 @@ static void a_large_thread_goes_back_by_its_log(void **state)
     assert_count(103);
     assert_int_equal(forked("t", "u"), RESOURCE_EXHAUSTED);
     assert_int_equal(forked("t", "u"), RESOURCE_EXHAUSTED); /* not there already */
+    stage_clear(&stage);
+}
+
+static void a_rollback_to_nothing_is_in_the_log_where_its_input_is_large(void **state)
+{
+    char *large = large_input(2 * LARGE);
+    set_stage(AB);
+    start(&stage, "t", "{\"n\":10}");
+    Renga__V1__StartRunRequest request = request_at("", large, ROLLBACK);
+    assert_int_equal(began(&request), RUNNING);
+    assert_count(1);
+    free(large);
     stage_clear(&stage);
 }
 
@@ -426,6 +444,7 @@ int main(void)
         cmocka_unit_test(a_run_that_cannot_begin_leaves_the_thread_in_its_version),
         cmocka_unit_test(the_next_begins_where_one_in_the_queue_cannot),
         cmocka_unit_test(a_large_thread_goes_back_by_its_log),
+        cmocka_unit_test(a_rollback_to_nothing_is_in_the_log_where_its_input_is_large),
         cmocka_unit_test(what_a_large_thread_goes_back_to_is_kept),
         cmocka_unit_test(a_caller_may_leave_while_its_run_looks_where_it_begins),
         cmocka_unit_test(a_thread_that_goes_on_while_it_is_copied_is_not_copied),
