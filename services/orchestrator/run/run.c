@@ -89,6 +89,7 @@ void run_go(struct run *run, struct thread *from)
     went.keeps_due = *run->request->checkpoint_id && !*run->request->input_json;
     record.went_to_work = &went;
     bool elsewhere = from != thread, other_version = thread->agent && thread->agent != run->agent;
+    unsigned ways = elsewhere && from->head ? from->ways_back + 1 : 0;
     record.parent = elsewhere ? from->head : 0;
     record.begun = run->unlogged ? run->begun : NULL;
     run->unlogged = false;
@@ -108,6 +109,7 @@ void run_go(struct run *run, struct thread *from)
     }
     went.due = frame_due_nodes(thread->root, &went.n_due);
     record.goes_back = elsewhere && !log_snapshot_fits(thread);
+    thread->ways_back += ways;
     log_append(thread, run, &record);
     free(went.due);
     if (elsewhere || other_version)
