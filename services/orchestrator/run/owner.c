@@ -279,6 +279,17 @@ bool owner_doubts(struct thread *thread, const struct status *why)
     return true;
 }
 
+static bool may_look(const struct thread *thread)
+{
+    return thread->phase == THREAD_READY && !thread->own.asking && !thread->flying;
+}
+
+void owner_recheck(struct thread *thread)
+{
+    if (members_of(thread) && !thread->own.mine && may_look(thread))
+        look(thread, &(struct status){0});
+}
+
 static bool is_minded(const struct thread *thread)
 {
     return thread->seats || (thread->run && (thread->run->waiters || thread->run->quiet_waiters));
@@ -294,7 +305,7 @@ static void recheck_home(struct home *home)
 {
     for (size_t i = 0, left = RECHECKS_MAX; i < home->room && left; i++)
         for (struct thread *thread = home->table[i]; thread && left; thread = thread->next) {
-            if (thread->phase != THREAD_READY || thread->own.asking || thread->flying || !is_minded(thread))
+            if (!may_look(thread) || !is_minded(thread))
                 continue;
             look(thread, &(struct status){0});
             left--;

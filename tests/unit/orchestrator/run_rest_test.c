@@ -281,6 +281,29 @@ static void write_owner(uint64_t token)
     settle();
 }
 
+/* Nobody that could be reached had it last: each serves it where he is asked. */
+static void who_watches_a_thread_that_rests_nowhere_hears_that_another_has_it(void **state)
+{
+    Renga__V1__WatchRunRequest watch = RENGA__V1__WATCH_RUN_REQUEST__INIT;
+    unsigned events = 0;
+    open_both(ASKS);
+    watch.run_id = start(&one, "t", "");
+    watch.follow = true;
+    watch.heartbeat_ms = 1000;
+    write_owner(100);
+    struct watcher watcher = {
+        .loop = one.loop, .tenant = stage_tenant, .request = &watch, .came = events_come, .owner = &events};
+    INSIDE(&one, runner_watch(one.runner, &watcher));
+    pass(2 * watch.heartbeat_ms);
+    assert_int_equal(watcher.status.code, OK);
+    assert_non_null(resume(&two, watch.run_id, "7"));
+    pass(2 * watch.heartbeat_ms);
+    assert_int_equal(watcher.status.code, UNAVAILABLE);
+    INSIDE(&one, runner_unwatch(&watcher));
+    settle();
+    close_both();
+}
+
 static void who_has_lost_too_often_hears_that_nothing_was_done(void **state)
 {
     open_both(SUM);
@@ -316,6 +339,7 @@ int main(void)
         cmocka_unit_test(what_is_on_disk_is_watched_where_one_asks),
         cmocka_unit_test(who_waits_for_what_comes_watches_where_the_thread_is_and_keeps_it_there),
         cmocka_unit_test(who_watches_a_thread_at_rest_at_a_thawed_one_hears_that_it_went),
+        cmocka_unit_test(who_watches_a_thread_that_rests_nowhere_hears_that_another_has_it),
         cmocka_unit_test(who_has_lost_too_often_hears_that_nothing_was_done),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
