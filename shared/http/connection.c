@@ -104,6 +104,7 @@ void connection_close(struct connection *connection)
 void connection_free(struct connection *connection)
 {
     struct http_server *server = connection->server;
+    assert(!connection->going); /* a handler that it has called destroys the server */
     loop_undefer(server->loop, &connection->turn);
     if (connection->previous)
         connection->previous->next = connection->next;
