@@ -52,6 +52,7 @@ struct ask {
     bool verbose; /* lines about the work on standard error */
     size_t width; /* of the terminal as it was drawn last; 0: lines are not broken */
     struct ask_view view;
+    bool shown; /* the answer, whole */
     bool nothing_found;
 };
 
