@@ -15,6 +15,7 @@
 
 #define NAME           "renga ask"
 #define DAY_MS         (24LL * 3600 * 1000)
+#define BEGINNINGS_MAX 3
 #define KNOWLEDGE_HERE "renga-knowledge.db" /* where `renga index` puts it by default */
 
 static const struct option options[] = {
@@ -56,7 +57,7 @@ static const struct option options[] = {
      .max = DAY_MS,
      .unit = "DURATION",
      .help = "How long to wait for the answer; then the run is cancelled."},
-    PATIENCE_OPTION("; the question begins anew. With --connect."),
+    PATIENCE_OPTION("; the question begins anew, twice at most. With --connect."),
     {0},
 };
 
@@ -73,6 +74,7 @@ static bool all_broke_off(const Renga__V1__AgentResult *result)
 
 static void result_came(struct ask *ask, const Renga__V1__AgentResult *result)
 {
+    ask->shown = true;
     ask->nothing_found = !result->n_citations;
     ask->broke_off = all_broke_off(result);
     ask_view_end(ask);
@@ -108,18 +110,20 @@ static void begin(struct command_call *call)
     renga__v1__helpdesk__ask_stream(ask->helpdesk, &ask->request, event_came, &call->call);
 }
 
-/* A suite elsewhere that was lost is asked anew: the run that nobody waits for any more is cancelled there. */
+/* A suite elsewhere that was lost is asked anew: the run that nobody waits for any more is cancelled there. Each time
+ * it works from the beginning, so that a question which a suite does not survive is not asked for ever. */
 static bool ask_with_patience(struct ask *ask, const struct config *config)
 {
     const char *connect = config_string(config, CONNECT);
     ask->patience.orchestra = &ask->way;
-    for (;;) {
+    for (int lost = 0;;) {
         command_call_prepare(&ask->call, ask->way.process, config_duration_ms(config, "timeout"));
-        if (command_call_wait(&ask->call))
+        if (command_call_wait(&ask->call) || (ask->shown && !command_interrupted()))
             return true;
         ask->way.status = ask->call.call.status;
         ask_view_leave(ask);
-        if (command_interrupted() || !connect) {
+        lost += ask->patience.known && !ask->patience.lost_ns; /* with the question begun */
+        if (command_interrupted() || !connect || lost == BEGINNINGS_MAX) {
             command_call_report(&ask->call, NAME);
             return false;
         }

@@ -75,6 +75,13 @@ void connection_relax(struct connection *connection)
 
 /* ---- the end ---------------------------------------------------------------------------------------------------- */
 
+/* Of a stream without chunks nothing but a reset tells a cut answer from a whole one. */
+static void reset_on_close(int fd)
+{
+    struct linger none = {.l_onoff = 1};
+    setsockopt(fd, SOL_SOCKET, SO_LINGER, &none, sizeof none);
+}
+
 void connection_close(struct connection *connection)
 {
     if (connection->state == CONNECTION_CLOSED)
@@ -84,6 +91,8 @@ void connection_close(struct connection *connection)
     move(connection, CONNECTION_CLOSED);
     loop_unwatch(server->loop, &connection->watch);
     loop_disarm(server->loop, &connection->deadline);
+    if (request && request->reply == REPLY_STREAMING && !request->chunked)
+        reset_on_close(connection->fd);
     close(connection->fd);
     buffer_fini(&connection->ahead);
     connection->request = NULL;
@@ -95,6 +104,7 @@ void connection_close(struct connection *connection)
 void connection_free(struct connection *connection)
 {
     struct http_server *server = connection->server;
+    assert(!connection->going); /* a handler that it has called destroys the server */
     loop_undefer(server->loop, &connection->turn);
     if (connection->previous)
         connection->previous->next = connection->next;

@@ -171,11 +171,12 @@ static void head_came(struct http_request *request, bool body_came_too)
 static void body_came(struct http_request *request, const char *bytes, size_t size)
 {
     struct connection *connection = request->connection;
+    size_t kept = request->body.length; /* which a buffer that is too small lets go of */
     if (!request->too_big)
         buffer_append(&request->body, bytes, size);
     request->too_big |= request->body.failed;
     if (request->too_big)
-        connection->dropped += size;
+        connection->dropped += kept + size;
     if (connection->dropped > DROPPED_MAX)
         refuse_size_now(request);
     else if (request->reader.state != HTTP1_DONE)

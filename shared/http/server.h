@@ -63,7 +63,7 @@ int http_server_port(const struct http_server *server);
  * `stopped` runs once, from the loop, when no connection is left. */
 void http_server_stop(struct http_server *server, int64_t limit_ms, void (*stopped)(void *data), void *data);
 
-/* Cuts what is still open; `left` of unanswered requests runs within. */
+/* Cuts what is still open; `left` of unanswered requests runs soon, from the loop. Not from within a handler. */
 void http_server_destroy(struct http_server **server);
 
 struct http_server_stats {

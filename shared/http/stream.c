@@ -5,7 +5,6 @@
 #include <assert.h>
 #include <stdint.h>
 #include <string.h>
-#include <sys/socket.h>
 
 #define SENT_KEPT (4u << 10) /* bytes that were sent and may stay in front of the others */
 
@@ -89,21 +88,10 @@ void http_reply_end(struct http_request *request)
     request_done(request);
 }
 
-/* Without chunks nothing but a reset tells a cut answer from a whole one. */
-static void reset_on_close(int fd)
-{
-    struct linger none = {.l_onoff = 1};
-    setsockopt(fd, SOL_SOCKET, SO_LINGER, &none, sizeof none);
-}
-
 void http_reply_abort(struct http_request *request)
 {
     struct connection *connection = request->connection;
-    bool looks_whole = request->reply == REPLY_STREAMING && !request->chunked;
     request_done(request);
-    if (!connection)
-        return;
-    if (looks_whole)
-        reset_on_close(connection->fd);
-    connection_close(connection);
+    if (connection)
+        connection_close(connection);
 }

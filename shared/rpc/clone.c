@@ -86,6 +86,16 @@ static bool clone_repeated(struct clone *clone, ProtobufCType type, size_t count
     return true;
 }
 
+/* Of a choice that was made; protobuf-c packs a text that was read as empty, and a message that is none, as no choice.
+ */
+static bool is_sent(const ProtobufCFieldDescriptor *field, const void *value)
+{
+    if (field->type == PROTOBUF_C_TYPE_BYTES)
+        return true;
+    const void *pointer = *(const void *const *)value;
+    return pointer && pointer != field->default_value;
+}
+
 static bool clone_field(struct clone *clone, const ProtobufCFieldDescriptor *field, char *copy)
 {
     void *value = copy + field->offset;
@@ -93,9 +103,15 @@ static bool clone_field(struct clone *clone, const ProtobufCFieldDescriptor *fie
         return clone_repeated(clone, field->type, *(const size_t *)(void *)(copy + field->quantifier_offset), value);
     if (is_number(field->type))
         return true;
-    if ((field->flags & PROTOBUF_C_FIELD_FLAG_ONEOF) &&
-        *(const uint32_t *)(void *)(copy + field->quantifier_offset) != field->id)
-        return true;
+    if (field->flags & PROTOBUF_C_FIELD_FLAG_ONEOF) {
+        uint32_t *choice = (void *)(copy + field->quantifier_offset);
+        if (*choice != field->id)
+            return true;
+        if (!is_sent(field, value)) {
+            *choice = 0;
+            return true;
+        }
+    }
     return clone_value(clone, field->type, value);
 }
 

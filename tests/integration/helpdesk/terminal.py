@@ -15,9 +15,13 @@ import sys
 import termios
 import threading
 import unicodedata
+from concurrent.futures import ThreadPoolExecutor
+
+import grpc
 
 from suite import BIN, HERE, SLOW, Process, expect, folder
 from checks import check, wait_until
+from contract import message
 import checks
 
 ROOT = os.path.join(HERE, "..", "..", "..")
@@ -292,6 +296,40 @@ def _():
     done = ask("--connect", f"127.0.0.1:{served.port}", ENGLISH)
     expect(done.returncode == 0, done.stderr)
     expect(done.stdout == ask(ENGLISH).stdout, done.stdout)
+
+
+def ask_one_that_ends(**event):
+    """What becomes of a question at a suite that ends each time, behind one event; and how often it was asked."""
+    asked = []
+
+    def answer(request, context):
+        asked.append(request)
+        yield message("AskEvent")(**event)
+        context.abort(grpc.StatusCode.UNAVAILABLE, "it ended")
+
+    server = grpc.server(ThreadPoolExecutor(2))
+    server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler("renga.v1.Helpdesk", {
+        "AskStream": grpc.unary_stream_rpc_method_handler(answer, message("AskRequest").FromString, message("AskEvent").SerializeToString)}),))
+    port = server.add_insecure_port("127.0.0.1:0")
+    server.start()
+    try:
+        return ask("--connect", f"127.0.0.1:{port}", "How long?"), len(asked)
+    finally:
+        server.stop(0)
+
+
+@check("an answer that was shown is not asked for again when the suite is lost right behind it")
+def _():
+    done, asked = ask_one_that_ends(result={"answer": "Thirty days."})
+    expect(done.stdout.count("Thirty days.") == 1 and asked == 1, f"asked {asked} times: {done.stdout}{done.stderr}")
+    expect(done.returncode == 3 and not done.stderr, f"{done.returncode}: {done.stderr}")
+
+
+@check("a question that its suite does not survive is asked three times, not for ever")
+def _():
+    done, asked = ask_one_that_ends(accepted={"run_id": "r"})
+    expect(asked == 3 and done.returncode == 1, f"asked {asked} times, {done.returncode}: {done.stderr}")
+    expect("UNAVAILABLE: it ended" in done.stderr, done.stderr)
 
 
 @check("the README's example in Node is answered with sources")

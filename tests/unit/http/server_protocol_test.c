@@ -365,6 +365,23 @@ static void a_stream_without_chunks_that_is_cut_ends_in_a_reset(void **state)
     close(fd);
 }
 
+/* Not the handler ends it but the server: when it stops, when too much piles up. */
+static void a_stream_without_chunks_that_the_server_cuts_ends_in_a_reset(void **state)
+{
+    struct fixture *fixture = *state;
+    int fd;
+    char byte;
+    begin_stream(fixture, &fd, "GET /stream HTTP/1.0\r\n\r\n");
+    write_in(fixture, "one");
+    raw_read_until(fd, "one", 1000);
+    loop_enter(fixture->loop);
+    http_server_stop(fixture->server, 0, NULL, NULL);
+    loop_leave(fixture->loop);
+    assert_int_equal(recv(fd, &byte, 1, 0), -1);
+    assert_int_equal(errno, ECONNRESET);
+    close(fd);
+}
+
 static void an_answer_given_while_stopping_says_that_it_is_the_last(void **state)
 {
     struct fixture *fixture = *state;
@@ -396,6 +413,7 @@ int main(void)
         TEST(fields_that_frame_an_answer_are_not_the_handlers),
         TEST(a_head_of_a_stream_has_no_body_and_the_connection_is_kept),
         TEST(a_stream_without_chunks_that_is_cut_ends_in_a_reset),
+        TEST(a_stream_without_chunks_that_the_server_cuts_ends_in_a_reset),
         TEST(an_answer_given_while_stopping_says_that_it_is_the_last),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -125,6 +125,24 @@ static void a_refused_body_has_no_more_time_than_another(void **state)
     assert_false(is_open_after(stepped, "x", 2));
 }
 
+/* What it took to send too much counts as it did before: it is refused, not cut. */
+static void a_body_that_becomes_too_large_slowly_is_refused_in_words(void **state)
+{
+    static char piece[(16 << 10) + 8];
+    struct stepped *stepped = *state;
+    memcpy(piece, "4000\r\n", 6);
+    memset(piece + 6, 'x', 16 << 10);
+    memcpy(piece + sizeof piece - 2, "\r\n", 2);
+    assert_true(is_open_after(stepped, "POST /hello HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n", 0));
+    for (int i = 0; i < 520; i++) { /* more than 8 MiB */
+        peer_send_bytes(stepped->fd, piece, sizeof piece);
+        loop_step(stepped->loop, 1000);
+        assert_true(is_open(stepped));
+    }
+    assert_true(is_open_after(stepped, "0\r\n\r\n", 0));
+    assert_has(raw_read_until(stepped->fd, "}}", 1000), "HTTP/1.1 413");
+}
+
 static void a_handler_has_all_the_time_there_is(void **state)
 {
     struct stepped *stepped = *state;
@@ -242,6 +260,7 @@ int main(void)
         TEST(a_head_has_its_time_from_its_first_byte_on),
         TEST(a_body_has_its_time_and_a_second_more_for_each_16_kib),
         TEST(a_refused_body_has_no_more_time_than_another),
+        TEST(a_body_that_becomes_too_large_slowly_is_refused_in_words),
         TEST(a_handler_has_all_the_time_there_is),
         TEST(who_was_refused_and_does_not_go_is_closed),
         TEST(who_was_refused_and_goes_is_closed_at_once),

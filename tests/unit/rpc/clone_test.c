@@ -139,6 +139,30 @@ static void what_is_not_there_is_as_unpacking_leaves_it(void **state)
     assert_null(clone->a_bytes.data);
 }
 
+/* A choice that was made without a value does not travel: a text that was read as empty, a message that is none. */
+static void a_choice_that_is_not_sent_is_not_made_in_a_clone(void **state)
+{
+    Everything original = RENGA__TEST__V1__EVERYTHING__INIT;
+    for (int i = 0; i < 2; i++) {
+        uint8_t bytes[16];
+        original.choice_case =
+            i ? RENGA__TEST__V1__EVERYTHING__CHOICE_CHOSEN_TREE : RENGA__TEST__V1__EVERYTHING__CHOICE_CHOSEN_TEXT;
+        original.chosen_tree = NULL;
+        if (i == 0)
+            original.chosen_text = (char *)(uintptr_t)protobuf_c_empty_string;
+        assert_int_equal(pack(&original, bytes, sizeof bytes), 0);
+        const Everything *clone = (const Everything *)rpc_clone(&original.base, &arena);
+        assert_non_null(clone);
+        assert_int_equal(clone->choice_case, RENGA__TEST__V1__EVERYTHING__CHOICE__NOT_SET);
+    }
+    char empty[] = "";
+    original.choice_case = RENGA__TEST__V1__EVERYTHING__CHOICE_CHOSEN_TEXT;
+    original.chosen_text = empty; /* which does */
+    const Everything *clone = (const Everything *)rpc_clone(&original.base, &arena);
+    assert_int_equal(clone->choice_case, RENGA__TEST__V1__EVERYTHING__CHOICE_CHOSEN_TEXT);
+    assert_string_equal(clone->chosen_text, "");
+}
+
 static void text_that_no_peer_would_take_makes_no_clone(void **state)
 {
     static const char *const bad[] = {"\xff", "well, eight bytes and \xed\xa0\x80", "\xc0\x80"};
@@ -203,6 +227,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_clone_packs_to_the_same_bytes_when_the_original_is_gone, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_is_not_there_is_as_unpacking_leaves_it, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_choice_that_is_not_sent_is_not_made_in_a_clone, set_up, tear_down),
         cmocka_unit_test_setup_teardown(text_that_no_peer_would_take_makes_no_clone, set_up, tear_down),
         cmocka_unit_test_setup_teardown(more_than_a_message_may_have_makes_no_clone, set_up, tear_down),
         cmocka_unit_test_setup_teardown(fields_that_are_not_known_make_no_clone, set_up, tear_down),
