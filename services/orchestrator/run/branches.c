@@ -13,6 +13,11 @@ enum { GRAPH_GRAPH, GRAPH_IN, GRAPH_OUT };                 /* of nodes/graph.c *
 #define ITEMS_MAX    ((size_t)64 << 20) /* bytes of a list, of what branches put out */
 #define BRANCHES_MAX 100000
 
+bool node_holds_graph(const struct node *node)
+{
+    return node->kind->is_each || node->kind->is_graph;
+}
+
 const struct graph *branch_graph(const struct node *node)
 {
     return node_argument(node, node->kind->is_each ? EACH_GRAPH : GRAPH_GRAPH)->graph;
@@ -137,8 +142,18 @@ bool branches_prepare(struct due *due, struct status *st)
 void branches_prepare_early(struct due *due)
 {
     struct status ignored;
-    if (due->frame->graph->dataflow && (due->node->kind->is_each || due->node->kind->is_graph))
+    if (due->frame->graph->dataflow && node_holds_graph(due->node))
         branches_prepare(due, &ignored);
+}
+
+bool branches_wait(const struct due *due)
+{
+    if (!due->frame->graph->dataflow || !node_holds_graph(due->node) || due->branch)
+        return false; /* all other ways differ */
+    const struct due *earlier = due->frame->due;
+    while (earlier != due && (earlier->node != due->node || earlier->branch))
+        earlier = earlier->next;
+    return earlier != due;
 }
 
 bool branches_logged(const struct due *due)

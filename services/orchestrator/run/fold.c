@@ -82,7 +82,7 @@ static bool fold_task(struct frame *frame, const Renga__V1__TaskResult *result, 
     }
     due->response = response;
     due->state = DUE_FINISHED;
-    if (!due->node->kind->is_each && !due->node->kind->is_graph)
+    if (!node_holds_graph(due->node))
         fold_spent(frame_run(frame), response);
     return result->inner ? branches_gather(due, st) : true;
 }

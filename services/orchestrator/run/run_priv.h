@@ -265,11 +265,14 @@ void route_deferred(struct frame *frame);
 void route_to(struct frame *frame, const struct node *node);
 
 /* branches.c: each and graph. */
+bool node_holds_graph(const struct node *node);
 const struct graph *branch_graph(const struct node *node);
 bool branches_prepare(struct due *due, struct status *st);
 /* Of a node that has just become due where the state goes on meanwhile; what fails here fails again when it begins. */
 void branches_prepare_early(struct due *due);
 bool branches_logged(const struct due *due); /* a record is about one of them */
+/* Behind an earlier firing of the same node, until that has left: records know a graph by the way to it alone. */
+bool branches_wait(const struct due *due);
 /* What the log knows nothing of is given anew when it begins: the state that it is given of has changed. */
 void branches_forget(struct frame *frame);
 /* Whether the graph takes what the branch is given; `whole`: with what it gets beside its item. */

@@ -104,7 +104,7 @@ void frame_enqueue(struct frame *frame)
 {
     for (struct due *due = frame->due, *next; due; due = next) {
         next = due->next;
-        if (due->state != DUE_PENDING)
+        if (due->state != DUE_PENDING || branches_wait(due))
             continue;
         frame->busy++;
         if (due->overrun) {
@@ -112,7 +112,7 @@ void frame_enqueue(struct frame *frame)
             fail(&st, RESOURCE_EXHAUSTED, "node '%s' of '%s' was due %u times, and its \"visits\" allow no more",
                  due->node->name, frame->graph->name, due->node->visits_max);
             fail_due(due, &st);
-        } else if (due->node->kind->is_each || due->node->kind->is_graph) {
+        } else if (node_holds_graph(due->node)) {
             begin_inner(due);
         } else {
             push_ready(due);

@@ -60,11 +60,6 @@ static const struct node *new_node(const struct transplant *transplant, const st
     return graph_node(to, name);
 }
 
-static bool is_inner(const struct node *node)
-{
-    return node->kind->is_each || node->kind->is_graph;
-}
-
 /* ---- a node that is due ------------------------------------------------------------------------------------------ */
 
 static void move_frame(struct transplant *transplant, struct frame *to, const struct frame *from);
@@ -282,7 +277,7 @@ static const struct graph *new_place(const struct transplant *transplant, const 
         memcpy(name, at, size);
         name[size] = '\0';
         const struct node *old = graph_node(from, name), *node = old ? new_node(transplant, to, from, old) : NULL;
-        if (!node || !is_inner(node) || node->kind != old->kind)
+        if (!node || !node_holds_graph(node) || node->kind != old->kind)
             return NULL;
         buffer_print(out, node->name);
         buffer_append(out, at + size, whole - size + (at[whole] == '/'));

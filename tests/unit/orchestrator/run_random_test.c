@@ -14,20 +14,27 @@
     "\"reduce\": "                                                                                                     \
     "\"sum\"}, \"x\": {\"type\": \"any\"}, \"items\": {\"type\": \"string[]\"}, \"out\": {\"type\": \"object[]\", "    \
     "\"reduce\": \"append\"}" more "}, "
-#define NODES(more)                                                                                                    \
+#define NODES(then, more)                                                                                              \
     "\"nodes\": {\"a\": {\"kind\": \"set\", \"values\": {\"log\": [\"a\"]}, \"on\": {\"done\": [\"s\", \"w\"]}}, "     \
-    "\"s\": {\"kind\": \"script\", \"on\": {\"done\": \"z\"}}, \"w\": {\"kind\": \"each\", \"of\": \"items\", "        \
+    "\"s\": {\"kind\": \"script\", \"on\": {\"done\": " then "}}, \"w\": {\"kind\": \"each\", \"of\": \"items\", "     \
     "\"as\": \"item\", \"graph\": \"sub\", \"into\": \"out\", \"on\": {\"done\": \"z\"}}, " more                       \
     "\"z\": {\"kind\": \"script\"}}, "
 #define SUB(more)                                                                                                      \
     "\"graphs\": {\"sub\": {\"state\": {\"item\": {\"type\": \"string\"}, \"r\": {\"type\": \"string\"}}, " more       \
     "\"input\": [\"item\"], \"output\": [\"r\"], \"start\": \"n\", \"nodes\": {\"n\": {\"kind\": \"script\", "         \
     "\"on\": {\"done\": \"m\"}}, \"m\": {\"kind\": \"script\"}}}}"
+#define Z "\"z\""
+/* Three ways to "w", in three steps. */
+#define FLOWS                                                                                                          \
+    "\"mode\": \"dataflow\", \"start\": \"a\", " NODES("[\"z\", \"w\", \"b\"]", "\"b\": {\"kind\": \"script\", "       \
+                                                                                "\"on\": {\"done\": \"w\"}}, ")
 static const char *const documents[] = {
-    STATE("") "\"start\": \"a\", " NODES("") SUB(""),
+    STATE("") "\"start\": \"a\", " NODES(Z, "") SUB(""),
     STATE(", \"more\": {\"type\": \"string\", \"initial\": \"new\"}") "\"start\": [\"a\", \"b\"], " NODES(
-        "\"b\": {\"kind\": \"script\", \"on\": {\"done\": \"z\"}}, ") SUB(""),
-    STATE("") "\"mode\": \"dataflow\", \"start\": \"a\", " NODES("") SUB("\"memory\": \"thread\", "),
+        Z, "\"b\": {\"kind\": \"script\", \"on\": {\"done\": \"z\"}}, ") SUB(""),
+    STATE("") "\"mode\": \"dataflow\", \"start\": \"a\", " NODES(Z, "") SUB("\"memory\": \"thread\", "),
+    STATE("") FLOWS SUB(""),
+    STATE("") FLOWS SUB("\"memory\": \"thread\", "),
 };
 #define VERSIONS (sizeof documents / sizeof *documents)
 static struct agent *versions[VERSIONS];
