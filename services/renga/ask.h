@@ -53,7 +53,7 @@ struct ask {
     size_t width; /* of the terminal as it was drawn last; 0: lines are not broken */
     struct ask_view view;
     bool nothing_found, broke_off; /* broke_off: every subtask */
-    bool shown; /* the answer, whole */
+    bool shown;                    /* the answer, whole */
 };
 
 /* ask_view.c; in the loop of the call, but for ask_view_free */
