@@ -63,15 +63,28 @@ static const struct option options[] = {
 
 /* ---- the call ---------------------------------------------------------------------------------------------------- */
 
+/* Then the documents were not even looked at as they should be, and their silence means nothing. */
+static bool all_broke_off(const Renga__V1__AgentResult *result)
+{
+    size_t broken = 0;
+    for (size_t i = 0; i < result->n_subtasks; i++)
+        broken += result->subtasks[i]->status_code != 0;
+    return broken && broken == result->n_subtasks && !result->n_citations;
+}
+
 static void result_came(struct ask *ask, const Renga__V1__AgentResult *result)
 {
     ask->shown = true;
     ask->nothing_found = !result->n_citations;
+    ask->broke_off = all_broke_off(result);
     ask_view_end(ask);
     if (ask->json)
         message_print_json(&result->base);
-    else
+    else if (!ask->broke_off)
         ask_show_answer(ask, result);
+    if (ask->broke_off)
+        fprintf(stderr, NAME ": %s: every subtask broke off, so there is no answer; the first: %s\n",
+                status_code_name((enum status_code)result->subtasks[0]->status_code), result->subtasks[0]->message);
     fflush(stdout);
 }
 
@@ -131,7 +144,7 @@ static int ask_question(struct ask *ask, const struct config *config)
     bool answered = ask_with_patience(ask, config);
     ask_view_free(ask);
     if (answered)
-        return ask->nothing_found ? COMMAND_NOTHING : COMMAND_OK;
+        return ask->broke_off ? COMMAND_FAILED : ask->nothing_found ? COMMAND_NOTHING : COMMAND_OK;
     return command_interrupted()                            ? COMMAND_INTERRUPTED
            : ask->call.call.status.code == INVALID_ARGUMENT ? COMMAND_USAGE
                                                             : COMMAND_FAILED;

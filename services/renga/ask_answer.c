@@ -136,7 +136,18 @@ static void show_note(const struct ask *ask, const char *sequence, const char *p
     buffer_fini(&out);
 }
 
-static void show_notes(const struct ask *ask, const Renga__V1__AgentOutcome *outcome)
+static void show_broken(const struct ask *ask, const Renga__V1__AgentResult *result)
+{
+    for (size_t i = 0; i < result->n_subtasks; i++) {
+        const Renga__V1__Subtask *subtask = result->subtasks[i];
+        char part[32];
+        snprintf(part, sizeof part, "%zu", i + 1);
+        if (subtask->status_code)
+            show_note(ask, YELLOW, part, subtask->message);
+    }
+}
+
+static void show_outcome(const struct ask *ask, const Renga__V1__AgentOutcome *outcome)
 {
     size_t shown = 0, more = 0;
     bool extractive = false;
@@ -158,6 +169,16 @@ static void show_notes(const struct ask *ask, const Renga__V1__AgentOutcome *out
         show_note(ask, DIM, "", ask->words->extractive);
 }
 
+static bool has_notes(const Renga__V1__AgentResult *result)
+{
+    const Renga__V1__AgentOutcome *outcome = result->outcome;
+    bool broken = false;
+    for (size_t i = 0; i < result->n_subtasks; i++)
+        broken |= result->subtasks[i]->status_code != 0;
+    return broken || (outcome && (outcome->n_degradations ||
+                                  outcome->stop_reason != RENGA__V1__STOP_REASON__STOP_REASON_COMPLETED));
+}
+
 void ask_show_answer(struct ask *ask, const Renga__V1__AgentResult *result)
 {
     struct buffer out;
@@ -173,11 +194,11 @@ void ask_show_answer(struct ask *ask, const Renga__V1__AgentResult *result)
         putchar('\n');
         show_sources(ask, result, numbers, width);
     }
-    bool notes = result->outcome && (result->outcome->n_degradations ||
-                                     result->outcome->stop_reason != RENGA__V1__STOP_REASON__STOP_REASON_COMPLETED);
-    if (notes) {
+    if (has_notes(result)) {
         putchar('\n');
-        show_notes(ask, result->outcome);
+        show_broken(ask, result);
+        if (result->outcome)
+            show_outcome(ask, result->outcome);
     }
     buffer_fini(&out);
     free(numbers);

@@ -217,6 +217,7 @@ static void beat(struct timer *timer)
         seat_end(seat, &st);
         return;
     }
+    owner_recheck(seat->thread);
     if (seat->full || now_ns - seat->sent_ns < seat->heartbeat_ms * NS_PER_MS)
         return;
     Renga__V1__RunEvent event = RENGA__V1__RUN_EVENT__INIT;

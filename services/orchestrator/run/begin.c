@@ -173,7 +173,8 @@ static bool check_thread(struct errand *errand, struct thread *thread, const str
         return errand_refuse(errand, "THREAD_BUSY", ABORTED,
                              "run %s is on thread '%s'; wait for it, or choose another on_busy",
                              run_is_open(thread->run) ? thread->run->id : thread->queue->id, thread->id);
-    return true;
+    bool rolls_back = request->on_busy == RENGA__V1__ON_BUSY__ON_BUSY_ROLLBACK && run_is_open(thread->run);
+    return !(*request->checkpoint_id || rolls_back) || thread_may_go_back(thread, errand);
 }
 
 static void make_room(struct thread *thread, Renga__V1__OnBusy on_busy, const char *run_id)

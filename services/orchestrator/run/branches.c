@@ -208,7 +208,7 @@ struct frame *branch_open(struct due *due, size_t item, struct status *st)
 {
     struct branch *branch = &due->branches[item];
     struct frame *frame = frame_create(due->frame->thread, branch_graph(due->node), due, (uint32_t)item);
-    if (!give(due, item, true, frame->state, frame_seed(frame) | 1, st)) {
+    if (!give(due, item, true, frame->state, frame_visit_seed(frame) | 1, st)) {
         frame_destroy(&frame);
         return NULL;
     }

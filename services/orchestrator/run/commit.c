@@ -214,6 +214,7 @@ void log_snapshot_now(struct thread *thread)
         store_put(log_batch(thread), key_bytes(&key), (struct store_bytes){out.data, out.length});
         thread->snapshot = thread->last;
         thread->snapshot_size = out.length;
+        thread->ways_back = 0;
     }
     thread->steps_since = 0;
     thread->since_snapshot = thread->read_since = 0;

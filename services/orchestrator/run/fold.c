@@ -320,6 +320,18 @@ static bool fold_goes_on(struct thread *thread, const Renga__V1__RunGoesOn *goes
 
 /* ---- a record ---------------------------------------------------------------------------------------------------- */
 
+/* What it builds on, the loader has put there; where that is nothing, it is made here. */
+static bool fold_goes_to_work(struct run *run, const Record *record, uint64_t number, struct status *st)
+{
+    struct thread *thread = run->thread, *from = thread;
+    if (record->goes_back && !record->parent)
+        from = thread_new(thread->home, thread->tenant, thread->id);
+    bool good = fold_went_to_work(run, from, record->went_to_work->keeps_due, number, record->time_ms, st);
+    if (!good && from != thread)
+        thread_free(from);
+    return good;
+}
+
 bool fold_parts(struct thread *thread, const Record *record, uint64_t number, struct status *st)
 {
     struct frame *frame;
@@ -344,8 +356,7 @@ bool fold_parts(struct thread *thread, const Record *record, uint64_t number, st
         if (run == thread->run)
             fold_retried(thread, record->shown[i]);
     }
-    if (record->went_to_work &&
-        !fold_went_to_work(run, thread, record->went_to_work->keeps_due, number, record->time_ms, st))
+    if (record->went_to_work && !fold_goes_to_work(run, record, number, st))
         return false;
     for (size_t i = 0; i < record->n_answers; i++)
         fold_answer(thread, record->answers[i]->interrupt_id, record->answers[i]->answer_json);

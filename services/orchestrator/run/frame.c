@@ -78,10 +78,16 @@ uint64_t frame_seed(const struct frame *frame)
     return id_hash(id_hash_text(frame->thread->place, frame_run(frame)->id), place, count * sizeof *place);
 }
 
+/* A sub-graph is within its node's visit: of the next one, where the ways there are the same, all is another. */
+uint64_t frame_visit_seed(const struct frame *frame)
+{
+    return frame->parent ? id_hash_number(due_seed(frame->parent), frame->item) : frame_seed(frame);
+}
+
 uint64_t due_seed(const struct due *due)
 {
     uint64_t numbers[] = {(uint64_t)due->step, due->node->index, due->branch};
-    return id_hash(frame_seed(due->frame), numbers, sizeof numbers);
+    return id_hash(frame_visit_seed(due->frame), numbers, sizeof numbers);
 }
 
 /* ---- life -------------------------------------------------------------------------------------------------------- */

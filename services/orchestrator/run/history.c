@@ -258,6 +258,7 @@ static bool update(struct errand *errand, struct thread *thread, struct thread *
 {
     struct status st = {0};
     bool elsewhere = from != thread;
+    unsigned ways = elsewhere ? from->ways_back + 1 : 0;
     Record record = RENGA__V1__LOG_RECORD__INIT;
     Renga__V1__HandUpdate update = RENGA__V1__HAND_UPDATE__INIT;
     Renga__V1__UpdateStateRequest request = *(const Renga__V1__UpdateStateRequest *)errand->request;
@@ -276,6 +277,7 @@ static bool update(struct errand *errand, struct thread *thread, struct thread *
     }
     update.due = frame_due_nodes(thread->root, &update.n_due);
     record.goes_back = record.parent && !log_snapshot_fits(thread);
+    thread->ways_back += ways;
     uint64_t number = log_append(thread, NULL, &record);
     free(update.due);
     if (elsewhere)
@@ -317,7 +319,7 @@ static void serve_update(struct errand *errand, struct thread *thread)
         return;
     if (number == thread->head)
         update(errand, thread, thread);
-    else
+    else if (thread_may_go_back(thread, errand))
         visit_past(errand, thread, number, true, past_to_update);
 }
 

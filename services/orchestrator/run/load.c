@@ -107,6 +107,7 @@ static void parent_came(struct loader *loader)
     if (from->status.code == OK) {
         from->stands_for = way->record;
         from->thread->head = past->head;
+        from->thread->ways_back += past->ways_back + 1;
         frame_due_anew(past->root);
         thread_adopt(from->thread, past);
     } else {

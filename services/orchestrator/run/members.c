@@ -5,7 +5,6 @@
 
 #include <stdlib.h>
 
-#define ROW_MAX      1024                       /* bytes of a row of ours */
 #define FORGOTTEN_NS (INT64_C(60) * NS_PER_SEC) /* dead for so long: its row is taken away */
 
 static void send_beat(struct members *members);
@@ -92,7 +91,7 @@ static void note_rows(struct members *members, const struct store_scan *scan)
         const Renga__V1__MemberRow *row =
             message_read(&arena, &renga__v1__member_row__descriptor, scan->rows[i].value, &st);
         if (row && key_names(scan->rows[i].key, none, sizeof none, id, sizeof id) && strcmp(id, members->id) != 0)
-            silence_note(members, id, row);
+            silence_note(members, id, row, scan->rows[i].value);
     }
     arena_fini(&arena);
 }
@@ -165,7 +164,7 @@ static void beaten(struct store_batch *batch)
 static void send_beat(struct members *members)
 {
     struct key key;
-    uint8_t bytes[ROW_MAX];
+    uint8_t bytes[MEMBER_ROW_MAX];
     Renga__V1__MemberRow row = RENGA__V1__MEMBER_ROW__INIT;
     row.address = members->address;
     row.name = members->name;
@@ -301,6 +300,23 @@ bool members_reaches(struct members *members, const char *id, char address[MEMBE
         text_cut_copy(address, MEMBER_ADDRESS_MAX, member->address);
     pthread_mutex_unlock(&members->lock);
     return *address;
+}
+
+bool members_expect_dead(struct members *members, const char *id, struct store_batch *batch)
+{
+    struct key key;
+    key_of_member(&key, id);
+    if (strcmp(id, members->id) == 0)
+        return true;
+    pthread_mutex_lock(&members->lock);
+    const struct member *member = member_find(members, id);
+    bool dead = member && member->dead;
+    if (dead && member->has_row)
+        store_expect(batch, key_bytes(&key), (struct store_bytes){member->row, member->row_size});
+    else if (dead)
+        store_expect(batch, key_bytes(&key), (struct store_bytes){NULL, 0});
+    pthread_mutex_unlock(&members->lock);
+    return dead;
 }
 
 void members_each_fellow(struct members *members, void (*each)(const struct fellow *fellow, void *data), void *data)

@@ -65,6 +65,9 @@ enum member_state { MEMBER_SELF, MEMBER_ALIVE, MEMBER_DEAD };
 enum member_state members_state(struct members *members, const char *id, char address[MEMBER_ADDRESS_MAX]);
 /* Whether it is known to live, and where; nothing is noted of one that was never heard of. */
 bool members_reaches(struct members *members, const char *id, char address[MEMBER_ADDRESS_MAX]);
+/* Whoever takes what a dead one had does so in a batch that the store refuses if that one has shown life since: it may
+ * have begun to believe again what it has in memory. False: it lives, as is known by now. */
+bool members_expect_dead(struct members *members, const char *id, struct store_batch *batch);
 const char *members_self(const struct members *members);
 /* The living others that take attempts, under a lock: `each` does not wait and asks nothing here. */
 void members_each_fellow(struct members *members, void (*each)(const struct fellow *fellow, void *data), void *data);

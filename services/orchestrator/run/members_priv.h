@@ -10,7 +10,8 @@
 
 #include <pthread.h>
 
-#define CALLED_MAX 129 /* bytes of a name for operators */
+#define CALLED_MAX     129  /* bytes of a name for operators */
+#define MEMBER_ROW_MAX 1024 /* bytes of a row */
 
 enum heir { HEIR_NONE, HEIR_SELF, HEIR_OTHER };
 
@@ -22,6 +23,8 @@ struct member {
     uint64_t seen_in;  /* the read that found its row first */
     int64_t silent_ns; /* watched, without a change */
     bool has_row, dead;
+    uint8_t row[MEMBER_ROW_MAX]; /* as it was read */
+    size_t row_size;
     enum heir heir; /* who is there where it was, as far as that is known */
     struct member *next;
 };
@@ -60,7 +63,7 @@ struct member *member_find_or_add(struct members *members, const char *id);
 
 /* Of one read, in this order: it has come; each of its rows; that was all. True: somebody is dead now. */
 void silence_age(struct members *members);
-void silence_note(struct members *members, const char *id, const Renga__V1__MemberRow *row);
+void silence_note(struct members *members, const char *id, const Renga__V1__MemberRow *row, struct store_bytes bytes);
 bool silence_judge(struct members *members);
 /* When a read would find that somebody's lease is over, if that comes before `next_ns`; else that. */
 int64_t silence_ends_ns(const struct members *members, int64_t next_ns);

@@ -6,8 +6,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#define ROW_MAX   64 /* bytes of an OwnerRow */
-#define TAKES_MAX 3  /* others may be quicker so often */
+#define ROW_MAX   64  /* bytes of an OwnerRow */
+#define AT_REST   '.' /* behind the name */
+#define TAKES_MAX 3   /* others may be quicker so often */
 
 #define RECHECKS_MAX                                                                                                   \
     1000 /* threads of a home that are looked at after a lease has ended; others hear when they write */
@@ -40,12 +41,18 @@ static bool is_same(const struct owner_view *a, const struct owner_view *b)
 
 /* ---- the row ----------------------------------------------------------------------------------------------------- */
 
+/* A release that knows of no rest writes back what it has read of a row: so it is no field of its own. */
 static size_t view_write(const struct owner_view *view, uint8_t bytes[ROW_MAX])
 {
+    char member[sizeof view->member + 1];
+    size_t length = strlen(view->member);
     Renga__V1__OwnerRow row = RENGA__V1__OWNER_ROW__INIT;
-    row.member = unconst(view->member);
+    memcpy(member, view->member, length);
+    if (view->at_rest)
+        member[length++] = AT_REST;
+    member[length] = '\0';
+    row.member = member;
     row.token = view->token;
-    row.at_rest = view->at_rest;
     return renga__v1__owner_row__pack(&row, bytes);
 }
 
@@ -56,11 +63,14 @@ static bool view_read(struct owner_view *view, const struct store_scan *scan, st
     if (!scan->count)
         return true;
     arena_init(&arena, NULL, 0, RECORD_MEMORY_MAX);
-    const Renga__V1__OwnerRow *row = message_read(&arena, &renga__v1__owner_row__descriptor, scan->rows[0].value, st);
+    Renga__V1__OwnerRow *row = message_read(&arena, &renga__v1__owner_row__descriptor, scan->rows[0].value, st);
     if (row) {
         view->there = true;
         view->token = row->token;
-        view->at_rest = row->at_rest;
+        size_t length = strlen(row->member);
+        view->at_rest = length && row->member[length - 1] == AT_REST;
+        if (view->at_rest)
+            row->member[length - 1] = '\0';
         text_cut_copy(view->member, sizeof view->member, row->member);
     }
     arena_fini(&arena);
@@ -157,7 +167,12 @@ static void take(struct owner_question *question)
     text_cut_copy(own->next.member, sizeof own->next.member, members_self(members_of(thread)));
     store_batch_init(&question->batch, thread->home->loop, taken);
     put_change(thread, &question->batch, &own->known, &own->next);
-    store_commit(thread->home->runner->options.store, &question->batch);
+    if (members_expect_dead(members_of(thread), own->known.member, &question->batch)) {
+        store_commit(thread->home->runner->options.store, &question->batch);
+        return;
+    }
+    store_batch_fini(&question->batch);
+    owner_ask(question);
 }
 
 static void row_came(struct store_scan *scan)
@@ -279,6 +294,17 @@ bool owner_doubts(struct thread *thread, const struct status *why)
     return true;
 }
 
+static bool may_look(const struct thread *thread)
+{
+    return thread->phase == THREAD_READY && !thread->own.asking && !thread->flying;
+}
+
+void owner_recheck(struct thread *thread)
+{
+    if (members_of(thread) && !thread->own.mine && may_look(thread))
+        look(thread, &(struct status){0});
+}
+
 static bool is_minded(const struct thread *thread)
 {
     return thread->seats || (thread->run && (thread->run->waiters || thread->run->quiet_waiters));
@@ -294,7 +320,7 @@ static void recheck_home(struct home *home)
 {
     for (size_t i = 0, left = RECHECKS_MAX; i < home->room && left; i++)
         for (struct thread *thread = home->table[i]; thread && left; thread = thread->next) {
-            if (thread->phase != THREAD_READY || thread->own.asking || thread->flying || !is_minded(thread))
+            if (!may_look(thread) || !is_minded(thread))
                 continue;
             look(thread, &(struct status){0});
             left--;

@@ -72,6 +72,10 @@ bool owner_vouches(struct thread *thread, const struct errand *errand);
  * for, at rest or not, it is found out at once, in all homes. */
 void owners_recheck(struct runner *runner);
 
+/* The same of one thread that is watched at rest: whom others cannot reach, or have had no answer from, they do not ask
+ * before they write. */
+void owner_recheck(struct thread *thread);
+
 /* A batch came while an errand had the thread for itself, or it was taken and there was nothing to do: it is to be let
  * go, in a batch of its own. */
 bool owner_keeps_for_nothing(const struct thread *thread);

@@ -143,7 +143,7 @@ static bool keep(struct pruning *pruning, const Record *record, uint64_t number)
         return false;
     pruning->kept++;
     pruning->cut = number;
-    if (record->goes_back && (!pruning->needed || record->parent < pruning->needed))
+    if (record->goes_back && record->parent && (!pruning->needed || record->parent < pruning->needed))
         pruning->needed = record->parent;
     return true;
 }

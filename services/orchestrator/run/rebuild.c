@@ -1,8 +1,11 @@
 /* A thread as it stood at a checkpoint, built beside it from its log; and runs that begin there. */
+#include "errand.h"
 #include "run_priv.h"
 #include "transplant.h"
 
 #include <stdlib.h>
+
+#define WAYS_BACK_MAX 15
 
 struct rebuilding {
     struct loader loader; /* first */
@@ -40,6 +43,16 @@ void thread_rebuild(struct thread *thread, uint64_t upto, thread_rebuilt *done, 
     rebuilding->owner = owner;
     thread->holds++;
     loader_start(&rebuilding->loader);
+}
+
+/* Behind each other, each doubles what there is to read. */
+bool thread_may_go_back(const struct thread *thread, struct errand *errand)
+{
+    return thread->ways_back < WAYS_BACK_MAX ||
+           errand_refuse(errand, NULL, FAILED_PRECONDITION,
+                         "thread '%s' is larger than a snapshot, and has gone back too often since it is; make its "
+                         "state smaller, or go on from its head",
+                         thread->id);
 }
 
 void thread_adopt(struct thread *thread, struct thread *from)

@@ -88,8 +88,9 @@ void run_go(struct run *run, struct thread *from)
     Renga__V1__RunWentToWork went = RENGA__V1__RUN_WENT_TO_WORK__INIT;
     went.keeps_due = *run->request->checkpoint_id && !*run->request->input_json;
     record.went_to_work = &went;
-    record.parent = from != thread ? from->head : 0;
-    bool other_place = from != thread || (thread->agent && thread->agent != run->agent);
+    bool elsewhere = from != thread, other_version = thread->agent && thread->agent != run->agent;
+    unsigned ways = elsewhere && from->head ? from->ways_back + 1 : 0;
+    record.parent = elsewhere ? from->head : 0;
     record.begun = run->unlogged ? run->begun : NULL;
     run->unlogged = false;
     if (!fold_went_to_work(run, from, went.keeps_due, thread->last + 1, wall_ms(), &st)) {
@@ -97,7 +98,7 @@ void run_go(struct run *run, struct thread *from)
         if (record.begun)
             log_append(thread, run, &record);
         bool missing = !run->agent;
-        if (from != thread)
+        if (elsewhere)
             thread_free(from);
         run_change(run, RENGA__V1__RUN_STATE__RUN_STATE_FAILED,
                    missing ? RENGA__V1__STOP_REASON__STOP_REASON_VERSION_MISSING
@@ -107,10 +108,11 @@ void run_go(struct run *run, struct thread *from)
         return;
     }
     went.due = frame_due_nodes(thread->root, &went.n_due);
-    record.goes_back = record.parent && !log_snapshot_fits(thread);
+    record.goes_back = elsewhere && !log_snapshot_fits(thread);
+    thread->ways_back += ways;
     log_append(thread, run, &record);
     free(went.due);
-    if (other_place)
+    if (elsewhere || other_version)
         log_snapshot_now(thread);
     await_root(run);
 }

@@ -132,6 +132,7 @@ struct thread {
     size_t read_since;     /* of these, what was read when it was loaded */
     size_t snapshot_size;
     unsigned steps_since;
+    unsigned ways_back; /* logs that are read for parents (`goes_back`) whenever it is: as many as for each of these */
     bool deleted;
     uint32_t event_number; /* of the next event since the last record */
     bool pending;          /* its row of what is pending is there */
@@ -253,8 +254,9 @@ struct run *frame_run(const struct frame *frame);
 void frame_path(const struct frame *frame, struct buffer *out);
 size_t frame_place(const struct frame *frame, uint32_t *place); /* at most 3 × FRAME_DEPTH_MAX numbers */
 struct frame *frame_at(struct thread *thread, const uint32_t *place, size_t count, struct status *st);
-uint64_t frame_seed(const struct frame *frame);
-uint64_t due_seed(const struct due *due);
+uint64_t frame_seed(const struct frame *frame); /* of its place in the run: as events have it */
+uint64_t frame_visit_seed(const struct frame *frame);
+uint64_t due_seed(const struct due *due); /* of keys, and of ids of what it writes: no other in the run has it */
 
 /* route.c: what is due next. */
 void route_outcome(struct frame *frame, const struct due *due);
@@ -387,6 +389,8 @@ void thread_revive_later(const struct thread *thread); /* revival.c */
  * more. */
 typedef void thread_rebuilt(void *owner, struct thread *past, const struct status *st);
 void thread_rebuild(struct thread *thread, uint64_t upto, thread_rebuilt *done, void *owner);
+/* False where its log would become ever longer to read; the errand has heard of it. */
+bool thread_may_go_back(const struct thread *thread, struct errand *errand);
 /* Takes over where the graph of one stands, and frees it. Nothing is within that: what is due there is due anew. */
 void thread_adopt(struct thread *thread, struct thread *from);
 /* The next run begins where the last one did; unless somebody has changed by hand what that left. */

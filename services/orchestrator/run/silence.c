@@ -51,11 +51,13 @@ static void note_fan_out(struct member *member, const Renga__V1__MemberFanOut *r
     fellow->loops = row->loops <= LOOPS_MAX ? row->loops : LOOPS_MAX;
 }
 
-void silence_note(struct members *members, const char *id, const Renga__V1__MemberRow *row)
+void silence_note(struct members *members, const char *id, const Renga__V1__MemberRow *row, struct store_bytes bytes)
 {
-    struct member *member = member_find_or_add(members, id);
+    struct member *member = bytes.size <= MEMBER_ROW_MAX ? member_find_or_add(members, id) : NULL;
     if (!member)
         return;
+    memcpy(member->row, bytes.bytes, bytes.size);
+    member->row_size = bytes.size;
     if (!member->has_row)
         member->seen_in = members->reads;
     if (member->beat != row->beat || !member->has_row) {

@@ -195,6 +195,38 @@ def _():
     server.shutdown()
 
 
+class Refuser(http.server.BaseHTTPRequestHandler):
+    """An upstream that does not know the key."""
+    protocol_version = "HTTP/1.1"
+
+    def do_POST(self):
+        self.rfile.read(int(self.headers["Content-Length"]))
+        body = json.dumps({"error": {"message": "Incorrect API key provided", "type": "invalid_request_error",
+                                     "code": "invalid_api_key"}}).encode()
+        self.send_response(401)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
+@check("where every subtask broke off, nothing is said of the documents: exit code 1, and why")
+def _():
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Refuser)
+    server.daemon_threads = True
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    upstream = {"OPENAI_BASE_URL": f"http://127.0.0.1:{server.server_port}/v1", "OPENAI_API_KEY": "wrong"}
+    done = ask("--docs", SAMPLES, ENGLISH, **upstream)
+    expect(done.returncode == 1 and not done.stdout, f"{done.returncode}: {done.stdout}")
+    expect(re.fullmatch(r"renga ask: [A-Z_]+: every subtask broke off.*Incorrect API key.*\n", done.stderr), done.stderr)
+    told = ask("--json", ENGLISH, **upstream)
+    expect(told.returncode == 1 and all(s["status_code"] for s in json.loads(told.stdout)["subtasks"]), told.stdout)
+    server.shutdown()
+
+
 class Dawdler(http.server.BaseHTTPRequestHandler):
     """Plans at once, and then sleeps."""
     protocol_version = "HTTP/1.1"

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Two orchestrators on a Redis, and at random moments of fan-outs one is frozen for longer than its lease, or killed, or told
 to end, or Redis is killed. What was accepted comes to its end, once: no committed step runs again, and a node that minds
-the fencing token hears of no owner that was overtaken. RENGA_ROUNDS says how often; where it does not, 3 times."""
+the fencing token hears of no owner that was overtaken; and runs on threads at rest that both are asked for count once,
+wherever they are handed on to meanwhile. RENGA_ROUNDS says how often; where it does not, 3 times."""
 import atexit
 import json
 import os
@@ -15,7 +16,7 @@ import time
 
 import grpc
 
-from harness import (SLOW, Broken, Orchestrator, check, checks, equal, expect, message, nodes, remote, reply, stands,
+from harness import (SLOW, Broken, Orchestrator, check, checks, equal, expect, message, nodes, number, remote, reply, stands,
                      wait_until)
 
 ROUNDS = int(os.environ.get("RENGA_ROUNDS", "3"))
@@ -47,9 +48,12 @@ atexit.register(lambda: (redis.kill(), shutil.rmtree(folder, ignore_errors=True)
 document = {"agent": "fan", "state": {"got": {"type": "integer[]", "reduce": "append"}, "n": {"type": "integer", "reduce": "sum"}},
             "start": "s", "max_concurrency": 16,
             "nodes": {"s": remote("v", may_reach=["w"]), "v": remote("m"), "w": remote("m"), "m": remote("t"), "t": remote("u"), "u": remote()}}
-os.makedirs(f"{agents}/fan")
-with open(f"{agents}/fan/graph.json", "w") as file:
-    json.dump(document, file)
+short = {"agent": "sum", "state": {"n": {"type": "integer", "reduce": "sum"}}, "start": "a",
+         "nodes": {"a": {"kind": "set", "values": {"n": 1}}}}
+for each in (document, short):
+    os.makedirs(f"{agents}/{each['agent']}")
+    with open(f"{agents}/{each['agent']}/graph.json", "w") as file:
+        json.dump(each, file)
 greatest, refused, lock = {}, [], threading.Lock()
 
 
@@ -133,6 +137,36 @@ def final(run):
     return wait_until(look, f"run {run.run_id} does not end", 30 * SLOW, every=0.02)
 
 
+# ---- meanwhile, short runs on few threads, asked for at either ---------------------------------------------------------
+
+THREADS, CLIENTS = 3, 4
+answered, lost, ended = [0] * THREADS, [0] * THREADS, threading.Event()
+
+
+def keep_asking(seed):
+    chance = random.Random(seed)
+    while not ended.is_set():
+        which, thread = chance.choice(both), chance.randrange(THREADS)
+        ended.wait(0.02)
+        request = which.start_request("sum", thread_id=f"shared{thread}", on_busy=number("OnBusy", "ON_BUSY_ENQUEUE"))
+        try:
+            call = which.begin("StartRun", request)
+        except ValueError:  # it is just being started anew
+            continue
+        try:
+            call.result()
+            outcome = answered
+        except (grpc.RpcError, grpc.FutureCancelledError):
+            outcome = lost  # whether it was done nobody knows
+        with lock:
+            outcome[thread] += 1
+
+
+asking = [threading.Thread(target=keep_asking, args=(random.random(),), daemon=True) for _ in range(CLIENTS)]
+for client in asking:
+    client.start()
+
+
 counted = {"freeze": 0, "kill": 0, "end": 0, "lose_redis": 0}
 
 
@@ -175,6 +209,25 @@ def _():
                        f"{call.node} of step {call.step} ran {wall_ms - (shown_ms or 0):.0f} ms after that was committed")
         print(f"# {blow.__name__}: {time.monotonic() - began:.1f} s", flush=True)
     return f"{counted}, {repeated} attempts were repeated, {len(refused)} of owners that had been overtaken refused by nodes"
+
+
+def state_of(name):
+    try:
+        return both[0].state(name)
+    except (grpc.RpcError, ValueError):
+        return None
+
+
+@check("runs on threads at rest, asked for at both meanwhile, were done once")
+def _():
+    ended.set()
+    for client in asking:
+        client.join(25 * SLOW)
+    done = [wait_until(lambda name=f"shared{i}": state_of(name), "it cannot be read", 10 * SLOW)["n"] for i in range(THREADS)]
+    for have, sure, unsure in zip(done, answered, lost):
+        expect(sure <= have <= sure + unsure, f"{have} runs were done, of {sure} that were answered and {unsure} that were not")
+    expect(sum(answered) > 20, f"too few were answered: {answered}")
+    return f"{sum(done)} runs, {sum(answered)} answered, {sum(lost)} lost with a connection"
 
 
 @check("an attempt that is made again has the idempotency key of the first")

@@ -188,6 +188,23 @@ static void who_has_just_begun_is_not_waited_for(void **state)
     close_all();
 }
 
+/* Another has not read its row again, and takes it for dead still: it must not have what was begun in the new lease,
+ * whose owner believes its memory. */
+static void one_that_shows_life_again_keeps_what_it_has_begun_since(void **state)
+{
+    open_both(THREE);
+    pass_for(&two, 2 * LEASE_MS);
+    stage_settle(&one, 0);
+    char *run = start(&one, "t", "");
+    assert_int_equal(runs_at(&one), 1);
+    owner_of(&two, run);
+    assert_int_equal(runs_at(&two), 0);
+    pass(LEASE_MS);
+    assert_int_equal(call_at(&one, "a")->attempt, 1);
+    assert_string_equal(owner_of(&two, run), "one:1");
+    close_both();
+}
+
 int main(void)
 {
     clock_stop();
@@ -198,6 +215,7 @@ int main(void)
         cmocka_unit_test(of_two_with_one_address_both_live_and_the_store_decides),
         cmocka_unit_test(a_lost_one_is_missed_as_soon_as_its_lease_is_over),
         cmocka_unit_test(who_has_just_begun_is_not_waited_for),
+        cmocka_unit_test(one_that_shows_life_again_keeps_what_it_has_begun_since),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -217,6 +217,26 @@ static void a_jump_to_the_parent_drops_what_the_sub_graph_wrote(void **state)
     stage_clear(&stage);
 }
 
+static void each_visit_of_a_sub_graph_has_keys_of_its_own(void **state)
+{
+    stage_set(&stage, LOG "\"start\": \"w\", \"nodes\": {"
+                          "\"w\": {\"kind\": \"graph\", \"graph\": \"sub\", \"on\": {\"done\": \"c\"}}, "
+                          "\"c\": {" S ", \"on\": {\"again\": \"w\", \"done\": \"end\"}, "
+                          "\"visits\": {\"max\": 5, \"then\": \"end\"}}}, "
+                          "\"graphs\": {\"sub\": {\"state\": {\"r\": {\"type\": \"string\"}}, "
+                          "\"start\": \"n\", \"nodes\": {\"n\": {" S "}}}}");
+    char *run = start(&stage, "t", "");
+    struct script_call *first = script_find("n", NULL, -1);
+    INSIDE(&stage, script_break(first, INTERNAL, "broken"));
+    resume(&stage, run, NULL);
+    struct script_call *again = script_find("n", NULL, -1);
+    assert_string_equal(again->key, first->key); /* of the same visit */
+    INSIDE(&stage, script_write(again, "", ""));
+    INSIDE(&stage, script_write(script_find("c", NULL, -1), "again", ""));
+    assert_string_not_equal(script_find("n", NULL, -1)->key, first->key);
+    stage_clear(&stage);
+}
+
 int main(void)
 {
     clock_stop();
@@ -231,6 +251,7 @@ int main(void)
         cmocka_unit_test(a_cancel_reaches_the_branches),
         cmocka_unit_test(a_sub_graph_remembers_where_it_is_to),
         cmocka_unit_test(a_jump_to_the_parent_drops_what_the_sub_graph_wrote),
+        cmocka_unit_test(each_visit_of_a_sub_graph_has_keys_of_its_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -264,6 +264,44 @@ static void written(struct store_batch *batch)
     store_batch_fini(batch);
 }
 
+struct row_scan {
+    struct store_scan scan;
+    char member[64];
+};
+
+static void row_came(struct store_scan *scan)
+{
+    struct row_scan *row = (struct row_scan *)scan;
+    assert_int_equal(scan->count, 1);
+    Renga__V1__OwnerRow *read = renga__v1__owner_row__unpack(NULL, scan->rows[0].value.size, scan->rows[0].value.bytes);
+    assert_int_equal(read->base.n_unknown_fields, 0);
+    snprintf(row->member, sizeof row->member, "%s", read->member);
+    renga__v1__owner_row__free_unpacked(read, NULL);
+    store_scan_fini(scan);
+}
+
+/* It waits a lease for one that it never hears of, and then expects the row as it has read it. */
+static void a_thread_at_rest_may_be_taken_by_a_release_that_knows_of_no_rest(void **state)
+{
+    struct key from, to;
+    struct row_scan row;
+    open_both(SUM);
+    is_run(&one, 0, 0, "{\"n\":1}");
+    key_named(&from, KEY_OWNER, stage_tenant, "t");
+    to = from;
+    to.bytes[to.size++] = '\0';
+    loop_enter(one.loop);
+    store_scan_init(&row.scan, one.loop, row_came);
+    row.scan.from = key_bytes(&from);
+    row.scan.to = key_bytes(&to);
+    store_scan(one.store, &row.scan);
+    loop_leave(one.loop);
+    settle();
+    assert_string_not_equal(row.member, ""); /* as what nobody has */
+    assert_string_not_equal(row.member, members_self(one.runner->members));
+    close_both();
+}
+
 /* As if another had written to the thread. */
 static void write_owner(uint64_t token)
 {
@@ -279,6 +317,29 @@ static void write_owner(uint64_t token)
     store_commit(two.store, &batch);
     loop_leave(two.loop);
     settle();
+}
+
+/* Nobody that could be reached had it last: each serves it where he is asked. */
+static void who_watches_a_thread_that_rests_nowhere_hears_that_another_has_it(void **state)
+{
+    Renga__V1__WatchRunRequest watch = RENGA__V1__WATCH_RUN_REQUEST__INIT;
+    unsigned events = 0;
+    open_both(ASKS);
+    watch.run_id = start(&one, "t", "");
+    watch.follow = true;
+    watch.heartbeat_ms = 1000;
+    write_owner(100);
+    struct watcher watcher = {
+        .loop = one.loop, .tenant = stage_tenant, .request = &watch, .came = events_come, .owner = &events};
+    INSIDE(&one, runner_watch(one.runner, &watcher));
+    pass(2 * watch.heartbeat_ms);
+    assert_int_equal(watcher.status.code, OK);
+    assert_non_null(resume(&two, watch.run_id, "7"));
+    pass(2 * watch.heartbeat_ms);
+    assert_int_equal(watcher.status.code, UNAVAILABLE);
+    INSIDE(&one, runner_unwatch(&watcher));
+    settle();
+    close_both();
 }
 
 static void who_has_lost_too_often_hears_that_nothing_was_done(void **state)
@@ -316,6 +377,8 @@ int main(void)
         cmocka_unit_test(what_is_on_disk_is_watched_where_one_asks),
         cmocka_unit_test(who_waits_for_what_comes_watches_where_the_thread_is_and_keeps_it_there),
         cmocka_unit_test(who_watches_a_thread_at_rest_at_a_thawed_one_hears_that_it_went),
+        cmocka_unit_test(a_thread_at_rest_may_be_taken_by_a_release_that_knows_of_no_rest),
+        cmocka_unit_test(who_watches_a_thread_that_rests_nowhere_hears_that_another_has_it),
         cmocka_unit_test(who_has_lost_too_often_hears_that_nothing_was_done),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

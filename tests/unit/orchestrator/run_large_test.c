@@ -1,0 +1,178 @@
+/* Threads whose state is larger than a snapshot, and that go back by their log. */
+#include "unit.h"
+
+#include "checkpoint_fixture.h"
+
+#define LARGE ((size_t)3 << 20)
+
+static int64_t count_of(const char *thread)
+{
+    char *fields[] = {(char *)(uintptr_t) "n"};
+    long long n = -1;
+    Renga__V1__GetStateRequest request = RENGA__V1__GET_STATE_REQUEST__INIT;
+    request.thread_id = (char *)(uintptr_t)thread;
+    request.fields = fields;
+    request.n_fields = 1;
+    struct question_of_test *question = ask_runner(&stage, &request);
+    Renga__V1__GetStateResponse *response = answer_of(question);
+    if (!response)
+        fail_msg("%s", last_status.text);
+    sscanf(response->state_json, "{\"n\":%lld}", &n);
+    ask_end(question);
+    return n;
+}
+
+#define assert_count(wanted)                                                                                           \
+    do {                                                                                                               \
+        assert_int_equal(count_of("t"), wanted);                                                                       \
+        restart();                                                                                                     \
+        assert_int_equal(count_of("t"), wanted);                                                                       \
+    } while (0)
+
+static enum status_code forked(const char *from, const char *to)
+{
+    Renga__V1__ForkThreadRequest request = RENGA__V1__FORK_THREAD_REQUEST__INIT;
+    request.thread_id = (char *)(uintptr_t)from;
+    request.new_thread_id = (char *)(uintptr_t)to;
+    struct question_of_test *question = ask_runner(&stage, &request);
+    answer_of(question);
+    ask_end(question);
+    return last_status.code;
+}
+
+static char *large_input(size_t letters)
+{
+    char *large = malloc(letters + 64);
+    int size = sprintf(large, "{\"n\":1,\"log\":[\"");
+    memset(large + size, 'x', letters);
+    strcpy(large + size + letters, "\"]}");
+    return large;
+}
+
+/* Its last checkpoint. */
+static void make_large(char checkpoint[64])
+{
+    char *large = large_input(LARGE);
+    for (int i = 0; i < 3; i++)
+        snprintf(checkpoint, 64, "%s", go_through(large));
+    free(large);
+}
+
+static void a_large_thread_goes_back_by_its_log(void **state)
+{
+    char before[64], words[64];
+    set_stage(AB);
+    make_large(before);
+    go_through("{\"n\":1}");
+    for (int i = 1; i <= 2; i++) { /* the second goes back behind the first */
+        snprintf(words, sizeof words, "{\"n\":%d}", 10 * i);
+        Renga__V1__StartRunRequest request = request_at(before, words, RENGA__V1__ON_BUSY__ON_BUSY_REJECT);
+        assert_int_equal(began(&request), RUNNING);
+        end_b();
+        assert_count(3 + 10 * i);
+        go_through("{\"n\":1}");
+        assert_count(4 + 10 * i);
+    }
+    assert_true(update_at(before, "{\"n\":100}"));
+    assert_count(103);
+    assert_int_equal(forked("t", "u"), RESOURCE_EXHAUSTED);
+    assert_int_equal(forked("t", "u"), RESOURCE_EXHAUSTED); /* not there already */
+    stage_clear(&stage);
+}
+
+static void a_rollback_to_nothing_is_in_the_log_where_its_input_is_large(void **state)
+{
+    char *large = large_input(2 * LARGE);
+    set_stage(AB);
+    start(&stage, "t", "{\"n\":10}");
+    Renga__V1__StartRunRequest request = request_at("", large, ROLLBACK);
+    assert_int_equal(began(&request), RUNNING);
+    assert_count(1);
+    free(large);
+    stage_clear(&stage);
+}
+
+static enum status_code asked(const void *request)
+{
+    struct question_of_test *question = send_to_runner(&stage, request, false);
+    for (int i = 0; i < 1000 && !question->answers; i++) /* page by page */
+        stage_settle(&stage, 0);
+    answer_of(question);
+    ask_end(question);
+    return last_status.code;
+}
+
+static enum status_code rolled_back(void)
+{
+    start(&stage, "t", "{\"n\":1000}");
+    Renga__V1__StartRunRequest request = request_at("", "{\"n\":1}", ROLLBACK);
+    enum status_code code = asked(&request);
+    for (int i = 0; i < 1000 && !script_find("b", NULL, -1); i++) /* after what it begins on was read */
+        stage_settle(&stage, 0);
+    end_b();
+    return code;
+}
+
+/* Each reads the one before it anew: the time to read it would double, and soon nobody could. */
+static void a_large_thread_goes_back_so_often_that_it_can_still_be_read(void **state)
+{
+    char before[64];
+    set_stage(AB);
+    make_large(before);
+    int times = 0;
+    while (times < 10 && rolled_back() == OK)
+        times++;
+    assert_int_equal(times, 4);
+    restart();
+    Renga__V1__StartRunRequest request = request_at(before, "{\"n\":1}", RENGA__V1__ON_BUSY__ON_BUSY_REJECT);
+    assert_int_equal(asked(&request), FAILED_PRECONDITION);
+    assert_false(update_at(before, "{\"n\":1}"));
+    assert_int_equal(last_status.code, FAILED_PRECONDITION);
+    assert_true(update_at("", "{\"n\":-1007}")); /* its head is where it was */
+    assert_int_equal(count_of("t"), 0);
+    stage_clear(&stage);
+}
+
+static void empty_log(void)
+{
+    char *fields[] = {(char *)(uintptr_t) "log"};
+    Renga__V1__UpdateStateRequest request = RENGA__V1__UPDATE_STATE_REQUEST__INIT;
+    request.thread_id = (char *)(uintptr_t) "t";
+    request.clear_fields = fields;
+    request.n_clear_fields = 1;
+    struct question_of_test *question = ask_runner(&stage, &request);
+    assert_non_null(answer_of(question));
+    ask_end(question);
+}
+
+/* Of the five checkpoints that are kept the first is small, and could be cut at; the second goes back behind it. */
+static void what_a_large_thread_goes_back_to_is_kept(void **state)
+{
+    char before[64];
+    Renga__V1__Retention five = RENGA__V1__RETENTION__INIT;
+    five.max_checkpoints = 5;
+    set_stage(AB);
+    make_large(before);
+    empty_log();
+    Renga__V1__StartRunRequest request = request_at(before, "{\"n\":10}", RENGA__V1__ON_BUSY__ON_BUSY_REJECT);
+    request.retention = &five;
+    assert_int_equal(began(&request), RUNNING);
+    end_b();
+    empty_log();
+    INSIDE(&stage, runner_recover(stage.runner)); /* and sweeps */
+    stage_settle(&stage, 10000);
+    assert_count(13);
+    stage_clear(&stage);
+}
+
+int main(void)
+{
+    clock_stop();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_large_thread_goes_back_by_its_log),
+        cmocka_unit_test(a_large_thread_goes_back_so_often_that_it_can_still_be_read),
+        cmocka_unit_test(a_rollback_to_nothing_is_in_the_log_where_its_input_is_large),
+        cmocka_unit_test(what_a_large_thread_goes_back_to_is_kept),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
