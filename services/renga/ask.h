@@ -52,8 +52,8 @@ struct ask {
     bool verbose; /* lines about the work on standard error */
     size_t width; /* of the terminal as it was drawn last; 0: lines are not broken */
     struct ask_view view;
-    bool nothing_found, broke_off; /* broke_off: every subtask */
     bool shown;                    /* the answer, whole */
+    bool nothing_found, broke_off; /* broke_off: every subtask */
 };
 
 /* ask_view.c; in the loop of the call, but for ask_view_free */

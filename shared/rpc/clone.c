@@ -20,6 +20,7 @@ static const uint8_t number_sizes[] = {
     [PROTOBUF_C_TYPE_FIXED64] = 8,  [PROTOBUF_C_TYPE_DOUBLE] = 8,
     [PROTOBUF_C_TYPE_ENUM] = 4,     [PROTOBUF_C_TYPE_BOOL] = sizeof(protobuf_c_boolean),
 };
+_Static_assert(sizeof(protobuf_c_boolean) == 4, "a number has four bytes or eight");
 
 static bool is_number(ProtobufCType type)
 {
@@ -40,7 +41,7 @@ static bool clone_text(struct clone *clone, char **text)
         return true;
     }
     size_t length = strlen(*text);
-    return count_one(clone) && text_is_clean(*text, length) && (*text = arena_copy(clone->arena, *text, length + 1));
+    return text_is_clean(*text, length) && (*text = arena_copy(clone->arena, *text, length + 1));
 }
 
 static bool clone_bytes(struct clone *clone, ProtobufCBinaryData *bytes)
@@ -49,7 +50,7 @@ static bool clone_bytes(struct clone *clone, ProtobufCBinaryData *bytes)
         bytes->data = NULL;
         return true;
     }
-    return count_one(clone) && (bytes->data = arena_copy(clone->arena, bytes->data, bytes->len));
+    return (bytes->data = arena_copy(clone->arena, bytes->data, bytes->len));
 }
 
 /* What stands at `value` still points into the original. */
@@ -62,7 +63,7 @@ static bool clone_value(struct clone *clone, ProtobufCType type, void *value)
         return clone_bytes(clone, value);
     default: {
         ProtobufCMessage **inner = value;
-        return !*inner || (count_one(clone) && (*inner = clone_message(clone, *inner)));
+        return !*inner || (*inner = clone_message(clone, *inner));
     }
     }
 }
@@ -78,19 +79,40 @@ static bool clone_repeated(struct clone *clone, ProtobufCType type, size_t count
     }
     if (count > clone->left.fields || !(*list = arena_copy(clone->arena, *list, count * size)))
         return false;
-    if (is_number(type))
-        clone->left.fields -= (unsigned)count;
+    clone->left.fields -= (unsigned)count;
     for (size_t i = 0; i < count && !is_number(type); i++)
         if (!clone_value(clone, type, (char *)*list + i * size))
             return false;
     return true;
 }
 
+/* What is as it is where nothing was sent. */
+static bool is_empty(ProtobufCType type, const void *value)
+{
+    uint64_t number = 0;
+    switch (type) {
+    case PROTOBUF_C_TYPE_STRING: {
+        const char *text = *(const char *const *)value;
+        return !text || !*text;
+    }
+    case PROTOBUF_C_TYPE_BYTES:
+        return !((const ProtobufCBinaryData *)value)->len;
+    case PROTOBUF_C_TYPE_MESSAGE:
+        return !*(const void *const *)value;
+    default:
+        if (number_sizes[type] == sizeof number)
+            memcpy(&number, value, sizeof number);
+        else
+            memcpy(&number, value, sizeof(uint32_t));
+        return number == 0;
+    }
+}
+
 /* Of a choice that was made; protobuf-c packs a text that was read as empty, and a message that is none, as no choice.
  */
 static bool is_sent(const ProtobufCFieldDescriptor *field, const void *value)
 {
-    if (field->type == PROTOBUF_C_TYPE_BYTES)
+    if (is_number(field->type) || field->type == PROTOBUF_C_TYPE_BYTES)
         return true;
     const void *pointer = *(const void *const *)value;
     return pointer && pointer != field->default_value;
@@ -101,9 +123,8 @@ static bool clone_field(struct clone *clone, const ProtobufCFieldDescriptor *fie
     void *value = copy + field->offset;
     if (field->label == PROTOBUF_C_LABEL_REPEATED)
         return clone_repeated(clone, field->type, *(const size_t *)(void *)(copy + field->quantifier_offset), value);
-    if (is_number(field->type))
-        return true;
-    if (field->flags & PROTOBUF_C_FIELD_FLAG_ONEOF) {
+    bool chosen = (field->flags & PROTOBUF_C_FIELD_FLAG_ONEOF) != 0;
+    if (chosen) {
         uint32_t *choice = (void *)(copy + field->quantifier_offset);
         if (*choice != field->id)
             return true;
@@ -112,7 +133,9 @@ static bool clone_field(struct clone *clone, const ProtobufCFieldDescriptor *fie
             return true;
         }
     }
-    return clone_value(clone, field->type, value);
+    if ((chosen || !is_empty(field->type, value)) && !count_one(clone))
+        return false;
+    return is_number(field->type) || clone_value(clone, field->type, value);
 }
 
 static ProtobufCMessage *clone_message(struct clone *clone, const ProtobufCMessage *message)

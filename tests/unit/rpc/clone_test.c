@@ -198,7 +198,16 @@ static void more_than_a_message_may_have_makes_no_clone(void **state)
     assert_null(rpc_clone(&original.base, &arena));
     original.n_int32s = MANY - 1;
     assert_non_null(rpc_clone(&original.base, &arena));
+    original.a_bool = 1;
+    assert_null(rpc_clone(&original.base, &arena));
+    original.n_int32s = 0;
     free(original.int32s);
+    original.strings = calloc(MANY - 1, sizeof *original.strings); /* all empty, which are sent all the same */
+    original.n_strings = MANY - 1;
+    assert_null(rpc_clone(&original.base, &arena));
+    original.a_bool = 0;
+    assert_non_null(rpc_clone(&original.base, &arena));
+    free(original.strings);
 }
 
 static void fields_that_are_not_known_make_no_clone(void **state)
