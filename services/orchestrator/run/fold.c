@@ -321,9 +321,13 @@ static bool fold_goes_on(struct thread *thread, const Renga__V1__RunGoesOn *goes
 /* ---- a record ---------------------------------------------------------------------------------------------------- */
 
 /* What it builds on, the loader has put there; where that is nothing, it is made here. */
-static bool fold_goes_to_work(struct run *run, const Record *record, uint64_t number, struct status *st)
+static bool fold_goes_to_work(struct thread *thread, struct run *run, const Record *record, uint64_t number,
+                              struct status *st)
 {
-    struct thread *thread = run->thread, *from = thread;
+    struct thread *from = thread;
+    if (!run || run == thread->run)
+        return fail(st, DATA_LOSS, "thread '%s': record %llu lets a run go to work that did not wait for its turn",
+                    thread->id, (unsigned long long)number);
     if (record->goes_back && !record->parent)
         from = thread_new(thread->home, thread->tenant, thread->id);
     bool good = fold_went_to_work(run, from, record->went_to_work->keeps_due, number, record->time_ms, st);
@@ -356,7 +360,7 @@ bool fold_parts(struct thread *thread, const Record *record, uint64_t number, st
         if (run == thread->run)
             fold_retried(thread, record->shown[i]);
     }
-    if (record->went_to_work && !fold_goes_to_work(run, record, number, st))
+    if (record->went_to_work && !fold_goes_to_work(thread, run, record, number, st))
         return false;
     for (size_t i = 0; i < record->n_answers; i++)
         fold_answer(thread, record->answers[i]->interrupt_id, record->answers[i]->answer_json);

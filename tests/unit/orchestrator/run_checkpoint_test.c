@@ -4,6 +4,7 @@
 
 #include "checkpoint_fixture.h"
 #include "log/ids.h"
+#include "log/keys.h"
 
 #define AB_MORE                                                                                                        \
     "\"state\": {\"log\": {\"type\": \"string[]\", \"reduce\": \"append\"}, \"n\": {\"type\": \"number\", "            \
@@ -227,6 +228,39 @@ static void what_is_being_read_when_the_server_ends_is_answered(void **state)
     }
 }
 
+static void written(struct store_batch *batch)
+{
+    assert_int_equal(batch->status.code, OK);
+    store_batch_fini(batch);
+}
+
+/* Of the run of that number, which was at work long before, or of none. */
+static void a_log_in_which_a_run_goes_to_work_twice_is_not_believed(void **state)
+{
+    for (uint32_t number = 0; number <= 1; number++) {
+        struct key key;
+        uint8_t bytes[64];
+        struct store_batch batch;
+        Renga__V1__LogRecord record = RENGA__V1__LOG_RECORD__INIT;
+        Renga__V1__RunWentToWork went = RENGA__V1__RUN_WENT_TO_WORK__INIT;
+        record.run = number;
+        record.went_to_work = &went;
+        set_stage(AB);
+        go_through("");
+        key_numbered(&key, KEY_RECORD, stage_tenant, "t", END_OF_FIRST);
+        loop_enter(stage.loop);
+        store_batch_init(&batch, stage.loop, written);
+        store_put(&batch, key_bytes(&key), (struct store_bytes){bytes, renga__v1__log_record__pack(&record, bytes)});
+        store_commit(stage.store, &batch);
+        loop_leave(stage.loop);
+        stage_settle(&stage, 0);
+        restart();
+        state_of("t");
+        assert_int_equal(last_status.code, DATA_LOSS);
+        stage_clear(&stage);
+    }
+}
+
 int main(void)
 {
     clock_stop();
@@ -240,6 +274,7 @@ int main(void)
         cmocka_unit_test(the_next_begins_where_one_in_the_queue_cannot),
         cmocka_unit_test(a_caller_may_leave_while_its_run_looks_where_it_begins),
         cmocka_unit_test(a_thread_that_goes_on_while_it_is_copied_is_not_copied),
+        cmocka_unit_test(a_log_in_which_a_run_goes_to_work_twice_is_not_believed),
         cmocka_unit_test(what_is_being_read_when_the_server_ends_is_answered),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
