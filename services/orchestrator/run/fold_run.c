@@ -146,15 +146,16 @@ static void leave_queue(struct run *run)
     run->next = NULL;
 }
 
-/* Firings of one node that wait for each other have keys of their own by steps that there never are. */
+/* Firings of one node were due in different steps, and are all due in the first now: results and keys tell them apart
+ * by steps that there never are. */
 static void due_at_once(struct frame *root)
 {
     for (struct due *due = root->due; due; due = due->next) {
         int64_t before = 0;
-        bool waits = branches_wait(due);
-        for (const struct due *earlier = root->due; waits && earlier != due; earlier = earlier->next)
-            before += earlier->node == due->node && !earlier->branch;
-        due->step = waits ? -before : 1;
+        bool differs = due->sent && due->branch; /* by its number, from all others */
+        for (const struct due *earlier = root->due; !differs && earlier != due; earlier = earlier->next)
+            before += earlier->node == due->node && earlier->branch == due->branch;
+        due->step = before ? -before : 1;
     }
 }
 

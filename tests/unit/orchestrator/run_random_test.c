@@ -30,7 +30,7 @@
                                                                                 "\"on\": {\"done\": \"w\"}}, ")
 static const char *const documents[] = {
     STATE("") "\"start\": \"a\", " NODES(Z, "") SUB(""),
-    STATE(", \"more\": {\"type\": \"string\", \"initial\": \"new\"}") "\"start\": [\"a\", \"b\"], " NODES(
+    STATE(", \"more\": {\"type\": \"string\", \"initial\": \"new\"}") "\"start\": [\"b\", \"a\"], " NODES(
         Z, "\"b\": {\"kind\": \"script\", \"on\": {\"done\": \"z\"}}, ") SUB(""),
     STATE("") "\"mode\": \"dataflow\", \"start\": \"a\", " NODES(Z, "") SUB("\"memory\": \"thread\", "),
     STATE("") FLOWS SUB(""),
