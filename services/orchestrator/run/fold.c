@@ -43,16 +43,20 @@ bool due_read_write(struct due *due, struct status *st)
 /* In dataflow a node may be due twice, each time of another step. */
 static struct due *due_of(const struct frame *frame, const Renga__V1__TaskResult *result)
 {
-    struct due *first = NULL;
+    struct due *first = NULL, *other = NULL;
     int64_t step = result->due_step ? result->due_step : frame->step + 1;
     for (struct due *due = frame->due; due; due = due->next) {
-        if (due->node->index != result->node || due->branch != result->branch || due->state == DUE_FINISHED)
+        if (due->node->index != result->node || due->state == DUE_FINISHED)
             continue;
+        if (due->branch != result->branch) {
+            other = !other && node_holds_graph(due->node) ? due : other; /* as frame_at has it */
+            continue;
+        }
         if (due->step == step)
             return due;
         first = first ? first : due;
     }
-    return first;
+    return first ? first : other;
 }
 
 static bool fold_task(struct frame *frame, const Renga__V1__TaskResult *result, int64_t now_ms, struct status *st)

@@ -146,6 +146,19 @@ static void leave_queue(struct run *run)
     run->next = NULL;
 }
 
+/* Firings of one node were due in different steps, and are all due in the first now: results and keys tell them apart
+ * by steps that there never are. */
+static void due_at_once(struct frame *root)
+{
+    for (struct due *due = root->due; due; due = due->next) {
+        int64_t before = 0;
+        bool differs = due->sent && due->branch; /* by its number, from all others */
+        for (const struct due *earlier = root->due; !differs && earlier != due; earlier = earlier->next)
+            before += earlier->node == due->node && earlier->branch == due->branch;
+        due->step = before ? -before : 1;
+    }
+}
+
 bool fold_went_to_work(struct run *run, struct thread *from, bool keeps_due, uint64_t number, int64_t now_ms,
                        struct status *st)
 {
@@ -167,8 +180,7 @@ bool fold_went_to_work(struct run *run, struct thread *from, bool keeps_due, uin
         thread_adopt(thread, from);
     thread_take_agent(thread, run->agent);
     thread->root->step = thread->root->steps_before = 0;
-    for (struct due *due = thread->root->due; due; due = due->next)
-        due->step = 1;
+    due_at_once(thread->root);
     if (!keeps_due || fresh)
         frame_start(thread->root);
     thread->root->phase = thread->root->due ? FRAME_TO_BEGIN : FRAME_ENDED;

@@ -23,7 +23,7 @@ void frame_path(const struct frame *frame, struct buffer *out)
     if (due->frame->parent)
         buffer_put(out, '/');
     buffer_print(out, due->node->name);
-    if (due->sent)
+    if (due->sent || due->branch)
         buffer_printf(out, "[%u]", due->branch);
     if (due->node->kind->is_each)
         buffer_printf(out, "[%u]", frame->item);
@@ -42,10 +42,15 @@ size_t frame_place(const struct frame *frame, uint32_t *place)
 
 static struct due *find_due(struct frame *frame, uint32_t node, uint32_t branch)
 {
-    for (struct due *due = frame->due; due; due = due->next)
-        if (due->node->index == node && due->branch == branch && due->state != DUE_FINISHED)
+    struct due *other = NULL; /* older logs have one number for what was sent and what an arrow led to */
+    for (struct due *due = frame->due; due; due = due->next) {
+        if (due->node->index != node || due->state == DUE_FINISHED)
+            continue;
+        if (due->branch == branch)
             return due;
-    return NULL;
+        other = other ? other : due;
+    }
+    return other;
 }
 
 struct frame *frame_at(struct thread *thread, const uint32_t *place, size_t count, struct status *st)

@@ -35,7 +35,7 @@ static Renga__V1__NodePosition *position_of(struct arena *arena, const struct du
     position->graph_version = run->agent->version;
     position->run_id = unconst(run->id);
     position->thread_id = due->frame->thread->id;
-    position->step = due->step;
+    position->step = due->step > 0 ? due->step : 1; /* as fold_went_to_work has it */
     position->node = unconst(due->node->name);
     position->path = need(arena_strdup(arena, buffer_text(&path)));
     position->branch = (int32_t)due->branch;

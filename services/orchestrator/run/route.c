@@ -33,9 +33,29 @@ static bool stands_before(const struct frame *frame, const struct node *node)
            is_named(node->name, run->request->interrupt_before, run->request->n_interrupt_before);
 }
 
+/* The next number of a branch. A graph is known by its node and that number, however it is led to. */
+static uint32_t sent_before(const struct frame *frame, const struct node *node)
+{
+    uint32_t count = 0;
+    for (const struct due *due = frame->due; due; due = due->next)
+        if (due->node == node && (due->sent || node_holds_graph(node)) && due->branch >= count)
+            count = due->branch + 1;
+    return count;
+}
+
+static bool is_sent_to(const struct frame *frame, const struct node *node)
+{
+    const struct due *due = frame->due;
+    while (due && !(due->sent && due->node == node))
+        due = due->next;
+    return due != NULL;
+}
+
 static void add(struct frame *frame, const struct node *node, bool overrun)
 {
+    uint32_t branch = node_holds_graph(node) && is_sent_to(frame, node) ? sent_before(frame, node) : 0;
     struct due *due = frame_add_due(frame, node);
+    due->branch = branch;
     due->stands_before = stands_before(frame, node);
     due->overrun = overrun;
     branches_prepare_early(due);
@@ -93,15 +113,6 @@ void route_edge(struct frame *frame, const struct node *from, const struct edge 
             arrive(frame, edge->nodes[i], from);
         else
             route_to(frame, edge->nodes[i]);
-}
-
-static uint32_t sent_before(const struct frame *frame, const struct node *node)
-{
-    uint32_t count = 0;
-    for (const struct due *due = frame->due; due; due = due->next)
-        if (due->node == node && due->sent && due->branch >= count)
-            count = due->branch + 1;
-    return count;
 }
 
 static void route_sends(struct frame *frame, const Response *response)

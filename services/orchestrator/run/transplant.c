@@ -156,14 +156,44 @@ static const struct node *find_node(struct transplant *transplant, const struct 
     return node;
 }
 
-static void move_due(struct transplant *transplant, struct frame *frame, const struct due *from)
+/* Of what is due at a node that holds a graph in the new version. */
+struct firings {
+    const struct node *from; /* the first's old node */
+    bool first;              /* one with the number 0 was there */
+    uint32_t next;           /* number that none has */
+};
+
+static struct firings *count_firings(const struct transplant *transplant, const struct frame *frame,
+                                     const struct frame *old)
+{
+    struct firings *all = need(calloc(frame->graph->node_count, sizeof *all));
+    for (const struct due *due = old->due; due; due = due->next) {
+        const struct node *node = new_node(transplant, frame->graph, old->graph, due->node);
+        if (node && all[node->index].next <= due->branch)
+            all[node->index].next = due->branch + 1;
+    }
+    return all;
+}
+
+/* Graphs at two nodes that are one now, or in turn where there are no turns, are branches of it. */
+static uint32_t new_branch(struct firings *firings, const struct graph *graph, const struct due *from)
+{
+    bool merged = firings->from && firings->from != from->node;
+    bool again = firings->first && !from->branch && !graph->dataflow;
+    firings->from = firings->from ? firings->from : from->node;
+    firings->first |= !from->branch;
+    return merged || again ? firings->next++ : from->branch;
+}
+
+static void move_due(struct transplant *transplant, struct frame *frame, const struct due *from,
+                     struct firings *firings)
 {
     const struct node *node = find_node(transplant, frame, from);
     if (!node)
         return;
     struct due *to = frame_add_due(frame, node);
     struct arena *arena = frame->arena;
-    to->branch = from->branch;
+    to->branch = node_holds_graph(node) ? new_branch(&firings[node->index], frame->graph, from) : from->branch;
     to->sent = from->sent;
     to->input = from->input ? need(arena_strdup(arena, from->input)) : NULL;
     to->step = from->step;
@@ -257,8 +287,10 @@ static void move_frame(struct transplant *transplant, struct frame *frame, const
     frame->steps_before = old->steps_before;
     frame->phase = old->phase;
     frame->in_log = old->in_log;
+    struct firings *firings = count_firings(transplant, frame, old);
     for (const struct due *due = old->due; due; due = due->next)
-        move_due(transplant, frame, due);
+        move_due(transplant, frame, due, firings);
+    free(firings);
     move_marks(transplant, frame, old);
     move_after(transplant, frame, old);
 }

@@ -30,7 +30,7 @@
                                                                                 "\"on\": {\"done\": \"w\"}}, ")
 static const char *const documents[] = {
     STATE("") "\"start\": \"a\", " NODES(Z, "") SUB(""),
-    STATE(", \"more\": {\"type\": \"string\", \"initial\": \"new\"}") "\"start\": [\"a\", \"b\"], " NODES(
+    STATE(", \"more\": {\"type\": \"string\", \"initial\": \"new\"}") "\"start\": [\"b\", \"a\"], " NODES(
         Z, "\"b\": {\"kind\": \"script\", \"on\": {\"done\": \"z\"}}, ") SUB(""),
     STATE("") "\"mode\": \"dataflow\", \"start\": \"a\", " NODES(Z, "") SUB("\"memory\": \"thread\", "),
     STATE("") FLOWS SUB(""),
@@ -181,6 +181,19 @@ static void migrate_one(void)
     send_off(request);
 }
 
+/* To "w", beside what the outcome leads to. */
+static void send_two(struct script_call *call)
+{
+    static char w[] = "w", input[] = "{\"items\":[\"x\",\"y\"]}";
+    Renga__V1__NodeSend send = RENGA__V1__NODE_SEND__INIT, *sends[] = {&send, &send};
+    Renga__V1__RunNodeResponse response = RENGA__V1__RUN_NODE_RESPONSE__INIT;
+    send.node = w;
+    send.input_json = input;
+    response.sends = sends;
+    response.n_sends = 2;
+    script_respond(call, &response);
+}
+
 static void end_node(struct script_call *call, unsigned how)
 {
     static const char *const keys[] = {"k"};
@@ -189,6 +202,8 @@ static void end_node(struct script_call *call, unsigned how)
         script_break(call, INTERNAL, "broken");
     else if (how == 1)
         script_ask(call, keys, 1);
+    else if (how == 4 && !*call->path && strcmp(call->node, "z") != 0)
+        send_two(call);
     else
         script_write(call, "", *call->path ? "{\"r\":\"v\"}" : how % 2 ? "{\"log\":[\"w\"],\"n\":1}" : "");
     loop_leave(stage.loop);
