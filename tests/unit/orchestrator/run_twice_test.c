@@ -22,8 +22,10 @@ static char keys[ENDS][64];
 static void end_next(int i)
 {
     struct script_call *call = script_find(nodes[i], NULL, -1);
-    if (!call)
+    if (!call) {
         fail_msg("'%s' is not at work at %d", nodes[i], i);
+        return;
+    }
     snprintf(keys[i], sizeof keys[i], "%s", call->key);
     INSIDE(&stage, script_write(call, "", writes[i]));
 }
