@@ -1,32 +1,32 @@
 #include "daemon/trim.h"
 
+#include <link.h>
 #include <malloc.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
-/* Code is never written to, so its pages hold nothing but the file's own bytes: dropping them loses nothing. That is
- * not so for other read-only mappings, some of which were relocated before they were sealed. */
-static void drop_code_pages(void)
+/* What is loaded without leave to write (code, constants, names of symbols) holds nothing but the file's own bytes:
+ * dropping it loses nothing, and what is needed comes back from the page cache. What only became read-only when it was
+ * relocated is in segments that may be written to, so it stays; pages that a segment has a part of stay as well. */
+static int drop_unwritable(struct dl_phdr_info *object, size_t size, void *data)
 {
-    FILE *maps = fopen("/proc/self/maps", "re");
-    if (!maps)
-        return;
-    char line[512];
-    while (fgets(line, sizeof line, maps)) {
-        uintptr_t begin, end;
-        char access[5];
-        unsigned long inode;
-        if (sscanf(line, "%lx-%lx %4s %*s %*s %lu", &begin, &end, access, &inode) == 4 && inode &&
-            strcmp(access, "r-xp") == 0)
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    for (int i = 0; i < object->dlpi_phnum; i++) {
+        const ElfW(Phdr) *segment = &object->dlpi_phdr[i];
+        if (segment->p_type != PT_LOAD || (segment->p_flags & PF_W))
+            continue;
+        uintptr_t begin = object->dlpi_addr + segment->p_vaddr, end = begin + segment->p_memsz;
+        begin = (begin + page - 1) / page * page;
+        end = end / page * page;
+        if (begin < end)
             madvise((void *)begin, end - begin, MADV_DONTNEED);
     }
-    fclose(maps);
+    return 0;
 }
 
 void process_trim(void)
 {
     malloc_trim(0);
-    drop_code_pages();
+    dl_iterate_phdr(drop_unwritable, NULL);
 }

@@ -148,8 +148,10 @@ for name, fault in (("429 twice", first_two(429, OVERLOAD)), ("500 twice", first
         if result is None:
             expect(code == 1 and ": " in why, f"{code}: {why}")
             return " ".join(why.split())[:100]
-        expect(code in (0, 3) and (code == 3) == (not result.get("citations")), f"{code}: {result}")
-        expect(code == 3 or all(c["quote"] in ANSWER for c in result["citations"] if c["uri"].endswith("network.md")), result)
+        broke_off = all(subtask.get("status_code") for subtask in result["subtasks"])
+        wanted = 0 if result.get("citations") else 1 if broke_off else 3
+        expect(code == wanted and (code != 1 or "every subtask broke off" in why), f"{code}, wanted {wanted}: {result} {why}")
+        expect(code != 0 or all(c["quote"] in ANSWER for c in result["citations"] if c["uri"].endswith("network.md")), result)
         expect(len(Upstream.asked) <= 60, f"{len(Upstream.asked)} calls of the model")
         return f"exit code {code}, {len(Upstream.asked)} calls"
 
