@@ -41,6 +41,9 @@ static const char *const documents[] = {
 #define VERSIONS (sizeof documents / sizeof *documents)
 static struct agent *versions[VERSIONS];
 
+#define NODE_PENDING RENGA__V1__DUE_NODE_STATE__DUE_NODE_STATE_PENDING
+#define NODE_FAILED  RENGA__V1__DUE_NODE_STATE__DUE_NODE_STATE_FAILED
+
 static uint64_t chance;
 
 static unsigned below(unsigned n)
@@ -225,8 +228,8 @@ static void end_one(unsigned how)
 
 /* ---- what is in memory, and what the log gives ------------------------------------------------------------------- */
 
-/* What no record is about (branches that are only due) is not told of; nor, of a run at work, what is due: what failed
- * is tried again by whoever takes it up. */
+/* What no record is about (branches that are only due) is not told of; what failed in a run at work begins
+ * again when that is taken up. */
 static void tell_state(struct buffer *out, bool *busy)
 {
     static char thread[] = "t";
@@ -244,11 +247,12 @@ static void tell_state(struct buffer *out, bool *busy)
         if (checkpoint_count < ASKED_MAX && *checkpoint->checkpoint_id)
             snprintf(checkpoints[checkpoint_count++], 64, "%s", checkpoint->checkpoint_id);
     }
-    for (size_t i = 0; response && !*busy && i < response->n_due; i++) {
+    for (size_t i = 0; response && i < response->n_due; i++) {
         const Renga__V1__DueNode *due = response->due[i];
-        bool inner = strcmp(due->node, "w") == 0;
-        if (!*due->path || due->state != RENGA__V1__DUE_NODE_STATE__DUE_NODE_STATE_PENDING)
-            buffer_printf(out, "due %s/%s[%d] %d\n", due->path, due->node, due->branch, inner ? -1 : (int)due->state);
+        bool inner = strcmp(due->node, "w") == 0, again = *busy && due->state == NODE_FAILED;
+        int node_state = (int)(again ? NODE_PENDING : due->state);
+        if (!*due->path || node_state != NODE_PENDING)
+            buffer_printf(out, "due %s/%s[%d] %d\n", due->path, due->node, due->branch, inner ? -1 : node_state);
     }
     for (size_t i = 0; response && i < response->n_interrupts; i++)
         buffer_printf(out, "interrupt %s %s/%s\n", response->interrupts[i]->interrupt_id, response->interrupts[i]->path,
