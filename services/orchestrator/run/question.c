@@ -47,6 +47,16 @@ bool question_ask(struct due *due, const Response *response, int64_t now_ms)
     return true;
 }
 
+bool question_asks_nothing(const struct due *due, const Response *response)
+{
+    for (size_t i = 0; i < response->n_interrupts; i++) {
+        const struct question *question = find(due, response->interrupts[i]->key);
+        if (!question || !question->answer)
+            return false;
+    }
+    return true;
+}
+
 size_t question_open_count(const struct due *due)
 {
     size_t count = 0;

@@ -36,7 +36,7 @@ static bool check_sends(const struct due *due, const Response *response, struct 
     return true;
 }
 
-static bool check_interrupts(const Response *response, struct status *st)
+static bool check_interrupts(const struct due *due, const Response *response, struct status *st)
 {
     if (response->n_interrupts > INTERRUPTS_MAX)
         return fail(st, INVALID_ARGUMENT, "%zu questions; at most %d are allowed", response->n_interrupts,
@@ -54,7 +54,9 @@ static bool check_interrupts(const Response *response, struct status *st)
         if (*asked->answer_schema_json && !question_schema_fits(asked->answer_schema_json, NULL, st))
             return false;
     }
-    return true;
+    return !question_asks_nothing(due, response) || /* it would wait for nobody */
+           fail(st, INVALID_ARGUMENT, "node '%s' asks '%s' again, and was given the answer", due->node->name,
+                response->interrupts[0]->key);
 }
 
 static bool check_jump(const struct due *due, const Response *response, struct status *st)
@@ -86,7 +88,7 @@ static bool check_outcome(const struct due *due, const Response *response, struc
 bool response_check(const struct due *due, const Response *response, struct status *st)
 {
     if (response->n_interrupts)
-        return check_interrupts(response, st);
+        return check_interrupts(due, response, st);
     if (strlen(response->update_json) > UPDATE_MAX)
         return fail(st, INVALID_ARGUMENT, "an update of %zu bytes; at most %d are allowed",
                     strlen(response->update_json), UPDATE_MAX);

@@ -348,6 +348,7 @@ unsigned run_recursion_limit(const struct run *run);
 
 /* question.c */
 bool question_ask(struct due *due, const Response *response, int64_t now_ms);
+bool question_asks_nothing(const struct due *due, const Response *response); /* but what has its answer */
 size_t question_open_count(const struct due *due);
 /* As a frame of this seed gives it. */
 void question_id(char id[ID_MAX], uint64_t seed, int64_t step, uint32_t node, uint32_t branch, const char *key);

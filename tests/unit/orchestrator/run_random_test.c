@@ -1,8 +1,10 @@
-/* Requests and ends of nodes at random, on one thread: whenever nothing is at work, what is in memory is what the log
- * gives; every request is answered, and no run stands still. RENGA_ROUNDS: how many threads; RENGA_SEED: the first. */
+/* Requests, ends of nodes and crashes at random, on one thread: what is in memory is what the log gives; every request
+ * is answered, and no run stands still. RENGA_ROUNDS: how many threads; RENGA_SEED: the first. */
 #include "unit.h"
 
 #include "migrate_fixture.h"
+
+#include "base/log.h"
 
 #define ROUNDS    200
 #define MOVES     80 /* on a thread */
@@ -38,6 +40,9 @@ static const char *const documents[] = {
 };
 #define VERSIONS (sizeof documents / sizeof *documents)
 static struct agent *versions[VERSIONS];
+
+#define NODE_PENDING RENGA__V1__DUE_NODE_STATE__DUE_NODE_STATE_PENDING
+#define NODE_FAILED  RENGA__V1__DUE_NODE_STATE__DUE_NODE_STATE_FAILED
 
 static uint64_t chance;
 
@@ -223,7 +228,11 @@ static void end_one(unsigned how)
 
 /* ---- what is in memory, and what the log gives ------------------------------------------------------------------- */
 
-/* What no record is about (branches that are only due) is not told of. */
+/* Something stands before or after a node: then nothing begins, nor again what a crash has ended. */
+static bool stands;
+
+/* What no record is about (branches that are only due) is not told of; what failed in a run at work begins again when
+ * that is taken up. */
 static void tell_state(struct buffer *out, bool *busy)
 {
     static char thread[] = "t";
@@ -243,13 +252,16 @@ static void tell_state(struct buffer *out, bool *busy)
     }
     for (size_t i = 0; response && i < response->n_due; i++) {
         const Renga__V1__DueNode *due = response->due[i];
-        bool inner = strcmp(due->node, "w") == 0;
-        if (!*due->path || due->state != RENGA__V1__DUE_NODE_STATE__DUE_NODE_STATE_PENDING)
-            buffer_printf(out, "due %s/%s[%d] %d\n", due->path, due->node, due->branch, inner ? -1 : (int)due->state);
+        bool inner = strcmp(due->node, "w") == 0, again = *busy && due->state == NODE_FAILED;
+        int node_state = (int)(again ? NODE_PENDING : due->state);
+        if (!*due->path || node_state != NODE_PENDING)
+            buffer_printf(out, "due %s/%s[%d] %d\n", due->path, due->node, due->branch, inner ? -1 : node_state);
     }
-    for (size_t i = 0; response && i < response->n_interrupts; i++)
+    for (size_t i = 0; response && i < response->n_interrupts; i++) {
+        stands |= response->interrupts[i]->kind != RENGA__V1__INTERRUPT_KIND__INTERRUPT_KIND_QUESTION;
         buffer_printf(out, "interrupt %s %s/%s\n", response->interrupts[i]->interrupt_id, response->interrupts[i]->path,
                       response->interrupts[i]->node);
+    }
     ask_end(question);
 }
 
@@ -257,7 +269,7 @@ static char *tell(bool *busy)
 {
     struct buffer out;
     buffer_init(&out, (size_t)1 << 20);
-    *busy = false;
+    *busy = stands = false;
     tell_state(&out, busy);
     for (size_t i = run_count > RUNS_SEEN ? run_count - RUNS_SEEN : 0; i < run_count; i++) {
         const Renga__V1__Run *run = get(&stage, runs[i]);
@@ -270,7 +282,8 @@ static char *tell(bool *busy)
     return buffer_take(&out, NULL);
 }
 
-static void read_again(void)
+/* As a crash leaves it. Nothing that was asked may be on its way: it would outlive the runner. */
+static void crash(void)
 {
     if (last_get)
         ask_end(last_get);
@@ -278,6 +291,7 @@ static void read_again(void)
     stage_end(&stage);
     hear_all(true);
     stage_run(&stage);
+    INSIDE(&stage, runner_recover(stage.runner));
 }
 
 static void compare(void)
@@ -287,8 +301,8 @@ static void compare(void)
         stage_settle(&stage, 0);
     hear_all(false);
     char *in_memory = tell(&busy);
-    if (!busy) {
-        read_again();
+    if (!busy || (!asked_count && !stands)) {
+        crash();
         char *in_log = tell(&busy);
         if (strcmp(in_memory, in_log) != 0)
             print_error("in memory:\n%sin the log:\n%s", in_memory, in_log);
@@ -296,6 +310,18 @@ static void compare(void)
         free(in_log);
     }
     free(in_memory);
+}
+
+/* In the midst of it: what has ended may not be in the log yet. */
+static void crash_at_once(void)
+{
+    hear_all(false);
+    for (int i = 0; i < 3 && asked_count; i++) {
+        stage_settle(&stage, 0);
+        hear_all(false);
+    }
+    if (!asked_count)
+        crash();
 }
 
 /* ---- rounds ------------------------------------------------------------------------------------------------------ */
@@ -315,6 +341,8 @@ static void move(void)
         migrate_one();
     else if (what == 7)
         compare();
+    else if (what == 8)
+        crash_at_once();
     else if (script_live)
         end_one(below(8));
 }
@@ -384,6 +412,7 @@ static void what_is_in_memory_is_what_the_log_gives(void **state)
 int main(void)
 {
     clock_stop();
+    log_configure("test", LOG_ERROR, LOG_FORMAT_AUTO); /* not of each recovery */
     const struct CMUnitTest tests[] = {cmocka_unit_test(what_is_in_memory_is_what_the_log_gives)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

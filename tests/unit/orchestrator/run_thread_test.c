@@ -210,6 +210,28 @@ static void questions_and_failures_outlive_a_crash(void **state)
     stage_clear(&stage);
 }
 
+static void a_node_that_asks_again_what_has_its_answer_fails(void **state)
+{
+    static const char *const keys[] = {"k", "l"};
+    open_file(LOG "\"start\": \"a\", \"nodes\": {\"a\": {" S "}}");
+    char *run = start(&stage, "t", "");
+    INSIDE(&stage, script_ask(&script_calls[0], keys, 1));
+    assert_non_null(resume(&stage, run, "5"));
+    INSIDE(&stage, script_ask(script_find("a", NULL, -1), keys, 2)); /* one of them is new */
+    assert_int_equal(get(&stage, run)->state, WAITING);
+    assert_non_null(resume(&stage, run, "6"));
+    INSIDE(&stage, script_ask(script_find("a", NULL, -1), keys, 2));
+    assert_run(&stage, run, FAILED, "");
+    assert_int_equal(get(&stage, run)->status_code, INVALID_ARGUMENT);
+    assert_string_equal(get(&stage, run)->stop_text,
+                        "node 'a' failed: node 'a' asks 'k' again, and was given the answer");
+    assert_non_null(resume(&stage, run, NULL));
+    assert_int_equal(script_find("a", NULL, -1)->answers, 2);
+    INSIDE(&stage, script_write(script_find("a", NULL, -1), "", "{\"log\":[\"a\"]}"));
+    assert_run(&stage, run, SUCCEEDED, "{\"log\":[\"a\"]}");
+    stage_clear(&stage);
+}
+
 static void a_long_thread_is_read_from_its_snapshot(void **state)
 {
     stage_snapshot_every = 150;
@@ -405,6 +427,7 @@ int main(void)
         cmocka_unit_test(a_repeated_request_gets_the_answer_of_the_first),
         cmocka_unit_test(a_run_goes_on_after_a_crash_and_no_committed_step_runs_again),
         cmocka_unit_test(questions_and_failures_outlive_a_crash),
+        cmocka_unit_test(a_node_that_asks_again_what_has_its_answer_fails),
         cmocka_unit_test(a_long_thread_is_read_from_its_snapshot),
         cmocka_unit_test(a_step_costs_what_it_writes_and_little_more),
         cmocka_unit_test(a_budget_ends_a_run_in_part),
