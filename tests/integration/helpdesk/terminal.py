@@ -165,28 +165,52 @@ def _():
         expect(process.returncode == 0 and "[1]" in out, f"{process.returncode}: {err}")
 
 
-class Sleeper(http.server.BaseHTTPRequestHandler):
-    came, gone = threading.Event(), threading.Event()
+class Upstream(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
 
-    def do_POST(self):
-        self.rfile.read(int(self.headers["Content-Length"]))
-        Sleeper.came.set()
-        if not self.connection.recv(1):  # waits until the other side has closed
-            Sleeper.gone.set()
+    @classmethod
+    def serve(cls):
+        """The server, and the surroundings of who asks it."""
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), cls)
+        server.daemon_threads = True
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        return server, {"OPENAI_BASE_URL": f"http://127.0.0.1:{server.server_port}/v1", "OPENAI_API_KEY": "none"}
+
+    def asked(self):
+        return json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+
+    def answer(self, status, document):
+        body = json.dumps(document).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def sleep(self):
+        """Until the other side has closed."""
         self.close_connection = True
+        return not self.connection.recv(1)
 
     def log_message(self, *_):
         pass
 
 
+class Sleeper(Upstream):
+    came, gone = threading.Event(), threading.Event()
+
+    def do_POST(self):
+        self.asked()
+        Sleeper.came.set()
+        if self.sleep():
+            Sleeper.gone.set()
+
+
 @check("Ctrl-C cancels the run and stops the model's call: exit code 130")
 def _():
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Sleeper)
-    server.daemon_threads = True
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    server, upstream = Sleeper.serve()
     process = subprocess.Popen([f"{BIN}/renga", "ask", "What is it?"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                               cwd=folder, env=surroundings(OPENAI_BASE_URL=f"http://127.0.0.1:{server.server_port}/v1",
-                                                            OPENAI_API_KEY="none"))
+                               cwd=folder, env=surroundings(**upstream))
     expect(Sleeper.came.wait(20 * SLOW), "the model was not asked")
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=20 * SLOW)
@@ -195,30 +219,17 @@ def _():
     server.shutdown()
 
 
-class Refuser(http.server.BaseHTTPRequestHandler):
-    """An upstream that does not know the key."""
-    protocol_version = "HTTP/1.1"
+class Refuser(Upstream):
+    """Does not know the key."""
 
     def do_POST(self):
-        self.rfile.read(int(self.headers["Content-Length"]))
-        body = json.dumps({"error": {"message": "Incorrect API key provided", "type": "invalid_request_error",
-                                     "code": "invalid_api_key"}}).encode()
-        self.send_response(401)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_):
-        pass
+        self.asked()
+        self.answer(401, {"error": {"message": "Incorrect API key provided", "type": "invalid_request_error", "code": "invalid_api_key"}})
 
 
 @check("where every subtask broke off, nothing is said of the documents: exit code 1, and why")
 def _():
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Refuser)
-    server.daemon_threads = True
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    upstream = {"OPENAI_BASE_URL": f"http://127.0.0.1:{server.server_port}/v1", "OPENAI_API_KEY": "wrong"}
+    server, upstream = Refuser.serve()
     done = ask("--docs", SAMPLES, ENGLISH, **upstream)
     expect(done.returncode == 1 and not done.stdout, f"{done.returncode}: {done.stdout}")
     expect(re.fullmatch(r"renga ask: [A-Z_]+: every subtask broke off.*Incorrect API key.*\n", done.stderr), done.stderr)
@@ -227,38 +238,25 @@ def _():
     server.shutdown()
 
 
-class Dawdler(http.server.BaseHTTPRequestHandler):
+class Dawdler(Upstream):
     """Plans at once, and then sleeps."""
-    protocol_version = "HTTP/1.1"
 
     def do_POST(self):
-        request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        if "subtasks" not in json.dumps(request.get("response_format", "")):
-            self.connection.recv(1)  # until the other side has closed
-            self.close_connection = True
+        if "subtasks" not in json.dumps(self.asked().get("response_format", "")):
+            self.sleep()
             return
         message = {"role": "assistant", "content": json.dumps({"subtasks": ["What is a very long question about backups?", "二つ目の質問"]})}
-        body = json.dumps({"id": "1", "object": "chat.completion", "model": "m", "created": 1,
-                           "choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}).encode()
-        self.send_response(200)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_):
-        pass
+        self.answer(200, {"id": "1", "object": "chat.completion", "model": "m", "created": 1,
+                          "choices": [{"index": 0, "message": message, "finish_reason": "stop"}]})
 
 
 @check("while a model thinks each subtask's seconds go on, and a terminal that becomes narrow gets lines that fit")
 def _():
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Dawdler)
-    server.daemon_threads = True
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    server, upstream = Dawdler.serve()
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, COLUMNS, 0, 0))
     process = subprocess.Popen([f"{BIN}/renga", "ask", "What is it?"], stdin=theirs, stdout=theirs, stderr=theirs, cwd=folder,
-                               env=surroundings(OPENAI_BASE_URL=f"http://127.0.0.1:{server.server_port}/v1", OPENAI_API_KEY="none"))
+                               env=surroundings(**upstream))
     shown = bytearray()
 
     def show():

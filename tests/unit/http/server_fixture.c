@@ -125,6 +125,14 @@ const char *ask(struct fixture *fixture, const char *request, const char *until)
     return answer;
 }
 
+int count(const char *text, const char *part)
+{
+    int n = 0;
+    for (const char *at = text; (at = strstr(at, part)); at++)
+        n++;
+    return n;
+}
+
 void assert_has(const char *text, const char *part)
 {
     if (strstr(text, part))

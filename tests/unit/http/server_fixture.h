@@ -33,6 +33,8 @@ void fixture_destroy(struct fixture *fixture);
 const char *ask(struct fixture *fixture, const char *request, const char *until);
 
 void assert_has(const char *text, const char *part);
+/* How often the part stands in the text. */
+int count(const char *text, const char *part);
 
 /* A stream of /stream: asked for, its connection in `fd`; written to; ended. */
 void begin_stream(struct fixture *fixture, int *fd, const char *request);

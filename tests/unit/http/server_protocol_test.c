@@ -25,14 +25,6 @@ static int tear_down(void **state)
     return 0;
 }
 
-static int count(const char *text, const char *part)
-{
-    int n = 0;
-    for (const char *at = text; (at = strstr(at, part)); at++)
-        n++;
-    return n;
-}
-
 static void answer_held(struct fixture *fixture, const char *text)
 {
     loop_enter(fixture->loop);
@@ -347,39 +339,43 @@ static void a_head_of_a_stream_has_no_body_and_the_connection_is_kept(void **sta
     close(fd);
 }
 
-static void a_stream_without_chunks_that_is_cut_ends_in_a_reset(void **state)
+/* A stream that has begun; `cut` is run in the loop. */
+static void assert_cut_is_a_reset(struct fixture *fixture, void (*cut)(struct fixture *fixture))
 {
-    struct fixture *fixture = *state;
     int fd;
     char byte;
     begin_stream(fixture, &fd, "GET /stream HTTP/1.0\r\n\r\n");
     write_in(fixture, "one");
     raw_read_until(fd, "one", 1000);
     loop_enter(fixture->loop);
-    struct http_request *request = fixture->held;
-    fixture->held = NULL;
-    http_reply_abort(request);
+    cut(fixture);
     loop_leave(fixture->loop);
     assert_int_equal(recv(fd, &byte, 1, 0), -1);
     assert_int_equal(errno, ECONNRESET);
     close(fd);
 }
 
+static void abort_held(struct fixture *fixture)
+{
+    struct http_request *request = fixture->held;
+    fixture->held = NULL;
+    http_reply_abort(request);
+}
+
+static void stop_now(struct fixture *fixture)
+{
+    http_server_stop(fixture->server, 0, NULL, NULL);
+}
+
+static void a_stream_without_chunks_that_is_cut_ends_in_a_reset(void **state)
+{
+    assert_cut_is_a_reset(*state, abort_held);
+}
+
 /* Not the handler ends it but the server: when it stops, when too much piles up. */
 static void a_stream_without_chunks_that_the_server_cuts_ends_in_a_reset(void **state)
 {
-    struct fixture *fixture = *state;
-    int fd;
-    char byte;
-    begin_stream(fixture, &fd, "GET /stream HTTP/1.0\r\n\r\n");
-    write_in(fixture, "one");
-    raw_read_until(fd, "one", 1000);
-    loop_enter(fixture->loop);
-    http_server_stop(fixture->server, 0, NULL, NULL);
-    loop_leave(fixture->loop);
-    assert_int_equal(recv(fd, &byte, 1, 0), -1);
-    assert_int_equal(errno, ECONNRESET);
-    close(fd);
+    assert_cut_is_a_reset(*state, stop_now);
 }
 
 static void an_answer_given_while_stopping_says_that_it_is_the_last(void **state)

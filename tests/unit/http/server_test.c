@@ -21,14 +21,6 @@ static int tear_down(void **state)
     return 0;
 }
 
-static int count(const char *text, const char *part)
-{
-    int n = 0;
-    for (const char *at = text; (at = strstr(at, part)); at++)
-        n++;
-    return n;
-}
-
 /* ---- routes and requests ---------------------------------------------------------------------------------------- */
 
 static void a_route_answers(void **state)
