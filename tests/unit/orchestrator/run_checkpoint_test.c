@@ -62,12 +62,18 @@ static void a_rollback_outlives_a_crash(void **state)
     stage_clear(&stage);
 }
 
+/* `before`: where the first of two runs ended. */
+static void go_on_behind_a_huge_one(char before[64])
+{
+    set_stage(AB);
+    snprintf(before, 64, "%s", go_through(HUGE));
+    go_through("{\"log\":[\"1\"]}");
+}
+
 static void a_run_that_cannot_begin_at_a_checkpoint_leaves_the_thread_where_it_is(void **state)
 {
     char before[64];
-    set_stage(AB);
-    snprintf(before, sizeof before, "%s", go_through(HUGE));
-    go_through("{\"log\":[\"1\"]}");
+    go_on_behind_a_huge_one(before);
     Renga__V1__StartRunRequest request = request_at(before, HUGE, RENGA__V1__ON_BUSY__ON_BUSY_REJECT);
     assert_int_equal(began(&request), FAILED);
     assert_state("{\"log\":[\"a\",\"1\",\"a\"],\"n\":1e+308}");
@@ -79,9 +85,7 @@ static void a_run_that_cannot_begin_at_a_checkpoint_leaves_the_thread_where_it_i
 static void a_change_at_a_checkpoint_that_is_refused_changes_nothing(void **state)
 {
     char before[64];
-    set_stage(AB);
-    snprintf(before, sizeof before, "%s", go_through(HUGE));
-    go_through("{\"log\":[\"1\"]}");
+    go_on_behind_a_huge_one(before);
     assert_false(update_at(before, "{\"nothing\":1}"));
     assert_int_equal(last_status.code, INVALID_ARGUMENT);
     assert_state("{\"log\":[\"a\",\"1\",\"a\"],\"n\":1e+308}");

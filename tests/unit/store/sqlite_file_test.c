@@ -7,7 +7,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 
-#include "store_fixture.h"
+#include "forgotten.h"
 
 /* SQLite's calls come here instead of to the C library: they are counted, and may be made to fail. */
 static atomic_int syncs, syncs_to_fail;
@@ -335,19 +335,6 @@ static void a_log_that_is_long_goes_into_the_file_while_commits_go_on(void **sta
     assert_true(log.st_size < 100 << 20); /* 120 MB went through it */
 }
 
-static bool file_has(const char *end, const char *text)
-{
-    char path[128];
-    static char bytes[8 << 20];
-    snprintf(path, sizeof path, "%s%s", site.path, end);
-    FILE *file = fopen(path, "r");
-    size_t size = file != NULL ? fread(bytes, 1, sizeof bytes, file) : 0;
-    if (file != NULL)
-        fclose(file);
-    assert_true(size < sizeof bytes);
-    return memmem(bytes, size, text, strlen(text)) != NULL;
-}
-
 static void what_is_forgotten_is_soon_in_no_file_and_what_is_kept_is_still_there(void **state)
 {
     struct written written;
@@ -355,12 +342,7 @@ static void what_is_forgotten_is_soon_in_no_file_and_what_is_kept_is_still_there
     put_now("leap", "the sound of water");
     assert_true(file_has("-wal", "the old pond"));
     store_delete(begin(&written), TEXT("frog"));
-    store_forget(&written.batch);
-    assert_int_equal(commit_now(&written).code, OK);
-    for (int i = 0; i < 5000 && (file_has("-wal", "the old pond") || file_has("", "the old pond")); i++)
-        nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
-    assert_false(file_has("-wal", "the old pond"));
-    assert_false(file_has("", "the old pond"));
+    forget_the_pond(&written);
     assert_all("leap=the sound of water ");
     put_now("frog", "jumps in");
     reopen();

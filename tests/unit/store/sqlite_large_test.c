@@ -8,7 +8,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 
-#include "store_fixture.h"
+#include "forgotten.h"
 
 #define LARGE (1 << 20)
 
@@ -165,29 +165,6 @@ static void after_many_changes_by_chance_no_value_is_left_behind(void **state)
     assert_true(number_of("SELECT count(*) FROM large") <= 20);
 }
 
-static bool file_has(const char *end, const char *text)
-{
-    char path[128];
-    static char bytes[16 << 20];
-    snprintf(path, sizeof path, "%s%s", site.path, end);
-    FILE *file = fopen(path, "r");
-    size_t size = file != NULL ? fread(bytes, 1, sizeof bytes, file) : 0;
-    if (file != NULL)
-        fclose(file);
-    assert_true(size < sizeof bytes);
-    return memmem(bytes, size, text, strlen(text)) != NULL;
-}
-
-static void forget_and_look(struct written *written)
-{
-    store_forget(&written->batch);
-    assert_int_equal(commit_now(written).code, OK);
-    for (int i = 0; i < 5000 && (file_has("-wal", "the old pond") || file_has("", "the old pond")); i++)
-        nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
-    assert_false(file_has("-wal", "the old pond"));
-    assert_false(file_has("", "the old pond"));
-}
-
 static void put_pond(const char *key)
 {
     struct written written;
@@ -204,14 +181,14 @@ static void a_large_value_that_is_forgotten_is_soon_in_no_file(void **state)
     struct written written;
     put_pond("frog");
     store_put(begin(&written), TEXT("frog"), TEXT("jumps in"));
-    forget_and_look(&written);
+    forget_the_pond(&written);
     put_pond("frog");
     store_delete_range(begin(&written), TEXT("f"), TEXT("g"));
-    forget_and_look(&written);
+    forget_the_pond(&written);
     put_pond("frog");
     put_large("frog", 'x'); /* one takes the other's place */
     store_delete(begin(&written), TEXT("another"));
-    forget_and_look(&written);
+    forget_the_pond(&written);
     assert_large("frog", 'x');
 }
 
