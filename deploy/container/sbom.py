@@ -30,7 +30,7 @@ def describe(package):
 
 def main():
     root, version = sys.argv[1:]
-    ours, libraries = [], []
+    ours, debians = [], []
     for folder, _, names in os.walk(root):
         for name in names:
             path = os.path.join(folder, name)
@@ -39,10 +39,10 @@ def main():
                 with open(path, "rb") as file:
                     digest = hashlib.sha256(file.read()).hexdigest()
                 ours.append({"type": "file", "name": inside, "hashes": [{"alg": "SHA-256", "content": digest}]})
-            elif inside.startswith("/usr/lib"):
-                libraries.append(inside)
+            elif inside.startswith(("/usr/lib", "/usr/bin")):
+                debians.append(inside)
     components = []
-    for package in sorted({"ca-certificates", *packages_of(libraries)}):
+    for package in sorted({"ca-certificates", "poppler-data", *packages_of(debians)}):
         name, its_version, architecture, source = describe(package)
         components.append({
             "type": "library", "name": name, "version": its_version,
@@ -54,7 +54,8 @@ def main():
             shutil.copyfile(copyright_file, f"{root}{copyright_file}")
     with open(f"{root}/usr/share/doc/sbom.cdx.json", "w") as out:
         json.dump({"bomFormat": "CycloneDX", "specVersion": "1.5", "version": 1,
-                   "metadata": {"component": {"type": "container", "name": "renga", "version": version}},
+                   "metadata": {"component": {"type": "container", "name": "renga", "version": version,
+                                              "licenses": [{"license": {"id": "Apache-2.0"}}]}},
                    "components": sorted(ours, key=lambda file: file["name"]) + components}, out, indent=1)
         out.write("\n")
 

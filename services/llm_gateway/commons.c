@@ -9,8 +9,8 @@
 #include "recall/recall.h"
 #include "route/deployment.h"
 #include "route/route.h"
-#include "route/standing.h"
 #include "telemetry/metrics.h"
+#include "upstream/standing.h"
 
 #include <semaphore.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #include "base/config.h"
 #include "base/status.h"
 #include "loop/loop.h"
-#include "route/retry.h"
+#include "upstream/retry.h"
 
 #include <pthread.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* The gateway's options. */
 #include "gateway_priv.h"
 #include "route/deployment.h"
-#include "route/retry.h"
+#include "upstream/retry.h"
 
 #define HOUR_MS 3600000LL
 #define MIB     (1LL << 20)
@@ -113,7 +113,9 @@ const struct option llm_gateway_options[] = {
      .min = 1,
      .max = 24 * HOUR_MS,
      .unit = "DURATION",
-     .help = "Longest time of one request to the upstream, where the caller's own deadline is not sooner."},
+     .help =
+         "Longest time of a call, with its waits, retries, fallbacks and repair, where the caller's own deadline is "
+         "not sooner; then it is DEADLINE_EXCEEDED, or answered by a provider in this process that stands in."},
     {.name = "llm_gateway.idle_timeout",
      .type = OPTION_DURATION,
      .fallback = "60s",
@@ -192,5 +194,34 @@ const struct option llm_gateway_options[] = {
      .unit = "ADDRESS",
      .help = "Where OpenAI's HTTP interface is served besides gRPC, with the same keys and limits: 0.0.0.0:PORT or "
              "[::]:PORT. Clients take http://HOST:PORT/v1 as their base URL. Unset is nowhere."},
+    {.name = "llm_gateway.http.hosts",
+     .type = OPTION_STRING,
+     .unit = "NAMES",
+     .help = "Names that this interface may be asked by (the Host of a request), apart by commas; 403 for others. "
+             "Unset: any; but without rpc.keys on a loopback address only localhost, 127.0.0.1, [::1] and the address "
+             "itself, so that no web page can ask it by a name of its own."},
+    {.name = "llm_gateway.http.connections",
+     .type = OPTION_INTEGER,
+     .fallback = "4096",
+     .min = 1,
+     .max = 1000000,
+     .unit = "CONNECTIONS",
+     .help = "Open connections to this interface; the next ones wait until one is closed."},
+    {.name = "llm_gateway.http.connections_per_address",
+     .type = OPTION_INTEGER,
+     .fallback = "1024",
+     .min = 0,
+     .max = 1000000,
+     .unit = "CONNECTIONS",
+     .help = "Those of one source address (of IPv6, one network of 64 bits); the next ones are closed at once. 0 is no "
+             "bound, for a proxy in front that bounds its own clients."},
+    {.name = "llm_gateway.http.read_timeout",
+     .type = OPTION_DURATION,
+     .fallback = "10s",
+     .min = 100,
+     .max = HOUR_MS,
+     .unit = "DURATION",
+     .help = "The longest for a request's headers, and for a silence within its body; the whole body may take a second "
+             "more for each 16 KiB. 408 beyond."},
     {.name = NULL},
 };

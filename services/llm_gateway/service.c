@@ -121,6 +121,11 @@ static bool gateway_serve(ProtobufCService *service, const struct service_contex
         .listen = config_string(context->config, "llm_gateway.http.listen"),
         .first = first->door,
         .reader_patience_ms = gateway->reader_timeout_ms,
+        .read_ms = config_duration_ms(context->config, "llm_gateway.http.read_timeout"),
+        .hosts = config_string(context->config, "llm_gateway.http.hosts"),
+        .connections = (unsigned)config_integer(context->config, "llm_gateway.http.connections"),
+        .connections_per_address =
+            (unsigned)config_integer(context->config, "llm_gateway.http.connections_per_address"),
     };
     if (!options.listen || !options.listen[0])
         return true;

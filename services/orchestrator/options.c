@@ -41,6 +41,14 @@ const struct option orchestrator_options[] = {
      .max = 60000,
      .help = "How long an orchestrator that shares a Redis store may show no life before the others take up its runs. "
              "It shows some eight times as often. One that is started anew at its address takes them up at once."},
+    {.name = "orchestrator.crashes_max",
+     .type = OPTION_INTEGER,
+     .fallback = "3",
+     .max = 10,
+     .unit = "CRASHES",
+     .help = "How many orchestrators may die while a run is at work, without a step committed between, before the run "
+             "has FAILED and is not taken up by itself any more. Before the last one it is taken up alone among such "
+             "runs, so that others do not fail with it. ResumeRun lets it go on. 0 is no limit."},
     {.name = "orchestrator.snapshot_every",
      .type = OPTION_INTEGER,
      .fallback = "0",

@@ -7,7 +7,7 @@
 #include "graph/agents.h"
 #include "graph/shipped.h"
 #include "nodes/addresses.h"
-#include "nodes/tool_list.h"
+#include "nodes/kept_answer.h"
 #include "run/runner.h"
 #include "run/tally.h"
 #include "store/store.h"
@@ -119,6 +119,7 @@ static void make_addresses(struct orchestrator *orchestrator, const struct servi
         .key = config_string(config, "orchestrator.node_key"),
         .message_max = (size_t)config_size(config, "rpc.message_max"),
         .keepalive_ms = NODE_KEEPALIVE_MS,
+        .foreign = true,
     };
     orchestrator->addresses = addresses_create(&options);
 }
@@ -141,6 +142,13 @@ static void make_fellows(struct orchestrator *orchestrator, const struct service
         .message_max = (size_t)config_size(config, "rpc.message_max"),
     };
     orchestrator->fellows = addresses_create(&options);
+}
+
+struct rpc_principal orchestrator_caller(const struct orchestrator *orchestrator, const char *tenant,
+                                         const char *client)
+{
+    const char *name = client[0] || !orchestrator->keyed ? client : "orchestrator";
+    return (struct rpc_principal){.name = name, .tenant = tenant};
 }
 
 const struct peer_words peer_words[PEER_COUNT] = {
@@ -183,7 +191,8 @@ static void destroy(struct orchestrator **orchestrator_pointer)
     agents_destroy(&orchestrator->agents);
     addresses_destroy(&orchestrator->addresses);
     addresses_destroy(&orchestrator->fellows);
-    tool_list_destroy(&orchestrator->tools);
+    kept_answer_destroy(&orchestrator->tools);
+    kept_answer_destroy(&orchestrator->models);
     pthread_mutex_destroy(&orchestrator->lock);
     free(orchestrator);
 }
@@ -196,9 +205,11 @@ struct orchestrator *orchestrator_create(const struct service_context *context, 
     orchestrator->config = context->config;
     orchestrator->metrics = context->metrics;
     orchestrator->spans = context->spans;
+    orchestrator->keyed = context->auth != NULL;
     orchestrator->tally = tally_create(context->metrics);
     pthread_mutex_init(&orchestrator->lock, NULL);
-    orchestrator->tools = tool_list_create();
+    orchestrator->tools = kept_answer_create(&renga__v1__list_tools_response__descriptor);
+    orchestrator->models = kept_answer_create(&renga__v1__list_models_response__descriptor);
     name_owner(orchestrator);
     make_addresses(orchestrator, context);
     make_fellows(orchestrator, context);
@@ -330,6 +341,7 @@ static bool open_runner(struct orchestrator *orchestrator, struct status *st)
         .shared = store_is_shared(orchestrator->store),
         .address = config_string(orchestrator->config, "orchestrator.address"),
         .lease_ms = orchestrator->lease_ms,
+        .crashes_max = (unsigned)config_integer(orchestrator->config, "orchestrator.crashes_max"),
         .snapshot_every = (unsigned)config_integer(orchestrator->config, "orchestrator.snapshot_every"),
         .thread_ttl_ms = config_duration_ms(orchestrator->config, "orchestrator.thread_ttl"),
         .history_age_ms = config_duration_ms(orchestrator->config, "orchestrator.history_age"),

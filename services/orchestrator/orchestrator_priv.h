@@ -7,6 +7,7 @@
 #include "base/status.h"
 #include "fanout/mailbox.h"
 #include "loop/loop.h"
+#include "rpc/rpc.h"
 #include "rpc/tls.h"
 
 #include <protobuf-c/protobuf-c.h>
@@ -21,7 +22,7 @@ struct runner;
 struct service_context;
 struct store;
 struct tally;
-struct tool_list;
+struct kept_answer;
 
 /* The services that nodes may call. */
 enum peer_service { PEER_GATEWAY, PEER_PLANNER, PEER_TOOL_RUNNER, PEER_REVIEWER, PEER_COUNT };
@@ -37,7 +38,7 @@ struct orchestrator {
     struct addresses *fellows;   /* orchestrators that share the store */
     struct agents *agents;
     ProtobufCService *peers[PEER_COUNT]; /* NULL: nobody has said where it is */
-    struct tool_list *tools;
+    struct kept_answer *tools, *models;  /* of ListTools; of ListModels */
 
     /* From orchestrator_open on: a command line that never calls the orchestrator never opens its store. */
     struct store *store;
@@ -53,6 +54,7 @@ struct orchestrator {
     struct tally *tally;  /* of the runner */
     pthread_mutex_t lock; /* of the opening */
     char owner[129];
+    bool keyed; /* calls need a key: the caller is known, and other services are told */
 
     struct loop *loops[LOOPS_MAX]; /* that have joined */
     unsigned members;
@@ -70,6 +72,11 @@ bool orchestrator_open(struct orchestrator *orchestrator, struct status *st);
 
 /* From inside each loop, when it serves: from now on the others may give it attempts. */
 bool orchestrator_share(struct orchestrator *orchestrator, struct loop *loop, struct status *st);
+
+/* The client and tenant of the run for which other services are called. `client` is "" for work without a client, and
+ * in runs of releases that did not keep it; then it is the orchestrator itself, for the same tenant. */
+struct rpc_principal orchestrator_caller(const struct orchestrator *orchestrator, const char *tenant,
+                                         const char *client);
 
 /* Documents are read again. Any thread that may wait. */
 void orchestrator_reload(struct orchestrator *orchestrator);

@@ -12,7 +12,6 @@
 
 #include "renga/v1/ace.pb-c.h"
 #include "renga/v1/autonomous_research.pb-c.h"
-#include "renga/v1/deep_research.pb-c.h"
 #include "renga/v1/interview.pb-c.h"
 #include "renga/v1/orchestrator.pb-c.h"
 #include "rpc/rpc.h"
@@ -203,7 +202,5 @@ const struct service orchestrator_service = {
         .stateless = &field##_functions.base,                                                                          \
     };
 
-SERVICE(form_interview, FormInterview)
-SERVICE(deep_research, DeepResearch)
 SERVICE(autonomous_research, AutonomousResearch)
 SERVICE(ace_generator, AceGenerator)

@@ -2,8 +2,8 @@
  * this process unless --connect names a suite that runs. */
 #include "ask.h"
 #include "index.h"
+#include "local_suite.h"
 #include "renga/v1/tool_runner.pb-c.h"
-#include "suite.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -16,27 +16,11 @@
 #define NAME           "renga ask"
 #define DAY_MS         (24LL * 3600 * 1000)
 #define BEGINNINGS_MAX 3
-#define KNOWLEDGE_HERE "renga-knowledge.db" /* where `renga index` puts it by default */
 
 static const struct option options[] = {
-    {.name = "docs",
-     .type = OPTION_STRING,
-     .unit = "FOLDER",
-     .help = "Bring this folder's documents into the knowledge base first, what has changed of it, and look in it "
-             "alone. Unset: everything that was indexed is looked through."},
-    {.name = "collection",
-     .type = OPTION_STRING,
-     .unit = "NAME",
-     .help = "Look in this collection alone; with --docs: the name that the folder's collection gets."},
-    CONNECT_OPTION(
-        "Ask a suite that runs, HOST:PORT of its orchestrator ('renga serve': 127.0.0.1:15000), instead of this "
-        "process."),
-    {.name = "model",
-     .type = OPTION_STRING,
-     .unit = "MODEL",
-     .help = "Which model to ask, by its name in the gateway. OPENAI_API_KEY and OPENAI_BASE_URL are read as by "
-             "'renga serve'; without any of them no model is asked, and the answer consists of the documents' own "
-             "sentences (extractive)."},
+    INDEX_DOCUMENTS_OPTIONS,
+    SUITE_CONNECT_OPTION,
+    SUITE_MODEL_OPTION("answer"),
     {.name = "language",
      .type = OPTION_STRING,
      .unit = "TAG",
@@ -136,8 +120,8 @@ static int ask_question(struct ask *ask, const struct config *config)
 {
     Renga__V1__AgentOptions how = RENGA__V1__AGENT_OPTIONS__INIT;
     const char *model = config_string(config, "model"), *language = config_string(config, "language");
-    how.model = (char *)(uintptr_t)(model ? model : "");
-    how.language = (char *)(uintptr_t)(language ? language : "");
+    how.model = command_text(model);
+    how.language = command_text(language);
     ask->request.options = &how;
     ask->call.begin = begin;
     ask->call.cancels = true;
@@ -163,25 +147,6 @@ static void look_around(struct ask *ask, const struct config *config)
     ask->words = ask_words(config_string(config, "language"), ask->request.question);
 }
 
-/* The folder that was named is brought up to date, and the question is for its collection. */
-static int bring_documents(struct ask *ask, const struct config *config, struct index *index)
-{
-    struct status st = {0};
-    const char *folder = config_string(config, "docs"), *name = config_string(config, "collection");
-    if (!folder)
-        return COMMAND_OK;
-    bool here = !config_string(config, "connect");
-    if (!index_prepare(index, folder, name, true, here, &st)) {
-        fprintf(stderr, NAME ": %s\n", st.text);
-        return COMMAND_USAGE;
-    }
-    index->show = ask->live ? INDEX_SHOW_BRIEF : INDEX_SHOW_NOTHING;
-    index->call.cancels = true;
-    if (index_run(index, ask->way.process, config_duration_ms(config, "timeout"), NAME))
-        return COMMAND_OK;
-    return command_interrupted() ? COMMAND_INTERRUPTED : COMMAND_FAILED;
-}
-
 static int work(struct daemon_process *process, const struct config *config)
 {
     struct status st = {0};
@@ -196,13 +161,13 @@ static int work(struct daemon_process *process, const struct config *config)
         return COMMAND_USAGE;
     }
     renga__v1__ask_request__init(&ask.request);
-    ask.request.question = (char *)(uintptr_t)arguments[0];
+    ask.request.question = command_text(arguments[0]);
     look_around(&ask, config);
-    int code = bring_documents(&ask, config, &index);
+    const char *collection;
+    int code = index_bring_documents(&index, &ask.way, ask.live, &collection);
     if (code != COMMAND_OK)
         return code;
-    const char *collection = index.collection[0] ? index.collection : config_string(config, "collection");
-    char *collections[] = {(char *)(uintptr_t)collection};
+    char *collections[] = {command_text(collection)};
     ask.request.collections = collections;
     ask.request.n_collections = collection != NULL;
     code = ask_question(&ask, config);
@@ -213,51 +178,9 @@ static int work(struct daemon_process *process, const struct config *config)
 
 /* ---- what is needed in this process ------------------------------------------------------------------------------ */
 
-/* The user's own folder for what is kept; false where there is none, and everything is gone with the process. */
-static bool home_of_data(char out[PATH_MAX])
-{
-    const char *data = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
-    if (data && *data == '/')
-        snprintf(out, PATH_MAX, "%s/renga", data);
-    else if (home && *home == '/')
-        snprintf(out, PATH_MAX, "%s/.local/share/renga", home);
-    else
-        return false;
-    for (char *slash = out + 1; (slash = strchr(slash, '/')); *slash++ = '/') {
-        *slash = '\0';
-        mkdir(out, 0700);
-    }
-    return mkdir(out, 0700) == 0 || errno == EEXIST;
-}
-
-/* Which services are needed is decided before a file is read. */
 static int work_here(struct daemon_process *process, const struct config *config)
 {
-    if (!config_string(config, CONNECT))
-        return work(process, config);
-    fprintf(stderr, NAME ": connect stands in %s; give it as --connect or RENGA_CONNECT\n",
-            config_source(config, CONNECT));
-    return COMMAND_USAGE;
-}
-
-/* The knowledge base is kept. Runs and the record of tools are not: nobody takes up the run of a command that has
- * ended, and a disk would cost more time than the answer. */
-static int ask_here(struct daemon *daemon, const char *model, int argc, char **argv)
-{
-    static char folder[PATH_MAX], knowledge[PATH_MAX + 16];
-    bool here = access(KNOWLEDGE_HERE, R_OK | W_OK) == 0, kept = !here && home_of_data(folder);
-    snprintf(knowledge, sizeof knowledge, here ? KNOWLEDGE_HERE : kept ? "%s/knowledge.db" : "memory:", folder);
-    const struct daemon_default defaults[] = {
-        {"tool_runner.roots", "/"},
-        {"tool_runner.store", knowledge},
-        {"tool_runner.record", "memory:"},
-        {"orchestrator.store", "memory:"},
-        {model ? "llm_gateway.models" : NULL, model},
-        {0},
-    };
-    daemon->defaults = defaults;
-    suite_keep_runs(daemon);
-    return command_with_process(daemon, argc, argv, work_here);
+    return local_suite_check(config, NAME) ? work(process, config) : (int)COMMAND_USAGE;
 }
 
 static int run(int argc, char **argv)
@@ -268,7 +191,8 @@ static int run(int argc, char **argv)
         NAME,
         "answers a question over documents, with a source for every sentence. Exit code 0: answered; 3: the documents "
         "do not say it; 1: it failed; 2: the command line is wrong; 130: Ctrl-C, the run is cancelled. The knowledge "
-        "base is " KNOWLEDGE_HERE " of the working directory where 'renga index' has made one there, else the user's "
+        "base is " LOCAL_SUITE_KNOWLEDGE
+        " of the working directory where 'renga index' has made one there, else the user's "
         "own in $XDG_DATA_HOME/renga (~/.local/share/renga). The run itself is kept in memory, unless "
         "--orchestrator.store says otherwise.",
         all_services, argc, argv);
@@ -276,8 +200,8 @@ static int run(int argc, char **argv)
     daemon.examples = NAME " --docs ~/handbook \"How long are backups kept?\"\n" NAME
                            " --connect 127.0.0.1:15000 --json \"How long are backups kept?\" | jq -r .answer\n";
     daemon.extra_options = options;
-    if (*daemon.services)
-        return ask_here(&daemon, command_early(argc, argv, "--model", "RENGA_MODEL"), argc, argv);
+    if (*daemon.services) /* a run ends with its command, so that it is not worth a disk's time */
+        return local_suite_run(&daemon, "memory:", true, argc, argv, work_here);
     daemon.peers = elsewhere;
     return command_with_process(&daemon, argc, argv, work);
 }

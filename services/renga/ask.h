@@ -2,6 +2,7 @@
 #ifndef RENGA_ASK_H
 #define RENGA_ASK_H
 
+#include "live.h"
 #include "loop/loop.h"
 #include "patience.h"
 #include "renga/v1/helpdesk.pb-c.h"
@@ -10,11 +11,12 @@
 
 /* Everything that is said besides the answer, in the language of the question. */
 struct ask_words {
-    const char *planning, *answering, *extractive, *partial, *incomplete;
-    const char *try[2], *more[2]; /* before and after the number */
-    const char *stages[8];        /* by SubtaskStage */
-    const char *space;            /* between a sentence and its number */
-    const char *seconds;          /* behind a number */
+    const char *tag; /* "ja" */
+    const char *planning, *answering, *incomplete;
+    const char *try[2];    /* before and after the number */
+    const char *stages[8]; /* by SubtaskStage */
+    const char *space;     /* between a sentence and its number */
+    const char *seconds;   /* behind a number */
 };
 
 /* `language` may be NULL. */
@@ -33,11 +35,10 @@ struct ask_row {
 struct ask_view {
     struct ask_row rows[ASK_SUBTASKS_MAX];
     size_t count;
-    size_t drawn[ASK_SUBTASKS_MAX + 1]; /* columns of the lines above the cursor, which are drawn anew */
-    size_t drawn_count;
+    struct live live;
     struct timer tick;
     int64_t began_ns;
-    char tail[256]; /* the end of what is being written */
+    char tail[LIVE_TAIL]; /* the end of what is being written */
 };
 
 struct ask {

@@ -1,5 +1,6 @@
 /* An answer for people: numbers behind its sentences, the places they stand for, and where it falls short. */
 #include "ask.h"
+#include "outcome.h"
 #include "wrap.h"
 
 #include "base/buffer.h"
@@ -11,7 +12,6 @@
 #define TEXT_MAX      ((size_t)4 << 20)
 #define LINE_COLUMNS  100 /* of text; longer ones are hard to read, however wide the terminal */
 #define QUOTE_COLUMNS 240 /* of a quote on a terminal */
-#define NOTES_SHOWN   3
 
 /* ---- sources ----------------------------------------------------------------------------------------------------- */
 
@@ -39,31 +39,16 @@ static void number_places(const Renga__V1__AgentResult *result, size_t *numbers)
     }
 }
 
-/* Control characters would be taken for our own marks; white space becomes one space in a line. */
-static void put_clean(struct buffer *out, const char *text, size_t length, bool one_line)
-{
-    for (size_t i = 0; i < length; i++) {
-        unsigned char c = (unsigned char)text[i];
-        bool white = c == ' ' || c == '\n' || c == '\t' || c == '\r';
-        if (one_line && white) {
-            if (out->length && out->data[out->length - 1] != ' ')
-                buffer_put(out, ' ');
-        } else if (c != '\r') {
-            buffer_put(out, c < 0x20 && !white ? '?' : (char)c);
-        }
-    }
-}
-
 static void put_place(struct buffer *out, const Renga__V1__Citation *citation)
 {
-    put_clean(out, citation->uri, strlen(citation->uri), true);
+    wrap_put(out, citation->uri, strlen(citation->uri), true);
     if (citation->line_from)
         buffer_printf(out, ":%d", citation->line_from);
     if (citation->line_to > citation->line_from)
         buffer_printf(out, "-%d", citation->line_to);
     for (size_t i = 0; i < citation->n_heading_path; i++) {
         buffer_print(out, i ? " > " : " — ");
-        put_clean(out, citation->heading_path[i], strlen(citation->heading_path[i]), true);
+        wrap_put(out, citation->heading_path[i], strlen(citation->heading_path[i]), true);
     }
     buffer_print(out, ": ");
 }
@@ -75,7 +60,7 @@ static void show_source(const struct ask *ask, const Renga__V1__Citation *citati
     int indent = snprintf(label, sizeof label, "[%zu] ", number);
     buffer_init(&out, TEXT_MAX);
     buffer_init(&quote, TEXT_MAX);
-    put_clean(&quote, citation->quote, strlen(citation->quote), true);
+    wrap_put(&quote, citation->quote, strlen(citation->quote), true);
     put_place(&out, citation);
     size_t length = ask->live ? wrap_fit(buffer_text(&quote), QUOTE_COLUMNS) : quote.length;
     buffer_printf(&out, "%c\"%.*s%s\"%c", WRAP_DIM, (int)length, buffer_text(&quote), length < quote.length ? "…" : "",
@@ -106,35 +91,14 @@ static void put_answer(const struct ask *ask, const Renga__V1__AgentResult *resu
         bool again = i && citation->sentence_number == result->citations[i - 1]->sentence_number;
         const char *there = again || !*citation->sentence ? NULL : strstr(rest, citation->sentence);
         end = there ? there + strlen(citation->sentence) : rest;
-        put_clean(out, rest, (size_t)(end - rest), false);
+        wrap_put(out, rest, (size_t)(end - rest), false);
         rest = end;
         buffer_printf(out, "%s%c[%zu]%c", again ? "" : ask->words->space, WRAP_DIM, numbers[i], WRAP_PLAIN);
     }
-    put_clean(out, rest, strlen(rest), false);
+    wrap_put(out, rest, strlen(rest), false);
 }
 
 /* ---- where it falls short ---------------------------------------------------------------------------------------- */
-
-static bool said_before(const Renga__V1__AgentOutcome *outcome, size_t note)
-{
-    for (size_t i = 0; i < note; i++)
-        if (strcmp(outcome->degradations[i]->reason, outcome->degradations[note]->reason) == 0)
-            return true;
-    return false;
-}
-
-static void show_note(const struct ask *ask, const char *sequence, const char *part, const char *reason)
-{
-    struct buffer out;
-    buffer_init(&out, TEXT_MAX);
-    put_clean(&out, part, strlen(part), true);
-    buffer_print(&out, *part ? ": " : "");
-    put_clean(&out, reason, strlen(reason), true);
-    fputs(colour(&ask->way, sequence), stdout);
-    wrap_text(buffer_text(&out), 0, ask->width, false);
-    fputs(colour(&ask->way, PLAIN), stdout);
-    buffer_fini(&out);
-}
 
 static void show_broken(const struct ask *ask, const Renga__V1__AgentResult *result)
 {
@@ -143,40 +107,16 @@ static void show_broken(const struct ask *ask, const Renga__V1__AgentResult *res
         char part[32];
         snprintf(part, sizeof part, "%zu", i + 1);
         if (subtask->status_code)
-            show_note(ask, YELLOW, part, subtask->message);
+            outcome_line(stdout, &ask->way, ask->width, YELLOW, part, subtask->message);
     }
-}
-
-static void show_outcome(const struct ask *ask, const Renga__V1__AgentOutcome *outcome)
-{
-    size_t shown = 0, more = 0;
-    bool extractive = false;
-    for (size_t i = 0; i < outcome->n_degradations; i++) {
-        const Renga__V1__Degradation *note = outcome->degradations[i];
-        if (note->kind == RENGA__V1__DEGRADATION_KIND__DEGRADATION_KIND_EXTRACTIVE)
-            extractive = true;
-        else if (!said_before(outcome, i) && shown < NOTES_SHOWN)
-            show_note(ask, YELLOW, note->part, note->reason), shown++;
-        else
-            more += !said_before(outcome, i);
-    }
-    if (more)
-        printf("%s%zu%s\n", ask->words->more[0], more, ask->words->more[1]);
-    if (outcome->stop_reason != RENGA__V1__STOP_REASON__STOP_REASON_COMPLETED)
-        show_note(ask, YELLOW, ask->words->partial,
-                  outcome->stop_text[0] ? outcome->stop_text : reason_word(outcome->stop_reason));
-    if (extractive)
-        show_note(ask, DIM, "", ask->words->extractive);
 }
 
 static bool has_notes(const Renga__V1__AgentResult *result)
 {
-    const Renga__V1__AgentOutcome *outcome = result->outcome;
     bool broken = false;
     for (size_t i = 0; i < result->n_subtasks; i++)
         broken |= result->subtasks[i]->status_code != 0;
-    return broken || (outcome && (outcome->n_degradations ||
-                                  outcome->stop_reason != RENGA__V1__STOP_REASON__STOP_REASON_COMPLETED));
+    return broken || outcome_has_notes(result->outcome);
 }
 
 void ask_show_answer(struct ask *ask, const Renga__V1__AgentResult *result)
@@ -197,8 +137,7 @@ void ask_show_answer(struct ask *ask, const Renga__V1__AgentResult *result)
     if (has_notes(result)) {
         putchar('\n');
         show_broken(ask, result);
-        if (result->outcome)
-            show_outcome(ask, result->outcome);
+        outcome_show(stdout, &ask->way, ask->width, ask->words->tag, result->outcome);
     }
     buffer_fini(&out);
     free(numbers);

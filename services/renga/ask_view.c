@@ -54,51 +54,11 @@ static void advanced(struct ask_view *view, const Renga__V1__SubtaskProgress *pr
                                  progress->tool_names[i]);
 }
 
-/* The last whole characters of what is being written. */
-static void written(struct ask_view *view, const char *text)
-{
-    char joined[2 * sizeof view->tail];
-    size_t length = strlen(text), room = sizeof view->tail - 1;
-    snprintf(joined, sizeof joined, "%s%s", view->tail, text + (length > room ? length - room : 0));
-    length = strlen(joined);
-    size_t from = length > room ? length - room : 0;
-    while (((unsigned char)joined[from] & 0xc0) == 0x80)
-        from++;
-    snprintf(view->tail, sizeof view->tail, "%s", joined + from);
-    for (char *c = view->tail; *c; c++)
-        if (*c == '\n' || *c == '\t')
-            *c = ' ';
-}
-
 /* ---- drawing ----------------------------------------------------------------------------------------------------- */
 
-/* Back to where it was drawn. A terminal that has become narrower since may have broken lines. */
 static void go_back(struct ask *ask)
 {
-    struct ask_view *view = &ask->view;
-    size_t rows = 0;
-    ask->width = command_terminal_width();
-    for (size_t i = 0; i < view->drawn_count; i++)
-        rows += view->drawn[i] ? (view->drawn[i] + ask->width - 1) / ask->width : 1;
-    if (rows)
-        printf("\033[%zuA\r", rows);
-    view->drawn_count = 0;
-}
-
-/* What stood there before is overwritten, and only what is left of it erased: nothing flickers. */
-static void end_line(struct ask_view *view, size_t columns)
-{
-    fputs("\033[K\n", stdout);
-    view->drawn[view->drawn_count++] = columns;
-}
-
-static void print_time(char *out, size_t room, const struct ask_words *words, int64_t ns)
-{
-    int64_t tenths = ns / (NS_PER_SEC / 10);
-    if (tenths < 100)
-        snprintf(out, room, "%d.%d%s", (int)(tenths / 10), (int)(tenths % 10), words->seconds);
-    else
-        snprintf(out, room, "%lld%s", (long long)tenths / 10, words->seconds);
+    ask->width = live_back(&ask->view.live);
 }
 
 static const char *sign(const struct ask_row *row, const char **sequence)
@@ -123,29 +83,13 @@ static void describe(const struct ask *ask, const struct ask_row *row, char *out
                                                      : "");
     if (row->began_ns && used >= 0 && (size_t)used + 1 < room) {
         char time[32];
-        print_time(time, sizeof time, words, (row->ended_ns ? row->ended_ns : clock_now_ns()) - row->began_ns);
+        live_time(time, sizeof time, words->seconds, (row->ended_ns ? row->ended_ns : clock_now_ns()) - row->began_ns);
         used += snprintf(out + used, room - (size_t)used, " %s", time);
     }
     if (row->try > 1 && used >= 0 && (size_t)used < room)
         used += snprintf(out + used, room - (size_t)used, " · %s%d%s", words->try[0], row->try, words->try[1]);
     if (row->tools[0] && used >= 0 && (size_t)used < room)
         snprintf(out + used, room - (size_t)used, " · %s", row->tools);
-}
-
-/* The columns that were taken. */
-static size_t print_cut(const char *text, size_t columns)
-{
-    size_t bytes = wrap_fit(text, columns);
-    bool cut = text[bytes] != '\0';
-    bytes = cut ? wrap_fit(text, columns - 1) : bytes;
-    char *shown = strndup(text, bytes);
-    if (!shown)
-        abort();
-    show_text(shown);
-    fputs(cut ? "…" : "", stdout);
-    size_t taken = wrap_columns(shown) + cut;
-    free(shown);
-    return taken;
 }
 
 static void draw_row(struct ask *ask, size_t number, const struct ask_row *row)
@@ -157,13 +101,13 @@ static void draw_row(struct ask *ask, size_t number, const struct ask_row *row)
     size_t name_most = width > STATE_COLUMNS + NAME_LEAST + columns ? width - STATE_COLUMNS - columns : NAME_LEAST;
     describe(ask, row, state, sizeof state);
     printf("%s%s%s %s", colour(&ask->way, sequence), mark, colour(&ask->way, PLAIN), place);
-    columns += print_cut(row->name, name_most < width - columns ? name_most : width - columns);
+    columns += live_print(row->name, name_most < width - columns ? name_most : width - columns);
     if (columns + 4 < width) {
         printf("  %s", colour(&ask->way, DIM));
-        columns += 2 + print_cut(state, width - columns - 2);
+        columns += 2 + live_print(state, width - columns - 2);
         fputs(colour(&ask->way, PLAIN), stdout);
     }
-    end_line(&ask->view, columns);
+    live_end_line(&ask->view.live, columns);
 }
 
 /* What is done besides the subtasks: "Planning… 1.2 s", or the end of what is being written. */
@@ -172,7 +116,7 @@ static void draw_now(struct ask *ask, const char *now)
     struct ask_view *view = &ask->view;
     char time[32];
     const char *tail = view->tail;
-    print_time(time, sizeof time, ask->words, clock_now_ns() - view->began_ns);
+    live_time(time, sizeof time, ask->words->seconds, clock_now_ns() - view->began_ns);
     tail = tail[0] ? tail : time;
     size_t taken = wrap_columns(now) + 4, columns = wrap_columns(tail);
     for (; taken + columns > ask->width && *tail; columns = wrap_columns(tail))
@@ -180,7 +124,7 @@ static void draw_now(struct ask *ask, const char *now)
     printf("%s%s… ", colour(&ask->way, DIM), now);
     show_text(tail);
     fputs(colour(&ask->way, PLAIN), stdout);
-    end_line(view, taken + columns);
+    live_end_line(&view->live, taken + columns);
 }
 
 static void draw(struct ask *ask)
@@ -225,7 +169,7 @@ void ask_view_event(struct ask *ask, const Renga__V1__AskEvent *event)
     else if (event->event_case == RENGA__V1__ASK_EVENT__EVENT_SUBTASK)
         advanced(&ask->view, event->subtask);
     else if (event->event_case == RENGA__V1__ASK_EVENT__EVENT_ANSWER_TEXT)
-        written(&ask->view, event->answer_text);
+        live_keep_tail(ask->view.tail, event->answer_text);
     if (ask->verbose && !ask->live)
         print_line(ask, event);
     if (ask->live)
@@ -258,13 +202,13 @@ void ask_view_end(struct ask *ask)
         return;
     }
     draw(ask);
-    ask->view.drawn_count = 0;
+    ask->view.live.count = 0;
     putchar('\n');
 }
 
 void ask_view_leave(struct ask *ask)
 {
-    ask->view.drawn_count = 0;
+    ask->view.live.count = 0;
 }
 
 void ask_view_free(struct ask *ask)

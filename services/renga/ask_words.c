@@ -6,11 +6,9 @@
 #include <string.h>
 
 static const struct ask_words english = {
+    .tag = "en",
     .planning = "Planning",
     .answering = "Writing the answer",
-    .extractive = "extractive: no model was asked; these are sentences of the documents",
-    .partial = "partial",
-    .more = {"and ", " more"},
     .try = {"try ", ""},
     .space = " ",
     .seconds = " s",
@@ -19,11 +17,9 @@ static const struct ask_words english = {
 };
 
 static const struct ask_words japanese = {
+    .tag = "ja",
     .planning = "計画を立てています",
     .answering = "回答を書いています",
-    .extractive = "抽出のみ：モデルは使わず、文書にある文をそのまま示しています",
-    .partial = "途中まで",
-    .more = {"ほか", "件"},
     .try = {"", "回目"},
     .space = "",
     .seconds = "秒",

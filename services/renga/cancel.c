@@ -30,7 +30,7 @@ static int work(struct daemon_process *process, const struct config *config)
     const char *reason = config_string(config, "reason");
     Renga__V1__CancelRunRequest request = RENGA__V1__CANCEL_RUN_REQUEST__INIT;
     request.run_id = (char *)(uintptr_t)orchestra.arguments[0];
-    request.reason = (char *)(uintptr_t)(reason ? reason : "");
+    request.reason = command_text(reason);
     request.wait = true;
     return orchestra_ask_soon(&orchestra, "CancelRun", &request.base, run_cancelled, NULL) ? COMMAND_OK
                                                                                            : COMMAND_FAILED;

@@ -2,6 +2,9 @@
 
 #include "suite.h"
 
+#include <errno.h>
+#include <libgen.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
@@ -9,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define WIDTH_UNKNOWN 80
@@ -73,6 +77,37 @@ size_t command_terminal_width(void)
 {
     struct winsize size;
     return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : WIDTH_UNKNOWN;
+}
+
+/* ---- the user's folder ------------------------------------------------------------------------------------------- */
+
+bool command_data_folder(char out[PATH_MAX])
+{
+    const char *data = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
+    if (data && *data == '/')
+        snprintf(out, PATH_MAX, "%s/renga", data);
+    else if (home && *home == '/')
+        snprintf(out, PATH_MAX, "%s/.local/share/renga", home);
+    else
+        return false;
+    for (char *slash = out + 1; (slash = strchr(slash, '/')); *slash++ = '/') {
+        *slash = '\0';
+        mkdir(out, 0700);
+    }
+    return mkdir(out, 0700) == 0 || errno == EEXIST;
+}
+
+bool command_check_out(const char *flag, const char *path, struct status *st)
+{
+    char copy[PATH_MAX];
+    struct stat there;
+    bool exists = stat(path, &there) == 0;
+    if (exists && S_ISDIR(there.st_mode))
+        return fail(st, FAILED_PRECONDITION, "%s %s: it is a folder; name a file", flag, path);
+    snprintf(copy, sizeof copy, "%s", path);
+    if (access(exists ? path : dirname(copy), W_OK) == 0)
+        return true;
+    return fail(st, FAILED_PRECONDITION, "%s %s: it cannot be written: %s", flag, path, strerror(errno));
 }
 
 /* ---- around a command -------------------------------------------------------------------------------------------- */

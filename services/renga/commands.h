@@ -6,6 +6,7 @@
 #include "daemon/process.h"
 #include "rpc/rpc.h"
 
+#include <limits.h>
 #include <semaphore.h>
 
 /* Exit codes of commands; scripts may rely on them. */
@@ -13,7 +14,7 @@ enum command_exit {
     COMMAND_OK = 0,
     COMMAND_FAILED = 1,        /* it was tried and did not work out; the reason stands on standard error */
     COMMAND_USAGE = 2,         /* the command line or the configuration is wrong */
-    COMMAND_NOTHING = 3,       /* of `ask`: the documents do not say it */
+    COMMAND_NOTHING = 3,       /* of `ask`: the documents do not say it; of `research`: nothing was found */
     COMMAND_WAITS = 3,         /* of `run`, `watch` and `resume`: the run waits for a person */
     COMMAND_INTERRUPTED = 130, /* Ctrl-C; what ran has been cancelled */
 };
@@ -26,7 +27,7 @@ struct command {
 
 extern const struct command command_serve, command_chat, command_usage, command_tools, command_health;
 extern const struct command command_run, command_runs, command_watch, command_resume, command_cancel, command_state,
-    command_history, command_graph, command_index, command_ask, command_backup;
+    command_history, command_graph, command_index, command_ask, command_backup, command_interview, command_research;
 
 /* ---- the command line -------------------------------------------------------------------------------------------- */
 
@@ -57,7 +58,19 @@ bool command_in_colours(void);
 /* Columns of it. */
 size_t command_terminal_width(void);
 
+/* The user's own folder for kept files, made if it is absent; false without a folder: then all is gone with the
+ * process. */
+bool command_data_folder(char out[PATH_MAX]);
+/* Whether a file could be written there. FAILED_PRECONDITION names the flag and says why not. */
+bool command_check_out(const char *flag, const char *path, struct status *st);
+
 /* ---- calls ------------------------------------------------------------------------------------------------------- */
+
+/* The text as a field of a request, which is only read; "" for NULL. */
+static inline char *command_text(const char *text)
+{
+    return (char *)(uintptr_t)(text ? text : "");
+}
 
 /* Around a command that uses services: reads the configuration, starts them, runs `work`, stops them. */
 int command_with_process(const struct daemon *daemon, int argc, char **argv,

@@ -35,14 +35,18 @@ static void show_problem(const struct orchestra *orchestra, const Renga__V1__Age
 {
     fflush(stdout);
     const char *between = *problem->agent ? "/" : ""; /* of the folder of all agents */
-    fprintf(stderr, "%s%s%s%s:%d: %s%s\n", colour(orchestra, RED), problem->agent, between, problem->file,
-            problem->line, problem->message, colour(orchestra, PLAIN));
+    char place[32] = "";
+    if (problem->line)
+        snprintf(place, sizeof place, ":%d:%d", problem->line, problem->column);
+    fprintf(stderr, "%s%s%s%s%s: %s%s\n", colour(orchestra, RED), problem->agent, between, problem->file, place,
+            problem->message, colour(orchestra, PLAIN));
 }
 
 static void agents_came(struct orchestra *orchestra, const ProtobufCMessage *message, void *data)
 {
     const Renga__V1__ListAgentsResponse *response = (const Renga__V1__ListAgentsResponse *)message;
-    (void)data;
+    bool *broken = data;
+    *broken = response->n_problems > 0;
     if (orchestra->json) {
         message_print_json(message);
         return;
@@ -91,10 +95,12 @@ static int work(struct daemon_process *process, const struct config *config)
     Renga__V1__ListAgentsRequest all = RENGA__V1__LIST_AGENTS_REQUEST__INIT;
     Renga__V1__DescribeAgentRequest one = RENGA__V1__DESCRIBE_AGENT_REQUEST__INIT;
     one.agent = (char *)(uintptr_t)orchestra.arguments[0];
-    one.graph_version = (char *)(uintptr_t)(version ? version : "");
-    bool asked = orchestra.argument_count ? orchestra_ask_soon(&orchestra, "DescribeAgent", &one.base, agent_came, NULL)
-                                          : orchestra_ask_soon(&orchestra, "ListAgents", &all.base, agents_came, NULL);
-    return asked ? COMMAND_OK : COMMAND_FAILED;
+    one.graph_version = command_text(version);
+    bool broken = false;
+    bool asked = orchestra.argument_count
+                     ? orchestra_ask_soon(&orchestra, "DescribeAgent", &one.base, agent_came, NULL)
+                     : orchestra_ask_soon(&orchestra, "ListAgents", &all.base, agents_came, &broken);
+    return asked && !broken ? COMMAND_OK : COMMAND_FAILED;
 }
 
 static int graph(int argc, char **argv)
@@ -102,7 +108,9 @@ static int graph(int argc, char **argv)
     static const struct orchestra_command command = {
         .name = NAME,
         .takes = "[AGENT]",
-        .summary = "lists the agents and what is wrong with their documents, or draws one as Mermaid.",
+        .summary =
+            "lists the agents and what is wrong with their documents, or draws one as Mermaid. Exit code 0: every "
+            "agent is usable; 1: a document has a problem, or the call failed; 2: the command line is wrong.",
         .examples = "renga graph\n"
                     "renga graph helpdesk > helpdesk.mmd\n"
                     "renga graph --schema > graph.schema.json\n",

@@ -3,7 +3,6 @@
 
 #include "base/clock.h"
 #include "gateway.h"
-#include "orchestra.h"
 #include "renga/v1/llm_gateway.pb-c.h"
 #include "renga/v1/tool_runner.pb-c.h"
 #include "tool_runner.h"
@@ -60,13 +59,14 @@ static void erase_bar(const struct index *index)
 
 static void show_skipped(struct index *index, const Renga__V1__IndexDocumentsProgress *progress)
 {
+    FILE *out = index->show == INDEX_SHOW_SKIPPED ? stderr : stdout;
     for (size_t i = 0; i < progress->n_skipped; i++) {
         erase_bar(index);
-        fputs(has_bar(index) && command_in_colours() ? YELLOW "skipped " PLAIN : "skipped ", stdout);
-        show_text(progress->skipped[i]->part);
-        fputs(": ", stdout);
-        show_text(progress->skipped[i]->reason);
-        putchar('\n');
+        fputs(has_bar(index) && command_in_colours() ? YELLOW "skipped " PLAIN : "skipped ", out);
+        show_text_on(out, progress->skipped[i]->part);
+        fputs(": ", out);
+        show_text_on(out, progress->skipped[i]->reason);
+        fputc('\n', out);
     }
     index->skipped += (int64_t)progress->n_skipped;
 }
@@ -133,8 +133,10 @@ static void progress_came(const Renga__V1__IndexDocumentsProgress *progress, voi
     index->ended = progress->done;
     if (index->show == INDEX_SHOW_JSON) {
         message_print_json(&progress->base);
-    } else if (index->show != INDEX_SHOW_NOTHING) {
+    } else {
         show_skipped(index, progress);
+        if (index->show == INDEX_SHOW_SKIPPED)
+            return;
         if (progress->done)
             show_end(index, progress);
         else if (has_bar(index))
@@ -223,6 +225,24 @@ bool index_run(struct index *index, struct daemon_process *process, int64_t time
     return command_call_run(&index->call, command);
 }
 
+int index_bring_documents(struct index *index, const struct orchestra *way, bool live, const char **collection)
+{
+    struct status st = {0};
+    const char *folder = config_string(way->config, "docs"), *name = config_string(way->config, "collection");
+    *collection = folder ? index->collection : name;
+    if (!folder)
+        return COMMAND_OK;
+    if (!index_prepare(index, folder, name, true, !config_string(way->config, CONNECT), &st)) {
+        fprintf(stderr, "%s: %s\n", way->command, st.text);
+        return COMMAND_USAGE;
+    }
+    index->show = live ? INDEX_SHOW_BRIEF : INDEX_SHOW_SKIPPED;
+    index->call.cancels = true;
+    if (index_run(index, way->process, config_duration_ms(way->config, "timeout"), way->command))
+        return COMMAND_OK;
+    return command_interrupted() ? COMMAND_INTERRUPTED : COMMAND_FAILED;
+}
+
 static int index_folder(struct daemon_process *process, const struct config *config)
 {
     struct status st = {0};
@@ -234,6 +254,10 @@ static int index_folder(struct daemon_process *process, const struct config *con
         return COMMAND_USAGE;
     if (!index_prepare(&index, arguments[0], config_string(config, "collection"), false, here, &st)) {
         fprintf(stderr, NAME ": %s\n", st.text);
+        return COMMAND_USAGE;
+    }
+    if (here && strcmp(config_string(config, "tool_runner.store"), "memory:") == 0) {
+        fputs(NAME ": tool_runner.store is memory:, which ends with this command; name a file\n", stderr);
         return COMMAND_USAGE;
     }
     index.show = config_boolean(config, "json") ? INDEX_SHOW_JSON

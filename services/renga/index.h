@@ -1,8 +1,9 @@
-/* A folder of documents on its way into the knowledge base: for `renga index`, and for `renga ask --docs`. */
+/* A folder of documents on its way into the knowledge base: for `renga index`, and for --docs of `ask` and
+ * `research`. */
 #ifndef RENGA_INDEX_H
 #define RENGA_INDEX_H
 
-#include "commands.h"
+#include "orchestra.h"
 
 #include <limits.h>
 
@@ -13,8 +14,20 @@ enum index_show {
     INDEX_SHOW_BAR,   /* on a terminal, and a line at the end */
     INDEX_SHOW_BRIEF, /* on a terminal of somebody who asks for something else: a bar that goes away */
     INDEX_SHOW_JSON,
-    INDEX_SHOW_NOTHING,
+    INDEX_SHOW_SKIPPED, /* in a pipe of `ask`: only files that were left out, on standard error */
 };
+
+/* Rows of options, for index_bring_documents. */
+#define INDEX_DOCUMENTS_OPTIONS                                                                                        \
+    {.name = "docs",                                                                                                   \
+     .type = OPTION_STRING,                                                                                            \
+     .unit = "FOLDER",                                                                                                 \
+     .help = "Bring this folder's documents into the knowledge base first, what has changed of it, and search in it "  \
+             "alone. Unset: everything that was indexed is searched."},                                                \
+    {                                                                                                                  \
+        .name = "collection", .type = OPTION_STRING, .unit = "NAME",                                                   \
+        .help = "Search in this collection alone; with --docs: the name that the folder's collection gets."            \
+    }
 
 struct index {
     struct command_call call; /* first */
@@ -34,5 +47,9 @@ bool index_prepare(struct index *index, const char *path, const char *collection
 
 /* Waits until it is done; a failure was said on standard error in the name of `command`. */
 bool index_run(struct index *index, struct daemon_process *process, int64_t timeout_ms, const char *command);
+
+/* Brings the folder of --docs up to date, if there is one, and gives an exit code. `collection` is the one to search:
+ * the folder's, else that of --collection; NULL: all. `live`: on a terminal. */
+int index_bring_documents(struct index *index, const struct orchestra *way, bool live, const char **collection);
 
 #endif

@@ -8,9 +8,25 @@
 #include <string.h>
 
 static const struct command *const commands[] = {
-    &command_ask,    &command_serve, &command_run,     &command_runs,   &command_watch, &command_resume,
-    &command_cancel, &command_state, &command_history, &command_graph,  &command_index, &command_chat,
-    &command_usage,  &command_tools, &command_health,  &command_backup, NULL,
+    &command_ask,
+    &command_serve,
+    &command_run,
+    &command_runs,
+    &command_watch,
+    &command_resume,
+    &command_cancel,
+    &command_state,
+    &command_history,
+    &command_graph,
+    &command_index,
+    &command_chat,
+    &command_usage,
+    &command_tools,
+    &command_health,
+    &command_backup,
+    &command_interview,
+    &command_research,
+    NULL,
 };
 
 static const struct command *find(const char *name)
@@ -25,7 +41,7 @@ static void print_usage(FILE *out)
 {
     fputs("Usage: renga COMMAND [OPTIONS]\n\n", out);
     for (const struct command *const *command = commands; *command; command++)
-        fprintf(out, "  %-8s %s\n", (*command)->name, (*command)->summary);
+        fprintf(out, "  %-9s %s\n", (*command)->name, (*command)->summary);
     fputs("\nFor instance: renga ask --docs ~/handbook \"How long are backups kept?\"\n"
           "'renga COMMAND --help' explains a command, with examples.\n",
           out);

@@ -131,17 +131,22 @@ static size_t control(const char *text)
     return c == 0xc2 && ((unsigned char)text[1] & 0xe0) == 0x80 ? 2 : 0;
 }
 
-static void show(const char *text, const char *kept)
+static void show(FILE *out, const char *text, const char *kept)
 {
     for (size_t size; *text; text += size ? size : 1) {
         size = control(text);
-        putchar(size && !strchr(kept, *text) ? '?' : *text);
+        fputc(size && !strchr(kept, *text) ? '?' : *text, out);
     }
+}
+
+void show_text_on(FILE *out, const char *text)
+{
+    show(out, text, "\n\t");
 }
 
 void show_text(const char *text)
 {
-    show(text, "\n\t");
+    show_text_on(stdout, text);
 }
 
 void show_bytes(const char *text, size_t size)
@@ -156,7 +161,7 @@ void show_bytes(const char *text, size_t size)
 void show_cell(const struct orchestra *orchestra, const char *sequence, int width, const char *text)
 {
     fputs(colour(orchestra, sequence), stdout);
-    show(text, "");
+    show(stdout, text, "");
     fputs(colour(orchestra, PLAIN), stdout);
     if (!width)
         putchar('\n');

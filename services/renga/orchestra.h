@@ -8,6 +8,8 @@
 #include "base/buffer.h"
 #include "renga/v1/orchestrator.pb-c.h"
 
+#include <stdio.h>
+
 #define ORCHESTRA_TARGET "peers.orchestrator"
 
 /* Rows that come last in a command's own options. */
@@ -81,6 +83,8 @@ void message_print_json(const ProtobufCMessage *message);
 
 /* What has control characters, which a terminal would obey, is shown without them. */
 void show_text(const char *text);
+/* The same on another stream than standard output. */
+void show_text_on(FILE *out, const char *text);
 /* Its first bytes alone. */
 void show_bytes(const char *text, size_t size);
 /* One cell of a line: padded on a terminal, ended by a tab in a pipe; width 0 ends the line. */

@@ -51,7 +51,7 @@ static int work(struct daemon_process *process, const struct config *config)
     Renga__V1__StartRunRequest request = RENGA__V1__START_RUN_REQUEST__INIT;
     request.agent = (char *)(uintptr_t)orchestra.arguments[0];
     request.input_json = (char *)(uintptr_t)config_string(config, "input");
-    request.thread_id = (char *)(uintptr_t)(thread ? thread : "");
+    request.thread_id = command_text(thread);
     if (!orchestra_ask_soon(&orchestra, "StartRun", &request.base, run_started, &started))
         return COMMAND_FAILED;
     /* In a pipe what comes of it is what is wanted. */

@@ -46,6 +46,8 @@ static void runs_came(struct orchestra *orchestra, const ProtobufCMessage *messa
         else
             show_run(orchestra, response->runs[i]);
     }
+    for (size_t i = 0; i < response->n_damaged_run_ids; i++)
+        fprintf(stderr, NAME ": run %s is damaged in the store and left out\n", response->damaged_run_ids[i]);
     if (!response->n_runs && orchestra->terminal)
         puts("no runs");
 }
@@ -68,8 +70,8 @@ static int work(struct daemon_process *process, const struct config *config)
     const char *state = config_string(config, "state");
     Renga__V1__RunState states[1] = {state_of(state)};
     Renga__V1__ListRunsRequest request = RENGA__V1__LIST_RUNS_REQUEST__INIT;
-    request.agent = (char *)(uintptr_t)(agent ? agent : "");
-    request.thread_id = (char *)(uintptr_t)(thread ? thread : "");
+    request.agent = command_text(agent);
+    request.thread_id = command_text(thread);
     request.page_size = (int32_t)config_integer(config, "limit");
     request.states = states;
     request.n_states = states[0] == RENGA__V1__RUN_STATE__RUN_STATE_UNSPECIFIED ? 0 : 1;

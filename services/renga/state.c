@@ -47,8 +47,8 @@ static int work(struct daemon_process *process, const struct config *config)
     const char *checkpoint = config_string(config, "checkpoint"), *path = config_string(config, "path");
     Renga__V1__GetStateRequest request = RENGA__V1__GET_STATE_REQUEST__INIT;
     request.thread_id = (char *)(uintptr_t)orchestra.arguments[0];
-    request.checkpoint_id = (char *)(uintptr_t)(checkpoint ? checkpoint : "");
-    request.path = (char *)(uintptr_t)(path ? path : "");
+    request.checkpoint_id = command_text(checkpoint);
+    request.path = command_text(path);
     request.fields = (char **)(uintptr_t)config_list(config, "fields", &request.n_fields);
     return orchestra_ask_soon(&orchestra, "GetState", &request.base, state_came, NULL) ? COMMAND_OK : COMMAND_FAILED;
 }

@@ -62,7 +62,8 @@ struct usage {
     Renga__V1__GetUsageRequest request;
     Renga__V1__UsageGroup groups[GROUPS_MAX];
     char token[257]; /* of the next page; "": this was the last */
-    int64_t rows, rows_max, complete_ms;
+    int64_t rows, rows_max, complete_ms, damaged;
+    bool unpriced; /* a row has requests without a price */
     struct table table;
     struct table_column columns[TABLE_COLUMNS_MAX];
     struct buffer json;
@@ -221,9 +222,19 @@ static void open_table(struct usage *usage)
     table_init(&usage->table, usage->columns, count);
 }
 
+/* "-" if no price is known, and a lower bound if some requests have no price. */
+static void add_cost(struct usage *usage, const Renga__V1__Usage *used, const char **cell)
+{
+    int64_t micros = used ? used->cost_micros : 0, unpriced = used ? used->unpriced_calls : 0;
+    *cell = unpriced && !micros ? "-"
+                                : table_print_cell(&usage->table, "%s%" PRId64 ".%06" PRId64, unpriced ? ">" : "",
+                                                   micros / 1000000, micros % 1000000);
+    usage->unpriced |= unpriced > 0;
+}
+
 static void add_row(struct usage *usage, const Renga__V1__UsageRow *row, bool total)
 {
-    int64_t values[NUMBERS], micros = row->usage ? row->usage->cost_micros : 0;
+    int64_t values[NUMBERS];
     const char **cells = table_row(&usage->table);
     size_t at = 0;
     if (!cells)
@@ -240,7 +251,7 @@ static void add_row(struct usage *usage, const Renga__V1__UsageRow *row, bool to
     numbers_of(row, values);
     for (int i = 0; i < NUMBERS; i++)
         cells[at++] = table_print_cell(&usage->table, "%" PRId64, values[i]);
-    cells[at] = table_print_cell(&usage->table, "%" PRId64 ".%06" PRId64, micros / 1000000, micros % 1000000);
+    add_cost(usage, row->usage, &cells[at]);
 }
 
 /* ---- as JSON ----------------------------------------------------------------------------------------------------- */
@@ -262,6 +273,7 @@ static void write_row(struct usage *usage, const char *key, const Renga__V1__Usa
         json_write_int(writer, "reasoning_tokens", row->usage->reasoning_tokens);
         json_write_int(writer, "model_calls", row->usage->model_calls);
         json_write_int(writer, "cost_micros", row->usage->cost_micros);
+        json_write_int(writer, "unpriced_calls", row->usage->unpriced_calls);
         json_write_bool(writer, "estimated", row->usage->estimated);
     }
     json_write_end(writer);
@@ -280,6 +292,7 @@ static void take(struct usage *usage, const Renga__V1__GetUsageResponse *respons
     if (usage->token[0] && usage->rows < usage->rows_max)
         return;
     usage->complete_ms = response->complete_until_ms;
+    usage->damaged = response->damaged_rows;
     if (!json) {
         add_row(usage, totals, true);
         return;
@@ -288,6 +301,7 @@ static void take(struct usage *usage, const Renga__V1__GetUsageResponse *respons
     write_row(usage, "totals", totals, true);
     json_write_bool(&usage->writer, "has_more", usage->token[0] != '\0');
     json_write_int(&usage->writer, "complete_until_ms", usage->complete_ms);
+    json_write_int(&usage->writer, "damaged_rows", usage->damaged);
     json_write_end(&usage->writer);
 }
 
@@ -322,6 +336,13 @@ static void show(struct usage *usage)
         puts(buffer_text(&usage->json));
     else
         table_print(&usage->table, stdout, command_in_colours());
+    if (usage->unpriced)
+        fputs(NAME
+              ": \"-\" and \">\": requests to models without a price; the \"prices\" of llm_gateway.routes set it\n",
+              stderr);
+    if (usage->damaged)
+        fprintf(stderr, NAME ": %" PRId64 " rows of the accounts are damaged and left out; the sums are too small\n",
+                usage->damaged);
     if (usage->token[0])
         fprintf(stderr, NAME ": there are more than %" PRId64 " rows; ask for more with --rows\n", usage->rows_max);
 }

@@ -304,6 +304,21 @@ static void show_failure(const struct orchestra *orchestra, const Renga__V1__Run
     fprintf(stderr, "%s%s\n", run->stop_text[0] ? ": " : "", run->stop_text);
 }
 
+/* A pipe gets the questions on standard output; the next command is for a person and goes beside them. */
+static void show_next_command(const struct orchestra *orchestra, const Renga__V1__Run *run)
+{
+    size_t questions = 0;
+    for (size_t i = 0; i < run->n_interrupts; i++)
+        questions += run->interrupts[i]->kind == RENGA__V1__INTERRUPT_KIND__INTERRUPT_KIND_QUESTION;
+    fflush(stdout);
+    fprintf(orchestra->terminal ? stdout : stderr, "%sthe run %s waits; go on with: renga resume %s%s%s\n",
+            colour(orchestra, DIM), run->run_id, run->run_id,
+            questions == 0   ? ""
+            : questions == 1 ? " --answer JSON"
+                             : " --answers '{\"ID\": JSON}'",
+            colour(orchestra, PLAIN));
+}
+
 static void run_came(struct orchestra *orchestra, const ProtobufCMessage *message, void *data)
 {
     const Renga__V1__Run *run = ((const Renga__V1__GetRunResponse *)message)->run;
@@ -321,9 +336,8 @@ static void run_came(struct orchestra *orchestra, const ProtobufCMessage *messag
         show_failure(orchestra, run);
     for (size_t i = 0; waits && i < run->n_interrupts; i++)
         show_interrupt(orchestra, run->interrupts[i]);
-    if (waits && orchestra->terminal)
-        printf("%sanswer with: renga resume %s --answer JSON\n%s", colour(orchestra, DIM), run->run_id,
-               colour(orchestra, PLAIN));
+    if (waits)
+        show_next_command(orchestra, run);
 }
 
 static bool watch(struct view *view, const char *run_id, bool follow)

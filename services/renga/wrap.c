@@ -9,6 +9,8 @@ static const wchar_t closing[] =
     L"\"、。，．,.!?！？」』）)】〕］]｝}〉》”’・：；:;ー…々ぁぃぅぇぉっゃゅょァィゥェォッャュョ%％";
 static const wchar_t opening[] = L"「『（(【〔［[｛{〈《“‘";
 
+#define CHARACTER_BYTES 4 /* of UTF-8 */
+
 struct character {
     wchar_t code;
     size_t size;
@@ -21,7 +23,7 @@ static struct character character_at(const char *text)
     mbstate_t state = {0};
     if (!*text)
         return (struct character){0};
-    size_t size = mbrtowc(&one.code, text, strlen(text), &state);
+    size_t size = mbrtowc(&one.code, text, strnlen(text, CHARACTER_BYTES), &state);
     if (size > 4) { /* not UTF-8 */
         one.code = L'?';
         one.columns = 1;
@@ -85,40 +87,59 @@ static size_t piece(const char *text, size_t *columns)
     return bytes;
 }
 
-static void put(const char *text, size_t bytes, bool coloured)
+static void put(FILE *out, const char *text, size_t bytes, bool coloured)
 {
     struct character one;
     for (size_t i = 0; i < bytes; i += one.size) {
         one = character_at(text + i);
         if (is_mark(one.code))
-            fputs(!coloured ? "" : one.code == WRAP_DIM ? "\033[2m" : "\033[0m", stdout);
+            fputs(!coloured ? "" : one.code == WRAP_DIM ? "\033[2m" : "\033[0m", out);
         else if (one.code == L'?' || one.code == L' ')
-            putchar((int)one.code);
+            fputc((int)one.code, out);
         else
-            fwrite(text + i, 1, one.size, stdout);
+            fwrite(text + i, 1, one.size, out);
     }
 }
 
-static void begin_line(size_t indent)
+static void begin_line(FILE *out, size_t indent)
 {
-    printf("\n%*s", (int)indent, "");
+    fprintf(out, "\n%*s", (int)indent, "");
 }
 
-void wrap_text(const char *text, size_t indent, size_t width, bool coloured)
+void wrap_text_on(FILE *out, const char *text, size_t indent, size_t width, bool coloured)
 {
     size_t column = indent, columns, bytes;
     for (; (bytes = piece(text, &columns)); text += bytes) {
         bool fits = !width || column + columns <= width;
         if (*text == '\n' || (!fits && column > indent)) {
-            begin_line(indent);
+            begin_line(out, indent);
             column = indent;
             bool gone = *text == '\n' || *text == ' '; /* white space at a break */
             text += gone;
             bytes -= gone;
             columns -= *(text - gone) == ' ';
         }
-        put(text, bytes, coloured);
+        put(out, text, bytes, coloured);
         column += columns;
     }
-    putchar('\n');
+    fputc('\n', out);
+}
+
+void wrap_text(const char *text, size_t indent, size_t width, bool coloured)
+{
+    wrap_text_on(stdout, text, indent, width, coloured);
+}
+
+void wrap_put(struct buffer *out, const char *text, size_t length, bool one_line)
+{
+    for (size_t i = 0; i < length; i++) {
+        unsigned char c = (unsigned char)text[i];
+        bool white = c == ' ' || c == '\n' || c == '\t' || c == '\r';
+        if (one_line && white) {
+            if (out->length && out->data[out->length - 1] != ' ')
+                buffer_put(out, ' ');
+        } else if (c != '\r') {
+            buffer_put(out, c < 0x20 && !white ? '?' : (char)c);
+        }
+    }
 }

@@ -4,8 +4,11 @@
 #ifndef RENGA_WRAP_H
 #define RENGA_WRAP_H
 
+#include "base/buffer.h"
+
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 /* Around what is to be dim, in texts given to wrap_text: they take no room. */
 #define WRAP_DIM   '\016'
@@ -20,5 +23,10 @@ size_t wrap_fit(const char *text, size_t columns);
 /* Prints to standard output, with a line break at the end. The first line begins at column `indent`, where the cursor
  * stands already, and so do the others. `width` 0 never breaks; `coloured` false leaves out the two marks. */
 void wrap_text(const char *text, size_t indent, size_t width, bool coloured);
+void wrap_text_on(FILE *out, const char *text, size_t indent, size_t width, bool coloured);
+
+/* Adds a text for wrap_text: control characters, which would be taken for the two marks, become '?'; in one line, white
+ * space becomes one space. */
+void wrap_put(struct buffer *out, const char *text, size_t length, bool one_line);
 
 #endif

@@ -1,6 +1,7 @@
 /* What code makes of marks, whoever gave them. A model marks; it does not approve. */
 #include "draft_priv.h"
 
+#include "base/hash.h"
 #include "base/text.h"
 
 #include <stdio.h>
@@ -13,6 +14,8 @@
 #define ADDRESS_MAX      ((size_t)2048)
 #define FEEDBACK_MAX     ((size_t)65536)
 #define ADDRESS_ENDS     " \t\r\n<>\"'`()[]{}|\\^"
+#define ADDRESS_TAIL     ".,;:!?*_/" /* ends a sentence */
+#define SOURCE_SLOTS     2048        /* a power of 2, more than the sources of a request */
 
 /* ---- issues ------------------------------------------------------------------------------------------------------ */
 
@@ -59,20 +62,46 @@ static size_t address_length(const char *at)
     size_t length = 0;
     while (length < ADDRESS_MAX && is_plain(at[length]) && !strchr(ADDRESS_ENDS, at[length]))
         length++;
-    while (length && strchr(".,;:!?*_/", at[length - 1]))
+    while (length && strchr(ADDRESS_TAIL, at[length - 1]))
         length--;
     return length;
 }
 
-static bool is_source(const Renga__V1__ReviewDraftRequest *request, const char *address, size_t length)
+/* The text in a draft that stands for this URL of a source: the URL up to the first byte that ends an address, without
+ * the punctuation behind it. 0: no address in a draft is equal to it. */
+static size_t source_length(const char *url)
 {
+    size_t length = strcspn(url, ADDRESS_ENDS);
+    bool whole = url[length] == '\0';
+    while (whole && length && strchr(ADDRESS_TAIL, url[length - 1]))
+        length--;
+    return length;
+}
+
+/* The sources of a request by their addresses: an index + 1, 0 for a free slot. */
+struct source_table {
+    const Renga__V1__ReviewDraftRequest *request;
+    uint16_t slots[SOURCE_SLOTS];
+};
+
+/* The slot of the source with this address, or a free one. */
+static uint16_t *source_slot(struct source_table *table, const char *address, size_t length)
+{
+    for (size_t at = hash_bytes(address, length);; at++) {
+        uint16_t *slot = &table->slots[at % SOURCE_SLOTS];
+        const char *url = *slot ? table->request->sources[*slot - 1]->url : NULL;
+        if (!url || (strncmp(url, address, length) == 0 && source_length(url) == length))
+            return slot;
+    }
+}
+
+static void sources_add(struct source_table *table, const Renga__V1__ReviewDraftRequest *request)
+{
+    table->request = request;
     for (size_t i = 0; i < request->n_sources; i++) {
         const char *url = request->sources[i]->url;
-        if (strncmp(url, address, length) == 0 &&
-            (strspn(url + length, ".,;:!?*_/") == strlen(url + length) || strchr(ADDRESS_ENDS, url[length])))
-            return true;
+        *source_slot(table, url, source_length(url)) = (uint16_t)(i + 1);
     }
-    return false;
 }
 
 double draft_known_addresses(struct draft_reviewing *reviewing)
@@ -80,10 +109,12 @@ double draft_known_addresses(struct draft_reviewing *reviewing)
     static const struct note unknown = {.ja = "収集した情報源にないURLです: %s",
                                         .en = "This address is none of the sources: %s"};
     struct thought *thought = &reviewing->thought;
+    struct source_table sources = {0};
     int all = 0, known = 0;
+    sources_add(&sources, reviewing->request);
     for (const char *at = reviewing->request->draft; all < ADDRESSES_MAX && (at = next_address(at));) {
         size_t length = address_length(at);
-        bool good = is_source(reviewing->request, at, length);
+        bool good = *source_slot(&sources, at, length);
         all++;
         known += good;
         if (!good) {

@@ -4,6 +4,8 @@
 
 #include "reviewer_priv.h"
 
+#include "words/sentences.h"
+
 #define DRAFT_ISSUES_MAX 100
 #define LOCATION_MAX     ((size_t)512) /* bytes */
 #define DESCRIPTION_MAX  ((size_t)4096)
@@ -32,6 +34,15 @@ double draft_known_addresses(struct draft_reviewing *reviewing);
 void draft_conclude(struct draft_reviewing *reviewing, Renga__V1__NextAction wanted, char *feedback);
 
 /* ---- draft_weigh.c: marks without a model ---- */
+
+/* The beginning of the line with byte `known` of a draft. All zero at first. */
+struct draft_line {
+    size_t begin, known;
+};
+
+/* Whether a sentence claims something: a heading, a row of a table, a list of references and a short sentence do not.
+ * To be asked for the sentences of a draft in their order, with the same `line`: no byte is looked at twice. */
+bool draft_claims(const char *draft, const struct span *span, struct draft_line *line);
 
 /* Fills in the marks and issues by coverage and citations; what is to be done. */
 Renga__V1__NextAction draft_weigh(struct draft_reviewing *reviewing);

@@ -16,14 +16,15 @@
 
 /* ---- facts ------------------------------------------------------------------------------------------------------- */
 
-/* A heading, a row of a table, a list of references and what is too short claim nothing. */
-static bool claims(const char *draft, const struct span *span)
+bool draft_claims(const char *draft, const struct span *span, struct draft_line *line)
 {
-    const char *text = draft + span->begin, *line = text;
-    while (line > draft && line[-1] != '\n')
-        line--;
+    const char *text = draft + span->begin;
     size_t length = span->end - span->begin;
-    return length >= LETTERS_MIN && *line != '#' && *line != '|' && !memmem(text, length, "://", 3);
+    for (; line->known < span->begin; line->known++)
+        if (draft[line->known] == '\n')
+            line->begin = line->known + 1;
+    char first = draft[line->begin];
+    return length >= LETTERS_MIN && first != '#' && first != '|' && !memmem(text, length, "://", 3);
 }
 
 static bool is_cited(const Renga__V1__ReviewDraftRequest *request, int number)
@@ -52,12 +53,13 @@ static double weigh_facts(struct draft_reviewing *reviewing, const struct eviden
     const Renga__V1__ReviewDraftRequest *request = reviewing->request;
     struct sentence_reader reader;
     struct support support;
+    struct draft_line line = {0};
     struct span span;
     int number = 0, all = 0, good = 0;
     sentences_begin(&reader, request->draft, strlen(request->draft));
     while (all < SENTENCES_MAX && sentences_next(&reader, &span)) {
         number++;
-        if (!claims(request->draft, &span))
+        if (!draft_claims(request->draft, &span, &line))
             continue;
         all++;
         bool supported = is_cited(request, number) || support_find(sources, request->draft + span.begin,

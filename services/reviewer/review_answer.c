@@ -3,6 +3,7 @@
 #include "findings.h"
 #include "reviewer_priv.h"
 
+#include "base/hash.h"
 #include "base/text.h"
 #include "thinking/check.h"
 #include "thinking/texts.h"
@@ -14,6 +15,7 @@
 #define TEXT_MAX    ((size_t)4096)
 #define FACT_MAX    ((size_t)2048)
 #define FACTS_MAX   1000
+#define FACT_SLOTS  2048 /* a power of 2, more than FACTS_MAX */
 #define TALK_MAX    ((size_t)65536)
 #define VALUE_MAX   ((size_t)16384)
 #define SHOWN_MAX   ((size_t)400)       /* bytes of one text of a fact that a model is shown, */
@@ -22,14 +24,42 @@
 
 #define MENTIONED 0.5 /* share of a fact's words that an answer has to have, without a model */
 
+/* The facts of a request by their keys: an index + 1, 0 for a free slot. */
+struct fact_table {
+    uint16_t slots[FACT_SLOTS];
+};
+
 struct reviewing {
     struct thought thought; /* first */
     const Renga__V1__ReviewAnswerRequest *request;
     Renga__V1__ReviewAnswerResponse_Closure reply;
     Renga__V1__ReviewAnswerResponse response;
     Renga__V1__ReviewResult result;
+    struct fact_table facts;
     char **known; /* of each fact: what is known of it, NULL where nothing is */
 };
+
+/* ---- facts by key ------------------------------------------------------------------------------------------------ */
+
+/* The slot of the fact with this key, or a free one. */
+static uint16_t *fact_slot(struct fact_table *table, const Renga__V1__ReviewAnswerRequest *request, const char *key,
+                           size_t length)
+{
+    for (size_t at = hash_bytes(key, length);; at++) {
+        uint16_t *slot = &table->slots[at % FACT_SLOTS];
+        const char *other = *slot ? request->facts[*slot - 1]->fact_key : NULL;
+        if (!other || (strncmp(other, key, length) == 0 && other[length] == '\0'))
+            return slot;
+    }
+}
+
+/* The number of facts if no fact has this key. */
+static size_t fact_of_key(struct fact_table *table, const Renga__V1__ReviewAnswerRequest *request, const char *key,
+                          size_t length)
+{
+    uint16_t *slot = fact_slot(table, request, key, length);
+    return *slot ? (size_t)*slot - 1 : request->n_facts;
+}
 
 /* ---- the request ------------------------------------------------------------------------------------------------- */
 
@@ -45,28 +75,30 @@ static bool check_field(const Renga__V1__FormField *field, struct status *st)
            text_fits(st, "field.done_condition", field->done_condition, TEXT_MAX);
 }
 
-static bool check_fact(const Renga__V1__ReviewAnswerRequest *request, size_t i, struct status *st)
+static bool check_fact(const Renga__V1__ReviewAnswerRequest *request, size_t i, struct fact_table *table,
+                       struct status *st)
 {
     const Renga__V1__FactDefinition *fact = request->facts[i];
     if (strcmp(fact->form_field_id, request->field->id) != 0)
         return fail_field(st, path_of("facts", i, "form_field_id"), "is '%.64s', but the field's id is '%.64s'",
                           fact->form_field_id, request->field->id);
-    for (size_t other = 0; other < i; other++)
-        if (strcmp(request->facts[other]->fact_key, fact->fact_key) == 0)
-            return fail_field(st, path_of("facts", i, "fact_key"), "is that of facts[%zu] too", other);
+    uint16_t *slot = fact_slot(table, request, fact->fact_key, strlen(fact->fact_key));
+    if (*slot)
+        return fail_field(st, path_of("facts", i, "fact_key"), "is that of facts[%d] too", *slot - 1);
+    *slot = (uint16_t)(i + 1);
     return text_is_given(st, path_of("facts", i, "fact_key"), fact->fact_key, ID_MAX) &&
            text_is_given(st, path_of("facts", i, "fact"), fact->fact, FACT_MAX) &&
            text_fits(st, path_of("facts", i, "done_criteria"), fact->done_criteria, TEXT_MAX) &&
            text_fits(st, path_of("facts", i, "questioning_hints"), fact->questioning_hints, TEXT_MAX);
 }
 
-static bool check(const Renga__V1__ReviewAnswerRequest *request, struct status *st)
+static bool check(const Renga__V1__ReviewAnswerRequest *request, struct fact_table *table, struct status *st)
 {
     if (!check_field(request->field, st) || !count_fits(st, "facts", request->n_facts, FACTS_MAX) ||
         !count_fits(st, "known_facts", request->n_known_facts, FACTS_MAX))
         return false;
     for (size_t i = 0; i < request->n_facts; i++)
-        if (!check_fact(request, i, st))
+        if (!check_fact(request, i, table, st))
             return false;
     for (size_t i = 0; i < request->n_known_facts; i++)
         if (!text_fits(st, path_of("known_facts", i, ""), request->known_facts[i], TEXT_MAX))
@@ -77,18 +109,20 @@ static bool check(const Renga__V1__ReviewAnswerRequest *request, struct status *
 
 /* ---- facts ------------------------------------------------------------------------------------------------------- */
 
-/* Of which fact "fact_key: what was said" tells, and what; facts' count where of none. */
-static size_t fact_of(const Renga__V1__ReviewAnswerRequest *request, const char *text, const char **what)
+/* The fact of a line "fact_key: statement", and the statement; the number of facts if there is no match. A key may have
+ * colons. */
+static size_t fact_of(struct reviewing *reviewing, const char *text, const char **what)
 {
-    for (size_t i = 0; i < request->n_facts; i++) {
-        const char *key = request->facts[i]->fact_key;
-        size_t length = strlen(key);
-        if (strncmp(text, key, length) == 0 && text[length] == ':') {
-            *what = text + length + 1 + strspn(text + length + 1, " ");
-            return i;
+    const Renga__V1__ReviewAnswerRequest *request = reviewing->request;
+    size_t first = request->n_facts;
+    for (const char *colon = text; (colon = strchr(colon, ':')) && colon - text <= (ptrdiff_t)ID_MAX; colon++) {
+        size_t fact = fact_of_key(&reviewing->facts, request, text, (size_t)(colon - text));
+        if (fact < first) {
+            first = fact;
+            *what = colon + 1 + strspn(colon + 1, " ");
         }
     }
-    return request->n_facts;
+    return first;
 }
 
 static void remember_known(struct reviewing *reviewing)
@@ -96,7 +130,7 @@ static void remember_known(struct reviewing *reviewing)
     const Renga__V1__ReviewAnswerRequest *request = reviewing->request;
     const char *what = NULL;
     for (size_t i = 0; reviewing->known && i < request->n_known_facts; i++) {
-        size_t fact = fact_of(request, request->known_facts[i], &what);
+        size_t fact = fact_of(reviewing, request->known_facts[i], &what);
         if (fact < request->n_facts && !text_is_blank(what))
             reviewing->known[fact] = UNCONST(what);
     }
@@ -123,6 +157,15 @@ static void list_facts(struct reviewing *reviewing)
     }
 }
 
+/* For a person: the fact in words, not its key. */
+static const char *first_missing(const struct reviewing *reviewing)
+{
+    size_t i = 0;
+    while (reviewing->known[i])
+        i++;
+    return reviewing->request->facts[i]->fact;
+}
+
 /* `passed` is what is left to judge once the facts are counted. */
 static void judge(struct reviewing *reviewing, bool passed, char *feedback)
 {
@@ -138,7 +181,7 @@ static void judge(struct reviewing *reviewing, bool passed, char *feedback)
     if (result->passed || *feedback)
         return;
     result->feedback = result->n_missing_facts
-                           ? thought_compose(&reviewing->thought, &missing, result->missing_facts[0], NULL)
+                           ? thought_compose(&reviewing->thought, &missing, first_missing(reviewing), NULL)
                            : UNCONST(thought_say(&reviewing->thought, &wanting));
 }
 
@@ -173,13 +216,10 @@ static void describe(struct thought *thought, cJSON *values)
     cJSON_AddStringToObject(values, "conversation_summary", request->conversation_summary);
 }
 
-static size_t fact_named(const Renga__V1__ReviewAnswerRequest *request, const cJSON *name)
+static size_t fact_named(struct reviewing *reviewing, const cJSON *name)
 {
     const char *key = cJSON_GetStringValue(name);
-    for (size_t i = 0; key && i < request->n_facts; i++)
-        if (strcmp(request->facts[i]->fact_key, key) == 0)
-            return i;
-    return request->n_facts;
+    return key ? fact_of_key(&reviewing->facts, reviewing->request, key, strlen(key)) : reviewing->request->n_facts;
 }
 
 static void take_facts(struct reviewing *reviewing, const cJSON *answer)
@@ -188,14 +228,14 @@ static void take_facts(struct reviewing *reviewing, const cJSON *answer)
     const cJSON *item;
     cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(answer, "extracted_facts"))
     {
-        size_t fact = fact_named(request, cJSON_GetObjectItemCaseSensitive(item, "fact_key"));
+        size_t fact = fact_named(reviewing, cJSON_GetObjectItemCaseSensitive(item, "fact_key"));
         char *what = text_read(&reviewing->thought, cJSON_GetObjectItemCaseSensitive(item, "value"), TEXT_MAX);
         if (fact < request->n_facts && *what)
             reviewing->known[fact] = what;
     }
     cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(answer, "missing_facts"))
     {
-        size_t fact = fact_named(request, item);
+        size_t fact = fact_named(reviewing, item);
         if (fact < request->n_facts) /* mentioned, but not as its done_criteria want it */
             reviewing->known[fact] = NULL;
     }
@@ -257,8 +297,10 @@ static void find_mentioned(struct reviewing *reviewing, char *said)
     for (size_t i = 0; evidence && i < request->n_facts; i++) {
         const char *fact = request->facts[i]->fact;
         struct coverage coverage;
+        if (reviewing->known[i])
+            continue;
         evidence_cover(evidence, evidence, fact, strlen(fact), &coverage);
-        if (!reviewing->known[i] && coverage.share >= MENTIONED)
+        if (coverage.share >= MENTIONED)
             reviewing->known[i] = said;
     }
     arena_fini(&arena);
@@ -312,7 +354,8 @@ void review_answer_begin(struct reviewer *reviewer, struct rpc_call *call,
                          const Renga__V1__ReviewAnswerRequest *request, Renga__V1__ReviewAnswerResponse_Closure reply)
 {
     struct status st = {0};
-    if (!check(request, &st)) {
+    struct fact_table facts = {0};
+    if (!check(request, &facts, &st)) {
         rpc_fail(call, &st);
         return;
     }
@@ -320,6 +363,7 @@ void review_answer_begin(struct reviewer *reviewer, struct rpc_call *call,
     if (!reviewing)
         return;
     reviewing->request = request;
+    reviewing->facts = facts;
     reviewing->reply = reply;
     renga__v1__review_answer_response__init(&reviewing->response);
     renga__v1__review_result__init(&reviewing->result);

@@ -13,7 +13,6 @@
 #define LANGUAGE_MAX     35
 #define LANGUAGE_LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 #define LABELS_MAX       16
-#define CHARACTER_MAX    4 /* bytes, in UTF-8 */
 
 /* ---- texts ------------------------------------------------------------------------------------------------------- */
 
@@ -21,29 +20,6 @@ bool text_fits(struct status *st, const char *field, const char *text, size_t ma
 {
     size_t length = strlen(text);
     return length <= max || fail_field(st, field, "has %zu bytes; at most %zu are allowed", length, max);
-}
-
-/* Beyond ASCII: no-break, ogham, the general punctuation's, narrow, mathematical and ideographic spaces, the BOM. */
-static bool is_wide_blank(const char *text, size_t length)
-{
-    static const char *const blanks[] = {"\u00a0", "\u1680", "\u2028", "\u2029", "\u202f",
-                                         "\u205f", "\u2060", "\u3000", "\ufeff"};
-    for (size_t i = 0; i < sizeof blanks / sizeof blanks[0]; i++)
-        if (strlen(blanks[i]) == length && memcmp(text, blanks[i], length) == 0)
-            return true;
-    return length == 3 && memcmp(text, "\xe2\x80", 2) == 0 && (unsigned char)text[2] <= 0x8f; /* U+2000 to U+200F */
-}
-
-bool text_is_blank(const char *text)
-{
-    while (*text) {
-        size_t length = text_character(text, strnlen(text, CHARACTER_MAX));
-        bool blank = length == 1 ? (unsigned char)*text <= ' ' || *text == 0x7f : is_wide_blank(text, length);
-        if (!length || !blank)
-            return false;
-        text += length;
-    }
-    return true;
 }
 
 bool text_is_given(struct status *st, const char *field, const char *text, size_t max)
@@ -122,6 +98,9 @@ static bool check_terms(const Renga__V1__Prompting *prompting, struct status *st
     if (prompting->max_model_calls < 0)
         return fail_field(st, "prompting.max_model_calls", "is %d; it must be 0 (3 calls) or more",
                           prompting->max_model_calls);
+    if (prompting->without_model && prompting->model_required)
+        return fail_field(st, "prompting.without_model",
+                          "is true, and so is model_required; at most one of them can be");
     if (prompting->maybe_temperature_case && !(isfinite(temperature) && temperature >= 0 && temperature <= 2))
         return fail_field(st, "prompting.temperature", "is %g; it must be within 0 and 2", temperature);
     return true;

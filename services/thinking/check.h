@@ -4,6 +4,7 @@
 #define RENGA_THINKING_CHECK_H
 
 #include "base/status.h"
+#include "base/text.h"
 
 #include "renga/v1/prompt.pb-c.h"
 #include "renga/v1/usage.pb-c.h"
@@ -17,9 +18,6 @@
 /* At most `max` bytes; and text_is_given also wants it not to be blank. */
 bool text_fits(struct status *st, const char *field, const char *text, size_t max);
 bool text_is_given(struct status *st, const char *field, const char *text, size_t max);
-
-/* Nothing but blanks, the ideographic and other wide ones included. */
-bool text_is_blank(const char *text);
 
 bool count_fits(struct status *st, const char *field, size_t count, size_t max);
 /* 0, or within 1 and `max`. */

@@ -49,6 +49,37 @@ static void say_why(struct thought *thought, const struct status *why)
     thought_degrade(thought, RENGA__V1__DEGRADATION_KIND__DEGRADATION_KIND_FALLBACK, why->code, &reason);
 }
 
+static void simple_run(struct job *job)
+{
+    struct thought *thought = OWNER_OF(job, struct thought, simple);
+    thought->kind->simple(thought);
+}
+
+static void simple_ended(struct job *job)
+{
+    struct thought *thought = OWNER_OF(job, struct thought, simple);
+    if (job->status.code == OK)
+        conclude(thought, THOUGHT_SIMPLE);
+    else
+        thought_fail(thought, &job->status);
+}
+
+static void caller_left(struct rpc_call *call, void *data)
+{
+    struct thought *thought = data;
+    job_cancel(&thought->simple);
+    job_cancel(&thought->reading);
+}
+
+static void start_simple(struct thought *thought)
+{
+    rpc_call_job(thought->call, &thought->simple);
+    thought->simple.run = simple_run;
+    thought->simple.ended = simple_ended;
+    rpc_call_on_cancel(thought->call, caller_left, thought);
+    job_start(&thought->simple, rpc_call_received_bytes(thought->call));
+}
+
 void thought_give_up(struct thought *thought, const struct status *why)
 {
     struct status st = *why;
@@ -60,8 +91,7 @@ void thought_give_up(struct thought *thought, const struct status *why)
     thought->model = "";
     thought->degradation_count = 0; /* the model's own say nothing of what is made without it */
     say_why(thought, &st);
-    thought->kind->simple(thought);
-    conclude(thought, THOUGHT_SIMPLE);
+    start_simple(thought);
 }
 
 /* ---- the answer -------------------------------------------------------------------------------------------------- */
@@ -71,19 +101,46 @@ static bool may_ask_again(const struct thought *thought)
     return !thought->mending && thought_calls_left(thought) > 0 && !rpc_call_cancelled(thought->call);
 }
 
+static void reading_run(struct job *job)
+{
+    struct thought *thought = OWNER_OF(job, struct thought, reading);
+    thought->good = thought_read(thought, thought->heard, &thought->mendable, &thought->problem);
+}
+
+static void reading_ended(struct job *job)
+{
+    struct thought *thought = OWNER_OF(job, struct thought, reading);
+    if (job->status.code != OK) {
+        thought_fail(thought, &job->status);
+    } else if (thought->good) {
+        conclude(thought, THOUGHT_MODEL);
+    } else if (thought->mendable && may_ask_again(thought)) {
+        thought->mending = true;
+        thought_ask_again(thought, thought->heard, thought->problem.text);
+    } else {
+        thought_give_up(thought, &thought->problem);
+    }
+}
+
+static void start_reading(struct thought *thought, const char *json)
+{
+    thought->heard = thought_text(thought, json, 0);
+    thought->problem = (struct status){0};
+    rpc_call_job(thought->call, &thought->reading);
+    thought->reading.run = reading_run;
+    thought->reading.ended = reading_ended;
+    rpc_call_on_cancel(thought->call, caller_left, thought);
+    job_start(&thought->reading, strlen(thought->heard) + rpc_call_received_bytes(thought->call));
+}
+
 static void hear(struct thought *thought, const Renga__V1__ChatResponse *answer)
 {
     struct status st = {0};
-    bool mendable = false;
     thought_take_finish(thought, answer->finish);
-    if (thought_read(thought, answer, &mendable, &st)) {
-        conclude(thought, THOUGHT_MODEL);
-    } else if (mendable && may_ask_again(thought)) {
-        thought->mending = true;
-        thought_ask_again(thought, answer->finish->structured_json, st.text);
-    } else {
+    if (thought_has_answer(answer, &st))
+        start_reading(thought, answer->finish->structured_json);
+    else
         thought_give_up(thought, &st);
-    }
 }
 
 void thought_heard(const Renga__V1__ChatResponse *answer, void *data)
@@ -134,7 +191,13 @@ void thought_init(struct thought *thought, const struct thought_kind *kind, cons
 
 void thought_start(struct thought *thought)
 {
+    static const struct note unasked = {.ja = "モデルを使わずに判定しました。", .en = "No model was asked."};
     struct status st = {0};
+    if (thought->prompting->without_model) {
+        thought_degrade(thought, RENGA__V1__DEGRADATION_KIND__DEGRADATION_KIND_FALLBACK, OK, &unasked);
+        start_simple(thought);
+        return;
+    }
     if (!thought_write_turns(thought, &st))
         thought_give_up(thought, &st);
     else if (!thought->thinker->gateway)

@@ -18,6 +18,7 @@
 #ifndef RENGA_THINKING_THOUGHT_H
 #define RENGA_THINKING_THOUGHT_H
 
+#include "loop/jobs.h"
 #include "rpc/rpc.h"
 #include "thinking/thinker.h"
 
@@ -48,10 +49,11 @@ struct thought_kind {
     void (*describe)(struct thought *thought, cJSON *values);
 
     /* Makes the result of an answer that fits the schema. False, with what is wrong in words for the model, where it
-     * cannot be used all the same: then the model is asked once more. */
+     * cannot be used all the same: then the model is asked once more. Of a long answer or request in a worker thread.
+     */
     bool (*read)(struct thought *thought, const cJSON *answer, struct status *st);
 
-    /* Makes the result without a model. */
+    /* Makes the result without a model; of a long request in a worker thread (loop/jobs.h). */
     void (*simple)(struct thought *thought);
 
     /* Ends the call with the result. Usage, model and degradations stand in the thought. */
@@ -80,8 +82,12 @@ struct thought {
     Renga__V1__ResponseFormat format;
     Renga__V1__Sampling sampling;
     Renga__V1__ChatMessage turns[4], *turn_list[4];
-    bool mending; /* it has been asked once more */
-    bool limited; /* the gateway has named a limit of ours: the caller is told, whatever else could be done */
+    struct job simple, reading;
+    char *heard;           /* the answer that is being read */
+    bool good, mendable;   /* of it */
+    struct status problem; /* of it */
+    bool mending;          /* it has been asked once more */
+    bool limited;          /* the gateway has named a limit of ours: the caller is told, in place of any other way */
 };
 
 /* What a service keeps of a call, zeroed, in its arena: the thought comes first in it. NULL where memory is out, and

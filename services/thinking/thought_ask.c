@@ -163,13 +163,13 @@ void thought_ask(struct thought *thought)
     renga__v1__llm_gateway__chat(thought->thinker->gateway, &thought->request, thought_heard, &thought->asking);
 }
 
-void thought_ask_again(struct thought *thought, const char *answer, const char *problem)
+void thought_ask_again(struct thought *thought, char *answer, const char *problem)
 {
     static const struct note complaint = {
         .ja = "この回答は使えません: %s\n訂正したJSONの全体だけを、もう一度答えてください。",
         .en = "This answer cannot be used: %s\nAnswer again with the whole JSON, corrected, and nothing else.",
     };
-    thought->turns[TURN_ANSWER].content = thought_text(thought, answer, 0);
+    thought->turns[TURN_ANSWER].content = answer;
     thought->turns[TURN_COMPLAINT].content = thought_compose(thought, &complaint, problem, NULL);
     thought_ask(thought);
 }

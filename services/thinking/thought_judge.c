@@ -68,15 +68,16 @@ void thought_take_failure(struct thought *thought)
 void thought_tell_usage(struct thought *thought)
 {
     const Renga__V1__Usage *usage = &thought->usage;
-    if (!usage->input_tokens && !usage->output_tokens)
+    if (!usage->model_calls)
         return;
     uint8_t bytes[USAGE_PACKED_MAX];
     rpc_call_add_detail(thought->call, USAGE_URL, bytes, renga__v1__usage__pack(usage, bytes));
+    rpc_call_add_trailing(thought->call, RPC_PUSHBACK_KEY, RPC_PUSHBACK_NEVER, strlen(RPC_PUSHBACK_NEVER));
 }
 
 /* ---- whether it can be used -------------------------------------------------------------------------------------- */
 
-static bool has_answered(const Renga__V1__ChatResponse *answer, struct status *st)
+bool thought_has_answer(const Renga__V1__ChatResponse *answer, struct status *st)
 {
     switch (answer->finish->finish_reason) {
     case REASON(STOP):
@@ -92,12 +93,9 @@ static bool has_answered(const Renga__V1__ChatResponse *answer, struct status *s
     }
 }
 
-bool thought_read(struct thought *thought, const Renga__V1__ChatResponse *answer, bool *mendable, struct status *st)
+bool thought_read(struct thought *thought, const char *json, bool *mendable, struct status *st)
 {
     struct status problem = {0};
-    if (!has_answered(answer, st))
-        return false;
-    const char *json = answer->finish->structured_json;
     cJSON *tree = json_parse(json, strlen(json), NULL, &problem);
     bool good = tree && thought->kind->read(thought, tree, &problem);
     *mendable = tree && !good;

@@ -16,8 +16,8 @@ void thought_fail(struct thought *thought, const struct status *st);
 /* Fills the prompts. INVALID_ARGUMENT with a field where a template or the variables are wrong. */
 bool thought_write_turns(struct thought *thought, struct status *st);
 void thought_ask(struct thought *thought);
-/* The same question, the answer to it, and what is wrong with that. */
-void thought_ask_again(struct thought *thought, const char *answer, const char *problem);
+/* The same question, the answer to it, which is the call's, and the fault of that answer. */
+void thought_ask_again(struct thought *thought, char *answer, const char *problem);
 /* What is left of max_model_calls. */
 int64_t thought_calls_left(const struct thought *thought);
 
@@ -26,8 +26,11 @@ int64_t thought_calls_left(const struct thought *thought);
 /* Usage, model and degradations of an answer; a failure's usage. */
 void thought_take_finish(struct thought *thought, const Renga__V1__ChatFinish *finish);
 void thought_take_failure(struct thought *thought);
-/* The result, by kind->read. `mendable`: the model may do better when it is told. */
-bool thought_read(struct thought *thought, const Renga__V1__ChatResponse *answer, bool *mendable, struct status *st);
+/* Whether the model has said all that it wanted to, as JSON. */
+bool thought_has_answer(const Renga__V1__ChatResponse *answer, struct status *st);
+/* The result, by kind->read. `mendable`: the model may do better when it is told. In a worker thread if the answer
+ * is long. */
+bool thought_read(struct thought *thought, const char *json, bool *mendable, struct status *st);
 /* Whether the failure is the caller's to hear though it would take the simple way too: its own deadline, limit, model
  * or template. Rewrites the status from the gateway's words into ours. */
 bool thought_is_callers(struct thought *thought, struct status *st);

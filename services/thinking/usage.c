@@ -4,18 +4,29 @@
 
 #include <string.h>
 
-#define COUNT_MAX (INT64_C(1) << 50) /* of what a peer tells; more is nonsense, and would run over */
+#define COUNTS(COUNT)                                                                                                  \
+    COUNT(input_tokens)                                                                                                \
+    COUNT(output_tokens)                                                                                               \
+    COUNT(cached_input_tokens)                                                                                         \
+    COUNT(cache_write_tokens)                                                                                          \
+    COUNT(reasoning_tokens)                                                                                            \
+    COUNT(model_calls)                                                                                                 \
+    COUNT(tool_calls)                                                                                                  \
+    COUNT(cost_micros)                                                                                                 \
+    COUNT(unpriced_calls)
+
+static int64_t plus(int64_t sum, int64_t more)
+{
+    if (more <= 0)
+        return sum;
+    return sum < USAGE_SUM_MAX && more < USAGE_SUM_MAX - sum ? sum + more : USAGE_SUM_MAX;
+}
 
 void usage_add(Renga__V1__Usage *sum, const Renga__V1__Usage *more)
 {
-    sum->input_tokens += more->input_tokens;
-    sum->output_tokens += more->output_tokens;
-    sum->cached_input_tokens += more->cached_input_tokens;
-    sum->cache_write_tokens += more->cache_write_tokens;
-    sum->reasoning_tokens += more->reasoning_tokens;
-    sum->model_calls += more->model_calls;
-    sum->tool_calls += more->tool_calls;
-    sum->cost_micros += more->cost_micros;
+#define COUNT(name) sum->name = plus(sum->name, more->name);
+    COUNTS(COUNT)
+#undef COUNT
     sum->estimated |= more->estimated;
 }
 
@@ -25,14 +36,25 @@ bool usage_is_nothing(const Renga__V1__Usage *usage)
              usage->reasoning_tokens | usage->model_calls | usage->tool_calls | usage->cost_micros);
 }
 
-static bool is_sane(const Renga__V1__Usage *usage)
+bool usage_is_sane(const Renga__V1__Usage *usage, const char **field, int64_t *count)
 {
-    const int64_t counts[] = {usage->input_tokens,       usage->output_tokens,    usage->cached_input_tokens,
-                              usage->cache_write_tokens, usage->reasoning_tokens, usage->model_calls,
-                              usage->tool_calls,         usage->cost_micros};
-    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
-        if (counts[i] < 0 || counts[i] > COUNT_MAX)
-            return false;
+    const struct {
+        const char *name;
+        int64_t count;
+    } rows[] = {
+#define COUNT(member) {#member, usage->member},
+        COUNTS(COUNT)
+#undef COUNT
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (rows[i].count >= 0 && rows[i].count <= USAGE_COUNT_MAX)
+            continue;
+        if (field)
+            *field = rows[i].name;
+        if (count)
+            *count = rows[i].count;
+        return false;
+    }
     return true;
 }
 
@@ -41,7 +63,7 @@ static bool add_detail(const Google__Protobuf__Any *detail, Renga__V1__Usage *su
     if (strcmp(detail->type_url, USAGE_URL) != 0)
         return false;
     Renga__V1__Usage *spent = renga__v1__usage__unpack(NULL, detail->value.len, detail->value.data);
-    bool good = spent && is_sane(spent);
+    bool good = spent && usage_is_sane(spent, NULL, NULL);
     if (good)
         usage_add(sum, spent);
     renga__v1__usage__free_unpacked(spent, NULL);

@@ -14,6 +14,13 @@
 /* Adds what the details of a failed call (rpc/details.h) tell; false where they tell nothing that can be read. */
 bool usage_of_details(const void *details, size_t size, Renga__V1__Usage *sum);
 
+#define USAGE_COUNT_MAX (INT64_C(1) << 50) /* of one count that a peer sends; more is nonsense */
+
+/* Whether each count is within 0 and USAGE_COUNT_MAX; else the first that is not, if the two pointers are given. */
+bool usage_is_sane(const Renga__V1__Usage *usage, const char **field, int64_t *count);
+
+/* Sums end at USAGE_SUM_MAX instead of running over; two of them still add up. A count below zero adds 0. */
+#define USAGE_SUM_MAX (INT64_C(1) << 61)
 void usage_add(Renga__V1__Usage *sum, const Renga__V1__Usage *more);
 bool usage_is_nothing(const Renga__V1__Usage *usage);
 

@@ -7,6 +7,7 @@
 #include "run/places.h"
 #include "run/records.h"
 #include "run/turns.h"
+#include "search/sources.h"
 #include "store/store.h"
 #include "telemetry/metrics.h"
 #include "tools/page_hosts.h"
@@ -86,6 +87,12 @@ static bool open_all(struct tool_commons *commons, const struct service_context 
     commons->page_hosts = page_hosts_create(config, st);
     if (!commons->page_hosts)
         return false;
+    commons->page_file_max = (size_t)config_size(config, "tool_runner.page_file_max");
+    commons->pdf_program = config_string(config, "tool_runner.pdf_program");
+    commons->pdf_time_ms = config_duration_ms(config, "tool_runner.pdf_time");
+    commons->sources = search_sources_create(config_string(config, "tool_runner.search"), context->metrics, st);
+    if (!commons->sources)
+        return false;
     commons->catalog = catalog_create(commons);
     commons->places = places_create(&places);
     commons->turns = turns_create();
@@ -102,6 +109,7 @@ static void destroy(struct tool_commons **commons_pointer)
     turns_destroy(&commons->turns);
     places_destroy(&commons->places);
     catalog_destroy(&commons->catalog);
+    search_sources_destroy(&commons->sources);
     page_hosts_destroy(&commons->page_hosts);
     mcp_destroy(&commons->mcp);
     free(commons);
@@ -125,7 +133,8 @@ struct tool_commons *tool_commons_create(const struct service_context *context, 
 
 void tool_commons_join(struct tool_commons *commons, struct tool_runner *runner)
 {
-    commons->members++;
+    if (commons->members++ == 0)
+        records_resume(commons->records, runner->loop);
     mcp_join(commons->mcp, runner);
 }
 

@@ -25,6 +25,12 @@ const struct option tool_runner_options[] = {
      .max = 1LL << 50,
      .unit = "SIZE",
      .help = "Room that the documents of a tenant may take in the knowledge base. 0 is no limit."},
+    {.name = "tool_runner.shared_collections",
+     .type = OPTION_BOOLEAN,
+     .fallback = "false",
+     .help = "Every tenant may also search the collections that belong to no tenant: those that 'renga index' writes "
+             "into the file itself, and those of callers whose key has no tenant. A tenant's own collection of the "
+             "same name comes in its place. Nobody can change them who has a tenant."},
     {.name = "tool_runner.embedding_model",
      .type = OPTION_STRING,
      .unit = "MODEL",
@@ -42,13 +48,47 @@ const struct option tool_runner_options[] = {
      .type = OPTION_LIST,
      .unit = "HOSTS",
      .help = "Hosts, by name or address, whose pages fetch_page may read wherever they are, in a private network or on "
-             "this machine: wiki.intern, 10.0.0.7:8080, ::1. Link-local addresses are refused even so."},
+             "this machine: wiki.intern, 10.0.0.7:8080, ::1. Link-local addresses and those at which clouds tell "
+             "a machine's secrets are refused even so."},
+    {.name = "tool_runner.page_file_max",
+     .type = OPTION_SIZE,
+     .fallback = "16MiB",
+     .min = 1024,
+     .max = 16 * MIB,
+     .unit = "SIZE",
+     .help = "Largest file (PDF, DOCX, XLSX, PPTX, EPUB) that fetch_page reads; a page of text has at most 2 MiB."},
+    {.name = "tool_runner.pdf_program",
+     .type = OPTION_STRING,
+     .fallback = "pdftotext",
+     .unit = "PROGRAM",
+     .help =
+         "Reads PDF, for fetch_page and for collections: pdftotext of poppler-utils, by its name in PATH or its path. "
+         "It runs in a process without network that can write nowhere and reads /usr and /lib alone."},
+    {.name = "tool_runner.pdf_time",
+     .type = OPTION_DURATION,
+     .fallback = "20s",
+     .min = 100,
+     .max = HOUR_MS,
+     .unit = "DURATION",
+     .help = "How long a PDF may take to be read; it is skipped after that."},
+    {.name = "tool_runner.robots",
+     .type = OPTION_BOOLEAN,
+     .fallback = "false",
+     .help = "The tool fetch_page asks each host for its robots.txt (RFC 9309) and reads only pages that it allows "
+             "programs, or the program named renga, to read. A file is kept for a day. Set it where agents choose "
+             "pages by themselves, as in deep research."},
     {.name = "tool_runner.mcp",
      .type = OPTION_STRING,
      .unit = "FILE",
      .help = "Tool servers that speak the Model Context Protocol, as a JSON document with comments: {\"mcpServers\": "
              "{NAME: …}} (services/tool_runner/mcp/README.md). Unset is none. Whoever may write this file decides what "
              "runs as this process's user."},
+    {.name = "tool_runner.search",
+     .type = OPTION_STRING,
+     .unit = "FILE",
+     .help = "Search engines outside, as a JSON document with comments: {\"sources\": {NAME: {\"kind\": …}}} "
+             "(services/tool_runner/search/README.md): Tavily, Brave, SearXNG, Azure AI Search, OpenSearch and "
+             "Elasticsearch. Unset: only the knowledge base is searched."},
     {.name = "tool_runner.record",
      .type = OPTION_STRING,
      .fallback = "sqlite:renga-tools.db",

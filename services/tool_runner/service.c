@@ -6,7 +6,9 @@
 #include "notes/notes.h"
 #include "rpc/rpc.h"
 #include "run/run_tools.h"
+#include "search/search.h"
 #include "tool_runner_priv.h"
+#include "tools/robots_ask.h"
 
 #include <stdlib.h>
 
@@ -18,7 +20,12 @@ static struct knowledge *knowledge_of(Renga__V1__ToolRunner_Service *self)
 static void search(Renga__V1__ToolRunner_Service *self, const Renga__V1__SearchRequest *request,
                    Renga__V1__SearchResponse_Closure reply, void *data)
 {
-    knowledge_search(knowledge_of(self), data, request, reply);
+    struct tool_runner *runner = (struct tool_runner *)self;
+    const char *const *names = (const char *const *)request->sources;
+    if (search_is_outside(runner->commons->sources, names, request->n_sources))
+        search_method(runner, data, request, reply);
+    else
+        knowledge_search(knowledge_of(self), data, request, reply);
 }
 
 static void index_documents(Renga__V1__ToolRunner_Service *self, const Renga__V1__IndexDocumentsRequest *request,
@@ -60,6 +67,7 @@ static void tool_runner_destroy(ProtobufCService *service)
         return;
     if (runner->commons)
         tool_commons_leave(&runner->commons, runner);
+    robots_destroy(&runner->robots);
     free(runner);
 }
 
@@ -89,7 +97,11 @@ static ProtobufCService *tool_runner_create(const struct service_context *contex
         .metrics = context->metrics,
         .spans = context->spans,
     };
-    if (!find_commons(runner, context, st)) {
+    bool obeys = config_boolean(context->config, "tool_runner.robots");
+    runner->robots = obeys ? robots_create() : NULL;
+    if (obeys && !runner->robots)
+        fail(st, RESOURCE_EXHAUSTED, "no memory for the files of robots.txt");
+    if ((obeys && !runner->robots) || !find_commons(runner, context, st)) {
         tool_runner_destroy(&runner->base.base);
         return NULL;
     }

@@ -45,8 +45,10 @@ struct tool {
     const char *parameters;  /* JSON Schema of an object, in the words that base/json_schema.h knows */
     bool side_effects;       /* changes something outside: never run twice for one idempotency key */
     bool idempotent;         /* twice with the same arguments is as good as once */
-    int64_t timeout_ms;      /* unless the call says otherwise */
-    size_t size;             /* of what a run needs beside: tool_run_data, zeroed */
+    bool self_contained; /* its result follows from its arguments and the time alone: it does not look up data, so that
+                            it needs no filter of what may be looked up */
+    int64_t timeout_ms;  /* unless the call says otherwise */
+    size_t size;         /* of a run's other data: tool_run_data, zeroed */
 
     /* NULL: it is always there. False: this configuration has no use for it, and it is as if there were none. */
     bool (*is_offered)(const struct tool_commons *commons);
@@ -78,6 +80,11 @@ const char *tool_run_arguments_json(const struct tool_run *run);
 const struct rpc_principal *tool_run_principal(const struct tool_run *run);
 const struct trace_context *tool_run_trace(const struct tool_run *run);
 int64_t tool_run_deadline_ns(const struct tool_run *run); /* on clock_now_ns; never TIME_NEVER */
+/* Names the call for good, within the tenant: the same again when it is repeated after a crash. For work that is to be
+ * done once and that the tool records itself. And the thread and the run that it belongs to; "" where there is none. */
+const char *tool_run_key(const struct tool_run *run);
+const char *tool_run_thread_id(const struct tool_run *run);
+const char *tool_run_run_id(const struct tool_run *run);
 /* Longest text that the caller takes. */
 size_t tool_run_output_max(const struct tool_run *run);
 

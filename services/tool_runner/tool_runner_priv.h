@@ -16,6 +16,8 @@ struct metrics;
 struct page_hosts;
 struct places;
 struct records;
+struct robots;
+struct search_sources;
 struct service_context;
 struct spans;
 struct tool_commons;
@@ -28,6 +30,7 @@ struct tool_runner {
     struct http_client *http; /* of this loop */
     struct metrics *metrics;
     struct spans *spans;          /* NULL: no traces */
+    struct robots *robots;        /* of this loop; NULL: robots.txt is not asked for */
     struct tool_commons *commons; /* of the process: made by the first instance */
 };
 
@@ -37,10 +40,14 @@ struct tool_commons {
     struct knowledge *knowledge;
     struct mcp *mcp;
     struct page_hosts *page_hosts; /* that fetch_page may go to */
+    size_t page_file_max;          /* bytes of a file that fetch_page reads */
+    const char *pdf_program;       /* as in documents/document.h */
+    int64_t pdf_time_ms;
     struct catalog *catalog;
     struct places *places;
     struct turns *turns;
     struct records *records;
+    struct search_sources *sources; /* of searches outside */
     int64_t queue_wait_ms, list_wait_ms;
     unsigned members; /* loops that have joined */
 };

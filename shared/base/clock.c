@@ -22,6 +22,12 @@ int64_t clock_now_ns(void)
     return at == RUNNING ? read_clock(CLOCK_MONOTONIC) : at;
 }
 
+int64_t clock_boot_ns(void)
+{
+    int64_t at = atomic_load_explicit(&stopped_at, memory_order_acquire);
+    return at == RUNNING ? read_clock(CLOCK_BOOTTIME) : at;
+}
+
 int64_t clock_wall_ns(void)
 {
     return read_clock(CLOCK_REALTIME) + atomic_load_explicit(&ahead, memory_order_relaxed);

@@ -12,6 +12,10 @@
 /* Nanoseconds of CLOCK_MONOTONIC, or of the stepped clock. */
 int64_t clock_now_ns(void);
 
+/* Of CLOCK_BOOTTIME, which also counts while the machine is suspended: for times that others measure, as of a lease. Or
+ * of the stepped clock. */
+int64_t clock_boot_ns(void);
+
 /* Nanoseconds since 1970, UTC; clock_step does not move it. */
 int64_t clock_wall_ns(void);
 /* Sets the wall clock ahead, for tests of what is kept by date. */

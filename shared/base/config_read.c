@@ -211,9 +211,41 @@ static bool read_file(struct config *config, const char *path, struct status *st
     return good;
 }
 
-/* Other programs may own a variable with our prefix (Kubernetes makes RENGA_…_SERVICE_HOST of a service's name), so
- * an unknown one is no error; one that looks like a slip is worth a line. */
-static void warn_of_slips(const struct config *config)
+/* Kubernetes announces each Service of a namespace in variables that begin with the Service's name. */
+static bool is_service_link(const char *name, const char *value)
+{
+    return strstr(name, "_SERVICE_HOST") != NULL || strstr(name, "_SERVICE_PORT") != NULL ||
+           strstr(name, "_TCP") != NULL ||
+           (strlen(name) > 5 && strcmp(name + strlen(name) - 5, "_PORT") == 0 && strstr(value, "://") != NULL);
+}
+
+/* The variable begins as those of an option do: RENGA_RPC_ for "rpc.listen". */
+static bool has_known_group(const struct config *config, const char *name)
+{
+    for (size_t i = 0; i < config->count; i++) {
+        const char *dot = strrchr(config->values[i].option->name, '.');
+        size_t length = strlen(CONFIG_PREFIX) + (dot != NULL ? (size_t)(dot - config->values[i].option->name) + 1 : 0);
+        if (dot != NULL && strncmp(config->values[i].variable, name, length) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void warn_of_unknown_variable(const struct config *config, const char *name)
+{
+    struct nearest nearest = nearest_to(name + strlen(CONFIG_PREFIX));
+    nearest_try(&nearest, &FILE_VARIABLE[strlen(CONFIG_PREFIX)]);
+    for (size_t i = 0; i < config->count; i++)
+        nearest_try(&nearest, config->values[i].variable + strlen(CONFIG_PREFIX));
+    if (nearest.name != NULL && nearest.distance > 0)
+        log_warn("config.unknown_variable", "%s is not an option and is ignored; did you mean %s%s?", name,
+                 CONFIG_PREFIX, nearest.name);
+    else if (nearest.name == NULL && has_known_group(config, name))
+        log_warn("config.unknown_variable", "%s is not an option and is ignored; --help lists the options", name);
+}
+
+/* Other programs may own a variable with our prefix, so an unknown one is no error. */
+static void warn_of_unknown_variables(const struct config *config)
 {
     for (char **entry = environ; *entry != NULL; entry++) {
         char name[CONFIG_NAME_MAX + sizeof CONFIG_PREFIX];
@@ -222,13 +254,8 @@ static void warn_of_slips(const struct config *config)
             continue;
         memcpy(name, *entry, length);
         name[length] = '\0';
-
-        struct nearest nearest = {.wanted = name, .distance = 3};
-        nearest_try(&nearest, FILE_VARIABLE);
-        for (size_t i = 0; i < config->count; i++)
-            nearest_try(&nearest, config->values[i].variable);
-        if (nearest.name != NULL && nearest.distance > 0)
-            log_warn("config.unknown_variable", "%s is no option, did you mean %s?", name, nearest.name);
+        if ((*entry)[length] == '=' && !is_service_link(name, *entry + length + 1))
+            warn_of_unknown_variable(config, name);
     }
 }
 
@@ -241,7 +268,7 @@ static bool read_environment(struct config *config, struct status *st)
         if (text != NULL && *text != '\0' && !config_set_text(config, value, text, value->variable, st))
             return false;
     }
-    warn_of_slips(config);
+    warn_of_unknown_variables(config);
     return true;
 }
 

@@ -286,6 +286,17 @@ static bool set_json_text(const struct setting *to, const char *text)
     return good;
 }
 
+/* "file:PATH" needs no quotes on the command line and in the environment. The option's owner reads the file. */
+static bool set_json_file(const struct setting *to, const char *text)
+{
+    if (!text_is_clean(text, strlen(text)))
+        return refuse(to, "(bytes)", "not UTF-8");
+    cJSON *item = cJSON_CreateString(text);
+    bool good = item ? set_tree(to, item) : no_memory(to);
+    cJSON_Delete(item);
+    return good;
+}
+
 static bool set_text(const struct setting *to, const char *text)
 {
     switch (to->option->type) {
@@ -296,7 +307,7 @@ static bool set_text(const struct setting *to, const char *text)
     case OPTION_LIST:
         return *text == '[' ? set_json_text(to, text) : set_list_text(to, text);
     case OPTION_JSON:
-        return set_json_text(to, text);
+        return strncmp(text, "file:", 5) == 0 ? set_json_file(to, text) : set_json_text(to, text);
     default:
         return set_number(to, text);
     }

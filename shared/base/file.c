@@ -1,10 +1,13 @@
 #include "base/file.h"
 
+#include "base/clock.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
 
-#define PIECE ((size_t)16 << 10) /* bytes read at a time */
+#define PIECE      ((size_t)16 << 10) /* bytes read at a time */
+#define SETTLED_NS (2 * NS_PER_SEC)   /* a file this old does not change again within one reading of the clock */
 
 static enum status_code code_of(int error)
 {
@@ -45,4 +48,35 @@ bool file_read(const char *path, struct buffer *out, struct status *st)
     if (out->failed)
         return fail(st, RESOURCE_EXHAUSTED, "'%s' is larger than %zu bytes", path, out->limit);
     return true;
+}
+
+void file_stamp_take(const char *path, struct file_stamp *stamp)
+{
+    struct stat found;
+    memset(stamp, 0, sizeof *stamp);
+    if (stat(path, &found) != 0)
+        return;
+    stamp->device = found.st_dev;
+    stamp->inode = found.st_ino;
+    stamp->mode = found.st_mode;
+    stamp->size = found.st_size;
+    stamp->modified = found.st_mtim;
+    stamp->changed = found.st_ctim;
+}
+
+static bool times_equal(const struct timespec *a, const struct timespec *b)
+{
+    return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
+}
+
+bool file_stamps_equal(const struct file_stamp *a, const struct file_stamp *b)
+{
+    return a->device == b->device && a->inode == b->inode && a->mode == b->mode && a->size == b->size &&
+           times_equal(&a->modified, &b->modified) && times_equal(&a->changed, &b->changed);
+}
+
+bool file_stamp_is_settled(const struct file_stamp *stamp)
+{
+    int64_t changed = stamp->changed.tv_sec * NS_PER_SEC + stamp->changed.tv_nsec;
+    return clock_wall_ns() - changed >= SETTLED_NS;
 }

@@ -1,5 +1,7 @@
 #include "json_private.h"
 
+#include "base/hash.h"
+
 #include <stdlib.h>
 
 #define COMPARED_AT_ONCE 16 /* keys of an object */
@@ -158,29 +160,42 @@ enum json_keys_result json_keys_add(struct json_keys *keys, size_t base, const c
     return JSON_KEYS_NEW;
 }
 
-static int by_content(const void *left, const void *right)
+/* The slot of the key, or a free one: an index within `own` + 1, 0 for a free slot. */
+static uint32_t *slot_of(uint32_t *slots, size_t mask, const struct json_key *own, const struct json_key *key)
 {
-    const struct json_key *a = left, *b = right;
-    if (a->hash != b->hash)
-        return a->hash < b->hash ? -1 : 1;
-    if (a->length != b->length)
-        return a->length < b->length ? -1 : 1;
-    int order = memcmp(a->text, b->text, a->length);
-    return order != 0 ? order : a->at < b->at ? -1 : a->at > b->at;
+    size_t at = key->hash & mask;
+    while (slots[at] && !same(&own[slots[at] - 1], key))
+        at = (at + 1) & mask;
+    return &slots[at];
 }
 
-const struct json_key *json_keys_end(struct json_keys *keys, size_t base)
+/* The keys stand in the order of the text. By a hash that no caller can predict: keys that collide in `hash` would make
+ * this quadratic. */
+static bool find_twice(struct json_key *own, size_t count, const struct json_key **twice)
 {
-    struct json_key *own = keys->keys + base;
-    size_t count = keys->count - base;
-    const struct json_key *twice = NULL;
-    keys->count = base;
-    if (count <= COMPARED_AT_ONCE)
-        return NULL;
-    qsort(own, count, sizeof *own, by_content);
-    for (size_t i = 1; i < count; i++) {
-        if (same(&own[i - 1], &own[i]) && (twice == NULL || own[i].at < twice->at))
-            twice = &own[i];
+    size_t room = 4 * (size_t)COMPARED_AT_ONCE;
+    while (room < 2 * count)
+        room *= 2;
+    uint32_t *slots = calloc(room, sizeof *slots);
+    if (slots == NULL)
+        return false;
+    for (size_t i = 0; i < count && *twice == NULL; i++) {
+        own[i].hash = (uint32_t)hash_bytes(own[i].text, own[i].length);
+        uint32_t *slot = slot_of(slots, room - 1, own, &own[i]);
+        if (*slot)
+            *twice = &own[i];
+        *slot = (uint32_t)i + 1;
     }
-    return twice;
+    free(slots);
+    return true;
+}
+
+enum json_keys_result json_keys_end(struct json_keys *keys, size_t base, const struct json_key **twice)
+{
+    size_t count = keys->count - base;
+    keys->count = base;
+    *twice = NULL;
+    if (count > COMPARED_AT_ONCE && !find_twice(keys->keys + base, count, twice))
+        return JSON_KEYS_NO_MEMORY;
+    return *twice ? JSON_KEYS_TWICE : JSON_KEYS_NEW;
 }

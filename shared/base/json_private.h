@@ -128,7 +128,7 @@ enum json_keys_result json_keys_add(struct json_keys *keys, size_t base, const c
 /* What stands between the quotes of a string that was checked, into `out`, which has room for `length` bytes. */
 size_t json_decode(const char *text, size_t length, char *out);
 
-/* Ends that object; gives a key that stood there before, or NULL. */
-const struct json_key *json_keys_end(struct json_keys *keys, size_t base);
+/* Ends that object; `twice` is the first key that stood there before, or NULL. */
+enum json_keys_result json_keys_end(struct json_keys *keys, size_t base, const struct json_key **twice);
 
 #endif

@@ -99,9 +99,12 @@ static bool read_key(struct json_pull *in, struct json_scope *scope)
 
 static bool leave(struct json_pull *in, struct json_scope *scope)
 {
-    const struct json_key *twice = scope->array ? NULL : json_keys_end(&in->keys, scope->keys);
+    const struct json_key *twice = NULL;
+    enum json_keys_result ended = scope->array ? JSON_KEYS_NEW : json_keys_end(&in->keys, scope->keys, &twice);
     in->scope = scope->outer;
     in->depth++;
+    if (ended == JSON_KEYS_NO_MEMORY)
+        no_memory(in);
     if (twice != NULL)
         stands_twice(in, twice);
     return false;
@@ -167,6 +170,42 @@ static void not_wanted(struct json_pull *in, enum json_kind kind, const char *wa
     if (kind != JSON_NOTHING)
         json_pull_wrong(in, NULL, "must be %s, not %s", wanted, names[kind]);
     json_pull_skip(in);
+}
+
+/* ---- checked before ---------------------------------------------------------------------------------------------- */
+
+/* Behind the quote that ends the string at `at`. */
+static const char *behind_string(const char *at, const char *end)
+{
+    for (at++; at < end && (at = memchr(at, '"', (size_t)(end - at))); at++) {
+        const char *escapes = at;
+        while (escapes[-1] == '\\')
+            escapes--;
+        if ((at - escapes) % 2 == 0)
+            return at + 1;
+    }
+    return end;
+}
+
+void json_pull_hop(struct json_pull *in)
+{
+    size_t depth = 0;
+    if (!in->waits)
+        return;
+    in->waits = false;
+    while (in->at < in->end) {
+        char c = *in->at;
+        if (c == '"') {
+            in->at = behind_string(in->at, in->end);
+            continue;
+        }
+        bool closes = c == '}' || c == ']';
+        if (depth == 0 && (closes || c == ','))
+            return;
+        depth += c == '{' || c == '[';
+        depth -= closes;
+        in->at++;
+    }
 }
 
 /* ---- values ------------------------------------------------------------------------------------------------------ */

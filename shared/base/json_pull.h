@@ -38,8 +38,8 @@ struct json_scope {
     bool array;
 };
 
-/* The keys of the objects that are open, in one stack. An object's first few are compared at once; what it has beyond
- * is sorted when it ends, so that many keys with equal hashes cost no more than n log n. */
+/* The keys of the objects that are open, in one stack. An object's first few are compared at once; the keys of a larger
+ * one go into a hash table when it ends: O(number of its keys). */
 struct json_key {
     const char *text; /* decoded, not terminated */
     const char *at;   /* the quote that opens it */
@@ -127,8 +127,16 @@ bool json_pull_float(struct json_pull *in, float *value);
 /* Past the value. */
 void json_pull_skip(struct json_pull *in);
 
+/* The same within a text that was checked before: only the end of the value is looked for, 1 ns a byte. */
+void json_pull_hop(struct json_pull *in);
+
 /* Notes that the value here is wrong for a reason of the caller's own; with a `key`, that field of it. */
 void json_pull_wrong(struct json_pull *in, const char *key, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* For answers of servers that cut texts within a character: `text` itself, or a copy in which U+FFFD stands for each
+ * escape that is refused as a character (NUL, half of a surrogate pair). Its length is the same, other faults stay.
+ * NULL: the arena is out. Linear. */
+const char *json_mended(const char *text, size_t length, struct arena *arena);
 
 #endif

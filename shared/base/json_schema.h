@@ -19,12 +19,12 @@
 #include "base/buffer.h"
 #include "base/json.h"
 
-#define JSON_SCHEMA_NODES_MAX      10000   /* schemas within the document */
-#define JSON_SCHEMA_PROPERTIES_MAX 1024    /* of one object */
-#define JSON_SCHEMA_CHAIN_MAX      64      /* schemas that $ref and anyOf lead through to check one value */
-#define JSON_SCHEMA_STEPS_MAX      1000000 /* of one check: some 30 ms */
-#define JSON_SCHEMA_PROBLEMS_MAX   8       /* shown of one value */
-#define JSON_SCHEMA_PROBLEM_MAX    480     /* bytes of one of them */
+#define JSON_SCHEMA_NODES_MAX      10000 /* schemas within the document */
+#define JSON_SCHEMA_PROPERTIES_MAX 1024  /* of one object */
+#define JSON_SCHEMA_CHAIN_MAX      64    /* schemas that $ref and anyOf lead through to check one value */
+#define JSON_SCHEMA_FACTOR_MAX     1024  /* schemas that one value is held against, by $ref and anyOf here and above */
+#define JSON_SCHEMA_PROBLEMS_MAX   8     /* shown of one value */
+#define JSON_SCHEMA_PROBLEM_MAX    480   /* bytes of one of them */
 
 struct json_schema;
 
@@ -36,14 +36,19 @@ enum json_schema_rules {
 };
 
 /* All its memory is the arena's; the tree may go afterwards. It never changes and may be used by many threads. NULL
- * with INVALID_ARGUMENT that begins with a place in the schema, "properties.steps.items: ...", or RESOURCE_EXHAUSTED
- * where the arena is out. */
+ * with INVALID_ARGUMENT that begins with a place in the schema, "properties.steps.items: ...", also if a check could
+ * take too long; or RESOURCE_EXHAUSTED if the arena is out. */
 const struct json_schema *json_schema_compile(struct arena *arena, const cJSON *tree, enum json_schema_rules rules,
                                               struct status *st);
 
+/* Steps of a check for each part of a value, at most: a caller multiplies it with a value's size to know the longest
+ * time. At least 1, at most JSON_SCHEMA_FACTOR_MAX. */
+unsigned json_schema_factor(const struct json_schema *schema);
+
 /* Whether `value` fits. False with INVALID_ARGUMENT, the first problem as its text; `problems`, which may be NULL, gets
- * a line for each of the first few, without an LF behind the last. RESOURCE_EXHAUSTED: it cannot be told, since
- * checking takes too many steps or goes too deep; that is the schema's fault. */
+ * a line for each of the first few, without an LF behind the last. It takes a time in proportion to the
+ * value, and json_schema_factor times that at most. RESOURCE_EXHAUSTED: it cannot be told, since the value is deeper
+ * than JSON_DEPTH_DEFAULT, or memory is out. */
 bool json_schema_check(const struct json_schema *schema, const cJSON *value, struct buffer *problems,
                        struct status *st);
 

@@ -1,6 +1,7 @@
 /* One descent over value and schema. Alternatives of anyOf are tried in silence, each only until its first problem;
- * what is said of a value that fits none is found out afterwards, by looking for the one it resembles. Steps are
- * counted, since alternatives that lead back to themselves multiply. */
+ * the error of a value that fits no alternative is found afterwards, by looking for the one it resembles. The result
+ * for a value and a schema is remembered, since alternatives that lead back to themselves multiply. Steps are counted
+ * against the bound of json_schema_cost.c. */
 #include "json_schema_private.h"
 
 #include "base/json_number.h"
@@ -8,21 +9,22 @@
 #include "base/nearest.h"
 #include "base/text.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define DEPTH_MAX    2048 /* calls of check_node within each other */
-#define BYTES_STEP   64   /* bytes of text to a step */
-#define MEMBERS_STEP 16   /* members looked through to a step */
-#define VALUE_SHOWN  60   /* bytes of a value in a problem */
-#define LIST_SHOWN   200  /* bytes of a list of values or names in a problem */
+#define DEPTH_MAX    (JSON_DEPTH_DEFAULT * (JSON_SCHEMA_CHAIN_MAX + 2)) /* calls of check_node within each other */
+#define STEPS_FACTOR 16 /* steps for each part of a value and each schema it is held against, at most */
+#define STEPS_LEAST  1000
+#define VALUE_SHOWN  60  /* bytes of a value in a problem */
+#define LIST_SHOWN   200 /* bytes of a list of values or names in a problem */
 
 struct check {
-    size_t steps; /* that are left */
+    struct schema_budget budget;
     unsigned depth;
-    bool silent;          /* only whether it fits */
-    bool lost;            /* it cannot be told */
+    bool silent; /* only whether it fits */
+    struct schema_verdicts verdicts;
     size_t problem_count; /* said so far */
     struct buffer *problems;
     struct status *st;
@@ -33,17 +35,13 @@ static bool check_node(struct check *c, const struct schema_node *node, const cJ
 
 static bool spend(struct check *c, size_t steps)
 {
-    if (steps <= c->steps)
-        c->steps -= steps;
-    else
-        c->lost = true;
-    return !c->lost;
+    return schema_spend(&c->budget, steps);
 }
 
 /* Nothing that comes could change the outcome. */
 static bool is_over(const struct check *c)
 {
-    return c->lost || c->problem_count == JSON_SCHEMA_PROBLEMS_MAX;
+    return c->budget.lost || c->problem_count == JSON_SCHEMA_PROBLEMS_MAX;
 }
 
 __attribute__((format(printf, 3, 4))) static bool problem(struct check *c, const struct schema_place *place,
@@ -90,51 +88,20 @@ static void show_value(const cJSON *value, struct buffer *out)
         show(value, out);
 }
 
-/* ---- equality ---------------------------------------------------------------------------------------------------- */
-
-static bool equal(struct check *c, const cJSON *wanted, const cJSON *value)
-{
-    if (!spend(c, 1) || (wanted->type & 0xFF) != (value->type & 0xFF))
-        return false;
-    if (cJSON_IsNumber(wanted))
-        return wanted->valuedouble == value->valuedouble;
-    if (cJSON_IsString(wanted))
-        return spend(c, strlen(wanted->valuestring) / BYTES_STEP) &&
-               strcmp(wanted->valuestring, value->valuestring) == 0;
-    bool named = cJSON_IsObject(wanted);
-    size_t count = 0;
-    const cJSON *own = wanted->child, *other = value->child;
-    for (; own && other; own = own->next, other = other->next)
-        count++;
-    if (own || other)
-        return false;
-    for (own = wanted->child, other = value->child; own; own = own->next, other = other->next) {
-        if (named && !spend(c, count / MEMBERS_STEP))
-            return false;
-        const cJSON *match = named ? cJSON_GetObjectItemCaseSensitive(value, own->string) : other;
-        if (!match || !equal(c, own, match))
-            return false;
-    }
-    return true;
-}
-
-static bool is_listed(struct check *c, const cJSON *list, const cJSON *value)
-{
-    for (const cJSON *wanted = list->child; wanted && !c->lost; wanted = wanted->next)
-        if (equal(c, wanted, value))
-            return true;
-    return false;
-}
+/* ---- constants ----------------------------------------------------------------------------------------------------
+ */
 
 /* False where the value is none of those allowed. */
 static bool check_listed(struct check *c, const struct schema_node *node, const cJSON *value,
                          const struct schema_place *place)
 {
     const cJSON *only = node->constant;
-    bool good = (!only || equal(c, only, value)) && (!node->choices || is_listed(c, node->choices, value));
+    bool good = (!only || schema_equal(&c->budget, only, value)) &&
+                (!node->table || schema_choices_have(&c->budget, node->table, value));
     if (good || c->silent)
         return good;
     struct buffer text;
+    assert(only || node->choices);
     buffer_init(&text, SIZE_MAX);
     buffer_print(&text, node->choices && !only ? "must be one of " : "must be ");
     for (const cJSON *wanted = only ? only : node->choices->child; wanted; wanted = wanted->next) {
@@ -179,7 +146,7 @@ static bool check_string(struct check *c, const struct schema_node *node, const 
     if (node->length_min == 0 && node->length_max == SIZE_MAX)
         return true;
     size_t size = strlen(text), count = 0;
-    if (!spend(c, size / BYTES_STEP))
+    if (!spend(c, size / SCHEMA_BYTES_STEP))
         return false;
     for (size_t i = 0; i < size; i++)
         count += (text[i] & 0xC0) != 0x80;
@@ -195,6 +162,8 @@ static bool check_array(struct check *c, const struct schema_node *node, const c
     struct schema_place at = {.up = place};
     bool good = true;
     for (const cJSON *item = value->child; item; item = item->next, at.index++) {
+        if (!spend(c, 1))
+            return false;
         if (node->items && !check_node(c, node->items, item, &at))
             good = false;
         if ((!good && c->silent) || is_over(c))
@@ -260,19 +229,33 @@ static bool check_missing(struct check *c, const struct schema_node *node, const
     return false;
 }
 
+struct seen {
+    uint64_t bits[JSON_SCHEMA_PROPERTIES_MAX / 64]; /* of the properties by their index */
+    size_t required;                                /* how many of them are required */
+};
+
+static void note_seen(struct seen *seen, const struct schema_node *node, const struct schema_property *property)
+{
+    size_t index = (size_t)(property - node->properties);
+    seen->bits[index / 64] |= UINT64_C(1) << (index % 64);
+    seen->required += property->required; /* a name stands once in an object */
+}
+
 /* The members that are objects or arrays, or the others. */
 static bool check_members(struct check *c, const struct schema_node *node, const cJSON *value, bool deep,
-                          uint64_t *seen, const struct schema_place *place)
+                          struct seen *seen, const struct schema_place *place)
 {
     bool good = true;
     for (const cJSON *member = value->child; member; member = member->next) {
+        if (!spend(c, 1))
+            return false;
         if (c->silent && deep != (member->child != NULL))
             continue;
+        if (!spend(c, strlen(member->string) / SCHEMA_BYTES_STEP))
+            return false;
         const struct schema_property *property = schema_property_find(node, member->string);
-        if (property) {
-            size_t index = (size_t)(property - node->properties);
-            seen[index / 64] |= UINT64_C(1) << (index % 64);
-        }
+        if (property)
+            note_seen(seen, node, property);
         if (!check_member(c, node, property, member, place))
             good = false;
         if ((!good && c->silent) || is_over(c))
@@ -286,40 +269,30 @@ static bool check_members(struct check *c, const struct schema_node *node, const
 static bool check_object(struct check *c, const struct schema_node *node, const cJSON *value,
                          const struct schema_place *place)
 {
-    uint64_t seen[JSON_SCHEMA_PROPERTIES_MAX / 64];
-    size_t required = 0;
-    memset(seen, 0, (node->property_count + 63) / 64 * sizeof seen[0]);
-    bool good = check_members(c, node, value, false, seen, place);
+    struct seen seen;
+    memset(seen.bits, 0, (node->property_count + 63) / 64 * sizeof seen.bits[0]);
+    seen.required = 0;
+    bool good = check_members(c, node, value, false, &seen, place);
     if (c->silent)
-        good = good && check_members(c, node, value, true, seen, place);
+        good = good && check_members(c, node, value, true, &seen, place);
     if (is_over(c) || (!good && c->silent))
         return false;
-    for (size_t i = 0; i < node->property_count; i++)
-        required += node->properties[i].required && (seen[i / 64] >> (i % 64) & 1);
-    return required == node->required_count ? good : check_missing(c, node, seen, place);
+    if (seen.required == node->required_count)
+        return good;
+    return !c->silent && check_missing(c, node, seen.bits, place);
 }
 
 /* ---- alternatives ------------------------------------------------------------------------------------------------ */
 
-static bool is_constant(const struct schema_property *property)
-{
-    const struct schema_node *node = property->node;
-    while (node && node->ref)
-        node = node->ref;
-    return node && (node->constant || node->choices);
-}
-
 /* Whether all members by which the schema tells objects apart are there and right. */
 static bool has_constants(struct check *c, const struct schema_node *node, const cJSON *value)
 {
-    size_t wanted = 0;
-    for (size_t i = 0; i < node->property_count; i++)
-        wanted += is_constant(&node->properties[i]);
+    size_t wanted = node->telling;
     if (!wanted || !cJSON_IsObject(value))
         return true;
     for (const cJSON *member = value->child; member && spend(c, 1); member = member->next) {
         const struct schema_property *property = schema_property_find(node, member->string);
-        if (!property || !is_constant(property))
+        if (!property || !property->node || !property->node->tells)
             continue;
         if (!check_node(c, property->node, member, NULL))
             return false;
@@ -331,9 +304,8 @@ static bool has_constants(struct check *c, const struct schema_node *node, const
 /* Whether it is of the right type and has the right constants, whatever else is wrong with it. */
 static bool resembles(struct check *c, const struct schema_node *node, const cJSON *value)
 {
-    if (!spend(c, 1 + node->property_count / MEMBERS_STEP) || !(node->types & schema_type_of(value)) ||
-        !check_listed(c, node, value, NULL) || (node->ref && !resembles(c, node->ref, value)) ||
-        !has_constants(c, node, value))
+    if (!spend(c, 1) || !(node->types & schema_type_of(value)) || !check_listed(c, node, value, NULL) ||
+        (node->ref && !resembles(c, node->ref, value)) || !has_constants(c, node, value))
         return false;
     for (size_t i = 0; i < node->any_count; i++)
         if (resembles(c, node->any_of[i], value))
@@ -355,7 +327,7 @@ static bool explain(struct check *c, const struct schema_node *node, const cJSON
         alike++;
     }
     c->silent = false;
-    if (c->lost)
+    if (c->budget.lost)
         return false;
     if (alike == 1)
         return check_node(c, meant, value, place);
@@ -370,10 +342,10 @@ static bool check_any_of(struct check *c, const struct schema_node *node, const 
 {
     bool was_silent = c->silent, fits = false;
     c->silent = true;
-    for (size_t i = 0; i < node->any_count && !fits && !c->lost; i++)
+    for (size_t i = 0; i < node->any_count && !fits && !c->budget.lost; i++)
         fits = check_node(c, node->any_of[i], value, place);
     c->silent = was_silent;
-    return fits || (!was_silent && !c->lost && explain(c, node, value, place));
+    return fits || (!was_silent && !c->budget.lost && explain(c, node, value, place));
 }
 
 /* ---- all of it --------------------------------------------------------------------------------------------------- */
@@ -417,15 +389,9 @@ static bool check_by_type(struct check *c, const struct schema_node *node, const
     }
 }
 
-static bool check_node(struct check *c, const struct schema_node *node, const cJSON *value,
-                       const struct schema_place *place)
+static bool check_rules(struct check *c, const struct schema_node *node, const cJSON *value,
+                        const struct schema_place *place)
 {
-    if (c->depth == DEPTH_MAX)
-        c->lost = true;
-    if (!spend(c, 1))
-        return false;
-    if (!(node->types & schema_type_of(value)))
-        return wrong_type(c, node, value, place);
     c->depth++;
     bool good = check_listed(c, node, value, place) && (!node->ref || check_node(c, node->ref, value, place));
     good = good && check_by_type(c, node, value, place);
@@ -434,15 +400,49 @@ static bool check_node(struct check *c, const struct schema_node *node, const cJ
     return good;
 }
 
+static bool check_node(struct check *c, const struct schema_node *node, const cJSON *value,
+                       const struct schema_place *place)
+{
+    bool good;
+    node = node->real;
+    if (c->depth == DEPTH_MAX)
+        c->budget.lost = true;
+    if (!spend(c, 1))
+        return false;
+    if (!(node->types & schema_type_of(value)))
+        return wrong_type(c, node, value, place);
+    bool remembers = c->silent && value->child;
+    if (remembers && schema_verdict_find(&c->verdicts, node, value, &good))
+        return good;
+    good = check_rules(c, node, value, place);
+    if (remembers && !c->budget.lost)
+        schema_verdict_keep(&c->verdicts, node, value, good);
+    return good;
+}
+
+static size_t parts_of(const cJSON *value)
+{
+    size_t text = (value->string ? strlen(value->string) : 0) + (value->valuestring ? strlen(value->valuestring) : 0);
+    size_t parts = 1 + text / SCHEMA_BYTES_STEP;
+    for (const cJSON *part = value->child; part; part = part->next)
+        parts += parts_of(part);
+    return parts;
+}
+
+unsigned json_schema_factor(const struct json_schema *schema)
+{
+    return schema->factor;
+}
+
 bool json_schema_check(const struct json_schema *schema, const cJSON *value, struct buffer *problems, struct status *st)
 {
-    struct check c = {.steps = JSON_SCHEMA_STEPS_MAX, .problems = problems, .st = st};
-    if (check_node(&c, schema->root, value, NULL))
-        return true;
-    if (c.problem_count == 0)
+    struct check c = {.problems = problems, .st = st};
+    c.budget.left = STEPS_LEAST + STEPS_FACTOR * schema->factor * parts_of(value);
+    bool good = check_node(&c, schema->root, value, NULL);
+    schema_verdicts_fini(&c.verdicts);
+    if (!good && c.problem_count == 0)
         fail(st, RESOURCE_EXHAUSTED,
-             "the value cannot be checked within %d steps and %d schemas within each other; give the alternatives of "
-             "anyOf a constant that tells them apart",
-             JSON_SCHEMA_STEPS_MAX, DEPTH_MAX);
-    return false;
+             "the value cannot be checked: it is deeper than %d objects and arrays, or takes too much memory",
+             JSON_DEPTH_DEFAULT);
+    return good;
 }

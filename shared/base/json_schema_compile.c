@@ -95,7 +95,8 @@ static bool take_enum(struct compiler *c, struct schema_node *node, const cJSON 
     if (!cJSON_IsArray(value) || !value->child)
         return refuse(c, at, "must be a list of at least one value");
     node->choices = copy_tree(c, value);
-    return node->choices || no_memory(c);
+    node->table = node->choices ? schema_choices_create(c->arena, node->choices) : NULL;
+    return node->table || no_memory(c);
 }
 
 static bool take_const(struct compiler *c, struct schema_node *node, const cJSON *value, const struct schema_place *at)
@@ -402,6 +403,7 @@ static struct schema_node *add_node(struct compiler *c, const cJSON *source)
         return NULL;
     }
     node->types = SCHEMA_ANY;
+    node->real = node;
     node->items_max = node->length_max = SIZE_MAX;
     node->min = node->above = -HUGE_VAL;
     node->max = node->below = HUGE_VAL;
@@ -441,6 +443,6 @@ const struct json_schema *json_schema_compile(struct arena *arena, const cJSON *
         no_memory(&c);
         return NULL;
     }
-    schema->root = root;
-    return schema;
+    schema->root = root->real;
+    return schema_cost_find(&c.nodes, schema->root, &schema->factor, st) ? schema : NULL;
 }

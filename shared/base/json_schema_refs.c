@@ -1,5 +1,8 @@
+#include "base/hash.h"
 #include "json_schema_private.h"
 
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define SEGMENT_MAX 256 /* bytes of a name within a $ref */
@@ -55,32 +58,136 @@ static const char *next_segment(const char *at, char *name)
     return at;
 }
 
-static const cJSON *element(const cJSON *list, const char *index)
+/* ---- members by name --------------------------------------------------------------------------------------------- */
+
+/* All members and elements of a document by their parent and name, so that no step of a pointer searches a list. */
+struct members {
+    struct member {
+        const cJSON *parent, *child;
+        size_t index; /* among the elements of an array */
+    } * slots;
+    size_t mask;
+};
+
+static size_t count_members(const cJSON *tree)
 {
-    size_t digits = strspn(index, "0123456789"), wanted = 0;
-    if (!digits || digits > 6 || index[digits])
-        return NULL;
-    for (; *index; index++)
-        wanted = wanted * 10 + (size_t)(*index - '0');
-    const cJSON *item = list->child;
-    while (item && wanted--)
-        item = item->next;
-    return item;
+    size_t count = 0;
+    for (const cJSON *child = tree->child; child; child = child->next)
+        count += 1 + count_members(child); /* at most JSON_DEPTH_MAX deep */
+    return count;
 }
 
-static const cJSON *follow(const cJSON *tree, const char *pointer)
+static struct member *first_slot(const struct members *members, const cJSON *parent, const char *name, size_t index)
+{
+    uint64_t hash = hash_bytes(&parent, sizeof parent);
+    hash = cJSON_IsArray(parent) ? hash_more(hash, &index, sizeof index) : hash_more_text(hash, name);
+    return &members->slots[hash & members->mask];
+}
+
+static struct member *next_slot(const struct members *members, struct member *slot)
+{
+    return slot == members->slots + members->mask ? members->slots : slot + 1;
+}
+
+static void add_members(struct members *members, const cJSON *tree)
+{
+    size_t index = 0;
+    for (const cJSON *child = tree->child; child; child = child->next, index++) {
+        struct member *slot = first_slot(members, tree, child->string, index);
+        while (slot->child)
+            slot = next_slot(members, slot);
+        *slot = (struct member){tree, child, index};
+        add_members(members, child);
+    }
+}
+
+/* The index that `name` writes as RFC 6901 §4 wants it; SIZE_MAX: none. */
+static size_t index_of(const char *name)
+{
+    size_t index = 0, digits = strspn(name, "0123456789");
+    if (!digits || digits > 7 || name[digits] || (digits > 1 && *name == '0'))
+        return SIZE_MAX;
+    for (; *name; name++)
+        index = index * 10 + (size_t)(*name - '0');
+    return index;
+}
+
+static const cJSON *find_member(const struct members *members, const cJSON *parent, const char *name)
+{
+    bool listed = cJSON_IsArray(parent);
+    size_t index = listed ? index_of(name) : 0;
+    struct member *slot = first_slot(members, parent, name, index);
+    while (slot->child &&
+           !(slot->parent == parent && (listed ? slot->index == index : strcmp(slot->child->string, name) == 0)))
+        slot = next_slot(members, slot);
+    return slot->child;
+}
+
+static const cJSON *follow(const struct members *members, const cJSON *tree, const char *pointer)
 {
     char name[SEGMENT_MAX + 1];
     while (tree && *pointer == '/') {
         pointer = next_segment(pointer + 1, name);
         if (!pointer)
             return NULL;
-        tree = cJSON_IsArray(tree) ? element(tree, name) : cJSON_GetObjectItemCaseSensitive(tree, name);
+        tree = find_member(members, tree, name);
     }
     return tree && *pointer == '\0' ? tree : NULL;
 }
 
+static bool join_refs(const struct schema_nodes *nodes, const struct members *members, const cJSON *tree,
+                      struct status *st)
+{
+    for (struct schema_node *node = nodes->newest; node; node = node->older) {
+        if (!node->ref_text)
+            continue;
+        const cJSON *target = follow(members, tree, node->ref_text + 1);
+        node->ref = target ? find(nodes, target) : NULL;
+        if (!node->ref)
+            return fail(st, INVALID_ARGUMENT, "%s: '%.64s' names no schema of this document", node->ref_path,
+                        node->ref_text);
+    }
+    return true;
+}
+
+static bool has_refs(const struct schema_nodes *nodes)
+{
+    const struct schema_node *node = nodes->newest;
+    while (node && !node->ref_text)
+        node = node->older;
+    return node;
+}
+
+static bool find_and_join_refs(const struct schema_nodes *nodes, const cJSON *tree, struct status *st)
+{
+    size_t wanted = 2 * count_members(tree), room = 1;
+    while (room <= wanted)
+        room *= 2;
+    struct members members = {.slots = calloc(room, sizeof *members.slots), .mask = room - 1};
+    if (!members.slots)
+        return fail(st, RESOURCE_EXHAUSTED, "no memory for the $refs of a schema");
+    add_members(&members, tree);
+    bool joined = join_refs(nodes, &members, tree, st);
+    free(members.slots);
+    return joined;
+}
+
 /* ---- what leads on ----------------------------------------------------------------------------------------------- */
+
+/* For a node with a $ref: its other keywords are not checked. */
+static bool is_mere_ref(const struct schema_node *node)
+{
+    return !node->has_type && !node->constant && !node->choices && !node->property_count && !node->closed &&
+           !node->additional && !node->items && !node->any_count && node->items_min == 0 &&
+           node->items_max == SIZE_MAX && node->length_min == 0 && node->length_max == SIZE_MAX &&
+           node->min == -HUGE_VAL && node->above == -HUGE_VAL && node->max == HUGE_VAL && node->below == HUGE_VAL;
+}
+
+static void count_telling(struct schema_node *node)
+{
+    for (size_t i = 0; i < node->property_count; i++)
+        node->telling += node->properties[i].node && node->properties[i].node->tells;
+}
 
 /* What is known of a node when all is known of those it leads to: how long the way is, and which types it accepts.
  * `through` is a $ref on the way here, or NULL. */
@@ -111,6 +218,8 @@ static bool settle(struct schema_node *node, const char *through, unsigned depth
         any |= node->any_of[i]->types;
     }
     node->entered = false;
+    node->real = node->ref && is_mere_ref(node) ? node->ref->real : node;
+    node->tells = node->constant || node->choices || (node->ref && node->ref->tells);
     node->types &= any;
     node->chain = longest + 1;
     return node->chain <= JSON_SCHEMA_CHAIN_MAX || fail(st, INVALID_ARGUMENT, "%s: leads through more than %d schemas",
@@ -119,17 +228,12 @@ static bool settle(struct schema_node *node, const char *through, unsigned depth
 
 bool schema_refs_resolve(struct schema_nodes *nodes, const cJSON *tree, struct status *st)
 {
-    for (struct schema_node *node = nodes->newest; node; node = node->older) {
-        if (!node->ref_text)
-            continue;
-        const cJSON *target = follow(tree, node->ref_text + 1);
-        node->ref = target ? find(nodes, target) : NULL;
-        if (!node->ref)
-            return fail(st, INVALID_ARGUMENT, "%s: '%.64s' names no schema of this document", node->ref_path,
-                        node->ref_text);
-    }
+    if (has_refs(nodes) && !find_and_join_refs(nodes, tree, st))
+        return false;
     for (struct schema_node *node = nodes->newest; node; node = node->older)
         if (!settle(node, NULL, 0, st))
             return false;
+    for (struct schema_node *node = nodes->newest; node; node = node->older)
+        count_telling(node);
     return true;
 }

@@ -52,6 +52,48 @@ static int hex4(const char *at, const char *end)
     return value;
 }
 
+/* True for an escape that no text may have: NUL, or half of a surrogate pair. `at` is behind "\\u"; `*size` is how many
+ * bytes the escape, or the pair of them, takes from there. */
+static bool json_escape_is_broken(const char *at, const char *end, size_t *size)
+{
+    int code = hex4(at, end);
+    *size = code < 0 ? 0 : 4;
+    if (code < 0xD800 || code > 0xDFFF)
+        return code == 0;
+    int low = code < 0xDC00 && end - at >= 10 && memcmp(at + 4, "\\u", 2) == 0 ? hex4(at + 6, end) : -1;
+    if (low < 0xDC00 || low > 0xDFFF)
+        return true;
+    *size = 10;
+    return false;
+}
+
+/* The next escape behind `at` that is broken, its four digits; NULL: none. */
+static const char *json_broken_escape(const char *at, const char *end)
+{
+    size_t size;
+    while ((at = memchr(at, '\\', (size_t)(end - at))) && end - at >= 2) {
+        bool unicode = at[1] == 'u';
+        at += 2;
+        if (!unicode)
+            continue;
+        if (json_escape_is_broken(at, end, &size))
+            return at;
+        at += size;
+    }
+    return NULL;
+}
+
+const char *json_mended(const char *text, size_t length, struct arena *arena)
+{
+    const char *broken = json_broken_escape(text, text + length);
+    if (!broken)
+        return text;
+    char *copy = arena_strndup(arena, text, length);
+    for (; copy && broken; broken = json_broken_escape(broken + 4, text + length))
+        memcpy(copy + (broken - text), "FFFD", 4);
+    return copy;
+}
+
 static bool read_escape(struct json_pull *in)
 {
     const char *escape = in->at++;
@@ -63,20 +105,15 @@ static bool read_escape(struct json_pull *in)
             return true;
         return json_refuse(in, escape, "no such escape; \\\" \\\\ \\/ \\b \\f \\n \\r \\t and \\uXXXX are");
     }
-    int code = hex4(in->at, in->end);
-    if (code < 0)
+    size_t size;
+    bool broken = json_escape_is_broken(in->at, in->end, &size);
+    if (!size)
         return json_refuse(in, escape, "\\u needs four hexadecimal digits");
-    if (code == 0)
+    if (broken && hex4(in->at, in->end) == 0)
         return json_refuse(in, escape, "\\u0000 is not accepted: text may not contain NUL");
-    in->at += 4;
-    if (code < 0xD800 || code > 0xDFFF)
-        return true;
-
-    int low = code < 0xDC00 && in->end - in->at >= 2 && memcmp(in->at, "\\u", 2) == 0 ? hex4(in->at + 2, in->end) : -1;
-    if (low < 0xDC00 || low > 0xDFFF)
-        return json_refuse(in, escape, "half of a surrogate pair: \\uD800-\\uDBFF and \\uDC00-\\uDFFF come in pairs");
-    in->at += 6;
-    return true;
+    in->at += size;
+    return !broken ||
+           json_refuse(in, escape, "half of a surrogate pair: \\uD800-\\uDBFF and \\uDC00-\\uDFFF come in pairs");
 }
 
 bool json_read_string(struct json_pull *in, bool *escaped)

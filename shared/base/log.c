@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "log_limit.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -102,11 +103,26 @@ __attribute__((format(printf, 2, 3))) static bool put_format(struct line *line, 
     return true;
 }
 
-/* Controls would forge lines or drive the terminal: C0, DEL, and C1, whose UTF-8 is C2 80 to C2 9F. */
+/* Controls would forge lines, drive the terminal, or show a line in another order than it has. */
 static bool is_control(const char *c, size_t size)
 {
-    return size == 1 ? (unsigned char)*c < 0x20 || *c == 0x7F
-                     : size == 2 && (unsigned char)c[0] == 0xC2 && (unsigned char)c[1] < 0xA0;
+    static const struct {
+        const char *first, *last; /* UTF-8 */
+    } ranges[] = {
+        {"\x01", "\x1F"},                 /* C0 */
+        {"\x7F", "\x7F"},                 /* DEL */
+        {"\xC2\x80", "\xC2\x9F"},         /* C1 */
+        {"\xD8\x9C", "\xD8\x9C"},         /* the Arabic mark of direction */
+        {"\xE2\x80\x8B", "\xE2\x80\x8F"}, /* of no width, and of direction */
+        {"\xE2\x80\xA8", "\xE2\x80\xAE"}, /* separators of lines and paragraphs, directions */
+        {"\xE2\x81\xA0", "\xE2\x81\xAF"}, /* of no width, and isolated directions */
+        {"\xEF\xBB\xBF", "\xEF\xBB\xBF"}, /* the byte order mark */
+    };
+    for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++)
+        if (strlen(ranges[i].first) == size && memcmp(c, ranges[i].first, size) >= 0 &&
+            memcmp(c, ranges[i].last, size) <= 0)
+            return true;
+    return size == 1 && *c == '\0';
 }
 
 static bool put_escape(struct line *line, const char *c)
@@ -212,15 +228,36 @@ static void write_whole(const char *bytes, size_t length)
     }
 }
 
-static void write_line(enum log_level level, const char *id, const char *format, va_list arguments)
+static void write_text(enum log_level level, const char *id, const char *text, size_t length, bool cut);
+
+static void tell_left_out(int64_t now_ns)
+{
+    char text[192];
+    struct log_left_out left_out;
+    while (log_limit_take(now_ns, &left_out)) {
+        int length = snprintf(text, sizeof text, "%llu more such lines in %d s; the first: %s",
+                              (unsigned long long)left_out.count, LOG_LIMIT_PERIOD_MS / 1000, left_out.text);
+        write_text((enum log_level)left_out.level, left_out.id, text, (size_t)length, false);
+    }
+}
+
+/* `last`: no later line logs how often. */
+static void write_line(enum log_level level, bool last, const char *id, const char *format, va_list arguments)
 {
     char text[LINE_MAX_BYTES];
+    int64_t now_ns = clock_now_ns();
     int printed = vsnprintf(text, sizeof text, format, arguments);
     size_t length = printed < 0 ? 0 : (size_t)printed;
     bool cut = length >= sizeof text;
     if (cut)
         length = text_cut(text, sizeof text - 1, sizeof text - 4);
+    tell_left_out(now_ns);
+    if (level < LOG_WARN || last || log_limit_passes((int)level, id, format, printed < 0 ? "" : text, now_ns))
+        write_text(level, id, text, length, cut);
+}
 
+static void write_text(enum log_level level, const char *id, const char *text, size_t length, bool cut)
+{
     enum style style = (enum style)atomic_load_explicit(&line_style, memory_order_relaxed);
     if (style == STYLE_UNDECIDED)
         atomic_store(&line_style, (int)(style = choose_style(LOG_FORMAT_AUTO)));
@@ -248,7 +285,7 @@ void log_write(enum log_level level, const char *id, const char *format, ...)
     int saved = errno;
     va_list arguments;
     va_start(arguments, format);
-    write_line(level, id, format, arguments);
+    write_line(level, false, id, format, arguments);
     va_end(arguments);
     errno = saved;
 }
@@ -257,7 +294,7 @@ void fatal(const char *id, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    write_line(LOG_ERROR, id, format, arguments);
+    write_line(LOG_ERROR, true, id, format, arguments);
     va_end(arguments);
     _exit(EXIT_FAILURE); /* exit handlers would run beside threads that still work */
 }

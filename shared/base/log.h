@@ -2,6 +2,8 @@
  *
  * Every line begins with an id of its own ("rpc.listening"), which never changes once an operator may have searched
  * for it. While a call is being handled, its trace and call id stand in every line without being passed along.
+ * Warnings and errors that repeat are limited: of 10 s the log has the first 5 with one id and one text, the first 100
+ * of one place in the code, and then how many more there were.
  * Keys are never logged, content of prompts and answers only where an option of its service says so. Any thread may
  * log; a line is written at once and whole. */
 #ifndef RENGA_BASE_LOG_H

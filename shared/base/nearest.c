@@ -1,5 +1,6 @@
 #include "base/nearest.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define LENGTH_MAX 64 /* longer names are not compared */
@@ -37,8 +38,19 @@ static size_t distance(const char *a, size_t a_length, const char *b, size_t b_l
     return row[b_length];
 }
 
+static void list(struct nearest *nearest, const char *name)
+{
+    size_t used = strlen(nearest->first), room = sizeof nearest->first - used;
+    nearest->tried++;
+    if (strlen(name) + sizeof ", ''" > room || nearest->first_count + 1 < nearest->tried)
+        return;
+    snprintf(nearest->first + used, room, "%s'%s'", used ? ", " : "", name);
+    nearest->first_count++;
+}
+
 void nearest_try(struct nearest *nearest, const char *name)
 {
+    list(nearest, name);
     size_t wanted_length = strlen(nearest->wanted), length = strlen(name);
     if (wanted_length > LENGTH_MAX || length > LENGTH_MAX)
         return;
@@ -47,4 +59,19 @@ void nearest_try(struct nearest *nearest, const char *name)
         nearest->distance = apart;
         nearest->name = name;
     }
+}
+
+struct nearest_hint nearest_hint(const struct nearest *nearest)
+{
+    struct nearest_hint hint;
+    size_t more = nearest->tried - nearest->first_count;
+    if (nearest->name)
+        snprintf(hint.text, sizeof hint.text, "did you mean '%s'?", nearest->name);
+    else if (!nearest->first_count)
+        snprintf(hint.text, sizeof hint.text, nearest->tried ? "there are %zu others" : "none is set up", more);
+    else if (more)
+        snprintf(hint.text, sizeof hint.text, "there are %s and %zu more", nearest->first, more);
+    else
+        snprintf(hint.text, sizeof hint.text, "there %s %s", nearest->tried > 1 ? "are" : "is", nearest->first);
+    return hint;
 }

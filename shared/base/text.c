@@ -3,6 +3,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#define CHARACTER_MAX 4 /* bytes, in UTF-8 */
+
 #define EACH_BYTE(byte) (UINT64_C(0x0101010101010101) * (byte))
 
 static bool continues(unsigned char byte)
@@ -91,4 +93,27 @@ size_t text_cut(const char *text, size_t length, size_t room)
     while (room > 0 && continues((unsigned char)text[room]))
         room--;
     return room;
+}
+
+/* Beyond ASCII: no-break, ogham, the general punctuation's, narrow, mathematical and ideographic spaces, the BOM. */
+static bool is_wide_blank(const char *text, size_t length)
+{
+    static const char *const blanks[] = {"\u00a0", "\u1680", "\u2028", "\u2029", "\u202f",
+                                         "\u205f", "\u2060", "\u3000", "\ufeff"};
+    for (size_t i = 0; i < sizeof blanks / sizeof blanks[0]; i++)
+        if (strlen(blanks[i]) == length && memcmp(text, blanks[i], length) == 0)
+            return true;
+    return length == 3 && memcmp(text, "\xe2\x80", 2) == 0 && (unsigned char)text[2] <= 0x8f; /* U+2000 to U+200F */
+}
+
+bool text_is_blank(const char *text)
+{
+    while (*text) {
+        size_t length = text_character(text, strnlen(text, CHARACTER_MAX));
+        bool blank = length == 1 ? (unsigned char)*text <= ' ' || *text == 0x7f : is_wide_blank(text, length);
+        if (!length || !blank)
+            return false;
+        text += length;
+    }
+    return true;
 }

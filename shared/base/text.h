@@ -18,4 +18,7 @@ size_t text_cut(const char *text, size_t length, size_t room);
 /* How many bytes the character at the start of `text` has; 0 where it is not well-formed or is cut off. */
 size_t text_character(const char *text, size_t length);
 
+/* True if the text has blanks alone, ideographic and other wide ones included; also of "". */
+bool text_is_blank(const char *text);
+
 #endif

@@ -5,12 +5,14 @@
 #include "base/log.h"
 #include "daemon/options.h"
 #include "daemon/process.h"
+#include "daemon/trim.h"
 
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -123,14 +125,29 @@ static int run(const struct daemon *daemon, const struct config *config)
     return st.code == INVALID_ARGUMENT || st.code == FAILED_PRECONDITION ? DAEMON_EXIT_USAGE : DAEMON_EXIT_FAILED;
 }
 
+/* Keys are in memory from the first byte of the environment on: closed before it is read. */
+static void close_memory(void)
+{
+    prctl(PR_SET_DUMPABLE, 0);
+}
+
+static void open_memory(const struct config *config)
+{
+    if (config_boolean(config, "core_dumps"))
+        prctl(PR_SET_DUMPABLE, 1);
+}
+
 struct config *daemon_configure(const struct daemon *daemon, int argc, char **argv, int *exit_code)
 {
     struct status st = {0};
+    close_memory();
+    process_bound_heap();
     struct config *config = daemon_create_config(daemon, &st);
     *exit_code = DAEMON_EXIT_USAGE;
     if (config && config_read(config, argc, argv, &st)) {
         if (config_request(config) == CONFIG_RUN) {
             configure_log(daemon, config);
+            open_memory(config);
             return config;
         }
         *exit_code = show(daemon, config);

@@ -4,6 +4,7 @@
 #include "http/client.h"
 #include "http/server.h"
 #include "rpc/schema.h"
+#include "telemetry/loops.h"
 #include "telemetry/otlp.h"
 #include "telemetry/pages.h"
 #include "telemetry/process.h"
@@ -15,13 +16,17 @@
 #include <string.h>
 #include <time.h>
 
-#define FLUSH_MS      1000 /* what spans are given at the end */
-#define HTTP_DRAIN_MS 500
+#define FLUSH_MS             1000 /* the time for spans at the end */
+#define HTTP_DRAIN_MS        500
+#define PAGE_CONNECTIONS_MAX 256
+#define PAGE_BODY_MAX        1024 /* bytes: pages are only read */
 
 struct observation {
     const struct config *config;
     const char *name;
     struct loop *loop; /* of exporter and pages */
+    struct loop *const *loops;
+    unsigned loop_count;
     struct metrics *metrics;
     struct spans *spans; /* NULL: no traces */
     struct otlp *otlp;
@@ -99,11 +104,14 @@ struct observation *observation_start(const char *name, const struct config *con
     observation->name = name;
     observation->config = config;
     observation->loop = loops[0];
+    observation->loops = loops;
+    observation->loop_count = loop_count;
     observation->metrics = metrics_create(loop_count);
     observation->pages =
         (struct pages){.metrics = observation->metrics, .not_ready = why_not_ready, .data = observation};
     atomic_store(&observation->not_ready, "starting");
     process_metrics_add(observation->metrics, name);
+    loop_metrics_add(observation->metrics, loops, loop_count);
     if (!start_traces(observation, http[0], st)) {
         observation_stop(&observation);
         return NULL;
@@ -126,7 +134,14 @@ bool observation_serve(struct observation *observation, struct status *st)
 {
     const char *listen = config_string(observation->config, "http.listen");
     if (listen && *listen) {
-        struct http_server_options options = {.listen = listen};
+        struct http_server_options options = {
+            .listen = listen,
+            .connections_max = PAGE_CONNECTIONS_MAX,
+            .connections_per_address = PAGE_CONNECTIONS_MAX / 4,
+            .body_max = PAGE_BODY_MAX,
+            .keyless = true,
+            .hosts = config_string(observation->config, "http.hosts"),
+        };
         loop_enter(observation->loop);
         observation->http = http_server_create(observation->loop, &options, st);
         if (observation->http)
@@ -200,6 +215,7 @@ void observation_stop(struct observation **observation_pointer)
         stop_pages(observation);
     if (observation->otlp)
         flush_traces(observation);
+    loop_metrics_remove(observation->loops, observation->loop_count);
     rpc_metrics_destroy(&observation->rpc);
     metrics_destroy(&observation->metrics);
     spans_destroy(&observation->spans);

@@ -32,16 +32,22 @@ static struct option serving[] = {
      .unit = "JSON",
      .check = daemon_keys_check,
      .help =
-         "Who may call what: [{\"name\", \"tenant\", \"sha256\" of the key, \"methods\": [\"renga.v1.Planner/*\"]}]. "
+         "Who may call what: [{\"name\", \"tenant\", \"sha256\" of the key, \"methods\": [\"renga.v1.Planner/*\"]}], "
+         "or file:PATH of a file with that list. The file is read again within seconds of a change, and on SIGHUP; "
+         "a wrong one is logged, and the keys before it stay. \"expires\": \"2027-01-31T00:00:00Z\" ends a key. "
+         "Calls under way go on. "
          "A key that has methods such as \"renga.v1.Orchestrator/agent.helpdesk\" may use those agents alone. "
-         "Unset: anyone may call anything."},
+         "\"renga.v1.ToolRunner/forward\" lets a service of ours call on behalf of its clients. Unset: anyone may call "
+         "anything, on behalf of anybody; keep it to where our own services alone can call."},
     {.name = "rpc.memory_max",
      .type = OPTION_SIZE,
      .fallback = "64MiB",
      .min = 8 * MIB,
      .max = 65536 * MIB,
      .unit = "BYTES",
-     .help = "What gRPC may buffer over all connections."},
+     .help = "What requests may take of memory, over gRPC and HTTP together: bodies until they are answered, at most "
+             "three quarters of it, and what gRPC buffers. Beyond it they are refused with RESOURCE_EXHAUSTED or 503, "
+             "and a hint when to try again."},
     {.name = "rpc.streams_max",
      .type = OPTION_INTEGER,
      .fallback = "1000",
@@ -70,11 +76,18 @@ static struct option serving[] = {
      .min = 0,
      .max = 3600LL * 1000,
      .unit = "DURATION",
-     .help = "After SIGTERM: how long calls may still take before they are cut."},
+     .help = "After SIGTERM: how long calls may still take before they are cut. Below 1.1 times rpc.connection_age and "
+             "1 s, "
+             "calls that clients send in its second half, on connections whose age is not up, may be refused."},
     {.name = "http.listen",
      .type = OPTION_STRING,
      .unit = "ADDRESS",
      .help = "Where /metrics, /healthz and /readyz are served; empty is nowhere."},
+    {.name = "http.hosts",
+     .type = OPTION_STRING,
+     .unit = "NAMES",
+     .help = "Names that those pages may be asked by (the Host of a request), apart by commas. Unset: any, but on a "
+             "loopback address only localhost, 127.0.0.1, [::1] and http.listen's own."},
     {0},
 };
 
@@ -84,7 +97,8 @@ static const struct option calling[] = {
      .type = OPTION_STRING,
      .unit = "KEY",
      .secret = true,
-     .help = "The bearer key we show to other services."},
+     .help = "The bearer key we show to other services. Where calls to us need keys, theirs have to let it call on "
+             "behalf of our clients: SERVICE/forward."},
     {.name = "peers.tls.authorities",
      .type = OPTION_STRING,
      .unit = "FILE",
@@ -130,6 +144,12 @@ static struct option common[] = {
      .fallback = "auto",
      .choices = "auto|text|json",
      .help = "How lines are logged; auto is text on a terminal and JSON otherwise."},
+    {.name = "core_dumps",
+     .type = OPTION_BOOLEAN,
+     .fallback = "false",
+     .help =
+         "Let a crash leave a core dump, and other processes of our user read our memory (gdb, /proc/PID/mem). Keys "
+         "are not in the dump, but callers' texts are."},
     {.name = "loops",
      .type = OPTION_INTEGER,
      .fallback = "0",

@@ -1,5 +1,6 @@
 #include "daemon/process.h"
 
+#include "base/budget.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "daemon/keys.h"
@@ -7,7 +8,7 @@
 #include "daemon/trim.h"
 #include "daemon/ways.h"
 #include "http/client.h"
-#include "rpc/auth.h"
+#include "loop/jobs.h"
 #include "rpc/runtime.h"
 #include "rpc/schema.h"
 #include "rpc/server.h"
@@ -38,7 +39,8 @@ struct daemon_process {
     bool rpc_running;
     struct rpc_schema *schema;
     struct rpc_tls tls;
-    struct rpc_auth *auth;
+    struct budget budget;     /* of the requests of all doors */
+    struct daemon_keys *keys; /* NULL: anyone may call anything */
     struct rpc_server *server;
     struct observation *observation;
     struct carried carried[SERVICES_MAX];
@@ -115,9 +117,11 @@ static struct service_context context_of(struct daemon_process *process, const s
         .config = process->config,
         .loop = process->loops[i],
         .schema = process->schema,
-        .auth = process->auth,
+        .auth = daemon_keys_auth(process->keys),
         .instances = carried->instances,
         .http = process->http[i],
+        .budget = &process->budget,
+        .loop_count = process->loop_count,
         .metrics = observation_metrics(process->observation),
         .spans = observation_spans(process->observation),
         .process = process,
@@ -159,7 +163,7 @@ static bool carry_services(struct daemon_process *process, struct status *st)
 static bool read_keys(struct daemon_process *process, struct status *st)
 {
     const cJSON *keys = config_json(process->config, "rpc.keys");
-    return !keys || (process->auth = daemon_keys_read(keys, st)) != NULL;
+    return !keys || (process->keys = daemon_keys_open(keys, st)) != NULL;
 }
 
 static void read_tls(struct daemon_process *process)
@@ -187,6 +191,7 @@ struct daemon_process *process_start(const struct daemon *daemon, const struct c
         fatal("daemon.memory", "no memory for a process");
     process->daemon = daemon;
     process->config = config;
+    budget_init(&process->budget, (size_t)config_size(config, "rpc.memory_max"));
     read_tls(process);
     process->schema = rpc_schema_load(daemon->descriptor_set, daemon->descriptor_set_size, st);
     ways_init(&process->ways, config, daemon->peers, process->schema);
@@ -230,9 +235,9 @@ bool process_serve(struct daemon_process *process, struct status *st)
         .schema = process->schema,
         .listen = config_string(config, "rpc.listen"),
         .tls = process->tls.certificate ? &process->tls : NULL,
-        .auth = process->auth,
+        .auth = daemon_keys_auth(process->keys),
         .message_max = (size_t)config_size(config, "rpc.message_max"),
-        .memory_max = (size_t)config_size(config, "rpc.memory_max"),
+        .budget = &process->budget,
         .streams_max = (unsigned)config_integer(config, "rpc.streams_max"),
         .connection_age_ms = config_duration_ms(config, "rpc.connection_age"),
         .call_max_ms = config_duration_ms(config, "rpc.call_max"),
@@ -252,6 +257,7 @@ bool process_serve(struct daemon_process *process, struct status *st)
 
 void process_reload(struct daemon_process *process)
 {
+    daemon_keys_reload(process->keys);
     for (size_t i = 0; i < process->carried_count; i++)
         if (process->carried[i].service->reload)
             process->carried[i].service->reload(process->carried[i].instances[0]);
@@ -364,12 +370,14 @@ void process_stop(struct daemon_process **process_pointer)
     }
     if (process->rpc_running)
         rpc_stop();
+    jobs_stop();
     for (unsigned i = 0; i < process->loop_count; i++) {
         loop_stop(process->loops[i]);
         loop_destroy(&process->loops[i]);
     }
-    rpc_auth_destroy(&process->auth);
+    daemon_keys_close(&process->keys);
     rpc_schema_destroy(&process->schema);
+    budget_fini(&process->budget);
     free(process->loops);
     free(process->http);
     free(process);

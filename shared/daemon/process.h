@@ -17,7 +17,7 @@ struct daemon_process *process_start(const struct daemon *daemon, const struct c
 /* Serves gRPC and, if configured, HTTP. */
 bool process_serve(struct daemon_process *process, struct status *st);
 
-/* Tells every service that files may have changed. Not from a loop. */
+/* Reads the file of keys again and tells every service that files may have changed. Not from a loop. */
 void process_reload(struct daemon_process *process);
 
 /* Drains what process_serve began; `drained` runs once, on a loop. */

@@ -11,6 +11,7 @@
 
 #include <protobuf-c/protobuf-c.h>
 
+struct budget;
 struct daemon_process;
 struct http_client;
 struct metrics;
@@ -26,6 +27,8 @@ struct service_context {
     const struct rpc_auth *auth;        /* who may call; NULL: anyone may call anything */
     ProtobufCService *const *instances; /* of this very service, one a loop; those of later loops are yet to come */
     struct http_client *http;           /* of this loop */
+    struct budget *budget;              /* of the process: for the bodies of a door of the service's own */
+    unsigned loop_count;                /* of the process */
     struct metrics *metrics;
     struct spans *spans; /* NULL where no traces are recorded */
     struct daemon_process *process;

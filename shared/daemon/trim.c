@@ -6,6 +6,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#define HEAP_TOP_MAX (1 << 20) /* free bytes at the end of a heap: fewer would be fetched again by each larger call */
+
+void process_bound_heap(void)
+{
+    mallopt(M_MMAP_THRESHOLD, PROCESS_LARGE_BLOCK);
+    mallopt(M_TRIM_THRESHOLD, HEAP_TOP_MAX);
+}
+
 /* What is loaded without leave to write (code, constants, names of symbols) holds nothing but the file's own bytes:
  * dropping it loses nothing, and what is needed comes back from the page cache. What only became read-only when it was
  * relocated is in segments that may be written to, so it stays; pages that a segment has a part of stay as well. */

@@ -9,28 +9,57 @@ struct range {
     uint8_t bits;
 };
 
-static const struct range special_v4[] = {
-    {{0}, 8},             /* this network */
-    {{10}, 8},            /* private */
-    {{100, 64}, 10},      /* carrier's NAT */
-    {{127}, 8},           /* loopback */
-    {{169, 254}, 16},     /* link-local: cloud metadata */
-    {{172, 16}, 12},      /* private */
-    {{192, 0, 0}, 24},    /* protocol assignments */
-    {{192, 0, 2}, 24},    /* documentation */
-    {{192, 88, 99}, 24},  /* 6to4 relays, retired */
-    {{192, 168}, 16},     /* private */
-    {{198, 18}, 15},      /* benchmarks */
-    {{198, 51, 100}, 24}, /* documentation */
-    {{203, 0, 113}, 24},  /* documentation */
-    {{224}, 3},           /* multicast, reserved, broadcast */
+/* The kinds of special addresses, for a service that fetches pages for a stranger. */
+enum reach {
+    NOT_PUBLIC, /* a private network: fetched from if the operator names the host */
+    NEVER,      /* of the link, or of a cloud that tells a machine's secrets there: fetched from in no case */
+};
+struct special {
+    struct range range;
+    enum reach reach;
 };
 
-/* Of 2000::/3; all else is not public to begin with. */
-static const struct range special_v6[] = {
-    {{0x20, 0x01, 0x0d, 0xb8}, 32}, /* documentation */
-    {{0x20, 0x01, 0}, 23},          /* protocol assignments, Teredo among them */
-    {{0x3f, 0xff}, 20},             /* documentation */
+/* IANA's IPv4 Special-Purpose Address Registry (RFC 6890 and its updates) as of 2025-10, without its globally reachable
+ * ones, and multicast (RFC 5771). The rows that are NEVER are the documented addresses of clouds. */
+static const struct special special_v4[] = {
+    {{{0}, 8}, NOT_PUBLIC},              /* this network (RFC 791) */
+    {{{10}, 8}, NOT_PUBLIC},             /* private use (RFC 1918) */
+    {{{100, 64}, 10}, NOT_PUBLIC},       /* carrier's NAT (RFC 6598) */
+    {{{100, 100, 100, 200}, 32}, NEVER}, /* Alibaba Cloud: metadata */
+    {{{127}, 8}, NOT_PUBLIC},            /* loopback (RFC 1122) */
+    {{{168, 63, 129, 16}, 32}, NEVER},   /* Azure: wire server, which has the machine's certificates and settings */
+    {{{169, 254}, 16}, NEVER},         /* link-local (RFC 3927): AWS, Azure, Google, Oracle, Tencent, DigitalOcean… */
+    {{{172, 16}, 12}, NOT_PUBLIC},     /* private use (RFC 1918) */
+    {{{192, 0, 0}, 24}, NOT_PUBLIC},   /* IETF protocol assignments (RFC 6890) */
+    {{{192, 0, 0, 192}, 32}, NEVER},   /* Oracle Cloud (classic): metadata */
+    {{{192, 0, 2}, 24}, NOT_PUBLIC},   /* documentation (RFC 5737) */
+    {{{192, 88, 99}, 24}, NOT_PUBLIC}, /* 6to4 relays, deprecated (RFC 7526) */
+    {{{192, 168}, 16}, NOT_PUBLIC},    /* private use (RFC 1918) */
+    {{{198, 18}, 15}, NOT_PUBLIC},     /* benchmarks (RFC 2544) */
+    {{{198, 51, 100}, 24}, NOT_PUBLIC}, /* documentation (RFC 5737) */
+    {{{203, 0, 113}, 24}, NOT_PUBLIC},  /* documentation (RFC 5737) */
+    {{{224}, 4}, NOT_PUBLIC},           /* multicast (RFC 5771) */
+    {{{240}, 4}, NOT_PUBLIC},           /* reserved (RFC 1112), limited broadcast (RFC 8190) */
+};
+
+/* IANA's IPv6 Special-Purpose Address Registry, likewise. Outside of 2000::/3 no address is public (RFC 4291): rows
+ * there mark those that are NEVER, and complete the list. */
+static const struct special special_v6[] = {
+    {{{0x01}, 64}, NOT_PUBLIC},                      /* discard only (RFC 6666), 100::/64 */
+    {{{0x20, 0x01, 0}, 23}, NOT_PUBLIC},             /* protocol assignments, Teredo (RFC 2928) */
+    {{{0x20, 0x01, 0x0d, 0xb8}, 32}, NOT_PUBLIC},    /* documentation (RFC 3849) */
+    {{{0x3f, 0xfe}, 16}, NOT_PUBLIC},                /* 6bone, returned (RFC 3701) */
+    {{{0x3f, 0xff}, 20}, NOT_PUBLIC},                /* documentation (RFC 9637) */
+    {{{0x5f}, 16}, NOT_PUBLIC},                      /* segment routing (RFC 9602) */
+    {{{0, 0x64, 0xff, 0x9b, 0, 1}, 48}, NEVER},      /* a site's own NAT64 (RFC 8215) */
+    {{{0xfc}, 7}, NOT_PUBLIC},                       /* unique local (RFC 4193) */
+    {{{0xfd, 0, 0, 0x42, [15] = 0x42}, 128}, NEVER}, /* Scaleway: metadata */
+    {{{0xfd, 0, 0, 0xc1}, 32}, NEVER},               /* Oracle Cloud: metadata */
+    {{{0xfd, 0, 0x0e, 0xc2}, 32}, NEVER},            /* AWS: metadata, time, names */
+    {{{0xfd, 0x20, 0, 0xce}, 32}, NEVER},            /* Google Cloud: metadata */
+    {{{0xfe, 0x80}, 10}, NEVER},                     /* link-local (RFC 4291) */
+    {{{0xfe, 0xc0}, 10}, NOT_PUBLIC},                /* site-local, deprecated (RFC 3879) */
+    {{{0xff}, 8}, NOT_PUBLIC},                       /* multicast (RFC 4291) */
 };
 
 static const struct range global_unicast_v6 = {{0x20}, 3};
@@ -53,25 +82,28 @@ static const struct embedding {
 
 static bool in_range(const uint8_t *address, const struct range *range)
 {
-    size_t whole = range->bits / 8;
+    size_t whole = range->bits / 8, rest = range->bits % 8;
     if (memcmp(address, range->prefix, whole) != 0)
         return false;
-    uint8_t mask = (uint8_t)(0xff00 >> range->bits % 8);
-    return ((address[whole < 16 ? whole : 15] ^ range->prefix[whole < 16 ? whole : 15]) & mask) == 0;
+    return !rest || (address[whole] ^ range->prefix[whole]) >> (8 - rest) == 0;
 }
 
-static const struct range link_v4 = {{169, 254}, 16};
-static const struct range link_v6 = {{0xfe, 0x80}, 10};
-static const struct range nat64_v6 = {{0, 0x64, 0xff, 0x9b, 0, 1},
-                                      48}; /* a site's own: what stands in it, it alone knows */
-static const struct range metadata_v6 = {{0xfd, 0x00, 0x0e, 0xc2}, 32}; /* Amazon's, among private ones */
-
-static bool is_public_v4(const uint8_t *address)
+static bool is_special(const uint8_t *address, const struct special *rows, size_t count, enum reach least)
 {
-    for (size_t i = 0; i < sizeof special_v4 / sizeof *special_v4; i++)
-        if (in_range(address, &special_v4[i]))
-            return false;
-    return true;
+    for (size_t i = 0; i < count; i++)
+        if (rows[i].reach >= least && in_range(address, &rows[i].range))
+            return true;
+    return false;
+}
+
+static bool is_special_v4(const uint8_t *address, enum reach least)
+{
+    return is_special(address, special_v4, sizeof special_v4 / sizeof *special_v4, least);
+}
+
+static bool is_special_v6(const uint8_t *address, enum reach least)
+{
+    return is_special(address, special_v6, sizeof special_v6 / sizeof *special_v6, least);
 }
 
 static bool embeds(const uint8_t *address, const struct embedding *embedding, uint8_t inner[4])
@@ -86,34 +118,34 @@ static bool is_public_v6(const uint8_t *address)
     uint8_t inner[4];
     for (size_t i = 0; i < EMBEDDINGS_REACHED; i++)
         if (embeds(address, &embeddings[i], inner))
-            return is_public_v4(inner);
-    if (!in_range(address, &global_unicast_v6))
-        return false;
-    for (size_t i = 0; i < sizeof special_v6 / sizeof *special_v6; i++)
-        if (in_range(address, &special_v6[i]))
-            return false;
-    return true;
+            return !is_special_v4(inner, NOT_PUBLIC);
+    return in_range(address, &global_unicast_v6) && !is_special_v6(address, NOT_PUBLIC);
 }
 
 bool http_address_is_public(const struct sockaddr *address)
 {
     if (address->sa_family == AF_INET)
-        return is_public_v4((const uint8_t *)&((const struct sockaddr_in *)(const void *)address)->sin_addr);
+        return !is_special_v4((const uint8_t *)&((const struct sockaddr_in *)(const void *)address)->sin_addr,
+                              NOT_PUBLIC);
     if (address->sa_family == AF_INET6)
         return is_public_v6(((const struct sockaddr_in6 *)(const void *)address)->sin6_addr.s6_addr);
     return false;
 }
 
+static bool is_routed_v6(const uint8_t *address)
+{
+    uint8_t inner[4];
+    for (size_t i = 0; i < EMBEDDINGS; i++)
+        if (embeds(address, &embeddings[i], inner) && is_special_v4(inner, NEVER))
+            return false;
+    return !is_special_v6(address, NEVER);
+}
+
 bool http_address_is_routed(const struct sockaddr *address)
 {
     if (address->sa_family == AF_INET)
-        return !in_range((const uint8_t *)&((const struct sockaddr_in *)(const void *)address)->sin_addr, &link_v4);
-    if (address->sa_family != AF_INET6)
-        return false;
-    const uint8_t *bytes = ((const struct sockaddr_in6 *)(const void *)address)->sin6_addr.s6_addr;
-    uint8_t inner[4];
-    for (size_t i = 0; i < EMBEDDINGS; i++)
-        if (embeds(bytes, &embeddings[i], inner) && in_range(inner, &link_v4))
-            return false;
-    return !in_range(bytes, &link_v6) && !in_range(bytes, &metadata_v6) && !in_range(bytes, &nat64_v6);
+        return !is_special_v4((const uint8_t *)&((const struct sockaddr_in *)(const void *)address)->sin_addr, NEVER);
+    if (address->sa_family == AF_INET6)
+        return is_routed_v6(((const struct sockaddr_in6 *)(const void *)address)->sin6_addr.s6_addr);
+    return false;
 }

@@ -60,7 +60,8 @@ void http_client_stats(const struct http_client *client, struct http_client_stat
 
 /* ---- What a request is made of ---------------------------------------------------------------------------------- */
 
-/* A parsed URL, which may serve any number of transfers. http and https only; INVALID_ARGUMENT for anything else. */
+/* A parsed URL, which may serve any number of transfers. http and https only; INVALID_ARGUMENT for anything else, and
+ * for a host that is no name (IDNA 2008, by UTS 46). */
 struct http_url *http_url_parse(const char *text, struct status *st);
 /* Where a link leads that stands in a page or in a Location: relative to `from` (NULL: it has to be whole), characters
  * that no URL may have are encoded. Errors as above. */
@@ -68,8 +69,10 @@ struct http_url *http_url_follow(const struct http_url *from, const char *link, 
 void http_url_destroy(struct http_url **url);
 /* "https://host:port": what may be shown and logged. */
 const char *http_url_origin(const struct http_url *url);
-/* The host alone, without brackets. */
+/* The host alone, without brackets; an international name as the DNS has it, "xn--…". */
 const char *http_url_host(const struct http_url *url);
+/* A host as the DNS has it, to be freed; NULL with INVALID_ARGUMENT if it is no name. */
+char *http_host_ascii(const char *host, struct status *st);
 unsigned http_url_port(const struct http_url *url); /* the scheme's where none is given */
 bool http_url_has_user(const struct http_url *url); /* or a password */
 /* Origin, path and query, to be freed: no user, but whatever some put into a query. */
@@ -89,8 +92,8 @@ void http_headers_destroy(struct http_headers **headers);
 /* For address_allowed: true for addresses of the public internet, false for loopback, private, shared, link-local
  * (cloud metadata), multicast, documentation and reserved ones, also where they are embedded in IPv6. */
 bool http_address_is_public(const struct sockaddr *address);
-/* True where the address may be anywhere but on the link itself, where clouds tell secrets to whoever asks; an IPv6
- * address is also where the IPv4 one is that stands in it (mapped, NAT64, 6to4, Teredo). */
+/* True for any address but those of the link, and those at which a cloud tells a machine's secrets (address.c has the
+ * list); an IPv6 address counts as the IPv4 address inside it (mapped, NAT64, 6to4, Teredo). */
 bool http_address_is_routed(const struct sockaddr *address);
 
 /* ---- A request and its answer ----------------------------------------------------------------------------------- */
@@ -136,6 +139,10 @@ struct transfer {
      * Transfers with the same judge share connections, with no others. */
     bool (*address_allowed)(const struct sockaddr *address);
 
+    /* How the peer is called in `status.text`, for callers that are not to know the addresses behind a service; the log
+     * has address and detail then. Borrowed. NULL: its origin. */
+    const char *alias;
+
     /* Callbacks. Without body_received the body is gathered in `content`. */
     void (*headers_received)(struct transfer *transfer, int http_status); /* final headers; may be NULL */
     void (*body_received)(struct transfer *transfer, const char *bytes, size_t size);
@@ -179,7 +186,18 @@ void transfer_cancel(struct transfer *transfer);
 void transfer_pause(struct transfer *transfer);
 void transfer_resume(struct transfer *transfer);
 
-/* The last value of a header of the answer, or NULL. From headers_received until `finished` returns. */
+/* In `finished`: content and headers of the answer stay until transfer_keep_end, after any end of the transfer. That
+ * comes from inside the loop, once; until then the request counts as one of those that run. */
+struct transfer_keep {
+    struct http_client *client;
+    struct http_slot *slot;
+    struct reel *reel;
+};
+void transfer_keep(struct transfer *transfer, struct transfer_keep *keep);
+void transfer_keep_end(struct transfer_keep *keep);
+
+/* The last value of a header of the answer, or NULL. From headers_received until `finished` returns, or as
+ * long as it is kept. */
 const char *transfer_header(const struct transfer *transfer, const char *name);
 
 #endif

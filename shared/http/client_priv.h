@@ -51,6 +51,7 @@ struct http_client {
     unsigned lane_count;
     struct transfer_list queue, running;
     struct work dispatch;
+    bool kept;                  /* the answer of the transfer that runs `finished` */
     struct http_slot *slots[2]; /* free ones, a list for each carrier */
     unsigned slot_count[2];
 
@@ -171,6 +172,10 @@ void transfer_watch_time(struct transfer *transfer);
 
 /* judge.c: how it ended. `detail` is curl's or the system's word for it. */
 bool judge_is_unconnected(CURLcode result);
+/* How the transfer's peer is called in texts. */
+const char *judge_peer(const struct transfer *transfer);
+/* The part of `detail` that its owner may tell others; curl's own words may have addresses in them. Logs the whole. */
+const char *judge_told(const struct transfer *transfer, const char *detail, const char *without_address);
 void judge_no_memory(struct http_slot *slot); /* ends it too, from the loop */
 void judge_unconnected(struct http_slot *slot, CURLcode result, const char *detail);
 void judge_cut(struct http_slot *slot, bool stale, const char *detail);

@@ -24,6 +24,7 @@
 #define STEPS_A_TURN       16          /* receives, and requests sent ahead; then others have their turn */
 #define LINGER_MS          1000        /* for a client to see that it is answered, and stop sending */
 #define LINGER_MAX         (16u << 20) /* bytes */
+#define DROPPED_AT_ONCE    (1u << 20)  /* bytes */
 
 /* From the row's state to the column's. */
 static const bool moves[CONNECTION_STATES][CONNECTION_STATES] = {
@@ -47,7 +48,10 @@ static void move(struct connection *connection, enum connection_state state)
 static void deadline_expired(struct timer *timer)
 {
     struct connection *connection = OWNER_OF(timer, struct connection, deadline);
-    if (clock_now_ns() >= connection->deadline_ns)
+    bool passed = clock_now_ns() >= connection->deadline_ns;
+    if (passed && connection->state == CONNECTION_READING)
+        request_expire(connection->request);
+    else if (passed)
         connection_close(connection);
     else if (connection->deadline_ns != TIME_NEVER)
         loop_arm(connection->server->loop, timer, connection->deadline_ns);
@@ -60,12 +64,29 @@ static void set_deadline(struct connection *connection, int64_t at_ns)
         loop_arm(connection->server->loop, &connection->deadline, at_ns);
 }
 
-void connection_allow(struct connection *connection, uint64_t bytes)
+static void begin_phase(struct connection *connection, int64_t limit_ms)
 {
-    if (bytes == 0)
-        connection->since_ns = clock_now_ns();
-    set_deadline(connection, connection->since_ns + connection->server->options.idle_ms * NS_PER_MS +
-                                 (int64_t)(bytes / BYTES_A_SECOND_MIN) * NS_PER_SEC);
+    connection->since_ns = clock_now_ns();
+    set_deadline(connection, connection->since_ns + limit_ms * NS_PER_MS);
+}
+
+void connection_begin_wait(struct connection *connection)
+{
+    begin_phase(connection, connection->server->options.idle_ms);
+}
+
+void connection_begin_reading(struct connection *connection)
+{
+    begin_phase(connection, connection->server->options.read_ms);
+}
+
+/* Bytes that came fast buy no right to be silent later. */
+void connection_read_on(struct connection *connection, uint64_t bytes)
+{
+    int64_t limit_ns = connection->server->options.read_ms * NS_PER_MS;
+    int64_t in_all_ns = connection->since_ns + limit_ns + (int64_t)(bytes / BYTES_A_SECOND_MIN) * NS_PER_SEC;
+    int64_t silent_ns = clock_now_ns() + limit_ns;
+    set_deadline(connection, in_all_ns < silent_ns ? in_all_ns : silent_ns);
 }
 
 void connection_relax(struct connection *connection)
@@ -113,6 +134,7 @@ void connection_free(struct connection *connection)
     if (connection->next)
         connection->next->previous = connection->previous;
     server->connection_count--;
+    sources_leave(server->sources, connection->source);
     free(connection);
     listener_resume(server);
     server_check_stopped(server);
@@ -140,14 +162,15 @@ bool connection_is_resting(const struct connection *connection)
 
 /* ---- in --------------------------------------------------------------------------------------------------------- */
 
-/* Where what came is not a request's. False: there is nothing to be had now. */
-static bool receive(struct connection *connection, size_t *size)
+/* Into `memory`, or with NULL to nowhere: then the kernel throws the bytes away without a copy. False: there are no
+ * bytes now. */
+static bool receive(struct connection *connection, char *memory, size_t room, size_t *size)
 {
     if (!connection->readable)
         return false;
     ssize_t got;
     do
-        got = recv(connection->fd, connection->server->input, SERVER_INPUT_SIZE, MSG_DONTWAIT);
+        got = recv(connection->fd, memory, room, MSG_DONTWAIT | (memory ? 0 : MSG_TRUNC));
     while (got < 0 && errno == EINTR);
     if (got < 0 && errno == EAGAIN) {
         connection->readable = false;
@@ -158,7 +181,7 @@ static bool receive(struct connection *connection, size_t *size)
         return false;
     }
     /* What a short one left behind comes with an edge of its own. */
-    connection->readable = got == (ssize_t)SERVER_INPUT_SIZE || connection->fin;
+    connection->readable = got == (ssize_t)room || connection->fin;
     *size = (size_t)got;
     return true;
 }
@@ -168,7 +191,7 @@ static size_t feed(struct connection *connection, const char *bytes, size_t size
     if (connection->state == CONNECTION_IDLE) {
         move(connection, CONNECTION_READING);
         request_begin(connection);
-        connection_allow(connection, 0);
+        connection_begin_reading(connection);
     }
     return request_feed(connection->request, bytes, size);
 }
@@ -199,9 +222,9 @@ static bool read_some(struct connection *connection)
         return true;
     }
     size_t size;
-    if (!receive(connection, &size))
+    char *input = connection->server->input;
+    if (!receive(connection, input, SERVER_INPUT_SIZE, &size))
         return false;
-    const char *input = connection->server->input;
     size_t own = feed(connection, input, size);
     keep_ahead(connection, input + own, size - own);
     return true;
@@ -210,7 +233,7 @@ static bool read_some(struct connection *connection)
 static bool drop_some(struct connection *connection)
 {
     size_t size;
-    if (!receive(connection, &size))
+    if (!receive(connection, NULL, DROPPED_AT_ONCE, &size))
         return false;
     connection->dropped += size;
     if (connection->dropped > LINGER_MAX)
@@ -280,14 +303,14 @@ void connection_continue(struct connection *connection)
 
 /* ---- requests come and go --------------------------------------------------------------------------------------- */
 
-void connection_create(struct http_server *server, int fd, const struct in6_addr *address)
+void connection_create(struct http_server *server, int fd, struct source *source)
 {
     struct connection *connection = calloc(1, sizeof *connection);
     if (!connection)
         fatal("http.memory", "no memory for a connection");
     connection->server = server;
     connection->fd = fd;
-    connection->address = *address;
+    connection->source = source;
     connection->watch.ready = ready;
     connection->turn.run = turn;
     connection->deadline.expired = deadline_expired;
@@ -298,7 +321,7 @@ void connection_create(struct http_server *server, int fd, const struct in6_addr
     server->connections = connection;
     server->connection_count++;
     server->accepted++;
-    connection_allow(connection, 0);
+    connection_begin_wait(connection);
     if (!loop_watch(server->loop, &connection->watch, fd, EDGES))
         connection_close(connection);
 }
@@ -325,7 +348,7 @@ void connection_answered(struct connection *connection, const struct http_reques
     bool more = connection->ahead.length || connection->readable;
     if (!request->closes && !connection->server->stopping) {
         move(connection, CONNECTION_IDLE);
-        connection_allow(connection, 0);
+        connection_begin_wait(connection);
         if (more && !connection->going)
             connection_continue(connection);
     } else if (request->refused || more) {

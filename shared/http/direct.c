@@ -325,7 +325,7 @@ static void opened(struct link_user *user, CURLcode result, bool forbidden, cons
         return;
     }
     direct->slot.forbidden = forbidden;
-    judge_unconnected(&direct->slot, result, detail);
+    judge_unconnected(&direct->slot, result, judge_told(transfer, detail, curl_easy_strerror(result)));
     transfer_conclude(transfer);
 }
 

@@ -114,13 +114,14 @@ static void judge(struct easy_slot *own, CURLcode result)
     if (slot->transfer->state == TRANSFER_ENDING || (result == CURLE_OK && !slot->too_large))
         return;
     slot->forbidden = own->job.forbidden;
+    detail = judge_told(slot->transfer, detail, curl_easy_strerror(result));
     switch (slot->too_large ? CURLE_FILESIZE_EXCEEDED : result) {
     case CURLE_FILESIZE_EXCEEDED:
         judge_too_large(slot, own->header_bytes > TRANSFER_RESPONSE_HEADER_MAX);
         return;
     case CURLE_TOO_MANY_REDIRECTS:
         transfer_fail(slot->transfer, TRANSFER_FORBIDDEN, FAILED_PRECONDITION, "%s redirects more than %u times",
-                      slot->transfer->url->origin, slot->transfer->redirects_max);
+                      judge_peer(slot->transfer), slot->transfer->redirects_max);
         return;
     case CURLE_UNSUPPORTED_PROTOCOL:
     case CURLE_URL_MALFORMAT:

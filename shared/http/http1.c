@@ -61,6 +61,11 @@ static enum http1_event refuse_size(struct http1 *reader)
 
 /* ---- lines ------------------------------------------------------------------------------------------------------ */
 
+static bool has_cr_or_nul(const char *line, size_t length)
+{
+    return memchr(line, '\r', length) || memchr(line, '\0', length);
+}
+
 /* The next line, without its CRLF, in `*line`. HTTP1_HEAD stands for one that is whole. */
 static enum http1_event take_line(struct http1 *reader, const char *bytes, size_t size, size_t *taken,
                                   const char **line, size_t *length)
@@ -93,8 +98,8 @@ static enum http1_event take_line(struct http1 *reader, const char *bytes, size_
     if (*length < 2 || (*line)[*length - 2] != '\r')
         return refuse(reader, "a line of its head does not end with CRLF");
     *length -= 2;
-    if (memchr(*line, '\r', *length) || memchr(*line, '\0', *length))
-        return refuse(reader, "a CR or NUL stands within a line of its head");
+    if (reader->is_request ? has_control(*line, *length) : has_cr_or_nul(*line, *length))
+        return refuse(reader, "a control character stands within a line of its head");
     return HTTP1_HEAD;
 }
 
@@ -248,26 +253,15 @@ static enum http1_event read_field(struct http1 *reader, const char *line, size_
         return refuse(reader, "a line of its head is no field");
     if (reader->state == HTTP1_TRAILERS)
         return HTTP1_MORE;
-    reader->names_seen |= http1_name_bit(field.name, field.name_length);
+    uint64_t bit = http1_name_bit(field.name, field.name_length);
+    if (reader->is_request && (reader->names_seen & bit) && http1_is_second(reader, field.name, field.name_length))
+        return refuse(reader, "a field that has one value, such as Authorization or Content-Type, stands in it twice");
+    reader->names_seen |= bit;
     buffer_append(&reader->names, field.name, field.name_length);
     buffer_put(&reader->names, '\0');
     buffer_append(&reader->names, field.value, field.value_length);
     buffer_put(&reader->names, '\0');
     return reader->names.failed ? refuse_size(reader) : heed(reader, &field);
-}
-
-const char *http1_field(const struct http1 *reader, const char *name)
-{
-    if (!(reader->names_seen & http1_name_bit(name, strlen(name))))
-        return NULL;
-    const char *found = NULL, *end = reader->names.data + reader->names.length;
-    for (const char *at = reader->names.data + reader->fields_at; at < end;) {
-        const char *value = at + strlen(at) + 1;
-        if (strcasecmp(at, name) == 0)
-            found = value;
-        at = value + strlen(value) + 1;
-    }
-    return found;
 }
 
 /* ---- the end of a head ------------------------------------------------------------------------------------------ */
@@ -321,7 +315,7 @@ static enum http1_event read_chunk_size(struct http1 *reader, const char *line, 
         size = size << 4 | (uint64_t)value;
     }
     size_t rest = digits;
-    while (rest < length && is_blank(line[rest]))
+    while (!reader->is_request && rest < length && is_blank(line[rest])) /* some servers pad with them */
         rest++;
     if (!digits || (rest < length && line[rest] != ';'))
         return refuse(reader, "the size of a chunk is no number");

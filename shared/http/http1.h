@@ -1,4 +1,4 @@
-/* Reads one message of HTTP/1 (RFC 9112), an answer or a request, from its bytes, in whatever pieces they come.
+/* Reads one message of HTTP/1 (RFC 9112), an answer or a request, from its bytes, in pieces of any size.
  *
  *      status line  -> fields --(1xx: once more)--> head --+--> length -----------------.
  *      request line ---^                                   +--> chunk size -> data ...  +--> end
@@ -7,12 +7,13 @@
  *                                                          `--> nothing (HEAD, 204, 304; a request without a length)
  *
  * Strict where leniency lets two readers disagree about where a message ends: a line ends with CRLF, no CR, LF or NUL
- * stands anywhere else, no field is folded, no space stands before a colon; a length is digits, and where an answer has
- * several they are equal; chunked is the only transfer coding and excludes a length. A request has one length and, from
- * HTTP/1.1 on, one Host; empty lines before it are passed over. What is refused is refused for good: the connection is
- * of no more use.
+ * stands anywhere else, in a request no other control character either, no field is folded, no space stands before a
+ * colon; a length is digits, and if an answer has several they are equal; chunked is the only transfer coding and
+ * excludes a length. A request has one length, from HTTP/1.1 on one Host, no blank in the size of a chunk, and not two
+ * of a field that has one value; empty lines before it are passed over. A refusal is final: the connection is of no
+ * more use.
  *
- * Owns its memory, bounded by the head's bound; pieces of the body are not copied. Never blocks, calls nobody. */
+ * Owns its memory, bounded by the head's bound; pieces of the body are not copied. Never blocks, has no callbacks. */
 #ifndef RENGA_HTTP_HTTP1_H
 #define RENGA_HTTP_HTTP1_H
 
@@ -94,6 +95,9 @@ bool http1_ends_here(struct http1 *reader);
 
 /* The last value of a field of the last head, without the space around it; NULL where there is none. */
 const char *http1_field(const struct http1 *reader, const char *name);
+
+/* Of a request being read: whether a field of this name may stand in it once, and one is there already. */
+bool http1_is_second(const struct http1 *reader, const char *name, size_t length);
 
 /* Of a request; "" before its first line is whole. */
 static inline const char *http1_method(const struct http1 *reader)

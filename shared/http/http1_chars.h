@@ -4,6 +4,8 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <string.h>
 
 static inline bool is_digit(char c)
 {
@@ -32,6 +34,38 @@ static inline bool is_token(char c)
         ['A' ... 'Z'] = true, ['_'] = true, ['`'] = true, ['|'] = true, ['~'] = true,         ['a' ... 'z'] = true,
     };
     return known[(unsigned char)c];
+}
+
+/* A byte that no line may have: below the space but for a tab, or DEL. */
+static inline bool is_control(char c)
+{
+    return ((unsigned char)c < ' ' && c != '\t') || c == 0x7f;
+}
+
+/* Whether one of eight bytes is below the space or DEL: a tab too, which the caller tells apart. The borrow of a byte
+ * below may mark its neighbour as well, never fewer. */
+static inline bool may_have_control(uint64_t eight)
+{
+    const uint64_t ones = UINT64_MAX / 255, tops = ones << 7;
+    uint64_t as_del = eight ^ (ones * 0x7f);
+    return (((eight - ones * ' ') & ~eight) | ((as_del - ones) & ~as_del)) & tops;
+}
+
+static inline bool has_control(const char *bytes, size_t size)
+{
+    size_t at = 0;
+    for (uint64_t eight; at + sizeof eight <= size; at += sizeof eight) {
+        memcpy(&eight, bytes + at, sizeof eight);
+        if (!may_have_control(eight))
+            continue;
+        for (size_t i = 0; i < sizeof eight; i++)
+            if (is_control(bytes[at + i]))
+                return true;
+    }
+    while (at < size)
+        if (is_control(bytes[at++]))
+            return true;
+    return false;
 }
 
 /* How many bytes in front are of a token. */

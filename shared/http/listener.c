@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -20,6 +21,7 @@
 #define ACCEPTS_A_TURN       8   /* the rest is told again, and loops that share the socket get theirs */
 #define RETRY_MS             100 /* after there was no descriptor */
 #define WARN_EVERY_NS        (10 * NS_PER_SEC)
+#define RECEIVE_BUFFER       (128 << 10) /* bytes that the kernel holds for us: it is memory of this process too */
 #define KEEPALIVE_IDLE_S     30
 #define KEEPALIVE_INTERVAL_S 10
 #define KEEPALIVE_PROBES     3
@@ -38,6 +40,7 @@ static void socket_options(int fd, int family)
         {IPPROTO_TCP, TCP_KEEPINTVL, KEEPALIVE_INTERVAL_S},
         {IPPROTO_TCP, TCP_KEEPCNT, KEEPALIVE_PROBES},
         {IPPROTO_TCP, TCP_NODELAY, 1},
+        {SOL_SOCKET, SO_RCVBUF, RECEIVE_BUFFER},
     };
     for (size_t i = 0; i < sizeof options / sizeof *options; i++)
         setsockopt(fd, options[i].level, options[i].name, &options[i].value, sizeof options[i].value);
@@ -84,26 +87,6 @@ static int bound_port(int fd)
 
 /* ---- accepting -------------------------------------------------------------------------------------------------- */
 
-static struct in6_addr as_in6(const struct sockaddr_storage *from)
-{
-    struct in6_addr address = {0};
-    if (from->ss_family == AF_INET)
-        memcpy(&address, &((const struct sockaddr_in *)(const void *)from)->sin_addr, sizeof(struct in_addr));
-    else if (from->ss_family == AF_INET6)
-        address = ((const struct sockaddr_in6 *)(const void *)from)->sin6_addr;
-    return address;
-}
-
-static bool has_its_share(const struct http_server *server, const struct in6_addr *address)
-{
-    unsigned count = 0;
-    if (!server->options.connections_per_address)
-        return false;
-    for (const struct connection *connection = server->connections; connection; connection = connection->next)
-        count += memcmp(&connection->address, address, sizeof *address) == 0;
-    return count >= server->options.connections_per_address;
-}
-
 static void rest(struct http_server *server)
 {
     loop_unwatch(server->loop, &server->listening);
@@ -134,11 +117,11 @@ static void ready(struct watch *watch, uint32_t events)
             accept_failed(server, errno);
             return;
         }
-        struct in6_addr address = as_in6(&from);
-        if (has_its_share(server, &address))
-            close(fd);
+        struct source *source = sources_join(server->sources, (struct sockaddr *)&from);
+        if (source)
+            connection_create(server, fd, source);
         else
-            connection_create(server, fd, &address);
+            close(fd);
     }
     if (server->connection_count >= server->options.connections_max)
         rest(server);
@@ -163,9 +146,13 @@ static void again(struct timer *timer)
 bool listener_open(struct http_server *server, struct status *st)
 {
     const struct http_server_options *options = &server->options;
+    server->sources =
+        options->shares ? sources_hold(options->shares->sources) : sources_create(options->connections_per_address);
     server->listen_fd = options->shares ? share(options->shares, st) : listen_on(options->listen, st);
-    if (server->listen_fd < 0)
+    if (server->listen_fd < 0) {
+        sources_release(&server->sources);
         return false;
+    }
     server->port = bound_port(server->listen_fd);
     server->listening.ready = ready;
     server->again.expired = again;

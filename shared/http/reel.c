@@ -84,7 +84,7 @@ static bool play_piece(struct transfer *transfer)
     transfer->active_ns = clock_now_ns();
     if (piece->size > transfer->response_max - transfer->received) {
         transfer_fail(transfer, TRANSFER_TOO_LARGE, RESOURCE_EXHAUSTED,
-                      "the recorded answer of %s is larger than the %zu bytes allowed", transfer->url->origin,
+                      "the recorded answer of %s is larger than the %zu bytes allowed", judge_peer(transfer),
                       transfer->response_max);
         loop_defer(transfer->client->loop, &transfer->ending);
         return false;

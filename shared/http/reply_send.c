@@ -61,7 +61,7 @@ static bool send_pending(struct http_request *request)
             return false;
         if (sent < 0) { /* an edge of EPOLLOUT will come */
             if (!goes)
-                connection_allow(connection, 0);
+                connection_begin_wait(connection);
             return true;
         }
         goes = false;

@@ -5,6 +5,7 @@
  *                 `--------+-- refused: an answer at once, and the connection goes --^
  */
 #include "base/log.h"
+#include "http/hosts.h"
 #include "http/server_priv.h"
 
 #include <assert.h>
@@ -14,7 +15,7 @@
 #include <sys/socket.h>
 
 #define REQUEST_ARENA_MAX (1u << 20)  /* bytes of headers of the answer, and whatever the handler puts there */
-#define BODY_FIRST_MAX    (64u << 10) /* bytes of a body that get memory because they were announced */
+#define BODY_FIRST_MAX    (16u << 10) /* bytes of a body that get memory because they were announced */
 #define DROPPED_MAX       (16u << 20) /* bytes of a refused body that are read, so that the client sees the refusal */
 
 /* ---- life ------------------------------------------------------------------------------------------------------- */
@@ -41,6 +42,7 @@ void request_begin(struct connection *connection)
     buffer_init(&request->out, server->options.stream_max);
     request->headers_end = &request->headers;
     request->loop = server->loop;
+    request->budget = server->options.budget;
     request->server = server;
     request->connection = connection;
     request->leaving.run = tell_left;
@@ -74,6 +76,7 @@ static void release(struct http_request *request)
     loop_undefer(request->loop, &request->leaving);
     http1_fini(&request->reader);
     buffer_fini(&request->body);
+    budget_give(request->budget, &request->hold);
     buffer_fini(&request->out);
     free(request->answer);
     arena_fini(&request->arena);
@@ -138,6 +141,80 @@ static void refuse_size_now(struct http_request *request)
     refuse_size(request);
 }
 
+static void refuse_with(struct http_request *request, const struct status *st)
+{
+    const struct http_judge *judge = &request->server->judge;
+    received(request);
+    request->refused = request->reader.state != HTTP1_DONE; /* a body without a reader is on its way */
+    if (judge->refuse)
+        judge->refuse(request, st, judge->data);
+    else
+        http_reply_status(request, st);
+}
+
+static bool host_is_served(const struct http_request *request, const char *host, struct status *st)
+{
+    const struct http_server_options *options = &request->server->options;
+    if (!request->server->checks_host || host_is_allowed(host, options->listen, options->hosts))
+        return true;
+    return fail(
+        st, PERMISSION_DENIED,
+        "'%.100s' (the host of the URL, else the field Host) is no name of this server; ask for localhost or the "
+        "address that it listens on, or have the operator allow the name",
+        host);
+}
+
+/* RFC 9112 §3.2.2: the host of an absolute target is the one that is asked, with any Host. */
+static const char *asked_host(const struct http_request *request)
+{
+    const char *host = request->authority ? request->authority : http1_field(&request->reader, "host");
+    return host ? host : "";
+}
+
+static bool head_is_well(struct http_request *request, const char *expects)
+{
+    const char *host = http1_field(&request->reader, "host");
+    struct status st = {0};
+    if (!target_read(request))
+        refuse(request, 400, "its target is no path that is encoded as it should be, nor a URL of one");
+    else if (expects && strcasecmp(expects, "100-continue") != 0)
+        refuse(request, 417, "it expects what is not known here");
+    else if (host && !host_is_valid(host))
+        refuse(request, 400, "its Host is no name or address with a port");
+    else if (request->authority && (!*request->authority || !host_is_valid(request->authority)))
+        refuse(request, 400, "the host of its URL is no name or address with a port");
+    else if (!host_is_served(request, asked_host(request), &st))
+        refuse_with(request, &st);
+    else
+        return true;
+    return false;
+}
+
+static bool is_admitted(struct http_request *request)
+{
+    const struct http_judge *judge = &request->server->judge;
+    struct status st = {0};
+    if (!judge->admits || judge->admits(request, &request->hold.owner, &st, judge->data))
+        return true;
+    refuse_with(request, &st);
+    return false;
+}
+
+/* The memory of the body, and of the handler's data from it, is the budget's. False: the budget has no
+ * room, and the request was refused. */
+static bool charge(struct http_request *request)
+{
+    size_t wanted = request->body.capacity * request->server->options.body_weight, held = request->hold.bytes;
+    if (budget_take(request->budget, &request->hold, request->body.length, wanted > held ? wanted - held : 0))
+        return true;
+    struct status st = {0};
+    fail(&st, UNAVAILABLE, "the requests under way leave no room for a body of this size; try again later");
+    st.retry_after_ms = BUDGET_RETRY_MS;
+    buffer_fini(&request->body);
+    refuse_with(request, &st);
+    return false;
+}
+
 static void head_came(struct http_request *request, bool body_came_too)
 {
     static const char go_on[] = "HTTP/1.1 100 Continue\r\n\r\n";
@@ -145,14 +222,8 @@ static void head_came(struct http_request *request, bool body_came_too)
     struct connection *connection = request->connection;
     const char *expects = http1_field(reader, "expect");
     request->head_whole = true;
-    if (!target_read(request)) {
-        refuse(request, 400, "its target is no path that is encoded as it should be, nor a URL of one");
+    if (!head_is_well(request, expects) || !is_admitted(request))
         return;
-    }
-    if (expects && strcasecmp(expects, "100-continue") != 0) {
-        refuse(request, 417, "it expects what is not known here");
-        return;
-    }
     request->too_big = reader->has_length && reader->length > request->server->options.body_max;
     if (request->too_big && (expects || reader->length > DROPPED_MAX)) {
         refuse_size_now(request);
@@ -161,9 +232,13 @@ static void head_came(struct http_request *request, bool body_came_too)
     if (reader->state == HTTP1_DONE)
         return;
     connection->dropped = 0;
-    connection_allow(connection, 0);
-    if (reader->has_length && !request->too_big)
+    connection_begin_reading(connection);
+    if (reader->has_length && !request->too_big) {
+        request->body.limit = (size_t)reader->length; /* a buffer that doubles stops there */
         buffer_reserve(&request->body, reader->length < BODY_FIRST_MAX ? (size_t)reader->length : BODY_FIRST_MAX);
+    }
+    if (!charge(request))
+        return;
     if (expects && !reader->minor_0 && !body_came_too)
         send(connection->fd, go_on, sizeof go_on - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
@@ -175,12 +250,24 @@ static void body_came(struct http_request *request, const char *bytes, size_t si
     if (!request->too_big)
         buffer_append(&request->body, bytes, size);
     request->too_big |= request->body.failed;
+    if (!charge(request))
+        return;
     if (request->too_big)
         connection->dropped += kept + size;
     if (connection->dropped > DROPPED_MAX)
         refuse_size_now(request);
     else if (request->reader.state != HTTP1_DONE)
-        connection_allow(connection, request->body.length + connection->dropped + 1);
+        connection_read_on(connection, request->body.length + connection->dropped);
+}
+
+void request_expire(struct http_request *request)
+{
+    received(request);
+    request->reader.keeps = false;
+    http_reply_error(request, 408,
+                     "the request did not come in time: its headers may take %lld ms, and so may any "
+                     "silence within its body",
+                     (long long)request->server->options.read_ms);
 }
 
 static void whole(struct http_request *request)
@@ -247,6 +334,11 @@ const char *http_request_body(const struct http_request *request, size_t *size)
     if (size)
         *size = request->body.length;
     return request->body.length ? request->body.data : "";
+}
+
+void http_request_forget_body(struct http_request *request)
+{
+    buffer_fini(&request->body);
 }
 
 struct arena *http_request_arena(struct http_request *request)

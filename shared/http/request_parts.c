@@ -28,6 +28,20 @@ static char *origin_of(CURLU *parts)
     return origin;
 }
 
+/* The judge of the host and the name server see the same name. */
+static bool name_host(struct http_url *url, struct status *st)
+{
+    char *given = NULL;
+    curl_url_get(url->parts, CURLUPART_HOST, &given, CURLU_URLDECODE);
+    char *name = given ? http_host_ascii(given, st) : NULL;
+    bool set = name && (strcmp(name, given) == 0 || curl_url_set(url->parts, CURLUPART_HOST, name, 0) == CURLUE_OK);
+    if (!set && st->code == OK)
+        fail(st, INVALID_ARGUMENT, "the URL has no host that can be asked; give one like https://host:port/path");
+    free(name);
+    curl_free(given);
+    return set;
+}
+
 static bool parse(struct http_url *url, const char *text, unsigned flags, struct status *st)
 {
     CURLUcode code = curl_url_set(url->parts, CURLUPART_URL, text, flags);
@@ -40,7 +54,7 @@ static bool parse(struct http_url *url, const char *text, unsigned flags, struct
     if (!known)
         fail(st, INVALID_ARGUMENT, "the URL's scheme is '%s'; only http and https are served", scheme ? scheme : "");
     curl_free(scheme);
-    return known;
+    return known && name_host(url, st);
 }
 
 static void *found(void *memory)

@@ -1,29 +1,38 @@
 /* The server: its life and its end. Who comes is listener.c's, what they say and hear connection.c's. */
 #include "base/log.h"
+#include "http/hosts.h"
 #include "http/server_priv.h"
 
 #include <assert.h>
 #include <stdlib.h>
 
 #define CONNECTIONS_DEFAULT_MAX 4096
+#define ADDRESS_DEFAULT_MAX     1024
 #define HEADER_DEFAULT_MAX      (16u << 10)
 #define BODY_DEFAULT_MAX        (8u << 20)
 #define STREAM_DEFAULT_MAX      (16u << 20)
 #define IDLE_DEFAULT_MS         30000
+#define READ_DEFAULT_MS         10000
 #define HEAD_MAX                ((size_t)1 << 20) /* bytes of an answer's head, which the arena of its request bounds */
 
 static void defaults(struct http_server_options *options)
 {
     if (!options->connections_max)
         options->connections_max = CONNECTIONS_DEFAULT_MAX;
+    if (!options->connections_per_address)
+        options->connections_per_address = ADDRESS_DEFAULT_MAX;
     if (!options->header_max)
         options->header_max = HEADER_DEFAULT_MAX;
     if (!options->body_max)
         options->body_max = BODY_DEFAULT_MAX;
+    if (!options->body_weight)
+        options->body_weight = 1;
     if (!options->stream_max)
         options->stream_max = STREAM_DEFAULT_MAX;
     if (!options->idle_ms)
         options->idle_ms = IDLE_DEFAULT_MS;
+    if (!options->read_ms)
+        options->read_ms = options->idle_ms < READ_DEFAULT_MS ? options->idle_ms : READ_DEFAULT_MS;
 }
 
 static void limit_passed(struct timer *timer);
@@ -41,11 +50,19 @@ struct http_server *http_server_create(struct loop *loop, const struct http_serv
     server->limit.expired = limit_passed;
     server->report.run = report_stopped;
     buffer_init(&server->head, 2 * HEAD_MAX);
+    const char *listen = server->options.shares ? server->options.shares->options.listen : server->options.listen;
+    server->options.listen = listen;
+    server->checks_host = server->options.hosts || (server->options.keyless && host_is_loopback(listen));
     if (listener_open(server, st))
         return server;
     free(server->input);
     free(server);
     return NULL;
+}
+
+void http_server_judge(struct http_server *server, const struct http_judge *judge)
+{
+    server->judge = *judge;
 }
 
 int http_server_port(const struct http_server *server)
@@ -117,6 +134,7 @@ void http_server_destroy(struct http_server **server_pointer)
         server->tables = table->next;
         free(table);
     }
+    sources_release(&server->sources);
     buffer_fini(&server->head);
     free(server->input);
     free(server);

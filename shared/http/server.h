@@ -24,28 +24,41 @@
 #include "base/status.h"
 #include "loop/loop.h"
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+struct budget;
 struct http_server;
 struct http_request;
 
-#define HTTP_SEND_WINDOW (64u << 10) /* bytes a stream may hold back before http_reply_writable says no */
+#define HTTP_CONNECTIONS_UNBOUND UINT_MAX    /* of one address */
+#define HTTP_SEND_WINDOW         (64u << 10) /* bytes a stream may hold back before http_reply_writable says no */
 
 struct http_server_options {
     const char *listen;               /* "0.0.0.0:15080", "[::]:15080"; port 0 picks a free one */
     const struct http_server *shares; /* listen on the same socket as this server of another loop instead; or NULL */
     unsigned connections_max;         /* 0: 4,096; beyond it new ones wait in the backlog */
-    unsigned connections_per_address; /* 0: no bound */
+    unsigned connections_per_address; /* of one source, over all servers that share the port; the next are closed at
+                                         once. 0: 1,024. HTTP_CONNECTIONS_UNBOUND: behind a proxy that bounds them */
     size_t header_max;                /* bytes of request line and headers, 414 or 431 beyond; 0: 16 KiB */
     size_t body_max;                  /* bytes, 413 beyond; 0: 8 MiB */
-    size_t stream_max;                /* bytes a stream may hold back before it is cut; 0: 16 MiB */
-    int64_t idle_ms; /* 0: 30 s. The longest for: an idle connection; the reading of a request's headers, and then of
-                        its body, with 1 s more for each 16 KiB of it; the time in which a client takes nothing */
-    bool half_close; /* a FIN alone does not mean that a client left */
+    struct budget *budget; /* which bodies are taken from until they are answered, 503 beyond; NULL: no bound in all.
+                              Outlives the server */
+    unsigned body_weight;  /* times its size that a body counts in the budget: 2 if a handler keeps as much again
+                              while it answers. 0: 1 */
+    size_t stream_max;     /* bytes a stream may hold back before it is cut; 0: 16 MiB */
+    int64_t idle_ms;       /* 0: 30 s. The longest for an idle connection, and for a client that does not read */
+    int64_t read_ms; /* 0: 10 s, or idle_ms if that is less. The longest for a request's headers, for silence within
+                        its body, and for the whole body, with 1 s more for each 16 KiB of it; 408 beyond */
+    bool keyless; /* no caller is asked for a key: on the loopback a request must name this machine as its Host, or one
+                     of `hosts`, so that no page of a browser can ask by a name of its own (403) */
+    const char *hosts; /* names, apart by commas; if they are given, every request must name one. NULL: no names */
+    bool half_close;   /* a FIN alone does not mean that a client left */
 };
 
+/* Strings are borrowed as long as the server lives. UNAVAILABLE if the address cannot be bound. */
 struct http_server *http_server_create(struct loop *loop, const struct http_server_options *options, struct status *st);
 
 /* The rows are borrowed as long as the server lives. The longest matching path wins. A GET row answers HEAD too. */
@@ -56,6 +69,16 @@ struct http_route {
     void (*handle)(struct http_request *request, void *data);
 };
 void http_server_route(struct http_server *server, const struct http_route *routes, size_t count, void *data);
+
+/* Judges each request when its headers are there, before any of its body is kept. `owner` may be set to the
+ * budget_owner of who asks: the body is of its share. False: `st` says why; the request is
+ * refused with it by `refuse` (NULL: http_reply_status), and the rest of its body is read and dropped. */
+struct http_judge {
+    bool (*admits)(const struct http_request *request, uint64_t *owner, struct status *st, void *data);
+    void (*refuse)(struct http_request *request, const struct status *st, void *data);
+    void *data;
+};
+void http_server_judge(struct http_server *server, const struct http_judge *judge);
 
 int http_server_port(const struct http_server *server);
 
@@ -78,10 +101,13 @@ const char *http_request_method(const struct http_request *request);
 const char *http_request_path(const struct http_request *request); /* percent-decoded, without the query */
 /* A parameter of the query, decoded; NULL where it is missing, "" where it has no value. */
 const char *http_request_query(const struct http_request *request, const char *name);
-/* The last of that name, as it was sent; NULL where there is none. */
+/* The last of that name, as it was sent; NULL if there is none. A request with two of Authorization, Content-Type or
+ * another field that has one value is refused before it comes here. */
 const char *http_request_header(const struct http_request *request, const char *name);
 /* Never NULL, with a NUL behind it. */
 const char *http_request_body(const struct http_request *request, size_t *size);
+/* Frees the body, for a handler that has read it. The budget's bytes stay with the request, for the handler's data. */
+void http_request_forget_body(struct http_request *request);
 /* Lives as long as the request. */
 struct arena *http_request_arena(struct http_request *request);
 

@@ -3,11 +3,12 @@
 #define RENGA_HTTP_SERVER_PRIV_H
 
 #include "base/arena.h"
+#include "base/budget.h"
 #include "base/buffer.h"
 #include "http/http1.h"
 #include "http/server.h"
+#include "http/sources.h"
 
-#include <netinet/in.h>
 #include <sys/uio.h>
 
 #define SERVER_INPUT_SIZE (32u << 10) /* bytes received at once, and kept of requests that were sent ahead */
@@ -26,6 +27,9 @@ struct http_server {
     struct loop *loop;
     struct http_server_options options;
     struct route_table *tables;
+    struct http_judge judge;
+    struct sources *sources;
+    bool checks_host;
 
     int listen_fd; /* -1: not listening any more */
     int port;
@@ -75,7 +79,7 @@ struct connection {
     struct work turn; /* go on, or be freed */
     struct timer deadline;
     int64_t since_ns, deadline_ns; /* the present phase: its begin, its end; TIME_NEVER: no bound */
-    struct in6_addr address;
+    struct source *source;
 };
 
 enum reply_state {
@@ -99,9 +103,12 @@ struct http_request {
 
     struct http1 reader;
     const char *path;
-    const char *query; /* "name\0value\0" for each parameter, in its order */
+    const char *authority; /* of a target in absolute form; NULL: without one */
+    const char *query;     /* "name\0value\0" for each parameter, in its order */
     size_t query_size;
     struct buffer body;
+    struct budget *budget;   /* NULL: none */
+    struct budget_hold hold; /* of it */
     bool head_whole, received, handler_done;
     bool gone;     /* the client */
     bool refused;  /* before it was read whole */
@@ -141,12 +148,12 @@ void listener_resume(struct http_server *server);
 void server_handle(struct http_server *server, struct http_request *request);
 
 /* target.c */
-/* Decodes a request's target in place and sets path and query; false: no path, and no URL that has one. */
+/* Decodes a request's target in place and sets path, authority and query; false: no path, and no URL that has one. */
 bool target_read(struct http_request *request);
 
 /* connection.c */
-/* Takes the descriptor. */
-void connection_create(struct http_server *server, int fd, const struct in6_addr *address);
+/* Takes the descriptor, and its place among the connections of its source. */
+void connection_create(struct http_server *server, int fd, struct source *source);
 /* The client is gone, or has to go; it is freed later. */
 void connection_close(struct connection *connection);
 void connection_free(struct connection *connection);
@@ -160,8 +167,11 @@ void connection_continue(struct connection *connection);
 void connection_await_answer(struct connection *connection);
 /* The answer has been sent whole. */
 void connection_answered(struct connection *connection, const struct http_request *request);
-/* Begins a phase of idle_ms (0 bytes), or extends the present one by what `bytes` so far need. */
-void connection_allow(struct connection *connection, uint64_t bytes);
+/* Begins a phase of idle_ms, or of read_ms. */
+void connection_begin_wait(struct connection *connection);
+void connection_begin_reading(struct connection *connection);
+/* Something came of a body that has `bytes` now. */
+void connection_read_on(struct connection *connection, uint64_t bytes);
 /* The connection waits for us: no bound. */
 void connection_relax(struct connection *connection);
 
@@ -172,6 +182,8 @@ size_t request_feed(struct http_request *request, const char *bytes, size_t size
 /* The connection lets go of it: it was answered, or the client is gone. */
 void request_answered(struct http_request *request);
 void request_lost(struct http_request *request);
+/* Its client has been too slow: 408, and the connection goes. */
+void request_expire(struct http_request *request);
 /* The handler has said its last. */
 void request_done(struct http_request *request);
 

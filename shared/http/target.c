@@ -59,16 +59,22 @@ static bool decode_query(struct http_request *request, const char *query)
     return true;
 }
 
-/* Behind "http://host", where there is one. */
-static char *skip_authority(char *target)
+/* The path of the target; of an absolute one ("http://host:80/path") it keeps the authority. NULL: no memory. */
+static char *target_read_authority(struct http_request *request, char *target)
 {
     size_t scheme = strncasecmp(target, "http://", 7) == 0 ? 7 : strncasecmp(target, "https://", 8) == 0 ? 8 : 0;
-    return scheme ? target + scheme + strcspn(target + scheme, "/?") : target;
+    if (!scheme)
+        return target;
+    size_t length = strcspn(target + scheme, "/?");
+    request->authority = arena_strndup(&request->arena, target + scheme, length);
+    return request->authority ? target + scheme + length : NULL;
 }
 
 bool target_read(struct http_request *request)
 {
-    char *target = http1_target(&request->reader), *path = skip_authority(target);
+    char *target = http1_target(&request->reader), *path = target_read_authority(request, target);
+    if (!path)
+        return false;
     char *query = strchr(path, '?');
     if (query)
         *query++ = '\0';

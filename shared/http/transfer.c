@@ -40,7 +40,7 @@ bool transfer_run(struct transfer *transfer, struct lane *lane)
         transfer_fail(transfer, TRANSFER_INVALID, INVALID_ARGUMENT,
                       "a header of the request to %s cannot be sent: its name is no token or its value has more than "
                       "one line",
-                      transfer->url->origin);
+                      judge_peer(transfer));
         return false;
     }
     transfer->active_ns = clock_now_ns();
@@ -63,6 +63,28 @@ void transfer_fail(struct transfer *transfer, enum transfer_end end, enum status
     transfer_move(transfer, TRANSFER_ENDING);
 }
 
+static void let_go(struct http_client *client, struct http_slot *slot, struct reel *reel)
+{
+    if (slot)
+        slot_give_back(slot);
+    reel_destroy(reel);
+    if (client->queue.first)
+        loop_defer(client->loop, &client->dispatch);
+}
+
+void transfer_keep(struct transfer *transfer, struct transfer_keep *keep)
+{
+    assert(transfer->state == TRANSFER_IDLE && !transfer->client->kept);
+    transfer->client->kept = true;
+    *keep = (struct transfer_keep){.client = transfer->client, .slot = transfer->slot, .reel = transfer->reel};
+}
+
+void transfer_keep_end(struct transfer_keep *keep)
+{
+    let_go(keep->client, keep->slot, keep->reel);
+    *keep = (struct transfer_keep){0};
+}
+
 void transfer_conclude(struct transfer *transfer)
 {
     struct http_client *client = transfer->client;
@@ -83,12 +105,13 @@ void transfer_conclude(struct transfer *transfer)
         reel_stop(transfer);
     tape_end(transfer);
     transfer_move(transfer, TRANSFER_IDLE);
+    bool outer = client->kept; /* of a `finished` that this one runs within */
+    client->kept = false;
     transfer->finished(transfer); /* which may free it, or start it again with another slot */
-    if (slot)
-        slot_give_back(slot);
-    reel_destroy(reel);
-    if (client->queue.first)
-        loop_defer(client->loop, &client->dispatch);
+    bool kept = client->kept;
+    client->kept = outer;
+    if (!kept)
+        let_go(client, slot, reel);
 }
 
 static void end_deferred(struct work *work)
@@ -101,7 +124,7 @@ void transfer_cancel(struct transfer *transfer)
     if (transfer->state != TRANSFER_QUEUED && transfer->state != TRANSFER_RUNNING)
         return;
     assert(loop_current() == transfer->client->loop);
-    transfer_fail(transfer, TRANSFER_CANCELLED, CANCELLED, "the request to %s was cancelled", transfer->url->origin);
+    transfer_fail(transfer, TRANSFER_CANCELLED, CANCELLED, "the request to %s was cancelled", judge_peer(transfer));
     loop_defer(transfer->client->loop, &transfer->ending);
 }
 
@@ -138,11 +161,11 @@ static void time_is_up(struct timer *timer)
         transfer->active_ns = now_ns;
     if (now_ns >= transfer->deadline_ns) {
         transfer_fail(transfer, TRANSFER_LATE, DEADLINE_EXCEEDED, "the request to %s took longer than %lld ms: %s",
-                      transfer->url->origin, (long long)transfer->timeout_ms, progress(transfer));
+                      judge_peer(transfer), (long long)transfer->timeout_ms, progress(transfer));
     } else if (transfer->idle_timeout_ms && transfer->state == TRANSFER_RUNNING &&
                now_ns - transfer->active_ns >= transfer->idle_timeout_ms * NS_PER_MS) {
         transfer_fail(transfer, TRANSFER_SILENT, DEADLINE_EXCEEDED, "%s was silent for %lld ms: %s",
-                      transfer->url->origin, (long long)transfer->idle_timeout_ms, progress(transfer));
+                      judge_peer(transfer), (long long)transfer->idle_timeout_ms, progress(transfer));
     } else {
         transfer_watch_time(transfer);
         return;

@@ -44,6 +44,9 @@ struct loop {
     uint32_t slot_room, slot_hint;
     int64_t looked_ns;       /* as of then, every socket's state has been told */
     int64_t asleep_until_ns; /* when the loop's thread wakes by itself; TIME_NEVER: not at all; 0: it is awake */
+    void (*held)(const struct loop *loop, int64_t held_ns, void *data);
+    void *held_data;
+    int64_t entered_ns; /* 0: this visit is not measured */
 
     int epoll_fd, wake_fd;
     pthread_t thread;
@@ -61,6 +64,18 @@ struct loop *loop_current(void)
 unsigned loop_index(const struct loop *loop)
 {
     return loop->index;
+}
+
+bool loop_has_thread(const struct loop *loop)
+{
+    return loop->running;
+}
+
+void loop_on_held(struct loop *loop, void (*held)(const struct loop *loop, int64_t held_ns, void *data), void *data)
+{
+    assert(current == loop);
+    loop->held = held;
+    loop->held_data = data;
 }
 
 static void wake(struct loop *loop)
@@ -190,6 +205,7 @@ void loop_enter(struct loop *loop)
     assert(current == NULL);
     pthread_mutex_lock(&loop->baton);
     current = loop;
+    loop->entered_ns = loop->held ? clock_now_ns() : 0;
 }
 
 void loop_leave(struct loop *loop)
@@ -197,6 +213,8 @@ void loop_leave(struct loop *loop)
     assert(current == loop);
     if (loop->deferred_first)
         run_deferred(loop);
+    if (loop->held && loop->entered_ns)
+        loop->held(loop, clock_now_ns() - loop->entered_ns, loop->held_data);
     current = NULL;
     pthread_mutex_unlock(&loop->baton);
 }
@@ -215,7 +233,8 @@ void loop_arm(struct loop *loop, struct timer *timer, int64_t at_ns)
 
 void loop_arm_after(struct loop *loop, struct timer *timer, int64_t delay_ms)
 {
-    loop_arm(loop, timer, clock_now_ns() + delay_ms * NS_PER_MS);
+    int64_t most_ms = (INT64_MAX - clock_now_ns()) / NS_PER_MS; /* centuries */
+    loop_arm(loop, timer, clock_now_ns() + (delay_ms < most_ms ? delay_ms : most_ms - 1) * NS_PER_MS);
 }
 
 void loop_disarm(struct loop *loop, struct timer *timer)

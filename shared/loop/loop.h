@@ -58,6 +58,8 @@ bool loop_start(struct loop *loop, struct status *st);
 void loop_stop(struct loop *loop);
 
 unsigned loop_index(const struct loop *loop);
+/* Whether loop_start has given it a thread: then others may post to it at any time. */
+bool loop_has_thread(const struct loop *loop);
 
 /* The loop that the calling thread is in, or NULL. */
 struct loop *loop_current(void);
@@ -88,6 +90,10 @@ void loop_unwatch(struct loop *loop, struct watch *watch);
 /* From inside the loop: when its thread last looked at the sockets. What had happened to one by then, its `ready` has
  * been told. 0 where there is no such thread. */
 int64_t loop_looked_ns(const struct loop *loop);
+
+/* From inside the loop: after each visit `held` is told, inside the loop, for how long other visits had to wait. NULL:
+ * not measured, and the clock is not read. */
+void loop_on_held(struct loop *loop, void (*held)(const struct loop *loop, int64_t held_ns, void *data), void *data);
 
 /* For tests of a loop without a thread, on a stopped clock: moves the clock forward by `ms`, running what comes due in
  * its order, and everything posted, deferred and readable. */

@@ -123,6 +123,13 @@ bool redis_replies_feed(struct redis_replies *replies, const char *bytes, size_t
     return redisReaderFeed(replies->reader, bytes, size) == REDIS_OK;
 }
 
+/* hiredis looks for the end of a line from its beginning each time that bytes come. */
+static bool line_may_go_on(const redisReader *reader)
+{
+    size_t rest = reader->len - reader->pos;
+    return rest <= REDIS_LINE_MAX || memmem(reader->buf + reader->pos, REDIS_LINE_MAX, "\r\n", 2);
+}
+
 bool redis_replies_next(struct redis_replies *replies, struct redis_reply **reply)
 {
     void *whole = NULL;
@@ -132,5 +139,5 @@ bool redis_replies_next(struct redis_replies *replies, struct redis_reply **repl
     *reply = whole;
     if (whole)
         replies->unread = replies->reader->len - replies->reader->pos;
-    return replies->unread <= replies->reply_max || whole;
+    return whole || (replies->unread <= replies->reply_max && line_may_go_on(replies->reader));
 }

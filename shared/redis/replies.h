@@ -31,7 +31,9 @@ struct redis_reply {
 struct redis_replies *redis_replies_create(size_t reply_max, size_t list_max);
 void redis_replies_destroy(struct redis_replies **replies);
 
-/* False where the bytes are not what Redis says, or a reply is too long. */
+#define REDIS_LINE_MAX ((size_t)65536) /* of a line that begins a reply or an element: a length, a number, an error */
+
+/* False if the bytes are not in Redis's protocol, or a reply or a line of it is too long. */
 bool redis_replies_feed(struct redis_replies *replies, const char *bytes, size_t size);
 /* The next whole reply; NULL where there is none yet. False as above. */
 bool redis_replies_next(struct redis_replies *replies, struct redis_reply **reply);

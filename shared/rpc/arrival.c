@@ -1,8 +1,10 @@
 /* How a call comes in: who may, with which deadline and trace, and its messages on their way to the handler. */
 #include "rpc/server_call.h"
 
+#include "base/budget.h"
 #include "base/clock.h"
 #include "rpc/auth.h"
+#include "rpc/forwarded.h"
 #include "rpc/inflate.h"
 #include "rpc/observe.h"
 
@@ -28,6 +30,21 @@ static void hand_over(struct server_call *sc, const void *bytes, size_t size)
         rpc_call_deliver_end(&sc->call);
 }
 
+/* A unary request is in memory, as bytes or as a message, until its call is over. */
+static bool charge(struct server_call *sc, size_t size, struct status *st)
+{
+    if (sc->call.method->client_streams || sc->binding->builtin)
+        return true;
+    const struct rpc_principal *principal = rpc_call_principal(&sc->call);
+    sc->hold.owner = budget_owner(principal->tenant, principal->name);
+    if (budget_take(sc->lane->server->options.budget, &sc->hold, size, size))
+        return true;
+    fail(st, RESOURCE_EXHAUSTED, "the requests under way leave no room for a message of %zu bytes; try again later",
+         size);
+    st->retry_after_ms = BUDGET_RETRY_MS;
+    return false;
+}
+
 /* Gives the handler what has come in and takes the buffer away. */
 static void deliver(struct server_call *sc)
 {
@@ -42,7 +59,7 @@ static void deliver(struct server_call *sc)
     struct status st = {0};
     bool ok = rpc_incoming_take(&incoming, &sc->incoming, sc->call.message_max, &st);
     sc->call.was_compressed = incoming.compressed;
-    if (ok)
+    if (ok && charge(sc, incoming.size, &st))
         hand_over(sc, incoming.bytes, incoming.size);
     else
         rpc_fail(&sc->call, &st);
@@ -90,6 +107,23 @@ static void read_trace(struct server_call *sc)
         trace_begin(&sc->call.trace, rpc_observe_sample());
 }
 
+/* Of two values one reader takes the first and the next one the last. */
+static const struct {
+    const char *name;
+    enum status_code code;
+} single[] = {{"authorization", UNAUTHENTICATED}, {"traceparent", INVALID_ARGUMENT}};
+#define SINGLE (sizeof single / sizeof *single)
+
+static bool metadata_is_single(const struct server_call *sc, struct status *st)
+{
+    unsigned counts[SINGLE] = {0};
+    for (size_t i = 0; i < sc->metadata.count; i++)
+        for (size_t k = 0; k < SINGLE; k++)
+            if (grpc_slice_str_cmp(sc->metadata.metadata[i].key, single[k].name) == 0 && ++counts[k] > 1)
+                return fail(st, single[k].code, "the metadata has '%s' twice; send it once", single[k].name);
+    return true;
+}
+
 static bool metadata_fits(const struct server_call *sc, struct status *st)
 {
     size_t size = 0;
@@ -97,22 +131,43 @@ static bool metadata_fits(const struct server_call *sc, struct status *st)
         size +=
             GRPC_SLICE_LENGTH(sc->metadata.metadata[i].key) + GRPC_SLICE_LENGTH(sc->metadata.metadata[i].value) + 32;
     if (size <= SERVER_METADATA_MAX)
-        return true;
+        return metadata_is_single(sc, st);
     return fail(st, RESOURCE_EXHAUSTED, "the metadata has %zu bytes, more than the %u it may have", size,
                 SERVER_METADATA_MAX);
+}
+
+static size_t metadata_times(const struct server_call *sc, const char *key)
+{
+    size_t times = 0;
+    for (size_t i = 0; i < sc->metadata.count; i++)
+        times += grpc_slice_str_cmp(sc->metadata.metadata[i].key, key) == 0;
+    return times;
+}
+
+static bool take_forwarded(struct server_call *sc, struct status *st)
+{
+    size_t size, times = metadata_times(sc, FORWARDED_KEY);
+    if (times == 0)
+        return true;
+    if (times > 1)
+        return fail(st, INVALID_ARGUMENT, "metadata " FORWARDED_KEY " comes %zu times; send it once", times);
+    const void *value = rpc_call_metadata(&sc->call, FORWARDED_KEY, &size);
+    sc->call.forwarded = true;
+    return forwarded_admit(sc->lane->server->options.auth, value, size, sc->call.method->path + 1, &sc->call.arena,
+                           &sc->call.principal, st);
 }
 
 static bool admit(struct server_call *sc, struct status *st)
 {
     const struct rpc_auth *auth = sc->lane->server->options.auth;
     if (!auth)
-        return true;
+        return take_forwarded(sc, st);
     size_t size;
     const void *header = rpc_call_metadata(&sc->call, "authorization", &size);
     const struct rpc_principal *principal = rpc_auth_check(auth, header, size, sc->call.method->path + 1, st);
     if (principal)
         sc->call.principal = *principal;
-    return principal != NULL;
+    return principal && take_forwarded(sc, st);
 }
 
 static void set_deadline(struct server_call *sc)

@@ -3,6 +3,10 @@
  * Keys are kept as SHA-256 hashes and compared in constant time; a key itself is in nobody's configuration but its
  * owner's. `authorization: Bearer <key>` is looked for in the call's metadata. Without or with an unknown key a call
  * ends in UNAUTHENTICATED, on a method that the key may not call in PERMISSION_DENIED; grpc.health.v1 is open to all.
+ * A key may have a time of expiry; after it, calls with the key end in UNAUTHENTICATED.
+ *
+ * The keys may be replaced while calls are under way. A call keeps the rights of the key that it began with: a
+ * principal always means the key that rpc_auth_check or rpc_auth_find found, also after a replacement.
  */
 #ifndef RENGA_RPC_AUTH_H
 #define RENGA_RPC_AUTH_H
@@ -11,10 +15,13 @@
 #include "rpc/rpc.h"
 
 #include <stddef.h>
+#include <stdint.h>
 
 #define RPC_AUTH_KEYS_MAX    10000
-#define RPC_AUTH_METHODS_MAX 64 /* patterns of one key */
-#define RPC_AUTH_TENANT_MAX  96 /* bytes: it is part of every key in a store */
+#define RPC_AUTH_METHODS_MAX 64  /* patterns of one key */
+#define RPC_AUTH_TENANT_MAX  96  /* bytes: it is part of every key in a store */
+#define RPC_AUTH_NAME_MAX    128 /* bytes, as accounts keep it */
+#define RPC_AUTH_RIGHT_MAX   256 /* bytes */
 
 struct rpc_auth;
 
@@ -23,29 +30,42 @@ struct rpc_auth_key {
     const char *sha256;         /* of the key, 64 hexadecimal digits */
     const char *const *methods; /* "renga.v1.Planner/Plan", "renga.v1.LlmGateway/" + "*", "*" */
     size_t method_count;
+    int64_t expires_s; /* seconds since 1970, UTC, up to the year 9999; 0: never */
 };
 
 /* Copies everything. INVALID_ARGUMENT names the key and what is wrong with it. */
 struct rpc_auth *rpc_auth_create(const struct rpc_auth_key *keys, size_t count, struct status *st);
 void rpc_auth_destroy(struct rpc_auth **auth);
 
+/* Replaces all keys at once; copies everything. After a failure the old keys stay. The replaced keys stay in memory
+ * until `auth` is destroyed, since principals of running calls point into them: replace only changed keys. Any
+ * thread, one at a time. */
+bool rpc_auth_replace(struct rpc_auth *auth, const struct rpc_auth_key *keys, size_t count, struct status *st);
+
+/* Whether a tenant and a name may be used: within their length, UTF-8, and without control characters. INVALID_ARGUMENT
+ * says which is wrong. */
+bool rpc_auth_check_names(const struct rpc_principal *principal, struct status *st);
+
 /* `header` is the value of `authorization` or NULL, `method` "package.Service/Method". The principal lives as long as
  * `auth`. Any thread. */
 const struct rpc_principal *rpc_auth_check(const struct rpc_auth *auth, const void *header, size_t size,
                                            const char *method, struct status *st);
 
-/* The key of this name and tenant; NULL where there is none. It lives as long as `auth`. Any thread. */
+/* The key of this name and tenant; NULL if there is none. An expired key is found too: the process that was shown it
+ * judged its expiry. It lives as long as `auth`. Any thread. */
 const struct rpc_principal *rpc_auth_find(const struct rpc_auth *auth, const char *tenant, const char *name);
 
-/* Whether the key behind `principal` (as rpc_auth_check gave it, or a copy) has a right beyond calling a method, such
- * as "renga.v1.LlmGateway/GetUsage.all". It stands among its methods by its own name, or the key may do anything, "*":
- * that a client may call a whole service does not make it the service's operator. True where `auth` is NULL. Any
+/* Whether the key behind `principal` (as rpc_auth_check gave it, or a copy) has a right beyond calling a method, as
+ * "renga.v1.LlmGateway/GetUsage.all". It stands among its methods by its own name, or the key may do anything, "*":
+ * that a client may call a whole service does not make it the service's operator. False for a key that is not known
+ * here, as that of a forwarded call may be. If `auth` is NULL: true for a caller without a name and a tenant. Any
  * thread. */
 bool rpc_auth_grants(const struct rpc_auth *auth, const struct rpc_principal *principal, const char *right);
 
-/* Whether the key may use one of many things of a kind, `scope` being a right without its last word, such as
+/* Whether the key may use one of many things of a kind, `scope` being a right without its last word, as
  * "renga.v1.Orchestrator/agent." and `name` that word. A key that has no right of the kind may use all of them; one
- * that has some those alone; "*" is everything. True where `auth` is NULL. Any thread. */
+ * that has some those alone; "*" is everything; an unknown key has no right here. True if `auth` is NULL.
+ * Any thread. */
 bool rpc_auth_reaches(const struct rpc_auth *auth, const struct rpc_principal *principal, const char *scope,
                       const char *name);
 

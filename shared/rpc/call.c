@@ -1,6 +1,7 @@
 #include "rpc/call.h"
 
 #include "base/clock.h"
+#include "loop/jobs.h"
 #include "rpc/details.h"
 #include "rpc/exchange.h"
 #include "rpc/observe.h"
@@ -82,6 +83,23 @@ const char *rpc_call_method(const struct rpc_call *call)
 const struct rpc_principal *rpc_call_principal(const struct rpc_call *call)
 {
     return &call->principal;
+}
+
+void rpc_call_job(const struct rpc_call *call, struct job *job)
+{
+    job->loop = call->loop;
+    job->deadline_ns = call->deadline_ns;
+    job->owner = job_owner(call->principal.tenant, call->principal.name);
+}
+
+size_t rpc_call_received_bytes(const struct rpc_call *call)
+{
+    return call->received_bytes;
+}
+
+bool rpc_call_is_forwarded(const struct rpc_call *call)
+{
+    return call->forwarded;
 }
 
 const struct trace_context *rpc_call_trace(const struct rpc_call *call)

@@ -63,6 +63,7 @@ struct rpc_call {
     size_t queued_bytes; /* waiting for the client to read */
     size_t received_bytes, sent_bytes;
     bool ended, cancelled, told, compress, was_compressed; /* told: on_cancel has run */
+    bool forwarded;                                        /* `principal` is not who has shown the key */
 
     _Alignas(16) char storage[CALL_STORAGE_SIZE];
 };

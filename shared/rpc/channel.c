@@ -76,6 +76,7 @@ struct rpc_channel *rpc_channel_create(const struct rpc_channel_options *options
     if (!channel)
         fatal("rpc.memory", "no memory for a channel");
     channel->schema = options->schema;
+    channel->foreign = options->foreign;
     channel->message_max = options->message_max ? options->message_max : RPC_MESSAGE_DEFAULT_MAX;
     if (options->key && asprintf(&channel->authorization, "Bearer %s", options->key) < 0)
         fatal("rpc.memory", "no memory for a channel");

@@ -12,6 +12,7 @@
 #include "rpc/rpc.h"
 
 #include <protobuf-c/protobuf-c.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 struct rpc_channel;
@@ -28,6 +29,7 @@ struct rpc_channel_options {
     int64_t keepalive_ms;      /* how often a silent peer is asked whether it is there; 0: each second, which our own
                                   servers allow; who has vanished is then given up within 3 s. Others usually cut
                                   whoever asks more often than every 5 minutes */
+    bool foreign;              /* a service of another make: it does not get the caller's identity */
 };
 
 struct rpc_channel *rpc_channel_create(const struct rpc_channel_options *options, struct status *st);

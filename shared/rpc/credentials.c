@@ -247,7 +247,6 @@ static grpc_channel_credentials *channel_credentials(struct channel_source *sour
     bool has_identity = source->identity >= 0;
     grpc_tls_certificate_provider *provider = grpc_tls_certificate_provider_file_watcher_create(
         has_identity ? identity : NULL, has_identity ? identity : NULL, authorities, PROVIDER_SECONDS);
-    source->host_name = grpc_tls_certificate_verifier_host_name_create();
     source->verifier = (grpc_tls_certificate_verifier_external){
         .user_data = source, .verify = peer_verify, .cancel = peer_verify_cancel, .destruct = channel_source_destroy};
     grpc_tls_certificate_verifier *verifier = grpc_tls_certificate_verifier_external_create(&source->verifier);
@@ -301,6 +300,8 @@ grpc_channel_credentials *rpc_tls_channel_credentials(const struct rpc_tls *tls,
     }
     source->files = files;
     source->identity = source->authorities = -1;
+    /* Everything that the end reads is written before the watcher's lock: gRPC may end the source on its own thread. */
+    source->host_name = grpc_tls_certificate_verifier_host_name_create();
     if (!copies_put(source) || !source_watch(source)) {
         fail(st, UNAVAILABLE, "no descriptor or thread for watching certificates (%s)", strerrordesc_np(errno));
         channel_source_destroy(source);

@@ -32,6 +32,7 @@
 #define QUIET_MS         300 /* no connection and no call for this long: nobody is left */
 #define AGE_JITTER       1.1 /* core spreads the ages of connections by ten per cent */
 #define AGE_MARGIN_MS    500
+#define LEAVE_MS         500   /* of the limit, at the least, for services to leave after all ages are up */
 #define NO_AGE_MS        10000 /* connections without an age: by then their clients know our health */
 #define CUT_LOOK_MS      5
 #define CUT_MOMENT_MS    500 /* for answers to leave, and again for connections to close by themselves */
@@ -41,7 +42,7 @@ enum drain_state { DRAIN_WAITING, DRAIN_CUTTING, DRAIN_SHUTTING };
 
 struct drain {
     struct rpc_server *server;
-    int64_t began_ns, limit_ns, half_ns, ages_up_ns, quiet_since_ns, moment_ns;
+    int64_t began_ns, limit_ns, desert_ns, ages_up_ns, quiet_since_ns, moment_ns;
     enum drain_state state;
     struct timer look;
     struct rpc_tag shut;
@@ -200,7 +201,7 @@ static void look_while_waiting(struct drain *drain)
     bool reachable = connected && now_ns < drain->ages_up_ns;
     if (running || reachable)
         drain->quiet_since_ns = now_ns;
-    if (!reachable || now_ns >= drain->half_ns)
+    if (!reachable || now_ns >= drain->desert_ns)
         tell_deserted(drain);
     if (now_ns >= drain->limit_ns && running)
         log_warn("rpc.drain_cut", "the drain's limit is over: calls that still run are cut");
@@ -244,6 +245,15 @@ static struct drain *drain_create(struct rpc_server *server)
     return drain;
 }
 
+/* Clients use a connection until its age is up, so services serve until then if the limit allows it. A shorter limit
+ * is halved: calls that come in the second half find services that leave. */
+static int64_t when_deserted_ns(const struct drain *drain, int64_t limit_ms, int64_t last_ms)
+{
+    int64_t half_ms = limit_ms / 2;
+    bool fits = last_ms + LEAVE_MS <= limit_ms;
+    return drain->began_ns + (fits && last_ms > half_ms ? last_ms : half_ms) * NS_PER_MS;
+}
+
 void rpc_server_drain(struct rpc_server *server, int64_t limit_ms, void (*deserted)(void *data),
                       void (*drained)(void *data), void *data)
 {
@@ -251,9 +261,9 @@ void rpc_server_drain(struct rpc_server *server, int64_t limit_ms, void (*desert
     struct drain *drain = server->drain = drain_create(server);
     int64_t age_ms = server->options.connection_age_ms;
     drain->limit_ns = drain->began_ns + limit_ms * NS_PER_MS;
-    drain->half_ns = drain->began_ns + limit_ms * NS_PER_MS / 2;
     int64_t last_ms = age_ms ? (int64_t)((double)age_ms * AGE_JITTER) + AGE_MARGIN_MS : NO_AGE_MS;
     drain->ages_up_ns = drain->began_ns + last_ms * NS_PER_MS;
+    drain->desert_ns = when_deserted_ns(drain, limit_ms, last_ms);
     drain->deserted = deserted;
     drain->drained = drained;
     drain->data = data;

@@ -2,9 +2,11 @@
 
 #include "base/clock.h"
 #include "rpc/call.h"
+#include "rpc/forwarded.h"
 #include "rpc/observe.h"
 
 #include <assert.h>
+#include <string.h>
 
 #define EXCHANGE_STORAGE_SIZE 2048 /* bytes of an answer that need no heap */
 
@@ -21,6 +23,12 @@ static void set_trace(struct rpc_exchange *exchange)
 void rpc_client_call_init(struct rpc_client_call *call, struct loop *loop, struct rpc_call *parent)
 {
     *call = (struct rpc_client_call){.loop = loop, .parent = parent, .timeout_ms = RPC_TIMEOUT_DEFAULT_MS};
+}
+
+bool exchange_may_send(const struct rpc_metadata *metadata)
+{
+    return strcmp(metadata->key, FORWARDED_KEY) != 0 &&
+           rpc_metadata_may_travel(metadata->key, metadata->value, metadata->size);
 }
 
 void rpc_exchange_begin(struct rpc_exchange *exchange, struct rpc_client_call *call, ProtobufCClosure closure)

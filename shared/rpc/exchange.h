@@ -6,7 +6,9 @@
 #include "rpc/rpc.h"
 #include "rpc/schema.h"
 
-#define METADATA_UNSENDABLE "the metadata '%s' cannot be sent: use printable ASCII, or a key that ends in -bin"
+#define METADATA_UNSENDABLE                                                                                            \
+    "the metadata '%s' cannot be sent: use printable ASCII, or a key that ends in -bin, and none that is the "         \
+    "runtime's own"
 
 struct rpc_exchange_ops {
     void (*cancel)(struct rpc_exchange *exchange);
@@ -27,6 +29,9 @@ struct rpc_exchange {
     size_t received_bytes, sent_bytes;
     size_t memory_max; /* bytes an unpacked answer may take */
 };
+
+/* False if gRPC would refuse it, and for the identity of a caller, which the runtime alone writes. */
+bool exchange_may_send(const struct rpc_metadata *metadata);
 
 /* `exchange` is zeroed and has ops, method, output and memory_max set. */
 void rpc_exchange_begin(struct rpc_exchange *exchange, struct rpc_client_call *call, ProtobufCClosure closure);

@@ -13,6 +13,7 @@
 #include "rpc/call.h"
 #include "rpc/clone.h"
 #include "rpc/exchange.h"
+#include "rpc/forwarded.h"
 #include "rpc/server.h"
 
 #include <assert.h>
@@ -284,7 +285,7 @@ static void copy_metadata(struct local *local)
     struct rpc_metadata_item **link = &local->metadata;
     for (size_t i = 0; i < call->metadata_count; i++) {
         const struct rpc_metadata *given = &call->metadata[i];
-        if (!rpc_metadata_may_travel(given->key, given->value, given->size)) {
+        if (!exchange_may_send(given)) {
             fail(&local->unsendable, INVALID_ARGUMENT, METADATA_UNSENDABLE, given->key);
             continue;
         }
@@ -297,6 +298,18 @@ static void copy_metadata(struct local *local)
         *link = item;
         link = &item->next;
     }
+}
+
+/* Copied: the handler may outlive its caller. */
+static void copy_caller(struct local *local)
+{
+    const struct rpc_principal *caller = forwarded_caller(&local->base);
+    const char *name = caller ? arena_strdup(&local->call.arena, caller->name) : NULL;
+    const char *tenant = caller ? arena_strdup(&local->call.arena, caller->tenant) : NULL;
+    if (name && tenant)
+        local->call.principal = (struct rpc_principal){.name = name, .tenant = tenant};
+    else if (caller)
+        fail(&local->unsendable, RESOURCE_EXHAUSTED, "no memory for the call");
 }
 
 static void arrive(struct work *work)
@@ -319,12 +332,9 @@ static void prepare_call(struct local *local, struct local_stub *stub, struct lo
     call->message_max = stub->message_max;
     call->memory_max = stub->message_max * CALL_MEMORY_FACTOR;
     call->deadline_ns = local->base.deadline_ns;
-    if (local->base.call->parent)
-        call->principal = local->base.call->parent->principal;
-    else if (local->base.call->principal)
-        call->principal = *local->base.call->principal;
     trace_child(&call->trace, &local->base.trace);
     rpc_call_begin(call);
+    copy_caller(local);
     copy_metadata(local);
 }
 

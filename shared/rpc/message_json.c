@@ -1,4 +1,4 @@
-#include "rpc/message_json.h"
+#include "rpc/message_json_priv.h"
 
 #include "base/json.h"
 
@@ -6,8 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define NAME_BYTES_MAX 128
-#define JSON_SUFFIX    "_json"
+#define JSON_SUFFIX "_json"
 
 /* Every entry that protoc-c makes of map<string, string>. */
 struct map_entry {
@@ -17,18 +16,17 @@ struct map_entry {
 
 /* ---- fields ------------------------------------------------------------------------------------------------------ */
 
-/* "output_json" is written as the value "output". */
-static bool is_json(const ProtobufCFieldDescriptor *field)
+bool message_json_is_json(const ProtobufCFieldDescriptor *field)
 {
     size_t length = strlen(field->name), suffix = strlen(JSON_SUFFIX);
     return field->type == PROTOBUF_C_TYPE_STRING && length > suffix &&
            strcmp(field->name + length - suffix, JSON_SUFFIX) == 0;
 }
 
-static void key_of(const ProtobufCFieldDescriptor *field, char key[NAME_BYTES_MAX])
+void message_json_key(const ProtobufCFieldDescriptor *field, char key[MESSAGE_JSON_KEY_MAX])
 {
-    size_t length = strlen(field->name) - (is_json(field) ? strlen(JSON_SUFFIX) : 0);
-    snprintf(key, NAME_BYTES_MAX, "%.*s", (int)length, field->name);
+    size_t length = strlen(field->name) - (message_json_is_json(field) ? strlen(JSON_SUFFIX) : 0);
+    snprintf(key, MESSAGE_JSON_KEY_MAX, "%.*s", (int)length, field->name);
 }
 
 static size_t size_of(const ProtobufCFieldDescriptor *field)
@@ -51,14 +49,13 @@ static size_t size_of(const ProtobufCFieldDescriptor *field)
     }
 }
 
-static bool is_map(const ProtobufCFieldDescriptor *field)
+/* protoc makes the entries of a map messages of `key` and `value`; a message of ours may be called an entry, too. */
+bool message_json_is_map(const ProtobufCFieldDescriptor *field)
 {
-    const char *suffix = "Entry";
-    if (field->type != PROTOBUF_C_TYPE_MESSAGE)
-        return false;
-    const char *name = ((const ProtobufCMessageDescriptor *)field->descriptor)->short_name;
-    size_t length = strlen(name);
-    return length > strlen(suffix) && strcmp(name + length - strlen(suffix), suffix) == 0;
+    const ProtobufCMessageDescriptor *type = field->type == PROTOBUF_C_TYPE_MESSAGE ? field->descriptor : NULL;
+    return type && field->label == PROTOBUF_C_LABEL_REPEATED && type->n_fields == 2 &&
+           strcmp(type->fields[0].name, "key") == 0 && type->fields[0].id == 1 &&
+           strcmp(type->fields[1].name, "value") == 0;
 }
 
 /* ---- writing ----------------------------------------------------------------------------------------------------- */
@@ -66,7 +63,7 @@ static bool is_map(const ProtobufCFieldDescriptor *field)
 static void write_string(struct json_writer *out, const char *key, const ProtobufCFieldDescriptor *field,
                          const char *text)
 {
-    if (is_json(field) && json_check(text, strlen(text), NULL, &(struct status){0}))
+    if (message_json_is_json(field) && json_check(text, strlen(text), NULL, &(struct status){0}))
         json_write_raw(out, key, text, strlen(text));
     else
         json_write_string(out, key, text);
@@ -120,7 +117,7 @@ static void write_value(struct json_writer *out, const char *key, const Protobuf
 static void write_list(struct json_writer *out, const char *key, const ProtobufCFieldDescriptor *field,
                        const char *values, size_t count)
 {
-    bool map = is_map(field);
+    bool map = message_json_is_map(field);
     (map ? json_write_object : json_write_array)(out, key);
     for (size_t i = 0; i < count; i++) {
         const void *value = values + i * size_of(field);
@@ -146,9 +143,9 @@ static bool is_set(const ProtobufCMessage *message, const ProtobufCFieldDescript
 
 static void write_field(struct json_writer *out, const ProtobufCMessage *message, const ProtobufCFieldDescriptor *field)
 {
-    char key[NAME_BYTES_MAX];
+    char key[MESSAGE_JSON_KEY_MAX];
     const char *value = (const char *)message + field->offset;
-    key_of(field, key);
+    message_json_key(field, key);
     if (field->label == PROTOBUF_C_LABEL_REPEATED) {
         size_t count = *(const size_t *)((const char *)message + field->quantifier_offset);
         if (count)
@@ -183,7 +180,7 @@ static bool read_string(const ProtobufCFieldDescriptor *field, const cJSON *item
 {
     struct buffer json;
     struct json_writer writer;
-    if (is_json(field)) {
+    if (message_json_is_json(field)) {
         buffer_init(&json, JSON_BYTES_DEFAULT);
         json_writer_init(&writer, &json);
         json_write_tree(&writer, NULL, item);
@@ -266,7 +263,7 @@ static bool read_map(const ProtobufCFieldDescriptor *field, const cJSON *item, s
 static bool read_list(const ProtobufCFieldDescriptor *field, const cJSON *list, struct arena *arena,
                       ProtobufCMessage *message, struct status *st)
 {
-    bool map = is_map(field);
+    bool map = message_json_is_map(field);
     if (map ? !cJSON_IsObject(list) : !cJSON_IsArray(list))
         return wrong(field, map ? "an object" : "a list", st);
     size_t count = (size_t)cJSON_GetArraySize(list), done = 0;
@@ -286,8 +283,8 @@ static bool read_list(const ProtobufCFieldDescriptor *field, const cJSON *list, 
 static bool read_field(const ProtobufCFieldDescriptor *field, const cJSON *object, struct arena *arena,
                        ProtobufCMessage *message, struct status *st)
 {
-    char key[NAME_BYTES_MAX];
-    key_of(field, key);
+    char key[MESSAGE_JSON_KEY_MAX];
+    message_json_key(field, key);
     const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, key);
     if (!item || cJSON_IsNull(item))
         return true;

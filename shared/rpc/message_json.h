@@ -4,6 +4,7 @@
 #define RENGA_RPC_MESSAGE_JSON_H
 
 #include "base/arena.h"
+#include "base/json.h"
 #include "base/json_writer.h"
 #include "base/status.h"
 
@@ -16,5 +17,10 @@ void message_write_json(struct json_writer *out, const char *key, const Protobuf
  * with RESOURCE_EXHAUSTED where the arena is. */
 ProtobufCMessage *message_read_json(const ProtobufCMessageDescriptor *type, const cJSON *object, struct arena *arena,
                                     struct status *st);
+
+/* For messages that a person writes into a file: whether the object has only keys of the message, with values of their
+ * types. INVALID_ARGUMENT names the place in the file and the right form. Recurses as deep as messages do. */
+bool message_check_json(const struct json_document *document, const ProtobufCMessageDescriptor *type,
+                        const cJSON *object, struct status *st);
 
 #endif

@@ -9,12 +9,14 @@
 #include "rpc/call.h"
 #include "rpc/details.h"
 #include "rpc/exchange.h"
+#include "rpc/forwarded.h"
 #include "rpc/inflate.h"
 #include "rpc/queue.h"
 
 #include <assert.h>
 #include <grpc/byte_buffer.h>
 #include <grpc/grpc.h>
+#include <grpc/support/alloc.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,6 +55,30 @@ static void start(struct remote *remote, const grpc_op *ops, size_t count, struc
 
 /* ---- the end ---------------------------------------------------------------------------------------------------- */
 
+/* Core's own words when no connection could be made; they go on with names and addresses. */
+static bool tells_addresses(const char *text)
+{
+    static const char *const beginnings[] = {"failed to connect to all addresses",
+                                             "connections to all backends failing", "DNS resolution failed",
+                                             "empty address list", "errors resolving"};
+    for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++)
+        if (strncmp(text, beginnings[i], strlen(beginnings[i])) == 0)
+            return true;
+    return strstr(text, "ipv4:") || strstr(text, "ipv6:");
+}
+
+/* The text may go on to a caller who is not to know the addresses of our services; the log has it whole. */
+static void hide_address(const struct remote *remote, struct status *status)
+{
+    if (status->code != UNAVAILABLE || !tells_addresses(status->text))
+        return;
+    const struct rpc_method *method = remote->base.method;
+    char *target = grpc_call_get_peer(remote->grpc);
+    log_warn("rpc.unconnected", "%s at %s: %s", method->service, target ? target : "?", status->text);
+    gpr_free(target);
+    fail(status, UNAVAILABLE, "no connection to the service %s", method->service);
+}
+
 static void take_status(struct remote *remote, struct status *status)
 {
     if (remote->failure.code != OK) {
@@ -65,6 +91,7 @@ static void take_status(struct remote *remote, struct status *status)
     int length = (int)GRPC_SLICE_LENGTH(remote->text);
     fail(status, (int)remote->code < STATUS_CODES_COUNT ? (enum status_code)remote->code : UNKNOWN, "%.*s", length,
          (const char *)GRPC_SLICE_START_PTR(remote->text));
+    hide_address(remote, status);
     size_t size;
     const void *details = remote_ops.metadata(&remote->base, "grpc-status-details-bin", &size);
     if (details)
@@ -212,6 +239,19 @@ static const struct rpc_exchange_ops remote_ops = {
 
 /* ---- the beginning ---------------------------------------------------------------------------------------------- */
 
+/* The caller for which the call is made; 0 if the process calls for itself. */
+static size_t add_forwarded(struct remote *remote, grpc_metadata *metadata)
+{
+    char value[FORWARDED_MAX];
+    size_t size;
+    const struct rpc_principal *caller = remote->stub->channel->foreign ? NULL : forwarded_caller(&remote->base);
+    if (!caller || !forwarded_write(caller, value, &size, &remote->failure))
+        return 0;
+    metadata->key = grpc_slice_from_static_string(FORWARDED_KEY);
+    metadata->value = grpc_slice_from_copied_buffer(value, size);
+    return 1;
+}
+
 static size_t request_metadata(struct remote *remote, grpc_metadata metadata[METADATA_ROOM])
 {
     size_t count = 0;
@@ -223,10 +263,11 @@ static size_t request_metadata(struct remote *remote, grpc_metadata metadata[MET
         metadata[count].key = grpc_slice_from_static_string("authorization");
         metadata[count++].value = grpc_slice_from_static_string(remote->stub->channel->authorization);
     }
+    count += add_forwarded(remote, &metadata[count]);
     const struct rpc_client_call *call = remote->base.call;
     assert(count + call->metadata_count <= METADATA_ROOM);
     for (size_t i = 0; i < call->metadata_count; i++) {
-        if (!rpc_metadata_may_travel(call->metadata[i].key, call->metadata[i].value, call->metadata[i].size)) {
+        if (!exchange_may_send(&call->metadata[i])) {
             fail(&remote->failure, INVALID_ARGUMENT, METADATA_UNSENDABLE, call->metadata[i].key);
             continue;
         }

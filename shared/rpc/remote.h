@@ -12,6 +12,7 @@ struct rpc_channel {
     const struct rpc_schema *schema;
     char *authorization; /* "Bearer …" or NULL */
     size_t message_max;
+    bool foreign; /* as rpc_channel_options */
 };
 
 struct remote_stub {

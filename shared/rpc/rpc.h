@@ -37,6 +37,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct job;
 struct rpc_call;
 struct rpc_exchange;
 
@@ -71,6 +72,8 @@ void rpc_fail_field(struct rpc_call *call, const char *field, const char *format
 
 /* Memory that lives as long as the call. The request lives in it too. */
 struct arena *rpc_call_arena(struct rpc_call *call);
+/* A copy of a message in an arena; NULL if the arena is out. */
+void *rpc_message_copy(struct arena *arena, const ProtobufCMessage *message);
 struct loop *rpc_call_loop(const struct rpc_call *call);
 
 /* When the caller stops waiting, on clock_now_ns; TIME_NEVER where it set no deadline and the server has no limit. */
@@ -90,7 +93,14 @@ void *rpc_call_data(const struct rpc_call *call);
 
 /* "renga.v1.Planner/Plan" */
 const char *rpc_call_method(const struct rpc_call *call);
+/* Who calls: the client of the key, or the client for which a service with the right to forward has called. */
 const struct rpc_principal *rpc_call_principal(const struct rpc_call *call);
+/* True for the latter. */
+bool rpc_call_is_forwarded(const struct rpc_call *call);
+/* Sets loop, deadline and owner (loop/jobs.h). While the job is under way the call is not to be ended. */
+void rpc_call_job(const struct rpc_call *call, struct job *job);
+/* Of the requests so far, as they are packed. */
+size_t rpc_call_received_bytes(const struct rpc_call *call);
 const struct trace_context *rpc_call_trace(const struct rpc_call *call);
 /* "ipv4:10.0.0.7:40122", "inproc" */
 const char *rpc_call_peer(struct rpc_call *call);
@@ -99,6 +109,10 @@ bool rpc_call_is_local(const struct rpc_call *call);
 
 /* The first value of a request metadata key, or NULL. Not NUL-terminated. Keys in lower case. */
 const void *rpc_call_metadata(const struct rpc_call *call, const char *key, size_t *size);
+
+/* Trailing metadata that says: the failed call was already tried again behind us, so the caller's channel does not. */
+#define RPC_PUSHBACK_KEY   "grpc-retry-pushback-ms"
+#define RPC_PUSHBACK_NEVER "-1"
 
 /* Metadata of the answer, copied. Initial metadata goes out with the first message; later additions are lost.
  * Ours stays under 4 KB a call, or clients drop the connection; more is refused with false, and so is a value that is
@@ -138,10 +152,12 @@ struct rpc_client_call {
     struct loop *loop;                     /* where the closure runs */
     struct rpc_call *parent;               /* on whose behalf: hands on deadline, cancellation and trace. May be NULL */
     const struct trace_context *trace;     /* the parent span where there is no parent call. May be NULL */
-    const struct rpc_principal *principal; /* who calls, where there is no parent call: for in-process stubs alone,
-                                              remote ones show the channel's key. Outlives the call. May be NULL */
+    const struct rpc_principal *principal; /* the caller, without a parent call; else the parent's caller. The
+                                              service sees it as rpc_call_principal; a remote one does so where the
+                                              channel's key may forward, and refuses the call else. NULL or empty: the
+                                              process calls for itself. Borrowed until the call has been started */
     int64_t timeout_ms;                    /* never more than the parent has left */
-    const struct rpc_metadata *metadata;   /* borrowed until the call has been started */
+    const struct rpc_metadata *metadata;   /* borrowed until the call has been started; not "renga-forwarded-bin" */
     size_t metadata_count;
     void *owner; /* the caller's own pointer */
 

@@ -1,5 +1,6 @@
 #include "rpc/server.h"
 
+#include "base/budget.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "rpc/credentials.h"
@@ -70,9 +71,14 @@ static grpc_arg integer(const char *key, int value)
     return (grpc_arg){.type = GRPC_ARG_INTEGER, .key = (char *)(uintptr_t)key, .value.integer = value};
 }
 
-static grpc_server *core_server(const struct rpc_server_options *options)
+static void budget_has_changed(void *data, size_t used)
 {
-    grpc_resource_quota *quota = grpc_resource_quota_create("renga");
+    struct rpc_server *server = data;
+    grpc_resource_quota_resize(server->quota, server->options.budget->total - used);
+}
+
+static grpc_server *core_server(const struct rpc_server_options *options, grpc_resource_quota *quota)
+{
     grpc_resource_quota_resize(quota, options->memory_max);
     const grpc_arg arguments[] = {
         integer(GRPC_ARG_ALLOW_REUSEPORT, 0),
@@ -94,9 +100,7 @@ static grpc_server *core_server(const struct rpc_server_options *options)
     };
     grpc_channel_args list = {.num_args = sizeof arguments / sizeof *arguments,
                               .args = (grpc_arg *)(uintptr_t)arguments};
-    grpc_server *server = grpc_server_create(&list, NULL);
-    grpc_resource_quota_unref(quota);
-    return server;
+    return grpc_server_create(&list, NULL);
 }
 
 static void fill_defaults(struct rpc_server_options *options)
@@ -105,6 +109,8 @@ static void fill_defaults(struct rpc_server_options *options)
         options->message_max = RPC_MESSAGE_DEFAULT_MAX;
     if (!options->call_memory_max)
         options->call_memory_max = options->message_max * CALL_MEMORY_FACTOR;
+    if (options->budget)
+        options->memory_max = options->budget->total;
     if (!options->memory_max)
         options->memory_max = MEMORY_DEFAULT_MAX;
     if (!options->streams_max)
@@ -124,7 +130,10 @@ struct rpc_server *rpc_server_create(const struct rpc_server_options *options, s
     server->lanes = calloc(options->loop_count, sizeof *server->lanes);
     if (!server->listen || !server->lanes)
         fatal("rpc.memory", "no memory for a server");
-    server->grpc = core_server(&server->options);
+    server->quota = grpc_resource_quota_create("renga");
+    server->grpc = core_server(&server->options, server->quota);
+    if (options->budget)
+        budget_on_change(options->budget, budget_has_changed, server);
     for (unsigned i = 0; i < options->loop_count; i++) {
         struct rpc_lane *lane = &server->lanes[i];
         lane->server = server;
@@ -251,6 +260,8 @@ void rpc_server_destroy(struct rpc_server **server_pointer)
     if (!server)
         return;
     *server_pointer = NULL;
+    if (server->options.budget)
+        budget_on_change(server->options.budget, NULL, NULL);
     if (server->started && !rpc_drain_finish(server)) {
         log_warn("rpc.leaked", "gRPC core does not let go of port %d; its server stays in memory", server->port);
         return;
@@ -267,6 +278,7 @@ void rpc_server_destroy(struct rpc_server **server_pointer)
     for (unsigned i = 0; i < server->options.loop_count; i++)
         server_call_pool_free(&server->lanes[i]);
     grpc_server_destroy(server->grpc);
+    grpc_resource_quota_unref(server->quota);
     rpc_drain_free(server->drain);
     free(server->bindings);
     free(server->services);

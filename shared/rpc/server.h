@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct budget;
 struct rpc_auth;
 struct rpc_schema;
 struct rpc_server;
@@ -26,10 +27,12 @@ struct rpc_server_options {
     size_t message_max;          /* bytes of one message, both ways; 0: the default */
     size_t call_memory_max;      /* bytes a call's arena may take; 0: 8 × message_max */
     size_t memory_max;           /* bytes gRPC may buffer over all connections; 0: 64 MiB */
-    unsigned streams_max;        /* concurrent calls on one connection; 0: 1,000 */
-    int64_t connection_age_ms;   /* a connection is asked to move on after this long; 0: never, for clients that look
-                                    at health at least every few seconds */
-    int64_t call_max_ms;         /* the longest a unary call may take whatever its client allows; 0: no limit */
+    struct budget *budget; /* in place of memory_max: the memory of unary requests until they end, RESOURCE_EXHAUSTED
+                              beyond; what is left of it gRPC may buffer. Outlives the server; NULL: none */
+    unsigned streams_max;  /* concurrent calls on one connection; 0: 1,000 */
+    int64_t connection_age_ms; /* a connection is asked to move on after this long; 0: never, for clients that look
+                                  at health at least every few seconds */
+    int64_t call_max_ms;       /* the longest a unary call may take with any deadline of its client; 0: no limit */
 };
 
 struct rpc_server *rpc_server_create(const struct rpc_server_options *options, struct status *st);
@@ -48,10 +51,10 @@ int rpc_server_port(const struct rpc_server *server);
 void rpc_server_set_serving(struct rpc_server *server, const char *service, bool serving);
 
 /* Leaves without failing a call: NOT_SERVING to every health watcher, no new connections, the old ones asked to move
- * on when their age is up; then, once nobody is connected any more (or all have had their time), shuts down. Calls that
- * still run when `limit_ms` is over are cut with UNAVAILABLE. Both callbacks run once, from loop 0: `deserted`, which
- * may be NULL, when no new call can come any more (at half of the limit at the latest), `drained` when all is over.
- * Once. */
+ * on when their age is up; then, once no client is connected any more (or all have had their time), shuts down. Calls
+ * that still run when `limit_ms` is over are cut with UNAVAILABLE. Both callbacks run once, from loop 0: `deserted`,
+ * which may be NULL, when no new call can come any more (at the latest when all ages are up, or at half of the limit if
+ * that leaves no time), `drained` when all is over. Once. */
 void rpc_server_drain(struct rpc_server *server, int64_t limit_ms, void (*deserted)(void *data),
                       void (*drained)(void *data), void *data);
 

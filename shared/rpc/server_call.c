@@ -9,6 +9,7 @@
  * together. Otherwise that watch becomes a batch of its own and messages go out one batch at a time, in order. */
 #include "rpc/server_call.h"
 
+#include "base/budget.h"
 #include "base/clock.h"
 
 #include <assert.h>
@@ -119,6 +120,7 @@ void server_call_release_when_done(struct server_call *sc)
         sc->lane->live = sc->next;
     sc->lane->live_count--;
     count_busy(sc, -1);
+    budget_give(sc->lane->server->options.budget, &sc->hold);
     grpc_slice_unref(sc->status_text);
     grpc_call_unref(sc->grpc);
     rpc_call_fini(&sc->call);

@@ -3,6 +3,7 @@
 #ifndef RENGA_RPC_SERVER_CALL_H
 #define RENGA_RPC_SERVER_CALL_H
 
+#include "base/budget.h"
 #include "rpc/serving.h"
 
 /* A message on its way out. */
@@ -29,6 +30,7 @@ struct server_call {
     struct timer limit; /* our own deadline, where the client set none that is sooner */
     struct outgoing *first, *last;
     struct outgoing embedded;
+    struct budget_hold hold; /* for its message */
     struct status cut_status;
     grpc_slice status_text;
     unsigned batches; /* under way */

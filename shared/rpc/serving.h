@@ -50,6 +50,7 @@ struct rpc_server {
     struct rpc_server_options options;
     char *listen;
     grpc_server *grpc;
+    grpc_resource_quota *quota;
     struct rpc_lane *lanes;
     struct rpc_binding *bindings;
     size_t binding_count;

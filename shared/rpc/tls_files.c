@@ -1,6 +1,5 @@
 #include "rpc/tls_files.h"
 
-#include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
 
@@ -12,24 +11,14 @@
 #include <openssl/x509.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
-#define FILE_SIZE_MAX (1u << 20)       /* bytes; the system's own authorities are 220 KB */
-#define SETTLED_NS    (2 * NS_PER_SEC) /* a file this old does not change again within one reading of the clock */
+#define FILE_SIZE_MAX (1u << 20) /* bytes; the system's own authorities are 220 KB */
 
 enum file { FILE_CERTIFICATE, FILE_KEY, FILE_AUTHORITIES, FILES };
 
-/* By what a changed file is known: its place, size and times. */
-struct stamp {
-    dev_t device;
-    ino_t inode;
-    off_t size;
-    struct timespec modified, changed;
-};
-
 struct rpc_tls_files {
     char *paths[FILES];
-    struct stamp stamps[FILES];
+    struct file_stamp stamps[FILES];
     bool settled; /* the stamps are old enough to be trusted */
     struct rpc_tls_pem pem;
 };
@@ -167,39 +156,37 @@ static bool same(const char *a, const char *b)
     return (!a && !b) || (a && b && strcmp(a, b) == 0);
 }
 
-/* What the files look like from outside; one that is missing is all zero. Every byte of a stamp is compared. */
-static void stamps_take(char *const *paths, struct stamp stamps[FILES])
+static void stamps_take(char *const *paths, struct file_stamp stamps[FILES])
 {
     memset(stamps, 0, FILES * sizeof *stamps);
-    for (size_t i = 0; i < FILES; i++) {
-        struct stat stat_;
-        if (!paths[i] || stat(paths[i], &stat_) != 0)
-            continue;
-        stamps[i].device = stat_.st_dev;
-        stamps[i].inode = stat_.st_ino;
-        stamps[i].size = stat_.st_size;
-        stamps[i].modified = stat_.st_mtim;
-        stamps[i].changed = stat_.st_ctim;
-    }
+    for (size_t i = 0; i < FILES; i++)
+        if (paths[i])
+            file_stamp_take(paths[i], &stamps[i]);
 }
 
-static bool stamps_settled(const struct stamp stamps[FILES])
+static bool stamps_equal(const struct file_stamp a[FILES], const struct file_stamp b[FILES])
 {
-    int64_t now = clock_wall_ns();
-    for (size_t i = 0; i < FILES; i++) {
-        if (now - (stamps[i].changed.tv_sec * NS_PER_SEC + stamps[i].changed.tv_nsec) < SETTLED_NS)
+    for (int i = 0; i < FILES; i++)
+        if (!file_stamps_equal(&a[i], &b[i]))
             return false;
-    }
+    return true;
+}
+
+static bool stamps_settled(const struct file_stamp stamps[FILES])
+{
+    for (size_t i = 0; i < FILES; i++)
+        if (!file_stamp_is_settled(&stamps[i]))
+            return false;
     return true;
 }
 
 bool rpc_tls_files_refresh(struct rpc_tls_files *files)
 {
-    struct stamp stamps[FILES];
+    struct file_stamp stamps[FILES];
     struct rpc_tls_pem pem;
     struct status st = {0};
     stamps_take(files->paths, stamps);
-    bool changed = memcmp(stamps, files->stamps, sizeof stamps) != 0;
+    bool changed = !stamps_equal(stamps, files->stamps);
     if (!changed && files->settled)
         return false;
     memcpy(files->stamps, stamps, sizeof stamps);

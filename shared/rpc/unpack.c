@@ -14,6 +14,17 @@ ProtobufCAllocator rpc_arena_allocator(struct arena *arena)
     return (ProtobufCAllocator){.alloc = arena_allocate, .free = arena_release, .allocator_data = arena};
 }
 
+void *rpc_message_copy(struct arena *arena, const ProtobufCMessage *message)
+{
+    ProtobufCAllocator allocator = rpc_arena_allocator(arena);
+    size_t size = protobuf_c_message_get_packed_size(message);
+    uint8_t *bytes = arena_alloc(arena, size);
+    if (!bytes)
+        return NULL;
+    protobuf_c_message_pack(message, bytes);
+    return protobuf_c_message_unpack(message->descriptor, &allocator, size, bytes);
+}
+
 ProtobufCMessage *rpc_unpack(const ProtobufCMessageDescriptor *descriptor, const uint8_t *bytes, size_t size,
                              struct arena *arena, struct status *st)
 {

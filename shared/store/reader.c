@@ -160,6 +160,7 @@ static bool copy_row(struct store_scan *scan, struct store_bytes key, struct sto
     if (!grow_rows(scan))
         return false;
     struct store_row *row = &scan->rows[scan->count];
+    row->lost = false;
     row->key = (struct store_bytes){arena_copy(&scan->arena, key.bytes, key.size), key.size};
     row->value = (struct store_bytes){arena_copy(&scan->arena, value.bytes, value.size), value.size};
     return row->key.bytes != NULL && row->value.bytes != NULL;
@@ -177,4 +178,13 @@ bool store_scan_add(struct store_scan *scan, struct store_bytes key, struct stor
     scan->count++;
     scan->bytes += size;
     return true;
+}
+
+/* seal.h reads this value as BROKEN, so a reader that does not look at `lost` does not take it for an empty message. */
+bool store_scan_add_lost(struct store_scan *scan, struct store_bytes key)
+{
+    bool added = store_scan_add(scan, key, (struct store_bytes){"\xfd", 1});
+    if (added)
+        scan->rows[scan->count - 1].lost = true;
+    return added;
 }

@@ -53,8 +53,11 @@ static void *redis_open(const char *url, struct status *st)
         redis_connection_init(&engine->writer, &engine->settings, &engine->found_ns, "writer");
         for (int i = 0; i < STORE_READERS; i++)
             redis_connection_init(&engine->readers[i], &engine->settings, &engine->found_ns, "reader");
-        if (redis_enroll(engine, st))
+        if (redis_enroll(engine, st)) {
+            redis_forget_resume(engine); /* an earlier process may have been killed over it */
+            redis_tend(engine);
             return engine;
+        }
     }
     redis_close(engine);
     return NULL;

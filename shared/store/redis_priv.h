@@ -9,6 +9,7 @@
 
 #include <stdatomic.h>
 
+#define REDIS_MARK_SIZE   24 /* bytes, the NUL included */
 #define REDIS_WRITER_SIZE 33 /* bytes of a writer's id, the NUL included */
 
 struct redis_engine {
@@ -18,12 +19,15 @@ struct redis_engine {
     uint64_t losses_seen[STORE_READERS]; /* of the writer's, when the reader's connection was made */
 
     /* The writer's. */
-    char id[REDIS_WRITER_SIZE]; /* "": not registered */
-    uint64_t number;            /* of the last piece that was answered */
-    bool in_doubt;              /* the piece after that may still be carried out */
-    bool forgets;               /* what was deleted is still in Redis's file */
-    int64_t forgot_ns;          /* when that was last written anew */
-    bool full;                  /* it was said in the log that Redis has no memory left */
+    char id[REDIS_WRITER_SIZE];           /* "": not registered */
+    uint64_t number;                      /* of the last piece that was answered */
+    bool in_doubt;                        /* the piece after that may still be carried out */
+    bool forgets;                         /* deleted text is still in Redis's file */
+    int64_t forgot_ns;                    /* when that was last written anew */
+    bool rewriting;                       /* Redis writes it anew */
+    int64_t looked_ns;                    /* when it was last asked whether it has ended that */
+    char rewritten_mark[REDIS_MARK_SIZE]; /* which stood there when that began */
+    bool full;                            /* it was said in the log that Redis has no memory left */
 
     atomic_ullong losses; /* of the writer's connection */
     atomic_bool weak;
@@ -44,7 +48,12 @@ enum redis_outcome redis_sort_out(struct redis_connection *connection, struct re
 bool redis_enroll(struct redis_engine *engine, struct status *st);
 
 bool redis_write(void *engine, struct store_batch *batches, struct status *st);
-void redis_tend(void *engine);
+
+/* redis_forget.c: before a batch that forgets; when the store is opened; and when no write is under way. */
+void redis_forget_mark(struct redis_engine *engine);
+void redis_forget_resume(struct redis_engine *engine);
+bool redis_tend(void *engine);
+
 void redis_scan(void *engine, unsigned reader, struct store_scan *scan);
 
 #endif

@@ -91,9 +91,11 @@ static void take_rows(struct store_scan *scan, const struct redis_reply *rows)
 {
     bool good = rows->kind == REDIS_LIST && rows->size % 2 == 1;
     for (size_t i = 1; good && i < rows->size; i += 2) {
-        const struct redis_reply *key = rows->list[i], *value = rows->list[i + 1];
-        if (!store_scan_add(scan, (struct store_bytes){key->bytes, key->size},
-                            (struct store_bytes){value->bytes, value->size}))
+        const struct redis_reply *value = rows->list[i + 1];
+        struct store_bytes key = {rows->list[i]->bytes, rows->list[i]->size};
+        bool lost = value->kind == REDIS_OTHER;
+        if (lost ? !store_scan_add_lost(scan, key)
+                 : !store_scan_add(scan, key, (struct store_bytes){value->bytes, value->size}))
             return;
     }
     if (!good)

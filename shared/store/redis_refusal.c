@@ -33,7 +33,6 @@ static const struct {
     {"WRONGTYPE", REDIS_FINAL, FAILED_PRECONDITION, "has something else under the store's keys; give another name"},
     {"RENGA_ALIEN", REDIS_FINAL, FAILED_PRECONDITION, "has something else under the store's keys; give another name"},
     {"RENGA_FORM", REDIS_FINAL, FAILED_PRECONDITION, "has a store of a newer form; it takes a newer Renga"},
-    {"RENGA_TORN", REDIS_FINAL, DATA_LOSS, "has a row without its value: the store is damaged"},
     {"RENGA_LOST", REDIS_LOST, DATA_LOSS,
      "has less than it had acknowledged: it was emptied or restored, or a replica took over that was behind"},
 };

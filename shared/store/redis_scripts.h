@@ -21,7 +21,7 @@ enum redis_script {
      * and that of the expectation in it; RENGA_LOST where the writer's last is neither of the two. */
     REDIS_WRITE,
     /* ARGV: min, max, rows, bytes, "1" backwards. A list: "1" where there is more, key, value, key, value …;
-     * RENGA_TORN where a row has no value. */
+     * nil for a value that is gone. */
     REDIS_SCAN,
     REDIS_SCRIPTS,
 };

@@ -12,8 +12,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define FORGET_EVERY_MS 10000 /* all that is kept is written each time */
-
 static const char *place_of(const struct redis_engine *engine)
 {
     static _Thread_local char place[REDIS_PLACE_MAX];
@@ -188,12 +186,21 @@ static bool too_many(const struct redis_piece *piece, struct status *st)
     return true;
 }
 
+static bool forgets(const struct store_batch *batch)
+{
+    while (batch != NULL && !batch->forgets)
+        batch = batch->next;
+    return batch != NULL;
+}
+
 /* Where Redis has no memory left, each batch goes alone: those that only take away are taken. */
 bool redis_write(void *data, struct store_batch *batches, struct status *st)
 {
     struct redis_engine *engine = data;
     bool alone = false, good = settled(engine, st);
     struct store_batch *batch = batches;
+    if (good && forgets(batches))
+        redis_forget_mark(engine);
     while (good && batch != NULL) {
         struct redis_piece piece = alone ? redis_piece_take_one(batch) : redis_piece_take(batch);
         bool written = !too_many(&piece, st) && write_piece(engine, &piece, st), full = st->code == RESOURCE_EXHAUSTED;
@@ -218,23 +225,4 @@ bool redis_write(void *data, struct store_batch *batches, struct status *st)
     for (; batch != NULL; batch = batch->next)
         batch->status = *st;
     return true;
-}
-
-/* ---- forgetting -------------------------------------------------------------------------------------------------- */
-
-/* Redis writes its file anew beside its work. Where it is at that already it refuses: then with a later transaction. */
-void redis_tend(void *data)
-{
-    struct redis_engine *engine = data;
-    struct redis_connection *writer = &engine->writer;
-    int64_t now_ns = clock_now_ns();
-    if (!engine->forgets || writer->link == NULL || now_ns - engine->forgot_ns < FORGET_EVERY_MS * NS_PER_MS)
-        return;
-    struct status st = {0};
-    redis_command(redis_link_out(writer->link), (struct redis_part[]){REDIS_PART("BGREWRITEAOF")}, 1);
-    struct redis_reply *reply = redis_connection_ask(writer, redis_connection_deadline(writer), &st);
-    engine->forgets = reply == NULL || reply->kind == REDIS_REFUSAL;
-    if (!engine->forgets)
-        engine->forgot_ns = now_ns;
-    redis_reply_free(&reply);
 }

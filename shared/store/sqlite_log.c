@@ -46,6 +46,15 @@ static void run_ahead(sqlite3_file *file, sqlite3_int64 end)
             return;
 }
 
+/* The bytes behind the log's end were left by a longer one, or were written ahead: if the volume is full, that
+ * is room for the file, into which the log is then copied. */
+static void give_back(sqlite3_file *file)
+{
+    struct log_file *log = log_of(file);
+    if (system_file(file)->pMethods->xTruncate(system_file(file), log->from) == SQLITE_OK)
+        log->size = log->from;
+}
+
 static int flush(sqlite3_file *file)
 {
     struct log_file *log = log_of(file);
@@ -57,6 +66,8 @@ static int flush(sqlite3_file *file)
         system_file(file)->pMethods->xFileSize(system_file(file), &log->size);
     log->held = 0; /* what cannot be written is not tried again: its transaction has failed */
     int result = system_file(file)->pMethods->xWrite(system_file(file), log->bytes, held, log->from);
+    if (result == SQLITE_FULL)
+        give_back(file);
     if (result == SQLITE_OK && end > log->size)
         run_ahead(file, end);
     return result;

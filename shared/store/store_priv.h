@@ -34,8 +34,9 @@ struct store_kind {
      * of its own, which is OK where it was written. */
     bool (*write)(void *engine, struct store_batch *batches, struct status *st);
 
-    /* In the writer's thread, when the batches of a `write` have gone home: upkeep. May be NULL. */
-    void (*tend)(void *engine);
+    /* In the writer's thread, when the batches of a `write` have gone home: upkeep. True if it is to come again soon
+     * without a write. May be NULL. */
+    bool (*tend)(void *engine);
 
     /* As store_backup, in any thread; NULL where there are no files. */
     bool (*backup)(const char *place, const char *copy, struct status *st);
@@ -74,6 +75,7 @@ struct store {
     struct store_stats stats;
 
     bool failing; /* the writer's: the last transaction failed */
+    bool tends;   /* the writer's: upkeep is left */
     pthread_t writer;
     struct store_reader readers[STORE_READERS];
     unsigned readers_running;
@@ -89,6 +91,8 @@ void store_posted(struct store *store, unsigned count);
 
 /* Adds a copy of a row; false where the scan is to end: a limit is reached, or memory is out (see its status). */
 bool store_scan_add(struct store_scan *scan, struct store_bytes key, struct store_bytes value);
+/* The same for a row without its value. */
+bool store_scan_add_lost(struct store_scan *scan, struct store_bytes key);
 
 /* As memcmp does; the shorter of two that begin alike comes first. */
 int store_bytes_compare(struct store_bytes a, struct store_bytes b);

@@ -5,9 +5,12 @@
 #include "store/store_priv.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <stddef.h>
+#include <time.h>
 
 #define TRANSACTION_BATCHES_MAX 16384       /* so that the first of them does not wait long for the last */
+#define TEND_EVERY_S            1           /* if upkeep is left without writes */
 #define TRANSACTION_BYTES_MAX   (64u << 20) /* of keys and values; a single batch fits */
 
 /* ---- in the loops ------------------------------------------------------------------------------------------------ */
@@ -71,13 +74,24 @@ struct load {
     size_t bytes;
 };
 
-/* Ends with no batches when the store closes and all is written. */
+/* False if it is time for upkeep. */
+static bool wait_for_batches_locked(struct store *store)
+{
+    if (!store->tends)
+        return pthread_cond_wait(&store->batches_came, &store->lock) == 0;
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += TEND_EVERY_S;
+    return pthread_cond_clockwait(&store->batches_came, &store->lock, CLOCK_MONOTONIC, &until) != ETIMEDOUT;
+}
+
+/* Ends with no batches when the store closes and all is written, or for upkeep. */
 static struct load take(struct store *store)
 {
     struct load load = {0};
     pthread_mutex_lock(&store->lock);
-    while (store->first_batch == NULL && !store->closing)
-        pthread_cond_wait(&store->batches_came, &store->lock);
+    while (store->first_batch == NULL && !store->closing && wait_for_batches_locked(store))
+        ;
     load.first = store->first_batch;
     struct store_batch *last = NULL;
     for (struct store_batch *batch = load.first; batch != NULL; last = batch, batch = batch->next) {
@@ -182,17 +196,30 @@ static void add_stats(struct store *store, const struct store_stats *added)
     pthread_mutex_unlock(&store->lock);
 }
 
+static void carry_out(struct store *store, const struct load *load)
+{
+    struct store_stats added = {0};
+    write_load(store, load, &added);
+    add_stats(store, &added); /* before the batches are reported */
+    send_home(load);
+    store_posted(store, load->batches);
+}
+
+static bool is_closing(struct store *store)
+{
+    pthread_mutex_lock(&store->lock);
+    bool closing = store->closing;
+    pthread_mutex_unlock(&store->lock);
+    return closing;
+}
+
 void *store_writer_run(void *data)
 {
     struct store *store = data;
-    for (struct load load; (load = take(store)).first != NULL;) {
-        struct store_stats added = {0};
-        write_load(store, &load, &added);
-        add_stats(store, &added); /* before anybody learns of the batches */
-        send_home(&load);
-        store_posted(store, load.batches);
-        if (store->kind->tend != NULL)
-            store->kind->tend(store->engine);
+    for (struct load load; (load = take(store)).first != NULL || !is_closing(store);) {
+        if (load.first != NULL)
+            carry_out(store, &load);
+        store->tends = store->kind->tend != NULL && store->kind->tend(store->engine);
     }
     return NULL;
 }

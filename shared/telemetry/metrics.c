@@ -1,6 +1,7 @@
 /* The registry: which series there are and where their cells lie. Behind a lock, as nothing here is on a call's way. */
 #include "telemetry/metrics.h"
 
+#include "base/hash.h"
 #include "base/log.h"
 #include "telemetry/metrics_priv.h"
 
@@ -150,9 +151,7 @@ static void key_make(struct key *key, const struct metric_family *family, const 
         key->size += length;
         key->bytes[key->size++] = '\0';
     }
-    key->hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
-    for (size_t i = 0; i < key->size; i++)
-        key->hash = (key->hash ^ (unsigned char)key->bytes[i]) * UINT64_C(0x100000001b3);
+    key->hash = hash_bytes(key->bytes, key->size);
 }
 
 static struct metric_series **find(const struct metric_family *family, const struct key *key)

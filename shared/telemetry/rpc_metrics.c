@@ -118,6 +118,12 @@ static bool is_error(const struct rpc_ended *ended)
     }
 }
 
+/* Probes come each second, for ever, and do not tell about a request. */
+static bool is_probe(const char *service)
+{
+    return strncmp(service, "grpc.health.", 12) == 0 || strncmp(service, "grpc.reflection.", 16) == 0;
+}
+
 static void record_span(struct rpc_metrics *rpc, const struct rpc_ended *ended)
 {
     struct span *span = span_start(rpc->spans, ended->trace, "", ended->side == RPC_SERVER ? SPAN_SERVER : SPAN_CLIENT);
@@ -140,7 +146,7 @@ static void call_ended(struct rpc_observer *observer, unsigned loop, const struc
     metrics_add(rpc->metrics, loop, series->of[SENT], (int64_t)ended->sent_bytes);
     metrics_observe(rpc->metrics, loop, &rows[ended->side][DURATION], series->of[DURATION],
                     ended->ended_ns - ended->began_ns);
-    if (rpc->spans && ended->trace && ended->trace->sampled)
+    if (rpc->spans && ended->trace && ended->trace->sampled && !is_probe(ended->service))
         record_span(rpc, ended);
 }
 

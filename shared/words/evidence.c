@@ -1,5 +1,7 @@
 #include "words/evidence.h"
 
+#include "base/hash.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -8,10 +10,7 @@
 
 uint64_t term_hash(const char *text, size_t length)
 {
-    uint64_t hash = UINT64_C(0xCBF29CE484222325);
-    for (size_t i = 0; i < length; i++)
-        hash = (hash ^ (unsigned char)text[i]) * UINT64_C(0x100000001B3);
-    hash ^= hash >> 32;
+    uint64_t hash = hash_bytes(text, length);
     return hash == 0 ? 1 : hash;
 }
 

@@ -45,6 +45,7 @@ struct evidence {
     uint32_t *holders;
 };
 
+/* Never 0. A hash stands for its term: its key is secret, so a sender cannot choose two terms that share one. */
 uint64_t term_hash(const char *text, size_t length);
 
 /* The id of a term, or NO_TERM. */

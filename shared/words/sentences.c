@@ -144,21 +144,53 @@ static bool find_start(struct sentence_reader *reader)
     }
 }
 
+/* Looks no further than a sentence may be long: a line of code of any length is read once. */
+static size_t code_end(const struct sentence_reader *reader, size_t begin)
+{
+    size_t rest = reader->length - begin, limit = rest > SENTENCE_MAX ? begin + SENTENCE_MAX + 1 : reader->length;
+    size_t end = begin;
+    while (end < limit && reader->text[end] != '\n')
+        end++;
+    return end;
+}
+
 bool sentences_next(struct sentence_reader *reader, struct span *sentence)
 {
     if (!find_start(reader))
         return false;
-    size_t begin = reader->at, end;
-    if (reader->in_code) {
-        end = line_end(reader, begin);
-        end = end - begin > SENTENCE_MAX ? cut(reader, begin) : end;
-    } else {
-        end = sentence_end(reader, begin);
-        end = end - begin > SENTENCE_MAX ? cut(reader, begin) : end;
-    }
+    size_t begin = reader->at;
+    size_t end = reader->in_code ? code_end(reader, begin) : sentence_end(reader, begin);
+    end = end - begin > SENTENCE_MAX ? cut(reader, begin) : end;
     reader->at = end;
     while (end > begin && (is_blank(reader->text[end - 1]) || reader->text[end - 1] == '\n'))
         end--;
     *sentence = (struct span){.begin = begin, .end = end};
     return true;
+}
+
+/* Whether the character before `end` may end a sentence, closing marks left out. */
+static bool is_stopped(const char *text, size_t begin, size_t end)
+{
+    struct fold fold;
+    struct folded c;
+    bool stopped = false;
+    fold_begin(&fold, text + begin, end - begin);
+    while (fold_next(&fold, &c))
+        if (!is_closing(c.code))
+            stopped = stop_mark(c.code);
+    return stopped;
+}
+
+size_t sentences_whole(const char *text, size_t length, size_t most)
+{
+    struct sentence_reader reader;
+    struct span sentence, last = {0};
+    size_t whole = 0;
+    sentences_begin(&reader, text, length);
+    while (sentences_next(&reader, &sentence) && sentence.end <= most) {
+        whole = last.end;
+        last = sentence;
+    }
+    bool ends_text = skip_space(text, length, last.end) == length;
+    return last.end && (!ends_text || is_stopped(text, last.begin, last.end)) ? last.end : whole;
 }

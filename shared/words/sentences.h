@@ -32,4 +32,8 @@ void sentences_begin(struct sentence_reader *reader, const char *text, size_t le
 /* The next sentence, or false at the end. */
 bool sentences_next(struct sentence_reader *reader, struct span *sentence);
 
+/* Where the last whole sentence ends that ends within the first `most` bytes; 0: there is none. The text's last
+ * sentence is whole if it ends with a stop. */
+size_t sentences_whole(const char *text, size_t length, size_t most);
+
 #endif

@@ -8,29 +8,15 @@ static bool is_bullet(uint32_t code)
     return code == 0x2022 || code == 0x2043 || code == 0x30FB || code == 0x25CF || code == 0x25A0; /* • ⁃ ・ ● ■ */
 }
 
-static struct marker bullet(const char *text, size_t length, size_t behind, uint32_t code)
-{
-    struct marker marker = {.kind = 'b', .value = code, .end = behind};
-    struct marker number = marker_read(text, length, skip_space(text, length, behind));
-    if (number.kind == 'n')
-        marker.end = number.end;
-    return marker;
-}
-
-struct marker marker_read(const char *text, size_t length, size_t at)
+/* A number or a letter with its closing mark: "1.", "2)", "3.)", "a.". */
+static struct marker number_read(const char *text, size_t length, size_t at)
 {
     struct marker marker = {0};
     size_t behind = at;
-    if (at >= length)
-        return marker;
-    uint32_t code = utf8_read(text, length, at, &behind);
-    if (is_bullet(code))
-        return bullet(text, length, behind, code);
-    behind = at;
     while (behind < length && behind - at < NUMBER_DIGITS_MAX && text[behind] >= '0' && text[behind] <= '9')
         marker.value = marker.value * 10 + (uint32_t)(text[behind++] - '0');
     char kind = behind > at ? 'n' : 'l';
-    if (behind == at && text[at] >= 'a' && text[at] <= 'z')
+    if (at < length && behind == at && text[at] >= 'a' && text[at] <= 'z')
         marker.value = (uint32_t)text[behind++];
     size_t close = behind;
     if (behind == at || behind == length)
@@ -44,6 +30,25 @@ struct marker marker_read(const char *text, size_t length, size_t at)
     marker.kind = kind;
     marker.end = behind;
     return marker;
+}
+
+/* A number may follow the bullet: "• 1. One". A second bullet is an item of its own, so there is no recursion here. */
+static struct marker bullet_read(const char *text, size_t length, size_t behind, uint32_t code)
+{
+    struct marker marker = {.kind = 'b', .value = code, .end = behind};
+    struct marker number = number_read(text, length, skip_space(text, length, behind));
+    if (number.kind == 'n')
+        marker.end = number.end;
+    return marker;
+}
+
+struct marker marker_read(const char *text, size_t length, size_t at)
+{
+    size_t behind = at;
+    if (at >= length)
+        return (struct marker){0};
+    uint32_t code = utf8_read(text, length, at, &behind);
+    return is_bullet(code) ? bullet_read(text, length, behind, code) : number_read(text, length, at);
 }
 
 bool marker_follows(const struct marker *first, const struct marker *next)

@@ -266,3 +266,16 @@ bool support_find(const struct evidence *evidence, const char *sentence, size_t 
     }
     return agree && support->coverage >= enough;
 }
+
+bool evidence_has_numbers(const struct evidence *evidence, const char *text, size_t length)
+{
+    struct term_reader reader;
+    struct term term;
+    terms_begin(&reader, text, length);
+    while (terms_next(&reader, &term)) {
+        bool exact = term.kind == TERM_NUMBER || term.kind == TERM_IDENTIFIER;
+        if (exact && evidence_term(evidence, term_hash(term.text, term.length)) == NO_TERM)
+            return false;
+    }
+    return true;
+}

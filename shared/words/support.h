@@ -49,6 +49,9 @@ struct support {
 bool support_find(const struct evidence *evidence, const char *sentence, size_t length, double enough,
                   struct support *support);
 
+/* Whether each number and identifier of the text stands somewhere in the evidence. Linear in the text. */
+bool evidence_has_numbers(const struct evidence *evidence, const char *text, size_t length);
+
 /* A sentence of the evidence, with how well it answers. */
 struct chosen {
     size_t passage;
@@ -68,6 +71,14 @@ struct choice_terms {
 /* The sentences that answer `question` best, best first; how many. */
 size_t evidence_choose(const struct evidence *evidence, const char *question, size_t length,
                        const struct choice_terms *terms, struct chosen chosen[CHOSEN_MAX]);
+
+/* How well the evidence answers a question of which it gave `chosen`, 0 to 1: the mean of three shares of the question,
+ * in the best sentence, in the best passage, in all of them. From ANSWER_ENOUGH on it is an answer; Japanese is covered
+ * in pairs of characters, and less of it where it is said in other words. */
+#define ANSWER_ENOUGH          0.38
+#define ANSWER_ENOUGH_JAPANESE 0.35
+double evidence_answers(const struct evidence *evidence, const char *question, size_t length,
+                        const struct chosen *chosen, size_t count);
 
 /* How much of a text the evidence covers, anywhere. What a term weighs is known from `weights`: the evidence itself, or
  * a larger one that it is a part of. `missing` are spans of the text: strong terms that are not covered, in its order,

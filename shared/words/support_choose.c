@@ -94,27 +94,44 @@ static void fill_pool(const struct evidence *evidence, const double *of_unit, co
     }
 }
 
-/* How much of the lighter of two units is in the other one. */
-static double likeness(const struct evidence *evidence, uint32_t one, uint32_t other)
+static double weight_of(const struct evidence *evidence, uint32_t term)
 {
-    const struct unit *a = &evidence->units[one], *b = &evidence->units[other];
-    double of_a = 0, of_b = 0, both = 0;
-    for (uint32_t t = b->terms; t < b->terms_end; t++) {
-        const struct term_entry *entry = &evidence->terms[evidence->unit_terms[t]];
-        of_b += evidence_weight(evidence, entry->count, entry->weak);
+    return evidence_weight(evidence, evidence->terms[term].count, evidence->terms[term].weak);
+}
+
+static double unit_weight(const struct evidence *evidence, uint32_t unit)
+{
+    double weight = 0;
+    for (uint32_t t = evidence->units[unit].terms; t < evidence->units[unit].terms_end; t++)
+        weight += weight_of(evidence, evidence->unit_terms[t]);
+    return weight;
+}
+
+/* Which terms the sentence has that was taken last: those with its number. */
+struct likeness {
+    uint32_t *taken_by;
+    uint32_t number;
+    double weight;
+};
+
+static void mark_taken(const struct evidence *evidence, uint32_t unit, struct likeness *likeness)
+{
+    likeness->number++;
+    likeness->weight = unit_weight(evidence, unit);
+    for (uint32_t t = evidence->units[unit].terms; t < evidence->units[unit].terms_end; t++)
+        likeness->taken_by[evidence->unit_terms[t]] = likeness->number;
+}
+
+/* How much of the lighter one of `unit` and the sentence that was taken last is in the other one. */
+static double likeness_of(const struct evidence *evidence, const struct likeness *likeness, uint32_t unit,
+                          double weight)
+{
+    double both = 0;
+    for (uint32_t t = evidence->units[unit].terms; t < evidence->units[unit].terms_end; t++) {
+        if (likeness->taken_by[evidence->unit_terms[t]] == likeness->number)
+            both += weight_of(evidence, evidence->unit_terms[t]);
     }
-    for (uint32_t t = a->terms; t < a->terms_end; t++) {
-        const struct term_entry *entry = &evidence->terms[evidence->unit_terms[t]];
-        double weight = evidence_weight(evidence, entry->count, entry->weak);
-        of_a += weight;
-        for (uint32_t u = b->terms; u < b->terms_end; u++) {
-            if (evidence->unit_terms[u] == evidence->unit_terms[t]) {
-                both += weight;
-                break;
-            }
-        }
-    }
-    double lighter = of_a < of_b ? of_a : of_b;
+    double lighter = weight < likeness->weight ? weight : likeness->weight;
     return lighter > 0 ? both / lighter : 0;
 }
 
@@ -128,9 +145,13 @@ static size_t choose(const struct evidence *evidence, struct pool *pool, const s
                      struct chosen chosen[CHOSEN_MAX])
 {
     size_t count = 0, bytes = 0, max = terms->sentences_max < CHOSEN_MAX ? terms->sentences_max : CHOSEN_MAX;
-    double alike[POOL_MAX] = {0};
+    double alike[POOL_MAX] = {0}, weights[POOL_MAX];
     bool gone[POOL_MAX] = {0};
-    while (count < max) {
+    struct likeness likeness = {.taken_by =
+                                    arena_zalloc(evidence->arena, evidence->term_count * sizeof(*likeness.taken_by))};
+    for (size_t i = 0; i < pool->count; i++)
+        weights[i] = unit_weight(evidence, pool->units[i]);
+    while (count < max && likeness.taken_by != NULL) {
         size_t best = POOL_MAX;
         double best_value = 0;
         for (size_t i = 0; i < pool->count; i++) {
@@ -148,8 +169,9 @@ static size_t choose(const struct evidence *evidence, struct pool *pool, const s
         gone[best] = true;
         take(evidence, pool, best, &chosen[count++]);
         bytes += chosen[count - 1].span.end - chosen[count - 1].span.begin;
+        mark_taken(evidence, pool->units[best], &likeness);
         for (size_t i = 0; i < pool->count; i++) {
-            double like = gone[i] ? 0 : likeness(evidence, pool->units[i], pool->units[best]);
+            double like = gone[i] ? 0 : likeness_of(evidence, &likeness, pool->units[i], weights[i]);
             alike[i] = like > alike[i] ? like : alike[i];
         }
     }
@@ -224,4 +246,14 @@ void evidence_cover(const struct evidence *evidence, const struct evidence *weig
         return;
     for (size_t i = 0; i < evidence->passage_count; i++)
         coverage->best = of_passage[i] > coverage->best ? of_passage[i] : coverage->best;
+}
+
+double evidence_answers(const struct evidence *evidence, const char *question, size_t length,
+                        const struct chosen *chosen, size_t count)
+{
+    struct coverage coverage;
+    if (!count)
+        return 0;
+    evidence_cover(evidence, evidence, question, length, &coverage);
+    return (chosen[0].score + coverage.best + coverage.share) / 3;
 }

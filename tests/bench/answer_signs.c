@@ -26,7 +26,7 @@ static void print_signs(const struct extract *extract, struct arena *arena)
     struct chosen chosen[CHOSEN_MAX];
     struct evidence *evidence = evidence_create(arena, extract->passages, extract->passage_count);
     size_t count = extract_choose(extract, evidence, chosen);
-    double support = extract_support(evidence, extract->asked, chosen, count);
+    double support = evidence_answers(evidence, extract->asked.bytes, extract->asked.length, chosen, count);
     cJSON *out = cJSON_CreateObject();
     cJSON_AddBoolToObject(out, "japanese", extract->japanese);
     cJSON_AddBoolToObject(out, "scored", extract->found.scored);

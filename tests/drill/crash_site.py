@@ -91,7 +91,8 @@ class Site:
         os.makedirs(self.store, exist_ok=True)
         self.tools_port, self.nodes_port, self.marks = free_port(), free_port(), Marks()
         with open(f"{self.folder}/mcp.json", "w") as file:
-            json.dump({"mcpServers": {"odd": {"command": "/usr/bin/python3", "args": [f"{INTEGRATION}/tool_runner/odd.py"]}}}, file)
+            json.dump({"mcpServers": {"odd": {"command": "/usr/bin/python3", "args": [f"{INTEGRATION}/tool_runner/odd.py"],
+                                              "user": f"{os.geteuid()}:{os.getegid()}"}}}, file)
         self.journal, self.judged = f"{self.folder}/journal", 0
         self.nodes = Beside(self.marks, "nodes", [sys.executable, f"{HERE}/crash_nodes.py", str(self.nodes_port), self.journal], "listening")
         self.tools = Beside(self.marks, "tools", [f"{BIN}/renga-tool-runner", f"--rpc.listen=127.0.0.1:{self.tools_port}", "--http.listen=", "--loops=1",

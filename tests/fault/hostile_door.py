@@ -270,6 +270,8 @@ def check_configuration(report, certificate):
             ("with mutual TLS to the services too", {"SERVICE_AUTHORITIES": certificate, "SERVICE_IDENTITY": certificate,
                                                      "SERVICE_NAME": "localhost"}),
             ("with services found by name too", {"SERVICE_COUNT": 3}),
+            ("with the HTTP door of the gateway too", {"HTTP_LISTEN": "127.0.0.1:15445", "HTTP_SERVICE": "localhost:15201",
+                                                       "HTTP_SERVICE_COUNT": 2, "KEYS": keys.name}),
             ("with keys and a page for operators too", {"KEYS": keys.name, "ADMIN": "127.0.0.1:15444"})):
         ok, said = valid(**extra)
         report.line(ok, sentence)

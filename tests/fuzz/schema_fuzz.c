@@ -1,5 +1,5 @@
-/* libFuzzer on JSON Schema: a schema and a value, with a byte 0 between them. Whatever they are, compiling and checking
- * end with an answer that says why, the same one each time. */
+/* libFuzzer on JSON Schema: a schema and a value, with a byte 0 between them. For all of them, compiling and checking
+ * end with an answer and its reason, the same one each time; and a compiled schema is checked to the end. */
 #include "base/json_schema.h"
 
 #include <stdint.h>
@@ -24,7 +24,7 @@ static void check(const struct json_schema *schema, const cJSON *value)
     bool fits = json_schema_check(schema, value, &problems, &st);
     must(json_schema_check(schema, value, NULL, &again) == fits);
     must(again.code == st.code && strcmp(again.text, st.text) == 0);
-    must(fits ? st.code == OK : st.code == INVALID_ARGUMENT || st.code == RESOURCE_EXHAUSTED);
+    must(st.code == (fits ? OK : INVALID_ARGUMENT));
     must((st.code == INVALID_ARGUMENT) == (problems.length > 0));
     must(problems.length <= JSON_SCHEMA_PROBLEMS_MAX * (JSON_SCHEMA_PROBLEM_MAX + 1));
     buffer_fini(&problems);

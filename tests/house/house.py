@@ -6,7 +6,8 @@ import subprocess
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-LAYERS = ["base", "words", "loop", "http", "rpc", "redis", "store", "telemetry", "daemon"]  # a lower one never includes a higher one
+# A lower one never includes a higher one.
+LAYERS = ["base", "words", "upstream", "loop", "http", "rpc", "redis", "store", "telemetry", "daemon"]
 SERVICES = ["llm_gateway", "planner", "tool_runner", "reviewer", "orchestrator"]
 LINES_MAX = 450
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.M)
@@ -74,7 +75,7 @@ check("SQLite's header is in one file each of the ledger and the knowledge base,
                  and not re.fullmatch(r"shared/store/sqlite\w*\.c", path)],
                 lambda path, name: name.startswith("sqlite3")))
 check("libxml2 stays where HTML is read",
-      including(outside("services/tool_runner/documents/html.c"), lambda path, name: name.startswith("libxml/")))
+      including(outside("services/tool_runner/documents/html_tokens.c"), lambda path, name: name.startswith("libxml/")))
 check("ICU and the stemmer stay in shared/words",
       including(outside("shared/words/"), lambda path, name: name.startswith(("unicode/", "libstemmer"))))
 check("nng stays in the mailbox of the orchestrator's fan-out",
@@ -96,6 +97,10 @@ check("no room is called utils, helpers or common",
       [path for path in sources if re.search(r"(^|/)(utils?|helpers?|common|misc)\.[ch]$", path)])
 check("every header says what it is for before anything else",
       [path for path in sources if path.endswith(".h") and not read(path).startswith("/*")])
+check("the licence is Apache-2.0, and each file of the contract, which clients copy, says so in its first line",
+      [path for path in files if path.endswith(".proto") and path.startswith("proto/")
+       and not read(path).startswith("// SPDX-License-Identifier: Apache-2.0\n")]
+      + ([] if "Apache License" in read("LICENSE")[:200] and "Version 2.0" in read("LICENSE")[:200] else ["LICENSE"]))
 check("no mark of unfinished work is left",
       [path for path in sources if re.search(r"\b(TODO|FIXME|XXX|HACK)\b", read(path))])
 

@@ -166,6 +166,7 @@ static void count_entry(const struct ledger_entry *entry, int64_t counts[SUM_COU
     counts[SUM_FAILED] = entry->failed;
     counts[SUM_CANCELLED] = entry->cancelled;
     counts[SUM_CACHED] = entry->cached;
+    counts[SUM_UNPRICED] = usage->unpriced_calls;
 }
 
 void ledger_note(struct ledger *ledger, const struct ledger_entry *entry)

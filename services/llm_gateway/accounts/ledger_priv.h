@@ -72,6 +72,9 @@ void *ledger_reader_run(void *ledger);
 extern const char *const ledger_name_columns[SUM_NAMES];
 extern const char *const ledger_count_columns[SUM_COUNTS];
 
+/* A condition in SQL: the row's checksum fits, or it is absent and the counts make sense. */
+void ledger_print_whole(struct buffer *sql);
+
 struct database *ledger_open(const struct ledger *ledger, struct status *st);
 struct statement *ledger_upsert(struct database *database, struct status *st);
 
@@ -92,6 +95,7 @@ struct usage_query {
     size_t group_count;
     int64_t offset;                                                  /* of local time, in quarters */
     int64_t skip, limit;                                             /* rows */
+    int64_t damaged;                                                 /* filled in: rows that are left out */
     char own_client[SUM_NAME_MAX + 1], own_tenant[SUM_NAME_MAX + 1]; /* what `names` may point at */
 };
 
@@ -102,8 +106,8 @@ struct usage_answer {
     Renga__V1__UsageRow *totals;
     bool more;
 };
-bool ledger_ask(struct database *database, const struct usage_query *query, struct arena *arena,
-                struct usage_answer *answer, struct status *st);
+bool ledger_ask(struct database *database, struct usage_query *query, struct arena *arena, struct usage_answer *answer,
+                struct status *st);
 
 /* ---- requests (ledger_check.c) ----------------------------------------------------------------------------------- */
 

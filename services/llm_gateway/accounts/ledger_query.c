@@ -1,6 +1,8 @@
 /* A report's question as SQL, and its rows. The text is made of constants alone; what a request says is bound. */
 #include "accounts/ledger_priv.h"
 
+#include "base/text.h"
+
 #include <string.h>
 
 #define SQL_MAX       8192
@@ -36,7 +38,7 @@ static void print_counts(struct buffer *sql)
         buffer_printf(sql, "%ssum(%s)", i ? ", " : "", ledger_count_columns[i]);
 }
 
-static void print_where(struct buffer *sql, const struct usage_query *query)
+static void print_names(struct buffer *sql, const struct usage_query *query)
 {
     buffer_print(sql, " FROM sums WHERE quarter >= ?1 AND quarter < ?2");
     for (unsigned i = 0; i < SUM_NAMES; i++) {
@@ -46,6 +48,24 @@ static void print_where(struct buffer *sql, const struct usage_query *query)
         if (query->names[i] && (i == SUM_RUN || i == SUM_THREAD))
             buffer_printf(sql, " AND %s <> ''", column); /* as the index says */
     }
+}
+
+/* Checksums are looked at once, before: they are left out of statements if all of them fit. */
+static void print_where(struct buffer *sql, const struct usage_query *query)
+{
+    print_names(sql, query);
+    if (!query->damaged)
+        return;
+    buffer_print(sql, " AND ");
+    ledger_print_whole(sql);
+}
+
+static void print_damaged(struct buffer *sql, const struct usage_query *query)
+{
+    buffer_print(sql, "SELECT count(*)");
+    print_names(sql, query);
+    buffer_print(sql, " AND NOT ");
+    ledger_print_whole(sql);
 }
 
 /* The columns that rows are made of, each after `before`. */
@@ -127,6 +147,7 @@ static Renga__V1__UsageRow *make_row(struct statement *statement, struct arena *
     usage->model_calls = statement_number(statement, SUM_MODEL_CALLS);
     usage->tool_calls = statement_number(statement, SUM_TOOL_CALLS);
     usage->cost_micros = statement_number(statement, SUM_COST);
+    usage->unpriced_calls = statement_number(statement, SUM_UNPRICED);
     usage->estimated = statement_number(statement, SUM_ESTIMATED) > 0;
     row->usage = usage;
     row->calls = statement_number(statement, SUM_CALLS);
@@ -134,6 +155,12 @@ static Renga__V1__UsageRow *make_row(struct statement *statement, struct arena *
     row->cancelled_calls = statement_number(statement, SUM_CANCELLED);
     row->cached_calls = statement_number(statement, SUM_CACHED);
     return row;
+}
+
+/* Names of rows without a checksum may be damaged. */
+static char *copy_clean(struct arena *arena, const char *text)
+{
+    return arena_strndup(arena, text, text_clean_length(text, strlen(text)));
 }
 
 static void name_row(Renga__V1__UsageRow *row, struct statement *statement, const struct usage_query *query,
@@ -147,12 +174,21 @@ static void name_row(Renga__V1__UsageRow *row, struct statement *statement, cons
     row->start_ms = slot_of_query(query) ? statement_number(statement, column) * QUARTER_MS : 0;
     for (size_t i = 0; i < query->group_count; i++)
         if (!slot_of(query->groups[i]))
-            *fields[name_of_group[query->groups[i]]] = arena_strdup(arena, statement_text(statement, ++column));
+            *fields[name_of_group[query->groups[i]]] = copy_clean(arena, statement_text(statement, ++column));
 }
 
 static bool out_of_memory(const struct arena *arena, struct status *st)
 {
     return arena->exhausted && !fail(st, RESOURCE_EXHAUSTED, "the report takes too much memory; ask for fewer rows");
+}
+
+static bool count_damaged(struct database *database, struct usage_query *query, struct status *st)
+{
+    struct statement *statement = prepare(database, query, print_damaged, st);
+    bool read = statement && statement_step(statement, st) == STATEMENT_ROW;
+    query->damaged = read ? statement_number(statement, 0) : 0;
+    statement_finalize(&statement);
+    return read;
 }
 
 static bool ask_totals(struct database *database, const struct usage_query *query, struct arena *arena,
@@ -198,11 +234,12 @@ static bool ask_rows(struct database *database, const struct usage_query *query,
 }
 
 /* In one transaction: rows and totals are of the same moment. */
-bool ledger_ask(struct database *database, const struct usage_query *query, struct arena *arena,
-                struct usage_answer *answer, struct status *st)
+bool ledger_ask(struct database *database, struct usage_query *query, struct arena *arena, struct usage_answer *answer,
+                struct status *st)
 {
     *answer = (struct usage_answer){0};
-    bool asked = database_run(database, "BEGIN", st) && ask_totals(database, query, arena, answer, st) &&
+    bool asked = database_run(database, "BEGIN", st) && count_damaged(database, query, st) &&
+                 ask_totals(database, query, arena, answer, st) &&
                  (!query->group_count || ask_rows(database, query, arena, answer, st));
     database_rollback(database);
     return asked;

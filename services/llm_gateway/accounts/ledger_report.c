@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "rpc/rpc.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,6 +48,7 @@ static void give_answer(struct report *report)
     response.n_rows = report->answer.count;
     response.totals = report->answer.totals;
     response.complete_until_ms = report->complete_ms;
+    response.damaged_rows = report->query.damaged;
     if (report->answer.more) {
         page_token_write(token, report->request, report->asked_ms, report->query.skip + report->query.limit);
         response.next_page_token = token;
@@ -230,6 +232,9 @@ static bool ask(struct ledger *ledger, struct report *report, struct database **
     database_limit(*database, is_over, report);
     bool asked = ledger_ask(*database, &report->query, &report->arena, &report->answer, &why);
     database_limit(*database, NULL, NULL);
+    if (asked && report->query.damaged)
+        log_error("ledger.damaged", "%" PRId64 " rows of the accounts in '%s' are damaged and left out of a report",
+                  report->query.damaged, ledger->path);
     if (asked)
         return true;
     if (why.code == ABORTED)

@@ -1,6 +1,7 @@
 #include "accounts/ledger_sqlite.h"
 
 #include "base/text.h"
+#include "store/sqlite_seal.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -36,6 +37,11 @@ static bool failed(sqlite3 *sqlite, struct status *st)
 bool database_run(struct database *database, const char *sql, struct status *st)
 {
     return sqlite3_exec(database->sqlite, sql, NULL, NULL, NULL) == SQLITE_OK || failed(database->sqlite, st);
+}
+
+int64_t database_changed(struct database *database)
+{
+    return sqlite3_changes64(database->sqlite);
 }
 
 void database_rollback(struct database *database)
@@ -84,11 +90,19 @@ static bool read_version(struct database *database, int64_t *version, struct sta
     return read;
 }
 
-static bool make_tables(struct database *database, const struct database_plan *plan, struct status *st)
+static bool write_version(struct database *database, const struct database_plan *plan, struct status *st)
 {
     char sql[64];
     snprintf(sql, sizeof sql, "PRAGMA user_version = %d", plan->version);
-    return database_run(database, plan->tables, st) && database_run(database, sql, st);
+    return database_run(database, sql, st);
+}
+
+static bool upgrade(struct database *database, const struct database_plan *plan, int64_t version, struct status *st)
+{
+    for (; version < plan->version; version++)
+        if (!database_run(database, plan->upgrades[version - 1], st))
+            return false;
+    return true;
 }
 
 static bool migrate_locked(struct database *database, const struct database_plan *plan, struct status *st)
@@ -96,9 +110,8 @@ static bool migrate_locked(struct database *database, const struct database_plan
     int64_t version;
     if (!read_version(database, &version, st))
         return false;
-    if (version == 0 && !make_tables(database, plan, st))
-        return false;
-    return database_run(database, "COMMIT", st);
+    bool made = version ? upgrade(database, plan, version, st) : database_run(database, plan->tables, st);
+    return made && write_version(database, plan, st) && database_run(database, "COMMIT", st);
 }
 
 /* Looked at first without a lock: that a file is as it should be is what is found nearly always. */
@@ -131,6 +144,8 @@ struct database *database_open(const char *path, const struct database_plan *pla
     size_t scheme = strlen(DATABASE_MEMORY);
     bool in_memory = strncmp(path, DATABASE_MEMORY, scheme) == 0;
     bool connected = in_memory ? connect_memory(database, path + scheme, st) : connect_file(database, path, st);
+    if (connected && !sqlite_seal_register(database->sqlite))
+        connected = failed(database->sqlite, st);
     if (!connected || !migrate(database, plan, st))
         database_close(&database);
     return database;

@@ -16,13 +16,14 @@ struct statement;
 struct database_plan {
     int version;        /* PRAGMA user_version of `tables`; a file of a higher one is refused, FAILED_PRECONDITION */
     const char *tables; /* SQL that makes them in a new file */
+    const char *const *upgrades; /* SQL from version 1 to 2, from 2 to 3, …: `version` - 1 of them */
 };
 
 #define DATABASE_MEMORY     "memory:" /* a path that begins so is no file; the same name is the same database */
 #define DATABASE_MEMORY_MAX (INT64_C(256) << 20) /* bytes of one */
 
-/* Made where there is none, readable for its owner alone. Committed is on disk (WAL, synchronous FULL). UNAVAILABLE
- * where the file cannot be had or is no database. */
+/* Created if it is absent, readable for its owner alone. Committed is on disk (WAL, synchronous FULL). UNAVAILABLE
+ * if the file cannot be opened or is no database. Statements have `seal_of` (store/sqlite_seal.h). */
 struct database *database_open(const char *path, const struct database_plan *plan, struct status *st);
 void database_close(struct database **database);
 
@@ -30,6 +31,8 @@ void database_close(struct database **database);
 bool database_moved(struct database *database);
 
 bool database_run(struct database *database, const char *sql, struct status *st);
+/* How many rows the last statement changed. */
+int64_t database_changed(struct database *database);
 /* Takes back a transaction, if one is open. */
 void database_rollback(struct database *database);
 

@@ -1,7 +1,7 @@
 #include "accounts/sums.h"
 
+#include "base/hash.h"
 #include "base/log.h"
-#include "base/random.h"
 #include "base/text.h"
 
 #include <stdlib.h>
@@ -13,7 +13,6 @@ struct sums {
     struct sum *buckets[BUCKETS];
     struct sum *first;
     unsigned count, most;
-    uint64_t seed; /* names come from outside: nobody is to know which ones collide */
 };
 
 struct key {
@@ -28,7 +27,6 @@ struct sums *sums_create(unsigned most)
     if (!sums)
         return NULL;
     sums->most = most;
-    sums->seed = random_u64();
     return sums;
 }
 
@@ -74,7 +72,7 @@ uint64_t sums_hash(const void *bytes, size_t size, uint64_t seed)
     return mixed(mixed(hash ^ word));
 }
 
-static void key_make(struct key *key, int64_t quarter, const char *const names[SUM_NAMES], uint64_t seed)
+static void key_make(struct key *key, int64_t quarter, const char *const names[SUM_NAMES])
 {
     char *at = key->bytes;
     memcpy(at, &quarter, sizeof quarter);
@@ -90,7 +88,7 @@ static void key_make(struct key *key, int64_t quarter, const char *const names[S
         at += length + 1;
     }
     key->size = (size_t)(at - key->bytes);
-    key->hash = sums_hash(key->bytes, key->size, seed);
+    key->hash = hash_bytes(key->bytes, key->size);
 }
 
 static struct sum *find(const struct sums *sums, const struct key *key)
@@ -121,7 +119,7 @@ static struct sum *insert(struct sums *sums, const struct key *key)
 static struct sum *take(struct sums *sums, int64_t quarter, const char *const names[SUM_NAMES], unsigned most)
 {
     struct key key;
-    key_make(&key, quarter, names, sums->seed);
+    key_make(&key, quarter, names);
     struct sum *sum = find(sums, &key);
     return sum || sums->count >= most ? sum : insert(sums, &key);
 }

@@ -29,7 +29,8 @@
     ROW(SUM_CALLS, "calls")                                                                                            \
     ROW(SUM_FAILED, "failed_calls")                                                                                    \
     ROW(SUM_CANCELLED, "cancelled_calls")                                                                              \
-    ROW(SUM_CACHED, "cached_calls")
+    ROW(SUM_CACHED, "cached_calls")                                                                                    \
+    ROW(SUM_UNPRICED, "unpriced_calls") /* since version 2 of the file */
 
 #define SUM_NAMES_TABLE(ROW)                                                                                           \
     ROW(SUM_CLIENT, "client")                                                                                          \

@@ -1,5 +1,7 @@
 #include "ask_priv.h"
 
+#include "ask_judge.h"
+
 #include "base/clock.h"
 #include "base/machine.h"
 #include "edition.h"
@@ -48,8 +50,8 @@ void ask_init(struct ask *ask, struct gateway *gateway, struct rpc_call *call, c
 /* A failure that is only this caller's own: whoever waits asks for himself. */
 static bool is_own(const struct ask *ask)
 {
-    return ask->caller_left || ask->failure.limit || ask->failure.status.code == DEADLINE_EXCEEDED ||
-           ask->failure.status.code == CANCELLED;
+    bool callers_time = ask->failure.status.code == DEADLINE_EXCEEDED && !ask_is_late(ask);
+    return ask->caller_left || ask->failure.limit || callers_time || ask->failure.status.code == CANCELLED;
 }
 
 static void land(struct ask *ask, bool good)
@@ -86,6 +88,7 @@ static void caller_left(struct rpc_call *call, void *data)
     switch ((enum ask_state)ask->state) {
     case ASK_ASKING:
         transfer_cancel(&ask->transfer);
+        ask_read_cancel(ask);
         return;
     case ASK_REMEMBERING:
         recall_leave(ask->query);

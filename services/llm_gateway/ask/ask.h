@@ -11,7 +11,7 @@
  *         |        which deployment             |
  *      ASKING                                   |  another one, at once
  *         |        one request and its answer   |  or the same, after a RESTING
- *      judged: answered? --- no, and may be tried again (route/retry.h)
+ *      judged: answered? --- no, and may be tried again (upstream/retry.h)
  *         |
  *      settled: limits, accounts, cache, metrics; then the reply
  *
@@ -26,9 +26,9 @@
 #include "http/client.h"
 #include "limits/gate.h"
 #include "recall/recall.h"
-#include "route/retry.h"
-#include "route/standing.h"
+#include "route/choice.h"
 #include "rpc/rpc.h"
+#include "upstream/retry.h"
 
 #include "renga/v1/llm_gateway.pb-c.h"
 
@@ -36,6 +36,7 @@
 #include <stdint.h>
 
 struct ask;
+struct ask_reading;
 struct deployment;
 struct edition_use;
 struct gateway;
@@ -53,16 +54,28 @@ struct ask_kind {
     const struct http_url *(*way)(const struct deployment *deployment);
     void (*write)(struct ask *ask, struct json_writer *writer);
 
-    /* Asks a provider that answers in this process, at once; what came of it is for judge. NULL: none does for this
-     * kind.
-     */
+    /* Asks a provider that answers in this process; judge decides about the result. It runs as judge does, after
+     * here_begun, which runs in the loop. NULL: not for this kind. */
     void (*ask_here)(struct ask *ask);
+    void (*here_begun)(struct ask *ask);
 
     /* The headers of an answer are there; a stream is read from here on. NULL: answers come whole. */
     void (*headers_came)(struct ask *ask, int http_status);
 
-    /* The request has ended. True: answered; false: ask->failure says why not. */
+    /* The request has ended; no more of it comes. In the loop; may be NULL. */
+    void (*closed)(struct ask *ask);
+
+    /* How many bytes ask_here and judge read, beside the transfer's content: above JOB_INLINE_MAX a worker thread reads
+     * them. May be NULL. */
+    size_t (*weight)(const struct ask *ask);
+
+    /* Reads the answer. True: answered; false: ask->failure says why not. Perhaps in a worker thread, while the loop
+     * touches no more of the ask than its transfer and `caller_left`: it sends nothing and arms nothing. */
     bool (*judge)(struct ask *ask);
+
+    /* In the loop, after judge with any verdict: pieces that were read go to a client that reads pieces. May be NULL.
+     */
+    void (*hand_on)(struct ask *ask);
 
     /* True: the same deployment is to be asked once more, at once, since the question was amended. May be NULL. */
     bool (*amend)(struct ask *ask, bool good);
@@ -145,11 +158,12 @@ struct ask {
     struct buffer body;
     struct timer rest;
     struct ticket ticket;
-    struct ask_place *place;    /* NULL: the model has as many as are wanted */
-    struct ask_place *turn;     /* NULL: nobody has to wait for one */
-    struct ticket *waits_with;  /* while it is queued */
-    struct recall_query *query; /* NULL: nothing is to be recalled */
-    int64_t keep_ms;            /* of the answer; 0: it is not kept */
+    struct ask_place *place;     /* NULL: the model has as many as are wanted */
+    struct ask_place *turn;      /* NULL: without a wait */
+    struct ticket *waits_with;   /* while it is queued */
+    struct recall_query *query;  /* NULL: no recall */
+    struct ask_reading *reading; /* by a worker thread; NULL: no reader */
+    int64_t keep_ms;             /* of the answer; 0: it is not kept */
     int64_t waited_ms;
     bool entered, placed, has_turn, caller_left;
 };
@@ -157,6 +171,10 @@ struct ask {
 /* `route` has been found and may be asked this. */
 void ask_init(struct ask *ask, struct gateway *gateway, struct rpc_call *call, const struct ask_kind *kind,
               const struct route *route);
+
+/* Whether the last deployment that was asked is an upstream outside of this process. Then a failure tells how many
+ * requests were sent: the caller that tries again counts them. */
+bool ask_has_sent(const struct ask *ask);
 
 /* Whether ask->content matters: the request or the route asks for the cache, or there is an idempotency key. After the
  * owner's fields are set. */

@@ -4,9 +4,9 @@
 #include "base/clock.h"
 #include "gateway_priv.h"
 #include "provider/provider.h"
-#include "provider/retry_hint.h"
 #include "route/deployment.h"
 #include "route/route.h"
+#include "upstream/retry_hint.h"
 
 #define BUSY_RETRY_MS 1000 /* our own queue is full: it moves within a second or not at all */
 
@@ -40,6 +40,12 @@ bool ask_judge_error(struct ask *ask)
     return false;
 }
 
+bool ask_is_late(const struct ask *ask)
+{
+    return ask->transfer.end == TRANSFER_LATE && !ask->timeout_is_callers &&
+           ask->failure.status.code == DEADLINE_EXCEEDED;
+}
+
 /* Nothing but the caller's own deadline may look like it. */
 bool ask_judge_break(struct ask *ask)
 {
@@ -56,7 +62,10 @@ bool ask_judge_break(struct ask *ask)
     case TRANSFER_UNRECORDED: /* asking again would not help */
         return fail(st, FAILED_PRECONDITION, "%s", transfer->status.text);
     case TRANSFER_LATE:
-        return fail(st, ask->timeout_is_callers ? DEADLINE_EXCEEDED : UNAVAILABLE, "%s", transfer->status.text);
+        return ask->timeout_is_callers
+                   ? fail(st, DEADLINE_EXCEEDED, "%s", transfer->status.text)
+                   : fail(st, DEADLINE_EXCEEDED, "no answer within llm_gateway.timeout, %lld ms: %s",
+                          (long long)ask->gateway->timeout_ms, transfer->status.text);
     case TRANSFER_TOO_LARGE:
         return fail(st, DATA_LOSS, "the answer is larger than the gateway takes (%zu bytes)", transfer->response_max);
     case TRANSFER_CUT:

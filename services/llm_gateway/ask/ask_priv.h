@@ -14,7 +14,12 @@ void ask_move(struct ask *ask, enum ask_state state);
 /* ask_upstream.c: asks a deployment, and others after it as far as the policy goes; ends with ask_end. */
 void ask_choose(struct ask *ask);
 void ask_pass_turn(struct ask *ask);
-/* What is left of the caller's time, in milliseconds. */
+/* ask_read.c: the answer is read, perhaps by a worker thread; `was_read` runs in the loop, perhaps at once. `here`: a
+ * provider in this process is asked first, after a `before` that failed; else the transfer has just finished. */
+void ask_read(struct ask *ask, const struct failure *before, bool here, void (*was_read)(struct ask *ask, bool good));
+/* The reading has no waiting request any more; it still ends. */
+void ask_read_cancel(struct ask *ask);
+/* The rest of the caller's time or of llm_gateway.timeout, the shorter one, in milliseconds. */
 int64_t ask_left_ms(const struct ask *ask);
 
 /* ask_settle.c: what the whole of it used goes to the limits, the accounts and the metrics. Before the reply. */

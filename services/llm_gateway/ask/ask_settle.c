@@ -13,6 +13,7 @@ void ask_add_usage(struct ask *ask)
     Renga__V1__Usage *sum = &ask->usage;
     const Renga__V1__Usage *used = ask->kind->used(ask);
     sum->model_calls++;
+    sum->unpriced_calls += target_is_unpriced(ask->target);
     if (!used)
         return;
     sum->input_tokens += used->input_tokens;

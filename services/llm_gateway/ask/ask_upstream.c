@@ -1,6 +1,7 @@
 /* Asking deployments, one after the other, until one answers or the policy is at its end. */
 #include "ask_priv.h"
 
+#include "ask_judge.h"
 #include "ask_observe.h"
 
 #include "base/clock.h"
@@ -8,7 +9,7 @@
 #include "base/text.h"
 #include "http/cassette.h"
 #include "provider/provider.h"
-#include "provider/retry_hint.h"
+#include "upstream/retry_hint.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -19,21 +20,34 @@
 #define UNCONST(text) ((char *)(uintptr_t)(text))
 
 static void finished(struct transfer *transfer);
+static void answer_read(struct ask *ask, bool good);
 
-int64_t ask_left_ms(const struct ask *ask)
+static int64_t callers_left_ms(const struct ask *ask)
 {
     int64_t deadline_ns = rpc_call_deadline_ns(ask->call);
     return deadline_ns == TIME_NEVER ? INT64_MAX : (deadline_ns - clock_now_ns()) / NS_PER_MS;
+}
+
+/* All requests, waits and repairs of a call share one limit of ours. */
+static int64_t own_left_ms(const struct ask *ask)
+{
+    return ask->gateway->timeout_ms - (clock_now_ns() - ask->began_ns) / NS_PER_MS;
+}
+
+int64_t ask_left_ms(const struct ask *ask)
+{
+    int64_t callers_ms = callers_left_ms(ask), own_ms = own_left_ms(ask);
+    return callers_ms < own_ms ? callers_ms : own_ms;
 }
 
 /* ---- one request ------------------------------------------------------------------------------------------------- */
 
 static void set_time(struct ask *ask)
 {
-    int64_t timeout_ms = ask->gateway->timeout_ms, left_ms = ask_left_ms(ask);
-    ask->timeout_is_callers = left_ms < timeout_ms;
+    int64_t timeout_ms = ask_left_ms(ask);
+    ask->timeout_is_callers = callers_left_ms(ask) < own_left_ms(ask);
     if (ask->timeout_is_callers)
-        timeout_ms = left_ms + 1; /* the caller's own clock is to end it first */
+        timeout_ms++; /* the caller's own clock is to end it first */
     ask->transfer.timeout_ms = timeout_ms > 0 ? timeout_ms : 1;
     if (ask->streams)
         ask->transfer.idle_timeout_ms = ask->gateway->idle_timeout_ms;
@@ -63,25 +77,17 @@ static bool is_here(const struct target *target)
     return target->deployment->provider->answer_chat != NULL;
 }
 
-/* It asks nobody, so it cannot fail as an upstream does: where it cannot stand in, the failure that it was to stand in
- * for is what the caller hears. */
+bool ask_has_sent(const struct ask *ask)
+{
+    return ask->attempt_count && !is_here(ask->target);
+}
+
 static void ask_here(struct ask *ask, const struct failure *before)
 {
-    struct failure *failure = &ask->failure;
     transfer_init(&ask->transfer, NULL, finished);
     ask->transfer.owner = ask;
     ask_move(ask, ASK_ASKING);
-    if (ask->kind->ask_here)
-        ask->kind->ask_here(ask);
-    else
-        fail(&failure->status, FAILED_PRECONDITION, "the provider %s only chats",
-             ask->target->deployment->provider->name);
-    if (failure->status.code != OK) {
-        if (before->status.code != OK)
-            *failure = *before;
-        failure->ours = true;
-    }
-    finished(&ask->transfer);
+    ask_read(ask, before, true, answer_read);
 }
 
 static bool ask_target(struct ask *ask)
@@ -101,6 +107,7 @@ static bool ask_target(struct ask *ask)
     transfer_init(transfer, ask->kind->way(deployment), finished);
     transfer->method = "POST";
     transfer->headers = deployment->headers;
+    transfer->alias = deployment->name;
     transfer->body = ask->body.data;
     transfer->body_size = ask->body.length;
     transfer->response_max = ask->response_max;
@@ -191,7 +198,8 @@ static void give_place_back(struct ask *ask, bool good)
     else if (failure->ours || ask->caller_left || ask->reader_is_slow)
         report.verdict = STANDING_UNKNOWN;
     else
-        standing_judge(&report, failure->status.code, failure_is_quota(failure), failure->status.retry_after_ms);
+        standing_judge(&report, ask_is_late(ask) ? UNAVAILABLE : failure->status.code, failure_is_quota(failure),
+                       failure->status.retry_after_ms);
     standing_give_back(standing, now_ns, &report);
     struct rate_left left = rate_left_of(header_of, &ask->transfer, clock_wall_ns() / NS_PER_MS);
     standing_hear(standing, now_ns, left.requests, left.tokens, left.reset_ms);
@@ -271,10 +279,11 @@ void ask_choose(struct ask *ask)
 
 /* ---- and once more? ---------------------------------------------------------------------------------------------- */
 
-static bool may_ask_again(const struct ask *ask)
+static size_t requests_left(const struct ask *ask)
 {
     bool bounded = ask->requests_max && ask->requests_max < RETRY_ATTEMPTS_MAX;
-    return ask->attempt_count < (bounded ? ask->requests_max : RETRY_ATTEMPTS_MAX);
+    size_t most = bounded ? ask->requests_max : RETRY_ATTEMPTS_MAX;
+    return ask->attempt_count < most ? most - ask->attempt_count : 0;
 }
 
 /* The rank after the present one that has somebody to ask in this process, and whether it is the very next one. 0:
@@ -303,7 +312,7 @@ static bool may_try_again(struct ask *ask, enum retry_step *step)
     unsigned here = rank_here(ask, &next);
     if (here && next && *step == RETRY_NEXT_RANK)
         return true;
-    if (may_ask_again(ask) && retry_budget_spend(&ask->gateway->commons->budget))
+    if (requests_left(ask) && retry_budget_spend(&ask->gateway->commons->budget))
         return true;
     if (!here)
         return false;
@@ -312,14 +321,21 @@ static bool may_try_again(struct ask *ask, enum retry_step *step)
     return true;
 }
 
-/* What is wrong with the words of a model is wrong with it wherever it is asked; whoever answers without one may do
- * better.
- */
+/* A deployment that stands in within this process does not use up the caller's requests. */
+static bool is_last(const struct ask *ask)
+{
+    bool next = false;
+    return requests_left(ask) == 1 && !(rank_here(ask, &next) && next);
+}
+
+/* A fault in the words of a model comes at each of its upstreams, and after our limit no upstream has time left; a
+ * provider in this process may do better, and answers at once. */
 static bool ask_here_instead(struct ask *ask)
 {
-    bool next;
+    bool next, late = ask_is_late(ask);
     unsigned here = rank_here(ask, &next);
-    if (!here || !ask->failure.problem || ask->told || ask->failure.ours || ask->caller_left || ask_left_ms(ask) <= 0)
+    int64_t left_ms = late ? callers_left_ms(ask) : ask_left_ms(ask);
+    if (!here || (!ask->failure.problem && !late) || ask->told || ask->failure.ours || ask->caller_left || left_ms <= 0)
         return false;
     ask->choice.rank_min = here;
     ask_choose(ask);
@@ -340,6 +356,7 @@ static void try_again(struct ask *ask)
         .attempts = ask->attempts_in_rank,
         .attempts_all = (unsigned)ask->attempt_count,
         .left_ms = ask_left_ms(ask),
+        .last = is_last(ask),
     };
     standing_note_failure(ask->route, &ask->choice, ask->target_index, failure->status.code, quota);
     standing_prospects(ask->route, &ask->choice, ask->target->rank, now_ns, &question);
@@ -357,21 +374,26 @@ static void try_again(struct ask *ask)
         ask_choose(ask);
 }
 
-static void finished(struct transfer *transfer)
+static void answer_read(struct ask *ask, bool good)
 {
-    struct ask *ask = transfer->owner;
-    buffer_fini(&ask->body);
-    bool good = ask->kind->judge(ask);
     if (!good)
         deployment_redact(ask->target->deployment, ask->failure.status.text);
     note_attempt(ask, good);
     ask_add_usage(ask);
     ask_observe_attempt(ask, good ? OK : ask->failure.status.code);
-    if (ask->kind->amend && may_ask_again(ask) && ask->kind->amend(ask, good) && ask_target(ask))
+    if (ask->kind->amend && requests_left(ask) && ask->kind->amend(ask, good) && ask_target(ask))
         return;
     give_place_back(ask, good);
     if (good)
         ask_end(ask, true);
     else
         try_again(ask);
+}
+
+static void finished(struct transfer *transfer)
+{
+    struct ask *ask = transfer->owner;
+    const struct failure none = {0};
+    buffer_fini(&ask->body);
+    ask_read(ask, &none, false, answer_read);
 }

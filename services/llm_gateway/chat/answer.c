@@ -143,10 +143,22 @@ static int64_t tokens_said(const struct answer *answer)
     return token_count_whole(&count);
 }
 
+static size_t bytes_said(const struct answer *answer)
+{
+    size_t bytes = 0;
+    for (int part = 0; part < ANSWER_PARTS; part++)
+        bytes += answer->parts[part].seen;
+    for (const struct answer_call *call = answer->first_call; call; call = call->next)
+        bytes += call->arguments.seen;
+    return bytes;
+}
+
 const Renga__V1__Usage *answer_usage(struct answer *answer)
 {
-    if (answer->spent)
+    size_t said = bytes_said(answer);
+    if (answer->spent || answer->estimated_at == said + 1)
         return &answer->usage;
+    answer->estimated_at = said + 1;
     if (!answer->read)
         answer->usage.input_tokens = tokens_of_chat(answer->request);
     answer->usage.output_tokens = tokens_said(answer);

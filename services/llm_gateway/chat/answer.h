@@ -85,7 +85,8 @@ struct answer {
     struct token_count passed; /* what came and is not kept, for an estimate */
     Renga__V1__Usage usage;
     bool spent;
-    bool read; /* the input's counts are known, the output's are not yet */
+    bool read;           /* the input's counts are known, the output's are not yet */
+    size_t estimated_at; /* bytes that had come when the usage was estimated, and 1; 0: it was not */
 };
 
 void answer_init(struct answer *answer, struct arena *arena, const Renga__V1__ChatRequest *request);
@@ -108,6 +109,12 @@ struct answer_call_piece {
     const char *id, *name, *arguments;
 };
 bool answer_call_tool(struct answer *answer, const struct answer_call_piece *piece, struct failure *failure);
+/* No more comes of the calls: those without arguments get "{}", as those who parse them expect. */
+bool answer_finish_calls(struct answer *answer, struct failure *failure);
+
+/* Text that is no JSON by little, mended in a copy of the arena (answer_mend.c); NULL if there is no damage to mend.
+ * Then it was no JSON before. */
+const char *answer_mend(struct arena *arena, const char *text, size_t *size);
 
 /* Keeps bytes behind a text; for answer*.c alone. */
 bool answer_append(struct answer *answer, struct answer_text *text, const char *bytes, size_t size,
@@ -127,7 +134,8 @@ void answer_spend(struct answer *answer, int64_t input, int64_t output, int64_t 
 /* The input's counts alone, of providers that give them first. */
 void answer_read(struct answer *answer, int64_t input, int64_t cached_input);
 
-/* Estimates the usage where the provider gave none. */
+/* Estimates the usage if the provider did not send it: once for the pieces that have come, however often it is asked.
+ */
 const Renga__V1__Usage *answer_usage(struct answer *answer);
 
 /* Fills finish_reason, provider_finish_reason, structured_json and usage. False where the answer cannot be used: it did

@@ -108,3 +108,20 @@ bool answer_call_tool(struct answer *answer, const struct answer_call_piece *pie
         hand_on(answer, call, opens, piece->arguments, size);
     return true;
 }
+
+bool answer_finish_calls(struct answer *answer, struct failure *failure)
+{
+    static const char none[] = "{}";
+    size_t size = sizeof none - 1;
+    for (struct answer_call *call = answer->first_call; call; call = call->next) {
+        if (!call->name[0] || call->arguments.seen)
+            continue;
+        call->arguments.seen = size;
+        if (!answer->keeps_rest)
+            token_count_add(&answer->passed, none, size);
+        else if (!answer_append(answer, &call->arguments, none, size, failure))
+            return false;
+        hand_on(answer, call, false, none, size);
+    }
+    return true;
+}

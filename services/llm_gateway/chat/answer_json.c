@@ -100,6 +100,11 @@ static bool is_object(struct span json, struct status *st)
            (json.bytes[0] == '{' || fail(st, INVALID_ARGUMENT, "(the whole): must be an object"));
 }
 
+static bool fits(const struct answer *answer, struct span json, struct buffer *problems, struct status *st)
+{
+    return answer->schema ? fits_schema(answer->schema, json, problems, st) : is_object(json, st);
+}
+
 bool answer_check_json(struct answer *answer, char **json, struct failure *failure)
 {
     const struct answer_text *text = &answer->parts[ANSWER_TEXT];
@@ -107,9 +112,18 @@ bool answer_check_json(struct answer *answer, char **json, struct failure *failu
     struct status st = {0};
     struct buffer problems;
     buffer_init(&problems, PROBLEMS_MAX);
-    bool good = answer->schema ? fits_schema(answer->schema, inside, &problems, &st) : is_object(inside, &st);
+    bool good = fits(answer, inside, &problems, &st);
+    struct span mended = inside;
+    if (!good && (mended.bytes = answer_mend(answer->arena, inside.bytes, &mended.size))) {
+        inside = mended;
+        status_clear(&st);
+        buffer_clear(&problems);
+        good = fits(answer, inside, &problems, &st);
+    }
     if (good) {
-        *json = inside.size == text->size ? text->bytes : arena_strndup(answer->arena, inside.bytes, inside.size);
+        *json = inside.bytes == text->bytes && inside.size == text->size
+                    ? text->bytes
+                    : arena_strndup(answer->arena, inside.bytes, inside.size);
         buffer_fini(&problems);
         return *json || fail(&failure->status, RESOURCE_EXHAUSTED, "the answer takes more memory than a call may have");
     }

@@ -51,11 +51,11 @@ static bool calls_are_whole(const struct answer *answer, struct failure *failure
 
 bool answer_conclude(struct answer *answer, Renga__V1__ChatFinish *finish, struct failure *failure)
 {
+    answer_usage(answer); /* also of an answer that was cut: a worker thread counts it, not the loop */
     if (!has_ended(answer, failure) || !calls_are_whole(answer, failure))
         return false;
     finish->finish_reason = outcome(answer);
     finish->provider_finish_reason = answer->word;
-    answer_usage(answer);
     finish->usage = &answer->usage;
     if (answer_wants_json(answer) && finish->finish_reason == RENGA__V1__FINISH_REASON__FINISH_REASON_STOP)
         return answer_check_json(answer, &finish->structured_json, failure);

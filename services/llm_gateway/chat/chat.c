@@ -2,6 +2,7 @@
 
 #include "ask/ask_judge.h"
 #include "base/clock.h"
+#include "base/json_schema.h"
 #include "base/log.h"
 #include "base/random.h"
 #include "check.h"
@@ -16,6 +17,7 @@
 #include <strings.h>
 
 #define UNCONST(text) ((char *)(uintptr_t)(text))
+#define FACTOR_INLINE 16 /* schemas that a byte is held against within the time of JOB_INLINE_MAX */
 
 /* ---- the question ------------------------------------------------------------------------------------------------ */
 
@@ -71,13 +73,29 @@ static void write_question(struct ask *ask, struct json_writer *writer)
     ask->target->deployment->provider->write_chat(&question, writer);
 }
 
-static void ask_here(struct ask *ask)
+static void here_begun(struct ask *ask)
 {
     struct chat *chat = (struct chat *)ask;
     chat->request = chat->callers; /* what a model was told of its mistakes is no part of the question */
-    const struct chat_question question = question_of(chat);
-    if (ask->target->deployment->provider->answer_chat(&question, &chat->answer, &ask->failure))
+    chat->here = question_of(chat);
+}
+
+static void ask_here(struct ask *ask)
+{
+    struct chat *chat = (struct chat *)ask;
+    if (ask->target->deployment->provider->answer_chat(&chat->here, &chat->answer, &ask->failure))
         chat->broken = NULL;
+}
+
+/* Of a provider in this process the question; else the content of events, and its form by a schema. */
+static size_t weight(const struct ask *ask)
+{
+    const struct chat *chat = (const struct chat *)ask;
+    if (ask->target->deployment->provider->answer_chat)
+        return protobuf_c_message_get_packed_size(&chat->request->base);
+    const struct json_schema *schema = chat->answer.schema;
+    size_t bytes = chat->answer.parts[ANSWER_TEXT].size + ask->transfer.content_size;
+    return chat->answer.parts[ANSWER_TEXT].size + (schema ? bytes * json_schema_factor(schema) / FACTOR_INLINE : 0);
 }
 
 static bool amend(struct ask *ask, bool good)
@@ -212,11 +230,10 @@ static void failed(struct ask *ask)
     struct failure *failure = &ask->failure;
     if (chat->broken)
         chat_repair_failed(chat);
-    if (ask->usage.input_tokens || ask->usage.output_tokens) {
+    if (ask_has_sent(ask))
         failure->usage = &ask->usage;
-        if (chat->send)
-            chat_stream_usage(chat, failure->usage);
-    }
+    if (chat->send && (ask->usage.input_tokens || ask->usage.output_tokens))
+        chat_stream_usage(chat, failure->usage);
     if (failure->status.code == FAILED_PRECONDITION && ask->target)
         log_warn("llm_gateway.refused", "%s: %s", ask->target->deployment->name, failure->status.text);
     failure_send(ask->call, failure);
@@ -245,7 +262,11 @@ static const struct ask_kind chat_kind = {
     .write = write_question,
     .ask_here = ask_here,
     .headers_came = headers_came,
+    .here_begun = here_begun,
+    .closed = chat_closed,
+    .weight = weight,
     .judge = chat_judge,
+    .hand_on = chat_hand_on,
     .amend = amend,
     .used = used,
     .model = model,
@@ -270,7 +291,7 @@ static const struct route *admit(const struct gateway *gateway, const Renga__V1_
     if (!route || !route_is_set_up(route, st))
         return NULL;
     if (!route->chat) {
-        fail_field(st, "model", "'%s' makes embeddings and does not chat; ListModels has those that do", route->name);
+        fail_field(st, "model", "'%s' makes embeddings and does not chat; name a model that chats", route->name);
         return NULL;
     }
     if (request->n_tools && (!route->tools || capability_of(route->targets[0].model).no_tools)) {

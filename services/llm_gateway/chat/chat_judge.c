@@ -11,12 +11,27 @@ static bool is_json(const char *content_type)
     return !content_type || strcasestr(content_type, "json");
 }
 
+/* An unreadable answer is read once more if it can be mended: before that, no part of it was taken in. */
+static bool read_mended(struct chat *chat)
+{
+    struct transfer *transfer = &chat->ask.transfer;
+    struct failure *failure = &chat->ask.failure;
+    size_t size = transfer->content_size;
+    const char *mended = failure->status.code == DATA_LOSS && !failure->problem
+                             ? answer_mend(chat->answer.arena, transfer->content, &size)
+                             : NULL;
+    if (!mended)
+        return false;
+    *failure = (struct failure){0};
+    return chat->ask.target->deployment->provider->read_chat(&chat->answer, mended, size, failure);
+}
+
 static bool read_whole(struct chat *chat)
 {
     struct transfer *transfer = &chat->ask.transfer;
     struct failure *failure = &chat->ask.failure;
     const struct provider *provider = chat->ask.target->deployment->provider;
-    if (provider->read_chat(&chat->answer, transfer->content, transfer->content_size, failure))
+    if (provider->read_chat(&chat->answer, transfer->content, transfer->content_size, failure) || read_mended(chat))
         return true;
     const char *content_type = transfer_header(transfer, "content-type");
     if (failure->status.code == DATA_LOSS && !is_json(content_type))
@@ -62,15 +77,39 @@ static bool cut(struct failure *failure)
     return false;
 }
 
-bool chat_judge(struct ask *ask)
+/* Pieces of a whole answer wait for chat_hand_on: perhaps it is read by a worker thread. */
+void chat_closed(struct ask *ask)
 {
     struct chat *chat = (struct chat *)ask;
     loop_disarm(rpc_call_loop(ask->call), &chat->patience);
     if (chat->reads_events)
         chat_stream_close(chat);
-    if (!ask_judge_caller(ask))
-        return false;
+    if (!chat->send || chat->reads_events)
+        return;
+    chat->answer.piece_came = NULL;
+    chat->keeps_content = chat->answer.keeps_content;
+    chat->keeps_rest = chat->answer.keeps_rest;
+    chat->answer.keeps_content = chat->answer.keeps_rest = true;
+}
+
+bool chat_judge(struct ask *ask)
+{
+    struct chat *chat = (struct chat *)ask;
     if (read_answer(chat) && answer_conclude(&chat->answer, &chat->finish, &ask->failure))
         return true;
     return ask->told && cut(&ask->failure);
+}
+
+void chat_hand_on(struct ask *ask)
+{
+    struct chat *chat = (struct chat *)ask;
+    if (!chat->send || chat->reads_events)
+        return;
+    chat->answer.piece_came = chat_stream_piece;
+    if (ask->failure.status.code == OK) {
+        chat_stream_whole(chat);
+        return;
+    }
+    chat->answer.keeps_content = chat->keeps_content; /* it may be asked again */
+    chat->answer.keeps_rest = chat->keeps_rest;
 }

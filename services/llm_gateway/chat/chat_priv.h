@@ -38,11 +38,13 @@ struct chat {
         struct sse sse;
         struct ndjson lines;
     };
-    struct timer patience; /* with a client that does not read, or an upstream that has said all but does not end */
-    bool reads_events;     /* the answer comes as an event stream */
-    bool reads_lines;      /* ... of NDJSON, and not of SSE */
-    uint32_t left_out;     /* PARAMETER_BITs that are not sent */
-    const struct target *adapted; /* has been asked a second time, without what it refused */
+    struct timer patience;     /* with a client that does not read, or an upstream that has said all but does not end */
+    struct chat_question here; /* of a provider in this process, while it is asked */
+    bool keeps_content, keeps_rest; /* of a stream: the values of answer.keeps_… while events are read */
+    bool reads_events;              /* the answer comes as an event stream */
+    bool reads_lines;               /* ... of NDJSON, and not of SSE */
+    uint32_t left_out;              /* PARAMETER_BITs that are not sent */
+    const struct target *adapted;   /* has been asked a second time, without the refused part */
     /* It has been asked once more, with what was wrong with its JSON: */
     struct failure *broken; /* ... the first time; NULL: it has not */
     Renga__V1__ChatFinish finish;
@@ -50,8 +52,10 @@ struct chat {
     Renga__V1__ChatResponse *again; /* the answer that was given before; NULL: none */
 };
 
-/* chat_judge.c: what to make of a transfer that has ended. True: answered, chat->finish says how. */
+/* chat_judge.c: judges a transfer that has ended. True: answered, chat->finish says how. As ask_kind says. */
+void chat_closed(struct ask *ask);
 bool chat_judge(struct ask *ask);
+void chat_hand_on(struct ask *ask);
 
 /* chat_adapt.c: where the upstream refused a parameter that the request can do without, remembers it: true. */
 bool chat_adapt(struct chat *chat);
@@ -68,6 +72,8 @@ bool chat_tell(struct ask *ask, bool answer, size_t budget, struct json_writer *
 void chat_stream_close(struct chat *chat);
 void chat_stream_open(struct chat *chat);
 void chat_stream_piece(struct answer *answer, const struct answer_piece *piece);
+/* An answer that was read whole, in pieces. */
+void chat_stream_whole(struct chat *chat);
 void chat_stream_finish(struct chat *chat);
 void chat_stream_usage(struct chat *chat, const Renga__V1__Usage *usage);
 void chat_stream_writable(struct rpc_call *call, void *data);

@@ -11,14 +11,31 @@
 
 #define UPSTREAM_EVENT_MAX ((size_t)1 << 20)  /* bytes of one event of the upstream */
 #define PIECE_MAX          ((size_t)64 << 10) /* bytes of text in one of ours */
+#define PIECE_LEAST        ((size_t)64)       /* bytes of a whole answer in one piece of ours */
+#define PIECES_MAX         64                 /* of a whole answer, if it is longer: some 100 µs */
 #define LINGER_MS          1000               /* for an upstream to end after its last word; then we do */
 
 /* ---- from the upstream ------------------------------------------------------------------------------------------- */
 
+/* As chat_judge.c does for whole answers. */
+static bool event_mended(struct chat *chat, const struct provider *provider, const struct sse_event *event)
+{
+    struct failure *failure = &chat->ask.failure;
+    struct sse_event again = *event;
+    again.data = failure->status.code == DATA_LOSS && !failure->problem
+                     ? answer_mend(chat->answer.arena, event->data, &again.size)
+                     : NULL;
+    if (!again.data)
+        return false;
+    *failure = (struct failure){0};
+    return provider->read_event(&chat->answer, &again, failure);
+}
+
 static bool event_came(void *owner, const struct sse_event *event)
 {
     struct chat *chat = owner;
-    return chat->ask.target->deployment->provider->read_event(&chat->answer, event, &chat->ask.failure) &&
+    const struct provider *provider = chat->ask.target->deployment->provider;
+    return (provider->read_event(&chat->answer, event, &chat->ask.failure) || event_mended(chat, provider, event)) &&
            !chat->answer.ended;
 }
 
@@ -90,7 +107,7 @@ void chat_patience_over(struct timer *timer)
 void chat_stream_writable(struct rpc_call *call, void *data)
 {
     struct chat *chat = data;
-    if (chat->answer.ended || chat->ask.state != ASK_ASKING)
+    if (chat->ask.reading || chat->answer.ended || chat->ask.state != ASK_ASKING)
         return;
     loop_disarm(rpc_call_loop(call), &chat->patience);
     transfer_resume(&chat->ask.transfer);
@@ -163,6 +180,35 @@ void chat_stream_piece(struct answer *answer, const struct answer_piece *piece)
         send_piece(chat, piece, (char *)(uintptr_t)piece->text, piece->opens);
     else
         send_slices(chat, piece);
+}
+
+/* A reader of a stream sees it come, in pieces of a few words; a long answer has no more of them than a short one. */
+static void send_text(struct chat *chat, enum answer_part part)
+{
+    const struct answer_text *text = &chat->answer.parts[part];
+    size_t most = text->size / PIECES_MAX > PIECE_LEAST ? text->size / PIECES_MAX : PIECE_LEAST;
+    char piece[PIECE_MAX + 1];
+    for (size_t sent = 0; sent < text->size;) {
+        size_t size = text_cut(text->bytes + sent, text->size - sent, most);
+        size = size ? size : most; /* no UTF-8, which only a caller in this process can give us */
+        memcpy(piece, text->bytes + sent, size);
+        piece[size] = '\0';
+        chat_stream_piece(&chat->answer, &(struct answer_piece){.part = part, .text = piece, .size = size});
+        sent += size;
+    }
+}
+
+void chat_stream_whole(struct chat *chat)
+{
+    static const enum answer_part order[] = {ANSWER_REASONING, ANSWER_TEXT, ANSWER_REFUSAL};
+    for (size_t i = 0; i < sizeof order / sizeof order[0]; i++)
+        send_text(chat, order[i]);
+    for (const struct answer_call *call = chat->answer.first_call; call; call = call->next) {
+        const char *arguments = call->arguments.bytes ? call->arguments.bytes : "";
+        chat_stream_piece(
+            &chat->answer,
+            &(struct answer_piece){.call = call, .opens = true, .text = arguments, .size = call->arguments.size});
+    }
 }
 
 void chat_stream_finish(struct chat *chat)

@@ -226,7 +226,7 @@ static bool check_terms(const Renga__V1__ChatRequest *request, struct status *st
 bool check_model(const char *model, struct status *st)
 {
     if (!model[0])
-        return wrong(st, &HERE, "model", "is empty; ListModels has the names");
+        return wrong(st, &HERE, "model", "is empty; give a model's name, or \"default\"");
     return fits(st, &HERE, "model", model, MODEL_MAX);
 }
 

@@ -75,7 +75,9 @@ void failure_send(struct rpc_call *call, const struct failure *failure)
         add_limit(call, failure);
     if (failure->problem)
         add_invalid_output(call, failure);
-    if (failure->usage)
+    if (failure->usage) {
         add(call, TYPE_URL("renga.v1.Usage"), &failure->usage->base);
+        rpc_call_add_trailing(call, RPC_PUSHBACK_KEY, RPC_PUSHBACK_NEVER, strlen(RPC_PUSHBACK_NEVER));
+    }
     rpc_fail(call, &failure->status);
 }

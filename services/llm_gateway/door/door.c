@@ -1,5 +1,6 @@
 #include "door_priv.h"
 
+#include "base/budget.h"
 #include "base/clock.h"
 #include "base/config.h"
 #include "base/log.h"
@@ -17,11 +18,21 @@
 
 #define VALUES_MAX    ((size_t)64 << 10)      /* in the JSON of a request */
 #define BODY_FACTOR   2                       /* a body may be larger than the message it becomes: escapes, names */
+#define BODY_WEIGHT   2                       /* the message that the call keeps, and the JSON for the upstream */
 #define OUT_MAX       ((size_t)16 << 20)      /* bytes written at once */
 #define LINGER_MS     5000                    /* for the gateway to give a slow reader up before the server does */
 #define CALL_LIMIT_MS ((int64_t)24 * 3600000) /* where rpc.call_max sets none */
 #define SERVICE       "renga.v1.LlmGateway/"
 #define JSON_TYPE     "application/json"
+#define FORWARDED     "renga-forwarded-bin" /* rpc/forwarded.h */
+
+static void name_request(struct http_request *request)
+{
+    const uint64_t number[2] = {random_u64(), random_u64()};
+    char id[sizeof "req_" + 2 * sizeof number] = "req_";
+    trace_hex((const uint8_t *)number, sizeof number, id + strlen(id));
+    http_reply_header(request, "x-request-id", id);
+}
 
 /* ---- who asks ---------------------------------------------------------------------------------------------------- */
 
@@ -35,6 +46,39 @@ const struct rpc_principal *door_may(const struct door *door, const struct http_
     const char *header = http_request_header(request, "authorization");
     snprintf(name, sizeof name, SERVICE "%s", method);
     return rpc_auth_check(door->auth, header, header ? strlen(header) : 0, name, st);
+}
+
+/* A key that opens no method of the door shall not fill the memory that bodies may take. */
+static bool key_opens_any(const struct door *door, const struct http_request *request, uint64_t *owner,
+                          struct status *st)
+{
+    static const char *const methods[] = {"Chat", "ChatStream", "Embed", "ListModels"};
+    for (size_t i = 0; i < sizeof methods / sizeof methods[0]; i++) {
+        *st = (struct status){0};
+        const struct rpc_principal *principal = door_may(door, request, methods[i], st);
+        if (!principal)
+            continue;
+        *owner = budget_owner(principal->tenant, principal->name);
+        return true;
+    }
+    return false;
+}
+
+/* Judges the key before any of the body is read; which methods the key may call is judged when the body is known.
+ * Clients of this door speak for themselves: an identity beside the key is refused, not ignored. */
+static bool is_admitted(const struct http_request *request, uint64_t *owner, struct status *st, void *data)
+{
+    if (http_request_header(request, FORWARDED))
+        return fail(st, INVALID_ARGUMENT,
+                    "the header " FORWARDED " is not for this door: nobody calls here on behalf of others; leave it "
+                    "out");
+    return key_opens_any(data, request, owner, st);
+}
+
+static void refuse_key(struct http_request *request, const struct status *st, void *data)
+{
+    name_request(request);
+    door_fail_status(request, st);
 }
 
 const struct rpc_principal *door_admit(const struct door *door, struct http_request *request, const char *method)
@@ -56,28 +100,17 @@ static bool is_json(const struct http_request *request)
     return type && strncasecmp(type, JSON_TYPE, length) == 0 && strchr("; \t", type[length]);
 }
 
-/* Whether the key is any at all, before the body of whoever came is read; which methods it may call depends on that. */
-static bool is_known(const struct door *door, struct http_request *request, const char *method)
-{
-    struct status st = {0};
-    if (door_may(door, request, method, &st) || st.code != UNAUTHENTICATED)
-        return true;
-    door_fail_status(request, &st);
-    return false;
-}
-
-cJSON *door_read_body(const struct door *door, struct http_request *request, const char *method, size_t *size)
+cJSON *door_read_body(struct http_request *request, size_t *size)
 {
     static const struct json_limits limits = {.values = VALUES_MAX};
     struct status st = {0};
-    if (!is_known(door, request, method))
-        return NULL;
     if (!is_json(request)) {
         door_refuse(request, 415, "unsupported_media_type", "the content-type must be " JSON_TYPE);
         return NULL;
     }
     const char *body = http_request_body(request, size);
     cJSON *root = json_parse(body, *size, &limits, &st);
+    http_request_forget_body(request);
     if (!root)
         door_refuse(request, 400, "invalid_json", "the body is not the JSON it should be: %s", st.text);
     return root;
@@ -196,14 +229,6 @@ static const struct {
     {"GET", "/v1/models/", true, door_model},
 };
 
-static void name_request(struct http_request *request)
-{
-    const uint64_t number[2] = {random_u64(), random_u64()};
-    char id[sizeof "req_" + 2 * sizeof number] = "req_";
-    trace_hex((const uint8_t *)number, sizeof number, id + strlen(id));
-    http_reply_header(request, "x-request-id", id);
-}
-
 /* All methods and paths come here, so that whatever is wrong is said in OpenAI's way. */
 static void handle(struct http_request *request, void *data)
 {
@@ -258,7 +283,15 @@ struct door *door_create(const struct service_context *context, const struct doo
         .listen = options->listen,
         .shares = options->first ? options->first->server : NULL,
         .body_max = BODY_FACTOR * message_max,
+        .budget = context->budget,
+        .body_weight = BODY_WEIGHT,
         .idle_ms = options->reader_patience_ms + LINGER_MS,
+        .read_ms = options->read_ms,
+        .connections_max = (options->connections + context->loop_count - 1) / context->loop_count,
+        .connections_per_address =
+            options->connections_per_address ? options->connections_per_address : HTTP_CONNECTIONS_UNBOUND,
+        .keyless = !context->auth,
+        .hosts = options->hosts,
     };
     struct door *door = calloc(1, sizeof *door);
     if (!door)
@@ -278,6 +311,7 @@ struct door *door_create(const struct service_context *context, const struct doo
     door->opened_s = clock_wall_ns() / NS_PER_SEC;
     door->report.run = report_drained;
     buffer_init(&door->out, OUT_MAX);
+    http_server_judge(door->server, &(struct http_judge){.admits = is_admitted, .refuse = refuse_key, .data = door});
     http_server_route(door->server, routes, sizeof routes / sizeof routes[0], door);
     return door;
 }

@@ -18,6 +18,10 @@ struct door_options {
     const char *listen;         /* "0.0.0.0:15201" */
     const struct door *first;   /* the door of the first loop, whose port is shared; NULL: this is it */
     int64_t reader_patience_ms; /* how long a client may take nothing */
+    int64_t read_ms;            /* how long a client may be silent within a request */
+    const char *hosts;          /* names, apart by commas, that clients may ask by; NULL: as http/server.h has it */
+    unsigned connections;       /* of all loops together */
+    unsigned connections_per_address; /* 0: no bound */
 };
 
 /* UNAVAILABLE where the address cannot be bound. */

@@ -67,7 +67,7 @@ static void read_and_ask(struct door *door, struct http_request *request, const 
 void door_embed(struct door *door, struct http_request *request)
 {
     size_t size;
-    cJSON *root = door_read_body(door, request, "Embed", &size);
+    cJSON *root = door_read_body(request, &size);
     if (root)
         read_and_ask(door, request, root, size);
     cJSON_Delete(root);

@@ -48,10 +48,9 @@ const struct rpc_principal *door_may(const struct door *door, const struct http_
 /* The same; where it is NULL, the request has been answered. */
 const struct rpc_principal *door_admit(const struct door *door, struct http_request *request, const char *method);
 
-/* The body of a request, to be freed with cJSON_Delete; NULL where the request has been answered: its key is none at
- * all, or the body is not JSON. Which methods a key may call is for door_admit to say, when the request is understood.
- */
-cJSON *door_read_body(const struct door *door, struct http_request *request, const char *method, size_t *size);
+/* The body of a request, to be freed with cJSON_Delete; NULL if the request has been answered, as the body is not
+ * JSON. Its key was judged before the body was read. */
+cJSON *door_read_body(struct http_request *request, size_t *size);
 
 /* Initializes a call with time, trace and leave of the request's client. `size` is that of the structure it begins.
  * NULL where it has been answered. */
@@ -109,6 +108,8 @@ struct door_question {
     bool stream, include_usage;
     const char *code; /* of a refusal, in OpenAI's terms; may be NULL */
 };
+
+#define DOOR_TOOLS_MAX 128 /* of a request, as in the contract */
 
 struct door_reader {
     struct json_reader in;

@@ -33,6 +33,14 @@ static void read_tool(struct door_reader *reader, const cJSON *item, Renga__V1__
         tool->parameters_json = door_read_raw(reader, parameters);
 }
 
+/* Before any name is looked up among them. */
+static bool tools_fit(struct door_reader *reader, const cJSON *list)
+{
+    int count = cJSON_GetArraySize(list);
+    return count <= DOOR_TOOLS_MAX ||
+           json_reader_fail(&reader->in, list, "has %d tools; at most %d are allowed", count, DOOR_TOOLS_MAX);
+}
+
 void door_read_tools(struct door_reader *reader)
 {
     Renga__V1__ChatRequest *request = &reader->question->request;
@@ -40,6 +48,8 @@ void door_read_tools(struct door_reader *reader)
     if (!list || !list->child)
         return;
     size_t count = (size_t)cJSON_GetArraySize(list);
+    if (!tools_fit(reader, list))
+        return;
     Renga__V1__ToolDefinition *tools = arena_alloc(reader->arena, count * sizeof *tools);
     request->tools = arena_alloc(reader->arena, count * sizeof(*request->tools));
     if (!tools || !request->tools)
@@ -81,7 +91,7 @@ static void read_allowed(struct door_reader *reader, const cJSON *choice)
     const cJSON *allowed = json_object(&reader->in, choice, "allowed_tools");
     const cJSON *list = json_array(&reader->in, allowed, "tools");
     json_string(&reader->in, allowed, "mode");
-    if (reader->in.failed)
+    if (reader->in.failed || !tools_fit(reader, list))
         return;
     read_mode(reader, cJSON_GetObjectItemCaseSensitive(allowed, "mode"));
     size_t kept = 0;

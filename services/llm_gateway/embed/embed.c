@@ -106,7 +106,7 @@ static void answer_again(struct ask *ask)
 static void failed(struct ask *ask)
 {
     struct failure *failure = &ask->failure;
-    if (ask->usage.input_tokens)
+    if (ask_has_sent(ask))
         failure->usage = &ask->usage;
     if (failure->status.code == FAILED_PRECONDITION && ask->target)
         log_warn("llm_gateway.refused", "%s: %s", ask->target->deployment->name, failure->status.text);
@@ -140,7 +140,7 @@ static const struct route *admit(const struct gateway *gateway, const Renga__V1_
         return NULL;
     if (route->embeddings)
         return check_embed_size(request, route->name, route->dimensions, st) ? route : NULL;
-    fail(st, NOT_FOUND, "the model '%s' has no embeddings from %s; ListModels says which have", route->name,
+    fail(st, NOT_FOUND, "the model '%s' has no embeddings from %s; name a model that has embeddings", route->name,
          route->targets[0].deployment->provider->name);
     return NULL;
 }

@@ -11,8 +11,9 @@
 /* Bytes of UTF-8 to a token: within a fifth for English and Japanese alike. */
 #define BYTES_PER_TOKEN 4
 
-#define COUNT_MAX    INT64_C(1000000000000000) /* tokens; more is no count */
-#define TEXTS_INLINE 512                       /* bytes: the model's name */
+#define COUNT_MAX       INT64_C(1000000000000000) /* tokens; more is no count */
+#define BYTE_ORDER_MARK "\xEF\xBB\xBF"
+#define TEXTS_INLINE    512 /* bytes: the model's name */
 
 bool embed_answer_init(struct embed_answer *answer, struct arena *arena, const Renga__V1__EmbedRequest *request)
 {
@@ -55,6 +56,10 @@ bool embed_answer_read(struct embed_answer *answer, const char *body, size_t siz
     const struct json_limits limits = {.bytes = size, .values = VALUES_MAX};
     struct arena texts;
     struct json_pull in;
+    if (size >= strlen(BYTE_ORDER_MARK) && memcmp(body, BYTE_ORDER_MARK, strlen(BYTE_ORDER_MARK)) == 0) {
+        body += strlen(BYTE_ORDER_MARK);
+        size -= strlen(BYTE_ORDER_MARK);
+    }
     arena_init(&texts, storage, sizeof storage, 2 * size + TEXTS_INLINE);
     json_pull_init(&in, body, size, &limits, &texts, &st);
     read_root(answer, &in, read, failure);

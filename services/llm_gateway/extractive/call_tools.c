@@ -7,6 +7,7 @@
 #include "base/text.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -184,33 +185,54 @@ static bool fill(struct filling *filling, struct json_writer *writer, const cJSO
     return true;
 }
 
-static bool is_required(const cJSON *root, const char *name)
+/* The names that a schema requires, in their order. */
+struct required {
+    const char **names;
+    size_t count;
+};
+
+static int compare_names(const void *left, const void *right)
 {
-    const cJSON *item;
-    cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(root, "required"))
+    return strcmp(*(const char *const *)left, *(const char *const *)right);
+}
+
+static void required_read(struct arena *arena, const cJSON *root, struct required *required)
+{
+    const cJSON *item, *list = cJSON_GetObjectItemCaseSensitive(root, "required");
+    required->names = arena_alloc(arena, (size_t)cJSON_GetArraySize(list) * sizeof(*required->names) + 1);
+    required->count = 0;
+    cJSON_ArrayForEach(item, list)
     {
-        if (cJSON_IsString(item) && strcmp(item->valuestring, name) == 0)
-            return true;
+        if (cJSON_IsString(item) && required->names)
+            required->names[required->count++] = item->valuestring;
     }
-    return false;
+    if (required->count)
+        qsort(required->names, required->count, sizeof(*required->names), compare_names);
+}
+
+static bool is_required(const struct required *required, const char *name)
+{
+    return required->count && bsearch(&name, required->names, required->count, sizeof(*required->names), compare_names);
 }
 
 /* What must be said is, and the question where there is a place for it, and how much more when it is tried again. */
 static bool fill_all(struct filling *filling, struct json_writer *writer, const cJSON *root)
 {
     const cJSON *schema, *properties = cJSON_GetObjectItemCaseSensitive(root, "properties");
+    struct required required;
     if (properties && !cJSON_IsObject(properties))
         return false;
-    size_t required = (size_t)cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(root, "required"));
+    required_read(filling->extract->arena, root, &required);
+    size_t left = (size_t)cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(root, "required"));
     cJSON_ArrayForEach(schema, properties)
     {
-        bool must = is_required(root, schema->string);
+        bool must = is_required(&required, schema->string);
         bool may = asks_question(schema->string) || (filling->again && asks_count(schema->string));
         if ((must || may) && !fill(filling, writer, schema) && must)
             return false;
-        required -= must;
+        left -= must;
     }
-    return required == 0; /* else something is required that is nowhere described */
+    return left == 0; /* else something is required that is nowhere described */
 }
 
 /* NULL where they cannot be filled. */

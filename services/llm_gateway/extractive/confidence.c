@@ -9,21 +9,11 @@ struct weights {
     double constant, best, ahead, support;
 };
 
-/* Where no search says anything, support alone decides: from 0.38 on, from 0.35 in Japanese, which is covered in pairs
- * of characters and less of it where it is said in other words. */
+/* Where no search says anything, support alone decides: from ANSWER_ENOUGH on. */
 static const struct weights with_search = {.constant = -3.3, .best = 6, .ahead = 8.2, .support = 2};
 static const struct weights with_search_japanese = {.constant = -3, .best = 6, .ahead = 8.2, .support = 2};
 static const struct weights without_search = {.constant = -7.6, .support = 20};
 static const struct weights without_search_japanese = {.constant = -7, .support = 20};
-
-double extract_support(const struct evidence *evidence, struct text asked, const struct chosen *chosen, size_t count)
-{
-    struct coverage coverage;
-    if (!count)
-        return 0;
-    evidence_cover(evidence, evidence, asked.bytes, asked.length, &coverage);
-    return (chosen[0].score + coverage.best + coverage.share) / 3;
-}
 
 double extract_confidence(const struct extract *extract, double support)
 {

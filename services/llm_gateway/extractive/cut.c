@@ -1,8 +1,7 @@
 /* Where an answer ends that may not be said whole. A model ends in the middle of a word; so does this. */
 #include "extract.h"
 
-#include "base/text.h"
-#include "limits/tokens.h"
+#include "words/tokens.h"
 
 #include <string.h>
 
@@ -16,26 +15,12 @@ static size_t before_stops(const Renga__V1__ChatRequest *request, const char *te
     return length;
 }
 
-/* The most whole characters that are so many tokens. */
-static size_t within_tokens(const char *text, size_t length, int64_t tokens)
-{
-    size_t fits = 0, over = length + 1;
-    while (over - fits > 1) {
-        size_t middle = fits + (over - fits) / 2;
-        if (tokens_of_text(text, text_cut(text, length, middle)) <= tokens)
-            fits = middle;
-        else
-            over = middle;
-    }
-    return text_cut(text, length, fits);
-}
-
 const char *extract_cut(const Renga__V1__ChatRequest *request, const char *text, size_t *length)
 {
     int64_t most = request->max_output_tokens;
     *length = before_stops(request, text, *length);
     if (most <= 0 || tokens_of_text(text, *length) <= most)
         return "stop";
-    *length = within_tokens(text, *length, most);
+    *length = tokens_fit(text, *length, most);
     return "length";
 }

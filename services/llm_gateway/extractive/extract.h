@@ -52,7 +52,9 @@ struct extract {
     struct text asked;  /* the last <subtask>, else <question>, else the last user's text; trimmed, at most ASKED_MAX */
     struct text answer; /* of the last <answer>; length 0: none */
     struct text advice; /* of the last <advice> */
+    struct text findings; /* of the last <findings> */
     struct passage passages[EXTRACT_PASSAGES_MAX];
+    uint64_t hashes[EXTRACT_PASSAGES_MAX]; /* of their texts */
     size_t passage_count;
     struct found found;
     struct result results[EXTRACT_RESULTS_MAX];
@@ -66,7 +68,7 @@ struct extract *extract_read(struct arena *arena, const Renga__V1__ChatRequest *
 /* Whether what is asked is in Japanese. */
 bool extract_is_japanese(const Renga__V1__ChatRequest *request);
 
-enum extract_want { WANT_REPLY, WANT_SPLIT, WANT_JUDGEMENT, WANT_QUERIES };
+enum extract_want { WANT_REPLY, WANT_SPLIT, WANT_JUDGEMENT, WANT_QUERY_PLAN, WANT_QUERIES };
 
 /* What is wanted after the form of the answer. `limit` is how many elements a list may have. False with
  * FAILED_PRECONDITION where it is a form that cannot be filled. */
@@ -83,6 +85,14 @@ bool extract_judge(const struct extract *extract, struct buffer *advice);
 
 /* Words to search for: what is asked, and its strong words alone. */
 size_t extract_queries(const struct extract *extract, size_t limit, struct text queries[EXTRACT_PARTS_MAX]);
+
+/* What to search for next: the parts of the question at first; after findings what they do not answer, and names that
+ * they have and the question has not. Nothing is searched for twice; no query: nothing is left to search for. */
+struct query_plan {
+    struct text queries[EXTRACT_PARTS_MAX], gaps[EXTRACT_PARTS_MAX];
+    size_t query_count, gap_count;
+};
+void extract_query_plan(const struct extract *extract, size_t limit, struct query_plan *plan);
 
 /* The strong words of a text as they stand in it, a space between; words that stand in `without` are left out. */
 struct text extract_keywords(struct arena *arena, struct text text, struct text without);
@@ -106,9 +116,8 @@ size_t extract_choose(const struct extract *extract, const struct evidence *evid
 #define EXTRACT_ENOUGH 0.5
 double extract_confidence(const struct extract *extract, double support);
 
-/* The mean of three shares of what is asked: the best sentence's with what stands around it, the best passage's, and
- * that of all together. */
-double extract_support(const struct evidence *evidence, struct text asked, const struct chosen *chosen, size_t count);
+/* `before` + `middle` + `behind`, in the arena. */
+struct text text_joined(struct arena *arena, struct text before, struct text middle, struct text behind);
 
 /* Without white space at its ends. */
 struct text text_trimmed(struct text text);

@@ -5,8 +5,7 @@
 
 #include <string.h>
 
-#define SAID_MAX  ((size_t)4 << 20) /* bytes of an answer: it repeats what the request has */
-#define PIECE_MAX ((size_t)64)      /* bytes of it in one piece of a stream */
+#define SAID_MAX ((size_t)4 << 20) /* bytes of an answer: it repeats parts of the request */
 
 static const struct answer_word words[] = {
     {"stop", RENGA__V1__FINISH_REASON__FINISH_REASON_STOP},
@@ -23,6 +22,15 @@ static void write_texts(struct json_writer *writer, const char *key, const struc
     json_write_end(writer);
 }
 
+static void write_query_plan(const struct extract *extract, size_t limit, struct json_writer *writer)
+{
+    struct query_plan plan;
+    extract_query_plan(extract, limit, &plan);
+    write_texts(writer, "queries", plan.queries, plan.query_count);
+    write_texts(writer, "gaps", plan.gaps, plan.gap_count);
+    json_write_string(writer, "reasoning", "");
+}
+
 static void write_object(const struct extract *extract, enum extract_want want, size_t limit,
                          struct json_writer *writer)
 {
@@ -32,6 +40,8 @@ static void write_object(const struct extract *extract, enum extract_want want, 
     if (want == WANT_SPLIT) {
         write_texts(writer, "subtasks", texts,
                     extract_split(extract->arena, extract->asked, extract->japanese, limit, texts));
+    } else if (want == WANT_QUERY_PLAN) {
+        write_query_plan(extract, limit, writer);
     } else if (want == WANT_QUERIES) {
         write_texts(writer, "queries", texts, extract_queries(extract, limit, texts));
     } else {
@@ -44,22 +54,6 @@ static void write_object(const struct extract *extract, enum extract_want want, 
     json_write_end(writer);
 }
 
-/* Whoever reads a stream sees it come. */
-static bool say_in_pieces(struct answer *answer, const char *text, size_t length, struct failure *failure)
-{
-    char piece[PIECE_MAX + 1];
-    for (size_t said = 0; said < length;) {
-        size_t size = text_cut(text + said, length - said, PIECE_MAX);
-        size = size ? size : PIECE_MAX; /* no UTF-8, which only a caller in this process can give us */
-        memcpy(piece, text + said, size);
-        piece[size] = '\0';
-        if (!answer_say(answer, ANSWER_TEXT, piece, failure))
-            return false;
-        said += size;
-    }
-    return answer_say(answer, ANSWER_TEXT, "", failure);
-}
-
 /* As long as it may be, and why it ends. */
 static bool say(const struct extract *extract, struct buffer *out, struct answer *answer, struct failure *failure)
 {
@@ -68,7 +62,9 @@ static bool say(const struct extract *extract, struct buffer *out, struct answer
     if (out->failed)
         return fail(&failure->status, RESOURCE_EXHAUSTED, "the answer takes more memory than a call may have");
     answer_stop(answer, words, word);
-    return say_in_pieces(answer, text, length, failure);
+    if (length < out->length)
+        out->data[length] = '\0';
+    return answer_say(answer, ANSWER_TEXT, text, failure);
 }
 
 static bool say_object(const struct extract *extract, enum extract_want want, size_t limit, struct answer *answer,

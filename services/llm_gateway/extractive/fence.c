@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static const char *const tags[] = {"question", "subtask", "plan", "results", "answer", "advice", "tools"};
+static const char *const tags[] = {"question", "subtask", "plan", "results", "answer", "advice", "tools", "findings"};
 
 struct fence {
     const char *tag;

@@ -1,6 +1,7 @@
 /* What tools have found, as passages: blocks of a search, answers of subtasks, or any text. */
 #include "extract.h"
 
+#include "base/hash.h"
 #include "base/json.h"
 #include "words/nothing.h"
 
@@ -36,6 +37,7 @@ static size_t next_block(struct text text, size_t at)
             next++;
         if (next > at && is_header(text, next))
             return next;
+        at = next; /* the empty lines are behind it: each is looked at once */
     }
     return text.length;
 }
@@ -45,10 +47,28 @@ static struct text part(struct text text, size_t from, size_t to)
     return text_trimmed((struct text){text.bytes + from, to - from});
 }
 
+static bool is_same(const struct passage *known, struct text text, struct text heading)
+{
+    return known->length == text.length && known->heading_length == heading.length &&
+           memcmp(known->text, text.bytes, text.length) == 0 &&
+           (!heading.length || memcmp(known->heading, heading.bytes, heading.length) == 0);
+}
+
+/* Two tools may find the same row: it supports an answer once. */
+static bool is_there(const struct extract *extract, struct text text, struct text heading, uint64_t hash)
+{
+    for (size_t i = 0; i < extract->passage_count; i++)
+        if (extract->hashes[i] == hash && is_same(&extract->passages[i], text, heading))
+            return true;
+    return false;
+}
+
 static void add(struct extract *extract, struct text text, struct text heading)
 {
-    if (!text.length || extract->passage_count == EXTRACT_PASSAGES_MAX)
+    uint64_t hash = hash_bytes(text.bytes, text.length);
+    if (!text.length || extract->passage_count == EXTRACT_PASSAGES_MAX || is_there(extract, text, heading, hash))
         return;
+    extract->hashes[extract->passage_count] = hash;
     extract->passages[extract->passage_count++] = (struct passage){
         .text = text.bytes, .length = text.length, .heading = heading.bytes, .heading_length = heading.length};
 }

@@ -100,6 +100,7 @@ struct extract *extract_read(struct arena *arena, const Renga__V1__ChatRequest *
     extract->japanese = is_japanese(extract->asked);
     extract->answer = last_fenced(request, "answer", &turn);
     extract->advice = last_fenced(request, "advice", &turn);
+    extract->findings = last_fenced(request, "findings", &turn);
     find_evidence(extract, asked);
     return extract;
 }

@@ -145,7 +145,7 @@ static bool reply_from_evidence(const struct extract *extract, struct buffer *ou
     if (!evidence)
         return false;
     size_t count = extract_choose(extract, evidence, chosen);
-    double support = extract_support(evidence, extract->asked, chosen, count);
+    double support = evidence_answers(evidence, extract->asked.bytes, extract->asked.length, chosen, count);
     if (extract_confidence(extract, support) < EXTRACT_ENOUGH)
         say_nothing_found(extract, extract->asked, extract->passage_count > 0, out);
     else

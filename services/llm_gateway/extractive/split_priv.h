@@ -16,9 +16,6 @@ struct split {
 /* One more part. Past the limit it goes to the end of the last one, while that has at most EXTRACT_ASKED_MAX bytes. */
 void split_add(struct split *split, struct text part);
 
-/* `before` + `middle` + `behind`, in the arena. */
-struct text text_joined(struct arena *arena, struct text before, struct text middle, struct text behind);
-
 /* A text of at most EXTRACT_ASKED_MAX bytes with which of them stand in quotation marks or brackets. */
 struct marked {
     struct text text;

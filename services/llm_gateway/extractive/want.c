@@ -4,14 +4,17 @@
 
 #include <string.h>
 
+#define PROPERTIES_MAX 3 /* of a form */
+
 static const struct {
     enum extract_want want;
     const char *list; /* the property with the elements; NULL: none */
-    const char *properties[2];
+    const char *properties[PROPERTIES_MAX];
 } forms[] = {
-    {WANT_SPLIT, "subtasks", {"subtasks", NULL}},
+    {WANT_SPLIT, "subtasks", {"subtasks"}},
     {WANT_JUDGEMENT, NULL, {"is_completed", "advice"}},
-    {WANT_QUERIES, "queries", {"queries", NULL}},
+    {WANT_QUERY_PLAN, "queries", {"queries", "gaps", "reasoning"}},
+    {WANT_QUERIES, "queries", {"queries"}},
 };
 #define FORMS (sizeof forms / sizeof forms[0])
 
@@ -22,7 +25,7 @@ static const cJSON *property(const cJSON *schema, const char *name)
 
 static bool is_of_form(size_t form, const char *name)
 {
-    for (size_t i = 0; i < 2 && forms[form].properties[i]; i++)
+    for (size_t i = 0; i < PROPERTIES_MAX && forms[form].properties[i]; i++)
         if (strcmp(forms[form].properties[i], name) == 0)
             return true;
     return false;
@@ -32,7 +35,7 @@ static bool is_of_form(size_t form, const char *name)
 static bool fits(size_t form, const cJSON *schema)
 {
     const cJSON *name;
-    for (size_t i = 0; i < 2 && forms[form].properties[i]; i++)
+    for (size_t i = 0; i < PROPERTIES_MAX && forms[form].properties[i]; i++)
         if (!property(schema, forms[form].properties[i]))
             return false;
     cJSON_ArrayForEach(name, cJSON_GetObjectItemCaseSensitive(schema, "required"))

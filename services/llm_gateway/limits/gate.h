@@ -24,8 +24,8 @@
 #define RENGA_LLM_GATEWAY_GATE_H
 
 #include "base/status.h"
-#include "limits/limits.h"
 #include "loop/loop.h"
+#include "upstream/limits.h"
 
 #include <stdbool.h>
 #include <stddef.h>

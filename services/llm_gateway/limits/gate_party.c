@@ -2,19 +2,16 @@
  * more all the same, what is over shares one place, under the limits of those who have no row of their own. */
 #include "gate_priv.h"
 
+#include "base/hash.h"
 #include "base/log.h"
 #include "rpc/auth.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* FNV-1a: names are short, and the operator's own. */
 uint32_t gate_name_hash(const char *name)
 {
-    uint32_t hash = 2166136261u;
-    for (; *name; name++)
-        hash = (hash ^ (unsigned char)*name) * 16777619u;
-    return hash;
+    return (uint32_t)hash_text(name);
 }
 
 static void set_limits(struct gate_party *party, const struct limits *limits, bool only_weights, int64_t now_ns)

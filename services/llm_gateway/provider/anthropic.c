@@ -143,7 +143,7 @@ static bool read_message(struct answer *answer, struct json_reader *in, const cJ
                                    : !read_block(answer, in, block, index, failure))
             return false;
     answer_stop(answer, stop_words, json_string_or(in, message, "stop_reason", ""));
-    return !in->failed;
+    return !in->failed && (!whole || answer_finish_calls(answer, failure));
 }
 
 static bool message_starts(struct answer *answer, struct json_reader *in, const cJSON *root, struct failure *failure)
@@ -165,7 +165,7 @@ static bool message_changes(struct answer *answer, struct json_reader *in, const
     read_usage(answer, root, true);
     if (delta)
         answer_stop(answer, stop_words, json_string_or(in, delta, "stop_reason", ""));
-    return !in->failed;
+    return !in->failed && (!answer->word[0] || answer_finish_calls(answer, failure));
 }
 
 static bool message_stops(struct answer *answer, struct json_reader *in, const cJSON *root, struct failure *failure)

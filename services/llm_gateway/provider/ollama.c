@@ -259,7 +259,7 @@ static bool read_root(struct answer *answer, const cJSON *root, struct failure *
     }
     if (done)
         read_end(answer, root);
-    return true;
+    return !done || answer_finish_calls(answer, failure);
 }
 
 static bool read_json(struct answer *answer, const char *text, size_t size, const char *what, struct failure *failure)

@@ -177,23 +177,47 @@ static void read_message(struct json_pull *in, struct heard *heard)
     }
 }
 
-static void read_choice(struct json_pull *in, struct heard *heard)
+/* Gives its number; -1 without one. */
+static int64_t read_choice(struct json_pull *in, struct heard *heard)
 {
     struct json_scope choice;
+    int64_t index = -1;
     if (!json_pull_object(in, &choice))
-        return;
+        return index;
     heard->has_choice = true;
     while (json_pull_next(in, &choice)) {
-        if (json_pull_at(in, heard->whole ? "message" : "delta") && (heard->whole || !json_pull_null(in)))
+        if (json_pull_at(in, "index") && !json_pull_null(in))
+            index = json_pull_integer(in, 0, INT32_MAX, -1);
+        else if (json_pull_at(in, heard->whole ? "message" : "delta") && (heard->whole || !json_pull_null(in)))
             read_message(in, heard);
         else if (json_pull_at(in, "finish_reason"))
             heard->finish = json_pull_text(in);
     }
     if (heard->whole && !heard->has_message)
         json_pull_wrong(in, "message", "is missing");
+    return index;
 }
 
-/* The first counts. There is none with the usage chunk, or where the model said nothing. */
+/* One answer was asked for: others that come beside it are passed over, whichever chunk they are in. */
+static void keep_choice(struct heard *heard, const struct heard *choice)
+{
+    heard->has_choice = true;
+    heard->has_message = choice->has_message;
+    heard->finish = choice->finish;
+    heard->content = choice->content;
+    heard->refusal = choice->refusal;
+    heard->reasoning_content = choice->reasoning_content;
+    heard->reasoning = choice->reasoning;
+    heard->first_call = choice->first_call;
+}
+
+static struct heard no_choice(bool whole)
+{
+    return (struct heard){.whole = whole, .finish = "", .content = "", .refusal = ""};
+}
+
+/* Number 0 counts, or the first one without numbers. There is no choice with the usage chunk, or if the model's answer
+ * is empty. */
 static void read_choices(struct json_pull *in, struct heard *heard)
 {
     struct json_scope choices;
@@ -201,9 +225,13 @@ static void read_choices(struct json_pull *in, struct heard *heard)
     if (!heard->whole && json_pull_null(in))
         return;
     if (json_pull_array(in, &choices))
-        while (json_pull_next(in, &choices))
-            if (choices.index == 0)
-                read_choice(in, heard);
+        while (json_pull_next(in, &choices)) {
+            struct heard choice = no_choice(heard->whole);
+            choice.last_call = &choice.first_call;
+            int64_t index = read_choice(in, &choice);
+            if (choice.has_choice && !heard->has_choice && (index < 0 ? choices.index : index) == 0)
+                keep_choice(heard, &choice);
+        }
 }
 
 static void read_root(struct json_pull *in, struct heard *heard)
@@ -242,7 +270,7 @@ static bool say_all(struct answer *answer, const struct heard *heard, struct fai
             return false;
     if (heard->has_choice)
         answer_stop(answer, finish_words, heard->finish);
-    return true;
+    return !heard->finish[0] || answer_finish_calls(answer, failure);
 }
 
 /* Errors are rare, and have many shapes. */

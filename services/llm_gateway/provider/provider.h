@@ -77,9 +77,8 @@ struct provider {
     void (*write_embed)(const struct embed_question *question, struct json_writer *writer);
     bool (*read_embed)(struct embed_answer *answer, const char *body, size_t size, struct failure *failure);
 
-    /* Answers at once, in this process: no URL, no key, no network. Says everything to `answer` and how it stopped;
-     * false with `failure` filled where it cannot. Some milliseconds at most, whatever is asked. NULL: it is asked over
-     * HTTP. */
+    /* Answers in this process: no URL, no key, no network. Says everything to `answer` and how it stopped; false with
+     * `failure` filled where it cannot. Of a long request it runs in a worker thread. NULL: it is asked over HTTP. */
     bool (*answer_chat)(const struct chat_question *question, struct answer *answer, struct failure *failure);
 
     /* What each of its answers says of itself, of the route by that name; NULL where memory is out. NULL: nothing. */

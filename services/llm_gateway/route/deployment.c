@@ -3,7 +3,7 @@
 #include "base/log.h"
 #include "http/client.h"
 #include "provider/provider.h"
-#include "standing.h"
+#include "upstream/standing.h"
 
 #include <assert.h>
 #include <ctype.h>
@@ -212,6 +212,8 @@ static struct standing *find_standing(const struct deployment *deployment, const
     return NULL;
 }
 
+static const struct standing_kind standing_kind = {.event = "llm_gateway.circuit", .noun = "deployment"};
+
 struct standing *deployment_standing(struct deployment *deployment, const char *name, const struct deployment *before)
 {
     struct standing *standing = find_standing(deployment, name);
@@ -219,7 +221,9 @@ struct standing *deployment_standing(struct deployment *deployment, const char *
         return standing;
     struct deployment_model *model = calloc(1, sizeof *model);
     struct standing *old = before ? find_standing(before, name) : NULL;
-    standing = !model ? NULL : old ? standing_hold(old) : standing_create(deployment->name, &deployment->limits);
+    standing = !model ? NULL
+               : old  ? standing_hold(old)
+                      : standing_create(&standing_kind, deployment->name, &deployment->limits);
     if (!standing) {
         free(model);
         return NULL;

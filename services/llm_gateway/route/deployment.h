@@ -3,7 +3,7 @@
 #define RENGA_LLM_GATEWAY_DEPLOYMENT_H
 
 #include "base/status.h"
-#include "limits/limits.h"
+#include "upstream/limits.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,7 +5,7 @@
 #include "provider/provider.h"
 #include "route.h"
 #include "rpc/rpc.h"
-#include "standing.h"
+#include "upstream/standing.h"
 
 struct listed_target {
     Renga__V1__Deployment deployment;

@@ -4,7 +4,7 @@
 #include "deployment.h"
 #include "provider/provider.h"
 #include "route_priv.h"
-#include "standing.h"
+#include "upstream/standing.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -148,11 +148,9 @@ static void tell_nearest(const struct routes *routes, const char *name, struct s
     struct nearest nearest = nearest_to(name);
     for (size_t i = 0; i < routes->count; i++)
         nearest_try(&nearest, routes->list[i].name);
-    if (nearest.name)
-        fail(st, NOT_FOUND, "no model '%s' here; did you mean '%s'?", name, nearest.name);
-    else
-        fail(st, NOT_FOUND, "no model '%s' here; ListModels has the names, %s sets them", name,
-             routes->values ? "the document of llm_gateway.routes" : "llm_gateway.models");
+    const char *source =
+        routes->values ? "; the document of llm_gateway.routes sets the names" : "; llm_gateway.models sets the names";
+    fail(st, NOT_FOUND, "no model '%s' here; %s%s", name, nearest_hint(&nearest).text, nearest.name ? "" : source);
 }
 
 const struct route *routes_find(const struct routes *routes, const char *name, struct status *st)
@@ -163,6 +161,11 @@ const struct route *routes_find(const struct routes *routes, const char *name, s
     if (!route)
         tell_nearest(routes, name, st);
     return route;
+}
+
+bool target_is_unpriced(const struct target *target)
+{
+    return !target->price && target->deployment->chat_url;
 }
 
 bool route_is_set_up(const struct route *route, struct status *st)

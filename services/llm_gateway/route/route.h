@@ -6,8 +6,8 @@
 
 #include "base/config.h"
 #include "base/status.h"
-#include "limits/limits.h"
-#include "route/retry.h"
+#include "upstream/limits.h"
+#include "upstream/retry.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -34,6 +34,9 @@ struct target {
     unsigned rank;             /* 0 shares the load; 1 and up stand in, asked when all lower ranks have failed */
     const struct price *price; /* NULL: the table has none */
 };
+
+/* It is asked over the network and has no price, so its cost is not known. The extractive model is free. */
+bool target_is_unpriced(const struct target *target);
 
 /* Use of the answer cache where a request says nothing of it. */
 struct cache_terms {
@@ -86,7 +89,7 @@ const struct route *routes_named(const struct routes *routes, const char *name);
 size_t routes_deployments(const struct routes *routes);
 struct deployment *routes_deployment(const struct routes *routes, size_t index);
 
-/* Limits of clients and tenants, by their names (limits/limits.h). */
+/* Limits of clients and tenants, by their names (upstream/limits.h). */
 const struct limits_table *routes_clients(const struct routes *routes);
 const struct limits_table *routes_tenants(const struct routes *routes);
 

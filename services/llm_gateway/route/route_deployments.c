@@ -1,6 +1,6 @@
 /* "deployments": {"tokyo": {"provider": "azure", "upstream": "https://…", "key": "env:AZURE_KEY"}}. */
+#include "base/fields.h"
 #include "deployment.h"
-#include "fields.h"
 #include "route_priv.h"
 
 #include <string.h>
@@ -31,9 +31,9 @@ static const struct field fields[] = {
 };
 
 /* Where a deployment cannot be, its field says which value of the document is meant. */
-static bool create(const struct reading *in, const cJSON *item, const struct deployment_terms *terms)
+static bool create(const struct fields_in *in, const cJSON *item, const struct deployment_terms *terms)
 {
-    struct routes *routes = in->routes;
+    struct routes *routes = routes_in(in);
     struct status why = {0};
     struct deployment *deployment = deployment_create(terms, &why);
     if (deployment) {
@@ -46,14 +46,14 @@ static bool create(const struct reading *in, const cJSON *item, const struct dep
     return fail_at(in->document, field ? field : item, in->st, "%s", why.text);
 }
 
-static bool read_deployment(const struct reading *in, const cJSON *item, size_t index, void *data)
+static bool read_deployment(const struct fields_in *in, const cJSON *item, size_t index, void *data)
 {
     struct deployment_terms terms = {
         .provider = "openai",
         .token_limit = "auto",
         .output_tokens = 4096,
         .context_tokens = 16384,
-        .name = arena_strdup(&in->routes->arena, item->string),
+        .name = arena_strdup(&routes_in(in)->arena, item->string),
     };
     if (!terms.name)
         return fail(in->st, RESOURCE_EXHAUSTED, "no memory for the deployment '%s'", item->string);
@@ -66,9 +66,9 @@ static bool read_deployment(const struct reading *in, const cJSON *item, size_t 
            create(in, item, &terms);
 }
 
-bool deployments_read(const struct reading *in, const cJSON *object)
+bool deployments_read(const struct fields_in *in, const cJSON *object)
 {
-    struct routes *routes = in->routes;
+    struct routes *routes = routes_in(in);
     routes->deployments = arena_zalloc(&routes->arena, DEPLOYMENTS_MAX * sizeof(struct deployment *));
     if (!routes->deployments)
         return fail(in->st, RESOURCE_EXHAUSTED, "no memory for deployments");

@@ -1,7 +1,7 @@
 /* The document of llm_gateway.routes, part by part: a target names a deployment and is priced, so those come first. */
+#include "base/fields.h"
 #include "base/log.h"
 #include "deployment.h"
-#include "fields.h"
 #include "route_priv.h"
 
 #include <stdio.h>
@@ -15,14 +15,14 @@ static const struct field parts[] = {
     {.option = {.name = "tenants"}, .kind = FIELD_PART},     {.option = {.name = NULL}},
 };
 
-static const cJSON *part(const struct reading *in, const char *name)
+static const cJSON *part(const struct fields_in *in, const char *name)
 {
     return cJSON_GetObjectItemCaseSensitive(in->document->root, name);
 }
 
-static bool read_parts(const struct reading *in)
+static bool read_parts(const struct fields_in *in)
 {
-    struct routes *routes = in->routes;
+    struct routes *routes = routes_in(in);
     const cJSON *root = in->document->root, *deployments = part(in, "deployments"), *models = part(in, "models");
     if (!fields_read(in, root, parts, NULL))
         return false;
@@ -69,7 +69,7 @@ static void warn_of_unpriced(const struct routes *routes, const char *path)
     for (size_t i = 0; i < routes->count; i++)
         for (size_t j = 0; j < routes->list[i].target_count; j++) {
             const struct target *target = &routes->list[i].targets[j];
-            if (!target->price && target->deployment->chat_url)
+            if (target_is_unpriced(target))
                 log_warn("llm_gateway.unpriced", "%s: '%s' at '%s' has no price, and counts as free", path,
                          target->model, target->deployment->name);
         }
@@ -82,7 +82,7 @@ bool routes_of_document(struct routes *routes, const char *path, struct status *
     struct status why = {0};
     if (!json_document_load(&document, path, &limits, &why))
         return fail(st, INVALID_ARGUMENT, "llm_gateway.routes: %s", why.text);
-    const struct reading in = {&document, routes, st};
+    const struct fields_in in = {&document, routes->values, st, routes};
     bool good = read_parts(&in);
     json_document_fini(&document);
     if (!good)

@@ -1,5 +1,5 @@
 /* Limits: of deployments, and of clients and tenants: "clients": {"*": {…}, "web-shop": {…}}. */
-#include "fields.h"
+#include "base/fields.h"
 #include "route_priv.h"
 
 #include <stdlib.h>
@@ -34,7 +34,7 @@ static const struct field deployment_fields[] = {
     {.option = {.name = NULL}},
 };
 
-bool deployment_limits_read(const struct reading *in, const cJSON *object, struct limits *limits)
+bool deployment_limits_read(const struct fields_in *in, const cJSON *object, struct limits *limits)
 {
     return !object || fields_read(in, object, deployment_fields, limits);
 }
@@ -44,7 +44,7 @@ struct filling {
     struct limits_row *rows;
 };
 
-static bool read_row(const struct reading *in, const cJSON *item, size_t index, void *data)
+static bool read_row(const struct fields_in *in, const cJSON *item, size_t index, void *data)
 {
     struct filling *filling = data;
     struct limits limits = {.weight = 1};
@@ -54,7 +54,7 @@ static bool read_row(const struct reading *in, const cJSON *item, size_t index, 
         filling->table->fallback = limits;
         return true;
     }
-    const char *name = arena_strdup(&in->routes->arena, item->string);
+    const char *name = arena_strdup(&routes_in(in)->arena, item->string);
     filling->rows[filling->table->count++] = (struct limits_row){name, limits};
     return name || fail(in->st, RESOURCE_EXHAUSTED, "no memory for the limits of '%s'", item->string);
 }
@@ -64,13 +64,13 @@ static int by_name(const void *left, const void *right)
     return strcmp(((const struct limits_row *)left)->name, ((const struct limits_row *)right)->name);
 }
 
-bool limits_table_read(const struct reading *in, const cJSON *object, struct limits_table *table)
+bool limits_table_read(const struct fields_in *in, const cJSON *object, struct limits_table *table)
 {
     if (!object)
         return true;
     struct filling filling = {table, NULL};
     size_t count = fields_count(object, ROWS_MAX);
-    filling.rows = arena_zalloc(&in->routes->arena, (count + 1) * sizeof *filling.rows);
+    filling.rows = arena_zalloc(&routes_in(in)->arena, (count + 1) * sizeof *filling.rows);
     if (!filling.rows)
         return fail(in->st, RESOURCE_EXHAUSTED, "no memory for %zu rows of limits", count);
     if (!fields_each(in, object, ROWS_MAX, ROUTE_NAME_MAX_BYTES, read_row, &filling))

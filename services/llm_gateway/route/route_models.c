@@ -1,7 +1,7 @@
 /* "models": {"gpt-4.1-mini": {"targets": [{"deployment": "tokyo"}, …], "retry": {…}, "cache": {…}}}. */
+#include "base/fields.h"
 #include "base/nearest.h"
 #include "deployment.h"
-#include "fields.h"
 #include "provider/capability.h"
 #include "route_priv.h"
 
@@ -72,9 +72,9 @@ static const struct field target_fields[] = {
 
 /* ---- targets ----------------------------------------------------------------------------------------------------- */
 
-static struct deployment *find_deployment(const struct reading *in, const cJSON *item, const char *name)
+static struct deployment *find_deployment(const struct fields_in *in, const cJSON *item, const char *name)
 {
-    const struct routes *routes = in->routes;
+    const struct routes *routes = routes_in(in);
     const cJSON *at = cJSON_GetObjectItemCaseSensitive(item, "deployment");
     struct nearest nearest = nearest_to(name);
     for (size_t i = 0; i < routes->deployment_count; i++) {
@@ -89,7 +89,7 @@ static struct deployment *find_deployment(const struct reading *in, const cJSON 
     return NULL;
 }
 
-static bool check_twice(const struct reading *in, const cJSON *item, const struct route *route,
+static bool check_twice(const struct fields_in *in, const cJSON *item, const struct route *route,
                         const struct target *target)
 {
     for (size_t i = 0; i < route->target_count; i++)
@@ -101,7 +101,7 @@ static bool check_twice(const struct reading *in, const cJSON *item, const struc
     return true;
 }
 
-static bool read_target(const struct reading *in, const cJSON *item, struct route *route)
+static bool read_target(const struct fields_in *in, const cJSON *item, struct route *route)
 {
     struct target_terms terms = {.model = route->name, .weight = 1};
     if (!fields_read(in, item, target_fields, &terms))
@@ -117,7 +117,7 @@ static bool read_target(const struct reading *in, const cJSON *item, struct rout
                                   .model = terms.model,
                                   .weight = terms.weight,
                                   .rank = terms.rank,
-                                  .price = price_find(in->routes, deployment->name, terms.model)};
+                                  .price = price_find(routes_in(in), deployment->name, terms.model)};
     if (!check_twice(in, item, route, &target))
         return false;
     route->targets[route->target_count++] = target;
@@ -136,7 +136,7 @@ static void sort_targets(struct route *route)
     }
 }
 
-static bool read_targets(const struct reading *in, const cJSON *item, struct route *route)
+static bool read_targets(const struct fields_in *in, const cJSON *item, struct route *route)
 {
     const cJSON *list = cJSON_GetObjectItemCaseSensitive(item, "targets"), *target;
     if (!list)
@@ -162,7 +162,7 @@ static bool read_targets(const struct reading *in, const cJSON *item, struct rou
 
 /* ---- the rest of a route ----------------------------------------------------------------------------------------- */
 
-static bool read_retry(const struct reading *in, const cJSON *item, struct retry_policy *retry)
+static bool read_retry(const struct fields_in *in, const cJSON *item, struct retry_policy *retry)
 {
     const cJSON *object = cJSON_GetObjectItemCaseSensitive(item, "retry");
     if (!object)
@@ -174,13 +174,13 @@ static bool read_retry(const struct reading *in, const cJSON *item, struct retry
                    (long long)retry->base_ms, (long long)retry->max_ms);
 }
 
-static bool read_cache(const struct reading *in, const cJSON *item, struct cache_terms *cache)
+static bool read_cache(const struct fields_in *in, const cJSON *item, struct cache_terms *cache)
 {
     const cJSON *object = cJSON_GetObjectItemCaseSensitive(item, "cache");
     return !object || fields_read(in, object, cache_fields, cache);
 }
 
-static bool check_uses(const struct reading *in, const cJSON *item, const struct route *route)
+static bool check_uses(const struct fields_in *in, const cJSON *item, const struct route *route)
 {
     if (!route->chat && !route->embeddings)
         return fail_at(in->document, item, in->st,
@@ -198,9 +198,9 @@ static bool check_uses(const struct reading *in, const cJSON *item, const struct
     return true;
 }
 
-static bool read_model(const struct reading *in, const cJSON *item, size_t index, void *data)
+static bool read_model(const struct fields_in *in, const cJSON *item, size_t index, void *data)
 {
-    struct routes *routes = in->routes;
+    struct routes *routes = routes_in(in);
     struct route *route = &routes->list[index];
     route_init(route, arena_strdup(&routes->arena, item->string));
     if (!route->name)
@@ -215,9 +215,9 @@ static bool read_model(const struct reading *in, const cJSON *item, size_t index
            read_cache(in, item, &route->cache) && check_uses(in, item, route);
 }
 
-bool models_read(const struct reading *in, const cJSON *object)
+bool models_read(const struct fields_in *in, const cJSON *object)
 {
-    struct routes *routes = in->routes;
+    struct routes *routes = routes_in(in);
     size_t count = fields_count(object, ROUTES_MAX);
     routes->list = arena_zalloc(&routes->arena, (count + 1) * sizeof *routes->list);
     if (!routes->list)

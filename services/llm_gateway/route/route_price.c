@@ -1,5 +1,5 @@
 /* What tokens cost: "prices": {"gpt-4.1-mini": {"input": 0.40, "output": 1.60}}, in USD for 1,000,000 tokens. */
-#include "fields.h"
+#include "base/fields.h"
 #include "route_priv.h"
 
 #include <stdio.h>
@@ -24,9 +24,9 @@ static const struct field fields[] = {
     {.option = {.name = NULL}},
 };
 
-static bool read_price(const struct reading *in, const cJSON *item, size_t index, void *data)
+static bool read_price(const struct fields_in *in, const cJSON *item, size_t index, void *data)
 {
-    struct price_row *row = &in->routes->prices[index];
+    struct price_row *row = &routes_in(in)->prices[index];
     struct price *price = &row->price;
     *price = (struct price){UNSAID, UNSAID, UNSAID, UNSAID};
     if (!fields_read(in, item, fields, price))
@@ -38,8 +38,8 @@ static bool read_price(const struct reading *in, const cJSON *item, size_t index
         price->cached_input_micros = price->input_micros;
     if (price->cache_write_micros == UNSAID)
         price->cache_write_micros = price->input_micros;
-    row->name = arena_strdup(&in->routes->arena, item->string);
-    in->routes->price_count = index + 1;
+    row->name = arena_strdup(&routes_in(in)->arena, item->string);
+    routes_in(in)->price_count = index + 1;
     return row->name || fail(in->st, RESOURCE_EXHAUSTED, "no memory for the price of '%s'", item->string);
 }
 
@@ -48,9 +48,9 @@ static int by_name(const void *left, const void *right)
     return strcmp(((const struct price_row *)left)->name, ((const struct price_row *)right)->name);
 }
 
-bool prices_read(const struct reading *in, const cJSON *object)
+bool prices_read(const struct fields_in *in, const cJSON *object)
 {
-    struct routes *routes = in->routes;
+    struct routes *routes = routes_in(in);
     if (!object)
         return true;
     size_t count = fields_count(object, PRICES_MAX);

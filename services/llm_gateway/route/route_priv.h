@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "base/config.h"
+#include "base/fields.h"
 #include "route/route.h"
 
 #define ROUTE_NAME_MAX_BYTES                                                                                           \
@@ -32,12 +33,11 @@ struct routes {
     struct open_cassette *cassettes; /* each file once */
 };
 
-/* A document that is being read. */
-struct reading {
-    const struct json_document *document;
-    struct routes *routes;
-    struct status *st;
-};
+/* Those of the document that is being read. */
+static inline struct routes *routes_in(const struct fields_in *in)
+{
+    return in->owner;
+}
 
 /* What a route is where nothing is said of it. */
 void route_init(struct route *route, const char *name);
@@ -51,17 +51,17 @@ bool routes_options_are_unset(const struct config *config, struct status *st);
 bool routes_of_document(struct routes *routes, const char *path, struct status *st);
 
 /* Its parts; NULL is one that is not there. route_limits.c */
-bool limits_table_read(const struct reading *in, const cJSON *object, struct limits_table *table);
-bool deployment_limits_read(const struct reading *in, const cJSON *object, struct limits *limits);
+bool limits_table_read(const struct fields_in *in, const cJSON *object, struct limits_table *table);
+bool deployment_limits_read(const struct fields_in *in, const cJSON *object, struct limits *limits);
 /* route_cassettes.c: opens what the routes record to and replay from, each file once; and closes it. */
 bool cassettes_open(struct routes *routes, struct status *st);
 void cassettes_close(struct routes *routes);
 /* route_price.c */
-bool prices_read(const struct reading *in, const cJSON *object);
+bool prices_read(const struct fields_in *in, const cJSON *object);
 const struct price *price_find(const struct routes *routes, const char *deployment, const char *model);
 /* route_deployments.c */
-bool deployments_read(const struct reading *in, const cJSON *object);
+bool deployments_read(const struct fields_in *in, const cJSON *object);
 /* route_models.c */
-bool models_read(const struct reading *in, const cJSON *object);
+bool models_read(const struct fields_in *in, const cJSON *object);
 
 #endif

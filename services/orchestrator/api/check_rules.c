@@ -102,8 +102,8 @@ RULES(StartRunRequest, text) = {
     TEXT(StartRunRequest, input_json, STATE_JSON_MAX, TEXT_OBJECT),
     TEXT(StartRunRequest, configuration_json, CONFIGURATION_MAX, TEXT_OBJECT),
     TEXT(StartRunRequest, checkpoint_id, NAME_MAX_BYTES, TEXT_ID),
-    TEXTS(StartRunRequest, interrupt_before, 64, NAME_MAX_BYTES),
-    TEXTS(StartRunRequest, interrupt_after, 64, NAME_MAX_BYTES),
+    TEXTS(StartRunRequest, interrupt_before, 64, PATH_MAX_BYTES),
+    TEXTS(StartRunRequest, interrupt_after, 64, PATH_MAX_BYTES),
     {0},
 };
 RULES(StartRunRequest, number) = {
@@ -115,6 +115,7 @@ RULES(StartRunRequest, number) = {
 };
 RULES(StartRunRequest, choice) = {
     {.field = "on_busy", .values = &renga__v1__on_busy__descriptor, .offset = OF(StartRunRequest, on_busy)},
+    {.field = "durability", .values = &renga__v1__durability__descriptor, .offset = OF(StartRunRequest, durability)},
     {0},
 };
 RULES(StartRunRequest, map) = {MAP(StartRunRequest, labels, 64, 64, 256), {0}};
@@ -305,6 +306,7 @@ RULES(ListThreadsRequest, number) = {
     {0},
 };
 RULES(ListThreadsRequest, choice) = {CHOICES(ListThreadsRequest, states, 8, &renga__v1__run_state__descriptor), {0}};
+RULES(ListThreadsRequest, map) = {MAP(ListThreadsRequest, labels, 16, 64, 256), {0}};
 
 /* ---- all of them ------------------------------------------------------------------------------------------------- */
 
@@ -329,6 +331,6 @@ const struct request_rules request_rules[] = {
     {&renga__v1__copy_thread_request__descriptor, CopyThreadRequest_texts, NULL, NULL, NULL, NULL},
     {&renga__v1__delete_thread_request__descriptor, DeleteThreadRequest_texts, NULL, NULL, NULL, NULL},
     {&renga__v1__list_threads_request__descriptor, ListThreadsRequest_texts, ListThreadsRequest_numbers,
-     ListThreadsRequest_choices, NULL, NULL},
+     ListThreadsRequest_choices, ListThreadsRequest_maps, NULL},
     {0},
 };

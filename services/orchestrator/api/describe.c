@@ -55,6 +55,7 @@ static void take_problem(const struct agent_problem *problem, void *data)
     message->agent = arena_strndup(list->arena, problem->agent, strnlen(problem->agent, PROBLEM_AGENT_MAX));
     message->file = arena_strndup(list->arena, problem->file, strnlen(problem->file, PROBLEM_FILE_MAX));
     message->line = problem->line;
+    message->column = problem->column;
     message->message = arena_strndup(list->arena, problem->message, strnlen(problem->message, PROBLEM_MAX));
     list->problems[list->response.n_problems++] = message;
 }

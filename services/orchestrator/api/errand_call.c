@@ -1,4 +1,4 @@
-/* A unary call and the errand it sends to the home of a thread.
+/* A unary call and the errand it sends to the home of a thread. A worker thread checks a large request.
  *
  *      checked ---> runner_run ---> answered ---> a reply, or a refusal with its reason
  *                        ^
@@ -18,6 +18,7 @@
 #include "run/runner.h"
 
 #include "base/clock.h"
+#include "loop/jobs.h"
 
 #define AGAIN_MS     100
 #define SOON_MS      10   /* where the thread has moved meanwhile, and nothing was done */
@@ -26,6 +27,8 @@
 
 struct errand_call {
     struct errand errand; /* first */
+    struct job checking;
+    struct status unfit; /* the fault of the request */
     struct rpc_call *call;
     ProtobufCClosure reply;
     struct api *api;
@@ -38,13 +41,20 @@ struct errand_call {
     bool is_resting;       /* before it is asked again */
 };
 
+/* `unfit`: how the check of the request ended. */
+static bool may_enter(struct api *api, struct rpc_call *call, struct status *unfit)
+{
+    if (unfit->code == OK && orchestrator_open(api->orchestrator, unfit))
+        return true;
+    rpc_fail(call, unfit);
+    return false;
+}
+
 bool api_enter(struct api *api, struct rpc_call *call, const ProtobufCMessage *request)
 {
-    struct status st = {0};
-    if (check_request(request, &st) && orchestrator_open(api->orchestrator, &st))
-        return true;
-    rpc_fail(call, &st);
-    return false;
+    struct status unfit = {0};
+    check_request(request, &unfit);
+    return may_enter(api, call, &unfit);
 }
 
 struct rights api_rights(const struct api *api, struct rpc_call *call)
@@ -153,8 +163,8 @@ static bool hand_on(struct errand_call *self)
     struct errand *errand = &self->errand;
     struct status st = {0};
     self->forward.came = forwarded;
-    if (forward_begin(&self->forward, self->api, self->call, &self->caller, errand->request, errand->elsewhere,
-                      errand->thread_token, &st))
+    if (forward_begin(&self->forward, self->api, self->call, errand->request, errand->elsewhere, errand->thread_token,
+                      &st))
         return true;
     errand->status = st;
     self->undone = true;
@@ -199,11 +209,45 @@ static void client_left(struct rpc_call *call, void *data)
     rpc_fail_with(call, CANCELLED, "the client has left");
 }
 
+static void errand_call_run(struct errand_call *self)
+{
+    struct rpc_call *call = self->call;
+    struct api *api = self->api;
+    if (!may_enter(api, call, &self->unfit) || !caller_find(api, call, &self->caller) ||
+        !may_list(call, &self->caller.rights, self->errand.request))
+        return;
+    self->errand.tenant = self->caller.rights.principal.tenant;
+    self->errand.rights = self->caller.rights;
+    self->errand.given = self->caller.thread_token;
+    runner_run(api->orchestrator->runner, &self->errand);
+    rpc_call_on_cancel(call, client_left, self);
+}
+
+static void errand_call_check(struct job *job)
+{
+    struct errand_call *self = OWNER_OF(job, struct errand_call, checking);
+    check_request(self->errand.request, &self->unfit);
+}
+
+static void errand_call_checked(struct job *job)
+{
+    struct errand_call *self = OWNER_OF(job, struct errand_call, checking);
+    if (job->status.code != OK)
+        rpc_fail(self->call, &job->status);
+    else if (rpc_call_cancelled(self->call))
+        rpc_fail_with(self->call, CANCELLED, "the client has left");
+    else
+        errand_call_run(self);
+}
+
+static void client_left_early(struct rpc_call *call, void *data)
+{
+    struct errand_call *self = data;
+    job_cancel(&self->checking);
+}
+
 void errand_call_begin(struct api *api, struct rpc_call *call, const ProtobufCMessage *request, ProtobufCClosure reply)
 {
-    struct caller caller;
-    if (!api_enter(api, call, request) || !caller_find(api, call, &caller) || !may_list(call, &caller.rights, request))
-        return;
     struct errand_call *self = arena_zalloc(rpc_call_arena(call), sizeof *self);
     if (!self) {
         rpc_fail_with(call, RESOURCE_EXHAUSTED, "no memory for the call");
@@ -212,19 +256,19 @@ void errand_call_begin(struct api *api, struct rpc_call *call, const ProtobufCMe
     self->call = call;
     self->reply = reply;
     self->api = api;
-    self->caller = caller;
     self->errand = (struct errand){
         .loop = api->loop,
-        .tenant = caller.rights.principal.tenant,
-        .rights = caller.rights,
         .request = request,
+        .deadline_ns = rpc_call_deadline_ns(call),
         .trace = rpc_call_trace(call),
         .in_call = rpc_call_is_local(call),
         .arena = rpc_call_arena(call),
         .answered = answered,
         .owner = self,
-        .given = caller.thread_token,
     };
-    runner_run(api->orchestrator->runner, &self->errand);
-    rpc_call_on_cancel(call, client_left, self);
+    rpc_call_job(call, &self->checking);
+    self->checking.run = errand_call_check;
+    self->checking.ended = errand_call_checked;
+    rpc_call_on_cancel(call, client_left_early, self);
+    job_start(&self->checking, rpc_call_received_bytes(call));
 }

@@ -10,50 +10,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#define KEY            "renga-forwarded-bin"
 #define TOKEN_KEY      "renga-thread-token"
 #define MOVED_KEY      "renga-thread-moved"
-#define RIGHT          "renga.v1.Orchestrator/forward"
-#define BEHALF_MAX     1024                            /* bytes of a tenant and a name */
 #define FORWARD_MAX_MS (INT64_C(7) * 24 * 3600 * 1000) /* the client's own deadline is what counts */
 
 /* ---- to us ------------------------------------------------------------------------------------------------------- */
-
-/* "tenant NUL name" */
-static bool read_behalf(const char *bytes, size_t size, char tenant[BEHALF_MAX], const char **name)
-{
-    const char *zero = memchr(bytes, '\0', size);
-    if (!zero || size >= BEHALF_MAX)
-        return false;
-    memcpy(tenant, bytes, size);
-    tenant[size] = '\0';
-    *name = tenant + (zero - bytes) + 1;
-    return strlen(*name) == size - (size_t)(zero - bytes) - 1;
-}
-
-static bool believe(const struct api *api, const void *bytes, size_t size, struct caller *caller, struct status *st)
-{
-    char tenant[BEHALF_MAX];
-    const char *name;
-    caller->forwarded = true;
-    if (!api->auth)
-        return true;
-    if (!rpc_auth_grants(api->auth, &caller->rights.principal, RIGHT))
-        return fail(st, PERMISSION_DENIED,
-                    "key '%s' may not hand calls on; ask the operator to add " RIGHT
-                    " to the methods of the orchestrators' key",
-                    caller->rights.principal.name);
-    if (!read_behalf(bytes, size, tenant, &name))
-        return fail(st, INVALID_ARGUMENT, KEY ": is not a tenant, a NUL and the name of a key");
-    const struct rpc_principal *principal = rpc_auth_find(api->auth, tenant, name);
-    if (!principal)
-        return fail(st, PERMISSION_DENIED,
-                    "a call was handed on for the key '%s' of tenant '%s', which is not known "
-                    "here; give all orchestrators the same keys",
-                    name, tenant);
-    caller->rights.principal = *principal;
-    return true;
-}
 
 static uint64_t read_token(const struct rpc_call *call)
 {
@@ -65,17 +26,30 @@ static uint64_t read_token(const struct rpc_call *call)
     return token;
 }
 
+/* A client that is not known here might have fewer agents there. */
+static bool is_known(const struct api *api, const struct rpc_principal *principal, struct status *st)
+{
+    return !api->auth || rpc_auth_find(api->auth, principal->tenant, principal->name) ||
+           fail(st, PERMISSION_DENIED,
+                "a call was handed on for the key '%s' of tenant '%s', which is not known here; give all orchestrators "
+                "the same keys",
+                principal->name, principal->tenant);
+}
+
+/* Without a right to forward the call would not have come so far; without keys there are no tenants. */
 bool caller_find(const struct api *api, struct rpc_call *call, struct caller *caller)
 {
     size_t size = 0;
     struct status st = {0};
     *caller = (struct caller){.rights = api_rights(api, call)};
-    const void *behalf = rpc_call_metadata(call, KEY, &size);
-    caller->thread_token = behalf ? read_token(call) : 0;
-    if (!behalf || believe(api, behalf, size, caller, &st))
-        return true;
-    rpc_fail(call, &st);
-    return false;
+    bool believed = rpc_call_is_forwarded(call);
+    if (believed && !is_known(api, &caller->rights.principal, &st)) {
+        rpc_fail(call, &st);
+        return false;
+    }
+    caller->forwarded = (believed || !api->auth) && rpc_call_metadata(call, TOKEN_KEY, &size);
+    caller->thread_token = caller->forwarded ? read_token(call) : 0;
+    return true;
 }
 
 /* ---- from us ----------------------------------------------------------------------------------------------------- */
@@ -95,23 +69,14 @@ static unsigned method_index(struct rpc_call *call)
     return (unsigned)(protobuf_c_service_descriptor_get_method_by_name(service, name + 1) - service->methods);
 }
 
-bool forward_begin(struct forward *forward, struct api *api, struct rpc_call *call, const struct caller *caller,
-                   const ProtobufCMessage *request, const char *address, uint64_t thread_token, struct status *st)
+bool forward_begin(struct forward *forward, struct api *api, struct rpc_call *call, const ProtobufCMessage *request,
+                   const char *address, uint64_t thread_token, struct status *st)
 {
-    char behalf[BEHALF_MAX], token[24];
-    const struct rpc_principal *principal = &caller->rights.principal;
-    size_t tenant = strlen(principal->tenant) + 1, name = strlen(principal->name);
-    if (tenant + name >= sizeof behalf)
-        return fail(st, UNAVAILABLE,
-                    "the thread is with another orchestrator, and the names of the key are too long to "
-                    "hand the call on");
-    memcpy(behalf, principal->tenant, tenant);
-    memcpy(behalf + tenant, principal->name, name);
+    char token[24];
     ProtobufCService *fellow = addresses_stub(api->orchestrator->fellows, address, st);
     if (!fellow)
         return false;
     struct rpc_metadata metadata[] = {
-        {.key = KEY, .value = behalf, .size = tenant + name},
         {.key = TOKEN_KEY, .value = token, .size = (size_t)snprintf(token, sizeof token, "%" PRIu64, thread_token)},
     };
     rpc_client_call_init(&forward->call, api->loop, call);

@@ -123,8 +123,8 @@ static bool hand_on(struct watch_call *self, struct status *st)
     if (!address || !*address || self->caller.forwarded)
         return false;
     self->forward.came = forwarded;
-    self->is_forwarded = forward_begin(&self->forward, self->api, self->call, &self->caller,
-                                       &self->watcher.request->base, address, 0, st);
+    self->is_forwarded =
+        forward_begin(&self->forward, self->api, self->call, &self->watcher.request->base, address, 0, st);
     if (self->is_forwarded)
         runner_unwatch(&self->watcher);
     return self->is_forwarded;

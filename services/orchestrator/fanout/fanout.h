@@ -80,6 +80,7 @@ struct dispatch_owner {
 struct dispatch {
     const struct dispatch_owner *owner;
     const char *tenant;            /* whose run it is; may be NULL */
+    const char *client;            /* who asked for it; may be NULL */
     bool lost;                     /* once it ended: its worker fell silent, or could not begin it */
     const Renga__V1__Usage *spent; /* for `ended` without a response: what was spent all the same; NULL: nothing */
 

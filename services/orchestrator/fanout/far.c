@@ -389,6 +389,13 @@ void far_abandon(struct station *station)
     }
 }
 
+bool far_is_sure(const struct peer *owner, struct status *st)
+{
+    const struct members *members = owner->station->members;
+    return !owner->far || !members || members_is_sure(members) ||
+           fail(st, UNAVAILABLE, "the orchestrator's lease is over, and another may have the attempt by now");
+}
+
 /* ---- life -------------------------------------------------------------------------------------------------------- */
 
 void far_open(struct station *station)

@@ -71,4 +71,8 @@ void renewal_close(struct station *station);
 void inbox_open(struct station *station);
 void inbox_close(struct station *station);
 
+/* Whether an attempt of this owner may begin here: it takes its attempts over when it finds our lease over. From then
+ * on this process does not begin them. */
+bool far_is_sure(const struct peer *owner, struct status *st);
+
 #endif

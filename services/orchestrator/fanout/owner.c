@@ -104,6 +104,7 @@ static bool write_attempt(struct dispatch *dispatch, const Renga__V1__RunNodeReq
     attempt.request = (Renga__V1__RunNodeRequest *)(uintptr_t)request;
     attempt.traceparent = traceparent;
     attempt.tenant = (char *)(uintptr_t)(dispatch->tenant ? dispatch->tenant : "");
+    attempt.client = (char *)(uintptr_t)(dispatch->client ? dispatch->client : "");
     if (deadline_ns != TIME_NEVER) {
         int64_t left_us = (deadline_ns - clock_now_ns()) / 1000;
         attempt.time_left_us = left_us > 0 ? left_us : 1;

@@ -1,6 +1,7 @@
 /* The side that has hands. What a kind says of an attempt of another loop is written to that loop; the kind itself runs
  * here as for an attempt of our own. */
 #include "fanout_priv.h"
+#include "far.h"
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -305,13 +306,14 @@ void worker_agent_came(struct guest *guest, struct agent *agent, const struct st
     if (agent)
         agent_hold(agent);
     bool prepared = agent && prepare(guest, guest->task.request, &st);
-    if (prepared && !guest->cancelled) {
+    bool sure = !prepared || guest->cancelled || guest->orphan || far_is_sure(guest->owner, &st);
+    if (prepared && sure && !guest->cancelled) {
         start(guest);
         return;
     }
-    if (prepared)
+    if (prepared && sure)
         fail(&st, CANCELLED, "it was cancelled before it began");
-    if (!agent && !guest->orphan)
+    if ((!agent || !sure) && !guest->orphan)
         write_refusal(guest->owner, guest->number, &st);
     else if (!guest->orphan)
         write_failure(guest->owner, guest->number, &st, NULL);
@@ -328,6 +330,7 @@ static void describe(struct guest *guest, const Renga__V1__FanoutAttempt *attemp
     task->loop = guest->station->loop;
     task->orchestrator = fanout->options.orchestrator;
     task->tenant = attempt->tenant;
+    task->client = attempt->client;
     task->deadline_ns = TIME_NEVER;
     if (left_us)
         task->deadline_ns = clock_now_ns() + (left_us < 0                  ? 0
@@ -371,6 +374,10 @@ static bool begin(struct peer *owner, uint64_t number, const Renga__V1__FanoutAt
     guest->number = number;
     if (owner->far && atomic_load(&station->fanout->resting)) {
         fail(&st, UNAVAILABLE, "the orchestrator ends");
+        write_refusal(owner, number, &st);
+        return false;
+    }
+    if (!far_is_sure(owner, &st)) {
         write_refusal(owner, number, &st);
         return false;
     }

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define SHOWN 64 /* bytes of a name in an error */
@@ -144,8 +145,44 @@ static void find(struct findings *findings, const char *name, char *path)
     findings->list[at] = found;
 }
 
+/* Files that may have been taken for the document. */
+static const char *const other_documents[] = {"graph.yaml", "graph.yml",  "graph.jsonc",   "graph.json5",
+                                              "graph.toml", "agent.json", "langgraph.json"};
+
+/* A folder that is no agent, although an operator may expect one there. */
+static void note_without_document(struct findings *findings, const char *name, const char *path)
+{
+    struct stat about;
+    if (stat(path, &about) != 0 || !S_ISDIR(about.st_mode) || strcmp(name, "lost+found") == 0)
+        return;
+    for (size_t i = 0; i < sizeof other_documents / sizeof *other_documents; i++) {
+        char *other = NULL;
+        bool there = asprintf(&other, "%s/%s", path, other_documents[i]) >= 0 && access(other, F_OK) == 0;
+        free(other);
+        if (there) {
+            note(findings, name, other_documents[i],
+                 "is not read; an agent's document is JSON and is named graph.json");
+            return;
+        }
+    }
+    note(findings, name, "graph.json", "is not there, so this folder is no agent; write it, or move the folder away");
+}
+
+/* The option may name the folder of one agent in place of the one around it. */
+static bool is_document(const char *name)
+{
+    bool document = strcmp(name, "graph.json") == 0;
+    for (size_t i = 0; i < sizeof other_documents / sizeof *other_documents; i++)
+        document |= strcmp(name, other_documents[i]) == 0;
+    return document;
+}
+
 static void look_at(struct findings *findings, const char *folder, const char *name)
 {
+    if (is_document(name))
+        note(findings, "", name,
+             "stands in the folder of all agents and is not read; each agent has a folder of its own with its "
+             "graph.json");
     char *path = NULL, *document = NULL;
     if (asprintf(&path, "%s/%s", folder, name) < 0)
         path = NULL;
@@ -153,8 +190,11 @@ static void look_at(struct findings *findings, const char *folder, const char *n
         document = NULL;
     if (document && access(document, F_OK) == 0)
         find(findings, name, path);
-    else
+    else {
+        if (path)
+            note_without_document(findings, name, path);
         free(path);
+    }
     free(document);
 }
 
@@ -320,10 +360,7 @@ static void refuse_name(const struct agents *agents, const char *name, struct st
     struct nearest nearest = nearest_to(name);
     for (size_t i = 0; i < agents->current_count; i++)
         nearest_try(&nearest, agents->current[i]->name);
-    if (nearest.name)
-        fail(st, NOT_FOUND, "there is no agent '%.*s'; did you mean '%s'?", SHOWN, name, nearest.name);
-    else
-        fail(st, NOT_FOUND, "there is no agent '%.*s'; ListAgents has those there are", SHOWN, name);
+    fail(st, NOT_FOUND, "there is no agent '%.*s'; %s", SHOWN, name, nearest_hint(&nearest).text);
 }
 
 struct agent *agents_find(struct agents *agents, const char *name, const char *version, struct status *st)
@@ -363,10 +400,9 @@ struct agent *agents_of_bundle(struct agents *agents, const char *bundle, size_t
         agent = agent_of_bundle(bundle, size, problems);
     if (!agent) {
         const struct agent_problem *first = problems ? problems->first : NULL;
-        fail(st, first ? INVALID_ARGUMENT : RESOURCE_EXHAUSTED,
-             "the kept documents of '%s' cannot be read: %s:%d:%d: %s", first ? first->agent : "an agent",
-             first ? first->file : "", first ? first->line : 0, first ? first->column : 0,
-             first ? first->message : "no memory");
+        fail(st, first ? DATA_LOSS : RESOURCE_EXHAUSTED, "the kept documents of '%s' cannot be read: %s:%d:%d: %s",
+             first ? first->agent : "an agent", first ? first->file : "", first ? first->line : 0,
+             first ? first->column : 0, first ? first->message : "no memory");
     } else if (problems) {
         pthread_mutex_lock(&agents->lock);
         agent = adopt(agents, agent);

@@ -18,8 +18,9 @@
  *       "both": {"kind": "noop", "join": ["a", "b"], "on": {"done": "end"}},  // once, when all of them have come
  *       "last": {"kind": "noop", "defer": true} },                            // when nothing else is due
  *     "mode": "supersteps" | "dataflow", "recursion_limit": 100, "max_concurrency": 16, "timeout": "10m",
- *     "idle_timeout": "60s", "budget": {…}, "fail_fast": true, "error_node": "sorry", "memory": "fresh" | "thread",
- *     "interrupt_before": ["…"], "interrupt_after": ["…"], "graphs": { "sub": {… the same …} } }
+ *     "idle_timeout": "60s", "budget": {…}, "fail_fast": true, "error_node": "sorry", "error_into": "failures",
+ * "atomic": true, "memory": "fresh" | "thread", "interrupt_before": ["…"], "interrupt_after": ["…"], "graphs": { "sub":
+ * {… the same …} } }
  *
  * On a node: "inputs" (fields it gets; all where it is not said), "retry" {"attempts", "base", "max", "codes"},
  * "timeout", "idle_timeout", "visits" {"max", "then"}, "cache" {"ttl"}, "defer", "join", "may_reach" (nodes that it
@@ -53,7 +54,9 @@ struct field {
     const char *initial_json;  /* NULL: it is not there at first (lists begin empty, sums with 0) */
     const char *const *values; /* that a string may have; NULL: any */
     size_t value_count;
-    const char *description; /* NULL: none */
+    uint32_t keep;           /* of a list that appends: only so many of its newest items stay; 0: all */
+    uint32_t keep_bytes;     /* only so many bytes of them, and the newest in any case; 0: all */
+    const char *description; /* NULL: no description */
 };
 
 /* Where an outcome leads. `node_count` 0 is the end of the graph. */
@@ -75,6 +78,7 @@ struct node {
     const struct graph *graph;
     const struct node_kind *kind; /* nodes/node_kind.h */
     const void *parameters;       /* as the kind has read them */
+    const void *prepared;         /* that the kind has made of them; or NULL */
     const struct field **inputs;
     size_t input_count;
     struct edge *edges;
@@ -106,9 +110,11 @@ struct graph {
     struct edge start;
     const struct field **input, **output;
     size_t input_count, output_count;
+    bool atomic; /* a run that fails or is cancelled leaves the thread as it was; only of the agent's own graph */
     bool dataflow, fail_fast, persistent; /* persistent: a sub-graph that remembers, per thread */
     bool recursion_limited;               /* the document itself gives recursion_limit */
-    const struct node *error_node;        /* NULL: none */
+    const struct node *error_node;        /* NULL: no error node */
+    const struct field *error_into;       /* gets the failures before the error node runs; NULL: no field */
     const struct node **interrupt_before, **interrupt_after;
     size_t interrupt_before_count, interrupt_after_count;
     unsigned recursion_limit, max_concurrency;

@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #define KNOWN_MAX 320 /* bytes of all names of a table */
 
@@ -70,10 +71,43 @@ int choice_index(const char *choices, const char *word)
     }
 }
 
+/* Names that other languages and libraries have for our types and reducers. */
+static const struct {
+    const char *theirs, *ours;
+} synonyms[] = {
+    {"int", "integer"},       {"int32", "integer"}, {"int64", "integer"}, {"long", "integer"},
+    {"uint", "integer"},      {"float", "number"},  {"double", "number"}, {"decimal", "number"},
+    {"num", "number"},        {"bool", "boolean"},  {"str", "string"},    {"text", "string"},
+    {"dict", "object"},       {"map", "object"},    {"json", "object"},   {"struct", "object"},
+    {"list", "any[]"},        {"array", "any[]"},   {"tuple", "any[]"},   {"messages", "object[]"},
+    {"extend", "append"},     {"concat", "append"}, {"add", "append"},    {"set", "replace"},
+    {"overwrite", "replace"}, {"last", "replace"},  {"update", "merge"},  {"add_messages", "messages"},
+    {"plus", "sum"},          {"maximum", "max"},
+};
+
+/* Our name, be it that of a list, for theirs; false if the choices do not have it. */
+static bool find_synonym(const char *choices, const char *word, char ours[SHOWN])
+{
+    size_t size = strlen(word);
+    bool list = size > 2 && strcmp(word + size - 2, "[]") == 0;
+    size -= list ? 2 : 0;
+    for (size_t i = 0; i < sizeof synonyms / sizeof *synonyms; i++) {
+        if (strlen(synonyms[i].theirs) != size || strncasecmp(synonyms[i].theirs, word, size) != 0)
+            continue;
+        snprintf(ours, SHOWN, "%s%s", synonyms[i].ours, list ? "[]" : "");
+        if (choice_index(choices, ours) >= 0)
+            return true;
+    }
+    return false;
+}
+
 bool choice_refuse(struct reading *in, const cJSON *item, const char *name, const char *choices, const char *word)
 {
     char copy[KNOWN_MAX], *rest = copy;
     struct nearest nearest = nearest_to(word);
+    char ours[SHOWN];
+    if (find_synonym(choices, word, ours))
+        return fault(in, item, "%s is '%.*s', which is '%s' here; there are %s", name, SHOWN, word, ours, choices);
     snprintf(copy, sizeof copy, "%s", choices);
     for (const char *choice = strsep(&rest, "|"); choice; choice = strsep(&rest, "|"))
         nearest_try(&nearest, choice);

@@ -93,7 +93,7 @@ static bool has_outcome(const struct node_kind *kind, const char *name)
     for (const char *const *outcome = kind->outcomes; outcome && *outcome; outcome++)
         if (strcmp(*outcome, name) == 0)
             return true;
-    return !kind->outcomes;
+    return !kind->outcomes || kind->names_outcomes;
 }
 
 static bool refuse_outcome(struct reading *in, const struct node *node, const cJSON *item)
@@ -153,6 +153,8 @@ bool edges_read(struct reading *in, const struct draft *draft, struct node *node
     const cJSON *arrow, *on = part(item, "on");
     if (!on)
         return end_here(in, node, item);
+    if (node->kind->outcomes && !node->kind->outcomes[0])
+        return fault(in, on, "a node of the kind '%s' leads nowhere; take \"on\" out", node->kind->name);
     int count = cJSON_IsObject(on) ? cJSON_GetArraySize(on) : 0;
     if (count < 1 || count > OUTCOMES_MAX)
         return fault(in, on, "\"on\" must be an object of 1 to %d outcomes, such as {\"done\": \"end\"}", OUTCOMES_MAX);

@@ -20,7 +20,7 @@ struct graph_words {
     struct graph *graph;
     int64_t timeout_ms, idle_timeout_ms;
     unsigned recursion_limit, max_concurrency;
-    bool fail_fast;
+    bool fail_fast, atomic;
 };
 
 const struct key graph_keys[] = {
@@ -81,9 +81,18 @@ const struct key graph_keys[] = {
                 .help = "When a node fails, those beside it are cancelled. Without it they end, and what they wrote is "
                         "kept."},
      INTO(struct graph_words, fail_fast)},
+    {.option = {.name = "atomic",
+                .type = OPTION_BOOLEAN,
+                .help = "A run that fails or is cancelled leaves the thread as it was before the run."},
+     .own_only = true,
+     INTO(struct graph_words, atomic)},
     {.option = {.name = "error_node"},
      .kind = KEY_PART,
      .schema = "{\"type\":\"string\",\"description\":\"The node that a run goes to when another has failed.\"}"},
+    {.option = {.name = "error_into"},
+     .kind = KEY_PART,
+     .schema = "{\"type\":\"string\",\"description\":\"A field of type object[] that gets what has failed, before the "
+               "error node runs: node, branch, code, message and attempt.\"}"},
     {.option = {.name = "interrupt_before"},
      .kind = KEY_PART,
      .schema = NAMES("Nodes before which a run waits; [*] for all of them.")},
@@ -154,6 +163,7 @@ static void take_words(struct graph *graph, const struct graph_words *words)
     graph->dataflow = words->mode == 1;
     graph->persistent = words->memory == 1;
     graph->fail_fast = words->fail_fast;
+    graph->atomic = words->atomic;
     graph->timeout_ms = words->timeout_ms;
     graph->idle_timeout_ms = words->idle_timeout_ms;
     graph->recursion_limited = words->recursion_limit > 0;
@@ -221,6 +231,21 @@ static bool read_error_node(struct reading *in, const struct draft *draft)
     return good;
 }
 
+static bool read_error_into(struct reading *in, const struct draft *draft)
+{
+    struct status why = {0};
+    struct graph *graph = draft->graph;
+    const cJSON *item = part(draft->item, "error_into");
+    if (!item)
+        return true;
+    if (!part(draft->item, "error_node"))
+        return fault(in, item, "error_into is for graphs with an error_node, which reads it; add one, or take it out");
+    if (!cJSON_IsString(item) || !(graph->error_into = graph_field_wanted(graph, item->valuestring, &why)))
+        return fault(in, item, "error_into: %s", why.code ? why.text : "must be the name of a field");
+    return (graph->error_into->list && graph->error_into->type == FIELD_OBJECT) ||
+           fault(in, item, "error_into: '%s' is of another type; it must be object[]", graph->error_into->name);
+}
+
 static bool read_interrupts(struct reading *in, const struct draft *draft, const char *name, const struct node ***list,
                             size_t *count)
 {
@@ -245,6 +270,7 @@ static bool read_body(struct reading *in, struct draft *draft)
     bool good = nodes_read(in, draft);
     good &= read_start(in, draft);
     good &= read_error_node(in, draft);
+    good &= read_error_into(in, draft);
     good &= read_interrupts(in, draft, "interrupt_before", &graph->interrupt_before, &graph->interrupt_before_count);
     good &= read_interrupts(in, draft, "interrupt_after", &graph->interrupt_after, &graph->interrupt_after_count);
     return good;
@@ -252,10 +278,16 @@ static bool read_body(struct reading *in, struct draft *draft)
 
 /* ---- what holds between them ------------------------------------------------------------------------------------- */
 
-static bool check_kind(struct reading *in, const struct node *node, const cJSON *item)
+static bool check_kind(struct reading *in, struct node *node, const cJSON *item)
 {
     struct status why = {0};
-    if (!node->kind->check || node->kind->check(node, &why))
+    const struct node_kind *kind = node->kind;
+    bool good = !kind->check || kind->check(node, &why);
+    if (good && kind->prepare) {
+        node->prepared = kind->prepare(node, &in->agent->arena, &why);
+        good = node->prepared;
+    }
+    if (good)
         return true;
     const cJSON *parameter = why.field[0] ? part(item, why.field) : NULL;
     if (why.code == RESOURCE_EXHAUSTED)
@@ -267,7 +299,7 @@ static bool check_nodes(struct reading *in, const struct draft *draft)
 {
     bool good = true;
     for (size_t i = 0; i < draft->graph->node_count; i++)
-        good &= check_kind(in, &draft->graph->nodes[i], draft->node_items[i]);
+        good &= check_kind(in, &draft->nodes_read[i], draft->node_items[i]);
     return good;
 }
 

@@ -9,7 +9,7 @@
 
 #define LONGEST_MS   (INT64_C(30) * 24 * 3600 * 1000) /* thirty days: for anything that waits */
 #define VISITS_MAX   1000000
-#define KINDS_SHOWN  256 /* bytes of the names of all kinds */
+#define KINDS_SHOWN  320 /* bytes of the names of all kinds */
 #define ATTEMPTS_MAX 100
 #define RETRY_DEFAULT                                                                                                  \
     {                                                                                                                  \

@@ -79,8 +79,22 @@ static bool is_address(const char *text)
     return port > 0 && port <= PORT_MAX && *end == '\0';
 }
 
+/* The text behind the scheme of a URL is the intended address. */
+static bool refuse_url(struct reading *in, const cJSON *item)
+{
+    const char *host = strstr(item->valuestring, "://") + 3;
+    int size = (int)strcspn(host, "/?#");
+    bool port = memchr(host, ':', (size_t)size) != NULL;
+    return fault(in, item,
+                 "%s is '%.*s', which is a URL; a node speaks gRPC, so write \"%.*s%s\" without scheme and path",
+                 item->string, SHOWN, item->valuestring, size < SHOWN ? size : SHOWN, host, port ? "" : ":PORT");
+}
+
 static bool read_address(struct reading *in, const cJSON *item, union node_argument *argument)
 {
+    const char *scheme = strstr(item->valuestring, "://");
+    if (scheme && scheme[3] != '/') /* as "dns:///HOST:PORT" has it, which gRPC knows */
+        return refuse_url(in, item);
     if (!is_address(item->valuestring))
         return fault(in, item, "%s is '%.*s'; must be \"host:port\", such as \"127.0.0.1:9000\"", item->string, SHOWN,
                      item->valuestring);

@@ -7,6 +7,8 @@
 #define TYPES           "string|integer|number|boolean|object|any|string[]|integer[]|number[]|boolean[]|object[]|any[]"
 #define TYPES_OF_ONE    6
 #define REDUCERS        "replace|append|merge|messages|sum|max"
+#define KEEP_MAX        10000 /* items */
+#define KEEP_BYTES_MAX  (1 << 21)
 #define VALUES_MAX      256 /* of one field */
 #define VALUE_BYTES_MAX 1024
 #define DESCRIPTION_MAX 1024
@@ -15,6 +17,7 @@
 struct field_words {
     const char *description;
     int type, reducer;
+    unsigned keep, keep_bytes;
 };
 
 const struct key field_keys[] = {
@@ -28,6 +31,19 @@ const struct key field_keys[] = {
                         "their id), sum, max."},
      .kind = KEY_CHOICE,
      INTO(struct field_words, reducer)},
+    {.option = {.name = "keep",
+                .type = OPTION_INTEGER,
+                .min = 1,
+                .max = KEEP_MAX,
+                .help = "Of a list that appends, only so many of the newest items stay; all where it is not said."},
+     INTO(struct field_words, keep)},
+    {.option = {.name = "keep_bytes",
+                .type = OPTION_INTEGER,
+                .min = 1,
+                .max = KEEP_BYTES_MAX,
+                .help = "Of a list that appends, only so many bytes of the newest items stay, as JSON; the newest item "
+                        "stays in any case. All where it is not said."},
+     INTO(struct field_words, keep_bytes)},
     {.option = {.name = "initial"}, .kind = KEY_PART, .schema = "{\"description\":\"Its value at the beginning.\"}"},
     {.option = {.name = "values"},
      .kind = KEY_PART,
@@ -104,6 +120,16 @@ static bool read_initial(struct reading *in, struct field *field, const cJSON *i
     return field->initial_json;
 }
 
+static bool check_keep(struct reading *in, const struct field *field, const cJSON *item, const cJSON *initial)
+{
+    if (field->reducer != REDUCE_APPEND)
+        return fault(in, item, "%s: '%s' does not append; give it \"reduce\": \"append\", or take \"%s\" out",
+                     item->string, field->name, item->string);
+    return !field->keep || cJSON_GetArraySize(initial) <= (int)field->keep ||
+           fault(in, initial, "the initial value of '%s' has %d items, and \"keep\" allows %u", field->name,
+                 cJSON_GetArraySize(initial), field->keep);
+}
+
 static bool read_field(struct reading *in, struct field *field, const cJSON *item)
 {
     struct field_words words = {0};
@@ -117,7 +143,11 @@ static bool read_field(struct reading *in, struct field *field, const cJSON *ite
     field->type = (enum field_type)(words.type % TYPES_OF_ONE);
     field->reducer = (enum reducer)words.reducer;
     field->description = words.description;
+    field->keep = words.keep;
+    field->keep_bytes = words.keep_bytes;
     bool good = !reduce || check_reducer(in, field, reduce);
+    good &= !words.keep || check_keep(in, field, part(item, "keep"), initial);
+    good &= !words.keep_bytes || check_keep(in, field, part(item, "keep_bytes"), initial);
     good &= !values || read_values(in, field, values);
     return good && (!initial || read_initial(in, field, initial));
 }

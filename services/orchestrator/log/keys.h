@@ -3,12 +3,15 @@
  *
  *      L tenant 0 thread 0 number      a record (LogRecord)
  *      S tenant 0 thread 0 number      the thread as it stood after that record (ThreadSnapshot)
- *      D tenant 0 thread 0 ordinal     a run of the thread: its id
+ *      D tenant 0 thread 0 ordinal     a run of the thread: its id, its version, and their checksum (rows.h)
  *      T tenant 0 thread               the thread's row in lists (Thread)
- *      P tenant 0 thread               there while a run is queued or at work; the member that has it, where there are
- *                                      several
+ *      P tenant 0 thread               there while a run is queued or at work; the member that has it, or the
+ *                                      session
  *      W tenant 0 thread               OwnerRow, where several orchestrators share the store
+ *      K tenant thread                 CrashRow: its run was at work when owners died, and has not come further since
  *      M 0 member                      MemberRow
+ *      s 0 session                     there from the start of an orchestrator that has the store alone to its orderly
+ *                                      end: when that was, 8 bytes
  *      R tenant 0 run                  RunRow; ids of runs begin with their time, so that these stand by age
  *      Q tenant 0 request              RequestRow
  *      q tenant 0 thread 0 request     when it was made, big-endian: the requests that are forgotten with the thread
@@ -32,6 +35,8 @@ enum key_kind {
     KEY_PENDING = 'P',
     KEY_OWNER = 'W',
     KEY_MEMBER = 'M',
+    KEY_CRASHES = 'K',
+    KEY_SESSION = 's',
     KEY_RUN = 'R',
     KEY_REQUEST = 'Q',
     KEY_THREAD_REQUEST = 'q',

@@ -1,5 +1,6 @@
 #include "addresses.h"
 
+#include "base/hash.h"
 #include "base/log.h"
 #include "rpc/channel.h"
 
@@ -59,13 +60,9 @@ void addresses_destroy(struct addresses **addresses_pointer)
     free(addresses);
 }
 
-/* FNV-1a */
 static struct address **bucket_of(struct addresses *addresses, const char *name)
 {
-    uint32_t hash = 2166136261u;
-    for (; *name; name++)
-        hash = (hash ^ (unsigned char)*name) * 16777619u;
-    return &addresses->buckets[hash % BUCKETS];
+    return &addresses->buckets[hash_text(name) % BUCKETS];
 }
 
 static struct address *address_open(const struct addresses *addresses, const char *name, struct status *st)
@@ -80,6 +77,7 @@ static struct address *address_open(const struct addresses *addresses, const cha
         .key = addresses->options.key,
         .message_max = addresses->options.message_max,
         .keepalive_ms = addresses->options.keepalive_ms,
+        .foreign = addresses->options.foreign,
     };
     if (!address)
         fatal("orchestrator.memory", "no memory for an address");

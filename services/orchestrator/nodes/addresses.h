@@ -7,6 +7,7 @@
 #include "base/status.h"
 
 #include <protobuf-c/protobuf-c.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #define ADDRESSES_MAX 10000 /* documents name a handful; what is more is a mistake that must not eat descriptors */
@@ -24,6 +25,7 @@ struct addresses_options {
     const char *key;           /* bearer key that they are shown; NULL: none */
     size_t message_max;
     int64_t keepalive_ms; /* as rpc_channel_options */
+    bool foreign;         /* likewise */
 };
 struct addresses *addresses_create(const struct addresses_options *options);
 /* No call may be under way. */

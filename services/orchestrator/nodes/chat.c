@@ -3,6 +3,9 @@
 #include "prompt.h"
 #include "turns.h"
 
+#include "words/sentences.h"
+#include "words/tokens.h"
+
 #include "renga/v1/llm_gateway.pb-c.h"
 
 #include <string.h>
@@ -18,6 +21,7 @@ enum {
     CHAT_HISTORY,
     CHAT_SCHEMA,
     CHAT_TOKENS,
+    CHAT_TOKENS_OF,
     CHAT_TURNS,
     CHAT_STREAM,
     CHAT_PICK
@@ -46,6 +50,11 @@ static const struct node_parameter parameters[] = {
                      .type = PARAMETER_JSON,
                      .help = "A JSON Schema that the answer must fit; the gateway checks it and has it repaired once."},
     [CHAT_TOKENS] = {.name = "max_output_tokens", .type = PARAMETER_INTEGER, .help = "Longest answer, in tokens."},
+    [CHAT_TOKENS_OF] = {.name = "max_output_tokens_of",
+                        .type = PARAMETER_FIELD,
+                        .help =
+                            "An integer, one of the inputs, that says the longest answer in tokens. A longer one is "
+                            "no failure: it is cut behind its last whole sentence."},
     [CHAT_TURNS] = {.name = "turns",
                     .type = PARAMETER_FIELD,
                     .help = "A list of turns that gets the answer, too, as one of them."},
@@ -55,6 +64,8 @@ static const struct node_parameter parameters[] = {
     [CHAT_PICK] = PICK_ROW,
     {.name = NULL},
 };
+#define CHAT_NO_MODEL "no_model"
+#define CHAT_EMBEDDED "extractive" /* the provider that is no model */
 static const char *const outcomes[] = {"replied", NULL};
 
 static bool check(const struct node *node, struct status *st)
@@ -71,8 +82,24 @@ static bool check(const struct node *node, struct status *st)
         return fail_field(st, "prompt", "is not there, and no \"history\" either; nothing would be asked");
     if (schema && node_argument(node, CHAT_STREAM)->flag)
         return fail_field(st, "stream", "does not go together with a schema; what is shown would be JSON in pieces");
-    return input_check(node, CHAT_HISTORY, FIELD_OBJECT, true, st) &&
+    if (node_argument(node, CHAT_TOKENS_OF)->field && (schema || node_argument(node, CHAT_STREAM)->flag))
+        return fail_field(st, "max_output_tokens_of",
+                          "does not go together with \"schema\" or \"stream\"; an answer "
+                          "of either is not cut");
+    return input_check(node, CHAT_TOKENS_OF, FIELD_INTEGER, false, st) &&
+           input_check(node, CHAT_HISTORY, FIELD_OBJECT, true, st) &&
            output_check(node, CHAT_TURNS, FIELD_OBJECT, true, st) && pick_check(node, CHAT_PICK, st);
+}
+
+static const void *prepare(const struct node *node, struct arena *arena, struct status *st)
+{
+    for (size_t i = 0; i < node->edge_count; i++)
+        if (strcmp(node->edges[i].outcome, outcomes[0]) != 0 && strcmp(node->edges[i].outcome, CHAT_NO_MODEL) != 0) {
+            fail_field(st, "on", "chat has no outcome '%s'; it has %s, and " CHAT_NO_MODEL, node->edges[i].outcome,
+                       outcomes[0]);
+            return NULL;
+        }
+    return node;
 }
 
 /* ---- the question ------------------------------------------------------------------------------------------------ */
@@ -81,6 +108,7 @@ struct chat {
     struct service_call base; /* first */
     Renga__V1__ChatRequest request;
     Renga__V1__ResponseFormat format;
+    int32_t tokens_max; /* of an answer that is cut behind its last whole sentence; 0: none is cut */
 
     /* Of a stream, until it has ended. */
     struct buffer text;
@@ -119,8 +147,12 @@ static void set_terms(struct chat *chat)
     model = chat->base.model ? chat->base.model : model;
     chat->request.model = UNCONST(model ? model : "default");
     chat->request.idempotency_key = task_request(chat->base.task)->idempotency_key; /* after a crash not paid again */
-    chat->request.max_output_tokens = (int32_t)node_argument(node, CHAT_TOKENS)->number;
+    const cJSON *most = service_call_input(&chat->base, CHAT_TOKENS_OF);
+    chat->tokens_max = cJSON_IsNumber(most) && most->valuedouble > 0 ? (int32_t)most->valuedouble : 0;
+    chat->request.max_output_tokens =
+        chat->tokens_max ? chat->tokens_max : (int32_t)node_argument(node, CHAT_TOKENS)->number;
     chat->request.origin = &chat->base.origin;
+    chat->request.max_model_calls = task_request(chat->base.task)->model_requests;
     if (!schema)
         return;
     renga__v1__response_format__init(&chat->format);
@@ -173,12 +205,46 @@ static void reply(struct chat *chat, const char *content, const Renga__V1__ChatF
     update_finish(&update, chat->base.task, outcomes[0]);
 }
 
+/* What fits of an answer that has a longest length: whole sentences. NULL: not one. */
+static const char *shortened(struct chat *chat, const char *content, bool cut)
+{
+    size_t length = strlen(content), fits = tokens_fit(content, length, chat->tokens_max);
+    if (fits == length && !cut)
+        return content;
+    size_t whole = sentences_whole(content, length, fits);
+    return whole ? arena_strndup(task_arena(chat->base.task), content, whole) : NULL;
+}
+
+/* Only the embedded provider answers, which is no model, and the document has a way of its own for that. */
+static bool has_no_model(const struct chat *chat, const Renga__V1__ChatFinish *finish)
+{
+    return finish->answered_by && strcmp(finish->answered_by->provider, CHAT_EMBEDDED) == 0 &&
+           node_edge(task_node(chat->base.task), CHAT_NO_MODEL);
+}
+
+static void finish_without_model(struct chat *chat, const Renga__V1__ChatFinish *finish)
+{
+    Renga__V1__RunNodeResponse response = RENGA__V1__RUN_NODE_RESPONSE__INIT;
+    response.outcome = UNCONST(CHAT_NO_MODEL);
+    response.usage = finish->usage;
+    task_finish(chat->base.task, &response);
+}
+
 static void take(struct chat *chat, const Renga__V1__ChatFinish *finish, const char *content, const char *refusal)
 {
     struct status st = {0};
-    if (finish_is_answer(finish, refusal, &st)) {
-        reply(chat, content, finish);
+    bool cut = chat->tokens_max && finish->finish_reason == RENGA__V1__FINISH_REASON__FINISH_REASON_LENGTH;
+    if (has_no_model(chat, finish)) {
+        finish_without_model(chat, finish);
         return;
+    }
+    if (cut || finish_is_answer(finish, refusal, &st)) {
+        const char *fitting = chat->tokens_max ? shortened(chat, content, cut) : content;
+        if (fitting) {
+            reply(chat, fitting, finish);
+            return;
+        }
+        fail(&st, DATA_LOSS, "the model's answer has no whole sentence within %d tokens", chat->tokens_max);
     }
     if (finish->usage)
         task_spend(chat->base.task, finish->usage);
@@ -267,9 +333,12 @@ const struct node_kind chat_kind = {
     .help = "Asks a model through the gateway.",
     .parameters = parameters,
     .outcomes = outcomes,
+    .names_outcomes = true,
     .check = check,
+    .prepare = prepare,
     .size = sizeof(struct chat),
     .start = start,
     .cancel = service_call_cancel,
     .travels = true,
+    .asks_models = true,
 };

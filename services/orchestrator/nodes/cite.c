@@ -1,11 +1,12 @@
 /* Finds for each sentence of an answer the words of the tools' results that carry it. Code makes citations, never a
- * model: a source that was not retrieved cannot appear. */
-#include "service_call.h"
+ * model: a source that was not retrieved cannot appear. With "text" the answer is also rewritten: see cite_text.h. */
+#include "cite_text.h"
+#include "input_job.h"
 
 #include "base/text.h"
+#include "graph/agents.h"
 #include "rpc/message_json.h"
 #include "words/sentences.h"
-#include "words/support.h"
 
 #include "renga/v1/citation.pb-c.h"
 #include "renga/v1/tool_runner.pb-c.h"
@@ -13,14 +14,19 @@
 #include <stdio.h>
 #include <string.h>
 
-#define PASSAGES_MAX       2048           /* of which sentences are looked for */
-#define CITATIONS_MAX      1000           /* as AgentResult.citations */
 #define SENTENCE_SHOWN_MAX ((size_t)4096) /* bytes, as Citation.sentence */
 #define QUOTE_MAX          ((size_t)4096) /* bytes, as Citation.quote */
-#define HEADINGS_MAX       ((size_t)4096) /* bytes of a title and its headings, beyond any that may be */
-#define TOOL_SCHEME        "tool:"        /* the place of what a tool said that does not search */
 
-enum { CITE_ANSWER, CITE_RESULTS, CITE_INTO };
+enum {
+    CITE_ANSWER,
+    CITE_RESULTS,
+    CITE_INTO,
+    CITE_TEXT,
+    CITE_UNSUPPORTED,
+    CITE_MARK_PROMPT,
+    CITE_REFERENCES,
+    CITE_USED,
+};
 
 static const struct node_parameter parameters[] = {
     [CITE_ANSWER] = {.name = "answer",
@@ -36,126 +42,47 @@ static const struct node_parameter parameters[] = {
                    .type = PARAMETER_FIELD,
                    .required = true,
                    .help = "The citations, an object[] (Citation)."},
+    [CITE_TEXT] = {.name = "text",
+                   .type = PARAMETER_FIELD,
+                   .help = "A string that gets the answer as it was checked: without links, addresses and lists of "
+                           "references that a model has written, and without sentences that no source carries."},
+    [CITE_UNSUPPORTED] = {.name = "unsupported",
+                          .type = PARAMETER_TEXT,
+                          .help = "With \"text\": what becomes of a sentence without a source, \"drop\" (the default), "
+                                  "\"mark\" or \"keep\"."},
+    [CITE_MARK_PROMPT] = {.name = "mark",
+                          .type = PARAMETER_PROMPT,
+                          .help = "With \"mark\": the words behind such a sentence, one of the prompts."},
+    [CITE_REFERENCES] = {.name = "references",
+                         .type = PARAMETER_PROMPT,
+                         .help = "With \"text\": the heading of a list of references, one of the prompts. Sentences "
+                                 "then have marks such as [1]."},
+    [CITE_USED] = {.name = "used",
+                   .type = PARAMETER_FIELD,
+                   .help = "The sources that carry sentences, each document once, an object[] (NoteSource)."},
     {.name = NULL},
 };
 static const char *const outcomes[] = {"cited", "unsupported", NULL};
+static const char *const unsupported_words[] = {"drop", "mark", "keep", NULL};
+static const enum cite_unsupported unsupported_ways[] = {CITE_DROP, CITE_MARK, CITE_KEEP};
 
 static bool check(const struct node *node, struct status *st)
 {
-    return input_check(node, CITE_ANSWER, FIELD_STRING, false, st) &&
+    int way = word_check(node, CITE_UNSUPPORTED, unsupported_words, st);
+    bool mark = way == 1, text = node_argument(node, CITE_TEXT)->field;
+    for (size_t row = CITE_UNSUPPORTED; row <= CITE_REFERENCES && !text; row++)
+        if (node_argument(node, row)->text)
+            return fail_field(st, parameters[row].name, "is for an answer that is rewritten; add \"text\"");
+    if (way >= 0 && mark != (node_argument(node, CITE_MARK_PROMPT)->text != NULL))
+        return fail_field(st, "mark", "and \"unsupported\": \"mark\" go together; add the other");
+    return way >= 0 && input_check(node, CITE_ANSWER, FIELD_STRING, false, st) &&
            input_check(node, CITE_RESULTS, FIELD_OBJECT, true, st) &&
-           output_check(node, CITE_INTO, FIELD_OBJECT, true, st);
-}
-
-/* ---- what was found ---------------------------------------------------------------------------------------------- */
-
-struct sources {
-    struct arena *arena;
-    struct passage passages[PASSAGES_MAX];
-    const Renga__V1__SearchHit *hits[PASSAGES_MAX];
-    size_t count;
-    bool no_memory;
-};
-
-static bool is_known(const struct sources *sources, const Renga__V1__SearchHit *hit)
-{
-    for (size_t i = 0; i < sources->count; i++) {
-        const Renga__V1__SearchHit *other = sources->hits[i];
-        if (other->line_from == hit->line_from && strcmp(other->uri, hit->uri) == 0 &&
-            strcmp(other->collection, hit->collection) == 0 && strcmp(other->snippet, hit->snippet) == 0)
-            return true;
-    }
-    return false;
-}
-
-static char *headings(const Renga__V1__SearchHit *hit, struct arena *arena)
-{
-    struct buffer text;
-    buffer_init(&text, HEADINGS_MAX);
-    buffer_print(&text, hit->title);
-    for (size_t i = 0; i < hit->n_heading_path; i++)
-        buffer_printf(&text, "%s%s", text.length ? " " : "", hit->heading_path[i]);
-    char *copy = arena_strndup(arena, buffer_text(&text), text.length);
-    buffer_fini(&text);
-    return copy;
-}
-
-static void add_source(struct sources *sources, const Renga__V1__SearchHit *hit)
-{
-    if (!hit->snippet[0] || sources->count == PASSAGES_MAX || is_known(sources, hit))
-        return;
-    char *heading = headings(hit, sources->arena);
-    sources->no_memory |= !heading;
-    if (!heading)
-        return;
-    sources->passages[sources->count] = (struct passage){
-        .text = hit->snippet, .length = strlen(hit->snippet), .heading = heading, .heading_length = strlen(heading)};
-    sources->hits[sources->count++] = hit;
-}
-
-static void add_hit(struct sources *sources, const cJSON *item)
-{
-    struct status why = {0};
-    const ProtobufCMessage *hit = message_read_json(&renga__v1__search_hit__descriptor, item, sources->arena, &why);
-    if (hit)
-        add_source(sources, (const Renga__V1__SearchHit *)hit);
-    sources->no_memory |= why.code == RESOURCE_EXHAUSTED;
-}
-
-/* A tool that does not search is a source, too: what it said can be told apart from what nobody said. */
-static void add_tool(struct sources *sources, const char *name, const char *text)
-{
-    Renga__V1__SearchHit *hit = arena_alloc(sources->arena, sizeof *hit);
-    sources->no_memory |= !hit;
-    if (!hit)
-        return;
-    renga__v1__search_hit__init(hit);
-    hit->uri = arena_printf(sources->arena, TOOL_SCHEME "%s", name);
-    hit->title = arena_strdup(sources->arena, name);
-    hit->snippet = arena_strdup(sources->arena, text);
-    sources->no_memory |= !hit->uri || !hit->title || !hit->snippet;
-    if (!sources->no_memory)
-        add_source(sources, hit);
-}
-
-/* Whatever its form: hits have a snippet, results of tools that failed are no source. */
-static void gather(struct sources *sources, const cJSON *item)
-{
-    const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(item, "text"));
-    const char *name = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(item, "tool_name"));
-    if (sources->no_memory)
-        return;
-    if (cJSON_IsString(cJSON_GetObjectItemCaseSensitive(item, "snippet"))) {
-        add_hit(sources, item);
-        return;
-    }
-    if (name && text && *text && !cJSON_GetObjectItemCaseSensitive(item, "status_code"))
-        add_tool(sources, name, text);
-    for (const cJSON *inner = cJSON_IsObject(item) || cJSON_IsArray(item) ? item->child : NULL; inner;
-         inner = inner->next)
-        gather(sources, inner);
+           output_check(node, CITE_INTO, FIELD_OBJECT, true, st) &&
+           output_check(node, CITE_TEXT, FIELD_STRING, false, st) &&
+           output_check(node, CITE_USED, FIELD_OBJECT, true, st);
 }
 
 /* ---- the citations ----------------------------------------------------------------------------------------------- */
-
-static int32_t lines_in(const char *text, size_t length)
-{
-    int32_t lines = 0;
-    for (size_t i = 0; i < length; i++)
-        lines += text[i] == '\n';
-    return lines;
-}
-
-/* The lines of the span, where the snippet stands as in the file; else those of the whole hit. */
-static void set_lines(Renga__V1__Citation *citation, const Renga__V1__SearchHit *hit, const struct span *quote)
-{
-    citation->line_from = hit->line_from;
-    citation->line_to = hit->line_to;
-    if (!hit->line_from || lines_in(hit->snippet, strlen(hit->snippet)) > hit->line_to - hit->line_from)
-        return;
-    citation->line_from = hit->line_from + lines_in(hit->snippet, quote->begin);
-    citation->line_to = citation->line_from + lines_in(hit->snippet + quote->begin, quote->end - quote->begin);
-}
 
 static char *cut(struct arena *arena, const char *text, size_t length, size_t most)
 {
@@ -166,15 +93,17 @@ struct text {
     const char *bytes;
     struct span sentence;
     int32_t number;
+    uint16_t reference;
 };
 
-static bool write_citation(struct json_writer *out, const struct sources *sources, const struct text *text,
+static bool write_citation(struct json_writer *out, const struct cite_sources *sources, const struct text *text,
                            const struct support *support)
 {
     Renga__V1__Citation citation = RENGA__V1__CITATION__INIT;
     const Renga__V1__SearchHit *hit = sources->hits[support->passage];
     const struct span *quote = &support->quote;
     citation.sentence_number = text->number;
+    citation.reference_number = text->reference;
     citation.sentence = cut(sources->arena, text->bytes + text->sentence.begin,
                             text->sentence.end - text->sentence.begin, SENTENCE_SHOWN_MAX);
     citation.uri = hit->uri;
@@ -182,7 +111,7 @@ static bool write_citation(struct json_writer *out, const struct sources *source
     citation.heading_path = hit->heading_path;
     citation.n_heading_path = hit->n_heading_path;
     citation.quote = cut(sources->arena, hit->snippet + quote->begin, quote->end - quote->begin, QUOTE_MAX);
-    set_lines(&citation, hit, quote);
+    cite_lines(hit, quote, &citation.line_from, &citation.line_to);
     if (!citation.sentence || !citation.quote)
         return false;
     message_write_json(out, NULL, &citation.base);
@@ -193,98 +122,192 @@ struct count {
     int32_t sentences, cited;
 };
 
-static bool cite(struct json_writer *out, const struct sources *sources, const char *answer, struct count *count,
-                 struct status *st)
+struct citing {
+    struct input_job base; /* first */
+    struct cite_sources *sources;
+    struct evidence *evidence;
+    struct count count;
+};
+
+/* The answer as it stands. */
+static bool cite_as_it_is(struct citing *citing)
 {
     struct sentence_reader reader;
     struct support support;
+    const char *answer = service_call_text(&citing->base.base, CITE_ANSWER);
     struct text text = {.bytes = answer};
-    struct evidence *evidence = evidence_create(sources->arena, sources->passages, sources->count);
-    bool good = evidence;
+    bool good = true;
     sentences_begin(&reader, answer, strlen(answer));
     while (good && sentences_next(&reader, &text.sentence)) {
-        text.number = ++count->sentences;
-        if (count->cited < CITATIONS_MAX &&
-            support_find(evidence, answer + text.sentence.begin, text.sentence.end - text.sentence.begin,
+        text.number = ++citing->count.sentences;
+        if (citing->count.cited < CITED_MAX &&
+            support_find(citing->evidence, answer + text.sentence.begin, text.sentence.end - text.sentence.begin,
                          SUPPORT_ENOUGH, &support)) {
-            good = write_citation(out, sources, &text, &support);
-            count->cited++;
+            good = write_citation(&citing->base.update.out, citing->sources, &text, &support);
+            citing->count.cited++;
         }
     }
-    return good || fail(st, RESOURCE_EXHAUSTED, "no memory for the citations");
+    return good;
+}
+
+/* ---- the answer, rewritten --------------------------------------------------------------------------------------- */
+
+/* The number of a sentence is that which a reader of the whole text counts. */
+static bool write_cited(struct citing *citing, struct cite_text *cite)
+{
+    struct sentence_reader reader;
+    struct text text = {.bytes = buffer_text(&cite->out)};
+    size_t next = 0;
+    bool good = true;
+    sentences_begin(&reader, text.bytes, cite->out.length);
+    while (good && next < cite->cited_count && sentences_next(&reader, &text.sentence)) {
+        text.number++;
+        for (; good && next < cite->cited_count && cite->cited[next].at < text.sentence.end; next++) {
+            text.reference = cite->cited[next].reference;
+            good = write_citation(&citing->base.update.out, citing->sources, &text, &cite->cited[next].support);
+        }
+    }
+    return good;
+}
+
+static const char *prompt_of(const struct service_call *run, size_t row)
+{
+    const struct node *node = task_node(run->task);
+    const char *name = node_argument(node, row)->text;
+    return name ? agent_prompt(node->graph->agent, name, run->language) : NULL;
+}
+
+/* In Japanese and English the heading is the document's, in other languages the model's own, if it has written one. */
+static void write_references(struct cite_text *cite, const struct service_call *run, const char *answer,
+                             struct cited_span own)
+{
+    const char *heading = prompt_of(run, CITE_REFERENCES);
+    bool ours = strcmp(run->language, "ja") == 0 || strcmp(run->language, "en") == 0 || own.end == own.begin;
+    if (heading)
+        cite_text_write_references(cite, ours ? heading : answer + own.begin,
+                                   ours ? strcspn(heading, "\n") : own.end - own.begin);
+}
+
+static void write_used(struct citing *citing, const struct cite_text *cite)
+{
+    struct json_writer *out = &citing->base.update.out;
+    bool done[CITE_SOURCES_MAX] = {false};
+    if (!update_field(citing->base.base.task, CITE_USED))
+        return;
+    json_write_array(out, update_field(citing->base.base.task, CITE_USED));
+    for (size_t i = 0; i < cite->cited_count; i++) {
+        Renga__V1__NoteSource source = RENGA__V1__NOTE_SOURCE__INIT;
+        const Renga__V1__SearchHit *hit = citing->sources->hits[cite->cited[i].support.passage];
+        if (done[cite->cited[i].support.passage])
+            continue;
+        done[cite->cited[i].support.passage] = true;
+        source.uri = hit->uri;
+        source.title = hit->title;
+        source.source = hit->source;
+        message_write_json(out, NULL, &source.base);
+    }
+    json_write_end(out);
+}
+
+static bool rewrite(struct citing *citing, struct cite_text *cite)
+{
+    struct service_call *run = &citing->base.base;
+    struct json_writer *out = &citing->base.update.out;
+    struct cited_span own;
+    struct status ignored = {0};
+    const char *answer = service_call_text(run, CITE_ANSWER), *clean = cite_clean(citing->sources, answer, &own);
+    const char *mark = prompt_of(run, CITE_MARK_PROMPT);
+    cite->sources = citing->sources;
+    cite->evidence = citing->evidence;
+    cite->unsupported =
+        unsupported_ways[word_check(task_node(run->task), CITE_UNSUPPORTED, unsupported_words, &ignored)];
+    cite->mark = mark ? arena_strndup(citing->sources->arena, mark, strcspn(mark, "\n")) : NULL;
+    cite->has_references = node_argument(task_node(run->task), CITE_REFERENCES)->text;
+    cite->cited = arena_alloc(citing->sources->arena, CITED_MAX * sizeof *cite->cited);
+    if (!clean || !cite->cited || (mark && !cite->mark))
+        return false;
+    cite_text_write(cite, clean);
+    citing->count = (struct count){cite->sentences, (int32_t)cite->cited_count};
+    bool good = write_cited(citing, cite);
+    json_write_end(out);
+    write_references(cite, run, answer, own);
+    if (cite->cited_count && !cite->out.failed)
+        json_write_string(out, update_field(run->task, CITE_TEXT), buffer_text(&cite->out));
+    write_used(citing, cite);
+    return good && !cite->out.failed;
 }
 
 /* ---- the node ---------------------------------------------------------------------------------------------------- */
 
-/* In the language of the run: where some sentences have no source. */
-static void note_unsupported(struct update *update, const struct service_call *run, const struct count *count,
-                             Renga__V1__Degradation *degradation, Renga__V1__Degradation **list, char reason[128])
+/* False: no memory. */
+static bool read_sources(struct citing *citing)
 {
-    int32_t missing = count->sentences - count->cited;
-    if (!count->cited || !missing)
-        return;
-    snprintf(reason, 128,
-             strcmp(run->language, "ja") == 0 ? "%d文のうち%d文には出典が見つからない"
-                                              : "of %d sentences %d have no source",
-             (int)count->sentences, (int)missing);
-    renga__v1__degradation__init(degradation);
-    degradation->part = (char *)(uintptr_t)task_node(run->task)->name;
-    degradation->kind = RENGA__V1__DEGRADATION_KIND__DEGRADATION_KIND_PARTIAL;
-    degradation->reason = reason;
-    list[0] = degradation;
-    update->response.degradations = list;
-    update->response.n_degradations = 1;
+    struct arena *arena = task_arena(citing->base.base.task);
+    citing->sources = arena_zalloc(arena, sizeof *citing->sources);
+    if (!citing->sources)
+        return false;
+    citing->sources->arena = arena;
+    cite_sources_gather(citing->sources, service_call_input(&citing->base.base, CITE_RESULTS));
+    if (!citing->sources->no_memory)
+        citing->evidence = evidence_create(arena, citing->sources->passages, citing->sources->count);
+    return citing->evidence;
 }
 
-static void finish(const struct service_call *run, struct update *update, const struct count *count)
+static bool citing_run(struct input_job *job, struct status *st)
 {
-    Renga__V1__Degradation degradation, *list[1];
-    char reason[128];
-    json_write_end(&update->out);
-    note_unsupported(update, run, count, &degradation, list, reason);
-    update_finish(update, run->task, outcomes[count->cited ? 0 : 1]);
-}
-
-/* NULL with `st` filled. */
-static struct sources *read_sources(const struct service_call *run, struct status *st)
-{
-    struct sources *sources = arena_zalloc(task_arena(run->task), sizeof *sources);
-    if (sources) {
-        sources->arena = task_arena(run->task);
-        gather(sources, service_call_input(run, CITE_RESULTS));
-        if (!sources->no_memory)
-            return sources;
+    struct citing *citing = OWNER_OF(job, struct citing, base);
+    struct json_writer *out = &job->update.out;
+    bool text = node_argument(task_node(job->base.task), CITE_TEXT)->field;
+    struct cite_text *cite = text ? arena_zalloc(task_arena(job->base.task), sizeof *cite) : NULL;
+    bool good = (cite || !text) && read_sources(citing);
+    json_write_array(out, update_field(job->base.task, CITE_INTO));
+    if (cite) {
+        buffer_init(&cite->out, CITED_TEXT_MAX);
+        good = good && rewrite(citing, cite);
+        buffer_fini(&cite->out);
+    } else {
+        good = good && cite_as_it_is(citing);
+        json_write_end(out);
     }
-    fail(st, RESOURCE_EXHAUSTED, "no memory for the sources");
-    return NULL;
+    return good || fail(st, RESOURCE_EXHAUSTED, "no memory for the citations");
+}
+
+/* In the language of the run: where some sentences have no source. */
+static const char *citing_finish(struct input_job *job, struct update *update)
+{
+    const struct count *count = &OWNER_OF(job, struct citing, base)->count;
+    const struct node *node = task_node(job->base.task);
+    const char *way = node_argument(node, CITE_UNSUPPORTED)->text;
+    bool dropped = node_argument(node, CITE_TEXT)->field && (!way || strcmp(way, "drop") == 0);
+    bool japanese = strcmp(job->base.language, "ja") == 0;
+    int32_t missing = count->sentences - count->cited;
+    char reason[128];
+    if (count->cited && missing) {
+        if (japanese)
+            snprintf(reason, sizeof reason, "%d文のうち%d文には出典が見つからない%s", (int)count->sentences,
+                     (int)missing, dropped ? "ため除いた" : "");
+        else
+            snprintf(reason, sizeof reason, "of %d sentences %d have no source%s", (int)count->sentences, (int)missing,
+                     dropped ? " and were left out" : "");
+        input_job_degrade(job, update, RENGA__V1__DEGRADATION_KIND__DEGRADATION_KIND_PARTIAL, reason);
+    }
+    return outcomes[count->cited ? 0 : 1];
 }
 
 static void start(struct task *task)
 {
-    struct service_call *run = task_data(task);
-    struct status st = {0};
-    struct update update;
-    struct count count = {0};
-    struct sources *sources = service_call_inputs(run, task, &st) ? read_sources(run, &st) : NULL;
-    const char *answer = sources ? service_call_text(run, CITE_ANSWER) : "";
-    service_call_close(run);
-    update_begin(&update);
-    json_write_array(&update.out, update_field(task, CITE_INTO));
-    if (sources && cite(&update.out, sources, answer, &count, &st)) {
-        finish(run, &update, &count);
-        return;
-    }
-    buffer_fini(&update.text);
-    task_fail(task, &st);
+    struct citing *citing = task_data(task);
+    input_job_start(&citing->base, task, citing_run, citing_finish);
 }
 
 extern const struct node_kind cite_kind;
 const struct node_kind cite_kind = {
     .name = "cite",
-    .help = "Finds the sources that carry the sentences of an answer.",
+    .help = "Finds the sources that carry the sentences of an answer, and holds the answer to them.",
     .parameters = parameters,
     .outcomes = outcomes,
     .check = check,
-    .size = sizeof(struct service_call),
+    .size = sizeof(struct citing),
     .start = start,
+    .cancel = input_job_cancel,
 };

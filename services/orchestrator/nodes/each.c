@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { EACH_OF, EACH_AS, EACH_GRAPH, EACH_INTO, EACH_IN };
+enum { EACH_OF, EACH_AS, EACH_GRAPH, EACH_INTO, EACH_IN, EACH_NUMBER };
 
 static const struct node_parameter parameters[] = {
     [EACH_OF] = {.name = "of", .type = PARAMETER_FIELD, .required = true, .help = "The list: a field of this graph."},
@@ -23,6 +23,10 @@ static const struct node_parameter parameters[] = {
                  .help =
                      "What each gets beside its item: an object of fields of the sub-graph, each with the field here "
                      "that it gets."},
+    [EACH_NUMBER] = {.name = "number",
+                     .type = PARAMETER_TEXT,
+                     .help = "A field of the sub-graph, an integer of its input, that gets the item's place in the "
+                             "list, counted from 1."},
     {.name = NULL},
 };
 static const char *const outcomes[] = {"done", NULL};
@@ -48,7 +52,7 @@ static bool is_input(const struct graph *graph, const struct field *field)
 static bool check_pair(const struct node *node, const struct graph *sub, const cJSON *pair, struct status *st)
 {
     struct status why = {0};
-    const char *name = cJSON_GetStringValue(pair);
+    const char *name = cJSON_GetStringValue(pair), *number = node_argument(node, EACH_NUMBER)->text;
     if (!name)
         return fail_field(st, "in", "'%s' must have the name of a field", pair->string);
     const struct field *to = graph_field_wanted(sub, pair->string, &why);
@@ -60,6 +64,8 @@ static bool check_pair(const struct node *node, const struct graph *sub, const c
                           sub->name);
     if (strcmp(to->name, node_argument(node, EACH_AS)->text) == 0)
         return fail_field(st, "in", "'%s' gets the item; name it in \"as\" alone", to->name);
+    if (number && strcmp(to->name, number) == 0)
+        return fail_field(st, "in", "'%s' gets the item's place; name it in \"number\" alone", to->name);
     return to->type == FIELD_ANY || (to->type == from->type && to->list == from->list) ||
            fail_field(st, "in", "'%s' takes %s, '%s' is %s; give both the same type", to->name,
                       field_type_words(to->type, to->list), from->name, field_type_words(from->type, from->list));
@@ -74,6 +80,24 @@ static bool check_pairs(const struct node *node, const struct graph *sub, struct
         good = check_pair(node, sub, pair, st);
     cJSON_Delete(pairs);
     return good;
+}
+
+static bool check_number(const struct node *node, const struct graph *sub, struct status *st)
+{
+    const char *name = node_argument(node, EACH_NUMBER)->text;
+    struct status why = {0};
+    const struct field *number = name ? graph_field_wanted(sub, name, &why) : NULL;
+    if (!name)
+        return true;
+    if (!number)
+        return fail_field(st, "number", "%s", why.text);
+    if (!is_input(sub, number) || strcmp(name, node_argument(node, EACH_AS)->text) == 0)
+        return fail_field(st, "number",
+                          "'%s' must be in the \"input\" of the graph '%s', and another field than \"as\"", name,
+                          sub->name);
+    return (!number->list && (number->type == FIELD_INTEGER || number->type == FIELD_ANY)) ||
+           fail_field(st, "number", "'%s' is %s; the place of an item is an integer", name,
+                      field_type_words(number->type, number->list));
 }
 
 static bool check(const struct node *node, struct status *st)
@@ -92,7 +116,7 @@ static bool check(const struct node *node, struct status *st)
     if (as->type != FIELD_ANY && (as->type != of->type || as->list))
         return fail_field(st, "as", "'%s' is %s, an item of '%s' is %s; give both the same type", as->name,
                           field_type_words(as->type, as->list), of->name, field_type_words(of->type, false));
-    return check_pairs(node, sub, st);
+    return check_number(node, sub, st) && check_pairs(node, sub, st);
 }
 
 extern const struct node_kind each_kind;

@@ -54,9 +54,13 @@ struct node_kind {
     const char *name, *help;
     const struct node_parameter *parameters; /* ends with a NULL name; node->parameters is an array of node_argument */
     const char *const *outcomes;             /* ends with NULL; NULL: whatever the document has arrows for */
+    bool names_outcomes;                     /* arrows for others may stand beside them; `prepare` checks their names */
     /* More that must hold, beyond the table; may be NULL. Runs when all graphs of the document are read. What is wrong
      * with a parameter fails with fail_field and its name: the loader adds where it stands. */
     bool (*check)(const struct node *node, struct status *st);
+    /* Reads the node's parameters for all its tasks: node->prepared, in memory that lives as long as the
+     * agent. Runs after `check` has passed; may be NULL. NULL fails as `check` does. */
+    const void *(*prepare)(const struct node *node, struct arena *arena, struct status *st);
 
     size_t size; /* of what a task of this kind needs beside: task_data */
     void (*start)(struct task *task);
@@ -64,8 +68,20 @@ struct node_kind {
     /* Its attempts may run in another loop than their run does: worth it where they wait for somebody outside. */
     bool travels;
 
+    /* Bytes of the inputs that it can be sent; 0: it gets no inputs. An attempt with more fails before it begins. */
+    size_t inputs_max;
+
+    /* It asks the gateway, the planner or the reviewer once in an attempt: its requests to models count for the run's
+     * budget of failed requests. */
+    bool asks_models;
+    /* The service that it asks takes a simple way without a model, and says so in a degradation. */
+    bool has_simple_way;
+
     /* Nothing outside hears of it and it costs nothing: it may begin before the run that it is of is on disk. */
     bool is_pure;
+
+    /* It fails by the document's will: no error node of its graph takes over. */
+    bool ends_graph;
 
     /* The engine itself runs these, since they are runs within the run: their start is NULL. */
     bool is_each, is_graph;
@@ -95,6 +111,8 @@ int64_t task_deadline_ns(const struct task *task);
 const struct trace_context *task_trace(const struct task *task);
 /* Whose run it is; "" where there are no tenants. */
 const char *task_tenant(const struct task *task);
+/* The client that asked for the run, by the name of its key; "" if calls need no key. */
+const char *task_client(const struct task *task);
 /* What this process offers to nodes (peers, addresses); NULL in tests. */
 struct orchestrator *task_orchestrator(const struct task *task);
 
@@ -104,6 +122,9 @@ struct orchestrator *task_orchestrator(const struct task *task);
  * the node with INVALID_ARGUMENT, and is not tried again. */
 void task_finish(struct task *task, const Renga__V1__RunNodeResponse *response);
 void task_fail(struct task *task, const struct status *status);
+/* The same with the cause as a constant ("LOOP_LIMIT"), for programs; the text lives as long as the agent. For a kind
+ * that does not travel. */
+void task_fail_with(struct task *task, const struct status *status, const char *reason);
 /* What the attempt has spent so far, where it is to fail: that counts against the budget, too. Adds up. One that
  * finishes says it in its response. */
 void task_spend(struct task *task, const Renga__V1__Usage *usage);

@@ -1,32 +1,65 @@
-/* Keeps what a research has found out as notes, with the tool-runner and beside the thread: they are there for whoever
- * asks ListNotes, and go when the thread is deleted. A note is numbered by its place in the list, so that a list that
- * grows by appending is kept again without keeping anything twice. */
+/* Keeps findings as notes, with the tool-runner and beside the thread: ListNotes gives them, and they go when the
+ * thread is deleted. A note of a list is numbered by its place there, so a list that grows by appending is kept again
+ * without keeping anything twice. A single note has the number of a field, so that branches of a sub-graph keep theirs
+ * side by side. */
 #include "service_call.h"
 
 #include "graph/agents.h"
+#include "rpc/message_json.h"
 
 #include "renga/v1/tool_runner.pb-c.h"
 
-#define NOTES_MAX 500 /* of a list: each is a call */
+#include <string.h>
 
-enum { NOTE_OF };
+#define NOTES_MAX   500 /* of a list: each is a call */
+#define SOURCES_MAX 64  /* as Note.sources */
+
+enum { NOTE_OF, NOTE_QUERY, NOTE_SUMMARY, NOTE_SOURCES, NOTE_NUMBER, NOTE_INTO };
 
 static const struct node_parameter parameters[] = {
     [NOTE_OF] = {.name = "of",
                  .type = PARAMETER_FIELD,
-                 .required = true,
                  .help = "The notes, an object[] (Note: query, summary_md, sources): the first is number 1 of the run, "
                          "and one that is kept already under its number is replaced."},
+    [NOTE_QUERY] = {.name = "query",
+                    .type = PARAMETER_FIELD,
+                    .help = "In place of \"of\", for one note: the query, a string."},
+    [NOTE_SUMMARY] = {.name = "summary", .type = PARAMETER_FIELD, .help = "... what it found, a string in Markdown."},
+    [NOTE_SOURCES] = {.name = "sources",
+                      .type = PARAMETER_FIELD,
+                      .help = "... what that rests on, an object[] (NoteSource), each address once."},
+    [NOTE_NUMBER] = {.name = "number",
+                     .type = PARAMETER_FIELD,
+                     .help = "... its number in the run, an integer from 1. Notes of a sub-graph need different ones."},
+    [NOTE_INTO] = {.name = "into", .type = PARAMETER_FIELD, .help = "... an object that gets the note (Note)."},
     {.name = NULL},
 };
 static const char *const outcomes[] = {"noted", NULL};
 
+/* One note, of fields. */
+static bool check_single(const struct node *node, struct status *st)
+{
+    if (!node_argument(node, NOTE_QUERY)->field || !node_argument(node, NOTE_SUMMARY)->field ||
+        !node_argument(node, NOTE_NUMBER)->field)
+        return fail_field(st, "of", "is not there; give it, or \"query\", \"summary\" and \"number\" of one note");
+    return input_check(node, NOTE_QUERY, FIELD_STRING, false, st) &&
+           input_check(node, NOTE_SUMMARY, FIELD_STRING, false, st) &&
+           input_check(node, NOTE_SOURCES, FIELD_OBJECT, true, st) &&
+           input_check(node, NOTE_NUMBER, FIELD_INTEGER, false, st) &&
+           output_check(node, NOTE_INTO, FIELD_OBJECT, false, st);
+}
+
 static bool check(const struct node *node, struct status *st)
 {
+    if (!node_argument(node, NOTE_OF)->field)
+        return check_single(node, st);
+    for (size_t row = NOTE_QUERY; row <= NOTE_INTO; row++)
+        if (node_argument(node, row)->field)
+            return fail_field(st, parameters[row].name, "is for one note, and \"of\" is a list; take one of them out");
     if (node->graph != node->graph->agent->graph)
         return fail(st, INVALID_ARGUMENT,
-                    "is in a sub-graph, where branches would replace each other's notes; let it follow the node that "
-                    "leads there");
+                    "is in a sub-graph, where branches would replace each other's notes; give one note a \"number\", "
+                    "or let it follow the node that leads there");
     return input_check(node, NOTE_OF, FIELD_OBJECT, true, st);
 }
 
@@ -35,32 +68,76 @@ struct noting {
     Renga__V1__SaveNoteRequest request;
     Renga__V1__Note **notes;
     size_t count, next;
+    Renga__V1__Note single, *singles[1];
 };
 
-static bool read_notes(struct noting *noting, struct status *st)
+static bool read_list(struct noting *noting, struct status *st)
 {
-    const Renga__V1__RunNodeRequest *told = task_request(noting->base.task);
-    renga__v1__save_note_request__init(&noting->request);
-    noting->request.thread_id = told->position->thread_id;
-    noting->request.fencing_token = told->fencing_token;
     if (!service_call_messages(&noting->base, NOTE_OF, &renga__v1__note__descriptor, &noting->notes, &noting->count,
                                st))
         return false;
     if (noting->count > NOTES_MAX)
         return fail(st, INVALID_ARGUMENT, "'%s' has %zu notes; at most %d of a run are kept",
                     node_argument(task_node(noting->base.task), NOTE_OF)->field->name, noting->count, NOTES_MAX);
-    for (size_t i = 0; i < noting->count; i++) {
-        noting->notes[i]->run_id = told->position->run_id;
+    for (size_t i = 0; i < noting->count; i++)
         noting->notes[i]->step_no = (int32_t)i + 1;
+    return true;
+}
+
+/* A document that was found in several places is one source. */
+static bool read_sources(struct noting *noting, struct status *st)
+{
+    Renga__V1__NoteSource **sources;
+    size_t count, kept = 0;
+    if (!service_call_messages(&noting->base, NOTE_SOURCES, &renga__v1__note_source__descriptor, &sources, &count, st))
+        return false;
+    for (size_t i = 0; i < count && kept < SOURCES_MAX; i++) {
+        bool known = false;
+        for (size_t j = 0; j < kept && !known; j++)
+            known = strcmp(sources[j]->uri, sources[i]->uri) == 0;
+        if (!known)
+            sources[kept++] = sources[i];
     }
+    noting->single.sources = sources;
+    noting->single.n_sources = kept;
+    return true;
+}
+
+static bool read_single(struct noting *noting, struct status *st)
+{
+    const cJSON *number = service_call_input(&noting->base, NOTE_NUMBER);
+    renga__v1__note__init(&noting->single);
+    noting->single.query = service_call_text(&noting->base, NOTE_QUERY);
+    noting->single.summary_md = service_call_text(&noting->base, NOTE_SUMMARY);
+    noting->single.step_no = cJSON_IsNumber(number) ? (int32_t)number->valuedouble : 0;
+    noting->singles[0] = &noting->single;
+    noting->notes = noting->singles;
+    noting->count = 1;
+    return read_sources(noting, st);
+}
+
+static bool read_notes(struct noting *noting, struct status *st)
+{
+    const Renga__V1__RunNodeRequest *told = task_request(noting->base.task);
+    bool list = node_argument(task_node(noting->base.task), NOTE_OF)->field;
+    renga__v1__save_note_request__init(&noting->request);
+    noting->request.thread_id = told->position->thread_id;
+    noting->request.fencing_token = told->fencing_token;
+    if (!(list ? read_list(noting, st) : read_single(noting, st)))
+        return false;
+    for (size_t i = 0; i < noting->count; i++)
+        noting->notes[i]->run_id = told->position->run_id;
     return true;
 }
 
 static void finish(struct noting *noting)
 {
-    Renga__V1__RunNodeResponse response = RENGA__V1__RUN_NODE_RESPONSE__INIT;
-    response.outcome = (char *)(uintptr_t)outcomes[0];
-    task_finish(noting->base.task, &response);
+    struct update update;
+    const char *into = update_field(noting->base.task, NOTE_INTO);
+    update_begin(&update);
+    if (into)
+        message_write_json(&update.out, into, &noting->single.base);
+    update_finish(&update, noting->base.task, outcomes[0]);
 }
 
 static void save_next(struct noting *noting);

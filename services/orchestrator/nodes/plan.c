@@ -1,11 +1,14 @@
 /* Has the planner make a plan, in one of its four styles. */
 #include "service_call.h"
 
+#include "base/text.h"
 #include "rpc/message_json.h"
 
 #include "renga/v1/planner.pb-c.h"
 
 #include <string.h>
+
+#define SUMMARY_MAX ((size_t)16384) /* bytes, as QueryFindings.summary_md */
 
 enum {
     PLAN_STYLE,
@@ -32,9 +35,8 @@ static const struct node_parameter parameters[] = {
     [PLAN_INTO] = {.name = "into",
                    .type = PARAMETER_FIELD,
                    .required = true,
-                   .help =
-                       "Where the plan goes: string[] of subtasks or queries, object[] of fields (PlannedField), an "
-                       "object of research (ResearchPlan)."},
+                   .help = "Where the plan goes: string[] of subtasks or queries, an object of queries with their gaps "
+                           "(QueryPlan), object[] of fields (PlannedField), an object of research (ResearchPlan)."},
     [PLAN_MOST] = {.name = "most", .type = PARAMETER_INTEGER, .help = "Most subtasks or queries that are wanted."},
     [PLAN_FINDINGS] = {.name = "findings",
                        .type = PARAMETER_FIELD,
@@ -88,8 +90,15 @@ static bool ask_queries(struct plan *plan, struct status *st)
     plan->request.style_case = RENGA__V1__PLAN_REQUEST__STYLE_QUERIES;
     style->question = service_call_text(&plan->base, PLAN_ABOUT);
     style->max_queries = most_of(plan);
-    return service_call_messages(&plan->base, PLAN_FINDINGS, &renga__v1__query_findings__descriptor, &style->findings,
-                                 &style->n_findings, st);
+    if (!service_call_messages(&plan->base, PLAN_FINDINGS, &renga__v1__query_findings__descriptor, &style->findings,
+                               &style->n_findings, st))
+        return false;
+    for (size_t i = 0; i < style->n_findings; i++) {
+        char *summary = style->findings[i]->summary_md;
+        if (strlen(summary) > SUMMARY_MAX)
+            summary[text_cut(summary, strlen(summary), SUMMARY_MAX)] = '\0';
+    }
+    return true;
 }
 
 static bool ask_fields(struct plan *plan, struct status *st)
@@ -123,34 +132,38 @@ static bool write_texts(struct json_writer *out, const char *into, char *const *
 }
 
 /* They return whether there is anything to do. */
-static bool write_subtasks(struct json_writer *out, const char *into, const Renga__V1__PlanResponse *answer)
+static bool write_subtasks(struct json_writer *out, const struct field *into, const Renga__V1__PlanResponse *answer)
 {
     return answer->plan_case == RENGA__V1__PLAN_RESPONSE__PLAN_SUBTASKS &&
-           write_texts(out, into, answer->subtasks->subtasks, answer->subtasks->n_subtasks);
+           write_texts(out, into->name, answer->subtasks->subtasks, answer->subtasks->n_subtasks);
 }
 
-static bool write_queries(struct json_writer *out, const char *into, const Renga__V1__PlanResponse *answer)
+static bool write_queries(struct json_writer *out, const struct field *into, const Renga__V1__PlanResponse *answer)
 {
-    return answer->plan_case == RENGA__V1__PLAN_RESPONSE__PLAN_QUERIES &&
-           write_texts(out, into, answer->queries->queries, answer->queries->n_queries);
+    if (answer->plan_case != RENGA__V1__PLAN_RESPONSE__PLAN_QUERIES)
+        return false;
+    if (into->list)
+        return write_texts(out, into->name, answer->queries->queries, answer->queries->n_queries);
+    message_write_json(out, into->name, &answer->queries->base);
+    return answer->queries->n_queries > 0;
 }
 
-static bool write_fields(struct json_writer *out, const char *into, const Renga__V1__PlanResponse *answer)
+static bool write_fields(struct json_writer *out, const struct field *into, const Renga__V1__PlanResponse *answer)
 {
     if (answer->plan_case != RENGA__V1__PLAN_RESPONSE__PLAN_FIELDS)
         return false;
-    json_write_array(out, into);
+    json_write_array(out, into->name);
     for (size_t i = 0; i < answer->fields->n_fields; i++)
         message_write_json(out, NULL, &answer->fields->fields[i]->base);
     json_write_end(out);
     return answer->fields->n_fields > 0;
 }
 
-static bool write_research(struct json_writer *out, const char *into, const Renga__V1__PlanResponse *answer)
+static bool write_research(struct json_writer *out, const struct field *into, const Renga__V1__PlanResponse *answer)
 {
     if (answer->plan_case != RENGA__V1__PLAN_RESPONSE__PLAN_RESEARCH)
         return false;
-    message_write_json(out, into, &answer->research->base);
+    message_write_json(out, into->name, &answer->research->base);
     return answer->research->n_search_queries > 0;
 }
 
@@ -159,7 +172,7 @@ static const struct style {
     enum field_type about, into;
     bool list; /* of `into` */
     bool (*ask)(struct plan *plan, struct status *st);
-    bool (*write)(struct json_writer *out, const char *into, const Renga__V1__PlanResponse *answer);
+    bool (*write)(struct json_writer *out, const struct field *into, const Renga__V1__PlanResponse *answer);
 } styles[] = {
     {FIELD_STRING, FIELD_STRING, true, ask_subtasks, write_subtasks},
     {FIELD_STRING, FIELD_STRING, true, ask_queries, write_queries},
@@ -176,8 +189,10 @@ static const struct style *style_of(const struct node *node, struct status *st)
 static bool check(const struct node *node, struct status *st)
 {
     const struct style *style = style_of(node, st);
+    const struct field *into = node_argument(node, PLAN_INTO)->field;
+    bool whole = style && style->ask == ask_queries && !into->list && into->type == FIELD_OBJECT;
     return style && input_check(node, PLAN_ABOUT, style->about, false, st) &&
-           output_check(node, PLAN_INTO, style->into, style->list, st) &&
+           (whole || output_check(node, PLAN_INTO, style->into, style->list, st)) &&
            input_check(node, PLAN_FINDINGS, FIELD_OBJECT, true, st) &&
            input_check(node, PLAN_KNOWN, FIELD_OBJECT, false, st) &&
            input_check(node, PLAN_ADDED, FIELD_STRING, false, st) &&
@@ -197,7 +212,8 @@ static void planned(const Renga__V1__PlanResponse *answer, void *data)
         return;
     }
     update_begin(&update);
-    bool any = style_of(task_node(task), &ignored)->write(&update.out, update_field(task, PLAN_INTO), answer);
+    bool any = style_of(task_node(task), &ignored)
+                   ->write(&update.out, node_argument(task_node(task), PLAN_INTO)->field, answer);
     update.response.usage = answer->usage;
     update.response.degradations = answer->degradations;
     update.response.n_degradations = answer->n_degradations;
@@ -240,4 +256,6 @@ const struct node_kind plan_kind = {
     .start = start,
     .cancel = service_call_cancel,
     .travels = true,
+    .asks_models = true,
+    .has_simple_way = true,
 };

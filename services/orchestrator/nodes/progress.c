@@ -1,10 +1,17 @@
-/* Shows something to whoever watches the run: a text of the agent, or a field as it stands. It comes with the result of
- * the node, so it is shown once, when that is on disk. */
+/* Shows something to the watchers of the run: a text of the agent, a field as it stands, an object of several, or a
+ * long text in pieces. It comes with the result of the node, so it is shown once, when that is on disk. */
 #include "prompt.h"
+#include "shape.h"
 
-#define SHOWN_MAX ((size_t)65536) /* bytes, as RunNodeResponse.progress_json */
+#include "base/text.h"
 
-enum { PROGRESS_PROMPT, PROGRESS_OF, PROGRESS_PICK };
+#include <string.h>
+
+#define SHOWN_MAX    ((size_t)65536) /* bytes, as RunNodeResponse.progress_json */
+#define PIECES_MAX   ((size_t)100)   /* likewise */
+#define PIECE_COMMON ((size_t)4096)  /* bytes of a piece of a text that is not very long */
+
+enum { PROGRESS_PROMPT, PROGRESS_OF, PROGRESS_SHOW, PROGRESS_PIECES, PROGRESS_PICK };
 
 static const struct node_parameter parameters[] = {
     [PROGRESS_PROMPT] = {.name = "prompt",
@@ -12,23 +19,43 @@ static const struct node_parameter parameters[] = {
                          .help = "A text, one of the prompts: {field} stands for an input of the node. It is shown as "
                                  "{\"text\": …}."},
     [PROGRESS_OF] = {.name = "of", .type = PARAMETER_FIELD, .help = "A field that is shown as it stands, an input."},
+    [PROGRESS_SHOW] = {.name = "show",
+                       .type = PARAMETER_JSON,
+                       .help = "An object that is shown, each member with the path of its value in the inputs, "
+                               "{\"cycle\": \"cycle\", \"queries\": \"plan.queries\"}."},
+    [PROGRESS_PIECES] = {.name = "pieces",
+                         .type = PARAMETER_BOOLEAN,
+                         .help = "True: the field is a text, which is shown piece by piece, each as {\"text\": …}."},
     [PROGRESS_PICK] = PICK_ROW,
     {.name = NULL},
 };
 static const char *const outcomes[] = {"shown", NULL};
 
+static bool check_show(const struct node *node, struct status *st)
+{
+    const char *text = node_argument(node, PROGRESS_SHOW)->text;
+    cJSON *show = text ? json_parse(text, strlen(text), NULL, st) : NULL;
+    bool good = !text || (show && shape_check(node, "show", show, st));
+    cJSON_Delete(show);
+    return good;
+}
+
 static bool check(const struct node *node, struct status *st)
 {
     const struct field *of = node_argument(node, PROGRESS_OF)->field;
-    if ((node_argument(node, PROGRESS_PROMPT)->text != NULL) == (of != NULL))
-        return fail_field(st, "prompt", "or \"of\" says what is shown; give one of them");
-    return (!of || input_check(node, PROGRESS_OF, of->type, of->list, st)) && pick_check(node, PROGRESS_PICK, st);
+    bool prompt = node_argument(node, PROGRESS_PROMPT)->text, show = node_argument(node, PROGRESS_SHOW)->text;
+    if (prompt + show + (of != NULL) != 1)
+        return fail_field(st, "prompt", "or \"of\" or \"show\" says what is shown; give one of them");
+    if (node_argument(node, PROGRESS_PIECES)->flag && (!of || of->list || of->type != FIELD_STRING))
+        return fail_field(st, "pieces", "are of a text; name a string in \"of\"");
+    return (!of || input_check(node, PROGRESS_OF, of->type, of->list, st)) && check_show(node, st) &&
+           pick_check(node, PROGRESS_PICK, st);
 }
 
 static bool write_text(struct task *task, struct buffer *shown, struct status *st)
 {
     struct json_writer out;
-    const char *text = prompt_say(task, PROGRESS_PROMPT, PROGRESS_PICK, st);
+    const char *text = prompt_say(task, node_argument(task_node(task), PROGRESS_PROMPT)->text, PROGRESS_PICK, st);
     if (!text)
         return false;
     json_writer_init(&out, shown);
@@ -38,49 +65,119 @@ static bool write_text(struct task *task, struct buffer *shown, struct status *s
     return true;
 }
 
-static bool write_field(struct task *task, struct buffer *shown, struct status *st)
+static const cJSON *shown_value(const struct service_call *run, cJSON **made)
+{
+    const char *text = node_argument(task_node(run->task), PROGRESS_SHOW)->text;
+    struct status ignored = {0};
+    if (!text)
+        return service_call_input(run, PROGRESS_OF);
+    cJSON *shape = json_parse(text, strlen(text), NULL, &ignored);
+    *made = shape_make(run->inputs, shape);
+    cJSON_Delete(shape);
+    return *made;
+}
+
+static bool write_value(struct task *task, struct buffer *shown, struct status *st)
 {
     struct service_call run = {0};
     struct json_writer out;
+    cJSON *made = NULL;
     bool good = service_call_inputs(&run, task, st);
-    const cJSON *value = good ? service_call_input(&run, PROGRESS_OF) : NULL;
+    const cJSON *value = good ? shown_value(&run, &made) : NULL;
     json_writer_init(&out, shown);
     if (value)
         json_write_tree(&out, NULL, value);
     else
         buffer_print(shown, "null");
+    cJSON_Delete(made);
     service_call_close(&run);
     return good;
 }
 
 /* What is too large to be shown is no reason to fail: the run does not rest on it. */
-static void finish(struct task *task, struct buffer *shown)
+static void finish(struct task *task, char *const *shown, size_t count)
 {
-    char *text = (char *)(uintptr_t)buffer_text(shown);
     Renga__V1__RunNodeResponse response = RENGA__V1__RUN_NODE_RESPONSE__INIT;
     Renga__V1__Degradation unshown = RENGA__V1__DEGRADATION__INIT, *degradations[] = {&unshown};
     response.outcome = (char *)(uintptr_t)outcomes[0];
-    if (shown->failed) {
+    if (!shown) {
         unshown.part = (char *)(uintptr_t)task_node(task)->name;
         unshown.kind = RENGA__V1__DEGRADATION_KIND__DEGRADATION_KIND_PARTIAL;
         unshown.reason = arena_printf(task_arena(task), "has more to show than %zu bytes; nothing is shown", SHOWN_MAX);
         response.degradations = degradations;
         response.n_degradations = unshown.reason != NULL;
     } else {
-        response.progress_json = &text;
-        response.n_progress_json = 1;
+        response.progress_json = (char **)(uintptr_t)shown;
+        response.n_progress_json = count;
     }
     task_finish(task, &response);
 }
+
+/* ---- a text in pieces -------------------------------------------------------------------------------------------- */
+
+/* Bytes of the next piece: whole characters, up to the end of a line if one is near, and no less than what lets the
+ * rest fit into the pieces that are left. */
+static size_t piece_length(const char *text, size_t length, size_t pieces_left)
+{
+    size_t least = (length + pieces_left - 1) / pieces_left + 4; /* a character may be cut off */
+    size_t room = least > PIECE_COMMON ? least : PIECE_COMMON;
+    if (length <= room)
+        return length;
+    size_t cut = text_cut(text, length, room);
+    const char *line = memrchr(text, '\n', cut);
+    return line && (size_t)(line - text) + 1 >= least ? (size_t)(line - text) + 1 : cut;
+}
+
+static char *piece_json(struct arena *arena, const char *text, size_t length)
+{
+    struct buffer shown;
+    struct json_writer out;
+    buffer_init(&shown, SHOWN_MAX);
+    json_writer_init(&out, &shown);
+    json_write_object(&out, NULL);
+    json_write_text(&out, "text", text, length);
+    json_write_end(&out);
+    char *copy = shown.failed ? NULL : arena_strdup(arena, buffer_text(&shown));
+    buffer_fini(&shown);
+    return copy;
+}
+
+static void show_pieces(struct task *task)
+{
+    struct status st = {0};
+    struct service_call run = {0};
+    char *pieces[PIECES_MAX];
+    size_t count = 0;
+    bool good = service_call_inputs(&run, task, &st), fits = true;
+    const char *text = good ? service_call_text(&run, PROGRESS_OF) : "";
+    service_call_close(&run);
+    for (size_t length; *text && fits && count < PIECES_MAX; text += length) {
+        length = piece_length(text, strlen(text), PIECES_MAX - count);
+        pieces[count] = piece_json(task_arena(task), text, length);
+        fits = pieces[count++];
+    }
+    if (good)
+        finish(task, fits ? pieces : NULL, count);
+    else
+        task_fail(task, &st);
+}
+
+/* ---- the node ---------------------------------------------------------------------------------------------------- */
 
 static void start(struct task *task)
 {
     struct status st = {0};
     struct buffer shown;
+    if (node_argument(task_node(task), PROGRESS_PIECES)->flag) {
+        show_pieces(task);
+        return;
+    }
     bool text = node_argument(task_node(task), PROGRESS_PROMPT)->text != NULL;
     buffer_init(&shown, SHOWN_MAX);
-    if (text ? write_text(task, &shown, &st) : write_field(task, &shown, &st))
-        finish(task, &shown);
+    bool good = text ? write_text(task, &shown, &st) : write_value(task, &shown, &st);
+    char *only = (char *)(uintptr_t)buffer_text(&shown);
+    if (good)
+        finish(task, shown.failed ? NULL : &only, 1);
     else
         task_fail(task, &st);
     buffer_fini(&shown);

@@ -7,10 +7,34 @@
 #include <stdio.h>
 #include <string.h>
 
+#define SPREAD_MAX 64 /* members of an object that a prompt may name: each is looked for among the others */
+
 /* ---- pick -------------------------------------------------------------------------------------------------------- */
+
+static bool is_spread(const cJSON *pick)
+{
+    return strcmp(pick->string, "*") == 0;
+}
+
+/* "*": the members of an object. */
+static bool check_spread(const struct node *node, const cJSON *pick, struct status *st)
+{
+    const char *of = cJSON_GetStringValue(pick);
+    struct status why = {0};
+    const struct field *field = of ? graph_field_wanted(node->graph, of, &why) : NULL;
+    if (!of)
+        return fail_field(st, "pick", "'*' must be the name of a field");
+    if (!field)
+        return fail_field(st, "pick", "%s", why.text);
+    return (!field->list && field->type == FIELD_OBJECT) ||
+           fail_field(st, "pick", "'%s' is %s; the members of an object can be picked", of,
+                      field_type_words(field->type, field->list));
+}
 
 static bool check_one(const struct node *node, const cJSON *pick, struct status *st)
 {
+    if (is_spread(pick))
+        return check_spread(node, pick, st);
     const char *of = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(pick, "of"));
     const cJSON *keys = cJSON_GetObjectItemCaseSensitive(pick, "keys"), *key;
     struct status why = {0};
@@ -55,8 +79,27 @@ static cJSON *pick_members(const cJSON *item, const cJSON *keys)
     return picked;
 }
 
+static void add_members(cJSON *inputs, const cJSON *object)
+{
+    const cJSON *member;
+    int left = SPREAD_MAX;
+    cJSON_ArrayForEach(member, object)
+    {
+        if (left-- == 0)
+            return;
+        cJSON_DeleteItemFromObjectCaseSensitive(inputs, member->string);
+        cJSON_AddItemToObject(inputs, member->string, cJSON_Duplicate(member, true));
+    }
+}
+
 static void add_pick(cJSON *inputs, const cJSON *pick)
 {
+    if (is_spread(pick)) {
+        cJSON *object = cJSON_DetachItemFromObjectCaseSensitive(inputs, pick->valuestring);
+        add_members(inputs, object);
+        cJSON_Delete(object);
+        return;
+    }
     const char *of = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(pick, "of"));
     const cJSON *keys = cJSON_GetObjectItemCaseSensitive(pick, "keys"), *item;
     cJSON *list = cJSON_CreateArray();
@@ -74,6 +117,7 @@ static void add_language(cJSON *inputs, const char *language)
     char words[64];
     snprintf(words, sizeof words, "the language with the BCP 47 tag \"%s\"", language);
     const char *name = strcmp(language, "ja") == 0 ? "日本語" : strcmp(language, "en") == 0 ? "English" : words;
+    cJSON_DeleteItemFromObjectCaseSensitive(inputs, "language");
     cJSON_AddStringToObject(inputs, "language", name);
 }
 
@@ -87,8 +131,7 @@ bool prompt_values(cJSON *inputs, const struct node *node, size_t pick_row, cons
         add_pick(inputs, pick);
     }
     cJSON_Delete(picks);
-    if (!cJSON_GetObjectItemCaseSensitive(inputs, "language"))
-        add_language(inputs, language);
+    add_language(inputs, language);
     return picks || !text;
 }
 
@@ -137,14 +180,14 @@ static void write_lists(cJSON *inputs)
     }
 }
 
-char *prompt_say(struct task *task, size_t prompt_row, size_t pick_row, struct status *st)
+char *prompt_say(struct task *task, const char *name, size_t pick_row, struct status *st)
 {
     struct service_call run = {0};
     const struct node *node = task_node(task);
     char *text = NULL;
     if (service_call_inputs(&run, task, st) && prompt_values(run.inputs, node, pick_row, run.language, st)) {
         write_lists(run.inputs);
-        text = prompt_fill(task, node_argument(node, prompt_row)->text, run.inputs, run.language, st);
+        text = prompt_fill(task, name, run.inputs, run.language, st);
     }
     service_call_close(&run);
     return text;

@@ -23,8 +23,7 @@ bool prompt_values(cJSON *inputs, const struct node *node, size_t pick_row, cons
 /* In the task's arena; NULL with `st` filled. */
 char *prompt_fill(struct task *task, const char *name, const cJSON *values, const char *language, struct status *st);
 
-/* The same for people, of a node that calls nobody: the prompt and the pick of these rows; lists of strings are lines.
- */
-char *prompt_say(struct task *task, size_t prompt_row, size_t pick_row, struct status *st);
+/* The same for people, of a node without calls: with the pick of this row; lists of strings are lines. */
+char *prompt_say(struct task *task, const char *name, size_t pick_row, struct status *st);
 
 #endif

@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#define REMOTE_STATE_MAX      ((size_t)3145728)       /* bytes, as RunNodeRequest.state_json */
 #define REMOTE_PARAMETERS_MAX ((size_t)64 << 10)      /* bytes, as RunNodeRequest.parameters_json */
 #define REMOTE_TOKEN_MAX      ((size_t)64 << 10)      /* bytes, as NodeToken.text */
 #define REMOTE_CHANNEL_MAX    64                      /* bytes, as NodeToken.channel */
@@ -69,6 +70,7 @@ static void fail_attempt(struct remote *remote)
     call_spent(remote->task, &remote->call);
     if (why.code == CANCELLED && !remote->cancelled)
         fail(&why, UNAVAILABLE, "the node gave up the call: %s", remote->call.status.text);
+    call_judge_size(&why);
     task_fail(remote->task, &why);
 }
 
@@ -250,4 +252,5 @@ const struct node_kind remote_kind = {
     .start = start,
     .cancel = cancel,
     .travels = true,
+    .inputs_max = REMOTE_STATE_MAX,
 };

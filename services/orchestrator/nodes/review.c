@@ -200,4 +200,6 @@ const struct node_kind review_kind = {
     .start = start,
     .cancel = service_call_cancel,
     .travels = true,
+    .asks_models = true,
+    .has_simple_way = true,
 };

@@ -20,7 +20,7 @@ static const char *const outcomes[] = {"ran", NULL};
 
 static bool check(const struct node *node, struct status *st)
 {
-    return round_check(node, RUN_ROUND, st) && input_check(node, RUN_TURNS, FIELD_OBJECT, true, st) &&
+    return round_check(node, RUN_ROUND, false, st) && input_check(node, RUN_TURNS, FIELD_OBJECT, true, st) &&
            output_check(node, RUN_INTO, FIELD_OBJECT, true, st);
 }
 

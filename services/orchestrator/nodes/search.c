@@ -1,11 +1,13 @@
-/* Looks in the knowledge base of the tool-runner: for graphs that know what they want, where no model has to choose. */
+/* Searches the knowledge base, the web and other sources of the tool-runner: for graphs that know the query, where no
+ * model has to choose. The search has the idempotency key of its task: one that is paid is sent once, also where the
+ * task is repeated after a crash. */
 #include "service_call.h"
 
 #include "rpc/message_json.h"
 
 #include "renga/v1/tool_runner.pb-c.h"
 
-enum { SEARCH_QUERY, SEARCH_COLLECTIONS, SEARCH_INTO, SEARCH_MODE, SEARCH_LIMIT };
+enum { SEARCH_QUERY, SEARCH_COLLECTIONS, SEARCH_SOURCES, SEARCH_INTO, SEARCH_MODE, SEARCH_LIMIT };
 
 static const struct node_parameter parameters[] = {
     [SEARCH_QUERY] = {.name = "query",
@@ -14,7 +16,11 @@ static const struct node_parameter parameters[] = {
                       .help = "What is looked for, a string."},
     [SEARCH_COLLECTIONS] = {.name = "collections",
                             .type = PARAMETER_FIELD,
-                            .help = "Where, a string[]; everywhere where it is empty."},
+                            .help = "Collections of the knowledge base, a string[]; all where it is empty."},
+    [SEARCH_SOURCES] = {.name = "sources",
+                        .type = PARAMETER_FIELD,
+                        .help = "Sources to ask, a string[]: \"documents\", \"internal\", \"web\", or names of "
+                                "tool_runner.search; the knowledge base where it is empty."},
     [SEARCH_INTO] = {.name = "into",
                      .type = PARAMETER_FIELD,
                      .required = true,
@@ -22,7 +28,10 @@ static const struct node_parameter parameters[] = {
     [SEARCH_MODE] = {.name = "mode",
                      .type = PARAMETER_TEXT,
                      .help = "\"hybrid\" (the default), \"lexical\" or \"vector\"."},
-    [SEARCH_LIMIT] = {.name = "limit", .type = PARAMETER_INTEGER, .help = "Most hits; 10 where it is not said."},
+    [SEARCH_LIMIT] = {.name = "limit",
+                      .type = PARAMETER_INTEGER,
+                      .help = "Most hits; 10 where it is not said; at most 20 of "
+                              "sources outside."},
     {.name = NULL},
 };
 static const char *const outcomes[] = {"found", "nothing", NULL};
@@ -38,6 +47,7 @@ static bool check(const struct node *node, struct status *st)
     return word_check(node, SEARCH_MODE, mode_words, st) >= 0 &&
            input_check(node, SEARCH_QUERY, FIELD_STRING, false, st) &&
            input_check(node, SEARCH_COLLECTIONS, FIELD_STRING, true, st) &&
+           input_check(node, SEARCH_SOURCES, FIELD_STRING, true, st) &&
            output_check(node, SEARCH_INTO, FIELD_OBJECT, true, st);
 }
 
@@ -73,7 +83,10 @@ static bool write_request(struct search *search, struct status *st)
     search->request.mode = modes[word_check(node, SEARCH_MODE, mode_words, st)];
     search->request.limit = (int32_t)node_argument(node, SEARCH_LIMIT)->number;
     search->request.origin = &search->base.origin;
-    return service_call_texts(&search->base, SEARCH_COLLECTIONS, &search->request.collections,
+    search->request.idempotency_key = task_request(search->base.task)->idempotency_key;
+    return service_call_texts(&search->base, SEARCH_SOURCES, &search->request.sources, &search->request.n_sources,
+                              st) &&
+           service_call_texts(&search->base, SEARCH_COLLECTIONS, &search->request.collections,
                               &search->request.n_collections, st);
 }
 
@@ -92,7 +105,7 @@ static void start(struct task *task)
 extern const struct node_kind search_kind;
 const struct node_kind search_kind = {
     .name = "search",
-    .help = "Looks in the knowledge base.",
+    .help = "Searches the knowledge base, the web and other sources.",
     .parameters = parameters,
     .outcomes = outcomes,
     .check = check,

@@ -43,8 +43,10 @@ static const struct node_parameter parameters[] = {
     [SELECT_TOOLS] = {.name = "tools", .type = PARAMETER_JSON, .help = "Names of the tools to offer; all else."},
     [SELECT_ARGUMENTS] = {.name = "arguments",
                           .type = PARAMETER_JSON,
-                          .help = "Arguments that the model does not choose, {ARGUMENT: FIELD}: every tool that has "
-                                  "one gets the value of the field, if it is not empty."},
+                          .help =
+                              "Arguments that the model does not choose, {ARGUMENT: FIELD}: every tool that has "
+                              "one gets the value of the field, if it is not empty. Then no other tool is offered that "
+                              "looks anything up."},
     [SELECT_MODEL] = {.name = "model", .type = PARAMETER_TEXT, .help = "A route of the gateway; else \"default\"."},
     [SELECT_TOKENS] = {.name = "max_output_tokens", .type = PARAMETER_INTEGER, .help = "Longest answer, in tokens."},
     [SELECT_PICK] = PICK_ROW,
@@ -109,6 +111,7 @@ static bool write_request(struct select *select, const Renga__V1__ListToolsRespo
     select->request.max_output_tokens = (int32_t)node_argument(node, SELECT_TOKENS)->number;
     select->request.idempotency_key = task_request(task)->idempotency_key;
     select->request.origin = &select->base.origin;
+    select->request.max_model_calls = task_request(task)->model_requests;
     return true;
 }
 
@@ -195,4 +198,5 @@ const struct node_kind select_tools_kind = {
     .start = start,
     .cancel = service_call_cancel,
     .travels = true,
+    .asks_models = true,
 };

@@ -8,6 +8,7 @@
 #include "thinking/usage.h"
 #include "words/words.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define CALL_MAX_MS     (INT64_C(24) * 3600000) /* where the document sets no timeout */
@@ -15,6 +16,7 @@
 #define LANGUAGE_MAX    3                       /* bytes of the first subtag of a BCP 47 tag */
 #define LOOKED_MAX      ((size_t)4096)          /* bytes of a text that are looked at for its language */
 #define NAMES_MAX       128                     /* of a row: as many tools as a model is offered */
+#define THINKING_CALLS  3                       /* to models, if Prompting.max_model_calls is 0 */
 #define MODEL_MAX       128                     /* bytes, as Prompting.model */
 
 /* ---- the language of a run --------------------------------------------------------------------------------------- */
@@ -31,12 +33,15 @@ static const char *first_subtag(struct arena *arena, const char *tag)
     return language;
 }
 
-/* What the run was told, else that of the first text it works on. */
+/* The run's language, or its field "language"; else that of the first text it works on. */
 static const char *language_of(struct arena *arena, const cJSON *configuration, const cJSON *inputs)
 {
     const char *told = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(configuration, "language"));
+    const char *field = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(inputs, "language"));
     const char *language = told ? first_subtag(arena, told) : NULL;
     const cJSON *input;
+    if (!language && field)
+        language = first_subtag(arena, field);
     if (language)
         return language;
     cJSON_ArrayForEach(input, inputs)
@@ -92,9 +97,14 @@ static void prepare(struct service_call *call)
 
 bool service_call_inputs(struct service_call *call, struct task *task, struct status *st)
 {
+    return service_call_inputs_of(call, task, task_request(task)->state_json, st);
+}
+
+bool service_call_inputs_of(struct service_call *call, struct task *task, const char *json, struct status *st)
+{
     call->task = task;
     const Renga__V1__RunNodeRequest *told = task_request(task);
-    call->inputs = json_parse(told->state_json, strlen(told->state_json), NULL, st);
+    call->inputs = json_parse(json, strlen(json), NULL, st);
     if (!call->inputs)
         return false;
     cJSON *configuration = cJSON_Parse(told->configuration_json);
@@ -110,7 +120,7 @@ bool service_call_open(struct service_call *call, struct task *task, enum peer_s
     call->task = task;
     if (!find_peer(call, peer, st) || !service_call_inputs(call, task, st))
         return false;
-    call->principal = (struct rpc_principal){.name = "", .tenant = task_tenant(task)};
+    call->principal = orchestrator_caller(task_orchestrator(task), task_tenant(task), task_client(task));
     set_origin(call);
     prepare(call);
     return true;
@@ -137,6 +147,17 @@ void call_spent(struct task *task, struct rpc_client_call *call)
         task_spend(task, &spent);
 }
 
+/* The words of gRPC's libraries: C and those above it, Go; Java. */
+void call_judge_size(struct status *st)
+{
+    char text[STATUS_TEXT_MAX];
+    bool large = strcasestr(st->text, "message larger than max") || strcasestr(st->text, "message exceeds maximum");
+    if (st->code != RESOURCE_EXHAUSTED || !large)
+        return;
+    snprintf(text, sizeof text, "%s", st->text);
+    fail(st, INVALID_ARGUMENT, "a message of the call is too large, and would be so at each attempt: %s", text);
+}
+
 /* A peer that dies resets its calls, which looks as if somebody had cancelled; and it was not us. */
 void service_call_failed(struct service_call *call)
 {
@@ -144,6 +165,7 @@ void service_call_failed(struct service_call *call)
     call_spent(call->task, &call->call);
     if (st.code == CANCELLED && !call->cancelled)
         st.code = UNAVAILABLE;
+    call_judge_size(&st);
     task_fail(call->task, &st);
 }
 
@@ -154,27 +176,9 @@ void service_call_cancel(struct task *task)
     rpc_client_call_cancel(&call->call);
 }
 
-static void *allocate(void *arena, size_t size)
-{
-    return arena_alloc(arena, size);
-}
-
-static void release(void *arena, void *bytes)
-{
-    (void)arena;
-    (void)bytes;
-}
-
 void *service_call_keep(struct service_call *call, const ProtobufCMessage *message)
 {
-    struct arena *arena = task_arena(call->task);
-    ProtobufCAllocator allocator = {.alloc = allocate, .free = release, .allocator_data = arena};
-    size_t size = protobuf_c_message_get_packed_size(message);
-    uint8_t *bytes = arena_alloc(arena, size);
-    if (!bytes)
-        return NULL;
-    protobuf_c_message_pack(message, bytes);
-    return protobuf_c_message_unpack(message->descriptor, &allocator, size, bytes);
+    return rpc_message_copy(task_arena(call->task), message);
 }
 
 /* ---- what a request is made of ----------------------------------------------------------------------------------- */
@@ -274,7 +278,7 @@ bool service_call_messages(const struct service_call *call, size_t row, const Pr
     return true;
 }
 
-enum { ROW_MODEL, ROW_SYSTEM, ROW_PROMPT, ROW_REQUIRED };
+enum { ROW_MODEL, ROW_SYSTEM, ROW_PROMPT, ROW_REQUIRED, ROW_WITHOUT };
 
 static char *template_of(const struct service_call *call, size_t row)
 {
@@ -288,12 +292,15 @@ void service_call_prompt(struct service_call *call, size_t first)
 {
     const struct node *node = task_node(call->task);
     const char *model = call->model ? call->model : node_argument(node, first + ROW_MODEL)->text;
+    int32_t requests = task_request(call->task)->model_requests;
     renga__v1__prompting__init(&call->prompting);
+    call->prompting.max_model_calls = requests < THINKING_CALLS ? requests : 0;
     call->prompting.model = (char *)(uintptr_t)(model ? model : "");
     call->prompting.system_template = template_of(call, first + ROW_SYSTEM);
     call->prompting.user_template = template_of(call, first + ROW_PROMPT);
     call->prompting.language = (char *)(uintptr_t)call->language;
     call->prompting.model_required = node_argument(node, first + ROW_REQUIRED)->flag;
+    call->prompting.without_model = node_argument(node, first + ROW_WITHOUT)->flag;
 }
 
 /* ---- for `check` of a kind --------------------------------------------------------------------------------------- */

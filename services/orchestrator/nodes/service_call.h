@@ -46,6 +46,8 @@ bool service_call_open(struct service_call *call, struct task *task, enum peer_s
 bool service_call_again(struct service_call *call, enum peer_service peer, struct status *st);
 /* For nodes that call nobody: inputs, language and model alone. */
 bool service_call_inputs(struct service_call *call, struct task *task, struct status *st);
+/* The same with other inputs, as JSON, in place of the task's own. */
+bool service_call_inputs_of(struct service_call *call, struct task *task, const char *json, struct status *st);
 /* Lets go of the inputs. Whatever was read of them stays, in the task's arena. */
 void service_call_close(struct service_call *call);
 
@@ -53,6 +55,9 @@ void service_call_close(struct service_call *call);
 void call_spent(struct task *task, struct rpc_client_call *call);
 /* Ends the task with the status of the call, and what it has spent. */
 void service_call_failed(struct service_call *call);
+/* A message that gRPC refused for its size is refused at each attempt: INVALID_ARGUMENT, which is not tried again, in
+ * place of RESOURCE_EXHAUSTED, which tells of a moment. */
+void call_judge_size(struct status *st);
 /* The `cancel` of a kind whose data begins with its call. */
 void service_call_cancel(struct task *task);
 
@@ -86,11 +91,13 @@ bool service_call_messages(const struct service_call *call, size_t row, const Pr
     [(first) + 2] = {.name = "prompt",                                                                                 \
                      .type = PARAMETER_PROMPT,                                                                         \
                      .help = "A prompt in place of the service's own question, likewise."},                            \
-    [(first) + 3] = {                                                                                                  \
-        .name = "model_required",                                                                                      \
-        .type = PARAMETER_BOOLEAN,                                                                                     \
-        .help =                                                                                                        \
-            "True: fail where no model gives a usable answer. Else the service takes its simple way, and says so."}
+    [(first) + 3] = {.name = "model_required",                                                                         \
+                     .type = PARAMETER_BOOLEAN,                                                                        \
+                     .help = "True: fail where no model gives a usable answer. Else the service takes its simple "     \
+                             "way, and says so."},                                                                     \
+    [(first) + 4] = {.name = "without_model",                                                                          \
+                     .type = PARAMETER_BOOLEAN,                                                                        \
+                     .help = "True: the service takes its simple way at once, and says so."}
 /* Fills call->prompting after them. */
 void service_call_prompt(struct service_call *call, size_t first);
 

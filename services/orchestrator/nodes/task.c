@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "thinking/usage.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* ---- life -------------------------------------------------------------------------------------------------------- */
@@ -12,7 +13,7 @@ void task_init(struct task *task, const struct task_owner *owner, void *data)
     memset(task, 0, offsetof(struct task, storage));
     task->owner = owner;
     task->data = data;
-    task->tenant = "";
+    task->tenant = task->client = task->reason = "";
     renga__v1__usage__init(&task->spent);
     task->deadline_ns = TIME_NEVER;
     arena_init(&task->arena, task->storage, sizeof task->storage, TASK_MEMORY_MAX);
@@ -79,6 +80,11 @@ const char *task_tenant(const struct task *task)
     return task->tenant;
 }
 
+const char *task_client(const struct task *task)
+{
+    return task->client;
+}
+
 struct orchestrator *task_orchestrator(const struct task *task)
 {
     return task->orchestrator;
@@ -94,6 +100,13 @@ void task_finish(struct task *task, const Renga__V1__RunNodeResponse *response)
 void task_fail(struct task *task, const struct status *status)
 {
     task->owner->failed(task, status);
+}
+
+void task_fail_with(struct task *task, const struct status *status, const char *reason)
+{
+    assert(!task->node->kind->travels);
+    task->reason = reason;
+    task_fail(task, status);
 }
 
 void task_spend(struct task *task, const Renga__V1__Usage *usage)

@@ -31,7 +31,7 @@ struct task {
     const struct node *node;
     struct loop *loop;
     struct orchestrator *orchestrator; /* NULL in tests */
-    const char *tenant;                /* whose run it is */
+    const char *tenant, *client;       /* of the run: its tenant, and the client that asked for it */
     int64_t deadline_ns;               /* TIME_NEVER: none */
     struct trace_context trace;
 
@@ -39,6 +39,7 @@ struct task {
     const Renga__V1__RunNodeRequest *request; /* NULL: nobody has asked yet */
     void *data;
     Renga__V1__Usage spent; /* by an attempt that fails */
+    const char *reason;     /* of an attempt that fails: the cause as a constant; "": no cause */
     struct arena arena;
     _Alignas(16) char storage[TASK_STORAGE];
 };

@@ -1,7 +1,7 @@
 #include "tool_offer.h"
 
 #include "base/json.h"
-#include "tool_list.h"
+#include "kept_answer.h"
 
 #include <string.h>
 
@@ -91,7 +91,8 @@ static void list_came(const Renga__V1__ListToolsResponse *answer, void *data)
         service_call_failed(call);
         return;
     }
-    tool_list_keep(task_orchestrator(call->task)->tools, answer);
+    if (!answer->n_degradations) /* else the next list may have the tools of a server that is down */
+        kept_answer_keep(task_orchestrator(call->task)->tools, &answer->base);
     const Renga__V1__ListToolsResponse *tools = service_call_keep(call, &answer->base);
     if (tools) {
         offer->listed(call, tools);
@@ -106,7 +107,7 @@ void offer_list(struct tool_offer *offer, struct service_call *call,
 {
     struct status st = {0};
     const Renga__V1__ListToolsResponse *known =
-        tool_list_recall(task_orchestrator(call->task)->tools, task_arena(call->task));
+        kept_answer_recall(task_orchestrator(call->task)->tools, task_arena(call->task));
     if (known) {
         listed(call, known);
         return;
@@ -157,8 +158,18 @@ static uint8_t hide_arguments(const struct tool_offer *offer, cJSON *schema)
     return takes;
 }
 
-static bool offer_one(struct tool_offer *offer, Renga__V1__ToolDefinition *definition)
+/* A tool that cannot be held to a value would look in unwanted places. */
+static bool heeds_arguments(const struct tool_offer *offer, uint8_t takes, const Renga__V1__Tool *tool)
 {
+    for (size_t i = 0; i < offer->argument_count; i++)
+        if (offer->arguments[i].json && !(takes & 1U << i))
+            return tool->self_contained;
+    return true;
+}
+
+static bool offer_one(struct tool_offer *offer, const Renga__V1__Tool *tool)
+{
+    Renga__V1__ToolDefinition *definition = tool->definition;
     struct status ignored = {0};
     cJSON *schema = offer->argument_count
                         ? json_parse(definition->parameters_json, strlen(definition->parameters_json), NULL, &ignored)
@@ -171,6 +182,8 @@ static bool offer_one(struct tool_offer *offer, Renga__V1__ToolDefinition *defin
             shown->parameters_json = print(offer->arena, schema);
     }
     cJSON_Delete(schema);
+    if (!heeds_arguments(offer, takes, tool))
+        return true;
     offer->takes[offer->count] = takes;
     offer->tools[offer->count++] = shown;
     return shown && shown->parameters_json;
@@ -180,7 +193,7 @@ bool offer_tools(struct tool_offer *offer, const Renga__V1__ListToolsResponse *t
 {
     for (size_t i = 0; i < tools->n_tools && offer->count < OFFER_TOOLS_MAX; i++) {
         Renga__V1__ToolDefinition *definition = tools->tools[i]->definition;
-        if (definition && is_wanted(offer, definition->name) && !offer_one(offer, definition))
+        if (definition && is_wanted(offer, definition->name) && !offer_one(offer, tools->tools[i]))
             return no_memory(st);
     }
     return true;

@@ -14,12 +14,12 @@
 
 enum { ROW_TOOLS, ROW_TIMEOUT, ROW_OUTPUT };
 
-bool round_check(const struct node *node, size_t first, struct status *st)
+bool round_check(const struct node *node, size_t first, bool may_be_none, struct status *st)
 {
     int64_t most = node_argument(node, first + ROW_OUTPUT)->number;
     if (most > OUTPUT_MOST)
         return fail_field(st, "output_max", "is %lld; at most %d are kept", (long long)most, OUTPUT_MOST);
-    return names_check(node, first + ROW_TOOLS, st);
+    return may_be_none || names_check(node, first + ROW_TOOLS, st);
 }
 
 static bool no_memory(struct status *st)

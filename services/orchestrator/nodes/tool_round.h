@@ -24,7 +24,8 @@
                      .type = PARAMETER_INTEGER,                                                                        \
                      .help =                                                                                           \
                          "Most bytes of all results together, 32768 where it is not said: each gets an equal share."}
-bool round_check(const struct node *node, size_t first, struct status *st);
+/* `may_be_none`: an empty list of tools is allowed. */
+bool round_check(const struct node *node, size_t first, bool may_be_none, struct status *st);
 
 struct tool_round {
     Renga__V1__RunToolsRequest request; /* n_calls 0: there is nothing to run */

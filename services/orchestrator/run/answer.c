@@ -130,6 +130,15 @@ static void add_details(struct arena *arena, const struct run *run, Renga__V1__R
     add_output(arena, run, message);
 }
 
+/* Entries of all maps of strings have one form. */
+static void *copy_labels(struct arena *arena, const Renga__V1__StartRunRequest *request)
+{
+    void **labels = need(arena_alloc(arena, (request->n_labels + 1) * sizeof *labels));
+    for (size_t i = 0; i < request->n_labels; i++)
+        labels[i] = need(message_copy(arena, &request->labels[i]->base));
+    return labels;
+}
+
 Renga__V1__Run *answer_run(struct arena *arena, const struct run *run, bool in_list)
 {
     const struct thread *thread = run->thread;
@@ -144,6 +153,8 @@ Renga__V1__Run *answer_run(struct arena *arena, const struct run *run, bool in_l
     message->stop_reason = run->reason;
     message->stop_text = text_in(arena, run->text);
     message->status_code = run->status_code;
+    message->reason = text_in(arena, run->cause);
+    message->undone = run->undone;
     message->usage = need(arena_copy(arena, &run->usage, sizeof run->usage));
     message->degradations = need(arena_alloc(arena, (run->degradation_count + 1) * sizeof(*message->degradations)));
     for (size_t i = 0; i < run->degradation_count; i++)
@@ -158,9 +169,8 @@ Renga__V1__Run *answer_run(struct arena *arena, const struct run *run, bool in_l
     message->owner = text_in(arena, run_is_open(run) ? run->owner : "");
     message->fencing_token = run_is_open(run) ? owner_token(run->thread) : 0;
     message->request_id = text_in(arena, request->request_id);
-    message->labels = need(arena_alloc(arena, (request->n_labels + 1) * sizeof(*message->labels)));
-    for (size_t i = 0; i < request->n_labels; i++)
-        message->labels[message->n_labels++] = need(message_copy(arena, &request->labels[i]->base));
+    message->labels = copy_labels(arena, request);
+    message->n_labels = request->n_labels;
     if (in_list)
         message->output_omitted = message->state >= RENGA__V1__RUN_STATE__RUN_STATE_WAITING;
     else
@@ -175,9 +185,13 @@ Renga__V1__Thread *answer_thread(struct arena *arena, const struct thread *threa
     const struct run *last = thread->run ? thread->run : thread->queue;
     message->thread_id = text_in(arena, thread->id);
     message->agent = text_in(arena, thread->agent ? thread->agent->name : last ? last->request->agent : "");
-    message->checkpoint_id = checkpoint_text(arena, thread, thread->head);
+    message->checkpoint_id = checkpoint_text(arena, thread, thread_stands_at(thread));
     message->run_id = text_in(arena, last ? last->id : "");
     message->run_state = last ? last->state : RENGA__V1__RUN_STATE__RUN_STATE_UNSPECIFIED;
+    if (last) {
+        message->labels = copy_labels(arena, last->request);
+        message->n_labels = last->request->n_labels;
+    }
     for (const struct run *run = thread->queue; run; run = run->next)
         message->queued_runs++;
     message->created_ms = thread->created_ms;

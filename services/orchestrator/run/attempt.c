@@ -44,6 +44,7 @@ void attempt_detach(struct attempt *attempt, enum status_code code)
     loop_disarm(loop_of(attempt), &attempt->limit);
     loop_disarm(loop_of(attempt), &attempt->idle_limit);
     due->duration_ms = (uint32_t)((clock_now_ns() - attempt->began_ns) / NS_PER_MS);
+    due_release_requests(due);
     due->attempt = NULL;
     attempt->due = NULL;
     said_free(&attempt->said);
@@ -71,6 +72,7 @@ bool attempt_ends(struct attempt *attempt)
 void task_drop(struct due *due)
 {
     struct attempt *attempt = due->attempt;
+    due_release_requests(due);
     if (due->state == DUE_RESTS)
         loop_disarm(due->frame->thread->home->loop, &due->rest);
     if (!attempt)
@@ -126,7 +128,7 @@ static void task_finished(struct task *task, const Response *response)
 
 static void task_failed(struct task *task, const struct status *status)
 {
-    attempt_failed(attempt_of(task), status, &task->spent);
+    attempt_failed(attempt_of(task), status, &task->spent, task->reason);
 }
 
 static void task_progressed(struct task *task, const char *json)
@@ -186,7 +188,7 @@ static void dispatch_ended(struct dispatch *dispatch, const Response *response, 
     else if (dispatch->lost)
         attempt_lost(attempt, st);
     else
-        attempt_failed(attempt, st, dispatch->spent);
+        attempt_failed(attempt, st, dispatch->spent, "");
 }
 
 static const struct dispatch_owner of_dispatch = {.came = dispatch_came, .ended = dispatch_ended};
@@ -196,11 +198,11 @@ static bool send_away(struct attempt *attempt)
 {
     struct fanout *fanout = fanout_of(attempt);
     struct task *task = &attempt->task;
-    const struct run *run = attempt->thread->run;
-    if (!fanout || !task->node->kind->travels || !(run->working > 1 || run->ready_first || run->openers_first))
+    if (!fanout || !task->node->kind->travels || !run_is_parallel(attempt->thread->run))
         return false;
     attempt->dispatch.owner = &of_dispatch;
     attempt->dispatch.tenant = task->tenant;
+    attempt->dispatch.client = task->client;
     attempt->away =
         fanout_send(fanout, loop_of(attempt), &attempt->dispatch, task_request(task), task->deadline_ns, &task->trace);
     if (attempt->away)
@@ -224,6 +226,7 @@ static struct attempt *attempt_create(struct due *due)
     attempt->task.loop = thread->home->loop;
     attempt->task.orchestrator = thread->home->runner->options.orchestrator;
     attempt->task.tenant = thread->tenant;
+    attempt->task.client = thread->run->begun->client;
     thread->holds++;
     return attempt;
 }
@@ -252,8 +255,10 @@ void task_begin(struct due *due)
     due->tries++;
     due->cached = false;
     due->spent = NULL;
+    due->reason = NULL;
     trace_attempt_began(attempt);
     attempt->thread->run->working++;
+    due_take_requests(due);
     arm_limits(attempt);
     run_shown_start(due);
     if (!send_away(attempt))

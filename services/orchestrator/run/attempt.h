@@ -36,9 +36,40 @@ void attempt_detach(struct attempt *attempt, enum status_code code);
 
 /* task.c: its end. */
 void attempt_finished(struct attempt *attempt, const Response *response);
-void attempt_failed(struct attempt *attempt, const struct status *status, const Renga__V1__Usage *spent);
+/* `reason`: the cause as a constant, alive as long as the agent; "": no cause. */
+void attempt_failed(struct attempt *attempt, const struct status *status, const Renga__V1__Usage *spent,
+                    const char *reason);
 void attempt_lost(struct attempt *attempt, const struct status *why);
 void attempt_limit_passed(struct timer *timer);
 void attempt_idle_limit_passed(struct timer *timer);
+
+/* response.c */
+bool response_check(const struct due *due, const Response *response, struct status *st);
+/* One value of at most so many bytes; `first`: the character it begins with, or NUL. */
+bool response_check_json(const char *what, const char *text, size_t most, char first, struct status *st);
+
+/* failures.c: the failures of a step's nodes, as a write of the error node; without fields if there is no write.
+ * `alone`: of the first node only. */
+bool failures_write(struct frame *frame, const struct due *first, bool alone, struct write *write, struct status *st);
+
+/* retries.c: the run's budget of requests to models that fail. */
+/* An attempt begins: sets due->allowed_requests. The attempt holds them until due_release_requests. */
+void due_take_requests(struct due *due);
+/* It has ended, or its node is taken out of work. May be called again. */
+void due_release_requests(struct due *due);
+/* For RunNodeRequest.model_requests. */
+int32_t due_model_requests(const struct due *due);
+/* It has failed, and due->spent is set. `unknown`: it was cut off, and may have sent all that it was allowed. */
+void due_requests_failed(struct due *due, bool unknown);
+/* After due_requests_failed: whether the node's policy and the budget allow another attempt, which then begins. */
+bool due_may_retry(struct due *due);
+/* It has finished, and due->response is set. */
+void due_requests_answered(struct due *due);
+
+/* Whether another attempt of the run is at work, or may begin, beside one that is. */
+static inline bool run_is_parallel(const struct run *run)
+{
+    return run->working > 1 || run->ready_first || run->openers_first;
+}
 
 #endif

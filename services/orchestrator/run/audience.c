@@ -140,7 +140,7 @@ static void page_came(struct store_scan *scan)
     size_t i = 0;
     for (; i < scan->count && st.code == OK && !seat_is_full(seat) && !seat->ended; i++) {
         arena_init(&arena, NULL, 0, RECORD_MEMORY_MAX);
-        const Record *record = message_read(&arena, &renga__v1__log_record__descriptor, scan->rows[i].value, &st);
+        const Record *record = row_read(&arena, &renga__v1__log_record__descriptor, &scan->rows[i], &st);
         uint64_t number = key_number(scan->rows[i].key);
         if (record && is_gone(record, number, seat->next_record)) {
             fail(&st, OUT_OF_RANGE, "events before %lld are not kept any more", (long long)number << EVENT_NUMBER_BITS);

@@ -1,11 +1,13 @@
-/* StartRun and ResumeRun: what they refuse, and what they set going. */
+/* StartRun: its refusals, and the run that it starts; requests that are repeated. */
 #include "errand.h"
+#include "guards.h"
 #include "migrate.h"
 #include "run_priv.h"
 
 #include "base/json.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #define REQUEST_ROW_MAX 1024 /* bytes */
@@ -63,7 +65,7 @@ static void request_came(struct store_scan *scan)
     thread->holds--;
     thread->held = false;
     if (st.code == OK && scan->count)
-        row = message_read(&arena, &renga__v1__request_row__descriptor, scan->rows[0].value, &st);
+        row = row_read(&arena, &renga__v1__request_row__descriptor, &scan->rows[0], &st);
     if (st.code == OK && thread->phase != THREAD_READY)
         fail(&st, UNAVAILABLE, "thread '%s' is being read again", thread->id);
     errand->checked = true;
@@ -138,20 +140,20 @@ void errand_remember(struct errand *errand, struct thread *thread, const char *r
 
 /* ---- StartRun ---------------------------------------------------------------------------------------------------- */
 
-static bool check_input(struct errand *errand, const Renga__V1__StartRunRequest *request, const struct agent *agent)
+static bool check_guards(struct errand *errand, const struct graph *graph, const char *name, char *const *guards,
+                         size_t count)
 {
+    char field[STATUS_FIELD_MAX];
     struct status st = {0}, why = {0};
-    if (!run_input_fits(agent->graph, request->input_json, &why))
-        fail_field(&st, "input_json", "%s", why.text);
-    const char *configuration = request->configuration_json;
-    if (st.code == OK && *configuration &&
-        (!json_check(configuration, strlen(configuration), NULL, &why) ||
-         configuration[strspn(configuration, " \t\r\n")] != '{'))
-        fail_field(&st, "configuration_json", "must be a JSON object");
-    if (st.code == OK)
-        return true;
-    errand_fail(errand, &st, NULL);
-    return false;
+    for (size_t i = 0; i < count; i++) {
+        if (guard_check(graph, guards[i], &why))
+            continue;
+        snprintf(field, sizeof field, "%s[%zu]", name, i);
+        fail_field(&st, field, "%s", why.text);
+        errand_fail(errand, &st, NULL);
+        return false;
+    }
+    return true;
 }
 
 static bool check_thread(struct errand *errand, struct thread *thread, const struct agent *agent)
@@ -174,18 +176,16 @@ static bool check_thread(struct errand *errand, struct thread *thread, const str
                              "run %s is on thread '%s'; wait for it, or choose another on_busy",
                              run_is_open(thread->run) ? thread->run->id : thread->queue->id, thread->id);
     bool rolls_back = request->on_busy == RENGA__V1__ON_BUSY__ON_BUSY_ROLLBACK && run_is_open(thread->run);
-    return !(*request->checkpoint_id || rolls_back) || thread_may_go_back(thread, errand);
+    return !(*request->checkpoint_id || rolls_back || thread_rolls_back(thread)) || thread_may_go_back(thread, errand);
 }
 
+/* The one at work goes; those that wait their turn keep waiting, behind the new one. */
 static void make_room(struct thread *thread, Renga__V1__OnBusy on_busy, const char *run_id)
 {
     bool back = on_busy == RENGA__V1__ON_BUSY__ON_BUSY_ROLLBACK;
     if (on_busy != RENGA__V1__ON_BUSY__ON_BUSY_INTERRUPT && !back)
         return;
     Renga__V1__StopReason reason = back ? RENGA__V1__STOP_REASON__STOP_REASON_ROLLED_BACK : REPLACED;
-    while (thread->queue)
-        run_change(thread->queue, RENGA__V1__RUN_STATE__RUN_STATE_CANCELLED, REPLACED, CANCELLED,
-                   "run %s took its place", run_id);
     struct run *run = thread->run;
     if (!run_is_open(run))
         return;
@@ -195,7 +195,7 @@ static void make_room(struct thread *thread, Renga__V1__OnBusy on_busy, const ch
     run_change(run, RENGA__V1__RUN_STATE__RUN_STATE_CANCELLED, reason, CANCELLED, "run %s took its place", run_id);
 }
 
-static void take_trace(struct run *run, const struct errand *errand)
+void run_take_trace(struct run *run, const struct errand *errand)
 {
     run->asked = errand->trace ? *errand->trace : (struct trace_context){0};
 }
@@ -225,12 +225,17 @@ static void start(struct errand *errand, struct thread *thread, struct agent *ag
     begun.graph_version = agent->version;
     begun.request = &request;
     begun.queued = thread_busy(thread);
+    begun.client = unconst(errand->rights.principal.name);
+    begun.first = thread->queue && (request.on_busy == RENGA__V1__ON_BUSY__ON_BUSY_INTERRUPT ||
+                                    request.on_busy == RENGA__V1__ON_BUSY__ON_BUSY_ROLLBACK);
     record.begun = &begun;
     bool at_once = goes_at_once(thread, &request);
     struct run *run = fold_begun(thread, &begun, thread->runs_begun + 1, thread->last + 1, now_ms);
     run->agent = agent;
+    if (begun.first)
+        thread_queue_first(thread, run);
     run->unlogged = at_once;
-    take_trace(run, errand);
+    run_take_trace(run, errand);
     if (!at_once)
         log_append(thread, run, &record);
     log_write_name(run);
@@ -246,129 +251,26 @@ static void start(struct errand *errand, struct thread *thread, struct agent *ag
         errand_wait(errand, run, false);
 }
 
+void errand_start_checked(struct errand *errand, struct thread *thread, struct agent *agent)
+{
+    const Renga__V1__StartRunRequest *request = (const void *)errand->request;
+    if (check_guards(errand, agent->graph, "interrupt_before", request->interrupt_before,
+                     request->n_interrupt_before) &&
+        check_guards(errand, agent->graph, "interrupt_after", request->interrupt_after, request->n_interrupt_after) &&
+        check_thread(errand, thread, agent))
+        start(errand, thread, agent);
+    else
+        agent_release(thread->home->runner->options.agents, agent);
+}
+
 void errand_start(struct errand *errand, struct thread *thread)
 {
     const Renga__V1__StartRunRequest *request = (const void *)errand->request;
     if (!errand_is_new(errand, thread, request->request_id))
         return;
-    struct agents *agents = thread->home->runner->options.agents;
     struct agent *agent = errand_agent(errand, thread, request->agent, request->graph_version);
-    if (!agent)
-        return;
-    if (check_input(errand, request, agent) && check_thread(errand, thread, agent))
-        start(errand, thread, agent);
-    else
-        agent_release(agents, agent);
-}
-
-/* ---- ResumeRun --------------------------------------------------------------------------------------------------- */
-
-struct open_question {
-    const char *id;
-    size_t count;
-};
-
-static void note_question(struct interrupt_visit *visit, const struct frame *frame, const struct node *node,
-                          const struct due *due, struct question *question, Renga__V1__InterruptKind kind)
-{
-    struct open_question *open = visit->data;
-    if (!question)
-        return;
-    open->id = question->id;
-    open->count++;
-}
-
-static bool check_answer(struct errand *errand, struct thread *thread, const Renga__V1__InterruptAnswer *answer)
-{
-    struct status st = {0}, why = {0};
-    struct question *question = question_find(thread, answer->interrupt_id);
-    if (!question)
-        return errand_refuse(errand, NULL, NOT_FOUND, "the run asks no question '%.64s'", answer->interrupt_id);
-    if (question->answer)
-        return errand_refuse(errand, "ALREADY_ANSWERED", FAILED_PRECONDITION, "the question '%s' has its answer",
-                             question->id);
-    const char *schema = question->asked->answer_schema_json;
-    if (!json_check(answer->answer_json, strlen(answer->answer_json), NULL, &why))
-        fail_field(&st, "answer_json", "is not JSON: %s", why.text);
-    else if (*schema && !question_schema_fits(schema, answer->answer_json, &why))
-        fail_field(&st, "answer_json", "%s", why.text);
-    if (st.code == OK)
-        return true;
-    errand_fail(errand, &st, NULL);
-    return false;
-}
-
-static bool check_answers(struct errand *errand, struct thread *thread, Renga__V1__ResumeRunRequest *request,
-                          Renga__V1__InterruptAnswer *bare, Renga__V1__InterruptAnswer **list)
-{
-    struct open_question open = {0};
-    struct interrupt_visit visit = {.came = note_question, .data = &open};
-    question_each(thread->root, &visit);
-    bool has_bare = request->maybe_answer_json_case == RENGA__V1__RESUME_RUN_REQUEST__MAYBE_ANSWER_JSON_ANSWER_JSON;
-    if (has_bare && request->n_answers)
-        return errand_refuse(errand, NULL, INVALID_ARGUMENT, "answer_json: not together with answers");
-    if (has_bare && open.count > 1)
-        return errand_refuse(errand, "AMBIGUOUS_ANSWER", FAILED_PRECONDITION,
-                             "%zu questions are open; answer them by interrupt_id", open.count);
-    if ((has_bare || request->n_answers) && !open.count)
-        return errand_refuse(errand, "NO_QUESTION", FAILED_PRECONDITION, "no question is open");
-    if (has_bare) {
-        renga__v1__interrupt_answer__init(bare);
-        bare->interrupt_id = unconst(open.id);
-        bare->answer_json = request->answer_json;
-        list[0] = bare;
-        request->answers = list;
-        request->n_answers = 1;
-    }
-    for (size_t i = 0; i < request->n_answers; i++)
-        if (!check_answer(errand, thread, request->answers[i]))
-            return false;
-    return true;
-}
-
-static bool may_resume(struct errand *errand, struct thread *thread, const struct run *run,
-                       const Renga__V1__ResumeRunRequest *request)
-{
-    uint64_t expected;
-    bool budget = run && run->state == RENGA__V1__RUN_STATE__RUN_STATE_SUCCEEDED &&
-                  run->reason != RENGA__V1__STOP_REASON__STOP_REASON_COMPLETED;
-    bool stopped = run && (run->state == RENGA__V1__RUN_STATE__RUN_STATE_WAITING ||
-                           run->state == RENGA__V1__RUN_STATE__RUN_STATE_FAILED ||
-                           run->state == RENGA__V1__RUN_STATE__RUN_STATE_CANCELLED || budget);
-    if (!stopped || run != thread->run || !thread->root || !run->started_ms)
-        return errand_refuse(errand, "NOT_RESUMABLE", FAILED_PRECONDITION, "%s",
-                             !run || run != thread->run ? "the thread has gone on without the run"
-                             : run_is_open(run)         ? "the run is at work"
-                                                        : "the run is done");
-    if (thread_busy(thread))
-        return errand_refuse(errand, "THREAD_BUSY", ABORTED, "run %s is on thread '%s'", thread->queue->id, thread->id);
-    if (!run->agent)
-        return errand_refuse(errand, "NOT_RESUMABLE", FAILED_PRECONDITION, "the version %s of its agent is not there",
-                             run->begun->graph_version);
-    if (*request->expected_checkpoint_id &&
-        (!id_checkpoint_number(request->expected_checkpoint_id, thread->place, &expected) || expected != thread->head))
-        return errand_refuse(errand, "STALE", ABORTED, "'%.64s' is not the thread's head any more",
-                             request->expected_checkpoint_id);
-    return true;
-}
-
-void errand_resume(struct errand *errand, struct thread *thread)
-{
-    Renga__V1__InterruptAnswer bare, *list[1];
-    Renga__V1__ResumeRunRequest request = *(const Renga__V1__ResumeRunRequest *)errand->request;
-    if (!errand_is_new(errand, thread, request.request_id))
-        return;
-    if (!thread->exists) {
-        errand_refuse(errand, NULL, NOT_FOUND, "there is no thread '%s'", thread->id);
-        return;
-    }
-    struct run *run = *request.run_id ? errand_run(errand, thread, request.run_id) : thread->run;
-    if (!may_resume(errand, thread, run, &request) || !check_answers(errand, thread, &request, &bare, list))
-        return;
-    errand_remember(errand, thread, request.request_id, run->id, 0);
-    take_trace(run, errand);
-    run_resume(run, false, &request);
-    errand_wait(errand, run, request.wait);
+    if (agent)
+        errand_check_input(errand, thread, agent);
 }
 
 /* ---- again ------------------------------------------------------------------------------------------------------- */

@@ -7,8 +7,8 @@
 
 #include <stdlib.h>
 
-enum { EACH_OF, EACH_AS, EACH_GRAPH, EACH_INTO, EACH_IN }; /* the rows of nodes/each.c */
-enum { GRAPH_GRAPH, GRAPH_IN, GRAPH_OUT };                 /* of nodes/graph.c */
+enum { EACH_OF, EACH_AS, EACH_GRAPH, EACH_INTO, EACH_IN, EACH_NUMBER }; /* the rows of nodes/each.c */
+enum { GRAPH_GRAPH, GRAPH_IN, GRAPH_OUT };                              /* of nodes/graph.c */
 
 #define ITEMS_MAX    ((size_t)64 << 20) /* bytes of a list, of what branches put out */
 #define BRANCHES_MAX 100000
@@ -169,6 +169,7 @@ void branches_forget(struct frame *frame)
     for (struct due *due = frame->due; due; due = due->next) {
         if (frame->graph->dataflow || branches_logged(due))
             continue;
+        due->taken_up = attempts_within(due);
         due_close(due);
         due->opened = due->settled = due->hint = 0;
     }
@@ -183,10 +184,16 @@ static void write_given(const struct due *due, size_t item, bool whole, struct b
         return;
     }
     const char *as = node_argument(due->node, EACH_AS)->text;
+    const char *number = node_argument(due->node, EACH_NUMBER)->text;
     buffer_put(out, '{');
     json_append_string(out, as, strlen(as));
     buffer_put(out, ':');
     buffer_append(out, due->items + start, size);
+    if (number) {
+        buffer_put(out, ',');
+        json_append_string(out, number, strlen(number));
+        buffer_printf(out, ":%zu", item + 1);
+    }
     if (whole && due->beside && due->beside[1] != '}') {
         buffer_put(out, ',');
         buffer_append(out, due->beside + 1, strlen(due->beside) - 2);
@@ -199,16 +206,15 @@ static bool give(const struct due *due, size_t item, bool whole, struct state *s
 {
     struct arena arena;
     struct write write;
-    struct buffer delta, input;
+    struct buffer input;
     buffer_init(&input, ITEMS_MAX);
-    buffer_init(&delta, 0);
     arena_init(&arena, NULL, 0, FRAME_MEMORY_MAX);
     write_given(due, item, whole, &input);
     struct write_source source = {
         .node = due->node->name, .update_json = buffer_text(&input), .update_size = input.length, .seed = seed};
     bool good = write_parse(branch_graph(due->node), &source, &arena, &write, st) &&
-                (!state || !write.count || state_reduce(state, &write, 1, &delta, NULL, st));
-    buffer_fini(&delta);
+                (!state || due->frame->thread->replays || state_takes(state, &write, 1, st)) &&
+                (!state || !write.count || state_reduce(state, &write, 1, NULL, NULL, st));
     buffer_fini(&input);
     arena_fini(&arena);
     return good;
@@ -230,8 +236,10 @@ struct frame *branch_open(struct due *due, size_t item, struct status *st)
     trace_branch_began(frame);
     frame_start(frame);
     frame->phase = frame->due ? FRAME_TO_BEGIN : FRAME_ENDED;
-    for (struct due *first = frame->due; first && due->taken_up; first = first->next)
-        first->attempts = first->taken_up = due->taken_up; /* may have begun before each crash: nobody remembers */
+    for (struct due *first = frame->due; first && due->taken_up; first = first->next) {
+        first->attempts = first->taken_up = due->taken_up;
+        first->begun_in_log = due->begun_in_log;
+    }
     if (branch->state == BRANCH_UNOPENED)
         due->opened++;
     branch->state = BRANCH_OPEN;

@@ -8,6 +8,7 @@
  * A tenant has CACHE_PLACES; a key has one of them, and a new result takes the place of the one that stood there. So
  * the bound needs no count. Questions and results that are less than they should be are not kept, nor what was spent.
  */
+#include "attempt.h"
 #include "keep.h"
 #include "run_priv.h"
 
@@ -73,7 +74,7 @@ static bool is_found(struct due *due, const struct store_scan *scan)
     arena_init(&arena, NULL, 0, RECORD_MEMORY_MAX);
     const Renga__V1__CachedResult *row =
         scan->status.code == OK && scan->count
-            ? message_read(&arena, &renga__v1__cached_result__descriptor, scan->rows[0].value, &ignored)
+            ? row_read(&arena, &renga__v1__cached_result__descriptor, &scan->rows[0], &ignored)
             : NULL;
     bool found = row && take_result(due, row);
     arena_fini(&arena);
@@ -171,22 +172,19 @@ void cache_keep(const struct due *due)
     size_t size = renga__v1__cached_result__get_packed_size(&row);
     if (size > CACHE_VALUE_MAX)
         return;
-    uint8_t *bytes = need(malloc(size));
-    renga__v1__cached_result__pack(&row, bytes);
     write_place(place, due->cache_key);
     key_named(&key, KEY_CACHED, thread->tenant, place);
-    store_put(log_batch(thread), key_bytes(&key), (struct store_bytes){bytes, size});
+    row_put(log_batch(thread), &key, &row.base);
     key_under(&key, KEY_THREAD_CACHED, thread->tenant, thread->id, place);
     store_put(log_batch(thread), key_bytes(&key), (struct store_bytes){"", 0});
-    free(bytes);
 }
 
-bool cache_is_over(struct store_bytes value)
+bool cache_is_over(const struct store_row *kept)
 {
     struct arena arena;
     struct status ignored;
     arena_init(&arena, NULL, 0, RECORD_MEMORY_MAX);
-    const Renga__V1__CachedResult *row = message_read(&arena, &renga__v1__cached_result__descriptor, value, &ignored);
+    const Renga__V1__CachedResult *row = row_read(&arena, &renga__v1__cached_result__descriptor, kept, &ignored);
     bool over = !row || row->expires_ms <= wall_ms();
     arena_fini(&arena);
     return over;

@@ -21,7 +21,7 @@ static void name_node(const struct graph *graph, uint32_t index, char **names, s
         names[(*count)++] = unconst(node->name);
 }
 
-/* The names of an object's fields. */
+/* The object was checked before it was kept. */
 void name_fields(struct arena *arena, const char *json, char **names, size_t *count, size_t room)
 {
     struct status ignored;
@@ -32,6 +32,7 @@ void name_fields(struct arena *arena, const char *json, char **names, size_t *co
         char *name = need(arena_strndup(arena, root.key, root.key_length));
         if (*count < room && !is_named(names, *count, name))
             names[(*count)++] = name;
+        json_pull_hop(&in);
     }
     json_pull_end(&in);
 }
@@ -121,5 +122,8 @@ Renga__V1__Checkpoint *checkpoint_of_record(struct arena *arena, const struct ag
     if (record->update && record->update->request)
         name_fields(arena, record->update->request->update_json, checkpoint->changed_fields,
                     &checkpoint->n_changed_fields, GRAPH_FIELDS_MAX);
+    for (size_t i = 0; record->update && record->update->request && i < record->update->request->n_clear_fields; i++)
+        if (checkpoint->n_changed_fields < GRAPH_FIELDS_MAX)
+            checkpoint->changed_fields[checkpoint->n_changed_fields++] = record->update->request->clear_fields[i];
     return checkpoint;
 }

@@ -18,6 +18,11 @@
 
 #define SNAPSHOT_GROWS ((size_t)4 << 10) /* bytes, at most, by the record that it is written behind */
 
+/* The records that a run of durability EXIT may gather: a batch of that size is no burden for a store, and so many
+ * records are fewer than the numbers that are left out after a crash (RECORDS_LOST_MAX). */
+#define GATHERED_BYTES_MAX   ((size_t)4 << 20)
+#define GATHERED_RECORDS_MAX 10000
+
 #define COMMIT_STORAGE    2048 /* bytes of a batch that need no heap: a step */
 #define COMMITS_SPARE_MAX 1024 /* of a home, kept to be used again */
 
@@ -27,6 +32,8 @@ struct commit {
     struct thread *thread;
     struct errand *errands, *last_errand;
     struct kept_request *requests; /* whose rows are in it */
+    size_t record_bytes;
+    bool urgent; /* gathers no longer */
     uint64_t last;
     _Alignas(16) char storage[COMMIT_STORAGE];
 };
@@ -90,17 +97,6 @@ struct store_batch *log_batch(struct thread *thread)
 
 /* ---- records ----------------------------------------------------------------------------------------------------- */
 
-static void put_packed(struct thread *thread, const struct key *key, const ProtobufCMessage *message, size_t *size)
-{
-    char small[1024];
-    *size = protobuf_c_message_get_packed_size(message);
-    char *bytes = *size <= sizeof small ? small : need(malloc(*size));
-    protobuf_c_message_pack(message, (uint8_t *)bytes);
-    store_put(log_batch(thread), key_bytes(key), (struct store_bytes){bytes, *size});
-    if (bytes != small)
-        free(bytes);
-}
-
 static void take_shown(struct run *run, Record *record)
 {
     for (size_t i = 0; i < run->shown_count; i++) {
@@ -114,7 +110,6 @@ static void take_shown(struct run *run, Record *record)
 uint64_t log_append(struct thread *thread, struct run *run, Record *record)
 {
     struct key key;
-    size_t size;
     if (thread->run && run != thread->run && thread->run->shown_count) { /* what it showed is kept under its own name */
         Record shown = RENGA__V1__LOG_RECORD__INIT;
         log_append(thread, thread->run, &shown);
@@ -126,11 +121,13 @@ uint64_t log_append(struct thread *thread, struct run *run, Record *record)
     if (run && run == thread->run)
         take_shown(run, record);
     key_numbered(&key, KEY_RECORD, thread->tenant, thread->id, number);
-    put_packed(thread, &key, &record->base, &size);
+    size_t size = row_put(log_batch(thread), &key, &record->base);
     thread->since_snapshot += size;
     thread->updated_ms = record->time_ms;
     thread->exists = true;
     filling(thread)->last = number;
+    filling(thread)->record_bytes += size;
+    filling(thread)->urgent |= run != thread->run; /* of others, who wait for it */
     if (run) {
         run->updated_ms = record->time_ms;
         uint32_t events = events_count(record);
@@ -145,6 +142,7 @@ uint64_t log_append(struct thread *thread, struct run *run, Record *record)
             run_alive(run);
     }
     thread->event_number = 0;
+    crashes_note(thread, run, record, number);
     return number;
 }
 
@@ -154,11 +152,10 @@ void log_write_thread(struct thread *thread)
 {
     struct arena arena;
     struct key key;
-    size_t size;
     arena_init(&arena, NULL, 0, RECORD_MEMORY_MAX);
     Renga__V1__Thread *row = answer_thread(&arena, thread);
     key_named(&key, KEY_THREAD, thread->tenant, thread->id);
-    put_packed(thread, &key, &row->base, &size);
+    row_put(log_batch(thread), &key, &row->base);
     arena_fini(&arena);
 }
 
@@ -166,7 +163,6 @@ void log_write_rows(struct run *run)
 {
     struct arena arena;
     struct key key;
-    size_t size;
     struct thread *thread = run->thread;
     run->unlisted = false;
     Renga__V1__RunRow row = RENGA__V1__RUN_ROW__INIT;
@@ -182,12 +178,13 @@ void log_write_rows(struct run *run)
     row.last_checkpoint = run->checkpoint;
     row.migrated = run->migrated;
     key_named(&key, KEY_RUN, thread->tenant, run->id);
-    put_packed(thread, &key, &row.base, &size);
+    row_put(log_batch(thread), &key, &row.base);
     arena_fini(&arena);
+    const char *self = runner_self(thread->home->runner);
     bool open = run_is_open(run) || run_is_open(thread->run) || thread->queue;
     key_named(&key, KEY_PENDING, thread->tenant, thread->id);
     if (open && !thread->pending)
-        store_put(log_batch(thread), key_bytes(&key), (struct store_bytes){"", 0});
+        store_put(log_batch(thread), key_bytes(&key), (struct store_bytes){self, strlen(self)});
     else if (!open && thread->pending)
         store_delete(log_batch(thread), key_bytes(&key));
     thread->pending = open;
@@ -211,7 +208,7 @@ void log_snapshot_now(struct thread *thread)
     buffer_init(&out, STORE_VALUE_MAX);
     if (snapshot_write(thread, &out)) {
         key_numbered(&key, KEY_SNAPSHOT, thread->tenant, thread->id, thread->last);
-        store_put(log_batch(thread), key_bytes(&key), (struct store_bytes){out.data, out.length});
+        row_put_packed(log_batch(thread), &key, &out);
         thread->snapshot = thread->last;
         thread->snapshot_size = out.length;
         thread->ways_back = 0;
@@ -250,7 +247,7 @@ void log_put_request(struct thread *thread, const char *request_id, const Renga_
     request->next = commit->requests;
     commit->requests = request;
     key_named(&key, KEY_REQUEST, thread->tenant, request_id);
-    store_put(&commit->batch, key_bytes(&key), (struct store_bytes){request->row, request->size});
+    row_put(&commit->batch, &key, &row->base);
     uint64_t made = __builtin_bswap64((uint64_t)wall_ms());
     key_under(&key, KEY_THREAD_REQUEST, thread->tenant, thread->id, request_id);
     store_put(&commit->batch, key_bytes(&key), (struct store_bytes){&made, sizeof made});
@@ -300,13 +297,34 @@ void log_expect_new(struct thread *thread, struct store_batch *batch)
     store_expect(batch, key_bytes(&key), (struct store_bytes){NULL, 0});
 }
 
+bool log_gathers(const struct thread *thread)
+{
+    const struct run *run = thread->run;
+    return run && run->request->durability == RENGA__V1__DURABILITY__DURABILITY_EXIT &&
+           run->state == RENGA__V1__RUN_STATE__RUN_STATE_RUNNING && run->gathers_from &&
+           thread->committed >= run->gathers_from && !thread->home->runner->draining;
+}
+
+void log_hurry(struct thread *thread)
+{
+    filling(thread)->urgent = true;
+    loop_defer(thread->home->loop, &thread->go); /* the batch may have gathered for long */
+}
+
+static bool may_gather_more(const struct thread *thread)
+{
+    const struct commit *commit = thread->filling;
+    return log_gathers(thread) && !commit->urgent && !commit->errands && !commit->requests &&
+           commit->record_bytes < GATHERED_BYTES_MAX && thread->last - thread->committed < GATHERED_RECORDS_MAX;
+}
+
 void log_flush(struct thread *thread)
 {
     if (thread->flying || thread->phase != THREAD_READY)
         return;
     if (!thread->filling && owner_keeps_for_nothing(thread))
         log_batch(thread);
-    if (!thread->filling)
+    if (!thread->filling || may_gather_more(thread))
         return;
     if (thread->run && thread->run->unlisted)
         log_write_rows(thread->run);
@@ -367,6 +385,7 @@ static void finished(struct store_batch *batch)
     thread->flying = NULL;
     if (st.code == OK && thread->phase == THREAD_READY) {
         thread->committed = commit->last > thread->committed ? commit->last : thread->committed;
+        crashes_committed(thread);
         bool last = thread->deleted && !thread->filling;
         commit_drop(&commit, &st);
         if (last) {
@@ -383,7 +402,8 @@ static void finished(struct store_batch *batch)
         fail(&st, UNAVAILABLE, "thread '%s' is being read again", thread->id);
     log_error("store.commit", "thread %s: %s", thread->id, st.text);
     home_forget_bundles(thread->home); /* one may have been in it */
-    st.code = UNAVAILABLE;
+    if (batch->status.code != OK)      /* of a run that was accepted before, and of a commit with an unknown end */
+        fail(&st, UNAVAILABLE, "%s; what was asked for may have been done: repeat it under its request_id", st.text);
     commit_drop(&commit, &st);
     thread_break(thread, &st);
 }

@@ -23,6 +23,10 @@ struct errand *commit_take_errands(struct commit *commit);    /* those that wait
 void commit_drop(struct commit **commit, const struct status *why);
 void home_free_commits(struct home *home);
 void log_flush(struct thread *thread);
+/* The run at work has durability EXIT and is on disk: its steps gather in memory, and the next begins without waiting.
+ */
+bool log_gathers(const struct thread *thread);
+void log_hurry(struct thread *thread); /* gathered records are written with the next flush */
 /* Into the first batch of a thread for whose name nothing was looked for: it is only written where nothing is there. */
 void log_expect_new(struct thread *thread, struct store_batch *batch);
 void log_put_request(struct thread *thread, const char *request_id, const Renga__V1__RequestRow *row);

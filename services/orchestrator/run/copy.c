@@ -7,6 +7,7 @@
 
 #define PAGE_ROWS  1000
 #define PAGE_BYTES ((size_t)8 << 20)
+#define RUNS_MAX   1000000 /* of a thread; more are damage */
 
 struct copying {
     struct store_scan scan;
@@ -57,24 +58,15 @@ static const char *id_of_run(struct copying *copying, uint32_t number)
 static void put_message(struct copying *copying, uint64_t number, const ProtobufCMessage *message)
 {
     struct key key;
-    size_t size = protobuf_c_message_get_packed_size(message);
-    uint8_t *bytes = need(malloc(size + 1));
-    protobuf_c_message_pack(message, bytes);
     key_numbered(&key, copying->kind, copying->thread->tenant, copying->thread->id, number);
-    store_put(&copying->batch, key_bytes(&key), (struct store_bytes){bytes, size});
-    free(bytes);
+    row_put(&copying->batch, &key, message);
 }
 
 static void put_name(struct copying *copying, uint32_t number, const char *version)
 {
     struct key key;
-    char value[ID_MAX + 80]; /* as begin.c has it */
-    const char *id = id_of_run(copying, number);
-    size_t size = strlen(id) + 1, rest = strlen(version) + 1;
-    memcpy(value, id, size);
-    memcpy(value + size, version, rest <= sizeof value - size ? rest : 0);
     key_numbered(&key, KEY_THREAD_RUN, copying->thread->tenant, copying->thread->id, number);
-    store_put(&copying->batch, key_bytes(&key), (struct store_bytes){value, size + rest});
+    row_put_run_name(&copying->batch, &key, id_of_run(copying, number), version);
 }
 
 /* Whoever may not use the agent of the old thread may not have its content by another name. */
@@ -83,6 +75,9 @@ static bool copy_record(struct copying *copying, Record *record, uint64_t number
     if (record->begun && !rights_check(&copying->errand->rights, record->begun->request->agent, st))
         return false;
     copying->records++;
+    if (record->run > RUNS_MAX)
+        return fail(st, DATA_LOSS, "record %llu of thread '%s' is about run %u; %d are possible",
+                    (unsigned long long)number, copying->from, record->run, RUNS_MAX);
     if (record->begun) {
         put_name(copying, record->run, record->begun->graph_version);
         record->begun->run_id = unconst(id_of_run(copying, record->run));
@@ -100,6 +95,9 @@ static bool copy_snapshot(struct copying *copying, Renga__V1__ThreadSnapshot *sn
         return false;
     for (size_t i = 0; i < snapshot->n_runs; i++) {
         Renga__V1__RunSnapshot *run = snapshot->runs[i];
+        if (run->number > RUNS_MAX)
+            return fail(st, DATA_LOSS, "snapshot %llu of thread '%s' has a run %u; %d are possible",
+                        (unsigned long long)number, copying->from, run->number, RUNS_MAX);
         if (run->number >= copying->id_count || !*copying->ids[run->number]) /* its first record was pruned */
             put_name(copying, run->number, run->begun->graph_version);
         run->begun->run_id = run->run->run_id = unconst(id_of_run(copying, run->number));
@@ -160,8 +158,8 @@ static void page_came(struct store_scan *scan)
         uint64_t number = key_number(scan->rows[i].key);
         arena_init(&arena, NULL, 0, RECORD_MEMORY_MAX);
         void *message =
-            message_read(&arena, records ? &renga__v1__log_record__descriptor : &renga__v1__thread_snapshot__descriptor,
-                         scan->rows[i].value, &st);
+            row_read(&arena, records ? &renga__v1__log_record__descriptor : &renga__v1__thread_snapshot__descriptor,
+                     &scan->rows[i], &st);
         if (message && records)
             copy_record(copying, message, number, &st);
         else if (message)

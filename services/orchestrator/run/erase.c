@@ -73,12 +73,24 @@ static void let_go_request(struct thread *thread, const struct store_row *row)
     store_put(log_batch(thread), key_bytes(&key), (struct store_bytes){"", 0});
 }
 
+/* A damaged row may name the run of another thread. The place in a run's id tells. */
+static void drop_run(struct thread *thread, const struct store_row *row)
+{
+    uint32_t place;
+    struct status ignored = {0};
+    char run_id[ID_MAX] = "", version[ID_VERSION_MAX];
+    bool whole = row_read_run_name(row, run_id, version, &ignored);
+    uint32_t mask = 0x3FFFFFFF; /* of home_of_place */
+    if (whole || (id_run_place(run_id, &place) && (place & mask) == ((uint32_t)thread->place & mask)))
+        delete_named(thread, KEY_RUN, run_id);
+}
+
 static void drop_row(struct erasure *erasure, const struct store_row *row)
 {
     struct thread *thread = erasure->thread;
     enum key_kind kind = kinds[erasure->kind];
     if (kind == KEY_THREAD_RUN)
-        delete_named(thread, KEY_RUN, row->value.bytes); /* ends with a NUL */
+        drop_run(thread, row);
     if (kind == KEY_THREAD_REQUEST)
         let_go_request(thread, row);
     if (kind == KEY_THREAD_CACHED)
@@ -98,7 +110,7 @@ static void fail_erasure(struct erasure *erasure, struct status *st)
         fail(st, UNAVAILABLE, "thread '%s' is being read again", thread->id);
     errand_fail(errand, st, NULL);
     thread->holds--;
-    if (marked && thread->phase == THREAD_READY)
+    if ((marked || thread->unreadable) && thread->phase == THREAD_READY)
         thread_forget(thread, st); /* it is not what stands in the store any more */
     else
         thread_unhold(thread);
@@ -110,6 +122,7 @@ static void finish(struct erasure *erasure)
     struct errand *errand = erasure->errand;
     delete_named(thread, KEY_THREAD, thread->id);
     delete_named(thread, KEY_PENDING, thread->id);
+    delete_named(thread, KEY_CRASHES, thread->id);
     delete_named(thread, KEY_ERASED, thread->id);
     store_forget(log_batch(thread));
     free(erasure);
@@ -130,13 +143,34 @@ static void mark(struct erasure *erasure)
     delete_named(thread, KEY_THREAD, thread->id);
 }
 
+/* The rows of the kind: from its first key up to, and without, the key behind them. */
+static void set_range(const struct erasure *erasure, struct key *from, struct key *to)
+{
+    key_under(from, kinds[erasure->kind], erasure->thread->tenant, erasure->thread->id, "");
+    *to = *from;
+    to->bytes[to->size - 1]++;
+}
+
+/* For rows with unreadable values. Only records and snapshots are large enough to lose one. */
+static bool drop_unread(struct erasure *erasure, const struct status *why)
+{
+    struct key from, to;
+    enum key_kind kind = kinds[erasure->kind];
+    if (why->code != DATA_LOSS || (kind != KEY_RECORD && kind != KEY_SNAPSHOT))
+        return false;
+    set_range(erasure, &from, &to);
+    store_delete_range(log_batch(erasure->thread), key_bytes(&from), key_bytes(&to));
+    return true;
+}
+
 static void page_came(struct store_scan *scan)
 {
     struct erasure *erasure = (struct erasure *)scan;
     struct thread *thread = erasure->thread;
     struct status st = scan->status;
-    bool good = st.code == OK && thread->phase == THREAD_READY, more = scan->more;
-    for (size_t i = 0; good && i < scan->count; i++)
+    bool ready = thread->phase == THREAD_READY, more = st.code == OK && scan->more;
+    bool good = ready && (st.code == OK || drop_unread(erasure, &st));
+    for (size_t i = 0; good && st.code == OK && i < scan->count; i++)
         drop_row(erasure, &scan->rows[i]);
     store_scan_fini(scan);
     if (!good) {
@@ -168,9 +202,7 @@ static void read_page(struct erasure *erasure)
 {
     struct key from, to;
     struct thread *thread = erasure->thread;
-    key_under(&from, kinds[erasure->kind], thread->tenant, thread->id, "");
-    to = from;
-    to.bytes[to.size - 1]++;
+    set_range(erasure, &from, &to);
     store_scan_init(&erasure->scan, thread->home->loop, page_came);
     erasure->scan.from = key_bytes(&from);
     erasure->scan.to = key_bytes(&to);
@@ -191,7 +223,10 @@ static void forgotten_elsewhere(struct forgetting *forgetting, const struct stat
     }
     if (erasure->thread->run)
         log_unlist_version(erasure->thread->run);
-    read_page(erasure);
+    /* Records that a run gathered until now (DURABILITY_EXIT) must be in the store to be found there. */
+    if (erasure->thread->filling)
+        log_hurry(erasure->thread);
+    log_await(erasure->thread, &erasure->step);
 }
 
 void erase_thread(struct errand *errand, struct thread *thread)
@@ -204,6 +239,12 @@ void erase_thread(struct errand *errand, struct thread *thread)
     thread->holds++;
     erasure->forgetting.forgotten = forgotten_elsewhere;
     forget_elsewhere(&erasure->forgetting, thread);
+}
+
+bool erase_is_asked_by(const struct errand *errand)
+{
+    return errand->request ? errand->request->descriptor == &renga__v1__delete_thread_request__descriptor
+                           : errand->chore == erase_marked;
 }
 
 void erase_marked(struct errand *errand, struct thread *thread)

@@ -24,9 +24,26 @@ static void went(struct work *work)
 
 void errand_answer(struct errand *errand)
 {
+    void (*before)(struct errand * errand) = errand->before_answer;
+    errand->before_answer = NULL;
+    if (before && errand->status.code == OK && errand->response) {
+        before(errand);
+        return;
+    }
     errand->waits_on = NULL; /* the run may go before the caller's leaving is seen */
     errand->going.run = went;
     loop_post(errand->loop, &errand->going);
+}
+
+struct job errand_job(const struct errand *errand, const struct thread *thread, void (*run)(struct job *job),
+                      void (*ended)(struct job *job))
+{
+    return (struct job){
+        .loop = thread->home->loop,
+        .run = run,
+        .ended = ended,
+        .owner = job_owner(errand->tenant, errand->rights.principal.name),
+    };
 }
 
 void errand_fail(struct errand *errand, const struct status *st, const char *reason)
@@ -64,6 +81,8 @@ void errand_queue(struct errand *errand, struct thread *thread)
     else
         thread->first_errand = errand;
     thread->last_errand = errand;
+    if (crashes_is_in_quarantine(thread))
+        crashes_refuse(thread);
     loop_defer(thread->home->loop, &thread->go);
 }
 

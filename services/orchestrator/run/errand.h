@@ -6,6 +6,8 @@
 
 #include "run/runner.h"
 
+#include "loop/jobs.h"
+
 #include "renga/v1/log.pb-c.h"
 
 struct home;
@@ -19,10 +21,17 @@ void errand_queue(struct errand *errand, struct thread *thread); /* it waits for
 void errand_do_chore(struct runner *runner, struct errand *errand, const char *thread_id);
 void errand_again(struct errand *errand, const struct status *why); /* as if it had just come; too often: why */
 void errand_answer(struct errand *errand);
+/* A job of this caller's, which ends in the loop of the thread. */
+struct job errand_job(const struct errand *errand, const struct thread *thread, void (*run)(struct job *job),
+                      void (*ended)(struct job *job));
 void errand_fail(struct errand *errand, const struct status *st, const char *reason);
 bool errand_refuse(struct errand *errand, const char *reason, enum status_code code, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 void errand_done(struct errand *errand, struct thread *thread, void *response); /* when what is filling is on disk */
+
+/* read_checkpoint.c: the same for GetStateResponse and UpdateStateResponse; their checkpoint has its id alone. Of a
+ * repeated update it is read from the store. */
+void errand_done_with_checkpoint(struct errand *errand, struct thread *thread, void *response);
 
 /* serve.c: its turn; and what requests about a run have in common. */
 void errand_serve(struct errand *errand, struct thread *thread);
@@ -32,16 +41,25 @@ void errand_complete(struct errand *errand, const struct run *run); /* its answe
 void errand_wait(struct errand *errand, struct run *run, bool wait);
 struct run *errand_wait_no_more(struct errand *errand); /* errand.c: for that run; NULL: it did not wait */
 
+/* input.c: checks input and configuration of a StartRun; then errand_start_checked, now or later, which takes the
+ * agent. */
+void errand_check_input(struct errand *errand, struct thread *thread, struct agent *agent);
+
 /* begin.c */
+void run_take_trace(struct run *run, const struct errand *errand);
+void errand_start_checked(struct errand *errand, struct thread *thread, struct agent *agent);
 void errand_start(struct errand *errand, struct thread *thread);
-void errand_resume(struct errand *errand, struct thread *thread);
+void errand_resume(struct errand *errand, struct thread *thread); /* resume.c */
 /* True where it is not a repetition, as far as is known; else it is looked up, and served or answered later. */
 bool errand_is_new(struct errand *errand, struct thread *thread, const char *request_id);
 void errand_remember(struct errand *errand, struct thread *thread, const char *request_id, const char *run_id,
                      uint64_t checkpoint);
 
-/* history.c, fork.c, copy.c, lists.c */
+/* history.c, update.c, fork.c, copy.c, lists.c */
 void errand_serve_history(struct errand *errand, struct thread *thread);
+/* `from`: the thread, or that as it stood at a checkpoint, which is taken over. False: it was refused, and both are
+ * unchanged. */
+bool errand_update(struct errand *errand, struct thread *thread, struct thread *from);
 void errand_repeat_thread(struct errand *errand, struct thread *thread, const Renga__V1__RequestRow *row);
 void history_fork(struct errand *errand, struct thread *thread);
 void history_copy(struct errand *errand, struct thread *thread);

@@ -1,11 +1,14 @@
 /* What records do to what lasts. Nothing here starts work, asks a clock or writes: a thread that is loaded goes through
  * the same functions as one at work. */
+#include "attempt.h"
 #include "events.h"
+#include "guards.h"
 #include "migrate.h"
 #include "run_priv.h"
 
 #include "thinking/usage.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /* ---- results ----------------------------------------------------------------------------------------------------- */
@@ -66,11 +69,13 @@ static bool fold_task(struct frame *frame, const Renga__V1__TaskResult *result, 
         return fail(st, DATA_LOSS, "thread '%s': a record has a result of node %u of '%s', which was not due",
                     frame->thread->id, result->node, frame->graph->name);
     due->attempts = result->attempts_before + 1;
+    due->begun_in_log = false;
     due->recorded = true;
     if (result->failed) {
         due->state = DUE_FAILED;
         due->code = result->failed->status_code;
         due->message = need(arena_strdup(frame->arena, result->failed->message));
+        due->reason = need(arena_strdup(frame->arena, result->failed->reason));
         due->conflict = result->conflict;
         if (result->failed->usage)
             usage_add(&frame_run(frame)->usage, result->failed->usage);
@@ -79,6 +84,8 @@ static bool fold_task(struct frame *frame, const Renga__V1__TaskResult *result, 
     static const Response nothing = RENGA__V1__RUN_NODE_RESPONSE__INIT;
     const Response *from = result->response ? result->response : &nothing;
     Response *response = need(message_copy(frame->arena, &from->base));
+    if (!result->inner && !response_check(due, response, st))
+        return false;
     if (response->n_interrupts) {
         due->state = DUE_WAITING;
         fold_spent(frame_run(frame), response);
@@ -94,6 +101,9 @@ static bool fold_task(struct frame *frame, const Renga__V1__TaskResult *result, 
 static bool fold_results(struct thread *thread, const Renga__V1__StepResults *results, int64_t now_ms,
                          struct frame **frame, struct status *st)
 {
+    *frame = NULL;
+    if (!thread->run || !thread->root)
+        return fail(st, DATA_LOSS, "thread '%s': a record has results, but no run is at work", thread->id);
     *frame = frame_at(thread, results->place, results->n_place, st);
     for (size_t i = 0; *frame && i < results->n_results; i++)
         if (!fold_task(*frame, results->results[i], now_ms, st))
@@ -101,34 +111,25 @@ static bool fold_results(struct thread *thread, const Renga__V1__StepResults *re
     return *frame != NULL;
 }
 
-/* An attempt that was given up has had its number: the next one has a higher one, also after a crash. */
-static void fold_retried(struct thread *thread, const Renga__V1__ShownEvent *shown)
-{
-    struct status ignored = {0};
-    const struct frame *frame = frame_at(thread, shown->place, shown->n_place, &ignored);
-    for (struct due *due = frame ? frame->due : NULL; due; due = due->next)
-        if (due->node->index == shown->node && due->branch == shown->branch && due->state != DUE_FINISHED)
-            due->attempts = (uint32_t)shown->retried->attempt;
-}
-
 /* ---- a step that ended ------------------------------------------------------------------------------------------- */
 
 static bool reduce(struct frame *frame, struct due *first, struct due *only, struct status *st)
 {
-    struct buffer delta;
     size_t count = 0, room = 0;
     for (struct due *due = first; due; due = only ? NULL : due->next)
         room++;
-    struct write *writes = need(calloc(room + 1, sizeof *writes));
+    struct write *writes = need(calloc(room + 1, sizeof *writes)), failures;
     bool good = true;
     for (struct due *due = first; good && due; due = only ? NULL : due->next) {
         good = due_read_write(due, st);
         if (good && due->written && due->write.count)
             writes[count++] = due->write;
     }
-    buffer_init(&delta, 0); /* changes are kept as what was written: the change itself is not needed */
-    good = good && (count == 0 || state_reduce(frame->state, writes, count, &delta, NULL, st));
-    buffer_fini(&delta);
+    good = good && failures_write(frame, first, only != NULL, &failures, st);
+    if (good && failures.count)
+        writes[count++] = failures;
+    good = good && (frame->thread->replays || state_takes(frame->state, writes, count, st));
+    good = good && (count == 0 || state_reduce(frame->state, writes, count, NULL, NULL, st));
     free(writes);
     return good;
 }
@@ -139,11 +140,7 @@ static bool is_after(const struct frame *frame, const struct node *node)
     for (size_t i = 0; i < frame->graph->interrupt_after_count; i++)
         if (frame->graph->interrupt_after[i] == node)
             return true;
-    for (size_t i = 0; run && !frame->parent && i < run->request->n_interrupt_after; i++)
-        if (strcmp(run->request->interrupt_after[i], node->name) == 0 ||
-            strcmp(run->request->interrupt_after[i], "*") == 0)
-            return true;
-    return false;
+    return run && guards_name(frame, node, run->request->interrupt_after, run->request->n_interrupt_after);
 }
 
 static void note_after(struct frame *frame, const struct node *node)
@@ -218,13 +215,17 @@ bool fold_step(struct frame *frame, struct due *only, struct status *st)
 
 static bool fold_recorded_step(struct thread *thread, const Record *record, uint64_t number, struct status *st)
 {
-    struct frame *frame;
+    struct frame *frame = NULL;
     const Renga__V1__StepResults *step = record->step;
     if (!fold_results(thread, step, record->time_ms, &frame, st))
         return false;
+    assert(frame);
     struct due *only = frame->graph->dataflow ? frame->due : NULL;
     while (only && !due_ended(only)) /* of those that have, they go one by one in their order */
         only = only->next;
+    if (frame->graph->dataflow ? !only : !frame_all_ended(frame))
+        return fail(st, DATA_LOSS, "thread '%s': record %llu ends a step of '%s', but a node of it has no result",
+                    thread->id, (unsigned long long)number, frame->graph->name);
     if (!fold_step(frame, only, st))
         return false;
     if (!frame->parent) {
@@ -261,8 +262,10 @@ struct question *question_find(struct thread *thread, const char *id)
 bool fold_answer(struct thread *thread, const char *interrupt_id, const char *answer)
 {
     struct question *question = question_find(thread, interrupt_id);
-    if (question && thread->run)
+    if (question && thread->run) {
         question->answer = arena_strdup(&thread->run->arena, answer);
+        run_note_answered(thread->run, id_hash_text(ID_HASH, interrupt_id));
+    }
     return question != NULL;
 }
 
@@ -271,7 +274,7 @@ static void resume_due(struct due *due, bool recovered)
     due->tries = 0;
     due->stands_before = due->stands_before && recovered;
     due->has_leave |= !recovered;
-    due->taken_up += recovered;
+    attempts_resume(due, recovered);
     for (size_t i = 0; i < due->branch_count; i++) {
         struct branch *branch = &due->branches[i];
         if (branch->state == BRANCH_STOPPED) {
@@ -283,8 +286,6 @@ static void resume_due(struct due *due, bool recovered)
     }
     if (due->state == DUE_FINISHED || (due->state == DUE_WAITING && !due->branches && question_open_count(due)))
         return;
-    if (recovered && due->state == DUE_PENDING && !due->branches && !due->questions)
-        due->attempts++; /* may have begun before the crash */
     due->state = DUE_PENDING;
     due->recorded = false;
     due->conflict = false;
@@ -347,6 +348,8 @@ bool fold_parts(struct thread *thread, const Record *record, uint64_t number, st
     if (record->begun) {
         run = fold_begun(thread, record->begun, record->run, number, record->time_ms);
         run->agent = thread_agent_for(thread, record->begun->graph_version);
+        if (record->begun->first)
+            thread_queue_first(thread, run);
     }
     for (struct run *queued = thread->queue; !run && queued; queued = queued->next)
         if (queued->number == record->run)
@@ -361,9 +364,9 @@ bool fold_parts(struct thread *thread, const Record *record, uint64_t number, st
             continue;
         if (record->shown[i]->retried->usage)
             usage_add(&run->usage, record->shown[i]->retried->usage);
-        if (run == thread->run)
-            fold_retried(thread, record->shown[i]);
     }
+    if (run && run == thread->run)
+        fold_attempts(thread, record);
     if (record->went_to_work && !fold_goes_to_work(thread, run, record, number, st))
         return false;
     for (size_t i = 0; i < record->n_answers; i++)

@@ -29,6 +29,8 @@ void fold_changed_fields(struct run *run, const Renga__V1__RunChanged *changed, 
     run->reason = changed->stop_reason;
     run->text = need(arena_strdup(&run->arena, changed->stop_text));
     run->status_code = changed->status_code;
+    run->cause = need(arena_strdup(&run->arena, changed->reason));
+    run->undone = changed->undone;
     run->updated_ms = now_ms;
     run->ended_ms = changed->state >= RENGA__V1__RUN_STATE__RUN_STATE_SUCCEEDED ? now_ms : 0;
     run->failure_count = changed->n_failures;
@@ -57,7 +59,7 @@ struct run *fold_begun(struct thread *thread, const Renga__V1__RunBegun *begun, 
     run->request = run->begun->request;
     text_cut_copy(run->id, sizeof run->id, begun->run_id);
     run->state = RENGA__V1__RUN_STATE__RUN_STATE_QUEUED;
-    run->text = run->owner = "";
+    run->text = run->owner = run->cause = "";
     renga__v1__usage__init(&run->usage);
     run->created_ms = run->updated_ms = now_ms;
     run->first_record = record;
@@ -75,21 +77,55 @@ struct run *fold_begun(struct thread *thread, const Renga__V1__RunBegun *begun, 
     return run;
 }
 
-static bool write_input(const struct run *run, struct state *state, struct status *st)
+void thread_queue_first(struct thread *thread, struct run *run)
+{
+    struct run **link = &thread->queue;
+    while (*link != run)
+        link = &(*link)->next;
+    *link = run->next;
+    run->next = thread->queue;
+    thread->queue = run;
+}
+
+static bool read_input(const struct graph *graph, const char *input, uint32_t number, struct arena *arena,
+                       struct write *write, struct status *st)
+{
+    struct write_source source = {
+        .node = "input", .update_json = input, .update_size = strlen(input), .seed = SEED_OF_INPUT ^ number};
+    return write_parse(graph, &source, arena, write, st);
+}
+
+/* `fresh`: the state was never written. */
+static bool write_input(const struct run *run, struct state *state, bool fresh, struct status *st)
 {
     struct arena arena;
     struct write write;
-    struct buffer delta;
-    const char *input = run->request->input_json;
-    struct write_source source = {
-        .node = "input", .update_json = input, .update_size = strlen(input), .seed = SEED_OF_INPUT ^ run->number};
+    const struct prepared_input *prepared = run->thread->prepared;
+    if (prepared && prepared->run == run->number && prepared->graph == state_graph(state) &&
+        prepared->base == (fresh ? NULL : state)) {
+        state_take(state, prepared->change);
+        return true;
+    }
     arena_init(&arena, NULL, 0, FRAME_MEMORY_MAX);
-    buffer_init(&delta, 0);
-    bool good = write_parse(state_graph(state), &source, &arena, &write, st) &&
-                (!write.count || state_reduce(state, &write, 1, &delta, NULL, st));
-    buffer_fini(&delta);
+    bool good = read_input(state_graph(state), run->request->input_json, run->number, &arena, &write, st) &&
+                (run->thread->replays || state_takes(state, &write, 1, st)) &&
+                (!write.count || state_reduce(state, &write, 1, NULL, NULL, st));
     arena_fini(&arena);
     return good;
+}
+
+bool fold_prepare_input(struct prepared_input *prepared, const char *input_json, struct status *st)
+{
+    struct arena arena;
+    struct write write;
+    struct state *fresh = prepared->base ? NULL : state_create(prepared->graph);
+    const struct state *base = prepared->base ? prepared->base : fresh;
+    arena_init(&arena, NULL, 0, FRAME_MEMORY_MAX);
+    if (read_input(prepared->graph, input_json, prepared->run, &arena, &write, st) && state_takes(base, &write, 1, st))
+        prepared->change = state_prepare(base, &write, 1, st);
+    arena_fini(&arena);
+    state_destroy(&fresh);
+    return prepared->change != NULL;
 }
 
 bool run_input_fits(const struct graph *graph, const char *input_json, struct status *st)
@@ -118,14 +154,14 @@ static bool fit(struct run *run, struct thread *from, bool keeps_due, struct sta
     struct transplant transplant = {
         .thread = from, .agent = run->agent, .wish = &unchanged, .problem = note_misfit, .data = st, .fits = true};
     if (from->root && from->root->graph == run->agent->graph)
-        return write_input(run, from->root->state, st);
+        return write_input(run, from->root->state, false, st);
     if (!from->root)
         transplant.root = frame_create(from, run->agent->graph, NULL, 0);
     else if (keeps_due)
         transplant_build(&transplant);
     else
         transplant_state(&transplant);
-    if (!transplant.fits || !write_input(run, transplant.root->state, st)) {
+    if (!transplant.fits || !write_input(run, transplant.root->state, !from->root, st)) {
         transplant_drop(&transplant);
         return false;
     }
@@ -192,12 +228,19 @@ bool fold_went_to_work(struct run *run, struct thread *from, bool keeps_due, uin
 
 /* ---- by hand ----------------------------------------------------------------------------------------------------- */
 
-static bool write_update(struct frame *frame, const Renga__V1__HandUpdate *update, uint64_t number, struct status *st)
+static bool update_fits(const struct thread *thread, const struct frame *root, const Renga__V1__HandUpdate *update,
+                        struct status *st)
+{
+    return update->as_node <= root->graph->node_count ||
+           fail(st, DATA_LOSS, "thread '%s': a change is made as node %u, but '%s' has %zu", thread->id,
+                update->as_node, root->graph->name, root->graph->node_count);
+}
+
+/* `write` lies in `arena`, and in the request. */
+static bool read_update(const struct frame *frame, const Renga__V1__HandUpdate *update, uint64_t number,
+                        struct arena *arena, struct write *write, struct status *st)
 {
     const Renga__V1__UpdateStateRequest *request = update->request;
-    struct arena arena;
-    struct write write;
-    struct buffer delta;
     const struct node *node = update->as_node ? &frame->graph->nodes[update->as_node - 1] : NULL;
     struct write_source source = {
         .node = node ? node->name : "update",
@@ -209,13 +252,33 @@ static bool write_update(struct frame *frame, const Renga__V1__HandUpdate *updat
         .clear_count = request->n_clear_fields,
         .seed = SEED_OF_INPUT ^ number,
     };
+    return write_parse(frame->graph, &source, arena, write, st);
+}
+
+static bool write_update(const struct thread *thread, struct frame *frame, const Renga__V1__HandUpdate *update,
+                         uint64_t number, struct status *st)
+{
+    struct arena arena;
+    struct write write;
     arena_init(&arena, NULL, 0, FRAME_MEMORY_MAX);
-    buffer_init(&delta, 0);
-    bool good = write_parse(frame->graph, &source, &arena, &write, st) &&
-                (!write.count || state_reduce(frame->state, &write, 1, &delta, NULL, st));
-    buffer_fini(&delta);
+    bool good = read_update(frame, update, number, &arena, &write, st) &&
+                (thread->replays || state_takes(frame->state, &write, 1, st)) &&
+                (!write.count || state_reduce(frame->state, &write, 1, NULL, NULL, st));
     arena_fini(&arena);
     return good;
+}
+
+struct state_change *fold_prepare_update(const struct frame *root, const Renga__V1__HandUpdate *update, uint64_t number,
+                                         struct status *st)
+{
+    struct arena arena;
+    struct write write;
+    struct state_change *change = NULL;
+    arena_init(&arena, NULL, 0, FRAME_MEMORY_MAX);
+    if (read_update(root, update, number, &arena, &write, st) && state_takes(root->state, &write, 1, st))
+        change = state_prepare(root->state, &write, 1, st);
+    arena_fini(&arena);
+    return change;
 }
 
 /* What its outcome leads to is due, and nothing else. */
@@ -230,11 +293,9 @@ static void go_after(struct frame *frame, const struct node *node, const char *o
     route_deferred(frame);
 }
 
-bool fold_update(struct thread *thread, struct thread *from, const Renga__V1__HandUpdate *update, uint64_t number,
-                 int64_t now_ms, struct status *st)
+static void follow_update(struct thread *thread, struct thread *from, const Renga__V1__HandUpdate *update,
+                          uint64_t number, int64_t now_ms)
 {
-    if (!write_update(from->root, update, number, st))
-        return false;
     if (from != thread) {
         frame_due_anew(from->root);
         thread_adopt(thread, from);
@@ -243,9 +304,26 @@ bool fold_update(struct thread *thread, struct thread *from, const Renga__V1__Ha
         run_purge(thread->run);
         branches_forget(thread->root);
     }
+    if (thread->run && (update->as_node || from != thread))
+        thread->run->due_by_hand = number;
     if (update->as_node)
         go_after(thread->root, &thread->root->graph->nodes[update->as_node - 1], update->request->outcome);
     thread->head = number;
     thread->updated_ms = now_ms;
+}
+
+bool fold_update(struct thread *thread, struct thread *from, const Renga__V1__HandUpdate *update, uint64_t number,
+                 int64_t now_ms, struct status *st)
+{
+    if (!update_fits(thread, from->root, update, st) || !write_update(thread, from->root, update, number, st))
+        return false;
+    follow_update(thread, from, update, number, now_ms);
     return true;
+}
+
+void fold_prepared_update(struct thread *thread, struct state_change *change, const Renga__V1__HandUpdate *update,
+                          uint64_t number, int64_t now_ms)
+{
+    state_take(thread->root->state, change);
+    follow_update(thread, thread, update, number, now_ms);
 }

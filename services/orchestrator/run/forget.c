@@ -26,7 +26,7 @@ void forget_elsewhere(struct forgetting *forgetting, const struct thread *thread
         return;
     }
     rpc_client_call_init(&forgetting->call, thread->home->loop, NULL);
-    forgetting->principal = (struct rpc_principal){.name = "", .tenant = thread->tenant};
+    forgetting->principal = orchestrator_caller(orchestrator, thread->tenant, "");
     forgetting->call.owner = forgetting;
     forgetting->call.principal = &forgetting->principal;
     forgetting->call.timeout_ms = PATIENCE_MS;

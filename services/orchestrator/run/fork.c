@@ -44,6 +44,24 @@ static void begin(struct errand *errand, struct thread *thread, struct thread *p
     errand_done(errand, thread, fork_thread_response);
 }
 
+/* Its state is that of another checkpoint than its head. */
+static bool stands_elsewhere(const struct thread *past)
+{
+    return past->root && thread_stands_at(past) != past->head;
+}
+
+static void fork_came(struct loader *loader);
+
+static void read_past(struct errand *errand, uint64_t upto)
+{
+    const Renga__V1__ForkThreadRequest *request = (const void *)errand->request;
+    const struct thread *thread = errand->place;
+    struct loader *loader = need(calloc(1, sizeof *loader));
+    *loader = (struct loader){.upto = upto, .loaded = fork_came, .owner = errand};
+    loader->thread = thread_new(thread->home, errand->tenant, request->thread_id);
+    loader_start(loader);
+}
+
 /* The errand is at the home of the new thread; the old one is read from the store. */
 static void fork_came(struct loader *loader)
 {
@@ -52,11 +70,18 @@ static void fork_came(struct loader *loader)
     struct status st = loader->status;
     const Renga__V1__ForkThreadRequest *request = (const void *)errand->request;
     uint64_t number = *request->checkpoint_id ? loader->upto : past->head;
+    uint64_t stands_at = thread_stands_at(past);
+    bool again = st.code == OK && !*request->checkpoint_id && stands_elsewhere(past) && stands_at;
     free(loader);
+    if (again) {
+        thread_free(past);
+        read_past(errand, stands_at);
+        return;
+    }
     thread->holds--;
     if (st.code == OK && thread->phase != THREAD_READY)
         fail(&st, UNAVAILABLE, "thread '%s' is being read again", thread->id);
-    else if (st.code == OK && (!past->exists || !past->root))
+    else if (st.code == OK && (!past->exists || !past->root || (!*request->checkpoint_id && stands_elsewhere(past))))
         fail(&st, NOT_FOUND, "there is no thread '%s'", request->thread_id);
     else if (st.code == OK && past->head != number)
         fail(&st, NOT_FOUND, "thread '%s' has no checkpoint '%.64s'", request->thread_id, request->checkpoint_id);
@@ -87,11 +112,8 @@ void history_fork(struct errand *errand, struct thread *thread)
                       request->checkpoint_id);
         return;
     }
-    struct loader *loader = need(calloc(1, sizeof *loader));
-    *loader = (struct loader){.upto = number, .loaded = fork_came, .owner = errand};
-    loader->thread = thread_new(thread->home, errand->tenant, request->thread_id);
     errand->place = thread;
     thread->held = true;
     thread->holds++;
-    loader_start(loader);
+    read_past(errand, number);
 }

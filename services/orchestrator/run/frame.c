@@ -40,7 +40,7 @@ size_t frame_place(const struct frame *frame, uint32_t *place)
     return count;
 }
 
-static struct due *find_due(struct frame *frame, uint32_t node, uint32_t branch)
+struct due *due_find(struct frame *frame, uint32_t node, uint32_t branch)
 {
     struct due *other = NULL; /* older logs have one number for what was sent and what an arrow led to */
     for (struct due *due = frame->due; due; due = due->next) {
@@ -57,8 +57,8 @@ struct frame *frame_at(struct thread *thread, const uint32_t *place, size_t coun
 {
     struct frame *frame = thread->root;
     for (size_t i = 0; frame && i + 2 < count; i += 3) {
-        struct due *due = find_due(frame, place[i], place[i + 1]);
-        if (!due || !branches_prepare(due, st) || place[i + 2] >= due->branch_count) {
+        struct due *due = due_find(frame, place[i], place[i + 1]);
+        if (!due || !node_holds_graph(due->node) || !branches_prepare(due, st) || place[i + 2] >= due->branch_count) {
             fail(st, DATA_LOSS, "thread '%s': a record is about node %u of '%s', which is not due", thread->id,
                  place[i], frame->graph->name);
             return NULL;
@@ -83,10 +83,14 @@ uint64_t frame_seed(const struct frame *frame)
     return id_hash(id_hash_text(frame->thread->place, frame_run(frame)->id), place, count * sizeof *place);
 }
 
-/* A sub-graph is within its node's visit: of the next one, where the ways there are the same, all is another. */
+/* A sub-graph is within its node's visit: of the next one, if the ways there are the same, all is another. So is
+ * the same step, after a change by hand made its nodes due again. */
 uint64_t frame_visit_seed(const struct frame *frame)
 {
-    return frame->parent ? id_hash_number(due_seed(frame->parent), frame->item) : frame_seed(frame);
+    const struct run *run = frame_run(frame);
+    if (frame->parent)
+        return id_hash_number(due_seed(frame->parent), frame->item);
+    return run->due_by_hand ? id_hash_number(frame_seed(frame), run->due_by_hand) : frame_seed(frame);
 }
 
 uint64_t due_seed(const struct due *due)

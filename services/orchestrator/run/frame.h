@@ -64,10 +64,13 @@ struct due {
     uint32_t duration_ms;
     bool cached, conflict;
     int code;
-    const char *message;
-    Renga__V1__Usage *spent; /* by the last attempt, which failed; NULL: nothing */
+    const char *message, *reason; /* reason: the cause of its failure as a constant; NULL or "": no cause */
+    Renga__V1__Usage *spent;      /* by the last attempt, which failed; NULL: no usage */
     struct question *questions;
     struct attempt *attempt; /* at work; NULL: none */
+    /* To models, as retries.c counts them: of the last attempt, and those reserved in the run's budget. */
+    unsigned allowed_requests, failed_requests, held_requests;
+    bool granted_retry; /* another attempt is to begin */
     struct timer rest;
     uint64_t given_up; /* number of the record of the last attempt that is followed by another */
     struct branch *branches;
@@ -77,7 +80,8 @@ struct due {
     char *beside;      /* of each: what every branch gets beside its item, an object as JSON; NULL: nothing */
     Response *jump;    /* of a graph that was left by a jump */
     bool overrun;      /* was due more often than it may: fails when it begins */
-    unsigned taken_up; /* how often, after crashes */
+    bool begun_in_log; /* `attempts` has the number of the one at work, or `taken_up` that of each in its graphs */
+    unsigned taken_up; /* attempts that nodes of graphs within, which no record has opened, may have had already */
     bool queued, opens, fresh;
     struct due *next, *queue_next, *opener_next, *fresh_next;
 };
@@ -115,5 +119,26 @@ struct frame {
     struct span *span;
     _Alignas(16) char storage[2][FRAME_STORAGE];
 };
+
+/* frame.c */
+struct frame *frame_create(struct thread *thread, const struct graph *graph, struct due *parent, uint32_t item);
+void frame_destroy(struct frame **frame);
+void frame_clear_due(struct frame *frame);
+struct due *frame_add_due(struct frame *frame, const struct node *node);
+void frame_start(struct frame *frame);    /* its first nodes are due */
+void frame_due_anew(struct frame *frame); /* as in a checkpoint: no due node has begun. May be NULL */
+void frame_logged(struct frame *frame);   /* a record is about it, and so about those around it */
+/* The numbers of its due nodes, runs of one number once; to be freed. */
+uint32_t *frame_due_nodes(const struct frame *frame, size_t *count);
+void due_close(struct due *due); /* lets go of its branches */
+struct run *frame_run(const struct frame *frame);
+/* The path of a frame within its root, as NodePosition.path. */
+void frame_path(const struct frame *frame, struct buffer *out);
+size_t frame_place(const struct frame *frame, uint32_t *place);            /* at most 3 × FRAME_DEPTH_MAX numbers */
+struct due *due_find(struct frame *frame, uint32_t node, uint32_t branch); /* as records name it; or NULL */
+struct frame *frame_at(struct thread *thread, const uint32_t *place, size_t count, struct status *st);
+uint64_t frame_seed(const struct frame *frame); /* of its place in the run: as events have it */
+uint64_t frame_visit_seed(const struct frame *frame);
+uint64_t due_seed(const struct due *due); /* of keys, and of ids that it writes: unique in the run */
 
 #endif

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#define STATE_MAX    ((size_t)3145728)
+#define STATE_MAX    FIELD_BYTES_MAX /* bytes: one field always fits */
 #define DUE_MAX      1000
 #define PAGE_DEFAULT 50
 #define PAGE_MAX     500
@@ -53,7 +53,7 @@ static void visit_past(struct errand *errand, struct thread *thread, uint64_t nu
 
 static bool find_checkpoint(struct errand *errand, const struct thread *thread, const char *id, uint64_t *number)
 {
-    *number = thread->head;
+    *number = thread_stands_at(thread);
     if (!*id || (id_checkpoint_number(id, thread->place, number) && *number && *number <= thread->last))
         return true;
     return errand_refuse(errand, NULL, NOT_FOUND, "thread '%s' has no checkpoint '%.64s'", thread->id, id);
@@ -162,8 +162,15 @@ static bool write_state(struct errand *errand, const struct state *state, const 
     bool good = !out.failed;
     response->state_json = need(arena_strndup(errand->arena, buffer_text(&out), out.length));
     buffer_fini(&out);
-    return good || errand_refuse(errand, NULL, RESOURCE_EXHAUSTED,
-                                 "the state has more than %zu bytes; ask for some of its fields", STATE_MAX);
+    if (good)
+        return true;
+    char largest[3 * (GRAPH_NAME_MAX + 48)];
+    const struct field *const *asked = request->n_fields ? fields : NULL;
+    state_tell_largest(state, asked, request->n_fields, largest, sizeof largest);
+    return errand_refuse(errand, NULL, RESOURCE_EXHAUSTED,
+                         "%s %zu bytes, and an answer has at most %zu: %s; ask for some of the fields, each fits alone",
+                         asked ? "these fields have" : "the state has", state_size(state, asked, request->n_fields),
+                         STATE_MAX, largest);
 }
 
 static bool make_state(struct errand *errand, struct thread *thread, struct thread *past, uint64_t number)
@@ -179,6 +186,9 @@ static bool make_state(struct errand *errand, struct thread *thread, struct thre
         get_state_response->state_json = unconst("{}");
     else if (!write_state(errand, state, request, get_state_response))
         return false;
+    const struct run *last = thread->run ? thread->run : thread->queue;
+    const char *agent = thread->agent ? thread->agent->name : last ? last->request->agent : "";
+    get_state_response->agent = need(arena_strdup(errand->arena, agent));
     get_state_response->checkpoint = brief_checkpoint(errand->arena, past, number);
     get_state_response->due = need(arena_alloc(errand->arena, DUE_MAX * sizeof(*get_state_response->due)));
     get_state_response->interrupts =
@@ -194,7 +204,7 @@ static bool make_state(struct errand *errand, struct thread *thread, struct thre
         get_state_response->run_id = need(arena_strdup(errand->arena, thread->run->id));
         get_state_response->run_state = thread->run->state;
     }
-    errand_done(errand, thread, get_state_response);
+    errand_done_with_checkpoint(errand, thread, get_state_response);
     return true;
 }
 
@@ -212,89 +222,17 @@ static void serve_state(struct errand *errand, struct thread *thread)
         return;
     if (number == thread->head)
         make_state(errand, thread, thread, number);
-    else
+    else if (number)
         visit_past(errand, thread, number, false, state_came);
+    else /* its only run is undone */
+        state_came(errand, thread, thread_new(thread->home, thread->tenant, thread->id));
 }
 
 /* ---- UpdateState ------------------------------------------------------------------------------------------------- */
 
-static bool check_update(struct errand *errand, const struct graph *graph, Renga__V1__HandUpdate *update)
-{
-    const Renga__V1__UpdateStateRequest *request = (const void *)errand->request;
-    const struct node *node = *request->as_node ? graph_node(graph, request->as_node) : NULL;
-    if (*request->as_node && !node)
-        return errand_refuse(errand, NULL, NOT_FOUND, "the graph '%s' has no node '%.64s'", graph->name,
-                             request->as_node);
-    const char *outcome = *request->outcome               ? request->outcome
-                          : node && node->edge_count == 1 ? node->edges[0].outcome
-                                                          : "done";
-    struct status st = {0};
-    if (node && node->edge_count && !node_edge(node, outcome))
-        fail_field(&st, "outcome", "'%.64s' is no outcome of node '%s'", outcome, node->name);
-    struct arena arena;
-    struct write write;
-    struct write_source source = {.node = node ? node->name : "update",
-                                  .update_json = request->update_json,
-                                  .update_size = strlen(request->update_json),
-                                  .overwrite_fields = request->overwrite_fields,
-                                  .overwrite_count = request->n_overwrite_fields,
-                                  .clear_fields = request->clear_fields,
-                                  .clear_count = request->n_clear_fields};
-    struct status why = {0};
-    arena_init(&arena, NULL, 0, FRAME_MEMORY_MAX);
-    if (st.code == OK && !write_parse(graph, &source, &arena, &write, &why))
-        fail_field(&st, "update_json", "%s", why.text);
-    arena_fini(&arena);
-    if (st.code == OK) {
-        update->as_node = node ? (uint32_t)node->index + 1 : 0;
-        return true;
-    }
-    errand_fail(errand, &st, NULL);
-    return false;
-}
-
-/* False where it does not go there, and the errand has heard of it. Else `from` is taken over. */
-static bool update(struct errand *errand, struct thread *thread, struct thread *from)
-{
-    struct status st = {0};
-    bool elsewhere = from != thread;
-    unsigned ways = elsewhere ? from->ways_back + 1 : 0;
-    Record record = RENGA__V1__LOG_RECORD__INIT;
-    Renga__V1__HandUpdate update = RENGA__V1__HAND_UPDATE__INIT;
-    Renga__V1__UpdateStateRequest request = *(const Renga__V1__UpdateStateRequest *)errand->request;
-    if (!from->root)
-        return errand_refuse(errand, NULL, NOT_FOUND, "thread '%s' has no state yet", thread->id);
-    if (!check_update(errand, from->root->graph, &update))
-        return false;
-    request.thread_id = unconst("");
-    update.request = &request;
-    update.graph_version = from->agent->version;
-    record.update = &update;
-    record.parent = elsewhere ? from->head : 0;
-    if (!fold_update(thread, from, &update, thread->last + 1, wall_ms(), &st)) {
-        errand_fail(errand, &st, NULL);
-        return false;
-    }
-    update.due = frame_due_nodes(thread->root, &update.n_due);
-    record.goes_back = record.parent && !log_snapshot_fits(thread);
-    thread->ways_back += ways;
-    uint64_t number = log_append(thread, NULL, &record);
-    free(update.due);
-    if (elsewhere)
-        log_snapshot_now(thread);
-    errand_remember(errand, thread, request.request_id, "", number);
-    log_write_thread(thread);
-    NEW(errand->arena, update_state_response, UpdateStateResponse);
-    update_state_response->checkpoint = brief_checkpoint(errand->arena, thread, number);
-    update_state_response->checkpoint->cause = RENGA__V1__CHECKPOINT_CAUSE__CHECKPOINT_CAUSE_UPDATE;
-    update_state_response->checkpoint->run_id = unconst("");
-    errand_done(errand, thread, update_state_response);
-    return true;
-}
-
 static void past_to_update(struct errand *errand, struct thread *thread, struct thread *past)
 {
-    if (!update(errand, thread, past))
+    if (!errand_update(errand, thread, past))
         thread_free(past);
 }
 
@@ -310,7 +248,7 @@ static void serve_update(struct errand *errand, struct thread *thread)
     }
     if (*request->expected_checkpoint_id &&
         (!id_checkpoint_number(request->expected_checkpoint_id, thread->place, &expected) ||
-         expected != thread->head)) {
+         expected != thread_stands_at(thread))) {
         errand_refuse(errand, "STALE", ABORTED, "'%.64s' is not the thread's head any more",
                       request->expected_checkpoint_id);
         return;
@@ -318,7 +256,9 @@ static void serve_update(struct errand *errand, struct thread *thread)
     if (!find_checkpoint(errand, thread, request->checkpoint_id, &number))
         return;
     if (number == thread->head)
-        update(errand, thread, thread);
+        errand_update(errand, thread, thread);
+    else if (!number)
+        errand_refuse(errand, NULL, NOT_FOUND, "thread '%s' has no state yet", thread->id);
     else if (thread_may_go_back(thread, errand))
         visit_past(errand, thread, number, true, past_to_update);
 }
@@ -332,7 +272,7 @@ void errand_repeat_thread(struct errand *errand, struct thread *thread, const Re
         NEW(errand->arena, checkpoint, Checkpoint);
         checkpoint->checkpoint_id = row->checkpoint_id;
         update_state_response->checkpoint = checkpoint;
-        errand_done(errand, thread, update_state_response);
+        errand_done_with_checkpoint(errand, thread, update_state_response);
         return;
     }
     if (TYPE(errand->request, copy_thread_request)) {

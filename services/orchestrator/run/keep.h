@@ -7,6 +7,7 @@
 #include "run/runner.h"
 
 struct due;
+struct run;
 
 /* What holds for a thread: its own wishes where it has any, else the server's. -1: no limit. */
 struct keeping {
@@ -14,22 +15,34 @@ struct keeping {
 };
 struct keeping keeping_of(const struct runner *runner, const Renga__V1__Retention *own);
 
+/* expire.c: whether the time of a thread that is not busy is over, as a server with these options sees it. */
+bool keeping_is_over(const struct runner *runner, const Renga__V1__Retention *own, int64_t updated_ms);
+/* A chore: erases a thread whose time is over; one that is busy, or has changed since, is left alone. */
+void expire_thread(struct errand *errand, struct thread *thread);
+/* True: the thread has expired, and the request is ended, or is served when the thread is erased. */
+bool expire_serves(struct errand *errand, struct thread *thread);
+
 /* erase.c: takes a thread that is not busy out of the store, all of it, and out of memory. Answers the errand when that
  * is on disk, with the response that it has. */
 void erase_thread(struct errand *errand, struct thread *thread);
 /* A chore: goes on with a thread that was being erased when the process ended; `place` has the time of its mark. */
 void erase_marked(struct errand *errand, struct thread *thread);
+/* Whether it is DeleteThread, or erase_marked. */
+bool erase_is_asked_by(const struct errand *errand);
 void history_delete(struct errand *errand, struct thread *thread); /* DeleteThread */
 
 /* prune.c, a chore: takes away the history of the errand's thread that it need not keep. Answered when that is on disk;
  * a thread that is busy is left alone. */
 void prune_thread(struct errand *errand, struct thread *thread);
+/* Before the record of the end of a run that has come to its end: the same at once, where one checkpoint is kept, the
+ * run gathered its records, and nobody watches. */
+void prune_at_end(struct run *run);
 
 /* cache.c: results of nodes that are used again. True where the due node's is looked for: it finishes, or begins. */
 bool cache_ask(struct due *due);
 void cache_drop(struct due *due);       /* it is taken out of work */
 void cache_keep(const struct due *due); /* beside the record that is made of it */
-bool cache_is_over(struct store_bytes value);
+bool cache_is_over(const struct store_row *row);
 
 /* sweep.c: goes through all threads, now and then, one chore at a time. From inside the first loop. */
 struct sweep;

@@ -12,6 +12,11 @@ const struct graph *run_graph(const struct run *run)
     return run->agent ? run->agent->graph : NULL;
 }
 
+bool run_is_at_work(const struct run *run)
+{
+    return run && run->state == RENGA__V1__RUN_STATE__RUN_STATE_RUNNING;
+}
+
 bool run_is_open(const struct run *run)
 {
     return run && (run->state == RENGA__V1__RUN_STATE__RUN_STATE_QUEUED ||

@@ -11,11 +11,15 @@ struct list {
     struct key from, to;
     size_t page, count; /* entries that are wanted, and that were found */
     void **found;
-    char *token; /* of the next page; NULL: this is the last */
+    char *token;    /* of the next page; NULL: this is the last */
+    char **damaged; /* names of rows that cannot be read, LIST_DAMAGED_MAX at most */
+    size_t damaged_count;
     void (*came)(struct store_scan *scan);
     void (*done)(struct list *list); /* answers with what was found */
     void (*clear)(struct list *list);
 };
+
+#define LIST_DAMAGED_MAX 100
 
 /* With room for a page. `clear` frees it. */
 void list_init(struct list *list, struct errand *errand, int32_t page_size);
@@ -24,6 +28,10 @@ void list_scan(struct list *list, bool backwards, size_t limit);
 /* What `came` ends with: the list fails, goes on behind these rows, or is done. */
 void list_go_on(struct list *list, const struct status *st);
 void list_fail(struct list *list, const struct status *st);
+/* False, with the token and the right one in words. */
+bool page_token_fail(const char *token, struct status *st);
+/* True, and noted, if the row could not be read since it is damaged: the list goes on without it. */
+bool list_passes_over(struct list *list, const struct store_row *row, struct status *st);
 
 void list_checkpoints(struct errand *errand);
 

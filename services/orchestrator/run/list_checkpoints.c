@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #define SCAN_ROWS 1000
+#define RUNS_MAX  1000000 /* of a thread; more are damage */
 #define NEVER     UINT64_MAX
 #define NEW(arena, name, Name)                                                                                         \
     Renga__V1__##Name *name = need(arena_alloc(arena, sizeof *name));                                                  \
@@ -187,7 +188,7 @@ static void look_at_records(struct checkpoints *checkpoints)
         struct arena arena;
         const struct store_row *row = &list->scan.rows[checkpoints->row];
         arena_init(&arena, NULL, 0, RECORD_MEMORY_MAX);
-        const Record *record = message_read(&arena, &renga__v1__log_record__descriptor, row->value, &st);
+        const Record *record = row_read(&arena, &renga__v1__log_record__descriptor, row, &st);
         bool listed = record && record_is_checkpoint(record);
         bool waits = listed && !take_version(checkpoints, version_of(checkpoints, record));
         if (listed && !waits && add_checkpoint(checkpoints, record, key_number(row->key)))
@@ -221,16 +222,20 @@ static void read_token(struct checkpoints *checkpoints, char *at)
     text_cut_copy(checkpoints->runs[run - 1].version, sizeof checkpoints->runs->version, at + 1);
 }
 
-static void read_names(struct checkpoints *checkpoints, const struct store_scan *scan)
+static bool read_names(struct checkpoints *checkpoints, const struct store_scan *scan, struct status *st)
 {
-    checkpoints->run_count = scan->count ? (size_t)key_number(scan->rows[scan->count - 1].key) : 0;
+    uint64_t last = scan->count ? key_number(scan->rows[scan->count - 1].key) : 0;
+    if (last > RUNS_MAX || (scan->count && key_number(scan->rows[0].key) == 0))
+        return fail(st, DATA_LOSS, "thread '%s' has a run with the number %llu; 1 to %d are possible",
+                    checkpoints->thread->id, (unsigned long long)last, RUNS_MAX);
+    checkpoints->run_count = (size_t)last;
     checkpoints->runs = need(calloc(checkpoints->run_count + 1, sizeof *checkpoints->runs));
     for (size_t i = 0; i < scan->count; i++) {
-        const char *id = scan->rows[i].value.bytes;
         struct run_of_list *run = &checkpoints->runs[key_number(scan->rows[i].key) - 1];
-        text_cut_copy(run->id, sizeof run->id, id);
-        text_cut_copy(run->version, sizeof run->version, id + strlen(id) + 1);
+        if (!row_read_run_name(&scan->rows[i], run->id, run->version, st))
+            return false;
     }
+    return true;
 }
 
 static void names_came(struct store_scan *scan)
@@ -240,13 +245,16 @@ static void names_came(struct store_scan *scan)
     struct thread *thread = checkpoints->thread;
     struct status st = scan->status;
     const Renga__V1__ListCheckpointsRequest *request = (const void *)list->errand->request;
-    read_names(checkpoints, scan);
+    if (st.code == OK)
+        read_names(checkpoints, scan, &st);
     store_scan_fini(scan);
     uint64_t upto = NEVER;
     char *end = NULL;
     bool again = *request->page_token;
+    if (st.code != OK)
+        again = false;
     if (again && ((upto = strtoull(request->page_token, &end, 10)) == 0 || *end != ':'))
-        fail(&st, OUT_OF_RANGE, "page_token is unknown");
+        page_token_fail(request->page_token, &st);
     else if (again)
         read_token(checkpoints, end + 1);
     if (st.code == OK && !again && *request->ancestors_of &&

@@ -1,8 +1,12 @@
 /* Lists, page by page: runs by their age, threads by their last change. */
 #include "errand.h"
+#include "keep.h"
 #include "list.h"
 #include "migrate.h"
 #include "run_priv.h"
+
+#include "base/log.h"
+#include "base/text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -26,10 +30,35 @@ void list_init(struct list *list, struct errand *errand, int32_t page_size)
     list->found = need(arena_alloc(errand->arena, list->page * sizeof(*list->found)));
 }
 
+bool page_token_fail(const char *token, struct status *st)
+{
+    return fail(st, OUT_OF_RANGE,
+                "page_token is '%.64s', which this method did not give; send next_page_token of its last answer, or "
+                "leave it empty for the first page",
+                token);
+}
+
 void list_fail(struct list *list, const struct status *st)
 {
     errand_fail(list->errand, st, NULL);
     list->clear(list);
+}
+
+bool list_passes_over(struct list *list, const struct store_row *row, struct status *st)
+{
+    char tenant[TENANT_MAX + 1], name[THREAD_MAX + 1];
+    struct arena *arena = list->errand->arena;
+    if (st->code != DATA_LOSS)
+        return false;
+    log_warn("list.damaged", "%s", st->text);
+    status_clear(st);
+    if (!key_names(row->key, tenant, sizeof tenant, name, sizeof name) || !text_is_clean(name, strlen(name)) ||
+        list->damaged_count == LIST_DAMAGED_MAX)
+        return true;
+    if (!list->damaged)
+        list->damaged = need(arena_alloc(arena, LIST_DAMAGED_MAX * sizeof(*list->damaged)));
+    list->damaged[list->damaged_count++] = need(arena_strdup(arena, name));
+    return true;
 }
 
 void list_scan(struct list *list, bool backwards, size_t limit)
@@ -69,15 +98,29 @@ static void clear(struct list *list)
     free(list);
 }
 
-/* ---- runs -------------------------------------------------------------------------------------------------------- */
+/* Entries of all maps of strings have one form. */
+struct label {
+    ProtobufCMessage base;
+    char *key, *value;
+};
 
-static bool has_label(const Renga__V1__Run *run, const char *key, const char *value)
+static bool has_label(struct label *const *labels, size_t count, const struct label *wanted)
 {
-    for (size_t i = 0; i < run->n_labels; i++)
-        if (strcmp(run->labels[i]->key, key) == 0)
-            return strcmp(run->labels[i]->value, value) == 0;
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(labels[i]->key, wanted->key) == 0)
+            return strcmp(labels[i]->value, wanted->value) == 0;
     return false;
 }
+
+static bool has_labels(void *labels, size_t count, void *wanted, size_t wanted_count)
+{
+    for (size_t i = 0; i < wanted_count; i++)
+        if (!has_label(labels, count, ((struct label **)wanted)[i]))
+            return false;
+    return true;
+}
+
+/* ---- runs -------------------------------------------------------------------------------------------------------- */
 
 static bool run_fits(const Renga__V1__ListRunsRequest *request, const Renga__V1__Run *run)
 {
@@ -86,10 +129,8 @@ static bool run_fits(const Renga__V1__ListRunsRequest *request, const Renga__V1_
         state |= request->states[i] == run->state;
     for (size_t i = 0; i < request->n_stop_reasons; i++)
         reason |= request->stop_reasons[i] == run->stop_reason;
-    for (size_t i = 0; i < request->n_labels; i++)
-        if (!has_label(run, request->labels[i]->key, request->labels[i]->value))
-            return false;
-    return state && reason && (!*request->agent || strcmp(request->agent, run->agent) == 0) &&
+    return state && reason && has_labels(run->labels, run->n_labels, request->labels, request->n_labels) &&
+           (!*request->agent || strcmp(request->agent, run->agent) == 0) &&
            (!*request->thread_id || strcmp(request->thread_id, run->thread_id) == 0) &&
            run->created_ms >= request->created_from_ms &&
            (!request->created_to_ms || run->created_ms < request->created_to_ms);
@@ -100,6 +141,8 @@ static void runs_done(struct list *list)
     NEW(list->errand->arena, list_runs_response, ListRunsResponse);
     list_runs_response->runs = (Renga__V1__Run **)list->found;
     list_runs_response->n_runs = list->count;
+    list_runs_response->damaged_run_ids = list->damaged;
+    list_runs_response->n_damaged_run_ids = list->damaged_count;
     if (list->token)
         list_runs_response->next_page_token = list->token;
     list->errand->response = &list_runs_response->base;
@@ -112,8 +155,10 @@ static void runs_came(struct store_scan *scan)
     struct status st = scan->status;
     const Renga__V1__ListRunsRequest *request = (const void *)errand->request;
     for (size_t i = 0; i < scan->count && st.code == OK && !list->token; i++) {
-        Renga__V1__RunRow *row = message_read(errand->arena, &renga__v1__run_row__descriptor, scan->rows[i].value, &st);
-        if (!row || !row->run || !run_fits(request, row->run))
+        Renga__V1__RunRow *row = row_read(errand->arena, &renga__v1__run_row__descriptor, &scan->rows[i], &st);
+        if (!row && list_passes_over(list, &scan->rows[i], &st))
+            continue;
+        if (!row || !run_fits(request, row->run))
             continue;
         if (list->count == list->page) {
             list->token = ((Renga__V1__Run *)list->found[list->count - 1])->run_id;
@@ -139,7 +184,7 @@ static void list_runs(struct list *list, struct errand *errand)
     if (*request->page_token) {
         struct status st = {0};
         if (!id_run_place(request->page_token, &place)) {
-            fail(&st, OUT_OF_RANGE, "page_token is unknown");
+            page_token_fail(request->page_token, &st);
             list_fail(list, &st);
             return;
         }
@@ -163,9 +208,18 @@ static bool thread_fits(const Renga__V1__ListThreadsRequest *request, const Reng
     bool state = !request->n_states;
     for (size_t i = 0; i < request->n_states; i++)
         state |= request->states[i] == thread->run_state;
-    return state && (!*request->agent || strcmp(request->agent, thread->agent) == 0) &&
+    return state && has_labels(thread->labels, thread->n_labels, request->labels, request->n_labels) &&
+           (!*request->agent || strcmp(request->agent, thread->agent) == 0) &&
            thread->updated_ms >= request->updated_from_ms &&
            (!request->updated_to_ms || thread->updated_ms < request->updated_to_ms);
+}
+
+/* It is on disk until the sweep comes by. */
+static bool thread_has_expired(const struct runner *runner, const Renga__V1__Thread *thread)
+{
+    bool busy = thread->queued_runs || thread->run_state == RENGA__V1__RUN_STATE__RUN_STATE_QUEUED ||
+                thread->run_state == RENGA__V1__RUN_STATE__RUN_STATE_RUNNING;
+    return !busy && keeping_is_over(runner, thread->retention, thread->updated_ms);
 }
 
 static bool is_behind(const char *token, const Renga__V1__Thread *thread)
@@ -187,8 +241,11 @@ static void threads_came(struct store_scan *scan)
     Renga__V1__Thread **all = need(arena_alloc(errand->arena, (scan->count + 1) * sizeof(*all)));
     size_t count = 0;
     for (size_t i = 0; i < scan->count && st.code == OK; i++) {
-        Renga__V1__Thread *row = message_read(errand->arena, &renga__v1__thread__descriptor, scan->rows[i].value, &st);
-        if (row && thread_fits(request, row) && is_behind(request->page_token, row))
+        Renga__V1__Thread *row = row_read(errand->arena, &renga__v1__thread__descriptor, &scan->rows[i], &st);
+        if (!row && list_passes_over(list, &scan->rows[i], &st))
+            continue;
+        if (row && thread_fits(request, row) && is_behind(request->page_token, row) &&
+            !thread_has_expired(errand->runner, row))
             all[count++] = row;
     }
     store_scan_fini(scan);
@@ -198,6 +255,8 @@ static void threads_came(struct store_scan *scan)
     }
     qsort(all, count, sizeof(*all), by_change);
     list_threads_response->threads = all;
+    list_threads_response->damaged_thread_ids = list->damaged;
+    list_threads_response->n_damaged_thread_ids = list->damaged_count;
     list_threads_response->n_threads = count < list->page ? count : list->page;
     if (count > list->page)
         list_threads_response->next_page_token = need(arena_printf(
@@ -214,7 +273,7 @@ static void list_threads(struct list *list, struct errand *errand)
     list->came = threads_came;
     if (*request->page_token && !strchr(request->page_token, ':')) {
         struct status st = {0};
-        fail(&st, OUT_OF_RANGE, "page_token is unknown");
+        page_token_fail(request->page_token, &st);
         list_fail(list, &st);
         return;
     }

@@ -49,6 +49,9 @@ static void bundle_came(struct store_scan *scan)
                                  scan->rows[0].value.size, &ignored);
     if (agent)
         hold(loader, agent);
+    if (loader->status.code == OK && scan->count && (!agent || strcmp(agent->version, loader->missing) != 0))
+        fail(&loader->status, DATA_LOSS, "thread '%s': the documents of version %s are damaged", loader->thread->id,
+             loader->missing);
     store_scan_fini(scan);
     if (loader->status.code != OK)
         end(loader);
@@ -134,17 +137,36 @@ static void go_back(struct loader *loader, uint64_t parent, uint64_t record)
 
 /* ---- records ----------------------------------------------------------------------------------------------------- */
 
+/* A record that its thread refuses is damaged, for every reason. */
+static bool fold_whole(struct loader *loader, const Record *record, uint64_t number)
+{
+    struct status *st = &loader->status;
+    if (fold_record(loader->thread, record, number, st))
+        return true;
+    if (st->code == OK)
+        return fail(st, DATA_LOSS, "thread '%s': record %llu does not fit what is before it", loader->thread->id,
+                    (unsigned long long)number);
+    if (st->code != NOT_FOUND && st->code != RESOURCE_EXHAUSTED && st->code != DATA_LOSS)
+        fail(st, DATA_LOSS, "thread '%s': record %llu: %s", loader->thread->id, (unsigned long long)number, st->text);
+    return false;
+}
+
 static bool fold_row(struct loader *loader, const struct store_row *row, bool *waits)
 {
     struct arena arena;
     arena_init(&arena, NULL, 0, RECORD_MEMORY_MAX);
-    Record *record = message_read(&arena, &renga__v1__log_record__descriptor, row->value, &loader->status);
+    Record *record = row_read(&arena, &renga__v1__log_record__descriptor, row, &loader->status);
     uint64_t number = key_number(row->key), wanted = loader->thread->last + 1;
     bool recovered = record && record->goes_on && record->goes_on->recovered;
     if (record && number != wanted &&
         !(recovered && record->goes_on->after + 1 == wanted)) { /* pruned while it was read, or lost */
         fail(&loader->status, DATA_LOSS, "thread '%s': record %llu is not there, but %llu is", loader->thread->id,
              (unsigned long long)wanted, (unsigned long long)number);
+        record = NULL;
+    }
+    if (record && record->parent >= number) { /* it would be read for ever */
+        fail(&loader->status, DATA_LOSS, "thread '%s': record %llu builds on record %llu, which is not before it",
+             loader->thread->id, (unsigned long long)number, (unsigned long long)record->parent);
         record = NULL;
     }
     if (record && record->parent && loader->stands_for != number) {
@@ -154,7 +176,9 @@ static bool fold_row(struct loader *loader, const struct store_row *row, bool *w
         *waits = !has_version(loader, record->begun->graph_version);
     else if (record && record->migrated)
         *waits = !has_version(loader, record->migrated->graph_version);
-    bool good = record && (*waits || fold_record(loader->thread, record, key_number(row->key), &loader->status));
+    loader->thread->replays = true;
+    bool good = record && (*waits || fold_whole(loader, record, number));
+    loader->thread->replays = false;
     if (record && good && !*waits) {
         loader->thread->since_snapshot += row->value.size;
         loader->thread->steps_since += record->step != NULL;
@@ -172,6 +196,8 @@ static void go_on(struct loader *loader)
         const Renga__V1__ThreadSnapshot *snapshot = loader->snapshot;
         loader->snapshot = NULL;
         if (!snapshot_read(loader->thread, snapshot, loader->from - 1, &loader->status)) {
+            if (loader->status.code == INVALID_ARGUMENT || loader->status.code == FAILED_PRECONDITION)
+                loader->status.code = DATA_LOSS;
             end(loader);
             return;
         }
@@ -237,7 +263,7 @@ static void snapshot_came(struct store_scan *scan)
         loader->from = key_number(scan->rows[0].key) + 1;
         loader->thread->snapshot_size = scan->rows[0].value.size;
         loader->snapshot =
-            message_read(&loader->arena, &renga__v1__thread_snapshot__descriptor, scan->rows[0].value, &loader->status);
+            row_read(&loader->arena, &renga__v1__thread_snapshot__descriptor, &scan->rows[0], &loader->status);
     }
     if (loader->status.code != OK) {
         end(loader);

@@ -1,13 +1,18 @@
 /* A look at frames whose nodes have ended: does a step end, does the graph stop, may the next step begin? */
 #include "run_priv.h"
 
-bool due_ended(const struct due *due)
+bool due_has_error_node(const struct due *due)
 {
     const struct node *error_node = due->frame->graph->error_node;
-    return due->state == DUE_FINISHED || (due->state == DUE_FAILED && error_node && error_node != due->node);
+    return error_node && error_node != due->node && !due->node->kind->ends_graph;
 }
 
-static bool all_ended(const struct frame *frame)
+bool due_ended(const struct due *due)
+{
+    return due->state == DUE_FINISHED || (due->state == DUE_FAILED && due_has_error_node(due));
+}
+
+bool frame_all_ended(const struct frame *frame)
 {
     for (const struct due *due = frame->due; due; due = due->next)
         if (!due_ended(due))
@@ -77,11 +82,11 @@ static void look(struct frame *frame)
     } else if (blocked && !frame->busy) { /* NOLINT(bugprone-branch-clone) */
         record_kept(frame);
         frame_stopped(frame);
-    } else if (frame->graph->dataflow && (!run->stopping || all_ended(frame))) {
+    } else if (frame->graph->dataflow && (!run->stopping || frame_all_ended(frame))) {
         look_dataflow(frame);
     } else if (frame->busy || frame->awaits) {
         record_kept(frame);
-    } else if (all_ended(frame)) {
+    } else if (frame_all_ended(frame)) {
         int64_t step = frame->step;
         record_step(frame, NULL);
         if (frame->step != step)

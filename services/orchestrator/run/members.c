@@ -88,8 +88,7 @@ static void note_rows(struct members *members, const struct store_scan *scan)
     char none[2], id[ID_MAX];
     arena_init(&arena, NULL, 0, RECORD_MEMORY_MAX);
     for (size_t i = 0; i < scan->count; i++) {
-        const Renga__V1__MemberRow *row =
-            message_read(&arena, &renga__v1__member_row__descriptor, scan->rows[i].value, &st);
+        const Renga__V1__MemberRow *row = row_read(&arena, &renga__v1__member_row__descriptor, &scan->rows[i], &st);
         if (row && key_names(scan->rows[i].key, none, sizeof none, id, sizeof id) && strcmp(id, members->id) != 0)
             silence_note(members, id, row, scan->rows[i].value);
     }
@@ -134,10 +133,10 @@ static void read_rows(struct members *members)
 
 static void extend(struct members *members)
 {
-    bool lapsed = clock_now_ns() >= members->lease_ns;
+    bool lapsed = clock_boot_ns() >= members->lease_ns;
     if (lapsed)
         members->term++; /* before the lease: whoever sees the new one knows */
-    members->lease_ns = members->sent_ns + members->options.lease_ms * NS_PER_MS;
+    members->lease_ns = members->sent_boot_ns + members_lease_ns(members);
     if (lapsed && members->term > 1 && !members->stopped)
         members->options.lapsed(members->options.data);
 }
@@ -172,6 +171,7 @@ static void send_beat(struct members *members)
     row.leaving = members->told = members->leaving;
     row.fan_out = (Renga__V1__MemberFanOut *)(uintptr_t)members->options.fan_out;
     members->sent_ns = clock_now_ns();
+    members->sent_boot_ns = clock_boot_ns();
     store_batch_init(&members->batch, members->options.loop, beaten);
     key_of_member(&key, members->id);
     store_put(&members->batch, key_bytes(&key), (struct store_bytes){bytes, renga__v1__member_row__pack(&row, bytes)});
@@ -269,7 +269,12 @@ uint64_t members_term(const struct members *members)
 
 bool members_holds(const struct members *members, uint64_t term)
 {
-    return clock_now_ns() < members->lease_ns && members->term == term;
+    return members_is_sure(members) && members->term == term;
+}
+
+bool members_is_sure(const struct members *members)
+{
+    return clock_boot_ns() < members->lease_ns;
 }
 
 int64_t members_patience_ns(const struct members *members)
@@ -300,6 +305,24 @@ bool members_reaches(struct members *members, const char *id, char address[MEMBE
         text_cut_copy(address, MEMBER_ADDRESS_MAX, member->address);
     pthread_mutex_unlock(&members->lock);
     return *address;
+}
+
+bool members_left(struct members *members, const char *id)
+{
+    pthread_mutex_lock(&members->lock);
+    const struct member *member = member_find(members, id);
+    bool left = member && member->left;
+    pthread_mutex_unlock(&members->lock);
+    return left;
+}
+
+bool members_lives(struct members *members, const char *id)
+{
+    pthread_mutex_lock(&members->lock);
+    const struct member *member = member_find(members, id);
+    bool lives = strcmp(id, members->id) == 0 || (member && member->has_row && !member->dead);
+    pthread_mutex_unlock(&members->lock);
+    return lives;
 }
 
 bool members_expect_dead(struct members *members, const char *id, struct store_batch *batch)

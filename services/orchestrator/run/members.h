@@ -68,6 +68,9 @@ bool members_reaches(struct members *members, const char *id, char address[MEMBE
 /* Whoever takes what a dead one had does so in a batch that the store refuses if that one has shown life since: it may
  * have begun to believe again what it has in memory. False: it lives, as is known by now. */
 bool members_expect_dead(struct members *members, const char *id, struct store_batch *batch);
+/* Whether it ended in good order; and whether it shows life, though it may once have been taken for dead. */
+bool members_left(struct members *members, const char *id);
+bool members_lives(struct members *members, const char *id);
 const char *members_self(const struct members *members);
 /* The living others that take attempts, under a lock: `each` does not wait and asks nothing here. */
 void members_each_fellow(struct members *members, void (*each)(const struct fellow *fellow, void *data), void *data);
@@ -75,6 +78,9 @@ void members_each_fellow(struct members *members, void (*each)(const struct fell
 uint64_t members_term(const struct members *members);
 /* Whether, since the term began, no other can have taken this one for dead. */
 bool members_holds(const struct members *members, uint64_t term);
+/* Whether no other can take this one for dead now, counted from when its last beat was sent. An orchestrator that is
+ * not sure does not begin it: another may have begun it. From any thread. */
+bool members_is_sure(const struct members *members);
 /* So long a process may stand still without being taken for dead. */
 int64_t members_patience_ns(const struct members *members);
 /* Whether this one is the first of the living for what stands at this place: each has its share. */

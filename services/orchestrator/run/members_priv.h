@@ -20,9 +20,9 @@ struct member {
     char name[CALLED_MAX], address[MEMBER_ADDRESS_MAX];
     struct fellow fellow; /* without loops: it takes no attempts */
     uint64_t beat;
-    uint64_t seen_in;  /* the read that found its row first */
-    int64_t silent_ns; /* watched, without a change */
-    bool has_row, dead;
+    uint64_t seen_in;            /* the read that found its row first */
+    int64_t silent_ns;           /* watched, without a change */
+    bool has_row, dead, left;    /* left: its row says that it ended in good order */
     uint8_t row[MEMBER_ROW_MAX]; /* as it was read */
     size_t row_size;
     enum heir heir; /* who is there where it was, as far as that is known */
@@ -43,7 +43,8 @@ struct members {
     bool leaving, told, stopped; /* told: its last row says that it leaves */
     void (*left)(void *data);
     void *left_data;
-    _Atomic int64_t lease_ns; /* until then no other takes this one for dead */
+    int64_t sent_boot_ns;     /* the beat that is under way, by clock_boot_ns */
+    _Atomic int64_t lease_ns; /* by clock_boot_ns: until then no other takes this one for dead */
     _Atomic uint64_t term;
 
     pthread_mutex_t lock; /* of what others ask for */

@@ -1,6 +1,6 @@
 /* What an attempt at a node is told: the same whoever runs it, a kind at home, one in another loop, or a remote node.
  */
-#include "run_priv.h"
+#include "attempt.h"
 
 #include "base/clock.h"
 
@@ -70,6 +70,8 @@ const Renga__V1__RunNodeRequest *due_request(const struct due *due, int64_t dead
     request->function = unconst(due->node->name);
     request->state_json = state_text(arena, due);
     request->configuration_json = run->request->configuration_json;
+    request->model_requests = due_model_requests(due);
+    request->run_created_ms = run->created_ms;
     request->budget_left = run_budget_message(run, arena);
     request->position = position_of(arena, due);
     request->attempt = (int32_t)due->attempts;

@@ -11,7 +11,8 @@
 #define TAKES_MAX 3   /* others may be quicker so often */
 
 #define RECHECKS_MAX                                                                                                   \
-    1000 /* threads of a home that are looked at after a lease has ended; others hear when they write */
+    1000 /* threads of a home that somebody minds, and that are looked at after a lease has ended; others hear when    \
+            they begin something, or write */
 
 static struct members *members_of(const struct thread *thread)
 {
@@ -63,7 +64,7 @@ static bool view_read(struct owner_view *view, const struct store_scan *scan, st
     if (!scan->count)
         return true;
     arena_init(&arena, NULL, 0, RECORD_MEMORY_MAX);
-    Renga__V1__OwnerRow *row = message_read(&arena, &renga__v1__owner_row__descriptor, scan->rows[0].value, st);
+    Renga__V1__OwnerRow *row = row_read(&arena, &renga__v1__owner_row__descriptor, &scan->rows[0], st);
     if (row) {
         view->there = true;
         view->token = row->token;
@@ -305,6 +306,23 @@ void owner_recheck(struct thread *thread)
         look(thread, &(struct status){0});
 }
 
+bool owner_may_begin(struct thread *thread)
+{
+    const struct ownership *own = &thread->own;
+    struct members *members = members_of(thread);
+    if (!members || !own->mine || members_holds(members, own->term))
+        return true;
+    if (members_is_sure(members) && may_look(thread))
+        look(thread, &(struct status){0});
+    return false;
+}
+
+static bool is_held_back(const struct thread *thread)
+{
+    const struct run *run = thread->run;
+    return run && (run->ready_first || run->openers_first);
+}
+
 static bool is_minded(const struct thread *thread)
 {
     return thread->seats || (thread->run && (thread->run->waiters || thread->run->quiet_waiters));
@@ -318,12 +336,14 @@ struct recheck {
 
 static void recheck_home(struct home *home)
 {
-    for (size_t i = 0, left = RECHECKS_MAX; i < home->room && left; i++)
-        for (struct thread *thread = home->table[i]; thread && left; thread = thread->next) {
-            if (!may_look(thread) || !is_minded(thread))
+    size_t left = RECHECKS_MAX;
+    for (size_t i = 0; i < home->room; i++)
+        for (struct thread *thread = home->table[i]; thread; thread = thread->next) {
+            bool minded = left && is_minded(thread);
+            if (!may_look(thread) || (!minded && !is_held_back(thread)))
                 continue;
             look(thread, &(struct status){0});
-            left--;
+            left -= minded;
         }
 }
 
@@ -360,6 +380,12 @@ static void list_pending(struct thread *thread, struct store_batch *batch)
     own->listed = own->next.token;
     key_named(&key, KEY_PENDING, thread->tenant, thread->id);
     store_put(batch, key_bytes(&key), (struct store_bytes){own->next.member, strlen(own->next.member)});
+}
+
+void owner_expect(struct thread *thread, struct store_batch *batch)
+{
+    if (members_of(thread))
+        put_change(thread, batch, &thread->own.known, &thread->own.known);
 }
 
 static bool works(const struct thread *thread)

@@ -68,6 +68,10 @@ bool owner_doubts(struct thread *thread, const struct status *why);
 /* Whether the thread in memory is new enough to serve this; else that is found out, and thread->go comes again. */
 bool owner_vouches(struct thread *thread, const struct errand *errand);
 
+/* Whether an attempt may begin: no other orchestrator can have taken the thread. Else its row is read, when the lease
+ * holds again, and thread->go comes again. */
+bool owner_may_begin(struct thread *thread);
+
 /* Our lease had ended. Whoever writes will hear whether a thread is still ours; of those that somebody watches or waits
  * for, at rest or not, it is found out at once, in all homes. */
 void owners_recheck(struct runner *runner);
@@ -79,6 +83,9 @@ void owner_recheck(struct thread *thread);
 /* A batch came while an errand had the thread for itself, or it was taken and there was nothing to do: it is to be let
  * go, in a batch of its own. */
 bool owner_keeps_for_nothing(const struct thread *thread);
+
+/* Into a batch beside the log of a thread that is being found: it is refused if another has the thread by now. */
+void owner_expect(struct thread *thread, struct store_batch *batch);
 
 /* Into a batch of the thread's, the last before it is committed; and how that ended. False: another has the thread. */
 void owner_stamp(struct thread *thread, struct store_batch *batch);

@@ -5,7 +5,9 @@
  *            |   '--- a snapshot of the thread as it was there, and no older one
  *            '------- records up to here go, the oldest first
  *
- * What can be read afterwards is what could be read before. Nothing is cut while a run is at work. */
+ * What can be read afterwards is what could be read before. Nothing is cut while a run is at work. A thread that keeps
+ * one checkpoint, and whose run gathered its records, is cut in the batch with the end of the run: the sweep would
+ * come a minute later. */
 #include "errand.h"
 #include "events.h"
 #include "keep.h"
@@ -114,7 +116,7 @@ static bool write_base(struct pruning *pruning, const struct thread *past)
         key_numbered(&first, KEY_SNAPSHOT, thread->tenant, thread->id, 0);
         key_numbered(&key, KEY_SNAPSHOT, thread->tenant, thread->id, pruning->cut);
         store_delete_range(log_batch(thread), key_bytes(&first), key_bytes(&key));
-        store_put(log_batch(thread), key_bytes(&key), (struct store_bytes){out.data, out.length});
+        row_put_packed(log_batch(thread), &key, &out);
     }
     buffer_fini(&out);
     return good;
@@ -156,7 +158,7 @@ static void page_came(struct store_scan *scan)
     for (size_t i = 0; i < scan->count && st.code == OK && !found; i++) {
         struct arena arena;
         arena_init(&arena, NULL, 0, RECORD_MEMORY_MAX);
-        const Record *record = message_read(&arena, &renga__v1__log_record__descriptor, scan->rows[i].value, &st);
+        const Record *record = row_read(&arena, &renga__v1__log_record__descriptor, &scan->rows[i], &st);
         if (record && record_is_checkpoint(record) && !(record->step && record->step->n_place))
             found = !keep(pruning, record, key_number(scan->rows[i].key));
         arena_fini(&arena);
@@ -195,8 +197,35 @@ void prune_thread(struct errand *errand, struct thread *thread)
     pruning->keeping = keeping;
     pruning->since_ms = keeping.max_age_ms > 0 ? wall_ms() - keeping.max_age_ms : INT64_MIN;
     pruning->step = (struct errand){.loop = thread->home->loop, .answered = step_is_kept, .owner = pruning};
+    pruning->needed = thread_rolls_back(thread) ? thread->run->began_on : 0; /* there the next run begins */
     thread->held = true;
     thread->holds++;
     key_numbered(&pruning->upto, KEY_RECORD, thread->tenant, thread->id, UINT64_MAX);
     read_page(pruning);
+}
+
+/* ---- at the end of a run ----------------------------------------------------------------------------------------- */
+
+static bool prune_at_end_fits(const struct thread *thread)
+{
+    return keeping_of(thread->home->runner, thread->retention).max_checkpoints == 1 && !thread->seats && thread->head &&
+           thread->last == thread->head && snapshot_possible(thread) && log_snapshot_fits(thread);
+}
+
+static void prune_before(struct thread *thread, enum key_kind kind, uint64_t number)
+{
+    struct key first, cut;
+    key_numbered(&first, kind, thread->tenant, thread->id, 0);
+    key_numbered(&cut, kind, thread->tenant, thread->id, number);
+    store_delete_range(log_batch(thread), key_bytes(&first), key_bytes(&cut));
+}
+
+void prune_at_end(struct run *run)
+{
+    struct thread *thread = run->thread;
+    if (run->request->durability != RENGA__V1__DURABILITY__DURABILITY_EXIT || !prune_at_end_fits(thread))
+        return;
+    prune_before(thread, KEY_RECORD, thread->head);
+    prune_before(thread, KEY_SNAPSHOT, thread->head);
+    log_snapshot_now(thread);
 }

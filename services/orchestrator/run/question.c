@@ -6,6 +6,7 @@
 #include "base/json_schema.h"
 
 #define SCHEMA_MEMORY ((size_t)8 << 20)
+#define ANSWERED_MAX  4096 /* questions of a run that are known to have their answer */
 
 void question_id(char id[ID_MAX], uint64_t seed, int64_t step, uint32_t node, uint32_t branch, const char *key)
 {
@@ -45,6 +46,33 @@ bool question_ask(struct due *due, const Response *response, int64_t now_ms)
         link = &question->next;
     }
     return true;
+}
+
+bool run_has_answer(const struct run *run, const char *question_id)
+{
+    uint64_t hash = id_hash_text(ID_HASH, question_id);
+    for (size_t i = 0; i < run->answered_count; i++)
+        if (run->answered[i] == hash)
+            return true;
+    return false;
+}
+
+/* After ANSWERED_MAX the oldest are forgotten. */
+void run_note_answered(struct run *run, uint64_t hash)
+{
+    if (run->answered_count == ANSWERED_MAX) {
+        memmove(run->answered, run->answered + 1, (ANSWERED_MAX - 1) * sizeof *run->answered);
+        run->answered_count--;
+    }
+    if (run->answered_count == run->answered_room) {
+        size_t room = run->answered_room ? 2 * run->answered_room : 4;
+        uint64_t *wider = need(arena_alloc(&run->arena, room * sizeof *wider));
+        if (run->answered_count)
+            memcpy(wider, run->answered, run->answered_count * sizeof *wider);
+        run->answered = wider;
+        run->answered_room = room;
+    }
+    run->answered[run->answered_count++] = hash;
 }
 
 bool question_asks_nothing(const struct due *due, const Response *response)
@@ -113,19 +141,52 @@ Renga__V1__Interrupt *question_message(struct arena *arena, const struct frame *
     return message;
 }
 
-bool question_schema_fits(const char *schema, const char *answer, struct status *st)
+/* NULL: it is no schema. */
+static const struct json_schema *compile(struct arena *arena, const char *schema, struct status *why)
+{
+    cJSON *tree = json_parse(schema, strlen(schema), NULL, why);
+    const struct json_schema *compiled = tree ? json_schema_compile(arena, tree, JSON_SCHEMA_PLAIN, why) : NULL;
+    cJSON_Delete(tree);
+    return compiled;
+}
+
+bool question_schema_is_good(const char *schema, struct status *st)
 {
     struct arena arena;
     struct status why = {0};
-    cJSON *tree = json_parse(schema, strlen(schema), NULL, &why);
-    cJSON *value = answer ? json_parse(answer, strlen(answer), NULL, &why) : NULL;
     arena_init(&arena, NULL, 0, SCHEMA_MEMORY);
-    const struct json_schema *compiled = tree ? json_schema_compile(&arena, tree, JSON_SCHEMA_PLAIN, &why) : NULL;
-    bool good = compiled && (!answer || (value && json_schema_check(compiled, value, NULL, &why)));
+    bool good = compile(&arena, schema, &why) != NULL;
     arena_fini(&arena);
-    cJSON_Delete(tree);
+    return good || fail(st, INVALID_ARGUMENT, "the answer's schema is none: %s", why.text);
+}
+
+static bool fits(const struct json_schema *schema, const char *answer, struct status *st)
+{
+    struct status why = {0};
+    cJSON *value = json_parse(answer, strlen(answer), NULL, &why);
+    if (!value)
+        return fail_field(st, "answer_json", "is not JSON: %s", why.text);
+    bool good = !schema || json_schema_check(schema, value, NULL, &why);
     cJSON_Delete(value);
-    return good ||
-           fail(st, INVALID_ARGUMENT,
-                answer ? "the answer does not fit its question: %s" : "the answer's schema is none: %s", why.text);
+    return good || fail_field(st, "answer_json", "the answer does not fit its question: %s", why.text);
+}
+
+bool question_answers_fit(const struct given_answer *given, size_t count, struct status *st)
+{
+    struct arena arena;
+    struct status why = {0};
+    const struct json_schema *schema = NULL;
+    bool good = true;
+    arena_init(&arena, NULL, 0, SCHEMA_MEMORY);
+    for (size_t i = 0; good && i < count; i++) {
+        if (!i || strcmp(given[i].schema, given[i - 1].schema) != 0) {
+            arena_reset(&arena);
+            schema = *given[i].schema ? compile(&arena, given[i].schema, &why) : NULL;
+        }
+        good = *given[i].schema && !schema
+                   ? fail_field(st, "answer_json", "the schema of its question is none: %s", why.text)
+                   : fits(schema, given[i].answer, st);
+    }
+    arena_fini(&arena);
+    return good;
 }

@@ -75,8 +75,14 @@ void thread_adopt(struct thread *thread, struct thread *from)
 bool thread_rolls_back(const struct thread *thread)
 {
     const struct run *last = thread->run;
-    return last && thread->head == last->checkpoint && last->state == RENGA__V1__RUN_STATE__RUN_STATE_CANCELLED &&
-           last->reason == RENGA__V1__STOP_REASON__STOP_REASON_ROLLED_BACK;
+    return last && thread->head == last->checkpoint &&
+           (last->undone || (last->state == RENGA__V1__RUN_STATE__RUN_STATE_CANCELLED &&
+                             last->reason == RENGA__V1__STOP_REASON__STOP_REASON_ROLLED_BACK));
+}
+
+uint64_t thread_stands_at(const struct thread *thread)
+{
+    return thread_rolls_back(thread) && thread->run->undone ? thread->run->began_on : thread->head;
 }
 
 struct beginning {

@@ -30,6 +30,7 @@ static Renga__V1__TaskResult *note_result(struct arena *arena, const struct due 
         result->failed->attempt = (int32_t)due->attempts;
         result->failed->status_code = due->code;
         result->failed->message = unconst(due->message);
+        result->failed->reason = unconst(due->reason);
         result->failed->duration_ms = due->duration_ms;
         result->failed->usage = due->spent;
         result->conflict = due->conflict;
@@ -109,6 +110,23 @@ static void note_earlier(struct arena *arena, const struct frame *frame, Renga__
     free(seen);
 }
 
+/* The field that the error node reads: no result has it. */
+static void note_failures(struct arena *arena, const struct frame *frame, const struct due *only,
+                          Renga__V1__StepResults *step)
+{
+    const struct field *into = frame->graph->error_into;
+    bool failed = false;
+    for (const struct due *due = only ? only : frame->due; due; due = only ? NULL : due->next)
+        failed |= due->state == DUE_FAILED;
+    if (!into || !failed)
+        return;
+    uint32_t *fields = need(arena_alloc(arena, (step->n_changed_fields + 1) * sizeof *fields));
+    for (size_t i = 0; i < step->n_changed_fields; i++)
+        fields[i] = step->changed_fields[i];
+    fields[step->n_changed_fields++] = (uint32_t)into->index;
+    step->changed_fields = fields;
+}
+
 static void note_due(struct arena *arena, const struct frame *frame, Renga__V1__StepResults *step)
 {
     size_t room = 0;
@@ -181,6 +199,7 @@ void record_step(struct frame *frame, struct due *only)
     record.step->n_earlier = earlier.n_earlier;
     record.step->changed_fields = earlier.changed_fields;
     record.step->n_changed_fields = earlier.n_changed_fields;
+    note_failures(&notes.arena, frame, only, record.step);
     if (fold_step(frame, only, &st)) {
         tally_step(thread->home->runner->options.tally, thread->home->loop, clock_now_ns() - frame->began_ns);
         note_due(&notes.arena, frame, record.step);

@@ -244,6 +244,8 @@ void runner_recover(struct runner *runner)
     recovery->runner = runner;
     recovery->loop = runner->homes[0].loop;
     recovery->timer.expired = expired;
+    if (!runner->members)
+        session_begin(runner);
     recovery_look(runner);
     runner->sweep = sweep_start(runner);
 }

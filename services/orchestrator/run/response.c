@@ -1,12 +1,20 @@
 /* Whether what a node answered keeps to the contract. */
-#include "run_priv.h"
+#include "attempt.h"
 
 #include "base/json.h"
+#include "base/nearest.h"
+#include "base/text.h"
+#include "thinking/usage.h"
+
+#include <stdio.h>
 
 #define UPDATE_MAX     3145728 /* bytes, as RunNodeResponse.update_json */
 #define SENDS_MAX      100000
 #define SEND_MAX       262144 /* bytes, as NodeSend.input_json */
 #define INTERRUPTS_MAX 64
+#define SHOWN_MAX      100 /* values, as RunNodeResponse.progress_json */
+
+#define VALUE_SHOWN_MAX 64 /* bytes of a wrong value in an error */
 
 bool response_check_json(const char *what, const char *text, size_t most, char first, struct status *st)
 {
@@ -18,19 +26,36 @@ bool response_check_json(const char *what, const char *text, size_t most, char f
         return fail(st, INVALID_ARGUMENT, "%s is not JSON: %s", what, why.text);
     while (strchr(" \t\r\n", *text))
         text++;
-    return !first || *text == first || fail(st, INVALID_ARGUMENT, "%s must be an object", what);
+    length = strlen(text);
+    size_t shown = text_cut(text, length, VALUE_SHOWN_MAX);
+    return !first || *text == first ||
+           fail(st, INVALID_ARGUMENT, "%s is %.*s%s; it must be a JSON object", what, (int)shown, text,
+                shown < length ? "…" : "");
+}
+
+static bool check_node(const struct graph *graph, const char *what, const char *name, struct status *st)
+{
+    struct nearest nearest = nearest_to(name);
+    if (graph_node(graph, name))
+        return true;
+    for (size_t i = 0; i < graph->node_count; i++)
+        nearest_try(&nearest, graph->nodes[i].name);
+    return fail(st, INVALID_ARGUMENT, "%s is '%.64s', which is no node of the graph '%s'; %s", what, name, graph->name,
+                nearest_hint(&nearest).text);
 }
 
 static bool check_sends(const struct due *due, const Response *response, struct status *st)
 {
+    char what[48];
     if (response->n_sends > SENDS_MAX)
-        return fail(st, INVALID_ARGUMENT, "%zu sends; at most %d are allowed", response->n_sends, SENDS_MAX);
+        return fail(st, INVALID_ARGUMENT, "sends has %zu nodes; at most %d are allowed", response->n_sends, SENDS_MAX);
     for (size_t i = 0; i < response->n_sends; i++) {
         const Renga__V1__NodeSend *send = response->sends[i];
-        if (!graph_node(due->frame->graph, send->node))
-            return fail(st, INVALID_ARGUMENT, "sends[%zu]: the graph '%s' has no node '%.64s'", i,
-                        due->frame->graph->name, send->node);
-        if (*send->input_json && !response_check_json("the input of a send", send->input_json, SEND_MAX, '{', st))
+        snprintf(what, sizeof what, "sends[%zu].node", i);
+        if (!check_node(due->frame->graph, what, send->node, st))
+            return false;
+        snprintf(what, sizeof what, "sends[%zu].input_json", i);
+        if (*send->input_json && !response_check_json(what, send->input_json, SEND_MAX, '{', st))
             return false;
     }
     return true;
@@ -38,25 +63,33 @@ static bool check_sends(const struct due *due, const Response *response, struct 
 
 static bool check_interrupts(const struct due *due, const Response *response, struct status *st)
 {
+    char what[48];
     if (response->n_interrupts > INTERRUPTS_MAX)
-        return fail(st, INVALID_ARGUMENT, "%zu questions; at most %d are allowed", response->n_interrupts,
-                    INTERRUPTS_MAX);
+        return fail(st, INVALID_ARGUMENT, "interrupts has %zu questions; at most %d are allowed",
+                    response->n_interrupts, INTERRUPTS_MAX);
     for (size_t i = 0; i < response->n_interrupts; i++) {
         const Renga__V1__NodeInterrupt *asked = response->interrupts[i];
         if (!*asked->key || strlen(asked->key) > GRAPH_NAME_MAX)
-            return fail(st, INVALID_ARGUMENT, "interrupts[%zu]: a key has 1 to %d bytes", i, GRAPH_NAME_MAX);
+            return fail(st, INVALID_ARGUMENT, "interrupts[%zu].key has %zu bytes; it must have 1 to %d", i,
+                        strlen(asked->key), GRAPH_NAME_MAX);
         for (size_t j = 0; j < i; j++)
             if (strcmp(asked->key, response->interrupts[j]->key) == 0)
-                return fail(st, INVALID_ARGUMENT, "two questions have the key '%s'", asked->key);
-        if (*asked->payload_json &&
-            !response_check_json("the payload of a question", asked->payload_json, SEND_MAX, 0, st))
+                return fail(st, INVALID_ARGUMENT,
+                            "interrupts[%zu].key and interrupts[%zu].key are both '%s'; each question needs another "
+                            "key",
+                            j, i, asked->key);
+        snprintf(what, sizeof what, "interrupts[%zu].payload_json", i);
+        if (*asked->payload_json && !response_check_json(what, asked->payload_json, SEND_MAX, 0, st))
             return false;
-        if (*asked->answer_schema_json && !question_schema_fits(asked->answer_schema_json, NULL, st))
+        const char *schema = asked->answer_schema_json;
+        bool again = i && strcmp(schema, response->interrupts[i - 1]->answer_schema_json) == 0;
+        if (*schema && !again && !question_schema_is_good(schema, st))
             return false;
     }
     return !question_asks_nothing(due, response) || /* it would wait for nobody */
-           fail(st, INVALID_ARGUMENT, "node '%s' asks '%s' again, and was given the answer", due->node->name,
-                response->interrupts[0]->key);
+           fail(st, INVALID_ARGUMENT,
+                "node '%s' asks '%s' again, and was given the answer; use that one, or ask under another key",
+                due->node->name, response->interrupts[0]->key);
 }
 
 static bool check_jump(const struct due *due, const Response *response, struct status *st)
@@ -65,13 +98,14 @@ static bool check_jump(const struct due *due, const Response *response, struct s
     if (!*response->goto_parent)
         return true;
     if (!parent || parent->node->kind->is_each)
-        return fail(st, INVALID_ARGUMENT, "goto_parent '%.64s', but '%s' %s", response->goto_parent,
-                    due->frame->graph->name, parent ? "is one of several branches" : "has no graph around it");
+        return fail(st, INVALID_ARGUMENT,
+                    "goto_parent is '%.64s', but the graph '%s' %s; only a node of a sub-graph may leave it",
+                    response->goto_parent, due->frame->graph->name,
+                    parent ? "is one of several branches" : "has no graph around it");
     if (response->n_sends)
-        return fail(st, INVALID_ARGUMENT, "goto_parent together with sends");
-    return graph_node(parent->frame->graph, response->goto_parent) ||
-           fail(st, INVALID_ARGUMENT, "goto_parent: the graph '%s' has no node '%.64s'", parent->frame->graph->name,
-                response->goto_parent);
+        return fail(st, INVALID_ARGUMENT, "goto_parent is '%.64s', and sends has %zu nodes; give one of the two",
+                    response->goto_parent, response->n_sends);
+    return check_node(parent->frame->graph, "goto_parent", response->goto_parent, st);
 }
 
 static bool check_outcome(const struct due *due, const Response *response, struct status *st)
@@ -81,16 +115,47 @@ static bool check_outcome(const struct due *due, const Response *response, struc
         return true;
     if (response->n_sends && !*outcome)
         return true;
-    return fail(st, INVALID_ARGUMENT, "node '%s' ended with '%.64s', but has no arrow of that name", due->node->name,
-                *outcome ? outcome : "done");
+    struct nearest nearest = nearest_to(*outcome ? outcome : "done");
+    for (size_t i = 0; i < due->node->edge_count; i++)
+        nearest_try(&nearest, due->node->edges[i].outcome);
+    return fail(st, INVALID_ARGUMENT, "node '%s' ended with '%.64s', but has no arrow of that name; %s",
+                due->node->name, *outcome ? outcome : "done", nearest_hint(&nearest).text);
+}
+
+static bool check_progress(const Response *response, struct status *st)
+{
+    char what[48];
+    if (response->n_progress_json > SHOWN_MAX)
+        return fail(st, INVALID_ARGUMENT, "progress_json has %zu values; at most %d are allowed",
+                    response->n_progress_json, SHOWN_MAX);
+    for (size_t i = 0; i < response->n_progress_json; i++) {
+        snprintf(what, sizeof what, "progress_json[%zu]", i);
+        if (!response_check_json(what, response->progress_json[i], PROGRESS_MAX, 0, st))
+            return false;
+    }
+    return true;
+}
+
+/* A count below zero would be a budget that never ends. */
+static bool check_usage(const Response *response, struct status *st)
+{
+    const char *field;
+    int64_t count;
+    if (!response->usage || usage_is_sane(response->usage, &field, &count))
+        return true;
+    return fail(st, INVALID_ARGUMENT, "usage.%s is %lld; a count is within 0 and %lld", field, (long long)count,
+                (long long)USAGE_COUNT_MAX);
 }
 
 bool response_check(const struct due *due, const Response *response, struct status *st)
 {
+    bool live = !due->frame->thread->replays; /* logs of releases that did not ask stay readable */
+    if (live && (!check_usage(response, st) || !check_progress(response, st)))
+        return false;
     if (response->n_interrupts)
         return check_interrupts(due, response, st);
     if (strlen(response->update_json) > UPDATE_MAX)
-        return fail(st, INVALID_ARGUMENT, "an update of %zu bytes; at most %d are allowed",
+        return fail(st, INVALID_ARGUMENT, "update_json has %zu bytes; at most %d are allowed",
                     strlen(response->update_json), UPDATE_MAX);
     return check_outcome(due, response, st) && check_jump(due, response, st) && check_sends(due, response, st);
 }

@@ -1,5 +1,6 @@
 /* What is due next: arrows, joins, sends, deferred nodes, visits. A node that several arrows lead to in one step is due
  * once; two arrows in different steps make it due twice, unless it joins. */
+#include "guards.h"
 #include "run_priv.h"
 
 #include <stdlib.h>
@@ -15,22 +16,13 @@ static bool is_due_by_arrow(const struct frame *frame, const struct node *node)
     return false;
 }
 
-static bool is_named(const char *name, char *const *names, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(names[i], name) == 0 || strcmp(names[i], "*") == 0)
-            return true;
-    return false;
-}
-
 static bool stands_before(const struct frame *frame, const struct node *node)
 {
     const struct run *run = frame_run(frame);
     for (size_t i = 0; i < frame->graph->interrupt_before_count; i++)
         if (frame->graph->interrupt_before[i] == node)
             return true;
-    return run && !frame->parent &&
-           is_named(node->name, run->request->interrupt_before, run->request->n_interrupt_before);
+    return run && guards_name(frame, node, run->request->interrupt_before, run->request->n_interrupt_before);
 }
 
 /* The next number of a branch. A graph is known by its node and that number, however it is led to. */

@@ -1,5 +1,7 @@
 /* The life of a run: its turn, its work, its limits, its end. */
 #include "errand.h"
+#include "keep.h"
+#include "report.h"
 #include "run_priv.h"
 #include "trace.h"
 
@@ -70,13 +72,16 @@ static void await_root(struct run *run)
 {
     struct thread *thread = run->thread;
     begin_spell(run);
+    run->gathers_from = 0; /* this spell of work is on disk before its steps gather */
     if (begins_at_once(run)) {
         run->unlisted = true;
+        run->gathers_from = thread->last;
         frame_begin(thread->root);
         run_pump(run);
         return;
     }
     frame_await(thread->root);
+    run->gathers_from = thread->last;
     log_write_rows(run);
 }
 
@@ -117,6 +122,11 @@ void run_go(struct run *run, struct thread *from)
     await_root(run);
 }
 
+static int64_t plus(int64_t most, int64_t used)
+{
+    return most < INT64_MAX - used ? most + used : INT64_MAX;
+}
+
 void run_resume(struct run *run, bool recovered, const Renga__V1__ResumeRunRequest *request)
 {
     struct status st = {0};
@@ -130,14 +140,15 @@ void run_resume(struct run *run, bool recovered, const Renga__V1__ResumeRunReque
     goes_on.previous = run->state;
     goes_on.owner = unconst(thread->home->runner->options.owner);
     if (request) {
+        run_forget_requests(run);
         slim = *request;
         if (slim.budget) { /* from here on: what was spent before does not count */
             budget = *slim.budget;
-            budget.model_calls += run->usage.model_calls;
-            budget.tokens += run_tokens(run);
-            budget.tool_calls += run->usage.tool_calls;
-            budget.duration_ms += run->worked_ms;
-            budget.cost_micros += run->usage.cost_micros;
+            budget.model_calls = plus(budget.model_calls, run->usage.model_calls);
+            budget.tokens = plus(budget.tokens, run_tokens(run));
+            budget.tool_calls = plus(budget.tool_calls, run->usage.tool_calls);
+            budget.duration_ms = plus(budget.duration_ms, run->worked_ms);
+            budget.cost_micros = plus(budget.cost_micros, run->usage.cost_micros);
             slim.budget = &budget;
         }
         record.answers = slim.answers;
@@ -208,7 +219,7 @@ static void gather_failures(struct run *run, struct frame *frame, Renga__V1__Nod
             if (due->branches[i].frame)
                 gather_failures(run, due->branches[i].frame, list, count, all);
         if (due->state != DUE_FAILED || (due->branches && due->settled == due->opened && due->code == ABORTED &&
-                                         strcmp(due->message, "a branch failed") == 0))
+                                         strncmp(due->message, BRANCH_FAILED, sizeof BRANCH_FAILED - 1) == 0))
             continue;
         ++*all;
         if (*count == FAILURES_MAX)
@@ -224,6 +235,7 @@ static void gather_failures(struct run *run, struct frame *frame, Renga__V1__Nod
         failure->branch = (int32_t)due->branch;
         failure->status_code = due->code;
         failure->message = need(arena_strdup(&run->arena, due->message));
+        failure->reason = need(arena_strdup(&run->arena, due->reason ? due->reason : ""));
         failure->attempts = (int32_t)due->attempts;
         list[(*count)++] = failure;
     }
@@ -315,13 +327,24 @@ void run_root_stopped(struct run *run)
     struct frame *root = run->thread->root;
     if (run->state != RUNNING)
         return;
-    if (root->phase == FRAME_ENDED)
+    if (root->phase == FRAME_ENDED) {
+        prune_at_end(run);
         run_change(run, RENGA__V1__RUN_STATE__RUN_STATE_SUCCEEDED, RENGA__V1__STOP_REASON__STOP_REASON_COMPLETED, 0,
                    "the graph came to its end");
-    else if (run->stopping)
+    } else if (run->stopping)
         stop_as_wished(run);
     else if (!stop_failed(run))
         stop_waiting(run);
+}
+
+/* A run that was never at work has done nothing that could be undone. One that its budget ended did a part only. */
+static bool is_undone(const struct run *run, Renga__V1__RunState state, Renga__V1__StopReason reason)
+{
+    bool partial =
+        state == RENGA__V1__RUN_STATE__RUN_STATE_SUCCEEDED && reason != RENGA__V1__STOP_REASON__STOP_REASON_COMPLETED;
+    bool lost = partial || state == RENGA__V1__RUN_STATE__RUN_STATE_FAILED ||
+                state == RENGA__V1__RUN_STATE__RUN_STATE_CANCELLED;
+    return lost && run->started_ms && run_graph(run) && run_graph(run)->atomic;
 }
 
 void run_change(struct run *run, Renga__V1__RunState state, Renga__V1__StopReason reason, int code, const char *format,
@@ -343,6 +366,8 @@ void run_change(struct run *run, Renga__V1__RunState state, Renga__V1__StopReaso
     changed.status_code = code;
     changed.failures = run->new_failures;
     changed.n_failures = run->new_failure_count;
+    changed.reason = run->new_failure_count ? run->new_failures[0]->reason : unconst("");
+    changed.undone = is_undone(run, state, reason);
     changed.standing = run->standing;
     changed.n_standing = run->standing_count;
     run->new_failure_count = run->standing_count = 0;
@@ -352,6 +377,7 @@ void run_change(struct run *run, Renga__V1__RunState state, Renga__V1__StopReaso
     trace_run_ended(run, state, code);
     fold_changed(run, &changed, wall_ms());
     tally_run(thread->home->runner->options.tally, thread->home->loop, state, reason);
+    report_run_changed(run, &changed);
     log_append(thread, run, &record);
     log_write_rows(run);
     answer_all(run, &run->waiters);

@@ -3,7 +3,9 @@
 #include "run_priv.h"
 
 #include "base/clock.h"
+#include "base/hash.h"
 #include "base/log.h"
+#include "base/random.h"
 #include "fanout/fanout.h"
 
 #include <stdlib.h>
@@ -15,7 +17,7 @@
 
 static size_t slot_of(const struct home *home, const char *id)
 {
-    return id_hash_text(ID_HASH, id) & (home->run_room - 1);
+    return hash_text(id) & (home->run_room - 1);
 }
 
 /* Not of a thread that broke and waits for the last who holds it: nobody is served there any more. */
@@ -97,6 +99,13 @@ static void lease_lapsed(void *data)
     owners_recheck(data);
 }
 
+static void runner_member_died(void *data)
+{
+    struct runner *runner = data;
+    quarantine_note_death(runner->quarantine);
+    recovery_look(runner);
+}
+
 static void join_members(struct runner *runner)
 {
     const struct runner_options *options = &runner->options;
@@ -106,7 +115,7 @@ static void join_members(struct runner *runner)
                                   .address = options->address ? options->address : "",
                                   .fan_out = fanout_port(options->fanout),
                                   .lease_ms = options->lease_ms,
-                                  .died = recovery_look,
+                                  .died = runner_member_died,
                                   .lapsed = lease_lapsed,
                                   .data = runner};
     runner->members = members_create(&own);
@@ -129,6 +138,8 @@ struct runner *runner_create(const struct runner_options *options, struct status
         home->run_room = RUNS_FIRST;
         home->runs = need(calloc(home->run_room, sizeof(*home->runs)));
     }
+    id_make_hashed(runner->session, "s_", random_u64());
+    runner->quarantine = quarantine_create();
     if (options->shared)
         join_members(runner);
     return runner;
@@ -189,6 +200,7 @@ void runner_release(struct runner *runner)
     if (atomic_fetch_sub(&runner->holders, 1) > 1)
         return;
     members_release(&runner->members);
+    quarantine_destroy(&runner->quarantine);
     for (unsigned i = 0; i < runner->home_count; i++) {
         free(runner->homes[i].table);
         free(runner->homes[i].runs);
@@ -224,6 +236,15 @@ static bool home_works(const struct home *home)
     return false;
 }
 
+/* Steps of runs with durability EXIT gather no longer. */
+static void write_gathered(struct home *home)
+{
+    for (size_t i = 0; i < home->room; i++)
+        for (struct thread *thread = home->table[i]; thread; thread = thread->next)
+            if (thread->filling && !thread->flying)
+                loop_defer(home->loop, &thread->go);
+}
+
 /* Attempts of other orchestrators that are here count: they would have to be begun again elsewhere. */
 static bool is_busy(const struct runner *runner)
 {
@@ -256,6 +277,8 @@ static void look_at_home(struct work *work)
             loop_post(home->loop, work);
             return;
         }
+        if (!drain->closing)
+            write_gathered(home);
         if (drain->closing)
             close_home(home);
         else
@@ -280,7 +303,7 @@ static void look_at_home(struct work *work)
     if (runner->members)
         members_leave(runner->members, runner->drained, runner->drained_data);
     else
-        runner->drained(runner->drained_data);
+        session_end(runner, runner->drained, runner->drained_data);
 }
 
 void runner_drain(struct runner *runner, int64_t limit_ms, void (*drained)(void *data), void *data)

@@ -44,6 +44,7 @@ struct runner_options {
     const char *owner;                 /* this orchestrator's name in runs */
     bool shared;                       /* other orchestrators have the same store */
     const char *address;               /* where those reach this one; NULL or "": they cannot */
+    unsigned crashes_max;              /* owners that may die over a run (crashes.h); 0: as many as will */
     int64_t lease_ms;                  /* how long one of them may show no life */
     unsigned snapshot_every;           /* steps; 0: as the size of records and state asks for */
 
@@ -71,6 +72,7 @@ struct errand {
     const char *tenant;
     struct rights rights;
     const ProtobufCMessage *request;   /* StartRunRequest, …: checked (api/check.h); alive until `answered` */
+    int64_t deadline_ns;               /* its caller's, for work in worker threads (loop/jobs.h); 0: no limit */
     const struct trace_context *trace; /* that a run goes on with; may be NULL. Alive until `answered` */
     bool in_call;                      /* for a call that is still under way: it is served though the server drains */
     struct arena *arena;               /* of the owner's call: what is answered is allocated there */
@@ -93,6 +95,7 @@ struct errand {
     /* The runner's. */
     struct runner *runner;
     void (*chore)(struct errand *errand, struct thread *thread); /* its own work, instead of a request; or NULL */
+    void (*before_answer)(struct errand *errand);                /* once its records are on disk; or NULL */
     struct work coming, going, leaving;
     struct home *home;
     const char *thread_id, *run_id; /* whom it is about: one of them */

@@ -1,11 +1,14 @@
 /* What a request comes to when it is its turn: which function serves it, whether its key may ask for that agent, and
  * what all requests about a run have in common: they are answered with the run, from memory or from its row. */
 #include "errand.h"
+#include "keep.h"
 #include "run_priv.h"
 
 #include <assert.h>
 #include <stdlib.h>
 
+#define REQUEST_BYTES_MAX                                                                                              \
+    ((size_t)STORE_VALUE_MAX - ((size_t)1 << 20)) /* the rest is for what its record has beside it */
 #define TYPE(request, name) ((request)->descriptor == &renga__v1__##name##__descriptor)
 
 /* ---- the run as an answer ---------------------------------------------------------------------------------------- */
@@ -64,7 +67,7 @@ static void row_came(struct store_scan *scan)
     if (st.code == OK && !scan->count)
         fail(&st, NOT_FOUND, "there is no run '%.64s'", errand->run_id);
     else if (st.code == OK)
-        found = message_read(errand->arena, &renga__v1__run_row__descriptor, scan->rows[0].value, &st);
+        found = row_read(errand->arena, &renga__v1__run_row__descriptor, &scan->rows[0], &st);
     errand->place = found;
     if (!found)
         errand_fail(errand, &st, NULL);
@@ -142,7 +145,7 @@ static void serve_cancel(struct errand *errand, struct thread *thread)
     }
     errand->waits_on = run;
     run_change(run, RENGA__V1__RUN_STATE__RUN_STATE_CANCELLED, RENGA__V1__STOP_REASON__STOP_REASON_CANCELLED, CANCELLED,
-               "%s", *request->reason ? request->reason : "cancelled by CancelRun");
+               "%s", *request->reason ? request->reason : "cancelled by its caller");
 }
 
 /* ---- its turn ---------------------------------------------------------------------------------------------------- */
@@ -164,15 +167,31 @@ static bool may_ask(struct errand *errand, const struct thread *thread)
 {
     struct status st = {0};
     const char *agent = errand->rights.auth ? agent_of(errand, thread) : NULL;
-    if (!agent || rights_check(&errand->rights, agent, &st))
+    if (thread->unreadable && rights_are_limited(&errand->rights))
+        fail(&st, PERMISSION_DENIED,
+             "the agent of thread '%s' cannot be read; only a key that reaches all agents can delete it", thread->id);
+    else if (!agent || rights_check(&errand->rights, agent, &st))
         return true;
     errand_fail(errand, &st, NULL);
     return false;
 }
 
+/* What begins or changes a run stands whole in its record. The door allows less, but not all requests come by it. */
+static bool fits_record(struct errand *errand)
+{
+    size_t size = errand->request ? protobuf_c_message_get_packed_size(errand->request) : 0;
+    return size <= REQUEST_BYTES_MAX ||
+           errand_refuse(errand, NULL, RESOURCE_EXHAUSTED,
+                         "%s has %zu bytes; at most %zu can be kept: write less, or a part of it with each of several "
+                         "UpdateState",
+                         errand->request->descriptor->short_name, size, REQUEST_BYTES_MAX);
+}
+
 void errand_serve(struct errand *errand, struct thread *thread)
 {
-    if (!errand->chore && !may_ask(errand, thread))
+    if (!errand->chore && !(may_ask(errand, thread) && fits_record(errand)))
+        return;
+    if (expire_serves(errand, thread))
         return;
     if (errand->chore)
         errand->chore(errand, thread);

@@ -72,6 +72,7 @@ void silence_note(struct members *members, const char *id, const Renga__V1__Memb
     text_cut_copy(member->name, sizeof member->name, row->name);
     text_cut_copy(member->address, sizeof member->address, row->address);
     note_fan_out(member, row->fan_out);
+    member->left = row->leaving;
     if (row->leaving)
         member->silent_ns = members_lease_ns(members);
 }

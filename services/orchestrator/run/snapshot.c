@@ -45,6 +45,8 @@ static Renga__V1__DueSnapshot *due_snapshot(struct arena *arena, const struct du
     message->has_leave = due->has_leave || !due->stands_before;
     message->overrun = due->overrun;
     message->due_step = due->step == due->frame->step + 1 ? 0 : due->step;
+    message->attempts = due->attempts;
+    message->attempts_within = due->taken_up;
     return message;
 }
 
@@ -108,6 +110,9 @@ static Renga__V1__RunSnapshot *run_snapshot(struct arena *arena, const struct ru
     message->began_on = run->began_on;
     message->checkpoint = run->checkpoint;
     message->migrated = run->migrated;
+    message->answered = run->answered;
+    message->n_answered = run->answered_count;
+    message->due_by_hand = run->due_by_hand;
     return message;
 }
 
@@ -144,10 +149,10 @@ bool snapshot_write(const struct thread *thread, struct buffer *out)
     }
     message.head = thread->head;
     message.updated_ms = thread->updated_ms;
-    size_t size = renga__v1__thread_snapshot__get_packed_size(&message);
+    size_t size = STORE_SEAL_BYTES + renga__v1__thread_snapshot__get_packed_size(&message);
     char *bytes = buffer_reserve(out, size);
     if (bytes) {
-        renga__v1__thread_snapshot__pack(&message, (uint8_t *)bytes);
+        renga__v1__thread_snapshot__pack(&message, (uint8_t *)bytes + STORE_SEAL_BYTES);
         out->length += size;
     }
     arena_fini(&arena);
@@ -173,6 +178,9 @@ static bool read_due(struct frame *frame, const Renga__V1__DueSnapshot *message)
     due->stands_before = !message->has_leave;
     due->overrun = message->overrun;
     due->step = message->due_step ? message->due_step : due->step;
+    due->attempts = message->attempts;
+    due->taken_up = message->attempts_within;
+    due->begun_in_log = message->attempts > 0;
     return true;
 }
 
@@ -224,15 +232,21 @@ static void read_run(struct thread *thread, const Renga__V1__RunSnapshot *messag
     changed.stop_reason = from->stop_reason;
     changed.stop_text = from->stop_text;
     changed.status_code = from->status_code;
+    changed.reason = from->reason;
+    changed.undone = from->undone;
     fold_changed_fields(run, &changed, from->updated_ms);
     run->agent = thread_agent_for(thread, message->begun->graph_version);
-    run->usage = *from->usage;
+    if (from->usage)
+        run->usage = *from->usage;
     for (size_t i = 0; i < from->n_degradations && i < 100; i++)
         run->degradations[run->degradation_count++] = need(message_copy(&run->arena, &from->degradations[i]->base));
     run->step = from->step;
     run->steps_before = message->steps_before;
     run->checkpoint = message->checkpoint;
     run->migrated = message->migrated;
+    for (size_t i = 0; i < message->n_answered; i++)
+        run_note_answered(run, message->answered[i]);
+    run->due_by_hand = message->due_by_hand;
     run->began_on = message->began_on;
     run->last_event = from->last_event_id;
     run->started_ms = from->started_ms;

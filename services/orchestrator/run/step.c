@@ -5,9 +5,12 @@
 #include "run_priv.h"
 
 #include "base/clock.h"
+#include "base/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+
+#define BRANCH_TEXT_MAX 2048 /* bytes of a failure within, in the message of its node */
 
 /* ---- what begins ------------------------------------------------------------------------------------------------- */
 
@@ -26,7 +29,7 @@ void frame_touch(struct frame *frame)
 void frame_await(struct frame *frame)
 {
     struct run *run = frame_run(frame);
-    frame->record = frame->thread->last;
+    frame->record = log_gathers(frame->thread) ? frame->thread->committed : frame->thread->last;
     if (frame->awaits)
         return;
     frame->awaits = true;
@@ -242,6 +245,24 @@ void run_purge(struct run *run)
     }
 }
 
+/* It fails here, with facts that a size limit of gRPC would not tell: which fields are too large, and how to send less.
+ */
+static bool inputs_fit(const struct due *due, struct status *st)
+{
+    const struct node *node = due->node;
+    const struct state *state = due->frame->state;
+    char largest[3 * (GRAPH_NAME_MAX + 48)];
+    size_t most = node->kind->inputs_max;
+    size_t bytes = most && !due->sent ? state_size(state, node->inputs, node->input_count) : 0;
+    if (bytes <= most)
+        return true;
+    state_tell_largest(state, node->inputs, node->input_count, largest, sizeof largest);
+    return fail(st, RESOURCE_EXHAUSTED,
+                "the inputs of node '%s' have %zu bytes, and a call takes at most %zu: %s; name the fields that it "
+                "needs in its \"inputs\"",
+                node->name, bytes, most, largest);
+}
+
 /* False where nothing may begin, or there is nothing. */
 static bool begin_one(struct run *run)
 {
@@ -249,11 +270,16 @@ static bool begin_one(struct run *run)
     if (run->state != RENGA__V1__RUN_STATE__RUN_STATE_RUNNING || run->stopping ||
         run->working + run->loose >= run->working_max)
         return false;
+    if ((run->ready_first || run->openers_first) && !owner_may_begin(run->thread))
+        return false;
     if (!pop_ready(run, &due))
         return open_next(run);
     if (!run_budget_left(run))
         return false;
-    if (!cache_ask(due))
+    struct status st = {0};
+    if (!inputs_fit(due, &st))
+        fail_due(due, &st);
+    else if (!cache_ask(due))
         task_begin(due);
     return true;
 }
@@ -284,7 +310,7 @@ void due_finished(struct due *due)
             frame->fresh = due;
         frame->last_fresh = due;
     }
-    if (due->state == DUE_FAILED && !(frame->graph->error_node && frame->graph->error_node != due->node))
+    if (due->state == DUE_FAILED && !due_has_error_node(due))
         for (struct frame *at = frame; at; at = at->parent ? at->parent->frame : NULL)
             if (at->graph->fail_fast)
                 frame_stop(at);
@@ -329,6 +355,29 @@ void frame_drain(struct frame *frame)
     frame_touch(frame);
 }
 
+static const struct due *first_failed(const struct due *due)
+{
+    for (size_t i = 0; i < due->branch_count; i++) {
+        const struct frame *frame = due->branches[i].state == BRANCH_STOPPED ? due->branches[i].frame : NULL;
+        for (const struct due *inner = frame ? frame->due : NULL; inner; inner = inner->next)
+            if (inner->state == DUE_FAILED)
+                return inner;
+    }
+    return NULL;
+}
+
+/* Which of its nodes, and why: for the error node of the graph around it. */
+static const char *branch_failure(const struct due *due)
+{
+    const struct due *failed = first_failed(due);
+    if (!failed)
+        return BRANCH_FAILED;
+    return need(arena_printf(due->frame->arena, BRANCH_FAILED ": node '%s' of branch %u: %s: %.*s", failed->node->name,
+                             failed->frame->item, status_code_name(failed->code),
+                             (int)text_cut(failed->message, strlen(failed->message), BRANCH_TEXT_MAX),
+                             failed->message));
+}
+
 void branches_look(struct due *due)
 {
     struct status st = {0};
@@ -357,7 +406,7 @@ void branches_look(struct due *due)
     } else {
         due->state = failed ? DUE_FAILED : waits ? DUE_WAITING : DUE_PENDING;
         due->code = failed ? ABORTED : 0;
-        due->message = "a branch failed";
+        due->message = failed ? branch_failure(due) : "";
     }
     if (stopped && !failed) {
         due->frame->busy--;

@@ -107,19 +107,6 @@ static bool send_chore(struct sweep *sweep, void (*chore)(struct errand *errand,
 
 /* ---- threads ----------------------------------------------------------------------------------------------------- */
 
-/* At its home, where it is known for sure. */
-static void expire(struct errand *errand, struct thread *thread)
-{
-    struct keeping keeping = keeping_of(thread->home->runner, thread->retention);
-    bool over = keeping.ttl_ms > 0 && thread->updated_ms + keeping.ttl_ms <= wall_ms();
-    if (!thread->exists || thread_busy(thread) || thread->holds > 1 || thread->deleted || !over) { /* 1: its turn */
-        errand_answer(errand);
-        return;
-    }
-    tally_expired(thread->home->runner->options.tally, thread->home->loop);
-    erase_thread(errand, thread);
-}
-
 static bool has_too_much(const struct sweep *sweep, const struct store_row *oldest)
 {
     struct arena arena;
@@ -127,8 +114,8 @@ static bool has_too_much(const struct sweep *sweep, const struct store_row *olde
     uint64_t head = 0, place = id_of_place(sweep->tenant, sweep->thread);
     struct keeping keeping = keeping_of(sweep->runner, sweep->looked_at->retention);
     arena_init(&arena, NULL, 0, RECORD_MEMORY_MAX);
-    const Record *record = message_read(&arena, &renga__v1__log_record__descriptor, oldest->value, &ignored);
-    bool old = record && keeping.max_age_ms > 0 && record->time_ms + keeping.max_age_ms < wall_ms();
+    const Record *record = row_read(&arena, &renga__v1__log_record__descriptor, oldest, &ignored);
+    bool old = record && keeping.max_age_ms > 0 && wall_ms() - record->time_ms > keeping.max_age_ms;
     arena_fini(&arena);
     return old || (keeping.max_checkpoints > 0 && id_checkpoint_number(sweep->looked_at->checkpoint_id, place, &head) &&
                    head - key_number(oldest->key) >= (uint64_t)keeping.max_checkpoints);
@@ -163,13 +150,13 @@ static bool look_at_oldest(struct sweep *sweep)
 static bool look_at_thread(struct sweep *sweep, const struct store_row *row)
 {
     struct status ignored;
-    const Renga__V1__Thread *thread = message_read(&sweep->arena, &renga__v1__thread__descriptor, row->value, &ignored);
+    const Renga__V1__Thread *thread = row_read(&sweep->arena, &renga__v1__thread__descriptor, row, &ignored);
     if (!thread || thread->queued_runs || thread->run_state == RENGA__V1__RUN_STATE__RUN_STATE_QUEUED ||
         thread->run_state == RENGA__V1__RUN_STATE__RUN_STATE_RUNNING)
         return false;
     struct keeping keeping = keeping_of(sweep->runner, thread->retention);
-    if (keeping.ttl_ms > 0 && thread->updated_ms + keeping.ttl_ms <= wall_ms())
-        return send_chore(sweep, expire);
+    if (keeping_is_over(sweep->runner, thread->retention, thread->updated_ms))
+        return send_chore(sweep, expire_thread); /* at its home, where it is known for sure */
     sweep->looked_at = thread;
     return (keeping.max_checkpoints > 0 || keeping.max_age_ms > 0) && look_at_oldest(sweep);
 }
@@ -214,7 +201,7 @@ static bool look_at_request(struct sweep *sweep, const struct store_row *row)
 
 static bool look_at_result(struct sweep *sweep, const struct store_row *row)
 {
-    if (cache_is_over(row->value))
+    if (cache_is_over(row))
         forget(sweep, row->key);
     return false;
 }

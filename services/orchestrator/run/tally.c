@@ -11,10 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MS        INT64_C(1000000)
-#define KINDS_MAX 64
-#define REASONS   (RENGA__V1__STOP_REASON__STOP_REASON_ROLLED_BACK + 1)
-#define STATES    (RENGA__V1__RUN_STATE__RUN_STATE_CANCELLED + 1)
+#define MS               INT64_C(1000000)
+#define KINDS_MAX        64
+#define REASONS          (RENGA__V1__STOP_REASON__STOP_REASON_OWNER_CRASHED + 1)
+#define ENDED_SERIES_MAX 1024 /* some 340 agents; renga_orchestrator_runs_stopped_total counts the others' outcomes */
+#define STATES           (RENGA__V1__RUN_STATE__RUN_STATE_CANCELLED + 1)
 
 /* From a no-op on to a model that thinks. */
 static const int64_t bounds_ns[] = {MS / 10,   MS / 2,    MS,         2 * MS,    5 * MS,   10 * MS,
@@ -23,11 +24,15 @@ static const int64_t bounds_ns[] = {MS / 10,   MS / 2,    MS,         2 * MS,   
 #define DURATIONS                                                                                                      \
     .kind = METRIC_HISTOGRAM, .bounds = bounds_ns, .bound_count = sizeof bounds_ns / sizeof *bounds_ns, .scale = 1e-9
 
-enum family { RUNS, STEPS, AT_WORK, TASKS, TASK_TIME, STARTED, EXPIRED, PRUNED, CACHE, FAMILIES };
+enum family { RUNS, ENDED, STEPS, AT_WORK, TASKS, TASK_TIME, STARTED, EXPIRED, PRUNED, CACHE, FAMILIES };
 static const struct metric rows[FAMILIES] = {
     [RUNS] = {.name = "renga_orchestrator_runs_stopped_total",
               .help = "Times that a run stopped: it waits, or has ended.",
               .labels = {"state", "reason"}},
+    [ENDED] = {.name = "renga_runs_ended_total",
+               .help = "Runs that ended, by agent and outcome.",
+               .labels = {"agent", "outcome"},
+               .series_max = ENDED_SERIES_MAX},
     [STEPS] = {.name = "renga_orchestrator_step_seconds",
                .help = "Supersteps, those of sub-graphs too, from their beginning until they were reduced.",
                DURATIONS},
@@ -86,6 +91,11 @@ static const struct metric owner_rows[OWNER_ROWS] = {
                           .help = "Threads taken over from an orchestrator that showed no life."},
     [OWNER_REFUSED] = {.name = "renga_orchestrator_threads_lost_total",
                        .help = "Threads whose writes the store refused, since another orchestrator has them."},
+    [OWNER_PARKED] = {.name = "renga_orchestrator_runs_parked_total",
+                      .help = "Runs that failed since their owners died too often while they were at work."},
+    [OWNER_QUARANTINE] = {.name = "renga_orchestrator_threads_in_quarantine",
+                          .help = "Threads that wait to be taken up alone, since owners died while they were at work.",
+                          .kind = METRIC_GAUGE},
     [OWNER_FORWARDED] = {.name = "renga_orchestrator_forwarded_total",
                          .help = "Requests handed on to the orchestrator that has the thread."},
 };
@@ -105,15 +115,16 @@ static const char *word(const ProtobufCEnumDescriptor *values, int number, const
     return value ? value->name + strlen(prefix) : "UNKNOWN";
 }
 
-/* A series is looked up when it is first met; two loops that meet it at once find the same one. */
+/* A series is looked up when it is first met; two loops that meet it at once find the same one. A loop that reads its
+ * number here must also see its cells, which another loop may have made: release and acquire. */
 static uint32_t series_of(struct tally *tally, enum family family, _Atomic uint32_t *place, const char *first,
                           const char *second)
 {
-    uint32_t series = atomic_load_explicit(place, memory_order_relaxed);
+    uint32_t series = atomic_load_explicit(place, memory_order_acquire);
     if (series)
         return series - 1;
     series = metrics_series(tally->families[family], (const char *[]){first, second});
-    atomic_store_explicit(place, series + 1, memory_order_relaxed);
+    atomic_store_explicit(place, series + 1, memory_order_release);
     return series;
 }
 
@@ -151,6 +162,15 @@ void tally_run(struct tally *tally, const struct loop *loop, Renga__V1__RunState
     const char *is = word(&renga__v1__run_state__descriptor, (int)state, "RUN_STATE_");
     const char *why = word(&renga__v1__stop_reason__descriptor, (int)reason, "STOP_REASON_");
     uint32_t series = series_of(tally, RUNS, &tally->runs[state][reason], is, why);
+    metrics_add(tally->metrics, loop_index(loop), series, 1);
+}
+
+void tally_ended(struct tally *tally, const struct loop *loop, const char *agent, Renga__V1__RunState state)
+{
+    if (!tally || (unsigned)state >= STATES)
+        return;
+    const char *outcome = word(&renga__v1__run_state__descriptor, (int)state, "RUN_STATE_");
+    uint32_t series = metrics_series(tally->families[ENDED], (const char *[]){agent ? agent : "other", outcome});
     metrics_add(tally->metrics, loop_index(loop), series, 1);
 }
 

@@ -17,6 +17,9 @@ void tally_destroy(struct tally **tally);
 
 /* A run waits or has ended. */
 void tally_run(struct tally *tally, const struct loop *loop, Renga__V1__RunState state, Renga__V1__StopReason reason);
+/* A run has ended. `agent` is the name of a loaded agent, or NULL if its version is missing: counted as "other".
+ * Takes the lock of the metrics. */
+void tally_ended(struct tally *tally, const struct loop *loop, const char *agent, Renga__V1__RunState state);
 /* A superstep, of a sub-graph too, from its beginning until it was reduced. */
 void tally_step(struct tally *tally, const struct loop *loop, int64_t duration_ns);
 /* The cache of nodes was asked. */
@@ -31,7 +34,15 @@ void tally_task_ended(struct tally *tally, const struct loop *loop, const struct
                       int64_t duration_ns);
 
 /* What is counted of the threads' owners; HELD goes up and down. */
-enum tally_owner { OWNER_HELD, OWNER_TAKEN_OVER, OWNER_REFUSED, OWNER_FORWARDED, OWNER_ROWS };
+enum tally_owner {
+    OWNER_HELD,
+    OWNER_TAKEN_OVER,
+    OWNER_REFUSED,
+    OWNER_FORWARDED,
+    OWNER_PARKED,
+    OWNER_QUARANTINE,
+    OWNER_ROWS
+};
 void tally_owner(struct tally *tally, const struct loop *loop, enum tally_owner what, int64_t n);
 
 /* What is counted of the fan-out; all but AWAY, WAITING and LINKS only grow. */

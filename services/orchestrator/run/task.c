@@ -20,6 +20,8 @@ static void spend(struct due *due, const Renga__V1__Usage *spent)
 
 /* ---- failure ----------------------------------------------------------------------------------------------------- */
 
+/* Between half of the pause and the whole of it: nodes that failed together are not tried again together. The part
+ * hangs on run, node, branch and attempt alone, so a test that knows them knows the pause. */
 static int64_t rest_ms(const struct due *due, const struct status *st)
 {
     const struct node_retry *retry = &due->node->retry;
@@ -27,6 +29,7 @@ static int64_t rest_ms(const struct due *due, const struct status *st)
     for (unsigned i = 1; i < due->tries && rest < most; i++)
         rest *= 2;
     rest = rest < most ? rest : most;
+    rest -= (int64_t)(id_hash_number(due_seed(due), due->attempts) % (uint64_t)(rest / 2 + 1));
     return rest > st->retry_after_ms ? rest : st->retry_after_ms;
 }
 
@@ -61,17 +64,19 @@ static void show_retry(struct due *due, char *message, int64_t rest_ms)
     run_shown(due, &retried, NULL);
     frame_logged(due->frame);
     due->given_up = log_append(run->thread, run, &record);
+    log_hurry(run->thread);
 }
 
-static void due_failed(struct due *due, const struct status *st, bool final)
+/* `final`: no other attempt would do better. `cut`: it is unknown how far it came. */
+static void due_failed(struct due *due, const struct status *st, bool final, bool cut)
 {
     struct run *run = frame_run(due->frame);
     char message[MESSAGE_MAX];
     text_cut_copy(message, sizeof message, st->text);
     due->code = (int)st->code;
     due->message = need(arena_strdup(due->frame->arena, message));
-    bool again =
-        !final && !run->stopping && due->tries < due->node->retry.attempts && due->node->retry.codes >> st->code & 1;
+    due_requests_failed(due, cut);
+    bool again = !final && !run->stopping && due->node->retry.codes >> st->code & 1 && due_may_retry(due);
     if (!again) {
         due->state = DUE_FAILED;
         due_finished(due);
@@ -84,15 +89,17 @@ static void due_failed(struct due *due, const struct status *st, bool final)
     run_pump(run);
 }
 
-void attempt_failed(struct attempt *attempt, const struct status *status, const Renga__V1__Usage *spent)
+void attempt_failed(struct attempt *attempt, const struct status *status, const Renga__V1__Usage *spent,
+                    const char *reason)
 {
     struct due *due = attempt->due;
     if (!attempt_ends(attempt))
         return;
     struct status st = *status;
     spend(due, spent);
+    due->reason = reason;
     attempt_detach(attempt, st.code);
-    due_failed(due, &st, false);
+    due_failed(due, &st, false, false);
 }
 
 /* Nobody is to blame, so it costs none of the tries that the document allows; to the node it is one more attempt. */
@@ -123,7 +130,7 @@ static void timed_out(struct attempt *attempt, const char *which, int64_t ms)
     fail(&st, DEADLINE_EXCEEDED, "node '%s' %s %lld ms", due->node->name, which, (long long)ms);
     attempt->late = true;
     task_drop(due);
-    due_failed(due, &st, false);
+    due_failed(due, &st, false, true);
 }
 
 void attempt_limit_passed(struct timer *timer)
@@ -170,10 +177,8 @@ static Response *keep(struct due *due, const Response *response)
 
 static void show_progress(struct due *due, const Response *response)
 {
-    struct status ignored;
-    for (size_t i = 0; i < response->n_progress_json && i < 100; i++)
-        if (response_check_json("progress", response->progress_json[i], PROGRESS_MAX, 0, &ignored))
-            run_shown_result(due, response->progress_json[i]);
+    for (size_t i = 0; i < response->n_progress_json; i++)
+        run_shown_result(due, response->progress_json[i]);
 }
 
 void attempt_finished(struct attempt *attempt, const Response *response)
@@ -194,14 +199,15 @@ void attempt_finished(struct attempt *attempt, const Response *response)
         good = false;
         due->conflict = true;
     }
-    if (!good)
+    if (!good && response->usage && usage_is_sane(response->usage, NULL, NULL))
         spend(due, response->usage);
     attempt_detach(attempt, good ? OK : st.code);
     if (!good) {
-        due_failed(due, &st, true);
+        due_failed(due, &st, true, false);
         return;
     }
     fold_spent(run, due->response);
+    due_requests_answered(due);
     due->state = DUE_FINISHED;
     if (due->response->n_interrupts) {
         question_ask(due, due->response, wall_ms());

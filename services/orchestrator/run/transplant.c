@@ -1,6 +1,7 @@
 /* What has come of a node must be something that the new one could have come to, and what it was given something that
  * the new one takes. A branch that the log knows nothing of is as one that was never opened. */
 #include "transplant.h"
+#include "attempt.h"
 
 #include "run_priv.h"
 
@@ -203,11 +204,12 @@ static void move_due(struct transplant *transplant, struct frame *frame, const s
     to->stands_before = from->stands_before;
     to->attempts = from->attempts;
     to->tries = from->tries;
-    to->taken_up = from->taken_up;
+    to->taken_up = attempts_within(from);
     to->duration_ms = from->duration_ms;
     to->conflict = from->conflict;
     to->code = from->code;
     to->message = from->message ? need(arena_strdup(arena, from->message)) : NULL;
+    to->reason = from->reason ? need(arena_strdup(arena, from->reason)) : NULL;
     to->overrun = from->overrun;
     copy_questions(to, from);
     if (branches_logged(from)) /* else whoever reads the log has taken no list yet: it is taken in the new version */

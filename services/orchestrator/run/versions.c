@@ -100,9 +100,7 @@ void log_write_name(struct run *run)
     struct thread *thread = run->thread;
     const struct agent *agent = run->agent;
     key_numbered(&key, KEY_THREAD_RUN, thread->tenant, thread->id, run->number);
-    char value[ID_MAX + 80]; /* the run's id and its version, each with its NUL */
-    int size = snprintf(value, sizeof value, "%s%c%s", run->id, 0, agent->version) + 1;
-    store_put(log_batch(thread), key_bytes(&key), (struct store_bytes){value, (size_t)size});
+    row_put_run_name(log_batch(thread), &key, run->id, agent->version);
     if (home_knows_bundle(thread->home, agent->version))
         return;
     key_named(&key, KEY_BUNDLE, "", agent->version);

@@ -25,22 +25,30 @@ static void begin(struct buffer *delta, char letter, const struct field *field)
 
 void delta_set(struct buffer *delta, const struct field *field, struct text text)
 {
+    if (!delta)
+        return;
     begin(delta, 'S', field);
     put_text(delta, text);
 }
 
 void delta_empty(struct buffer *delta, const struct field *field)
 {
+    if (!delta)
+        return;
     begin(delta, 'E', field);
 }
 
 void delta_absent(struct buffer *delta, const struct field *field)
 {
+    if (!delta)
+        return;
     begin(delta, 'X', field);
 }
 
 void delta_append(struct buffer *delta, const struct field *field, const struct written *pieces, size_t count)
 {
+    if (!delta)
+        return;
     begin(delta, 'A', field);
     put_number(delta, count);
     for (size_t i = 0; i < count; i++) {
@@ -50,8 +58,22 @@ void delta_append(struct buffer *delta, const struct field *field, const struct 
     }
 }
 
+void delta_pieces(struct buffer *delta, const struct field *field, const struct slot *slot)
+{
+    delta_empty(delta, field);
+    begin(delta, 'A', field);
+    put_number(delta, slot->count);
+    for (size_t i = 0; i < slot->count; i++) {
+        if (field_has_keys(field))
+            put_text(delta, piece_key(slot->pieces[i]));
+        put_text(delta, piece_text(slot->pieces[i]));
+    }
+}
+
 void delta_replace(struct buffer *delta, const struct field *field, size_t position, struct text text)
 {
+    if (!delta)
+        return;
     begin(delta, 'P', field);
     put_number(delta, position);
     put_text(delta, text);
@@ -59,6 +81,8 @@ void delta_replace(struct buffer *delta, const struct field *field, size_t posit
 
 void delta_remove(struct buffer *delta, const struct field *field, size_t position)
 {
+    if (!delta)
+        return;
     begin(delta, 'R', field);
     put_number(delta, position);
 }
@@ -100,16 +124,25 @@ static void apply_appended(struct slot *slot, const struct field *field, struct 
     slot_open(slot);
     for (uint64_t count = take_number(in); count && !in->torn; count--) {
         struct text key = field_has_keys(field) ? take_text(in) : (struct text){0}, text = take_text(in);
-        if (!in->torn)
+        size_t position = in->torn || key.size ? SIZE_MAX : slot_find(slot, key);
+        if (position != SIZE_MAX)
+            slot_replace(slot, position, text); /* releases before kept each write of the member "" */
+        else if (!in->torn)
             slot_append(slot, key, text);
     }
+}
+
+/* Its gaps are closed with the record, whatever order it takes away and adds in. */
+static size_t position_of(struct slot *slot, uint64_t before)
+{
+    return before > SIZE_MAX - 1 ? SIZE_MAX : slot_at(slot, (size_t)before);
 }
 
 /* False where it makes no sense for the field. */
 static bool apply_one(struct slot *slot, const struct field *field, char letter, struct cursor *in)
 {
     struct text text;
-    uint64_t position;
+    size_t position;
     switch (letter) {
     case 'S':
         text = take_text(in);
@@ -120,17 +153,17 @@ static bool apply_one(struct slot *slot, const struct field *field, char letter,
         apply_appended(slot, field, in);
         return field_in_pieces(field);
     case 'P':
-        position = take_number(in);
+        position = position_of(slot, take_number(in));
         text = take_text(in);
-        if (position >= slot->count)
+        if (position == SIZE_MAX)
             return false;
-        slot_replace(slot, (size_t)position, text);
+        slot_replace(slot, position, text);
         return true;
     case 'R':
-        position = take_number(in);
-        if (position >= slot->count)
+        position = position_of(slot, take_number(in));
+        if (position == SIZE_MAX)
             return false;
-        slot_remove(slot, (size_t)position);
+        slot_remove(slot, position);
         return true;
     case 'E':
         slot_clear(slot);
@@ -150,19 +183,27 @@ static bool unreadable(const struct state *state, struct text name, struct statu
                 state->graph->name);
 }
 
-bool state_apply(struct state *state, const void *delta, size_t size, struct status *st)
+static bool apply_all(struct state *state, struct cursor *in, struct status *st)
 {
-    struct cursor in = {.at = delta, .end = (const char *)delta + size};
-    while (in.at < in.end) {
-        char letter = *in.at++, field_name[GRAPH_NAME_MAX + 1];
-        struct text name = take_text(&in);
-        if (in.torn || name.size > GRAPH_NAME_MAX)
+    while (in->at < in->end) {
+        char letter = *in->at++, field_name[GRAPH_NAME_MAX + 1];
+        struct text name = take_text(in);
+        if (in->torn || name.size > GRAPH_NAME_MAX)
             return unreadable(state, name, st);
         memcpy(field_name, name.bytes, name.size);
         field_name[name.size] = '\0';
         const struct field *field = graph_field(state->graph, field_name);
-        if (!field || !apply_one(&state->slots[field->index], field, letter, &in) || in.torn)
+        if (!field || !apply_one(&state->slots[field->index], field, letter, in) || in->torn)
             return unreadable(state, name, st);
     }
     return true;
+}
+
+bool state_apply(struct state *state, const void *delta, size_t size, struct status *st)
+{
+    struct cursor in = {.at = delta, .end = (const char *)delta + size};
+    bool good = apply_all(state, &in, st);
+    for (size_t i = 0; i < state->graph->field_count; i++)
+        slot_close_gaps(&state->slots[i]);
+    return good;
 }

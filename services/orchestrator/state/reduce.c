@@ -92,11 +92,23 @@ static void put(struct slot *slot, const struct field *field, const struct writt
     }
     if (piece->removed) {
         slot_remove(slot, position);
-        delta_remove(delta, field, position);
     } else {
         slot_replace(slot, position, piece->text);
         delta_replace(delta, field, position, piece->text);
     }
+}
+
+/* At the end of a step, for all its writes together: O(pieces) each time. From the last to the first, so that each
+ * removal leaves the positions of those that follow it in the delta. */
+static void close_gaps(struct slot *slot, const struct field *field, struct buffer *delta)
+{
+    size_t left = slot->gaps;
+    for (size_t i = slot->count; left && i-- > slot->lowest_gap;)
+        if (!slot->pieces[i]) {
+            delta_remove(delta, field, i);
+            left--;
+        }
+    slot_close_gaps(slot);
 }
 
 static void begin_anew(struct slot *slot, const struct field *field, struct buffer *delta)
@@ -111,7 +123,9 @@ static void reduce_pieces(struct slot *slot, const struct field_write *write, st
     const struct field *field = write->field;
     if (is_plain(write) || !slot->present)
         begin_anew(slot, field, delta);
-    if (!field_has_keys(field)) {
+    slot_reserve(slot, write->count, field_has_keys(field));
+    bool all_new = field->reducer == REDUCE_MERGE && slot->count == 0; /* a key stands once in a JSON object */
+    if (!field_has_keys(field) || all_new) {
         append(slot, field, write->pieces, write->count, delta);
         return;
     }
@@ -178,6 +192,22 @@ static void reduce(struct state *state, const struct field_write *write, struct 
         reduce_whole(slot, write, delta);
 }
 
+/* At the end of a step: the items that no longer count. Their gaps are closed with all others. */
+static void drop_oldest(struct slot *slot, const struct field *field)
+{
+    size_t most = field->keep ? field->keep : SIZE_MAX, bytes = field->keep_bytes ? field->keep_bytes : SIZE_MAX;
+    if (!field->keep && !field->keep_bytes)
+        return;
+    for (size_t i = 0; i + 1 < slot->count && (slot->count - i > most || slot_bytes(slot, field) > bytes); i++)
+        slot_remove(slot, i);
+}
+
+static void note_change(uint64_t *changed, const struct field *field)
+{
+    if (changed)
+        changed[field->index / 64] |= UINT64_C(1) << (field->index % 64);
+}
+
 bool state_reduce(struct state *state, const struct write *writes, size_t count, struct buffer *delta,
                   uint64_t *changed, struct status *st)
 {
@@ -185,10 +215,17 @@ bool state_reduce(struct state *state, const struct write *writes, size_t count,
         return false;
     for (size_t i = 0; i < count; i++)
         for (size_t k = 0; k < writes[i].count; k++) {
-            size_t before = delta->length, index = writes[i].fields[k].field->index;
+            size_t before = delta ? delta->length : 0;
             reduce(state, &writes[i].fields[k], delta);
-            if (changed && delta->length != before)
-                changed[index / 64] |= UINT64_C(1) << (index % 64);
+            if (delta && delta->length != before)
+                note_change(changed, writes[i].fields[k].field);
         }
+    for (size_t i = 0; i < state->graph->field_count; i++) {
+        drop_oldest(&state->slots[i], &state->graph->fields[i]);
+        if (state->slots[i].gaps) {
+            close_gaps(&state->slots[i], &state->graph->fields[i], delta);
+            note_change(delta ? changed : NULL, &state->graph->fields[i]);
+        }
+    }
     return true;
 }

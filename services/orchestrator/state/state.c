@@ -2,7 +2,9 @@
 
 #include "base/log.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- life -------------------------------------------------------------------------------------------------------- */
 
@@ -53,18 +55,6 @@ const struct graph *state_graph(const struct state *state)
 
 /* ---- as one change ----------------------------------------------------------------------------------------------- */
 
-static void snapshot_pieces(const struct slot *slot, const struct field *field, struct buffer *out)
-{
-    struct written *pieces = calloc(slot->count + 1, sizeof *pieces);
-    if (!pieces)
-        fatal("orchestrator.memory", "no memory for a snapshot of %zu pieces", slot->count);
-    for (size_t i = 0; i < slot->count; i++)
-        pieces[i] = (struct written){.key = piece_key(slot->pieces[i]), .text = piece_text(slot->pieces[i])};
-    delta_empty(out, field);
-    delta_append(out, field, pieces, slot->count);
-    free(pieces);
-}
-
 void state_snapshot(const struct state *state, struct buffer *out)
 {
     for (size_t i = 0; i < state->graph->field_count; i++) {
@@ -75,7 +65,7 @@ void state_snapshot(const struct state *state, struct buffer *out)
         else if (slot->whole)
             delta_set(out, field, piece_text(slot->whole));
         else
-            snapshot_pieces(slot, field, out);
+            delta_pieces(out, field, slot);
     }
 }
 
@@ -98,6 +88,61 @@ void state_write(const struct state *state, const struct field *const *fields, s
     for (size_t i = 0; !fields && i < state->graph->field_count; i++)
         write_field(state, &state->graph->fields[i], out);
     json_write_end(out);
+}
+
+static const struct field *field_of(const struct state *state, const struct field *const *fields, size_t index)
+{
+    return fields ? fields[index] : &state->graph->fields[index];
+}
+
+size_t state_size(const struct state *state, const struct field *const *fields, size_t count)
+{
+    size_t bytes = 2;
+    for (size_t i = 0; i < (fields ? count : state->graph->field_count); i++) {
+        const struct field *field = field_of(state, fields, i);
+        const struct slot *slot = &state->slots[field->index];
+        bytes += slot->present ? slot_bytes(slot, field) + strlen(field->name) + 4 : 0;
+    }
+    return bytes;
+}
+
+#define PIECE_BYTES 48 /* of a piece beside its text: the allocation, its header, its place in the list */
+
+size_t state_memory(const struct state *state)
+{
+    size_t bytes = sizeof *state;
+    for (size_t i = 0; i < state->graph->field_count; i++) {
+        const struct slot *slot = &state->slots[i];
+        bytes += sizeof *slot + slot_bytes(slot, &state->graph->fields[i]) + slot->count * PIECE_BYTES +
+                 slot->place_count * sizeof *slot->places;
+    }
+    return bytes;
+}
+
+#define LARGEST_TOLD 3
+
+void state_tell_largest(const struct state *state, const struct field *const *fields, size_t count, char *text,
+                        size_t room)
+{
+    size_t length = 0, below = SIZE_MAX;
+    *text = '\0';
+    for (int told = 0; told < LARGEST_TOLD && length < room; told++) {
+        const struct field *largest = NULL;
+        size_t most = 0;
+        for (size_t i = 0; i < (fields ? count : state->graph->field_count); i++) {
+            const struct field *field = field_of(state, fields, i);
+            size_t bytes = slot_bytes(&state->slots[field->index], field);
+            if (bytes > most && bytes < below) {
+                largest = field;
+                most = bytes;
+            }
+        }
+        if (!largest)
+            return;
+        length += (size_t)snprintf(text + length, room - length, "%s'%s' has %zu bytes", told ? ", " : "",
+                                   largest->name, most);
+        below = most;
+    }
 }
 
 bool state_value(const struct state *state, const struct field *field, struct buffer *out)

@@ -16,6 +16,10 @@
 #include "base/buffer.h"
 #include "base/json_writer.h"
 
+/* Bytes of one field as GetState answers it and as a node is sent it: {"NAME":VALUE}. It leaves room for the rest of a
+ * message of 4 MiB, gRPC's own limit. A greater field could be written and never be read again. */
+#define FIELD_BYTES_MAX ((size_t)3145728)
+
 struct state;
 
 /* Every field as the document begins it. */
@@ -49,11 +53,29 @@ bool write_parse(const struct graph *graph, const struct write_source *source, s
 /* The number of the field that a write of it changes; `index` below its count. */
 size_t write_field_index(const struct write *write, size_t index);
 
+/* Whether the writes of one step go together, and fit into the state. ABORTED with a text that names field, nodes,
+ * sizes and limit if
+ *  - one overwrites or clears a field that another one writes too: the result would depend on the order of the nodes;
+ *  - one removes a message with an id that is not there, neither in the state nor by an earlier write of the step;
+ *  - a field would have more than FIELD_BYTES_MAX.
+ * Ask it before each new change. A change that is read from the log was taken when it was made: it is reduced again
+ * without this question, so that logs of older releases stay readable. */
+bool state_takes(const struct state *state, const struct write *writes, size_t count, struct status *st);
+
 /* Reduces the writes in their order. Two plain writes (REPLACE, or overwriting) to one field are ABORTED, naming the
- * field and both nodes; then the state is as it was. `delta` gets what changed, encoded. `changed` (a bit a field, may
- * be NULL) too. */
+ * field and both nodes; then the state is as it was. `delta` gets the changes, encoded; NULL: it is not wanted.
+ * `changed` (a bit a field, may be NULL) too, with a `delta` alone. */
 bool state_reduce(struct state *state, const struct write *writes, size_t count, struct buffer *delta,
                   uint64_t *changed, struct status *st);
+
+/* The same in two parts, for a worker thread: state_prepare makes the fields that the writes change, and may run beside
+ * readers of the state. NULL: as state_reduce, and the state is unchanged. state_take puts them into the state, which
+ * must not have changed since: O(fields of the graph). Afterwards the change holds the values before. */
+struct state_change;
+struct state_change *state_prepare(const struct state *state, const struct write *writes, size_t count,
+                                   struct status *st);
+void state_take(struct state *state, struct state_change *change);
+void state_change_destroy(struct state_change **change);
 
 /* The same change once more, from its encoding. DATA_LOSS where it cannot be read. */
 bool state_apply(struct state *state, const void *delta, size_t size, struct status *st);
@@ -70,6 +92,16 @@ bool state_move(const struct state *from, struct state *to, void (*problem)(cons
 
 /* An object with these fields, those that are there; NULL: all. Gives its bytes, so that limits can be checked. */
 void state_write(const struct state *state, const struct field *const *fields, size_t count, struct json_writer *out);
+
+/* The bytes of that object at most; O(fields). */
+size_t state_size(const struct state *state, const struct field *const *fields, size_t count);
+
+/* Bytes of memory that it takes, about. O(fields). */
+size_t state_memory(const struct state *state);
+
+/* The three largest of these fields with their bytes, for errors: "'a' has 3000000 bytes, 'b' has 2400000 bytes". */
+void state_tell_largest(const struct state *state, const struct field *const *fields, size_t count, char *text,
+                        size_t room);
 
 /* One field's JSON, appended; false where it is not there. Items of a list one by one. */
 bool state_value(const struct state *state, const struct field *field, struct buffer *out);

@@ -18,6 +18,7 @@ enum write_op { WRITE_REDUCE, WRITE_OVERWRITE, WRITE_CLEAR };
 struct written {
     struct text key, text;
     bool removed; /* a message that is to go */
+    bool unnamed; /* it came without an id, and has one of ours */
 };
 
 /* What is written to one field: checked, in the arena of the write. */
@@ -43,10 +44,11 @@ bool write_initial(const struct field *field, struct arena *arena, struct field_
  *      'R' position            a piece less
  *      'E'                     there, without pieces
  *      'X'                     not there */
-void delta_set(struct buffer *delta, const struct field *field, struct text text);
+void delta_set(struct buffer *delta, const struct field *field, struct text text); /* each: no `delta`, no bytes */
 void delta_empty(struct buffer *delta, const struct field *field);
 void delta_absent(struct buffer *delta, const struct field *field);
 void delta_append(struct buffer *delta, const struct field *field, const struct written *pieces, size_t count);
+void delta_pieces(struct buffer *delta, const struct field *field, const struct slot *slot); /* all of a slot, anew */
 void delta_replace(struct buffer *delta, const struct field *field, size_t position, struct text text);
 void delta_remove(struct buffer *delta, const struct field *field, size_t position);
 

@@ -122,7 +122,20 @@ static bool name_message(struct reading *reading, struct written *piece)
         return out_of_memory(reading);
     piece->key = (struct text){key, strlen(key)};
     piece->text = (struct text){named, strlen(named)};
+    piece->unnamed = true;
     return true;
+}
+
+static bool wrong_id(struct reading *reading, struct json_pull *in)
+{
+    const char *start = in->at;
+    json_pull_skip(in);
+    size_t size = (size_t)(in->at - start), shown = text_cut(start, size, SHOWN_MAX);
+    return fail(
+        reading->st, INVALID_ARGUMENT,
+        "node '%s' wrote a message to '%s' with \"id\": %.*s%s; an id is a string, and a message without one is "
+        "given one",
+        reading->node, reading->field->name, (int)shown, start, shown < size ? "…" : "");
 }
 
 /* {"id": "…", "removed": true} takes a message away. */
@@ -130,17 +143,23 @@ static bool read_message(struct reading *reading, struct written *piece)
 {
     struct json_pull inner;
     struct json_scope scope;
+    struct status grammar = {0};
     const char *id = "";
-    json_pull_init(&inner, piece->text.bytes, piece->text.size, NULL, reading->arena, reading->st);
+    bool good = true;
+    json_pull_init(&inner, piece->text.bytes, piece->text.size, NULL, reading->arena, &grammar);
     for (bool more = json_pull_object(&inner, &scope); more && json_pull_next(&inner, &scope);) {
-        if (json_pull_at(&inner, "id"))
+        if (json_pull_at(&inner, "id") && json_pull_kind(&inner) != JSON_STRING)
+            good = wrong_id(reading, &inner);
+        else if (json_pull_at(&inner, "id"))
             id = json_pull_text(&inner);
         else if (json_pull_at(&inner, "removed") && json_pull_kind(&inner) == JSON_BOOLEAN)
             piece->removed = *inner.at == 't';
     }
     if (!json_pull_end(&inner))
-        return fail(reading->st, INVALID_ARGUMENT, "node '%s' wrote a message to '%s' whose id is no string",
-                    reading->node, reading->field->name);
+        return fail(reading->st, INVALID_ARGUMENT, "node '%s' wrote a message to '%s' that is not read: %s",
+                    reading->node, reading->field->name, grammar.text);
+    if (!good)
+        return false;
     if (!*id)
         return name_message(reading, piece);
     piece->key = (struct text){id, strlen(id)};
@@ -255,6 +274,9 @@ static bool take_named(struct reading *reading, const struct graph *graph, const
     const struct field *field = find_field(graph, reading->node, name, reading->st);
     if (!field)
         return false;
+    if (find_write(write, field)) /* the reader of JSON tells keys that stand twice only behind a large object */
+        return fail(reading->st, INVALID_ARGUMENT, "node '%s' wrote '%s' twice in one update", reading->node,
+                    field->name);
     write->fields[write->count] = (struct field_write){.field = field};
     return take_field(reading, &write->fields[write->count++]);
 }
@@ -267,7 +289,8 @@ static bool read_update(struct reading *reading, const struct graph *graph, stru
     bool good = true;
     if (json_pull_kind(in) != JSON_OBJECT) {
         json_pull_skip(in);
-        return fail(reading->st, INVALID_ARGUMENT, "node '%s': its update is no JSON object", reading->node);
+        return fail(reading->st, INVALID_ARGUMENT, "node '%s': its update_json is no JSON object, {\"FIELD\": VALUE}",
+                    reading->node);
     }
     for (bool more = json_pull_object(in, &root); more && json_pull_next(in, &root);)
         good = good && take_named(reading, graph, &root, write);
@@ -281,8 +304,10 @@ static bool mark_overwritten(const struct graph *graph, const struct write_sourc
         const struct field *field = find_field(graph, source->node, source->overwrite_fields[i], st);
         struct field_write *written = field ? find_write(write, field) : NULL;
         if (!written)
-            return field && fail(st, INVALID_ARGUMENT, "node '%s' overwrites '%s' without a value for it", source->node,
-                                 field->name);
+            return field && fail(st, INVALID_ARGUMENT,
+                                 "node '%s': overwrite_fields[%zu] is '%s', which update_json gives no value; write it "
+                                 "there, or name it in clear_fields",
+                                 source->node, i, field->name);
         written->op = WRITE_OVERWRITE;
     }
     return true;
@@ -295,8 +320,12 @@ static bool add_cleared(const struct graph *graph, const struct write_source *so
         const struct field *field = find_field(graph, source->node, source->clear_fields[i], st);
         if (!field)
             return false;
-        if (find_write(write, field))
-            return fail(st, INVALID_ARGUMENT, "node '%s' both clears and writes '%s'", source->node, field->name);
+        const struct field_write *before = find_write(write, field);
+        if (before)
+            return fail(st, INVALID_ARGUMENT, "node '%s': clear_fields[%zu] is '%s', which %s", source->node, i,
+                        field->name,
+                        before->op == WRITE_CLEAR ? "stands there before; name each field once"
+                                                  : "update_json writes, too; leave it out of one of the two");
         write->fields[write->count++] = (struct field_write){.field = field, .op = WRITE_CLEAR};
     }
     return true;

@@ -1,26 +1,52 @@
 /* What all typed services have in common in what they are asked and what they answer. */
 #include "agent_run.h"
 
+#include "base/text.h"
+
 #include <stdio.h>
 #include <string.h>
 
-#define REQUEST_ID_MAX 128
-#define THREAD_ID_MAX  128
-#define LANGUAGE_MAX   35
-#define MODEL_MAX      128
-#define LABELS_MAX     64
-#define LABEL_KEY_MAX  64
-#define LABEL_MAX      256
+#define QUESTION_MAX    32768 /* bytes */
+#define COLLECTIONS_MAX 16
+#define COLLECTION_MAX  64 /* bytes */
+#define REQUEST_ID_MAX  128
+#define THREAD_ID_MAX   128
+#define LANGUAGE_MAX    35
+#define MODEL_MAX       128
+#define LABELS_MAX      64
+#define LABEL_KEY_MAX   64
+#define LABEL_MAX       256
 
-/* No control characters, and not longer than may be. */
-static bool check_name(const char *field, const char *text, size_t most, struct status *st)
+bool agent_check_question(const char *question, struct status *st)
 {
-    if (strlen(text) > most)
-        return fail_field(st, field, "has %zu bytes; at most %zu are allowed", strlen(text), most);
-    for (const char *c = text; *c; c++)
+    size_t length = strlen(question);
+    if (length > QUESTION_MAX)
+        return fail_field(st, "question", "has %zu bytes; at most %d are allowed", length, QUESTION_MAX);
+    return !text_is_blank(question) || fail_field(st, "question", "is blank; ask something");
+}
+
+bool agent_check_collections(char *const *names, size_t count, struct status *st)
+{
+    if (count > COLLECTIONS_MAX)
+        return fail_field(st, "collections", "has %zu entries; at most %d are allowed", count, COLLECTIONS_MAX);
+    for (size_t i = 0; i < count; i++) {
+        char field[STATUS_FIELD_MAX];
+        size_t size = strlen(names[i]);
+        snprintf(field, sizeof field, "collections[%zu]", i);
+        if (!size || size > COLLECTION_MAX)
+            return fail_field(st, field, "has %zu bytes; 1 to %d are allowed", size, COLLECTION_MAX);
+    }
+    return true;
+}
+
+bool agent_check_name(const char *field, const char *name, size_t most, struct status *st)
+{
+    if (strlen(name) > most)
+        return fail_field(st, field, "has %zu bytes; at most %zu are allowed", strlen(name), most);
+    for (const char *c = name; *c; c++)
         if ((unsigned char)*c < 0x20 || *c == 0x7f)
             return fail_field(st, field, "has the control character 0x%02x at byte %zu; names have none",
-                              (unsigned)(unsigned char)*c, (size_t)(c - text));
+                              (unsigned)(unsigned char)*c, (size_t)(c - name));
     return true;
 }
 
@@ -79,9 +105,9 @@ bool agent_options_check(const Renga__V1__AgentOptions *options, struct status *
     if (options->after_event_id < 0)
         return fail_field(st, "options.after_event_id", "is %lld; it must be 0 or more",
                           (long long)options->after_event_id);
-    return check_name("options.request_id", options->request_id, REQUEST_ID_MAX, st) &&
-           check_name("options.thread_id", options->thread_id, THREAD_ID_MAX, st) &&
-           check_name("options.model", options->model, MODEL_MAX, st) && check_language(options->language, st) &&
+    return agent_check_name("options.request_id", options->request_id, REQUEST_ID_MAX, st) &&
+           agent_check_name("options.thread_id", options->thread_id, THREAD_ID_MAX, st) &&
+           agent_check_name("options.model", options->model, MODEL_MAX, st) && check_language(options->language, st) &&
            check_labels(options, st) && (!options->budget || check_budget(options->budget, st));
 }
 

@@ -19,7 +19,7 @@ static char *unconst(const char *text)
 
 /* ---- how it ends ------------------------------------------------------------------------------------------------- */
 
-static void fail_call(struct agent_run *run, const struct rpc_client_call *from)
+void agent_call_failed(struct agent_run *run, const struct rpc_client_call *from)
 {
     struct status st = from->status;
     if (st.code == CANCELLED && !rpc_call_cancelled(run->call))
@@ -29,11 +29,11 @@ static void fail_call(struct agent_run *run, const struct rpc_client_call *from)
     refuse_as(run->call, from, &st);
 }
 
-static void add_run_failed(struct agent_run *run)
+static void add_run_failed(struct agent_run *run, const char *reason)
 {
     Google__Rpc__ErrorInfo info = GOOGLE__RPC__ERROR_INFO__INIT;
     Google__Rpc__ErrorInfo__MetadataEntry entry = GOOGLE__RPC__ERROR_INFO__METADATA_ENTRY__INIT, *list[] = {&entry};
-    info.reason = unconst("RUN_FAILED");
+    info.reason = unconst(*reason ? reason : "RUN_FAILED");
     info.domain = unconst("renga");
     entry.key = unconst("run_id");
     entry.value = unconst(run->run_id);
@@ -50,7 +50,7 @@ static void run_failed(struct agent_run *run, const Renga__V1__Run *message)
     bool cancelled = message->state == RENGA__V1__RUN_STATE__RUN_STATE_CANCELLED;
     int code = cancelled ? CANCELLED : message->status_code;
     fail(&st, code > OK && code < STATUS_CODES_COUNT ? (enum status_code)code : INTERNAL, "%s", message->stop_text);
-    add_run_failed(run);
+    add_run_failed(run, message->reason);
     rpc_fail(run->call, &st);
 }
 
@@ -58,11 +58,18 @@ static void run_failed(struct agent_run *run, const Renga__V1__Run *message)
 
 static void prepare(struct agent_run *run, struct rpc_client_call *call, bool on_behalf)
 {
+    if (!run->principal.name)
+        run->principal = *rpc_call_principal(run->call);
     rpc_client_call_init(call, rpc_call_loop(run->call), on_behalf ? run->call : NULL);
     call->principal = &run->principal;
     call->owner = run;
     if (!on_behalf)
         call->trace = rpc_call_trace(run->call);
+}
+
+void agent_call_prepare(struct agent_run *run, struct rpc_client_call *call)
+{
+    prepare(run, call, true);
 }
 
 static void run_cancelled(const Renga__V1__CancelRunResponse *response, void *data)
@@ -102,7 +109,7 @@ static void run_came(const Renga__V1__GetRunResponse *response, void *data)
     if (is_gone(run, &run->get))
         give_up(run, &run->get);
     else if (!response)
-        fail_call(run, &run->get);
+        agent_call_failed(run, &run->get);
     else if (response->run->state == RENGA__V1__RUN_STATE__RUN_STATE_SUCCEEDED ||
              response->run->state == RENGA__V1__RUN_STATE__RUN_STATE_WAITING)
         run->stopped(run, response->run);
@@ -116,6 +123,21 @@ static void read_run(struct agent_run *run)
     request.run_id = unconst(run->run_id);
     prepare(run, &run->get, true);
     renga__v1__orchestrator__get_run(run->orchestrator, &request, run_came, &run->get);
+}
+
+/* ---- events ------------------------------------------------------------------------------------------------------ */
+
+bool agent_event_is_new(const struct agent_run *run, int64_t event_id)
+{
+    return !run->options || event_id > run->options->after_event_id;
+}
+
+Renga__V1__AgentAccepted agent_accepted(const struct agent_run *run)
+{
+    Renga__V1__AgentAccepted accepted = RENGA__V1__AGENT_ACCEPTED__INIT;
+    accepted.run_id = unconst(run->run_id);
+    accepted.thread_id = unconst(run->thread_id);
+    return accepted;
 }
 
 /* ---- the run as it happens --------------------------------------------------------------------------------------- */
@@ -148,7 +170,7 @@ static void watch_ended(struct agent_run *run)
     else if (run->told)
         read_run(run);
     else
-        fail_call(run, &run->watch);
+        agent_call_failed(run, &run->watch);
 }
 
 static void event_came(const Renga__V1__RunEvent *event, void *data)
@@ -186,7 +208,7 @@ static void run_started(const Renga__V1__StartRunResponse *response, void *data)
 {
     struct agent_run *run = ((struct rpc_client_call *)data)->owner;
     if (!response) {
-        fail_call(run, &run->start);
+        agent_call_failed(run, &run->start);
         return;
     }
     run->run_id = arena_strdup(rpc_call_arena(run->call), response->run->run_id);
@@ -239,7 +261,9 @@ void agent_run_begin(struct agent_run *run)
     }
     if (run->options)
         add_options(&request, run->options);
-    run->principal = *rpc_call_principal(run->call);
+    if (run->on_thread)
+        request.thread_id = unconst(run->on_thread);
+    request.checkpoint_id = unconst(run->on_checkpoint);
     run->patience.expired = reader_sleeps;
     rpc_call_on_writable(run->call, writable, run);
     prepare(run, &run->start, false);

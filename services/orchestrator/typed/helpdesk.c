@@ -3,21 +3,15 @@
 
 #include "base/json_writer.h"
 #include "base/log.h"
-#include "base/text.h"
 #include "daemon/service.h"
 #include "orchestrator.h"
 #include "words/words.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define AGENT             "helpdesk"
-#define QUESTION_MAX      32768 /* bytes */
-#define COLLECTIONS_MAX   16
-#define COLLECTION_MAX    64     /* bytes */
-#define INPUT_MAX         262144 /* bytes: each may be written with six */
-#define IDEOGRAPHIC_SPACE "\xe3\x80\x80"
+#define AGENT     "helpdesk"
+#define INPUT_MAX 262144 /* bytes: each may be written with six */
 
 struct helpdesk {
     Renga__V1__Helpdesk_Service base; /* first */
@@ -26,35 +20,11 @@ struct helpdesk {
 
 /* ---- the question ------------------------------------------------------------------------------------------------ */
 
-static bool is_blank(const char *text)
-{
-    while (*text) {
-        size_t wide = strncmp(text, IDEOGRAPHIC_SPACE, strlen(IDEOGRAPHIC_SPACE)) == 0 ? strlen(IDEOGRAPHIC_SPACE) : 0;
-        if (!wide && !strchr(" \t\r\n\v\f", *text))
-            return false;
-        text += wide ? wide : 1;
-    }
-    return true;
-}
-
 static bool check(const Renga__V1__AskRequest *request, struct status *st)
 {
-    size_t length = strlen(request->question);
-    if (length > QUESTION_MAX)
-        return fail_field(st, "question", "has %zu bytes; at most %d are allowed", length, QUESTION_MAX);
-    if (is_blank(request->question))
-        return fail_field(st, "question", "is blank; ask something");
-    if (request->n_collections > COLLECTIONS_MAX)
-        return fail_field(st, "collections", "has %zu entries; at most %d are allowed", request->n_collections,
-                          COLLECTIONS_MAX);
-    for (size_t i = 0; i < request->n_collections; i++) {
-        char field[STATUS_FIELD_MAX];
-        size_t size = strlen(request->collections[i]);
-        snprintf(field, sizeof field, "collections[%zu]", i);
-        if (!size || size > COLLECTION_MAX)
-            return fail_field(st, field, "has %zu bytes; 1 to %d are allowed", size, COLLECTION_MAX);
-    }
-    return agent_options_check(request->options, st);
+    return agent_check_question(request->question, st) &&
+           agent_check_collections(request->collections, request->n_collections, st) &&
+           agent_options_check(request->options, st);
 }
 
 static char *input(const Renga__V1__AskRequest *request, struct arena *arena)

@@ -26,13 +26,11 @@ static const struct stage {
 
 /* ---- showing ----------------------------------------------------------------------------------------------------- */
 
-/* Ids only grow: what a caller saw before is passed over. */
 static void show(struct helpdesk_call *call, const Renga__V1__RunEvent *from, Renga__V1__AskEvent *event)
 {
-    const Renga__V1__AgentOptions *options = call->request->options;
     event->event_id = from->event_id;
     event->time_ms = from->time_ms;
-    if (call->show && (!options || from->event_id > options->after_event_id))
+    if (call->show && agent_event_is_new(&call->run, from->event_id))
         call->show(event, call->run.call);
 }
 
@@ -51,9 +49,7 @@ static void show_subtask(struct helpdesk_call *call, const Renga__V1__RunEvent *
 static void show_accepted(struct helpdesk_call *call, const Renga__V1__RunEvent *from)
 {
     Renga__V1__AskEvent event = RENGA__V1__ASK_EVENT__INIT;
-    Renga__V1__AgentAccepted accepted = RENGA__V1__AGENT_ACCEPTED__INIT;
-    accepted.run_id = (char *)(uintptr_t)call->run.run_id;
-    accepted.thread_id = (char *)(uintptr_t)call->run.thread_id;
+    Renga__V1__AgentAccepted accepted = agent_accepted(&call->run);
     event.event_case = RENGA__V1__ASK_EVENT__EVENT_ACCEPTED;
     event.accepted = &accepted;
     show(call, from, &event);

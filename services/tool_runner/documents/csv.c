@@ -1,11 +1,9 @@
 /* CSV (RFC 4180) with a header row; commas, semicolons or tabs, as the header has them. With a column of questions and
  * one of answers each row is a pair: the answer is the paragraph and the question stands above it as a heading. Any
  * other row is a paragraph as it stands in the file, the header above it. */
-#include "documents/reading.h"
+#include "documents/table.h"
 
 #include <string.h>
-
-#define COLUMNS_MAX 256
 
 struct cell {
     struct piece raw; /* within its quotes */
@@ -16,7 +14,7 @@ struct cell {
 struct row {
     struct piece text;
     int line;
-    struct cell cells[COLUMNS_MAX];
+    struct cell cells[TABLE_COLUMNS_MAX];
     size_t count; /* of cells that are kept */
 };
 
@@ -77,7 +75,7 @@ static bool read_row(struct csv *csv, struct row *row, struct status *st)
     row->line = csv->line;
     row->count = 0;
     do {
-        bool kept = row->count < COLUMNS_MAX;
+        bool kept = row->count < TABLE_COLUMNS_MAX;
         if (!read_cell(csv, kept ? &row->cells[row->count] : &beyond, st))
             return false;
         row->count += kept;
@@ -110,15 +108,6 @@ static char find_separator(struct piece text)
 
 /* ---- columns ----------------------------------------------------------------------------------------------------- */
 
-static size_t find_column(const struct row *header, const char *const names[])
-{
-    for (size_t i = 0; i < header->count; i++)
-        for (const char *const *name = names; *name; name++)
-            if (piece_is_word(piece_trim(header->cells[i].raw), *name))
-                return i;
-    return COLUMNS_MAX;
-}
-
 /* As it was meant: a doubled quote is one. */
 static struct piece cell_text(struct document *document, const struct cell *cell)
 {
@@ -133,32 +122,34 @@ static struct piece cell_text(struct document *document, const struct cell *cell
     return (struct piece){text, length};
 }
 
-/* A question without an answer, or an answer without its question, is no pair. */
+static struct table_cell pair_cell(struct document *document, const struct cell *cell)
+{
+    return (struct table_cell){cell_text(document, cell), cell->line};
+}
+
 static void add_pair(struct document *document, const struct row *row, size_t question, size_t answer)
 {
-    if (question >= row->count || answer >= row->count)
-        return;
-    struct piece asked = piece_trim(cell_text(document, &row->cells[question]));
-    struct piece told = cell_text(document, &row->cells[answer]);
-    if (!asked.length || !piece_trim(told).length)
-        return;
-    document_add_heading(document, 2, asked, row->cells[question].line);
-    struct paragraph **link = document->last;
-    document_add_paragraph(document, told, row->cells[answer].line);
-    for (struct paragraph *paragraph = *link; paragraph; paragraph = paragraph->next)
-        paragraph->answer = true;
+    if (question < row->count && answer < row->count)
+        table_add_pair(document, 2, pair_cell(document, &row->cells[question]),
+                       pair_cell(document, &row->cells[answer]), true);
+}
+
+static bool has_pairs(const struct row *header, size_t *question, size_t *answer)
+{
+    struct piece cells[TABLE_COLUMNS_MAX];
+    for (size_t i = 0; i < header->count; i++)
+        cells[i] = header->cells[i].raw;
+    return table_has_pairs(cells, header->count, question, answer);
 }
 
 bool read_csv(struct document *document, struct piece text, struct status *st)
 {
-    static const char *const questions[] = {"question", "q", "質問", NULL}, *const answers[] = {"answer", "a", "回答",
-                                                                                                NULL};
     struct csv csv = {text.at, text.at + text.length, find_separator(text), 1};
     struct row *row = arena_alloc(&document->arena, sizeof *row);
+    size_t question, answer;
     if (!row || !read_row(&csv, row, st))
         return st->code == OK;
-    size_t question = find_column(row, questions), answer = find_column(row, answers);
-    bool pairs = question < COLUMNS_MAX && answer < COLUMNS_MAX;
+    bool pairs = has_pairs(row, &question, &answer);
     if (!pairs)
         document_add_heading(document, 2, row->text, row->line);
     while (read_row(&csv, row, st))

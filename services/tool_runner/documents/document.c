@@ -1,9 +1,12 @@
+#include "documents/encoding.h"
+#include "documents/file_kind.h"
 #include "documents/reading.h"
 
 #include "base/text.h"
 
 #include <string.h>
 
+#define TEXT_MAX   (4 * DOCUMENT_MAX)                     /* bytes in UTF-8 of a file in another encoding */
 #define MEMORY_MAX (4 * DOCUMENT_MAX + ((size_t)1 << 20)) /* bytes of paragraphs and headings */
 
 /* ---- pieces and lines -------------------------------------------------------------------------------------------- */
@@ -72,6 +75,14 @@ void document_set_title(struct document *document, struct piece title)
         document->title = kept;
 }
 
+void document_tell(struct document *document, const char **field, struct piece text, size_t most)
+{
+    text = piece_trim(text);
+    const char *kept = field && !*field && text.length ? keep_line(document, text, most) : NULL;
+    if (kept)
+        *field = kept;
+}
+
 static struct paragraph *append(struct document *document, struct piece text, int line_from, int line_to)
 {
     struct paragraph *paragraph = arena_alloc(&document->arena, sizeof *paragraph);
@@ -121,6 +132,12 @@ void document_add_heading(struct document *document, unsigned level, struct piec
         document_set_title(document, text);
 }
 
+void document_end_headings(struct document *document)
+{
+    settle_lonely(document);
+    document->heading = NULL;
+}
+
 /* ---- paragraphs -------------------------------------------------------------------------------------------------- */
 
 static int newlines(struct piece text)
@@ -150,38 +167,57 @@ static size_t first_part(struct piece text)
         if (end)
             return end;
     }
-    return text_cut(text.at, text.length, PARAGRAPH_MAX);
+    size_t cut = text_cut(text.at, text.length, PARAGRAPH_MAX);
+    return cut ? cut : PARAGRAPH_MAX; /* never 0, also for bytes that are no UTF-8 */
 }
 
-struct paragraph *document_add_paragraph(struct document *document, struct piece text, int line)
+static struct paragraph *add_parts(struct document *document, struct piece text, int line, bool has_lines)
 {
     struct paragraph *last = NULL;
     const char *from = text.at;
     for (struct piece rest = piece_trim(text); rest.length; rest = piece_trim(rest)) {
-        line += newlines((struct piece){from, (size_t)(rest.at - from)});
+        line += has_lines ? newlines((struct piece){from, (size_t)(rest.at - from)}) : 0;
         size_t size = rest.length > PARAGRAPH_MAX ? first_part(rest) : rest.length;
         struct piece part = piece_trim((struct piece){rest.at, size});
         document->lonely = NULL;
-        last = append(document, part, line, line + newlines(part));
+        last = append(document, part, line, line + (has_lines ? newlines(part) : 0));
         from = rest.at;
         rest = (struct piece){rest.at + size, rest.length - size};
-        line += newlines((struct piece){from, size});
+        line += has_lines ? newlines((struct piece){from, size}) : 0;
         from += size;
     }
     return last;
 }
 
+struct paragraph *document_add_paragraph(struct document *document, struct piece text, int line)
+{
+    return add_parts(document, text, line, true);
+}
+
+struct paragraph *document_add_placed(struct document *document, struct piece text, int line)
+{
+    return add_parts(document, text, line, false);
+}
+
 /* ---- reading ----------------------------------------------------------------------------------------------------- */
 
-/* By the numbers of the contract. */
+/* By the numbers of the contract. A format has one of the two readers. */
 static const struct {
     bool (*read)(struct document *document, struct piece text, struct status *st);
+    bool (*unpack)(struct document *document, struct piece bytes, const struct document_means *means,
+                   struct status *st);
     const char *ends[6];
 } formats[] = {
-    [RENGA__V1__DOCUMENT_FORMAT__DOCUMENT_FORMAT_TEXT] = {read_plain, {"txt", "text"}},
-    [RENGA__V1__DOCUMENT_FORMAT__DOCUMENT_FORMAT_MARKDOWN] = {read_markdown, {"md", "markdown", "mdown", "mkd"}},
-    [RENGA__V1__DOCUMENT_FORMAT__DOCUMENT_FORMAT_HTML] = {read_html, {"html", "htm", "xhtml"}},
-    [RENGA__V1__DOCUMENT_FORMAT__DOCUMENT_FORMAT_CSV] = {read_csv, {"csv", "tsv"}},
+    [RENGA__V1__DOCUMENT_FORMAT__DOCUMENT_FORMAT_TEXT] = {.read = read_plain, .ends = {"txt", "text"}},
+    [RENGA__V1__DOCUMENT_FORMAT__DOCUMENT_FORMAT_MARKDOWN] = {.read = read_markdown,
+                                                              .ends = {"md", "markdown", "mdown", "mkd"}},
+    [RENGA__V1__DOCUMENT_FORMAT__DOCUMENT_FORMAT_HTML] = {.read = read_html, .ends = {"html", "htm", "xhtml"}},
+    [RENGA__V1__DOCUMENT_FORMAT__DOCUMENT_FORMAT_CSV] = {.read = read_csv, .ends = {"csv", "tsv"}},
+    [RENGA__V1__DOCUMENT_FORMAT__DOCUMENT_FORMAT_DOCX] = {.unpack = read_docx, .ends = {"docx", "docm"}},
+    [RENGA__V1__DOCUMENT_FORMAT__DOCUMENT_FORMAT_PDF] = {.unpack = read_pdf, .ends = {"pdf"}},
+    [RENGA__V1__DOCUMENT_FORMAT__DOCUMENT_FORMAT_XLSX] = {.unpack = read_xlsx, .ends = {"xlsx", "xlsm"}},
+    [RENGA__V1__DOCUMENT_FORMAT__DOCUMENT_FORMAT_PPTX] = {.unpack = read_pptx, .ends = {"pptx", "pptm", "ppsx"}},
+    [RENGA__V1__DOCUMENT_FORMAT__DOCUMENT_FORMAT_EPUB] = {.unpack = read_epub, .ends = {"epub"}},
 };
 #define FORMATS (sizeof formats / sizeof formats[0])
 
@@ -195,22 +231,98 @@ Renga__V1__DocumentFormat document_format(const char *path)
     return RENGA__V1__DOCUMENT_FORMAT__DOCUMENT_FORMAT_TEXT;
 }
 
-bool document_read(struct document *document, Renga__V1__DocumentFormat format, const char *text, size_t length,
-                   struct status *st)
+bool document_is_format(int format)
 {
-    *document = (struct document){.title = ""};
+    return format > 0 && format < (int)FORMATS && (formats[format].read || formats[format].unpack);
+}
+
+size_t document_formats(Renga__V1__DocumentFormat out[DOCUMENT_FORMATS_MAX])
+{
+    size_t count = 0;
+    for (int format = 0; format < (int)FORMATS && count < DOCUMENT_FORMATS_MAX; format++)
+        if (document_is_format(format))
+            out[count++] = (Renga__V1__DocumentFormat)format;
+    return count;
+}
+
+bool document_is_packed(Renga__V1__DocumentFormat format)
+{
+    return formats[format].unpack;
+}
+
+bool document_goes_on(const struct document_means *means, struct status *st)
+{
+    return !means || !means->is_over || !means->is_over(means->data) ||
+           fail(st, CANCELLED, "is not read to its end: the caller has left, or its time is over");
+}
+
+static bool document_begin(struct document *document, size_t size, struct status *st)
+{
+    *document = (struct document){.title = "", .borrows = true};
     document->last = &document->first;
     arena_init(&document->arena, NULL, 0, MEMORY_MAX);
-    if (length > DOCUMENT_MAX)
-        return fail(st, RESOURCE_EXHAUSTED, "has %zu bytes; at most %zu are read", length, DOCUMENT_MAX);
-    if (!formats[format].read(document, (struct piece){text, length}, st))
-        return false;
+    buffer_init(&document->room, TEXT_MAX);
+    return size <= DOCUMENT_MAX ||
+           fail(st, RESOURCE_EXHAUSTED, "has %zu bytes; at most %zu are read", size, DOCUMENT_MAX);
+}
+
+static bool document_end(struct document *document, struct status *st)
+{
     settle_lonely(document);
     return !document->arena.exhausted ||
            fail(st, RESOURCE_EXHAUSTED, "takes more than %zu MiB when it is read", MEMORY_MAX >> 20);
 }
 
+static bool read_text(struct document *document, Renga__V1__DocumentFormat format, struct piece text, struct status *st)
+{
+    return file_kind_check(text, st) && formats[format].read(document, text, st) && document_end(document, st);
+}
+
+bool document_read(struct document *document, Renga__V1__DocumentFormat format, const char *text, size_t length,
+                   struct status *st)
+{
+    return document_begin(document, length, st) && read_text(document, format, (struct piece){text, length}, st);
+}
+
+bool document_read_page(struct document *document, struct page_about *about, const char *text, size_t length,
+                        struct status *st)
+{
+    struct piece page = {text, length};
+    *about = (struct page_about){"", "", "", ""};
+    return document_begin(document, length, st) && file_kind_check(page, st) && read_page(document, about, page, st) &&
+           document_end(document, st);
+}
+
+static bool read_bytes(struct document *document, Renga__V1__DocumentFormat format, struct piece bytes,
+                       struct status *st)
+{
+    struct piece text;
+    if (!file_kind_check(bytes, st) ||
+        !encoding_read(bytes.at, bytes.length, &document->room, &text.at, &text.length, st))
+        return false;
+    document->borrows = !document->room.data;
+    return read_text(document, format, text, st);
+}
+
+bool document_read_file(struct document *document, Renga__V1__DocumentFormat format, const char *bytes, size_t size,
+                        const struct document_means *means, struct status *st)
+{
+    struct piece file = {bytes, size};
+    if (!document_begin(document, size, st))
+        return false;
+    format = file_kind(file, format);
+    if (!document_is_packed(format))
+        return read_bytes(document, format, file, st);
+    document->borrows = false;
+    if (!formats[format].unpack(document, file, means, st) || !document_end(document, st))
+        return false;
+    if (means && means->about)
+        means->about->title = document->title;
+    return true;
+}
+
 void document_fini(struct document *document)
 {
     arena_fini(&document->arena);
+    buffer_fini(&document->room);
 }

@@ -1,15 +1,18 @@
-/* HTML through libxml2's own parser, event by event: no tree is made, so there is none to be deep. Text is gathered
- * with its white space folded until a block begins or ends; headings are headings; scripts, styles and navigation are
- * left out. Nothing is fetched, no entity is a file. */
-#include "documents/reading.h"
+/* HTML token by token: no tree is made, so its depth needs no bound. Text is gathered with its white space folded until
+ * a block begins or ends; headings are headings; scripts, styles and navigation are left out. It fetches no URL.
+ *
+ * Elements that are open stand in a stack, each with the one of its name below it, so that an end tag is matched
+ * without a search: pages of tags that are never closed take as long per byte as others. */
+#include "documents/html_tokens.h"
 
 #include "base/buffer.h"
 
-#include <libxml/HTMLparser.h>
-#include <libxml/parserInternals.h>
+#include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
-#define TEXT_MAX (2 * DOCUMENT_MAX) /* bytes of text between two blocks */
+#define TEXT_MAX   (2 * DOCUMENT_MAX) /* bytes of text between two blocks */
+#define OPEN_FIRST 64                 /* elements that there is room for at first */
 
 enum role {
     INLINE,
@@ -24,36 +27,91 @@ enum role {
     LEFT_OUT,
 };
 
+/* An end tag does not reach beyond an open element of a higher rank: "</p>" within a cell does not end an element
+ * outside. */
+enum rank { FLOW, DIVISION, IN_ROW, ROW, TABLE, RANKS };
+
+static const struct tag {
+    const char *name;
+    enum role role;
+    enum rank rank;
+    bool ends_heading; /* its beginning ends a heading that is still open */
+} tags[] = {
+    {"p", BLOCK, .ends_heading = true},
+    {"div", BLOCK, DIVISION, false},
+    {"section", BLOCK, DIVISION, false},
+    {"article", BLOCK, DIVISION, false},
+    {"main", BLOCK, DIVISION, false},
+    {"blockquote", BLOCK, .rank = FLOW},
+    {"header", BLOCK, .rank = FLOW},
+    {"footer", BLOCK, .rank = FLOW},
+    {"aside", BLOCK, .rank = FLOW},
+    {"figure", BLOCK, .rank = FLOW},
+    {"address", BLOCK, .rank = FLOW},
+    {"details", BLOCK, .rank = FLOW},
+    {"summary", BLOCK, .rank = FLOW},
+    {"figcaption", BLOCK, .rank = FLOW},
+    {"caption", BLOCK, .rank = FLOW},
+    {"form", BLOCK, .ends_heading = true},
+    {"hr", BLOCK, .ends_heading = true},
+    {"ul", GROUP, .ends_heading = true},
+    {"ol", GROUP, .ends_heading = true},
+    {"dl", GROUP, .ends_heading = true},
+    {"table", GROUP, TABLE, true},
+    {"li", ITEM, .ends_heading = true},
+    {"tr", ITEM, ROW, false},
+    {"dt", ITEM, .rank = FLOW},
+    {"dd", ITEM, .rank = FLOW},
+    {"td", CELL, IN_ROW, false},
+    {"th", CELL, IN_ROW, false},
+    {"br", BREAK, .rank = FLOW},
+    {"pre", PREFORMATTED, .rank = FLOW},
+    {"h1", HEADING, .ends_heading = true},
+    {"h2", HEADING, .ends_heading = true},
+    {"h3", HEADING, .ends_heading = true},
+    {"h4", HEADING, .ends_heading = true},
+    {"h5", HEADING, .ends_heading = true},
+    {"h6", HEADING, .ends_heading = true},
+    {"title", TITLE, .rank = FLOW},
+    {"nav", LEFT_OUT, .rank = FLOW},
+    {"script", LEFT_OUT, .rank = FLOW},
+    {"style", LEFT_OUT, .rank = FLOW},
+    {"template", LEFT_OUT, .rank = FLOW},
+    {"noscript", LEFT_OUT, .rank = FLOW},
+    {"svg", LEFT_OUT, .rank = FLOW},
+    {"math", LEFT_OUT, .rank = FLOW},
+    {"rt", LEFT_OUT, .rank = FLOW},
+    {"rp", LEFT_OUT, .rank = FLOW},
+    {"select", LEFT_OUT, .rank = FLOW},
+    {"button", LEFT_OUT, .rank = FLOW},
+};
+#define TAGS (sizeof tags / sizeof tags[0])
+
+/* An element that is open. Places in the stack are counted from 1; 0: no place. */
+struct element {
+    uint32_t tag;
+    uint32_t same_tag, same_rank; /* the place of the next one below */
+};
+
 struct html {
     struct document *document;
-    htmlParserCtxtPtr parser;
     struct buffer text; /* of the open block */
     int line_from, line_to;
     unsigned left_out, groups, preformatted; /* how many of them are open around */
     bool space, newline;                     /* stand between what is there and what comes */
+    bool has_words;                          /* the text is more than white space: its lines are known */
+    struct element *open;
+    uint32_t count, room;
+    uint32_t of_tag[TAGS], of_rank[RANKS]; /* the place of the uppermost */
 };
 
-static const struct {
-    const char *name;
-    enum role role;
-} tags[] = {
-    {"p", BLOCK},           {"div", BLOCK},     {"section", BLOCK},   {"article", BLOCK},    {"main", BLOCK},
-    {"blockquote", BLOCK},  {"header", BLOCK},  {"footer", BLOCK},    {"aside", BLOCK},      {"figure", BLOCK},
-    {"address", BLOCK},     {"details", BLOCK}, {"summary", BLOCK},   {"figcaption", BLOCK}, {"caption", BLOCK},
-    {"form", BLOCK},        {"hr", BLOCK},      {"ul", GROUP},        {"ol", GROUP},         {"dl", GROUP},
-    {"table", GROUP},       {"li", ITEM},       {"tr", ITEM},         {"dt", ITEM},          {"dd", ITEM},
-    {"td", CELL},           {"th", CELL},       {"br", BREAK},        {"pre", PREFORMATTED}, {"h1", HEADING},
-    {"h2", HEADING},        {"h3", HEADING},    {"h4", HEADING},      {"h5", HEADING},       {"h6", HEADING},
-    {"title", TITLE},       {"nav", LEFT_OUT},  {"script", LEFT_OUT}, {"style", LEFT_OUT},   {"template", LEFT_OUT},
-    {"noscript", LEFT_OUT}, {"svg", LEFT_OUT},  {"math", LEFT_OUT},   {"select", LEFT_OUT},  {"button", LEFT_OUT},
-};
-
-static enum role role_of(const xmlChar *name)
+/* NULL: an element that only stands within lines. */
+static const struct tag *tag_of(struct piece name)
 {
-    for (size_t i = 0; i < sizeof tags / sizeof tags[0]; i++)
-        if (strcasecmp((const char *)name, tags[i].name) == 0)
-            return tags[i].role;
-    return INLINE;
+    for (size_t i = 0; i < TAGS; i++)
+        if (piece_is_word(name, tags[i].name))
+            return &tags[i];
+    return NULL;
 }
 
 /* ---- text -------------------------------------------------------------------------------------------------------- */
@@ -61,7 +119,7 @@ static enum role role_of(const xmlChar *name)
 static void forget_text(struct html *html)
 {
     buffer_clear(&html->text);
-    html->space = html->newline = false;
+    html->space = html->newline = html->has_words = false;
 }
 
 /* What was gathered, in the document's own memory. */
@@ -112,34 +170,31 @@ static void add_character(struct html *html, char c)
     buffer_put(&html->text, c);
 }
 
-/* The parser stands behind the text: what is known is the line of its end. */
-static void note_lines(struct html *html, const char *text, size_t length)
+static void note_line(struct html *html, int line)
 {
-    size_t from = 0, to = length;
-    int line = html->parser->input ? html->parser->input->line : 1;
-    while (to > 0 && is_space(text[to - 1]))
-        line -= text[--to] == '\n';
-    if (to == 0)
-        return;
+    if (!html->has_words)
+        html->line_from = line;
+    html->has_words = true;
     html->line_to = line;
-    if (html->text.length)
-        return;
-    while (is_space(text[from]))
-        from++;
-    for (size_t i = from; i < to; i++)
-        line -= text[i] == '\n';
-    html->line_from = line > 0 ? line : 1;
 }
 
-static void characters_came(void *data, const xmlChar *characters, int length)
+static void take_characters(struct html *html, struct piece text, int line)
 {
-    struct html *html = data;
-    const char *text = (const char *)characters;
-    if (html->left_out)
-        return;
-    note_lines(html, text, (size_t)length);
-    for (int i = 0; i < length; i++)
-        add_character(html, text[i]);
+    char character[HTML_CHARACTER_MAX];
+    size_t step, length;
+    for (size_t i = 0; i < text.length; i += step) {
+        struct piece rest = {text.at + i, text.length - i};
+        step = 1;
+        if (!is_space(*rest.at))
+            note_line(html, line);
+        length = *rest.at == '&' ? html_reference(rest, character, &step) : 0;
+        step = length ? step : 1;
+        for (size_t c = 0; c < length; c++)
+            add_character(html, character[c]);
+        if (!length)
+            add_character(html, *rest.at);
+        line += *rest.at == '\n';
+    }
 }
 
 /* ---- elements ---------------------------------------------------------------------------------------------------- */
@@ -169,10 +224,8 @@ static void begin_group(struct html *html)
     html->groups++;
 }
 
-static void element_began(void *data, const xmlChar *name, const xmlChar **attributes)
+static void begin_element(struct html *html, enum role role)
 {
-    struct html *html = data;
-    enum role role = role_of(name);
     if (role == LEFT_OUT || html->left_out) {
         html->left_out += role == LEFT_OUT;
         return;
@@ -204,15 +257,13 @@ static void element_began(void *data, const xmlChar *name, const xmlChar **attri
     }
 }
 
-static void element_ended(void *data, const xmlChar *name)
+static void end_element(struct html *html, const struct tag *tag)
 {
-    struct html *html = data;
-    enum role role = role_of(name);
     if (html->left_out) {
-        html->left_out -= role == LEFT_OUT;
+        html->left_out -= tag->role == LEFT_OUT;
         return;
     }
-    switch (role) {
+    switch (tag->role) {
     case PREFORMATTED:
         html->preformatted -= html->preformatted > 0;
         begin_block(html);
@@ -229,7 +280,7 @@ static void element_ended(void *data, const xmlChar *name)
         begin_block(html);
         break;
     case HEADING:
-        close_heading(html, (unsigned)(name[1] - '0'));
+        close_heading(html, (unsigned)(tag->name[1] - '0'));
         break;
     case TITLE:
         document_set_title(html->document, take_text(html));
@@ -239,33 +290,109 @@ static void element_ended(void *data, const xmlChar *name)
     }
 }
 
-static bool parse(struct html *html, struct piece text, struct status *st)
+/* ---- which are open ---------------------------------------------------------------------------------------------- */
+
+static bool push(struct html *html, const struct tag *tag)
 {
-    html->parser = htmlCreateMemoryParserCtxt(text.at, (int)text.length);
-    if (!html->parser)
-        return fail(st, RESOURCE_EXHAUSTED, "there is no memory to read it");
-    htmlCtxtUseOptions(html->parser, HTML_PARSE_RECOVER | HTML_PARSE_NONET | HTML_PARSE_NOERROR | HTML_PARSE_NOWARNING |
-                                         HTML_PARSE_IGNORE_ENC);
-    xmlSwitchEncoding(html->parser, XML_CHAR_ENCODING_UTF8);
-    memset(html->parser->sax, 0, sizeof *html->parser->sax);
-    html->parser->sax->startElement = element_began;
-    html->parser->sax->endElement = element_ended;
-    html->parser->sax->characters = characters_came;
-    html->parser->sax->ignorableWhitespace = characters_came;
-    html->parser->userData = html;
-    htmlParseDocument(html->parser);
-    close_block(html);
-    htmlFreeParserCtxt(html->parser);
+    if (html->count == html->room) {
+        uint32_t room = html->room ? 2 * html->room : OPEN_FIRST;
+        struct element *more = realloc(html->open, room * sizeof *more);
+        if (!more)
+            return false;
+        html->open = more;
+        html->room = room;
+    }
+    uint32_t index = (uint32_t)(tag - tags);
+    html->open[html->count++] =
+        (struct element){.tag = index, .same_tag = html->of_tag[index], .same_rank = html->of_rank[tag->rank]};
+    html->of_tag[index] = html->of_rank[tag->rank] = html->count;
     return true;
+}
+
+static void pop(struct html *html)
+{
+    const struct element *top = &html->open[--html->count];
+    const struct tag *tag = &tags[top->tag];
+    html->of_tag[top->tag] = top->same_tag;
+    html->of_rank[tag->rank] = top->same_rank;
+    end_element(html, tag);
+}
+
+/* The place of the element that an end tag ends; 0: it stands alone. */
+static uint32_t place_of(const struct html *html, const struct tag *tag)
+{
+    uint32_t place = html->of_tag[tag - tags];
+    for (unsigned rank = tag->rank + 1; rank < RANKS; rank++)
+        if (html->of_rank[rank] > place)
+            return 0;
+    return place;
+}
+
+/* A heading or a title that was not closed ends before an element that cannot be in it. */
+static void end_heading(struct html *html, const struct tag *tag)
+{
+    const struct tag *top = html->count ? &tags[html->open[html->count - 1].tag] : NULL;
+    if (top && ((top->role == HEADING && tag->ends_heading) || (top->role == TITLE && tag->role != BREAK)))
+        pop(html);
+}
+
+static bool start_tag(struct html *html, const struct tag *tag, bool is_closed)
+{
+    if (html->left_out == 0)
+        end_heading(html, tag);
+    begin_element(html, tag->role);
+    if (tag->role == BREAK || (!is_closed && strcmp(tag->name, "hr") != 0))
+        return tag->role == BREAK || push(html, tag);
+    end_element(html, tag);
+    return true;
+}
+
+/* Elements that are still open within the element end with it. */
+static void end_tag(struct html *html, const struct tag *tag)
+{
+    uint32_t place = place_of(html, tag);
+    while (place && html->count >= place)
+        pop(html);
+}
+
+static bool take_token(struct html *html, const struct html_token *token)
+{
+    if (token->kind == HTML_TEXT) {
+        if (!html->left_out)
+            take_characters(html, token->text, token->line);
+        return true;
+    }
+    const struct tag *tag = tag_of(token->text);
+    if (tag && token->kind == HTML_START)
+        return start_tag(html, tag, token->is_closed);
+    if (tag)
+        end_tag(html, tag);
+    return true;
+}
+
+bool read_html_parts(struct document *document, struct piece text, const struct part *left_out, size_t count,
+                     struct status *st)
+{
+    struct html html = {.document = document};
+    struct html_tokens tokens = html_tokens_of(text);
+    struct html_token token;
+    bool read = true;
+    buffer_init(&html.text, TEXT_MAX);
+    while (read) {
+        for (; count && tokens.at >= text.at + left_out->from; left_out++, count--)
+            if (tokens.at < text.at + left_out->to)
+                html_skip(&tokens, text.at + left_out->to);
+        if (!html_next(&tokens, &token))
+            break;
+        read = take_token(&html, &token);
+    }
+    close_block(&html);
+    buffer_fini(&html.text);
+    free(html.open);
+    return read || fail(st, RESOURCE_EXHAUSTED, "there is no memory to read it");
 }
 
 bool read_html(struct document *document, struct piece text, struct status *st)
 {
-    struct html html = {.document = document};
-    if (!piece_trim(text).length)
-        return true;
-    buffer_init(&html.text, TEXT_MAX);
-    bool read = parse(&html, text, st);
-    buffer_fini(&html.text);
-    return read;
+    return read_html_parts(document, text, NULL, 0, st);
 }

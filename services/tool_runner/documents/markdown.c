@@ -17,6 +17,7 @@ struct markdown {
     struct piece block; /* `at` NULL: none is open */
     int block_line;
     enum kind kind;
+    bool one_line;    /* the block has no second line yet */
     bool gap;         /* an empty line stands after the block */
     char fence;       /* '`', '~'; 0: not within fences */
     size_t fence_run; /* how many open it */
@@ -31,6 +32,7 @@ static void close_block(struct markdown *markdown)
 
 static void add_line(struct markdown *markdown, struct piece line, enum kind kind)
 {
+    markdown->one_line = !markdown->block.at;
     if (!markdown->block.at) {
         markdown->block.at = line.at;
         markdown->block_line = markdown->lines.number;
@@ -97,8 +99,7 @@ static bool is_rule(struct piece line)
 static unsigned setext_level(const struct markdown *markdown, struct piece line)
 {
     struct piece trimmed = piece_trim(line);
-    bool one_line = markdown->block.at && markdown->kind == TEXT && !markdown->gap &&
-                    !memchr(markdown->block.at, '\n', markdown->block.length);
+    bool one_line = markdown->block.at && markdown->kind == TEXT && !markdown->gap && markdown->one_line;
     if (!one_line || !trimmed.length || indent(line) > 3)
         return 0;
     if (run_of(trimmed, '=') == trimmed.length)

@@ -29,6 +29,10 @@ void document_add_heading(struct document *document, unsigned level, struct piec
 /* Blank lines around it are left out; what is longer than PARAGRAPH_MAX becomes several. `line` is that of its first
  * byte. The last one that was made, or NULL: it was blank. */
 struct paragraph *document_add_paragraph(struct document *document, struct piece text, int line);
+/* The same for text without lines of its own: all that is made of it stands in `line`. */
+struct paragraph *document_add_placed(struct document *document, struct piece text, int line);
+/* No heading stands above the next paragraph. */
+void document_end_headings(struct document *document);
 /* The first title that is given counts. */
 void document_set_title(struct document *document, struct piece title);
 
@@ -36,5 +40,30 @@ bool read_markdown(struct document *document, struct piece text, struct status *
 bool read_html(struct document *document, struct piece text, struct status *st);
 bool read_plain(struct document *document, struct piece text, struct status *st);
 bool read_csv(struct document *document, struct piece text, struct status *st);
+
+/* HTML: the main content alone, and what the page says of itself. */
+bool read_page(struct document *document, struct page_about *about, struct piece text, struct status *st);
+
+/* The part of a text from `from` up to `to`, in bytes. */
+struct part {
+    size_t from, to;
+};
+/* HTML without the parts in `left_out`, which lie between tokens, in order. */
+bool read_html_parts(struct document *document, struct piece text, const struct part *left_out, size_t count,
+                     struct status *st);
+
+/* False, CANCELLED: the caller has left, or its time is over. `means` may be NULL. */
+bool document_goes_on(const struct document_means *means, struct status *st);
+
+/* A field of what the file says of itself, copied to the document's arena without blanks around it; the first counts.
+ * `field` NULL, or an empty text: it is left out. */
+void document_tell(struct document *document, const char **field, struct piece text, size_t most);
+
+/* Packed formats: `bytes` as they are in the file. */
+bool read_pdf(struct document *document, struct piece bytes, const struct document_means *means, struct status *st);
+bool read_docx(struct document *document, struct piece bytes, const struct document_means *means, struct status *st);
+bool read_xlsx(struct document *document, struct piece bytes, const struct document_means *means, struct status *st);
+bool read_pptx(struct document *document, struct piece bytes, const struct document_means *means, struct status *st);
+bool read_epub(struct document *document, struct piece bytes, const struct document_means *means, struct status *st);
 
 #endif

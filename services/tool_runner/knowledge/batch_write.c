@@ -111,6 +111,17 @@ struct piece_row {
     uint8_t data[PIECE_MAX];
 };
 
+/* New postings go on from `last`, so the old ones must end with it. */
+static bool piece_is_whole(const struct piece_row *row)
+{
+    struct postings postings = {row->data, row->data + row->size, row->first};
+    struct posting posting = {row->first, 0};
+    uint32_t count = 0;
+    while (postings_next(&postings, &posting))
+        count++;
+    return postings.at == postings.end && count == row->count && posting.paragraph == row->last;
+}
+
 /* The row that a term ends with, where more fits into it; else an empty one. */
 static bool read_last(struct tables *tables, int64_t collection, const struct batch_term *term, struct piece_row *row,
                       struct status *st)
@@ -131,7 +142,10 @@ static bool read_last(struct tables *tables, int64_t collection, const struct ba
             row->last = (uint32_t)sql_number(sql, 1);
             row->count = (uint32_t)sql_number(sql, 2);
             row->size = size;
-            memcpy(row->data, data, size);
+            if (size)
+                memcpy(row->data, data, size);
+            if (!sql_number(sql, 4) || !piece_is_whole(row))
+                row->count = row->size = 0; /* damaged: it stays as it is, and another row begins */
         }
     }
     sql_reset(sql);

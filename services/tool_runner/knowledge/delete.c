@@ -118,7 +118,10 @@ static void run(struct writer *writer, struct tables *tables)
     struct deletion *deletion = (struct deletion *)writer;
     struct collection collection;
     struct status *st = &writer->status;
-    if (!collection_find(tables, writer->tenant, writer->collection, &collection, st) || !collection.id)
+    bool known = collection_find(tables, writer->tenant, writer->collection, &collection, st);
+    if (!known && st->code == DATA_LOSS && deletion->request->n_paths == 0)
+        *st = (struct status){0}; /* all of it goes */
+    if (st->code != OK || !collection.id)
         return;
     if (deletion->request->n_paths == 0)
         remove_all(deletion, tables, &collection, st);

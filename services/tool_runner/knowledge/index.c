@@ -115,7 +115,7 @@ static bool check_document(const Renga__V1__InlineDocument *document, size_t pla
     if (document->content.len == 0)
         return fail_field(st, field, "is empty; leave the document out, or delete it with DeleteDocuments");
     snprintf(field, sizeof field, "documents.documents[%zu].format", place);
-    if ((unsigned)document->format > RENGA__V1__DOCUMENT_FORMAT__DOCUMENT_FORMAT_CSV)
+    if (document->format && !document_is_format(document->format))
         return fail_field(st, field, "is %d, which is no format; GetKnowledgeBase lists them", (int)document->format);
     *bytes += document->content.len;
     return true;

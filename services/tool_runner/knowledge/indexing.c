@@ -1,7 +1,6 @@
 #include "knowledge/indexing.h"
 
 #include "base/clock.h"
-#include "documents/encoding.h"
 #include "words/words.h"
 
 #include <openssl/evp.h>
@@ -10,9 +9,8 @@
 #include <string.h>
 
 #define FLUSH_NS      (1500 * NS_PER_MS) /* a batch is not kept longer */
-#define READERS_FORM  "2"                /* of readers and lengths: what was read by another is read anew */
-#define TEXT_MAX      (4 * DOCUMENT_MAX)
-#define SWEEP_SHARE   4 /* dead paragraphs are swept out where they are more than one in so many */
+#define READERS_FORM  "6"                /* of readers and lengths: text that was read by another is read anew */
+#define SWEEP_SHARE   4                  /* dead paragraphs are swept out where they are more than one in so many */
 #define SWEEP_MIN     1000
 #define REMOVED_PIECE 256 /* documents of a transaction */
 
@@ -128,26 +126,24 @@ static bool hash_of(Renga__V1__DocumentFormat format, const void *bytes, size_t 
 static bool take_document(struct indexing *indexing, const char *path, Renga__V1__DocumentFormat format,
                           const uint8_t hash[HASH_SIZE], char *bytes, size_t size, struct status *st)
 {
-    struct buffer room;
     struct document document;
-    const char *text;
-    size_t length;
-    buffer_init(&room, TEXT_MAX);
-    bool decoded = encoding_read(bytes, size, &room, &text, &length, st);
-    bool read = decoded && document_read(&document, format, text, length, st);
-    if (decoded && !read)
+    const struct knowledge *knowledge = indexing->writer.knowledge;
+    const struct document_means means = {.is_over = writer_stopped,
+                                         .data = &indexing->writer,
+                                         .pdf_program = knowledge->pdf_program,
+                                         .pdf_time_ms = knowledge->pdf_time_ms};
+    bool read = document_read_file(&document, format, bytes, size, &means, st);
+    if (!read)
         document_fini(&document);
-    char *own = room.data && read ? buffer_take(&room, NULL) : bytes;
-    if (own != bytes)
+    if (!read || !document.borrows) {
         free(bytes);
-    buffer_fini(&room);
-    if (!read) {
-        free(bytes);
-        return false;
+        bytes = NULL;
     }
+    if (!read)
+        return false;
     if (!indexing->batch.document_count)
         indexing->batch_since_ns = clock_now_ns();
-    batch_add(&indexing->batch, path, hash, &document, own);
+    batch_add(&indexing->batch, path, hash, &document, bytes);
     indexing->read++;
     return true;
 }

@@ -120,6 +120,11 @@ static size_t read_texts(struct indexing *indexing, const struct bare *bare, str
     sql_bind(sql, 2, paragraph_id(indexing->collection.id, bare->first + bare->count));
     while (count < TEXTS_MAX && bytes < BYTES_MAX && sql_step(sql, st) == SQL_ROW) {
         const char *headings = sql_text(sql, 0);
+        if (!sql_number(sql, 2)) {
+            count = 0;
+            fail(st, DATA_LOSS, "collection '%s': a paragraph is damaged", indexing->collection.name);
+            break;
+        }
         const char *text = arena_printf(arena, "%s%s%s", headings, *headings ? "\n" : "", sql_text(sql, 1));
         if (!text)
             break;
@@ -136,8 +141,10 @@ static bool ask_some(struct indexing *indexing, struct bare *bare, struct status
     const char *texts[TEXTS_MAX];
     arena_init(&arena, NULL, 0, 4 * BYTES_MAX);
     size_t count = read_texts(indexing, bare, &arena, texts, st);
-    bool asked = count ? ask(indexing, bare, texts, count, st)
-                       : st->code == OK && fail(st, INTERNAL, "a document has fewer paragraphs than it says");
+    bool asked =
+        count ? ask(indexing, bare, texts, count, st)
+              : st->code == OK && fail(st, DATA_LOSS, "collection '%s': a document has fewer paragraphs than it says",
+                                       indexing->collection.name);
     arena_fini(&arena);
     return asked;
 }
@@ -157,6 +164,9 @@ static bool find_bare(struct indexing *indexing, int64_t after, struct bare *bar
         bare->id = sql_number(sql, 0);
         bare->first = sql_number(sql, 1);
         bare->count = sql_number(sql, 2);
+        if (bare->first < 0 || bare->count > indexing->collection.next ||
+            bare->first > indexing->collection.next - bare->count)
+            bare->first = indexing->collection.next; /* damaged: there it has no paragraphs, which is told */
         bare->done = 0;
         buffer_clear(&bare->piece);
     }
@@ -196,15 +206,13 @@ static bool forget_others(struct indexing *indexing, struct status *st)
 {
     struct collection *collection = &indexing->collection;
     const char *model = indexing->writer.knowledge->embedding_model;
-    char text[256];
     if (strcmp(collection->model, model) == 0)
         return true;
-    snprintf(text, sizeof text,
-             "DELETE FROM vectors WHERE collection = %lld; UPDATE documents SET vectors = 0 WHERE collection = %lld",
-             (long long)collection->id, (long long)collection->id);
     snprintf(collection->model, sizeof collection->model, "%s", model);
     collection->vectors = 0;
-    bool forgotten = sql_begin(indexing->tables->file, st) && sql_run(indexing->tables->file, text, st) &&
+    bool forgotten = sql_begin(indexing->tables->file, st) &&
+                     tables_run(indexing->tables, VECTORS_CLEAR, collection->id, st) &&
+                     tables_run(indexing->tables, VECTORS_UNMARK, collection->id, st) &&
                      collection_save(indexing->tables, collection, st) && sql_commit(indexing->tables->file, st);
     sql_rollback(indexing->tables->file);
     return forgotten;

@@ -47,6 +47,12 @@ static bool find_gateway(struct knowledge *knowledge, const struct service_conte
     return knowledge->gateway != NULL;
 }
 
+static bool keep_memory(struct knowledge *knowledge, struct status *st)
+{
+    return strncmp(knowledge->path, SQL_MEMORY, strlen(SQL_MEMORY)) != 0 ||
+           tables_open(&knowledge->keeper, knowledge->path, st);
+}
+
 struct knowledge *knowledge_create(const struct service_context *context, struct status *st)
 {
     struct knowledge *knowledge = calloc(1, sizeof *knowledge);
@@ -57,9 +63,12 @@ struct knowledge *knowledge_create(const struct service_context *context, struct
     pthread_mutex_init(&knowledge->lock, NULL);
     knowledge->path = path_of(context->config, knowledge);
     knowledge->roots = config_list(context->config, "tool_runner.roots", &knowledge->root_count);
+    knowledge->pdf_program = config_string(context->config, "tool_runner.pdf_program");
+    knowledge->pdf_time_ms = config_duration_ms(context->config, "tool_runner.pdf_time");
+    knowledge->shares = config_boolean(context->config, "tool_runner.shared_collections");
     knowledge->quota = config_size(context->config, "tool_runner.tenant_quota");
     knowledge->readers = knowledge->path ? reader_pool_create(knowledge->path, st) : NULL;
-    if (!knowledge->readers || !find_gateway(knowledge, context, st))
+    if (!knowledge->readers || !keep_memory(knowledge, st) || !find_gateway(knowledge, context, st))
         knowledge_destroy(&knowledge);
     return knowledge;
 }
@@ -69,6 +78,7 @@ void knowledge_destroy(struct knowledge **knowledge)
     if (!*knowledge)
         return;
     reader_pool_destroy(&(*knowledge)->readers);
+    tables_close(&(*knowledge)->keeper);
     pthread_mutex_destroy(&(*knowledge)->lock);
     free((*knowledge)->path);
     free(*knowledge);

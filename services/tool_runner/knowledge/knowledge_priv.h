@@ -26,10 +26,14 @@ struct knowledge {
     char *path; /* of the file; "memory:…" */
     const char *const *roots;
     size_t root_count;
-    int64_t quota;               /* bytes of a tenant; 0: none */
+    int64_t quota;           /* bytes of a tenant; 0: none */
+    bool shares;             /* the collections of no tenant are everybody's to read */
+    const char *pdf_program; /* as in documents/document.h */
+    int64_t pdf_time_ms;
     const char *embedding_model; /* NULL: no vectors */
     ProtobufCService *gateway;   /* NULL: no vectors */
     struct reader_pool *readers;
+    struct tables keeper; /* of a base in memory alone: SQLite drops it with its last connection */
     pthread_mutex_t lock;
     struct writer *writers; /* under the lock */
     unsigned writer_count;
@@ -73,6 +77,7 @@ struct reading {
     atomic_bool stop;    /* nobody waits for it */
     int64_t deadline_ns; /* on clock_now_ns */
     char tenant[TENANT_MAX + 1];
+    const char *shared; /* it may read the collections of this tenant, too; NULL: no tenant */
     bool (*read)(struct reading *reading, struct reading_state *state, struct status *st); /* in a reader's thread */
     void (*ended)(struct reading *reading);                                                /* in the loop; once */
     struct status status;
@@ -87,6 +92,15 @@ bool reading_start(struct reader_pool *pool, struct reading *reading, struct sta
 void reading_cancel(struct reader_pool *pool, struct reading *reading);
 /* Whether it is to end: asked while it is read. */
 bool reading_is_over(void *reading);
+
+/* The collections that a reading sees: begins the list; collection_read reads its rows. NULL: failed. */
+struct sql *reading_collections(const struct reading *reading, struct tables *tables, struct status *st);
+/* The one of a name that it sees; id 0: no collection. */
+bool reading_collection(const struct reading *reading, struct tables *tables, const char *name,
+                        struct collection *collection, struct status *st);
+/* The tenant of the reading. False if the name of the tenant is too long. */
+bool reading_of(struct reading *reading, const struct knowledge *knowledge, const struct rpc_principal *principal,
+                struct status *st);
 
 /* What a reader's thread has. */
 struct rank;

@@ -1,5 +1,7 @@
 #include "knowledge/knowledge_sqlite.h"
 
+#include "store/sqlite_seal.h"
+
 #include <fcntl.h>
 #include <inttypes.h>
 #include <sqlite3.h>
@@ -87,7 +89,12 @@ static bool make_tables(struct sql_file *file, const struct sql_plan *plan, stru
     snprintf(text, sizeof text, "PRAGMA user_version = %d", plan->version);
     if (!sql_begin(file, st) || !read_version(file, &version, st))
         return false;
-    return version != 0 || (sql_run(file, plan->tables, st) && sql_run(file, text, st) && sql_commit(file, st));
+    if (version == 0 && !sql_run(file, plan->tables, st))
+        return false;
+    for (; version > 0 && version < plan->version; version++)
+        if (!sql_run(file, plan->upgrades[version - 1], st))
+            return false;
+    return sql_run(file, text, st) && sql_commit(file, st);
 }
 
 /* Looked at first without a lock: that a file is as it should be is what is found nearly always. */
@@ -118,6 +125,8 @@ struct sql_file *sql_open(const char *path, const struct sql_plan *plan, struct 
     size_t scheme = strlen(SQL_MEMORY);
     bool in_memory = strncmp(path, SQL_MEMORY, scheme) == 0;
     bool connected = in_memory ? connect_memory(file, path + scheme, st) : connect_file(file, path, st);
+    if (connected && !sqlite_seal_register(file->sqlite))
+        connected = failed(file->sqlite, st);
     if (!connected || !migrate(file, plan, st))
         sql_close(&file);
     return file;

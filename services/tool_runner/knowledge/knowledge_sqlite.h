@@ -16,12 +16,13 @@ struct sql; /* a statement */
 struct sql_plan {
     int version;        /* PRAGMA user_version of `tables`; a file of a higher one is refused, FAILED_PRECONDITION */
     const char *tables; /* SQL that makes them in a new file */
+    const char *const *upgrades; /* SQL that makes version n + 2 of version n + 1 */
 };
 
 #define SQL_MEMORY "memory:" /* a path that begins so is no file; the same name is the same database */
 
-/* Made where there is none, readable for its owner alone. Committed is on disk (WAL, synchronous FULL). UNAVAILABLE
- * where the file cannot be had or is no database. */
+/* Created if it is absent, readable for its owner alone. Committed is on disk (WAL, synchronous FULL). UNAVAILABLE
+ * if the file cannot be opened or is no database. Statements have `seal_of` (store/sqlite_seal.h). */
 struct sql_file *sql_open(const char *path, const struct sql_plan *plan, struct status *st);
 void sql_close(struct sql_file **file);
 

@@ -129,13 +129,9 @@ static bool check(const struct lookup *lookup, struct status *st)
 
 bool lookup_start(struct lookup *lookup, const struct lookup_place *place, struct status *st)
 {
-    const char *tenant = tenant_of(place->principal);
     int64_t longest_ns = clock_now_ns() + LOOKUP_MS * NS_PER_MS;
-    if (!check(lookup, st))
+    if (!check(lookup, st) || !reading_of(&lookup->reading, lookup->knowledge, place->principal, st))
         return false;
-    if (strlen(tenant) > TENANT_MAX)
-        return fail(st, INVALID_ARGUMENT, "the caller's tenant has a name of more than %d bytes", TENANT_MAX);
-    strcpy(lookup->reading.tenant, tenant);
     if (lookup->limit == 0)
         lookup->limit = LOOKUP_LIMIT;
     lookup->reading.loop = place->loop;

@@ -8,6 +8,7 @@
 #include "words/quantity.h"
 #include "words/words.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define FUSED_MAX    100 /* of each way, that are merged by rank */
@@ -32,14 +33,15 @@ static bool find_named(const struct lookup *lookup, struct tables *tables, struc
 {
     for (size_t i = 0; i < lookup->collection_count; i++) {
         struct collection *collection = &found->collections[found->collection_count];
-        if (!collection_find(tables, lookup->reading.tenant, lookup->collections[i], collection, st))
+        if (!reading_collection(&lookup->reading, tables, lookup->collections[i], collection, st))
             return false;
         if (!collection->id)
-            return fail(st, NOT_FOUND, "collections[%zu]: there is no collection '%.64s'; GetKnowledgeBase lists them",
-                        i, lookup->collections[i]);
+            return fail(st, NOT_FOUND, "collections[%zu]: there is no collection '%.64s'", i, lookup->collections[i]);
         bool again = false;
         for (size_t j = 0; j < found->collection_count; j++)
             again |= found->collections[j].id == collection->id;
+        if (!again && !collection_trim(tables, collection, st))
+            return false;
         found->collection_count += !again;
     }
     return true;
@@ -47,14 +49,15 @@ static bool find_named(const struct lookup *lookup, struct tables *tables, struc
 
 static bool find_all(const struct lookup *lookup, struct tables *tables, struct found *found, struct status *st)
 {
-    struct sql *sql = tables_sql(tables, COLLECTION_LIST, st);
+    struct sql *sql = reading_collections(&lookup->reading, tables, st);
     enum sql_step step;
     if (!sql)
         return false;
-    sql_bind_string(sql, 1, lookup->reading.tenant);
-    sql_bind(sql, 2, COLLECTIONS_MAX);
-    while ((step = sql_step(sql, st)) == SQL_ROW)
-        collection_read(sql, &found->collections[found->collection_count++]);
+    while ((step = sql_step(sql, st)) == SQL_ROW) {
+        struct collection *collection = &found->collections[found->collection_count++];
+        if (!collection_read(sql, collection, st) || !collection_trim(tables, collection, st))
+            break;
+    }
     sql_reset(sql);
     return step == SQL_DONE;
 }
@@ -81,10 +84,10 @@ static bool rank_words(struct lookup *lookup, struct reading_state *state, struc
                     found->ranked, room, &found->count, st);
 }
 
-static bool rank_vectors(struct lookup *lookup, struct reading_state *state, const struct found *found,
-                         struct ranked *ranked, size_t room, size_t *count, struct status *st)
+static bool rank_vectors(struct lookup *lookup, struct reading_state *state, struct found *found, struct ranked *ranked,
+                         size_t room, size_t *count, struct status *st)
 {
-    size_t strange = 0;
+    size_t strange = 0, damaged = 0;
     int64_t missing = 0;
     for (size_t i = 0; i < found->collection_count; i++) {
         const struct collection *collection = &found->collections[i];
@@ -92,9 +95,12 @@ static bool rank_vectors(struct lookup *lookup, struct reading_state *state, con
         bool same = strcmp(collection->model, lookup->knowledge->embedding_model) == 0;
         missing += collection->paragraphs - (same ? collection->vectors : 0);
         if (!lengths || (same && !vectors_rank(&state->tables, collection, lookup->vector, lengths, lookup->answers,
-                                               ranked, room, count, &strange, st)))
+                                               ranked, room, count, &strange, &damaged, st)))
             return false;
+        if (damaged > 0)
+            found->query.damaged_in = collection->name;
     }
+    found->query.damaged += damaged;
     if (missing > 0 || strange > 0)
         lookup_degrade(lookup, "vectors", RENGA__V1__DEGRADATION_KIND__DEGRADATION_KIND_PARTIAL, 0,
                        "some paragraphs have no vectors of the embedding model yet; index the collection again");
@@ -184,6 +190,38 @@ static void read_hit(struct lookup *lookup, struct sql *sql, const struct found 
     hit->quote = size ? arena_strndup(arena, hit->snippet + quote.begin, size) : hit->quote;
 }
 
+static bool column_is_clean(struct sql *sql, int column)
+{
+    const char *text = sql_text(sql, column);
+    return text_is_clean(text, strlen(text));
+}
+
+static bool hit_is_whole(struct sql *sql)
+{
+    int64_t from = sql_number(sql, 3), to = sql_number(sql, 4);
+    return sql_number(sql, 6) && column_is_clean(sql, 0) && column_is_clean(sql, 1) && column_is_clean(sql, 2) &&
+           column_is_clean(sql, 5) && from >= 0 && from <= INT32_MAX && to >= from && to <= INT32_MAX;
+}
+
+static void tell_damaged_index(struct lookup *lookup, const struct rank_query *query)
+{
+    char reason[256];
+    snprintf(
+        reason, sizeof reason,
+        "%zu rows of the index of collection '%s' are damaged and left out; delete the collection and index it again",
+        query->damaged, query->damaged_in);
+    lookup_degrade(lookup, "documents", RENGA__V1__DEGRADATION_KIND__DEGRADATION_KIND_PARTIAL, DATA_LOSS, reason);
+}
+
+/* A damaged paragraph is left out, and told. */
+static void tell_damaged(struct lookup *lookup, const struct collection *collection, uint32_t paragraph)
+{
+    char reason[256];
+    snprintf(reason, sizeof reason, "paragraph %u of collection '%s' is damaged and left out; index its document again",
+             paragraph, collection->name);
+    lookup_degrade(lookup, "documents", RENGA__V1__DEGRADATION_KIND__DEGRADATION_KIND_PARTIAL, DATA_LOSS, reason);
+}
+
 static const struct collection *collection_of(const struct found *found, int64_t id)
 {
     size_t i = 0;
@@ -207,7 +245,9 @@ static bool make_hit(struct lookup *lookup, struct reading_state *state, const s
     hit->score = ranked->score;
     sql_bind(sql, 1, paragraph_id(collection->id, ranked->paragraph));
     enum sql_step step = sql_step(sql, st);
-    if (step == SQL_ROW) {
+    if (step == SQL_ROW && !hit_is_whole(sql)) {
+        tell_damaged(lookup, collection, ranked->paragraph);
+    } else if (step == SQL_ROW) {
         read_hit(lookup, sql, found, hit);
         lookup->hits[lookup->hit_count++] = hit;
     }
@@ -233,6 +273,8 @@ bool lookup_read(struct reading *reading, struct reading_state *state, struct st
     if (!(lookup->collection_count ? find_named : find_all)(lookup, &state->tables, found, st) ||
         !rank_all(lookup, state, found, st))
         return false;
+    if (found->query.damaged > 0)
+        tell_damaged_index(lookup, &found->query);
     for (size_t i = 0; i < found->count && found->ranked[i].score >= lookup->min_score; i++)
         if (!make_hit(lookup, state, found, &found->ranked[i], st))
             return false;

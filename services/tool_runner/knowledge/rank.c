@@ -18,12 +18,14 @@
 #define WEAK_SHARE   0.15    /* what a weak term counts for beside strong ones */
 #define WEAK_MOST    1000    /* ... and it counts nothing where it stands in more paragraphs: reading it takes time */
 #define POSTINGS_MAX 4000000 /* of one query, some 10 ms: past it the commonest terms are left out */
+#define COUNT_MAX    (INT64_C(1) << 32) /* postings of a term in a collection */
 #define LENGTHS_MAX  ((size_t)64 << 20) /* bytes of lengths that are kept */
 #define LENGTH_TABLE 4096               /* a longer paragraph counts as one of this length */
 
 struct lengths {
     struct lengths *next; /* used less recently */
     int64_t collection, generation, count;
+    size_t damaged; /* rows of documents: their paragraphs have no rows */
     uint16_t values[];
 };
 
@@ -60,8 +62,12 @@ static void read_lengths(struct sql *sql, struct lengths *lengths)
     size_t size;
     int64_t first = sql_number(sql, 0);
     const void *values = sql_bytes(sql, 1, &size);
-    if (first >= 0 && first + (int64_t)(size / sizeof(uint16_t)) <= lengths->count && size)
-        memcpy(lengths->values + first, values, size);
+    int64_t count = (int64_t)(size / sizeof(uint16_t));
+    bool fits = first >= 0 && count <= lengths->count && first <= lengths->count - count;
+    if (!fits || !sql_number(sql, 2))
+        lengths->damaged++;
+    else if (count)
+        memcpy(lengths->values + first, values, (size_t)count * sizeof(uint16_t));
 }
 
 static struct lengths *load_lengths(struct tables *tables, const struct collection *collection, struct status *st)
@@ -156,18 +162,31 @@ size_t rank_read_terms(struct arena *arena, const char *text, struct rank_term t
     return count;
 }
 
-static bool count_postings(struct tables *tables, int64_t collection, const struct rank_term *term, int64_t *count,
-                           struct status *st)
+static void note_damage(struct rank_query *query, const struct collection *collection, size_t rows)
+{
+    query->damaged += rows;
+    if (rows)
+        query->damaged_in = collection->name;
+}
+
+/* A row of an older release has no checksum: a damaged one may have any count. */
+static bool count_postings(struct tables *tables, const struct collection *collection, const struct rank_term *term,
+                           int64_t *count, struct rank_query *query, struct status *st)
 {
     struct sql *sql = tables_sql(tables, POSTINGS_COUNT, st);
+    enum sql_step step;
     if (!sql)
         return false;
-    sql_bind(sql, 1, collection);
+    sql_bind(sql, 1, collection->id);
     sql_bind_text(sql, 2, term->text, term->length);
-    enum sql_step step = sql_step(sql, st);
-    *count += step == SQL_ROW ? sql_number(sql, 0) : 0;
+    while ((step = sql_step(sql, st)) == SQL_ROW) {
+        int64_t there = sql_number(sql, 0);
+        bool whole = sql_number(sql, 1) != 0 && there >= 0 && there <= COUNT_MAX;
+        *count += whole ? there : 0;
+        note_damage(query, collection, !whole);
+    }
     sql_reset(sql);
-    return step == SQL_ROW;
+    return step == SQL_DONE;
 }
 
 /* Rare terms count for more. Where all are in vain the weak ones are asked after all. */
@@ -200,7 +219,7 @@ static bool weigh(struct tables *tables, const struct collection *collections, s
         paragraphs += collections[c].paragraphs;
     for (size_t i = 0; i < query->term_count; i++) {
         for (size_t c = 0; c < count; c++)
-            if (!count_postings(tables, collections[c].id, &query->terms[i], &found[i], st))
+            if (!count_postings(tables, &collections[c], &query->terms[i], &found[i], query, st))
                 return false;
         query->only_weak &= query->terms[i].weak;
     }
@@ -275,6 +294,8 @@ static bool add_term(struct rank *rank, struct tables *tables, const struct coll
     sql_bind_text(sql, 2, term->text, term->length);
     while ((step = sql_step(sql, st)) == SQL_ROW) {
         size_t size;
+        if (!sql_number(sql, 2))
+            continue; /* it was told when it was counted */
         const void *data = sql_bytes(sql, 1, &size);
         add_postings(rank, lengths, (uint32_t)collection->next, (uint32_t)sql_number(sql, 0), data, size,
                      (float)(term->weight * (SATURATION + 1)), beside);
@@ -314,12 +335,13 @@ static double score_of(const struct rank *rank, uint32_t paragraph, uint16_t len
 }
 
 static bool rank_collection(struct rank *rank, struct tables *tables, const struct collection *collection,
-                            const struct rank_query *query, double most, struct ranked *ranked, size_t room,
-                            size_t *count, struct status *st)
+                            struct rank_query *query, double most, struct ranked *ranked, size_t room, size_t *count,
+                            struct status *st)
 {
     const uint16_t *lengths = rank_lengths(rank, tables, collection, st);
     if (!lengths || !make_scores(rank, (size_t)collection->next, st))
         return false;
+    note_damage(query, collection, rank->lengths->damaged);
     make_norms(rank, collection);
     for (size_t i = 0; i < query->term_count; i++)
         if (!add_term(rank, tables, collection, lengths, &query->terms[i], query->terms[i].weak && !query->only_weak,

@@ -26,6 +26,8 @@ struct rank_query {
     bool number;            /* it asks for one: paragraphs without any come behind */
     bool english, japanese; /* its language: paragraphs in the other one come behind; neither: of both */
     bool only_weak;         /* filled in: there are no strong terms */
+    size_t damaged;         /* filled in: rows of the index that were left out */
+    const char *damaged_in; /* filled in: the collection that has some of them */
 };
 
 /* Of a paragraph; `score` 0 to 1. */

@@ -2,6 +2,7 @@
 #include "knowledge/knowledge_priv.h"
 
 #include "base/clock.h"
+#include "documents/document.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +24,8 @@ static bool read_row(struct show *show, struct sql *sql, struct status *st)
 {
     struct collection row;
     Renga__V1__Collection *collection = arena_alloc(&show->arena, sizeof *collection);
-    collection_read(sql, &row);
+    if (!collection_read(sql, &row, st))
+        return false;
     if (!collection)
         return fail(st, RESOURCE_EXHAUSTED, "no memory for so many collections");
     renga__v1__collection__init(collection);
@@ -41,12 +43,10 @@ static bool read_row(struct show *show, struct sql *sql, struct status *st)
 static bool read_collections(struct reading *reading, struct reading_state *state, struct status *st)
 {
     struct show *show = (struct show *)reading;
-    struct sql *sql = tables_sql(&state->tables, COLLECTION_LIST, st);
+    struct sql *sql = reading_collections(reading, &state->tables, st);
     enum sql_step step;
     if (!sql)
         return false;
-    sql_bind_string(sql, 1, reading->tenant);
-    sql_bind(sql, 2, COLLECTIONS_MAX);
     while ((step = sql_step(sql, st)) == SQL_ROW)
         if (!read_row(show, sql, st))
             break;
@@ -56,15 +56,13 @@ static bool read_collections(struct reading *reading, struct reading_state *stat
 
 static void shown(struct reading *reading)
 {
-    static Renga__V1__DocumentFormat formats[] = {
-        RENGA__V1__DOCUMENT_FORMAT__DOCUMENT_FORMAT_TEXT, RENGA__V1__DOCUMENT_FORMAT__DOCUMENT_FORMAT_MARKDOWN,
-        RENGA__V1__DOCUMENT_FORMAT__DOCUMENT_FORMAT_HTML, RENGA__V1__DOCUMENT_FORMAT__DOCUMENT_FORMAT_CSV};
     struct show *show = (struct show *)reading;
+    Renga__V1__DocumentFormat formats[DOCUMENT_FORMATS_MAX];
     Renga__V1__GetKnowledgeBaseResponse response = RENGA__V1__GET_KNOWLEDGE_BASE_RESPONSE__INIT;
     response.collections = show->collections;
     response.n_collections = show->count;
+    response.n_formats = document_formats(formats);
     response.formats = formats;
-    response.n_formats = sizeof formats / sizeof formats[0];
     if (reading->status.code == OK)
         show->reply(&response, show->call);
     else
@@ -83,11 +81,9 @@ void knowledge_show(struct knowledge *knowledge, struct rpc_call *call,
                     Renga__V1__GetKnowledgeBaseResponse_Closure reply)
 {
     struct status st = {0};
-    const char *tenant = tenant_of(rpc_call_principal(call));
     int64_t deadline_ns = rpc_call_deadline_ns(call), longest_ns = clock_now_ns() + SHOW_MS * NS_PER_MS;
     struct show *show = calloc(1, sizeof *show);
-    if (!show || strlen(tenant) > TENANT_MAX) {
-        free(show);
+    if (!show) {
         rpc_fail_with(call, RESOURCE_EXHAUSTED, "no memory to show the knowledge base");
         return;
     }
@@ -99,8 +95,8 @@ void knowledge_show(struct knowledge *knowledge, struct rpc_call *call,
     show->reading.ended = shown;
     show->reading.loop = rpc_call_loop(call);
     show->reading.deadline_ns = deadline_ns < longest_ns ? deadline_ns : longest_ns;
-    strcpy(show->reading.tenant, tenant);
-    if (reading_start(knowledge->readers, &show->reading, &st)) {
+    if (reading_of(&show->reading, knowledge, rpc_call_principal(call), &st) &&
+        reading_start(knowledge->readers, &show->reading, &st)) {
         rpc_call_on_cancel(call, caller_left, show);
         return;
     }

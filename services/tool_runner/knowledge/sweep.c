@@ -33,7 +33,7 @@ static bool read_alive(struct sweep *sweep, struct status *st)
         int64_t first = sql_number(sql, 0);
         sql_bytes(sql, 1, &size);
         int64_t count = (int64_t)(size / sizeof(uint16_t));
-        if (first >= 0 && first + count <= next)
+        if (sql_number(sql, 2) && first >= 0 && count <= next && first <= next - count)
             memset(sweep->alive + first, 1, (size_t)count);
     }
     sql_reset(sql);
@@ -98,9 +98,11 @@ static bool take_rows(struct sweep *sweep, struct arena *arena, struct swept_row
     sql_bind_string(sql, 2, after);
     sql_bind(sql, 3, sweep->first);
     sql_bind(sql, 4, ROWS_MAX);
-    for (*count = 0; *count < ROWS_MAX && sql_step(sql, st) == SQL_ROW; (*count)++)
+    for (*count = 0; *count < ROWS_MAX && sql_step(sql, st) == SQL_ROW; (*count)++) {
         if (!take_row(sweep, sql, arena, &rows[*count], st))
             break;
+        rows[*count].changed &= sql_number(sql, 3) != 0; /* a damaged one stays, so that searches tell of it */
+    }
     sql_reset(sql);
     sweep->more = *count == ROWS_MAX;
     return st->code == OK;

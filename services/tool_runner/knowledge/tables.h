@@ -19,48 +19,93 @@
 #define HASH_SIZE 32 /* bytes: SHA-256 */
 
 /* STATEMENT(name, SQL) */
+/* A row is whole if its checksum fits (store/sqlite_seal.h), or if a release without checksums wrote it. */
+#define SEALED(...)   "seal_of(" __VA_ARGS__ ")"
+#define WHOLE(...)    "(seal IS NULL OR seal = " SEALED(__VA_ARGS__) ")"
+#define RESEALED(...) "CASE WHEN " __VA_ARGS__ " ELSE seal END" /* a damaged row stays so when it is changed */
+#define COLLECTION_PARTS                                                                                               \
+    "id, tenant, name, next, documents, paragraphs, words, dead, bytes, updated_ms, generation, vectors, model"
+#define DOCUMENT_NAMES "id, collection, path, hash, title, first, lengths, "
+#define DOCUMENT_PARTS DOCUMENT_NAMES "bytes, vectors"
+#define POSTINGS_PARTS "collection, term, first, last, count, data"
+
 #define TABLE_STATEMENTS(STATEMENT)                                                                                    \
     STATEMENT(COLLECTION_FIND, "SELECT " COLLECTION_COLUMNS " FROM collections WHERE tenant = ?1 AND name = ?2")       \
     STATEMENT(COLLECTION_LIST,                                                                                         \
-              "SELECT " COLLECTION_COLUMNS " FROM collections WHERE tenant = ?1 ORDER BY name LIMIT ?2")               \
+              "SELECT " COLLECTION_COLUMNS " FROM collections WHERE tenant = ?1 OR (tenant = ?3 AND name NOT IN "      \
+              "(SELECT name FROM collections WHERE tenant = ?1)) ORDER BY name LIMIT ?2")                              \
     STATEMENT(COLLECTION_MAKE, "INSERT INTO collections (tenant, name) VALUES (?1, ?2)")                               \
-    STATEMENT(COLLECTION_SAVE, "UPDATE collections SET next = ?2, documents = ?3, paragraphs = ?4, words = ?5, "       \
-                               "dead = ?6, bytes = ?7, updated_ms = ?8, model = ?9, vectors = ?10, "                   \
-                               "generation = generation + 1 WHERE id = ?1")                                            \
+    STATEMENT(COLLECTION_SAVE,                                                                                         \
+              "UPDATE collections SET next = ?2, documents = ?3, paragraphs = ?4, words = ?5, "                        \
+              "dead = ?6, bytes = ?7, updated_ms = ?8, model = ?9, vectors = ?10, "                                    \
+              "generation = generation + 1, seal = " SEALED(                                                           \
+                  "id, tenant, name, ?2, ?3, ?4, ?5, ?6, ?7, ?8, generation + 1, ?10, ?9") " WHERE id = ?1")           \
     STATEMENT(COLLECTION_DELETE, "DELETE FROM collections WHERE id = ?1")                                              \
-    STATEMENT(TENANT_BYTES, "SELECT sum(bytes), count(*) FROM collections WHERE tenant = ?1")                          \
-    STATEMENT(DOCUMENT_FIND, "SELECT id, hash, first, lengths, bytes, vectors FROM documents "                         \
-                             "WHERE collection = ?1 AND path = ?2")                                                    \
+    STATEMENT(TENANT_BYTES,                                                                                            \
+              "SELECT sum(bytes), count(*) FROM collections WHERE tenant = ?1 AND " WHOLE(COLLECTION_PARTS))           \
+    STATEMENT(DOCUMENT_FIND, "SELECT id, hash, first, lengths, bytes, vectors, " WHOLE(                                \
+                                 DOCUMENT_PARTS) " FROM documents WHERE collection = ?1 AND path = ?2")                \
     STATEMENT(DOCUMENT_LIST, "SELECT path FROM documents WHERE collection = ?1 AND path > ?2 ORDER BY path LIMIT ?3")  \
-    STATEMENT(DOCUMENT_LENGTHS, "SELECT first, lengths FROM documents WHERE collection = ?1")                          \
-    STATEMENT(DOCUMENT_ADD, "INSERT INTO documents (collection, path, hash, title, first, lengths, bytes) "            \
-                            "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")                                                     \
+    STATEMENT(DOCUMENT_LENGTHS,                                                                                        \
+              "SELECT first, lengths, " WHOLE(DOCUMENT_PARTS) " FROM documents WHERE collection = ?1")                 \
+    STATEMENT(DOCUMENT_ADD,                                                                                            \
+              "INSERT INTO documents (" DOCUMENT_PARTS ", seal) SELECT next, ?1, ?2, ?3, ?4, ?5, ?6, "                 \
+              "?7, 0, " SEALED(                                                                                        \
+                  "next, ?1, ?2, ?3, ?4, ?5, ?6, ?7, 0") " FROM "                                                      \
+                                                         "(SELECT ifnull(max(id), 0) + 1 AS next FROM documents)")     \
     STATEMENT(DOCUMENT_DELETE, "DELETE FROM documents WHERE id = ?1")                                                  \
     STATEMENT(DOCUMENT_BARE, "SELECT id, first, length(lengths) / 2, title FROM documents "                            \
                              "WHERE collection = ?1 AND vectors = 0 AND id > ?2 AND lengths <> x'' "                   \
-                             "ORDER BY id LIMIT 1")                                                                    \
-    STATEMENT(PARAGRAPH_ADD, "INSERT INTO paragraphs VALUES (?1, ?2, ?3, ?4, ?5, ?6)")                                 \
-    STATEMENT(PARAGRAPH_FIND, "SELECT d.path, d.title, p.headings, p.line_from, p.line_to, p.text "                    \
-                              "FROM paragraphs p JOIN documents d ON d.id = p.document WHERE p.id = ?1")               \
-    STATEMENT(PARAGRAPH_RANGE, "SELECT headings, text FROM paragraphs WHERE id >= ?1 AND id < ?2 ORDER BY id")         \
-    STATEMENT(PARAGRAPH_DELETE, "DELETE FROM paragraphs WHERE id >= ?1 AND id < ?2")                                   \
-    STATEMENT(POSTINGS_LAST, "SELECT first, last, count, data FROM postings WHERE collection = ?1 AND term = ?2 "      \
-                             "ORDER BY first DESC LIMIT 1")                                                            \
-    STATEMENT(POSTINGS_PUT, "INSERT OR REPLACE INTO postings VALUES (?1, ?2, ?3, ?4, ?5, ?6)")                         \
-    STATEMENT(POSTINGS_COUNT, "SELECT sum(count) FROM postings WHERE collection = ?1 AND term = ?2")                   \
-    STATEMENT(POSTINGS_OF, "SELECT first, data FROM postings WHERE collection = ?1 AND term = ?2")                     \
-    STATEMENT(POSTINGS_SCAN, "SELECT term, first, data FROM postings WHERE collection = ?1 "                           \
-                             "AND (term, first) > (?2, ?3) ORDER BY term, first LIMIT ?4")                             \
+                             "AND " WHOLE(DOCUMENT_PARTS) " ORDER BY id LIMIT 1")                                      \
+    STATEMENT(PARAGRAPH_ADD,                                                                                           \
+              "INSERT INTO paragraphs VALUES (?1, ?2, ?3, ?4, ?5, ?6, " SEALED("?1, ?2, ?3, ?4, ?5, ?6") ")")          \
+    STATEMENT(PARAGRAPH_FIND,                                                                                          \
+              "SELECT d.path, d.title, p.headings, p.line_from, p.line_to, p.text, "                                   \
+              "(p.seal IS NULL OR p.seal = " SEALED(                                                                   \
+                  "p.id, p.document, p.headings, p.line_from, p.line_to, "                                             \
+                  "p.text") ") AND (d.seal IS NULL OR d.seal = " SEALED("d.id, d.collection, d.path, "                 \
+                                                                        "d.hash, d.title, "                            \
+                                                                        "d.first, d.lengths, d.bytes, "                \
+                                                                        "d.vectors") ") "                              \
+                                                                                     "FROM paragraphs p "              \
+                                                                                     "JOIN documents d ON "            \
+                                                                                     "d.id = "                         \
+                                                                                     "p.document WHERE "               \
+                                                                                     "p.id = ?1")                      \
+    STATEMENT(PARAGRAPH_RANGE, "SELECT headings, text, " WHOLE(                                                        \
+                                   "id, document, headings, line_from, line_to, text") " FROM paragraphs WHERE id >= " \
+                                                                                       "?1 AND id < ?2 ORDER BY id")   \
+    STATEMENT(PARAGRAPH_LAST, "SELECT max(id) FROM paragraphs WHERE id >= ?1 AND id < ?2")                             \
+    STATEMENT(PARAGRAPH_DELETE, "DELETE FROM paragraphs WHERE id >= ?1 AND id < ?2 AND document = ?3")                 \
+    STATEMENT(POSTINGS_LAST, "SELECT first, last, count, data, " WHOLE(                                                \
+                                 POSTINGS_PARTS) " FROM postings WHERE collection = ?1 AND term = ?2 "                 \
+                                                 "ORDER BY first DESC LIMIT 1")                                        \
+    STATEMENT(POSTINGS_PUT,                                                                                            \
+              "INSERT OR REPLACE INTO postings VALUES (?1, ?2, ?3, ?4, ?5, ?6, " SEALED("?1, ?2, ?3, ?4, ?5, ?6") ")") \
+    STATEMENT(POSTINGS_COUNT,                                                                                          \
+              "SELECT count, " WHOLE(POSTINGS_PARTS) " FROM postings WHERE collection = ?1 AND term = ?2")             \
+    STATEMENT(POSTINGS_OF,                                                                                             \
+              "SELECT first, data, " WHOLE(POSTINGS_PARTS) " FROM postings WHERE collection = ?1 AND term = ?2")       \
+    STATEMENT(POSTINGS_SCAN, "SELECT term, first, data, " WHOLE(                                                       \
+                                 POSTINGS_PARTS) " FROM postings WHERE collection = ?1 "                               \
+                                                 "AND (term, first) > (?2, ?3) ORDER BY term, first LIMIT ?4")         \
     STATEMENT(POSTINGS_DELETE, "DELETE FROM postings WHERE collection = ?1 AND term = ?2 AND first = ?3")              \
     STATEMENT(POSTINGS_CLEAR, "DELETE FROM postings WHERE (collection, term, first) IN "                               \
                               "(SELECT collection, term, first FROM postings WHERE collection = ?1 LIMIT ?2)")         \
-    STATEMENT(VECTORS_PUT, "INSERT OR REPLACE INTO vectors VALUES (?1, ?2, ?3, ?4)")                                   \
-    STATEMENT(VECTORS_MARK, "UPDATE documents SET vectors = ?2, bytes = bytes + ?3 WHERE id = ?1")                     \
-    STATEMENT(VECTORS_OF, "SELECT first, data FROM vectors WHERE collection = ?1")                                     \
+    STATEMENT(VECTORS_PUT, "INSERT OR REPLACE INTO vectors VALUES (?1, ?2, ?3, ?4, " SEALED("?1, ?2, ?3, ?4") ")")     \
+    STATEMENT(VECTORS_MARK, "UPDATE documents SET vectors = ?2, bytes = bytes + ?3, seal = " RESEALED(WHOLE(           \
+                                DOCUMENT_PARTS) " THEN " SEALED(DOCUMENT_NAMES "bytes + ?3, ?2")) " WHERE id = ?1")    \
+    STATEMENT(VECTORS_UNMARK,                                                                                          \
+              "UPDATE documents SET vectors = 0, seal = " RESEALED(                                                    \
+                  WHOLE(DOCUMENT_PARTS) " THEN " SEALED(DOCUMENT_NAMES "bytes, 0")) " WHERE collection = ?1")          \
+    STATEMENT(VECTORS_CLEAR, "DELETE FROM vectors WHERE collection = ?1")                                              \
+    STATEMENT(VECTORS_OF,                                                                                              \
+              "SELECT first, data, " WHOLE("document, collection, first, data") " FROM vectors WHERE collection = ?1") \
     STATEMENT(VECTORS_DELETE, "DELETE FROM vectors WHERE document = ?1")
 
 #define COLLECTION_COLUMNS                                                                                             \
-    "id, next, documents, paragraphs, words, dead, bytes, updated_ms, generation, vectors, name, model"
+    "id, next, documents, paragraphs, words, dead, bytes, updated_ms, generation, vectors, name, model, " WHOLE(       \
+        COLLECTION_PARTS)
 
 enum table_statement {
 #define NAME(name, text) name,
@@ -79,6 +124,8 @@ void tables_close(struct tables *tables);
 
 /* Prepared at its first use, reset at each. */
 struct sql *tables_sql(struct tables *tables, enum table_statement statement, struct status *st);
+/* One with a single number as its parameter, to its end. */
+bool tables_run(struct tables *tables, enum table_statement statement, int64_t number, struct status *st);
 
 #define COLLECTION_NAME_MAX 64  /* bytes */
 #define MODEL_NAME_MAX      128 /* bytes */
@@ -96,7 +143,8 @@ struct collection {
     char model[MODEL_NAME_MAX + 1]; /* of its vectors; "": it has none */
 };
 
-/* `id` is 0 where there is none. False where it could not be looked for. */
+/* `id` is 0 without a row. False if it could not be looked for, or its row is damaged (DATA_LOSS): then its
+ * counts are 0, so that it can be deleted. */
 bool collection_find(struct tables *tables, const char *tenant, const char *name, struct collection *collection,
                      struct status *st);
 /* Makes it where there is none. */
@@ -104,13 +152,16 @@ bool collection_make(struct tables *tables, const char *tenant, const char *name
                      struct status *st);
 /* Its counts, and that it has changed. */
 bool collection_save(struct tables *tables, const struct collection *collection, struct status *st);
-void collection_read(struct sql *sql, struct collection *collection);
+/* Of a row of COLLECTION_COLUMNS. False if it is damaged (DATA_LOSS). */
+bool collection_read(struct sql *sql, struct collection *collection, struct status *st);
+/* For readers that have memory for each paragraph: `next` becomes the number behind the last one that is there. */
+bool collection_trim(struct tables *tables, struct collection *collection, struct status *st);
 
 /* A document that is kept. */
 struct kept {
     int64_t id; /* 0: there is none */
     uint8_t hash[HASH_SIZE];
-    int64_t first, count; /* its paragraphs */
+    int64_t first, count; /* its paragraphs; not checked */
     int64_t words, bytes;
     bool has_vectors;
 };

@@ -74,6 +74,8 @@ static void look_at(const struct search *search, uint32_t paragraph, const uint8
     if (!length || (search->answers && !(length & LENGTH_ANSWER)))
         return;
     memcpy(&scale, one, sizeof scale);
+    if (!(scale > 0 && isfinite(scale)))
+        return; /* damaged */
     double nearness = vector_nearness(search->vector, scale, (const int8_t *)one + sizeof scale);
     struct ranked found = {search->collection->id, paragraph, nearness < 0 ? 0 : nearness > 1 ? 1 : nearness};
     ranked_insert(search->ranked, search->room, search->count, &found);
@@ -95,7 +97,7 @@ static bool look_through(const struct search *search, uint32_t first, const uint
 
 bool vectors_rank(struct tables *tables, const struct collection *collection, const struct vector *vector,
                   const uint16_t *lengths, bool answers, struct ranked *ranked, size_t room, size_t *count,
-                  size_t *strange, struct status *st)
+                  size_t *strange, size_t *damaged, struct status *st)
 {
     struct search search = {collection, vector, lengths, answers, ranked, room, count};
     struct sql *sql = tables_sql(tables, VECTORS_OF, st);
@@ -106,7 +108,9 @@ bool vectors_rank(struct tables *tables, const struct collection *collection, co
     while ((step = sql_step(sql, st)) == SQL_ROW) {
         size_t size;
         const uint8_t *piece = sql_bytes(sql, 1, &size);
-        *strange += !look_through(&search, (uint32_t)sql_number(sql, 0), piece, size);
+        bool whole = sql_number(sql, 2) != 0;
+        *damaged += !whole;
+        *strange += whole && !look_through(&search, (uint32_t)sql_number(sql, 0), piece, size);
     }
     sql_reset(sql);
     return step == SQL_DONE;

@@ -68,6 +68,7 @@ static void add(struct listing *self, const struct tool *tool)
     row->origin = tool->server ? RENGA__V1__TOOL_ORIGIN__TOOL_ORIGIN_MCP : RENGA__V1__TOOL_ORIGIN__TOOL_ORIGIN_BUILTIN;
     row->server = UNCONST(tool->server ? tool->server : "");
     row->side_effects = tool->side_effects;
+    row->self_contained = tool->self_contained;
     row->idempotent = tool->idempotent;
     row->timeout_ms = tool->timeout_ms;
     self->tools[self->count++] = row;

@@ -1,4 +1,5 @@
 /* Text in a header of HTTP. */
+#include "http/client.h"
 #include "mcp_priv.h"
 
 #include <openssl/evp.h>
@@ -22,4 +23,15 @@ const char *mcp_header_text(const char *name, char room[MCP_HEADER_MAX + 1])
     EVP_EncodeBlock((unsigned char *)room + sizeof before - 1, (const unsigned char *)name, (int)length);
     strcat(room, after);
     return room;
+}
+
+bool mcp_add_headers(struct http_headers *headers, const struct mcp_setup *setup, struct status *st)
+{
+    if (!http_headers_add(headers, "Content-Type", "application/json", st) ||
+        !http_headers_add(headers, "Accept", "application/json, text/event-stream", st))
+        return false;
+    for (size_t i = 0; i < setup->header_count; i++)
+        if (!http_headers_add(headers, setup->headers[i].name, setup->headers[i].value, st))
+            return false;
+    return true;
 }

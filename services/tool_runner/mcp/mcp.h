@@ -77,6 +77,7 @@ struct mcp_tools {
     struct arena arena;
     struct mcp_tool *tools;
     size_t count;
+    bool is_full;    /* the server has more */
     int64_t read_ns; /* when, on clock_now_ns */
 };
 

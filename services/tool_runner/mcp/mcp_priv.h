@@ -22,8 +22,10 @@
 #define MCP_HEADER_MAX      512               /* bytes of a tool's name as a header */
 #define MCP_WAITING_MAX     1024              /* requests under way at one server */
 
+struct http_headers;
 struct json_writer;
 struct mcp_call;
+struct mcp_reading;
 
 enum mcp_state { MCP_IDLE, MCP_STARTING, MCP_READY, MCP_RESTING };
 
@@ -77,6 +79,11 @@ struct mcp_server {
     bool listing, probing, changed;
     struct mcp_tools *fresh; /* the list that is being read */
     unsigned pages;
+
+    struct mcp_reading *readings, **readings_end; /* what came and is not understood yet, in its order */
+    size_t unread_bytes;
+    unsigned dropped; /* readings that a worker still has */
+    bool understanding;
 
     struct mcp_asking *askings;
     struct mcp_call *waiting, **waiting_end; /* calls until it is ready */
@@ -135,15 +142,30 @@ void mcp_request_forget(struct mcp_request *request);
 void mcp_request_failed(struct mcp_request *request, const struct status *status);
 void mcp_fail_requests(struct mcp_server *server, const struct status *status);
 
-/* One message, a JSON object. Anything else is passed over. */
-void mcp_received(struct mcp_server *server, const char *text, size_t length);
+void mcp_understand(struct mcp_server *server, cJSON *message);
 /* From within `answered`: the result becomes the caller's. */
 cJSON *mcp_take_result(struct mcp_server *server);
+
+/* ---- reading.c: a long message becomes JSON in a worker ------------------------------------------------------------
+ */
+
+/* One message, a JSON object. Anything else is passed over. */
+void mcp_received(struct mcp_server *server, const char *text, size_t length);
+/* The same of a text on the heap, NUL-terminated, which it takes. */
+void mcp_received_text(struct mcp_server *server, char *text, size_t length);
+/* Calls `then` when all that was received is understood: perhaps at once, and at the latest when the wire is closed. */
+void mcp_after(struct mcp_server *server, void (*then)(void *data), void *data);
+/* The wire is closed: what is not understood by now never is. */
+void mcp_readings_drop(struct mcp_server *server);
+/* Waits a moment for the workers that still read what was dropped. */
+void mcp_readings_bury(struct mcp_server *server);
 
 /* ---- header.c ---------------------------------------------------------------------------------------------------- */
 
 /* The text itself or, where it has other characters than ASCII's, in the room; NULL where it is too long. */
 const char *mcp_header_text(const char *name, char room[MCP_HEADER_MAX + 1]);
+/* Those that all requests to the server have. */
+bool mcp_add_headers(struct http_headers *headers, const struct mcp_setup *setup, struct status *st);
 
 /* ---- call.c ------------------------------------------------------------------------------------------------------ */
 

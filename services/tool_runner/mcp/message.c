@@ -11,8 +11,6 @@
 
 #define META             "io.modelcontextprotocol/"
 #define METHOD_NOT_FOUND (-32601)
-#define VALUES_MAX       200000
-#define DEPTH_MAX        128
 
 /* ---- what is sent ------------------------------------------------------------------------------------------------ */
 
@@ -216,7 +214,7 @@ static void reply(struct mcp_server *server, const char *method, const cJSON *id
     buffer_fini(&message);
 }
 
-static void understand(struct mcp_server *server, cJSON *message)
+void mcp_understand(struct mcp_server *server, cJSON *message)
 {
     const char *method = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(message, "method"));
     const cJSON *id = cJSON_GetObjectItemCaseSensitive(message, "id");
@@ -226,17 +224,4 @@ static void understand(struct mcp_server *server, cJSON *message)
         reply(server, method, id);
     else if (strcmp(method, "notifications/tools/list_changed") == 0)
         mcp_list_changed(server);
-}
-
-void mcp_received(struct mcp_server *server, const char *text, size_t length)
-{
-    const struct json_limits limits = {
-        .depth = DEPTH_MAX, .values = VALUES_MAX, .bytes = server->setup->output_max + 1};
-    struct status st = {0};
-    cJSON *message = json_parse(text, length, &limits, &st);
-    if (cJSON_IsObject(message))
-        understand(server, message);
-    else
-        log_debug("mcp.garbage", "'%s' sent %zu bytes that are no message", server->setup->name, length);
-    cJSON_Delete(message);
 }

@@ -53,6 +53,7 @@ static void close_wire(struct mcp_server *server)
     if (server->wire)
         server->transport->close(server);
     server->wire = NULL;
+    mcp_readings_drop(server);
 }
 
 static void rest(struct mcp_server *server, const struct status *why)
@@ -102,6 +103,7 @@ void mcp_server_close(struct mcp_server *server)
     mcp_calls_refuse(server, &why);
     mcp_askings_answer(server, &why);
     server->doomed = false;
+    mcp_readings_bury(server);
     if (server->transport->bury)
         server->transport->bury(server);
 }
@@ -216,6 +218,7 @@ void mcp_server_init(struct mcp_server *server, struct mcp *mcp, const struct mc
     server->setup = setup;
     server->transport = setup->url ? &mcp_streamable : &mcp_stdio;
     server->waiting_end = &server->waiting;
+    server->readings_end = &server->readings;
     pthread_mutex_init(&server->lock, NULL);
 }
 

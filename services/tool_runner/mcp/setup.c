@@ -34,6 +34,8 @@ struct row {
 static const struct row rows[] = {
     {.option = {.name = "command", .type = OPTION_STRING}, AT(command)},
     {.option = {.name = "cwd", .type = OPTION_STRING}, AT(cwd)},
+    {.option = {.name = "user", .type = OPTION_STRING}, AT(user)},
+    {.option = {.name = "landlock", .type = OPTION_BOOLEAN}, AT(without_landlock)},
     {.option = {.name = "args", .type = OPTION_LIST}, AT(args)},
     {.option = {.name = "writable", .type = OPTION_LIST}, AT(writable)},
     {.option = {.name = "tools", .type = OPTION_LIST}, AT(tools)},
@@ -84,6 +86,8 @@ static void put(struct mcp_setup *setup, const struct row *row, const struct con
     case OPTION_BOOLEAN:
         if (row->at == offsetof(struct mcp_setup, side_effects))
             setup->side_effects = value->number ? MCP_SIDE_EFFECTS_YES : MCP_SIDE_EFFECTS_NO;
+        else if (row->at == offsetof(struct mcp_setup, without_landlock))
+            setup->without_landlock = value->number == 0;
         else
             *(bool *)at = value->number != 0;
         return;
@@ -168,6 +172,13 @@ static bool check_url(const struct reading *in, const cJSON *item, struct mcp_se
     return true;
 }
 
+static bool check_user(const struct reading *in, const cJSON *item, struct mcp_setup *setup)
+{
+    struct status why = {0};
+    return !setup->command || child_user_find(setup->user, &setup->runs_as, &why) ||
+           fail_at(in->document, item, in->st, "'user': %s", why.text);
+}
+
 static bool read_keys(const struct reading *in, const cJSON *object, struct mcp_setup *setup)
 {
     const cJSON *item;
@@ -209,7 +220,7 @@ static bool read_server(const struct reading *in, const cJSON *item)
         .probe_timeout_ms = 5000,
         .output_max = (size_t)(16 * MIB),
     };
-    return read_keys(in, item, setup) && check_url(in, item, setup);
+    return read_keys(in, item, setup) && check_url(in, item, setup) && check_user(in, item, setup);
 }
 
 static bool read_root(const struct reading *in)

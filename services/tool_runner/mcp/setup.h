@@ -6,6 +6,7 @@
 
 #include "base/config.h"
 #include "base/status.h"
+#include "child/child.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,7 +33,10 @@ struct mcp_setup {
 
     /* A process of its own, spoken to over its standard input and output; else `url`. */
     const char *command, *cwd;
-    struct mcp_words args, writable; /* folders it may write to; none: wherever our user may */
+    struct mcp_words args, writable; /* folders it may write to; empty: all folders of its user */
+    const char *user;                /* "NAME", "UID" or "UID:GID"; NULL: nobody if we are root, else ours */
+    struct child_user runs_as;
+    bool without_landlock;
     struct mcp_pair env[MCP_PAIRS_MAX];
     size_t env_count;
     int64_t memory_max; /* bytes of address space; 0: no limit */

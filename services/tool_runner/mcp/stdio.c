@@ -4,8 +4,8 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "child/child.h"
 #include "mcp_priv.h"
-#include "process.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -38,7 +38,7 @@ struct mcp_process {
     size_t sent;
     char error_line[ERROR_LINE + 1];
     size_t error_length, error_bytes;
-    bool closed;
+    bool closed, paused; /* it writes faster than workers read */
     struct timer grace;
     struct mcp_process *next; /* of those that are closed */
 };
@@ -125,18 +125,26 @@ static void broke(struct mcp_process *wire, const char *how)
     mcp_broke(wire->server, &why);
 }
 
-static void readable(struct watch *watch, uint32_t events);
+static void read_some(struct mcp_process *wire);
 
-static void went_silent(struct mcp_process *wire)
+static void silence_told(void *data)
 {
+    struct mcp_process *wire = data;
     siginfo_t end = {0};
     char how[64] = "has closed its standard output";
+    if (wire->closed)
+        return;
     waitid(P_PID, (id_t)wire->child.pid, &end, WEXITED | WNOWAIT | WNOHANG);
     if (end.si_pid && end.si_code == CLD_EXITED)
         snprintf(how, sizeof how, "ended with %d", end.si_status);
     else if (end.si_pid)
         snprintf(how, sizeof how, "was ended by signal %d", end.si_status);
     broke(wire, how);
+}
+
+static void went_silent(struct mcp_process *wire)
+{
+    mcp_after(wire->server, silence_told, wire);
 }
 
 static void stays_silent(struct timer *timer)
@@ -153,18 +161,30 @@ static void ended(struct watch *watch, uint32_t events)
         return;
     }
     loop_unwatch(wire->server->loop, watch); /* it is watched again when it is closed */
-    readable(&wire->reading, 0);             /* what it said last */
+    read_some(wire);                         /* what it said last */
     went_silent(wire);
 }
 
 /* ---- what it says ------------------------------------------------------------------------------------------------ */
 
+static size_t without_return(const char *text, size_t length)
+{
+    return length && text[length - 1] == '\r' ? length - 1 : length;
+}
+
 static void take_line(struct mcp_process *wire, const char *text, size_t length)
 {
-    if (length && text[length - 1] == '\r')
-        length--;
+    length = without_return(text, length);
     if (length)
         mcp_received(wire->server, text, length);
+}
+
+static void take_long_line(struct mcp_process *wire)
+{
+    size_t length;
+    char *text = buffer_take(&wire->line, &length); /* most lines are short: a long one's memory goes */
+    text[without_return(text, length)] = '\0';
+    mcp_received_text(wire->server, text, without_return(text, length));
 }
 
 /* False: the line has more bytes than a message may. */
@@ -177,9 +197,7 @@ static bool feed(struct mcp_process *wire, const char *bytes, size_t size)
             buffer_append(&wire->line, bytes, length);
             if (wire->line.failed)
                 return false;
-            take_line(wire, buffer_text(&wire->line), wire->line.length);
-            buffer_fini(&wire->line); /* most lines are short: a long one's memory is given back */
-            buffer_init(&wire->line, wire->server->setup->output_max);
+            take_long_line(wire);
         } else {
             take_line(wire, bytes, length);
         }
@@ -190,16 +208,15 @@ static bool feed(struct mcp_process *wire, const char *bytes, size_t size)
     return !wire->line.failed;
 }
 
-static void readable(struct watch *watch, uint32_t events)
+static void read_some(struct mcp_process *wire)
 {
-    struct mcp_process *wire = OWNER_OF(watch, struct mcp_process, reading);
     char chunk[CHUNK];
     for (int i = 0; i < CHUNKS_MAX && !wire->server->doomed; i++) {
         ssize_t size = read(wire->child.output, chunk, sizeof chunk);
         if (size < 0 && (errno == EAGAIN || errno == EINTR))
             return;
         if (size <= 0) { /* its end says more, and comes soon */
-            loop_unwatch(wire->server->loop, watch);
+            loop_unwatch(wire->server->loop, &wire->reading);
             wire->grace.expired = stays_silent;
             loop_arm_after(wire->server->loop, &wire->grace, SILENCE_MS);
             return;
@@ -209,6 +226,27 @@ static void readable(struct watch *watch, uint32_t events)
             return;
         }
     }
+}
+
+static void readable(struct watch *watch, uint32_t events);
+
+static void resume_reading(void *data)
+{
+    struct mcp_process *wire = data;
+    wire->paused = false;
+    if (!wire->closed && wire->child.output >= 0)
+        loop_watch(wire->server->loop, &wire->reading, wire->child.output, EPOLLIN);
+}
+
+static void readable(struct watch *watch, uint32_t events)
+{
+    struct mcp_process *wire = OWNER_OF(watch, struct mcp_process, reading);
+    read_some(wire);
+    if (wire->server->doomed || wire->paused || wire->server->unread_bytes <= wire->server->setup->output_max)
+        return;
+    wire->paused = true;
+    loop_unwatch(wire->server->loop, watch);
+    mcp_after(wire->server, resume_reading, wire);
 }
 
 /* ---- what it says besides ---------------------------------------------------------------------------------------- */
@@ -297,9 +335,10 @@ static void stdio_send(struct mcp_server *server, const struct buffer *message, 
 
 /* ---- its beginning ----------------------------------------------------------------------------------------------- */
 
-static const char *inherited(const char *name, const char *fallback)
+static const char *shared_value(const struct mcp_setup *setup, const char *name, const char *fallback)
 {
-    const char *value = getenv(name);
+    bool closed = setup->runs_as.changes && strcmp(name, "HOME") == 0;
+    const char *value = closed ? NULL : getenv(name);
     return value ? value : fallback;
 }
 
@@ -311,7 +350,8 @@ static bool is_set(const struct mcp_setup *setup, const char *name)
     return false;
 }
 
-/* PATH, HOME and LANG are ours unless the document sets them; nothing else is handed on. */
+/* PATH, HOME and LANG are ours unless the document sets them; no other variable is handed on. Another user's HOME is
+ * "/": ours is closed to it. */
 static bool write_environment(const struct mcp_setup *setup, struct arena *arena, const char **env)
 {
     static const char *const shared[][2] = {
@@ -319,7 +359,7 @@ static bool write_environment(const struct mcp_setup *setup, struct arena *arena
     size_t count = 0;
     for (size_t i = 0; i < sizeof shared / sizeof shared[0]; i++)
         if (!is_set(setup, shared[i][0]))
-            env[count++] = arena_printf(arena, "%s=%s", shared[i][0], inherited(shared[i][0], shared[i][1]));
+            env[count++] = arena_printf(arena, "%s=%s", shared[i][0], shared_value(setup, shared[i][0], shared[i][1]));
     for (size_t i = 0; i < setup->env_count; i++)
         env[count++] = arena_printf(arena, "%s=%s", setup->env[i].name, setup->env[i].value);
     env[count] = NULL;
@@ -345,6 +385,8 @@ static bool spawn(const struct mcp_setup *setup, struct child *child, struct sta
             .cwd = setup->cwd,
             .writable = setup->writable.items,
             .writable_count = setup->writable.count,
+            .without_landlock = setup->without_landlock,
+            .user = setup->runs_as,
             .memory_max = setup->memory_max,
         };
         good = child_spawn(&options, child, st);
@@ -382,7 +424,9 @@ static bool stdio_open(struct mcp_server *server, struct status *st)
     if (wire->pidfd < 0 || !watch_streams(wire))
         fatal("mcp.descriptors", "no descriptors to look after '%s': errno %d", server->setup->name, errno);
     server->wire = wire;
-    log_info("mcp.started", "'%s' is process %d", server->setup->name, (int)wire->child.pid);
+    const struct child_user *user = &server->setup->runs_as;
+    log_info("mcp.started", "'%s' is process %d of user %u", server->setup->name, (int)wire->child.pid,
+             user->changes ? user->uid : geteuid());
     return true;
 }
 

@@ -22,6 +22,7 @@
 #define BURY_MS         500
 #define BURY_STEP_MS    10
 #define HEADERS_MAX     8
+#define UNREAD_TIMES    4   /* output_max: a stream of more that no worker has read yet is cut */
 #define RESUMES_MAX     16  /* of one request in a row without an event; its time is bounded besides */
 #define RESUME_MS       500 /* before a stream is taken up again, where the server does not say */
 #define RESUME_LEAST_MS 10
@@ -45,6 +46,7 @@ struct exchange {
     struct session *session;
     struct mcp_request *request; /* NULL: none, or through with it */
     bool greets, streams, had_session;
+    bool over; /* the transfer is; what came of it is still read */
     void *sent;
     struct buffer answer; /* that is no stream */
     struct sse sse;
@@ -112,7 +114,7 @@ static bool event_came(void *owner, const struct sse_event *event)
     }
     if (server && event->size)
         mcp_received(server, event->data, event->size);
-    return exchange->session->server != NULL;
+    return server && exchange->session->server && server->unread_bytes <= UNREAD_TIMES * server->setup->output_max;
 }
 
 static void take_session(struct exchange *exchange)
@@ -234,33 +236,50 @@ static void rest(struct exchange *exchange)
     loop_arm_after(exchange->session->loop, &exchange->resuming, wait_ms < RESUME_MOST_MS ? wait_ms : RESUME_MOST_MS);
 }
 
-static void finished(struct transfer *transfer)
+/* All that came of it is understood. */
+static void exchange_over(void *data)
 {
-    struct exchange *exchange = transfer->owner;
+    struct exchange *exchange = data;
     struct mcp_server *server = exchange->session->server;
+    exchange->over = false;
     if (server && may_resume(exchange)) {
         rest(exchange);
         return;
     }
-    if (server && !exchange->streams && transfer->end == TRANSFER_COMPLETE && exchange->answer.length &&
-        !is_session_lost(exchange))
-        mcp_received(server, buffer_text(&exchange->answer), exchange->answer.length);
     if (server && (exchange->request || is_session_lost(exchange)))
         judge(exchange);
     destroy(exchange);
 }
 
+static void finished(struct transfer *transfer)
+{
+    struct exchange *exchange = transfer->owner;
+    struct mcp_server *server = exchange->session->server;
+    exchange->over = true;
+    if (!server) {
+        exchange_over(exchange);
+        return;
+    }
+    bool whole = !exchange->streams && transfer->end == TRANSFER_COMPLETE && !is_session_lost(exchange);
+    size_t length = 0;
+    char *text = whole && exchange->answer.length ? buffer_take(&exchange->answer, &length) : NULL;
+    if (text)
+        mcp_received_text(server, text, length);
+    mcp_after(server, exchange_over, exchange);
+}
+
 static void linger_over(struct timer *timer)
 {
     struct exchange *exchange = OWNER_OF(timer, struct exchange, linger);
-    transfer_cancel(&exchange->transfer);
+    if (!exchange->over)
+        transfer_cancel(&exchange->transfer);
 }
 
 static void stop(struct exchange *exchange)
 {
     if (exchange->rests)
         destroy(exchange);
-    else
+    else if (!exchange->over)
         transfer_cancel(&exchange->transfer);
 }
 
@@ -310,6 +329,7 @@ static void prepare(struct exchange *exchange, const char *verb)
     exchange->transfer.method = verb;
     exchange->transfer.headers = session->headers;
     exchange->transfer.owner = exchange;
+    exchange->transfer.alias = session->server->setup->name;
     exchange->transfer.headers_received = headers_received;
     exchange->transfer.body_received = body_received;
     exchange->transfer.response_max = session->server->setup->output_max;
@@ -369,17 +389,6 @@ static void streamable_send(struct mcp_server *server, const struct buffer *mess
 
 /* ---- its life ---------------------------------------------------------------------------------------------------- */
 
-static bool add_setup_headers(struct session *session, const struct mcp_setup *setup, struct status *st)
-{
-    if (!http_headers_add(session->headers, "Content-Type", "application/json", st) ||
-        !http_headers_add(session->headers, "Accept", "application/json, text/event-stream", st))
-        return false;
-    for (size_t i = 0; i < setup->header_count; i++)
-        if (!http_headers_add(session->headers, setup->headers[i].name, setup->headers[i].value, st))
-            return false;
-    return true;
-}
-
 static bool streamable_open(struct mcp_server *server, struct status *st)
 {
     struct session *session = calloc(1, sizeof *session);
@@ -388,7 +397,7 @@ static bool streamable_open(struct mcp_server *server, struct status *st)
     session->loop = server->loop;
     session->headers = http_headers_create();
     session->url = http_url_parse(server->setup->url_text, st);
-    if (!session->url || !add_setup_headers(session, server->setup, st)) {
+    if (!session->url || !mcp_add_headers(session->headers, server->setup, st)) {
         free_if_through(session);
         return false;
     }

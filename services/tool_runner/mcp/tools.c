@@ -166,12 +166,18 @@ void mcp_tools_add(struct mcp_tools *tools, struct mcp_server *server, const cJS
     const char *remote = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(description, "name"));
     if (!remote || !remote[0] || !is_allowed(server->setup, remote))
         return;
+    if (tools->count == MCP_TOOLS_MAX) { /* a name of one more would be compared with all */
+        if (!tools->is_full)
+            log_warn("mcp.left_out", "'%s' has more than %d tools; the rest is left out", server->setup->name,
+                     MCP_TOOLS_MAX);
+        tools->is_full = true;
+        return;
+    }
     make_name(tools, server->setup->name, remote, name);
-    if (tools->count < MCP_TOOLS_MAX && name[0] && fill(tools, server, description, remote, name))
+    if (name[0] && fill(tools, server, description, remote, name))
         tools->count++;
     else
         log_warn("mcp.left_out",
-                 "a tool of '%s' is left out: it is one of too many, has the name of another, or its "
-                 "schema is longer than %d bytes",
+                 "a tool of '%s' is left out: it has the name of another, or its schema is longer than %d bytes",
                  server->setup->name, TOOL_PARAMETERS_MAX);
 }

@@ -37,7 +37,10 @@ static bool take_token(const Renga__V1__ListNotesRequest *request, const char *t
     char *end = NULL;
     long step = colon ? strtol(colon + 1, &end, 10) : 0;
     if (!colon || !colon[1] || *end || step < 1 || step > INT32_MAX || colon - token > RUN_MAX)
-        return fail(st, OUT_OF_RANGE, "page_token is unknown");
+        return fail(st, OUT_OF_RANGE,
+                    "page_token is '%.64s', which ListNotes did not give; send next_page_token of its last answer, or "
+                    "leave it empty for the first page",
+                    token);
     const char *run = arena_strndup(arena, token, (size_t)(colon - token));
     if (run)
         note_range(arena, tenant, request->thread_id, run, (int32_t)step, &unused, &page->from);
@@ -48,13 +51,12 @@ static void page_came(struct store_scan *page)
 {
     struct listing *self = OWNER_OF(page, struct listing, page);
     struct arena *arena = rpc_call_arena(self->rpc);
-    ProtobufCAllocator allocator = rpc_arena_allocator(arena);
     Renga__V1__ListNotesResponse response = RENGA__V1__LIST_NOTES_RESPONSE__INIT;
+    struct status why = {0};
     bool good = page->status.code == OK;
     response.notes = good ? arena_alloc(arena, (page->count + 1) * sizeof(*response.notes)) : NULL;
     for (size_t i = 0; response.notes && i < page->count; i++) {
-        struct store_bytes value = page->rows[i].value;
-        Renga__V1__Note *note = renga__v1__note__unpack(&allocator, value.size, value.bytes);
+        Renga__V1__Note *note = note_read(arena, &page->rows[i], &why);
         if (!note)
             break;
         response.notes[response.n_notes++] = note;
@@ -67,7 +69,7 @@ static void page_came(struct store_scan *page)
     else if (!all && arena->exhausted)
         rpc_fail_with(self->rpc, RESOURCE_EXHAUSTED, "no memory for the notes; ask for fewer at once");
     else if (!all)
-        rpc_fail_with(self->rpc, DATA_LOSS, "note %zu of the page cannot be read", response.n_notes + 1);
+        rpc_fail(self->rpc, &why);
     else
         self->reply(&response, self->rpc);
     store_scan_fini(page);

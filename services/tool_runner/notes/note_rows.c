@@ -1,6 +1,10 @@
 #include "note_rows.h"
 
+#include "rpc/call.h"
 #include "run/row_key.h"
+#include "store/seal.h"
+
+#include <stdbool.h>
 
 static struct row_key key_of(const char *tenant, const char *thread, const char *run)
 {
@@ -25,4 +29,40 @@ void notes_range(struct arena *arena, const char *tenant, const char *thread, co
 {
     struct row_key key = key_of(tenant, thread, run);
     row_key_range(arena, &key, from, to);
+}
+
+/* ---- the content of a row ---------------------------------------------------------------------------------------- */
+
+static bool note_is_damaged(const struct store_row *row, struct status *st)
+{
+    size_t size = row->key.size;
+    int64_t step = size > sizeof step ? row_key_read_number((const uint8_t *)row->key.bytes + size - sizeof step) : 0;
+    return fail(st, DATA_LOSS, "the note of step %lld is damaged in the store", (long long)step);
+}
+
+/* Older releases wrote no checksum. */
+Renga__V1__Note *note_read(struct arena *arena, const struct store_row *row, struct status *st)
+{
+    enum store_seal seal = store_seal_read(row->key, row->value, 0);
+    size_t at = seal == STORE_SEAL_WHOLE ? STORE_SEAL_BYTES : 0;
+    if (seal == STORE_SEAL_BROKEN) {
+        note_is_damaged(row, st);
+        return NULL;
+    }
+    ProtobufCMessage *note = rpc_unpack(&renga__v1__note__descriptor, (const uint8_t *)row->value.bytes + at,
+                                        row->value.size - at, arena, st);
+    if (!note && st->code != RESOURCE_EXHAUSTED)
+        note_is_damaged(row, st);
+    return (Renga__V1__Note *)note;
+}
+
+struct store_bytes note_write(struct arena *arena, struct store_bytes key, const Renga__V1__Note *note)
+{
+    size_t size = STORE_SEAL_BYTES + renga__v1__note__get_packed_size(note);
+    uint8_t *bytes = arena_alloc(arena, size);
+    if (!bytes)
+        return (struct store_bytes){NULL, 0};
+    renga__v1__note__pack(note, bytes + STORE_SEAL_BYTES);
+    store_seal_write(key, bytes, size, 0);
+    return (struct store_bytes){bytes, size};
 }

@@ -1,6 +1,6 @@
 /* Rows of notes, in the store of the record (run/record.h):
  *
- *      N tenant 0 thread 0 run 0 step_no    the note, packed
+ *      N tenant 0 thread 0 run 0 step_no    the note, packed, with a checksum (store/seal.h)
  *
  * Nothing sweeps them: they go with their thread. Names are checked before they come here. Ranges are the arena's;
  * bytes NULL: it is out. */
@@ -10,6 +10,8 @@
 #include "base/arena.h"
 #include "store/store.h"
 
+#include "renga/v1/tool_runner.pb-c.h"
+
 #include <stdint.h>
 
 /* That note alone: `from` is its key. */
@@ -18,5 +20,10 @@ void note_range(struct arena *arena, const char *tenant, const char *thread, con
 /* All of a run; `run` NULL: of the thread. */
 void notes_range(struct arena *arena, const char *tenant, const char *thread, const char *run, struct store_bytes *from,
                  struct store_bytes *to);
+
+/* The content of a row, in the arena. NULL with DATA_LOSS, which names the note, or with RESOURCE_EXHAUSTED. */
+Renga__V1__Note *note_read(struct arena *arena, const struct store_row *row, struct status *st);
+/* Its new row; NULL if the arena is exhausted. */
+struct store_bytes note_write(struct arena *arena, struct store_bytes key, const Renga__V1__Note *note);
 
 #endif

@@ -97,22 +97,19 @@ static void committed(struct store_batch *batch)
 static int64_t created_ms(const struct saving *self)
 {
     const struct store_row *row = self->old.count ? self->old.rows : NULL;
-    Renga__V1__Note *old = row ? renga__v1__note__unpack(NULL, row->value.size, row->value.bytes) : NULL;
-    int64_t created = old ? old->created_ms : clock_wall_ns() / NS_PER_MS;
-    renga__v1__note__free_unpacked(old, NULL);
-    return created;
+    struct status ignored = {0};
+    const Renga__V1__Note *old = row ? note_read(rpc_call_arena(self->rpc), row, &ignored) : NULL;
+    return old ? old->created_ms : clock_wall_ns() / NS_PER_MS;
 }
 
 static bool put(struct saving *self)
 {
     Renga__V1__Note note = *self->asked->note;
     note.created_ms = created_ms(self);
-    size_t size = renga__v1__note__get_packed_size(&note);
-    uint8_t *bytes = arena_alloc(rpc_call_arena(self->rpc), size);
-    if (!bytes)
+    struct store_bytes value = note_write(rpc_call_arena(self->rpc), self->old.from, &note);
+    if (!value.bytes)
         return false;
-    renga__v1__note__pack(&note, bytes);
-    store_put(&self->batch, self->old.from, (struct store_bytes){bytes, size});
+    store_put(&self->batch, self->old.from, value);
     return true;
 }
 

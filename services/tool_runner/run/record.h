@@ -29,6 +29,7 @@ struct record_name {
 
 struct record_call {
     bool known;
+    bool damaged; /* its row cannot be read: it is unknown whether it has run */
     bool ended;
     const uint8_t *digest;
     int64_t due_ms;

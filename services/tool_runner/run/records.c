@@ -9,12 +9,16 @@
 #include "record.h"
 #include "store/store.h"
 
+#include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define SWEEP_MS   60000
+#define SQLITE     "sqlite:"
 #define PAGE_ROWS  2000
 #define PAGE_BYTES (4u << 20)
 
@@ -175,6 +179,23 @@ struct store *records_open(struct records *records, struct loop *loop, struct st
     struct store *store = open_locked(records, loop, st);
     pthread_mutex_unlock(&records->lock);
     return store;
+}
+
+static bool left_its_log(const char *url)
+{
+    char path[PATH_MAX];
+    struct stat about;
+    if (strncmp(url, SQLITE, strlen(SQLITE)) != 0)
+        return strncmp(url, "memory:", strlen("memory:")) != 0; /* a Redis knows by itself */
+    int length = snprintf(path, sizeof path, "%s-wal", url + strlen(SQLITE));
+    return length < (int)sizeof path && stat(path, &about) == 0 && about.st_size > 0;
+}
+
+void records_resume(struct records *records, struct loop *loop)
+{
+    struct status st = {0};
+    if (left_its_log(records->options.url) && !records_open(records, loop, &st))
+        log_info("tool_runner.record", "the record is not opened before it is needed: %s", st.text);
 }
 
 void records_leave(struct records *records, struct loop *loop)

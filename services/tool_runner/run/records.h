@@ -25,6 +25,10 @@ void records_destroy(struct records **records);
 /* The store, from inside any loop. The first one to come opens it and looks after it from then on. */
 struct store *records_open(struct records *records, struct loop *loop, struct status *st);
 
+/* From inside any loop, at start: opens the store of a process that was killed: deleted text may still be in its log,
+ * or in a Redis's. */
+void records_resume(struct records *records, struct loop *loop);
+
 /* From inside the loop, which goes away: no more sweeping from there. */
 void records_leave(struct records *records, struct loop *loop);
 

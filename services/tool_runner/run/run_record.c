@@ -46,15 +46,28 @@ void run_record_read(struct run_request *self)
     store_scan(self->store, &self->rows);
 }
 
-static void repeat(struct run_request *self, struct tool_call *call, const struct record_call *known)
+/* It may have run: so it does not run again. */
+static bool refuse_damaged(struct run_request *self, const struct tool_call *call)
+{
+    return fail(&self->failure, DATA_LOSS,
+                "the record of call '%.64s' of '%.64s' under this idempotency_key is damaged; it may or may not have "
+                "done its work, and was not run again: look, before you call it under a new key",
+                call->asked->call->id, call->asked->call->name);
+}
+
+static bool repeat(struct run_request *self, struct tool_call *call, const struct record_call *known)
 {
     struct status st = {0};
-    ProtobufCAllocator allocator = rpc_arena_allocator(rpc_call_arena(self->rpc));
-    Renga__V1__ToolResult *result =
-        known->ended ? renga__v1__tool_result__unpack(&allocator, known->result.size, known->result.bytes) : NULL;
-    if (result) {
-        tool_call_repeat(call, result);
-        return;
+    if (known->ended) {
+        struct arena *arena = rpc_call_arena(self->rpc);
+        Renga__V1__ToolResult *result = (Renga__V1__ToolResult *)rpc_unpack(
+            &renga__v1__tool_result__descriptor, known->result.bytes, known->result.size, arena, &st);
+        if (result) {
+            tool_call_repeat(call, result);
+            return true;
+        }
+        self->failure = st;
+        return st.code != RESOURCE_EXHAUSTED && refuse_damaged(self, call);
     }
     fail(&st, ABORTED,
          "an earlier call of '%.64s' was begun and did not come to its end; it may or may not have done its work, and "
@@ -62,6 +75,7 @@ static void repeat(struct run_request *self, struct tool_call *call, const struc
          call->asked->call->name);
     tool_call_refuse(call, &st);
     call->result.in_doubt = true;
+    return true;
 }
 
 /* False with `failure` where the same key was used for something else. */
@@ -74,14 +88,15 @@ static bool compare_with_record(struct run_request *self, size_t i)
     call->due_ms = clock_wall_ns() / NS_PER_MS + records_keep_ms(self->runner->commons->records);
     if (!known.known)
         return true;
+    if (known.damaged)
+        return refuse_damaged(self, call);
     if (memcmp(known.digest, call->digest, RECORD_DIGEST) != 0) {
         snprintf(field, sizeof field, "calls[%zu].call", i);
         return fail_field(&self->failure, field,
                           "was called under this idempotency_key with another tool or other arguments; take a new key "
                           "for other work");
     }
-    repeat(self, call, &known);
-    return true;
+    return repeat(self, call, &known);
 }
 
 void run_record_look(struct run_request *self)
@@ -112,7 +127,7 @@ void run_fence_raise(struct run_request *self)
 {
     if (!record_is_fenced(&self->name, self->asked->fencing_token) ||
         record_fence(&self->fence) == self->asked->fencing_token) {
-        self->stage = STAGE_RUN;
+        self->stage = STAGE_ARGUMENTS;
         return;
     }
     store_batch_init(&self->batch, self->runner->loop, fence_raised);

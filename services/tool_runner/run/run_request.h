@@ -1,10 +1,11 @@
 /* A RunTools under way. Private to run/run_*.c.
  *
  *      its turn among those of its key ---> the record is read ---> servers of unknown tools are asked ---> fence is
- *      raised ---> calls run, each for itself ---> the answer */
+ *      raised ---> arguments are read ---> calls run, each for itself ---> the answer */
 #ifndef RENGA_TOOL_RUNNER_RUN_REQUEST_H
 #define RENGA_TOOL_RUNNER_RUN_REQUEST_H
 
+#include "loop/jobs.h"
 #include "mcp/mcp.h"
 #include "record.h"
 #include "rpc/rpc.h"
@@ -12,7 +13,25 @@
 #include "tool_runner_priv.h"
 #include "turns.h"
 
-enum stage { STAGE_TURN, STAGE_RECORD, STAGE_LOOK, STAGE_SERVERS, STAGE_FENCE, STAGE_FENCED, STAGE_RUN, STAGE_REPLY };
+enum stage {
+    STAGE_TURN,
+    STAGE_RECORD,
+    STAGE_LOOK,
+    STAGE_SERVERS,
+    STAGE_FENCE,
+    STAGE_FENCED,
+    STAGE_ARGUMENTS,
+    STAGE_RUN,
+    STAGE_REPLY
+};
+
+/* Of one call. `found`, `tree`: the rest of the row; a call that begins takes both over. */
+struct run_arguments {
+    struct catalog_entry entry;
+    bool found, wanted;
+    cJSON *tree;
+    struct status status; /* why there is no tree */
+};
 
 struct run_request {
     struct tool_runner *runner;
@@ -31,6 +50,8 @@ struct run_request {
     struct store_batch batch;
     struct mcp_asking *askings;
     struct tool_call *calls;
+    struct run_arguments *arguments; /* NULL before STAGE_ARGUMENTS */
+    struct job reading;
 };
 
 /* Something that was waited for has come. */
@@ -45,5 +66,9 @@ void run_record_fini(struct run_request *self);
 /* STAGE_FENCE: where the token is higher than any seen, that is written first. */
 void run_fence_raise(struct run_request *self);
 void run_fence_look(struct run_request *self);
+
+/* STAGE_ARGUMENTS: the tools of the calls that are to run, and their arguments. */
+void run_arguments_read(struct run_request *self);
+void run_arguments_fini(struct run_request *self);
 
 #endif

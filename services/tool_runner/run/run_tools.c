@@ -63,14 +63,6 @@ static void call_settled(struct tool_call *call)
     run_request_came(call->owner);
 }
 
-static bool is_allowed(const struct run_request *self, const char *name)
-{
-    for (size_t i = 0; i < self->asked->n_allowed_tools; i++)
-        if (strcmp(self->asked->allowed_tools[i], name) == 0)
-            return true;
-    return self->asked->n_allowed_tools == 0;
-}
-
 /* A server that is down may have the tool. */
 static bool refuse_unknown(struct run_request *self, const char *name, struct status *st)
 {
@@ -83,31 +75,29 @@ static bool refuse_unknown(struct run_request *self, const char *name, struct st
                           self->asked->n_allowed_tools, st);
 }
 
-static void begin_call(struct run_request *self, struct tool_call *call)
+static void refuse_arguments(struct tool_call *call, const struct run_arguments *row)
 {
-    struct status st = {0};
-    struct catalog_entry entry;
-    const Renga__V1__ToolCall *asked = call->asked->call;
-    if (!catalog_find(self->runner->commons->catalog, asked->name, &entry)) {
-        refuse_unknown(self, asked->name, &st);
-        tool_call_refuse(call, &st);
-        return;
-    }
-    cJSON *arguments = NULL;
-    if (!is_allowed(self, asked->name))
-        fail(&st, PERMISSION_DENIED, "'%s' is not one of the tools that may be called here", asked->name);
-    else
-        arguments = tool_call_read_arguments(&entry, asked->arguments_json, &st);
-    if (arguments) {
-        self->waits++;
-        tool_call_begin(call, &entry, arguments);
-        return;
-    }
-    call->entry.tool = entry.tool;
-    tool_call_refuse(call, &st);
+    call->entry.tool = row->entry.tool;
+    tool_call_refuse(call, &row->status);
     call->entry.tool = NULL;
-    if (entry.release)
-        entry.release(entry.tool);
+}
+
+static void begin_call(struct run_request *self, struct tool_call *call, struct run_arguments *row)
+{
+    if (!row->found) {
+        refuse_unknown(self, call->asked->call->name, &row->status);
+        tool_call_refuse(call, &row->status);
+        return;
+    }
+    if (!row->tree) {
+        refuse_arguments(call, row);
+        return;
+    }
+    cJSON *arguments = row->tree;
+    row->tree = NULL;
+    row->found = false;
+    self->waits++;
+    tool_call_begin(call, &row->entry, arguments);
 }
 
 static void begin_calls(struct run_request *self)
@@ -116,7 +106,7 @@ static void begin_calls(struct run_request *self)
     for (size_t i = 0; i < self->asked->n_calls; i++) {
         self->calls[i].store = self->store;
         if (self->calls[i].state == CALL_IDLE)
-            begin_call(self, &self->calls[i]);
+            begin_call(self, &self->calls[i], &self->arguments[i]);
     }
     self->waits--;
 }
@@ -126,6 +116,7 @@ static void begin_calls(struct run_request *self)
 static void free_request(struct run_request *self)
 {
     run_record_fini(self);
+    run_arguments_fini(self);
     turn_leave(self->runner->commons->turns, &self->turn);
     for (size_t i = 0; i < self->asked->n_calls; i++)
         tool_call_fini(&self->calls[i]);
@@ -158,6 +149,7 @@ static void client_left(struct rpc_call *rpc, void *data)
     fail(&self->failure, CANCELLED, "the caller left");
     if (self->stage == STAGE_TURN && turn_leave(self->runner->commons->turns, &self->turn))
         self->waits--;
+    job_cancel(&self->reading);
     for (size_t i = 0; i < self->asked->n_calls; i++)
         if (self->stage == STAGE_RUN && self->calls[i].state != CALL_SETTLED && self->calls[i].state != CALL_IDLE)
             tool_call_stop(&self->calls[i]);
@@ -195,6 +187,9 @@ static void enter(struct run_request *self)
         return;
     case STAGE_FENCED:
         run_fence_look(self);
+        return;
+    case STAGE_ARGUMENTS:
+        run_arguments_read(self);
         return;
     case STAGE_RUN:
         begin_calls(self);

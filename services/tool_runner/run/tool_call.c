@@ -247,9 +247,28 @@ static void ask_for_place(struct tool_call *call)
     }
 }
 
+/* The request's key and the call's id as one name, of the length that a key may have. */
+struct call_key {
+    char text[2 * RECORD_DIGEST + 1];
+};
+
+static struct call_key make_key(const struct tool_call *call)
+{
+    struct call_key key;
+    uint8_t digest[RECORD_DIGEST];
+    record_digest(call->name->key, call->asked->call->id, digest);
+    for (size_t i = 0; i < sizeof digest; i++) {
+        key.text[2 * i] = "0123456789abcdef"[digest[i] >> 4];
+        key.text[2 * i + 1] = "0123456789abcdef"[digest[i] & 15];
+    }
+    key.text[2 * sizeof digest] = '\0';
+    return key;
+}
+
 void tool_call_begin(struct tool_call *call, const struct catalog_entry *entry, cJSON *arguments)
 {
     int32_t output_max = call->asked->output_max_bytes;
+    struct call_key key = make_key(call);
     call->entry = *entry;
     struct tool_run_options options = {
         .tool = entry->tool,
@@ -258,6 +277,9 @@ void tool_call_begin(struct tool_call *call, const struct catalog_entry *entry, 
         .arguments = arguments,
         .arguments_json = call->asked->call->arguments_json[0] ? call->asked->call->arguments_json : "{}",
         .principal = rpc_call_principal(call->rpc),
+        .key = key.text,
+        .thread_id = call->name->thread,
+        .run_id = call->name->run,
         .trace = rpc_call_trace(call->rpc),
         .timeout_ms = call->asked->timeout_ms ? call->asked->timeout_ms : entry->tool->timeout_ms,
         .output_max = output_max ? (size_t)output_max : RUN_OUTPUT_USUAL,

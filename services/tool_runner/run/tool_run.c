@@ -80,7 +80,11 @@ static bool copy_options(struct tool_run *run, const struct tool_run_options *op
     run->principal_tenant = strdup(options->principal->tenant);
     run->data = calloc(1, run->tool->size ? run->tool->size : 1);
     run->principal = (struct rpc_principal){.name = run->principal_name, .tenant = run->principal_tenant};
-    return run->arguments_json && run->principal_name && run->principal_tenant && run->data && run->arguments;
+    run->key = arena_strdup(&run->arena, options->key ? options->key : "");
+    run->thread_id = arena_strdup(&run->arena, options->thread_id ? options->thread_id : "");
+    run->run_id = arena_strdup(&run->arena, options->run_id ? options->run_id : "");
+    return run->arguments_json && run->principal_name && run->principal_tenant && run->data && run->arguments &&
+           !run->arena.exhausted;
 }
 
 struct tool_run *tool_run_create(const struct tool_run_options *options)
@@ -181,6 +185,21 @@ const cJSON *tool_run_arguments(const struct tool_run *run)
 const char *tool_run_arguments_json(const struct tool_run *run)
 {
     return run->arguments_json;
+}
+
+const char *tool_run_key(const struct tool_run *run)
+{
+    return run->key;
+}
+
+const char *tool_run_thread_id(const struct tool_run *run)
+{
+    return run->thread_id;
+}
+
+const char *tool_run_run_id(const struct tool_run *run)
+{
+    return run->run_id;
 }
 
 const struct rpc_principal *tool_run_principal(const struct tool_run *run)

@@ -28,6 +28,7 @@ struct tool_run {
     char *arguments_json;
     char *principal_name, *principal_tenant;
     struct rpc_principal principal;
+    const char *key, *thread_id, *run_id;      /* in the arena */
     struct trace_context trace;                /* its own span */
     int64_t timeout_ms, began_ns, deadline_ns; /* 0: not begun */
     size_t output_max;
@@ -56,8 +57,9 @@ struct tool_run_options {
     cJSON *arguments; /* taken, also where it fails */
     const char *arguments_json;
     const struct rpc_principal *principal;
-    const struct trace_context *trace; /* of the caller */
-    int64_t timeout_ms;                /* from tool_run_start */
+    const char *key, *thread_id, *run_id; /* as tool_run_key has them; NULL: none */
+    const struct trace_context *trace;    /* of the caller */
+    int64_t timeout_ms;                   /* from tool_run_start */
     size_t output_max;
     void (*ended)(struct tool_run *run);
     void *owner;

@@ -1,5 +1,6 @@
 #include "turns.h"
 
+#include "base/hash.h"
 #include "base/log.h"
 
 #include <assert.h>
@@ -34,17 +35,9 @@ void turns_destroy(struct turns **turns_pointer)
     free(turns);
 }
 
-static uint64_t hash(uint64_t seed, const char *text)
-{
-    for (; *text; text++)
-        seed = (seed ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
-    return seed;
-}
-
 static struct turn **find(struct turns *turns, const char *tenant, const char *name)
 {
-    uint64_t number = hash(hash(UINT64_C(0xcbf29ce484222325), tenant) * 31, name);
-    struct turn **at = &turns->buckets[(number ^ number >> 32) % BUCKETS];
+    struct turn **at = &turns->buckets[hash_more_text(hash_text(tenant), name) % BUCKETS];
     while (*at && (strcmp((*at)->tenant, tenant) != 0 || strcmp((*at)->name, name) != 0))
         at = &(*at)->next_name;
     return at;

@@ -44,6 +44,7 @@ const struct tool tool_calculate = {
                   "ln log10 log2 sin cos tan floor ceil round min max, pi and e.\"}},\"required\":[\"expression\"],"
                   "\"additionalProperties\":false}",
     .idempotent = true,
+    .self_contained = true,
     .timeout_ms = 5000,
     .start = start,
 };

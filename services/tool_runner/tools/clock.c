@@ -79,6 +79,7 @@ const struct tool tool_clock = {
                   "\"description\":\"Name of a time zone such as Asia/Tokyo, UTC, or an offset such as +09:00; UTC "
                   "where it is left out.\"}},\"additionalProperties\":false}",
     .idempotent = true,
+    .self_contained = true,
     .timeout_ms = 5000,
     .start = start,
 };

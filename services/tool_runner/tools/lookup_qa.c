@@ -17,6 +17,8 @@ const struct tool tool_lookup_qa = {
     .parameters = "{\"type\": \"object\", \"additionalProperties\": false, \"required\": [\"query\"], \"properties\": {"
                   "\"query\": {\"type\": \"string\", \"minLength\": 1, \"maxLength\": 2000, \"description\": "
                   "\"The question, in Japanese or English.\"}, "
+                  "\"collections\": {\"type\": \"array\", \"maxItems\": 16, \"items\": {\"type\": \"string\"}, "
+                  "\"description\": \"Names of collections to look in; leave it out to look in all.\"}, "
                   "\"limit\": {\"type\": \"integer\", \"minimum\": 1, \"maximum\": 20, \"description\": "
                   "\"How many answers at most; 5 when left out.\"}}}",
     .idempotent = true,

@@ -3,12 +3,14 @@
 #include "base/log.h"
 #include "http/client.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 struct page_host {
-    const char *name; /* borrowed from the configuration; without brackets */
+    char *own;        /* the name as the DNS has it */
+    const char *name; /* points into it; without brackets */
     size_t length;
     bool below;    /* "*.example.com": hosts whose names end so; name is ".example.com". "*" is below "" */
     unsigned port; /* 0: 80 and 443 */
@@ -39,6 +41,23 @@ static bool read_port(const char *text, unsigned *port)
     return *text >= '0' && *text <= '9' && !*end && number > 0 && number < 65536;
 }
 
+/* Its name as URLs have it. */
+static bool name_host(struct page_host *host, const char *option, struct status *st)
+{
+    struct status why = {0};
+    size_t dot = host->length && host->name[0] == '.';
+    char *given = strndup(host->name + dot, host->length - dot);
+    char *ascii = given ? http_host_ascii(given, &why) : NULL;
+    int length = ascii ? asprintf(&host->own, "%s%s", dot ? "." : "", ascii) : -1;
+    free(given);
+    free(ascii);
+    if (length < 0)
+        return fail(st, INVALID_ARGUMENT, "%s: %.400s", option, why.code ? why.text : "no memory for a host");
+    host->name = host->own;
+    host->length = (size_t)length;
+    return true;
+}
+
 static bool read_host(const char *text, const char *option, struct page_host *host, struct status *st)
 {
     const char *colon = find_colon(text);
@@ -57,9 +76,10 @@ static bool read_host(const char *text, const char *option, struct page_host *ho
     bool bare =
         !memchr(host->name, '*', length) && !memchr(host->name, '/', length) && !memchr(host->name, '@', length);
     bool named = length > 0 || (host->below && host->reach == PAGE_PUBLIC);
-    return (good && bare && named) ||
-           fail(st, INVALID_ARGUMENT,
-                "%s: '%.100s' is no host; give one like example.com, *.example.com or 10.0.0.7:8080", option, text);
+    if (!good || !bare || !named)
+        return fail(st, INVALID_ARGUMENT,
+                    "%s: '%.100s' is no host; give one like example.com, *.example.com or 10.0.0.7:8080", option, text);
+    return name_host(host, option, st);
 }
 
 static bool read_list(struct page_hosts *hosts, const struct config *config, const char *option, enum page_reach reach,
@@ -93,6 +113,8 @@ struct page_hosts *page_hosts_create(const struct config *config, struct status 
 
 void page_hosts_destroy(struct page_hosts **hosts)
 {
+    for (size_t i = 0; *hosts && i < (*hosts)->count; i++)
+        free((*hosts)->hosts[i].own);
     free(*hosts);
     *hosts = NULL;
 }

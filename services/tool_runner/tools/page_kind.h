@@ -13,10 +13,12 @@
 
 struct page_kind {
     Renga__V1__DocumentFormat format;
+    bool is_file;                   /* its bytes are no text, and say themselves what they are */
     char charset[PAGE_CHARSET_MAX]; /* "": it is not told */
 };
 
-/* By Content-Type (NULL: there was none) and the path of the URL. False where it is no text. */
+/* By Content-Type (NULL: there was none) and the path of the URL. False where it is neither text nor a kind of file
+ * that is read. */
 bool page_kind_read(struct page_kind *kind, const char *content_type, const char *path);
 
 /* The page as clean UTF-8 in `text`, which points into `bytes` or `room`. INVALID_ARGUMENT where it is no text. */

@@ -4,7 +4,8 @@
 
 #include "tool.h"
 
-extern const struct tool tool_calculate, tool_clock, tool_fetch_page, tool_lookup_qa, tool_search_documents;
+extern const struct tool tool_calculate, tool_clock, tool_fetch_page, tool_lookup_qa, tool_search_documents,
+    tool_search_web;
 
 /* NULL at the end. */
 extern const struct tool *const builtin_tools[];

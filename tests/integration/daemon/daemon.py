@@ -275,7 +275,8 @@ def _():
         rows = [line.split() for line in done.stdout.splitlines()]
         expect(done.returncode == 0 and rows[0][:3] == ["model", "day", "calls"], done.stdout + done.stderr)
         expect(rows[1][0] == "parrot" and rows[1][2:7] == ["2", "0", "0", "0", "4"], done.stdout)
-        expect(rows[3][:2] == ["all", "3"] and rows[3][-1] == "0.000000", done.stdout)
+        expect(rows[3][:2] == ["all", "3"] and rows[3][-1] == "-", done.stdout)
+        expect("requests to models without a price" in done.stderr, done.stderr)
         wide = {len(line) + sum(c > "\u2e80" for c in line) for line in done.stdout.splitlines()}
         expect(len(wide) == 1, f"the columns do not stand under each other: {done.stdout}")
         answer = json.loads(run("renga", "usage", peer, "--by=model", "--model=parrot", "--json").stdout)
@@ -414,7 +415,7 @@ def _():
         expect(status == 503 and "draining" in text, f"/readyz: {status} {text}")
         code = call.code()
         seconds = time.time() - began
-        expect(code == grpc.StatusCode.UNAVAILABLE and 1.3 < seconds < 3 * SLOW, f"{code} after {seconds:.1f} s")
+        expect(code == grpc.StatusCode.UNAVAILABLE and 1.3 < seconds < 15 * SLOW, f"{code} after {seconds:.1f} s")
         expect(daemon.process.wait(10 * SLOW) == 0, f"exit code {daemon.process.returncode}")
         return f"cut after {seconds:.1f} s"
 
@@ -426,7 +427,7 @@ def _():
         daemon.process.send_signal(signal.SIGTERM)
         time.sleep(0.3)
         code, seconds = daemon.stop(signal.SIGINT)
-        expect(code == 3 and seconds < 2 * SLOW, f"{code} after {seconds:.1f} s")
+        expect(code == 3 and seconds < 20 * SLOW, f"{code} after {seconds:.1f} s")
 
 
 parrot.terminate()

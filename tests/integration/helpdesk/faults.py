@@ -156,6 +156,16 @@ for name, fault in (("429 twice", first_two(429, OVERLOAD)), ("500 twice", first
         return f"exit code {code}, {len(Upstream.asked)} calls"
 
 
+@check("a provider that is always at its limit gets at most six requests for one question, over nodes and gateway")
+def _():
+    Upstream.fault = staticmethod(lambda stage, choice, number: (429, OVERLOAD))
+    code, result, why = ask()
+    Upstream.fault = None
+    expect(code == 1 and "every subtask broke off" in why, f"{code}: {result} {why}")
+    expect(3 <= len(Upstream.asked) <= 6, f"{len(Upstream.asked)} requests")
+    return f"{len(Upstream.asked)} requests"
+
+
 def is_data(turn):
     """Whether a turn has the orders; then it is a tool's, or they stand within a fence that they do not close."""
     text = turn["content"] or ""

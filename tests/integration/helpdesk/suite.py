@@ -14,6 +14,7 @@ from checks import expect, watch  # noqa: E402
 from collector import FLAG as COLLECTOR  # noqa: E402
 from contract import message  # noqa: E402
 from documents import docs, folder  # noqa: E402
+from ports import free_port  # noqa: E402
 
 BIN = os.environ["RENGA_BIN"]
 SLOW = 5 if os.environ.get("RENGA_SANITIZE") else 1  # sanitizers take their time
@@ -64,12 +65,13 @@ class Process:
 
 
 class Suite:
-    def __init__(self):
-        self.processes = {}
+    def __init__(self, **flags):
+        """`flags`: more of a service, such as llm_gateway=["--llm_gateway.key=k"]."""
+        self.processes, self.flags = {}, flags
 
     def one(self):
         self.processes["renga"] = Process(f"{BIN}/renga", "serve", "--rpc.listen=127.0.0.1:0", *STORES,
-                                          f"--orchestrator.store=sqlite:{folder}/runs.db")
+                                          f"--orchestrator.store=sqlite:{folder}/runs.db", *sum(self.flags.values(), []))
         return self.open("renga")
 
     def five(self):
@@ -77,12 +79,13 @@ class Suite:
             self.start(name)
         return self.open("orchestrator")
 
-    def start(self, name, port=0):
+    def start(self, name, port=None):
         flags = [f"--peers.{other.replace('-', '_')}=ipv4:127.0.0.1:{process.port}"
                  for other, process in self.processes.items() if other != "orchestrator" and other != name]
+        flags += self.flags.get(name.replace("-", "_"), [])
         flags += STORES if name == "tool-runner" else ()
         flags += [f"--orchestrator.store=sqlite:{folder}/runs5.db"] if name == "orchestrator" else ()
-        self.processes[name] = Process(f"{BIN}/renga-{name}", f"--rpc.listen=127.0.0.1:{port}", *flags)
+        self.processes[name] = Process(f"{BIN}/renga-{name}", f"--rpc.listen=127.0.0.1:{port or free_port()}", *flags)
 
     def restart(self, name):
         """kill -9, and again where it was."""

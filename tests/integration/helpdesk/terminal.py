@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 """The help desk for people: `renga ask` in a pipe and on a terminal, the README's first command, its example."""
 import fcntl
-import http.server
 import json
 import os
 import pty
@@ -22,6 +21,7 @@ import grpc
 from suite import BIN, HERE, SLOW, Process, expect, folder
 from checks import check, wait_until
 from contract import message
+from web import Handler, completion, serve
 import checks
 
 ROOT = os.path.join(HERE, "..", "..", "..")
@@ -156,6 +156,28 @@ def _():
     expect("open door" in ask("--docs", red, "What does the red lamp mean?").stdout, "the old text is asked")
 
 
+@check("in a pipe, files of --docs that are left out are told on standard error, each with its reason")
+def _():
+    place = os.path.join(folder, "mixed")
+    os.makedirs(place)
+    for name, text in (("lamps.md", "# Lamps\n\nThe blue lamp means standby.\n"), ("plan.pdf", "%PDF-1.4\n% blue lamp plan\n")):
+        with open(os.path.join(place, name), "w") as file:
+            file.write(text)
+    done = ask("--docs", place, "What does the blue lamp mean?")
+    expect("standby" in done.stdout and "%PDF" not in done.stdout, done.stdout)
+    expect("skipped plan.pdf: is a PDF document" in done.stderr, done.stderr)
+
+
+@check("a knowledge base in memory is asked in the process that made it, and `renga index` refuses to make one")
+def _():
+    place = os.path.join(folder, "mixed")
+    done = ask("--docs", place, "--tool_runner.store", "memory:", "What does the blue lamp mean?")
+    expect(done.returncode == 0 and "standby" in done.stdout, done.stdout + done.stderr)
+    index = subprocess.run([f"{BIN}/renga", "index", "--tool_runner.store=memory:", place], capture_output=True, text=True, cwd=folder,
+                           env=surroundings())
+    expect(index.returncode == 2 and "ends with this command" in index.stderr, f"{index.returncode}: {index.stderr}")
+
+
 @check("questions at the same time are all answered")
 def _():
     processes = [subprocess.Popen([f"{BIN}/renga", "ask", ENGLISH], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -165,35 +187,17 @@ def _():
         expect(process.returncode == 0 and "[1]" in out, f"{process.returncode}: {err}")
 
 
-class Upstream(http.server.BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
+class Upstream(Handler):
     @classmethod
     def serve(cls):
         """The server, and the surroundings of who asks it."""
-        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), cls)
-        server.daemon_threads = True
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        server = serve(cls)
         return server, {"OPENAI_BASE_URL": f"http://127.0.0.1:{server.server_port}/v1", "OPENAI_API_KEY": "none"}
-
-    def asked(self):
-        return json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-
-    def answer(self, status, document):
-        body = json.dumps(document).encode()
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
 
     def sleep(self):
         """Until the other side has closed."""
         self.close_connection = True
         return not self.connection.recv(1)
-
-    def log_message(self, *_):
-        pass
 
 
 class Sleeper(Upstream):
@@ -224,7 +228,7 @@ class Refuser(Upstream):
 
     def do_POST(self):
         self.asked()
-        self.answer(401, {"error": {"message": "Incorrect API key provided", "type": "invalid_request_error", "code": "invalid_api_key"}})
+        self.reply({"error": {"message": "Incorrect API key provided", "type": "invalid_request_error", "code": "invalid_api_key"}}, 401)
 
 
 @check("where every subtask broke off, nothing is said of the documents: exit code 1, and why")
@@ -246,8 +250,7 @@ class Dawdler(Upstream):
             self.sleep()
             return
         message = {"role": "assistant", "content": json.dumps({"subtasks": ["What is a very long question about backups?", "二つ目の質問"]})}
-        self.answer(200, {"id": "1", "object": "chat.completion", "model": "m", "created": 1,
-                          "choices": [{"index": 0, "message": message, "finish_reason": "stop"}]})
+        self.reply(completion(message))
 
 
 @check("while a model thinks each subtask's seconds go on, and a terminal that becomes narrow gets lines that fit")

@@ -1,9 +1,11 @@
 """What a user of deploy/kubernetes has before she starts: the image, certificates, a client's key; and how that client asks.
 Needs RENGA_BIN (binaries) and RENGA_PROTO (renga_descriptor_set.bin)."""
+import http.client
 import json
 import os
 import random
 import shutil
+import ssl
 import subprocess
 import tempfile
 
@@ -15,6 +17,7 @@ from render import render
 HERE = os.path.dirname(os.path.abspath(__file__))
 DEPLOY = os.path.realpath(os.path.join(HERE, "..", "..", "..", "deploy"))
 OURS = ("llm-gateway", "planner", "tool-runner", "reviewer", "orchestrator")
+CALLERS = OURS[1:]  # of other services
 folder = tempfile.mkdtemp(prefix="renga-shipped-")
 os.chmod(folder, 0o755)
 image = os.path.join(folder, "image")
@@ -51,14 +54,22 @@ def compose(overlay, components, manifests=os.path.join(DEPLOY, "kubernetes")):
     return render(own)
 
 
-def with_client(overlay, *components):
-    """The same with a client let in, as an operator does it, in a copy: the resources, the Secrets and the client's key."""
+def with_clients(overlay, components, *clients):
+    """The same with clients let in, as an operator does it, in a copy: the resources, the Secrets and the clients' keys. A client
+    is the words that `client` is given: name, tenant and methods."""
     copy = os.path.join(tempfile.mkdtemp(dir=folder), "deploy")
     shutil.copytree(DEPLOY, copy)
     command = [f"{copy}/kubernetes/client", f"{copy}/kubernetes/overlays/{overlay}"]
-    key, inside = (subprocess.run([*command, *who], capture_output=True, text=True, check=True).stdout for who in (
-        ("backend", "acme"), ("orchestrators", "renga", "inside,renga.v1.Orchestrator/*,renga.v1.Helpdesk/*,renga.v1.Orchestrator/forward")))
-    return compose(overlay, components, f"{copy}/kubernetes"), {**SECRETS, "renga-peers": {"key": inside}}, key.strip()
+    keys = [subprocess.run([*command, *who], capture_output=True, text=True, check=True).stdout for who in (
+        *clients, *(("--service", service) for service in CALLERS))]
+    peers = {f"renga-peers-{service}": {"key": one} for service, one in zip(CALLERS, keys[len(clients):])}
+    return compose(overlay, components, f"{copy}/kubernetes"), {**SECRETS, **peers}, [key.strip() for key in keys[:len(clients)]]
+
+
+def with_client(overlay, *components):
+    """The same with one client, and its key."""
+    resources, secrets, keys = with_clients(overlay, components, ("backend", "acme"))
+    return resources, secrets, keys[0]
 
 
 def documents():
@@ -74,6 +85,17 @@ def channel_to(cluster, door=None):
     """A client's connection to a door, of any that are ready."""
     return grpc.secure_channel(f"{door or random.choice(cluster.ready('renga-door'))}:8443", grpc.ssl_channel_credentials(door_certificate.encode()),
                                [("grpc.ssl_target_name_override", "door.test"), ("grpc.use_local_subchannel_pool", 1)])
+
+
+def ask_http(cluster, key, path, body=None):
+    """Status and answer of a request through the door to the gateway's HTTP door, a GET without a body."""
+    context = ssl.create_default_context(cadata=door_certificate)
+    context.check_hostname = False  # it is asked by its address
+    connection = http.client.HTTPSConnection(random.choice(cluster.ready("renga-door")), 8444, timeout=20, context=context)
+    headers = {"Content-Type": "application/json", **({"Authorization": f"Bearer {key}"} if key else {})}
+    connection.request("POST" if body else "GET", path, json.dumps(body) if body else None, headers)
+    with connection.getresponse() as answer:
+        return answer.status, json.load(answer)
 
 
 def ask(cluster, key, text="How long are backups kept?"):

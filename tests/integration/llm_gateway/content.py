@@ -4,7 +4,6 @@ RENGA_BIN=<folder of renga-llm-gateway> content.py; one line a check, exit 1 whe
 import contextlib
 import glob
 import http.client
-import http.server
 import json
 import os
 import re
@@ -17,70 +16,47 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, f"{HERE}/../../lib")
 from checks import check, expect, finish, watch  # noqa: E402
+from web import Handler, completion, serve  # noqa: E402
 
 BIN = os.environ["RENGA_BIN"]
 SLOW = 5 if os.environ.get("RENGA_SANITIZE") else 1
 KEY, ASKED, ANSWERED = "sk-secret-0123456789abcdef", "frogjumps", "PONDSPLASH"
 
 
-class Handler(http.server.BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def body(self):
-        return json.loads(self.rfile.read(int(self.headers["content-length"])))
-
-    def reply(self, status, body, content_type="application/json"):
-        self.send_response(status)
-        self.send_header("content-type", content_type)
-        self.send_header("content-length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_):
-        pass
-
-
 class Model(Handler):
     """Says what its name tells it to."""
 
     def do_POST(self):
-        request = self.body()
+        request = self.asked()
         model, usage = request["model"], {"prompt_tokens": 3, "completion_tokens": 4}
         call = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": json.dumps({"a": ANSWERED})}}
         message = {"role": "assistant", "content": f"{ANSWERED} 池", "refusal": None}
         if model == "fails":
-            return self.reply(500, b'{"error":{"message":"no","type":"server_error"}}')
+            return self.reply({"error": {"message": "no", "type": "server_error"}}, 500)
         if model == "calls":
             message = {"role": "assistant", "content": None, "tool_calls": [call]}
         if model == "embeds":
-            return self.reply(200, json.dumps({"data": [{"index": 0, "embedding": [1]}], "usage": usage}).encode())
+            return self.reply({"data": [{"index": 0, "embedding": [1]}], "usage": usage})
         if model == "garbles":
-            return self.reply(200, f'{{"choices": [{ANSWERED}'.encode())
+            return self.reply(f'{{"choices": [{ANSWERED}'.encode())
         if not request.get("stream"):
-            choice = {"index": 0, "message": message, "finish_reason": "stop"}
-            return self.reply(200, json.dumps({"id": "x", "model": "m", "choices": [choice], "usage": usage}).encode())
+            return self.reply(completion(message, "stop", usage))
         chunks = [{"choices": [{"index": 0, "delta": {"content": part}}]} for part in (ANSWERED[:4], ANSWERED[4:])]
         if model != "cuts":
             chunks.append({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]})
         events = "".join(f"data: {json.dumps(chunk)}\n\n" for chunk in chunks) + ("data: [DONE]\n\n" if model != "cuts" else "")
-        return self.reply(200, events.encode(), "text/event-stream")
+        return self.reply(events.encode(), kind="text/event-stream")
 
 
 class Collector(Handler):
     bodies = []
 
     def do_POST(self):
-        self.bodies.append(self.body())
-        self.reply(200, b"{}")
+        self.bodies.append(self.asked())
+        self.reply({})
 
 
-def serve(handler):
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    return server.server_port
-
-
-MODEL, COLLECTOR = serve(Model), serve(Collector)
+MODEL, COLLECTOR = serve(Model).server_port, serve(Collector).server_port
 
 
 @contextlib.contextmanager

@@ -13,7 +13,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, f"{HERE}/../../lib")
-from checks import check, expect, finish, follow  # noqa: E402
+from checks import check, expect, finish, follow, wait_until  # noqa: E402
 
 BIN = os.environ["RENGA_BIN"]
 SLOW = 5 if os.environ.get("RENGA_SANITIZE") else 1
@@ -28,7 +28,7 @@ def key(name, secret, methods):
 
 
 KEYS = [key("all", "k-all", ["*"]), key("lister", "k-list", ["renga.v1.LlmGateway/ListModels"]),
-        key("streamer", "k-stream", ["renga.v1.LlmGateway/ChatStream"])]
+        key("streamer", "k-stream", ["renga.v1.LlmGateway/ChatStream"]), key("planner", "k-plan", ["renga.v1.Planner/*"])]
 
 
 class Gateway:
@@ -69,7 +69,7 @@ class Wire:
         self.file = self.socket.makefile("rb")
 
     def send(self, method, path, body=b"", kind="application/json", **headers):
-        lines = [f"{method} {path} HTTP/1.1", "host: door", f"content-length: {len(body)}"]
+        lines = [f"{method} {path} HTTP/1.1", "host: localhost", f"content-length: {len(body)}"]
         lines += [f"content-type: {kind}"] if kind else []
         lines += [f"{name.replace('_', '-')}: {value}" for name, value in headers.items()]
         self.socket.sendall("\r\n".join(lines).encode() + b"\r\n\r\n" + body)
@@ -226,7 +226,71 @@ def _():
     print(f"# {sent / MIB:.1f} MiB taken while the reader slept")
 
 
+def said(gateway, text):
+    """What is answered to these very bytes, up to the end of its head."""
+    wire = Wire(gateway)
+    wire.socket.sendall(text.encode("latin-1"))
+    return wire.head()[0]
+
+
+@check("a page that points a name of its own at this machine is refused (DNS rebinding)")
+def _():
+    for host, wanted in (("evil.example", 403), (f"evil.example:{door.port}", 403), ("localhost", 200), (f"127.0.0.1:{door.port}", 200),
+                         ("[::1]", 200)):
+        expect(said(door, f"GET /v1/models HTTP/1.1\r\nHost: {host}\r\n\r\n") == wanted, f"{host}: not {wanted}")
+
+
+lonely = Gateway("--llm_gateway.upstream=http://127.0.0.1:9/v1")
+
+
+@check("who asks hears which deployment failed; its address stands in the log alone")
+def _():
+    status, _, body = Wire(lonely).send("POST", CHAT, asking("chat")).read()
+    expect(status == 503 and b"upstream" in body, body)
+    expect(b"127.0.0.1" not in body and b":9" not in body and b"port 9" not in body, body)
+    wait_until(lambda: any('"http.peer"' in line and "127.0.0.1:9" in line for line in list(lonely.log)), "the log does not have the address")
+
+
+lonely.stop()
 guarded = Gateway(f"--rpc.keys={json.dumps(KEYS)}")
+
+
+@check("a key is judged before any of the body has come")
+def _():
+    for line, wanted in (("", 401), ("Authorization: Bearer wrong\r\n", 401)):
+        wire = Wire(guarded)
+        wire.socket.sendall(f"POST {CHAT} HTTP/1.1\r\nHost: a\r\n{line}Content-Length: 8000000\r\n\r\n".encode())
+        refused(wire, wanted, "invalid_api_key")
+        expect(wire.file.read() == b"", "the connection goes on")
+
+
+@check("a key that opens nothing of this door is judged before any of the body has come, too")
+def _():
+    wire = Wire(guarded)
+    wire.socket.sendall(f"POST {CHAT} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer k-plan\r\nContent-Length: 8000000\r\n\r\n".encode())
+    refused(wire, 403, "permission_denied")
+    expect(wire.file.read() == b"", "the connection goes on")
+
+
+@check("an identity beside the key is refused in words, whoever sends it, in any case and twice")
+def _():
+    for at, key in ((guarded, "Authorization: Bearer k-all\r\n"), (guarded, ""), (door, "")):
+        for line in ("renga-forwarded-bin: b3RoZXIAYmVydA\r\n", "RENGA-Forwarded-Bin:\r\n", 2 * "Renga-forwarded-bin: x\r\n"):
+            wire = Wire(at)
+            wire.socket.sendall(f"GET /v1/models HTTP/1.1\r\nHost: localhost\r\n{key}{line}\r\n".encode())
+            status, _, body = wire.read()
+            expect(status == 400 and b"renga-forwarded-bin" in body, f"{line!r}: {status} {body!r}")
+
+
+@check("what two readers could take differently is 400, whoever asks")
+def _():
+    head = f"POST {CHAT} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer k-all\r\n"
+    chunked = head + "Transfer-Encoding: chunked\r\n\r\n"
+    for text in (head + "Authorization: Bearer k-list\r\n\r\n", head + "Content-Type: text/plain\r\nContent-Type: application/json\r\n\r\n",
+                 head + "X: a\x01b\r\n\r\n", head + "X: \x7f\r\n\r\n", chunked + "2 \r\n{}\r\n0\r\n\r\n", head + "Host: b\r\n\r\n",
+                 head + "Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n", head + "X: a\r\n b\r\n\r\n",
+                 head + "traceparent: 00-1\r\ntraceparent: 00-2\r\n\r\n"):
+        expect(said(guarded, text) == 400, repr(text))
 
 
 @check("without a key, or with one that nobody has, nothing is answered")

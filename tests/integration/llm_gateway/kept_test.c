@@ -214,6 +214,9 @@ static void the_accounts_have_what_each_call_used(void **state)
     /* 16 tokens at 100 and 5 at 10 USD for a million, 9 at 1,000; twice: "chat.kept" has no price */
     assert_int_equal(whole->response->finish->usage->cost_micros, 1600 + 50 + 9000);
     assert_int_equal(totals->usage->cost_micros, 2 * (1600 + 50 + 9000));
+    assert_int_equal(whole->response->finish->usage->unpriced_calls, 0);
+    assert_int_equal(stored->response->finish->usage->unpriced_calls, 1);
+    assert_int_equal(totals->usage->unpriced_calls, 2);
     renga__v1__get_usage_response__free_unpacked(accounts, NULL);
     struct reply *all[] = {whole, streamed, failed, stored, hit};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """GetUsage over the network: who sees what, in a file that an outsider reads and writes too.
 RENGA_BIN=<folder of renga-llm-gateway> RENGA_PROTO=<folder of renga_descriptor_set.bin>; one line a check."""
+import atexit
 import hashlib
 import json
 import os
@@ -42,6 +43,7 @@ class Gateway:
             [f"{os.environ['RENGA_BIN']}/renga-llm-gateway", "--rpc.listen=127.0.0.1:0", "--http.listen=127.0.0.1:0",
              "--log.format=json", "--loops=2", "--llm_gateway.upstream=http://127.0.0.1:1/v1", *flags],
             stderr=subprocess.PIPE, text=True)
+        atexit.register(self.process.kill)
         self.log, ports = [], {}
         for line in self.process.stderr:
             self.log.append(line)
@@ -75,7 +77,7 @@ class Gateway:
 def book(path, client, tenant, ended_ms, micros):
     """Enters a call as any SQLite program could."""
     with sqlite3.connect(path) as file:
-        file.execute("INSERT INTO sums VALUES (?, ?, ?, 'gpt', 'east', '', '', 100, 10, 0, 0, 0, 1, 0, ?, 0, 1, 0, 0, 0)",
+        file.execute("INSERT INTO sums VALUES (?, ?, ?, 'gpt', 'east', '', '', 100, 10, 0, 0, 0, 1, 0, ?, 0, 1, 0, 0, 0, 0, NULL)",
                      (ended_ms // 900000, client, tenant, micros))
     file.close()
 

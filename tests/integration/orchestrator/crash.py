@@ -80,6 +80,7 @@ def _():
     nodes.on("twice", n=lambda call: call.sleep(60) and {"x": 1},
              top=lambda call: call.sleep(60) and {} if call.attempt % 2 == 0 else call.fail("UNAVAILABLE"))
     run = api.start_run("twice", {"items": [0, 1]}, wait=False)
+    flags, api.flags = api.flags, (*api.flags, "--orchestrator.crashes_max=0")  # no step is committed between three kills
 
     def wait_for(top, branches):
         wait_until(lambda: (nodes.count("twice", "top"), nodes.count("twice", "n")) == (top, branches), "they are not called", 20 * SLOW)
@@ -95,6 +96,7 @@ def _():
     equal(succeeded(api.stopped(run))["out"], [{"x": 4}, {"x": 4}], "the attempts of the branches")
     attempts = [call.attempt for call in nodes.of("twice", "top")]
     expect(attempts == sorted(set(attempts)), f"the attempts at the other are {attempts}")
+    api.flags = flags
 
 
 if not os.environ.get("RENGA_SANITIZE") and "RENGA_REDIS" not in os.environ:  # LD_PRELOAD is theirs; a Redis has a disk of its own

@@ -2,6 +2,7 @@
 """Documents of agents as an operator meets them: what is wrong is told by file and line, what is good beside it runs,
 and SIGHUP reads them again."""
 import json
+import os
 import signal
 
 from harness import SLOW, api, agent, check, equal, expect, finish, nodes, refused, remote, succeeded, wait_until
@@ -37,6 +38,11 @@ for name, (text, _, _) in WRONG.items():
     api.write_agent(folder, text.replace("%s", folder))
 api.write_agent("good", json.dumps({"agent": "good", "description": "Adds.", "start": "a", "nodes": {"a": remote("b"), "b": remote()},
                                     "state": {"n": {"type": "integer", "reduce": "sum"}}}))
+for path in ("only_prompts/prompts/en", "in_yaml", ".hidden", "lost+found"):
+    os.makedirs(os.path.join(api.agents, path))
+for path in ("in_yaml/graph.yaml", "graph.json", "notes.txt"):
+    with open(os.path.join(api.agents, path), "w") as file:
+        file.write("agent: in_yaml")
 api.flags = ("--no-orchestrator.shipped_agents",)
 api.start()
 listed = api.ask("ListAgents")
@@ -49,6 +55,19 @@ for name, (_, line, part) in WRONG.items():
         expect(problem, "there is no such problem")
         equal((problem.file, problem.line), ("graph.json", line), f"the place of '{problem.message}'")
         expect(part in problem.message, f"the message is: {problem.message}")
+
+
+@check("folders without a graph.json, other forms of it, and one beside the folders are told; other files are nobody's fault")
+def _():
+    others = {(p.agent, p.file): p.message for p in listed.problems if p.agent.replace("_", " ") not in WRONG}
+    equal(set(others), {("only_prompts", "graph.json"), ("in_yaml", "graph.yaml"), ("", "graph.json")}, "what is told")
+    expect("is not there" in others["only_prompts", "graph.json"] and "named graph.json" in others["in_yaml", "graph.yaml"] and
+           "folder of its own" in others["", "graph.json"], f"{others}")
+
+
+@check("a problem has its line and its column")
+def _():
+    equal((problems["a_wrong_address"].line, problems["a_wrong_address"].column), (6, 1), "the place")
 
 
 @check("a good agent beside them is loaded, and runs")

@@ -47,24 +47,21 @@ class Call:
         self.attempt, self.step, self.branch = request.attempt, request.position.step, request.position.branch
         self.path, self.run_id = request.position.path, request.position.run_id
         self.peer, self.metadata, self.context_time = context.peer(), context.invocation_metadata(), context.time_remaining()
-        self.began, self.ended, self.cancelled = time.monotonic(), None, None
-        context.add_callback(self.over)
+        self.began, self.ended, self.cancelled, self.is_over = time.monotonic(), None, None, threading.Event()
+        if not context.add_callback(self.over):
+            self.over()
 
     def over(self):
         if self.ended is None:  # the call ended before its handler
             self.cancelled = time.monotonic()
+        self.is_over.set()
 
     def fail(self, code, text="as it was told"):
         self.context.abort(getattr(grpc.StatusCode, code), text)
 
     def sleep(self, seconds):
         """Until the time is over or nobody waits any more; False where that was so."""
-        until = time.monotonic() + seconds
-        while time.monotonic() < until:
-            if not self.context.is_active():
-                return False
-            time.sleep(0.002)
-        return True
+        return not self.is_over.wait(seconds)
 
 
 def reply(update=None, **fields):

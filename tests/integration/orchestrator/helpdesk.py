@@ -2,13 +2,15 @@
 """The typed service: questions to the help desk, before services that the test scripts."""
 import hashlib
 import json
+import os
 import signal
 import threading
 import time
 
 import grpc
 
-from harness import Orchestrator, SLOW, api, check, equal, expect, finish, message, number, reason_of, refused, wait_until, word
+from harness import (Broken, Orchestrator, SLOW, agent, api, check, equal, expect, finish, message, number, reason_of, refused, wait_until,
+                     word)
 from services import called, found, hit, judged, plan, said, services, tool
 
 api.flags = services.flags()
@@ -166,7 +168,7 @@ def _():
     for question in ("", " \t\n", "　　", "x" * 32769, "x" * (1 << 20)):
         began = time.monotonic()
         expect("question" in refused("INVALID_ARGUMENT", lambda: ask(question)), "the field is not named")
-        expect(time.monotonic() - began < 1 * SLOW, "it took its time")
+        expect(time.monotonic() - began < 10 * SLOW, "it took its time")
     bad = b"\x0a\x04ab\xff\xfe"
     refused("INVALID_ARGUMENT", lambda: ask_call()(bad, timeout=5))
     refused("INVALID_ARGUMENT", lambda: list(events("")))
@@ -282,7 +284,8 @@ def _():
     run_id, thread_id = result.outcome.run_id, result.outcome.thread_id
     for allowed in ("desk", "free", "root"):
         equal(call(allowed, "GetRun", run_id=run_id).run.run_id, run_id, "the run")
-        equal([a.name for a in call(allowed, "ListAgents").agents], ["helpdesk"], "the agents")
+        equal([a.name for a in call(allowed, "ListAgents").agents], ["helpdesk"] if allowed == "desk" else ["deep_research", "form_interview", "helpdesk"],
+              "the agents")
     expect("agent.helpdesk" in refused("PERMISSION_DENIED", lambda: call("other", "Ask", "Helpdesk", **question)), "no cure")
     for method, fields in (("StartRun", {"agent": "helpdesk"}), ("GetRun", {"run_id": run_id}), ("CancelRun", {"run_id": run_id}),
                            ("GetState", {"thread_id": thread_id}), ("DeleteThread", {"thread_id": thread_id}),
@@ -301,6 +304,24 @@ def _():
     for method in ("ForkThread", "CopyThread"):
         equal(call("desk", method, thread_id=thread_id, new_thread_id=method).thread.agent, "helpdesk", "the new thread's agent")
     equal(guarded.stop(), 0, "how it ended")
+
+
+@check("a document that fails its run gives the caller its own code and reason")
+def _():
+    folder = os.path.join(api.agents, "helpdesk", "prompts", "en")
+    os.makedirs(folder)
+    with open(os.path.join(folder, "sorry.md"), "w") as out:
+        out.write("No answer to '{question}' after ten rounds.")
+    agent("helpdesk", {"state": {"question": {"type": "string"}, "collections": {"type": "string[]"}}, "start": "give_up", "nodes": {
+        "give_up": {"kind": "fail", "code": "RESOURCE_EXHAUSTED", "reason": "LOOP_LIMIT", "prompt": "sorry"}}})
+    try:
+        ask("Why?")
+        raise Broken("it is answered")
+    except grpc.RpcError as error:
+        equal((error.code(), reason_of(error), error.details()),
+              (grpc.StatusCode.RESOURCE_EXHAUSTED, "LOOP_LIMIT", "node 'give_up' failed: No answer to 'Why?' after ten rounds."), "the error")
+    listed = api.ask("ListRuns", agent="helpdesk", page_size=1).runs[0]
+    equal((listed.reason, word("RunState", listed.state), listed.undone), ("LOOP_LIMIT", "RUN_STATE_FAILED", False), "the run in the list")
 
 
 finish()

@@ -2,6 +2,7 @@
 """Each kind of node that calls a service, one at a time: what it asks, what it writes, how it fails."""
 import json
 import os
+import signal
 import threading
 
 import grpc
@@ -81,13 +82,16 @@ def _():
 def _():
     hits = [hit("A pond.\nA frog.", score=0.25, published_date="2024-01-01")]
     services.on("ToolRunner/Search", lambda r, c: message("SearchResponse")(hits=hits if r.query == "pond" else []))
-    one("searcher", {"kind": "search", "query": "q", "collections": "c", "into": "h", "mode": "lexical", "limit": 3,
-                     "on": {"found": 1, "nothing": 1}}, {"q": {"type": "string"}, "c": TEXTS, "h": OBJECTS, **OUTCOME})
-    result = succeeded(api.start_run("searcher", {"q": "pond", "c": ["docs"]}))
+    one("searcher", {"kind": "search", "query": "q", "collections": "c", "sources": "s", "into": "h", "mode": "lexical", "limit": 3,
+                     "on": {"found": 1, "nothing": 1}}, {"q": {"type": "string"}, "c": TEXTS, "s": TEXTS, "h": OBJECTS, **OUTCOME})
+    result = succeeded(api.start_run("searcher", {"q": "pond", "c": ["docs"], "s": ["internal", "web"]}))
     equal((result["h"], result["outcome"]), (hits, "found"), "the hits")
     asked = services.of("ToolRunner/Search")[-1]
-    equal((asked.query, list(asked.collections), asked.mode, asked.limit), ("pond", ["docs"], 1, 3), "what was asked")
+    equal((asked.query, list(asked.collections), list(asked.sources), asked.mode, asked.limit),
+          ("pond", ["docs"], ["internal", "web"], 1, 3), "what was asked")
     equal(succeeded(api.start_run("searcher", {"q": "sea"}))["outcome"], "nothing", "the outcome")
+    keys = [request.idempotency_key for request in services.of("ToolRunner/Search")]
+    expect(all(keys) and len(set(keys)) == len(keys), f"the keys are {keys}")
 
 
 @check("review judges answers and drafts")
@@ -111,6 +115,35 @@ def _():
                                 "suggested_action": "NEXT_ACTION_END"}, "the mark of the draft")
     asked = services.of("Reviewer/ReviewDraft")[-1].sources[0]
     equal((asked.url, asked.relevance_score, run.usage.model_calls), ("https://example.org", 0.5, 2), "what was asked and spent")
+
+
+@check("say has a text for each value of a field")
+def _():
+    texts = {"en/a": "A {q}", "en/b": "B {q}", "en/other": "Other {q}"}
+    state = {"q": {"type": "string"}, "by": {"type": "string"}, "mood": {"type": "string", "values": ["good", "bad"]}, "t": {"type": "string"}}
+    one("chooser", {"kind": "say", "prompts": {"x": "a", "y": "b"}, "by": "by", "prompt": "other", "into": "t", "on": {"said": 1}}, {**state, **OUTCOME}, texts)
+    equal([succeeded(api.start_run("chooser", {"q": "q", **given}))["t"] for given in ({"by": "x"}, {"by": "y"}, {"by": "z"}, {})],
+          ["A q", "B q", "Other q", "Other q"], "the texts")
+    one("moody", {"kind": "say", "prompts": {"good": "a", "bad": "b"}, "by": "mood", "into": "t", "on": {"said": 1}}, {**state, **OUTCOME}, texts)
+    equal(succeeded(api.start_run("moody", {"q": "q", "mood": "bad"}))["t"], "B q", "the text")
+    run = stands(api.start_run("moody", {"q": "q"}), "FAILED", "NODE_FAILED")
+    expect("'mood' has no value" in run.stop_text, run.stop_text)
+    for count, (wanted, node) in enumerate((
+            ("'by' may have any value; add a \"prompt\"", {"prompts": {"x": "a"}, "by": "by"}),
+            ("has no text for 'bad'", {"prompts": {"good": "a"}, "by": "mood"}),
+            ("'mood' is never 'odd'", {"prompts": {"good": "a", "bad": "b", "odd": "a"}, "by": "mood"}),
+            ("'good' must have the name of a prompt", {"prompts": {"good": "c", "bad": "b"}, "by": "mood"}),
+            ("go together", {"prompts": {"good": "a"}}), ("says nothing", {}))):
+        name = f"unsaid{count}"
+        for path, text in texts.items():
+            file = os.path.join(api.agents, name, "prompts", path + ".md")
+            os.makedirs(os.path.dirname(file), exist_ok=True)
+            with open(file, "w") as out:
+                out.write(text)
+        api.write_agent(name, json.dumps({"agent": name, "state": state, "start": "n", "nodes": {"n": {"kind": "say", "into": "t", **node}}}))
+        api.signal(signal.SIGHUP)
+        problem = wait_until(lambda: [p.message for p in api.ask("ListAgents").problems if p.agent == name], f"no problem: {wanted}")
+        expect(wanted in " ".join(problem), f"{wanted!r} is not in {problem}")
 
 
 @check("say writes a text of the agent in the language of the run, lists as lines")
@@ -147,6 +180,8 @@ def _():
     result = succeeded(api.start_run("citer", {"a": "Nobody knows.", "r": tries}))
     equal((result["outcome"], result["c"]), ("unsupported", []), "no support")
     equal(succeeded(api.start_run("citer", {"a": "", "r": []}))["outcome"], "unsupported", "nothing at all")
+    long = succeeded(api.start_run("citer", {"a": "They jump into water. " + "Nobody knows. " * 1000, "r": tries}))
+    equal((long["outcome"], len(long["c"])), ("cited", 1), "an answer that a worker thread reads")
 
 
 @check("chat hands on tools' turns, writes its answer into the conversation, and shows it while it is written")
@@ -236,7 +271,7 @@ def _():
     ends = {"planned": "end", "empty": "end"}
     for count, (wanted, node) in enumerate((
             ("must be one of subtasks, queries", {"kind": "plan", "style": "haiku", "about": "q", "into": "p", "on": ends}),
-            ("it must be a list of strings", {"kind": "plan", "style": "queries", "about": "q", "into": "o", "on": ends}),
+            ("it must be a list of strings", {"kind": "plan", "style": "queries", "about": "q", "into": "q", "on": ends}),
             ("not among the node's \"inputs\"", {"kind": "plan", "style": "queries", "about": "q", "into": "p", "inputs": ["o"], "on": ends}),
             ("no arrow for the outcome 'empty'", {"kind": "plan", "style": "queries", "about": "q", "into": "p", "on": {"planned": "end"}}),
             ("there is no prompt", {"kind": "say", "prompt": "none", "into": "q", "on": {"said": "end"}}),

@@ -121,10 +121,13 @@ def _():
 @check("a result of 3 MB comes whole, one of 5 MB is refused")
 def _():
     agent("big", {"state": {"text": {"type": "string"}, "size": {"type": "integer"}}, "start": "a",
-                  "output": ["size"], "nodes": {"a": remote("b", retry={"attempts": 1}), "b": remote(inputs=["text"])}})
+                  "output": ["size"], "nodes": {"a": remote("b", retry={"attempts": 3, "base": "1ms"}), "b": remote(inputs=["text"])}})
     nodes.on("big", a=lambda call: {"text": "x" * call.state["size"]}, b=lambda call: {"size": len(call.state["text"])})
     equal(succeeded(api.start_run("big", {"size": 3_000_000}))["size"], 3_000_000, "the size")
-    equal(stands(api.start_run("big", {"size": 5 << 20}), "FAILED").status_code, 8, "the code")
+    before = nodes.count("big", "a")
+    run = stands(api.start_run("big", {"size": 5 << 20}), "FAILED")
+    equal((run.status_code, nodes.count("big", "a") - before), (3, 1), "code and attempts: it would be so at each")
+    expect("too large" in run.failures[0].message, run.failures[0].message)
 
 
 finish()

@@ -20,11 +20,11 @@ def body(minds, check):
     @check("whatever a model does instead of answering, the simple way is taken; a caller who needs the model is told why")
     def _():
         for name, behaviours, fallback, strict, calls in (
-                ("429", [refuse(429, retry_after="1")], 8, "RESOURCE_EXHAUSTED", 0),
-                ("empty account", [refuse(429, "insufficient_quota")], 8, "RESOURCE_EXHAUSTED", 0),
-                ("500", [refuse(500)], 14, "UNAVAILABLE", 0),
-                ("401", [refuse(401)], 9, "FAILED_PRECONDITION", 0),
-                ("400", [refuse(400, "too long")], 3, "INVALID_ARGUMENT", 0),
+                ("429", [refuse(429, retry_after="1")], 8, "RESOURCE_EXHAUSTED", 1),
+                ("empty account", [refuse(429, "insufficient_quota")], 8, "RESOURCE_EXHAUSTED", 1),
+                ("500", [refuse(500)], 14, "UNAVAILABLE", 1),
+                ("401", [refuse(401)], 9, "FAILED_PRECONDITION", 1),
+                ("400", [refuse(400, "too long")], 3, "INVALID_ARGUMENT", 1),
                 ("bad JSON", [say("Here is your plan: {")], 15, "DATA_LOSS", 2),
                 ("another schema", [say({"tasks": []})], 15, "DATA_LOSS", 2),
                 ("cut", [say('{"subtasks": ["wh', finish="length")], 15, "DATA_LOSS", 1),
@@ -41,7 +41,8 @@ def body(minds, check):
                 upstream.will(*behaviours)
                 error = refused(strict, lambda: plan(model_required=True))
                 usage = message("Usage").FromString(details_of(error).get("renga.v1.Usage", b""))
-                equal((usage.model_calls, usage.input_tokens), (calls, 20 * calls), "the usage in the details")
+                tokens = 20 * calls if fallback == 15 else 0  # of an answer
+                equal((usage.model_calls, usage.input_tokens), (calls, tokens), "the usage in the details")
             except checks.Broken as broken:
                 raise checks.Broken(f"{name}: {broken}")
 
@@ -144,7 +145,8 @@ def body(minds, check):
     def _():
         before = upstream.left
         upstream.will(hang)
-        answer = degraded(minds.reviewer("Reflect", question="q", subtask="s", answer="a"), 14)
+        answer = degraded(minds.reviewer("Reflect", question="q", subtask="s", answer="a"), 14, calls=None)
+        expect(answer.usage.model_calls <= 1, answer)  # the gateway's own deadline may pass first, and it tells of one
         expect(not answer.reflection.is_completed, answer)
         wait_until(lambda: upstream.left > before, "the model is not stopped", 10)
 
@@ -160,7 +162,7 @@ def odd_suites():
     @checks.check("without a gateway the simple way is taken, or the caller told what is missing")
     def _():
         alone = Process("renga-planner")
-        degraded(planned(alone), 14)
+        degraded(planned(alone), 14, calls=0)
         expect("peers.llm_gateway" in refused("UNAVAILABLE", lambda: planned(alone, model_required=True)).details(), "not named")
         alone.stop()
 
@@ -170,7 +172,7 @@ def odd_suites():
         gateway = Process("renga-llm-gateway", *GATEWAY, f"--rpc.keys={keys}")
         upstream.will(say(GOOD))
         stranger = Process("renga-planner", f"--peers.llm_gateway=ipv4:127.0.0.1:{gateway.port}")
-        degraded(planned(stranger), 9)
+        degraded(planned(stranger), 9, calls=0)
         expect("peers.key" in refused("FAILED_PRECONDITION", lambda: planned(stranger, model_required=True)).details(), "not named")
         equal(len(upstream.asked), 0, "requests to the model")
         stranger.stop()
@@ -185,8 +187,8 @@ def odd_suites():
         for answer, completed in (("A password is reset under Settings > Security.", True), ("Call the king of Denmark.", False)):
             judged = suite.reviewer("Reflect", question="q", subtask="How is a password reset?", answer=answer, tool_results=found, prompting={})
             equal((judged.model, judged.reflection.is_completed), ("extractive", completed))
-        degraded(suite.planner("ImproveQueries", base_queries=["a", "b"], feedback="recent", prompting={}), 9)
-        degraded(suite.planner("Plan", research={"theme": "Heat pumps"}, prompting={}), 9)
+        degraded(suite.planner("ImproveQueries", base_queries=["a", "b"], feedback="recent", prompting={}), 9, calls=0)
+        degraded(suite.planner("Plan", research={"theme": "Heat pumps"}, prompting={}), 9, calls=0)
         suite.stop()
 
     @checks.check("a limit of the gateway is told to the caller with a hint, and is no reason for a poor plan")
@@ -202,4 +204,4 @@ def odd_suites():
 
 
 odd_suites()
-in_both_ways(body, "--planner.model=m", "--reviewer.timeout=300ms")
+in_both_ways(body, "--planner.model=m", f"--reviewer.timeout={700 * SLOW}ms")

@@ -2,7 +2,7 @@
 """Plans of four kinds, better queries, and the choice of the next action."""
 import json
 
-from minds import degraded, equal, expect, full, in_both_ways, refuse, refused, say, upstream, word
+from minds import degraded, equal, expect, full, in_both_ways, refuse, refused, say, upstream, wait_until, word
 
 QUESTION = "How do I reset my password, and what does E-1024 mean?"
 FORM = {"fields": [{"id": "1", "field_id": "name", "label": "Name", "intent": "their name", "required": True, "sort_order": 2},
@@ -34,6 +34,14 @@ def body(minds, check):
         expect("in English" in upstream.turns()["system"], upstream.turns())
         full(minds.planner("Plan", subtasks={"question": "x"}, prompting={"model": "m", "language": "fr"}))
         expect('tag "fr"' in upstream.turns()["system"], upstream.turns())
+
+    @check("a long answer of a model is read by a worker thread")
+    def _():
+        before = minds.jobs("planner")
+        upstream.will(say({"subtasks": ["Q" * 20_000]}))
+        full(minds.planner("Plan", subtasks={"question": QUESTION}))
+        gateways = 1 if minds.way == "in one process" else 0  # it reads the answer before the planner does
+        wait_until(lambda: minds.jobs("planner") - before == gateways + 1, "no worker has read it")  # counted after the reply
 
     @check("a plan has at most as many subtasks as were wanted, and may be empty")
     def _():

@@ -150,6 +150,19 @@ def body(minds, check):
         equal(review(DRAFT, sources=[]).approved, False, "without sources")
         equal(review("plain words without any form at all [x]()").scores.format, 0.25)
 
+    @check("an address in a draft is that of a source up to the punctuation behind it")
+    def _():
+        upstream.will(refuse(500))
+        urls = ["https://a.example/x/", "https://b.example/y (archive)", "https://c.example/z?"]
+
+        def unknown(address):
+            review = degraded(minds.reviewer("ReviewDraft", draft=f"See {address} for it.", sources=[{"url": url} for url in urls]), 14).review
+            return [issue.location for issue in review.issues if issue.location.startswith("http")]
+        for address in ("https://a.example/x.", "https://a.example/x/", "https://b.example/y", "https://c.example/z?!"):
+            equal(unknown(address), [], address)
+        for address in ("https://a.example/", "https://a.example/xy", "https://b.example", "https://c.example/z/a"):
+            equal(unknown(address), [address.rstrip("/")], address)
+
     @check("a request that is wrong is refused by its field, and no model is asked")
     def _():
         upstream.will(say({}))

@@ -47,6 +47,7 @@ with tempfile.TemporaryDirectory() as folder:
 
     @check("the sample document lists and allows what it says")
     def _():
+        os.chmod(folder, 0o755)  # where we are root the servers are another user
         os.symlink(MODULES, os.path.join(folder, "node_modules"))
         flag = f"--tool_runner.mcp={ROOT}/deploy/samples/mcp.json"
         code, text, errors = renga("--json", flag, cwd=folder, PATH=os.path.dirname(NODE) + ":" + os.environ["PATH"])
@@ -74,6 +75,8 @@ with tempfile.TemporaryDirectory() as folder:
             '{"mcpServers": {"a": {"command": "x", "timeout": "1h"}}}': "timeout",
             '{"mcpServers": {"a": {"command": "x", "env": {"A=B": "c"}}}}': "'A=B' is no name",
             '{"mcpServers": {"a": {"command": "x", "env": {"A": 1}}}}': "1:",
+            '{"mcpServers": {"a": {"command": "x", "user": "no-such-user"}}}': "there is no user 'no-such-user'",
+            '{"mcpServers": {"a": {"command": "x", "user": "1:99999999999"}}}': "there is no user '1:99999999999'",
             '{"servers": {}}': "'mcpServers'",
             '{"mcpServers": []}': "must be",
             '[]': "must be",

@@ -142,10 +142,10 @@ def _():
     with open(f"{folder}/a.md", "w") as file:
         file.write("# A\n\ntext of a")
     with open(f"{folder}/b.png", "wb") as file:
-        file.write(b"\x89PNG\0\0\xff")
+        file.write(b"\x89PNG\r\n\x1a\n\0\0\xff")
     done = renga(folder, "--tool_runner.store=cli.db")
     expect(done.returncode == 0, f"it ended with {done.returncode}: {done.stderr}")
-    expect(re.search(r"^skipped b\.png: is binary", done.stdout, re.M), done.stdout)
+    expect(re.search(r"^skipped b\.png: is a PNG image, which is not read", done.stdout, re.M), done.stdout)
     expect(re.search(r"^my-docs: 2 files \(0 unchanged, 0 removed, 1 skipped\), 1 paragraphs written in", done.stdout, re.M), done.stdout)
     expect("\033" not in done.stdout, "there are escape sequences in the pipe")
     with Runner(None, f"--tool_runner.store={top}/cli.db") as runner:
@@ -177,7 +177,7 @@ def _():
 @check("renga index says what is wrong with exit codes that scripts can use")
 def _():
     for arguments, code, part in (([], 2, "give one folder"), ([f"{top}/none"], 2, "there is no folder"),
-                                  ([f"{top}/My Docs", "--collection=No!"], 1, "collection: is 'No!'"),
+                                  ([f"{top}/My Docs", "--tool_runner.store=cli.db", "--collection=No!"], 1, "collection: is 'No!'"),
                                   ([f"{top}/My Docs", "--tool_runner.store=/proc/none/x.db"], 1, "UNAVAILABLE")):
         done = renga(*arguments)
         expect(done.returncode == code and part in done.stderr, f"{arguments}: {done.returncode}: {done.stderr}")

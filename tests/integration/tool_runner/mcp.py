@@ -33,7 +33,7 @@ with Runner({"odd": odd(probe_timeout=f"{300 * SLOW}ms"), "paged": odd("--pages"
         expect("no program 'no-such-program'" in parts["gone"].reason, parts["gone"].reason)
         expect("ended with 7" in parts["crashing"].reason, parts["crashing"].reason)
         expect(parts["mute"].status_code == LATE or "700 ms" in parts["mute"].reason, parts["mute"].reason)
-        expect(len(names(answer, "odd")) == 19, f"{len(names(answer, 'odd'))} tools")
+        expect(len(names(answer, "odd")) == 23, f"{len(names(answer, 'odd'))} tools")
 
     @check("pages are one list, and both revisions of the protocol have the same tools")
     def _():
@@ -96,10 +96,10 @@ with Runner({"odd": odd(probe_timeout=f"{300 * SLOW}ms"), "paged": odd("--pages"
     @check("calls of one server run at the same time")
     def _():
         before = time.monotonic()
-        results = runner.run(*[("odd__slow", {"ms": 300})] * 8)
+        results = runner.run(*[("odd__slow", {"ms": 1000})] * 8)
         took = time.monotonic() - before
         expect([result.status_code for result in results] == [OK] * 8, str(results))
-        expect(took < 8 * 0.3 * SLOW, f"it took {took:.1f} s")
+        expect(took < 8 * SLOW, f"it took {took:.1f} s")
 
     @check("what takes too long is stopped: the server is told, and lives")
     def _():
@@ -130,6 +130,16 @@ with Runner({"odd": odd(probe_timeout=f"{300 * SLOW}ms"), "paged": odd("--pages"
         expect(result.status_code == OK and result.truncated, str(result)[:200])
         expect(len(result.text.encode()) == 999 and result.full_bytes == 4_999_998,
                f"{len(result.text.encode())} of {result.full_bytes}")
+
+    @check("an answer of 12 MB is read by a worker thread, also where its server ends behind it, and a short call beside it is answered")
+    def _():
+        before = runner.metric("renga_jobs_total")
+        for name in ("paged__farewell", "odd__big"):
+            large, short = runner.run((name, {"size": 12_000_000}, {"output_max_bytes": 1000}), ("new__parts", {}))
+            expect((large.status_code, large.full_bytes, short.status_code) == (OK, 12_000_000, OK), f"{name}: {large} {short}"[:300])
+        jobs = runner.metric("renga_jobs_total") - before
+        expect(jobs >= 2, f"{jobs} jobs")
+        lives(runner, "paged")
 
     @check("a server that dies in the middle fails its calls, not ours, and is started anew")
     def _():

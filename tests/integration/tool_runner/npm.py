@@ -6,7 +6,7 @@ import os
 import re
 import subprocess
 
-from runner import HERE, MODULES, NODE, Runner, SLOW, check, checks, expect, npm, wait_until
+from runner import HERE, MODULES, NODE, OURSELVES, Runner, SLOW, check, checks, expect, npm, wait_until
 from ports import free_port
 
 OK, UNKNOWN, INVALID, LATE = 0, 2, 3, 4
@@ -39,7 +39,7 @@ with Runner() as first:
         "files": npm("@modelcontextprotocol/server-filesystem", f"{first.folder}/files"),
         "memory": npm("@modelcontextprotocol/server-memory", env={"MEMORY_FILE_PATH": f"{first.folder}/memory.jsonl"}),
         "web": {"type": "http", "url": f"http://127.0.0.1:{port}/mcp", "headers": {"X-Team": "renga"}},
-        "modern": {"command": NODE, "args": [f"{HERE}/modern.mjs", "stdio"]},
+        "modern": {"command": NODE, "args": [f"{HERE}/modern.mjs", "stdio"], "user": OURSELVES},
         "modernweb": {"url": f"http://127.0.0.1:{modern_port}/mcp"},
         "modernonly": {"url": f"http://127.0.0.1:{modern_port}/mcp", "revision": "2026-07-28"},
     }

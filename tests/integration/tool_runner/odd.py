@@ -72,6 +72,11 @@ def big(call, size):
     return text("日本" * (size // 6))
 
 
+def farewell(call, size):
+    send({"jsonrpc": "2.0", "id": call["id"], "result": big(call, size)})
+    os._exit(0)
+
+
 def endless(call):
     with lock:
         while True:
@@ -119,6 +124,28 @@ def trace(call, pid):
     return text(f"{done} {ctypes.get_errno()}")
 
 
+def attack(call, program, pid):
+    import subprocess
+    tried = subprocess.run([program, str(pid)], capture_output=True, text=True, timeout=30)
+    return text(tried.stdout + tried.stderr)
+
+
+def status(call):
+    with open("/proc/self/status") as file:
+        return text(file.read())
+
+
+def move(call, folder):
+    """Over a folder, as programs do that write a file anew."""
+    os.makedirs(f"{folder}/from", exist_ok=True)
+    with open(f"{folder}/from/a", "w") as file:
+        file.write("a")
+    os.rename(f"{folder}/from/a", f"{folder}/b")
+    os.unlink(f"{folder}/b")
+    os.rmdir(f"{folder}/from")
+    return text("moved")
+
+
 def curious(call):
     return text(json.dumps([ask("ping"), ask("roots/list"), ask("sampling/createMessage", {"messages": []})]))
 
@@ -150,12 +177,16 @@ TOOLS = {
     "slow": (slow, {"ms": NUMBER, "file": TEXT}, ["ms"], {"readOnlyHint": True}),
     "hang": (hang, {}, [], {"readOnlyHint": True}),
     "big": (big, {"size": NUMBER}, ["size"], {"readOnlyHint": True}),
+    "farewell": (farewell, {"size": NUMBER}, ["size"], {"readOnlyHint": True}),
     "endless": (endless, {}, [], {"readOnlyHint": True}),
     "die": (die, {}, [], {}),
     "garbage": (garbage, {}, [], {"readOnlyHint": True}),
     "around": (around, {}, [], {"readOnlyHint": True}),
     "write": (write, {"path": TEXT}, ["path"], {}),
     "trace": (trace, {"pid": NUMBER}, ["pid"], {"readOnlyHint": True}),
+    "attack": (attack, {"program": TEXT, "pid": NUMBER}, ["program", "pid"], {}),
+    "status": (status, {}, [], {"readOnlyHint": True}),
+    "move": (move, {"folder": TEXT}, ["folder"], {}),
     "curious": (curious, {}, [], {"readOnlyHint": True}),
     "grow": (grow, {}, [], {"readOnlyHint": True}),
     "parts": (parts, {}, [], {"readOnlyHint": True}),

@@ -18,6 +18,15 @@ HTML = f"""<!doctype html>
 <h2>実行時刻</h2>
 <p>{JAPANESE}</p><script>evil()</script>
 <p>Port &lt;9090&gt; is used.</p></body></html>"""
+NEWS_PARAGRAPHS = [
+    "The bridge over the Lauter opens on Friday, two years later than planned, and at twice the price.",
+    "It carries bicycles and people on foot, but no cars, which the council had fought over for ten years."]
+NEWS = ("""<!doctype html><html lang="en"><head><title>Bridge opens - Daily Lauter</title><meta property="og:title" content="Bridge opens">
+<meta property="article:published_time" content="2031-05-02T08:00:00Z"><meta name="author" content="Ada Lund"></head><body>
+<ul class="menu"><li><a href="/">Home</a></li><li><a href="/sport">Sport</a></li></ul><div class="article"><h1>Bridge opens</h1>
+<p class="byline">By Ada Lund</p>""" + "".join(f"<p>{text}</p>\n" for text in NEWS_PARAGRAPHS) + """</div>
+<div class="comments"><p>I have lived here for thirty years, and I think that it is far too expensive for what it is.</p></div>
+</body></html>""")
 LONG = "# Long\n\n" + "\n\n".join(f"Paragraph number {i} says that the answer is {i * i}." for i in range(1, 301))
 BOMB = gzip.compress(b"<p>zero</p>" * 3_000_000, 1)
 HTML_TYPE, TEXT_TYPE = "text/html; charset=utf-8", "text/plain"
@@ -26,7 +35,9 @@ HTML_TYPE, TEXT_TYPE = "text/html; charset=utf-8", "text/plain"
 class Site(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     asked, headers_seen, leads, gone = [], [], {}, threading.Event()
+    robots = None  # the file, or a status
     pages = {
+        "/news": (HTML_TYPE, NEWS.encode()),
         "/guide": (HTML_TYPE, HTML.encode()),
         "/guide?lang=ja": (HTML_TYPE, HTML.encode()),
         "/sjis": ("text/html; charset=Shift_JIS", HTML.encode("cp932")),
@@ -47,7 +58,10 @@ class Site(http.server.BaseHTTPRequestHandler):
         path = urllib.parse.unquote(self.path)
         Site.asked.append(path)
         Site.headers_seen.append(dict(self.headers))
-        if path in Site.pages:
+        if path == "/robots.txt" and Site.robots:
+            found = isinstance(Site.robots, bytes)
+            self.answer(200 if found else Site.robots, TEXT_TYPE, Site.robots if found else b"no")
+        elif path in Site.pages:
             self.answer(200, *Site.pages[path])
         elif path in Site.leads:
             self.answer(302, TEXT_TYPE, b"elsewhere", Location=Site.leads[path])
@@ -102,7 +116,7 @@ def serve():
     return server.server_address[1]
 
 
-port, other = serve(), serve()
+port, other, silent = serve(), serve(), serve()
 site, elsewhere = f"http://127.0.0.1:{port}", f"http://127.0.0.1:{other}"
 Site.leads = {
     "/moved": "guide?lang=ja", "/loop": "/loop", "/to-other": f"{elsewhere}/guide", "/to-name": f"http://localhost:{port}/guide",
@@ -133,12 +147,19 @@ with Runner({}, f"--tool_runner.private_pages=127.0.0.1:{port}", f"--tool_runner
     def _():
         result = fetch("/guide")
         url = f"{site}/guide"
-        expect(result.text == f"[1] {url}:4-4 | バックアップ > 実行時刻\n{JAPANESE}\n\n[2] {url}:5-5 | バックアップ > 実行時刻\n"
+        expect(result.text == f"Title: 手引き\n\n[1] {url}:4-4 | バックアップ > 実行時刻\n{JAPANESE}\n\n[2] {url}:5-5 | バックアップ > 実行時刻\n"
                               "Port <9090> is used.", result)
         hit = result.hits[0]
         expect((hit.source, hit.uri, hit.title, hit.line_from, hit.snippet) == ("page", url, "手引き", 4, JAPANESE), hit)
         told = {name.lower() for name in Site.headers_seen[-1]}
         expect(told <= {"host", "user-agent", "accept", "accept-encoding"}, told)
+
+    @check("a page's main content begins with its title, byline, date and language, and menus and comments are left out")
+    def _():
+        result = fetch("/news")
+        expect(result.text.startswith("Title: Bridge opens\nBy: Ada Lund\nPublished: 2031-05-02T08:00:00Z\nLanguage: en\n\n[1] "), result.text)
+        expect([hit.snippet for hit in result.hits] == NEWS_PARAGRAPHS, result.hits)
+        expect({hit.published_date for hit in result.hits} == {"2031-05-02T08:00:00Z"}, result.hits[0])
 
     @check("Shift_JIS, EUC-JP and ISO-2022-JP are read, told by the server, by the page, or by nobody")
     def _():
@@ -243,6 +264,35 @@ with Runner({}, f"--tool_runner.private_pages=127.0.0.1:{port}", f"--tool_runner
     @check("no query and no page reaches the log")
     def _():
         expect(not any("lang=ja" in line or "バックアップ" in line for line in runner.log), "it does")
+
+with Runner({}, f"--tool_runner.private_pages=127.0.0.1:{port},127.0.0.1:{other},127.0.0.1:{silent}", "--tool_runner.robots=true") as runner:
+    def fetch(url):
+        return runner.one("fetch_page", {"url": url})
+
+    @check("robots.txt is asked for once, and a page that it forbids is not asked for")
+    def _():
+        Site.robots = b"User-agent: *\nDisallow: /\n\nUser-agent: Renga/1.0\nAllow: /\nDisallow: /data\n"
+        before = len(Site.asked)
+        results = [fetch(site + path) for path in ("/guide", "/data.json", "/moved", "/data.json")]
+        expect([result.status_code for result in results] == [OK, DENIED, OK, DENIED], [result.message for result in results])
+        expect("robots.txt" in results[1].message, results[1].message)
+        expect(Site.asked[before:] == ["/robots.txt", "/guide", "/moved", "/guide?lang=ja"], Site.asked[before:])
+
+    @check("a redirect to another host asks that host; without a robots.txt all pages are allowed")
+    def _():
+        Site.robots = None
+        before = len(Site.asked)
+        expect(fetch(f"{site}/to-other").status_code == OK, "it was not read")
+        expect(Site.asked[before:] == ["/to-other", "/robots.txt", "/guide"], Site.asked[before:])
+
+    @check("a host that does not say is not read")
+    def _():
+        Site.robots = 503
+        before = len(Site.asked)
+        result = fetch(f"http://127.0.0.1:{silent}/guide")
+        expect(result.status_code == UNAVAILABLE and "robots.txt" in result.message, result)
+        expect(fetch(f"http://127.0.0.1:{silent}/guide").status_code == UNAVAILABLE, "it was read the second time")
+        expect(Site.asked[before:] == ["/robots.txt"], Site.asked[before:])
 
 with Runner({}, f"--tool_runner.private_pages=169.254.169.254,localhost:{port}", "--tool_runner.pages=*") as runner:
     @check("not even an operator opens the link-local addresses; a name may be opened wherever it leads")

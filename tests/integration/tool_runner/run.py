@@ -3,6 +3,7 @@
 RENGA_BIN, RENGA_PROTO; one line a check, exit 1 when one fails."""
 import os
 import signal
+import sqlite3
 import time
 
 import grpc
@@ -51,6 +52,13 @@ with Runner({"odd": odd()}) as runner:
     def _():
         denied, allowed = runner.run(("clock", {}), ("calculate", {"expression": "1"}), allowed=["calculate"])
         expect((denied.status_code, allowed.status_code) == (DENIED, OK), f"{denied} {allowed}")
+
+    @check("arguments that are long together are read by a worker thread, and each call is still told of its own")
+    def _():
+        before = runner.metric("renga_jobs_total")
+        results = runner.run(*[("calculate", {"expression": "1", "x": "x" * 1000})] * 8, ("calculate", {"expression": "6*7"}))
+        expect([result.status_code for result in results] == [INVALID] * 8 + [OK], str(results))
+        wait_until(lambda: runner.metric("renga_jobs_total") == before + 1, "no worker has read them")  # counted after the reply
 
     @check("a call that has ended is answered from the record, and its tool does not run again")
     def _():
@@ -211,6 +219,62 @@ with Runner({"odd": odd()}, "--tool_runner.in_flight=2", "--tool_runner.queue=2"
         expect(second.text == "1 times" and not second.recorded, str(second))
 
 with Runner({"odd": odd()}) as runner:
+    @check("a call whose record is damaged is refused and does not run again; a damaged note is told, others are given")
+    def _():
+        path = f"{runner.folder}/damaged"
+        runner.one("odd__count", {"file": path}, key="damaged")
+        save = runner.method("SaveNote", "SaveNoteRequest", "SaveNoteResponse")
+
+        def listed(thread):
+            return runner.method("ListNotes", "ListNotesRequest", "ListNotesResponse")(message("ListNotesRequest")(thread_id=thread))
+
+        for thread in ("damaged", "whole"):
+            save(message("SaveNoteRequest")(thread_id=thread, note=message("Note")(step_no=3, summary_md="moon")))
+        runner.kill(signal.SIGTERM)
+        whole = {}
+        with sqlite3.connect(f"{runner.folder}/record.db") as store:
+            for key, value in store.execute("SELECT key, value FROM kv").fetchall():
+                if b"damaged" in key and key[:1] in b"CN":
+                    whole[key] = value
+        expect(len(whole) == 2, f"{list(whole)}")
+        for at in (0, 1, 20, 45, -1):  # form, state, digest, checksum, result
+            with sqlite3.connect(f"{runner.folder}/record.db") as store:
+                for key, value in whole.items():
+                    changed = bytearray(value)
+                    changed[at if at < 0 else at % len(value)] ^= 4
+                    store.execute("UPDATE kv SET value = ? WHERE key = ?", (bytes(changed), key))
+            runner.start()
+            refused(lambda: runner.one("odd__count", {"file": path}, key="damaged"), Code.DATA_LOSS, "damaged")
+            refused(lambda: listed("damaged"), Code.DATA_LOSS, "step 3")
+            expect(listed("whole").notes[0].summary_md == "moon", "the other note")
+            expect(lines(path) == 1, "it ran again")
+            runner.kill(signal.SIGTERM)
+        with sqlite3.connect(f"{runner.folder}/record.db") as store:
+            store.executemany("UPDATE kv SET value = ? WHERE key = ?", [(value, key) for key, value in whole.items()])
+        runner.start()
+        expect(runner.one("odd__count", {"file": path}, key="damaged").recorded, "the record is not read any more")
+
+    @check("over kill -9 deleted notes are in no file of the record, though nobody asks for anything after the start")
+    def _():
+        secret = "the-frog-jumps-into-the-old-pond"
+
+        def found():
+            return [name for name in os.listdir(runner.folder) if name.startswith("record.db") and
+                    secret.encode() in open(f"{runner.folder}/{name}", "rb").read()]
+
+        for number in range(20):  # until the kill comes before the log is cut, a fifth of a second after the deletion
+            save = runner.method("SaveNote", "SaveNoteRequest", "SaveNoteResponse")
+            save(message("SaveNoteRequest")(thread_id=f"pond-{number}", note=message("Note")(step_no=1, summary_md=secret)))
+            time.sleep(0.3)
+            runner.forget(f"pond-{number}")
+            runner.kill(signal.SIGKILL)
+            if found():
+                break
+            runner.start()
+        expect(found(), "no kill was early enough: the check asks nothing")
+        runner.start()
+        wait_until(lambda: not found(), f"{found()} still have what was deleted", 20 * SLOW)
+
     @check("over kill -9 at any moment no tool with side effects runs twice under one key")
     def _():
         doubts = recorded = 0

@@ -33,16 +33,18 @@ SLOW = 5 if os.environ.get("RENGA_SANITIZE") else 1  # sanitizers take their tim
 MODULES = os.path.join(HERE, "..", "node_modules")
 NODE = os.path.join(MODULES, ".bin", "node")
 SERVICE = "renga.v1.ToolRunner"
+OURSELVES = f"{os.geteuid()}:{os.getegid()}"  # servers write into folders of the test, which are closed to others
 
 
 def npm(package, *arguments, **more):
     """A server of npm's, over stdio."""
-    return {"command": NODE, "args": [os.path.join(MODULES, package, "dist", "index.js"), *arguments], **more}
+    return {"command": NODE, "args": [os.path.join(MODULES, package, "dist", "index.js"), *arguments], "user": OURSELVES,
+            **more}
 
 
 def odd(*arguments, **more):
     """The server of odd.py."""
-    return {"command": "/usr/bin/python3", "args": [os.path.join(HERE, "odd.py"), *arguments], **more}
+    return {"command": "/usr/bin/python3", "args": [os.path.join(HERE, "odd.py"), *arguments], "user": OURSELVES, **more}
 
 
 class Runner:

@@ -1,33 +1,27 @@
 #!/usr/bin/python3
 """Vectors: a real renga with an upstream that makes vectors of what texts are about, and fails when it is told to."""
 import base64
-import http.server
-import json
 import shutil
 import struct
 import tempfile
-import threading
 
 import grpc
 
 from runner import Runner, check, checks, expect
+from web import Handler, serve
 
 LEXICAL, VECTOR, HYBRID = 1, 2, 3
 SUBJECTS = [("cat", "feline", "kitten"), ("car", "automobile", "vehicle"), ("soup", "broth", "bouillon")]
 
 
-class Upstream(http.server.BaseHTTPRequestHandler):
+class Upstream(Handler):
     working, dimensions, texts = True, 40, 0
-    protocol_version = "HTTP/1.1"
-
-    def log_message(self, *_):
-        pass
 
     def do_POST(self):
-        asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        asked = self.asked()
         inputs = asked["input"] if isinstance(asked["input"], list) else [asked["input"]]
         if not Upstream.working:
-            self.answer(400, {"error": {"message": "no vectors today"}})
+            self.reply({"error": {"message": "no vectors today"}}, 400)
             return
         Upstream.texts += len(inputs)
         data = []
@@ -36,19 +30,10 @@ class Upstream(http.server.BaseHTTPRequestHandler):
             vector = [0.01 + value for value in vector] + [0.01] * (Upstream.dimensions - len(vector))
             packed = base64.b64encode(struct.pack(f"<{len(vector)}f", *vector)).decode()
             data.append({"index": index, "object": "embedding", "embedding": packed if asked.get("encoding_format") == "base64" else vector})
-        self.answer(200, {"object": "list", "data": data, "model": asked["model"], "usage": {"prompt_tokens": 3 * len(inputs), "total_tokens": 3 * len(inputs)}})
-
-    def answer(self, status, body):
-        text = json.dumps(body).encode()
-        self.send_response(status)
-        self.send_header("content-type", "application/json")
-        self.send_header("content-length", str(len(text)))
-        self.end_headers()
-        self.wfile.write(text)
+        self.reply({"object": "list", "data": data, "model": asked["model"], "usage": {"prompt_tokens": 3 * len(inputs), "total_tokens": 3 * len(inputs)}})
 
 
-server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Upstream)
-threading.Thread(target=server.serve_forever, daemon=True).start()
+server = serve(Upstream)
 docs, state = tempfile.mkdtemp(prefix="renga-vectors-"), tempfile.mkdtemp(prefix="renga-state-")
 TEXTS = {"cat.md": "The cat sleeps on the mat.", "car.md": "A car needs petrol.", "soup.md": "Hot soup for dinner."}
 for name, text in TEXTS.items():

@@ -1,5 +1,6 @@
 #include "base/clock.h"
 #include "base/json.h"
+#include "base/json_pull.h"
 
 #include <stdio.h>
 
@@ -375,6 +376,46 @@ static void no_byte_put_anywhere_breaks_the_checker(void **state)
     }
 }
 
+/* The size of the text stays, and whole pairs and escaped backslashes too. */
+static void halves_of_pairs_and_nul_are_mended_where_that_is_asked_for(void **state)
+{
+    static const struct {
+        const char *from, *to;
+    } rows[] = {
+        {"\"a\\ud83d\"", "\"a\\uFFFD\""},
+        {"\"\\ude00b\"", "\"\\uFFFDb\""},
+        {"\"\\ud83d\\ud83d\\ude00\"", "\"\\uFFFD\\ud83d\\ude00\""},
+        {"\"\\ud83d\\n\\u0000\"", "\"\\uFFFD\\n\\uFFFD\""},
+        {"\"\\\\ud83d \\u00e9\"", "\"\\\\ud83d \\u00e9\""},
+        {"\"\\ud83d\\u0041\"", "\"\\uFFFD\\u0041\""},
+    };
+    struct arena arena;
+    arena_init(&arena, NULL, 0, 1 << 20);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct status st = {0};
+        const char *mended = json_mended(rows[i].from, strlen(rows[i].from), &arena);
+        assert_string_equal(mended, rows[i].to);
+        assert_true(json_check(mended, strlen(mended), NULL, &st));
+        assert_ptr_equal(json_mended(mended, strlen(mended), &arena), mended);
+    }
+    arena_fini(&arena);
+}
+
+/* It reads no byte behind the end: each text stands at the end of a block of its size. */
+static void a_text_that_ends_within_an_escape_is_mended_within_its_bytes(void **state)
+{
+    static const char text[] = "\"\\ud83d\\ude00\\ud83d";
+    struct arena arena;
+    arena_init(&arena, NULL, 0, 1 << 20);
+    for (size_t length = 0; length < sizeof text; length++) {
+        char *copy = malloc(length + !length);
+        memcpy(copy, text, length);
+        assert_non_null(json_mended(copy, length, &arena));
+        free(copy);
+    }
+    arena_fini(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -396,6 +437,8 @@ int main(void)
         cmocka_unit_test(places_are_counted_in_lines_and_characters),
         cmocka_unit_test(every_start_of_a_good_text_is_refused),
         cmocka_unit_test(no_byte_put_anywhere_breaks_the_checker),
+        cmocka_unit_test(halves_of_pairs_and_nul_are_mended_where_that_is_asked_for),
+        cmocka_unit_test(a_text_that_ends_within_an_escape_is_mended_within_its_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -328,6 +328,56 @@ static void what_was_not_read_is_checked(void **state)
     assert_contains(st.text, "expected the end of the text");
 }
 
+static void a_value_that_was_checked_before_is_hopped_over(void **state)
+{
+    static const char *const values[] = {
+        "1",
+        "-1.5e3 ",
+        "true",
+        "null",
+        "\"\"",
+        "\"]}\"",
+        "\"\\\"\"",
+        "\"\\\\\"",
+        "\"\\\\\\\",{\"",
+        "[]",
+        "{ }",
+        "[1, [2, \"]\"], {\"a\": \"}\"}]",
+        "{\"a\\\"\": {\"b\": []}, \"c\": \"\\\\\"}",
+    };
+    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
+        struct json_scope root, list;
+        char text[200], keys[8] = "";
+        snprintf(text, sizeof text, "{\"a\":%s,\"b\": %s ,\"c\":[%s,%s]}", values[i], values[i], values[i], values[i]);
+        pull(text);
+        assert_true(json_pull_object(&in, &root));
+        while (json_pull_next(&in, &root)) {
+            strncat(keys, root.key, root.key_length);
+            if (!json_pull_at(&in, "c") || !json_pull_array(&in, &list))
+                json_pull_hop(&in);
+            else
+                while (json_pull_next(&in, &list))
+                    json_pull_hop(&in);
+        }
+        assert_string_equal(keys, "abc");
+        assert_int_equal(list.index, 1);
+        assert_true(json_pull_end(&in));
+    }
+}
+
+static void a_text_that_ends_within_a_hop_is_no_json(void **state)
+{
+    static const char *const texts[] = {"{\"a\":\"", "{\"a\":\"\\\"", "{\"a\":[{", "{\"a\":1"};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        struct json_scope root;
+        pull(texts[i]);
+        assert_true(json_pull_object(&in, &root) && json_pull_next(&in, &root));
+        json_pull_hop(&in);
+        assert_false(json_pull_next(&in, &root));
+        assert_false(json_pull_end(&in));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -344,6 +394,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_is_no_number_is_no_float, begin, release),
         cmocka_unit_test_setup_teardown(a_text_is_borrowed_unless_it_has_escapes, begin, release),
         cmocka_unit_test_setup_teardown(what_was_not_read_is_checked, begin, release),
+        cmocka_unit_test_setup_teardown(a_value_that_was_checked_before_is_hopped_over, begin, release),
+        cmocka_unit_test_setup_teardown(a_text_that_ends_within_a_hop_is_no_json, begin, release),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,7 @@
+#include "base/clock.h"
 #include "base/json.h"
 #include "base/log.h"
+#include "base/log_limit.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -118,6 +120,15 @@ static void what_could_forge_a_line_is_escaped(void **state)
     expect_text("\xC2\x9B", "\\xc2\\x9b"); /* the control sequence introducer of C1 */
     expect_text("\"quoted\" \\ back", "\"quoted\" \\ back");
     expect_text("語 😀", "語 😀");
+    static const char *const shown_otherwise[] = {"\u061C", "\u200B", "\u200F", "\u2028", "\u202A",
+                                                  "\u202E", "\u2060", "\u2066", "\u2069", "\uFEFF"};
+    for (size_t i = 0; i < COUNT(shown_otherwise); i++) {
+        char wanted[16] = "", *at = wanted;
+        for (const char *byte = shown_otherwise[i]; *byte; byte++)
+            at += sprintf(at, "\\x%02x", (unsigned)(unsigned char)*byte);
+        expect_text(shown_otherwise[i], wanted);
+    }
+    expect_text("\u2010 \u2027 \u202F \u205F \u2070", "\u2010 \u2027 \u202F \u205F \u2070");
 }
 
 static void what_is_not_utf8_is_escaped(void **state)
@@ -296,6 +307,58 @@ static void fatal_ends_the_process_with_1(void **state)
     assert_true(WIFEXITED(ended) && WEXITSTATUS(ended) == 1);
 }
 
+/* ---- lines that repeat ------------------------------------------------------------------------------------------- */
+
+static size_t count_of(const char *text, const char *part)
+{
+    size_t count = 0;
+    while ((text = strstr(text, part)) != NULL && text++)
+        count++;
+    return count;
+}
+
+static void of_equal_errors_the_log_has_the_first_and_their_count(void **state)
+{
+    clock_stop();
+    capture();
+    for (int i = 0; i < 340; i++)
+        log_error("test.equal", "the disk is full");
+    log_error("test.equal", "another text");
+    clock_step(LOG_LIMIT_PERIOD_MS * NS_PER_MS);
+    log_info("test.other", "time goes on");
+    log_error("test.equal", "the disk is full");
+    char *lines = release();
+    assert_int_equal(count_of(lines, "\"text\":\"the disk is full"), LOG_LIMIT_EQUAL + 1);
+    assert_int_equal(count_of(lines, "335 more such lines in 10 s; the first: the disk is full"), 1);
+    assert_int_equal(count_of(lines, "more such lines"), 1);
+    assert_int_equal(count_of(lines, "another text"), 1);
+    free(lines);
+}
+
+static void of_one_place_in_the_code_too_whatever_its_arguments(void **state)
+{
+    clock_step(LOG_LIMIT_PERIOD_MS * NS_PER_MS);
+    capture();
+    for (int i = 0; i < 1000; i++)
+        log_warn("test.site", "thread %d", i);
+    clock_step(LOG_LIMIT_PERIOD_MS * NS_PER_MS);
+    log_info("test.other", "time goes on");
+    char *lines = release();
+    assert_int_equal(count_of(lines, "\"text\":\"thread "), LOG_LIMIT_SITE);
+    assert_int_equal(count_of(lines, "900 more such lines"), 1);
+    free(lines);
+}
+
+static void lines_of_progress_are_not_limited(void **state)
+{
+    capture();
+    for (int i = 0; i < 1000; i++)
+        log_info("test.info", "a step");
+    char *lines = release();
+    assert_int_equal(count_of(lines, "a step"), 1000);
+    free(lines);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -312,6 +375,9 @@ int main(void)
         cmocka_unit_test_setup(no_color_is_respected, configure),
         cmocka_unit_test_setup(no_terminal_gets_json, configure),
         cmocka_unit_test_setup(lines_of_many_threads_stay_whole, configure),
+        cmocka_unit_test_setup(of_equal_errors_the_log_has_the_first_and_their_count, configure),
+        cmocka_unit_test_setup(of_one_place_in_the_code_too_whatever_its_arguments, configure),
+        cmocka_unit_test_setup(lines_of_progress_are_not_limited, configure),
         cmocka_unit_test_setup(fatal_ends_the_process_with_1, configure),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,6 +2,8 @@
 
 #include "unit.h"
 
+#include <stdio.h>
+
 static const char *find(const char *wanted)
 {
     static const char *const names[] = {"rpc.listen", "rpc.limit", "llm.routes", "log.level", "x"};
@@ -36,11 +38,31 @@ static void what_is_far_from_all_has_no_neighbour(void **state)
     assert_string_equal(find(longer), "(none)");
 }
 
+static void a_hint_names_the_nearest_or_the_first_names_that_fit(void **state)
+{
+    char name[16];
+    struct nearest nearest = nearest_to("logs");
+    assert_string_equal(nearest_hint(&nearest).text, "none is set up");
+    nearest_try(&nearest, "listen");
+    assert_string_equal(nearest_hint(&nearest).text, "there is 'listen'");
+    nearest_try(&nearest, "limits-of-all");
+    assert_string_equal(nearest_hint(&nearest).text, "there are 'listen', 'limits-of-all'");
+    for (int i = 0; i < 100; i++) {
+        snprintf(name, sizeof name, "far-away-%d", i);
+        nearest_try(&nearest, name);
+    }
+    assert_contains(nearest_hint(&nearest).text, "there are 'listen', 'limits-of-all', 'far-away-0'");
+    assert_contains(nearest_hint(&nearest).text, " more");
+    nearest_try(&nearest, "log");
+    assert_string_equal(nearest_hint(&nearest).text, "did you mean 'log'?");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(slips_of_the_pen_are_mended),
         cmocka_unit_test(what_is_far_from_all_has_no_neighbour),
+        cmocka_unit_test(a_hint_names_the_nearest_or_the_first_names_that_fit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

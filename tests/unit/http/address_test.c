@@ -31,10 +31,11 @@ static bool is_public(const char *host)
 
 static void public_addresses_are_public(void **state)
 {
-    static const char *const hosts[] = {"1.1.1.1",      "8.8.8.8",        "9.255.255.255",   "11.0.0.0",
-                                        "100.63.255.1", "100.128.0.1",    "172.15.255.255",  "172.32.0.0",
-                                        "192.167.0.1",  "198.17.0.1",     "223.255.255.1",   "2606:4700::1111",
-                                        "2a00:1450::1", "::ffff:1.1.1.1", "64:ff9b::1.1.1.1"};
+    static const char *const hosts[] = {"1.1.1.1",       "8.8.8.8",        "9.255.255.255",    "11.0.0.0",
+                                        "100.63.255.1",  "100.128.0.1",    "172.15.255.255",   "172.32.0.0",
+                                        "192.167.0.1",   "198.17.0.1",     "223.255.255.1",    "2606:4700::1111",
+                                        "2a00:1450::1",  "::ffff:1.1.1.1", "64:ff9b::1.1.1.1", "168.63.129.15",
+                                        "168.63.129.17", "2001:200::1",    "2620:4f:8000::1"};
     for (size_t i = 0; i < sizeof hosts / sizeof *hosts; i++)
         if (!is_public(hosts[i]))
             fail_msg("%s is public", hosts[i]);
@@ -79,7 +80,22 @@ static void special_addresses_are_not(void **state)
                                         "64:ff9b::10.0.0.1",
                                         "::127.0.0.1",
                                         "64:ff9b:1::1",
-                                        "3fff::1"};
+                                        "3fff::1",
+                                        "168.63.129.16", /* Azure's wire server, in the middle of public addresses */
+                                        "::ffff:168.63.129.16",
+                                        "64:ff9b::168.63.129.16",
+                                        "2002:a83f:8110::1",
+                                        "100.100.100.200",
+                                        "192.0.0.192",
+                                        "192.88.99.1",
+                                        "239.1.2.3",
+                                        "100::1",
+                                        "2001:1ff::1",
+                                        "3ffe::1",
+                                        "5f00::1",
+                                        "fec0::1",
+                                        "fd20:ce::254",
+                                        "fd00:c1::a9fe:a9fe"};
     for (size_t i = 0; i < sizeof hosts / sizeof *hosts; i++)
         if (is_public(hosts[i]))
             fail_msg("%s is not public", hosts[i]);
@@ -140,6 +156,18 @@ static void addresses_of_the_link_are_not_routed(void **state)
         {"2002:a9fe:a9fe::1", false},
         {"2002:a00:1::1", true},
         {"2001:0:a9fe:a9fe::1", false},
+        {"168.63.129.16", false},
+        {"::ffff:168.63.129.16", false},
+        {"2002:a83f:8110::1", false},
+        {"168.63.129.17", true},
+        {"100.100.100.200", false},
+        {"100.100.100.201", true},
+        {"192.0.0.192", false},
+        {"192.0.0.8", true},
+        {"fd20:ce::254", false},
+        {"fd00:c1::a9fe:a9fe", false},
+        {"fd00:42::42", false},
+        {"fd00:42::43", true},
         {"2001:0:4136:e378:8000:63bf:5601:5601", false},
         {"2001:0:4136:e378:8000:63bf:3fff:fdd2", true},
     };
@@ -191,6 +219,44 @@ static void a_url_says_its_port_and_whether_it_has_a_user(void **state)
     }
 }
 
+static void hosts_of_all_scripts_are_as_the_dns_has_them(void **state)
+{
+    static const struct {
+        const char *url, *host;
+    } cases[] = {
+        {"http://例え.テスト/", "xn--r8jz45g.xn--zckzah"},
+        {"http://BÜCHER.example:8080/a", "xn--bcher-kva.example"},
+        {"http://straße.example/", "xn--strae-oqa.example"},
+        {"http://%e4%be%8b%e3%81%88.jp/", "xn--r8jz45g.jp"},
+        {"http://xn--r8jz45g.jp/", "xn--r8jz45g.jp"},
+        {"http://１６８.６３.１２９.１６/", "168.63.129.16"}, /* wide digits are digits */
+        {"http://例え。jp/", "xn--r8jz45g.jp"},               /* and that is a dot */
+        {"http://[::1]:80/", "::1"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct status st = {0};
+        struct http_url *url = http_url_follow(NULL, cases[i].url, &st);
+        if (!url)
+            fail_msg("%s: %s", cases[i].url, st.text);
+        assert_string_equal(http_url_host(url), cases[i].host);
+        http_url_destroy(&url);
+    }
+}
+
+static void hosts_that_are_no_names_are_refused_in_words(void **state)
+{
+    static const char *const urls[] = {"http://a\xe2\x80\x8d.example/", "http://\xff\xfe.example/",
+                                       "http://a\xef\xbf\xbd.example/"};
+    for (size_t i = 0; i < sizeof urls / sizeof *urls; i++) {
+        struct status st = {0};
+        struct http_url *url = http_url_follow(NULL, urls[i], &st);
+        if (url)
+            fail_msg("%s is %s", urls[i], http_url_host(url));
+        assert_int_equal(st.code, INVALID_ARGUMENT);
+        assert_non_null(strstr(st.text, "host"));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -198,6 +264,8 @@ int main(void)
         cmocka_unit_test(special_addresses_are_not),
         cmocka_unit_test(addresses_of_the_link_are_not_routed),
         cmocka_unit_test(a_link_leads_from_where_it_stands),
+        cmocka_unit_test(hosts_of_all_scripts_are_as_the_dns_has_them),
+        cmocka_unit_test(hosts_that_are_no_names_are_refused_in_words),
         cmocka_unit_test(a_url_says_its_port_and_whether_it_has_a_user),
         cmocka_unit_test(addresses_read_back_as_they_are_printed),
         cmocka_unit_test(what_is_no_address_is_refused),

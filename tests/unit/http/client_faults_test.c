@@ -106,6 +106,7 @@ static void a_kept_connection_that_was_closed_meanwhile_is_not_used(void **state
         prepare(fixture, &exchange);
         perform(fixture, &exchange);
         assert_int_equal(exchange.status.code, OK);
+        assert_true(WAIT_FOR(fixture->loop, atomic_load(&fixture->peer.closed) == i + 1, 10000));
         peer_pause(2);
     }
     peer_stop(&fixture->peer);
@@ -128,7 +129,7 @@ static void a_peer_that_hangs_meets_the_deadline_and_is_left(void **state)
     exchange.transfer.timeout_ms = 150;
     perform(fixture, &exchange);
     assert_ended(&exchange, TRANSFER_LATE, DEADLINE_EXCEEDED);
-    assert_true(exchange.took_ns >= 150 * NS_PER_MS && exchange.took_ns < 2 * NS_PER_SEC);
+    assert_true(exchange.took_ns >= 150 * NS_PER_MS && exchange.took_ns < 10 * NS_PER_SEC);
     assert_true(WAIT_FOR(fixture->loop, atomic_load(&fixture->peer.left), 10000));
     peer_stop(&fixture->peer);
 }
@@ -139,7 +140,7 @@ static void fall_silent(struct peer *peer, int fd)
     peer_send(fd, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
     for (int i = 0; i < 5; i++) {
         peer_send(fd, "1\r\nx\r\n");
-        peer_pause(60);
+        peer_pause(300);
     }
     peer_wait_left(peer, fd);
 }
@@ -150,11 +151,11 @@ static void a_peer_that_falls_silent_is_told_from_a_slow_one(void **state)
     struct exchange exchange;
     peer_start(&fixture->peer, fall_silent);
     prepare(fixture, &exchange);
-    exchange.transfer.idle_timeout_ms = 200;
+    exchange.transfer.idle_timeout_ms = 1000;
     perform(fixture, &exchange);
     assert_ended(&exchange, TRANSFER_SILENT, DEADLINE_EXCEEDED);
     assert_int_equal(exchange.received, 5);
-    assert_true(exchange.took_ns >= 400 * NS_PER_MS && exchange.took_ns < 2 * NS_PER_SEC);
+    assert_true(exchange.took_ns >= 2 * NS_PER_SEC && exchange.took_ns < 20 * NS_PER_SEC);
     peer_stop(&fixture->peer);
 }
 
@@ -176,8 +177,8 @@ static void a_slow_drip_cannot_outlast_the_deadline(void **state)
     struct exchange exchange;
     peer_start(&fixture->peer, drip);
     prepare(fixture, &exchange);
-    exchange.transfer.timeout_ms = 200;
-    exchange.transfer.idle_timeout_ms = 100;
+    exchange.transfer.timeout_ms = 2000;
+    exchange.transfer.idle_timeout_ms = 1000;
     perform(fixture, &exchange);
     assert_ended(&exchange, TRANSFER_LATE, DEADLINE_EXCEEDED);
     assert_true(exchange.received > 0);

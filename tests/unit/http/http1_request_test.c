@@ -23,6 +23,8 @@ static const struct {
      "hello", true, false},
     {"HEAD / HTTP/1.0\r\nContent-Length: 2\r\n\r\nok", "HEAD", "/", "ok", false, true},
     {"GET / HTTP/1.0\r\nHost: a\r\nConnection: Keep-Alive\r\n\r\n", "GET", "/", "", true, true},
+    {"GET / HTTP/1.1\r\nHost: a\r\nX: a\tb\x80 12345\xff\r\nAccept: a\r\nAccept: b\r\n\r\n", "GET", "/", "", true,
+     false},
 };
 
 static void requests_are_read_the_same_however_they_are_split(void **state)
@@ -87,6 +89,24 @@ static const struct {
     {"GET / HTTP/1.0\r\nHost: a\r\nhost: a\r\n\r\n", 400},
     {"GET / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nContent-Length: 5\r\n\r\n", 400},
     {"GET / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n", 400},
+    {"GET / HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer a\r\nX: y\r\nauthorization: Bearer b\r\n\r\n", 400},
+    {"POST / HTTP/1.1\r\nHost: a\r\nContent-Type: text/plain\r\nContent-Type: application/json\r\n\r\n", 400},
+    {"GET / HTTP/1.1\r\nHost: a\r\nTraceParent: 00\r\nTraceparent: 01\r\n\r\n", 400},
+    {"GET / HTTP/1.1\r\nHost: a\r\nX: a\x01z\r\n\r\n", 400},
+    {"GET / HTTP/1.1\r\nHost: a\r\nX: 12345678\x7f\r\n\r\n", 400},
+    {"GET / HTTP/1.1\r\nHost: a\r\nX: 1234567\x1f\x31\r\n\r\n", 400},
+    {"GET / HTTP/1.1\r\nHost: a\r\nX: a\rb\r\n\r\n", 400},
+    {"GET / HTTP/1.1\r\nHost: a\r\nX : a\r\n\r\n", 400},
+    {"GET / HTTP/1.1\r\nHost: a\r\nX: a\n\r\n", 400},
+    {"GET / HTTP/1.1\r\nHost: a\r\nX: a\r\n b\r\n\r\n", 400},
+    {"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5 \r\nhello\r\n", 400},
+    {"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5 ;a=b\r\nhello\r\n", 400},
+    {"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n 5\r\nhello\r\n", 400},
+    {"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0x5\r\nhello\r\n", 400},
+    {"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n+5\r\nhello\r\n", 400},
+    {"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5;a\x01\r\nhello\r\n", 400},
+    {"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: +5\r\n\r\n", 400},
+    {"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5, 5\r\n\r\n", 400},
     {"GET / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n", 400},
 };
 

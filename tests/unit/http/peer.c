@@ -24,6 +24,7 @@ static void *run(void *data)
         atomic_fetch_add(&peer->accepted, 1);
         peer->serve(peer, fd);
         close(fd);
+        atomic_fetch_add(&peer->closed, 1);
     }
     return NULL;
 }
@@ -39,11 +40,14 @@ void peer_start(struct peer *peer, void (*serve)(struct peer *peer, int fd))
         getsockname(peer->listen_fd, (struct sockaddr *)&address, &size))
         abort();
     peer->port = ntohs(address.sin_port);
-    pthread_create(&peer->thread, NULL, run, peer);
+    peer->started = pthread_create(&peer->thread, NULL, run, peer) == 0;
 }
 
 void peer_stop(struct peer *peer)
 {
+    if (!peer->started)
+        return;
+    peer->started = false;
     atomic_store(&peer->stopping, true);
     pthread_join(peer->thread, NULL);
     close(peer->listen_fd);

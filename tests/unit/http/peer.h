@@ -15,12 +15,13 @@ struct peer {
     int port, listen_fd;
     void (*serve)(struct peer *peer, int fd);
     pthread_t thread;
-    atomic_int accepted, requests;
+    atomic_int accepted, requests, closed;
     atomic_bool stopping, left; /* left: set by peer_wait_left */
+    bool started;
 };
 
 void peer_start(struct peer *peer, void (*serve)(struct peer *peer, int fd));
-void peer_stop(struct peer *peer);
+void peer_stop(struct peer *peer); /* one that does not run: nothing */
 
 /* Reads a request's headers, and a body by Content-Length. False at end of file. */
 bool peer_read_request(struct peer *peer, int fd);

@@ -49,6 +49,7 @@ static inline int tear_down(void **state)
     http_client_destroy(&fixture->client);
     loop_leave(fixture->loop);
     loop_ended(&fixture->loop);
+    peer_stop(&fixture->peer); /* of a test that failed */
     free(fixture);
     return 0;
 }

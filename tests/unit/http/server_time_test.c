@@ -111,10 +111,31 @@ static void a_body_has_its_time_and_a_second_more_for_each_16_kib(void **state)
     memset(piece, 'x', sizeof piece - 1);
     assert_true(is_open_after(stepped, "POST /hello HTTP/1.1\r\nHost: a\r\n", IDLE_MS - 1));
     assert_true(is_open_after(stepped, "Content-Length: 1000000\r\n\r\n", IDLE_MS - 1));
-    for (int i = 0; i < 3; i++)
-        assert_true(is_open_after(stepped, piece, 1000));
-    assert_true(is_open_after(stepped, "x", 0));
-    assert_false(is_open_after(stepped, "x", 2));
+    for (int i = 0; i < 2; i++)
+        assert_true(is_open_after(stepped, piece, IDLE_MS - 10));
+    assert_true(is_open_after(stepped, "x", 10));
+    assert_false(is_open_after(stepped, "x", 50));
+    assert_has(raw_read_until(stepped->fd, NULL, 1000), "HTTP/1.1 408");
+}
+
+static void a_body_that_came_fast_buys_no_right_to_be_silent(void **state)
+{
+    static char piece[(16 << 10) + 1];
+    struct stepped *stepped = *state;
+    memset(piece, 'x', sizeof piece - 1);
+    assert_true(is_open_after(stepped, "POST /hello HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n", 0));
+    for (int i = 0; i < 8; i++)
+        assert_true(is_open_after(stepped, piece, 0));
+    assert_true(is_open_after(stepped, "", IDLE_MS - 1));
+    assert_false(is_open_after(stepped, "", 2));
+    assert_has(raw_read_until(stepped->fd, NULL, 1000), "HTTP/1.1 408");
+}
+
+static void an_idle_connection_is_closed_without_a_word(void **state)
+{
+    struct stepped *stepped = *state;
+    assert_false(is_open_after(stepped, "", IDLE_MS + 1));
+    assert_string_equal(raw_read_until(stepped->fd, NULL, 1000), "");
 }
 
 static void a_refused_body_has_no_more_time_than_another(void **state)
@@ -136,7 +157,7 @@ static void a_body_that_becomes_too_large_slowly_is_refused_in_words(void **stat
     assert_true(is_open_after(stepped, "POST /hello HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n", 0));
     for (int i = 0; i < 520; i++) { /* more than 8 MiB */
         peer_send_bytes(stepped->fd, piece, sizeof piece);
-        loop_step(stepped->loop, 1000);
+        loop_step(stepped->loop, IDLE_MS - 10);
         assert_true(is_open(stepped));
     }
     assert_true(is_open_after(stepped, "0\r\n\r\n", 0));
@@ -259,6 +280,8 @@ int main(void)
         TEST(a_connection_may_be_idle_so_long_and_then_as_long_again),
         TEST(a_head_has_its_time_from_its_first_byte_on),
         TEST(a_body_has_its_time_and_a_second_more_for_each_16_kib),
+        TEST(a_body_that_came_fast_buys_no_right_to_be_silent),
+        TEST(an_idle_connection_is_closed_without_a_word),
         TEST(a_refused_body_has_no_more_time_than_another),
         TEST(a_body_that_becomes_too_large_slowly_is_refused_in_words),
         TEST(a_handler_has_all_the_time_there_is),

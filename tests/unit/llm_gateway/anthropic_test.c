@@ -303,6 +303,20 @@ static void a_stream_that_is_cut_has_its_output_estimated(void **state)
     assert_true(usage->estimated);
 }
 
+static void an_answer_is_estimated_once_for_the_pieces_that_have_come(void **state)
+{
+    static const char SAID[] = "{\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\","
+                               "\"text\":\"four times three is twelve\"}}";
+    assert_true(read_event(START));
+    assert_true(read_event(SAID));
+    int64_t first = answer_usage(&now.answer)->output_tokens;
+    struct answer_text *text = &now.answer.parts[ANSWER_TEXT];
+    memset(text->bytes, ',', text->size); /* another count, after a second counting */
+    assert_int_equal(answer_usage(&now.answer)->output_tokens, first);
+    assert_true(read_event(SAID));
+    assert_int_not_equal(answer_usage(&now.answer)->output_tokens, first);
+}
+
 static void a_seal_on_a_part_is_none(void **state)
 {
     assert_true(read_whole("{\"content\":[{\"type\":\"thinking\",\"thinking\":\"a\",\"signature\":\"1\"},"
@@ -372,6 +386,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(every_reason_to_stop_has_a_name, begin, end),
         cmocka_unit_test_setup_teardown(a_stream_is_read_block_by_block, begin, end),
         cmocka_unit_test_setup_teardown(a_stream_that_is_cut_has_its_output_estimated, begin, end),
+        cmocka_unit_test_setup_teardown(an_answer_is_estimated_once_for_the_pieces_that_have_come, begin, end),
         cmocka_unit_test_setup_teardown(a_seal_on_a_part_is_none, begin, end),
         cmocka_unit_test_setup_teardown(a_prompt_that_is_too_long_has_a_reason, begin, end),
         cmocka_unit_test_setup_teardown(an_error_without_a_word_is_one_too, begin, end),

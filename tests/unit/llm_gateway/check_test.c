@@ -90,7 +90,7 @@ static void what_is_missing_is_named(void **state)
     struct talk talk;
     begin(&talk);
     talk.request.model = text("");
-    bad(&talk, "model", "is empty; ListModels has the names");
+    bad(&talk, "model", "is empty; give a model's name, or \"default\"");
     talk.request.n_messages = 0;
     bad(&talk, "messages", "at least one turn");
     talk.turns[3].content = text("");

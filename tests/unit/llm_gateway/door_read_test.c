@@ -289,6 +289,18 @@ static void a_request_takes_no_more_memory_than_it_may(void **state)
     arena_fini(&small);
 }
 
+static void a_request_with_more_tools_than_may_be_is_refused_before_their_names_are_compared(void **state)
+{
+    struct buffer json;
+    buffer_init(&json, SIZE_MAX);
+    buffer_print(&json, ASKING "\"tools\":[" TOOL("f"));
+    for (int i = 0; i < DOOR_TOOLS_MAX; i++)
+        buffer_print(&json, "," TOOL("f"));
+    buffer_print(&json, "]}");
+    assert_refused(buffer_text(&json), "tools", "", "has 129 tools; at most 128 are allowed");
+    buffer_fini(&json);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
 int main(void)
@@ -310,6 +322,7 @@ int main(void)
         TEST(what_would_change_the_answer_is_refused_by_name),
         TEST(what_is_of_the_wrong_kind_is_named),
         TEST(a_request_takes_no_more_memory_than_it_may),
+        TEST(a_request_with_more_tools_than_may_be_is_refused_before_their_names_are_compared),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

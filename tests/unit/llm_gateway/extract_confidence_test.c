@@ -59,7 +59,7 @@ static double confidence(size_t index, bool with, size_t *best)
     struct text asked = rows[index].question;
     size_t found = evidence_choose(evidence, asked.bytes, asked.length, &terms, chosen);
     struct extract asking = {.japanese = rows[index].japanese, .asked = asked};
-    double value = extract_confidence(&asking, extract_support(evidence, asked, chosen, found));
+    double value = extract_confidence(&asking, evidence_answers(evidence, asked.bytes, asked.length, chosen, found));
     *best = found ? of[chosen[0].passage] : ROWS_MAX;
     arena_fini(&arena);
     return value;

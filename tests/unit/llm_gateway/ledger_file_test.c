@@ -193,10 +193,28 @@ static void the_file_of_a_newer_release_is_refused(void **state)
 {
     struct status st = {0};
     struct database *database = open_beside();
-    assert_true(database_run(database, "PRAGMA user_version = 2", &st));
+    assert_true(database_run(database, "PRAGMA user_version = 4", &st));
     database_close(&database);
     open_ledger(house.path);
-    assert_refused(REQUEST(.from_ms = 0), UNAVAILABLE, "version 2 and this release knows up to 1");
+    assert_refused(REQUEST(.from_ms = 0), UNAVAILABLE, "version 4 and this release knows up to 3");
+}
+
+/* Version 1 has no columns "unpriced_calls" and "seal". */
+static void the_file_of_an_older_release_is_upgraded_and_keeps_its_sums(void **state)
+{
+    struct status st = {0};
+    open_ledger(house.path);
+    spend("desk", "kyoto", MIDNIGHT, 5);
+    close_ledger();
+    struct database *database = open_beside();
+    assert_true(database_run(database,
+                             "ALTER TABLE sums DROP COLUMN seal; "
+                             "ALTER TABLE sums DROP COLUMN unpriced_calls; PRAGMA user_version = 1",
+                             &st));
+    database_close(&database);
+    open_ledger(house.path);
+    spend("desk", "kyoto", MIDNIGHT, 6);
+    assert_int_equal(total_micros(REQUEST(.client = TEXT("desk"))), 11);
 }
 
 static void pending_sums_stay_bounded_and_no_money_is_lost(void **state)
@@ -339,6 +357,7 @@ int main(void)
         TEST(a_full_disk_costs_no_call),
         TEST(a_file_that_is_no_database_is_left_alone),
         TEST(the_file_of_a_newer_release_is_refused),
+        TEST(the_file_of_an_older_release_is_upgraded_and_keeps_its_sums),
         TEST(pending_sums_stay_bounded_and_no_money_is_lost),
         TEST(old_days_are_folded_over_runs_and_young_ones_are_not),
         TEST(threads_note_while_reports_are_read),

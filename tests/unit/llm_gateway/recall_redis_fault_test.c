@@ -138,6 +138,34 @@ static void a_value_under_another_key_is_not_taken_for_its_own(void **state)
 
 /* ---- passwords --------------------------------------------------------------------------------------------------- */
 
+/* SETRANGE of one byte. */
+static void set_byte(const char *key, size_t at, uint8_t byte)
+{
+    char format[64];
+    snprintf(format, sizeof format, "SETRANGE %%s %zu \"\\x%02x\"", at, byte);
+    assert_int_equal(say(format, key)[0], ':');
+}
+
+static void a_value_with_a_flipped_bit_is_a_miss_and_never_another_answer(void **state)
+{
+    uint8_t value[256];
+    struct asker asker = asker_of(loop, "k");
+    keep(ours, asker, "k", "the answer of the model", MINUTE_MS);
+    const char *reply = say("GET %s", "k");
+    size_t size = (size_t)atoi(reply + 1);
+    assert_in_range(size, 1, sizeof value);
+    memcpy(value, strchr(reply, '\n') + 1, size);
+    for (size_t at = 0; at < size; at++) {
+        set_byte("k", at, value[at] ^ (uint8_t)(1 << at % 8));
+        assert_int_equal(result_of(theirs, "k"), RECALL_NOTHING);
+        set_byte("k", at, value[at]);
+    }
+    assert_int_equal(ask(theirs, &asker), RECALL_KEPT);
+    assert_true(asker_has(&asker, RECALL_KEPT, "the answer of the model"));
+    asker_leave(&asker);
+    assert_int_equal(failures(theirs), 0);
+}
+
 static void a_wrong_password_costs_nothing_and_stands_in_no_log(void **state)
 {
     char url[128], log[4096] = "";
@@ -294,6 +322,7 @@ int main(void)
         TEST(questions_to_a_redis_that_hangs_are_bounded_and_all_let_go_at_once),
         TEST(garbage_under_our_keys_is_nothing),
         TEST(a_value_under_another_key_is_not_taken_for_its_own),
+        TEST(a_value_with_a_flipped_bit_is_a_miss_and_never_another_answer),
         TEST(a_wrong_password_costs_nothing_and_stands_in_no_log),
         TEST(one_that_speaks_otherwise_is_left_alone),
         TEST(one_that_is_late_but_alive_is_not_given_up),

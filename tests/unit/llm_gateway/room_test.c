@@ -1,7 +1,7 @@
 /* What limits leave, as headers; and that our own reader of such headers understands them. */
 #include "limits/room.h"
 
-#include "provider/retry_hint.h"
+#include "upstream/retry_hint.h"
 
 #include <string.h>
 

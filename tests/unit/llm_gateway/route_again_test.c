@@ -1,5 +1,5 @@
 /* The document of the routes, read again: what stays the same stands as it did, the rest begins anew. */
-#include "route/standing_priv.h"
+#include "upstream/standing_priv.h"
 
 #include "base/clock.h"
 

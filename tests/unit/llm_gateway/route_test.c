@@ -201,7 +201,7 @@ static void a_name_is_found_or_the_nearest_is_told(void **state)
     assert_int_equal(routing.st.code, NOT_FOUND);
     assert_contains(routing.st.text, "no model 'smal' here; did you mean 'small'?");
     assert_null(routes_find(routing.routes, "", &routing.st));
-    assert_contains(routing.st.text, "the document of llm_gateway.routes sets them");
+    assert_contains(routing.st.text, "the document of llm_gateway.routes sets the names");
     routing_end(&routing);
 }
 

@@ -1,14 +1,16 @@
 /* Who is asked: the lightest of the lowest rank, by weight, and what is left after failures. */
 #include "base/clock.h"
 #include "base/log.h"
-#include "route/retry.h"
+#include "route/choice.h"
 #include "route/route.h"
-#include "route/standing.h"
+#include "upstream/retry.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 
 #include "unit.h"
+
+static const struct standing_kind standing_kind = {"test.circuit", "deployment"};
 
 #define DEPLOYMENTS 4
 
@@ -34,7 +36,7 @@ static void open_route(size_t count)
     static const char *const names[] = {"east", "west", "north", "south"};
     route.target_count = count;
     for (int i = 0; i < DEPLOYMENTS; i++)
-        standings[i] = standing_create(names[i], &limits[i]);
+        standings[i] = standing_create(&standing_kind, names[i], &limits[i]);
     for (int i = 0; i < DEPLOYMENTS; i++)
         route.targets[i].standing = standings[same_as[i]];
 }

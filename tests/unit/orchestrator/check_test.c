@@ -155,8 +155,8 @@ static void nodes_to_stop_at_are_names(void **unused)
     request.n_interrupt_before = 3;
     nodes[2] = text("");
     wrong(&request.base, "interrupt_before[2]", "empty");
-    nodes[2] = letters(65);
-    wrong(&request.base, "interrupt_before[2]", "65 bytes");
+    nodes[2] = letters(1025);
+    wrong(&request.base, "interrupt_before[2]", "1025 bytes");
 }
 
 static void budgets_and_retention_are_not_negative(void **unused)

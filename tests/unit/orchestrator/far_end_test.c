@@ -3,6 +3,8 @@
 
 #include "far_fixture.h"
 
+#include "run/members_priv.h"
+
 /* ---- ends -------------------------------------------------------------------------------------------------------- */
 
 static void rest_and_abandon(struct side *side)
@@ -178,10 +180,22 @@ static void one_that_takes_letters_of_another_size_is_not_shared_with(void **sta
     assert_int_equal(station->route_count, 1);
 }
 
+/* As if its beats had not been answered for a lease: the owner may have taken over its attempts. */
+static void a_worker_that_is_not_sure_of_its_lease_begins_nothing(void **state)
+{
+    b.members->lease_ns = clock_boot_ns();
+    assert_true(give_node(&attempt, "n", version));
+    AWAIT(attempt.ended);
+    assert_true(attempt.lost);
+    assert_int_equal(attempt.status.code, UNAVAILABLE);
+    assert_int_equal(script_count, 0);
+}
+
 int main(void)
 {
     clock_stop();
     const struct CMUnitTest tests[] = {
+        FAR(a_worker_that_is_not_sure_of_its_lease_begins_nothing),
         FAR(a_worker_that_may_wait_no_longer_cancels_what_it_has_and_its_owner_hears_at_once),
         FAR(an_owner_that_may_wait_no_longer_has_what_it_gave_cancelled),
         FAR(one_that_is_closed_with_attempts_of_others_at_work_cancels_them),

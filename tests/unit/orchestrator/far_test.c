@@ -72,10 +72,7 @@ static void a_worker_that_stood_still_begins_nothing_that_was_written_to_it_mean
     size_t before = script_count;
     b.frozen = true;
     assert_true(give_node(&attempt, "n", version));
-    for (int64_t ms = 0; ms < FANOUT_SILENCE_MS && !attempt.ended; ms += FANOUT_BEAT_MS) {
-        settle(FANOUT_BEAT_MS);
-        usleep(2000); /* mail goes by threads */
-    }
+    AWAIT_BEATS(attempt.ended, 1);
     assert_true(attempt.lost);
     b.frozen = false;
     AWAIT_LINK();
@@ -99,9 +96,7 @@ static void what_a_worker_says_of_an_attempt_that_was_taken_over_has_no_effect(v
 {
     give(&attempt);
     b.frozen = true;
-    for (int i = 0; i < SILENT_BEATS_MAX; i++)
-        settle(FANOUT_BEAT_MS);
-    assert_true(attempt.lost);
+    AWAIT_BEATS(attempt.lost, 1);
     end_well(&script_calls[0]); /* before it hears that it is not wanted any more */
     b.frozen = false;
     AWAIT_LINK();

@@ -248,7 +248,7 @@ static void a_document_fits_the_schema_of_documents(void **state)
     if (!fits(&schema, FULL, &st))
         fail_msg("%s", st.text);
     assert_false(fits(&schema, "{\"agent\": \"a\", \"start\": \"n\", \"nodes\": {\"n\": {\"kind\": \"nop\"}}}", &st));
-    assert_false(fits(&schema, "{\"agent\": \"a\", \"start\": \"n\", \"nodes\": {\"n\": {\"kind\": \"set\"}}}", &st));
+    assert_false(fits(&schema, "{\"agent\": \"a\", \"start\": \"n\", \"nodes\": {\"n\": {\"kind\": \"say\"}}}", &st));
     assert_false(fits(&schema, "{\"start\": \"n\", \"nodes\": {\"n\": {\"kind\": \"noop\"}}}", &st));
     assert_false(fits(&schema, "{\"agent\": \"a\", \"start\": \"n\", \"mode\": \"slow\", \"nodes\": {}}", &st));
     assert_false(fits(&schema, "{\"agent\": \"a\", \"start\": \"n\", \"memory\": \"fresh\", \"nodes\": {}}", &st));

@@ -69,6 +69,9 @@ static const struct wrong tops[] = {
     {TOP("\"budget\": 3"), 4, 1, "budget: must be an object"},
     {TOP("\"error_node\": \"m\""), 4, 1, "there is no node 'm'"},
     {TOP("\"error_node\": \"end\""), 4, 1, "error_node must be the name of a node"},
+    {TOP("\"error_into\": \"x\""), 4, 1, "error_into is for graphs with an error_node"},
+    {TOP("\"error_node\": \"n\", \"error_into\": \"nothing\""), 4, 20, "error_into: there is no field 'nothing'"},
+    {TOP("\"error_node\": \"n\", \"error_into\": \"s\""), 4, 20, "error_into: 's' is of another type"},
     {TOP("\"interrupt_before\": [\"n\",\n\"m\"]"), 5, 1, "there is no node 'm'"},
     {TOP("\"interrupt_after\": \"n\""), 4, 1, "interrupt_after must be a list of names of nodes"},
     {TOP("\"interrupt_after\": [\"n\", \"n\"]"), 4, 26, "'n' stands in the list twice"},
@@ -89,6 +92,18 @@ static const struct wrong fields[] = {
      "state: must be an object of fields"},
     {FIELD("1"), 3, 1, "f: must be an object"},
     {FIELD("{}"), 3, 1, "f: \"type\" is missing"},
+    {FIELD("{\"type\": \"string[]\", \"keep\": 3}"), 3, 27, "keep: 'f' does not append"},
+    {FIELD("{\"type\": \"string[]\", \"reduce\": \"append\", \"keep\": 0}"), 3, 47,
+     "keep is '0', must be within 1 and 10000"},
+    {FIELD("{\"type\": \"string[]\", \"reduce\": \"append\", \"keep\": 1, \"initial\": [\"a\", \"b\"]}"), 3, 58,
+     "the initial value of 'f' has 2 items, and \"keep\" allows 1"},
+    {FIELD("{\"type\": \"int\"}"), 3, 7, "type is 'int', which is 'integer' here; there are string|"},
+    {FIELD("{\"type\": \"Float[]\"}"), 3, 7, "which is 'number[]' here"},
+    {FIELD("{\"type\": \"bool\"}"), 3, 7, "which is 'boolean' here"},
+    {FIELD("{\"type\": \"str\"}"), 3, 7, "which is 'string' here"},
+    {FIELD("{\"type\": \"list\"}"), 3, 7, "which is 'any[]' here"},
+    {FIELD("{\"type\": \"dict[]\"}"), 3, 7, "which is 'object[]' here"},
+    {FIELD("{\"type\": \"string[]\", \"reduce\": \"add\"}"), 3, 27, "which is 'append' here"},
     {FIELD("{\"type\": \"strng\"}"), 3, 7, "type is 'strng'; did you mean 'string'?"},
     {FIELD("{\"type\": \"string\", \"reducer\": \"append\"}"), 3, 25, "unknown key 'reducer'; did you mean 'reduce'?"},
     {FIELD("{\"type\": \"string[]\", \"reduce\": \"apend\"}"), 3, 27, "reduce is 'apend'; did you mean 'append'?"},
@@ -176,7 +191,10 @@ static const struct wrong arrows[] = {
 };
 
 static const struct wrong kinds[] = {
-    {NODE("\"kind\": \"set\""), 4, 1, "the node 'n' needs \"values\": What is written"},
+    {NODE("\"kind\": \"set\""), 4, 1, "values: is not there, and neither are \"copy\" and \"count\""},
+    {NODE("\"kind\": \"set\", \"copy\": {\"s\": \"z\"}"), 4, 22, "copy: 'z' begins with no input of the node"},
+    {NODE("\"kind\": \"set\", \"copy\": {\"s\": \"s[x]\"}"), 4, 22, "'s[x]' must go on with"},
+    {NODE("\"kind\": \"survey\", \"of\": \"s\""), 4, 1, "the node 'n' needs \"flag\": The member that counts."},
     {SET("[]"), 4, 22, "the node 'n': values: must be an object"},
     {SET("{\"t\": 1}"), 4, 22, "values: there is no field 't'"},
     {SET("{\"i\": \"1\"}"), 4, 22, "'i' must be a whole number, not a string"},
@@ -186,6 +204,8 @@ static const struct wrong kinds[] = {
     {NODE("\"kind\": \"ask\", \"question\": \"?\""), 4, 1, "the node 'n' needs \"into\""},
     {NODE("\"kind\": \"ask\", \"question\": \"?\", \"into\": \"t\""), 4, 39, "into: there is no field 't'"},
     {NODE("\"kind\": \"remote\""), 4, 1, "the node 'n' needs \"address\": Where its renga.v1.NodeService listens"},
+    {ADDRESS("\"http://node:9000\""), 4, 25, "is a URL; a node speaks gRPC, so write \"node:9000\" without"},
+    {ADDRESS("\"https://node/run\""), 4, 25, "write \"node:PORT\" without"},
     {ADDRESS("\"here\""), 4, 25, "address is 'here'; must be \"host:port\""},
     {ADDRESS("\"h:0\""), 4, 25, "must be \"host:port\""},
     {ADDRESS("\"h:1x\""), 4, 25, "must be \"host:port\""},
@@ -277,7 +297,7 @@ static void a_kind_looks_at_what_it_is_given(void **state)
 static void one_pass_shows_every_nodes_fault(void **state)
 {
     struct reading_of read = read_text(NODES("\"n\": {\"kind\": \"noop\", \"on\": {\"done\": \"x1\"}},\n"
-                                             "\"m\": {\"kind\": \"set\"},\n\"o\": {\"kind\": \"noop\", \"join\": 1}"));
+                                             "\"m\": {\"kind\": \"say\"},\n\"o\": {\"kind\": \"noop\", \"join\": 1}"));
     const struct agent_problem *one = read.problems->first;
     assert_int_equal(read.problems->count, 3);
     assert_int_equal(one->line, 4);

@@ -5,6 +5,8 @@
 
 #include "owner_fixture.h"
 
+#include "run/members_priv.h"
+
 static void a_dead_ones_run_goes_on_from_its_last_step(void **state)
 {
     open_both(THREE);
@@ -377,10 +379,33 @@ static void a_thread_is_let_go_though_its_last_batch_went_while_it_was_held(void
     close_both();
 }
 
+/* As if its beats had not been answered for a lease: another may have taken the thread. */
+static void lapse(struct stage *stage)
+{
+    struct members *members = stage->runner->members;
+    members->lease_ns = clock_boot_ns();
+}
+
+static void who_is_not_sure_of_its_lease_begins_nothing_until_it_is(void **state)
+{
+    open_both(THREE);
+    char *run = start(&one, "t", "");
+    lapse(&one);
+    write_at(&one, "a", "a");
+    assert_int_equal(script_runs("b"), 0);
+    pass(LEASE_MS);
+    write_at(&one, "b", "b");
+    write_at(&one, "c", "c");
+    assert_run(&one, run, SUCCEEDED, "{\"log\":[\"a\",\"b\",\"c\"]}");
+    assert_int_equal(script_runs("b"), 1);
+    close_both();
+}
+
 int main(void)
 {
     clock_stop();
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(who_is_not_sure_of_its_lease_begins_nothing_until_it_is),
         cmocka_unit_test(a_dead_ones_run_goes_on_from_its_last_step),
         cmocka_unit_test(what_a_thawed_one_writes_is_refused),
         cmocka_unit_test(a_thawed_one_shows_no_old_state),

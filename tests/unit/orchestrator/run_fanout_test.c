@@ -3,6 +3,8 @@
 
 #include "runner_fixture.h"
 
+#include "run/run_priv.h"
+
 static struct stage stage;
 
 #define BRANCHES 12 /* FANOUT_HOME_FIRST stay, the others go */
@@ -124,9 +126,7 @@ static void a_silent_loop_has_its_attempts_taken_over_and_its_late_results_dropp
     for (size_t i = 0; i < script_count; i++)
         if (script_calls[i].loop == stage.worker)
             snprintf(keys[count++], sizeof keys[0], "%s", script_calls[i].key);
-    for (int i = 0; i <= FANOUT_SILENCE_MS / FANOUT_BEAT_MS; i++)
-        stage_settle(&stage, FANOUT_BEAT_MS);
-    assert_int_equal(script_count, BRANCHES + AWAY);
+    STAGE_AWAIT_BEATS(&stage, script_count == BRANCHES + AWAY); /* a late letter of the worker may put it off */
     for (size_t i = 0; i < AWAY; i++) {
         const struct script_call *again = &script_calls[BRANCHES + i];
         assert_ptr_equal(again->loop, stage.loop);
@@ -156,9 +156,7 @@ static void taking_over_costs_no_try(void **state)
     open_branches(", \"retry\": {\"attempts\": 2, \"base\": \"1ms\"}");
     char *run = start_branches();
     stage.frozen = true;
-    for (int i = 0; i <= FANOUT_SILENCE_MS / FANOUT_BEAT_MS; i++)
-        stage_settle(&stage, FANOUT_BEAT_MS);
-    assert_int_equal(script_count, BRANCHES + AWAY);
+    STAGE_AWAIT_BEATS(&stage, script_count == BRANCHES + AWAY);
     INSIDE(&stage, script_break(&script_calls[BRANCHES], UNAVAILABLE, "not now"));
     stage_settle(&stage, 1);
     assert_int_equal(script_count, BRANCHES + AWAY + 1);
@@ -173,10 +171,7 @@ static void a_loop_that_shows_life_keeps_its_attempts_for_as_long_as_they_take(v
     char *run = start_branches();
     for (int i = 0; i < 4 * FANOUT_SILENCE_MS / FANOUT_BEAT_MS; i++) {
         stage_settle(&stage, FANOUT_BEAT_MS);
-        for (int turns = 0; turns < 5; turns++) { /* of those who carry the messages, who may wait for a core */
-            usleep(5000);
-            stage_settle(&stage, 0);
-        }
+        STAGE_AWAIT(&stage, stage_peer(&stage)->silent <= 1); /* the first beat of the worker may be a step later */
     }
     assert_int_equal(script_count, BRANCHES);
     assert_int_equal(calls_in(stage.worker), AWAY);
@@ -197,7 +192,7 @@ static void an_attempt_that_was_too_slow_elsewhere_is_cancelled_there_and_has_no
     STAGE_AWAIT(&stage, slow->cancelled);
     size_t before = script_count;
     stage_settle(&stage, 10);
-    assert_true(script_count > before);
+    STAGE_AWAIT(&stage, script_count > before); /* the second attempt may be the worker's */
     answer(slow, "{\"x\": \"late\"}");
     usleep(20000);
     stage_settle(&stage, 0);
@@ -224,11 +219,12 @@ static void signs_of_life_from_elsewhere_keep_a_run_from_its_idle_timeout(void *
     while (calls_in(stage.loop))
         answer(call_in(stage.loop), "{\"x\": 1}");
     struct script_call *call = call_in(stage.worker);
+    const struct timer *idle = &home_find_run(&stage.runner->homes[0], stage_tenant, run)->idle_limit;
     for (int i = 0; i < 8; i++) {
         loop_enter(stage.worker);
         task_alive(call->task);
         loop_leave(stage.worker);
-        usleep(5000);
+        STAGE_AWAIT(&stage, idle->at_ns == clock_now_ns() + 2 * NS_PER_SEC); /* the sign has come */
         stage_settle(&stage, 500);
     }
     assert_int_equal(get(&stage, run)->state, RUNNING);
@@ -283,10 +279,10 @@ static void a_failure_elsewhere_is_tried_again_as_the_document_says(void **state
     loop_enter(stage.worker);
     script_break(breaks, UNAVAILABLE, "not now");
     loop_leave(stage.worker);
-    for (int i = 0; i < 2000 && script_count == BRANCHES; i++) {
-        usleep(100);
+    STAGE_AWAIT(&stage, stage_peer(&stage)->away == AWAY - 1);
+    for (int i = 0; i < 10 && script_count == BRANCHES; i++)
         stage_settle(&stage, 1);
-    }
+    STAGE_AWAIT(&stage, script_count > BRANCHES);
     assert_int_equal(script_count, BRANCHES + 1);
     assert_string_equal(script_calls[BRANCHES].key, key);
     assert_int_equal(script_calls[BRANCHES].attempt, 2);
@@ -351,10 +347,8 @@ static void five_thousand_branches_end_once_each(void **state)
     char *run = start(&stage, "t", input);
     size_t elsewhere = 0;
     for (size_t next = 0; next < MANY; next++) {
-        if (next % 32 == 0) { /* so that the worker has its turn */
-            usleep(200);
-            stage_settle(&stage, 0);
-        }
+        if (next % 32 == 0) /* its letters have come, so that it has its turn */
+            STAGE_AWAIT(&stage, stage_peer(&stage)->away == calls_in(stage.worker));
         STAGE_AWAIT(&stage, script_count > next);
         elsewhere += script_calls[next].loop == stage.worker;
         struct script_call *call = &script_calls[next];

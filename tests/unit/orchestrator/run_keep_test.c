@@ -3,8 +3,6 @@
 
 #include "runner_fixture.h"
 
-#include "log/keys.h"
-
 static struct stage stage;
 
 #define DAY_MS INT64_C(86400000)
@@ -21,33 +19,9 @@ static struct stage stage;
 
 /* ---- what there is ----------------------------------------------------------------------------------------------- */
 
-struct counting {
-    struct store_scan scan;
-    size_t count;
-    bool came;
-};
-
-static void counted(struct store_scan *scan)
-{
-    struct counting *counting = (struct counting *)scan;
-    counting->came = true;
-    counting->count = scan->count;
-    store_scan_fini(scan);
-}
-
 static size_t rows(enum key_kind kind)
 {
-    struct counting counting = {0};
-    struct key from = {.size = 1, .bytes = {(char)kind}}, to = {.size = 1, .bytes = {(char)(kind + 1)}};
-    loop_enter(stage.loop);
-    store_scan_init(&counting.scan, stage.loop, counted);
-    counting.scan.from = key_bytes(&from);
-    counting.scan.to = key_bytes(&to);
-    store_scan(stage.store, &counting.scan);
-    loop_leave(stage.loop);
-    stage_settle(&stage, 0);
-    assert_true(counting.came);
-    return counting.count;
+    return stage_rows(&stage, kind);
 }
 
 static size_t rows_of_threads(void)
@@ -191,6 +165,37 @@ static void what_happens_on_a_thread_gives_it_its_time_anew(void **state)
     assert_string_equal(state_at("t", ""), "{\"n\":2}");
     sweep_after(2);
     assert_string_equal(state_at("t", ""), "NOT_FOUND");
+    assert_int_equal(rows_of_threads(), 0);
+    stage_clear(&stage);
+}
+
+static size_t listed_threads(void)
+{
+    Renga__V1__ListThreadsRequest request = RENGA__V1__LIST_THREADS_REQUEST__INIT;
+    struct question_of_test *question = ask_runner(&stage, &request);
+    Renga__V1__ListThreadsResponse *response = answer_of(question);
+    assert_non_null(response);
+    size_t count = response->n_threads;
+    ask_end(question);
+    return count;
+}
+
+/* The sweep is a minute away. */
+static void a_thread_is_not_found_from_its_time_on_and_its_name_is_free(void **state)
+{
+    Renga__V1__Retention day = keeping(DAY_MS, 0, 0);
+    set_stage(ONE);
+    start_kept("t", &day, "");
+    clock_wall_step((DAY_MS - 60000) * NS_PER_MS); /* this clock goes on by itself */
+    assert_string_equal(state_at("t", ""), "{\"n\":1}");
+    assert_int_equal(listed_threads(), 1);
+    clock_wall_step(60000 * NS_PER_MS);
+    assert_string_equal(state_at("t", ""), "NOT_FOUND");
+    assert_int_equal(listed_threads(), 0);
+    assert_int_equal(rows(KEY_THREAD), 1); /* no sweep has come yet */
+    start_kept("t", &day, "");
+    assert_string_equal(state_at("t", ""), "{\"n\":1}");
+    sweep_after(1);
     assert_int_equal(rows_of_threads(), 0);
     stage_clear(&stage);
 }
@@ -405,6 +410,7 @@ int main(void)
         cmocka_unit_test(a_run_that_goes_to_work_at_once_is_accepted_in_the_same_record),
         cmocka_unit_test(a_forked_thread_has_its_time_from_the_fork_on),
         cmocka_unit_test(what_happens_on_a_thread_gives_it_its_time_anew),
+        cmocka_unit_test(a_thread_is_not_found_from_its_time_on_and_its_name_is_free),
         cmocka_unit_test(a_thread_that_waits_goes_with_its_time_only),
         cmocka_unit_test(a_request_of_a_thread_that_is_gone_is_known_for_a_day),
         cmocka_unit_test(a_thread_that_was_being_erased_when_the_process_ended_is_erased),

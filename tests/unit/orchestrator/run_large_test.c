@@ -2,8 +2,17 @@
 #include "unit.h"
 
 #include "checkpoint_fixture.h"
+#include "run/run_priv.h"
 
-#define LARGE ((size_t)3 << 20)
+#define LARGE ((size_t)3000000) /* bytes of one field, near the most that one may have */
+
+/* As AB, with three fields that together are more than a snapshot takes. */
+#define LARGE_AB                                                                                                       \
+    "\"state\": {\"log\": {\"type\": \"string[]\", \"reduce\": \"append\"}, \"n\": {\"type\": \"number\", "            \
+    "\"reduce\": "                                                                                                     \
+    "\"sum\"}, \"x\": {\"type\": \"string\"}, \"y\": {\"type\": \"string\"}, \"z\": {\"type\": \"string\"}}, "         \
+    "\"start\": \"a\", \"nodes\": {\"a\": {\"kind\": \"set\", \"values\": {\"log\": [\"a\"]}, \"on\": {\"done\": "     \
+    "\"b\"}}, \"b\": {\"kind\": \"script\"}}"
 
 static int64_t count_of(const char *thread)
 {
@@ -40,28 +49,37 @@ static enum status_code forked(const char *from, const char *to)
     return last_status.code;
 }
 
-static char *large_input(size_t letters)
+/* `fields`: letters, each a field of LARGE bytes. */
+static char *large_input(const char *fields)
 {
-    char *large = malloc(letters + 64);
-    int size = sprintf(large, "{\"n\":1,\"log\":[\"");
-    memset(large + size, 'x', letters);
-    strcpy(large + size + letters, "\"]}");
+    size_t size = 0;
+    char *large = malloc(strlen(fields) * (LARGE + 16) + 64);
+    size += (size_t)sprintf(large, "{\"n\":1");
+    for (; *fields; fields++) {
+        size += (size_t)sprintf(large + size, ",\"%c\":\"", *fields);
+        memset(large + size, 'x', LARGE);
+        size += LARGE;
+        large[size++] = '"';
+    }
+    memcpy(large + size, "}", 2);
     return large;
 }
 
 /* Its last checkpoint. */
 static void make_large(char checkpoint[64])
 {
-    char *large = large_input(LARGE);
-    for (int i = 0; i < 3; i++)
+    static const char *const fields[] = {"x", "y", "z"};
+    for (int i = 0; i < 3; i++) {
+        char *large = large_input(fields[i]);
         snprintf(checkpoint, 64, "%s", go_through(large));
-    free(large);
+        free(large);
+    }
 }
 
 static void a_large_thread_goes_back_by_its_log(void **state)
 {
     char before[64], words[64];
-    set_stage(AB);
+    set_stage(LARGE_AB);
     make_large(before);
     go_through("{\"n\":1}");
     for (int i = 1; i <= 2; i++) { /* the second goes back behind the first */
@@ -82,12 +100,33 @@ static void a_large_thread_goes_back_by_its_log(void **state)
 
 static void a_rollback_to_nothing_is_in_the_log_where_its_input_is_large(void **state)
 {
-    char *large = large_input(2 * LARGE);
-    set_stage(AB);
+    char *large = large_input("xy");
+    set_stage(LARGE_AB);
     start(&stage, "t", "{\"n\":10}");
     Renga__V1__StartRunRequest request = request_at("", large, ROLLBACK);
     assert_int_equal(began(&request), RUNNING);
     assert_count(1);
+    free(large);
+    stage_clear(&stage);
+}
+
+/* It does not fit into a record; the thread is as it was. */
+static void a_start_or_an_update_that_no_record_can_keep_is_refused(void **state)
+{
+    char *large = large_input("xyz");
+    set_stage(LARGE_AB);
+    go_through("{\"n\":1}");
+    Renga__V1__StartRunRequest request = request_at("", large, RENGA__V1__ON_BUSY__ON_BUSY_REJECT);
+    struct question_of_test *question = ask_runner(&stage, &request);
+    assert_null(answer_of(question));
+    assert_int_equal(last_status.code, RESOURCE_EXHAUSTED);
+    assert_non_null(strstr(last_status.text, "StartRunRequest has 9000"));
+    ask_end(question);
+    assert_false(update_at("", large));
+    assert_int_equal(last_status.code, RESOURCE_EXHAUSTED);
+    assert_count(1);
+    go_through("{\"n\":1}");
+    assert_count(2);
     free(large);
     stage_clear(&stage);
 }
@@ -117,7 +156,7 @@ static enum status_code rolled_back(void)
 static void a_large_thread_goes_back_so_often_that_it_can_still_be_read(void **state)
 {
     char before[64];
-    set_stage(AB);
+    set_stage(LARGE_AB);
     make_large(before);
     int times = 0;
     while (times < 10 && rolled_back() == OK)
@@ -133,13 +172,13 @@ static void a_large_thread_goes_back_so_often_that_it_can_still_be_read(void **s
     stage_clear(&stage);
 }
 
-static void empty_log(void)
+static void empty(void)
 {
-    char *fields[] = {(char *)(uintptr_t) "log"};
+    char *fields[] = {(char *)(uintptr_t) "x", (char *)(uintptr_t) "y", (char *)(uintptr_t) "z"};
     Renga__V1__UpdateStateRequest request = RENGA__V1__UPDATE_STATE_REQUEST__INIT;
     request.thread_id = (char *)(uintptr_t) "t";
     request.clear_fields = fields;
-    request.n_clear_fields = 1;
+    request.n_clear_fields = 3;
     struct question_of_test *question = ask_runner(&stage, &request);
     assert_non_null(answer_of(question));
     ask_end(question);
@@ -151,17 +190,55 @@ static void what_a_large_thread_goes_back_to_is_kept(void **state)
     char before[64];
     Renga__V1__Retention five = RENGA__V1__RETENTION__INIT;
     five.max_checkpoints = 5;
-    set_stage(AB);
+    set_stage(LARGE_AB);
     make_large(before);
-    empty_log();
+    empty();
     Renga__V1__StartRunRequest request = request_at(before, "{\"n\":10}", RENGA__V1__ON_BUSY__ON_BUSY_REJECT);
     request.retention = &five;
     assert_int_equal(began(&request), RUNNING);
     end_b();
-    empty_log();
+    empty();
     INSIDE(&stage, runner_recover(stage.runner)); /* and sweeps */
     stage_settle(&stage, 10000);
     assert_count(13);
+    stage_clear(&stage);
+}
+
+static void a_large_update_is_the_same_when_it_is_read_again(void **state)
+{
+    char before[64];
+    char *large = large_input("xy"), *wrong = strdup(large);
+    set_stage(LARGE_AB);
+    make_large(before);
+    assert_true(update_at("", large));
+    assert_count(4);
+    memcpy(strstr(wrong, "\"y\""), "\"w\"", 3); /* a field that the state does not have */
+    assert_false(update_at("", wrong));
+    assert_int_equal(last_status.code, INVALID_ARGUMENT);
+    assert_count(4);
+    go_through("{\"n\":1}");
+    assert_count(5);
+    free(large);
+    free(wrong);
+    stage_clear(&stage);
+}
+
+static void large_threads_at_rest_take_a_bounded_memory(void **state)
+{
+    enum { THREADS = 20 };
+    char name[16], *large = large_input("xy");
+    set_stage(LARGE_AB);
+    const struct home *home = &stage.runner->homes[0];
+    for (int i = 0; i < THREADS; i++) {
+        snprintf(name, sizeof name, "t%d", i);
+        start(&stage, name, large);
+        end_b();
+        stage_settle(&stage, 0);
+        assert_true(home->idle_bytes <= IDLE_BYTES_MAX);
+    }
+    assert_in_range(home->idle_count, 1, IDLE_BYTES_MAX / LARGE / 2);
+    assert_int_equal(count_of("t0"), 1); /* read from the store */
+    free(large);
     stage_clear(&stage);
 }
 
@@ -173,6 +250,9 @@ int main(void)
         cmocka_unit_test(a_large_thread_goes_back_so_often_that_it_can_still_be_read),
         cmocka_unit_test(a_rollback_to_nothing_is_in_the_log_where_its_input_is_large),
         cmocka_unit_test(what_a_large_thread_goes_back_to_is_kept),
+        cmocka_unit_test(a_large_update_is_the_same_when_it_is_read_again),
+        cmocka_unit_test(a_start_or_an_update_that_no_record_can_keep_is_refused),
+        cmocka_unit_test(large_threads_at_rest_take_a_bounded_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -365,6 +365,19 @@ static void come_to_rest(void)
     compare();
 }
 
+/* Of all calls with one idempotency key, each has a higher attempt than those before it, after every stop or crash
+ * between them. */
+static void check_attempts(void)
+{
+    for (size_t i = 1; i < script_count; i++)
+        for (size_t j = 0; j < i; j++) {
+            const struct script_call *before = &script_calls[j], *call = &script_calls[i];
+            if (strcmp(before->key, call->key) == 0 && before->attempt >= call->attempt)
+                fail_msg("call %zu of node '%s' (path '%s') is attempt %d, and call %zu was attempt %d", i, call->node,
+                         call->path, call->attempt, j, before->attempt);
+        }
+}
+
 static void play(uint64_t seed)
 {
     chance = seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
@@ -374,6 +387,7 @@ static void play(uint64_t seed)
     for (int i = 0; i < MOVES; i++)
         move();
     come_to_rest();
+    check_attempts();
     if (last_get)
         ask_end(last_get);
     last_get = NULL;

@@ -135,9 +135,9 @@ static void retries_end_at_their_limit_and_outside_their_codes(void **state)
     char *run = start(&stage, "t", "");
     INSIDE(&stage, script_break(script_find("a", NULL, -1), UNAVAILABLE, "one"));
     assert_int_equal(script_live, 0);
-    stage_settle(&stage, 99);
+    stage_settle(&stage, 49); /* a pause is half of 100 ms at least, and never more than the whole */
     assert_int_equal(script_live, 0);
-    stage_settle(&stage, 1);
+    stage_settle(&stage, 51);
     assert_int_equal(script_live, 1);
     INSIDE(&stage, script_break(script_find("a", NULL, -1), UNAVAILABLE, "two"));
     stage_settle(&stage, 200);

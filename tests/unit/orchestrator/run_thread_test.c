@@ -223,8 +223,10 @@ static void a_node_that_asks_again_what_has_its_answer_fails(void **state)
     INSIDE(&stage, script_ask(script_find("a", NULL, -1), keys, 2));
     assert_run(&stage, run, FAILED, "");
     assert_int_equal(get(&stage, run)->status_code, INVALID_ARGUMENT);
-    assert_string_equal(get(&stage, run)->stop_text,
-                        "node 'a' failed: node 'a' asks 'k' again, and was given the answer");
+    assert_string_equal(
+        get(&stage, run)->stop_text,
+        "node 'a' failed: node 'a' asks 'k' again, and was given the answer; use that one, or ask under "
+        "another key");
     assert_non_null(resume(&stage, run, NULL));
     assert_int_equal(script_find("a", NULL, -1)->answers, 2);
     INSIDE(&stage, script_write(script_find("a", NULL, -1), "", "{\"log\":[\"a\"]}"));

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "fanout/fanout_priv.h"
+#include "log/keys.h"
 #include "run/runner.h"
 
 #include <stdio.h>
@@ -27,9 +28,12 @@ struct stage {
 
 static unsigned stage_snapshot_every;
 static int64_t stage_thread_ttl_ms;
+static unsigned stage_crashes_max;
 static const char *stage_tenant = "tenant";
-static bool stage_shares;         /* with a worker */
-static const char *stage_address; /* where orchestrators share the store; NULL: it is alone */
+static bool stage_shares;                 /* with a worker */
+static const char *stage_url = "memory:"; /* of the store; "sqlite:" is completed with a file among the agents */
+static const char *stage_prompt;          /* the English text of the prompt "text"; NULL: no prompt */
+static const char *stage_address;         /* of the store that orchestrators share; NULL: it is alone */
 static size_t stage_message_max = (size_t)4 << 20;
 
 static inline void stage_hire(struct stage *stage)
@@ -60,6 +64,7 @@ static inline void stage_run(struct stage *stage)
                                      .owner = stage_address ? stage_address : "test",
                                      .shared = stage_address != NULL,
                                      .address = stage_address,
+                                     .crashes_max = stage_crashes_max,
                                      .lease_ms = 2000,
                                      .snapshot_every = stage_snapshot_every,
                                      .thread_ttl_ms = stage_thread_ttl_ms,
@@ -105,6 +110,23 @@ static inline void stage_settle(struct stage *stage, int64_t ms)
             fail_msg("waited in vain for %s", #condition);                                                             \
     } while (0)
 
+/* The same while time passes: a beat of the fan-out at each try. */
+#define STAGE_AWAIT_BEATS(stage, condition)                                                                            \
+    do {                                                                                                               \
+        for (int beats_ = 0; beats_ < 10000 && !(condition); beats_++) {                                               \
+            stage_settle(stage, FANOUT_BEAT_MS);                                                                       \
+            usleep(100);                                                                                               \
+        }                                                                                                              \
+        if (!(condition))                                                                                              \
+            fail_msg("waited in vain for %s", #condition);                                                             \
+    } while (0)
+
+/* The worker as the loop of all threads sees it. */
+static inline struct peer *stage_peer(struct stage *stage)
+{
+    return &stage->fanout->stations[0].peers[1];
+}
+
 /* Both loops have asked the other for work. */
 static inline void stage_await_hands(struct stage *stage)
 {
@@ -139,6 +161,8 @@ static inline void stage_set(struct stage *stage, const char *document)
     memset(stage, 0, sizeof *stage);
     stage->house = house_open();
     house_write(&stage->house, "a/graph.json", whole);
+    if (stage_prompt)
+        house_write(&stage->house, "a/prompts/en/text.md", stage_prompt);
     house_load(&stage->house);
     free(whole);
     struct status st = {0};
@@ -149,7 +173,10 @@ static inline void stage_set(struct stage *stage, const char *document)
     script_count = script_live = script_peak = 0;
     script_begins = NULL;
     script_lingers = false;
-    stage_open(stage, "memory:");
+    char url[256];
+    bool is_file = strcmp(stage_url, "sqlite:") == 0;
+    snprintf(url, sizeof url, "%s%s%s", stage_url, is_file ? stage->house.root : "", is_file ? "/store.db" : "");
+    stage_open(stage, url);
 }
 
 /* Ends what is at work; also what arrives elsewhere while the first are ended. */
@@ -354,5 +381,36 @@ static inline void cancel(struct stage *stage, const char *run_id)
         if (*(output))                                                                                                 \
             assert_string_equal(run_->output_json, output);                                                            \
     } while (0)
+
+/* ---- rows of the store ------------------------------------------------------------------------------------------- */
+
+struct stage_counting {
+    struct store_scan scan;
+    size_t count;
+    bool came;
+};
+
+static inline void stage_counted(struct store_scan *scan)
+{
+    struct stage_counting *counting = (struct stage_counting *)scan;
+    counting->came = true;
+    counting->count = scan->count;
+    store_scan_fini(scan);
+}
+
+static inline size_t stage_rows(struct stage *stage, enum key_kind kind)
+{
+    struct stage_counting counting = {0};
+    struct key from = {.size = 1, .bytes = {(char)kind}}, to = {.size = 1, .bytes = {(char)(kind + 1)}};
+    loop_enter(stage->loop);
+    store_scan_init(&counting.scan, stage->loop, stage_counted);
+    counting.scan.from = key_bytes(&from);
+    counting.scan.to = key_bytes(&to);
+    store_scan(stage->store, &counting.scan);
+    loop_leave(stage->loop);
+    stage_settle(stage, 0);
+    assert_true(counting.came);
+    return counting.count;
+}
 
 #endif

@@ -1,5 +1,5 @@
-/* A kind of node, "script", whose tasks the test ends itself. Include it after unit.h, once in a program: it brings the
- * table of kinds. */
+/* Kinds of nodes with tasks that the test ends itself: "script", and "model", which asks models. Include it after
+ * unit.h, once in a program: it brings the table of kinds. */
 #ifndef RENGA_SCRIPT_FIXTURE_H
 #define RENGA_SCRIPT_FIXTURE_H
 
@@ -16,7 +16,7 @@ struct script_call {
     struct loop *loop; /* in which it runs */
     const char *node;
     char path[128];
-    int branch, attempt;
+    int branch, attempt, requests;
     int64_t token;
     char state[512], key[64];
     size_t answers;
@@ -42,6 +42,7 @@ static void script_start(struct task *task)
     snprintf(call->key, sizeof call->key, "%s", request->idempotency_key);
     call->branch = request->position->branch;
     call->attempt = request->attempt;
+    call->requests = request->model_requests;
     call->token = request->fencing_token;
     call->answers = request->n_answers;
     for (size_t i = 0; i < request->n_answers && i < 2; i++)
@@ -81,9 +82,18 @@ static const struct node_kind script_kind = {.name = "script",
                                              .start = script_start,
                                              .cancel = script_cancel,
                                              .travels = true};
-extern const struct node_kind noop_kind, set_kind, ask_kind, each_kind, graph_kind;
-const struct node_kind *const node_kinds[] = {&noop_kind,  &set_kind,    &ask_kind, &each_kind,
-                                              &graph_kind, &script_kind, NULL};
+static const struct node_kind model_kind = {.name = "model",
+                                            .help = "Asks a model as the test says.",
+                                            .parameters = script_parameters,
+                                            .size = sizeof(struct script_call *),
+                                            .start = script_start,
+                                            .cancel = script_cancel,
+                                            .travels = true,
+                                            .asks_models = true,
+                                            .has_simple_way = true};
+extern const struct node_kind noop_kind, set_kind, ask_kind, each_kind, graph_kind, choose_kind, fail_kind;
+const struct node_kind *const node_kinds[] = {&noop_kind,   &set_kind,  &ask_kind,    &each_kind,  &graph_kind,
+                                              &choose_kind, &fail_kind, &script_kind, &model_kind, NULL};
 const struct node_kind *node_kind_find(const char *name)
 {
     for (const struct node_kind *const *kind = node_kinds; *kind; kind++)

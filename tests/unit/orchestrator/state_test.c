@@ -22,64 +22,7 @@ static const struct field fields[FIELDS] = {
 };
 static const struct graph graph = {.name = "test", .fields = fields, .field_count = FIELDS};
 
-static struct state *state;
-static struct arena arena;
-static struct buffer delta, text;
-static struct status st;
-
-static int set_up(void **unused)
-{
-    state = state_create(&graph);
-    arena_init(&arena, NULL, 0, 64 << 20);
-    buffer_init(&delta, 64 << 20);
-    buffer_init(&text, 64 << 20);
-    status_clear(&st);
-    return 0;
-}
-
-static int tear_down(void **unused)
-{
-    state_destroy(&state);
-    arena_fini(&arena);
-    buffer_fini(&delta);
-    buffer_fini(&text);
-    return 0;
-}
-
-static struct write_source source(const char *node, const char *update)
-{
-    return (struct write_source){.node = node, .update_json = update, .update_size = strlen(update)};
-}
-
-static bool parse(const char *node, const char *update, struct write *write)
-{
-    struct write_source from = source(node, update);
-    status_clear(&st);
-    return write_parse(&graph, &from, &arena, write, &st);
-}
-
-static void reduce(const char *update)
-{
-    struct write write;
-    assert_true(parse("n", update, &write));
-    assert_true(state_reduce(state, &write, 1, &delta, NULL, &st));
-}
-
-static const char *all_of(const struct state *of)
-{
-    struct json_writer writer;
-    buffer_clear(&text);
-    json_writer_init(&writer, &text);
-    state_write(of, NULL, 0, &writer);
-    assert_true(json_writer_done(&writer));
-    return buffer_text(&text);
-}
-
-static const char *value(int field)
-{
-    buffer_clear(&text);
-    return state_value(state, &fields[field], &text) ? buffer_text(&text) : NULL;
-}
+#include "state_fixture.h"
 
 static void a_new_state_is_as_the_document_begins_it(void **unused)
 {
@@ -139,20 +82,7 @@ static void what_is_written_by_a_delta_is_the_same(void **unused)
     assert_string_equal(value(LOG), "[]");
     assert_null(value(BEST));
 
-    char *before = strdup(all_of(state));
-    struct state *again = state_create(&graph);
-    assert_true(state_apply(again, delta.data, delta.length, &st));
-    assert_string_equal(all_of(again), before);
-    struct state *third = state_create(&graph);
-    struct buffer snapshot;
-    buffer_init(&snapshot, 1 << 20);
-    state_snapshot(again, &snapshot);
-    assert_true(state_apply(third, snapshot.data, snapshot.length, &st));
-    assert_string_equal(all_of(third), before);
-    buffer_fini(&snapshot);
-    state_destroy(&again);
-    state_destroy(&third);
-    free(before);
+    is_the_same_from_its_delta();
 }
 
 static void appends_stand_in_the_order_of_the_nodes(void **unused)
@@ -177,6 +107,124 @@ static void two_plain_writers_of_a_field_are_an_error_that_changes_nothing(void 
     assert_string_equal(all_of(state), before);
     assert_int_equal(delta.length, 0);
     free(before);
+}
+
+/* Two nodes of one step; the text of the refusal, or "" if the state takes it. */
+static const char *refusal(struct write_source one, struct write_source two)
+{
+    struct write writes[2];
+    status_clear(&st);
+    assert_true(write_parse(&graph, &one, &arena, &writes[0], &st));
+    assert_true(write_parse(&graph, &two, &arena, &writes[1], &st));
+    bool takes = state_takes(state, writes, 2, &st);
+    assert_int_equal(st.code, takes ? OK : ABORTED);
+    return st.text;
+}
+
+static void an_overwrite_beside_any_other_write_is_refused_in_either_order(void **unused)
+{
+    char *log[] = {(char *)(uintptr_t) "log"}, *count[] = {(char *)(uintptr_t) "count"};
+    struct write_source over = source("over", "{\"log\": [9]}"), more = source("more", "{\"log\": [1]}");
+    struct write_source clears = source("clears", ""), sums = source("sums", "{\"count\": 1}");
+    over.overwrite_fields = log;
+    over.overwrite_count = 1;
+    clears.clear_fields = count;
+    clears.clear_count = 1;
+    const char *first = "node 'over' overwrites", *second = "node 'more' writes it too";
+    for (int turn = 0; turn < 2; turn++) {
+        const char *why = turn ? refusal(more, over) : refusal(over, more);
+        assert_non_null(strstr(why, first));
+        assert_non_null(strstr(why, second));
+        assert_non_null(strstr(why, "'log'"));
+        assert_non_null(strstr(turn ? refusal(clears, sums) : refusal(sums, clears), "node 'clears' "));
+    }
+    assert_non_null(strstr(refusal(over, over), "'over'"));
+    assert_string_equal(refusal(more, sums), "");
+    assert_string_equal(refusal(over, sums), "");
+}
+
+static void a_message_that_is_not_there_cannot_be_removed(void **unused)
+{
+    struct write_source nothing = source("nothing", "{}");
+    const char *gone = "{\"talk\": [{\"id\": \"gone\", \"removed\": true}]}";
+    const char *why = refusal(source("remover", gone), nothing);
+    assert_non_null(strstr(why, "node 'remover' removes the message 'gone' from 'talk'"));
+    reduce("{\"talk\": [{\"id\": \"gone\"}]}");
+    assert_string_equal(refusal(source("remover", gone), nothing), "");
+    assert_non_null(
+        strstr(refusal(source("one", gone), source("two", gone)), "node 'two' removes")); /* once is enough */
+    reduce(gone);
+    assert_string_equal(refusal(source("writer", "{\"talk\": [{\"id\": \"gone\"}]}"), source("remover", gone)), "");
+    assert_int_equal(refusal(source("remover", gone), source("writer", "{\"talk\": [{\"id\": \"gone\"}]}"))[0], 'n');
+}
+
+static void a_removal_without_an_id_says_how_a_message_is_removed(void **unused)
+{
+    const char *why = refusal(source("remover", "{\"talk\": [{\"removed\": true}]}"), source("nothing", "{}"));
+    assert_non_null(strstr(why, "node 'remover' removes a message from 'talk' without its \"id\"; write {\"id\""));
+}
+
+/* An update that writes `letters` bytes of text between `before` and `after`. */
+static char *long_update(const char *before, size_t letters, const char *after)
+{
+    char *update = malloc(strlen(before) + letters + strlen(after) + 1);
+    strcpy(update, before);
+    memset(update + strlen(before), 'x', letters);
+    strcpy(update + strlen(before) + letters, after);
+    return update;
+}
+
+/* Whether a field that has `base` letters takes `more`; a value that it takes is written, and can be read. */
+static bool takes_more(const char *before, size_t letters, const char *after)
+{
+    struct write write;
+    char *update = long_update(before, letters, after);
+    assert_true(parse("writer", update, &write));
+    bool takes = state_takes(state, &write, 1, &st);
+    if (takes)
+        assert_true(state_reduce(state, &write, 1, &delta, NULL, &st));
+    free(update);
+    return takes;
+}
+
+static void a_field_takes_as_much_as_can_be_read_by_every_way_of_writing(void **unused)
+{
+    static const struct {
+        int field;
+        const char *before[2], *after;
+    } ways[] = {
+        {TITLE, {"{\"title\":\"", "{\"title\":\""}, "\"}"},
+        {PLAN, {"{\"plan\":[\"", "{\"plan\":[\""}, "\"]}"},
+        {LOG, {"{\"log\":[\"", "{\"log\":[\""}, "\"]}"},
+        {FACTS, {"{\"facts\":{\"a\":\"", "{\"facts\":{\"b\":\""}, "\"}}"},
+        {TALK, {"{\"talk\":[{\"id\":\"a\",\"t\":\"", "{\"talk\":[{\"id\":\"b\",\"t\":\""}, "\"}]}"},
+        {ANY, {"{\"any\":\"", "{\"any\":\""}, "\"}"},
+    };
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        const struct field *field = &fields[ways[i].field];
+        size_t beside = strlen(ways[i].before[0]) + strlen(ways[i].after);
+        bool adds = field->reducer != REDUCE_REPLACE;
+        assert_false(takes_more(ways[i].before[0], FIELD_BYTES_MAX - beside + 1 + (adds ? 0 : 1), ways[i].after));
+        assert_non_null(strstr(st.text, field->name));
+        assert_non_null(strstr(st.text, "at most 31457"));
+        assert_true(takes_more(ways[i].before[0], FIELD_BYTES_MAX / 2, ways[i].after));
+        assert_int_equal(takes_more(ways[i].before[1], FIELD_BYTES_MAX / 2, ways[i].after), !adds);
+        assert_true(takes_more(ways[i].before[1], FIELD_BYTES_MAX / 2 - 200, ways[i].after));
+        const struct field *alone[] = {field};
+        assert_true(state_size(state, alone, 1) <= FIELD_BYTES_MAX);
+        assert_true(strlen(value(ways[i].field)) + strlen(field->name) + 5 <= state_size(state, alone, 1));
+        tear_down(NULL);
+        set_up(NULL);
+    }
+}
+
+static void what_replaces_a_large_message_counts_alone(void **unused)
+{
+    const char *before = "{\"talk\":[{\"id\":\"a\",\"t\":\"";
+    assert_true(takes_more(before, 2000000, "\"}]}"));
+    assert_true(takes_more(before, 3000000, "\"}]}"));
+    assert_true(takes_more("{\"talk\":[{\"id\":\"a\",\"removed\":true},{\"id\":\"b\",\"t\":\"", 3000000, "\"}]}"));
+    assert_false(takes_more(before, 3000000, "\"}]}"));
 }
 
 static void what_changed_is_told(void **unused)
@@ -205,9 +253,10 @@ static void a_wrong_write_names_node_field_and_value(void **unused)
         {"{\"best\": 1e999}", "too large for a double"},
         {"{\"facts\": [1]}", "which takes an object"},
         {"{\"talk\": [3]}", "which takes an object"},
-        {"{\"talk\": [{\"id\": 3}]}", "whose id is no string"},
+        {"{\"talk\": [{\"id\": 3}]}", "node 'n' wrote a message to 'talk' with \"id\": 3; an id is a string"},
+        {"{\"talk\": [{\"id\": {\"a\": 1}}]}", "with \"id\": {\"a\": 1}; an id is a string"},
         {"{\"mood\": \"ugly\"}", "wrote \"ugly\" to 'mood'"},
-        {"[1]", "its update is no JSON object"},
+        {"[1]", "its update_json is no JSON object, {"},
         {"{\"title\": \"a\"", "is not the JSON it should be"},
         {"{\"title\": \"a\", \"title\": \"b\"}", "stands twice"},
         {"{\"title\": \"\xff\"}", "is not the JSON it should be"},
@@ -231,12 +280,18 @@ static void clearing_and_writing_one_field_is_an_error(void **unused)
     from.clear_fields = title;
     from.clear_count = 1;
     assert_false(write_parse(&graph, &from, &arena, &write, &st));
-    assert_non_null(strstr(st.text, "both clears and writes 'title'"));
+    assert_non_null(strstr(st.text, "node 'n': clear_fields[0] is 'title', which update_json writes, too"));
+    char *twice[] = {title[0], title[0]};
+    from = source("n", "");
+    from.clear_fields = twice;
+    from.clear_count = 2;
+    assert_false(write_parse(&graph, &from, &arena, &write, &st));
+    assert_non_null(strstr(st.text, "clear_fields[1] is 'title', which stands there before; name each field once"));
     from.clear_count = 0;
     from.overwrite_fields = log;
     from.overwrite_count = 1;
     assert_false(write_parse(&graph, &from, &arena, &write, &st));
-    assert_non_null(strstr(st.text, "overwrites 'log' without a value"));
+    assert_non_null(strstr(st.text, "overwrite_fields[0] is 'log', which update_json gives no value"));
 }
 
 static void a_delta_that_is_torn_is_told_and_not_guessed(void **unused)
@@ -258,6 +313,51 @@ static void a_delta_that_is_torn_is_told_and_not_guessed(void **unused)
     state_destroy(&again);
 }
 
+static void a_change_without_a_delta_is_the_same_change(void **unused)
+{
+    static const char *const updates[] = {
+        "{\"log\": [1, 2], \"count\": 2, \"title\": \"a\", \"talk\": [{\"id\": \"m\"}]}",
+        "{\"log\": [3], \"count\": 3, \"talk\": [{\"id\": \"m\", \"t\": 1}, {\"id\": \"n\"}]}",
+    };
+    struct state *without = state_create(&graph);
+    for (int i = 0; i < 2; i++) {
+        struct write write;
+        reduce(updates[i]);
+        assert_true(parse("n", updates[i], &write));
+        assert_true(state_reduce(without, &write, 1, NULL, NULL, &st));
+    }
+    char *all = strdup(all_of(state));
+    assert_string_equal(all_of(without), all);
+    free(all);
+    state_destroy(&without);
+}
+
+static void a_change_that_was_prepared_is_seen_when_it_is_taken(void **unused)
+{
+    static const char *const updates[] = {
+        "{\"log\": [1, 2], \"count\": 2, \"title\": \"a\", \"talk\": [{\"id\": \"m\"}, {\"id\": \"o\"}]}",
+        "{\"log\": [3], \"count\": 3, \"talk\": [{\"id\": \"m\", \"t\": 1}, {\"id\": \"o\", \"removed\": true}]}",
+        "{\"title\": \"b\"}",
+    };
+    struct state *prepared = state_create(&graph);
+    for (int i = 0; i < 3; i++) {
+        struct write write;
+        char *before = strdup(all_of(prepared));
+        reduce(updates[i]);
+        assert_true(parse("n", updates[i], &write));
+        struct state_change *change = state_prepare(prepared, &write, 1, &st);
+        assert_non_null(change);
+        assert_string_equal(all_of(prepared), before);
+        state_take(prepared, change);
+        state_change_destroy(&change);
+        char *after = strdup(all_of(state));
+        assert_string_equal(all_of(prepared), after);
+        free(after);
+        free(before);
+    }
+    state_destroy(&prepared);
+}
+
 static void a_write_costs_what_it_writes_and_not_what_is_there(void **unused)
 {
     struct write write;
@@ -275,8 +375,6 @@ static void a_write_costs_what_it_writes_and_not_what_is_there(void **unused)
     assert_string_equal(value(COUNT), "20000");
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -286,10 +384,17 @@ int main(void)
         TEST(what_is_written_by_a_delta_is_the_same),
         TEST(appends_stand_in_the_order_of_the_nodes),
         TEST(two_plain_writers_of_a_field_are_an_error_that_changes_nothing),
+        TEST(an_overwrite_beside_any_other_write_is_refused_in_either_order),
+        TEST(a_message_that_is_not_there_cannot_be_removed),
+        TEST(a_removal_without_an_id_says_how_a_message_is_removed),
+        TEST(a_field_takes_as_much_as_can_be_read_by_every_way_of_writing),
+        TEST(what_replaces_a_large_message_counts_alone),
         TEST(what_changed_is_told),
         TEST(a_wrong_write_names_node_field_and_value),
         TEST(clearing_and_writing_one_field_is_an_error),
         TEST(a_delta_that_is_torn_is_told_and_not_guessed),
+        TEST(a_change_without_a_delta_is_the_same_change),
+        TEST(a_change_that_was_prepared_is_seen_when_it_is_taken),
         TEST(a_write_costs_what_it_writes_and_not_what_is_there),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

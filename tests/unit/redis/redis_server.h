@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/statvfs.h>
 #include <sys/wait.h>
@@ -26,18 +27,32 @@ struct server {
     char folder[64], path[96]; /* of its socket, beside the port */
 };
 
+/* Those of tests/lib/ports.py: the kernel gives none of them to a connection, so a killed server finds its port
+ * free again. */
+#define SERVER_PORT_FIRST 17000
+#define SERVER_PORT_LAST  20900
+
+static inline bool server_bind_to(int fd, in_port_t port)
+{
+    struct sockaddr_in address = {
+        .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    return bind(fd, (struct sockaddr *)&address, sizeof address) == 0;
+}
+
 /* Bound to a free port of this machine; it listens where `queue` is not 0. */
 static inline int server_bind(int *port, int queue)
 {
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), yes = 1;
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t size = sizeof address;
     setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-    if (bind(fd, (struct sockaddr *)&address, size) != 0 || (queue && listen(fd, queue) != 0))
-        _exit(99);
-    getsockname(fd, (struct sockaddr *)&address, &size);
-    *port = ntohs(address.sin_port);
-    return fd;
+    for (int tries = 0; tries < 1000; tries++) {
+        uint32_t any = 0;
+        if (getrandom(&any, sizeof any, 0) < 0)
+            _exit(99);
+        *port = (int)(SERVER_PORT_FIRST + any % (SERVER_PORT_LAST - SERVER_PORT_FIRST));
+        if (server_bind_to(fd, (in_port_t)*port) && (!queue || listen(fd, queue) == 0))
+            return fd;
+    }
+    _exit(99);
 }
 
 static inline int server_connect(int port)

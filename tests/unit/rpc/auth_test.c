@@ -1,11 +1,14 @@
 /* Bearer keys. */
 #include "rpc/auth.h"
 
+#include "base/clock.h"
 #include "base/trace.h"
 
 #include <openssl/evp.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,9 +35,9 @@ static struct rpc_auth *two_keys(void)
     static const char *const all[] = {"*"};
     static const char *const some[] = {"renga.v1.Planner/Plan", "renga.v1.LlmGateway/*"};
     struct rpc_auth_key keys[] = {
-        {{"operator", "house"}, hash_of("top-secret-key"), all, 1},
-        {{"shop", "acme"}, hash_of("shop-secret-key"), some, 2},
-        {{"idle", ""}, hash_of("idle-secret-key"), NULL, 0},
+        {{"operator", "house"}, hash_of("top-secret-key"), all, 1, 0},
+        {{"shop", "acme"}, hash_of("shop-secret-key"), some, 2, 0},
+        {{"idle", ""}, hash_of("idle-secret-key"), NULL, 0, 0},
     };
     struct rpc_auth *auth = rpc_auth_create(keys, 3, &st);
     assert_non_null(auth);
@@ -106,9 +109,9 @@ static void a_right_must_be_named_or_everything_allowed(void **state)
     static const char *const named[] = {"renga.v1.Planner/*", "renga.v1.LlmGateway/GetUsage.all"};
     static const char right[] = "renga.v1.LlmGateway/GetUsage.all", method[] = "renga.v1.LlmGateway/GetUsage";
     struct rpc_auth_key keys[] = {
-        {{"operator", ""}, hash_of("operator-key"), everything, 1},
-        {{"shop", "acme"}, hash_of("shop-key"), service, 1},
-        {{"shop", "acme"}, hash_of("shop-key-of-the-bookkeeper"), named, 2},
+        {{"operator", ""}, hash_of("operator-key"), everything, 1, 0},
+        {{"shop", "acme"}, hash_of("shop-key"), service, 1, 0},
+        {{"shop", "acme"}, hash_of("shop-key-of-the-bookkeeper"), named, 2, 0},
     };
     static const struct rpc_principal anyone = {.name = "", .tenant = ""};
     struct rpc_auth *auth = rpc_auth_create(keys, 3, &st);
@@ -161,7 +164,7 @@ static void a_thousand_keys_are_told_apart(void **state)
     for (size_t i = 0; i < COUNT; i++) {
         snprintf(names[i], sizeof names[i], "key-%zu", i);
         memcpy(hashes[i], hash_of(names[i]), sizeof hashes[i]);
-        keys[i] = (struct rpc_auth_key){{names[i], "t"}, hashes[i], all, 1};
+        keys[i] = (struct rpc_auth_key){{names[i], "t"}, hashes[i], all, 1, 0};
     }
     struct rpc_auth *auth = rpc_auth_create(keys, COUNT, &st);
     assert_non_null(auth);
@@ -178,7 +181,7 @@ static void a_configuration_that_cannot_be_meant_is_refused(void **state)
     static const char *const fine[] = {"*"};
     static const char *const wrong[] = {"renga.v1.*", "renga.v1.Planner", "/Plan", "a.B/", "a.B/Pl*", "**",
                                         "",           "a.B/C/D"};
-    struct rpc_auth_key key = {{"shop", "acme"}, hash_of("k"), fine, 1};
+    struct rpc_auth_key key = {{"shop", "acme"}, hash_of("k"), fine, 1, 0};
     struct rpc_auth_key twins[] = {key, key};
     twins[1].principal.name = "twin";
 
@@ -221,6 +224,115 @@ static void without_keys_nobody_comes_in(void **state)
     rpc_auth_destroy(&auth);
 }
 
+/* Gives `auth` one key of this name. */
+static void replace(struct rpc_auth *auth, const char *name, const char *secret, const char *method)
+{
+    struct rpc_auth_key key = {{name, "acme"}, hash_of(secret), &method, 1, 0};
+    assert_true(rpc_auth_replace(auth, &key, 1, &st));
+}
+
+static void replaced_keys_hold_from_the_next_call_on(void **state)
+{
+    struct rpc_auth *auth = two_keys();
+    replace(auth, "newcomer", "new-secret-key", "*");
+    assert_null(check(auth, "Bearer shop-secret-key", "renga.v1.Planner/Plan"));
+    assert_int_equal(st.code, UNAUTHENTICATED);
+    assert_null(rpc_auth_find(auth, "acme", "shop"));
+    assert_string_equal(check(auth, "Bearer new-secret-key", "renga.v1.Planner/Plan")->name, "newcomer");
+    rpc_auth_destroy(&auth);
+}
+
+static void wrong_keys_replace_nothing(void **state)
+{
+    static const char *const all[] = {"*"};
+    struct rpc_auth *auth = two_keys();
+    struct rpc_auth_key twins[] = {{{"a", ""}, hash_of("k"), all, 1, 0}, {{"b", ""}, hash_of("k"), all, 1, 0}};
+    assert_false(rpc_auth_replace(auth, twins, 2, &st));
+    assert_non_null(check(auth, "Bearer shop-secret-key", "renga.v1.Planner/Plan"));
+    assert_null(check(auth, "Bearer k", "a.B/C"));
+    rpc_auth_destroy(&auth);
+}
+
+static void a_call_keeps_the_rights_of_the_key_that_it_began_with(void **state)
+{
+    static const char scope[] = "renga.v1.Orchestrator/agent.", one[] = "renga.v1.Orchestrator/agent.one";
+    struct rpc_auth *auth = rpc_auth_create(NULL, 0, &st);
+    replace(auth, "shop", "k", one);
+    struct rpc_principal limited = *rpc_auth_find(auth, "acme", "shop");
+    replace(auth, "shop", "k", "*");
+    struct rpc_principal free_one = *rpc_auth_find(auth, "acme", "shop");
+    for (int generation = 0; generation < 3; generation++) {
+        assert_true(rpc_auth_is_limited(auth, &limited, scope));
+        assert_true(rpc_auth_reaches(auth, &limited, scope, "one"));
+        assert_false(rpc_auth_reaches(auth, &limited, scope, "two"));
+        assert_false(rpc_auth_grants(auth, &limited, "renga.v1.LlmGateway/GetUsage.all"));
+        assert_true(rpc_auth_reaches(auth, &free_one, scope, "two"));
+        assert_true(rpc_auth_grants(auth, &free_one, "renga.v1.LlmGateway/GetUsage.all"));
+        replace(auth, generation ? "shop" : "other", "k", "renga.v1.Planner/*");
+    }
+    rpc_auth_destroy(&auth);
+}
+
+static void an_expired_key_is_refused_with_its_name_and_the_time(void **state)
+{
+    static const char *const all[] = {"*"};
+    int64_t now_s = clock_wall_ns() / NS_PER_SEC;
+    struct rpc_auth_key keys[] = {
+        {{"guest", "acme"}, hash_of("guest-key"), all, 1, now_s + 3600},
+        {{"past", "acme"}, hash_of("past-key"), all, 1, 946684800},
+        {{"far", "acme"}, hash_of("far-key"), all, 1, 253402300799},
+    };
+    struct rpc_auth *auth = rpc_auth_create(keys, 3, &st);
+    assert_non_null(check(auth, "Bearer guest-key", "a.B/C"));
+    assert_null(check(auth, "Bearer past-key", "a.B/C"));
+    assert_int_equal(st.code, UNAUTHENTICATED);
+    assert_non_null(strstr(st.text, "key 'past' expired at 2000-01-01T00:00:00Z"));
+    clock_wall_step(3600 * NS_PER_SEC);
+    assert_null(check(auth, "Bearer guest-key", "a.B/C"));
+    assert_non_null(strstr(st.text, "key 'guest' expired at"));
+    assert_non_null(check(auth, "Bearer far-key", "a.B/C"));
+    rpc_auth_destroy(&auth);
+}
+
+struct swap {
+    struct rpc_auth *auth;
+    _Atomic bool ended;
+};
+
+static void *swap_check(void *data)
+{
+    struct swap *swap = data;
+    struct status mine = {0};
+    uintptr_t wrong = 0;
+    while (!atomic_load(&swap->ended)) {
+        const char header[] = "Bearer k";
+        const struct rpc_principal *principal = rpc_auth_check(swap->auth, header, sizeof header - 1, "a.B/C", &mine);
+        wrong |= !principal || strcmp(principal->tenant, "acme") != 0;
+        wrong |= principal && !rpc_auth_grants(swap->auth, principal, principal->name);
+    }
+    return (void *)wrong;
+}
+
+/* The key's name is its one right beside calling a.B/C, so a mixture of two tables would be seen. */
+static void calls_see_whole_tables_while_keys_are_replaced(void **state)
+{
+    struct swap swap = {.auth = two_keys()};
+    const char *methods[] = {"a.B/*", "a.R/one"};
+    struct rpc_auth_key key = {{"a.R/one", "acme"}, hash_of("k"), methods, 2, 0};
+    assert_true(rpc_auth_replace(swap.auth, &key, 1, &st));
+    pthread_t thread;
+    void *wrong;
+    assert_int_equal(pthread_create(&thread, NULL, swap_check, &swap), 0);
+    for (int i = 0; i < 500; i++) {
+        key.principal.name = methods[1] = i % 2 ? "a.R/one" : "a.R/other";
+        assert_true(rpc_auth_replace(swap.auth, &key, 1, &st));
+    }
+    atomic_store(&swap.ended, true);
+    pthread_join(thread, &wrong);
+    assert_null(wrong);
+    rpc_auth_destroy(&swap.auth);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -233,6 +345,11 @@ int main(void)
         cmocka_unit_test(a_thousand_keys_are_told_apart),
         cmocka_unit_test(a_configuration_that_cannot_be_meant_is_refused),
         cmocka_unit_test(without_keys_nobody_comes_in),
+        cmocka_unit_test(replaced_keys_hold_from_the_next_call_on),
+        cmocka_unit_test(wrong_keys_replace_nothing),
+        cmocka_unit_test(a_call_keeps_the_rights_of_the_key_that_it_began_with),
+        cmocka_unit_test(an_expired_key_is_refused_with_its_name_and_the_time),
+        cmocka_unit_test(calls_see_whole_tables_while_keys_are_replaced),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
 #include "base/json.h"
 
 #include "renga/v1/helpdesk.pb-c.h"
+#include "renga/v1/interview.pb-c.h"
 #include "renga/v1/orchestrator.pb-c.h"
 
 #include <setjmp.h>
@@ -108,6 +109,52 @@ static void a_wrong_type_is_refused_with_its_field(void **state)
     arena_fini(&arena);
 }
 
+static void a_message_that_is_called_an_entry_is_no_map(void **state)
+{
+    static const char text[] = "{\"agent_stack\":[{\"agent\":\"INTERVIEW_AGENT_INTERVIEWER\",\"field_id\":\"name\"}]}";
+    struct arena arena;
+    struct status st = {0};
+    arena_init(&arena, NULL, 0, 1 << 20);
+    const ProtobufCMessage *message = read_text(&renga__v1__main_session_state__descriptor, text, &arena, &st);
+    assert_non_null(message);
+    assert_string_equal(written(message, &arena), text);
+    arena_fini(&arena);
+}
+
+/* ---- messages that a person writes ------------------------------------------------------------------------------- */
+
+static void check_text(const char *text, const char *why)
+{
+    struct json_document document;
+    struct status st = {0};
+    assert_true(json_document_parse(&document, "form", text, strlen(text), NULL, &st));
+    bool good = message_check_json(&document, &renga__v1__start_interview_request__descriptor, document.root, &st);
+    json_document_fini(&document);
+    assert_int_equal(good, !why);
+    if (why) {
+        assert_int_equal(st.code, INVALID_ARGUMENT);
+        assert_string_equal(st.text, why);
+    }
+}
+
+static void a_message_that_a_person_writes_is_checked_with_its_place(void **state)
+{
+    check_text("{\"form\": {\"fields\": [{\"only_if\": {\"x\": 1}, \"type\": \"FIELD_TYPE_DATE\", \"label\": null}]}}",
+               NULL);
+    check_text("{\"labels\": {\"team\": \"blue\"}, \"max_loops\": 3}", NULL);
+    check_text("[]", "form:1:1: must be an object, a StartInterviewRequest");
+    check_text("{\n \"lables\": {}}", "form:2:2: there is no 'lables'; did you mean 'labels'?");
+    check_text("{\"labels\": {\"a\": 1}}", "form:1:13: 'labels' must be an object of strings");
+    check_text("{\"labels\": []}", "form:1:2: 'labels' must be an object of strings");
+    check_text("{\"max_loops\": 1.5}", "form:1:2: 'max_loops' must be a whole number");
+    check_text("{\"form\": []}", "form:1:2: 'form' must be an object");
+    check_text("{\"form\": {\"fields\": {}}}", "form:1:11: 'fields' must be a list");
+    check_text("{\"form\": {\"fields\": [1]}}", "form:1:22: 'fields' must be an object");
+    check_text("{\"form\": {\"fields\": [{\"required\": 1}]}}", "form:1:23: 'required' must be true or false");
+    check_text("{\"form\": {\"fields\": [{\"type\": \"url\"}]}}",
+               "form:1:23: 'type' is 'url', which is no FieldType; did you mean 'FIELD_TYPE_URL'?");
+}
+
 static void a_full_arena_is_no_crash(void **state)
 {
     struct status st = {0};
@@ -128,6 +175,8 @@ int main(void)
         cmocka_unit_test(maps_enums_oneofs_and_json_in_fields_are_read_again),
         cmocka_unit_test(unknown_keys_and_null_are_passed_over),
         cmocka_unit_test(a_wrong_type_is_refused_with_its_field),
+        cmocka_unit_test(a_message_that_is_called_an_entry_is_no_map),
+        cmocka_unit_test(a_message_that_a_person_writes_is_checked_with_its_place),
         cmocka_unit_test(a_full_arena_is_no_crash),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

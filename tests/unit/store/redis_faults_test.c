@@ -43,6 +43,15 @@ static struct status put_when_found(const char *key, const char *value)
     return st;
 }
 
+/* A busy machine may also let patience end in the midst of an attempt: then the text is of that. */
+static struct status put_refused(const char *key, const char *part)
+{
+    struct status st = put(key, "1");
+    for (int i = 0; i < 200 && st.code == UNAVAILABLE && strstr(st.text, part) == NULL; i++, usleep(20000))
+        st = put(key, "1");
+    return st;
+}
+
 static void assert_status(struct status st, enum status_code code, const char *part)
 {
     if (st.code != code)
@@ -55,7 +64,17 @@ static int set_up_hasty(void **state)
 {
     set_up(SITE_REDIS);
     store_close(&site.store);
-    strcat(site.url, "&timeout=600");
+    strcat(site.url, "&timeout=1200");
+    open_store();
+    return 0;
+}
+
+/* Long enough for a Redis to start on a busy machine. */
+static int set_up_patient(void **state)
+{
+    set_up(SITE_REDIS);
+    store_close(&site.store);
+    strcat(site.url, "&timeout=20000");
     open_store();
     return 0;
 }
@@ -65,7 +84,7 @@ static int set_up_relayed(void **state)
     set_up(SITE_REDIS);
     store_close(&site.store);
     relay_start(redis.port);
-    snprintf(site.url, sizeof site.url, "redis://127.0.0.1:%d?name=relayed&timeout=800", relay.port);
+    snprintf(site.url, sizeof site.url, "redis://127.0.0.1:%d?name=relayed&timeout=1200", relay.port);
     open_store();
     return 0;
 }
@@ -245,7 +264,7 @@ static void one_that_writes_to_its_disk_only_later_is_not_taken_back(void **stat
     put_now("a", "1");
     server_say(&redis, "CONFIG SET appendfsync everysec");
     server_say(&redis, "CLIENT KILL TYPE normal");
-    struct status st = put("b", "1");
+    struct status st = put_refused("b", "appendfsync");
     server_say(&redis, "CONFIG SET appendfsync always");
     assert_status(st, UNAVAILABLE, "appendfsync 'everysec'");
     assert_status(put_when_found("c", "1"), OK, "");
@@ -256,24 +275,30 @@ static void a_replica_takes_nothing_and_says_what_it_is(void **state)
 {
     put_now("a", "1");
     server_say(&redis, "REPLICAOF 127.0.0.1 1");
-    struct status st = put("b", "1");
+    struct status st = put_refused("b", "is a replica");
     server_say(&redis, "REPLICAOF NO ONE");
     assert_status(st, UNAVAILABLE, "is a replica");
     assert_status(put_when_found("c", "1"), OK, "");
     assert_all("a=1 c=1 ");
 }
 
-static void a_row_without_its_value_is_damage(void **state)
+static void a_value_that_is_gone_costs_its_row_alone(void **state)
 {
     char command[128];
     struct looked looked;
+    struct written written;
     put_now("a", "1");
+    put_now("b", "2");
     const char *name = strstr(site.url, "name=") + 5;
     snprintf(command, sizeof command, "HDEL renga:{%.*s}:values a", (int)strcspn(name, "&"), name);
     assert_contains(server_say(&redis, command), ":1");
     look(&looked, ABSENT, NO_END);
-    assert_status(scan_now(&looked)->status, DATA_LOSS, "row without its value");
+    assert_string_equal(rows_text(scan_now(&looked)), "a=\xfd b=2 ");
+    assert_true(looked.scan.rows[0].lost && !looked.scan.rows[1].lost);
     store_scan_fini(&looked.scan);
+    store_delete(begin(&written), TEXT("a"));
+    assert_int_equal(commit_now(&written).code, OK);
+    assert_all("b=2 ");
 }
 
 /* ---- memory ------------------------------------------------------------------------------------------------------ */
@@ -310,6 +335,7 @@ static void a_redis_without_memory_refuses_what_puts_and_takes_what_takes_away(v
 }
 
 #define ON(test)      cmocka_unit_test_setup_teardown(test, set_up_hasty, tear_down)
+#define PATIENT(test) cmocka_unit_test_setup_teardown(test, set_up_patient, tear_down)
 #define RELAYED(test) cmocka_unit_test_setup_teardown(test, set_up_relayed, tear_down_relayed)
 
 int main(void)
@@ -321,14 +347,14 @@ int main(void)
         RELAYED(a_batch_that_was_given_up_does_not_come_late),
         RELAYED(a_batch_that_was_given_up_and_came_late_stands_in_no_newer_ones_way),
         RELAYED(a_batch_that_was_given_up_does_not_come_after_a_newer_one),
-        ON(a_batch_waits_for_a_redis_that_is_started_again),
+        PATIENT(a_batch_waits_for_a_redis_that_is_started_again),
         ON(a_redis_that_stays_away_is_noticed_and_then_told_at_once),
         cmocka_unit_test_setup_teardown(a_redis_that_hangs_is_noticed_within_three_seconds, set_up_redis, tear_down),
         ON(scripts_that_redis_forgot_are_given_to_it_again),
         ON(a_redis_that_was_emptied_is_noticed),
         ON(one_that_writes_to_its_disk_only_later_is_not_taken_back),
         ON(a_replica_takes_nothing_and_says_what_it_is),
-        ON(a_row_without_its_value_is_damage),
+        ON(a_value_that_is_gone_costs_its_row_alone),
         ON(a_redis_without_memory_refuses_what_puts_and_takes_what_takes_away),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

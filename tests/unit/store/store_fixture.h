@@ -38,7 +38,8 @@ static inline struct store_bytes text_of(const char *text)
 static inline void open_store(void)
 {
     struct status st = {0};
-    site.store = store_open(site.url, &st);
+    for (int tries = 0; tries < 50 && site.store == NULL && (tries == 0 || st.code == UNAVAILABLE); tries++)
+        site.store = store_open(site.url, &st); /* a Redis may be slow for once */
     if (site.store == NULL)
         fail_msg("%s: %s", site.url, st.text);
 }

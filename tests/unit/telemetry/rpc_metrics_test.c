@@ -12,7 +12,13 @@
 
 #include <cmocka.h>
 
-static const struct rpc_metrics_method methods[] = {{"renga.v1.Planner", "Plan"}, {"renga.v1.LlmGateway", "Chat"}};
+static const struct rpc_metrics_method methods[] = {
+    {"renga.v1.Planner", "Plan"},
+    {"renga.v1.LlmGateway", "Chat"},
+    {"grpc.health.v1.Health", "Check"},
+    {"grpc.reflection.v1.ServerReflection", "ServerReflectionInfo"},
+};
+#define METHODS (sizeof methods / sizeof *methods)
 
 struct fixture {
     struct metrics *metrics;
@@ -26,7 +32,7 @@ static int set_up(void **state)
     struct fixture *fixture = calloc(1, sizeof *fixture);
     fixture->metrics = metrics_create(2);
     fixture->spans = spans_create(0);
-    fixture->rpc = rpc_metrics_create(fixture->metrics, fixture->spans, methods, 2);
+    fixture->rpc = rpc_metrics_create(fixture->metrics, fixture->spans, methods, METHODS);
     fixture->observer = rpc_metrics_observer(fixture->rpc);
     *state = fixture;
     return 0;
@@ -57,8 +63,8 @@ static void assert_line(struct fixture *fixture, const char *line)
 static void call(struct fixture *fixture, unsigned loop, struct rpc_ended ended, int64_t ms)
 {
     fixture->observer->began(fixture->observer, loop, ended.side, ended.method_id);
-    ended.service = ended.method_id < 2 ? methods[ended.method_id].service : "";
-    ended.method = ended.method_id < 2 ? methods[ended.method_id].method : "";
+    ended.service = ended.method_id < METHODS ? methods[ended.method_id].service : "";
+    ended.method = ended.method_id < METHODS ? methods[ended.method_id].method : "";
     ended.text = ended.code ? "what went wrong" : "";
     ended.ended_ns = clock_now_ns();
     ended.began_ns = ended.ended_ns - ms * NS_PER_MS;
@@ -174,6 +180,18 @@ static void a_client_s_mistake_is_no_error_of_the_server_s_span(void **state)
     }
 }
 
+static void probes_are_counted_and_not_traced(void **state)
+{
+    struct fixture *fixture = *state;
+    struct trace_context trace;
+    trace_begin(&trace, true);
+    for (unsigned id = 2; id < METHODS; id++)
+        for (int side = 0; side < RPC_SIDES; side++)
+            call(fixture, 0, (struct rpc_ended){.side = (enum rpc_side)side, .method_id = id, .trace = &trace}, 1);
+    assert_int_equal(spans_recorded(fixture->spans), 0);
+    assert_line(fixture, "grpc_server_started_total{grpc_service=\"grpc.health.v1.Health\",grpc_method=\"Check\"} 1");
+}
+
 static void a_call_that_is_not_sampled_leaves_none(void **state)
 {
     struct fixture *fixture = *state;
@@ -195,6 +213,7 @@ int main(void)
         TEST(unknown_methods_and_codes_have_a_place),
         TEST(a_sampled_call_leaves_a_span),
         TEST(a_client_s_mistake_is_no_error_of_the_server_s_span),
+        TEST(probes_are_counted_and_not_traced),
         TEST(a_call_that_is_not_sampled_leaves_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,37 +1,17 @@
 /* Readers of documents: what paragraphs, headings and lines they find. Each case is a file and what is read of it, a
  * paragraph as "LINES HEADING > HEADING | TEXT¶". */
-#include "documents/document.h"
 #include "documents/encoding.h"
-
-#include "base/buffer.h"
 
 #include <stdio.h>
 
 #include "unit.h"
 
+#include "document_print.h"
+
 #define MARKDOWN RENGA__V1__DOCUMENT_FORMAT__DOCUMENT_FORMAT_MARKDOWN
 #define HTML     RENGA__V1__DOCUMENT_FORMAT__DOCUMENT_FORMAT_HTML
 #define CSV      RENGA__V1__DOCUMENT_FORMAT__DOCUMENT_FORMAT_CSV
 #define PLAIN    RENGA__V1__DOCUMENT_FORMAT__DOCUMENT_FORMAT_TEXT
-
-static void print_headings(struct buffer *out, const struct heading *heading)
-{
-    if (!heading)
-        return;
-    print_headings(out, heading->above);
-    buffer_printf(out, "%s%s", heading->above ? " > " : "", heading->text);
-}
-
-static void print_document(struct buffer *out, const struct document *document)
-{
-    if (document->title[0])
-        buffer_printf(out, "title %s¶", document->title);
-    for (const struct paragraph *paragraph = document->first; paragraph; paragraph = paragraph->next) {
-        buffer_printf(out, "%d-%d%s ", paragraph->line_from, paragraph->line_to, paragraph->answer ? " answer" : "");
-        print_headings(out, paragraph->heading);
-        buffer_printf(out, " | %.*s¶", (int)paragraph->length, paragraph->text);
-    }
-}
 
 static void check(Renga__V1__DocumentFormat format, const char *text, const char *expected)
 {
@@ -175,9 +155,17 @@ static void html_is_read_without_what_is_no_text(void **state)
         {"<p>手順:</p>\n<ol><li>開く</li><li>押す</li></ol>", "1-2  | 手順:\n開く\n押す¶"},
         {"<table><tr><th>code<th>what<tr><td>E-1<td>broken</table>", "1-1  | code what\nE-1 broken¶"},
         {"a<br>b", "1-1  | a\nb¶"},
+        {"<pre> x</pre><pre>\n y</pre>", "1-1  | x¶2-2  | y¶"},
         {"<pre>x\n  y</pre>z", "1-2  | x\n  y¶2-2  | z¶"},
         {"no tags at all", "1-1  | no tags at all¶"},
         {"<p>日本語の<em>強調</em>文字</p>", "1-1  | 日本語の強調文字¶"},
+        {"<p title=\"a>b\" lang=en/>1 < 2 &unknown; &lt;p&#62; R&D</p>", "1-1  | 1 < 2 &unknown; <p> R&D¶"},
+        {"<!-- <p>no</p> -->a<!doctype b><?c?></>d", "1-1  | ad¶"},
+        {"<div>a</p></i></div></table>b", "1-1  | a¶1-1  | b¶"},
+        {"<table><tr><td><p>a</table></p>b", "1-1  | a¶1-1  | b¶"},
+        {"<h1>Top<p>a", "title Top¶1-1 Top | a¶"},
+        {"<script>\"</p>\" + '<p>'</SCRIPT>a<style>b", "1-1  | a¶"},
+        {"a<br/>b<hr>\n\nc<p>\nd", "1-1  | a\nb¶3-3  | c¶4-4  | d¶"},
         {"", ""},
     };
     check_all(HTML, cases, COUNT(cases));
@@ -186,8 +174,8 @@ static void html_is_read_without_what_is_no_text(void **state)
 /* 1 MB of what makes parsers slow or deep. */
 static void html_that_is_a_bomb_is_read_in_bounds(void **state)
 {
-    static const char *const pieces[] = {"<b>",  "<div>", "<table><tr><td>", "&amp;&lt;", "<p", "<a href=\"",
-                                         "</p>", "<!--",  "<ul><li>",        "<h1>x"};
+    static const char *const pieces[] = {"<b>",  "<div>", "<table><tr><td>", "&amp;&lt;", "<p",     "<a href=\"",
+                                         "</p>", "<!--",  "<ul><li>",        "<h1>x",     "<i></b>"};
     size_t size = 1 << 20;
     char *text = malloc(size + 64);
     for (size_t i = 0; i < COUNT(pieces); i++) {
@@ -249,6 +237,26 @@ static void csv_with_an_open_quote_says_where(void **state)
     document_fini(&document);
 }
 
+static void a_document_that_is_ascii_and_no_text_is_refused_by_its_name(void **state)
+{
+    static const struct {
+        const char *text, *said;
+    } cases[] = {
+        {"%PDF-1.4\n1 0 obj << /Type /Catalog >> endobj\n", "is a PDF document, which is not read"},
+        {"\n %PDF-1.4\n", "is a PDF document"},
+        {"%!PS-Adobe-3.0\n", "is a PostScript document"},
+        {"{\\rtf1\\ansi Hello}", "is an RTF document"},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct document document;
+        struct status st = {0};
+        assert_false(document_read(&document, PLAIN, cases[i].text, strlen(cases[i].text), &st));
+        assert_int_equal(st.code, INVALID_ARGUMENT);
+        assert_contains(st.text, cases[i].said);
+        document_fini(&document);
+    }
+}
+
 static void other_encodings_become_utf8(void **state)
 {
     static const struct {
@@ -308,6 +316,7 @@ int main(void)
         cmocka_unit_test(csv_rows_stand_as_they_are),
         cmocka_unit_test(csv_pairs_are_answers_under_their_questions),
         cmocka_unit_test(csv_with_an_open_quote_says_where),
+        cmocka_unit_test(a_document_that_is_ascii_and_no_text_is_refused_by_its_name),
         cmocka_unit_test(other_encodings_become_utf8),
         cmocka_unit_test(the_end_of_a_path_says_what_it_is),
     };

@@ -72,6 +72,12 @@ static void a_host_is_found_by_name_and_port(void **state)
         {"", "a.intern,[::1]:8000", "http://[::1]:8000/", PAGE_ANYWHERE},
         {"", "::1", "http://[::1]/", PAGE_ANYWHERE},
         {"", "", "https://example.com/", PAGE_REFUSED},
+        {"例え.テスト", "", "https://例え.テスト/", PAGE_PUBLIC},
+        {"例え.テスト:8080", "", "https://xn--r8jz45g.xn--zckzah:8080/", PAGE_PUBLIC},
+        {"*.例え.jp", "", "https://www.例え.jp/", PAGE_PUBLIC},
+        {"*.例え.jp", "", "https://例え.jp/", PAGE_REFUSED},
+        {"xn--r8jz45g.jp", "", "https://例え.jp/", PAGE_PUBLIC},
+        {"example.com", "", "https://exаmple.com/", PAGE_REFUSED}, /* with a Cyrillic letter */
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
         if (reach_of(cases[i].pages, cases[i].private_pages, cases[i].url) != cases[i].reach)

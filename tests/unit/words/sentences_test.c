@@ -46,6 +46,9 @@ static void sentences_end_where_they_do(void **state)
         {"- one item\n- two items\n  go on\n* three", "<one item><two items\n  go on><three>"},
         {"1. 保存する\n2. 閉じる", "<1. 保存する><2. 閉じる>"},
         {"1. One 2. Two 3. Three", "<1. One><2. Two><3. Three>"},
+        {"• One • Two", "<• One><• Two>"},
+        {"• 1. One\n• 2. Two", "<• 1. One><• 2. Two>"},
+        {"• • • Three", "<•><•><• Three>"},
         {"> quoted line\n> another\n\nplain", "<quoted line><another><plain>"},
         {"| a | b |\n|---|---|\n| 1 | 2 |", "<| a | b |><|---|---|><| 1 | 2 |>"},
         {"Run:\n```\nmake all\nmake test\n```\nDone.", "<Run:><make all><make test><Done.>"},
@@ -78,11 +81,40 @@ static void what_never_ends_is_cut(void **state)
     }
 }
 
+/* Each was read by a call of its own once, which 50,000 of them ended the process with. */
+static void any_number_of_bullets_may_stand_in_a_row(void **state)
+{
+    static char text[4 * 200000 + 1];
+    struct sentence_reader reader;
+    struct span span;
+    size_t count = 0;
+    for (size_t at = 0; at < sizeof text - 1; at += 4)
+        memcpy(text + at, "• ", 4);
+    sentences_begin(&reader, text, sizeof text - 1);
+    while (sentences_next(&reader, &span))
+        count++;
+    assert_int_equal(count, 200000);
+}
+
+static void whole_sentences_end_before_a_bound(void **state)
+{
+    const char *text = "One is here. Two is there. Three is cut";
+    assert_int_equal(sentences_whole(text, strlen(text), strlen(text)), strlen("One is here. Two is there."));
+    assert_int_equal(sentences_whole(text, strlen(text), strlen("One is here. Two is there.") - 1),
+                     strlen("One is here."));
+    assert_int_equal(sentences_whole(text, strlen(text), 5), 0);
+    text = "月は遠い。火星は赤い。";
+    assert_int_equal(sentences_whole(text, strlen(text), strlen(text)), strlen(text));
+    assert_int_equal(sentences_whole("", 0, 0), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sentences_end_where_they_do),
         cmocka_unit_test(what_never_ends_is_cut),
+        cmocka_unit_test(any_number_of_bullets_may_stand_in_a_row),
+        cmocka_unit_test(whole_sentences_end_before_a_bound),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

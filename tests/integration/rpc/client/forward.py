@@ -20,9 +20,20 @@ def run():
         with Server("--forward", target, name="the first server") as first, first.channel() as channel, \
                 second.channel() as second_channel:
             handed_on(Stub(channel, PROBE), Stub(second_channel, PROBE))
+    address_is_hidden()
     what_it_sends()
     for kind, scheme in (("an address", "ipv4:127.0.0.1"), ("a name", "dns:///localhost")):
         peer_comes_back(kind, scheme)
+
+
+def address_is_hidden():
+    nobody = free_port()
+    with Server("--forward", f"127.0.0.1:{nobody}", name="a server before nobody") as first, first.channel() as channel:
+        @check("who asks hears which service cannot be reached, and not at which address")
+        def _():
+            error = refusal(Stub(channel, PROBE).Forward, Sleep(), timeout=WAIT_SECONDS)
+            expect_code(error, grpc.StatusCode.UNAVAILABLE, "no connection to the service renga.test.Probe")
+            expect("127.0.0.1" not in error.details() and str(nobody) not in error.details(), error.details())
 
 
 def handed_on(first, second):

@@ -43,12 +43,21 @@ def keys(probe, channel):
                            ("almost right", bearer(ECHO_ONLY[:-1])), ("too long", bearer(ECHO_ONLY + "x" * 3000)),
                            ("its own hash", bearer(hashlib.sha256(ECHO_ONLY.encode()).hexdigest())),
                            ("of another scheme", bearer(ECHO_ONLY, "Basic")),
-                           ("second after a wrong one", bearer("key-of-nobody") + bearer(ECHO_ONLY))):
+                           ("second after a wrong one", bearer("key-of-nobody") + bearer(ECHO_ONLY)),
+                           ("first before a wrong one", bearer(ECHO_ONLY) + bearer("key-of-nobody")),
+                           ("sent twice", bearer(ECHO_ONLY) + bearer(ECHO_ONLY))):
         @check(f"a key that is {what} is UNAUTHENTICATED")
         def _():
             error = refusal(probe.Echo, Echo(), metadata=metadata, timeout=WAIT_SECONDS)
             expect_code(error, grpc.StatusCode.UNAUTHENTICATED)
             expect(ECHO_ONLY not in error.details(), "the text gives the key away")
+
+    @check("two trace contexts are INVALID_ARGUMENT")
+    def _():
+        trace = (("traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"),)
+        probe.Echo(Echo(), metadata=bearer(ECHO_ONLY) + trace, timeout=WAIT_SECONDS)
+        error = refusal(probe.Echo, Echo(), metadata=bearer(ECHO_ONLY) + trace + trace, timeout=WAIT_SECONDS)
+        expect_code(error, grpc.StatusCode.INVALID_ARGUMENT, "'traceparent' twice")
 
     @check("a method that the key may not call is PERMISSION_DENIED, with a text that names both")
     def _():

@@ -1,0 +1,32 @@
+/* Private to services/form: choices in an answer. */
+#ifndef RENGA_FORM_CHOICES_H
+#define RENGA_FORM_CHOICES_H
+
+#include "form/reading.h"
+
+/* A choice that stands in the words; [first, end) are characters. */
+struct choice_found {
+    size_t choice, first, end;
+    bool denied;
+};
+
+#define CHOICES_FOUND_MAX 256
+struct choices_found {
+    struct choice_found list[CHOICES_FOUND_MAX];
+    size_t count;
+    bool *covered; /* the characters that they are made of */
+};
+
+/* By their own words, else by their place ("the second one", 2番), else by a part of their label that no other has.
+ * `shares`: a part that several have was said. False where the arena is out. */
+bool choices_find(const struct reading *in, struct choices_found *found, bool *shares);
+
+/* CHOICE and CHOICES. False where the arena is out. */
+bool choice_read(const struct reading *in, struct candidate *read);
+bool choices_read(const struct reading *in, struct candidate *read);
+bool yes_no_read(const struct reading *in, struct candidate *read);
+
+/* The values as a JSON array in the form's order. NULL where memory is out. */
+const char *choices_text(const struct reading *in, const bool *chosen);
+
+#endif

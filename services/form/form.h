@@ -1,0 +1,169 @@
+/* A form (renga/v1/form.proto): checked, and what a person's words are worth in it. Orchestrator, planner, reviewer and
+ * the command line share it; nothing here asks a model or the network.
+ *
+ * A form that is checked is read-only and may be shared by threads. Texts are UTF-8, well formed, NUL-terminated. All
+ * results are in the arena that is given; NULL or false with RESOURCE_EXHAUSTED where it is out. Every function is
+ * linear in its texts. */
+#ifndef RENGA_FORM_H
+#define RENGA_FORM_H
+
+#include "base/arena.h"
+#include "base/status.h"
+
+#include "renga/v1/form.pb-c.h"
+
+#include <cjson/cJSON.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define FORM_FIELDS_MAX 200
+#define FORM_FACTS_MAX  1000
+#define FORM_VALUE_MAX  ((size_t)16384) /* bytes */
+
+struct form;
+
+/* INVALID_ARGUMENT names the field of the message ("form.fields[2].only_if_json") and what would be right. A form with
+ * schema_json is turned into fields here. The message is copied. */
+const struct form *form_open(struct arena *arena, const Renga__V1__SessionForm *message, struct status *st);
+
+/* The fields as they are after the check, in the order of sort_order; schema_json is empty. */
+const Renga__V1__SessionForm *form_message(const struct form *form);
+size_t form_field_count(const struct form *form);
+const Renga__V1__FormField *form_field(const struct form *form, size_t i);
+/* -1: no field has this field_id. */
+int form_find(const struct form *form, const char *field_id);
+/* The facts of a field. */
+size_t form_facts(const struct form *form, size_t field, const Renga__V1__FactDefinition *const **facts);
+
+/* Whether the field is to be asked: its condition over the values so far, an object by field_id whose values have the
+ * types that only_if_json speaks of. Without a condition: true. */
+bool form_applies(const struct form *form, size_t field, const cJSON *values);
+
+/* ---- values ------------------------------------------------------------------------------------------------------ */
+
+/* What the words are read in. */
+struct form_context {
+    const char *language; /* "ja", "en", … */
+    const char *country;  /* ISO 3166; "" not known */
+    const char *timezone; /* IANA; "" not known: UTC */
+    int64_t now_ms;       /* Unix time */
+};
+
+/* Why words are no value of a field. Each has a sentence in Japanese and English (form_problem_say). */
+enum form_problem {
+    FORM_FINE,
+    FORM_NO_VALUE, /* the words have none of this type */
+    FORM_NOT_A_NUMBER,
+    FORM_NOT_WHOLE,
+    FORM_TOO_SMALL,
+    FORM_TOO_LARGE,
+    FORM_NO_SUCH_DATE, /* February 30th */
+    FORM_UNCLEAR_DATE, /* "03/04/05" */
+    FORM_TOO_EARLY,
+    FORM_TOO_LATE,
+    FORM_NO_SUCH_TIME,
+    FORM_BAD_EMAIL,
+    FORM_BAD_PHONE,
+    FORM_BAD_URL,
+    FORM_NO_SUCH_CHOICE,
+    FORM_SEVERAL_CHOICES, /* more than one of CHOICE, or a word that fits two */
+    FORM_FEW_CHOICES,
+    FORM_MANY_CHOICES,
+    FORM_UNCLEAR_YES_NO,
+    FORM_TOO_SHORT,
+    FORM_TOO_LONG,
+    FORM_BAD_PATTERN,
+};
+
+/* A value, and the words that it is made of. */
+struct form_value {
+    enum form_problem problem; /* FORM_FINE: there is a value */
+    const char *text;          /* as it is kept: see FieldType; of no such date or time the person's words */
+    const cJSON *json;         /* typed, for conditions: a number, true, a string, a list of strings */
+    size_t begin, end;         /* the words: bytes of the text that was read; of a problem, where it is */
+};
+
+/* Reads the words as the answer to this very field: "来週の金曜です", "it's ada@example.com, thanks". */
+bool form_read_value(const struct form *form, size_t field, const char *text, const struct form_context *context,
+                     struct arena *arena, struct form_value *value);
+
+/* Whether `proposed` (a model's) is a span of `text` or a normalisation of one that is checked here: then `value` is
+ * that span's. A problem otherwise: FORM_NO_VALUE where the person has not said it. */
+bool form_prove_value(const struct form *form, size_t field, const char *proposed, const char *text,
+                      const struct form_context *context, struct arena *arena, struct form_value *value);
+
+/* Whether the words stand in the text, both in the form in which texts are compared (words_normalize). Blank words do
+ * not. */
+bool form_said(const char *words, const char *text);
+
+/* Values in words that answer no question in particular, or more than one: "I'm Ada, ada@example.com, and the laptop
+ * please". Only what is certain: a type that one field alone has, a choice's own words, or words that name the field
+ * ("the e-mail from before should be b@example.com"). `asked` is the field that the words answer; -1: none. Its mention
+ * stands first. It is missing where the words speak of other fields alone, or have none of its values; a value that is
+ * there and is wrong (too small, no such date) is a mention with its problem. */
+struct form_mention {
+    size_t field;
+    bool named; /* the words name the field: a done field may be changed */
+    struct form_value value;
+};
+#define FORM_MENTIONS_MAX 32
+bool form_find_values(const struct form *form, int asked, const char *text, const struct form_context *context,
+                      struct arena *arena, struct form_mention *mentions, size_t *count);
+
+/* The problem in a sentence for the person, in the context's language (Japanese or English), with the field's bounds:
+ * "2月30日という日はありません。". */
+const char *form_problem_say(const struct form *form, size_t field, const struct form_value *value,
+                             const struct form_context *context, struct arena *arena);
+
+/* The value as a person reads it: a choice's label, "2026年4月1日", "はい". */
+const char *form_value_say(const struct form *form, size_t field, const char *text, const struct form_context *context,
+                           struct arena *arena);
+
+/* ---- what the person wants besides ------------------------------------------------------------------------------- */
+
+enum form_wish {
+    FORM_ANSWERS,    /* nothing but to answer */
+    FORM_SKIPS,      /* "skip", "飛ばして" */
+    FORM_UNKNOWING,  /* "I don't know", "分かりません" */
+    FORM_ASKS_WHY,   /* "why do you ask?", "なぜ必要ですか" */
+    FORM_GOES_BACK,  /* "go back", "前の質問に戻って" */
+    FORM_CHANGES,    /* "change the e-mail": a named field, without a value */
+    FORM_SPEAKS,     /* "日本語でお願いします": another language, in `language` */
+    FORM_ASKS_WHAT,  /* "what does that mean?", "例えば?" */
+    FORM_ASKS_STATE, /* "what have I said so far?", "あと何問?" */
+};
+struct form_heard {
+    enum form_wish wish;
+    int field;            /* that the words name, always of FORM_CHANGES; -1: none */
+    const char *language; /* of FORM_SPEAKS */
+    const char
+        *reason; /* of FORM_SKIPS and FORM_UNKNOWING: why, where the person says it ("… because", "…ので"); NULL */
+};
+/* Judges the whole text: words that have more in them than the wish are an answer. */
+bool form_hear(const struct form *form, const char *text, const struct form_context *context, struct arena *arena,
+               struct form_heard *heard);
+
+/* ---- where the person is ----------------------------------------------------------------------------------------- */
+
+/* Languages, countries and time zones in a person's words, in Japanese and English (ICU's names, codes, adjectives:
+ * "日本", "Japan", "JP", "I live in Brazil", "英語で", "español"). At most FORM_PLACES_MAX, the likeliest first; begin
+ * and end are bytes of the text. */
+#define FORM_PLACES_MAX 16
+struct form_place {
+    char code[64]; /* "ja"; "JP"; "Asia/Tokyo" */
+    size_t begin, end;
+};
+size_t form_find_language(const char *text, struct form_place places[FORM_PLACES_MAX]);
+size_t form_find_country(const char *text, struct form_place places[FORM_PLACES_MAX]);
+/* Of a city or zone's name; only zones of the country where one is given. */
+size_t form_find_timezone(const char *text, const char *country, struct form_place places[FORM_PLACES_MAX]);
+/* The zones of a country, the most people's first: canonical IANA names. */
+size_t form_timezones(const char *country, struct form_place places[FORM_PLACES_MAX]);
+/* "Tokyo", "東京"; "Japan", "日本"; "Japanese", "日本語". */
+const char *form_place_name(const char *code, const char *language, struct arena *arena);
+/* A well-formed and known code, in canonical form in `out`. */
+bool form_is_language(const char *code, char out[36]);
+bool form_is_country(const char *code, char out[3]);
+bool form_is_timezone(const char *code, char out[64]);
+
+#endif

@@ -1,0 +1,39 @@
+/* Rows of the store as messages (proto/renga/v1/log.proto), and the row that names a run. A row is not believed: each
+ * value is held to its checksum (store/seal.h), to the wire format, to UTF-8, and to the rules of every reader: fields
+ * that must be there, enums that this release knows, names that its key has. Rows of releases without checksums are
+ * read like any others. Rows that all orchestrators compare as a whole (W, M) have no checksum. */
+#ifndef RENGA_ORCHESTRATOR_ROWS_H
+#define RENGA_ORCHESTRATOR_ROWS_H
+
+#include "ids.h"
+#include "keys.h"
+
+#include "base/buffer.h"
+#include "store/seal.h"
+
+#include <protobuf-c/protobuf-c.h>
+
+/* Its message, in the arena. NULL with DATA_LOSS, which names the row and the damage, or with
+ * RESOURCE_EXHAUSTED if the arena is. */
+void *row_read(struct arena *arena, const ProtobufCMessageDescriptor *type, const struct store_row *row,
+               struct status *st);
+
+/* Puts the message, with its checksum, into the batch; the bytes that this takes. */
+size_t row_put(struct store_batch *batch, const struct key *key, const ProtobufCMessage *message);
+/* As row_put, of a message that was packed behind STORE_SEAL_BYTES of room. */
+void row_put_packed(struct store_batch *batch, const struct key *key, struct buffer *packed);
+
+/* A D row: the name of a run and the version of its agent. */
+void row_put_run_name(struct store_batch *batch, const struct key *key, const char *run_id, const char *version);
+bool row_read_run_name(const struct store_row *row, char run_id[ID_MAX], char version[ID_VERSION_MAX],
+                       struct status *st);
+
+/* "record 7 of thread 'a'", for errors. */
+#define ROW_NAME_MAX 224 /* bytes, the NUL included */
+const char *row_name(struct store_bytes key, char name[ROW_NAME_MAX]);
+
+/* row_check.c: whether a message follows the rules of its readers; `what` then says what is wrong. */
+#define ROW_WRONG_MAX 160 /* bytes, the NUL included */
+bool row_check(const ProtobufCMessage *message, char what[ROW_WRONG_MAX]);
+
+#endif

@@ -1,0 +1,303 @@
+/* A model's text without what only code may say of sources: links, addresses that were not found, reference marks and
+ * lists of references. What is said in links stays, and is checked like everything else. */
+#include "cite_text.h"
+
+#include "base/buffer.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#define CLEAN_MAX     ((size_t)2 << 20) /* bytes */
+#define URLS_LOOKED   64                /* that are looked for in the sources; more are taken out */
+#define TITLE_MAX     ((size_t)120)     /* bytes of a line that is the heading of a list of references */
+#define ANY_HEADING   7                 /* a dropped section ends at any heading */
+#define WORDS_OF(set) (sizeof(set) / sizeof *(set))
+
+struct cleaning {
+    const struct cite_sources *sources;
+    struct buffer out;
+    const char *text;
+    size_t length;
+    size_t urls;
+    bool in_code;
+    int dropping; /* the level of the heading whose section is dropped; 0: none is */
+    struct cited_span own_heading;
+    size_t next[4]; /* of each closing character: where it was found last */
+};
+
+/* ---- lines ------------------------------------------------------------------------------------------------------- */
+
+static const char *const reference_words[] = {
+    "references",  "reference", "sources",    "source",       "bibliography", "footnotes", "citations",
+    "works cited", "参考文献",  "出典",       "参考",         "参考資料",     "引用元",    "引用文献",
+    "情報源",      "注釈",      "références", "referencias",  "quellen",      "literatur", "fontes",
+    "fuentes",     "fonti",     "参考资料",   "参考文献列表", "참고문헌",     "출처",      "источники",
+};
+
+static bool clean_is_mark(char c)
+{
+    return c == ' ' || c == '\t' || c == '#' || c == '*' || c == '_' || c == '>';
+}
+
+static bool clean_ends_with_colon(const char *text, size_t length)
+{
+    return (length && text[length - 1] == ':') || (length >= 3 && memcmp(text + length - 3, "：", 3) == 0);
+}
+
+/* The words of a heading without its marks, its number and a colon. */
+static struct cited_span clean_heading_words(const char *text, size_t begin, size_t end)
+{
+    while (begin < end && (clean_is_mark(text[begin]) || (text[begin] >= '0' && text[begin] <= '9') ||
+                           (text[begin] == '.' && begin > 0 && text[begin - 1] >= '0' && text[begin - 1] <= '9')))
+        begin++;
+    while (end > begin && (clean_is_mark(text[end - 1]) || text[end - 1] == '\r'))
+        end--;
+    if (clean_ends_with_colon(text + begin, end - begin))
+        end -= text[end - 1] == ':' ? 1 : 3;
+    while (end > begin && clean_is_mark(text[end - 1]))
+        end--;
+    return (struct cited_span){begin, end};
+}
+
+static bool clean_says_references(const char *text, size_t length)
+{
+    for (size_t i = 0; i < WORDS_OF(reference_words); i++)
+        if (strlen(reference_words[i]) == length && strncasecmp(reference_words[i], text, length) == 0)
+            return true;
+    return false;
+}
+
+/* "Sources: …" and "出典：…", and definitions of links. */
+static bool clean_tells_source(const char *text, size_t begin, size_t end)
+{
+    size_t at = begin;
+    while (at < end && (clean_is_mark(text[at]) || text[at] == '-'))
+        at++;
+    const char *close = at < end && text[at] == '[' ? memchr(text + at, ']', end - at) : NULL;
+    if (close && close + 1 < text + end && close[1] == ':')
+        return true;
+    for (size_t length = 1; length <= TITLE_MAX && at + length < end; length++)
+        if (clean_ends_with_colon(text + at, length)) {
+            struct cited_span words = clean_heading_words(text, at, at + length);
+            return clean_says_references(text + words.begin, words.end - words.begin);
+        }
+    return false;
+}
+
+/* Whether a list of references begins at this line; *level is what ends it. */
+static bool clean_begins_references(struct cleaning *cleaning, size_t begin, size_t end, int *level)
+{
+    const char *line = cleaning->text + begin;
+    int marks = (int)strspn(line, "#");
+    struct cited_span words = clean_heading_words(cleaning->text, begin, end);
+    bool alone = *line == '*' || *line == '_' || clean_ends_with_colon(line, end - begin);
+    if (end - begin > TITLE_MAX || (!marks && !alone) ||
+        !clean_says_references(cleaning->text + words.begin, words.end - words.begin))
+        return false;
+    *level = marks && marks < ANY_HEADING ? marks : ANY_HEADING;
+    cleaning->own_heading = words;
+    return true;
+}
+
+/* ---- within a line ----------------------------------------------------------------------------------------------- */
+
+/* The next such character of the line, or `end`. Found once for all places before it. */
+static size_t clean_next_of(struct cleaning *cleaning, unsigned which, char c, size_t at, size_t end)
+{
+    if (cleaning->next[which] < at || cleaning->next[which] > end) {
+        const char *found = memchr(cleaning->text + at, c, end - at);
+        cleaning->next[which] = found ? (size_t)(found - cleaning->text) : end;
+    }
+    return cleaning->next[which];
+}
+
+static bool clean_is_number_mark(const char *text, size_t length)
+{
+    bool digits = false;
+    if (length && *text == '^')
+        return true;
+    for (size_t i = 0; i < length; i++) {
+        digits |= text[i] >= '0' && text[i] <= '9';
+        if (!strchr("0123456789,;- ", text[i]))
+            return false;
+    }
+    return digits;
+}
+
+/* Nothing stands before a stop or a blank where a mark was taken out. */
+static void clean_drop_blank(struct buffer *out)
+{
+    while (out->length && (out->data[out->length - 1] == ' ' || out->data[out->length - 1] == '\t'))
+        out->length--;
+}
+
+static size_t clean_url_end(const char *text, size_t at, size_t end)
+{
+    size_t begin = at;
+    while (at < end && (unsigned char)text[at] > ' ' && (unsigned char)text[at] < 0x7F &&
+           !strchr("<>\"'`)]|", text[at]))
+        at++;
+    while (at > begin && strchr(".,;:!?*_", text[at - 1]))
+        at--;
+    return at;
+}
+
+static bool clean_is_found(struct cleaning *cleaning, const char *url, size_t length)
+{
+    if (cleaning->urls++ >= URLS_LOOKED)
+        return false;
+    for (size_t i = 0; i < cleaning->sources->count; i++) {
+        const struct passage *passage = &cleaning->sources->passages[i];
+        const char *uri = cleaning->sources->hits[i]->uri;
+        if ((strlen(uri) == length && memcmp(uri, url, length) == 0) ||
+            memmem(passage->text, passage->length, url, length))
+            return true;
+    }
+    return false;
+}
+
+static bool clean_is_url(const char *text, size_t at, size_t end)
+{
+    return (end - at > 8 && strncasecmp(text + at, "https://", 8) == 0) ||
+           (end - at > 7 && strncasecmp(text + at, "http://", 7) == 0);
+}
+
+static size_t clean_url(struct cleaning *cleaning, size_t at, size_t end)
+{
+    size_t after = clean_url_end(cleaning->text, at, end);
+    struct buffer *out = &cleaning->out;
+    if (clean_is_found(cleaning, cleaning->text + at, after - at)) {
+        buffer_append(out, cleaning->text + at, after - at);
+        return after;
+    }
+    bool alone = out->length && out->data[out->length - 1] == '(' && after < end && cleaning->text[after] == ')';
+    out->length -= alone;
+    clean_drop_blank(out);
+    return after + alone;
+}
+
+enum { NEXT_BRACKET, NEXT_PAREN, NEXT_TICK, NEXT_SECOND };
+
+/* "[text](where)" and "[text][id]" leave the text; "[1]" and "[^1]" leave nothing; anything else stays. */
+static size_t clean_bracket(struct cleaning *cleaning, size_t at, size_t end, bool image);
+
+static size_t clean_one(struct cleaning *cleaning, size_t at, size_t end)
+{
+    const char *text = cleaning->text;
+    if (text[at] == '`') {
+        size_t close = clean_next_of(cleaning, NEXT_TICK, '`', at + 1, end);
+        size_t after = close < end ? close + 1 : at + 1;
+        buffer_append(&cleaning->out, text + at, after - at);
+        return after;
+    }
+    if (text[at] == '[' || (text[at] == '!' && at + 1 < end && text[at + 1] == '['))
+        return clean_bracket(cleaning, at, end, text[at] == '!');
+    if (text[at] == '<' && clean_is_url(text, at + 1, end)) {
+        at = clean_url(cleaning, at + 1, end);
+        return at < end && text[at] == '>' ? at + 1 : at;
+    }
+    if (clean_is_url(text, at, end))
+        return clean_url(cleaning, at, end);
+    buffer_put(&cleaning->out, text[at]);
+    return at + 1;
+}
+
+static void clean_part(struct cleaning *cleaning, size_t at, size_t end)
+{
+    while (at < end) {
+        if (clean_is_url(cleaning->text, at, end))
+            at = clean_url(cleaning, at, end);
+        else
+            buffer_put(&cleaning->out, cleaning->text[at++]);
+    }
+}
+
+static size_t clean_bracket(struct cleaning *cleaning, size_t at, size_t end, bool image)
+{
+    const char *text = cleaning->text;
+    size_t begin = at + (image ? 2 : 1), close = clean_next_of(cleaning, NEXT_BRACKET, ']', begin, end), after = end;
+    if (close < end && close + 1 < end && text[close + 1] == '(')
+        after = clean_next_of(cleaning, NEXT_PAREN, ')', close + 1, end);
+    else if (close < end && close + 1 < end && text[close + 1] == '[')
+        after = clean_next_of(cleaning, NEXT_SECOND, ']', close + 2, end);
+    if (after < end) {
+        if (!image && !clean_is_number_mark(text + begin, close - begin))
+            clean_part(cleaning, begin, close);
+        else
+            clean_drop_blank(&cleaning->out);
+        return after + 1;
+    }
+    if (close < end && clean_is_number_mark(text + begin, close - begin)) {
+        clean_drop_blank(&cleaning->out);
+        return close + 1;
+    }
+    buffer_append(&cleaning->out, text + at, begin - at);
+    return begin;
+}
+
+static bool clean_is_blank_line(const char *text, size_t begin, size_t end)
+{
+    return strspn(text + begin, " \t\r>-*+") >= end - begin;
+}
+
+static void clean_line(struct cleaning *cleaning, size_t begin, size_t end)
+{
+    size_t before = cleaning->out.length;
+    memset(cleaning->next, 0, sizeof cleaning->next);
+    for (size_t at = begin; at < end;)
+        at = clean_one(cleaning, at, end);
+    bool emptied = !cleaning->out.failed && !clean_is_blank_line(cleaning->text, begin, end) &&
+                   cleaning->out.length > before &&
+                   clean_is_blank_line(buffer_text(&cleaning->out), before, cleaning->out.length);
+    if (emptied || (cleaning->out.length == before && end > begin))
+        cleaning->out.length = before;
+    else
+        buffer_put(&cleaning->out, '\n');
+}
+
+/* ---- the text ---------------------------------------------------------------------------------------------------- */
+
+static bool line_fences(const char *line)
+{
+    line += strspn(line, " \t");
+    return strncmp(line, "```", 3) == 0 || strncmp(line, "~~~", 3) == 0;
+}
+
+static void clean_take_line(struct cleaning *cleaning, size_t begin, size_t end)
+{
+    const char *line = cleaning->text + begin;
+    int level;
+    if (line_fences(line))
+        cleaning->in_code = !cleaning->in_code;
+    if (!cleaning->in_code && clean_begins_references(cleaning, begin, end, &level)) {
+        cleaning->dropping = level;
+        return;
+    }
+    int marks = (int)strspn(line, "#");
+    if (!cleaning->in_code && marks && marks <= cleaning->dropping && line[marks] == ' ')
+        cleaning->dropping = 0;
+    if (cleaning->dropping || (!cleaning->in_code && clean_tells_source(cleaning->text, begin, end)))
+        return;
+    if (!cleaning->in_code) {
+        clean_line(cleaning, begin, end);
+        return;
+    }
+    buffer_append(&cleaning->out, line, end - begin);
+    buffer_put(&cleaning->out, '\n');
+}
+
+char *cite_clean(const struct cite_sources *sources, const char *answer, struct cited_span *own_heading)
+{
+    struct cleaning cleaning = {.sources = sources, .text = answer, .length = strlen(answer)};
+    buffer_init(&cleaning.out, CLEAN_MAX);
+    for (size_t begin = 0, end; begin < cleaning.length; begin = end + 1) {
+        const char *line = memchr(answer + begin, '\n', cleaning.length - begin);
+        end = line ? (size_t)(line - answer) : cleaning.length;
+        clean_take_line(&cleaning, begin, end);
+    }
+    char *copy =
+        cleaning.out.failed ? NULL : arena_strndup(sources->arena, buffer_text(&cleaning.out), cleaning.out.length);
+    buffer_fini(&cleaning.out);
+    *own_heading = cleaning.own_heading;
+    return copy;
+}

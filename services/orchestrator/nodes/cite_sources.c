@@ -1,0 +1,100 @@
+/* The hits at any place in the results of tools: each hit once. */
+#include "cite_sources.h"
+
+#include "base/buffer.h"
+#include "base/hash.h"
+#include "rpc/message_json.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define HEADINGS_MAX ((size_t)4096) /* bytes of a title and its headings, beyond any that may be */
+#define TOOL_SCHEME  "tool:"        /* the place of the result of a tool that does not search */
+
+static bool is_same_hit(const Renga__V1__SearchHit *one, const Renga__V1__SearchHit *other)
+{
+    return one->line_from == other->line_from && strcmp(one->uri, other->uri) == 0 &&
+           strcmp(one->collection, other->collection) == 0 && strcmp(one->snippet, other->snippet) == 0;
+}
+
+/* The slot of this hit, or a free one. */
+static uint16_t *hit_slot(struct cite_sources *sources, const Renga__V1__SearchHit *hit)
+{
+    uint64_t hash = hash_more(0, &hit->line_from, sizeof hit->line_from);
+    hash = hash_more_text(hash_more_text(hash_more_text(hash, hit->uri), hit->collection), hit->snippet);
+    size_t at = hash % CITE_SLOTS;
+    while (sources->slots[at] && !is_same_hit(sources->hits[sources->slots[at] - 1], hit))
+        at = (at + 1) % CITE_SLOTS;
+    return &sources->slots[at];
+}
+
+static char *headings(const Renga__V1__SearchHit *hit, struct arena *arena)
+{
+    struct buffer text;
+    buffer_init(&text, HEADINGS_MAX);
+    buffer_print(&text, hit->title);
+    for (size_t i = 0; i < hit->n_heading_path; i++)
+        buffer_printf(&text, "%s%s", text.length ? " " : "", hit->heading_path[i]);
+    char *copy = arena_strndup(arena, buffer_text(&text), text.length);
+    buffer_fini(&text);
+    return copy;
+}
+
+static void add_source(struct cite_sources *sources, const Renga__V1__SearchHit *hit)
+{
+    if (!hit->snippet[0] || sources->count == CITE_SOURCES_MAX)
+        return;
+    uint16_t *slot = hit_slot(sources, hit);
+    if (*slot)
+        return;
+    char *heading = headings(hit, sources->arena);
+    sources->no_memory |= !heading;
+    if (!heading)
+        return;
+    sources->passages[sources->count] = (struct passage){
+        .text = hit->snippet, .length = strlen(hit->snippet), .heading = heading, .heading_length = strlen(heading)};
+    sources->hits[sources->count++] = hit;
+    *slot = (uint16_t)sources->count;
+}
+
+static void add_hit(struct cite_sources *sources, const cJSON *item)
+{
+    struct status why = {0};
+    const ProtobufCMessage *hit = message_read_json(&renga__v1__search_hit__descriptor, item, sources->arena, &why);
+    if (hit)
+        add_source(sources, (const Renga__V1__SearchHit *)hit);
+    sources->no_memory |= why.code == RESOURCE_EXHAUSTED;
+}
+
+/* A tool that does not search is a source, too: its statements can be told apart from invented ones. */
+static void add_tool(struct cite_sources *sources, const char *name, const char *text)
+{
+    Renga__V1__SearchHit *hit = arena_alloc(sources->arena, sizeof *hit);
+    sources->no_memory |= !hit;
+    if (!hit)
+        return;
+    renga__v1__search_hit__init(hit);
+    hit->uri = arena_printf(sources->arena, TOOL_SCHEME "%s", name);
+    hit->title = arena_strdup(sources->arena, name);
+    hit->snippet = arena_strdup(sources->arena, text);
+    sources->no_memory |= !hit->uri || !hit->title || !hit->snippet;
+    if (!sources->no_memory)
+        add_source(sources, hit);
+}
+
+void cite_sources_gather(struct cite_sources *sources, const cJSON *item)
+{
+    const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(item, "text"));
+    const char *name = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(item, "tool_name"));
+    if (sources->no_memory)
+        return;
+    if (cJSON_IsString(cJSON_GetObjectItemCaseSensitive(item, "snippet"))) {
+        add_hit(sources, item);
+        return;
+    }
+    if (name && text && *text && !cJSON_GetObjectItemCaseSensitive(item, "status_code"))
+        add_tool(sources, name, text);
+    for (const cJSON *inner = cJSON_IsObject(item) || cJSON_IsArray(item) ? item->child : NULL; inner;
+         inner = inner->next)
+        cite_sources_gather(sources, inner);
+}

@@ -1,0 +1,33 @@
+/* The sources that the node `cite` looks through: hits of searches and results of other tools, each once. */
+#ifndef RENGA_ORCHESTRATOR_CITE_SOURCES_H
+#define RENGA_ORCHESTRATOR_CITE_SOURCES_H
+
+#include "base/arena.h"
+#include "words/support.h"
+
+#include "renga/v1/tool_runner.pb-c.h"
+
+#include <cjson/cJSON.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define CITE_SOURCES_MAX 2048 /* of which sentences are looked for; later ones are left out */
+#define CITE_SLOTS       (2 * CITE_SOURCES_MAX)
+
+/* All zero but for `arena`, which owns the texts. */
+struct cite_sources {
+    struct arena *arena;
+    struct passage passages[CITE_SOURCES_MAX];
+    const Renga__V1__SearchHit *hits[CITE_SOURCES_MAX];
+    uint16_t slots[CITE_SLOTS]; /* index of a hit + 1, by its hash; 0: free */
+    size_t count;
+    bool no_memory;
+};
+
+/* Adds the sources of a JSON value of any form: an object with a `snippet` is a hit; an object with `tool_name` and
+ * `text` is the result of a tool, and no source if it has a `status_code`. Sets `no_memory` if the arena is full.
+ * Linear. */
+void cite_sources_gather(struct cite_sources *sources, const cJSON *item);
+
+#endif

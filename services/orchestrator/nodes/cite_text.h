@@ -1,0 +1,69 @@
+/* An answer rewritten by code, for the node `cite`: each sentence is held to the sources, and what they do not carry is
+ * left out or marked. Headings, lists, tables, quotes and code keep their form; a heading over a section of which
+ * nothing is left goes with it. */
+#ifndef RENGA_ORCHESTRATOR_CITE_TEXT_H
+#define RENGA_ORCHESTRATOR_CITE_TEXT_H
+
+#include "cite_sources.h"
+
+#include "base/buffer.h"
+
+#define CITED_MAX      1000              /* sentences, as AgentResult.citations; more are taken as unsupported */
+#define CITED_TEXT_MAX ((size_t)1 << 20) /* bytes of the text with its references */
+
+enum cite_unsupported { CITE_KEEP, CITE_DROP, CITE_MARK };
+
+/* Bytes of a text. */
+struct cited_span {
+    size_t begin, end;
+};
+
+/* The answer without links, reference marks and lists of references, in the arena of the sources; NULL: no memory.
+ * *own_heading is the heading of the last list that was taken out, in `answer`; empty: none was. Linear. */
+char *cite_clean(const struct cite_sources *sources, const char *answer, struct cited_span *own_heading);
+
+/* A sentence that is carried. */
+struct cited {
+    size_t at; /* where it begins in the text */
+    struct support support;
+    uint16_t reference; /* from 1; 0: the text has no references */
+};
+
+/* All zero but for the first part. */
+struct cite_text {
+    const struct cite_sources *sources;
+    struct evidence *evidence;
+    enum cite_unsupported unsupported;
+    const char *mark;    /* behind a sentence that is not carried, with CITE_MARK */
+    bool has_references; /* sentences get marks such as [1] */
+
+    struct buffer out;
+    struct cited *cited; /* CITED_MAX, in the order of the text */
+    size_t cited_count;
+    int32_t sentences;         /* that were looked at, each once */
+    uint64_t said[CITE_SLOTS]; /* hashes of sentences that stay: with CITE_DROP each is said once */
+    size_t said_count;
+    uint16_t references[CITE_SOURCES_MAX]; /* of each source: its number */
+    size_t first_of[CITED_MAX + 1];        /* of each reference: its first source */
+    size_t reference_count;
+
+    /* Private: what waits for the next sentence that stays. */
+    struct heading {
+        int level; /* 0: none */
+        struct cited_span line;
+    } headings[8];
+    size_t newlines;
+    struct cited_span prefix;
+    bool line_empty;
+};
+
+/* Writes `text`, as cite_clean gives it, into `out`. */
+void cite_text_write(struct cite_text *cite, const char *text);
+
+/* The lines of the quote, where the snippet stands as in the file; else those of the whole hit. */
+void cite_lines(const Renga__V1__SearchHit *hit, const struct span *quote, int32_t *from, int32_t *to);
+
+/* Adds the list of references below a heading. */
+void cite_text_write_references(struct cite_text *cite, const char *heading, size_t length);
+
+#endif

@@ -1,0 +1,317 @@
+/* Hears what a person said about a form, without a model: values for its fields go into a queue for review, and what
+ * the person wants besides (skip, go back, why, another language) is done or told.
+ *
+ *      said ---> a wish alone? ---> skipped, refused, unexplained, back, changes, speaks, why, explain, progress
+ *        '-----> values of fields ---> `values`; a value that is wrong ---> `problem`; neither ---> `nothing`
+ *
+ * A field that is left open is so by this node alone: where it is not required, or the form allows it with a reason. */
+#include "form_desk.h"
+#include "form_queue.h"
+
+#include <string.h>
+
+enum { HEAR_SAID = DESK_ROWS, HEAR_VALUES, HEAR_CURRENT, HEAR_MESSAGE, HEAR_PLAN, HEAR_QUEUE, HEAR_NOTICE, HEAR_HEARD };
+
+static const struct node_parameter parameters[] = {
+    DESK_PARAMETERS,
+    [HEAR_SAID] = {.name = "said",
+                   .type = PARAMETER_FIELD,
+                   .required = true,
+                   .help = "What the person said, a string."},
+    [HEAR_VALUES] = {.name = "values",
+                     .type = PARAMETER_FIELD,
+                     .help = "What was entered into fields directly, an object: field_id to words."},
+    [HEAR_CURRENT] = {.name = "current",
+                      .type = PARAMETER_FIELD,
+                      .required = true,
+                      .help = "The field_id of the field that was asked about, a string; another where the person goes "
+                              "to another."},
+    [HEAR_MESSAGE] = {.name = "message",
+                      .type = PARAMETER_FIELD,
+                      .help = "The place of what was said in the conversation, an integer, counted from 1."},
+    [HEAR_PLAN] = {.name = "plan",
+                   .type = PARAMETER_FIELD,
+                   .help = "The order of the fields, an object (FieldPlan): that of \"go back\"."},
+    [HEAR_QUEUE] = {.name = "queue",
+                    .type = PARAMETER_FIELD,
+                    .required = true,
+                    .help = "Gets the values to be reviewed, an object[]."},
+    [HEAR_NOTICE] = {.name = "notice",
+                     .type = PARAMETER_FIELD,
+                     .required = true,
+                     .help = "Gets a sentence for the person, a string: why a value is wrong. Else \"\"."},
+    [HEAR_HEARD] = {.name = "heard", .type = PARAMETER_FIELD, .help = "Gets the outcome, a string."},
+    {.name = NULL},
+};
+
+enum hear_outcome {
+    HEARD_VALUES,
+    HEARD_PROBLEM,
+    HEARD_NOTHING,
+    HEARD_SKIPPED,
+    HEARD_REFUSED,
+    HEARD_UNEXPLAINED,
+    HEARD_BACK,
+    HEARD_CHANGES,
+    HEARD_SPEAKS,
+    HEARD_WHY,
+    HEARD_EXPLAIN,
+    HEARD_PROGRESS,
+};
+static const char *const outcomes[] = {"values",  "problem", "nothing", "skipped", "refused",  "unexplained", "back",
+                                       "changes", "speaks",  "why",     "explain", "progress", NULL};
+
+static bool check(const struct node *node, struct status *st)
+{
+    return desk_check(node, st) && input_check(node, HEAR_SAID, FIELD_STRING, false, st) &&
+           input_check(node, HEAR_VALUES, FIELD_OBJECT, false, st) &&
+           input_check(node, HEAR_CURRENT, FIELD_STRING, false, st) &&
+           input_check(node, HEAR_MESSAGE, FIELD_INTEGER, false, st) &&
+           input_check(node, HEAR_PLAN, FIELD_OBJECT, false, st) &&
+           output_check(node, HEAR_QUEUE, FIELD_OBJECT, true, st) &&
+           output_check(node, HEAR_NOTICE, FIELD_STRING, false, st) &&
+           output_check(node, HEAR_HEARD, FIELD_STRING, false, st);
+}
+
+struct hearing {
+    struct desk desk; /* first */
+    struct form_queue queue;
+    const char *said, *language, *notice;
+    int current, message;
+    enum hear_outcome outcome;
+};
+
+static bool no_memory(struct status *st)
+{
+    return fail(st, RESOURCE_EXHAUSTED, "what was said takes more memory than an attempt may have");
+}
+
+/* ---- wishes ------------------------------------------------------------------------------------------------------ */
+
+/* The done field before the current one, in the order of the plan; the current one where there is none. */
+static int field_before(const struct hearing *hearing)
+{
+    const struct desk *desk = &hearing->desk;
+    const cJSON *plan = cJSON_GetObjectItemCaseSensitive(service_call_input(&desk->base, HEAR_PLAN), "fields"), *item;
+    int before = hearing->current;
+    cJSON_ArrayForEach(item, plan)
+    {
+        int field = form_find(desk->form, desk_text(item, "field_id"));
+        if (field >= 0 && field == hearing->current)
+            break;
+        if (field >= 0 && desk_state(desk, (size_t)field) == RENGA__V1__FIELD_STATE__FIELD_STATE_DONE)
+            before = field;
+    }
+    return before;
+}
+
+static void go_to(struct hearing *hearing, int field, enum hear_outcome outcome)
+{
+    hearing->outcome = outcome;
+    hearing->current = field;
+    if (field >= 0)
+        desk_set_state(&hearing->desk, (size_t)field, RENGA__V1__FIELD_STATE__FIELD_STATE_INTERVIEWING);
+}
+
+/* The field asked about stays open, where that is allowed. */
+static void leave_open(struct hearing *hearing, const char *reason)
+{
+    struct desk *desk = &hearing->desk;
+    if (hearing->current < 0) {
+        hearing->outcome = HEARD_NOTHING;
+        return;
+    }
+    size_t field = (size_t)hearing->current;
+    const Renga__V1__FormField *asked = form_field(desk->form, field);
+    bool reasoned = reason && *reason;
+    if (asked->required && !(asked->may_stay_open && reasoned)) {
+        hearing->outcome = asked->may_stay_open ? HEARD_UNEXPLAINED : HEARD_REFUSED;
+        return;
+    }
+    desk_set_state(desk, field, RENGA__V1__FIELD_STATE__FIELD_STATE_LEFT_OPEN);
+    desk_put(desk_entry(desk, field), "open_reason", reasoned ? reason : hearing->said);
+    desk_put_item(desk_entry(desk, field), "value", NULL);
+    desk_put_item(desk_entry(desk, field), "typed", NULL);
+    hearing->outcome = HEARD_SKIPPED;
+}
+
+static void grant(struct hearing *hearing, const struct form_heard *heard)
+{
+    if (heard->field >= 0 && heard->wish != FORM_GOES_BACK)
+        hearing->current = heard->field; /* "skip the e-mail" */
+    switch (heard->wish) {
+    case FORM_SKIPS:
+    case FORM_UNKNOWING:
+        leave_open(hearing, heard->reason);
+        return;
+    case FORM_GOES_BACK:
+        go_to(hearing, field_before(hearing), HEARD_BACK);
+        return;
+    case FORM_CHANGES:
+        go_to(hearing, hearing->current, HEARD_CHANGES);
+        return;
+    case FORM_SPEAKS:
+        hearing->language = heard->language;
+        hearing->outcome = HEARD_SPEAKS;
+        return;
+    case FORM_ASKS_WHY:
+        hearing->outcome = HEARD_WHY;
+        return;
+    case FORM_ASKS_WHAT:
+        hearing->outcome = HEARD_EXPLAIN;
+        return;
+    case FORM_ASKS_STATE:
+        hearing->outcome = HEARD_PROGRESS;
+        return;
+    case FORM_ANSWERS:
+        return;
+    }
+}
+
+/* ---- values ------------------------------------------------------------------------------------------------------ */
+
+/* A person who was asked why a field stays open says why. */
+static bool is_reason(const struct hearing *hearing)
+{
+    const cJSON *entry = hearing->current < 0 ? NULL : desk_look(&hearing->desk, (size_t)hearing->current);
+    return cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(entry, "reason_wanted"));
+}
+
+/* What a message says of another field by its name is no answer to the one that was asked about. */
+static bool is_about_another(const struct form_mention *mentions, size_t count, int current)
+{
+    for (size_t i = 0; i < count; i++)
+        if (mentions[i].named && (int)mentions[i].field != current && mentions[i].value.problem == FORM_FINE)
+            return true;
+    return false;
+}
+
+static bool is_text(const struct desk *desk, size_t field)
+{
+    return form_field(desk->form, field)->type == RENGA__V1__FIELD_TYPE__FIELD_TYPE_TEXT;
+}
+
+static bool counts(const struct hearing *hearing, const struct form_mention *mention, bool about_another)
+{
+    Renga__V1__FieldState state = desk_state(&hearing->desk, mention->field);
+    if ((int)mention->field == hearing->current)
+        return !(about_another && is_text(&hearing->desk, mention->field));
+    return mention->named || (mention->value.problem == FORM_FINE && state != RENGA__V1__FIELD_STATE__FIELD_STATE_DONE);
+}
+
+static bool find_values(struct hearing *hearing, struct status *st)
+{
+    struct desk *desk = &hearing->desk;
+    struct form_mention mentions[FORM_MENTIONS_MAX];
+    size_t count = 0;
+    if (!form_find_values(desk->form, hearing->current, hearing->said, &desk->context, desk->arena, mentions, &count))
+        return no_memory(st);
+    bool about_another = is_about_another(mentions, count, hearing->current);
+    for (size_t i = 0; i < count; i++) {
+        const struct form_mention *mention = &mentions[i];
+        if (!counts(hearing, mention, about_another))
+            continue;
+        if (mention->value.problem != FORM_FINE) {
+            hearing->notice =
+                form_problem_say(desk->form, mention->field, &mention->value, &desk->context, desk->arena);
+            hearing->current = (int)mention->field;
+            hearing->outcome = HEARD_PROBLEM;
+        } else if (!queue_add(&hearing->queue, desk, mention->field, hearing->said, hearing->message, &mention->value,
+                              RENGA__V1__VALUE_ORIGIN__VALUE_ORIGIN_SAID)) {
+            return no_memory(st);
+        }
+    }
+    return true;
+}
+
+static bool take_entered(struct hearing *hearing, struct status *st)
+{
+    const cJSON *item;
+    cJSON_ArrayForEach(item, service_call_input(&hearing->desk.base, HEAR_VALUES))
+    {
+        int field = form_find(hearing->desk.form, item->string);
+        if (field < 0)
+            return fail_field(st, "values", "has '%.64s', which is no field of the form", item->string);
+        if (!cJSON_IsString(item) || !*item->valuestring)
+            return fail_field(st, "values", "'%.64s' must be what the person entered, a string", item->string);
+        if (!queue_read(&hearing->queue, &hearing->desk, (size_t)field, item->valuestring,
+                        RENGA__V1__VALUE_ORIGIN__VALUE_ORIGIN_ENTERED, st))
+            return false;
+    }
+    return true;
+}
+
+static bool hear(struct hearing *hearing, struct status *st)
+{
+    struct desk *desk = &hearing->desk;
+    struct form_heard heard = {.field = -1};
+    hearing->outcome = HEARD_NOTHING;
+    if (!take_entered(hearing, st))
+        return false;
+    if (*hearing->said && !form_hear(desk->form, hearing->said, &desk->context, desk->arena, &heard))
+        return no_memory(st);
+    bool answers = heard.wish == FORM_ANSWERS, reason = answers && is_reason(hearing);
+    bool text = reason && is_text(desk, (size_t)hearing->current);
+    if (!answers)
+        grant(hearing, &heard);
+    if (answers && !text && *hearing->said && !find_values(hearing, st))
+        return false;
+    if (reason && (text || !hearing->queue.items))
+        leave_open(hearing, hearing->said);
+    if (hearing->current >= 0)
+        desk_put_item(desk_entry(desk, (size_t)hearing->current), "reason_wanted",
+                      hearing->outcome == HEARD_UNEXPLAINED ? cJSON_CreateTrue() : NULL);
+    if (hearing->queue.items)
+        hearing->outcome = HEARD_VALUES;
+    return true;
+}
+
+/* ---- the node ---------------------------------------------------------------------------------------------------- */
+
+static void write_heard(struct hearing *hearing, struct task *task, struct update *update)
+{
+    const struct form *form = hearing->desk.form;
+    desk_write(&hearing->desk, update);
+    queue_write(&hearing->queue, update, update_field(task, HEAR_QUEUE));
+    json_write_string(&update->out, update_field(task, HEAR_NOTICE), hearing->notice);
+    json_write_string(&update->out, update_field(task, HEAR_CURRENT),
+                      hearing->current < 0 ? "" : form_field(form, (size_t)hearing->current)->field_id);
+    if (update_field(task, HEAR_HEARD))
+        json_write_string(&update->out, update_field(task, HEAR_HEARD), outcomes[hearing->outcome]);
+    if (hearing->language && update_field(task, DESK_LANGUAGE))
+        json_write_string(&update->out, update_field(task, DESK_LANGUAGE), hearing->language);
+}
+
+static const char *hear_work(struct desk *desk, struct update *update, struct status *st)
+{
+    struct hearing *hearing = (struct hearing *)desk;
+    const cJSON *message = service_call_input(&desk->base, HEAR_MESSAGE);
+    hearing->said = service_call_text(&desk->base, HEAR_SAID);
+    hearing->current = desk_field(desk, HEAR_CURRENT);
+    hearing->message = message ? (int)message->valuedouble - 1 : -1;
+    hearing->notice = "";
+    if (!hear(hearing, st)) {
+        queue_free(&hearing->queue);
+        return NULL;
+    }
+    write_heard(hearing, desk->base.task, update);
+    return outcomes[hearing->outcome];
+}
+
+static void start(struct task *task)
+{
+    struct hearing *hearing = task_data(task);
+    desk_start(&hearing->desk, task, hear_work);
+}
+
+extern const struct node_kind form_hear_kind;
+const struct node_kind form_hear_kind = {
+    .name = "form_hear",
+    .help = "Hears values and wishes in what a person says about a form; no model is asked.",
+    .parameters = parameters,
+    .outcomes = outcomes,
+    .check = check,
+    .size = sizeof(struct hearing),
+    .start = start,
+    .cancel = desk_cancel,
+};

@@ -1,0 +1,356 @@
+/* Which field is asked about next, and how: by the plan, by the conditions of fields, and by how each of them stands.
+ *
+ *      asked again? ---> `again` (a value was wrong), `follow_up` (a fact is missing)
+ *      a new field  ---> `ask`
+ *      none is open ---> `complete`
+ *
+ * A field whose condition holds no more is not applicable, and comes back as pending when it holds again. The current
+ * field stays current until it is settled, whatever else was said. */
+#include "base/text.h"
+#include "form_desk.h"
+
+#include <string.h>
+
+#define SUMMARY_MAX ((size_t)65536) /* bytes, as AgentStackEntry.context_summary */
+#define TURNS_SHOWN 12              /* of the conversation, in a summary */
+#define TURN_SHOWN  ((size_t)600)   /* bytes of each */
+#define CHOICES_MAX ((size_t)16384) /* bytes of the choices as lines */
+
+enum { NEXT_PLAN = DESK_ROWS, NEXT_CURRENT, NEXT_MESSAGES, NEXT_UNDERSTOOD, NEXT_NOTICE, NEXT_ASKED, NEXT_SUMMARY };
+
+static const struct node_parameter parameters[] = {
+    DESK_PARAMETERS,
+    [NEXT_PLAN] = {.name = "plan",
+                   .type = PARAMETER_FIELD,
+                   .required = true,
+                   .help = "The order of the fields, an object (FieldPlan)."},
+    [NEXT_CURRENT] = {.name = "current",
+                      .type = PARAMETER_FIELD,
+                      .required = true,
+                      .help = "The field_id of the field that is asked about, a string; \"\" where none is."},
+    [NEXT_MESSAGES] = {.name = "messages", .type = PARAMETER_FIELD, .help = "The conversation, an object[]."},
+    [NEXT_UNDERSTOOD] = {.name = "understood",
+                         .type = PARAMETER_FIELD,
+                         .help = "What was just taken, a string[]: told to the person."},
+    [NEXT_NOTICE] = {.name = "notice",
+                     .type = PARAMETER_FIELD,
+                     .help = "A sentence for the person, a string: why a value is wrong."},
+    [NEXT_ASKED] =
+        {.name = "asked",
+         .type = PARAMETER_FIELD,
+         .required = true,
+         .help = "Gets what prompts need to ask, an object: kind (the outcome), opening (what was understood, and "
+                 "the notice), field_id, label, intent, purpose, required, choices, choices_below, "
+                 "has_choices, missing, hint, notice, done, total, place, values, required_open."},
+    [NEXT_SUMMARY] = {.name = "summary",
+                      .type = PARAMETER_FIELD,
+                      .help = "Gets the conversation so far in short, a string, for an agent that did not hear it."},
+    {.name = NULL},
+};
+enum { NEXT_ASK, NEXT_FOLLOW_UP, NEXT_AGAIN, NEXT_COMPLETE };
+static const char *const outcomes[] = {"ask", "follow_up", "again", "complete", NULL};
+
+static bool check(const struct node *node, struct status *st)
+{
+    return desk_check(node, st) && input_check(node, NEXT_PLAN, FIELD_OBJECT, false, st) &&
+           input_check(node, NEXT_CURRENT, FIELD_STRING, false, st) &&
+           input_check(node, NEXT_MESSAGES, FIELD_OBJECT, true, st) &&
+           input_check(node, NEXT_UNDERSTOOD, FIELD_STRING, true, st) &&
+           input_check(node, NEXT_NOTICE, FIELD_STRING, false, st) &&
+           output_check(node, NEXT_ASKED, FIELD_OBJECT, false, st) &&
+           output_check(node, NEXT_SUMMARY, FIELD_STRING, false, st);
+}
+
+struct choosing {
+    struct desk desk; /* first */
+    int order[FORM_FIELDS_MAX];
+    size_t count, done, total; /* total: of those that apply */
+    int current;
+    const Renga__V1__FactDefinition *missing; /* NULL: none is known to be missing */
+};
+
+/* ---- which ------------------------------------------------------------------------------------------------------- */
+
+/* Each field once: a plan that leaves one out does not hide it. */
+static void read_order(struct choosing *choosing)
+{
+    bool seen[FORM_FIELDS_MAX] = {false};
+    const cJSON *plan = service_call_input(&choosing->desk.base, NEXT_PLAN), *item;
+    cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(plan, "fields"))
+    {
+        int field = form_find(choosing->desk.form, desk_text(item, "field_id"));
+        if (field < 0 || seen[field])
+            continue;
+        seen[field] = true;
+        choosing->order[choosing->count++] = field;
+    }
+    for (size_t i = 0; i < form_field_count(choosing->desk.form); i++)
+        if (!seen[i])
+            choosing->order[choosing->count++] = (int)i;
+}
+
+/* A value that does not apply any more can make another field not apply: until nothing changes, at most once a field.
+ */
+static void apply_conditions(struct choosing *choosing)
+{
+    struct desk *desk = &choosing->desk;
+    bool changed = true;
+    for (size_t round = 0; changed && round < choosing->count; round++) {
+        cJSON *values = desk_values(desk);
+        changed = false;
+        for (size_t i = 0; i < choosing->count; i++) {
+            Renga__V1__FieldState state = desk_state(desk, i);
+            bool applies = form_applies(desk->form, i, values);
+            bool was = state != RENGA__V1__FIELD_STATE__FIELD_STATE_NOT_APPLICABLE;
+            if (applies == was)
+                continue;
+            changed = true;
+            desk_set_state(desk, i,
+                           applies ? RENGA__V1__FIELD_STATE__FIELD_STATE_PENDING
+                                   : RENGA__V1__FIELD_STATE__FIELD_STATE_NOT_APPLICABLE);
+        }
+        cJSON_Delete(values);
+    }
+}
+
+static bool is_open(const struct choosing *choosing, int field)
+{
+    return field >= 0 && !desk_is_settled(desk_state(&choosing->desk, (size_t)field));
+}
+
+/* The current one; else one that was asked before; else the first of the plan. */
+static void choose_field(struct choosing *choosing)
+{
+    int first = -1, begun = -1;
+    for (size_t i = 0; i < choosing->count; i++) {
+        int field = choosing->order[i];
+        Renga__V1__FieldState state = desk_state(&choosing->desk, (size_t)field);
+        choosing->total += state != RENGA__V1__FIELD_STATE__FIELD_STATE_NOT_APPLICABLE;
+        choosing->done +=
+            state == RENGA__V1__FIELD_STATE__FIELD_STATE_DONE || state == RENGA__V1__FIELD_STATE__FIELD_STATE_LEFT_OPEN;
+        if (desk_is_settled(state))
+            continue;
+        if (first < 0)
+            first = field;
+        if (begun < 0 && state != RENGA__V1__FIELD_STATE__FIELD_STATE_PENDING)
+            begun = field;
+    }
+    if (!is_open(choosing, choosing->current))
+        choosing->current = begun >= 0 ? begun : first;
+}
+
+/* The first fact that the last review missed. */
+static void find_missing(struct choosing *choosing, const cJSON *entry)
+{
+    const Renga__V1__FactDefinition *const *facts;
+    const cJSON *missing =
+        cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(entry, "review"), "missing_facts");
+    const char *key = cJSON_GetStringValue(missing ? missing->child : NULL);
+    size_t count = form_facts(choosing->desk.form, (size_t)choosing->current, &facts);
+    for (size_t i = 0; key && i < count; i++)
+        if (strcmp(facts[i]->fact_key, key) == 0)
+            choosing->missing = facts[i];
+}
+
+static int choose(struct choosing *choosing)
+{
+    struct desk *desk = &choosing->desk;
+    read_order(choosing);
+    apply_conditions(choosing);
+    choosing->current = desk_field(desk, NEXT_CURRENT);
+    choose_field(choosing);
+    if (choosing->current < 0)
+        return NEXT_COMPLETE;
+    size_t field = (size_t)choosing->current;
+    bool again = desk_state(desk, field) == RENGA__V1__FIELD_STATE__FIELD_STATE_INTERVIEWING;
+    desk_set_state(desk, field, RENGA__V1__FIELD_STATE__FIELD_STATE_INTERVIEWING);
+    find_missing(choosing, desk_look(desk, field));
+    if (choosing->missing && strcmp(desk_text(desk_look(desk, field), "asked_fact"), choosing->missing->fact_key) != 0)
+        desk_put(desk_entry(desk, field), "asked_fact", choosing->missing->fact_key);
+    return choosing->missing ? NEXT_FOLLOW_UP : again ? NEXT_AGAIN : NEXT_ASK;
+}
+
+/* ---- how --------------------------------------------------------------------------------------------------------- */
+
+static bool is_japanese(const struct choosing *choosing)
+{
+    return strcmp(choosing->desk.context.language, "ja") == 0;
+}
+
+static void write_choices(const struct choosing *choosing, const Renga__V1__FormField *field, struct json_writer *out)
+{
+    struct buffer lines;
+    buffer_init(&lines, CHOICES_MAX);
+    buffer_print(&lines, "\n");
+    for (size_t i = 0; i < field->n_choices; i++) {
+        const Renga__V1__FieldChoice *choice = field->choices[i];
+        buffer_printf(&lines, "%s%zu. %s", i ? "\n" : "", i + 1, *choice->label ? choice->label : choice->value);
+    }
+    if (!field->n_choices && field->type == RENGA__V1__FIELD_TYPE__FIELD_TYPE_YES_NO)
+        buffer_print(&lines, is_japanese(choosing) ? "はい / いいえ" : "yes / no");
+    json_write_string(out, "choices", buffer_text(&lines) + 1);
+    json_write_string(out, "choices_below", lines.length > 1 ? buffer_text(&lines) : "");
+    json_write_bool(out, "has_choices", lines.length > 1);
+    buffer_fini(&lines);
+}
+
+/* "label: value" of each settled field, in the order of the plan. */
+static void write_values(const struct choosing *choosing, struct json_writer *out)
+{
+    const struct desk *desk = &choosing->desk;
+    struct buffer lines;
+    buffer_init(&lines, SUMMARY_MAX);
+    for (size_t i = 0; i < choosing->count; i++) {
+        size_t field = (size_t)choosing->order[i];
+        Renga__V1__FieldState state = desk_state(desk, field);
+        const cJSON *value = cJSON_GetObjectItemCaseSensitive(desk_look(desk, field), "value");
+        const char *text =
+            state == RENGA__V1__FIELD_STATE__FIELD_STATE_DONE
+                ? form_value_say(desk->form, field, desk_text(value, "text"), &desk->context, desk->arena)
+            : state == RENGA__V1__FIELD_STATE__FIELD_STATE_LEFT_OPEN
+                ? is_japanese(choosing) ? "（未回答）" : "(left open)"
+                : NULL;
+        if (text)
+            buffer_printf(&lines, "%s- %s: %s", lines.length ? "\n" : "", form_field(desk->form, field)->label, text);
+    }
+    json_write_string(out, "values", buffer_text(&lines));
+    buffer_fini(&lines);
+}
+
+/* What the question is for, behind it; nothing where the form does not say. */
+static void write_purpose(const struct choosing *choosing, const Renga__V1__FormField *field, struct json_writer *out)
+{
+    struct buffer text;
+    buffer_init(&text, CHOICES_MAX);
+    if (*field->intent)
+        buffer_printf(&text, "\n%s%s%s", is_japanese(choosing) ? "（" : "(", field->intent,
+                      is_japanese(choosing) ? "）" : ")");
+    json_write_string(out, "purpose", buffer_text(&text));
+    buffer_fini(&text);
+}
+
+/* What was taken, and what stands in the way, before the question. */
+static void write_opening(const struct choosing *choosing, const char *notice, struct json_writer *out)
+{
+    const cJSON *item;
+    struct buffer text;
+    buffer_init(&text, SUMMARY_MAX);
+    cJSON_ArrayForEach(item, service_call_input(&choosing->desk.base, NEXT_UNDERSTOOD))
+    {
+        buffer_printf(&text, "✓ %s\n", cJSON_IsString(item) ? item->valuestring : "");
+    }
+    if (*notice)
+        buffer_printf(&text, "%s\n", notice);
+    if (text.length)
+        buffer_print(&text, "\n");
+    json_write_string(out, "opening", buffer_text(&text));
+    json_write_string(out, "notice", notice);
+    buffer_fini(&text);
+}
+
+/* The labels of required fields that are not settled, with commas. */
+static void write_required_open(const struct choosing *choosing, struct json_writer *out)
+{
+    struct buffer labels;
+    buffer_init(&labels, SUMMARY_MAX);
+    for (size_t i = 0; i < choosing->count; i++) {
+        const Renga__V1__FormField *field = form_field(choosing->desk.form, (size_t)choosing->order[i]);
+        if (field->required && is_open(choosing, choosing->order[i]))
+            buffer_printf(&labels, "%s%s", labels.length ? ", " : "", field->label);
+    }
+    json_write_string(out, "required_open", buffer_text(&labels));
+    buffer_fini(&labels);
+}
+
+static void write_field(const struct choosing *choosing, struct json_writer *out)
+{
+    const struct desk *desk = &choosing->desk;
+    static const Renga__V1__FormField none = RENGA__V1__FORM_FIELD__INIT;
+    const Renga__V1__FormField *field =
+        choosing->current < 0 ? &none : form_field(desk->form, (size_t)choosing->current);
+    const cJSON *entry = choosing->current < 0 ? NULL : desk_look(desk, (size_t)choosing->current);
+    const char *notice = cJSON_GetStringValue(service_call_input(&desk->base, NEXT_NOTICE));
+    const char *feedback = desk_text(cJSON_GetObjectItemCaseSensitive(entry, "review"), "feedback");
+    const char *hint = choosing->missing ? choosing->missing->questioning_hints : "";
+    json_write_string(out, "field_id", field->field_id);
+    json_write_string(out, "label", field->label);
+    json_write_string(out, "intent", *field->intent ? field->intent : field->label);
+    json_write_string(out, "missing", choosing->missing ? choosing->missing->fact : "");
+    json_write_string(out, "hint", *hint ? hint : choosing->missing ? choosing->missing->fact : "");
+    write_opening(choosing, notice && *notice ? notice : feedback, out);
+    json_write_bool(out, "required", field->required);
+    write_purpose(choosing, field, out);
+    write_choices(choosing, field, out);
+}
+
+static void write_asked(const struct choosing *choosing, struct task *task, int outcome, struct update *update)
+{
+    struct json_writer *out = &update->out;
+    json_write_object(out, update_field(task, NEXT_ASKED));
+    json_write_string(out, "kind", outcomes[outcome]);
+    write_field(choosing, out);
+    json_write_uint(out, "done", choosing->done);
+    json_write_uint(out, "total", choosing->total);
+    json_write_uint(out, "place", choosing->done + 1 > choosing->total ? choosing->total : choosing->done + 1);
+    write_values(choosing, out);
+    write_required_open(choosing, out);
+    json_write_end(out);
+}
+
+static void write_summary(const struct choosing *choosing, struct task *task, struct update *update)
+{
+    const cJSON *messages = service_call_input(&choosing->desk.base, NEXT_MESSAGES), *item;
+    int left_out = cJSON_GetArraySize(messages) - TURNS_SHOWN;
+    bool japanese = is_japanese(choosing);
+    struct buffer lines;
+    buffer_init(&lines, SUMMARY_MAX);
+    cJSON_ArrayForEach(item, messages)
+    {
+        const char *said = desk_text(item, "content"), *role = desk_text(item, "role");
+        bool person = strcmp(role, "user") == 0;
+        if (left_out-- > 0)
+            continue;
+        buffer_printf(&lines, "%s%s: %.*s", lines.length ? "\n" : "",
+                      person     ? japanese ? "回答者" : "Person"
+                      : japanese ? "担当"
+                                 : "Interviewer",
+                      (int)text_cut(said, strlen(said), TURN_SHOWN), said);
+    }
+    json_write_string(&update->out, update_field(task, NEXT_SUMMARY), buffer_text(&lines));
+    buffer_fini(&lines);
+}
+
+/* ---- the node ---------------------------------------------------------------------------------------------------- */
+
+static const char *next_work(struct desk *desk, struct update *update, struct status *st)
+{
+    struct choosing *choosing = (struct choosing *)desk;
+    struct task *task = desk->base.task;
+    int outcome = choose(choosing);
+    (void)st;
+    json_write_string(&update->out, update_field(task, NEXT_CURRENT),
+                      choosing->current < 0 ? "" : form_field(desk->form, (size_t)choosing->current)->field_id);
+    write_asked(choosing, task, outcome, update);
+    if (update_field(task, NEXT_SUMMARY))
+        write_summary(choosing, task, update);
+    desk_write(desk, update);
+    return outcomes[outcome];
+}
+
+static void start(struct task *task)
+{
+    struct choosing *choosing = task_data(task);
+    desk_start(&choosing->desk, task, next_work);
+}
+
+extern const struct node_kind form_next_kind;
+const struct node_kind form_next_kind = {
+    .name = "form_next",
+    .help = "Says which field of a form is asked about next, and what to ask.",
+    .parameters = parameters,
+    .outcomes = outcomes,
+    .check = check,
+    .size = sizeof(struct choosing),
+    .start = start,
+    .cancel = desk_cancel,
+};

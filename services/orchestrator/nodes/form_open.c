@@ -1,0 +1,113 @@
+/* Opens a form: checks it, keeps what is known already, and queues the values that it begins with for review. */
+#include "form_desk.h"
+#include "form_queue.h"
+
+#include "rpc/message_json.h"
+
+#include <string.h>
+
+enum { OPEN_PREFILLED = DESK_ROWS, OPEN_KNOWN, OPEN_QUEUE, OPEN_CREATED };
+
+static const struct node_parameter parameters[] = {
+    DESK_PARAMETERS,
+    [OPEN_PREFILLED] = {.name = "prefilled",
+                        .type = PARAMETER_FIELD,
+                        .help = "Values to begin with, an object: field_id to a person's words."},
+    [OPEN_KNOWN] = {.name = "known",
+                    .type = PARAMETER_FIELD,
+                    .help = "Facts that are known, a string[]: \"fact_key: what is known\"."},
+    [OPEN_QUEUE] = {.name = "queue",
+                    .type = PARAMETER_FIELD,
+                    .required = true,
+                    .help = "Gets the values to be reviewed, an object[]."},
+    [OPEN_CREATED] = {.name = "created",
+                      .type = PARAMETER_FIELD,
+                      .help = "Gets the time at which the run was asked for, an integer: Unix time, ms."},
+    {.name = NULL},
+};
+static const char *const outcomes[] = {"opened", NULL};
+
+static bool check(const struct node *node, struct status *st)
+{
+    return desk_check(node, st) && input_check(node, OPEN_PREFILLED, FIELD_OBJECT, false, st) &&
+           input_check(node, OPEN_KNOWN, FIELD_STRING, true, st) &&
+           output_check(node, OPEN_QUEUE, FIELD_OBJECT, true, st) &&
+           output_check(node, OPEN_CREATED, FIELD_INTEGER, false, st);
+}
+
+struct opening {
+    struct desk desk; /* first */
+    struct form_queue queue;
+};
+
+/* Every field that has a fact of this key learns it: the same fact is not asked for twice. */
+static void keep_known(struct opening *opening, const char *known)
+{
+    const Renga__V1__FactDefinition *const *facts;
+    const char *colon = strchr(known, ':');
+    size_t length = colon ? (size_t)(colon - known) : 0;
+    for (size_t i = 0; colon && i < form_field_count(opening->desk.form); i++) {
+        size_t count = form_facts(opening->desk.form, i, &facts);
+        for (size_t j = 0; j < count; j++)
+            if (strncmp(facts[j]->fact_key, known, length) == 0 && facts[j]->fact_key[length] == '\0')
+                queue_keep_fact(&opening->desk, i, known);
+    }
+}
+
+/* The caller's values come before the form's own. */
+static bool queue_prefilled(struct opening *opening, struct status *st)
+{
+    struct desk *desk = &opening->desk;
+    const cJSON *prefilled = service_call_input(&desk->base, OPEN_PREFILLED), *item;
+    cJSON_ArrayForEach(item, prefilled)
+    {
+        if (form_find(desk->form, item->string) < 0)
+            return fail_field(st, "prefilled", "has '%.64s', which is no field of the form", item->string);
+    }
+    for (size_t i = 0; i < form_field_count(desk->form); i++) {
+        const Renga__V1__FormField *field = form_field(desk->form, i);
+        const char *given = desk_text(prefilled, field->field_id), *words = *given ? given : field->prefilled;
+        if (*words && !queue_read(&opening->queue, desk, i, words, RENGA__V1__VALUE_ORIGIN__VALUE_ORIGIN_PREFILLED, st))
+            return false;
+    }
+    return true;
+}
+
+static const char *open_work(struct desk *desk, struct update *update, struct status *st)
+{
+    struct opening *opening = (struct opening *)desk;
+    struct task *task = desk->base.task;
+    const cJSON *known;
+    if (!queue_prefilled(opening, st)) {
+        queue_free(&opening->queue);
+        return NULL;
+    }
+    cJSON_ArrayForEach(known, service_call_input(&desk->base, OPEN_KNOWN))
+    {
+        keep_known(opening, cJSON_IsString(known) ? known->valuestring : "");
+    }
+    message_write_json(&update->out, update_field(task, DESK_FORM), &form_message(desk->form)->base);
+    desk_write(desk, update);
+    if (update_field(task, OPEN_CREATED))
+        json_write_int(&update->out, update_field(task, OPEN_CREATED), desk->context.now_ms);
+    queue_write(&opening->queue, update, update_field(task, OPEN_QUEUE));
+    return outcomes[0];
+}
+
+static void start(struct task *task)
+{
+    struct opening *opening = task_data(task);
+    desk_start(&opening->desk, task, open_work);
+}
+
+extern const struct node_kind form_open_kind;
+const struct node_kind form_open_kind = {
+    .name = "form_open",
+    .help = "Checks a form, keeps what is known already, and queues the values it begins with.",
+    .parameters = parameters,
+    .outcomes = outcomes,
+    .check = check,
+    .size = sizeof(struct opening),
+    .start = start,
+    .cancel = desk_cancel,
+};

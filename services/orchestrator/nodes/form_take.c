@@ -1,0 +1,311 @@
+/* Takes values into a form, one after the other, each by way of a review:
+ *
+ *      queue ---> `review`: field, facts, known, talk say what is to be judged ---> a reviewer, of any kind ---.
+ *        ^                                                                                                    |
+ *        '-------------------- the judgement is applied, the value leaves the queue <---- verdict ------------'
+ *        '---> empty: `taken`
+ *
+ * What a reviewer says is held to what code can check: facts are the person's words, a value is a span of them or a
+ * normal form of one (form_prove_value), and no field passes with a fact that is missing. So a model that invents a
+ * value, or passes everything, changes nothing in the form. */
+#include "form_desk.h"
+#include "form_judge.h"
+#include "form_queue.h"
+
+#include "base/text.h"
+#include "rpc/message_json.h"
+
+#include <string.h>
+
+#define FACT_SHOWN ((size_t)3900) /* bytes: a fact with its key has at most 4,096 */
+
+enum {
+    TAKE_QUEUE = DESK_ROWS,
+    TAKE_WANTED,
+    TAKE_SAID,
+    TAKE_MESSAGE,
+    TAKE_VERDICT,
+    TAKE_FIELD,
+    TAKE_FACTS,
+    TAKE_KNOWN,
+    TAKE_ASSUMED,
+    TAKE_TALK,
+    TAKE_UNDERSTOOD,
+    TAKE_RESULT
+};
+
+static const struct node_parameter parameters[] = {
+    DESK_PARAMETERS,
+    [TAKE_QUEUE] = {.name = "queue",
+                    .type = PARAMETER_FIELD,
+                    .required = true,
+                    .help = "The values that wait, an object[]; what is left of them is written."},
+    [TAKE_WANTED] = {.name = "wanted",
+                     .type = PARAMETER_FIELD,
+                     .help = "The field_id of the field to be reviewed next, a string; \"\" is the first in the queue. "
+                             "One without a value in the queue is reviewed by the words of `said`."},
+    [TAKE_SAID] = {.name = "said",
+                   .type = PARAMETER_FIELD,
+                   .required = true,
+                   .help = "What the person said, a string."},
+    [TAKE_MESSAGE] = {.name = "message",
+                      .type = PARAMETER_FIELD,
+                      .help = "The place of what was said in the conversation, an integer, counted from 1."},
+    [TAKE_VERDICT] = {.name = "verdict",
+                      .type = PARAMETER_FIELD,
+                      .required = true,
+                      .help = "The judgement of the value under review, an object (ReviewResult); {} where none is."},
+    [TAKE_FIELD] = {.name = "field", .type = PARAMETER_FIELD, .required = true, .help = "Gets the field, an object."},
+    [TAKE_FACTS] = {.name = "facts", .type = PARAMETER_FIELD, .required = true, .help = "Gets its facts, an object[]."},
+    [TAKE_KNOWN] = {.name = "known",
+                    .type = PARAMETER_FIELD,
+                    .required = true,
+                    .help = "Gets what is known, a string[]."},
+    [TAKE_ASSUMED] = {.name = "assumed",
+                      .type = PARAMETER_FIELD,
+                      .help = "Gets the same, and the answer to the fact that was asked for last, a string[]: for a "
+                              "reviewer that cannot read what it means."},
+    [TAKE_TALK] = {.name = "talk",
+                   .type = PARAMETER_FIELD,
+                   .required = true,
+                   .help = "Gets what was said of the field, a string, the last answer in its last line."},
+    [TAKE_UNDERSTOOD] = {.name = "understood",
+                         .type = PARAMETER_FIELD,
+                         .help = "Gets a line for each value that was taken, a string[] that appends."},
+    [TAKE_RESULT] = {.name = "result",
+                     .type = PARAMETER_FIELD,
+                     .help = "Gets the judgement as it was applied, an object (ReviewResult)."},
+    {.name = NULL},
+};
+static const char *const outcomes[] = {"review", "taken", NULL};
+
+static bool check(const struct node *node, struct status *st)
+{
+    return desk_check(node, st) && input_check(node, TAKE_QUEUE, FIELD_OBJECT, true, st) &&
+           input_check(node, TAKE_WANTED, FIELD_STRING, false, st) &&
+           input_check(node, TAKE_SAID, FIELD_STRING, false, st) &&
+           input_check(node, TAKE_MESSAGE, FIELD_INTEGER, false, st) &&
+           input_check(node, TAKE_VERDICT, FIELD_OBJECT, false, st) &&
+           output_check(node, TAKE_FIELD, FIELD_OBJECT, false, st) &&
+           output_check(node, TAKE_FACTS, FIELD_OBJECT, true, st) &&
+           output_check(node, TAKE_KNOWN, FIELD_STRING, true, st) &&
+           output_check(node, TAKE_ASSUMED, FIELD_STRING, true, st) &&
+           output_check(node, TAKE_TALK, FIELD_STRING, false, st) &&
+           output_check(node, TAKE_UNDERSTOOD, FIELD_STRING, true, st) &&
+           output_check(node, TAKE_RESULT, FIELD_OBJECT, false, st);
+}
+
+struct taking {
+    struct desk desk; /* first */
+    struct form_queue queue;
+    const char *understood; /* NULL: the value was not taken, or none was under review */
+    Renga__V1__ReviewResult *verdict;
+};
+
+static bool no_memory(struct status *st)
+{
+    return fail(st, RESOURCE_EXHAUSTED, "the values take more memory than an attempt may have");
+}
+
+/* ---- the one under review ---------------------------------------------------------------------------------------- */
+
+/* It stands first in the queue. */
+static bool apply_verdict(struct taking *taking, struct status *st)
+{
+    struct desk *desk = &taking->desk;
+    cJSON *item = taking->queue.items->child;
+    int field = form_find(desk->form, desk_text(item, "field_id"));
+    if (field < 0)
+        return fail(st, INVALID_ARGUMENT, "the queue has '%.64s', which is no field of the form",
+                    desk_text(item, "field_id"));
+    if (!form_judge(desk, (size_t)field, item, taking->verdict, &taking->understood))
+        return no_memory(st);
+    cJSON_DeleteItemFromArray(taking->queue.items, 0);
+    return true;
+}
+
+/* The wanted one comes first; one that is not in the queue is made of the words. */
+static bool put_wanted_first(struct taking *taking, struct status *st)
+{
+    struct desk *desk = &taking->desk;
+    const struct form_value nothing = {.problem = FORM_NO_VALUE};
+    int wanted = desk_field(desk, TAKE_WANTED), place = 0;
+    const char *said = service_call_text(&desk->base, TAKE_SAID);
+    const cJSON *message = service_call_input(&desk->base, TAKE_MESSAGE), *item;
+    if (wanted < 0)
+        return true;
+    cJSON_ArrayForEach(item, taking->queue.items)
+    {
+        if (form_find(desk->form, desk_text(item, "field_id")) == wanted)
+            break;
+        place++;
+    }
+    if (!item && *said &&
+        !queue_add(&taking->queue, desk, (size_t)wanted, said, message ? (int)message->valuedouble - 1 : -1, &nothing,
+                   RENGA__V1__VALUE_ORIGIN__VALUE_ORIGIN_SAID))
+        return no_memory(st);
+    cJSON *moved = cJSON_DetachItemFromArray(taking->queue.items, place);
+    if (moved)
+        cJSON_InsertItemInArray(taking->queue.items, 0, moved);
+    return true;
+}
+
+/* ---- the next one ------------------------------------------------------------------------------------------------ */
+
+static void write_talk(struct desk *desk, const cJSON *entry, const cJSON *item, struct json_writer *out,
+                       const char *name)
+{
+    struct buffer talk;
+    bool japanese = strcmp(desk->context.language, "ja") == 0;
+    const char *earlier = desk_text(cJSON_GetObjectItemCaseSensitive(entry, "value"), "quote");
+    const char *feedback = desk_text(cJSON_GetObjectItemCaseSensitive(entry, "review"), "feedback");
+    buffer_init(&talk, TALK_MAX);
+    if (*earlier)
+        buffer_printf(&talk, japanese ? "回答者: %s\n" : "Person: %s\n", earlier);
+    if (*feedback)
+        buffer_printf(&talk, japanese ? "審査: %s\n" : "Review: %s\n", feedback);
+    size_t last = talk.length;
+    buffer_printf(&talk, japanese ? "回答者: %s" : "Person: %s", desk_text(item, "said"));
+    for (size_t i = last; i < talk.length; i++) /* the last answer is the last line */
+        if (talk.data[i] == '\n' || talk.data[i] == '\r')
+            talk.data[i] = ' ';
+    json_write_string(out, name, buffer_text(&talk));
+    buffer_fini(&talk);
+}
+
+/* `item` not NULL: with its words as the fact that was asked for. */
+static void write_known(struct desk *desk, const cJSON *entry, const cJSON *item, struct update *update,
+                        const char *name)
+{
+    const cJSON *known;
+    const char *asked = desk_text(entry, "asked_fact"), *said = desk_text(item, "said");
+    json_write_array(&update->out, name);
+    cJSON_ArrayForEach(known, cJSON_GetObjectItemCaseSensitive(entry, "known_facts"))
+    {
+        json_write_string(&update->out, NULL, cJSON_IsString(known) ? known->valuestring : "");
+    }
+    const char *fact = *asked && *said ? arena_printf(desk->arena, "%s: %.*s", asked,
+                                                      (int)text_cut(said, strlen(said), FACT_SHOWN), said)
+                                       : NULL;
+    if (fact)
+        json_write_string(&update->out, NULL, fact);
+    json_write_end(&update->out);
+}
+
+static void write_review(struct taking *taking, const cJSON *item, size_t field, struct task *task,
+                         struct update *update)
+{
+    struct desk *desk = &taking->desk;
+    const cJSON *entry = desk_look(desk, field);
+    const Renga__V1__FactDefinition *const *facts;
+    size_t count = form_facts(desk->form, field, &facts);
+    message_write_json(&update->out, update_field(task, TAKE_FIELD), &form_field(desk->form, field)->base);
+    json_write_array(&update->out, update_field(task, TAKE_FACTS));
+    for (size_t i = 0; i < count; i++)
+        message_write_json(&update->out, NULL, &facts[i]->base);
+    json_write_end(&update->out);
+    write_known(desk, entry, NULL, update, update_field(task, TAKE_KNOWN));
+    if (update_field(task, TAKE_ASSUMED))
+        write_known(desk, entry, item, update, update_field(task, TAKE_ASSUMED));
+    write_talk(desk, entry, item, &update->out, update_field(task, TAKE_TALK));
+}
+
+/* A value that code cannot read waits for no review: it is asked for. The first that can is to be reviewed; NULL: none
+ * is left. One that the node was asked for is reviewed in any case: a model may read what code cannot. */
+static cJSON *next_item(struct taking *taking, size_t *field)
+{
+    struct desk *desk = &taking->desk;
+    int wanted = desk_field(desk, TAKE_WANTED);
+    while (taking->queue.items && taking->queue.items->child) {
+        cJSON *item = taking->queue.items->child;
+        int found = form_find(desk->form, desk_text(item, "field_id"));
+        if (found >= 0 && (found == wanted || !*desk_text(item, "problem"))) {
+            *field = (size_t)found;
+            return item;
+        }
+        if (found >= 0)
+            form_refuse(desk, (size_t)found, desk_text(item, "problem"));
+        cJSON_DeleteItemFromArray(taking->queue.items, 0);
+    }
+    return NULL;
+}
+
+/* ---- the node ---------------------------------------------------------------------------------------------------- */
+
+static bool open_taking(struct taking *taking, struct status *st)
+{
+    struct desk *desk = &taking->desk;
+    const cJSON *verdict;
+    taking->queue.items = cJSON_Duplicate(service_call_input(&desk->base, TAKE_QUEUE), true);
+    verdict = service_call_input(&desk->base, TAKE_VERDICT);
+    if (!cJSON_IsObject(verdict) || !verdict->child)
+        return put_wanted_first(taking, st);
+    if (!taking->queue.items || !taking->queue.items->child)
+        return fail(st, FAILED_PRECONDITION, "there is a judgement, but no value is under review");
+    return service_call_message(&desk->base, TAKE_VERDICT, &renga__v1__review_result__descriptor, &taking->verdict,
+                                st) &&
+           apply_verdict(taking, st);
+}
+
+/* For a model that asked for the review. */
+static void write_result(struct taking *taking, struct task *task, struct update *update)
+{
+    Renga__V1__ReviewResult nothing = RENGA__V1__REVIEW_RESULT__INIT;
+    nothing.feedback = (char *)(uintptr_t) "no answer waits for a review; ask the person about the field first";
+    message_write_json(&update->out, update_field(task, TAKE_RESULT),
+                       taking->verdict ? &taking->verdict->base : &nothing.base);
+}
+
+static const char *write_taken(struct taking *taking, struct task *task, struct update *update)
+{
+    size_t field = 0;
+    bool judged = taking->verdict != NULL;
+    /* In a round of a model, one value is reviewed for each time that it asks. */
+    cJSON *item = judged && desk_field(&taking->desk, TAKE_WANTED) >= 0 ? NULL : next_item(taking, &field);
+    if (item) {
+        write_review(taking, item, field, task, update);
+        desk_set_state(&taking->desk, field, RENGA__V1__FIELD_STATE__FIELD_STATE_REVIEWING);
+    }
+    if (!item && update_field(task, TAKE_RESULT))
+        write_result(taking, task, update);
+    if (judged && update_field(task, TAKE_WANTED))
+        json_write_string(&update->out, update_field(task, TAKE_WANTED), "");
+    if (update_field(task, TAKE_UNDERSTOOD)) {
+        json_write_array(&update->out, update_field(task, TAKE_UNDERSTOOD));
+        if (taking->understood)
+            json_write_string(&update->out, NULL, taking->understood);
+        json_write_end(&update->out);
+    }
+    json_write_object(&update->out, update_field(task, TAKE_VERDICT));
+    json_write_end(&update->out);
+    desk_write(&taking->desk, update);
+    queue_write(&taking->queue, update, update_field(task, TAKE_QUEUE));
+    return outcomes[item ? 0 : 1];
+}
+
+static const char *take_work(struct desk *desk, struct update *update, struct status *st)
+{
+    struct taking *taking = (struct taking *)desk;
+    if (open_taking(taking, st))
+        return write_taken(taking, desk->base.task, update);
+    queue_free(&taking->queue);
+    return NULL;
+}
+
+static void start(struct task *task)
+{
+    struct taking *taking = task_data(task);
+    desk_start(&taking->desk, task, take_work);
+}
+
+extern const struct node_kind form_take_kind;
+const struct node_kind form_take_kind = {
+    .name = "form_take",
+    .help = "Takes values into a form, each by way of a review.",
+    .parameters = parameters,
+    .outcomes = outcomes,
+    .check = check,
+    .size = sizeof(struct taking),
+    .start = start,
+    .cancel = desk_cancel,
+};

@@ -1,0 +1,71 @@
+/* Private to run/: records change the lasting part of a thread. Live, a record is made and folded; when a thread is
+ * loaded the same record is folded again. All lasting changes are made here. */
+#ifndef RENGA_ORCHESTRATOR_FOLD_H
+#define RENGA_ORCHESTRATOR_FOLD_H
+
+#include "commit.h"
+#include "frame.h"
+
+#include "base/buffer.h"
+
+struct graph;
+
+/* fold.c and fold_run.c */
+bool fold_record(struct thread *thread, const Record *record, uint64_t number, struct status *st);
+/* The same without the count of records; `record->run` is set. */
+bool fold_parts(struct thread *thread, const Record *record, uint64_t number, struct status *st);
+bool fold_step(struct frame *frame, struct due *only, struct status *st);
+bool due_read_write(struct due *due, struct status *st);
+struct question *question_find(struct thread *thread, const char *id);
+bool run_has_answer(const struct run *run, const char *question_id); /* it was asked, and answered */
+void run_note_answered(struct run *run, uint64_t hash);
+void fold_resumed(struct frame *frame, bool recovered);
+void fold_changed_fields(struct run *run, const Renga__V1__RunChanged *changed, int64_t now_ms);
+void fold_changed(struct run *run, const Renga__V1__RunChanged *changed, int64_t now_ms);
+/* fold_attempts.c: numbers of attempts. */
+void fold_attempts(struct thread *thread, const Record *record);
+void attempts_resume(struct due *due, bool recovered); /* the node goes on: with an unused number */
+/* Of a node that holds graphs: no node in one that is still open has had a number above this. */
+uint32_t attempts_within(const struct due *due);
+/* `from` is the run's thread, or the thread as it stood at a checkpoint, which is then taken over. False: the run is
+ * refused, and both are unchanged. */
+bool fold_went_to_work(struct run *run, struct thread *from, bool keeps_due, uint64_t number, int64_t now_ms,
+                       struct status *st);
+struct run *fold_begun(struct thread *thread, const Renga__V1__RunBegun *begun, uint32_t number, uint64_t record,
+                       int64_t now_ms);
+void thread_queue_first(struct thread *thread, struct run *run); /* one that has just begun goes before the others */
+bool run_input_fits(const struct graph *graph, const char *input_json, struct status *st);
+void fold_spent(struct run *run, const Response *response);
+bool fold_answer(struct thread *thread, const char *interrupt_id, const char *answer);
+/* As fold_went_to_work: `from` is taken over, or both are unchanged. */
+bool fold_update(struct thread *thread, struct thread *from, const Renga__V1__HandUpdate *update, uint64_t number,
+                 int64_t now_ms, struct status *st);
+/* The same of a new update in two parts. The first may run in a worker thread while an errand has the thread for
+ * itself; NULL: the state does not take it. The second follows with the same `number`. */
+struct state_change *fold_prepare_update(const struct frame *root, const Renga__V1__HandUpdate *update, uint64_t number,
+                                         struct status *st);
+void fold_prepared_update(struct thread *thread, struct state_change *change, const Renga__V1__HandUpdate *update,
+                          uint64_t number, int64_t now_ms);
+
+/* The state after a run's input, made beside the old one: fold_went_to_work takes it if it fits. */
+struct prepared_input {
+    uint32_t run;             /* its number */
+    const struct state *base; /* NULL: a new one of `graph` */
+    const struct graph *graph;
+    struct state_change *change;
+};
+/* As fold_prepare_update. `base` may be NULL. */
+bool fold_prepare_input(struct prepared_input *prepared, const char *input_json, struct status *st);
+
+/* record.c: records of new events, folded and appended. */
+void record_kept(struct frame *frame);
+void record_opened(struct frame *frame);
+void record_step(struct frame *frame, struct due *only);
+
+/* snapshot.c: the lasting part of a thread, as a row. */
+bool snapshot_possible(const struct thread *thread);
+bool snapshot_write(const struct thread *thread, struct buffer *out); /* behind STORE_SEAL_BYTES, for row_put_packed */
+bool snapshot_read(struct thread *thread, const Renga__V1__ThreadSnapshot *snapshot, uint64_t number,
+                   struct status *st);
+
+#endif

@@ -1,0 +1,201 @@
+/* ResumeRun: its refusals, and the nodes that it starts. Answers are held against the schemas of their questions by a
+ * worker thread if both are long; the errand has the thread for itself meanwhile. */
+#include "errand.h"
+#include "run_priv.h"
+
+#include "loop/jobs.h"
+
+#include <stdlib.h>
+
+struct resume_work {
+    struct job job; /* first */
+    struct errand *errand;
+    struct thread *thread;
+    struct run *run;
+    Renga__V1__ResumeRunRequest request;
+    Renga__V1__InterruptAnswer bare, *list[1];
+    struct given_answer *given;
+    size_t given_count, bytes;
+    struct status unfit; /* the fault of an answer */
+};
+
+/* ---- owners of answers ------------------------------------------------------------------------------------------- */
+
+struct open_question {
+    const char *id;
+    size_t count;
+};
+
+static void note_question(struct interrupt_visit *visit, const struct frame *frame, const struct node *node,
+                          const struct due *due, struct question *question, Renga__V1__InterruptKind kind)
+{
+    struct open_question *open = visit->data;
+    if (!question)
+        return;
+    open->id = question->id;
+    open->count++;
+}
+
+static bool find_question(struct resume_work *work, const Renga__V1__InterruptAnswer *answer)
+{
+    struct thread *thread = work->thread;
+    struct question *question = question_find(thread, answer->interrupt_id);
+    if (!question && run_has_answer(thread->run, answer->interrupt_id))
+        return errand_refuse(work->errand, "ALREADY_ANSWERED", FAILED_PRECONDITION,
+                             "the question '%.64s' has its answer", answer->interrupt_id);
+    if (!question)
+        return errand_refuse(work->errand, NULL, NOT_FOUND, "the run asks no question '%.64s'", answer->interrupt_id);
+    if (question->answer)
+        return errand_refuse(work->errand, "ALREADY_ANSWERED", FAILED_PRECONDITION, "the question '%s' has its answer",
+                             question->id);
+    struct given_answer given = {question->asked->answer_schema_json, answer->answer_json};
+    work->given[work->given_count++] = given;
+    work->bytes += strlen(given.schema) + strlen(given.answer);
+    return true;
+}
+
+static bool find_questions(struct resume_work *work)
+{
+    struct errand *errand = work->errand;
+    struct thread *thread = work->thread;
+    Renga__V1__ResumeRunRequest *request = &work->request;
+    struct open_question open = {0};
+    struct interrupt_visit visit = {.came = note_question, .data = &open};
+    question_each(thread->root, &visit);
+    bool has_bare = request->maybe_answer_json_case == RENGA__V1__RESUME_RUN_REQUEST__MAYBE_ANSWER_JSON_ANSWER_JSON;
+    if (has_bare && request->n_answers)
+        return errand_refuse(errand, NULL, INVALID_ARGUMENT, "answer_json: not together with answers");
+    if (has_bare && open.count > 1)
+        return errand_refuse(errand, "AMBIGUOUS_ANSWER", FAILED_PRECONDITION,
+                             "%zu questions are open; answer them by interrupt_id", open.count);
+    work->given = need(calloc(request->n_answers + 1, sizeof *work->given));
+    for (size_t i = 0; i < request->n_answers && !open.count; i++)
+        if (run_has_answer(thread->run, request->answers[i]->interrupt_id))
+            return find_question(work, request->answers[i]);
+    if ((has_bare || request->n_answers) && !open.count)
+        return errand_refuse(errand, "NO_QUESTION", FAILED_PRECONDITION, "no question is open");
+    if (has_bare) {
+        renga__v1__interrupt_answer__init(&work->bare);
+        work->bare.interrupt_id = unconst(open.id);
+        work->bare.answer_json = request->answer_json;
+        work->list[0] = &work->bare;
+        request->answers = work->list;
+        request->n_answers = 1;
+    }
+    for (size_t i = 0; i < request->n_answers; i++)
+        if (!find_question(work, request->answers[i]))
+            return false;
+    return true;
+}
+
+/* ---- whether the run may go on ----------------------------------------------------------------------------------- */
+
+static bool may_resume(struct errand *errand, struct thread *thread, const struct run *run,
+                       const Renga__V1__ResumeRunRequest *request)
+{
+    uint64_t expected;
+    bool budget = run && run->state == RENGA__V1__RUN_STATE__RUN_STATE_SUCCEEDED &&
+                  run->reason != RENGA__V1__STOP_REASON__STOP_REASON_COMPLETED;
+    bool stopped = run && (run->state == RENGA__V1__RUN_STATE__RUN_STATE_WAITING ||
+                           run->state == RENGA__V1__RUN_STATE__RUN_STATE_FAILED ||
+                           run->state == RENGA__V1__RUN_STATE__RUN_STATE_CANCELLED || budget);
+    if (!stopped || run != thread->run || !thread->root || !run->started_ms)
+        return errand_refuse(errand, "NOT_RESUMABLE", FAILED_PRECONDITION, "%s",
+                             !run || run != thread->run ? "the thread has gone on without the run"
+                             : run_is_open(run)         ? "the run is at work"
+                                                        : "the run is done");
+    if (thread_busy(thread))
+        return errand_refuse(errand, "THREAD_BUSY", ABORTED, "run %s is on thread '%s'", thread->queue->id, thread->id);
+    if (!run->agent)
+        return errand_refuse(errand, "NOT_RESUMABLE", FAILED_PRECONDITION, "the version %s of its agent is not there",
+                             run->begun->graph_version);
+    if (*request->expected_checkpoint_id &&
+        (!id_checkpoint_number(request->expected_checkpoint_id, thread->place, &expected) || expected != thread->head))
+        return errand_refuse(errand, "STALE", ABORTED, "'%.64s' is not the thread's head any more",
+                             request->expected_checkpoint_id);
+    return true;
+}
+
+/* ---- the answers ------------------------------------------------------------------------------------------------- */
+
+static void go_on(struct resume_work *work)
+{
+    struct errand *errand = work->errand;
+    struct run *run = work->run;
+    if (work->unfit.code != OK) {
+        errand_fail(errand, &work->unfit, NULL);
+        return;
+    }
+    bool wait = work->request.wait;
+    errand_remember(errand, work->thread, work->request.request_id, run->id, 0);
+    run_take_trace(run, errand);
+    run_resume(run, false, &work->request);
+    errand_wait(errand, run, wait);
+}
+
+static void resume_free(struct resume_work *work)
+{
+    free(work->given);
+    free(work);
+}
+
+static void answers_check(struct job *job)
+{
+    struct resume_work *work = (struct resume_work *)job;
+    question_answers_fit(work->given, work->given_count, &work->unfit);
+}
+
+static void answers_checked(struct job *job)
+{
+    struct resume_work *work = (struct resume_work *)job;
+    struct thread *thread = work->thread;
+    struct status st = job->status;
+    thread->holds--;
+    thread->held = false;
+    if (st.code == OK && thread->phase != THREAD_READY)
+        fail(&st, UNAVAILABLE, "thread '%s' is being read again", thread->id);
+    if (st.code != OK)
+        errand_fail(work->errand, &st, NULL);
+    else
+        go_on(work);
+    if (!thread->held)
+        thread_unhold(thread);
+    resume_free(work);
+}
+
+static void start_check(struct resume_work *work)
+{
+    const struct errand *errand = work->errand;
+    work->job = errand_job(errand, work->thread, answers_check, answers_checked);
+    work->job.deadline_ns = errand->deadline_ns;
+    work->thread->held = true;
+    work->thread->holds++;
+    job_start(&work->job, work->bytes);
+}
+
+void errand_resume(struct errand *errand, struct thread *thread)
+{
+    const Renga__V1__ResumeRunRequest *request = (const void *)errand->request;
+    if (!errand_is_new(errand, thread, request->request_id))
+        return;
+    if (!thread->exists) {
+        errand_refuse(errand, NULL, NOT_FOUND, "there is no thread '%s'", thread->id);
+        return;
+    }
+    struct run *run = *request->run_id ? errand_run(errand, thread, request->run_id) : thread->run;
+    if (!may_resume(errand, thread, run, request))
+        return;
+    struct resume_work *work = need(calloc(1, sizeof *work));
+    *work = (struct resume_work){.errand = errand, .thread = thread, .run = run, .request = *request};
+    if (!find_questions(work)) {
+        resume_free(work);
+        return;
+    }
+    if (work->bytes > JOB_INLINE_MAX) {
+        start_check(work);
+        return;
+    }
+    question_answers_fit(work->given, work->given_count, &work->unfit);
+    go_on(work);
+    resume_free(work);
+}

@@ -1,0 +1,134 @@
+/* One budget of a run for requests to models that fail. The run's nodes and branches, the gateway and its repairs of
+ * JSON share it, wherever an attempt runs: the loop of the run hands out all requests, and takes back the unused ones.
+ *
+ *      attempt begins ---- allowed = 1 + share ----> RunNodeRequest.model_requests ----> ChatRequest.max_model_calls
+ *                                                                                              |
+ *      attempt ends <--- its share is free again; its failed requests count <--- Usage.model_calls
+ *
+ * Each node has its first request; the bound is on all others of attempts that bring no answer. At most SHARED_MAX are
+ * repeats within attempts, and less than FAILED_MAX are first requests of further attempts. Each ANSWERS nodes with an
+ * answer to their first request add one. Proof: repeats are handed out while failed + held stays within SHARED_MAX, and
+ * each one that is used is held or has failed. A further attempt is granted after a failure, while failed + granted is
+ * less than FAILED_MAX.
+ *
+ * The budget is kept in memory: a run that another process takes over begins with a full one. An attempt that is lost
+ * with its worker begins anew as a first one. */
+#include "attempt.h"
+
+#define FAILED_MAX 6  /* failed requests: then each attempt is a single request */
+#define ANSWERS    10 /* that make up for a failed request: a tenth of requests may fail for ever */
+#define SHARED_MAX 8  /* repeats that attempts at work may have together, while no request has failed */
+#define SHARE_MAX  2  /* repeats of one attempt that is alone; of one beside others one */
+
+static unsigned less(unsigned number, unsigned part)
+{
+    return number > part ? number - part : 0;
+}
+
+/* ---- the allowance of an attempt --------------------------------------------------------------------------------- */
+
+/* Once a request has failed, the first one of an attempt counts, too. */
+void due_take_requests(struct due *due)
+{
+    struct run *run = frame_run(due->frame);
+    unsigned wanted = run_is_parallel(run) ? 1 : SHARE_MAX, share, first = 0;
+    if (!due->node->kind->asks_models)
+        return;
+    due_release_requests(due);
+    if (run->failed_requests) {
+        unsigned room = less(FAILED_MAX, run->failed_requests + run->held_requests + run->granted_retries);
+        first = room > 0;
+        share = less(room, 1);
+    } else {
+        share = less(SHARED_MAX, run->held_requests);
+    }
+    if (share > wanted)
+        share = wanted;
+    due->allowed_requests = 1 + share;
+    due->held_requests = first + share;
+    run->held_requests += due->held_requests;
+}
+
+void due_release_requests(struct due *due)
+{
+    struct run *run = frame_run(due->frame);
+    run->held_requests -= due->held_requests;
+    run->granted_retries -= due->granted_retry;
+    due->held_requests = 0;
+    due->granted_retry = false;
+}
+
+/* A node of the agent's own asks models as often as it likes: it is told the rest, without a reservation. */
+int32_t due_model_requests(const struct due *due)
+{
+    const struct run *run = frame_run(due->frame);
+    if (due->node->kind->asks_models)
+        return (int32_t)due->allowed_requests;
+    unsigned left = less(FAILED_MAX, run->failed_requests);
+    return !run->failed_requests ? 0 : left ? (int32_t)left : 1;
+}
+
+/* ---- its use ----------------------------------------------------------------------------------------------------- */
+
+static void count(struct run *run, unsigned failed)
+{
+    run->failed_requests += failed;
+    if (run->failed_requests > FAILED_MAX)
+        run->failed_requests = FAILED_MAX;
+}
+
+static unsigned requests_of(const struct due *due, const Renga__V1__Usage *usage)
+{
+    int64_t calls = usage && due->node->kind->asks_models ? usage->model_calls : 0;
+    return calls <= 0 ? 0 : calls < due->allowed_requests ? (unsigned)calls : due->allowed_requests;
+}
+
+void due_requests_failed(struct due *due, bool unknown)
+{
+    bool asks = due->node->kind->asks_models;
+    due->failed_requests = unknown && asks ? due->allowed_requests : requests_of(due, due->spent);
+    count(frame_run(due->frame), due->failed_requests);
+    if (due->failed_requests)
+        due->tries += due->failed_requests - 1;
+}
+
+bool due_may_retry(struct due *due)
+{
+    struct run *run = frame_run(due->frame);
+    if (due->tries >= due->node->retry.attempts)
+        return false;
+    if (!due->failed_requests)
+        return true;
+    due->granted_retry = run->failed_requests + run->granted_retries < FAILED_MAX;
+    run->granted_retries += due->granted_retry;
+    return due->granted_retry;
+}
+
+/* No model has answered: the planner or the reviewer took its simple way. */
+static bool went_without(const struct due *due)
+{
+    const Response *response = due->response;
+    bool degraded = false;
+    for (size_t i = 0; i < response->n_degradations; i++)
+        degraded = degraded || response->degradations[i]->status_code != OK;
+    return degraded && due->node->kind->has_simple_way;
+}
+
+void due_requests_answered(struct due *due)
+{
+    struct run *run = frame_run(due->frame);
+    unsigned requests = requests_of(due, due->response->usage);
+    if (!due->node->kind->asks_models)
+        return;
+    if (went_without(due)) {
+        count(run, requests ? requests : 1); /* a gateway that fell silent does not say how many */
+    } else if (requests == 1 && run->failed_requests && ++run->answers >= ANSWERS) {
+        run->failed_requests--;
+        run->answers = 0;
+    }
+}
+
+void run_forget_requests(struct run *run)
+{
+    run->failed_requests = run->answers = 0;
+}

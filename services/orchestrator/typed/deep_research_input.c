@@ -1,0 +1,119 @@
+/* Requests to deep research: checked, and written as the first fields of a run. */
+#include "deep_research.h"
+
+#include "base/json_writer.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define CYCLES_MAX      3
+#define TOKENS_DEFAULT  512
+#define TOKENS_LEAST    64
+#define TOKENS_MAX      4096
+#define SOURCES_MAX     8
+#define RUN_ID_MAX      64     /* bytes */
+#define INPUT_BYTES_MAX 262144 /* a byte of a text may be written with six */
+
+static const char *const source_names[] = {
+    [RENGA__V1__DEEP_RESEARCH_SOURCE__DEEP_RESEARCH_SOURCE_INTERNAL] = "internal",
+    [RENGA__V1__DEEP_RESEARCH_SOURCE__DEEP_RESEARCH_SOURCE_WEB] = "web",
+};
+#define SOURCE_NAMES (sizeof source_names / sizeof *source_names)
+
+/* ---- checks ------------------------------------------------------------------------------------------------------ */
+
+static bool research_check_sources(const Renga__V1__DeepResearchRequest *request, struct status *st)
+{
+    if (request->n_sources > SOURCES_MAX)
+        return fail_field(st, "sources", "has %zu entries; at most %d are allowed", request->n_sources, SOURCES_MAX);
+    for (size_t i = 0; i < request->n_sources; i++) {
+        char field[STATUS_FIELD_MAX];
+        size_t source = (size_t)request->sources[i];
+        snprintf(field, sizeof field, "sources[%zu]", i);
+        if (source >= SOURCE_NAMES || !source_names[source])
+            return fail_field(st, field, "is %d; 1 (INTERNAL) and 2 (WEB) are allowed", (int)request->sources[i]);
+    }
+    return true;
+}
+
+bool deep_research_check(const Renga__V1__DeepResearchRequest *request, struct status *st)
+{
+    if (!agent_check_question(request->question, st))
+        return false;
+    if (request->max_cycles < 0 || request->max_cycles > CYCLES_MAX)
+        return fail_field(st, "max_cycles", "is %d; 1 to %d are allowed, and 0 means %d", request->max_cycles,
+                          CYCLES_MAX, CYCLES_MAX);
+    if (request->summary_tokens && (request->summary_tokens < TOKENS_LEAST || request->summary_tokens > TOKENS_MAX))
+        return fail_field(st, "summary_tokens", "is %d; %d to %d are allowed, and 0 means %d", request->summary_tokens,
+                          TOKENS_LEAST, TOKENS_MAX, TOKENS_DEFAULT);
+    return research_check_sources(request, st) &&
+           agent_check_collections(request->collections, request->n_collections, st) &&
+           agent_options_check(request->options, st);
+}
+
+bool deep_research_check_follow_up(const Renga__V1__DeepResearchFollowUpRequest *request, struct status *st)
+{
+    const Renga__V1__AgentOptions *options = request->options;
+    if (!*request->run_id)
+        return fail_field(st, "run_id", "is empty; name the run that is asked about");
+    if (options && *options->thread_id)
+        return fail_field(st, "options.thread_id", "is '%.128s'; leave it empty, the thread is that of the run",
+                          options->thread_id);
+    return agent_check_name("run_id", request->run_id, RUN_ID_MAX, st) && agent_check_question(request->question, st) &&
+           agent_options_check(options, st);
+}
+
+/* ---- the input of the run ---------------------------------------------------------------------------------------- */
+
+/* Each source once. */
+static void research_write_sources(struct json_writer *out, const Renga__V1__DeepResearchRequest *request)
+{
+    bool wanted[SOURCE_NAMES] = {[RENGA__V1__DEEP_RESEARCH_SOURCE__DEEP_RESEARCH_SOURCE_INTERNAL] =
+                                     request->n_sources == 0};
+    for (size_t i = 0; i < request->n_sources; i++)
+        wanted[request->sources[i]] = true;
+    json_write_array(out, "sources");
+    for (size_t i = 0; i < SOURCE_NAMES; i++)
+        if (wanted[i])
+            json_write_string(out, NULL, source_names[i]);
+    json_write_end(out);
+}
+
+static char *research_input_text(struct json_writer *out, struct buffer *text, struct arena *arena)
+{
+    json_write_end(out);
+    char *copy = json_writer_done(out) ? arena_strdup(arena, buffer_text(text)) : NULL;
+    buffer_fini(text);
+    return copy;
+}
+
+/* On a thread that was asked a further question before, `follow_up` is emptied. */
+char *deep_research_input(const Renga__V1__DeepResearchRequest *request, struct arena *arena)
+{
+    struct buffer text;
+    struct json_writer out;
+    buffer_init(&text, INPUT_BYTES_MAX);
+    json_writer_init(&out, &text);
+    json_write_object(&out, NULL);
+    json_write_string(&out, "question", request->question);
+    json_write_string(&out, "follow_up", "");
+    json_write_int(&out, "max_cycles", request->max_cycles ? request->max_cycles : CYCLES_MAX);
+    json_write_int(&out, "summary_tokens", request->summary_tokens ? request->summary_tokens : TOKENS_DEFAULT);
+    research_write_sources(&out, request);
+    json_write_array(&out, "collections");
+    for (size_t i = 0; i < request->n_collections; i++)
+        json_write_string(&out, NULL, request->collections[i]);
+    json_write_end(&out);
+    return research_input_text(&out, &text, arena);
+}
+
+char *deep_research_follow_up_input(const char *question, struct arena *arena)
+{
+    struct buffer text;
+    struct json_writer out;
+    buffer_init(&text, INPUT_BYTES_MAX);
+    json_writer_init(&out, &text);
+    json_write_object(&out, NULL);
+    json_write_string(&out, "follow_up", question);
+    return research_input_text(&out, &text, arena);
+}

@@ -1,0 +1,300 @@
+/* A call of a person as a run on the session's thread, and its reply. */
+#include "interview.h"
+
+#include "api/refuse.h"
+#include "base/json.h"
+
+#include <openssl/evp.h>
+#include <stdio.h>
+#include <string.h>
+
+#define SHA256_BYTES 32
+#define ATTEMPTS_MAX 100 /* at a request that is repeated */
+
+static char *unconst(const char *text)
+{
+    return (char *)(uintptr_t)text;
+}
+
+struct arena *interview_arena(const struct interview_call *call)
+{
+    return rpc_call_arena(call->rpc);
+}
+
+static void prepare(struct interview_call *call, bool on_behalf)
+{
+    rpc_client_call_init(&call->call, rpc_call_loop(call->rpc), on_behalf ? call->rpc : NULL);
+    call->call.principal = &call->principal;
+    call->call.owner = call;
+    if (!on_behalf)
+        call->call.trace = rpc_call_trace(call->rpc);
+}
+
+/* ---- the session ------------------------------------------------------------------------------------------------- */
+
+/* The part of the session that later calls need; all of it to show it. */
+void interview_read_session(struct interview_call *call, bool all,
+                            void (*came)(const Renga__V1__GetStateResponse *response, void *data))
+{
+    static char revision[] = "revision", labels[] = "labels", model[] = "model", budget[] = "budget";
+    static char *const needed[] = {revision, labels, model, budget};
+    Renga__V1__GetStateRequest request = RENGA__V1__GET_STATE_REQUEST__INIT;
+    request.thread_id = unconst(call->session_id);
+    request.fields = (char **)(uintptr_t)needed;
+    request.n_fields = all ? 0 : sizeof needed / sizeof *needed;
+    prepare(call, true);
+    renga__v1__orchestrator__get_state(call->service->orchestrator, &request, came, &call->call);
+}
+
+static bool is_own(const Renga__V1__GetStateResponse *response)
+{
+    return response && strcmp(response->agent, INTERVIEW_AGENT) == 0;
+}
+
+static bool has_revision(const cJSON *state)
+{
+    const cJSON *revision = cJSON_GetObjectItemCaseSensitive(state, "revision");
+    return cJSON_IsNumber(revision) && revision->valuedouble > 0;
+}
+
+static void not_found(const struct interview_call *call, struct status *st)
+{
+    fail(st, NOT_FOUND, "there is no session '%.128s'", call->session_id);
+}
+
+/* The state of the session; NULL: the call has been ended. A thread of another agent, or one without a call that went
+ * well, is no session. */
+cJSON *interview_session_of(struct interview_call *call, const Renga__V1__GetStateResponse *response)
+{
+    struct status st = call->call.status;
+    cJSON *state = response ? json_parse(response->state_json, strlen(response->state_json), NULL, &st) : NULL;
+    if (is_own(response) && has_revision(state))
+        return state;
+    if (state || st.code == NOT_FOUND)
+        not_found(call, &st);
+    refuse_as(call->rpc, &call->call, &st);
+    cJSON_Delete(state);
+    return NULL;
+}
+
+static void session_work(struct job *job)
+{
+    struct interview_call *call = OWNER_OF(job, struct interview_call, job);
+    struct status *st = &call->status;
+    cJSON *state = json_parse(call->state_json, strlen(call->state_json), NULL, st);
+    if (state && !has_revision(state))
+        not_found(call, st);
+    if (st->code == OK)
+        call->session = interview_state(state, call->session_id, call->updated_ms, interview_arena(call), st);
+    cJSON_Delete(state);
+    if (call->session && call->run)
+        call->answer = interview_reply(call->run, call->session, interview_arena(call), st);
+}
+
+static void session_made(struct job *job)
+{
+    struct interview_call *call = OWNER_OF(job, struct interview_call, job);
+    if (job->status.code == RESOURCE_EXHAUSTED) { /* the workers have no room: slow is better than refused */
+        status_clear(&job->status);
+        session_work(job);
+    }
+    if (job->status.code != OK)
+        rpc_fail(call->rpc, &job->status);
+    else if (call->status.code != OK)
+        rpc_fail(call->rpc, &call->status);
+    else
+        call->made(call);
+}
+
+void interview_make_session(struct interview_call *call, const Renga__V1__GetStateResponse *response,
+                            int64_t updated_ms, void (*made)(struct interview_call *call))
+{
+    struct status st = call->call.status;
+    if (!is_own(response)) {
+        if (response || st.code == NOT_FOUND)
+            not_found(call, &st);
+        refuse_as(call->rpc, &call->call, &st);
+        return;
+    }
+    call->made = made;
+    call->updated_ms = updated_ms;
+    call->state_json = arena_strdup(interview_arena(call), response->state_json);
+    if (!call->state_json) {
+        rpc_fail_with(call->rpc, RESOURCE_EXHAUSTED, "no memory for the session");
+        return;
+    }
+    rpc_call_job(call->rpc, &call->job);
+    call->job.run = session_work;
+    call->job.ended = session_made;
+    job_start(&call->job, strlen(call->state_json));
+}
+
+/* ---- the run ----------------------------------------------------------------------------------------------------- */
+
+/* Two sessions may have requests of one id: the run's has both names in it, the action, and the attempt. */
+static char *run_request_id(const struct interview_call *call)
+{
+    uint8_t hash[EVP_MAX_MD_SIZE];
+    char *id = arena_alloc(interview_arena(call), 2 * SHA256_BYTES + 1);
+    size_t size = 0;
+    char *all = arena_printf(interview_arena(call), "%s\n%s\n%s\n%d", call->action, call->session_id, call->request_id,
+                             call->attempt);
+    if (!*call->request_id)
+        return unconst("");
+    if (!id || !all || EVP_Digest(all, strlen(all), hash, NULL, EVP_sha256(), NULL) != 1)
+        return NULL;
+    for (size_t i = 0; i < SHA256_BYTES; i++)
+        size += (size_t)snprintf(id + size, 3, "%02x", hash[i]);
+    return id;
+}
+
+static void answer(struct interview_call *call, Renga__V1__InterviewReply *reply)
+{
+    Renga__V1__ConfirmInterviewResponse confirmed = RENGA__V1__CONFIRM_INTERVIEW_RESPONSE__INIT;
+    Renga__V1__InterviewEvent event = RENGA__V1__INTERVIEW_EVENT__INIT;
+    if (call->confirmed) {
+        confirmed.state = reply->state;
+        call->confirmed(&confirmed, call->rpc);
+        return;
+    }
+    if (call->reply) {
+        call->reply(reply, call->rpc);
+        return;
+    }
+    event.event_case = RENGA__V1__INTERVIEW_EVENT__EVENT_TEXT;
+    event.text = reply->response_text;
+    if (*event.text)
+        call->show(&event, call->rpc);
+    event.event_case = RENGA__V1__INTERVIEW_EVENT__EVENT_REPLY;
+    event.reply = reply;
+    call->show(&event, call->rpc);
+    call->show(NULL, call->rpc);
+}
+
+static void removed(const Renga__V1__DeleteThreadResponse *response, void *data)
+{
+    struct interview_call *call = ((struct rpc_client_call *)data)->owner;
+    (void)response; /* the rest is empty, and its time to live takes it */
+    rpc_fail(call->rpc, &call->failure);
+}
+
+/* A thread with a state had a session before the start that failed: it stays. */
+static void leftover_read(const Renga__V1__GetStateResponse *response, void *data)
+{
+    struct interview_call *call = ((struct rpc_client_call *)data)->owner;
+    Renga__V1__DeleteThreadRequest request = RENGA__V1__DELETE_THREAD_REQUEST__INIT;
+    struct status ignored = {0};
+    cJSON *state = response ? json_parse(response->state_json, strlen(response->state_json), NULL, &ignored) : NULL;
+    const cJSON *revision = cJSON_GetObjectItemCaseSensitive(state, "revision");
+    bool stays = response ? cJSON_IsNumber(revision) && revision->valuedouble > 0 : call->call.status.code != NOT_FOUND;
+    cJSON_Delete(state);
+    if (stays) {
+        rpc_fail(call->rpc, &call->failure);
+        return;
+    }
+    request.thread_id = unconst(call->session_id);
+    prepare(call, false);
+    renga__v1__orchestrator__delete_thread(call->service->orchestrator, &request, removed, &call->call);
+}
+
+/* A session that did not begin is none. */
+static void remove_session(struct interview_call *call, const char *thread_id, const struct status *why)
+{
+    static char revision[] = "revision";
+    static char *const needed[] = {revision};
+    Renga__V1__GetStateRequest request = RENGA__V1__GET_STATE_REQUEST__INIT;
+    call->failure = *why;
+    call->session_id = arena_strdup(interview_arena(call), thread_id);
+    if (!call->session_id) {
+        rpc_fail(call->rpc, &call->failure);
+        return;
+    }
+    request.thread_id = unconst(thread_id);
+    request.fields = (char **)(uintptr_t)needed;
+    request.n_fields = sizeof needed / sizeof *needed;
+    prepare(call, false);
+    renga__v1__orchestrator__get_state(call->service->orchestrator, &request, leftover_read, &call->call);
+}
+
+/* CANCELLED, the run's own code, or RESOURCE_EXHAUSTED where its budget ended it. */
+static int failure_code(const Renga__V1__Run *run)
+{
+    if (run->state == RENGA__V1__RUN_STATE__RUN_STATE_CANCELLED)
+        return CANCELLED;
+    if (run->state == RENGA__V1__RUN_STATE__RUN_STATE_SUCCEEDED)
+        return RESOURCE_EXHAUSTED;
+    return run->status_code > OK && run->status_code < STATUS_CODES_COUNT ? run->status_code : INTERNAL;
+}
+
+static void run_failed(struct interview_call *call, const Renga__V1__Run *run)
+{
+    struct status st = {0};
+    bool spent = run->state == RENGA__V1__RUN_STATE__RUN_STATE_SUCCEEDED;
+    const char *text = run->n_failures ? run->failures[0]->message : run->stop_text;
+    fail(&st, (enum status_code)failure_code(run), "%s", text);
+    if (strcmp(call->action, "start") == 0 && st.code != ALREADY_EXISTS)
+        remove_session(call, run->thread_id, &st);
+    else
+        refuse(call->rpc, &st, spent ? "BUDGET" : *run->reason ? run->reason : NULL);
+}
+
+static void interview_answered(struct interview_call *call)
+{
+    answer(call, call->answer);
+}
+
+static void reply_came(const Renga__V1__GetStateResponse *response, void *data)
+{
+    struct interview_call *call = ((struct rpc_client_call *)data)->owner;
+    interview_make_session(call, response, call->run->updated_ms, interview_answered);
+}
+
+static void run_stopped(const Renga__V1__StartRunResponse *response, void *data)
+{
+    struct interview_call *call = ((struct rpc_client_call *)data)->owner;
+    struct status st = call->call.status;
+    if (!response) {
+        if (st.code == ABORTED && strcmp(call->action, "start") == 0)
+            fail(&st, ALREADY_EXISTS, "there is a session '%.128s' already", call->session_id);
+        refuse_as(call->rpc, &call->call, &st);
+        return;
+    }
+    bool succeeded = response->run->state == RENGA__V1__RUN_STATE__RUN_STATE_SUCCEEDED &&
+                     response->run->stop_reason == RENGA__V1__STOP_REASON__STOP_REASON_COMPLETED;
+    if (!succeeded && response->repeated_request && ++call->attempt < ATTEMPTS_MAX) {
+        interview_start_run(call, &st);
+        return;
+    }
+    if (!succeeded) {
+        run_failed(call, response->run);
+        return;
+    }
+    call->run = rpc_message_copy(interview_arena(call), &response->run->base);
+    if (call->run) {
+        call->session_id = call->run->thread_id;
+        interview_read_session(call, true, reply_came);
+    } else {
+        rpc_fail_with(call->rpc, RESOURCE_EXHAUSTED, "no memory for the call");
+    }
+}
+
+/* Without an input `st` says why. */
+void interview_start_run(struct interview_call *call, struct status *st)
+{
+    Renga__V1__StartRunRequest *request = &call->start;
+    request->request_id = run_request_id(call);
+    if (!call->input || !request->request_id) {
+        if (call->input)
+            fail(st, RESOURCE_EXHAUSTED, "no memory for the call");
+        rpc_fail(call->rpc, st);
+        return;
+    }
+    request->agent = unconst(INTERVIEW_AGENT);
+    request->thread_id = unconst(call->session_id);
+    request->input_json = call->input;
+    request->wait = true;
+    request->cancel_on_disconnect = true;
+    request->durability = RENGA__V1__DURABILITY__DURABILITY_EXIT;
+    prepare(call, true);
+    renga__v1__orchestrator__start_run(call->service->orchestrator, request, run_stopped, &call->call);
+}

@@ -1,0 +1,78 @@
+/* Private to `renga interview`: a conversation that fills a form, at a terminal or through a pipe. */
+#ifndef RENGA_INTERVIEW_H
+#define RENGA_INTERVIEW_H
+
+#include "orchestra.h"
+#include "own_store.h"
+
+#include "base/json.h"
+#include "renga/v1/interview.pb-c.h"
+
+#define INTERVIEW "renga interview"
+
+enum talk_method { TALK_START, TALK_ANSWER, TALK_CONFIRM, TALK_GET };
+
+struct talk {
+    struct command_call call; /* first */
+    struct orchestra way;     /* how things are shown */
+    ProtobufCService *interview;
+    char session_id[OWN_NAME_SIZE]; /* "" before a session is open */
+    enum talk_method method;
+    Renga__V1__StartInterviewRequest start;
+    Renga__V1__AnswerInterviewRequest answer;
+    bool json, interactive; /* interactive: a person types at a terminal */
+    FILE *result;           /* the form that is confirmed goes here */
+
+    /* The last reply; its state is `state`. NULL before the first reply. The talk owns both. */
+    Renga__V1__InterviewReply *reply;
+    Renga__V1__MainSessionState *state;
+    struct arena memory; /* of the reply, where there is one */
+};
+
+/* ---- interview_call.c: calls of renga.v1.FormInterview ----------------------------------------------------------- */
+
+/* Makes the call and waits: true for OK, then `reply` is the new one. */
+bool interview_call(struct talk *talk, enum talk_method method);
+void interview_forget(struct talk *talk);
+/* Prints why the last call failed; interview_failed also gives the exit code. */
+void interview_report(const struct talk *talk);
+enum command_exit interview_failed(const struct talk *talk);
+
+/* ---- interview_lines.c: the lines that a person types ------------------------------------------------------------ */
+
+/* Until the form is confirmed (COMMAND_OK), the person stops (COMMAND_WAITS, COMMAND_INTERRUPTED), or a line cannot be
+ * taken. */
+enum command_exit interview_converse(struct talk *talk);
+
+/* ---- interview_form.c: FORM.json --------------------------------------------------------------------------------- */
+
+/* A SessionForm with the contract's names, or a JSON Schema. The message is in the arena; NULL with `st` filled, which
+ * names the place in the file. */
+Renga__V1__SessionForm *interview_form_read(const char *path, struct arena *arena, struct status *st);
+/* Whether two forms ask for the same fields; INVALID_ARGUMENT where the first is no form. */
+bool interview_form_matches(const Renga__V1__SessionForm *form, const Renga__V1__SessionForm *session, bool *matches,
+                            struct arena *arena, struct status *st);
+
+/* ---- interview_view.c: the conversation, in the person's language ------------------------------------------------ */
+
+/* One of two texts. */
+const char *interview_say(const struct talk *talk, const char *japanese, const char *english);
+bool interview_is_over(const struct talk *talk); /* every field is settled */
+void interview_show_reply(const struct talk *talk);
+/* The values with the words that they were made of. */
+void interview_show_values(const struct talk *talk);
+void interview_show_help(const struct talk *talk);
+/* The name of a session that the server named. */
+void interview_show_name(const struct talk *talk);
+/* The name of the session, and how it goes on; on standard error. */
+void interview_show_waits(const struct talk *talk);
+/* The field that a person means by its number in the list, its field_id or its label; `rest` is the text behind it.
+ * -1: no field. */
+int interview_find_field(const struct talk *talk, const char *text, const char **rest);
+
+/* ---- interview_result.c ------------------------------------------------------------------------------------------ */
+
+/* The result to standard output, or to a file: "csv" or "json". False where it cannot be written: reported. */
+bool interview_write_result(const struct talk *talk, const char *format, const char *path);
+
+#endif

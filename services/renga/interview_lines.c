@@ -1,0 +1,308 @@
+/* The lines that a person types: answers, commands, the confirmation.
+ *
+ *      a line ---> /help, /list, /edit, /quit
+ *             ---> every field is settled, and the line agrees ---> Confirm ---> the end
+ *             ---> Answer ---> the next question
+ *
+ * At a terminal a call that fails is reported, and the conversation goes on; in a pipe it ends the command. */
+#include "interview.h"
+
+#include "base/nearest.h"
+#include "base/text.h"
+#include "rpc/message_json.h"
+#include "thinking/check.h"
+#include "words/words.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define ANSWER_MAX     ((size_t)32768)   /* bytes, as AnswerInterviewRequest.text */
+#define REQUEST_MAX    ((size_t)2 << 20) /* bytes of a request in JSON */
+#define REQUEST_MEMORY ((size_t)8 << 20)
+
+enum lines_end { LINES_ON, LINES_CONFIRMED, LINES_QUIT, LINES_FAILED, LINES_REFUSED, LINES_INTERRUPTED };
+
+/* ---- reading ----------------------------------------------------------------------------------------------------- */
+
+static int interrupts[2]; /* a pipe: any thread may get the signal */
+
+static void lines_interrupted(int number)
+{
+    int before = errno;
+    (void)number;
+    if (write(interrupts[1], "", 1) < 0) /* the pipe is full of earlier ones */
+        errno = before;
+}
+
+/* Ctrl-C has its own meaning while a call is under way: command_call_wait sees to that. */
+static bool watch_interrupts(struct sigaction *before)
+{
+    struct sigaction action = {.sa_handler = lines_interrupted};
+    return pipe2(interrupts, O_CLOEXEC | O_NONBLOCK) == 0 && sigaction(SIGINT, &action, before) == 0;
+}
+
+static void unwatch_interrupts(const struct sigaction *before)
+{
+    sigaction(SIGINT, before, NULL);
+    close(interrupts[0]);
+    close(interrupts[1]);
+}
+
+/* Before each line; a terminal hands over whole lines, so that none stands in a buffer. False for Ctrl-C. */
+static bool wait_for_line(const struct talk *talk)
+{
+    struct pollfd ready[] = {{.fd = interrupts[0], .events = POLLIN}, {.fd = STDIN_FILENO, .events = POLLIN}};
+    while (poll(ready, talk->interactive ? 2 : 1, talk->interactive ? -1 : 0) < 0 && errno == EINTR)
+        continue;
+    return ready[0].revents == 0;
+}
+
+/* Takes the line without its end. LINES_QUIT: the input has ended; LINES_REFUSED: the line cannot be an answer. */
+static enum lines_end read_line(struct talk *talk, struct buffer *line)
+{
+    size_t limit = talk->json ? REQUEST_MAX : ANSWER_MAX;
+    bool fits = true;
+    int c;
+    buffer_clear(line);
+    if (!wait_for_line(talk))
+        return LINES_INTERRUPTED;
+    errno = 0;
+    while ((c = getc(stdin)) != EOF && c != '\n') {
+        fits &= line->length <= limit;
+        if (fits)
+            buffer_put(line, (char)c);
+    }
+    if (c == EOF && errno == EINTR)
+        return LINES_INTERRUPTED;
+    if (c == EOF && !line->length)
+        return LINES_QUIT;
+    if (line->length && line->data[line->length - 1] == '\r')
+        line->length--;
+    fits &= line->length <= limit;
+    if (fits && text_is_clean(line->data ? line->data : "", line->length))
+        return LINES_ON;
+    if (fits)
+        fprintf(stderr, INTERVIEW ": %s\n",
+                interview_say(talk, "この行は UTF-8 として読めません", "the line is not UTF-8"));
+    else
+        fprintf(
+            stderr, INTERVIEW ": %s\n",
+            interview_say(talk, "1行は32,768バイトまでです", "a line is too long: an answer has at most 32,768 bytes"));
+    return LINES_REFUSED;
+}
+
+/* ---- answers ----------------------------------------------------------------------------------------------------- */
+
+static enum lines_end send_answer(struct talk *talk)
+{
+    talk->answer.session_id = talk->session_id;
+    if (!talk->answer.expected_revision)
+        talk->answer.expected_revision = talk->state->revision;
+    if (!interview_call(talk, TALK_ANSWER))
+        return LINES_FAILED;
+    interview_show_reply(talk);
+    return LINES_ON;
+}
+
+static enum lines_end answer_text(struct talk *talk, char *text)
+{
+    renga__v1__answer_interview_request__init(&talk->answer);
+    talk->answer.text = text;
+    return send_answer(talk);
+}
+
+/* An AnswerInterviewRequest as a line of JSON: {"text": "..."}, {"values": {"email": "..."}}. */
+static enum lines_end answer_request(struct talk *talk, const char *line)
+{
+    struct json_document document;
+    struct arena arena;
+    struct status st = {0};
+    enum lines_end end = LINES_REFUSED;
+    if (!json_document_parse(&document, "the line", line, strlen(line), NULL, &st)) {
+        fprintf(stderr, INTERVIEW ": %s\n", st.text);
+        return end;
+    }
+    arena_init(&arena, NULL, 0, REQUEST_MEMORY);
+    const ProtobufCMessageDescriptor *type = &renga__v1__answer_interview_request__descriptor;
+    Renga__V1__AnswerInterviewRequest *request =
+        message_check_json(&document, type, document.root, &st)
+            ? (Renga__V1__AnswerInterviewRequest *)message_read_json(type, document.root, &arena, &st)
+            : NULL;
+    if (request) {
+        talk->answer = *request;
+        end = send_answer(talk);
+    } else {
+        fprintf(stderr, INTERVIEW ": %s\n", st.text);
+    }
+    arena_fini(&arena);
+    json_document_fini(&document);
+    return end;
+}
+
+/* "/edit email b@example.com", "/edit 2 b@example.com". */
+static enum lines_end edit(struct talk *talk, const char *text)
+{
+    Renga__V1__AnswerInterviewRequest__ValuesEntry entry = RENGA__V1__ANSWER_INTERVIEW_REQUEST__VALUES_ENTRY__INIT;
+    Renga__V1__AnswerInterviewRequest__ValuesEntry *values[] = {&entry};
+    const char *value;
+    int field = interview_find_field(talk, text, &value);
+    if (field < 0 || !*value) {
+        fprintf(stderr, INTERVIEW ": %s\n",
+                field < 0
+                    ? interview_say(talk, "その項目はありません。/edit 項目 値（項目は /list の番号か [ ] の名前）",
+                                    "there is no such field: /edit FIELD VALUE, with FIELD as its number or name "
+                                    "in /list")
+                    : interview_say(talk, "値がありません。/edit 項目 値", "the value is missing: /edit FIELD VALUE"));
+        return LINES_REFUSED;
+    }
+    entry.key = talk->state->field_statuses[field]->field_id;
+    entry.value = (char *)(uintptr_t)value;
+    renga__v1__answer_interview_request__init(&talk->answer);
+    talk->answer.values = values;
+    talk->answer.n_values = 1;
+    return send_answer(talk);
+}
+
+/* ---- the confirmation -------------------------------------------------------------------------------------------- */
+
+static bool agrees(const struct talk *talk, const char *line)
+{
+    static const char *const words[] = {
+        "y",          "yes",          "ok",       "okay",       "confirm", "i confirm",    "はい",     "ok です",
+        "okです",     "確定",         "確定する", "確定します", "確認",    "確認しました", "了解です", "問題ありません",
+        "大丈夫です", "お願いします", NULL};
+    static const char *const ends[] = {".", "!", "。", NULL};
+    struct buffer plain;
+    bool same = false;
+    buffer_init(&plain, 4 * ANSWER_MAX);
+    words_normalize(&plain, line, strlen(line));
+    for (const char *const *end = ends; *end; end++)
+        if (plain.length > strlen(*end) && memcmp(plain.data + plain.length - strlen(*end), *end, strlen(*end)) == 0)
+            plain.length -= strlen(*end);
+    for (const char *const *word = words; *word; word++)
+        same |= strcmp(buffer_text(&plain), *word) == 0;
+    same |= talk->interactive && plain.length == 0; /* the Enter key; in a file it is an empty line */
+    buffer_fini(&plain);
+    return same;
+}
+
+static enum lines_end confirm(struct talk *talk)
+{
+    return interview_call(talk, TALK_CONFIRM) ? LINES_CONFIRMED : LINES_FAILED;
+}
+
+/* ---- commands ---------------------------------------------------------------------------------------------------- */
+
+static const char *const commands[] = {"/help", "/list", "/edit", "/quit", NULL};
+
+/* The text behind the command; NULL: another line. */
+static const char *behind(const char *line, const char *command)
+{
+    static const char wide[] = "　";
+    size_t length = strlen(command);
+    if (strncmp(line, command, length) != 0)
+        return NULL;
+    line += length;
+    if (*line && *line != ' ' && *line != '\t' && strncmp(line, wide, strlen(wide)) != 0)
+        return NULL;
+    return line;
+}
+
+/* "/lsit": a slip, and no answer. A path or a number is an answer. */
+static const char *misspelt(const char *line)
+{
+    char word[16];
+    size_t length = strcspn(line, " ");
+    if (*line != '/' || length >= sizeof word || strcspn(line + 1, "/0123456789") + 1 < length)
+        return NULL;
+    snprintf(word, sizeof word, "%.*s", (int)length, line);
+    struct nearest nearest = nearest_to(word);
+    for (const char *const *command = commands; *command; command++)
+        nearest_try(&nearest, *command);
+    return nearest.name;
+}
+
+static enum lines_end take_line(struct talk *talk, char *line)
+{
+    const char *rest, *meant;
+    if (talk->json && *line == '{')
+        return answer_request(talk, line);
+    if (interview_is_over(talk) && agrees(talk, line))
+        return confirm(talk);
+    if (text_is_blank(line))
+        return LINES_ON;
+    if (talk->json)
+        return answer_text(talk, line);
+    if (behind(line, "/quit"))
+        return LINES_QUIT;
+    if (behind(line, "/help"))
+        interview_show_help(talk);
+    else if (behind(line, "/list"))
+        interview_show_values(talk);
+    else if ((rest = behind(line, "/edit")))
+        return edit(talk, rest);
+    else if ((meant = misspelt(line)))
+        fprintf(stderr, INTERVIEW ": %s %s\n", interview_say(talk, "もしかして:", "did you mean"), meant);
+    else
+        return answer_text(talk, line);
+    return LINES_ON;
+}
+
+/* ---- the conversation -------------------------------------------------------------------------------------------- */
+
+/* At a terminal: false where no other line can do better. */
+static bool recover(struct talk *talk)
+{
+    enum status_code code = talk->call.call.status.code;
+    if (command_interrupted() || code == NOT_FOUND || code == UNAUTHENTICATED || code == PERMISSION_DENIED)
+        return false;
+    interview_report(talk);
+    if (code == ABORTED && interview_call(talk, TALK_GET)) /* another window has answered */
+        interview_show_reply(talk);
+    return true;
+}
+
+static enum lines_end take_lines(struct talk *talk, struct buffer *line)
+{
+    for (;;) {
+        if (talk->interactive) {
+            printf("%s› %s", colour(&talk->way, BOLD), colour(&talk->way, PLAIN));
+            fflush(stdout);
+        }
+        enum lines_end end = read_line(talk, line);
+        if (end == LINES_ON)
+            end = take_line(talk, (char *)(uintptr_t)buffer_text(line));
+        else if (end == LINES_QUIT && interview_is_over(talk) && config_boolean(talk->way.config, "confirm"))
+            return confirm(talk);
+        else if (talk->interactive && end != LINES_REFUSED)
+            putchar('\n'); /* Ctrl-C and Ctrl-D leave the cursor behind the prompt */
+        bool mends = talk->interactive && (end == LINES_REFUSED || (end == LINES_FAILED && recover(talk)));
+        if (end != LINES_ON && !mends)
+            return end;
+    }
+}
+
+enum command_exit interview_converse(struct talk *talk)
+{
+    struct buffer line;
+    struct sigaction before;
+    if (!watch_interrupts(&before)) {
+        fprintf(stderr, INTERVIEW ": a pipe cannot be made: %s\n", strerror(errno));
+        return COMMAND_FAILED;
+    }
+    buffer_init(&line, REQUEST_MAX + 2);
+    enum lines_end end = take_lines(talk, &line);
+    unwatch_interrupts(&before);
+    enum command_exit code = end == LINES_CONFIRMED     ? COMMAND_OK
+                             : end == LINES_FAILED      ? interview_failed(talk)
+                             : end == LINES_REFUSED     ? COMMAND_USAGE
+                             : end == LINES_INTERRUPTED ? COMMAND_INTERRUPTED
+                                                        : COMMAND_WAITS;
+    buffer_fini(&line);
+    return code;
+}

@@ -1,0 +1,319 @@
+/* A conversation as a person sees it: progress, the reply, the values with their quotes. */
+#include "interview.h"
+
+#include "form/form.h"
+#include "wrap.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define LINE_MAX_BYTES ((size_t)1 << 20)
+#define VIEW_MEMORY    ((size_t)16 << 20)
+#define HELP_INDENT    11 /* columns */
+
+/* Before the person has named a language, the terminal's own. */
+static bool is_japanese(const struct talk *talk)
+{
+    static const char *const names[] = {"LC_ALL", "LC_MESSAGES", "LANG", NULL};
+    const char *language = talk->state && talk->state->bootstrap ? talk->state->bootstrap->language : NULL;
+    for (const char *const *name = names; (!language || !*language) && *name; name++)
+        language = getenv(*name);
+    return language && strncmp(language, "ja", 2) == 0;
+}
+
+const char *interview_say(const struct talk *talk, const char *japanese, const char *english)
+{
+    return is_japanese(talk) ? japanese : english;
+}
+
+bool interview_is_over(const struct talk *talk)
+{
+    return !talk->reply->awaiting_user_response;
+}
+
+static size_t width_of(const struct talk *talk)
+{
+    return talk->way.terminal ? command_terminal_width() : 0;
+}
+
+/* One line in one colour. */
+static void show_line(const struct talk *talk, const char *sequence, const char *text)
+{
+    fputs(colour(&talk->way, sequence), stdout);
+    wrap_text(text, 0, width_of(talk), false);
+    if (*sequence)
+        fputs(colour(&talk->way, PLAIN), stdout);
+}
+
+/* ---- the values -------------------------------------------------------------------------------------------------- */
+
+static const Renga__V1__FormField *field_of(const struct talk *talk, const char *field_id)
+{
+    for (size_t i = 0; talk->state->form && i < talk->state->form->n_fields; i++)
+        if (strcmp(talk->state->form->fields[i]->field_id, field_id) == 0)
+            return talk->state->form->fields[i];
+    return NULL;
+}
+
+static const char *label_of(const struct talk *talk, const char *field_id)
+{
+    const Renga__V1__FormField *field = field_of(talk, field_id);
+    return field ? field->label : field_id;
+}
+
+/* The value in the person's language: a choice's label, a date in words. */
+static const char *words_of(const struct talk *talk, const struct form *form, const Renga__V1__FieldStatus *status,
+                            struct arena *arena)
+{
+    const Renga__V1__Bootstrap *known = talk->state->bootstrap;
+    struct form_context context = {.language = known ? known->language : "",
+                                   .country = known ? known->country : "",
+                                   .timezone = known ? known->timezone : "",
+                                   .now_ms = (int64_t)time(NULL) * 1000};
+    int field = form ? form_find(form, status->field_id) : -1;
+    const char *words = field < 0 ? NULL : form_value_say(form, (size_t)field, status->value->text, &context, arena);
+    return words ? words : status->value->text;
+}
+
+/* "2. ✓ Your e-mail address [email]: ada@example.com "it is ada@example.com"" */
+static void show_value(const struct talk *talk, const struct form *form, size_t place, struct arena *arena)
+{
+    const Renga__V1__FieldStatus *status = talk->state->field_statuses[place];
+    bool done = status->state == RENGA__V1__FIELD_STATE__FIELD_STATE_DONE && status->value;
+    struct buffer line;
+    char number[24];
+    buffer_init(&line, LINE_MAX_BYTES);
+    snprintf(number, sizeof number, "%2zu. ", place + 1);
+    buffer_printf(&line, "%s %s %c[%s]%c", done ? "✓" : "·", label_of(talk, status->field_id), WRAP_DIM,
+                  status->field_id, WRAP_PLAIN);
+    if (done) {
+        const char *words = words_of(talk, form, status, arena), *quote = status->value->quote;
+        buffer_printf(&line, ": %s", words);
+        if (*quote && strcmp(quote, words) != 0)
+            buffer_printf(&line, " %c%s%s%s%c", WRAP_DIM, interview_say(talk, "「", "\""), quote,
+                          interview_say(talk, "」", "\""), WRAP_PLAIN);
+    } else if (status->state == RENGA__V1__FIELD_STATE__FIELD_STATE_LEFT_OPEN) {
+        const char *reason = status->open_reason;
+        buffer_printf(&line, ": %c%s%s%s%s%c", WRAP_DIM, interview_say(talk, "（未回答", "(left open"),
+                      *reason ? ": " : "", reason, interview_say(talk, "）", ")"), WRAP_PLAIN);
+    }
+    fputs(number, stdout);
+    wrap_text(buffer_text(&line), strlen(number), width_of(talk), talk->way.colours);
+    buffer_fini(&line);
+}
+
+void interview_show_values(const struct talk *talk)
+{
+    struct status ignored = {0};
+    struct arena arena;
+    arena_init(&arena, NULL, 0, VIEW_MEMORY);
+    const struct form *form = talk->state->form ? form_open(&arena, talk->state->form, &ignored) : NULL;
+    for (size_t i = 0; i < talk->state->n_field_statuses; i++)
+        if (talk->state->field_statuses[i]->state != RENGA__V1__FIELD_STATE__FIELD_STATE_NOT_APPLICABLE)
+            show_value(talk, form, i, &arena);
+    arena_fini(&arena);
+    fflush(stdout);
+}
+
+static const char *past_blanks(const char *text)
+{
+    static const char wide[] = "　";
+    for (;;)
+        if (*text == ' ' || *text == '\t')
+            text++;
+        else if (strncmp(text, wide, strlen(wide)) == 0)
+            text += strlen(wide);
+        else
+            return text;
+}
+
+/* Whether the text begins with the name, and a blank or its end behind it. */
+static bool begins_with(const char *text, const char *name, const char **rest)
+{
+    size_t length = strlen(name);
+    if (!length || strncmp(text, name, length) != 0)
+        return false;
+    const char *behind = past_blanks(text + length);
+    if (behind == text + length && *behind)
+        return false;
+    *rest = behind;
+    return true;
+}
+
+int interview_find_field(const struct talk *talk, const char *text, const char **rest)
+{
+    const Renga__V1__MainSessionState *state = talk->state;
+    char number[24];
+    text = past_blanks(text);
+    for (size_t i = 0; i < state->n_field_statuses; i++)
+        if (begins_with(text, state->field_statuses[i]->field_id, rest))
+            return (int)i;
+    for (size_t i = 0; i < state->n_field_statuses; i++) {
+        snprintf(number, sizeof number, "%zu", i + 1);
+        if (begins_with(text, label_of(talk, state->field_statuses[i]->field_id), rest) ||
+            begins_with(text, number, rest))
+            return (int)i;
+    }
+    return -1;
+}
+
+/* ---- the conversation -------------------------------------------------------------------------------------------- */
+
+/* Of the fields that are asked. */
+static void count_fields(const struct talk *talk, size_t *done, size_t *total)
+{
+    *done = *total = 0;
+    for (size_t i = 0; i < talk->state->n_field_statuses; i++) {
+        Renga__V1__FieldState state = talk->state->field_statuses[i]->state;
+        *total += state != RENGA__V1__FIELD_STATE__FIELD_STATE_NOT_APPLICABLE;
+        *done +=
+            state == RENGA__V1__FIELD_STATE__FIELD_STATE_DONE || state == RENGA__V1__FIELD_STATE__FIELD_STATE_LEFT_OPEN;
+    }
+}
+
+static void show_progress(const struct talk *talk)
+{
+    char line[96];
+    size_t done, total;
+    count_fields(talk, &done, &total);
+    if (!talk->state->plan || !total)
+        return;
+    snprintf(line, sizeof line, is_japanese(talk) ? "── %2$zu項目中%1$zu項目が完了 ──" : "── %1$zu of %2$zu done ──",
+             done, total);
+    show_line(talk, DIM, line);
+}
+
+/* "- Your name: Ada": the reply of a form that is complete has its values. */
+static bool is_value(const struct talk *talk, const char *line)
+{
+    const Renga__V1__SessionForm *form = talk->state->form;
+    if (strncmp(line, "- ", 2) != 0)
+        return false;
+    for (size_t i = 0; form && i < form->n_fields; i++) {
+        size_t length = strlen(form->fields[i]->label);
+        if (strncmp(line + 2, form->fields[i]->label, length) == 0 && strncmp(line + 2 + length, ": ", 2) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Lines of what was taken are green. The list with quotes stands in place of the reply's own list of values. */
+static void show_text_of_reply(const struct talk *talk, const char *text, bool list)
+{
+    static const char taken[] = "✓";
+    bool listed = false;
+    while (*text) {
+        size_t length = strcspn(text, "\n");
+        char *line = strndup(text, length);
+        if (!line)
+            abort();
+        if (!list || !is_value(talk, line))
+            show_line(talk, strncmp(line, taken, strlen(taken)) == 0 ? GREEN : "", line);
+        else if (!listed)
+            interview_show_values(talk);
+        listed |= list && is_value(talk, line);
+        free(line);
+        text += length + (text[length] == '\n');
+    }
+    if (list && !listed)
+        interview_show_values(talk);
+}
+
+void interview_show_reply(const struct talk *talk)
+{
+    bool over = interview_is_over(talk);
+    if (talk->json) {
+        message_print_json(&talk->reply->base);
+        return;
+    }
+    if (talk->interactive)
+        show_progress(talk);
+    show_text_of_reply(talk, talk->reply->response_text, over);
+    if (talk->interactive && over)
+        show_line(talk, DIM,
+                  interview_say(talk,
+                                "Enter で確定します。直すときは、そのままお書きください（/edit 番号 値、/help）。",
+                                "Enter confirms. To change something, just say so (/edit NUMBER VALUE, /help)."));
+    fflush(stdout);
+}
+
+struct help_row {
+    const char *command, *japanese, *english;
+};
+
+void interview_show_help(const struct talk *talk)
+{
+    static const struct help_row rows[] = {
+        {"/list", "これまでの値と、もとになった発言", "the values so far, and the words they were made of"},
+        {"/edit 2 …", "項目に値を入れる（/list の番号か名前）", "enter a value: a field's number or name in /list"},
+        {"/quit", "中断する。続きはいつでも --session で", "stop here; --session goes on at any time"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        printf("%s%*s", rows[i].command, HELP_INDENT - (int)wrap_columns(rows[i].command), "");
+        wrap_text(interview_say(talk, rows[i].japanese, rows[i].english), HELP_INDENT, width_of(talk), false);
+    }
+    show_line(talk, "",
+              interview_say(talk, "「スキップ」「分かりません」「なぜ聞くのですか」「前に戻って」とも書けます。",
+                            "You can also write: skip, I don't know, why do you ask?, go back."));
+    fflush(stdout);
+}
+
+/* ---- leaving ----------------------------------------------------------------------------------------------------- */
+
+/* As a shell takes it. */
+static void print_word(const char *word)
+{
+    const char *c = word;
+    while (isalnum((unsigned char)*c) || (*c && strchr("-_.:/@", *c)))
+        c++;
+    if (!*c && *word) {
+        fputs(word, stderr);
+        return;
+    }
+    fputc('\'', stderr);
+    for (c = word; *c; c++)
+        fprintf(stderr, *c == '\'' ? "'\\''" : "%c", iscntrl((unsigned char)*c) ? '?' : *c);
+    fputc('\'', stderr);
+}
+
+void interview_show_name(const struct talk *talk)
+{
+    struct buffer line;
+    buffer_init(&line, LINE_MAX_BYTES);
+    buffer_printf(&line,
+                  is_japanese(talk) ? "（名前: %s。/quit で中断、/help で使い方）"
+                                    : "(session %s; /quit stops, /help explains)",
+                  talk->session_id);
+    show_line(talk, DIM, buffer_text(&line));
+    buffer_fini(&line);
+}
+
+void interview_show_waits(const struct talk *talk)
+{
+    const struct config *config = talk->way.config;
+    const char *elsewhere = config_string(config, CONNECT);
+    const char *store = elsewhere ? NULL : config_string(config, "orchestrator.store");
+    size_t done, total;
+    count_fields(talk, &done, &total);
+    fputs(INTERVIEW ": ", stderr);
+    if (store && strncmp(store, "memory:", 7) == 0) {
+        fputs(interview_say(talk, "保存先（orchestrator.store）が memory: なので、この回答は残りません\n",
+                            "orchestrator.store is memory:, so the session is not kept\n"),
+              stderr);
+        return;
+    }
+    fprintf(stderr,
+            is_japanese(talk) ? "ここまで保存しました（%2$zu項目中%1$zu項目）。続き: "
+                              : "the session waits, %1$zu of %2$zu done; go on with: ",
+            done, total);
+    fputs(INTERVIEW " --session ", stderr);
+    print_word(talk->session_id);
+    if (elsewhere) {
+        fputs(" --connect ", stderr);
+        print_word(elsewhere);
+    }
+    fputc('\n', stderr);
+}

@@ -1,0 +1,18 @@
+/* Where a result falls short, for people: its degradations, each once, and why it is partial. */
+#ifndef RENGA_OUTCOME_H
+#define RENGA_OUTCOME_H
+
+#include "orchestra.h"
+
+#include "renga/v1/agent.pb-c.h"
+
+/* `outcome` may be NULL. */
+bool outcome_has_notes(const Renga__V1__AgentOutcome *outcome);
+/* A line each, in the language of the tag: "ja" or "en". `width` 0: lines are not broken. */
+void outcome_show(FILE *out, const struct orchestra *way, size_t width, const char *language,
+                  const Renga__V1__AgentOutcome *outcome);
+/* "PART: REASON" in a colour; `part` may be "". */
+void outcome_line(FILE *out, const struct orchestra *way, size_t width, const char *sequence, const char *part,
+                  const char *reason);
+
+#endif

@@ -1,0 +1,115 @@
+/* A run that was cancelled or has failed goes on: the request is made again from its state, with the request_id of the
+ * run, so that the stream belongs to the same run.
+ *
+ *      GetRun ---> GetState: the fields of the request ---> ResumeRun ---> ResearchStream */
+#include "research.h"
+
+#include "base/json.h"
+#include "rpc/message_json.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define AGENT      "deep_research"
+#define SOON_MS    30000
+#define KEPT_BYTES ((size_t)16 << 20)
+
+static char *const fields[] = {(char[]){"question"}, (char[]){"max_cycles"}, (char[]){"summary_tokens"},
+                               (char[]){"sources"}, (char[]){"collections"}};
+
+static void resume_run_was_read(struct orchestra *way, const ProtobufCMessage *message, void *data)
+{
+    struct research *research = data;
+    (void)way;
+    research->run = rpc_message_copy(&research->kept, &((const Renga__V1__GetRunResponse *)message)->run->base);
+}
+
+static bool resume_refuse(const struct research *research, const char *why)
+{
+    fprintf(stderr, RESEARCH ": the run %s %s\n", research->run_id, why);
+    return false;
+}
+
+static bool resume_read_run(struct research *research)
+{
+    Renga__V1__GetRunRequest request = RENGA__V1__GET_RUN_REQUEST__INIT;
+    request.run_id = research->run_id;
+    if (!orchestra_ask(&research->way, "GetRun", &request.base, SOON_MS, resume_run_was_read, research))
+        return false;
+    if (!research->run || strcmp(research->run->agent, AGENT) != 0)
+        return resume_refuse(research, "is none of deep research");
+    if (research->run->state == RENGA__V1__RUN_STATE__RUN_STATE_SUCCEEDED)
+        return resume_refuse(research, "is finished; give a question to ask it");
+    return *research->run->request_id ||
+           resume_refuse(research, "was started without a request_id, so that only 'renga resume' goes on with it");
+}
+
+/* ---- the request ------------------------------------------------------------------------------------------------- */
+
+static void resume_state_was_read(struct orchestra *way, const ProtobufCMessage *message, void *data)
+{
+    struct research *research = data;
+    const char *json = ((const Renga__V1__GetStateResponse *)message)->state_json;
+    struct status st = {0};
+    (void)way;
+    cJSON *state = json_parse(json, strlen(json), NULL, &st);
+    const cJSON *source;
+    cJSON *sources = cJSON_DetachItemFromObjectCaseSensitive(state, "sources"); /* here by words, there by numbers */
+    cJSON_ArrayForEach(source, sources) if (cJSON_IsString(source) && research->request.n_sources < 2)
+        research->sources[research->request.n_sources++] =
+        strcmp(source->valuestring, "web") == 0 ? RENGA__V1__DEEP_RESEARCH_SOURCE__DEEP_RESEARCH_SOURCE_WEB
+                                                : RENGA__V1__DEEP_RESEARCH_SOURCE__DEEP_RESEARCH_SOURCE_INTERNAL;
+    ProtobufCMessage *request =
+        message_read_json(&renga__v1__deep_research_request__descriptor, state, &research->kept, &st);
+    if (request) {
+        const Renga__V1__DeepResearchRequest *of_state = (const Renga__V1__DeepResearchRequest *)request;
+        research->request.question = of_state->question;
+        research->request.max_cycles = of_state->max_cycles;
+        research->request.summary_tokens = of_state->summary_tokens;
+        research->request.collections = of_state->collections;
+        research->request.n_collections = of_state->n_collections;
+    }
+    cJSON_Delete(sources);
+    cJSON_Delete(state);
+}
+
+static void resume_take_labels(struct research *research)
+{
+    research->how.labels = (Renga__V1__AgentOptions__LabelsEntry **)research->run->labels; /* maps of one form */
+    research->how.n_labels = research->run->n_labels;
+    for (size_t i = 0; i < research->how.n_labels; i++) {
+        const Renga__V1__AgentOptions__LabelsEntry *label = research->how.labels[i];
+        if (strcmp(label->key, RESEARCH_LANGUAGE) == 0)
+            research->how.language = label->value;
+        else if (strcmp(label->key, RESEARCH_MODEL) == 0)
+            research->how.model = label->value;
+    }
+}
+
+static bool resume_read_request(struct research *research)
+{
+    Renga__V1__GetStateRequest request = RENGA__V1__GET_STATE_REQUEST__INIT;
+    request.thread_id = research->run->thread_id;
+    request.fields = (char **)(uintptr_t)fields;
+    request.n_fields = sizeof fields / sizeof *fields;
+    research->request.n_sources = 0;
+    if (!orchestra_ask(&research->way, "GetState", &request.base, SOON_MS, resume_state_was_read, research))
+        return false;
+    resume_take_labels(research);
+    snprintf(research->request_id, sizeof research->request_id, "%s", research->run->request_id);
+    return *research->request.question || resume_refuse(research, "has no question in its state");
+}
+
+bool research_resume(struct research *research)
+{
+    Renga__V1__ResumeRunRequest request = RENGA__V1__RESUME_RUN_REQUEST__INIT;
+    arena_init(&research->kept, NULL, 0, KEPT_BYTES);
+    snprintf(research->run_id, sizeof research->run_id, "%s", research->further.run_id);
+    research->further.run_id = command_text("");
+    if (!resume_read_run(research) || !resume_read_request(research))
+        return false;
+    bool ended = research->run->state == RENGA__V1__RUN_STATE__RUN_STATE_CANCELLED ||
+                 research->run->state == RENGA__V1__RUN_STATE__RUN_STATE_FAILED;
+    request.run_id = research->run_id;
+    return !ended || orchestra_ask(&research->way, "ResumeRun", &request.base, SOON_MS, NULL, NULL);
+}

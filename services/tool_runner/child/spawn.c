@@ -1,0 +1,246 @@
+/* The child is made as posix_spawn makes one (clone with CLONE_VM and CLONE_VFORK, on a stack of its own): no handlers
+ * of gRPC for forks run, and a large process costs nothing. Until it is another program it touches only what was
+ * prepared, and our other threads go on. */
+#include "child/child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define STACK_SIZE ((size_t)64 << 10)
+#define PIPES      3
+
+struct birth {
+    const struct child_options *options;
+    char path[PATH_MAX];
+    int ends[PIPES]; /* its standard input, output and error */
+    int ruleset;
+    struct child_filter filter;
+    pid_t parent;
+    int report; /* where it says what failed; closed when it has become another program */
+};
+
+struct failure {
+    int error;
+    const char *step;
+};
+
+/* A fork would copy our tables of pages. The thread sanitizer takes any clone for a fork, and must have one. */
+#ifdef __SANITIZE_THREAD__
+#define BIRTH_FLAGS SIGCHLD
+#else
+#define BIRTH_FLAGS (CLONE_VM | CLONE_VFORK | SIGCHLD)
+#endif
+
+/* ---- in the child ------------------------------------------------------------------------------------------------ */
+
+static bool limit(int what, rlim_t most)
+{
+    struct rlimit limits = {.rlim_cur = most, .rlim_max = most};
+    return setrlimit(what, &limits) == 0;
+}
+
+static bool take_streams(const struct birth *birth)
+{
+    for (int i = 0; i < PIPES; i++)
+        if (dup2(birth->ends[i], i) < 0) /* none of them is one of 0 to 2: the parent has seen to that */
+            return false;
+    return close_range(PIPES, ~0U, CLOSE_RANGE_CLOEXEC) == 0;
+}
+
+static void reset_signals(void)
+{
+    sigset_t none;
+    struct sigaction usual = {.sa_handler = SIG_DFL};
+    for (int number = 1; number < NSIG; number++)
+        sigaction(number, &usual, NULL);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+static void give_up(const struct birth *birth, const char *step)
+{
+    struct failure failure = {errno, step};
+    ssize_t written = write(birth->report, &failure, sizeof failure);
+    (void)written;
+    _exit(127);
+}
+
+#define TRY(what, condition) ((condition) ? (void)0 : give_up(birth, what))
+
+static int become(void *data)
+{
+    const struct birth *birth = data;
+    const struct child_options *options = birth->options;
+    reset_signals();
+    TRY("a session of its own", setsid() >= 0); /* it does not get our terminal */
+    TRY("its limit of core dumps", limit(RLIMIT_CORE, 0));
+    TRY("its limit of open files", limit(RLIMIT_NOFILE, CHILD_FILES_MAX));
+    TRY("its limit of time", !options->cpu_max_s || limit(RLIMIT_CPU, (rlim_t)options->cpu_max_s));
+    TRY("its limit of files that it writes", !options->sealed || limit(RLIMIT_FSIZE, 0));
+    TRY("its limit of memory", !options->memory_max || limit(RLIMIT_AS, (rlim_t)options->memory_max));
+    TRY("its limit of processes", !options->user.changes || limit(RLIMIT_NPROC, CHILD_PROCESSES_MAX));
+    TRY("its user", child_take_user(&options->user));
+    TRY("a tie to its parent", prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == birth->parent);
+    TRY("its working directory", !options->cwd || chdir(options->cwd) == 0);
+    TRY("its Landlock rules", child_keep_rules(birth->ruleset));
+    TRY("its streams", take_streams(birth));
+    TRY("its system calls", child_keep_calls(&birth->filter));
+    execve(birth->path, (char **)(uintptr_t)options->argv, (char **)(uintptr_t)options->env);
+    give_up(birth, "its program");
+    return 127;
+}
+
+/* ---- before and after -------------------------------------------------------------------------------------------- */
+
+static const char *path_of(const struct child_options *options)
+{
+    for (const char *const *variable = options->env; *variable; variable++)
+        if (strncmp(*variable, "PATH=", 5) == 0)
+            return *variable + 5;
+    return "/usr/local/bin:/usr/bin:/bin";
+}
+
+static bool find_program(const struct child_options *options, char path[PATH_MAX], struct status *st)
+{
+    const char *name = options->argv[0], *folders = path_of(options);
+    if (strchr(name, '/')) {
+        snprintf(path, PATH_MAX, "%s", name);
+        return true;
+    }
+    while (*folders) {
+        size_t length = strcspn(folders, ":");
+        snprintf(path, PATH_MAX, "%.*s/%s", (int)length, folders, name);
+        if (length && access(path, X_OK) == 0)
+            return true;
+        folders += length + (folders[length] == ':');
+    }
+    return fail(st, NOT_FOUND, "there is no program '%.200s' in PATH", name);
+}
+
+/* A pipe whose ends are not among the standard streams. */
+static bool make_pipe(int ends[2])
+{
+    int low[2];
+    if (pipe2(low, O_CLOEXEC) != 0)
+        return false;
+    for (int i = 0; i < 2; i++) {
+        ends[i] = low[i] > STDERR_FILENO ? low[i] : fcntl(low[i], F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+        if (ends[i] != low[i])
+            close(low[i]);
+    }
+    return ends[0] >= 0 && ends[1] >= 0;
+}
+
+static void close_all(int *descriptors, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (descriptors[i] >= 0)
+            close(descriptors[i]);
+}
+
+static bool make_pipes(int ours[PIPES], int its[PIPES], struct status *st)
+{
+    for (int i = 0; i < PIPES; i++) {
+        int ends[2] = {-1, -1};
+        bool made = make_pipe(ends);
+        ours[i] = ends[i == 0 ? 1 : 0];
+        its[i] = ends[i == 0 ? 0 : 1];
+        if (!made)
+            return fail(st, RESOURCE_EXHAUSTED, "no pipes for a child: errno %d", errno);
+        fcntl(ours[i], F_SETFL, O_NONBLOCK);
+    }
+    return true;
+}
+
+/* Instead of the pipe. */
+static bool take_input(const struct child_options *options, int ours[PIPES], int its[PIPES], struct status *st)
+{
+    if (!options->input)
+        return true;
+    close_all(ours, 1);
+    close_all(its, 1);
+    ours[0] = -1;
+    its[0] = fcntl(options->input, F_DUPFD_CLOEXEC, PIPES);
+    return its[0] >= 0 || fail(st, RESOURCE_EXHAUSTED, "no descriptor for a child: errno %d", errno);
+}
+
+static bool told(const struct birth *birth, int report, pid_t pid, struct status *st)
+{
+    struct failure failure;
+    ssize_t size;
+    do
+        size = read(report, &failure, sizeof failure);
+    while (size < 0 && errno == EINTR);
+    if (size != sizeof failure)
+        return true; /* it is another program by now */
+    waitpid(pid, NULL, 0);
+    const struct child_user *user = &birth->options->user;
+    char as[64] = "";
+    if (user->changes)
+        snprintf(as, sizeof as, " as user %u, group %u", user->uid, user->gid);
+    return fail(st,
+                failure.error == ENOENT   ? NOT_FOUND
+                : failure.error == EACCES ? PERMISSION_DENIED
+                                          : UNAVAILABLE,
+                "'%.200s' cannot be started%s: %s: errno %d", birth->options->argv[0], as, failure.step, failure.error);
+}
+
+static bool give_birth(struct birth *birth, pid_t *pid, struct status *st)
+{
+    sigset_t all, before;
+    int report[2];
+    char *stack = mmap(NULL, STACK_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+    if (stack == MAP_FAILED)
+        return fail(st, RESOURCE_EXHAUSTED, "no stack for a child");
+    if (!make_pipe(report)) {
+        munmap(stack, STACK_SIZE);
+        return fail(st, RESOURCE_EXHAUSTED, "no pipes for a child: errno %d", errno);
+    }
+    birth->report = report[1];
+    birth->parent = getpid();
+    int dumpable = prctl(PR_GET_DUMPABLE);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before); /* no handler of ours runs in the child */
+    *pid = clone(become, stack + STACK_SIZE, BIRTH_FLAGS, birth);
+    int error = errno;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    close(report[1]);
+    bool good = *pid > 0 ? told(birth, report[0], *pid, st)
+                         : fail(st, RESOURCE_EXHAUSTED, "no process for a child: errno %d", error);
+    if (dumpable == 1)
+        prctl(PR_SET_DUMPABLE, 1); /* the child has cleared it with its user: the memory was ours */
+    close(report[0]);
+    munmap(stack, STACK_SIZE);
+    return good;
+}
+
+bool child_spawn(const struct child_options *options, struct child *child, struct status *st)
+{
+    struct birth birth = {.options = options, .ends = {-1, -1, -1}, .ruleset = -1};
+    int ours[PIPES] = {-1, -1, -1};
+    bool good = find_program(options, birth.path, st) && child_filter_write(&birth.filter, options->sealed, st) &&
+                child_ruleset(options, birth.path, &birth.ruleset, st);
+    good = good && make_pipes(ours, birth.ends, st) && take_input(options, ours, birth.ends, st) &&
+           give_birth(&birth, &child->pid, st);
+    close_all(birth.ends, PIPES);
+    close_all(&birth.ruleset, 1);
+    if (!good) {
+        close_all(ours, PIPES);
+        return false;
+    }
+    child->input = ours[0];
+    child->output = ours[1];
+    child->error = ours[2];
+    return true;
+}

@@ -1,0 +1,90 @@
+#include "search/answer.h"
+
+#include "base/text.h"
+
+#include <string.h>
+
+void search_answer_init(struct search_answer *answer)
+{
+    memset(answer, 0, sizeof *answer);
+    arena_init(&answer->arena, NULL, 0, SEARCH_ARENA_MAX);
+    answer->lists = 1;
+}
+
+void search_answer_fini(struct search_answer *answer)
+{
+    arena_fini(&answer->arena);
+}
+
+static bool answer_is_blank(char c)
+{
+    return (unsigned char)c <= ' ' || c == 0x7f;
+}
+
+/* Text of `room` bytes at most, its blanks tidied. NULL: the arena is out. */
+static const char *answer_text(struct search_answer *answer, const char *text, size_t room)
+{
+    const char *from = text ? text : "";
+    size_t used = 0, clean = text_clean_length(from, strnlen(from, 4 * room));
+    char *copy = arena_alloc(&answer->arena, clean + 1);
+    if (!copy)
+        return NULL;
+    for (size_t i = 0; i < clean; i++) {
+        if (!answer_is_blank(from[i]))
+            copy[used++] = from[i];
+        else if (used && copy[used - 1] != ' ')
+            copy[used++] = ' ';
+    }
+    used = text_cut(copy, used, room);
+    while (used && copy[used - 1] == ' ')
+        used--;
+    copy[used] = '\0';
+    return copy;
+}
+
+static bool answer_has_address(const char *uri)
+{
+    return uri && *uri && strlen(uri) <= SEARCH_URI_MAX && text_is_clean(uri, strlen(uri)) &&
+           !uri[strcspn(uri, "\t\r\n\x7f")];
+}
+
+static unsigned answer_next_rank(const struct search_answer *answer)
+{
+    bool goes_on = answer->count && answer->list[answer->count - 1] == answer->lists - 1;
+    return goes_on ? answer->rank[answer->count - 1] + 1 : 1;
+}
+
+void search_answer_add(struct search_answer *answer, const struct search_result *result)
+{
+    if (answer->count == SEARCH_RESULTS_MAX || !answer_has_address(result->uri)) {
+        answer->left_out++;
+        return;
+    }
+    struct search_result *copy = &answer->results[answer->count];
+    copy->uri = arena_strdup(&answer->arena, result->uri);
+    copy->title = answer_text(answer, result->title, SEARCH_TITLE_MAX);
+    copy->snippet = answer_text(answer, result->snippet, SEARCH_SNIPPET_MAX);
+    copy->published_date = answer_text(answer, result->published_date, SEARCH_DATE_MAX);
+    copy->score = result->score;
+    if (!copy->uri || !copy->title || !copy->snippet || !copy->published_date) {
+        answer->left_out++;
+        return;
+    }
+    answer->rank[answer->count] = answer_next_rank(answer);
+    answer->list[answer->count++] = answer->lists - 1;
+}
+
+void search_answer_next_list(struct search_answer *answer)
+{
+    if (answer->lists < SEARCH_LISTS_MAX)
+        answer->lists++;
+}
+
+void search_answer_partial(struct search_answer *answer, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    if (!answer->partial)
+        answer->partial = arena_vprintf(&answer->arena, format, arguments);
+    va_end(arguments);
+}

@@ -1,0 +1,99 @@
+/* A search over one or several sources, from the request to its fused hits; for the method Search and for tools.
+ * Embedded in its owner.
+ *
+ *      checked --> its turn among those of its key --> the record is read --> the query's vector --> legs --> fused
+ *                  only with an idempotency_key                               if a source wants it
+ *
+ * A leg is one source. All legs are asked side by side; one that fails is replaced by a stand-in of its group. */
+#ifndef RENGA_TOOL_RUNNER_SEARCH_H
+#define RENGA_TOOL_RUNNER_SEARCH_H
+
+#include "knowledge/lookup.h"
+#include "run/record.h"
+#include "run/turns.h"
+#include "search/ask.h"
+
+#define SEARCH_NAMES_MAX        8 /* sources that a request names */
+#define SEARCH_LEGS_MAX         (SEARCH_SOURCES_MAX + 1)
+#define SEARCH_LIMIT            10
+#define SEARCH_DEGRADATIONS_MAX 4
+#define SEARCH_KEY_MAX          128 /* bytes, as SearchRequest.idempotency_key */
+
+struct search;
+
+struct search_leg {
+    struct search *search;
+    struct search_site *site; /* NULL: the knowledge base */
+    struct lookup *lookup;    /* of the knowledge base */
+    const char *replaces;     /* the source that it stands in for; NULL: it was asked for itself */
+    struct search_ask ask;
+    struct status status; /* how it ended */
+    bool is_over, is_replaced;
+    bool in_record; /* a row there says that it has begun */
+    Renga__V1__SearchHit **hits;
+    size_t lists[SEARCH_LISTS_MAX]; /* hits of each list, one list behind the other in `hits` */
+    size_t list_count;
+    const char *partial; /* NULL: its answer is whole */
+    uint8_t digest[RECORD_DIGEST];
+    int64_t due_ms;
+    struct store_batch batch;
+};
+
+struct search {
+    /* Set by the owner after search_init; borrowed until `ended`. */
+    struct tool_runner *runner;
+    const char *query;
+    const char *const *sources; /* names and groups; at least one */
+    size_t source_count;
+    const char *const *collections;
+    size_t collection_count;
+    Renga__V1__SearchMode mode;
+    int limit; /* 0: SEARCH_LIMIT */
+    double min_score;
+    const char *idempotency_key, *thread_id, *run_id; /* may be "" */
+    struct lookup_place place;                        /* loop, caller, deadline */
+    void (*ended)(struct search *search);             /* once, later, from the loop */
+    void *owner;
+
+    /* For `ended`, until search_fini. */
+    struct status status;
+    Renga__V1__SearchHit **hits;
+    size_t hit_count;
+    Renga__V1__SearchMode mode_used;
+    Renga__V1__Usage usage;
+    Renga__V1__Degradation degradations[SEARCH_DEGRADATIONS_MAX];
+    size_t degradation_count;
+
+    /* Its own. */
+    struct arena arena;
+    unsigned stage, waits;
+    struct work step;
+    bool cancelled, has_turn, scanned, embeds;
+    int64_t deadline_ns;
+    struct record_name name;
+    struct turn turn;
+    struct store *store;
+    struct store_scan rows;
+    struct embedding embedding;
+    const float *vector;
+    size_t dimensions;
+    struct search_leg *legs[SEARCH_LEGS_MAX];
+    size_t leg_count;
+};
+
+/* Whether the request asks for anything beside the knowledge base. */
+bool search_is_outside(const struct search_sources *sources, const char *const *names, size_t count);
+
+/* Zeroes it. */
+void search_init(struct search *search, struct tool_runner *runner);
+/* False with the reason if it does not begin; `ended` does not run then. INVALID_ARGUMENT names the field. */
+bool search_start(struct search *search, struct status *st);
+/* It still ends, soon; requests under way are cut at once. */
+void search_cancel(struct search *search);
+void search_fini(struct search *search);
+
+/* The method. It ends the call, now or later. */
+void search_method(struct tool_runner *runner, struct rpc_call *call, const Renga__V1__SearchRequest *request,
+                   Renga__V1__SearchResponse_Closure reply);
+
+#endif

@@ -1,0 +1,23 @@
+/* A checksum inside a row. Its value is a protobuf message, or ends with one: field 2047 of that message, before
+ * all others. A reader that does not know of it passes it over, so releases without it read the row, and the rows of
+ * such releases are read here as ABSENT.
+ *
+ *      value:  head (`at` bytes, often 0) | fd 7f | CRC-32C of key, head and rest, little-endian | rest
+ *
+ * The key is part of the sum: a row that was put in another's place is BROKEN, too. */
+#ifndef RENGA_STORE_SEAL_H
+#define RENGA_STORE_SEAL_H
+
+#include "store/store.h"
+
+#define STORE_SEAL_BYTES 6
+
+enum store_seal { STORE_SEAL_WHOLE, STORE_SEAL_ABSENT, STORE_SEAL_BROKEN };
+
+/* Fills the STORE_SEAL_BYTES of the value that begin at `at`; the rest of it stands there already. */
+void store_seal_write(struct store_bytes key, void *value, size_t size, size_t at);
+/* The checksum's state at `at`. If it is WHOLE the message begins STORE_SEAL_BYTES behind it, if it is ABSENT there.
+ */
+enum store_seal store_seal_read(struct store_bytes key, struct store_bytes value, size_t at);
+
+#endif

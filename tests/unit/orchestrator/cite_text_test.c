@@ -1,0 +1,141 @@
+/* An answer of a model held to two sources. */
+#include "nodes/cite_text.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static char moon[] =
+    "The moon is 384,400 km away from the earth. It has no air. See https://nasa.example/moon for more.";
+static char mars[] = "Mars has two moons, Phobos and Deimos. A year on Mars lasts 687 days.";
+
+static char uri_moon[] = "https://a.example/moon(1)", uri_mars[] = "mars.md";
+static char title_moon[] = "The [moon]", title_mars[] = "Mars";
+
+struct fixture {
+    struct arena arena;
+    struct cite_sources sources;
+    struct cite_text cite;
+};
+
+static const char *write_in(enum cite_unsupported unsupported, bool references, const char *answer)
+{
+    static struct fixture all;
+    struct cited_span own;
+    memset(&all, 0, sizeof all);
+    arena_init(&all.arena, NULL, 0, SIZE_MAX);
+    all.sources.arena = &all.arena;
+    char *texts[] = {moon, mars}, *uris[] = {uri_moon, uri_mars}, *titles[] = {title_moon, title_mars};
+    for (size_t i = 0; i < 2; i++) {
+        Renga__V1__SearchHit *hit = arena_alloc(&all.arena, sizeof *hit);
+        renga__v1__search_hit__init(hit);
+        hit->uri = uris[i];
+        hit->title = titles[i];
+        hit->snippet = texts[i];
+        hit->line_from = hit->line_to = i ? 7 : 0;
+        all.sources.hits[i] = hit;
+        all.sources.passages[i] = (struct passage){.text = texts[i], .length = strlen(texts[i])};
+        all.sources.count++;
+    }
+    all.cite = (struct cite_text){.sources = &all.sources,
+                                  .evidence = evidence_create(&all.arena, all.sources.passages, all.sources.count),
+                                  .unsupported = unsupported,
+                                  .mark = "[unverified]",
+                                  .has_references = references,
+                                  .cited = arena_alloc(&all.arena, CITED_MAX * sizeof(struct cited))};
+    buffer_init(&all.cite.out, CITED_TEXT_MAX);
+    cite_text_write(&all.cite, cite_clean(&all.sources, answer, &own));
+    cite_text_write_references(&all.cite, "References", strlen("References"));
+    static char kept[8192];
+    snprintf(kept, sizeof kept, "%s", buffer_text(&all.cite.out));
+    buffer_fini(&all.cite.out);
+    arena_fini(&all.arena);
+    return kept;
+}
+
+static void becomes(const char *answer, const char *wanted)
+{
+    assert_string_equal(write_in(CITE_DROP, false, answer), wanted);
+}
+
+static void a_sentence_without_a_source_is_dropped_and_its_line_stays_whole(void **state)
+{
+    becomes("Mars has two moons. Venus is made of cheese. A year on Mars lasts 687 days.",
+            "Mars has two moons. A year on Mars lasts 687 days.");
+    becomes("- Cheese is old. Mars has two moons.\n- Venus is made of cheese.\n- The moon has no air.",
+            "- Mars has two moons.\n- The moon has no air.");
+    becomes("Cheese is old.\n\n> Mars has two moons.", "> Mars has two moons.");
+    becomes("Mars has two moons, Phobos and Titan.", "");
+    becomes("## A\n\nMars has two moons.\n\n## B\n\n- Mars has two moons.", "## A\n\nMars has two moons.");
+    becomes("The moon is 384,500 km away from the earth.", "");
+}
+
+static void a_heading_goes_with_its_section(void **state)
+{
+    becomes("# All\n\n## Venus\n\nIt is made of cheese.\n\n## Mars\n\nMars has two moons.",
+            "# All\n\n## Mars\n\nMars has two moons.");
+    becomes("Venus\n-----\n\nIt is made of cheese.\n\nMars\n====\n\nMars has two moons.\n\n---\n",
+            "# Mars\n\nMars has two moons.");
+    becomes("**Moons**\n\nMars has two moons.\n\n**Cheese**\n\nVenus is made of it.",
+            "**Moons**\n\nMars has two moons.");
+    becomes("## In 2031\n\nMars has two moons.", "Mars has two moons.");
+}
+
+static void links_marks_and_lists_of_references_of_a_model_are_taken_out(void **state)
+{
+    becomes("Mars has [two moons](https://fake.example/x), Phobos and Deimos [3].",
+            "Mars has two moons, Phobos and Deimos.");
+    becomes("Mars has two moons[^1]. ![a moon](https://fake.example/x.png)\n\n[^1]: https://fake.example",
+            "Mars has two moons.");
+    becomes("Mars has two moons https://fake.example/y.", "Mars has two moons.");
+    becomes("Mars has two moons (https://fake.example/y).", "Mars has two moons.");
+    becomes(
+        "Mars has two moons.\n\n## References\n\n1. Mars has two moons, by Smith\n\n## More\n\nThe moon has no air.",
+        "Mars has two moons.\n\n## More\n\nThe moon has no air.");
+    becomes("Mars has two moons.\n\n参考文献：\n- Mars has two moons.", "Mars has two moons.");
+    becomes("Mars has two moons.\nSource: Mars has two moons.\n", "Mars has two moons.");
+    becomes("The moon: see https://nasa.example/moon for more.", "The moon: see https://nasa.example/moon for more.");
+}
+
+static void rows_and_code_are_held_to_the_sources(void **state)
+{
+    becomes("| Body | Moons |\n|---|---|\n| Mars | two moons |\n| Venus | 12 cheese |",
+            "| Body | Moons |\n|---|---|\n| Mars | two moons |");
+    becomes("| Body | Moons |\n|---|---|\n| Venus | 12 cheese |", "");
+    becomes("```\nrm -rf /\n```\n\nMars has two moons.", "Mars has two moons.");
+    becomes("```\nMars has two moons\n```", "```\nMars has two moons\n```");
+}
+
+static void sentences_get_the_number_of_their_document_and_the_list_is_made_of_what_was_found(void **state)
+{
+    assert_string_equal(
+        write_in(CITE_DROP, true, "Mars has two moons. **The moon has no air.** A year on Mars lasts 687 days\n"),
+        "Mars has two moons [1]. **The moon has no air [2].** A year on Mars lasts 687 days [1]\n\n## References\n\n"
+        "1. Mars — mars.md:7\n2. [The \\[moon\\]](https://a.example/moon%281%29)");
+    assert_string_equal(write_in(CITE_DROP, true, "Venus is made of cheese."), "");
+}
+
+static void unsupported_sentences_may_be_marked_or_kept(void **state)
+{
+    assert_string_equal(
+        write_in(CITE_MARK, true, "Mars has two moons. Venus is made of cheese."),
+        "Mars has two moons [1]. Venus is made of cheese [unverified].\n\n## References\n\n1. Mars — mars.md:7");
+    assert_string_equal(write_in(CITE_KEEP, false, "Venus is made of cheese."), "Venus is made of cheese.");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_sentence_without_a_source_is_dropped_and_its_line_stays_whole),
+        cmocka_unit_test(a_heading_goes_with_its_section),
+        cmocka_unit_test(links_marks_and_lists_of_references_of_a_model_are_taken_out),
+        cmocka_unit_test(rows_and_code_are_held_to_the_sources),
+        cmocka_unit_test(sentences_get_the_number_of_their_document_and_the_list_is_made_of_what_was_found),
+        cmocka_unit_test(unsupported_sentences_may_be_marked_or_kept),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,250 @@
+/* Rows of the store that are damaged: each row in turn, in many ways, and then all that reads it. The process goes on,
+ * another thread is as it was, and each answer about the damaged one is right or DATA_LOSS. RENGA_ROUNDS: every so many
+ * of the changes within messages are skipped (1: no change). */
+#include "unit.h"
+
+#include "damage_fixture.h"
+#include "damaged_rows_fixture.h"
+
+static bool is_sealed(size_t row)
+{
+    return strchr("LSTRQC", kind_of_row(row)) != NULL;
+}
+
+/* Requests with changes: their effect on a damaged thread is free, as long as all goes on. */
+static void ask_for_changes(void)
+{
+    static struct heard heard;
+    Renga__V1__ForkThreadRequest fork = RENGA__V1__FORK_THREAD_REQUEST__INIT;
+    Renga__V1__CopyThreadRequest copy = RENGA__V1__COPY_THREAD_REQUEST__INIT;
+    Renga__V1__UpdateStateRequest update = RENGA__V1__UPDATE_STATE_REQUEST__INIT;
+    Renga__V1__ResumeRunRequest resumed = RENGA__V1__RESUME_RUN_REQUEST__INIT;
+    Renga__V1__CancelRunRequest cancelled = RENGA__V1__CANCEL_RUN_REQUEST__INIT;
+    fork.thread_id = copy.thread_id = update.thread_id = (char *)(uintptr_t) "t";
+    fork.new_thread_id = (char *)(uintptr_t) "forked";
+    copy.new_thread_id = (char *)(uintptr_t) "copied";
+    update.update_json = (char *)(uintptr_t) "{\"x\":2}";
+    resumed.run_id = cancelled.run_id = damaged_run;
+    resumed.maybe_answer_json_case = RENGA__V1__RESUME_RUN_REQUEST__MAYBE_ANSWER_JSON_ANSWER_JSON;
+    resumed.answer_json = (char *)(uintptr_t) "\"yes\"";
+    const void *requests[] = {&copy, &resumed, &fork, &update, &cancelled};
+    for (size_t i = 0; i < sizeof requests / sizeof *requests; i++)
+        ask(requests[i], &heard);
+}
+
+static size_t losses, left_out;
+
+/* `believed`: a change in a row without a checksum; then only the others have to be right. */
+static void look_around(size_t row, bool believed, const char *how)
+{
+    static struct heard heard;
+    const char *name = row_name(rows[row].key, told_row);
+    told_how = how;
+    for (int which = 0; which < QUESTIONS; which++) {
+        ask_one(which, "t", damaged_run, &heard);
+        bool lists = which == LIST_RUNS || which == LIST_THREADS;
+        if (heard.code == INTERNAL || heard.code == INVALID_ARGUMENT || (lists && heard.code != OK))
+            fail_msg("%s %s, question %d: %s: %s", name, how, which, status_code_name((int)heard.code), heard.error);
+        if (heard.code == DATA_LOSS && !strchr(heard.error, '\''))
+            fail_msg("%s %s, question %d: an error without a name: %s", name, how, which, heard.error);
+        losses += heard.code == DATA_LOSS;
+        left_out += lists && strcmp(heard.text, before[which].text) != 0;
+        if (!believed && !lists && heard.code != DATA_LOSS && strcmp(heard.text, before[which].text) != 0)
+            fail_msg("%s %s, question %d: it is served as if it were right: %s", name, how, which, heard.error);
+    }
+    ask_for_changes();
+    ask_one(GET_STATE, "u", other_run, &heard);
+    if (!is_of(row, "u", other_run) && strcmp(heard.text, other_before.text) != 0)
+        fail_msg("%s %s: another thread is not as it was: %s", name, how, heard.error);
+    script_end_all();
+    stage_settle(&stage, 0);
+    script_count = 0;
+}
+
+static void look_again(size_t row, bool believed, const char *how)
+{
+    stage_run(&stage);
+    stage_settle(&stage, 0);
+    look_around(row, believed, how);
+    stage_end(&stage);
+}
+
+static void damage(size_t row, struct store_bytes value, bool believed, const char *how)
+{
+    write_rows(row, value);
+    look_again(row, believed, how);
+}
+
+/* ---- bytes ------------------------------------------------------------------------------------------------------- */
+
+static void flip_bytes(size_t row)
+{
+    size_t size = rows[row].value.size, step = size / 12 + 1;
+    for (size_t at = row % step; at < size; at += step) {
+        struct store_bytes changed = heap_copy(rows[row].value);
+        ((char *)(uintptr_t)changed.bytes)[at] ^= (char)(1 << (at + row) % 8);
+        damage(row, changed, !is_sealed(row) && kind_of_row(row) != 'D', "with a flipped bit");
+        free((void *)(uintptr_t)changed.bytes);
+    }
+}
+
+static void cut_short(size_t row)
+{
+    size_t size = rows[row].value.size;
+    size_t sizes[] = {0, 1, 5, size / 2, size - 1};
+    for (size_t i = 0; size > 5 && i < sizeof sizes / sizeof *sizes; i++)
+        damage(row, (struct store_bytes){rows[row].value.bytes, sizes[i]}, !is_sealed(row), "cut short");
+}
+
+static void put_another_in_its_place(size_t row)
+{
+    for (size_t i = 1; i <= 2; i++) /* mostly of the same kind */
+        damage(row, rows[(row + i) % row_count].value, !is_sealed(row) || !is_sealed((row + i) % row_count),
+               "with another row's value");
+}
+
+static void rows_whose_bytes_are_damaged_end_nothing_and_are_told(void **state)
+{
+    set_stage(3);
+    learn();
+    losses = left_out = 0;
+    for (size_t row = 0; row < row_count; row++) {
+        if (is_of(row, "u", other_run))
+            continue;
+        flip_bytes(row);
+        cut_short(row);
+        put_another_in_its_place(row);
+    }
+    assert_true(losses > 100);
+    assert_true(left_out > 10);
+    write_rows(row_count, (struct store_bytes){"", 0});
+    clear_stage();
+}
+
+static void a_row_whose_value_is_gone_costs_no_other(void **state)
+{
+    if (!store_loses_values())
+        skip();
+    set_stage(3);
+    learn();
+    losses = 0;
+    for (size_t row = 0; row < row_count; row++) {
+        if (is_of(row, "u", other_run))
+            continue;
+        write_rows(row_count, (struct store_bytes){"", 0});
+        lose_value(stage.url, rows[row].key);
+        look_again(row, !is_sealed(row) && kind_of_row(row) != 'D', "without its value");
+    }
+    assert_true(losses > 10);
+    write_rows(row_count, (struct store_bytes){"", 0});
+    clear_stage();
+}
+
+/* ---- messages ---------------------------------------------------------------------------------------------------- */
+
+static const ProtobufCMessageDescriptor *type_of_row(size_t row)
+{
+    switch (kind_of_row(row)) {
+    case 'L':
+        return &renga__v1__log_record__descriptor;
+    case 'S':
+        return &renga__v1__thread_snapshot__descriptor;
+    case 'R':
+        return &renga__v1__run_row__descriptor;
+    case 'T':
+        return &renga__v1__thread__descriptor;
+    default:
+        return NULL;
+    }
+}
+
+/* False if the message does not have this change. The row has no checksum, as older releases wrote them. */
+static bool damage_message(size_t row, long change)
+{
+    struct arena arena;
+    struct status st = {0};
+    arena_init(&arena, NULL, 0, (size_t)64 << 20);
+    ProtobufCMessage *message = row_read(&arena, type_of_row(row), &rows[row], &st);
+    if (!message)
+        fail_msg("%s", st.text);
+    change_left = change;
+    bool changed = message && change_message(message);
+    if (changed) {
+        size_t size = protobuf_c_message_get_packed_size(message);
+        uint8_t *bytes = malloc(size + 1);
+        char how[64];
+        snprintf(how, sizeof how, "with change %ld", change);
+        protobuf_c_message_pack(message, bytes);
+        damage(row, (struct store_bytes){bytes, size}, true, how);
+        free(bytes);
+    }
+    arena_fini(&arena);
+    return changed;
+}
+
+static void damage_messages(unsigned snapshot_every)
+{
+    const char *rounds = getenv("RENGA_ROUNDS");
+    long step = rounds ? atol(rounds) : 11;
+    set_stage(snapshot_every);
+    learn();
+    for (size_t row = 0; row < row_count; row++)
+        if (!is_of(row, "u", other_run) && type_of_row(row))
+            for (long change = (long)row % step; damage_message(row, change);)
+                change += step;
+    write_rows(row_count, (struct store_bytes){"", 0});
+    clear_stage();
+}
+
+static void messages_that_make_no_sense_end_nothing(void **state)
+{
+    damage_messages(3);
+}
+
+static void nor_do_they_where_all_records_are_read(void **state)
+{
+    damage_messages(1000);
+}
+
+/* ---- older releases ---------------------------------------------------------------------------------------------- */
+
+static void rows_without_checksums_are_read(void **state)
+{
+    static struct heard heard;
+    set_stage(3);
+    learn();
+    for (size_t row = 0; row < row_count; row++) {
+        struct store_bytes *value = &rows[row].value;
+        size_t names = kind_of_row(row) == 'D' ? value->size - 4 : 0; /* two names, each with its NUL */
+        if (is_sealed(row)) {
+            assert_int_equal(store_seal_read(rows[row].key, *value, 0), STORE_SEAL_WHOLE);
+            memmove((char *)(uintptr_t)value->bytes, (const char *)value->bytes + STORE_SEAL_BYTES,
+                    value->size -= STORE_SEAL_BYTES);
+        }
+        value->size = names ? names : value->size;
+    }
+    write_rows(row_count, (struct store_bytes){"", 0});
+    stage_run(&stage);
+    stage_settle(&stage, 0);
+    for (int which = 0; which < QUESTIONS; which++) {
+        ask_one(which, "t", damaged_run, &heard);
+        assert_int_equal(heard.code, OK);
+        if (which != CHECKPOINTS) /* which says how many bytes each takes */
+            assert_string_equal(heard.text, before[which].text);
+    }
+    stage_end(&stage);
+    clear_stage();
+}
+
+int main(void)
+{
+    log_configure("test", LOG_ERROR + 1, LOG_FORMAT_TEXT);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_whose_bytes_are_damaged_end_nothing_and_are_told),
+        cmocka_unit_test(a_row_whose_value_is_gone_costs_no_other),
+        cmocka_unit_test(messages_that_make_no_sense_end_nothing),
+        cmocka_unit_test(nor_do_they_where_all_records_are_read),
+        cmocka_unit_test(rows_without_checksums_are_read),
+    };
+    return run_on_each_store(tests, sizeof tests / sizeof *tests);
+}
