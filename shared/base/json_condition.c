@@ -157,10 +157,13 @@ static bool order_holds(enum condition_kind kind, int order)
 {
     switch (kind) {
     case CONDITION_MORE:
+    case CONDITION_MORE_FIELD:
         return order > 0;
     case CONDITION_LESS:
+    case CONDITION_LESS_FIELD:
         return order < 0;
     case CONDITION_AT_LEAST:
+    case CONDITION_AT_LEAST_FIELD:
         return order >= 0;
     default:
         return order <= 0;
@@ -178,6 +181,17 @@ static bool ordered_holds(const struct condition_term *term, const cJSON *value)
                order_holds(term->kind, (value->valuedouble > wanted) - (value->valuedouble < wanted));
     return cJSON_IsString(value) && iso_time_parse(value->valuestring, &time) && time.kind == term->time.kind &&
            order_holds(term->kind, iso_time_compare(&time, &term->time));
+}
+
+/* Numbers, or dates and times of one kind. */
+static bool fields_ordered(enum condition_kind kind, const cJSON *one, const cJSON *other)
+{
+    struct iso_time left, right;
+    if (cJSON_IsNumber(one) && cJSON_IsNumber(other))
+        return order_holds(kind, (one->valuedouble > other->valuedouble) - (one->valuedouble < other->valuedouble));
+    return cJSON_IsString(one) && cJSON_IsString(other) && iso_time_parse(one->valuestring, &left) &&
+           iso_time_parse(other->valuestring, &right) && left.kind == right.kind &&
+           order_holds(kind, iso_time_compare(&left, &right));
 }
 
 static bool equals_one(const struct condition_term *term, const cJSON *item)
@@ -223,6 +237,11 @@ static bool term_holds(const struct evaluation *eval, const struct condition_ter
         return is_present(value) == (term->values->number != 0);
     case CONDITION_EQUALS_FIELD:
         return fields_equal(value, eval->values[term->other->index]);
+    case CONDITION_MORE_FIELD:
+    case CONDITION_LESS_FIELD:
+    case CONDITION_AT_LEAST_FIELD:
+    case CONDITION_AT_MOST_FIELD:
+        return fields_ordered(term->kind, value, eval->values[term->other->index]);
     case CONDITION_CONTAINS:
         return eval->contained[term->index];
     }

@@ -3,6 +3,7 @@
  *     {"field": "amount", "more": 500}                   more, less, at_least, at_most: numbers, dates or times
  *     {"field": "kind", "equals": "loan"}                a text, a number, true, false or null
  *     {"field": "kind", "one_of": ["loan", "gift"]}      {"field": "a", "equals_field": "b"}
+ *     {"field": "a", "more_field": "b"}                  less_field, at_least_field, at_most_field: of two fields
  *     {"field": "name", "present": true}                 {"field": "colours", "contains": "red"}, of a list
  *     {"all": [C, …]}   {"any": [C, …]}   {"not": C}
  *
@@ -58,7 +59,7 @@ struct json_condition_use {
     size_t text_count;
 };
 
-/* In the order of the document; equals_field is two uses. The list is the condition's. */
+/* In the order of the document; a test with two fields is two uses. The list is the condition's. */
 const struct json_condition_use *json_condition_uses(const struct json_condition *condition, size_t *count);
 
 #endif

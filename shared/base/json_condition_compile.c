@@ -24,10 +24,18 @@ static const struct condition_test {
     enum condition_kind kind;
     enum operand operand;
 } tests[] = {
-    {"more", CONDITION_MORE, OPERAND_ORDERED},         {"less", CONDITION_LESS, OPERAND_ORDERED},
-    {"at_least", CONDITION_AT_LEAST, OPERAND_ORDERED}, {"at_most", CONDITION_AT_MOST, OPERAND_ORDERED},
-    {"equals", CONDITION_EQUALS, OPERAND_VALUE},       {"one_of", CONDITION_ONE_OF, OPERAND_VALUES},
-    {"present", CONDITION_PRESENT, OPERAND_BOOLEAN},   {"equals_field", CONDITION_EQUALS_FIELD, OPERAND_FIELD},
+    {"more", CONDITION_MORE, OPERAND_ORDERED},
+    {"less", CONDITION_LESS, OPERAND_ORDERED},
+    {"at_least", CONDITION_AT_LEAST, OPERAND_ORDERED},
+    {"at_most", CONDITION_AT_MOST, OPERAND_ORDERED},
+    {"equals", CONDITION_EQUALS, OPERAND_VALUE},
+    {"one_of", CONDITION_ONE_OF, OPERAND_VALUES},
+    {"present", CONDITION_PRESENT, OPERAND_BOOLEAN},
+    {"equals_field", CONDITION_EQUALS_FIELD, OPERAND_FIELD},
+    {"more_field", CONDITION_MORE_FIELD, OPERAND_FIELD},
+    {"less_field", CONDITION_LESS_FIELD, OPERAND_FIELD},
+    {"at_least_field", CONDITION_AT_LEAST_FIELD, OPERAND_FIELD},
+    {"at_most_field", CONDITION_AT_MOST_FIELD, OPERAND_FIELD},
     {"contains", CONDITION_CONTAINS, OPERAND_VALUE},
 };
 #define TEST_COUNT (sizeof tests / sizeof *tests)
@@ -167,6 +175,8 @@ static unsigned types_of(const struct condition_term *term)
         return JSON_CONDITION_LIST;
     if (term->kind == CONDITION_EQUALS_FIELD)
         return single;
+    if (term->other)
+        return JSON_CONDITION_TEXT | JSON_CONDITION_NUMBER;
     for (size_t i = 0; i < term->value_count; i++)
         types |= term->values[i].type;
     return types;

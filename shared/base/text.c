@@ -95,6 +95,14 @@ size_t text_cut(const char *text, size_t length, size_t room)
     return room;
 }
 
+size_t text_cut_characters(const char *text, size_t length, size_t characters)
+{
+    size_t at = 0;
+    for (; at < length && (characters || continues((unsigned char)text[at])); at++)
+        characters -= !continues((unsigned char)text[at]);
+    return at;
+}
+
 /* Beyond ASCII: no-break, ogham, the general punctuation's, narrow, mathematical and ideographic spaces, the BOM. */
 static bool is_wide_blank(const char *text, size_t length)
 {

@@ -15,6 +15,9 @@ size_t text_clean_length(const char *text, size_t length);
 /* The most of `text` that fits in `room` bytes without cutting a character; `text` is well-formed. */
 size_t text_cut(const char *text, size_t length, size_t room);
 
+/* The same for at most `characters` characters. */
+size_t text_cut_characters(const char *text, size_t length, size_t characters);
+
 /* How many bytes the character at the start of `text` has; 0 where it is not well-formed or is cut off. */
 size_t text_character(const char *text, size_t length);
 

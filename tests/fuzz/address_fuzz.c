@@ -1,7 +1,7 @@
 /* libFuzzer on addresses and queries of searches. The first byte is the reader, the second a number of characters. */
 #include "base/text.h"
+#include "http/canonical.h"
 #include "http/client.h"
-#include "search/canonical.h"
 #include "search/provider.h"
 
 #include <stdint.h>

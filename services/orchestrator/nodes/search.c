@@ -1,13 +1,25 @@
 /* Searches the knowledge base, the web and other sources of the tool-runner: for graphs that know the query, where no
  * model has to choose. The search has the idempotency key of its task: one that is paid is sent once, also where the
  * task is repeated after a crash. */
+#include "search_results.h"
 #include "service_call.h"
 
 #include "rpc/message_json.h"
 
 #include "renga/v1/tool_runner.pb-c.h"
 
-enum { SEARCH_QUERY, SEARCH_COLLECTIONS, SEARCH_SOURCES, SEARCH_INTO, SEARCH_MODE, SEARCH_LIMIT };
+#define SEARCH_HITS_MAX 100 /* as SearchRequest.limit */
+
+enum {
+    SEARCH_QUERY,
+    SEARCH_COLLECTIONS,
+    SEARCH_SOURCES,
+    SEARCH_INTO,
+    SEARCH_MODE,
+    SEARCH_LIMIT,
+    SEARCH_LIMIT_OF,
+    SEARCH_RESULTS
+};
 
 static const struct node_parameter parameters[] = {
     [SEARCH_QUERY] = {.name = "query",
@@ -32,6 +44,13 @@ static const struct node_parameter parameters[] = {
                       .type = PARAMETER_INTEGER,
                       .help = "Most hits; 10 where it is not said; at most 20 of "
                               "sources outside."},
+    [SEARCH_LIMIT_OF] = {.name = "limit_of",
+                         .type = PARAMETER_FIELD,
+                         .help = "An integer, one of the inputs, that says how many hits in place of \"limit\"."},
+    [SEARCH_RESULTS] = {.name = "results",
+                        .type = PARAMETER_FIELD,
+                        .help = "An object[] that gets each address once, with at most 500 characters of what it says "
+                                "(SearchResult)."},
     {.name = NULL},
 };
 static const char *const outcomes[] = {"found", "nothing", NULL};
@@ -48,13 +67,26 @@ static bool check(const struct node *node, struct status *st)
            input_check(node, SEARCH_QUERY, FIELD_STRING, false, st) &&
            input_check(node, SEARCH_COLLECTIONS, FIELD_STRING, true, st) &&
            input_check(node, SEARCH_SOURCES, FIELD_STRING, true, st) &&
-           output_check(node, SEARCH_INTO, FIELD_OBJECT, true, st);
+           output_check(node, SEARCH_INTO, FIELD_OBJECT, true, st) &&
+           input_check(node, SEARCH_LIMIT_OF, FIELD_INTEGER, false, st) &&
+           output_check(node, SEARCH_RESULTS, FIELD_OBJECT, true, st);
 }
 
 struct search {
     struct service_call base; /* first */
     Renga__V1__SearchRequest request;
 };
+
+static void search_write_results(struct update *update, const struct task *task,
+                                 const Renga__V1__SearchResponse *answer)
+{
+    const char *results = update_field(task, SEARCH_RESULTS);
+    if (!results)
+        return;
+    json_write_array(&update->out, results);
+    search_results_write(&update->out, answer->hits, answer->n_hits);
+    json_write_end(&update->out);
+}
 
 static void searched(const Renga__V1__SearchResponse *answer, void *data)
 {
@@ -69,10 +101,19 @@ static void searched(const Renga__V1__SearchResponse *answer, void *data)
     for (size_t i = 0; i < answer->n_hits; i++)
         message_write_json(&update.out, NULL, &answer->hits[i]->base);
     json_write_end(&update.out);
+    search_write_results(&update, search->base.task, answer);
     update.response.usage = answer->usage;
     update.response.degradations = answer->degradations;
     update.response.n_degradations = answer->n_degradations;
     update_finish(&update, search->base.task, outcomes[answer->n_hits ? 0 : 1]);
+}
+
+static int32_t search_limit(const struct search *search)
+{
+    const cJSON *told = service_call_input(&search->base, SEARCH_LIMIT_OF);
+    if (cJSON_IsNumber(told) && told->valuedouble >= 1 && told->valuedouble <= SEARCH_HITS_MAX)
+        return (int32_t)told->valuedouble;
+    return (int32_t)node_argument(task_node(search->base.task), SEARCH_LIMIT)->number;
 }
 
 static bool write_request(struct search *search, struct status *st)
@@ -81,7 +122,7 @@ static bool write_request(struct search *search, struct status *st)
     renga__v1__search_request__init(&search->request);
     search->request.query = service_call_text(&search->base, SEARCH_QUERY);
     search->request.mode = modes[word_check(node, SEARCH_MODE, mode_words, st)];
-    search->request.limit = (int32_t)node_argument(node, SEARCH_LIMIT)->number;
+    search->request.limit = search_limit(search);
     search->request.origin = &search->base.origin;
     search->request.idempotency_key = task_request(search->base.task)->idempotency_key;
     return service_call_texts(&search->base, SEARCH_SOURCES, &search->request.sources, &search->request.n_sources,

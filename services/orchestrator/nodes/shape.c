@@ -62,8 +62,9 @@ static bool shape_check_deep(const struct node *node, const char *parameter, con
         return shape_check_path(node, shape->valuestring, parameter, st);
     if (cJSON_IsNumber(shape) || cJSON_IsBool(shape))
         return true;
-    if (!cJSON_IsObject(shape) || depth == SHAPE_DEPTH_MAX)
-        return fail_field(st, parameter, "must be a path, a number, true, false or an object of them, %d deep at most",
+    if ((!cJSON_IsObject(shape) && !cJSON_IsArray(shape)) || depth == SHAPE_DEPTH_MAX)
+        return fail_field(st, parameter,
+                          "must be a path, a number, true, false, or an object or a list of them, %d deep at most",
                           SHAPE_DEPTH_MAX);
     cJSON_ArrayForEach(member, shape)
     {
@@ -139,14 +140,16 @@ cJSON *shape_make(const cJSON *inputs, const cJSON *shape)
     const cJSON *member;
     if (cJSON_IsString(shape))
         return shape_follow(inputs, shape->valuestring);
-    if (!cJSON_IsObject(shape))
+    if (!cJSON_IsObject(shape) && !cJSON_IsArray(shape))
         return cJSON_Duplicate(shape, false);
-    cJSON *object = cJSON_CreateObject();
+    cJSON *made = cJSON_IsArray(shape) ? cJSON_CreateArray() : cJSON_CreateObject();
     cJSON_ArrayForEach(member, shape)
     {
         cJSON *value = shape_make(inputs, member);
-        if (value)
-            cJSON_AddItemToObject(object, member->string, value);
+        if (value && cJSON_IsArray(shape))
+            cJSON_AddItemToArray(made, value);
+        else if (value)
+            cJSON_AddItemToObject(made, member->string, value);
     }
-    return object;
+    return made;
 }

@@ -4,6 +4,7 @@
  *     "failures[0].message"                 of an item of a list
  *     "outcomes[].note"                     of each item, as a list; items that do not have it are left out
  *     {"cycle": "cycle", "count": 0}        an object of other shapes; members that are not there are left out
+ *     ["decision"]                          a list of other shapes; items that are not there are left out
  *     3, true                               the value itself
  *
  * A path begins with the name of an input. */

@@ -1,7 +1,7 @@
 #include "search/fuse.h"
 
 #include "base/hash.h"
-#include "search/canonical.h"
+#include "http/canonical.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -284,7 +284,7 @@ def _():
     run_id, thread_id = result.outcome.run_id, result.outcome.thread_id
     for allowed in ("desk", "free", "root"):
         equal(call(allowed, "GetRun", run_id=run_id).run.run_id, run_id, "the run")
-        equal([a.name for a in call(allowed, "ListAgents").agents], ["helpdesk"] if allowed == "desk" else ["deep_research", "form_interview", "helpdesk"],
+        equal([a.name for a in call(allowed, "ListAgents").agents], ["helpdesk"] if allowed == "desk" else ["autonomous_research", "deep_research", "form_interview", "helpdesk"],
               "the agents")
     expect("agent.helpdesk" in refused("PERMISSION_DENIED", lambda: call("other", "Ask", "Helpdesk", **question)), "no cure")
     for method, fields in (("StartRun", {"agent": "helpdesk"}), ("GetRun", {"run_id": run_id}), ("CancelRun", {"run_id": run_id}),

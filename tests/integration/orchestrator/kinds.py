@@ -94,6 +94,64 @@ def _():
     expect(all(keys) and len(set(keys)) == len(keys), f"the keys are {keys}")
 
 
+@check("search also writes results, each address once, with at most 500 characters of what it says")
+def _():
+    long = "月" * 300 + "太陽は遠い。" + "星" * 600
+    hits = [hit("A pond.", uri="https://example.org/a?utm_source=x", score=0.5), hit("A frog.", uri="http://www.example.org/a/", score=0.4),
+            hit(long, uri="ja/moon.md", score=7.0, quote="太陽は遠い。", published_date="2024-01-01"), hit("x", uri="javascript:x()")]
+    services.on("ToolRunner/Search", lambda r, c: message("SearchResponse")(hits=hits[:r.limit]))
+    one("collector", {"kind": "search", "query": "q", "into": "h", "results": "r", "limit_of": "n", "on": {"found": 1, "nothing": 1}},
+        {"q": {"type": "string"}, "n": {"type": "integer"}, "h": OBJECTS, "r": OBJECTS, **OUTCOME})
+    result = succeeded(api.start_run("collector", {"q": "pond", "n": 4}))
+    equal(result["r"], [
+        {"title": "Guide", "summary": "A pond.\nA frog.", "url": "https://example.org/a?utm_source=x", "source": "documents", "relevance_score": 0.5},
+        {"title": "Guide", "summary": "太陽は遠い。" + "星" * 494, "url": "ja/moon.md", "source": "documents", "published_date": "2024-01-01",
+         "relevance_score": 1}], "the results")
+    equal((len(result["h"]), len(succeeded(api.start_run("collector", {"q": "pond", "n": 1}))["h"])), (4, 1), "the hits")
+
+
+PLAN = {"theme": "ponds", "investigation_points": ["frogs"], "search_queries": ["pond"]}
+ROUTED = {"plan": {"type": "object"}, "progress": {"type": "object"}, "draft": {"type": "string"}, "feedback": {"type": "string"},
+          "i": {"type": "integer"}, "most": {"type": "integer"}, "enough": {"type": "integer"}, "h": {"type": "string"},
+          "next": {"type": "string"}, "d": {"type": "object"}, **OUTCOME}
+
+
+@check("route asks the planner with all that there is, and writes the choice and its reason")
+def _():
+    words = {"research": 1, "write": 2, "review": 3, "end": 4}
+    services.on("Planner/Route", lambda r, c: message("RouteResponse")(
+        next_action=words.get(r.feedback, 9), reasoning="because", usage={"model_calls": 1}, degradations=[{"part": "route", "kind": 2, "reason": "simple"}]))
+    one("router", {"kind": "route", "plan": "plan", "progress": "progress", "draft": "draft", "feedback": "feedback", "iteration": "i",
+                   "max_iterations": "most", "min_data_count": "enough", "human_input": "h", "into": "next", "decision": "d",
+                   "on": {word: 1 for word in words}}, ROUTED)
+    progress = {"data_count": 3, "data_quality": 0.5, "coverage": 1}
+    for word in words:
+        run = api.start_run("router", {"plan": PLAN, "progress": progress, "draft": "# D", "feedback": word, "i": 2, "most": 7, "enough": 4, "h": "go on"})
+        result = succeeded(run)
+        equal((result["outcome"], result["next"], run.usage.model_calls, run.degradations[0].reason), (word, word, 1, "simple"), "the choice")
+        equal(result["d"], {"next_action": "NEXT_ACTION_" + word.upper(), "reasoning": "because", "progress": progress, "iteration": 2}, "the decision")
+    asked = services.of("Planner/Route")[-1]
+    equal((asked.plan.theme, list(asked.plan.search_queries), asked.progress.data_count, asked.has_draft, asked.iteration, asked.max_iterations,
+           asked.min_data_count, asked.human_input, asked.origin.agent), ("ponds", ["pond"], 3, True, 2, 7, 4, "go on", "router"), "what was asked")
+    run = api.start_run("router", {"plan": PLAN, "feedback": "odd"})
+    equal((run.failures[0].status_code, services.of("Planner/Route")[-1].has_draft), (15, False), "an action that there is not")
+
+
+@check("improve has queries rewritten, and tells which is which")
+def _():
+    services.on("Planner/ImproveQueries", lambda r, c: message("ImproveQueriesResponse")(
+        queries=[query + " 2026" if query != "frog" else query for query in r.base_queries], usage={"model_calls": 1}))
+    one("improver", {"kind": "improve", "queries": "q", "feedback": "f", "theme": "t", "into": "q", "pairs": "p", "on": {"improved": 1}},
+        {"q": TEXTS, "f": {"type": "string"}, "t": {"type": "string"}, "p": OBJECTS, **OUTCOME})
+    run = api.start_run("improver", {"q": ["pond", "frog"], "f": "newer ones", "t": "ponds"})
+    result = succeeded(run)
+    equal((result["q"], result["p"], run.usage.model_calls), (["pond 2026", "frog"], [{"base": "pond", "query": "pond 2026"}], 1), "the queries")
+    asked = services.of("Planner/ImproveQueries")[-1]
+    equal((list(asked.base_queries), asked.feedback, asked.theme), (["pond", "frog"], "newer ones", "ponds"), "what was asked")
+    equal(succeeded(api.start_run("improver", {"f": "newer ones", "t": "池" * 400}))["q"], ["池" * 341 + " 2026"], "the theme as a query")
+    equal(len(succeeded(api.start_run("improver", {"q": [f"q{n}" for n in range(20)], "f": "x"}))["q"]), 16, "as many as are taken")
+
+
 @check("review judges answers and drafts")
 def _():
     services.on("Reviewer/ReviewAnswer", lambda r, c: message("ReviewAnswerResponse")(

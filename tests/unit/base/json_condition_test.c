@@ -5,6 +5,8 @@
 
 #include "unit.h"
 
+#include <stdio.h>
+
 #define MEMORY_MAX ((size_t)8 << 20)
 
 static struct arena arena;
@@ -107,6 +109,28 @@ static void values_of_the_same_type_are_equal(void **state)
     assert_false(holds("{\"field\":\"a\",\"equals_field\":\"b\"}", "{\"b\":1,\"a\":2}"));
     assert_false(holds("{\"field\":\"a\",\"equals_field\":\"b\"}", "{}"));
     assert_false(holds("{\"field\":\"a\",\"equals_field\":\"b\"}", "{\"a\":[],\"b\":[]}"));
+}
+
+static void fields_are_ordered(void **state)
+{
+    static const struct {
+        const char *test;
+        bool less, same, more;
+    } rows[] = {{"more_field", false, false, true},
+                {"less_field", true, false, false},
+                {"at_least_field", false, true, true},
+                {"at_most_field", true, true, false}};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        char condition[64];
+        snprintf(condition, sizeof condition, "{\"field\":\"a\",\"%s\":\"b.c\"}", rows[i].test);
+        assert_int_equal(holds(condition, "{\"a\":1,\"b\":{\"c\":1.5}}"), rows[i].less);
+        assert_int_equal(holds(condition, "{\"a\":2,\"b\":{\"c\":2}}"), rows[i].same);
+        assert_int_equal(holds(condition, "{\"a\":3,\"b\":{\"c\":2}}"), rows[i].more);
+        assert_int_equal(holds(condition, "{\"a\":\"2026-01-31\",\"b\":{\"c\":\"2026-02-01\"}}"), rows[i].less);
+        assert_false(holds(condition, "{\"a\":\"2026-01-31\",\"b\":{\"c\":\"09:30\"}}"));
+        assert_false(holds(condition, "{\"a\":1,\"b\":{\"c\":\"1\"}}"));
+        assert_false(holds(condition, "{\"a\":1}"));
+    }
 }
 
 static void empty_values_are_not_present(void **state)
@@ -251,6 +275,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(dates_and_times_have_an_order_within_their_kind, set_up, tear_down),
         cmocka_unit_test_setup_teardown(days_are_counted_by_the_calendar, set_up, tear_down),
         cmocka_unit_test_setup_teardown(values_of_the_same_type_are_equal, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(fields_are_ordered, set_up, tear_down),
         cmocka_unit_test_setup_teardown(empty_values_are_not_present, set_up, tear_down),
         cmocka_unit_test_setup_teardown(lists_contain_their_items, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_path_leads_into_objects, set_up, tear_down),

@@ -103,6 +103,15 @@ static void a_cut_never_splits_a_character(void **state)
     assert_int_equal(text_cut(text, strlen(text), 100), strlen(text));
 }
 
+static void a_cut_counts_characters(void **state)
+{
+    static const char text[] = "aé語😀z";
+    static const size_t kept[] = {0, 1, 3, 6, 10, 11, 11};
+    for (size_t characters = 0; characters < COUNT(kept); characters++)
+        assert_int_equal(text_cut_characters(text, strlen(text), characters), kept[characters]);
+    assert_int_equal(text_cut_characters("", 0, 5), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -111,6 +120,7 @@ int main(void)
         cmocka_unit_test(a_character_cut_off_by_the_end_is_refused),
         cmocka_unit_test(every_code_point_is_judged_as_the_standard_does),
         cmocka_unit_test(a_cut_never_splits_a_character),
+        cmocka_unit_test(a_cut_counts_characters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

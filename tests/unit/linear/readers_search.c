@@ -1,7 +1,7 @@
 /* services/tool_runner/search: answers and errors of search engines, addresses, queries. */
 #include "readers.h"
 
-#include "search/canonical.h"
+#include "http/canonical.h"
 #include "search/fuse.h"
 #include "search/passages.h"
 #include "search/setup.h"

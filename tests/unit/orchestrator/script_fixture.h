@@ -92,8 +92,11 @@ static const struct node_kind model_kind = {.name = "model",
                                             .asks_models = true,
                                             .has_simple_way = true};
 extern const struct node_kind noop_kind, set_kind, ask_kind, each_kind, graph_kind, choose_kind, fail_kind;
-const struct node_kind *const node_kinds[] = {&noop_kind,   &set_kind,  &ask_kind,    &each_kind,  &graph_kind,
-                                              &choose_kind, &fail_kind, &script_kind, &model_kind, NULL};
+extern const struct node_kind merge_kind, measure_kind;
+const struct node_kind *const node_kinds[] = {
+    &noop_kind, &set_kind,    &ask_kind,   &each_kind,  &graph_kind,   &choose_kind,
+    &fail_kind, &script_kind, &model_kind, &merge_kind, &measure_kind, NULL,
+};
 const struct node_kind *node_kind_find(const char *name)
 {
     for (const struct node_kind *const *kind = node_kinds; *kind; kind++)

@@ -1,6 +1,6 @@
 /* The canonical form of addresses. */
+#include "http/canonical.h"
 #include "search/answer.h"
-#include "search/canonical.h"
 
 #include <stdio.h>
 

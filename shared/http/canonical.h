@@ -14,15 +14,15 @@
  *         others are ordered by name
  *
  *      HTTP://WWW.Example.COM:80/a/../b/?utm_source=x&B=2&a=1#top --> https://example.com/b?B=2&a=1 */
-#ifndef RENGA_TOOL_RUNNER_CANONICAL_H
-#define RENGA_TOOL_RUNNER_CANONICAL_H
+#ifndef RENGA_HTTP_CANONICAL_H
+#define RENGA_HTTP_CANONICAL_H
 
 #include "base/buffer.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#define CANONICAL_MAX ((size_t)16 << 10) /* bytes of a form, whose address has at most SEARCH_URI_MAX */
+#define CANONICAL_MAX ((size_t)16 << 10) /* bytes of a form: eight times those of the longest address, 2,048 */
 
 enum canonical_kind {
     CANONICAL_WEB,    /* http or https */

@@ -1,4 +1,4 @@
-#include "search/canonical.h"
+#include "http/canonical.h"
 
 #include "http/client.h"
 

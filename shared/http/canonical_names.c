@@ -1,6 +1,6 @@
 /* Parameters that tell a site the origin of its reader. As browsers and readers of pages know them (Firefox's query
  * stripping, ClearURLs, courlan); those that also name content somewhere ("ref", "source", "id") are left out. */
-#include "search/canonical.h"
+#include "http/canonical.h"
 
 #include <strings.h>
 

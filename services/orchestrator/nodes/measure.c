@@ -1,0 +1,177 @@
+/* Measures how far a piece of research has come: sources, their mean relevance, and the part of the plan's queries that
+ * have found any (ResearchProgress). No model is asked. */
+#include "service_call.h"
+
+#include "base/hash.h"
+
+#include <string.h>
+
+enum { MEASURE_OF, MEASURE_SCORE, MEASURE_WANTED, MEASURE_SEARCHES, MEASURE_IMPROVED, MEASURE_INTO };
+
+static const struct node_parameter parameters[] = {
+    [MEASURE_OF] = {.name = "of",
+                    .type = PARAMETER_FIELD,
+                    .required = true,
+                    .help = "The sources, an object[] (SearchResult)."},
+    [MEASURE_SCORE] = {.name = "score",
+                       .type = PARAMETER_TEXT,
+                       .help = "The member that is a source's relevance, 0 to 1; \"relevance_score\" without it."},
+    [MEASURE_WANTED] = {.name = "wanted",
+                        .type = PARAMETER_FIELD,
+                        .required = true,
+                        .help = "The queries of the plan, a string[]."},
+    [MEASURE_SEARCHES] = {.name = "searches",
+                          .type = PARAMETER_FIELD,
+                          .required = true,
+                          .help = "The searches that were made, an object[] (ResearchSearch: query, result_count)."},
+    [MEASURE_IMPROVED] = {.name = "improved",
+                          .type = PARAMETER_FIELD,
+                          .help =
+                              "Queries that stood in for others, an object[] of \"base\" and \"query\": what such a "
+                              "query finds, its base has found."},
+    [MEASURE_INTO] = {.name = "into",
+                      .type = PARAMETER_FIELD,
+                      .required = true,
+                      .help = "An object (ResearchProgress: data_count, data_quality, coverage)."},
+    {.name = NULL},
+};
+static const char *const outcomes[] = {"measured", NULL};
+
+static bool measure_check(const struct node *node, struct status *st)
+{
+    return input_check(node, MEASURE_OF, FIELD_OBJECT, true, st) &&
+           input_check(node, MEASURE_WANTED, FIELD_STRING, true, st) &&
+           input_check(node, MEASURE_SEARCHES, FIELD_OBJECT, true, st) &&
+           input_check(node, MEASURE_IMPROVED, FIELD_OBJECT, true, st) &&
+           output_check(node, MEASURE_INTO, FIELD_OBJECT, false, st);
+}
+
+/* ---- queries that have found something --------------------------------------------------------------------------- */
+
+/* A set of texts that the inputs own. */
+struct measure_set {
+    const char **slots;
+    size_t slot_count; /* more than texts */
+};
+
+static bool measure_set_open(struct measure_set *set, struct arena *arena, size_t texts)
+{
+    set->slot_count = 2 * texts + 1;
+    set->slots = arena_zalloc(arena, set->slot_count * sizeof *set->slots);
+    return set->slots;
+}
+
+/* The slot of the text, or a free one. */
+static const char **measure_slot(const struct measure_set *set, const char *text)
+{
+    for (size_t at = hash_text(text);; at++) {
+        const char **slot = &set->slots[at % set->slot_count];
+        if (!*slot || strcmp(*slot, text) == 0)
+            return slot;
+    }
+}
+
+static const char *measure_text(const cJSON *object, const char *name)
+{
+    return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(object, name));
+}
+
+static bool measure_found(const cJSON *search)
+{
+    const cJSON *count = cJSON_GetObjectItemCaseSensitive(search, "result_count");
+    return cJSON_IsNumber(count) && count->valuedouble > 0;
+}
+
+/* False: no memory. */
+static bool measure_gather(struct measure_set *set, const struct service_call *run)
+{
+    const cJSON *searches = service_call_input(run, MEASURE_SEARCHES),
+                *pairs = service_call_input(run, MEASURE_IMPROVED);
+    const cJSON *item;
+    size_t texts = (size_t)cJSON_GetArraySize(searches) + (size_t)cJSON_GetArraySize(pairs);
+    if (!measure_set_open(set, task_arena(run->task), texts))
+        return false;
+    cJSON_ArrayForEach(item, searches)
+    {
+        const char *query = measure_text(item, "query");
+        if (query && measure_found(item))
+            *measure_slot(set, query) = query;
+    }
+    cJSON_ArrayForEach(item, pairs)
+    {
+        const char *query = measure_text(item, "query"), *base = measure_text(item, "base");
+        if (query && base && *measure_slot(set, query))
+            *measure_slot(set, base) = base;
+    }
+    return true;
+}
+
+/* Without queries all is covered once there is a source. */
+static double measure_coverage(const struct measure_set *set, const cJSON *wanted, bool any)
+{
+    const cJSON *query;
+    int count = 0, found = 0;
+    cJSON_ArrayForEach(query, wanted)
+    {
+        count++;
+        found += cJSON_IsString(query) && *measure_slot(set, query->valuestring);
+    }
+    return count ? (double)found / count : any;
+}
+
+/* ---- the node ---------------------------------------------------------------------------------------------------- */
+
+/* The mean of those that have a score within 0 and 1. */
+static double measure_quality(const cJSON *sources, const char *name)
+{
+    const cJSON *source;
+    double sum = 0;
+    int count = 0;
+    cJSON_ArrayForEach(source, sources)
+    {
+        const cJSON *score = cJSON_GetObjectItemCaseSensitive(source, name);
+        if (cJSON_IsNumber(score) && score->valuedouble >= 0 && score->valuedouble <= 1) {
+            sum += score->valuedouble;
+            count++;
+        }
+    }
+    return count ? sum / count : 0;
+}
+
+static void measure_start(struct task *task)
+{
+    struct service_call run = {0};
+    struct measure_set set = {0};
+    struct status st = {0};
+    struct update update;
+    const char *score = node_argument(task_node(task), MEASURE_SCORE)->text;
+    bool good = service_call_inputs(&run, task, &st);
+    if (good && !measure_gather(&set, &run))
+        good = fail(&st, RESOURCE_EXHAUSTED, "no memory for the searches");
+    const cJSON *sources = good ? service_call_input(&run, MEASURE_OF) : NULL;
+    update_begin(&update);
+    json_write_object(&update.out, update_field(task, MEASURE_INTO));
+    json_write_int(&update.out, "data_count", cJSON_GetArraySize(sources));
+    json_write_double(&update.out, "data_quality", measure_quality(sources, score ? score : "relevance_score"));
+    if (good)
+        json_write_double(&update.out, "coverage",
+                          measure_coverage(&set, service_call_input(&run, MEASURE_WANTED), sources && sources->child));
+    json_write_end(&update.out);
+    service_call_close(&run);
+    if (good) {
+        update_finish(&update, task, outcomes[0]);
+        return;
+    }
+    buffer_fini(&update.text);
+    task_fail(task, &st);
+}
+
+extern const struct node_kind measure_kind;
+const struct node_kind measure_kind = {
+    .name = "measure",
+    .help = "Measures how far a piece of research has come; no model is asked.",
+    .parameters = parameters,
+    .outcomes = outcomes,
+    .check = measure_check,
+    .start = measure_start,
+};
