@@ -3,19 +3,14 @@
 #include "cite_text.h"
 #include "input_job.h"
 
-#include "base/text.h"
 #include "graph/agents.h"
 #include "rpc/message_json.h"
 #include "words/sentences.h"
 
-#include "renga/v1/citation.pb-c.h"
 #include "renga/v1/tool_runner.pb-c.h"
 
 #include <stdio.h>
 #include <string.h>
-
-#define SENTENCE_SHOWN_MAX ((size_t)4096) /* bytes, as Citation.sentence */
-#define QUOTE_MAX          ((size_t)4096) /* bytes, as Citation.quote */
 
 enum {
     CITE_ANSWER,
@@ -26,6 +21,7 @@ enum {
     CITE_MARK_PROMPT,
     CITE_REFERENCES,
     CITE_USED,
+    CITE_FOOTNOTES,
 };
 
 static const struct node_parameter parameters[] = {
@@ -60,6 +56,9 @@ static const struct node_parameter parameters[] = {
     [CITE_USED] = {.name = "used",
                    .type = PARAMETER_FIELD,
                    .help = "The sources that carry sentences, each document once, an object[] (NoteSource)."},
+    [CITE_FOOTNOTES] = {.name = "footnotes",
+                        .type = PARAMETER_BOOLEAN,
+                        .help = "With \"references\": true for marks such as [^1], and references that define them."},
     {.name = NULL},
 };
 static const char *const outcomes[] = {"cited", "unsupported", NULL};
@@ -73,6 +72,8 @@ static bool check(const struct node *node, struct status *st)
     for (size_t row = CITE_UNSUPPORTED; row <= CITE_REFERENCES && !text; row++)
         if (node_argument(node, row)->text)
             return fail_field(st, parameters[row].name, "is for an answer that is rewritten; add \"text\"");
+    if (node_argument(node, CITE_FOOTNOTES)->flag && !node_argument(node, CITE_REFERENCES)->text)
+        return fail_field(st, "footnotes", "are defined in the list of references; add \"references\"");
     if (way >= 0 && mark != (node_argument(node, CITE_MARK_PROMPT)->text != NULL))
         return fail_field(st, "mark", "and \"unsupported\": \"mark\" go together; add the other");
     return way >= 0 && input_check(node, CITE_ANSWER, FIELD_STRING, false, st) &&
@@ -83,40 +84,6 @@ static bool check(const struct node *node, struct status *st)
 }
 
 /* ---- the citations ----------------------------------------------------------------------------------------------- */
-
-static char *cut(struct arena *arena, const char *text, size_t length, size_t most)
-{
-    return arena_strndup(arena, text, text_cut(text, length, most));
-}
-
-struct text {
-    const char *bytes;
-    struct span sentence;
-    int32_t number;
-    uint16_t reference;
-};
-
-static bool write_citation(struct json_writer *out, const struct cite_sources *sources, const struct text *text,
-                           const struct support *support)
-{
-    Renga__V1__Citation citation = RENGA__V1__CITATION__INIT;
-    const Renga__V1__SearchHit *hit = sources->hits[support->passage];
-    const struct span *quote = &support->quote;
-    citation.sentence_number = text->number;
-    citation.reference_number = text->reference;
-    citation.sentence = cut(sources->arena, text->bytes + text->sentence.begin,
-                            text->sentence.end - text->sentence.begin, SENTENCE_SHOWN_MAX);
-    citation.uri = hit->uri;
-    citation.title = hit->title;
-    citation.heading_path = hit->heading_path;
-    citation.n_heading_path = hit->n_heading_path;
-    citation.quote = cut(sources->arena, hit->snippet + quote->begin, quote->end - quote->begin, QUOTE_MAX);
-    cite_lines(hit, quote, &citation.line_from, &citation.line_to);
-    if (!citation.sentence || !citation.quote)
-        return false;
-    message_write_json(out, NULL, &citation.base);
-    return true;
-}
 
 struct count {
     int32_t sentences, cited;
@@ -135,15 +102,15 @@ static bool cite_as_it_is(struct citing *citing)
     struct sentence_reader reader;
     struct support support;
     const char *answer = service_call_text(&citing->base.base, CITE_ANSWER);
-    struct text text = {.bytes = answer};
+    struct cite_sentence text = {.text = answer};
     bool good = true;
     sentences_begin(&reader, answer, strlen(answer));
-    while (good && sentences_next(&reader, &text.sentence)) {
+    while (good && sentences_next(&reader, &text.span)) {
         text.number = ++citing->count.sentences;
         if (citing->count.cited < CITED_MAX &&
-            support_find(citing->evidence, answer + text.sentence.begin, text.sentence.end - text.sentence.begin,
-                         SUPPORT_ENOUGH, &support)) {
-            good = write_citation(&citing->base.update.out, citing->sources, &text, &support);
+            support_find(citing->evidence, answer + text.span.begin, text.span.end - text.span.begin, SUPPORT_ENOUGH,
+                         &support)) {
+            good = cite_write_citation(&citing->base.update.out, citing->sources, &text, &support);
             citing->count.cited++;
         }
     }
@@ -151,24 +118,6 @@ static bool cite_as_it_is(struct citing *citing)
 }
 
 /* ---- the answer, rewritten --------------------------------------------------------------------------------------- */
-
-/* The number of a sentence is that which a reader of the whole text counts. */
-static bool write_cited(struct citing *citing, struct cite_text *cite)
-{
-    struct sentence_reader reader;
-    struct text text = {.bytes = buffer_text(&cite->out)};
-    size_t next = 0;
-    bool good = true;
-    sentences_begin(&reader, text.bytes, cite->out.length);
-    while (good && next < cite->cited_count && sentences_next(&reader, &text.sentence)) {
-        text.number++;
-        for (; good && next < cite->cited_count && cite->cited[next].at < text.sentence.end; next++) {
-            text.reference = cite->cited[next].reference;
-            good = write_citation(&citing->base.update.out, citing->sources, &text, &cite->cited[next].support);
-        }
-    }
-    return good;
-}
 
 static const char *prompt_of(const struct service_call *run, size_t row)
 {
@@ -223,12 +172,13 @@ static bool rewrite(struct citing *citing, struct cite_text *cite)
         unsupported_ways[word_check(task_node(run->task), CITE_UNSUPPORTED, unsupported_words, &ignored)];
     cite->mark = mark ? arena_strndup(citing->sources->arena, mark, strcspn(mark, "\n")) : NULL;
     cite->has_references = node_argument(task_node(run->task), CITE_REFERENCES)->text;
+    cite->footnotes = node_argument(task_node(run->task), CITE_FOOTNOTES)->flag;
     cite->cited = arena_alloc(citing->sources->arena, CITED_MAX * sizeof *cite->cited);
     if (!clean || !cite->cited || (mark && !cite->mark))
         return false;
     cite_text_write(cite, clean);
     citing->count = (struct count){cite->sentences, (int32_t)cite->cited_count};
-    bool good = write_cited(citing, cite);
+    bool good = cite_text_write_citations(out, cite);
     json_write_end(out);
     write_references(cite, run, answer, own);
     if (cite->cited_count && !cite->out.failed)

@@ -4,6 +4,7 @@
 
 #include "base/buffer.h"
 
+#include <ctype.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -11,6 +12,9 @@
 #define URLS_LOOKED   64                /* that are looked for in the sources; more are taken out */
 #define TITLE_MAX     ((size_t)120)     /* bytes of a line that is the heading of a list of references */
 #define ANY_HEADING   7                 /* a dropped section ends at any heading */
+#define SCHEME_LEAST  3                 /* bytes of "<" and the scheme of an address, as Markdown takes them */
+#define SCHEME_MAX    32                /* bytes of a scheme */
+#define AUTOLINK_MAX  2048              /* bytes of an address in "<>" */
 #define WORDS_OF(set) (sizeof(set) / sizeof *(set))
 
 struct cleaning {
@@ -44,8 +48,7 @@ static bool clean_ends_with_colon(const char *text, size_t length)
     return (length && text[length - 1] == ':') || (length >= 3 && memcmp(text + length - 3, "：", 3) == 0);
 }
 
-/* The words of a heading without its marks, its number and a colon. */
-static struct cited_span clean_heading_words(const char *text, size_t begin, size_t end)
+struct cited_span cite_heading_words(const char *text, size_t begin, size_t end)
 {
     while (begin < end && (clean_is_mark(text[begin]) || (text[begin] >= '0' && text[begin] <= '9') ||
                            (text[begin] == '.' && begin > 0 && text[begin - 1] >= '0' && text[begin - 1] <= '9')))
@@ -71,14 +74,14 @@ static bool clean_says_references(const char *text, size_t length)
 static bool clean_tells_source(const char *text, size_t begin, size_t end)
 {
     size_t at = begin;
-    while (at < end && (clean_is_mark(text[at]) || text[at] == '-'))
+    while (at < end && (clean_is_mark(text[at]) || strchr("-+.)0123456789", text[at])))
         at++;
     const char *close = at < end && text[at] == '[' ? memchr(text + at, ']', end - at) : NULL;
     if (close && close + 1 < text + end && close[1] == ':')
         return true;
     for (size_t length = 1; length <= TITLE_MAX && at + length < end; length++)
         if (clean_ends_with_colon(text + at, length)) {
-            struct cited_span words = clean_heading_words(text, at, at + length);
+            struct cited_span words = cite_heading_words(text, at, at + length);
             return clean_says_references(text + words.begin, words.end - words.begin);
         }
     return false;
@@ -89,7 +92,7 @@ static bool clean_begins_references(struct cleaning *cleaning, size_t begin, siz
 {
     const char *line = cleaning->text + begin;
     int marks = (int)strspn(line, "#");
-    struct cited_span words = clean_heading_words(cleaning->text, begin, end);
+    struct cited_span words = cite_heading_words(cleaning->text, begin, end);
     bool alone = *line == '*' || *line == '_' || clean_ends_with_colon(line, end - begin);
     if (end - begin > TITLE_MAX || (!marks && !alone) ||
         !clean_says_references(cleaning->text + words.begin, words.end - words.begin))
@@ -98,6 +101,8 @@ static bool clean_begins_references(struct cleaning *cleaning, size_t begin, siz
     cleaning->own_heading = words;
     return true;
 }
+
+enum { NEXT_BRACKET, NEXT_PAREN, NEXT_TICK, NEXT_SECOND };
 
 /* ---- within a line ----------------------------------------------------------------------------------------------- */
 
@@ -162,6 +167,19 @@ static bool clean_is_url(const char *text, size_t at, size_t end)
            (end - at > 7 && strncasecmp(text + at, "http://", 7) == 0);
 }
 
+/* The end of "<scheme:rest>", which Markdown makes a link of; `at`: there is none. */
+static size_t clean_autolink_end(const char *text, size_t at, size_t end)
+{
+    size_t next = at + 1;
+    while (next < end && next - at <= SCHEME_MAX && (isalnum((unsigned char)text[next]) || strchr("+.-", text[next])))
+        next++;
+    if (next - at < SCHEME_LEAST || next >= end || text[next] != ':')
+        return at;
+    while (next < end && next - at <= AUTOLINK_MAX && (unsigned char)text[next] > ' ' && !strchr("<>", text[next]))
+        next++;
+    return next < end && text[next] == '>' ? next + 1 : at;
+}
+
 static size_t clean_url(struct cleaning *cleaning, size_t at, size_t end)
 {
     size_t after = clean_url_end(cleaning->text, at, end);
@@ -176,7 +194,16 @@ static size_t clean_url(struct cleaning *cleaning, size_t at, size_t end)
     return after + alone;
 }
 
-enum { NEXT_BRACKET, NEXT_PAREN, NEXT_TICK, NEXT_SECOND };
+/* The ")" that ends the target of a link, where the first one is at `close`: "(a_(b))" ends with the second. */
+static size_t clean_target_end(const char *text, size_t begin, size_t close, size_t end)
+{
+    size_t open = 0;
+    for (size_t at = begin; at < close; at++)
+        open += text[at] == '(';
+    for (; open && close + 1 < end && text[close + 1] == ')'; open--)
+        close++;
+    return close;
+}
 
 /* "[text](where)" and "[text][id]" leave the text; "[1]" and "[^1]" leave nothing; anything else stays. */
 static size_t clean_bracket(struct cleaning *cleaning, size_t at, size_t end, bool image);
@@ -198,6 +225,14 @@ static size_t clean_one(struct cleaning *cleaning, size_t at, size_t end)
     }
     if (clean_is_url(text, at, end))
         return clean_url(cleaning, at, end);
+    size_t autolink = text[at] == '<' ? clean_autolink_end(text, at, end) : at;
+    if (autolink > at)
+        return autolink;
+    if (text[at] == ']' && at + 1 < end && text[at + 1] == '(') { /* of a link that began on a line before */
+        size_t close = clean_next_of(cleaning, NEXT_PAREN, ')', at + 1, end);
+        buffer_put(&cleaning->out, ']');
+        return close < end ? clean_target_end(text, at + 2, close, end) + 1 : end;
+    }
     buffer_put(&cleaning->out, text[at]);
     return at + 1;
 }
@@ -220,6 +255,8 @@ static size_t clean_bracket(struct cleaning *cleaning, size_t at, size_t end, bo
         after = clean_next_of(cleaning, NEXT_PAREN, ')', close + 1, end);
     else if (close < end && close + 1 < end && text[close + 1] == '[')
         after = clean_next_of(cleaning, NEXT_SECOND, ']', close + 2, end);
+    if (after < end && text[close + 1] == '(')
+        after = clean_target_end(text, close + 2, after, end);
     if (after < end) {
         if (!image && !clean_is_number_mark(text + begin, close - begin))
             clean_part(cleaning, begin, close);

@@ -71,6 +71,52 @@ static bool references_is_web(const char *uri)
     return strncmp(uri, "https://", 8) == 0 || strncmp(uri, "http://", 7) == 0;
 }
 
+static const char *references_title(const Renga__V1__SearchHit *hit)
+{
+    return hit->title[0] ? hit->title : hit->uri;
+}
+
+/* "1. [title](URL)", "1. title — a.md:9" */
+static void references_print_item(struct cite_text *cite, size_t number)
+{
+    const Renga__V1__SearchHit *hit = cite->sources->hits[cite->first_of[number]];
+    bool web = references_is_web(hit->uri);
+    buffer_printf(&cite->out, "\n%zu. %s", number, web ? "[" : "");
+    references_print_title(&cite->out, references_title(hit));
+    if (web) {
+        buffer_print(&cite->out, "](");
+        references_print_target(&cite->out, hit->uri);
+        buffer_put(&cite->out, ')');
+        return;
+    }
+    buffer_print(&cite->out, " — ");
+    references_print_title(&cite->out, hit->uri);
+    references_print_places(cite, number);
+}
+
+/* Whether the place begins with a scheme, such as "javascript:" or "data:". */
+static bool references_has_scheme(const char *uri)
+{
+    size_t length = strspn(uri, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+.-");
+    return length > 1 && uri[length] == ':';
+}
+
+/* "[^1]: title — URL", "[^1]: title — a.md:9". An address of a scheme that is not of the web is not shown. */
+static void references_print_footnote(struct cite_text *cite, size_t number)
+{
+    const Renga__V1__SearchHit *hit = cite->sources->hits[cite->first_of[number]];
+    bool web = references_is_web(hit->uri), shown = web || !references_has_scheme(hit->uri);
+    buffer_printf(&cite->out, "\n[^%zu]: ", number);
+    references_print_title(&cite->out, hit->title[0] || !shown ? hit->title : "");
+    buffer_print(&cite->out, hit->title[0] && shown ? " — " : "");
+    if (web) {
+        references_print_target(&cite->out, hit->uri);
+    } else if (shown) {
+        references_print_title(&cite->out, hit->uri);
+        references_print_places(cite, number);
+    }
+}
+
 void cite_text_write_references(struct cite_text *cite, const char *heading, size_t length)
 {
     if (!cite->reference_count)
@@ -78,19 +124,6 @@ void cite_text_write_references(struct cite_text *cite, const char *heading, siz
     buffer_print(&cite->out, "\n\n## ");
     buffer_append(&cite->out, heading, length);
     buffer_print(&cite->out, "\n");
-    for (size_t i = 1; i <= cite->reference_count; i++) {
-        const Renga__V1__SearchHit *hit = cite->sources->hits[cite->first_of[i]];
-        const char *title = hit->title[0] ? hit->title : hit->uri;
-        buffer_printf(&cite->out, "\n%zu. %s", i, references_is_web(hit->uri) ? "[" : "");
-        references_print_title(&cite->out, title);
-        if (references_is_web(hit->uri)) {
-            buffer_print(&cite->out, "](");
-            references_print_target(&cite->out, hit->uri);
-            buffer_put(&cite->out, ')');
-            continue;
-        }
-        buffer_print(&cite->out, " — ");
-        references_print_title(&cite->out, hit->uri);
-        references_print_places(cite, i);
-    }
+    for (size_t i = 1; i <= cite->reference_count; i++)
+        cite->footnotes ? references_print_footnote(cite, i) : references_print_item(cite, i);
 }

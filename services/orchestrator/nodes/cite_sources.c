@@ -82,6 +82,30 @@ static void add_tool(struct cite_sources *sources, const char *name, const char 
         add_source(sources, hit);
 }
 
+static char *source_text(struct cite_sources *sources, const cJSON *item, const char *name)
+{
+    const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(item, name));
+    char *copy = arena_strdup(sources->arena, text ? text : "");
+    sources->no_memory |= !copy;
+    return copy;
+}
+
+/* A SearchResult, as autonomous research keeps what it found. */
+static void add_result(struct cite_sources *sources, const cJSON *item)
+{
+    Renga__V1__SearchHit *hit = arena_alloc(sources->arena, sizeof *hit);
+    sources->no_memory |= !hit;
+    if (!hit)
+        return;
+    renga__v1__search_hit__init(hit);
+    hit->uri = source_text(sources, item, "url");
+    hit->title = source_text(sources, item, "title");
+    hit->snippet = source_text(sources, item, "summary");
+    hit->source = source_text(sources, item, "source");
+    if (!sources->no_memory)
+        add_source(sources, hit);
+}
+
 void cite_sources_gather(struct cite_sources *sources, const cJSON *item)
 {
     const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(item, "text"));
@@ -90,6 +114,11 @@ void cite_sources_gather(struct cite_sources *sources, const cJSON *item)
         return;
     if (cJSON_IsString(cJSON_GetObjectItemCaseSensitive(item, "snippet"))) {
         add_hit(sources, item);
+        return;
+    }
+    if (cJSON_IsString(cJSON_GetObjectItemCaseSensitive(item, "url")) &&
+        cJSON_IsString(cJSON_GetObjectItemCaseSensitive(item, "summary"))) {
+        add_result(sources, item);
         return;
     }
     if (name && text && *text && !cJSON_GetObjectItemCaseSensitive(item, "status_code"))

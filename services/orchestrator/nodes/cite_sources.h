@@ -25,9 +25,9 @@ struct cite_sources {
     bool no_memory;
 };
 
-/* Adds the sources of a JSON value of any form: an object with a `snippet` is a hit; an object with `tool_name` and
- * `text` is the result of a tool, and no source if it has a `status_code`. Sets `no_memory` if the arena is full.
- * Linear. */
+/* Adds the sources of a JSON value of any form: an object with a `snippet` is a hit, one with `url` and `summary` a
+ * SearchResult; an object with `tool_name` and `text` is the result of a tool, and no source if it has a
+ * `status_code`. Sets `no_memory` if the arena is full. Linear. */
 void cite_sources_gather(struct cite_sources *sources, const cJSON *item);
 
 #endif

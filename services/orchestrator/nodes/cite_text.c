@@ -18,7 +18,7 @@ struct cite_lines {
 
 /* ---- support ----------------------------------------------------------------------------------------------------- */
 
-static bool cite_is_carried(const struct cite_text *cite, const char *sentence, size_t length, struct support *support)
+bool cite_text_carries(const struct cite_text *cite, const char *sentence, size_t length, struct support *support)
 {
     if (cite->cited_count == CITED_MAX || !support_find(cite->evidence, sentence, length, SUPPORT_ENOUGH, support))
         return false;
@@ -45,6 +45,12 @@ static bool cite_was_said(struct cite_text *cite, const char *sentence, size_t l
         cite->said_count++;
     }
     return false;
+}
+
+void cite_text_forget_said(struct cite_text *cite)
+{
+    memset(cite->said, 0, sizeof cite->said);
+    cite->said_count = 0;
 }
 
 /* A document is one reference, wherever in it a sentence stands. */
@@ -129,11 +135,11 @@ static void cite_print_marked(struct cite_text *cite, const char *text, size_t l
     if (mark)
         buffer_printf(&cite->out, "%s%s", blank, mark);
     else if (number)
-        buffer_printf(&cite->out, "%s[%u]", blank, (unsigned)number);
+        buffer_printf(&cite->out, "%s[%s%u]", blank, cite->footnotes ? "^" : "", (unsigned)number);
     buffer_append(&cite->out, text + at, length - at);
 }
 
-static void cite_keep(struct cite_text *cite, const char *sentence, size_t length, const struct support *support)
+void cite_text_keep(struct cite_text *cite, const char *sentence, size_t length, const struct support *support)
 {
     uint16_t number = support ? cite_reference(cite, support->passage) : 0;
     const char *mark = !support && cite->unsupported == CITE_MARK ? cite->mark : NULL;
@@ -192,14 +198,14 @@ static void cite_prose(struct cite_text *cite, const char *text, size_t begin, s
         }
         bool said = cite_was_said(cite, text + from, to - from);
         cite->sentences += !said;
-        bool carried = !said && cite_is_carried(cite, text + from, to - from, &support);
+        bool carried = !said && cite_text_carries(cite, text + from, to - from, &support);
         kept = carried || cite->unsupported != CITE_DROP;
         if (kept && cite->line_empty)
             cite_begin_line(cite, text);
         else if (kept)
             buffer_append(&cite->out, text + tail, from - tail);
         if (kept)
-            cite_keep(cite, text + from, to - from, carried ? &support : NULL);
+            cite_text_keep(cite, text + from, to - from, carried ? &support : NULL);
         done = to;
     }
     if (kept)
@@ -308,7 +314,7 @@ static size_t cite_take_table(struct cite_text *cite, struct cite_lines lines, s
         if (from >= end)
             continue;
         cite->sentences++;
-        bool carried = cite_is_carried(cite, lines.text + from, end - from, &support);
+        bool carried = cite_text_carries(cite, lines.text + from, end - from, &support);
         if (!carried && cite->unsupported == CITE_DROP)
             continue;
         if (!any) {
@@ -318,12 +324,12 @@ static size_t cite_take_table(struct cite_text *cite, struct cite_lines lines, s
         }
         any = true;
         cite_break(cite, 1);
-        cite_keep(cite, lines.text + at, end - at, carried ? &support : NULL);
+        cite_text_keep(cite, lines.text + at, end - at, carried ? &support : NULL);
     }
     return at;
 }
 
-/* Code stays whole, if each of its lines is carried. */
+/* Code stays whole, if it has lines and each of them is carried. */
 static size_t cite_take_code(struct cite_text *cite, struct cite_lines lines, size_t at)
 {
     size_t begin = at, before = cite->cited_count;
@@ -335,13 +341,13 @@ static size_t cite_take_code(struct cite_text *cite, struct cite_lines lines, si
         if (strspn(lines.text + at, " \t\r") >= end - at)
             continue;
         cite->sentences++;
-        if (cite_is_carried(cite, lines.text + at, end - at, &support))
+        if (cite_text_carries(cite, lines.text + at, end - at, &support))
             cite->cited[cite->cited_count++] = (struct cited){.at = at - begin, .support = support};
         else
             good = false;
     }
     at = cite_next_line(lines, at);
-    if (!good && cite->unsupported == CITE_DROP) {
+    if ((!good || cite->cited_count == before) && cite->unsupported == CITE_DROP) {
         cite->cited_count = before;
         return at;
     }
@@ -383,4 +389,5 @@ void cite_text_write(struct cite_text *cite, const char *text)
     }
     while (cite->out.length && strchr(" \t\r\n", cite->out.data[cite->out.length - 1]))
         cite->out.length--;
+    memset(cite->headings, 0, sizeof cite->headings); /* they have no section left */
 }

@@ -7,6 +7,7 @@
 #include "cite_sources.h"
 
 #include "base/buffer.h"
+#include "base/json_writer.h"
 
 #define CITED_MAX      1000              /* sentences, as AgentResult.citations; more are taken as unsupported */
 #define CITED_TEXT_MAX ((size_t)1 << 20) /* bytes of the text with its references */
@@ -22,6 +23,17 @@ struct cited_span {
  * *own_heading is the heading of the last list that was taken out, in `answer`; empty: none was. Linear. */
 char *cite_clean(const struct cite_sources *sources, const char *answer, struct cited_span *own_heading);
 
+/* The words of a heading's line without its marks, its number and a colon. */
+struct cited_span cite_heading_words(const char *text, size_t begin, size_t end);
+
+/* A sentence of a text. */
+struct cite_sentence {
+    const char *text;
+    struct span span;
+    int32_t number;     /* from 1 */
+    uint16_t reference; /* from 1; 0: the text has no references */
+};
+
 /* A sentence that is carried. */
 struct cited {
     size_t at; /* where it begins in the text */
@@ -36,6 +48,7 @@ struct cite_text {
     enum cite_unsupported unsupported;
     const char *mark;    /* behind a sentence that is not carried, with CITE_MARK */
     bool has_references; /* sentences get marks such as [1] */
+    bool footnotes;      /* ... such as [^1], and the references are their definitions */
 
     struct buffer out;
     struct cited *cited; /* CITED_MAX, in the order of the text */
@@ -57,13 +70,27 @@ struct cite_text {
     bool line_empty;
 };
 
-/* Writes `text`, as cite_clean gives it, into `out`. */
+/* Writes `text`, as cite_clean gives it, into `out`. May be called again for the next text. */
 void cite_text_write(struct cite_text *cite, const char *text);
+
+/* Whether a source carries the sentence; *support says which. False beyond CITED_MAX sentences. */
+bool cite_text_carries(const struct cite_text *cite, const char *sentence, size_t length, struct support *support);
+/* Appends a sentence with its mark. `support` NULL: it is not carried. */
+void cite_text_keep(struct cite_text *cite, const char *sentence, size_t length, const struct support *support);
+/* Forgets which sentences were said: the next text may say them again. */
+void cite_text_forget_said(struct cite_text *cite);
 
 /* The lines of the quote, where the snippet stands as in the file; else those of the whole hit. */
 void cite_lines(const Renga__V1__SearchHit *hit, const struct span *quote, int32_t *from, int32_t *to);
 
 /* Adds the list of references below a heading. */
 void cite_text_write_references(struct cite_text *cite, const char *heading, size_t length);
+
+/* Writes a Citation object for each sentence that is carried, in the order of `out`. Call it before the references
+ * are added. False: no memory. */
+bool cite_text_write_citations(struct json_writer *json, struct cite_text *cite);
+/* Writes the Citation of one sentence. */
+bool cite_write_citation(struct json_writer *json, const struct cite_sources *sources,
+                         const struct cite_sentence *sentence, const struct support *support);
 
 #endif

@@ -242,6 +242,37 @@ def _():
     equal((long["outcome"], len(long["c"])), ("cited", 1), "an answer that a worker thread reads")
 
 
+@check("report writes five parts out of a draft or of the sources alone, each sentence with the note of its source")
+def _():
+    prompts = {"en/headings": "Summary\nFindings\nAnalysis\nReferences\n", "ja/headings": "要旨\n発見\n分析\n文献\n",
+               "en/missing": "No source here.\nNo source at all.\n", "ja/missing": "情報源なし。\n何もなし。\n"}
+    node = {"kind": "report", "theme": "t", "plan": "p", "of": "r", "draft": "d", "into": "text", "citations": "c",
+            "headings": "headings", "missing": "missing", "on": {"written": 1, "composed": 1, "nothing": 1}}
+    state = {"t": {"type": "string"}, "p": {"type": "object"}, "r": OBJECTS, "d": {"type": "string"},
+             "text": {"type": "string"}, "c": OBJECTS, **OUTCOME}
+    one("reporter", node, state, prompts)
+    given = {"t": "Frogs of the old pond", "p": {"investigation_points": ["Where frogs live", "Prices"]},
+             "r": [{"url": "https://a.example/frogs", "title": "Frogs", "summary": "Frogs live in old ponds. They jump into water."},
+                   {"url": "https://b.example/pond", "summary": "The old pond has 12 frogs.", "source": "tavily"}]}
+    result = succeeded(api.start_run("reporter", given))
+    equal((result["outcome"], result["text"].split("\n\n## ")[0], sorted(c["reference_number"] for c in result["c"])[0]),
+          ("composed", "# Frogs of the old pond", 1), "without a draft")
+    expect("### Prices\n\nNo source here.\n\n## References\n\n[^1]: " in result["text"], f"honest: {result['text']}")
+    expect("https://b.example/pond" in result["text"] and "Frogs — https://a.example/frogs" in result["text"], result["text"])
+    draft = "Sure:\n```markdown\n# T\n\n## Key Findings\n\n- Frogs live in old ponds [^4].\n- Frogs cost 12 yen.\n```"
+    run = api.start_run("reporter", {**given, "d": draft})
+    result = succeeded(run)
+    equal((result["outcome"], [d.reason for d in run.degradations]),
+          ("written", ["of 2 sentences of the draft 1 have no source and were left out",
+                       "sentences of the sources complete what the draft lacks: Summary, Findings, Analysis"]), "with a draft")
+    expect("## Findings\n\n- Frogs live in old ponds [^" in result["text"] and "yen" not in result["text"], result["text"])
+    for citation in result["c"]:
+        expect(citation["quote"] in citation["sentence"].replace(" [^1]", "").replace(" [^2]", ""), f"the quote of {citation}")
+    result = succeeded(api.start_run("reporter", {**given, "r": [], "t": "古い池の蛙"}))
+    equal((result["outcome"], result["c"], result["text"].startswith("# 古い池の蛙\n\n## 要旨\n\n何もなし。")),
+          ("nothing", [], True), "no source at all")
+
+
 @check("chat hands on tools' turns, writes its answer into the conversation, and shows it while it is written")
 def _():
     event = message("ChatStreamEvent")

@@ -1,7 +1,7 @@
 /* services/orchestrator: answers of models held to sources. */
 #include "readers.h"
 
-#include "nodes/cite_text.h"
+#include "nodes/report_text.h"
 #include "words/claims.h"
 #include "words/proper.h"
 #include "words/tokens.h"
@@ -45,6 +45,36 @@ static void rewrite(struct input *in)
     buffer_fini(&cite->out);
 }
 
+/* A draft that its source carries, or one of which nothing is. */
+static void report(struct input *in)
+{
+    static char uri[] = "a.md", word[] = "word";
+    struct cite_sources *sources = arena_zalloc(&in->arena, sizeof *sources);
+    struct report *report = arena_zalloc(&in->arena, sizeof *report);
+    Renga__V1__SearchHit *hit = arena_alloc(&in->arena, sizeof *hit);
+    char *text = copy_of(in);
+    renga__v1__search_hit__init(hit);
+    hit->uri = uri;
+    hit->snippet = in->with ? text : word;
+    sources->arena = &in->arena;
+    sources->hits[0] = hit;
+    sources->passages[0] = (struct passage){.text = hit->snippet, .length = strlen(hit->snippet)};
+    sources->count = 1;
+    report->theme = "word";
+    report->points[0] = report->missing = report->no_source = (struct report_span){"word", 4};
+    report->point_count = 1;
+    report->cite.sources = sources;
+    report->cite.evidence = evidence_create(&in->arena, sources->passages, 1);
+    report->cite.unsupported = CITE_DROP;
+    report->cite.has_references = report->cite.footnotes = true;
+    report->cite.cited = arena_alloc(&in->arena, CITED_MAX * sizeof *report->cite.cited);
+    buffer_init(&report->cite.out, CITED_TEXT_MAX);
+    if (report->cite.evidence)
+        report_write(report, text);
+    report_write_references(report);
+    buffer_fini(&report->cite.out);
+}
+
 static void compare(struct input *in)
 {
     size_t half = in->length / 2;
@@ -70,6 +100,9 @@ const struct reader readers_cite[] = {
     {"answers that are carried", rewrite, .sets = HOSTILE_TEXT | HOSTILE_MARKUP | HOSTILE_TABLE, .with = &carried,
      .most = CITE_MOST},
     {"answers that are not carried", rewrite, .sets = HOSTILE_TEXT | HOSTILE_MARKUP | HOSTILE_TABLE, .most = CITE_MOST},
+    {"reports that are carried", report, .sets = HOSTILE_TEXT | HOSTILE_MARKUP | HOSTILE_TABLE, .with = &carried,
+     .most = CITE_MOST},
+    {"reports that are not carried", report, .sets = HOSTILE_TEXT | HOSTILE_MARKUP | HOSTILE_TABLE, .most = CITE_MOST},
     {"claims", compare, .sets = HOSTILE_TEXT | HOSTILE_BYTES},
     {"names", name, .sets = HOSTILE_TEXT | HOSTILE_BYTES},
     {"whole sentences", shorten, .sets = HOSTILE_TEXT | HOSTILE_BYTES},
