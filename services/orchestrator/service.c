@@ -11,7 +11,6 @@
 #include "run/runner.h"
 
 #include "renga/v1/ace.pb-c.h"
-#include "renga/v1/autonomous_research.pb-c.h"
 #include "renga/v1/interview.pb-c.h"
 #include "renga/v1/orchestrator.pb-c.h"
 #include "rpc/rpc.h"
@@ -202,5 +201,4 @@ const struct service orchestrator_service = {
         .stateless = &field##_functions.base,                                                                          \
     };
 
-SERVICE(autonomous_research, AutonomousResearch)
 SERVICE(ace_generator, AceGenerator)

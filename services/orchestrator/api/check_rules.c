@@ -13,6 +13,9 @@
 #define CONFIGURATION_MAX 262144
 #define ANSWER_MAX        262144
 #define ANSWERS_MAX       1000
+#define RESUME_JSON_MAX   ((size_t)1 << 20)
+#define TIMEOUT_JSON_MAX  32768
+#define INTERRUPT_MAX_MS  (INT64_C(365) * 24 * 3600 * 1000)
 #define FIELDS_MAX        1000
 #define PAGE_MAX          500
 #define TOKEN_MAX         256
@@ -94,6 +97,50 @@ static bool check_retention(const Renga__V1__Retention *retention, struct status
                       retention->max_checkpoints, CHECKPOINTS_MAX);
 }
 
+static bool check_update_fields(const char *name, char *const *fields, size_t count, struct status *st)
+{
+    char field[STATUS_FIELD_MAX];
+    if (count > FIELDS_MAX)
+        return fail_field(st, name, "has %zu entries; at most %d are allowed", count, FIELDS_MAX);
+    for (size_t i = 0; i < count; i++) {
+        snprintf(field, sizeof field, "%s[%zu]", name, i);
+        if (!fields[i][0])
+            return fail_field(st, field, "is empty; leave it out");
+        if (!check_text(field, fields[i], NAME_MAX_BYTES, TEXT_ID, st))
+            return false;
+    }
+    return true;
+}
+
+/* Its fields are named without the way to it: update.outcome, also of interrupt_timeout. */
+static bool check_resume_update(const Renga__V1__ResumeUpdate *update, size_t json_max, struct status *st)
+{
+    if (!update)
+        return true;
+    if (update->outcome[0] && !update->as_node[0])
+        return fail_field(st, "update.outcome", "is '%.64s', but goes with as_node, which is empty", update->outcome);
+    return check_text("update.as_node", update->as_node, NAME_MAX_BYTES, TEXT_ID, st) &&
+           check_text("update.outcome", update->outcome, NAME_MAX_BYTES, TEXT_ID, st) &&
+           check_text("update.update_json", update->update_json, json_max, TEXT_OBJECT, st) &&
+           check_update_fields("update.overwrite_fields", update->overwrite_fields, update->n_overwrite_fields, st) &&
+           check_update_fields("update.clear_fields", update->clear_fields, update->n_clear_fields, st);
+}
+
+static bool check_interrupt_timeout(const Renga__V1__InterruptTimeout *limit, struct status *st)
+{
+    if (!limit)
+        return true;
+    if (limit->after_ms < 1 || limit->after_ms > INTERRUPT_MAX_MS)
+        return fail_field(st, "interrupt_timeout.after_ms", "is %lld; it must be within 1 and %lld",
+                          (long long)limit->after_ms, (long long)INTERRUPT_MAX_MS);
+    if (!protobuf_c_enum_descriptor_get_value(&renga__v1__interrupt_default__descriptor, (int)limit->then))
+        return fail_field(st, "interrupt_timeout.then", "is %d; 1 (RESUME) and 2 (CANCEL) are allowed",
+                          (int)limit->then);
+    if (limit->update && limit->then == RENGA__V1__INTERRUPT_DEFAULT__INTERRUPT_DEFAULT_CANCEL)
+        return fail_field(st, "interrupt_timeout.update", "goes with RESUME; leave it out");
+    return check_resume_update(limit->update, TIMEOUT_JSON_MAX, st);
+}
+
 RULES(StartRunRequest, text) = {
     TEXT(StartRunRequest, request_id, REQUEST_ID_MAX, TEXT_ID),
     NEEDED(StartRunRequest, agent, NAME_MAX_BYTES),
@@ -125,7 +172,8 @@ static bool check_start(const ProtobufCMessage *message, struct status *st)
     const Renga__V1__StartRunRequest *request = (const Renga__V1__StartRunRequest *)message;
     if (request->checkpoint_id[0] && !request->thread_id[0])
         return fail_field(st, "thread_id", "is empty; checkpoint_id needs the thread it is of");
-    return check_budget(request->budget, st) && check_retention(request->retention, st);
+    return check_budget(request->budget, st) && check_retention(request->retention, st) &&
+           check_interrupt_timeout(request->interrupt_timeout, st);
 }
 
 RULES(ResumeRunRequest, text) = {
@@ -176,7 +224,8 @@ static bool check_resume(const ProtobufCMessage *message, struct status *st)
     for (size_t i = 0; i < request->n_answers; i++)
         if (!check_answer_at(request, i, st))
             return false;
-    return (!bare || check_answer("answer_json", request->answer_json, st)) && check_budget(request->budget, st);
+    return (!bare || check_answer("answer_json", request->answer_json, st)) && check_budget(request->budget, st) &&
+           check_resume_update(request->update, RESUME_JSON_MAX, st);
 }
 
 RULES(CancelRunRequest, text) = {

@@ -41,9 +41,9 @@ struct store_bytes key_last_name(struct store_bytes key)
     return (struct store_bytes){first + before, key.size - before};
 }
 
-void key_orphan(struct key *key, int64_t time_ms, const char *tenant, const char *request)
+void key_timed(struct key *key, enum key_kind kind, int64_t time_ms, const char *tenant, const char *name)
 {
-    char letter = KEY_ORPHAN;
+    char letter = (char)kind;
     uint64_t big = __builtin_bswap64((uint64_t)time_ms);
     key->size = 0;
     append(key, &letter, 1);
@@ -51,7 +51,7 @@ void key_orphan(struct key *key, int64_t time_ms, const char *tenant, const char
     if (!tenant)
         return;
     append(key, tenant, strlen(tenant) + 1);
-    append(key, request, strlen(request));
+    append(key, name, strlen(name));
 }
 
 uint64_t key_number(struct store_bytes key)

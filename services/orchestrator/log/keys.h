@@ -16,6 +16,7 @@
  *      Q tenant 0 request              RequestRow
  *      q tenant 0 thread 0 request     when it was made, big-endian: the requests that are forgotten with the thread
  *      O time tenant 0 request         a request whose thread is gone, and when it is forgotten (time big-endian)
+ *      E time tenant 0 thread          a run of the thread stood before or after a node, and might do so until then
  *      Z tenant 0 thread               there while the thread is being erased
  *      C tenant 0 place                a result of a node that may be used again (CachedResult)
  *      c tenant 0 thread 0 place       there: it may have come from the thread, and goes with it
@@ -41,6 +42,7 @@ enum key_kind {
     KEY_REQUEST = 'Q',
     KEY_THREAD_REQUEST = 'q',
     KEY_ORPHAN = 'O',
+    KEY_STAND = 'E',
     KEY_ERASED = 'Z',
     KEY_CACHED = 'C',
     KEY_THREAD_CACHED = 'c',
@@ -63,8 +65,8 @@ struct store_bytes key_last_name(struct store_bytes key);
 /* V as it was once; and of either the run, and the version where it stands in the key ("" otherwise). */
 void key_old_version(struct key *key, const char *tenant, const char *agent, const char *version, const char *run);
 bool key_version_names(struct store_bytes key, char *version, size_t version_room, char *run, size_t run_room);
-/* O; without a tenant the first one of that time. */
-void key_orphan(struct key *key, int64_t time_ms, const char *tenant, const char *request);
+/* O and E; without a tenant the first one of that time. */
+void key_timed(struct key *key, enum key_kind kind, int64_t time_ms, const char *tenant, const char *name);
 /* Keys with a name (T, Z, C, P, W, M, R, Q, B); B and M have no tenant (""). */
 void key_named(struct key *key, enum key_kind kind, const char *tenant, const char *name);
 /* Behind all names of the tenant; behind everything of the kind where tenant is NULL. */

@@ -117,6 +117,13 @@ static void add_output(struct arena *arena, const struct run *run, Renga__V1__Ru
     buffer_fini(&out);
 }
 
+void answer_resumptions(struct arena *arena, const struct run *run, Renga__V1__Run *message)
+{
+    message->resumptions = need(arena_alloc(arena, (run->resumption_count + 1) * sizeof(*message->resumptions)));
+    for (size_t i = 0; i < run->resumption_count; i++)
+        message->resumptions[message->n_resumptions++] = need(message_copy(arena, &run->resumptions[i]->base));
+}
+
 static void add_details(struct arena *arena, const struct run *run, Renga__V1__Run *message)
 {
     message->failures = need(arena_alloc(arena, (run->failure_count + 1) * sizeof(*message->failures)));
@@ -127,6 +134,9 @@ static void add_details(struct arena *arena, const struct run *run, Renga__V1__R
         struct interrupt_visit visit = {.came = list_interrupt, .data = &listing};
         question_each(run->thread->root, &visit);
     }
+    message->interrupt_timeout =
+        run->request->interrupt_timeout ? need(message_copy(arena, &run->request->interrupt_timeout->base)) : NULL;
+    answer_resumptions(arena, run, message);
     add_output(arena, run, message);
 }
 

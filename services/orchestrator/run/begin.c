@@ -156,6 +156,16 @@ static bool check_guards(struct errand *errand, const struct graph *graph, const
     return true;
 }
 
+static bool check_interrupt_timeout(struct errand *errand, const struct graph *graph)
+{
+    struct status st = {0};
+    const Renga__V1__InterruptTimeout *limit = ((const Renga__V1__StartRunRequest *)errand->request)->interrupt_timeout;
+    if (!limit || !limit->update || resume_update_fits(graph, limit->update, "interrupt_timeout.update", &st))
+        return true;
+    errand_fail(errand, &st, NULL);
+    return false;
+}
+
 static bool check_thread(struct errand *errand, struct thread *thread, const struct agent *agent)
 {
     const Renga__V1__StartRunRequest *request = (const void *)errand->request;
@@ -257,7 +267,7 @@ void errand_start_checked(struct errand *errand, struct thread *thread, struct a
     if (check_guards(errand, agent->graph, "interrupt_before", request->interrupt_before,
                      request->n_interrupt_before) &&
         check_guards(errand, agent->graph, "interrupt_after", request->interrupt_after, request->n_interrupt_after) &&
-        check_thread(errand, thread, agent))
+        check_interrupt_timeout(errand, agent->graph) && check_thread(errand, thread, agent))
         start(errand, thread, agent);
     else
         agent_release(thread->home->runner->options.agents, agent);

@@ -3,6 +3,7 @@
  * disk. */
 #include "errand.h"
 #include "events.h"
+#include "keep.h"
 #include "run_priv.h"
 
 #include "base/clock.h"
@@ -188,6 +189,7 @@ void log_write_rows(struct run *run)
     else if (!open && thread->pending)
         store_delete(log_batch(thread), key_bytes(&key));
     thread->pending = open;
+    stand_write_row(run);
     log_write_version(run);
     log_write_thread(thread);
 }

@@ -69,7 +69,7 @@ static void let_go_request(struct thread *thread, const struct store_row *row)
         delete_named(thread, KEY_REQUEST, request);
         return;
     }
-    key_orphan(&key, until, thread->tenant, request);
+    key_timed(&key, KEY_ORPHAN, until, thread->tenant, request);
     store_put(log_batch(thread), key_bytes(&key), (struct store_bytes){"", 0});
 }
 

@@ -10,6 +10,7 @@
 
 #include "renga/v1/log.pb-c.h"
 
+struct graph;
 struct home;
 struct run;
 struct thread;
@@ -50,6 +51,9 @@ void run_take_trace(struct run *run, const struct errand *errand);
 void errand_start_checked(struct errand *errand, struct thread *thread, struct agent *agent);
 void errand_start(struct errand *errand, struct thread *thread);
 void errand_resume(struct errand *errand, struct thread *thread); /* resume.c */
+/* resume.c: whether the graph has the node, the outcome and the fields of an update. `under`: the field that has it. */
+bool resume_update_fits(const struct graph *graph, const Renga__V1__ResumeUpdate *wish, const char *under,
+                        struct status *st);
 /* True where it is not a repetition, as far as is known; else it is looked up, and served or answered later. */
 bool errand_is_new(struct errand *errand, struct thread *thread, const char *request_id);
 void errand_remember(struct errand *errand, struct thread *thread, const char *request_id, const char *run_id,

@@ -304,6 +304,8 @@ void events_of_record(struct event_reader *reader, const Record *record, uint64_
     }
     if (record->migrated && !record->migrated->queued)
         tell_checkpoint(reader, record, number, &index);
+    if (record->goes_on && record->update)
+        tell_checkpoint(reader, record, number, &index);
     if (record->goes_on)
         tell_state(reader, record, number, &index, record->goes_on->previous, running, record->goes_on->owner);
     for (size_t i = 0; i < record->n_kept; i++)
@@ -337,7 +339,7 @@ uint32_t events_count(const Record *record)
 {
     uint32_t count = (uint32_t)record->n_answers;
     count += (record->begun != NULL) + 2 * (record->went_to_work != NULL) + (record->goes_on != NULL) +
-             (record->migrated && !record->migrated->queued);
+             (record->goes_on && record->update) + (record->migrated && !record->migrated->queued);
     for (size_t i = 0; i < record->n_kept; i++)
         count += count_results(record->kept[i]);
     if (record->step)

@@ -303,6 +303,20 @@ void fold_resumed(struct frame *frame, bool recovered)
         frame->phase = FRAME_ENDED;
 }
 
+/* Beyond the limit the oldest is forgotten. */
+static void fold_note_resumption(struct run *run, const Renga__V1__RunGoesOn *goes_on, int64_t now_ms)
+{
+    Renga__V1__RunResumption *one = need(arena_alloc(&run->arena, sizeof *one));
+    renga__v1__run_resumption__init(one);
+    one->time_ms = now_ms;
+    one->client = need(arena_strdup(&run->arena, goes_on->client));
+    one->timed_out = goes_on->timed_out;
+    one->node = need(arena_strdup(&run->arena, goes_on->node));
+    if (run->resumption_count == RESUMPTIONS_MAX)
+        memmove(run->resumptions, run->resumptions + 1, --run->resumption_count * sizeof(*run->resumptions));
+    run->resumptions[run->resumption_count++] = one;
+}
+
 static bool fold_goes_on(struct thread *thread, const Renga__V1__RunGoesOn *goes_on, int64_t now_ms, struct status *st)
 {
     struct run *run = thread->run;
@@ -316,8 +330,10 @@ static bool fold_goes_on(struct thread *thread, const Renga__V1__RunGoesOn *goes
     run->ended_ms = 0;
     run->updated_ms = now_ms;
     if (!goes_on->recovered) {
+        fold_note_resumption(run, goes_on, now_ms);
         run->steps_before = run->step;
-        run->resumed = goes_on->request ? message_copy(&run->arena, &goes_on->request->base) : NULL;
+        if (!goes_on->timed_out)
+            run->resumed = goes_on->request ? message_copy(&run->arena, &goes_on->request->base) : NULL;
     }
     fold_resumed(thread->root, goes_on->recovered);
     return true;
@@ -369,6 +385,10 @@ bool fold_parts(struct thread *thread, const Record *record, uint64_t number, st
         fold_attempts(thread, record);
     if (record->went_to_work && !fold_goes_to_work(thread, run, record, number, st))
         return false;
+    if (record->update && thread->root && !fold_update(thread, thread, record->update, number, record->time_ms, st))
+        return false;
+    if (record->update && run && run == thread->run)
+        run->checkpoint = number;
     for (size_t i = 0; i < record->n_answers; i++)
         fold_answer(thread, record->answers[i]->interrupt_id, record->answers[i]->answer_json);
     if (record->goes_on && !fold_goes_on(thread, record->goes_on, record->time_ms, st))
@@ -384,8 +404,6 @@ bool fold_parts(struct thread *thread, const Record *record, uint64_t number, st
             thread_unqueue(thread, run);
     }
     if (record->migrated && !fold_migrated(run, record->migrated, number, record->time_ms, st))
-        return false;
-    if (record->update && thread->root && !fold_update(thread, thread, record->update, number, record->time_ms, st))
         return false;
     return true;
 }

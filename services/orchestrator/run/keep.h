@@ -15,6 +15,13 @@ struct keeping {
 };
 struct keeping keeping_of(const struct runner *runner, const Renga__V1__Retention *own);
 
+/* stand.c, a chore: ends a stop before or after a node that has lasted as long as it may; leaves every other run alone.
+ * Answered when that is on disk. */
+void stand_expire(struct errand *errand, struct thread *thread);
+/* A row with the time at which the stop ends, into the batch that is filling, where the run stands and has a limit. */
+void stand_write_row(const struct run *run);
+int64_t stand_expires_ms(const struct run *run, int64_t asked_ms); /* 0: a stop has no limit */
+
 /* expire.c: whether the time of a thread that is not busy is over, as a server with these options sees it. */
 bool keeping_is_over(const struct runner *runner, const Renga__V1__Retention *own, int64_t updated_ms);
 /* A chore: erases a thread whose time is over; one that is busy, or has changed since, is left alone. */

@@ -75,7 +75,7 @@ void crashes_park(struct thread *thread)
         return;
     }
     thread->last += RECORDS_LOST_MAX; /* as for one that goes on */
-    run_resume(run, true, NULL);
+    run_resume(run, &(struct resumption){.recovered = true});
     run_halt(run);
     if (run_is_at_work(run))
         park(thread, run);

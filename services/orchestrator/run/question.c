@@ -1,5 +1,6 @@
 /* What a run waits for. A question goes by a name made of where it was asked and of the node's own key, so that asking
  * it again is the same question. */
+#include "keep.h"
 #include "run_priv.h"
 
 #include "base/json.h"
@@ -138,6 +139,7 @@ Renga__V1__Interrupt *question_message(struct arena *arena, const struct frame *
     make_id(id, before ? "b_" : "a_", frame, frame->step, node, due ? due->branch : 0, "");
     message->interrupt_id = need(arena_strdup(arena, id));
     message->asked_ms = frame->thread->run->updated_ms;
+    message->expires_ms = stand_expires_ms(frame->thread->run, message->asked_ms);
     return message;
 }
 

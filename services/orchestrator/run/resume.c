@@ -1,11 +1,14 @@
-/* ResumeRun: its refusals, and the nodes that it starts. Answers are held against the schemas of their questions by a
- * worker thread if both are long; the errand has the thread for itself meanwhile. */
+/* ResumeRun: its refusals, and the nodes that it starts. Long answers are held against the schemas of their questions
+ * by a worker thread, and a long update is read there; the errand has the thread for itself meanwhile. */
 #include "errand.h"
 #include "run_priv.h"
 
 #include "loop/jobs.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+
+#define UPDATE_MEMORY ((size_t)8 << 20) /* bytes, to try one of interrupt_timeout */
 
 struct resume_work {
     struct job job; /* first */
@@ -16,7 +19,13 @@ struct resume_work {
     Renga__V1__InterruptAnswer bare, *list[1];
     struct given_answer *given;
     size_t given_count, bytes;
-    struct status unfit; /* the fault of an answer */
+    struct status unfit; /* the fault of an answer, or of the update */
+
+    /* With an update: what it asks for, the number of its record, and the fields that it makes. */
+    Renga__V1__UpdateStateRequest write;
+    Renga__V1__HandUpdate update;
+    uint64_t number;
+    struct state_change *change;
 };
 
 /* ---- owners of answers ------------------------------------------------------------------------------------------- */
@@ -116,6 +125,103 @@ static bool may_resume(struct errand *errand, struct thread *thread, const struc
     return true;
 }
 
+/* ---- the update -------------------------------------------------------------------------------------------------- */
+
+/* `under`: the field of the request that has the update. `node`: in whose name it is made; NULL: in none. */
+static bool resume_find_node(const struct graph *graph, const Renga__V1__ResumeUpdate *wish, const char *under,
+                             const struct node **node, struct status *st)
+{
+    char field[STATUS_FIELD_MAX];
+    *node = *wish->as_node ? graph_node(graph, wish->as_node) : NULL;
+    snprintf(field, sizeof field, "%s.%s", under, *node ? "outcome" : "as_node");
+    if (*wish->as_node && !*node)
+        return fail_field(st, field, "is '%.64s', but the graph '%s' has no such node", wish->as_node, graph->name);
+    const char *outcome = *wish->outcome                      ? wish->outcome
+                          : *node && (*node)->edge_count == 1 ? (*node)->edges[0].outcome
+                                                              : "done";
+    return !*node || !(*node)->edge_count || node_edge(*node, outcome) ||
+           fail_field(st, field, "'%.64s' is no outcome of node '%s'", outcome, (*node)->name);
+}
+
+bool resume_update_fits(const struct graph *graph, const Renga__V1__ResumeUpdate *wish, const char *under,
+                        struct status *st)
+{
+    struct arena arena;
+    struct write write;
+    struct status why = {0};
+    const struct node *node;
+    char field[STATUS_FIELD_MAX];
+    if (!resume_find_node(graph, wish, under, &node, st))
+        return false;
+    struct write_source source = {
+        .node = "update",
+        .update_json = wish->update_json,
+        .update_size = strlen(wish->update_json),
+        .overwrite_fields = wish->overwrite_fields,
+        .overwrite_count = wish->n_overwrite_fields,
+        .clear_fields = wish->clear_fields,
+        .clear_count = wish->n_clear_fields,
+    };
+    arena_init(&arena, NULL, 0, UPDATE_MEMORY);
+    bool good = write_parse(graph, &source, &arena, &write, &why);
+    arena_fini(&arena);
+    snprintf(field, sizeof field, "%s.update_json", under);
+    return good || fail_field(st, field, "%s", why.text);
+}
+
+static bool resume_take_update(struct resume_work *work)
+{
+    const Renga__V1__ResumeUpdate *wish = work->request.update;
+    if (!wish)
+        return true;
+    renga__v1__update_state_request__init(&work->write);
+    work->write.outcome = wish->outcome;
+    work->write.update_json = wish->update_json;
+    work->write.overwrite_fields = wish->overwrite_fields;
+    work->write.n_overwrite_fields = wish->n_overwrite_fields;
+    work->write.clear_fields = wish->clear_fields;
+    work->write.n_clear_fields = wish->n_clear_fields;
+    renga__v1__hand_update__init(&work->update);
+    work->update.request = &work->write;
+    work->update.graph_version = work->thread->agent->version;
+    work->number = work->thread->last + 1;
+    work->bytes += strlen(wish->update_json);
+    const struct node *node;
+    bool good = resume_find_node(work->thread->root->graph, wish, "update", &node, &work->unfit);
+    work->update.as_node = good && node ? (uint32_t)node->index + 1 : 0;
+    return good;
+}
+
+/* In a worker thread if it is long. */
+static void resume_prepare(struct resume_work *work)
+{
+    struct status why = {0};
+    if (!question_answers_fit(work->given, work->given_count, &work->unfit) || !work->request.update)
+        return;
+    work->change = fold_prepare_update(work->thread->root, &work->update, work->number, &why);
+    if (!work->change)
+        fail_field(&work->unfit, "update.update_json", "%s", why.text);
+}
+
+/* ---- for the history --------------------------------------------------------------------------------------------- */
+
+static void resume_note_node(struct interrupt_visit *visit, const struct frame *frame, const struct node *node,
+                             const struct due *due, struct question *question, Renga__V1__InterruptKind kind)
+{
+    const char **first = visit->data;
+    if (!*first)
+        *first = node->name;
+}
+
+/* NULL: it does not wait. */
+static const char *resume_waits_at(struct thread *thread)
+{
+    const char *first = NULL;
+    struct interrupt_visit visit = {.came = resume_note_node, .data = &first};
+    question_each(thread->root, &visit);
+    return first;
+}
+
 /* ---- the answers ------------------------------------------------------------------------------------------------- */
 
 static void go_on(struct resume_work *work)
@@ -129,20 +235,26 @@ static void go_on(struct resume_work *work)
     bool wait = work->request.wait;
     errand_remember(errand, work->thread, work->request.request_id, run->id, 0);
     run_take_trace(run, errand);
-    run_resume(run, false, &work->request);
+    const char *node = resume_waits_at(work->thread);
+    if (work->change)
+        fold_prepared_update(work->thread, work->change, &work->update, work->number, wall_ms());
+    run_resume(run, &(struct resumption){.client = errand->rights.principal.name,
+                                         .node = node,
+                                         .request = &work->request,
+                                         .update = work->change ? &work->update : NULL});
     errand_wait(errand, run, wait);
 }
 
 static void resume_free(struct resume_work *work)
 {
+    state_change_destroy(&work->change);
     free(work->given);
     free(work);
 }
 
 static void answers_check(struct job *job)
 {
-    struct resume_work *work = (struct resume_work *)job;
-    question_answers_fit(work->given, work->given_count, &work->unfit);
+    resume_prepare((struct resume_work *)job);
 }
 
 static void answers_checked(struct job *job)
@@ -152,7 +264,7 @@ static void answers_checked(struct job *job)
     struct status st = job->status;
     thread->holds--;
     thread->held = false;
-    if (st.code == OK && thread->phase != THREAD_READY)
+    if (st.code == OK && (thread->phase != THREAD_READY || (work->change && thread->last + 1 != work->number)))
         fail(&st, UNAVAILABLE, "thread '%s' is being read again", thread->id);
     if (st.code != OK)
         errand_fail(work->errand, &st, NULL);
@@ -191,11 +303,36 @@ void errand_resume(struct errand *errand, struct thread *thread)
         resume_free(work);
         return;
     }
+    if (!resume_take_update(work)) {
+        errand_fail(errand, &work->unfit, NULL);
+        resume_free(work);
+        return;
+    }
     if (work->bytes > JOB_INLINE_MAX) {
         start_check(work);
         return;
     }
-    question_answers_fit(work->given, work->given_count, &work->unfit);
+    resume_prepare(work);
     go_on(work);
     resume_free(work);
+}
+
+/* ---- without a caller -------------------------------------------------------------------------------------------- */
+
+bool run_resume_timed_out(struct run *run, struct status *st)
+{
+    struct resume_work work = {.thread = run->thread, .run = run};
+    renga__v1__resume_run_request__init(&work.request);
+    work.request.update = run->request->interrupt_timeout->update;
+    if (resume_take_update(&work))
+        resume_prepare(&work);
+    *st = work.unfit;
+    const char *node = resume_waits_at(run->thread);
+    if (st->code == OK && work.change)
+        fold_prepared_update(work.thread, work.change, &work.update, work.number, wall_ms());
+    if (st->code == OK)
+        run_resume(run,
+                   &(struct resumption){.timed_out = true, .node = node, .update = work.change ? &work.update : NULL});
+    state_change_destroy(&work.change);
+    return st->code == OK;
 }

@@ -127,7 +127,7 @@ static int64_t plus(int64_t most, int64_t used)
     return most < INT64_MAX - used ? most + used : INT64_MAX;
 }
 
-void run_resume(struct run *run, bool recovered, const Renga__V1__ResumeRunRequest *request)
+void run_resume(struct run *run, const struct resumption *resumption)
 {
     struct status st = {0};
     struct thread *thread = run->thread;
@@ -135,8 +135,13 @@ void run_resume(struct run *run, bool recovered, const Renga__V1__ResumeRunReque
     Renga__V1__RunGoesOn goes_on = RENGA__V1__RUN_GOES_ON__INIT;
     Renga__V1__ResumeRunRequest slim = RENGA__V1__RESUME_RUN_REQUEST__INIT;
     Renga__V1__Budget budget = RENGA__V1__BUDGET__INIT;
-    goes_on.recovered = recovered;
-    goes_on.after = recovered ? thread->committed : 0;
+    const Renga__V1__ResumeRunRequest *request = resumption->request;
+    Renga__V1__HandUpdate *update = resumption->update;
+    goes_on.recovered = resumption->recovered;
+    goes_on.after = resumption->recovered ? thread->committed : 0;
+    goes_on.timed_out = resumption->timed_out;
+    goes_on.client = unconst(resumption->client);
+    goes_on.node = unconst(resumption->node);
     goes_on.previous = run->state;
     goes_on.owner = unconst(thread->home->runner->options.owner);
     if (request) {
@@ -155,6 +160,7 @@ void run_resume(struct run *run, bool recovered, const Renga__V1__ResumeRunReque
         record.n_answers = slim.n_answers;
         slim.n_answers = 0;
         slim.maybe_answer_json_case = RENGA__V1__RESUME_RUN_REQUEST__MAYBE_ANSWER_JSON__NOT_SET;
+        slim.update = NULL;
         goes_on.request = &slim;
     }
     record.goes_on = &goes_on;
@@ -162,7 +168,14 @@ void run_resume(struct run *run, bool recovered, const Renga__V1__ResumeRunReque
     record.run = run->number;
     if (!fold_parts(thread, &record, thread->last + 1, &st))
         log_error("run.resume", "run %s cannot go on: %s", run->id, st.text);
+    if (update) { /* is in the state already */
+        update->due = frame_due_nodes(thread->root, &update->n_due);
+        record.update = update;
+        run->checkpoint = thread->last + 1;
+    }
     log_append(thread, run, &record);
+    if (update)
+        free(update->due);
     await_root(run);
 }
 

@@ -44,6 +44,7 @@
 #define THREADS_IDLE_MAX  1024                /* of a home, kept in memory without work */
 #define IDLE_BYTES_MAX    ((size_t)128 << 20) /* of them, about: a large one takes the place of many */
 #define OUTPUT_ROW_MAX    ((size_t)16 << 10)  /* bytes; a longer output is read from the thread's log */
+#define RESUMPTIONS_MAX   100                 /* of a run that are told */
 #define TENANT_MAX        128
 #define THREAD_MAX        128
 #define PATH_MAX_BYTES    1024
@@ -120,6 +121,8 @@ struct run {
     Renga__V1__Usage usage;
     Renga__V1__Degradation *degradations[100];
     size_t degradation_count;
+    Renga__V1__RunResumption *resumptions[RESUMPTIONS_MAX]; /* the newest, in their order */
+    size_t resumption_count;
     uint64_t *answered; /* questions that have their answer, be their node gone: hashes of their ids; in the arena */
     size_t answered_count, answered_room;
     int64_t step, steps_before;
@@ -168,7 +171,17 @@ struct run {
 /* run.c: the life of runs. */
 /* Goes to work: the first time, after its turn came; where `from` stands, which is then taken over or freed. */
 void run_go(struct run *run, struct thread *from);
-void run_resume(struct run *run, bool recovered, const Renga__V1__ResumeRunRequest *request);
+struct resumption {
+    bool recovered;                             /* after a crash; the rest is empty */
+    bool timed_out;                             /* by interrupt_timeout */
+    const char *client;                         /* that asked for it; NULL: none */
+    const char *node;                           /* where it waited; NULL: it did not */
+    const Renga__V1__ResumeRunRequest *request; /* without it the budget and the limits stay */
+    Renga__V1__HandUpdate *update;              /* what came with it, and is in the state; NULL: none */
+};
+void run_resume(struct run *run, const struct resumption *resumption);
+/* resume.c: by its interrupt_timeout. False: the state does not take the update; nothing has changed. */
+bool run_resume_timed_out(struct run *run, struct status *st);
 void run_change(struct run *run, Renga__V1__RunState state, Renga__V1__StopReason reason, int code, const char *format,
                 ...) __attribute__((format(printf, 5, 6)));
 void run_halt(struct run *run);            /* takes all its tasks out of work */
@@ -197,6 +210,7 @@ unsigned run_recursion_limit(const struct run *run);
 
 /* answer.c: messages for callers. */
 Renga__V1__Run *answer_run(struct arena *arena, const struct run *run, bool in_list);
+void answer_resumptions(struct arena *arena, const struct run *run, Renga__V1__Run *message);
 char *checkpoint_text(struct arena *arena, const struct thread *thread, uint64_t number); /* "" for 0 */
 Renga__V1__Thread *answer_thread(struct arena *arena, const struct thread *thread);
 void *message_copy(struct arena *arena, const ProtobufCMessage *message);

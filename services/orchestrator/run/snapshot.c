@@ -103,6 +103,7 @@ static Renga__V1__RunSnapshot *run_snapshot(struct arena *arena, const struct ru
     message->number = run->number;
     message->begun = run->begun;
     message->run = answer_run(arena, run, true);
+    answer_resumptions(arena, run, message->run);
     message->worked_ms = run_worked_ms(run);
     message->steps_before = run->steps_before;
     message->resumed = run->resumed;
@@ -240,6 +241,8 @@ static void read_run(struct thread *thread, const Renga__V1__RunSnapshot *messag
         run->usage = *from->usage;
     for (size_t i = 0; i < from->n_degradations && i < 100; i++)
         run->degradations[run->degradation_count++] = need(message_copy(&run->arena, &from->degradations[i]->base));
+    for (size_t i = 0; i < from->n_resumptions && i < RESUMPTIONS_MAX; i++)
+        run->resumptions[run->resumption_count++] = need(message_copy(&run->arena, &from->resumptions[i]->base));
     run->step = from->step;
     run->steps_before = message->steps_before;
     run->checkpoint = message->checkpoint;

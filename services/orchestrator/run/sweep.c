@@ -1,9 +1,9 @@
 /* The sweep: now and then it goes through the rows of all threads, page by page, and sends what is to be done to the
  * home of the thread: a chore, one at a time.
  *
- *      marks of threads that were being erased -> threads
- *             ^                                      |
- *             |                                      v
+ *      marks of threads that were being erased -> threads -> stops whose time is over
+ *             ^                                                 |
+ *             |                                                 v
  *           a rest <- cached results <- requests that are to be forgotten
  */
 #include "errand.h"
@@ -17,7 +17,6 @@
 #define PAGE_ROWS     200
 #define PAGE_BYTES    ((size_t)1 << 20)
 #define PAGE_REST_MS  2 /* so that others have the store too */
-#define AREAS_COUNT   (sizeof areas / sizeof *areas)
 #define MESSAGE_BYTES ((size_t)1 << 20)
 
 struct sweep {
@@ -34,12 +33,14 @@ struct sweep {
     unsigned out;  /* scans, batches, chores under way */
     bool has_page; /* rows are being gone through */
     bool stopped, forgets;
+    struct store_bytes done_with; /* key of a row that goes when the chore is done; empty: it stays */
     char tenant[TENANT_MAX + 1], thread[THREAD_MAX + 1];
     int64_t marked_ms;
     const Renga__V1__Thread *looked_at;
 };
 
 static void go_through(struct sweep *sweep);
+static void forget(struct sweep *sweep, struct store_bytes key);
 static void read_page(struct sweep *sweep);
 static void begin(struct timer *timer);
 
@@ -87,8 +88,12 @@ static void chore_done(struct errand *errand)
     struct sweep *sweep = errand->owner;
     if (errand->status.code != OK)
         log_warn("sweep.chore", "thread %s: %s", sweep->thread, errand->status.text);
-    if (came_back(sweep))
-        go_through(sweep);
+    if (!came_back(sweep))
+        return;
+    if (errand->status.code == OK && sweep->done_with.size)
+        forget(sweep, sweep->done_with);
+    sweep->done_with.size = 0;
+    go_through(sweep);
 }
 
 static bool send_chore(struct sweep *sweep, void (*chore)(struct errand *errand, struct thread *thread))
@@ -199,6 +204,12 @@ static bool look_at_request(struct sweep *sweep, const struct store_row *row)
     return false;
 }
 
+static bool look_at_stand(struct sweep *sweep, const struct store_row *row)
+{
+    sweep->done_with = row->key;
+    return send_chore(sweep, stand_expire);
+}
+
 static bool look_at_result(struct sweep *sweep, const struct store_row *row)
 {
     if (cache_is_over(row))
@@ -210,11 +221,14 @@ static bool look_at_result(struct sweep *sweep, const struct store_row *row)
 
 static const struct area {
     enum key_kind kind;
+    bool timed; /* only rows whose time has come */
     bool (*look_at)(struct sweep *sweep, const struct store_row *row);
-} areas[] = {{KEY_ERASED, look_at_mark},
-             {KEY_THREAD, look_at_thread},
-             {KEY_ORPHAN, look_at_request},
-             {KEY_CACHED, look_at_result}};
+} areas[] = {{KEY_ERASED, false, look_at_mark},
+             {KEY_THREAD, false, look_at_thread},
+             {KEY_STAND, true, look_at_stand},
+             {KEY_ORPHAN, true, look_at_request},
+             {KEY_CACHED, false, look_at_result}};
+#define AREAS_COUNT (sizeof areas / sizeof *areas)
 
 static void rest(struct sweep *sweep)
 {
@@ -253,10 +267,10 @@ static void end_page(struct sweep *sweep)
     loop_arm_after(sweep->loop, &sweep->timer, more ? PAGE_REST_MS : 0);
 }
 
-/* Names of an orphan stand behind its time. */
+/* Names of timed rows stand behind their time. */
 static bool read_names(struct sweep *sweep, struct store_bytes key)
 {
-    size_t before = areas[sweep->area].kind == KEY_ORPHAN ? sizeof(uint64_t) : 0;
+    size_t before = areas[sweep->area].timed ? sizeof(uint64_t) : 0;
     if (key.size < before + 2)
         return false;
     struct store_bytes rest = {(const char *)key.bytes + before, key.size - before};
@@ -300,8 +314,8 @@ static void read_page(struct sweep *sweep)
         sweep->from.size = 1;
         sweep->from.bytes[0] = (char)kind;
     }
-    if (kind == KEY_ORPHAN)
-        key_orphan(&to, wall_ms(), NULL, NULL);
+    if (areas[sweep->area].timed)
+        key_timed(&to, kind, wall_ms(), NULL, NULL);
     else
         key_behind(&to, kind, NULL);
     store_scan_init(&sweep->scan, sweep->loop, page_came);

@@ -13,7 +13,7 @@
 
 #define MS               INT64_C(1000000)
 #define KINDS_MAX        64
-#define REASONS          (RENGA__V1__STOP_REASON__STOP_REASON_OWNER_CRASHED + 1)
+#define REASONS          (RENGA__V1__STOP_REASON__STOP_REASON_INTERRUPT_TIMEOUT + 1)
 #define ENDED_SERIES_MAX 1024 /* some 340 agents; renga_orchestrator_runs_stopped_total counts the others' outcomes */
 #define STATES           (RENGA__V1__RUN_STATE__RUN_STATE_CANCELLED + 1)
 

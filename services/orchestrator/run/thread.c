@@ -47,7 +47,7 @@ static void loaded(struct loader *loader)
         crashes_park(thread);
     } else if (thread->run && thread->run->state == RENGA__V1__RUN_STATE__RUN_STATE_RUNNING) {
         thread->last += RECORDS_LOST_MAX; /* what was shown after the last record, and is lost, keeps its ids */
-        run_resume(thread->run, true, NULL);
+        run_resume(thread->run, &(struct resumption){.recovered = true});
     } else {
         run_next(thread);
     }

@@ -197,6 +197,7 @@ static void watch(struct agent_run *run)
 {
     Renga__V1__WatchRunRequest request = RENGA__V1__WATCH_RUN_REQUEST__INIT;
     request.run_id = unconst(run->run_id);
+    request.after_event_id = run->seen_event_id;
     prepare(run, &run->watch, true);
     run->watch.timeout_ms = WATCH_MAX_MS;
     renga__v1__orchestrator__watch_run(run->orchestrator, &request, event_came, &run->watch);
@@ -204,21 +205,44 @@ static void watch(struct agent_run *run)
 
 /* ---- the beginning ----------------------------------------------------------------------------------------------- */
 
-static void run_started(const Renga__V1__StartRunResponse *response, void *data)
+void agent_run_attach(struct agent_run *run, const char *run_id, const char *thread_id)
 {
-    struct agent_run *run = ((struct rpc_client_call *)data)->owner;
-    if (!response) {
-        agent_call_failed(run, &run->start);
-        return;
-    }
-    run->run_id = arena_strdup(rpc_call_arena(run->call), response->run->run_id);
-    run->thread_id = arena_strdup(rpc_call_arena(run->call), response->run->thread_id);
+    run->run_id = arena_strdup(rpc_call_arena(run->call), run_id);
+    run->thread_id = arena_strdup(rpc_call_arena(run->call), thread_id);
+    run->patience.expired = reader_sleeps;
+    rpc_call_on_writable(run->call, writable, run);
     if (!run->run_id || !run->thread_id)
         rpc_fail_with(run->call, RESOURCE_EXHAUSTED, "no memory for the call");
     else if (rpc_call_cancelled(run->call))
         give_up(run, &run->start);
     else
         watch(run);
+}
+
+static void run_started(const Renga__V1__StartRunResponse *response, void *data)
+{
+    struct agent_run *run = ((struct rpc_client_call *)data)->owner;
+    if (response)
+        agent_run_attach(run, response->run->run_id, response->run->thread_id);
+    else
+        agent_call_failed(run, &run->start);
+}
+
+static void run_resumed(const Renga__V1__ResumeRunResponse *response, void *data)
+{
+    struct agent_run *run = ((struct rpc_client_call *)data)->owner;
+    if (response)
+        agent_run_attach(run, response->run->run_id, response->run->thread_id);
+    else if (run->refused)
+        run->refused(run, &run->start);
+    else
+        agent_call_failed(run, &run->start);
+}
+
+void agent_run_resume(struct agent_run *run, const Renga__V1__ResumeRunRequest *request)
+{
+    prepare(run, &run->start, false);
+    renga__v1__orchestrator__resume_run(run->orchestrator, request, run_resumed, &run->start);
 }
 
 static char *configuration(struct agent_run *run)
@@ -264,8 +288,9 @@ void agent_run_begin(struct agent_run *run)
     if (run->on_thread)
         request.thread_id = unconst(run->on_thread);
     request.checkpoint_id = unconst(run->on_checkpoint);
-    run->patience.expired = reader_sleeps;
-    rpc_call_on_writable(run->call, writable, run);
+    request.interrupt_before = (char **)(uintptr_t)run->interrupt_before;
+    request.n_interrupt_before = run->interrupt_count;
+    request.interrupt_timeout = run->interrupt_timeout;
     prepare(run, &run->start, false);
     renga__v1__orchestrator__start_run(run->orchestrator, &request, run_started, &run->start);
 }

@@ -10,31 +10,10 @@
 #define TOKENS_DEFAULT  512
 #define TOKENS_LEAST    64
 #define TOKENS_MAX      4096
-#define SOURCES_MAX     8
 #define RUN_ID_MAX      64     /* bytes */
 #define INPUT_BYTES_MAX 262144 /* a byte of a text may be written with six */
 
-static const char *const source_names[] = {
-    [RENGA__V1__DEEP_RESEARCH_SOURCE__DEEP_RESEARCH_SOURCE_INTERNAL] = "internal",
-    [RENGA__V1__DEEP_RESEARCH_SOURCE__DEEP_RESEARCH_SOURCE_WEB] = "web",
-};
-#define SOURCE_NAMES (sizeof source_names / sizeof *source_names)
-
 /* ---- checks ------------------------------------------------------------------------------------------------------ */
-
-static bool research_check_sources(const Renga__V1__DeepResearchRequest *request, struct status *st)
-{
-    if (request->n_sources > SOURCES_MAX)
-        return fail_field(st, "sources", "has %zu entries; at most %d are allowed", request->n_sources, SOURCES_MAX);
-    for (size_t i = 0; i < request->n_sources; i++) {
-        char field[STATUS_FIELD_MAX];
-        size_t source = (size_t)request->sources[i];
-        snprintf(field, sizeof field, "sources[%zu]", i);
-        if (source >= SOURCE_NAMES || !source_names[source])
-            return fail_field(st, field, "is %d; 1 (INTERNAL) and 2 (WEB) are allowed", (int)request->sources[i]);
-    }
-    return true;
-}
 
 bool deep_research_check(const Renga__V1__DeepResearchRequest *request, struct status *st)
 {
@@ -46,7 +25,7 @@ bool deep_research_check(const Renga__V1__DeepResearchRequest *request, struct s
     if (request->summary_tokens && (request->summary_tokens < TOKENS_LEAST || request->summary_tokens > TOKENS_MAX))
         return fail_field(st, "summary_tokens", "is %d; %d to %d are allowed, and 0 means %d", request->summary_tokens,
                           TOKENS_LEAST, TOKENS_MAX, TOKENS_DEFAULT);
-    return research_check_sources(request, st) &&
+    return agent_check_sources(request->sources, request->n_sources, st) &&
            agent_check_collections(request->collections, request->n_collections, st) &&
            agent_options_check(request->options, st);
 }
@@ -64,20 +43,6 @@ bool deep_research_check_follow_up(const Renga__V1__DeepResearchFollowUpRequest 
 }
 
 /* ---- the input of the run ---------------------------------------------------------------------------------------- */
-
-/* Each source once. */
-static void research_write_sources(struct json_writer *out, const Renga__V1__DeepResearchRequest *request)
-{
-    bool wanted[SOURCE_NAMES] = {[RENGA__V1__DEEP_RESEARCH_SOURCE__DEEP_RESEARCH_SOURCE_INTERNAL] =
-                                     request->n_sources == 0};
-    for (size_t i = 0; i < request->n_sources; i++)
-        wanted[request->sources[i]] = true;
-    json_write_array(out, "sources");
-    for (size_t i = 0; i < SOURCE_NAMES; i++)
-        if (wanted[i])
-            json_write_string(out, NULL, source_names[i]);
-    json_write_end(out);
-}
 
 static char *research_input_text(struct json_writer *out, struct buffer *text, struct arena *arena)
 {
@@ -99,11 +64,8 @@ char *deep_research_input(const Renga__V1__DeepResearchRequest *request, struct 
     json_write_string(&out, "follow_up", "");
     json_write_int(&out, "max_cycles", request->max_cycles ? request->max_cycles : CYCLES_MAX);
     json_write_int(&out, "summary_tokens", request->summary_tokens ? request->summary_tokens : TOKENS_DEFAULT);
-    research_write_sources(&out, request);
-    json_write_array(&out, "collections");
-    for (size_t i = 0; i < request->n_collections; i++)
-        json_write_string(&out, NULL, request->collections[i]);
-    json_write_end(&out);
+    agent_write_sources(&out, request->sources, request->n_sources);
+    agent_write_texts(&out, "collections", request->collections, request->n_collections);
     return research_input_text(&out, &text, arena);
 }
 

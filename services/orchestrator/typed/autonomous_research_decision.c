@@ -1,0 +1,202 @@
+/* A person's decision as a change of the state, which comes with the resumption of the run. What a graph has to know
+ * stands in human_action and human_input; the history is human_decisions. Where the supervisor's own choice is
+ * replaced, the change is made in the name of the node that follows it.
+ *
+ *      approve, advise     the run goes on                     edit      with another task_plan
+ *      reject              before supervisor: it plans anew; before writer: to the researcher; the third time: the end
+ *      stop                the end */
+#include "autonomous_research.h"
+
+#include "base/clock.h"
+#include "base/json_writer.h"
+
+#include <openssl/evp.h>
+#include <stdio.h>
+#include <string.h>
+
+#define ROUTE          "route_supervisor"
+#define UPDATE_MAX     ((size_t)1 << 20) /* bytes, as ResumeUpdate.update_json */
+#define TIMEOUT_MAX    ((size_t)32768)   /* bytes, as in InterruptTimeout */
+#define SHA256_BYTES   32
+#define OVERWRITES_MAX 5
+
+/* What becomes of a decision; names as in the state. */
+struct decision {
+    const char *action, *text;
+    const Renga__V1__HumanEdit *edit;
+    const char *outcome, *stop_reason; /* of the supervisor; NULL: it chooses for itself */
+    bool feedback;                     /* the researcher reads the text, too */
+};
+
+/* ---- what was decided -------------------------------------------------------------------------------------------- */
+
+static struct decision decision_of_reject(const char *reason, const struct autonomous_wait *wait)
+{
+    struct decision decision = {.action = "reject", .text = reason};
+    if (wait->rejections + 1 >= AUTONOMOUS_REJECTIONS_MAX) {
+        decision.outcome = "end";
+        decision.stop_reason = "rejected";
+    } else if (strcmp(wait->node, "writer") == 0) {
+        decision.outcome = "research";
+        decision.feedback = true;
+    }
+    return decision;
+}
+
+static struct decision decision_of(const Renga__V1__ResumeResearchRequest *request, const struct autonomous_wait *wait)
+{
+    const Renga__V1__HumanDecision *asked = request->decision;
+    bool said = request->maybe_human_input_case == RENGA__V1__RESUME_RESEARCH_REQUEST__MAYBE_HUMAN_INPUT_HUMAN_INPUT;
+    switch (asked ? asked->decision_case : RENGA__V1__HUMAN_DECISION__DECISION__NOT_SET) {
+    case RENGA__V1__HUMAN_DECISION__DECISION_APPROVE:
+        return (struct decision){.action = "approve", .text = asked->approve->remark};
+    case RENGA__V1__HUMAN_DECISION__DECISION_EDIT:
+        return (struct decision){.action = "edit", .text = asked->edit->advice, .edit = asked->edit};
+    case RENGA__V1__HUMAN_DECISION__DECISION_ADVISE:
+        return (struct decision){.action = "advise", .text = asked->advise->text};
+    case RENGA__V1__HUMAN_DECISION__DECISION_REJECT:
+        return decision_of_reject(asked->reject->reason, wait);
+    case RENGA__V1__HUMAN_DECISION__DECISION_STOP:
+        return (struct decision){
+            .action = "stop", .text = asked->stop->reason, .outcome = "end", .stop_reason = "stopped"};
+    default:
+        return (struct decision){.action = said && *request->human_input ? "advise" : "approve",
+                                 .text = said ? request->human_input : ""};
+    }
+}
+
+/* ---- as a change of the state ------------------------------------------------------------------------------------ */
+
+static void decision_write_plan(struct json_writer *out, const Renga__V1__HumanEdit *edit, const cJSON *state)
+{
+    const cJSON *plan = cJSON_GetObjectItemCaseSensitive(state, "task_plan");
+    const char *theme = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(state, "theme"));
+    const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(plan, "plan_text"));
+    json_write_object(out, "task_plan");
+    json_write_string(out, "theme", theme ? theme : "");
+    agent_write_texts(out, "investigation_points", edit->investigation_points, edit->n_investigation_points);
+    agent_write_texts(out, "search_queries", edit->search_queries, edit->n_search_queries);
+    json_write_string(out, "plan_text", text ? text : "");
+    json_write_int(out, "created_ms", clock_wall_ns() / NS_PER_MS);
+    json_write_end(out);
+}
+
+/* A row of the history. Who has waited in vain has neither name nor time here: Run.resumptions has them. */
+static void decision_write_row(struct json_writer *out, const struct decision *decision,
+                               const struct autonomous_wait *wait, const char *request_id, const char *digest)
+{
+    json_write_array(out, "human_decisions");
+    json_write_object(out, NULL);
+    json_write_string(out, "action", decision->action);
+    json_write_string(out, "text", decision->text);
+    if (wait) {
+        json_write_string(out, "node", wait->node);
+        json_write_string(out, "by", wait->by ? wait->by : "");
+        json_write_int(out, "time_ms", clock_wall_ns() / NS_PER_MS);
+        json_write_string(out, "run_id", wait->run_id);
+        json_write_string(out, "interrupt_id", wait->interrupt_id);
+        json_write_string(out, "request_id", request_id);
+        json_write_string(out, "digest", digest);
+    } else {
+        json_write_bool(out, "timed_out", true);
+    }
+    json_write_end(out);
+    json_write_end(out);
+}
+
+static void decision_overwrite(Renga__V1__ResumeUpdate *update, struct json_writer *out, const char *field,
+                               const char *value)
+{
+    json_write_string(out, field, value);
+    update->overwrite_fields[update->n_overwrite_fields++] = (char *)(uintptr_t)field;
+}
+
+static void decision_write_fields(Renga__V1__ResumeUpdate *update, struct json_writer *out,
+                                  const struct decision *decision)
+{
+    bool approves = strcmp(decision->action, "approve") == 0; /* a remark is for the history alone */
+    decision_overwrite(update, out, "human_input", approves ? "" : decision->text);
+    decision_overwrite(update, out, "human_action", decision->outcome ? "" : decision->action);
+    if (decision->feedback)
+        decision_overwrite(update, out, "feedback", decision->text);
+    if (decision->stop_reason)
+        decision_overwrite(update, out, "stop_reason", decision->stop_reason);
+    if (!decision->outcome)
+        return;
+    update->as_node = (char *)(uintptr_t)ROUTE;
+    update->outcome = (char *)(uintptr_t)decision->outcome;
+}
+
+static Renga__V1__ResumeUpdate *decision_update(const struct decision *decision, const struct autonomous_wait *wait,
+                                                const char *request_id, const char *digest, struct arena *arena)
+{
+    struct buffer text;
+    struct json_writer out;
+    Renga__V1__ResumeUpdate *update = arena_alloc(arena, sizeof *update);
+    char **overwrites = arena_alloc(arena, OVERWRITES_MAX * sizeof *overwrites);
+    if (!update || !overwrites)
+        return NULL;
+    renga__v1__resume_update__init(update);
+    update->overwrite_fields = overwrites;
+    buffer_init(&text, wait ? UPDATE_MAX : TIMEOUT_MAX);
+    json_writer_init(&out, &text);
+    json_write_object(&out, NULL);
+    decision_write_fields(update, &out, decision);
+    if (decision->edit) {
+        decision_write_plan(&out, decision->edit, wait->state);
+        overwrites[update->n_overwrite_fields++] = (char *)(uintptr_t) "task_plan";
+    }
+    decision_write_row(&out, decision, wait, request_id, digest);
+    json_write_end(&out);
+    update->update_json = json_writer_done(&out) ? arena_strdup(arena, buffer_text(&text)) : NULL;
+    buffer_fini(&text);
+    return update->update_json ? update : NULL;
+}
+
+Renga__V1__ResumeUpdate *autonomous_update(const Renga__V1__ResumeResearchRequest *request,
+                                           const struct autonomous_wait *wait, struct arena *arena)
+{
+    char digest[2 * SHA256_BYTES + 1];
+    struct decision decision = decision_of(request, wait);
+    const char *request_id = request->options ? request->options->request_id : "";
+    if (!autonomous_digest(request, digest, arena))
+        return NULL;
+    return decision_update(&decision, wait, request_id, digest, arena);
+}
+
+Renga__V1__InterruptTimeout *autonomous_timeout(const Renga__V1__AutonomousResearchRequest *request,
+                                                struct arena *arena)
+{
+    bool stops = request->human_default == RENGA__V1__HUMAN_DEFAULT__HUMAN_DEFAULT_STOP;
+    struct decision decision = {.action = stops ? "stop" : "approve",
+                                .text = "",
+                                .outcome = stops ? "end" : NULL,
+                                .stop_reason = stops ? "no_answer" : NULL};
+    Renga__V1__InterruptTimeout *timeout = arena_alloc(arena, sizeof *timeout);
+    if (!timeout)
+        return NULL;
+    renga__v1__interrupt_timeout__init(timeout);
+    timeout->after_ms = request->human_timeout_ms;
+    timeout->then = RENGA__V1__INTERRUPT_DEFAULT__INTERRUPT_DEFAULT_RESUME;
+    timeout->update = decision_update(&decision, NULL, "", "", arena);
+    return timeout->update ? timeout : NULL;
+}
+
+/* ---- a request that may be a repetition -------------------------------------------------------------------------- */
+
+bool autonomous_digest(const Renga__V1__ResumeResearchRequest *request, char digest[65], struct arena *arena)
+{
+    uint8_t hash[EVP_MAX_MD_SIZE];
+    Renga__V1__ResumeResearchRequest decided = *request;
+    decided.options = NULL;
+    size_t size = renga__v1__resume_research_request__get_packed_size(&decided), at = 0;
+    uint8_t *bytes = arena_alloc(arena, size + 1);
+    if (!bytes)
+        return false;
+    renga__v1__resume_research_request__pack(&decided, bytes);
+    if (EVP_Digest(bytes, size, hash, NULL, EVP_sha256(), NULL) != 1)
+        return false;
+    for (size_t i = 0; i < SHA256_BYTES; i++)
+        at += (size_t)snprintf(digest + at, 3, "%02x", hash[i]);
+    return true;
+}

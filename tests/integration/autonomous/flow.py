@@ -1,0 +1,332 @@
+#!/usr/bin/env python3
+"""Autonomous research with people in the loop, from Python and from Node: approval, another plan, rejection, time-outs, two persons
+at once, repetitions, restarts, tenants. `flow.py one|five`: the suite in one process, or as five. Needs RENGA_BIN, RENGA_PROTO and
+NODE (or no Node). The agent is a stand-in (agents/), whose loop ends after six steps."""
+import concurrent.futures
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import time
+
+import grpc
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "helpdesk"))
+from suite import BIN, SERVICES, SLOW, STORES, Process, Suite, docs, expect, folder  # noqa: E402
+from checks import check, finish  # noqa: E402
+from contract import message, word  # noqa: E402
+
+HOW = sys.argv[1]
+THEME = "session timeout after minutes"
+OWN = ("LlmGateway", "ToolRunner", "Planner", "Reviewer", "Orchestrator")
+
+
+def key(name, tenant, *methods):
+    return {"name": name, "tenant": tenant, "sha256": hashlib.sha256(name.encode()).hexdigest(), "methods": list(methods)}
+
+
+KEYS = [key("anna", "acme", "*"), key("abel", "acme", "*"), key("bert", "other", "*"),
+        key("services", "renga", *(f"renga.v1.{service}/{right}" for service in OWN for right in ("*", "forward")))]
+GUARD = [f"--rpc.keys={json.dumps(KEYS)}"] + (["--peers.key=services"] if HOW == "five" else [])
+AGENT = [f"--orchestrator.agents={os.path.join(HERE, 'agents')}", "--orchestrator.sweep_every=100ms"]
+ROOTS = [f"--tool_runner.roots={docs}"]
+suite = Suite(orchestrator=[*AGENT, *GUARD, *ROOTS]) if HOW == "one" else \
+    Suite(**{name.replace("-", "_"): [*GUARD, *{"orchestrator": AGENT, "tool-runner": ROOTS}.get(name, [])] for name in SERVICES})
+getattr(suite, HOW)()
+HOST = "renga" if HOW == "one" else "orchestrator"
+with grpc.insecure_channel(f"127.0.0.1:{suite.processes['renga' if HOW == 'one' else 'tool-runner'].port}") as tools:
+    fill = tools.unary_stream("/renga.v1.ToolRunner/IndexDocuments", request_serializer=lambda m: m.SerializeToString(),
+                              response_deserializer=message("IndexDocumentsProgress").FromString)
+    list(fill(message("IndexDocumentsRequest")(collection="docs", folder=docs), timeout=30 * SLOW, metadata=[("authorization", "Bearer anna")],
+              wait_for_ready=True))
+
+
+def ask(method, request, who="anna", timeout=30, wait=True):
+    stream = method.endswith("Stream")
+    make = suite.channel.unary_stream if stream else suite.channel.unary_unary
+    reply = message("AutonomousResearchEvent" if stream else "AutonomousResearchResponse")
+    stub = make(f"/renga.v1.AutonomousResearch/{method}", request_serializer=lambda m: m.SerializeToString(), response_deserializer=reply.FromString)
+    got = stub(request, timeout=timeout * SLOW, metadata=[("authorization", f"Bearer {who}")], wait_for_ready=wait)
+    return got if stream else got.result
+
+
+def orchestrator(method, who="anna", **fields):
+    stream = method == "WatchRun"
+    make = suite.channel.unary_stream if stream else suite.channel.unary_unary
+    stub = make(f"/renga.v1.Orchestrator/{method}", request_serializer=lambda m: m.SerializeToString(),
+                response_deserializer=message("RunEvent" if stream else f"{method}Response").FromString)
+    got = stub(message(f"{method}Request")(**fields), timeout=60 * SLOW, metadata=[("authorization", f"Bearer {who}")])
+    return list(got) if stream else got
+
+
+def begin(who="anna", **fields):
+    """The run as it waits first; a person is asked."""
+    return ask("Research", message("AutonomousResearchRequest")(**{"theme": THEME, "max_iterations": 6, "human_intervention": True, **fields}), who)
+
+
+def answer(run, decision=None, who="anna", **fields):
+    request = message("ResumeResearchRequest")(run_id=run.outcome.run_id, **fields)
+    for name, value in (decision or {}).items():
+        getattr(request.decision, name).SetInParent()
+        getattr(request.decision, name).MergeFrom(type(getattr(request.decision, name))(**value))
+    return ask("Resume", request, who)
+
+
+def refused(call):
+    """Code and reason of the error."""
+    try:
+        call()
+    except grpc.RpcError as error:
+        details = dict(error.trailing_metadata() or ()).get("grpc-status-details-bin", b"")
+        reasons = [name for name in ("NOT_RESUMABLE", "ALREADY_ANSWERED", "RUN_FAILED") if name.encode() in details]
+        return error.code().name, reasons[0] if reasons else ""
+    raise AssertionError("it was not refused")
+
+
+def until(run, node, decision={"approve": {}}, most=6):  # noqa: B006
+    """The run as it waits before that node."""
+    for _ in range(most):
+        if run.waiting.node == node:
+            return run
+        run = answer(run, decision)
+    raise AssertionError(f"it never waits before {node}: {run}")
+
+
+def state_of(run):
+    return word("RunState", run.outcome.state)
+
+
+def stop_of(run):
+    return word("ResearchStopReason", run.stop_reason).replace("RESEARCH_STOP_REASON_", "")
+
+
+def actions(run):
+    return [word("HumanAction", one.action).replace("HUMAN_ACTION_", "").lower() for one in run.human_decisions]
+
+
+@check("without a person the loop stops at max_iterations with a draft, its review and why it stopped")
+def _():
+    run = begin(human_intervention=False)
+    expect(state_of(run) == "RUN_STATE_SUCCEEDED" and stop_of(run) == "MAX_ITERATIONS" and not run.HasField("waiting"), f"{run}")
+    expect(run.draft and run.review.overall_score and run.iterations == 6 and run.decisions and run.searches and not run.human_decisions, f"{run}")
+    expect(any(s.url == "guide/sessions.html" for s in run.sources), f"{run.sources}")
+
+
+@check("with a person it waits before the supervisor and before the writer; approved each time it comes to the same end")
+def _():
+    run = begin()
+    expect(state_of(run) == "RUN_STATE_WAITING" and run.waiting.node == "supervisor" and stop_of(run) == "UNSPECIFIED", f"{run}")
+    expect(run.waiting.interrupt_id and run.waiting.since_ms and not run.waiting.until_ms and run.waiting.rejections_left == 3, f"{run.waiting}")
+    nodes = [run.waiting.node]
+    while run.HasField("waiting"):
+        run = answer(run, {"approve": {"remark": "good"}})
+        nodes += [run.waiting.node] if run.HasField("waiting") else []
+    expect("writer" in nodes and stop_of(run) == "MAX_ITERATIONS" and run.draft, f"{nodes} {run}")
+    expect(actions(run) == ["approve"] * len(nodes) and [one.node for one in run.human_decisions] == nodes, f"{run.human_decisions}")
+    for one in run.human_decisions:
+        expect(one.by == "anna" and one.text == "good" and abs(one.time_ms - time.time() * 1000) < 300000 and not one.timed_out, f"{one}")
+
+
+@check("a person changes the plan: queries and points stand in their new order, and these are searched")
+def _():
+    queries = ["error E-1024 license server", "ports web traffic", THEME]
+    run = answer(answer(begin()), {"edit": {"search_queries": queries, "investigation_points": ["B", "A"], "advice": "short"}})
+    expect(list(run.plan.search_queries) == queries and list(run.plan.investigation_points) == ["B", "A"] and run.plan.theme == THEME, f"{run.plan}")
+    found = [s.query for s in run.searches]
+    expect(set(queries) <= set(found), f"{found}")
+    expect(actions(run) == ["approve", "edit"] and run.human_decisions[1].text == "short", f"{run.human_decisions}")
+
+
+@check("advice comes to the writer")
+def _():
+    run = until(begin(), "writer")
+    run = answer(run, human_input="Name the ERRAND in the draft.")
+    expect(actions(run)[-1] == "advise" and "ERRAND" in run.draft, f"{run}")
+
+
+@check("a rejection before the writer leads to further searches, and its reason stands in the history; the third one ends the research")
+def _():
+    run = until(begin(), "writer")
+    before, left = len(run.searches), []
+    for n in range(3):
+        run = until(run, "writer")
+        run = answer(run, {"reject": {"reason": f"no {n}"}})
+        left.append(run.waiting.rejections_left if run.HasField("waiting") else 0)
+    expect(left == [2, 1, 0] and stop_of(run) == "REJECTED" and state_of(run) == "RUN_STATE_SUCCEEDED", f"{left} {run}")
+    expect(len(run.searches) > before and [one.text for one in run.human_decisions if one.text] == ["no 0", "no 1", "no 2"], f"{run.human_decisions}")
+
+
+@check("a rejection before the supervisor brings a new plan")
+def _():
+    run = answer(begin())
+    old = run.plan.created_ms
+    run = answer(run, {"reject": {"reason": "another way"}})
+    expect(run.plan.created_ms > old and run.waiting.rejections_left == 2 and actions(run) == ["approve", "reject"], f"{run}")
+
+
+@check("a person stops the research; it ends with what there is, and takes no further answer")
+def _():
+    run = answer(begin())
+    done = answer(run, {"stop": {"reason": "enough"}})
+    expect(stop_of(done) == "STOPPED" and actions(done) == ["approve", "stop"] and done.human_decisions[1].text == "enough", f"{done}")
+    expect(refused(lambda: answer(run, {"approve": {}})) == ("FAILED_PRECONDITION", "NOT_RESUMABLE"), "it was resumed")
+
+
+@check("nobody answers in time: the research goes on as planned, and the history says that nobody did")
+def _():
+    run = begin(human_timeout_ms=500)
+    expect(word("HumanDefault", run.waiting.human_default) == "HUMAN_DEFAULT_APPROVE" and run.waiting.until_ms == run.waiting.since_ms + 500, f"{run.waiting}")
+    done = orchestrator("WatchRun", run_id=run.outcome.run_id, follow=True)
+    expect(word("RunState", done[-1].stopped.state) == "RUN_STATE_SUCCEEDED", f"{done[-1]}")
+    result = ask("Research", message("AutonomousResearchRequest")(theme=THEME, human_intervention=True, human_timeout_ms=400, max_iterations=6,
+                                                                   options={"request_id": "timed-out"}))
+    orchestrator("WatchRun", run_id=result.outcome.run_id, follow=True)
+    result = ask("Research", message("AutonomousResearchRequest")(theme=THEME, human_intervention=True, human_timeout_ms=400, max_iterations=6,
+                                                                   options={"request_id": "timed-out"}))
+    expect(stop_of(result) == "MAX_ITERATIONS" and set(actions(result)) == {"approve"} and "writer" in [one.node for one in result.human_decisions], f"{result}")
+    times = [one.time_ms for one in result.human_decisions]
+    expect(all(one.timed_out and not one.by for one in result.human_decisions) and times == sorted(times) and times[0] > 0, f"{result.human_decisions}")
+
+
+@check("nobody answers in time, and the default is to stop: it ends with what there is")
+def _():
+    run = begin(human_timeout_ms=400, human_default=2, options={"request_id": "stops"})
+    expect(word("HumanDefault", run.waiting.human_default) == "HUMAN_DEFAULT_STOP", f"{run.waiting}")
+    orchestrator("WatchRun", run_id=run.outcome.run_id, follow=True)
+    done = begin(human_timeout_ms=400, human_default=2, options={"request_id": "stops"})
+    expect(stop_of(done) == "NO_ANSWER" and actions(done) == ["stop"] and done.human_decisions[0].timed_out, f"{done}")
+    expect(refused(lambda: answer(run, interrupt_id=run.waiting.interrupt_id))[0] == "FAILED_PRECONDITION", "an answer came too late")
+
+
+@check("an answer that is sent twice under its request_id has one effect and one result; other content under it is refused")
+def _():
+    run = begin()
+    edit = {"edit": {"search_queries": ["port 8443"], "investigation_points": ["Ports"]}}
+    twice = [answer(run, edit, options={"request_id": "same answer"}) for _ in range(2)]
+    expect(twice[0].human_decisions == twice[1].human_decisions and twice[0].waiting == twice[1].waiting and actions(twice[1]) == ["edit"], f"{twice}")
+    expect(refused(lambda: answer(run, {"approve": {}}, options={"request_id": "same answer"}))[0] == "INVALID_ARGUMENT", "other content")
+    end = answer(twice[0], {"stop": {}}, options={"request_id": "the end"})
+    again = answer(run, {"stop": {}}, options={"request_id": "the end"})
+    expect(end == again and actions(end) == ["edit", "stop"], f"{again}")
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        other = begin()
+        same = list(pool.map(lambda _: answer(other, edit, options={"request_id": "at once"}), range(4)))
+    expect(all(one.human_decisions == same[0].human_decisions and actions(one) == ["edit"] for one in same), f"{same}")
+
+
+@check("two persons answer at once: one answer holds, the other one hears that it came second, and by whom it was beaten")
+def _():
+    for n in range(5):
+        run = begin()
+        who = ("anna", "abel")
+
+        def one(name):
+            try:
+                return answer(run, {"advise": {"text": name}}, name, interrupt_id=run.waiting.interrupt_id)
+            except grpc.RpcError as error:
+                return error
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            got = list(pool.map(one, who))
+        failed = [place for place, reply in enumerate(got) if isinstance(reply, grpc.RpcError)]
+        expect(len(failed) == 1, f"{got}")
+        winner, error = who[1 - failed[0]], got[failed[0]]
+        expect(error.code().name == "FAILED_PRECONDITION" and b"ALREADY_ANSWERED" in dict(error.trailing_metadata())["grpc-status-details-bin"] and
+               winner in error.details(), f"{error}")
+        kept = got[1 - failed[0]].human_decisions
+        expect([(one.by, one.text) for one in kept] == [(winner, winner)], f"{kept}")
+
+
+@check("a run waits over a restart of the orchestrator, killed without a warning, and another client of the tenant answers")
+def _():
+    run = answer(begin())
+    port = suite.processes[HOST].port
+    suite.processes[HOST].kill()
+    if HOW == "one":
+        suite.processes[HOST] = Process(f"{BIN}/renga", "serve", f"--rpc.listen=127.0.0.1:{port}", *STORES,
+                                        f"--orchestrator.store=sqlite:{folder}/runs.db", *AGENT, *GUARD, *ROOTS)
+    else:
+        suite.start(HOST, port)
+    suite.channel.close()
+    suite.open(HOST)
+    done = answer(run, {"stop": {}}, "abel", interrupt_id=run.waiting.interrupt_id)
+    expect(stop_of(done) == "STOPPED" and [one.by for one in done.human_decisions] == ["anna", "abel"], f"{done.human_decisions}")
+
+
+@check("a caller that leaves ends the run; a caller with keep_running comes back and sees each event once")
+def _():
+    live = ask("ResearchStream", message("AutonomousResearchRequest")(theme=THEME, max_iterations=6, options={"request_id": "back", "keep_running": True}))
+    before = []
+    for event in live:
+        if event.WhichOneof("event"):
+            before.append(event)
+        if len(before) == 3:
+            break
+    live.cancel()
+    request = message("AutonomousResearchRequest")(theme=THEME, max_iterations=6,
+                                                   options={"request_id": "back", "keep_running": True, "after_event_id": before[-1].event_id})
+    rest = [event for event in ask("ResearchStream", request) if event.WhichOneof("event")]
+    ids = [event.event_id for event in before + rest]
+    kinds = [event.WhichOneof("event") for event in before + rest]
+    expect(ids == sorted(set(ids)), f"{ids}")
+    expect(kinds[:2] == ["accepted", "planned"] and {"decided", "searched", "draft_text", "reviewed"} <= set(kinds) and kinds[-1] == "result", f"{kinds}")
+
+
+@check("a wrong request is refused by the name of its field")
+def _():
+    def field(call):
+        try:
+            call()
+        except grpc.RpcError as error:
+            return error.code().name, error.details().replace("'", "").split(":")[0].split(" ")[0]
+    run = begin()
+    research = lambda **fields: lambda: begin(**fields)  # noqa: E731
+    wrong = {"theme": research(theme=" "), "max_iterations": research(max_iterations=101), "max_results_per_query": research(max_results_per_query=21),
+             "min_data_count": research(min_data_count=-1), "sources[0]": research(sources=[9]), "collections[0]": research(collections=[""]),
+             "human_timeout_ms": research(human_intervention=False, human_timeout_ms=1), "human_default": research(human_default=1),
+             "run_id": lambda: ask("Resume", message("ResumeResearchRequest")()),
+             "decision": lambda: ask("Resume", message("ResumeResearchRequest")(run_id=run.outcome.run_id, decision={})),
+             "human_input": lambda: answer(run, {"approve": {}}, human_input="x"),
+             "decision.edit.search_queries": lambda: answer(run, {"edit": {}}),
+             "decision.edit.search_queries[1]": lambda: answer(run, {"edit": {"search_queries": ["a", " "]}}),
+             "decision.reject.reason": lambda: answer(run, {"reject": {}}), "decision.advise.text": lambda: answer(run, {"advise": {"text": "\n"}}),
+             "options.thread_id": lambda: answer(run, {"approve": {}}, options={"thread_id": "t"})}
+    for name, call in wrong.items():
+        got = field(call)
+        expect(got == ("INVALID_ARGUMENT", name), f"{name}: {got}")
+
+
+@check("runs of another tenant, of another agent and unknown ones are not found")
+def _():
+    run = begin()
+    expect(refused(lambda: answer(run, {"approve": {}}, "bert"))[0] == "NOT_FOUND", "another tenant answers")
+    run.outcome.run_id = "never"
+    expect(refused(lambda: answer(run, {"approve": {}}))[0] == "NOT_FOUND", "an unknown run")
+    run.outcome.run_id = orchestrator("StartRun", agent="helpdesk", input_json='{"question": "When?"}').run.run_id
+    expect(refused(lambda: answer(run, {"approve": {}}))[0] == "NOT_FOUND", "a run of the help desk")
+    theirs = begin("bert")
+    expect(actions(answer(theirs, {"approve": {}}, "bert")) == ["approve"], "the other tenant's own run")
+
+
+@check("Node asks the same: a person edits, rejects and stops over streams that go on behind the last event seen")
+def _():
+    if not os.environ.get("NODE"):
+        return "no Node"
+    done = subprocess.run([os.environ["NODE"], "--no-deprecation", os.path.join(HERE, "flow.mjs"), f"127.0.0.1:{suite.processes[HOST].port}", "anna", THEME],
+                          capture_output=True, text=True, timeout=120 * SLOW)
+    expect(done.returncode == 0, done.stderr)
+    told = json.loads(done.stdout)
+    expect(told["first"]["node"] == "supervisor" and told["planned"]["search_queries"], f"{told}")
+    expect(told["edited"]["search_queries"] == ["session timeout after minutes", "error E-1024 license server"], f"{told['edited']}")
+    expect(told["kinds"].count("result") == 3 and told["kinds"].count("accepted") == 1 and "searched" in told["kinds"], f"{told['kinds']}")
+    expect(told["ids"] == sorted(set(told["ids"])) and set(told["ids"]) - set(told["rest"]) <= {i for i, k in zip(told["ids"], told["kinds"]) if k == "result"},
+           f"{told['ids']} {told['rest']}")
+    expect(told["late"]["code"] == 9 and told["twice"] == [told["run_id"]] * 2 and told["other"]["code"] == 3, f"{told}")
+    expect(sorted(one["code"] for one in told["pair"]) == [0, 9], f"{told['pair']}")
+    expect(told["end"]["stop_reason"] == "RESEARCH_STOP_REASON_STOPPED" and told["after"]["code"] == 9 and told["wrong"]["code"] == 3, f"{told}")
+    expect([one["action"] for one in told["end"]["decisions"]] == [f"HUMAN_ACTION_{a}" for a in ("APPROVE", "EDIT", "ADVISE", "STOP")], f"{told['end']}")
+
+
+suite.stop()
+finish()
