@@ -3,6 +3,8 @@
 #include "base/text.h"
 #include "words/sentences_priv.h"
 
+#include <string.h>
+
 #define BRACKETS_MAX ((size_t)600) /* bytes that stand in brackets at most */
 
 void sentences_begin(struct sentence_reader *reader, const char *text, size_t length)
@@ -193,4 +195,24 @@ size_t sentences_whole(const char *text, size_t length, size_t most)
     }
     bool ends_text = skip_space(text, length, last.end) == length;
     return last.end && (!ends_text || is_stopped(text, last.begin, last.end)) ? last.end : whole;
+}
+
+static size_t character_count(const struct buffer *text)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < text->length; i++)
+        count += ((unsigned char)text->data[i] & 0xC0) != 0x80;
+    return count;
+}
+
+void sentences_append(struct buffer *out, const char *text, size_t characters)
+{
+    size_t length = strlen(text), used = character_count(out) + (out->length > 0);
+    size_t most = used < characters ? text_cut_characters(text, length, characters - used) : 0;
+    size_t whole = most == length ? length : sentences_whole(text, length, most);
+    if (!whole)
+        return;
+    if (out->length)
+        buffer_put(out, '\n');
+    buffer_append(out, text, whole);
 }

@@ -7,6 +7,8 @@
 #ifndef RENGA_WORDS_SENTENCES_H
 #define RENGA_WORDS_SENTENCES_H
 
+#include "base/buffer.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -35,5 +37,9 @@ bool sentences_next(struct sentence_reader *reader, struct span *sentence);
 /* Where the last whole sentence ends that ends within the first `most` bytes; 0: there is none. The text's last
  * sentence is whole if it ends with a stop. */
 size_t sentences_whole(const char *text, size_t length, size_t most);
+
+/* Appends the text on a new line, as many of its whole sentences as fit into `characters` characters of all that is in
+ * the buffer then. */
+void sentences_append(struct buffer *out, const char *text, size_t characters);
 
 #endif

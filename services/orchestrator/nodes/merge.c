@@ -4,8 +4,8 @@
 #include "input_job.h"
 
 #include "base/hash.h"
-#include "base/text.h"
 #include "http/canonical.h"
+#include "words/sentences.h"
 
 #include <string.h>
 
@@ -51,8 +51,8 @@ static const struct node_parameter parameters[] = {
     [MERGE_EXTEND] = {.name = "extend",
                       .type = PARAMETER_TEXT,
                       .help =
-                          "With \"first\": a member, a text, to which that of the later object is added on a new line "
-                          "if it is not in it and fits whole."},
+                          "With \"first\": a member, a text, to which that of the later object is added on a new line, "
+                          "as many of its whole sentences as fit, if it is not in it."},
     [MERGE_CHARACTERS] = {.name = "characters",
                           .type = PARAMETER_INTEGER,
                           .help = "Most characters of \"extend\"; 500 without it."},
@@ -139,6 +139,7 @@ static void merge_put(struct merging *merging, cJSON *item, const char *key, boo
     merging->any |= added;
 }
 
+/* As many whole sentences of the later text as fit. */
 static void merge_extend(const struct node *node, cJSON *first, const cJSON *later)
 {
     const char *name = node_argument(node, MERGE_EXTEND)->text;
@@ -150,10 +151,9 @@ static void merge_extend(const struct node *node, cJSON *first, const cJSON *lat
     if (!old || !text || !*text || strstr(old, text))
         return;
     buffer_init(&joined, strlen(old) + strlen(text) + 1);
-    buffer_printf(&joined, "%s%s%s", old, *old ? "\n" : "", text);
-    if (!joined.failed && text_cut_characters(joined.data, joined.length,
-                                              (size_t)(most ? most : MERGE_CHARACTERS_DEFAULT)) == joined.length)
-        cJSON_SetValuestring(member, buffer_text(&joined));
+    buffer_print(&joined, old);
+    sentences_append(&joined, text, (size_t)(most ? most : MERGE_CHARACTERS_DEFAULT));
+    cJSON_SetValuestring(member, buffer_text(&joined));
     buffer_fini(&joined);
 }
 

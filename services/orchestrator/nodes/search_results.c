@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "http/canonical.h"
 #include "rpc/message_json.h"
+#include "words/sentences.h"
 
 #include "renga/v1/source.pb-c.h"
 
@@ -30,14 +31,6 @@ static void result_keys_read(struct result_keys *keys, Renga__V1__SearchHit *con
     buffer_fini(&form);
 }
 
-static size_t result_characters(const struct buffer *text)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < text->length; i++)
-        count += ((unsigned char)text->data[i] & 0xC0) != 0x80;
-    return count;
-}
-
 /* A long text begins with the words that fit the query best. */
 static void result_put_first(struct buffer *summary, const Renga__V1__SearchHit *hit)
 {
@@ -50,16 +43,6 @@ static void result_put_first(struct buffer *summary, const Renga__V1__SearchHit 
         kept = text_cut_characters(text, strlen(text), SEARCH_SUMMARY_CHARACTERS);
     }
     buffer_append(summary, text, kept);
-}
-
-static void result_put_more(struct buffer *summary, const Renga__V1__SearchHit *hit)
-{
-    size_t length = strlen(hit->snippet), used = result_characters(summary) + 1;
-    size_t room = used < SEARCH_SUMMARY_CHARACTERS ? SEARCH_SUMMARY_CHARACTERS - used : 0;
-    if (!length || text_cut_characters(hit->snippet, length, room) < length)
-        return;
-    buffer_put(summary, '\n');
-    buffer_append(summary, hit->snippet, length);
 }
 
 static void result_write(struct json_writer *out, const Renga__V1__SearchHit *hit, const char *summary)
@@ -91,7 +74,7 @@ void search_results_write(struct json_writer *out, Renga__V1__SearchHit *const *
         result_put_first(&summary, hits[i]);
         for (size_t j = i + 1; j < keys.count; j++)
             if (keys.keys[j] == keys.keys[i])
-                result_put_more(&summary, hits[j]);
+                sentences_append(&summary, hits[j]->snippet, SEARCH_SUMMARY_CHARACTERS);
         result_write(out, hits[i], buffer_text(&summary));
     }
     buffer_fini(&summary);

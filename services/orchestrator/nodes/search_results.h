@@ -10,7 +10,7 @@
 #define SEARCH_SUMMARY_CHARACTERS 500 /* as SearchResult.summary */
 
 /* Writes them as items of the list that is being written, in the order of the hits. Further paragraphs of a document
- * stand behind its first one, as far as they fit whole. O(hits²), for at most 100 hits. */
+ * stand behind its first one, as many of their whole sentences as fit. O(hits²), for at most 100 hits. */
 void search_results_write(struct json_writer *out, Renga__V1__SearchHit *const *hits, size_t count);
 
 #endif

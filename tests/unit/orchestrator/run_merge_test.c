@@ -58,11 +58,29 @@ static void of_two_objects_one_stays(void **state)
 
 static void texts_of_one_page_are_joined_as_far_as_they_fit(void **state)
 {
-    static const char input[] = "{\"a\":[{\"url\":\"u\",\"t\":\"月の\"}],\"b\":[{\"url\":\"u\",\"t\":\"石\"},"
-                                "{\"url\":\"u\",\"t\":\"月\"},{\"url\":\"u\",\"t\":\"裏側\"}]}";
-    assert_node(OBJECTS(", \"extend\": \"t\", \"characters\": 4"), input,
-                "{\"a\":[{\"url\":\"u\",\"t\":\"月の\\n石\"}],\"n\":0}");
-    assert_node(OBJECTS(", \"extend\": \"t\""), input, "{\"a\":[{\"url\":\"u\",\"t\":\"月の\\n石\\n裏側\"}],\"n\":0}");
+    static const char input[] = "{\"a\":[{\"url\":\"u\",\"t\":\"月は遠い。\"}],\"b\":[{\"url\":\"u\",\"t\":\"石だ。"
+                                "岩だ。\"},{\"url\":\"u\",\"t\":\"月は遠い。\"},{\"url\":\"u\",\"t\":\"裏側\"}]}";
+    assert_node(OBJECTS(", \"extend\": \"t\", \"characters\": 9"), input,
+                "{\"a\":[{\"url\":\"u\",\"t\":\"月は遠い。\\n石だ。\"}],\"n\":0}");
+    assert_node(OBJECTS(", \"extend\": \"t\""), input,
+                "{\"a\":[{\"url\":\"u\",\"t\":\"月は遠い。\\n石だ。岩だ。\\n裏側\"}],\"n\":0}");
+}
+
+#define THIN(rest)                                                                                                     \
+    "\"state\": {\"a\": {\"type\": \"object[]\"}, \"b\": {\"type\": \"object[]\"}}, \"input\": [\"a\"], "              \
+    "\"output\": [\"b\"], \"start\": \"m\", \"nodes\": {\"m\": {\"kind\": \"thin\", \"of\": \"a\", \"text\": \"t\", "  \
+    "\"below\": 3, \"into\": \"b\"" rest ", \"on\": {\"some\": \"end\", \"none\": \"end\"}}}"
+
+static void short_texts_are_selected(void **state)
+{
+    static const char input[] = "{\"a\":[{\"u\":\"https://a.example\",\"t\":\"月は\"},{\"u\":\"b.md\"},"
+                                "{\"u\":\"http://c.example\",\"t\":\"月は遠\"},{\"u\":\"HTTP://d.example\"}]}";
+    assert_node(THIN(""), input,
+                "{\"b\":[{\"u\":\"https://a.example\",\"t\":\"月は\"},{\"u\":\"b.md\"},{\"u\":\"HTTP://d.example\"}]}");
+    assert_node(THIN(", \"address\": \"u\""), input,
+                "{\"b\":[{\"u\":\"https://a.example\",\"t\":\"月は\"},{\"u\":\"HTTP://d.example\"}]}");
+    assert_node(THIN(", \"most\": 1"), input, "{\"b\":[{\"u\":\"https://a.example\",\"t\":\"月は\"}]}");
+    assert_node(THIN(""), "{}", "{\"b\":[]}");
 }
 
 /* ---- measures ---------------------------------------------------------------------------------------------------- */
@@ -117,9 +135,13 @@ static void wrong_documents_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(texts_join_a_list_once),   cmocka_unit_test(addresses_of_one_page_are_one),
-        cmocka_unit_test(of_two_objects_one_stays), cmocka_unit_test(texts_of_one_page_are_joined_as_far_as_they_fit),
-        cmocka_unit_test(progress_is_measured),     cmocka_unit_test(wrong_documents_are_refused),
+        cmocka_unit_test(texts_join_a_list_once),
+        cmocka_unit_test(addresses_of_one_page_are_one),
+        cmocka_unit_test(of_two_objects_one_stays),
+        cmocka_unit_test(texts_of_one_page_are_joined_as_far_as_they_fit),
+        cmocka_unit_test(short_texts_are_selected),
+        cmocka_unit_test(progress_is_measured),
+        cmocka_unit_test(wrong_documents_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -108,6 +108,22 @@ static void whole_sentences_end_before_a_bound(void **state)
     assert_int_equal(sentences_whole("", 0, 0), 0);
 }
 
+static void whole_sentences_are_appended_as_far_as_they_fit(void **state)
+{
+    struct buffer out;
+    buffer_init(&out, 1000);
+    sentences_append(&out, "月は遠い。星も遠い。", 5);
+    assert_string_equal(buffer_text(&out), "月は遠い。");
+    sentences_append(&out, "太陽は近い。", 11);
+    assert_string_equal(buffer_text(&out), "月は遠い。");
+    sentences_append(&out, "太陽は近い。空は青い。", 12);
+    assert_string_equal(buffer_text(&out), "月は遠い。\n太陽は近い。");
+    sentences_append(&out, "", 100);
+    sentences_append(&out, "no end", 100);
+    assert_string_equal(buffer_text(&out), "月は遠い。\n太陽は近い。\nno end");
+    buffer_fini(&out);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -115,6 +131,7 @@ int main(void)
         cmocka_unit_test(what_never_ends_is_cut),
         cmocka_unit_test(any_number_of_bullets_may_stand_in_a_row),
         cmocka_unit_test(whole_sentences_end_before_a_bound),
+        cmocka_unit_test(whole_sentences_are_appended_as_far_as_they_fit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,356 @@
+#!/usr/bin/env python3
+"""The agent autonomous_research as a graph: a planner, searches, a model and a reviewer that the test scripts."""
+import json
+import os
+import re
+import sys
+import threading
+import time
+
+import grpc
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "orchestrator"))
+
+from harness import api, check, equal, expect, finish, message, number, stands, succeeded
+from services import hit, said, services
+
+api.flags = services.flags()
+api.start()
+
+PAGES = {"moon": "The moon is 384,400 km away from the earth.", "mars": "Mars has two moons, Phobos and Deimos.",
+         "venus": "A day on Venus lasts 243 days of the earth.", "sun": "The sun is a star of 4.6 billion years.",
+         "saturn": "Saturn has rings of ice and rock.", "pluto": "Pluto was found in the year 1930."}
+THEME = "What is known of the bodies of the solar system?"
+PARTS = ["Executive Summary", "Key Findings", "Detailed Analysis", "References"]
+
+
+def page(word, **fields):
+    return hit(PAGES[word], uri=f"https://{word}.example/page", collection="", title=word.title(), source="web", **fields)
+
+
+def plan(*queries, points=("moons", "planets")):
+    return lambda request, context: message("PlanResponse")(research={
+        "theme": request.research.theme, "investigation_points": points, "search_queries": queries, "plan_text": "by body"},
+        usage={"model_calls": 1})
+
+
+def search(request, context):
+    return message("SearchResponse")(hits=[page(word) for word in PAGES if word in request.query])
+
+
+def route(request, context):
+    """The planner's rules; a model that would write again."""
+    found, most = request.progress.data_count, request.max_iterations or 5
+    choice = 4 if request.iteration >= most else 1 if found < request.min_data_count else 2
+    return message("RouteResponse")(next_action=choice, reasoning=f"there are {found}")
+
+
+def improve(request, context):
+    return message("ImproveQueriesResponse")(queries=[query + " facts" for query in request.base_queries])
+
+
+def report(*words):
+    """A draft of these pages, as a model writes it."""
+    lines = [PAGES[word] for word in words]
+    return "\n".join([f"# {THEME}", "", "## Executive Summary", "", *lines, "", "## Key Findings", "", *(f"- {line}" for line in lines), "",
+                      "## Detailed Analysis", "", "### moons", "", *lines, "", "## References", ""])
+
+
+def writes(*drafts):
+    """A model that writes these drafts, one after the other; then the last one again."""
+    left, lock = list(drafts), threading.Lock()
+
+    def chat(request, context):
+        with lock:
+            return said(left.pop(0) if len(left) > 1 else left[0])
+    return chat
+
+
+def judges(*marks, action=2):
+    """A reviewer that gives these overall marks; 1 is an approval."""
+    left, lock = list(marks), threading.Lock()
+
+    def review(request, context):
+        with lock:
+            overall = left.pop(0) if len(left) > 1 else left[0]
+        good = overall == 1
+        return message("ReviewDraftResponse")(review={"approved": good, "overall_score": overall, "feedback": "" if good else f"only {overall}",
+                                                      "scores": {"fact_check": overall}, "suggested_action": 4 if good else action})
+    return review
+
+
+def script(**methods):
+    services.forget()
+    for key, behaviour in {"Planner/Plan": plan("moon", "mars", "venus", "sun", "saturn"), "Planner/Route": route,
+                           "Planner/ImproveQueries": improve, "ToolRunner/Search": search, "Reviewer/ReviewDraft": judges(1),
+                           "LlmGateway/Chat": writes(report("moon", "mars"))}.items():
+        services.on(key, methods.get(key.split("/")[1], behaviour))
+
+
+def study(**fields):
+    return api.start_run("autonomous_research", {"theme": THEME, **fields})
+
+
+def shown(run):
+    """What a watcher of the run is shown."""
+    return [json.loads(event.progress_json) for event in api.watch(run) if event.WhichOneof("event") == "progress_json"]
+
+
+def kind(one):
+    return next(name for name, key in (("plan", "plan_text"), ("decision", "next_action"), ("search", "query"), ("text", "text"),
+                                       ("review", "overall_score")) if key in one)
+
+
+def reasons(run):
+    return [d.reason for d in run.degradations]
+
+
+def expect_report(result):
+    """The five parts in their order, and notes that resolve to sources of the run."""
+    draft, at = result["current_draft"], 0
+    expect(draft.startswith(f"# {THEME}\n"), draft)
+    for part in PARTS:
+        at = draft.find(f"\n## {part}\n", at)
+        expect(at > 0, f"{part} is missing or out of order: {draft}")
+    notes = dict(re.findall(r"^\[\^(\d+)\]: .*?(\S+)$", draft, re.M))
+    used = set(re.findall(r"\[\^(\d+)\](?!:)", draft))
+    equal(used, set(notes), "the notes")
+    known = {source["url"] for source in result["research_data"]}
+    expect(notes and set(notes.values()) <= known, f"{notes} are not of {known}")
+    expect({c["uri"] for c in result["citations"]} <= known and result["citations"], f"{result['citations']}")
+
+
+@check("a theme is planned, searched, written and reviewed; an approved report has its five parts, and notes that resolve")
+def _():
+    script()
+    run = study()
+    result = succeeded(run)
+    expect_report(result)
+    equal((result["stop_reason"], result["iteration_count"], result["review"]["approved"]), ("approved", 3, True), "the end")
+    equal([d["next_action"] for d in result["decisions"]], ["NEXT_ACTION_RESEARCH", "NEXT_ACTION_WRITE"], "the decisions")
+    equal(result["decisions"][1], {"next_action": "NEXT_ACTION_WRITE", "reasoning": "there are 5", "iteration": 1,
+                                   "progress": {"data_count": 5, "data_quality": 0.5, "coverage": 1}}, "the second one")
+    equal([s["url"] for s in result["research_data"]], [f"https://{w}.example/page" for w in ("moon", "mars", "venus", "sun", "saturn")], "the sources")
+    equal([(s["query"], s["result_count"], s["new_count"]) for s in result["searches"]][:2], [("moon", 1, 1), ("mars", 1, 1)], "the searches")
+    equal((list(run.degradations), result["task_plan"]["plan_text"]), ([], "by body"), "the rest")
+    asked = services.of("LlmGateway/Chat")[0]
+    expect(all(part in asked.messages[-1].content for part in (THEME, "moons", PAGES["sun"], "https://sun.example/page")), asked.messages[-1].content)
+    reviewed = services.of("Reviewer/ReviewDraft")[0]
+    equal((reviewed.draft, len(reviewed.sources), len(reviewed.citations)), (result["current_draft"], 5, len(result["citations"])), "what was reviewed")
+    messages = api.state(run.thread_id)["messages"]
+    equal((messages[0]["role"], messages[0]["content"], {m["role"] for m in messages[1:]}), ("user", THEME, {"assistant"}), "the messages")
+    expect(len(messages) >= 6 and any("there are 5" in m["content"] for m in messages), f"{messages}")
+
+
+@check("a watcher sees the plan, each decision, each search, the checked draft in pieces and the review")
+def _():
+    script()
+    run = study()
+    result = succeeded(run)
+    seen = shown(run)
+    kinds = [kind(one) for one in seen]
+    equal(kinds, ["plan", "decision"] + ["search"] * 5 + ["decision"] + ["text"] * kinds.count("text") + ["review"], "the order")
+    equal("".join(one["text"] for one in seen if kind(one) == "text"), result["current_draft"], "the pieces")
+
+
+@check("the best draft is the result when the steps run out, not the last, and the run says so")
+def _():
+    drafts = [report("moon", "mars"), report("mars", "venus"), report("venus", "sun")]
+    script(Chat=writes(*drafts), ReviewDraft=judges(0.5, 0.75, 0.25))
+    run = study(max_iterations=7)
+    result = succeeded(run)
+    equal((result["stop_reason"], result["iteration_count"], result["review"]["overall_score"]), ("max_iterations", 7, 0.75), "the end")
+    best = services.of("Reviewer/ReviewDraft")[1].draft
+    expect(result["current_draft"] == best and PAGES["venus"][:-1] in best and PAGES["moon"][:-1] not in best, result["current_draft"])
+    expect_report(result)
+    expect(any("all 7 steps" in reason for reason in reasons(run)), f"{reasons(run)}")
+    told = [r.messages[-1].content for r in services.of("LlmGateway/Chat")]
+    expect("only 0.5" not in told[0] and "only 0.5" in told[1] and "only 0.75" in told[2], "the feedback did not reach the model")
+    equal([r.earlier_feedback for r in services.of("Reviewer/ReviewDraft")], ["", "only 0.5", "only 0.75"], "the earlier feedback")
+
+
+@check("a query that fails is told and passed over; a page that was found in two ways is one source")
+def _():
+    def twice(request, context):
+        if "mars" in request.query:
+            context.abort(grpc.StatusCode.INVALID_ARGUMENT, "mars is out of reach")
+        extra = [hit("The moon, once more.", uri="http://www.moon.example:80/page/?utm_source=x#top", collection="", source="web")]
+        return message("SearchResponse")(hits=search(request, context).hits[:] + (extra if "sun" in request.query else []))
+    script(Search=twice, Chat=writes(report("moon", "venus")))
+    run = study(min_data_count=4)
+    result = succeeded(run)
+    equal([s["url"].split("//")[1].split(".")[0] for s in result["research_data"]], ["moon", "venus", "sun", "saturn"], "the sources")
+    rows = {s["query"]: (s.get("result_count", 0), s.get("new_count", 0), s.get("status_code", 0), s.get("message", "")) for s in result["searches"]}
+    equal((rows["mars"], rows["sun"]), ((0, 0, 3, "mars is out of reach"), (2, 2, 0, "")), "the searches")
+    equal([(d.part, d.status_code) for d in run.degradations], [("mars", 3)], "the degradations")
+    expect("once more" in result["research_data"][0]["summary"], f"{result['research_data'][0]}")
+    equal(result["decisions"][1]["progress"]["coverage"], 0.8, "the coverage")
+
+
+@check("where no source is found at all, the run ends with an honest report")
+def _():
+    script(Search=lambda r, c: message("SearchResponse")())
+    run = study()
+    result = succeeded(run)
+    equal((result["stop_reason"], result["research_data"], result["citations"], result["iteration_count"]), ("no_sources", [], [], 2), "the end")
+    expect(result["current_draft"].startswith(f"# {THEME}") and all(word not in result["current_draft"] for word in PAGES), result["current_draft"])
+    equal((services.of("LlmGateway/Chat"), services.of("Reviewer/ReviewDraft")), ([], []), "calls of models")
+    equal([s["query"] for s in result["searches"]][5:], [q + " facts" for q in ("moon", "mars", "venus", "sun", "saturn")], "the second round")
+
+
+@check("too few sources are enough when a further round finds no new one, and the run says so")
+def _():
+    script(Plan=plan("moon", "mars"))
+    run = study()
+    result = succeeded(run)
+    equal((result["stop_reason"], len(result["research_data"]), result["iteration_count"]), ("approved", 2, 4), "the end")
+    expect(any("only 2 sources" in reason for reason in reasons(run)), f"{reasons(run)}")
+    equal(services.of("Planner/Route")[-1].min_data_count, 2, "what is enough")
+
+
+@check("when the reviewer misses sources, better queries are searched for, each once, and the draft is written again")
+def _():
+    services_plan = plan("moon", "mars", "venus", "sun", "saturn")
+    script(Plan=services_plan, ReviewDraft=lambda r, c: judges(1 if len(r.sources) > 5 else 0.5, action=1)(r, c),
+           ImproveQueries=lambda r, c: message("ImproveQueriesResponse")(queries=[*r.base_queries[:4], "pluto"]),
+           Chat=writes(report("moon", "mars"), report("moon", "pluto")))
+    result = succeeded(study(max_iterations=8))
+    equal((result["stop_reason"], len(result["research_data"]), result["iteration_count"]), ("approved", 6, 6), "the end")
+    equal([s["query"] for s in result["searches"]], ["moon", "mars", "venus", "sun", "saturn", "pluto"], "the searches")
+    equal((services.of("Planner/ImproveQueries")[0].feedback, services.of("Planner/ImproveQueries")[0].theme), ("only 0.5", THEME), "the feedback")
+    expect(PAGES["pluto"][:-1] in result["current_draft"], result["current_draft"])
+
+
+@check("at most five searches run side by side")
+def _():
+    lock, five, state = threading.Lock(), threading.Event(), {"now": 0, "peak": 0}
+
+    def slow(request, context):
+        with lock:
+            state["now"] += 1
+            state["peak"] = max(state["peak"], state["now"])
+            if state["now"] == 5:
+                five.set()
+        five.wait(20)
+        time.sleep(0.2)
+        with lock:
+            state["now"] -= 1
+        return search(request, context)
+    script(Search=slow, Plan=plan(*(f"moon {n}" for n in range(4)), *(f"mars {n}" for n in range(4)), "venus", "sun", "saturn"))
+    result = succeeded(study())
+    equal((state["peak"], len(result["searches"]), len(result["research_data"])), (5, 11, 5), "side by side")
+
+
+@check("without a model the report is composed of the sources' sentences, and the same draft is not reviewed twice")
+def _():
+    def embedded(request, context):
+        answer = said("anything")
+        answer.finish.answered_by.provider = "extractive"
+        return answer
+    script(Chat=embedded, ReviewDraft=judges(0.7))
+    run = study(max_iterations=9)
+    result = succeeded(run)
+    expect_report(result)
+    equal((result["stop_reason"], len(services.of("Reviewer/ReviewDraft")), result["review"]["overall_score"]), ("decided", 1, 0.7), "the end")
+    expect(any("no language model" in reason for reason in reasons(run)), f"{reasons(run)}")
+    script(Chat=lambda request, context: context.abort(grpc.StatusCode.INVALID_ARGUMENT, "no such model"))
+    run = study()
+    expect_report(succeeded(run))
+    expect(any("no such model" in reason for reason in reasons(run)), f"{reasons(run)}")
+
+
+@check("a planner that fails costs no run: the theme is the plan, and rules alone choose")
+def _():
+    def fail(request, context):
+        context.abort(grpc.StatusCode.INVALID_ARGUMENT, "no planner today")
+    script(Plan=fail, Route=fail, ImproveQueries=fail, Search=lambda r, c: message("SearchResponse")(hits=[page(word) for word in PAGES]))
+    run = study()
+    result = succeeded(run)
+    equal((result["stop_reason"], result["task_plan"]["search_queries"], len(result["research_data"])), ("approved", [THEME], 6), "the end")
+    expect_report(result)
+    equal([d["next_action"] for d in result["decisions"]], ["NEXT_ACTION_RESEARCH", "NEXT_ACTION_WRITE"], "the decisions")
+    equal({d.kind for d in run.degradations}, {2}, "the degradations")
+
+
+@check("a reviewer that fails costs no draft")
+def _():
+    script(ReviewDraft=lambda r, c: c.abort(grpc.StatusCode.INVALID_ARGUMENT, "no reviewer today"))
+    run = study()
+    result = succeeded(run)
+    expect_report(result)
+    equal((result["stop_reason"], result["review"]), ("failed", {}), "the end")
+    expect(any("no reviewer today" in reason for reason in reasons(run)), f"{reasons(run)}")
+
+
+@check("the budget ends the run with the best draft")
+def _():
+    drafts = [report("moon", "mars"), report("mars", "venus"), report("venus", "sun"), report("sun", "saturn")]
+    script(Chat=writes(*drafts), ReviewDraft=judges(0.75, 0.5, 0.25, 0.25))
+    run = api.start_run("autonomous_research", {"theme": THEME, "max_iterations": 50}, budget={"model_calls": 4})
+    result = json.loads(stands(run, "SUCCEEDED", "BUDGET_MODEL_CALLS").output_json)
+    equal(result["review"]["overall_score"], 0.75, "the review")
+    expect(result["current_draft"] == services.of("Reviewer/ReviewDraft")[0].draft, result["current_draft"])
+    expect_report(result)
+
+
+@check("a second theme on the thread begins anew")
+def _():
+    script()
+    first = study()
+    succeeded(first)
+    services.forget()
+    second = api.start_run("autonomous_research", {"theme": "月"}, thread_id=first.thread_id)
+    result = succeeded(second)
+    equal((result["theme"], result["iteration_count"], len(result["decisions"]), len(services.of("Planner/Plan"))), ("月", 3, 2, 1), "the second run")
+
+
+# ---- a person in the loop --------------------------------------------------------------------------------------------
+
+
+def supervised(**fields):
+    return api.start_run("autonomous_research", {"theme": THEME, **fields}, interrupt_before=["supervisor", "writer"])
+
+
+def answers(run, **fields):
+    """What a person said, and on it goes."""
+    equal(stands(run, "WAITING").stop_reason, number("StopReason", "STOP_REASON_INTERRUPT_BEFORE"), "why it waits")
+    api.ask("UpdateState", thread_id=run.thread_id, update_json=json.dumps(fields))
+    return api.resume(run)
+
+
+@check("a person approves each step, changes the plan, and gives advice that the writer and the planner read once")
+def _():
+    script(Plan=plan("moon", "mars", "venus", "sun", "saturn"))
+    run = answers(supervised(), human_input="look at moons first", human_action="advise")
+    equal(services.of("Planner/Plan")[0].research.human_input, "look at moons first", "the advice of the plan")
+    state = api.state(run.thread_id)
+    equal((state["human_input"], state["human_action"], len(state["research_data"])), ("", "", 5), "what is left of it")
+    changed = {**state["task_plan"], "search_queries": ["pluto", "moon"]}
+    run = answers(run, task_plan=changed, human_action="edit")
+    state = api.state(run.thread_id)
+    equal(([s["query"] for s in state["searches"]][5:], state["decisions"][-1]["next_action"]), (["pluto"], "NEXT_ACTION_RESEARCH"), "the changed plan")
+    run = answers(run, human_action="approve")
+    run = answers(run, human_input="be brief", human_action="advise")
+    result = succeeded(run)
+    equal((result["stop_reason"], result["task_plan"]["search_queries"], len(services.of("Planner/Plan"))), ("approved", ["pluto", "moon"], 1), "the end")
+    expect("be brief" in services.of("LlmGateway/Chat")[0].messages[-1].content, "the advice did not reach the model")
+
+
+@check("a rejection with a reason is planned or written anew, at most three times")
+def _():
+    drafts = [report(*words) for words in (("moon",), ("mars",), ("venus",), ("sun",), ("saturn",))]
+    script(ReviewDraft=judges(0.5), Chat=writes(*drafts))
+    run = answers(supervised(max_iterations=50), human_action="approve")
+    run = answers(run, human_input="too broad", human_action="reject")
+    asked = services.of("Planner/Plan")
+    equal((len(asked), asked[1].feedback), (2, "too broad"), "the second plan")
+    for reason in ("too long", "too dry"):
+        run = answers(run, human_input=reason, human_action="reject")
+        expect(reason in services.of("LlmGateway/Chat")[-1].messages[-1].content, "the reason did not reach the model")
+    run = answers(run, human_input="no", human_action="reject")
+    result = succeeded(run)
+    equal((result["stop_reason"], result["current_draft"]), ("rejected", services.of("Reviewer/ReviewDraft")[0].draft), "the end")
+    equal((len(services.of("LlmGateway/Chat")), api.state(run.thread_id)["rejections"]), (2, 4), "the drafts and rejections")
+
+
+finish()
