@@ -17,9 +17,12 @@ from services import hit, said, services
 api.flags = services.flags()
 api.start()
 
-PAGES = {"moon": "The moon is 384,400 km away from the earth.", "mars": "Mars has two moons, Phobos and Deimos.",
-         "venus": "A day on Venus lasts 243 days of the earth.", "sun": "The sun is a star of 4.6 billion years.",
-         "saturn": "Saturn has rings of ice and rock.", "pluto": "Pluto was found in the year 1930."}
+PAGES = {"moon": "The moon is 384,400 km away from the earth, as laser ranging has measured since 1969.",
+         "mars": "Mars has two small moons, Phobos and Deimos, which Asaph Hall discovered in 1877.",
+         "venus": "A day on Venus lasts 243 days of the earth, which is longer than a year of Venus.",
+         "sun": "The sun is a star of 4.6 billion years, and its surface has a heat of 5,500 degrees.",
+         "saturn": "Saturn has rings of ice and rock, which are 10 m thick and 280,000 km across in all.",
+         "pluto": "Pluto was found in 1930 by Clyde Tombaugh, and has been a dwarf planet since 2006."}
 THEME = "What is known of the bodies of the solar system?"
 PARTS = ["Executive Summary", "Key Findings", "Detailed Analysis", "References"]
 
@@ -53,7 +56,7 @@ def report(*words):
     """A draft of these pages, as a model writes it."""
     lines = [PAGES[word] for word in words]
     return "\n".join([f"# {THEME}", "", "## Executive Summary", "", *lines, "", "## Key Findings", "", *(f"- {line}" for line in lines), "",
-                      "## Detailed Analysis", "", "### moons", "", *lines, "", "## References", ""])
+                      "## Detailed Analysis", "", "### moons", "", *lines, "", "### planets", "", *lines, "", "## References", ""])
 
 
 def writes(*drafts):
@@ -79,11 +82,16 @@ def judges(*marks, action=2):
     return review
 
 
+def closed(request, context):
+    """A tool-runner that reads no pages of the web."""
+    return message("RunToolsResponse")(results=[{"call_id": call.call.id, "name": call.call.name, "status_code": 5} for call in request.calls])
+
+
 def script(**methods):
     services.forget()
     for key, behaviour in {"Planner/Plan": plan("moon", "mars", "venus", "sun", "saturn"), "Planner/Route": route,
                            "Planner/ImproveQueries": improve, "ToolRunner/Search": search, "Reviewer/ReviewDraft": judges(1),
-                           "LlmGateway/Chat": writes(report("moon", "mars"))}.items():
+                           "LlmGateway/Chat": writes(report("moon", "mars", "venus")), "ToolRunner/RunTools": closed}.items():
         services.on(key, methods.get(key.split("/")[1], behaviour))
 
 
@@ -155,13 +163,13 @@ def _():
 
 @check("the best draft is the result when the steps run out, not the last, and the run says so")
 def _():
-    drafts = [report("moon", "mars"), report("mars", "venus"), report("venus", "sun")]
+    drafts = [report("moon", "mars", "sun"), report("mars", "venus", "sun"), report("venus", "sun", "saturn")]
     script(Chat=writes(*drafts), ReviewDraft=judges(0.5, 0.75, 0.25))
     run = study(max_iterations=7)
     result = succeeded(run)
     equal((result["stop_reason"], result["iteration_count"], result["review"]["overall_score"]), ("max_iterations", 7, 0.75), "the end")
     best = services.of("Reviewer/ReviewDraft")[1].draft
-    expect(result["current_draft"] == best and PAGES["venus"][:-1] in best and PAGES["moon"][:-1] not in best, result["current_draft"])
+    expect(result["current_draft"] == best and PAGES["mars"][:-1] in best and PAGES["venus"][:-1] in best and PAGES["moon"][:-1] not in best, result["current_draft"])
     expect_report(result)
     expect(any("all 7 steps" in reason for reason in reasons(run)), f"{reasons(run)}")
     told = [r.messages[-1].content for r in services.of("LlmGateway/Chat")]
@@ -176,7 +184,7 @@ def _():
             context.abort(grpc.StatusCode.INVALID_ARGUMENT, "mars is out of reach")
         extra = [hit("The moon, once more.", uri="http://www.moon.example:80/page/?utm_source=x#top", collection="", source="web")]
         return message("SearchResponse")(hits=search(request, context).hits[:] + (extra if "sun" in request.query else []))
-    script(Search=twice, Chat=writes(report("moon", "venus")))
+    script(Search=twice, Chat=writes(report("moon", "venus", "sun")))
     run = study(min_data_count=4)
     result = succeeded(run)
     equal([s["url"].split("//")[1].split(".")[0] for s in result["research_data"]], ["moon", "venus", "sun", "saturn"], "the sources")
@@ -187,13 +195,34 @@ def _():
     equal(result["decisions"][1]["progress"]["coverage"], 0.8, "the coverage")
 
 
+@check("where a result tells a line of a page only, the page itself is read; one that cannot be read is told")
+def _():
+    def fetch(request, context):
+        address = json.loads(request.calls[0].call.arguments_json)["url"]
+        result = {"call_id": request.calls[0].call.id, "name": "fetch_page"}
+        if "mars" in address:
+            return message("RunToolsResponse")(results=[{**result, "status_code": 14, "message": "mars.example is down"}])
+        text = f"All bodies of the solar system are known since {len(address)} years. " * 30
+        return message("RunToolsResponse")(results=[{**result, "hits": [hit(text, uri=address, collection="", source="page")]}])
+    script(RunTools=fetch, Search=lambda r, c: message("SearchResponse")(hits=[
+        hit("x" * 150 + ".", uri="https://long.example/", collection=""), *search(r, c).hits]), Plan=plan("moon", "mars", "venus", "sun"))
+    run = study()
+    result = succeeded(run)
+    called = [json.loads(r.calls[0].call.arguments_json)["url"] for r in services.of("ToolRunner/RunTools")]
+    equal(sorted(called), [f"https://{w}.example/page" for w in ("mars", "moon", "sun", "venus")], "the pages")
+    summaries = {s["url"].split("/")[2].split(".")[0]: s["summary"] for s in result["research_data"]}
+    expect(summaries["moon"].startswith(PAGES["moon"] + "\n") and "All bodies" in summaries["moon"] and len(summaries["moon"]) <= 500, summaries["moon"])
+    equal((summaries["mars"], summaries["long"]), (PAGES["mars"], "x" * 150 + "."), "the others")
+    equal([(d.part, d.status_code) for d in run.degradations if d.status_code], [("https://mars.example/page", 14)], "what is told")
+
+
 @check("where no source is found at all, the run ends with an honest report")
 def _():
     script(Search=lambda r, c: message("SearchResponse")())
     run = study()
     result = succeeded(run)
     equal((result["stop_reason"], result["research_data"], result["citations"], result["iteration_count"]), ("no_sources", [], [], 2), "the end")
-    expect(result["current_draft"].startswith(f"# {THEME}") and all(word not in result["current_draft"] for word in PAGES), result["current_draft"])
+    expect(result["current_draft"].startswith(f"# {THEME}") and all(f"## {part}" in result["current_draft"] for part in PARTS) and "No source at all" in result["current_draft"], result["current_draft"])
     equal((services.of("LlmGateway/Chat"), services.of("Reviewer/ReviewDraft")), ([], []), "calls of models")
     equal([s["query"] for s in result["searches"]][5:], [q + " facts" for q in ("moon", "mars", "venus", "sun", "saturn")], "the second round")
 
@@ -213,7 +242,7 @@ def _():
     services_plan = plan("moon", "mars", "venus", "sun", "saturn")
     script(Plan=services_plan, ReviewDraft=lambda r, c: judges(1 if len(r.sources) > 5 else 0.5, action=1)(r, c),
            ImproveQueries=lambda r, c: message("ImproveQueriesResponse")(queries=[*r.base_queries[:4], "pluto"]),
-           Chat=writes(report("moon", "mars"), report("moon", "pluto")))
+           Chat=writes(report("moon", "mars", "sun"), report("moon", "pluto", "sun")))
     result = succeeded(study(max_iterations=8))
     equal((result["stop_reason"], len(result["research_data"]), result["iteration_count"]), ("approved", 6, 6), "the end")
     equal([s["query"] for s in result["searches"]], ["moon", "mars", "venus", "sun", "saturn", "pluto"], "the searches")
@@ -284,7 +313,7 @@ def _():
 
 @check("the budget ends the run with the best draft")
 def _():
-    drafts = [report("moon", "mars"), report("mars", "venus"), report("venus", "sun"), report("sun", "saturn")]
+    drafts = [report("moon", "mars", "venus"), report("mars", "venus", "sun"), report("venus", "sun", "saturn"), report("sun", "saturn", "moon")]
     script(Chat=writes(*drafts), ReviewDraft=judges(0.75, 0.5, 0.25, 0.25))
     run = api.start_run("autonomous_research", {"theme": THEME, "max_iterations": 50}, budget={"model_calls": 4})
     result = json.loads(stands(run, "SUCCEEDED", "BUDGET_MODEL_CALLS").output_json)
@@ -344,13 +373,22 @@ def _():
     run = answers(run, human_input="too broad", human_action="reject")
     asked = services.of("Planner/Plan")
     equal((len(asked), asked[1].feedback), (2, "too broad"), "the second plan")
-    for reason in ("too long", "too dry"):
-        run = answers(run, human_input=reason, human_action="reject")
-        expect(reason in services.of("LlmGateway/Chat")[-1].messages[-1].content, "the reason did not reach the model")
+    run = answers(run, human_input="too long", human_action="reject")
+    expect("too long" in services.of("LlmGateway/Chat")[-1].messages[-1].content, "the reason did not reach the model")
     run = answers(run, human_input="no", human_action="reject")
     result = succeeded(run)
     equal((result["stop_reason"], result["current_draft"]), ("rejected", services.of("Reviewer/ReviewDraft")[0].draft), "the end")
-    equal((len(services.of("LlmGateway/Chat")), api.state(run.thread_id)["rejections"]), (2, 4), "the drafts and rejections")
+    equal((len(services.of("LlmGateway/Chat")), api.state(run.thread_id)["rejections"]), (1, 3), "the drafts and rejections")
+
+
+@check("a person who stops before the writer gets the best of what there is")
+def _():
+    script()
+    run = answers(answers(supervised(), human_action="approve"), human_action="approve")
+    api.ask("UpdateState", thread_id=run.thread_id, as_node="route_supervisor", outcome="end", update_json=json.dumps({"stop_reason": "stopped"}))
+    result = succeeded(api.resume(run))
+    equal((result["stop_reason"], services.of("LlmGateway/Chat")), ("stopped", []), "the end")
+    expect_report(result)
 
 
 finish()

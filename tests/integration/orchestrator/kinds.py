@@ -152,6 +152,29 @@ def _():
     equal(len(succeeded(api.start_run("improver", {"q": [f"q{n}" for n in range(20)], "f": "x"}))["q"]), 16, "as many as are taken")
 
 
+@check("call_tool runs the tool that the document names, with arguments of the inputs")
+def _():
+    def run(request, context):
+        call = request.calls[0]
+        address = json.loads(call.call.arguments_json)["url"]
+        failed = {"status_code": 5, "message": "there is no such tool"} if "lost" in address else {"text": "A pond.", "hits": [hit("A pond.", uri=address)]}
+        return message("RunToolsResponse")(results=[{"call_id": call.call.id, "name": call.call.name, **failed}] * (2 if "odd" in address else 1))
+    services.on("ToolRunner/RunTools", run)
+    one("fetcher", {"kind": "call_tool", "tool": "fetch_page", "arguments": {"url": "s.url", "from": 3}, "hits": "h", "text": "t", "failure": "f",
+                    "tool_timeout": "7s", "output_max": 4096, "on": {"ran": 1, "failed": 1}},
+        {"s": {"type": "object"}, "h": OBJECTS, "t": {"type": "string"}, "f": {"type": "object"}, **OUTCOME})
+    run = api.start_run("fetcher", {"s": {"url": "https://example.org/"}})
+    result = succeeded(run)
+    equal((result["outcome"], result["t"], [h["uri"] for h in result["h"]], run.usage.tool_calls), ("ran", "A pond.", ["https://example.org/"], 1), "the result")
+    asked = services.of("ToolRunner/RunTools")[-1]
+    equal((json.loads(asked.calls[0].call.arguments_json), list(asked.allowed_tools), asked.calls[0].timeout_ms, asked.calls[0].output_max_bytes),
+          ({"url": "https://example.org/", "from": 3}, ["fetch_page"], 7000, 4096), "what was asked")
+    expect(asked.idempotency_key and asked.origin.agent == "fetcher", f"{asked}")
+    result = succeeded(api.start_run("fetcher", {"s": {"url": "lost"}}))
+    equal((result["outcome"], result["f"]), ("failed", {"code": "NOT_FOUND", "status_code": 5, "message": "there is no such tool"}), "a failure")
+    equal(api.start_run("fetcher", {"s": {"url": "odd"}}).failures[0].status_code, 15, "two results")
+
+
 @check("review judges answers and drafts")
 def _():
     services.on("Reviewer/ReviewAnswer", lambda r, c: message("ReviewAnswerResponse")(
