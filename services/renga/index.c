@@ -13,10 +13,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-#define NAME      "renga index"
-#define DAY_MS    (24LL * 3600 * 1000)
-#define BAR_CELLS 30
+#define NAME          "renga index"
+#define DAY_MS        (24LL * 3600 * 1000)
+#define BAR_CELLS     30
+#define BUSY_PAUSE_MS 250 /* before a collection that somebody else writes is tried again */
 
 static const struct option options[] = {
     {.name = "collection",
@@ -211,6 +213,23 @@ bool index_prepare(struct index *index, const char *path, const char *collection
     return true;
 }
 
+/* While another command writes the collection, this one waits, and then finds most of the files unchanged. */
+static bool index_call(struct index *index, struct daemon_process *process, int64_t until_ns, const char *command)
+{
+    const struct timespec pause = {.tv_nsec = BUSY_PAUSE_MS * NS_PER_MS};
+    for (bool told = false;; told = true) {
+        int64_t left_ms = (until_ns - clock_now_ns()) / NS_PER_MS;
+        command_call_prepare(&index->call, process, left_ms > 1 ? left_ms : 1);
+        if (command_call_wait(&index->call))
+            return true;
+        if (index->call.call.status.code != ABORTED || command_interrupted() || left_ms <= BUSY_PAUSE_MS)
+            return false;
+        if (!told)
+            fprintf(stderr, "%s: another command is reading this folder; waiting for it\n", command);
+        nanosleep(&pause, NULL);
+    }
+}
+
 bool index_run(struct index *index, struct daemon_process *process, int64_t timeout_ms, const char *command)
 {
     struct status st = {0};
@@ -221,8 +240,10 @@ bool index_run(struct index *index, struct daemon_process *process, int64_t time
     }
     index->call.begin = begin;
     index->began_ns = clock_now_ns();
-    command_call_prepare(&index->call, process, timeout_ms);
-    return command_call_run(&index->call, command);
+    if (index_call(index, process, index->began_ns + timeout_ms * NS_PER_MS, command))
+        return true;
+    command_call_report(&index->call, command);
+    return false;
 }
 
 int index_bring_documents(struct index *index, const struct orchestra *way, bool live, const char **collection)

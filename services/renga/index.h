@@ -45,7 +45,8 @@ struct index {
 bool index_prepare(struct index *index, const char *path, const char *collection, bool distinct, bool here,
                    struct status *st);
 
-/* Waits until it is done; a failure was said on standard error in the name of `command`. */
+/* Waits until it is done, and before that for another command that writes the same collection; a failure was said on
+ * standard error in the name of `command`. */
 bool index_run(struct index *index, struct daemon_process *process, int64_t timeout_ms, const char *command);
 
 /* Brings the folder of --docs up to date, if there is one, and gives an exit code. `collection` is the one to search:

@@ -1,5 +1,6 @@
 #include "words/claims.h"
 
+#include "words/claims_priv.h"
 #include "words/evidence.h"
 #include "words/sentences.h"
 #include "words/words.h"
@@ -7,25 +8,16 @@
 #include <string.h>
 #include <unicode/uchar.h>
 
-#define CLAIM_SLOTS  4096 /* a power of 2, more than CLAIMS_TERMS_MAX */
 #define WORD_MAX     ((size_t)32)
 #define NAME_MAX_HAN 16   /* characters of a name with an ending */
 #define LETTERS_MAX  8192 /* of a quote or a sentence that are looked at for numbers */
 #define DIGITS_MAX   32
-#define UNIT_MAX     4    /* bytes of what is counted: "days" and "day" are the same */
-#define QUOTED_MOST  3    /* sentences of a quote, as support.h gives it */
-#define PLACES_MOST  64   /* names with an ending in a sentence; one with more agrees with no quote */
-#define SAME_SHARE   0.75 /* of a sentence's terms, numbers left out: it says what that sentence of the quote says */
-#define NUMBERS_MAX  64   /* of a sentence */
-#define SHORT_QUOTE  1.5  /* a quote of at most so many times the sentence's length says little else */
-#define WORD_LEAST   2    /* letters of a capitalised word that is a name */
+#define UNIT_MAX     4  /* bytes of what is counted: "days" and "day" are the same */
+#define PLACES_MOST  64 /* names with an ending in a sentence; one with more agrees with no quote */
+#define NUMBERS_MAX  64 /* of a sentence */
+#define WORD_LEAST   2  /* letters of a capitalised word that is a name */
 
 /* ---- the terms of the quote -------------------------------------------------------------------------------------- */
-
-struct claim_terms {
-    uint64_t slots[CLAIM_SLOTS]; /* 0: free */
-    size_t count;
-};
 
 static uint64_t *claim_slot(struct claim_terms *terms, uint64_t hash)
 {
@@ -35,7 +27,7 @@ static uint64_t *claim_slot(struct claim_terms *terms, uint64_t hash)
     return &terms->slots[at];
 }
 
-static bool claim_terms_add(struct claim_terms *terms, struct claim text)
+bool claim_terms_add(struct claim_terms *terms, struct claim text)
 {
     struct term_reader reader;
     struct term term;
@@ -84,11 +76,25 @@ static bool claim_is_capitalised(const char *text, size_t length)
     return u_isupper((UChar32)utf8_read(text, length, 0, &end));
 }
 
+/* config.yaml, evil.example, user@host; e.g. is none. */
+static bool claim_is_address(const struct term *term)
+{
+    size_t longest = 0, part = 0;
+    bool joined = false;
+    for (size_t i = 0; i < term->length; i++) {
+        bool joint = strchr(".@_", term->text[i]);
+        joined |= joint;
+        part = joint ? 0 : part + 1;
+        longest = part > longest ? part : longest;
+    }
+    return joined && longest >= WORD_LEAST;
+}
+
 static bool claim_is_name(struct claim sentence, const struct term *term, bool first)
 {
     const char *word = sentence.text + term->begin;
     size_t length = term->end - term->begin;
-    if (term->kind == TERM_KATAKANA)
+    if (term->kind == TERM_KATAKANA || (term->kind == TERM_IDENTIFIER && claim_is_address(term)))
         return true;
     return term->kind == TERM_WORD && !term->weak && length >= WORD_LEAST && claim_is_capitalised(word, length) &&
            !(first && claim_is_opener(word, length));
@@ -147,79 +153,6 @@ static bool claim_has_places(struct claim sentence, struct claim quote, struct c
         characters = 0;
     }
     return true;
-}
-
-/* ---- denial ------------------------------------------------------------------------------------------------------ */
-
-static bool is_word_letter(char c)
-{
-    return (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
-}
-
-static bool claim_denies_word(const char *word, size_t length)
-{
-    static const char *const words[] = {"not", "no", "never", "none", "nor", "neither", "cannot", "without"};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (strlen(words[i]) == length && strncasecmp(words[i], word, length) == 0)
-            return true;
-    return false;
-}
-
-/* The n't of a contraction, with either apostrophe. */
-static bool claim_denies_contracted(const char *text, size_t left)
-{
-    return (left >= 3 && strncasecmp(text, "n't", 3) == 0) ||
-           (left >= 5 && strncasecmp(text, "n\xE2\x80\x99t", 5) == 0);
-}
-
-static bool claim_denies_english(struct claim text)
-{
-    for (size_t at = 0, end; at < text.length; at = end) {
-        end = at + 1;
-        if (!is_word_letter(text.text[at]))
-            continue;
-        while (end < text.length && is_word_letter(text.text[end]))
-            end++;
-        if (claim_denies_word(text.text + at, end - at) ||
-            claim_denies_contracted(text.text + end - 1, text.length - end + 1))
-            return true;
-    }
-    return false;
-}
-
-static bool claim_begins(struct claim text, size_t at, const char *word)
-{
-    size_t length = strlen(word);
-    return text.length - at >= length && memcmp(text.text + at, word, length) == 0;
-}
-
-/* しなければならない is no denial: it says that something must be done. 少ない is one word. */
-static bool claim_denies_japanese(struct claim text)
-{
-    bool must = false;
-    for (size_t at = 0; at < text.length; at++) {
-        must |= claim_begins(text, at, "なければ") || claim_begins(text, at, "なくては");
-        bool few = at >= 3 && memcmp(text.text + at - 3, "少", 3) == 0;
-        if (few ||
-            !(claim_begins(text, at, "ない") || claim_begins(text, at, "ません") || claim_begins(text, at, "なかった")))
-            continue;
-        if (!must)
-            return true;
-        must = false;
-    }
-    return false;
-}
-
-static bool claim_denies(struct claim text)
-{
-    return claim_denies_english(text) || claim_denies_japanese(text);
-}
-
-/* A longer quote may deny something else. */
-static bool denial_agrees(struct claim sentence, struct claim quote)
-{
-    bool denies = claim_denies(sentence), denied = claim_denies(quote);
-    return denies == denied || (denied && (double)quote.length > SHORT_QUOTE * (double)sentence.length);
 }
 
 /* ---- numbers ----------------------------------------------------------------------------------------------------- */
@@ -296,27 +229,34 @@ static bool claim_units_fit(const char *one, const char *other)
     return !least || memcmp(one, other, least) == 0;
 }
 
+/* "-5", but not "3-5" and not "- 5". */
+static bool digits_are_negative(const struct letters *letters, size_t at)
+{
+    return at && letters->codes[at - 1] == '-' && (at == 1 || script_of(letters->codes[at - 2]) == SCRIPT_SPACE);
+}
+
 /* Whether the quote counts the same with this number somewhere; a number that is not there at all was looked for
  * before, in the quote and its heading. */
-static bool counts_same(const struct letters *quote, const char *digits, const char *unit)
+static bool counts_same(const struct letters *quote, const char *digits, const char *unit, bool negative)
 {
     char known[DIGITS_MAX], counted[UNIT_MAX + 1];
     bool any = false;
     for (size_t at = 0; at < quote->count; at++) {
         if (!is_digit_code(quote->codes[at]))
             continue;
+        bool below = digits_are_negative(quote, at);
         at = digits_end(quote, at, known);
         if (strcmp(known, digits) != 0)
             continue;
         claim_unit_read(quote, at, counted);
-        if (claim_units_fit(unit, counted))
+        if (below == negative && (!*unit || claim_units_fit(unit, counted)))
             return true;
         any = true;
     }
     return !any;
 }
 
-/* "20 times" is not carried by "20 days". */
+/* "20 times" is not carried by "20 days", nor "-5" by "5". */
 static bool numbers_count_same(struct claim sentence, struct claim quote)
 {
     struct letters said, quoted;
@@ -327,10 +267,11 @@ static bool numbers_count_same(struct claim sentence, struct claim quote)
     for (size_t at = 0; at < said.count && looked < NUMBERS_MAX; at++) {
         if (!is_digit_code(said.codes[at]))
             continue;
+        bool negative = digits_are_negative(&said, at);
         at = digits_end(&said, at, digits);
         claim_unit_read(&said, at, unit);
         looked++;
-        if (*unit && !counts_same(&quoted, digits, unit))
+        if (!counts_same(&quoted, digits, unit, negative))
             return false;
     }
     return true;
@@ -349,8 +290,7 @@ static bool claim_has_digits(const struct letters *where, const char *digits)
     return false;
 }
 
-/* The share of the sentence's strong terms, numbers left out, that the terms have. */
-static double claim_share_of(struct claim_terms *terms, struct claim sentence)
+double claim_share_of(struct claim_terms *terms, struct claim sentence)
 {
     struct term_reader reader;
     struct term term;
@@ -402,7 +342,9 @@ static bool claim_numbers_are_of_one(struct claim sentence, struct claim quote, 
 bool claims_agree(struct claim sentence, struct claim quote, struct claim heading)
 {
     struct claim_terms terms = {.count = 0};
-    return denial_agrees(sentence, quote) && numbers_count_same(sentence, quote) &&
-           claim_numbers_are_of_one(sentence, quote, heading) && claim_has_places(sentence, quote, heading) &&
-           claim_terms_add(&terms, quote) && claim_terms_add(&terms, heading) && claim_has_names(&terms, sentence);
+    return claims_denial_agrees(sentence, quote) && claims_opposites_agree(sentence, quote) &&
+           claims_numerals_agree(sentence, quote, heading) && claims_order_agrees(sentence, quote) &&
+           numbers_count_same(sentence, quote) && claim_numbers_are_of_one(sentence, quote, heading) &&
+           claim_has_places(sentence, quote, heading) && claim_terms_add(&terms, quote) &&
+           claim_terms_add(&terms, heading) && claim_has_names(&terms, sentence);
 }

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "words/claims.h"
 #include "words/evidence.h"
 #include "words/sentences_priv.h"
 
@@ -180,7 +181,38 @@ static bool stands_at(const struct folded *window, const struct folded *letters,
     return true;
 }
 
-/* Looks for the sentence, letter by letter, in the window and one unit before and behind it. */
+static bool is_digit_letter(const struct folded *letter)
+{
+    return letter->code >= '0' && letter->code <= '9';
+}
+
+/* 3 in 3万 is another number. */
+static bool multiplies(uint32_t code)
+{
+    static const uint32_t codes[] = {0x5341, 0x767E, 0x5343, 0x4E07, 0x5104, 0x5146};
+    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
+        if (codes[i] == code)
+            return true;
+    return false;
+}
+
+/* Whether a word or a number may begin at letter `at`: not within 1,234, nor within 許可証. */
+static bool parts_at(const struct folded *letters, size_t count, size_t at)
+{
+    if (at == 0 || at >= count || letters[at - 1].end != letters[at].begin)
+        return true;
+    enum script before = script_of(letters[at - 1].code), behind = script_of(letters[at].code);
+    bool latin = (before == SCRIPT_LETTER || before == SCRIPT_DIGIT) &&
+                 (behind == SCRIPT_LETTER || behind == SCRIPT_DIGIT || multiplies(letters[at].code));
+    bool joined = strchr(".,:", (int)letters[at].code) && at + 1 < count && is_digit_letter(&letters[at - 1]) &&
+                  is_digit_letter(&letters[at + 1]);
+    bool joins = strchr(".,:", (int)letters[at - 1].code) && at > 1 && is_digit_letter(&letters[at - 2]) &&
+                 is_digit_letter(&letters[at]);
+    return !latin && !joined && !joins && !(before == behind && (before == SCRIPT_HAN || before == SCRIPT_KATAKANA));
+}
+
+/* Looks for the sentence, letter by letter, in the window and one unit before and behind it: as whole words, and not
+ * cut out of a clause that denies it. */
 static bool find_exact(const struct evidence *evidence, const char *sentence, size_t length,
                        const struct window *window, struct span *quote)
 {
@@ -199,11 +231,14 @@ static bool find_exact(const struct evidence *evidence, const char *sentence, si
     if (count == 0 || held < count)
         return false;
     for (size_t at = 0; at + count <= held; at++) {
-        if (around[at].code != letters[0].code || !stands_at(&around[at], letters, count))
+        if (around[at].code != letters[0].code || !stands_at(&around[at], letters, count) ||
+            !parts_at(around, held, at) || !parts_at(around, held, at + count))
             continue;
         size_t last = at + count;
         while (last < held && stop_mark(around[last].code))
             last++;
+        if (claims_denied_around((struct claim){text, end - begin}, around[at].begin, around[last - 1].end))
+            continue;
         *quote = (struct span){.begin = begin + around[at].begin, .end = begin + around[last - 1].end};
         return true;
     }
@@ -278,4 +313,9 @@ bool evidence_has_numbers(const struct evidence *evidence, const char *text, siz
             return false;
     }
     return true;
+}
+
+bool evidence_has_term(const struct evidence *evidence, const char *text, size_t length)
+{
+    return evidence_term(evidence, term_hash(text, length)) != NO_TERM;
 }

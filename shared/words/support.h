@@ -35,7 +35,8 @@ struct evidence;
 struct evidence *evidence_create(struct arena *arena, const struct passage *passages, size_t count);
 
 /* Where a sentence is carried. `coverage` is 0 to 1; `exact` where the quote is the sentence itself, but for width,
- * case and white space. `quote` is a span of passages[passage].text, of one to three sentences. */
+ * case and white space, as whole words, and not cut out of a clause that denies it. `quote` is a span of
+ * passages[passage].text, of one to three sentences. */
 struct support {
     size_t passage;
     struct span quote;
@@ -51,6 +52,9 @@ bool support_find(const struct evidence *evidence, const char *sentence, size_t 
 
 /* Whether each number and identifier of the text stands somewhere in the evidence. Linear in the text. */
 bool evidence_has_numbers(const struct evidence *evidence, const char *text, size_t length);
+
+/* Whether a term in its normal form (words.h) stands somewhere in the evidence. */
+bool evidence_has_term(const struct evidence *evidence, const char *text, size_t length);
 
 /* A sentence of the evidence, with how well it answers. */
 struct chosen {

@@ -239,7 +239,8 @@ static const char *citing_finish(struct input_job *job, struct update *update)
         else
             snprintf(reason, sizeof reason, "of %d sentences %d have no source%s", (int)count->sentences, (int)missing,
                      dropped ? " and were left out" : "");
-        input_job_degrade(job, update, RENGA__V1__DEGRADATION_KIND__DEGRADATION_KIND_PARTIAL, reason);
+        input_job_degrade_part(job, update, RENGA__V1__DEGRADATION_KIND__DEGRADATION_KIND_PARTIAL,
+                               japanese ? "出典" : "sources", reason);
     }
     return outcomes[count->cited ? 0 : 1];
 }

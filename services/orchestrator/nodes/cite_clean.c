@@ -1,5 +1,6 @@
 /* A model's text without what only code may say of sources: links, addresses that were not found, reference marks and
  * lists of references. What is said in links stays, and is checked like everything else. */
+#include "cite_markup.h"
 #include "cite_text.h"
 
 #include "base/buffer.h"
@@ -11,6 +12,7 @@
 #define CLEAN_MAX     ((size_t)2 << 20) /* bytes */
 #define URLS_LOOKED   64                /* that are looked for in the sources; more are taken out */
 #define TITLE_MAX     ((size_t)120)     /* bytes of a line that is the heading of a list of references */
+#define URL_BEHIND    8                 /* bytes behind an address that tell whether it goes on */
 #define ANY_HEADING   7                 /* a dropped section ends at any heading */
 #define SCHEME_LEAST  3                 /* bytes of "<" and the scheme of an address, as Markdown takes them */
 #define SCHEME_MAX    32                /* bytes of a scheme */
@@ -136,15 +138,50 @@ static void clean_drop_blank(struct buffer *out)
         out->length--;
 }
 
+/* A host of other letters: up to a blank or a mark. */
+static size_t clean_host_end(const char *text, size_t at, size_t end)
+{
+    static const char *const marks[] = {"、", "。", "）", "」", "』", "（", "「", "　"};
+    while (at < end && (unsigned char)text[at] >= 0x80) {
+        for (size_t i = 0; i < WORDS_OF(marks); i++)
+            if (end - at >= strlen(marks[i]) && memcmp(text + at, marks[i], strlen(marks[i])) == 0)
+                return at;
+        at++;
+    }
+    return at;
+}
+
 static size_t clean_url_end(const char *text, size_t at, size_t end)
 {
     size_t begin = at;
+    const char *host = at + 8 <= end ? memmem(text + at, 8, "//", 2) : NULL;
+    if (host && clean_host_end(text, (size_t)(host - text) + 2, end) > (size_t)(host - text) + 2)
+        at = clean_host_end(text, (size_t)(host - text) + 2, end);
     while (at < end && (unsigned char)text[at] > ' ' && (unsigned char)text[at] < 0x7F &&
            !strchr("<>\"'`)]|", text[at]))
         at++;
     while (at > begin && strchr(".,;:!?*_", text[at - 1]))
         at--;
     return at;
+}
+
+/* Whether an address ends there: not https://a.co in https://a.com. */
+static bool clean_url_ends(const char *text, size_t length, size_t at)
+{
+    size_t end = clean_url_end(text, at, length - at < URL_BEHIND ? length : at + URL_BEHIND);
+    return end == at;
+}
+
+/* Whether the passage has this address, and not a longer one that begins so. */
+static bool clean_has_url(const struct passage *passage, const char *url, size_t length)
+{
+    const char *at = passage->text, *end = passage->text + passage->length;
+    while ((at = memmem(at, (size_t)(end - at), url, length))) {
+        at += length;
+        if (clean_url_ends(passage->text, passage->length, (size_t)(at - passage->text)))
+            return true;
+    }
+    return false;
 }
 
 static bool clean_is_found(struct cleaning *cleaning, const char *url, size_t length)
@@ -154,8 +191,7 @@ static bool clean_is_found(struct cleaning *cleaning, const char *url, size_t le
     for (size_t i = 0; i < cleaning->sources->count; i++) {
         const struct passage *passage = &cleaning->sources->passages[i];
         const char *uri = cleaning->sources->hits[i]->uri;
-        if ((strlen(uri) == length && memcmp(uri, url, length) == 0) ||
-            memmem(passage->text, passage->length, url, length))
+        if ((strlen(uri) == length && memcmp(uri, url, length) == 0) || clean_has_url(passage, url, length))
             return true;
     }
     return false;
@@ -208,13 +244,29 @@ static size_t clean_target_end(const char *text, size_t begin, size_t close, siz
 /* "[text](where)" and "[text][id]" leave the text; "[1]" and "[^1]" leave nothing; anything else stays. */
 static size_t clean_bracket(struct cleaning *cleaning, size_t at, size_t end, bool image);
 
+/* As it stands, but for addresses that were not found: the text of a link, code. */
+static void clean_part(struct cleaning *cleaning, size_t at, size_t end)
+{
+    while (at < end) {
+        if (clean_is_url(cleaning->text, at, end))
+            at = clean_url(cleaning, at, end);
+        else
+            buffer_put(&cleaning->out, cleaning->text[at++]);
+    }
+}
+
 static size_t clean_one(struct cleaning *cleaning, size_t at, size_t end)
 {
     const char *text = cleaning->text;
     if (text[at] == '`') {
         size_t close = clean_next_of(cleaning, NEXT_TICK, '`', at + 1, end);
         size_t after = close < end ? close + 1 : at + 1;
-        buffer_append(&cleaning->out, text + at, after - at);
+        size_t before = cleaning->out.length;
+        clean_part(cleaning, at, after);
+        if (after > at + 2 && cleaning->out.length == before + 2) { /* the address is gone, and its ticks are left */
+            cleaning->out.length = before;
+            clean_drop_blank(&cleaning->out);
+        }
         return after;
     }
     if (text[at] == '[' || (text[at] == '!' && at + 1 < end && text[at + 1] == '['))
@@ -237,16 +289,6 @@ static size_t clean_one(struct cleaning *cleaning, size_t at, size_t end)
     return at + 1;
 }
 
-static void clean_part(struct cleaning *cleaning, size_t at, size_t end)
-{
-    while (at < end) {
-        if (clean_is_url(cleaning->text, at, end))
-            at = clean_url(cleaning, at, end);
-        else
-            buffer_put(&cleaning->out, cleaning->text[at++]);
-    }
-}
-
 static size_t clean_bracket(struct cleaning *cleaning, size_t at, size_t end, bool image)
 {
     const char *text = cleaning->text;
@@ -258,6 +300,9 @@ static size_t clean_bracket(struct cleaning *cleaning, size_t at, size_t end, bo
     if (after < end && text[close + 1] == '(')
         after = clean_target_end(text, close + 2, after, end);
     if (after < end) {
+        bool nested = text[after] == ')' && after + 1 < end && text[after + 1] == ')' &&
+                      memchr(text + close + 2, '(', after - close - 2);
+        after += nested; /* [text](where(1)) */
         if (!image && !clean_is_number_mark(text + begin, close - begin))
             clean_part(cleaning, begin, close);
         else
@@ -265,8 +310,11 @@ static size_t clean_bracket(struct cleaning *cleaning, size_t at, size_t end, bo
         return after + 1;
     }
     if (close < end && clean_is_number_mark(text + begin, close - begin)) {
-        clean_drop_blank(&cleaning->out);
-        return close + 1;
+        struct buffer *out = &cleaning->out;
+        bool within = out->length && out->data[out->length - 1] == '[' && close + 1 < end && text[close + 1] == ']';
+        out->length -= within; /* [[1]] */
+        clean_drop_blank(out);
+        return close + 1 + within;
     }
     buffer_append(&cleaning->out, text + at, begin - at);
     return begin;
@@ -323,18 +371,31 @@ static void clean_take_line(struct cleaning *cleaning, size_t begin, size_t end)
     buffer_put(&cleaning->out, '\n');
 }
 
+/* The same words in the answer as it came. */
+static struct cited_span clean_place_in(const char *answer, const char *text, struct cited_span words)
+{
+    size_t length = words.end - words.begin;
+    const char *there = length ? memmem(answer, strlen(answer), text + words.begin, length) : NULL;
+    size_t begin = there ? (size_t)(there - answer) : 0;
+    return (struct cited_span){begin, there ? begin + length : 0};
+}
+
 char *cite_clean(const struct cite_sources *sources, const char *answer, struct cited_span *own_heading)
 {
-    struct cleaning cleaning = {.sources = sources, .text = answer, .length = strlen(answer)};
+    struct cleaning cleaning = {.sources = sources, .text = cite_unmark(sources->arena, answer)};
+    *own_heading = (struct cited_span){0, 0};
+    if (!cleaning.text)
+        return NULL;
+    cleaning.length = strlen(cleaning.text);
     buffer_init(&cleaning.out, CLEAN_MAX);
     for (size_t begin = 0, end; begin < cleaning.length; begin = end + 1) {
-        const char *line = memchr(answer + begin, '\n', cleaning.length - begin);
-        end = line ? (size_t)(line - answer) : cleaning.length;
+        const char *line = memchr(cleaning.text + begin, '\n', cleaning.length - begin);
+        end = line ? (size_t)(line - cleaning.text) : cleaning.length;
         clean_take_line(&cleaning, begin, end);
     }
     char *copy =
         cleaning.out.failed ? NULL : arena_strndup(sources->arena, buffer_text(&cleaning.out), cleaning.out.length);
     buffer_fini(&cleaning.out);
-    *own_heading = cleaning.own_heading;
+    *own_heading = clean_place_in(answer, cleaning.text, cleaning.own_heading);
     return copy;
 }

@@ -6,10 +6,11 @@
 
 #include <string.h>
 
-#define HEADINGS    8 /* levels: 1 to 6, and a line in bold */
-#define BOLD_LEVEL  7
-#define RULE_LEAST  3
-#define CODE_INDENT 4
+#define HEADINGS     8 /* levels: 1 to 6, and a line in bold */
+#define BOLD_LEVEL   7
+#define RULE_LEAST   3
+#define CODE_INDENT  4
+#define LANGUAGE_MAX 16 /* bytes of the word behind a fence */
 
 struct cite_lines {
     const char *text;
@@ -294,8 +295,7 @@ static size_t cite_take_heading(struct cite_text *cite, struct cite_lines lines,
         end--;
     for (int i = level; i < HEADINGS; i++)
         cite->headings[i].level = 0;
-    /* A number in a heading that stands nowhere in the sources is a claim like any other. */
-    if (cite->unsupported != CITE_DROP || evidence_has_numbers(cite->evidence, lines.text + begin, end - begin))
+    if (cite->unsupported != CITE_DROP || claims_heading_stands(cite->evidence, lines.text + begin, end - begin))
         cite->headings[level] = (struct heading){level, {begin, end}};
     return underlined ? cite_next_line(lines, after) : after;
 }
@@ -304,6 +304,8 @@ static size_t cite_take_heading(struct cite_text *cite, struct cite_lines lines,
 static size_t cite_take_table(struct cite_text *cite, struct cite_lines lines, size_t at)
 {
     size_t header = at, body = cite_next_line(lines, cite_next_line(lines, at));
+    bool stands = cite->unsupported != CITE_DROP ||
+                  evidence_has_numbers(cite->evidence, lines.text + header, cite_line_end(lines, header) - header);
     bool any = false;
     for (at = body; at < lines.length && cite_is_row(lines, at); at = cite_next_line(lines, at)) {
         size_t end = cite_line_end(lines, at), from = at;
@@ -315,7 +317,7 @@ static size_t cite_take_table(struct cite_text *cite, struct cite_lines lines, s
             continue;
         cite->sentences++;
         bool carried = cite_text_carries(cite, lines.text + from, end - from, &support);
-        if (!carried && cite->unsupported == CITE_DROP)
+        if ((!carried || !stands) && cite->unsupported == CITE_DROP)
             continue;
         if (!any) {
             cite_flush_headings(cite, lines.text);
@@ -329,36 +331,63 @@ static size_t cite_take_table(struct cite_text *cite, struct cite_lines lines, s
     return at;
 }
 
-/* Code stays whole, if it has lines and each of them is carried. */
+/* Bytes of a fence with the blanks before it. */
+static size_t cite_fence_length(struct cite_lines lines, size_t at)
+{
+    size_t blanks = strspn(lines.text + at, " \t");
+    return blanks + strspn(lines.text + at + blanks, "`~");
+}
+
+/* "```sh": words that say no language are left out. */
+static void cite_open_fence(struct cite_text *cite, struct cite_lines lines, size_t at)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ+#-";
+    size_t end = cite_line_end(lines, at), behind = at + cite_fence_length(lines, at);
+    size_t language = strspn(lines.text + behind, letters);
+    bool alone = behind + language + strspn(lines.text + behind + language, " \t\r") == end;
+    buffer_append(&cite->out, lines.text + at, behind - at + (alone && language <= LANGUAGE_MAX ? language : 0));
+    buffer_put(&cite->out, '\n');
+}
+
+static void cite_close_fence(struct cite_text *cite, struct cite_lines lines, size_t open)
+{
+    cite_break(cite, 1);
+    buffer_append(&cite->out, lines.text + open, cite_fence_length(lines, open));
+    buffer_put(&cite->out, '\n');
+}
+
+/* Code stays whole, if each of its lines stands in a source as it is. */
 static size_t cite_take_code(struct cite_text *cite, struct cite_lines lines, size_t at)
 {
-    size_t begin = at, before = cite->cited_count;
+    size_t open = at, begin = cite_next_line(lines, at), before = cite->cited_count;
     bool good = true;
-    for (at = cite_next_line(lines, at); at < lines.length && !cite_is_fence(lines, at);
-         at = cite_next_line(lines, at)) {
+    for (at = begin; at < lines.length && !cite_is_fence(lines, at); at = cite_next_line(lines, at)) {
         size_t end = cite_line_end(lines, at);
         struct support support;
         if (strspn(lines.text + at, " \t\r") >= end - at)
             continue;
         cite->sentences++;
-        if (cite_text_carries(cite, lines.text + at, end - at, &support))
+        if (cite_text_carries(cite, lines.text + at, end - at, &support) &&
+            (support.exact || cite->unsupported != CITE_DROP))
             cite->cited[cite->cited_count++] = (struct cited){.at = at - begin, .support = support};
         else
             good = false;
     }
-    at = cite_next_line(lines, at);
+    size_t close = at, after = cite_next_line(lines, at);
     if ((!good || cite->cited_count == before) && cite->unsupported == CITE_DROP) {
         cite->cited_count = before;
-        return at;
+        return after;
     }
     cite_flush_headings(cite, lines.text);
     cite_break(cite, 2);
+    cite_open_fence(cite, lines, open);
     for (size_t i = before; i < cite->cited_count; i++) {
         cite->cited[i].at += cite->out.length;
         cite->cited[i].reference = cite_reference(cite, cite->cited[i].support.passage);
     }
-    buffer_append(&cite->out, lines.text + begin, at - begin);
-    return at;
+    buffer_append(&cite->out, lines.text + begin, close - begin);
+    cite_close_fence(cite, lines, open);
+    return after;
 }
 
 static bool cite_begins_other(struct cite_lines lines, size_t at)

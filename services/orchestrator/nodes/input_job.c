@@ -48,8 +48,8 @@ void input_job_cancel(struct task *task)
     job_cancel(&job->job);
 }
 
-bool input_job_degrade(struct input_job *job, struct update *update, Renga__V1__DegradationKind kind,
-                       const char *reason)
+bool input_job_degrade_part(struct input_job *job, struct update *update, Renga__V1__DegradationKind kind,
+                            const char *part, const char *reason)
 {
     struct arena *arena = task_arena(job->base.task);
     size_t count = update->response.n_degradations;
@@ -59,7 +59,7 @@ bool input_job_degrade(struct input_job *job, struct update *update, Renga__V1__
     if (!degradation || !list || !kept)
         return false;
     renga__v1__degradation__init(degradation);
-    degradation->part = (char *)(uintptr_t)task_node(job->base.task)->name;
+    degradation->part = (char *)(uintptr_t)part;
     degradation->kind = kind;
     degradation->reason = kept;
     if (count)
@@ -68,4 +68,10 @@ bool input_job_degrade(struct input_job *job, struct update *update, Renga__V1__
     update->response.degradations = list;
     update->response.n_degradations = count + 1;
     return true;
+}
+
+bool input_job_degrade(struct input_job *job, struct update *update, Renga__V1__DegradationKind kind,
+                       const char *reason)
+{
+    return input_job_degrade_part(job, update, kind, task_node(job->base.task)->name, reason);
 }

@@ -31,5 +31,8 @@ void input_job_cancel(struct task *task);
 /* One degradation of the node itself. It lives as long as the task; false: no memory. */
 bool input_job_degrade(struct input_job *job, struct update *update, Renga__V1__DegradationKind kind,
                        const char *reason);
+/* ... of a part with a name for people, which is borrowed for good. */
+bool input_job_degrade_part(struct input_job *job, struct update *update, Renga__V1__DegradationKind kind,
+                            const char *part, const char *reason);
 
 #endif

@@ -175,6 +175,13 @@ void search_ask_name_failure(struct search_ask *ask, const char *token)
     *st = named;
 }
 
+/* A source that a caller left less than half of its own time is not judged by that: one tenant in a hurry would close
+ * it for all. */
+static bool judge_was_hurried(const struct search_ask *ask)
+{
+    return ask->is_late && 2 * ask->transfer.timeout_ms < ask->site->setup->timeout_ms;
+}
+
 struct standing_report search_ask_report(const struct search_ask *ask)
 {
     const struct search_failure *failure = &ask->failure;
@@ -183,7 +190,7 @@ struct standing_report search_ask_report(const struct search_ask *ask)
     bool ours = end == TRANSFER_REFUSED || end == TRANSFER_INVALID || end == TRANSFER_UNRECORDED;
     if (failure->status.code != OK)
         standing_judge(&report, failure->status.code, failure->quota, failure->status.retry_after_ms);
-    if (ours)
+    if (ours || judge_was_hurried(ask))
         report.verdict = STANDING_UNKNOWN;
     return report;
 }

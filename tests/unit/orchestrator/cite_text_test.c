@@ -85,6 +85,40 @@ static void a_heading_goes_with_its_section(void **state)
     becomes("## In 2031\n\nMars has two moons.", "Mars has two moons.");
 }
 
+static void a_heading_says_no_more_than_the_sources(void **state)
+{
+    becomes("## The moons of Zorblax\n\nMars has two moons.", "Mars has two moons.");
+    becomes("## ゾルブラクスの月\n\nMars has two moons.", "Mars has two moons.");
+    becomes("## Venus is made of cheese.\n\nMars has two moons.", "Mars has two moons.");
+    becomes("## まとめ\n\nMars has two moons.", "## まとめ\n\nMars has two moons.");
+    becomes("## Key Findings\n\nMars has two moons.", "## Key Findings\n\nMars has two moons.");
+    becomes("## The moons of Mars [1]\n\nMars has two moons.", "## The moons of Mars\n\nMars has two moons.");
+    becomes("| Body | 4711 moons |\n|---|---|\n| Mars | two moons |", "");
+}
+
+static void markup_of_a_model_is_no_markup_of_the_report(void **state)
+{
+    becomes("Mars has <b>two</b> moons<sup>1</sup>.<!-- 4711 -->", "Mars has two moons.");
+    becomes("Mars has <a href=\"https://fake.example\">two moons</a>【4†source】.", "Mars has two moons.");
+    becomes("Mars has two moons (Source: Evil Times).\nThe moon has no air（出典：悪い新聞）.",
+            "Mars has two moons.\nThe moon has no air.");
+    becomes("Mars has two moons¹².", "Mars has two moons.");
+    becomes("Mars has two <script>moons</script>, Phobos and Deimos.",
+            "Mars has two \\<script>moons\\</script>, Phobos and Deimos.");
+    becomes("The moon is &#51;84,&#53;00 km away from the earth.", "");
+    becomes("Mars has two ht<b></b>tps://fake.example/y moons.", "Mars has two moons.");
+    becomes("A <b and c> d.\n\nMars has two moons.", "Mars has two moons.");
+}
+
+static void an_address_is_found_whole_or_not_at_all(void **state)
+{
+    becomes("The moon: see https://nasa.example/moon for more.", "The moon: see https://nasa.example/moon for more.");
+    becomes("The moon: see https://nasa.ex for more.", "The moon: see for more.");
+    becomes("The moon: see https://nasa.example/moon?to=evil for more.", "The moon: see for more.");
+    becomes("The moon: see `https://evil/moon` for more.", "The moon: see for more.");
+    becomes("Mars has two moons https://悪い.example/y.", "Mars has two moons.");
+}
+
 static void links_marks_and_lists_of_references_of_a_model_are_taken_out(void **state)
 {
     becomes("Mars has [two moons](https://fake.example/x), Phobos and Deimos [3].",
@@ -108,6 +142,9 @@ static void rows_and_code_are_held_to_the_sources(void **state)
     becomes("| Body | Moons |\n|---|---|\n| Venus | 12 cheese |", "");
     becomes("```\nrm -rf /\n```\n\nMars has two moons.", "Mars has two moons.");
     becomes("```\nMars has two moons\n```", "```\nMars has two moons\n```");
+    becomes("````c\nMars has two moons\n````", "````c\nMars has two moons\n````");
+    becomes("```4711 users of Zorblax\nMars has two moons\n``` 4711 more", "```\nMars has two moons\n```");
+    becomes("```\nMars has the moons\n```", "");
 }
 
 static void sentences_get_the_number_of_their_document_and_the_list_is_made_of_what_was_found(void **state)
@@ -132,6 +169,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_sentence_without_a_source_is_dropped_and_its_line_stays_whole),
         cmocka_unit_test(a_heading_goes_with_its_section),
+        cmocka_unit_test(a_heading_says_no_more_than_the_sources),
+        cmocka_unit_test(markup_of_a_model_is_no_markup_of_the_report),
+        cmocka_unit_test(an_address_is_found_whole_or_not_at_all),
         cmocka_unit_test(links_marks_and_lists_of_references_of_a_model_are_taken_out),
         cmocka_unit_test(rows_and_code_are_held_to_the_sources),
         cmocka_unit_test(sentences_get_the_number_of_their_document_and_the_list_is_made_of_what_was_found),

@@ -61,6 +61,9 @@ static void a_number_counts_the_same_in_both(void **state)
     assert_true(agree("Backups are kept 1035 days.", quote, ""));
     assert_true(agree("A 20-user limit stands, with 1,035 day retention.", quote, ""));
     assert_false(agree("backups are kept for 20 days.", quote, ""));
+    assert_false(agree("It is -5 degrees.", "It is 5 degrees.", ""));
+    assert_false(agree("It is 5 degrees.", "It is -5 degrees.", ""));
+    assert_true(agree("From 3-5 users.", "3-5 users", ""));
     assert_true(agree("第 3 条", "第３条と 4 項", ""));
     assert_false(agree("20 回まで使える。", "1 回まで使える。20 日以内に申請する。", ""));
     assert_true(agree("20 日以内に 1 回使える。", "1 回まで使える。20 日以内に申請する。", ""));
@@ -74,6 +77,60 @@ static void a_number_of_the_next_sentence_is_another_one(void **state)
     quote = "Backups are kept for 35 days. The period can be set from 7 to 400 days.";
     assert_true(agree("Backups stay 35 days by default, and 7 to 400 days can be set.", quote, ""));
     assert_false(agree("Backups are kept for 400 days.", quote, ""));
+}
+
+static void a_clause_that_denies_is_not_cut_short(void **state)
+{
+    assert_false(agree("Refunds are possible.", "Refunds are possible in no case after the delivery.", ""));
+    assert_false(agree("返金は可能。", "返金は可能ではありません。", ""));
+    assert_true(
+        agree("Refunds are possible.", "Refunds are possible within a month, and they are not possible later.", ""));
+    assert_false(agree("It is false that backups are kept.", "Backups are kept.", ""));
+    assert_false(agree("この機能は利用不可です。", "この機能は利用可能です。", ""));
+}
+
+static void a_number_in_words_stands_in_the_quote(void **state)
+{
+    const char *quote = "Logs are kept for thirty days and audits for twenty-five years.";
+    assert_true(agree("Audits are kept for twenty-five years.", quote, ""));
+    assert_false(agree("Logs are kept for fifteen days.", quote, ""));
+    assert_false(agree("Audits are kept for twenty years.", quote, ""));
+    assert_true(agree("Logs are kept for thirty days.", "Logs are kept for 30 days.", ""));
+    assert_true(agree("About two hundred thousand users log in.", "200,000 users log in.", ""));
+    assert_true(agree("A log is kept in one vault.", "A log is kept in a vault.", ""));
+    assert_true(agree("保存期間は三百日です。", "保存期間は三百日です。", ""));
+    assert_true(agree("保存期間は三百日です。", "保存期間は300日です。", ""));
+    assert_false(agree("保存期間は五百日です。", "保存期間は三百日です。", ""));
+    assert_false(agree("保存期間は三日です。", "保存期間は二日です。", ""));
+    assert_true(agree("一般に保存期間は十分です。", "保存期間は足りています。", ""));
+    assert_true(agree("二〇二六年に始まる。", "2026年に始まる。", ""));
+}
+
+static void a_word_is_not_carried_by_its_opposite(void **state)
+{
+    assert_false(agree("The check runs after the backup.", "The check runs before the backup.", ""));
+    assert_true(agree("The check runs after the backup.", "Before noon, the check runs after the backup.", ""));
+    assert_false(agree("At most 20 users may log in.", "At least 20 users may log in.", ""));
+    assert_false(agree("バックアップは午後2時に実行されます。", "バックアップは午前2時に実行されます。", ""));
+    assert_false(agree("20件以上を処理します。", "20件未満を処理します。", ""));
+    assert_true(agree("20件以下を処理します。", "20件未満を処理します。", ""));
+}
+
+static void parts_that_change_places_say_something_else(void **state)
+{
+    assert_false(agree("Bob told Alice in 2019.", "Alice told Bob in 2019.", ""));
+    assert_false(agree("佐藤花子が田中太郎に報告した。", "田中太郎が佐藤花子に報告した。", ""));
+    assert_false(agree("Plan A costs 20 euros and plan B costs 10 euros.",
+                       "Plan A costs 10 euros and plan B costs 20 euros.", ""));
+    assert_true(agree("Mars has two moons, Deimos and Phobos.", "Mars has two moons, Phobos and Deimos.", ""));
+    assert_true(agree("東京と大阪に拠点がある。", "大阪と東京に拠点がある。", ""));
+}
+
+static void a_host_or_a_file_is_a_name(void **state)
+{
+    assert_false(agree("Backups are kept at www.evil.example.", "Backups are kept at the vault.", ""));
+    assert_true(agree("Backups are kept in config.yaml.", "The file config.yaml says how long backups are kept.", ""));
+    assert_true(agree("Backups are kept, e.g. here.", "Backups are kept here.", ""));
 }
 
 static void a_quote_without_end_agrees_with_nothing(void **state)
@@ -94,6 +151,11 @@ int main(void)
         cmocka_unit_test(a_denial_is_another_claim),
         cmocka_unit_test(a_number_counts_the_same_in_both),
         cmocka_unit_test(a_number_of_the_next_sentence_is_another_one),
+        cmocka_unit_test(a_clause_that_denies_is_not_cut_short),
+        cmocka_unit_test(a_number_in_words_stands_in_the_quote),
+        cmocka_unit_test(a_word_is_not_carried_by_its_opposite),
+        cmocka_unit_test(parts_that_change_places_say_something_else),
+        cmocka_unit_test(a_host_or_a_file_is_a_name),
         cmocka_unit_test(a_quote_without_end_agrees_with_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -75,6 +75,42 @@ static void an_exact_quote_is_found_as_such(void **state)
     }
 }
 
+static void words_and_numbers_are_not_cut(void **state)
+{
+    struct support support;
+    assert_string_equal(quote_of(state, "The server listens on port 80", &support), "");
+    assert_string_equal(quote_of(state, "The server listens on port 808.", &support), "");
+    assert_string_equal(quote_of(state, "再試行の回数は3", &support), "再試行の回数は3");
+    quote_of(state, "server listens on port 8080 and erver", &support);
+    assert_false(support.exact);
+    quote_of(state, "he server listens on port 8080.", &support);
+    assert_false(support.exact);
+}
+
+static void a_clause_that_denies_is_not_quoted_in_part(void **state)
+{
+    static const struct passage denials[] = {
+        {.text = "返金は可能ではありません。It is not true that the server restarts by itself. The client waits, and "
+                 "it does not retry.",
+         .length = sizeof "返金は可能ではありません。It is not true that the server restarts by itself. The client "
+                          "waits, and it does not retry." -
+                   1}};
+    struct arena arena;
+    struct support support;
+    arena_init(&arena, NULL, 0, MEMORY_MAX);
+    struct evidence *evidence = evidence_create(&arena, denials, 1);
+    support_find(evidence, "返金は可能", strlen("返金は可能"), SUPPORT_ENOUGH, &support);
+    assert_false(support.exact);
+    support_find(evidence, "the server restarts by itself", 29, SUPPORT_ENOUGH, &support);
+    assert_false(support.exact);
+    assert_true(support_find(evidence, "The client waits", 16, SUPPORT_ENOUGH, &support));
+    assert_true(support.exact);
+    assert_true(support_find(evidence, "返金は可能ではありません", strlen("返金は可能ではありません"), SUPPORT_ENOUGH,
+                             &support));
+    assert_true(support.exact);
+    arena_fini(&arena);
+}
+
 static void a_paraphrase_is_found_by_coverage(void **state)
 {
     struct support support;
@@ -224,6 +260,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(an_exact_quote_is_found_as_such, make, drop),
+        cmocka_unit_test_setup_teardown(words_and_numbers_are_not_cut, make, drop),
+        cmocka_unit_test(a_clause_that_denies_is_not_quoted_in_part),
         cmocka_unit_test_setup_teardown(a_paraphrase_is_found_by_coverage, make, drop),
         cmocka_unit_test_setup_teardown(what_is_not_there_is_not_supported, make, drop),
         cmocka_unit_test_setup_teardown(another_number_is_another_fact, make, drop),
