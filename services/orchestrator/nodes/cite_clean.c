@@ -278,8 +278,10 @@ static size_t clean_one(struct cleaning *cleaning, size_t at, size_t end)
     if (clean_is_url(text, at, end))
         return clean_url(cleaning, at, end);
     size_t autolink = text[at] == '<' ? clean_autolink_end(text, at, end) : at;
-    if (autolink > at)
+    if (autolink > at) {
+        clean_drop_blank(&cleaning->out);
         return autolink;
+    }
     if (text[at] == ']' && at + 1 < end && text[at + 1] == '(') { /* of a link that began on a line before */
         size_t close = clean_next_of(cleaning, NEXT_PAREN, ')', at + 1, end);
         buffer_put(&cleaning->out, ']');

@@ -14,11 +14,11 @@ static void references_print_title(struct buffer *out, const char *title)
     }
 }
 
-/* Nothing that could end the link. */
-static void references_print_target(struct buffer *out, const char *uri)
+/* `ends` are characters that could end the link. */
+static void references_print_target(struct buffer *out, const char *uri, const char *ends)
 {
     for (; *uri; uri++)
-        if ((unsigned char)*uri <= ' ' || strchr("()<>\\\"", *uri))
+        if ((unsigned char)*uri <= ' ' || strchr(ends, *uri))
             buffer_printf(out, "%%%02X", (unsigned)(unsigned char)*uri);
         else
             buffer_put(out, *uri);
@@ -85,7 +85,7 @@ static void references_print_item(struct cite_text *cite, size_t number)
     references_print_title(&cite->out, references_title(hit));
     if (web) {
         buffer_print(&cite->out, "](");
-        references_print_target(&cite->out, hit->uri);
+        references_print_target(&cite->out, hit->uri, "()<>\\\"");
         buffer_put(&cite->out, ')');
         return;
     }
@@ -94,23 +94,16 @@ static void references_print_item(struct cite_text *cite, size_t number)
     references_print_places(cite, number);
 }
 
-/* Whether the place begins with a scheme, such as "javascript:" or "data:". */
-static bool references_has_scheme(const char *uri)
-{
-    size_t length = strspn(uri, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+.-");
-    return length > 1 && uri[length] == ':';
-}
-
-/* "[^1]: title — URL", "[^1]: title — a.md:9". An address of a scheme that is not of the web is not shown. */
+/* "[^1]: title — URL", "[^1]: title — a.md:9". */
 static void references_print_footnote(struct cite_text *cite, size_t number)
 {
     const Renga__V1__SearchHit *hit = cite->sources->hits[cite->first_of[number]];
-    bool web = references_is_web(hit->uri), shown = web || !references_has_scheme(hit->uri);
+    bool shown = !cite_is_script(hit->uri);
     buffer_printf(&cite->out, "\n[^%zu]: ", number);
-    references_print_title(&cite->out, hit->title[0] || !shown ? hit->title : "");
+    references_print_title(&cite->out, hit->title);
     buffer_print(&cite->out, hit->title[0] && shown ? " — " : "");
-    if (web) {
-        references_print_target(&cite->out, hit->uri);
+    if (references_is_web(hit->uri)) {
+        references_print_target(&cite->out, hit->uri, "<>\\\"");
     } else if (shown) {
         references_print_title(&cite->out, hit->uri);
         references_print_places(cite, number);

@@ -90,6 +90,15 @@ static char *source_text(struct cite_sources *sources, const cJSON *item, const 
     return copy;
 }
 
+bool cite_is_script(const char *uri)
+{
+    static const char *const schemes[] = {"javascript:", "vbscript:", "data:"};
+    for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++)
+        if (strncasecmp(uri, schemes[i], strlen(schemes[i])) == 0)
+            return true;
+    return false;
+}
+
 /* A SearchResult, as autonomous research keeps what it found. */
 static void add_result(struct cite_sources *sources, const cJSON *item)
 {
@@ -102,7 +111,7 @@ static void add_result(struct cite_sources *sources, const cJSON *item)
     hit->title = source_text(sources, item, "title");
     hit->snippet = source_text(sources, item, "summary");
     hit->source = source_text(sources, item, "source");
-    if (!sources->no_memory)
+    if (!sources->no_memory && !cite_is_script(hit->uri))
         add_source(sources, hit);
 }
 

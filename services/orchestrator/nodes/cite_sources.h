@@ -30,4 +30,7 @@ struct cite_sources {
  * `status_code`. Sets `no_memory` if the arena is full. Linear. */
 void cite_sources_gather(struct cite_sources *sources, const cJSON *item);
 
+/* Whether an address runs as a script if somebody follows it. A SearchResult with one is no source. */
+bool cite_is_script(const char *uri);
+
 #endif

@@ -227,17 +227,30 @@ static struct report_answer *report_ask(struct report *report, size_t question)
     return answer;
 }
 
-/* Of the sentences about the theme those that go with a point of any theme. */
+static bool report_is_of_other_point(const struct report *report, struct report_span sentence)
+{
+    static const struct report_span no_words = {"", 0};
+    for (size_t i = 0; i < report->point_count; i++) /* every sentence goes with an overview */
+        if (report_aspect_fits(report->points[i], sentence) && !report_aspect_fits(report->points[i], no_words))
+            return true;
+    return false;
+}
+
+/* Of the sentences about the theme those that go with a point of any theme; first those that go with no other. */
 static size_t report_ask_aspect(struct report *report, struct report_span point, struct chosen chosen[CHOSEN_MAX])
 {
     const struct report_answer *theme = report_ask(report, REPORT_THEME);
+    bool general = report_aspect_fits(point, (struct report_span){"", 0});
     size_t count = 0;
-    for (size_t i = 0; i < theme->count; i++) {
-        const struct span *span = &theme->chosen[i].span;
-        const char *text = report->cite.sources->passages[theme->chosen[i].passage].text + span->begin;
-        if (report_aspect_fits(point, (struct report_span){text, span->end - span->begin}))
-            chosen[count++] = theme->chosen[i];
-    }
+    for (int other = 0; other < 2 && !count; other++)
+        for (size_t i = 0; i < theme->count; i++) {
+            const struct span *span = &theme->chosen[i].span;
+            const char *text = report->cite.sources->passages[theme->chosen[i].passage].text + span->begin;
+            const struct report_span sentence = {text, span->end - span->begin};
+            if (report_aspect_fits(point, sentence) &&
+                (!general || other || !report_is_of_other_point(report, sentence)))
+                chosen[count++] = theme->chosen[i];
+        }
     return count;
 }
 

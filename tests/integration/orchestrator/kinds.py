@@ -276,12 +276,14 @@ def _():
     one("reporter", node, state, prompts)
     given = {"t": "Frogs of the old pond", "p": {"investigation_points": ["Where frogs live", "Prices"]},
              "r": [{"url": "https://a.example/frogs", "title": "Frogs", "summary": "Frogs live in old ponds. They jump into water."},
-                   {"url": "https://b.example/pond", "summary": "The old pond has 12 frogs.", "source": "tavily"}]}
+                   {"url": "https://b.example/pond", "summary": "The old pond has 12 frogs.", "source": "tavily"},
+                   {"url": "JavaScript:alert(1)", "summary": "Frogs of the old pond sing in the script at night."}]}
     result = succeeded(api.start_run("reporter", given))
     equal((result["outcome"], result["text"].split("\n\n## ")[0], sorted(c["reference_number"] for c in result["c"])[0]),
           ("composed", "# Frogs of the old pond", 1), "without a draft")
     expect("### Prices\n\nNo source here.\n\n## References\n\n[^1]: " in result["text"], f"honest: {result['text']}")
     expect("https://b.example/pond" in result["text"] and "Frogs — https://a.example/frogs" in result["text"], result["text"])
+    expect("script" not in result["text"].lower(), "an address that runs as a script is no source")
     draft = "Sure:\n```markdown\n# T\n\n## Key Findings\n\n- Frogs live in old ponds [^4].\n- Frogs cost 12 yen.\n```"
     run = api.start_run("reporter", {**given, "d": draft})
     result = succeeded(run)

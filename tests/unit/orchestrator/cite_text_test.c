@@ -22,6 +22,8 @@ struct fixture {
     struct cite_text cite;
 };
 
+static bool footnotes;
+
 static const char *write_in(enum cite_unsupported unsupported, bool references, const char *answer)
 {
     static struct fixture all;
@@ -46,6 +48,7 @@ static const char *write_in(enum cite_unsupported unsupported, bool references, 
                                   .unsupported = unsupported,
                                   .mark = "[unverified]",
                                   .has_references = references,
+                                  .footnotes = footnotes,
                                   .cited = arena_alloc(&all.arena, CITED_MAX * sizeof(struct cited))};
     buffer_init(&all.cite.out, CITED_TEXT_MAX);
     cite_text_write(&all.cite, cite_clean(&all.sources, answer, &own));
@@ -156,6 +159,28 @@ static void sentences_get_the_number_of_their_document_and_the_list_is_made_of_w
     assert_string_equal(write_in(CITE_DROP, true, "Venus is made of cheese."), "");
 }
 
+static void footnotes_are_defined_by_the_references(void **state)
+{
+    footnotes = true;
+    assert_string_equal(
+        write_in(CITE_DROP, true, "Mars has two moons[^7]. The moon has no air. Mars has two moons, Phobos."),
+        "Mars has two moons [^1]. The moon has no air [^2]. Mars has two moons, Phobos [^1].\n\n## "
+        "References\n\n[^1]: Mars — mars.md:7\n[^2]: The \\[moon\\] — https://a.example/moon(1)");
+    footnotes = false;
+}
+
+static void links_of_several_lines_and_of_other_schemes_lead_nowhere(void **state)
+{
+    becomes("Mars has [two\nmoons](javascript:alert(1)), Phobos and Deimos.",
+            "Mars has [two\nmoons], Phobos and Deimos.");
+    becomes("Mars has [two\nmoons](\n//fake.example), Phobos and Deimos.", "");
+    becomes("Mars has two moons <javascript:alert(1)>.", "Mars has two moons.");
+    becomes("Mars has two moons.\n\n1. [moons]: javascript:alert(1)\n", "Mars has two moons.");
+    becomes("Mars has [two moons](https://fake.example/a_(b)), Phobos and Deimos.",
+            "Mars has two moons, Phobos and Deimos.");
+    becomes("Mars has two moons.\n\n```\n```\n", "Mars has two moons.");
+}
+
 static void unsupported_sentences_may_be_marked_or_kept(void **state)
 {
     assert_string_equal(
@@ -175,6 +200,8 @@ int main(void)
         cmocka_unit_test(links_marks_and_lists_of_references_of_a_model_are_taken_out),
         cmocka_unit_test(rows_and_code_are_held_to_the_sources),
         cmocka_unit_test(sentences_get_the_number_of_their_document_and_the_list_is_made_of_what_was_found),
+        cmocka_unit_test(footnotes_are_defined_by_the_references),
+        cmocka_unit_test(links_of_several_lines_and_of_other_schemes_lead_nowhere),
         cmocka_unit_test(unsupported_sentences_may_be_marked_or_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

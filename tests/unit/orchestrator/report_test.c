@@ -195,7 +195,7 @@ static void sources_alone_become_five_parts(void **state)
     assert_true(part_has(text, "### Safety of solid electrolytes\n", "do not burn"));
     assert_true(part_has(text, "### Recycling\n", "No source was found for this point."));
     assert_non_null(strstr(text, "]: Market \\[2024\\] — https://a.example/market\n"));
-    assert_non_null(strstr(text, "]: Safety — https://b.example/safety%28x%29"));
+    assert_non_null(strstr(text, "]: Safety — https://b.example/safety(x)"));
     assert_null(strstr(text, "javascript"));
     assert_false(all.report.kept);
     free(text);
@@ -260,6 +260,26 @@ static void a_hostile_page_stays_text(void **state)
     assert_null(strstr(text, "[^9]"));
     for (const char *tag = text; (tag = strstr(tag, "<script")); tag++)
         assert_int_equal(tag[-1], '\\');
+    free(text);
+}
+
+/* The points of a plan that no model made. */
+static void points_of_any_theme_get_the_sentences_that_go_with_them(void **state)
+{
+    static const char *const aspects[] = {"Overview and background", "Problems and open questions", "Outlook",
+                                          "Problems of recycling"};
+    static const char *const japanese_aspects[] = {"概要と背景", "今後の見通し", "事例"};
+    open_report(english, 3, "Solid state batteries", aspects, 4);
+    char *text = close_report("");
+    assert_false(part_has(text, "### Overview and background\n", "No source was found"));
+    assert_true(part_has(text, "### Problems and open questions\n", "eight times the cost"));
+    assert_true(part_has(text, "### Outlook\n", "Toyota plans"));
+    assert_true(part_has(text, "### Problems of recycling\n", "No source was found"));
+    free(text);
+    open_report(japanese, 2, "全固体電池の現状", japanese_aspects, 3);
+    text = close_report("");
+    assert_true(part_has(text, "### 今後の見通し\n", "計画である"));
+    assert_true(part_has(text, "### 事例\n", "搭載した車"));
     free(text);
 }
 
@@ -411,6 +431,7 @@ int main(void)
         cmocka_unit_test(without_any_source_the_report_says_so),
         cmocka_unit_test(sources_in_other_words_than_the_theme_are_still_told),
         cmocka_unit_test(a_hostile_page_stays_text),
+        cmocka_unit_test(points_of_any_theme_get_the_sentences_that_go_with_them),
         cmocka_unit_test(a_draft_is_held_to_the_sources_and_gets_their_notes),
         cmocka_unit_test(fences_and_small_talk_around_a_draft_are_left_out),
         cmocka_unit_test(japanese_names_of_the_parts_are_known),
