@@ -302,9 +302,6 @@ static size_t clean_bracket(struct cleaning *cleaning, size_t at, size_t end, bo
     if (after < end && text[close + 1] == '(')
         after = clean_target_end(text, close + 2, after, end);
     if (after < end) {
-        bool nested = text[after] == ')' && after + 1 < end && text[after + 1] == ')' &&
-                      memchr(text + close + 2, '(', after - close - 2);
-        after += nested; /* [text](where(1)) */
         if (!image && !clean_is_number_mark(text + begin, close - begin))
             clean_part(cleaning, begin, close);
         else

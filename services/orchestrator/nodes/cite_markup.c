@@ -96,7 +96,8 @@ static size_t markup_take_angle(struct markup *markup, size_t at)
         end = markup_tag_end(markup, at, name + length);
     if (end > at)
         return end;
-    bool address = markup_begins(markup, at + 1, "http://") || markup_begins(markup, at + 1, "https://");
+    size_t scheme = markup_name_length(markup, at + 1); /* "<https:", "<javascript:": cite_clean judges addresses */
+    bool address = scheme && at + 1 + scheme < markup->length && text[at + 1 + scheme] == ':';
     bool opens = at + 1 < markup->length && (isalpha((unsigned char)text[at + 1]) || strchr("/!?", text[at + 1]));
     bool escaped = at && text[at - 1] == '\\';
     if (opens && !address && !escaped)

@@ -175,8 +175,7 @@ static void line_take(struct report *report, size_t passage, struct span span, c
     struct report_span raw = line_without_number((struct report_span){text + span.begin, span.end - span.begin});
     buffer_init(&flat, 2 * SENTENCE_MAX);
     line_print(&flat, raw.text, raw.length);
-    char *escaped = report_escape(sources->arena, (struct report_span){buffer_text(&flat), flat.length});
-    char *clean = escaped ? cite_clean(sources, escaped, &ignored) : NULL;
+    char *clean = cite_clean(sources, buffer_text(&flat), &ignored);
     buffer_fini(&flat);
     report->no_memory |= !clean;
     if (!clean)

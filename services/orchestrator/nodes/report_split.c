@@ -2,15 +2,12 @@
  * English. */
 #include "report_text.h"
 
-#include <ctype.h>
 #include <string.h>
 
 #define UNWRAP_MAX     4             /* fences around each other */
 #define SMALL_TALK_MAX ((size_t)400) /* bytes of a paragraph that is small talk */
 #define ANALYSIS_LEVEL 3             /* of the sections of the analysis */
-#define TAG_MAX        ((size_t)32)  /* bytes of the name of a tag */
 #define BOLD_LEVEL     7             /* a line in bold that is a heading */
-#define DRAFT_GROWTH   2             /* escapes double it at most */
 #define WORDS_OF(set)  (sizeof(set) / sizeof *(set))
 
 /* ---- lines ------------------------------------------------------------------------------------------------------- */
@@ -166,71 +163,6 @@ static void split_drop_farewell(struct report_span *text)
     }
 }
 
-/* An address in "<>" is no tag: cite_clean judges it. */
-static bool split_is_tag(const char *text, size_t at, size_t end)
-{
-    static const char *const harmless[] = {"<br>", "<br/>", "<br />"};
-    const struct report_span rest = {text + at, end - at};
-    size_t name = at + 1;
-    if (text[at] != '<' || name >= end || (!isalpha((unsigned char)text[name]) && !strchr("/!?", text[name])))
-        return false;
-    while (name < end && name - at < TAG_MAX && isalnum((unsigned char)text[name]))
-        name++;
-    if (name < end && text[name] == ':')
-        return false;
-    return !split_begins_with(&rest, harmless, WORDS_OF(harmless)) && (at == 0 || text[at - 1] != '\\');
-}
-
-/* Tags are shown as they stand and do nothing. Code in backticks is shown so in any case. */
-static void split_escape_line(struct buffer *out, const char *text, size_t begin, size_t end)
-{
-    size_t close = begin;
-    for (size_t at = begin; at < end; at++) {
-        if (text[at] == '`' && at >= close) {
-            const char *found = memchr(text + at + 1, '`', end - at - 1);
-            close = found ? (size_t)(found - text) + 1 : end;
-            size_t until = found ? close : at + 1;
-            buffer_append(out, text + at, until - at);
-            at = until - 1;
-            continue;
-        }
-        if (split_is_tag(text, at, end))
-            buffer_put(out, '\\');
-        buffer_put(out, text[at]);
-    }
-}
-
-static char *split_escape(struct arena *arena, struct report_span text)
-{
-    struct buffer out;
-    size_t fence = 0;
-    buffer_init(&out, DRAFT_GROWTH * text.length + 1);
-    for (size_t at = 0, end; at < text.length; at = end + 1) {
-        end = split_line_end(text.text, text.length, at);
-        size_t marks = split_fence(text.text, at, end);
-        bool closes = fence && marks >= fence;
-        if (fence || marks)
-            buffer_append(&out, text.text + at, end - at);
-        else
-            split_escape_line(&out, text.text, at, end);
-        buffer_put(&out, '\n');
-        fence = closes ? 0 : fence ? fence : marks;
-    }
-    char *copy = out.failed ? NULL : arena_strndup(arena, buffer_text(&out), out.length);
-    buffer_fini(&out);
-    return copy;
-}
-
-char *report_escape(struct arena *arena, struct report_span line)
-{
-    struct buffer out;
-    buffer_init(&out, DRAFT_GROWTH * line.length + 1);
-    split_escape_line(&out, line.text, 0, line.length);
-    char *copy = out.failed ? NULL : arena_strndup(arena, buffer_text(&out), out.length);
-    buffer_fini(&out);
-    return copy;
-}
-
 char *report_unwrap(struct arena *arena, const char *draft)
 {
     struct report_span text = {draft, strlen(draft)};
@@ -240,7 +172,7 @@ char *report_unwrap(struct arena *arena, const char *draft)
         continue;
     split_drop_greeting(&text);
     split_drop_farewell(&text);
-    return split_escape(arena, text);
+    return arena_strndup(arena, text.text, text.length);
 }
 
 /* ---- the parts --------------------------------------------------------------------------------------------------- */

@@ -65,11 +65,8 @@ void report_write_references(struct report *report);
 
 /* ---- report_split.c: the parts of a draft ---- */
 
-/* The draft within the fences and small talk that a model puts around it, in the arena, NULL: no memory. Tags of HTML
- * outside of code are escaped. */
+/* The draft within the fences and small talk that a model puts around it, in the arena; NULL: no memory. */
 char *report_unwrap(struct arena *arena, const char *draft);
-/* One line with the tags of HTML escaped. */
-char *report_escape(struct arena *arena, struct report_span line);
 
 /* A section of the analysis: its heading, without marks, may be empty. */
 struct report_section {
