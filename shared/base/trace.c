@@ -10,6 +10,9 @@
 #define FLAGS_AT     53
 #define FLAG_SAMPLED 0x01
 
+#define TRACESTATE_KEY "renga="
+#define TRACESTATE_MAX 512 /* bytes that are read, as many as every system has to hand on */
+
 static int hex_digit(char c)
 {
     if (c >= '0' && c <= '9')
@@ -71,6 +74,11 @@ bool trace_continue(struct trace_context *trace, const char *traceparent, size_t
     return true;
 }
 
+bool trace_is_set(const struct trace_context *trace)
+{
+    return !is_zero(trace->trace_id, sizeof trace->trace_id);
+}
+
 void trace_begin(struct trace_context *trace, bool sampled)
 {
     *trace = (struct trace_context){.sampled = sampled};
@@ -82,8 +90,46 @@ void trace_child(struct trace_context *trace, const struct trace_context *parent
 {
     struct trace_context child = *parent;
     memcpy(child.parent_id, parent->span_id, sizeof child.parent_id);
+    memset(child.link_trace_id, 0, sizeof child.link_trace_id);
+    memset(child.link_span_id, 0, sizeof child.link_span_id);
     draw(child.span_id, sizeof child.span_id);
     *trace = child;
+}
+
+void trace_begin_linked(struct trace_context *trace, const struct trace_context *caller, bool sampled)
+{
+    struct trace_context begun;
+    trace_begin(&begun, sampled);
+    memcpy(begun.link_trace_id, caller->trace_id, sizeof begun.link_trace_id);
+    memcpy(begun.link_span_id, caller->parent_id, sizeof begun.link_span_id);
+    *trace = begun;
+}
+
+bool trace_state_read(const char *tracestate, size_t length, uint8_t span_id[8])
+{
+    const char *end = tracestate + (length < TRACESTATE_MAX ? length : TRACESTATE_MAX);
+    for (const char *at = tracestate; at < end;) {
+        while (at < end && (*at == ' ' || *at == '\t'))
+            at++;
+        const char *comma = memchr(at, ',', (size_t)(end - at)), *last = comma ? comma : end;
+        while (last > at && (last[-1] == ' ' || last[-1] == '\t'))
+            last--;
+        if (last - at == TRACESTATE_LENGTH && memcmp(at, TRACESTATE_KEY, sizeof TRACESTATE_KEY - 1) == 0) {
+            uint8_t read[8];
+            if (!hex_read(at + sizeof TRACESTATE_KEY - 1, read, sizeof read) || is_zero(read, sizeof read))
+                return false;
+            memcpy(span_id, read, sizeof read);
+            return true;
+        }
+        at = comma ? comma + 1 : end;
+    }
+    return false;
+}
+
+void trace_state_format(const struct trace_context *trace, char tracestate[TRACESTATE_LENGTH + 1])
+{
+    memcpy(tracestate, TRACESTATE_KEY, sizeof TRACESTATE_KEY - 1);
+    trace_hex(trace->span_id, sizeof trace->span_id, tracestate + sizeof TRACESTATE_KEY - 1);
 }
 
 void trace_format(const struct trace_context *trace, char traceparent[TRACEPARENT_LENGTH + 1])

@@ -8,13 +8,20 @@
 #include <stdint.h>
 
 #define TRACEPARENT_LENGTH 55 /* characters, without a NUL */
+#define TRACESTATE_LENGTH  22 /* of our member of a tracestate, "renga=" and a span id, without a NUL */
 
 struct trace_context {
     uint8_t trace_id[16]; /* all zero: no trace */
     uint8_t span_id[8];   /* this piece of work */
     uint8_t parent_id[8]; /* the piece that asked for it; all zero at the root */
     bool sampled;
+    /* At the root of a trace that a call from outside has caused: the trace and the span of the caller. All zero: no
+     * link. */
+    uint8_t link_trace_id[16], link_span_id[8];
 };
+
+/* False for the zeroed context. */
+bool trace_is_set(const struct trace_context *trace);
 
 /* Reads a traceparent: the trace and flags are taken over, its span becomes our parent and a new span id is drawn.
  * False where the header is not valid (then `trace` is left alone). Unknown higher versions are read as version 00. */
@@ -23,11 +30,22 @@ bool trace_continue(struct trace_context *trace, const char *traceparent, size_t
 /* A new trace with no parent. */
 void trace_begin(struct trace_context *trace, bool sampled);
 
-/* A span below `parent` in the same trace. */
+/* A span below `parent` in the same trace. Where the span id of `parent` is zero, a root. */
 void trace_child(struct trace_context *trace, const struct trace_context *parent);
+
+/* A new trace with no parent, linked to the span that has sent `caller`'s traceparent (trace_continue). */
+void trace_begin_linked(struct trace_context *trace, const struct trace_context *caller, bool sampled);
 
 /* Writes the traceparent that `trace`'s own span hands on, NUL-terminated. */
 void trace_format(const struct trace_context *trace, char traceparent[TRACEPARENT_LENGTH + 1]);
+
+/* A tracestate lists, by system, where each has last been in the trace. Ours names the last span of this suite: a
+ * traceparent that comes with it is from one of our services, and its parent is sent to the same collector. Reads our
+ * member of a list of at most 512 bytes; false if it is not there. */
+bool trace_state_read(const char *tracestate, size_t length, uint8_t span_id[8]);
+
+/* Writes our member for `trace`'s own span, NUL-terminated. */
+void trace_state_format(const struct trace_context *trace, char tracestate[TRACESTATE_LENGTH + 1]);
 
 /* Lower-case hexadecimal with NUL: `out` has 2 × size + 1 bytes. */
 void trace_hex(const uint8_t *id, size_t size, char *out);

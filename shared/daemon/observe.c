@@ -54,10 +54,27 @@ static const char *endpoint_of(const struct config *config, bool *whole)
     return endpoint ? endpoint : common && *common ? common : NULL;
 }
 
+/* The option, else the variable of OpenTelemetry's own libraries: "http/protobuf" or "http/json". */
+static const char *protocol_of(const struct config *config)
+{
+    const char *traces = getenv("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"), *common = getenv("OTEL_EXPORTER_OTLP_PROTOCOL");
+    const char *variable = traces && *traces ? traces : common ? common : "";
+    const char *option = config_string(config, "trace.protocol");
+    if (strcmp(option, "auto") != 0)
+        return option;
+    return strcmp(variable, "http/protobuf") == 0 ? "protobuf" : "json";
+}
+
+static bool roots_are_runs(const struct observation *observation)
+{
+    return strcmp(config_string(observation->config, "trace.roots"), "runs") == 0;
+}
+
 static bool start_traces(struct observation *observation, struct http_client *http, struct status *st)
 {
     struct otlp_options options = {
         .headers = config_string(observation->config, "trace.headers"),
+        .protobuf = strcmp(protocol_of(observation->config), "protobuf") == 0,
         .service = observation->name,
         .resource = getenv("OTEL_RESOURCE_ATTRIBUTES"),
     };
@@ -67,6 +84,8 @@ static bool start_traces(struct observation *observation, struct http_client *ht
     if (!options.endpoint)
         return true;
     observation->spans = spans_create(0);
+    spans_configure(observation->spans, roots_are_runs(observation) ? SPANS_ROOTS_RUNS : SPANS_ROOTS_CALLS,
+                    (uint32_t)config_integer(observation->config, "trace.samples_per_million"));
     loop_enter(observation->loop);
     observation->otlp = otlp_create(observation->loop, http, observation->spans, &options, st);
     loop_leave(observation->loop);
@@ -89,8 +108,11 @@ static void start_rpc_metrics(struct observation *observation, const struct rpc_
     observation->rpc = rpc_metrics_create(observation->metrics, observation->spans, methods, count);
     free(methods);
     struct rpc_observer *observer = rpc_metrics_observer(observation->rpc);
-    if (observation->spans)
+    if (observation->spans) {
+        observer->records = true;
         observer->samples_per_million = (uint32_t)config_integer(observation->config, "trace.samples_per_million");
+        observer->traces_runs = roots_are_runs(observation);
+    }
     rpc_observe(observer);
 }
 

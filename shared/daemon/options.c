@@ -167,6 +167,12 @@ static struct option common[] = {
      .unit = "HEADERS",
      .secret = true,
      .help = "Headers for the collector, \"name=value,name=value\"."},
+    {.name = "trace.protocol",
+     .type = OPTION_CHOICE,
+     .fallback = "auto",
+     .choices = "auto|json|protobuf",
+     .help = "The encoding of OTLP/HTTP. auto is json, or protobuf where OTEL_EXPORTER_OTLP_PROTOCOL is http/protobuf. "
+             "LangSmith documents protobuf alone."},
     {.name = "trace.samples_per_million",
      .type = OPTION_INTEGER,
      .fallback = "1000000",
@@ -174,6 +180,14 @@ static struct option common[] = {
      .max = 1000000,
      .unit = "TRACES",
      .help = "How many of a million traces that begin here are recorded; a caller's own decision is followed."},
+    {.name = "trace.roots",
+     .type = OPTION_CHOICE,
+     .fallback = "calls",
+     .choices = "calls|runs",
+     .help = "calls: each call is a span below its caller's, and runs of agents are in the trace of the call that has "
+             "started them. runs, for LangSmith: each period of work of a run is a trace of its own, of the run, its "
+             "nodes, and the requests to models, tools and searches; calls are no spans, and a caller's trace from "
+             "outside becomes a link. Give all services the same value."},
     {0},
 };
 

@@ -6,7 +6,7 @@
 #include "rpc/auth.h"
 #include "rpc/forwarded.h"
 #include "rpc/inflate.h"
-#include "rpc/observe.h"
+#include "rpc/traces.h"
 
 #include <grpc/support/alloc.h>
 #include <stdio.h>
@@ -101,10 +101,10 @@ static void message_received(struct rpc_tag *tag, bool ok)
 
 static void read_trace(struct server_call *sc)
 {
-    size_t size;
-    const char *header = rpc_call_metadata(&sc->call, "traceparent", &size);
-    if (!header || !trace_continue(&sc->call.trace, header, size))
-        trace_begin(&sc->call.trace, rpc_observe_sample());
+    size_t parent_size, state_size;
+    const char *parent = rpc_call_metadata(&sc->call, "traceparent", &parent_size);
+    const char *state = rpc_call_metadata(&sc->call, "tracestate", &state_size);
+    rpc_trace_arrived(&sc->call, parent, parent_size, state, state_size);
 }
 
 /* Of two values one reader takes the first and the next one the last. */
@@ -165,9 +165,12 @@ static bool admit(struct server_call *sc, struct status *st)
     size_t size;
     const void *header = rpc_call_metadata(&sc->call, "authorization", &size);
     const struct rpc_principal *principal = rpc_auth_check(auth, header, size, sc->call.method->path + 1, st);
-    if (principal)
-        sc->call.principal = *principal;
-    return principal && take_forwarded(sc, st);
+    if (!principal)
+        return false;
+    sc->call.principal = *principal;
+    if (!forwarded_may(auth, principal, sc->call.method->path + 1))
+        rpc_trace_disbelieve(&sc->call);
+    return take_forwarded(sc, st);
 }
 
 static void set_deadline(struct server_call *sc)

@@ -5,6 +5,7 @@
 #include "rpc/details.h"
 #include "rpc/exchange.h"
 #include "rpc/observe.h"
+#include "rpc/traces.h"
 
 #include <assert.h>
 #include <string.h>
@@ -102,7 +103,13 @@ bool rpc_call_is_forwarded(const struct rpc_call *call)
     return call->forwarded;
 }
 
-const struct trace_context *rpc_call_trace(const struct rpc_call *call)
+const struct trace_context *rpc_call_trace(struct rpc_call *call)
+{
+    call->trace_is_used = true;
+    return &call->trace;
+}
+
+const struct trace_context *rpc_call_trace_apart(const struct rpc_call *call)
 {
     return &call->trace;
 }
@@ -217,6 +224,7 @@ static void end(struct rpc_call *call)
     call->ended = true;
     call->on_cancel = NULL;
     call->on_writable = NULL;
+    call->trace_is_used |= call->children != NULL;
     while (call->children) {
         struct rpc_exchange *child = call->children;
         rpc_exchange_detach(child);
@@ -227,7 +235,7 @@ static void end(struct rpc_call *call)
     if (rpc_observed()) {
         bool late = call->cancelled && call->status.code == OK;
         rpc_observe_ended(call->loop, RPC_SERVER, call->method, late ? CANCELLED : call->status.code, call->status.text,
-                          call->began_ns, &call->trace, call->received_bytes, call->sent_bytes);
+                          call->began_ns, rpc_trace_of_call(call), call->received_bytes, call->sent_bytes);
     }
     send_details(call);
     call->ops->end(call);

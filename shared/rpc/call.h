@@ -64,6 +64,7 @@ struct rpc_call {
     size_t received_bytes, sent_bytes;
     bool ended, cancelled, told, compress, was_compressed; /* told: on_cancel has run */
     bool forwarded;                                        /* `principal` is not who has shown the key */
+    bool trace_is_root, trace_is_used;                     /* traces.h: spans are below it */
 
     _Alignas(16) char storage[CALL_STORAGE_SIZE];
 };

@@ -4,21 +4,12 @@
 #include "rpc/call.h"
 #include "rpc/forwarded.h"
 #include "rpc/observe.h"
+#include "rpc/traces.h"
 
 #include <assert.h>
 #include <string.h>
 
 #define EXCHANGE_STORAGE_SIZE 2048 /* bytes of an answer that need no heap */
-
-static void set_trace(struct rpc_exchange *exchange)
-{
-    const struct rpc_client_call *call = exchange->call;
-    const struct trace_context *above = call->parent ? &call->parent->trace : call->trace;
-    if (above)
-        trace_child(&exchange->trace, above);
-    else
-        trace_begin(&exchange->trace, rpc_observe_sample());
-}
 
 void rpc_client_call_init(struct rpc_client_call *call, struct loop *loop, struct rpc_call *parent)
 {
@@ -38,7 +29,7 @@ void rpc_exchange_begin(struct rpc_exchange *exchange, struct rpc_client_call *c
     exchange->closure = closure;
     exchange->began_ns = clock_now_ns();
     exchange->deadline_ns = exchange->began_ns + call->timeout_ms * NS_PER_MS;
-    set_trace(exchange);
+    rpc_trace_exchange(exchange);
     status_clear(&call->status);
     call->exchange = exchange;
     if (call->parent) {
@@ -104,7 +95,8 @@ void rpc_exchange_conclude(struct rpc_exchange *exchange, const ProtobufCMessage
         fail(&call->status, INTERNAL, "%s ended with OK and no answer", exchange->method->path + 1);
     if (rpc_observed())
         rpc_observe_ended(call->loop, RPC_CLIENT, exchange->method, call->status.code, call->status.text,
-                          exchange->began_ns, &exchange->trace, exchange->received_bytes, exchange->sent_bytes);
+                          exchange->began_ns, rpc_trace_of_exchange(exchange), exchange->received_bytes,
+                          exchange->sent_bytes);
     struct rpc_call *parent = call->parent;
     rpc_exchange_detach(exchange);
     call->parent = parent;

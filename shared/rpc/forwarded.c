@@ -41,13 +41,25 @@ bool forwarded_read(const void *value, size_t size, struct arena *arena, struct 
     return rpc_auth_check_names(caller, st);
 }
 
+static void write_right(const char *method, char right[RPC_AUTH_RIGHT_MAX])
+{
+    const char *slash = strchr(method, '/');
+    int service = slash ? (int)(slash - method) : 0;
+    snprintf(right, RPC_AUTH_RIGHT_MAX, "%.*s/forward", service, method);
+}
+
+bool forwarded_may(const struct rpc_auth *auth, const struct rpc_principal *principal, const char *method)
+{
+    char right[RPC_AUTH_RIGHT_MAX];
+    write_right(method, right);
+    return rpc_auth_grants(auth, principal, right);
+}
+
 static bool may_forward(const struct rpc_auth *auth, const struct rpc_principal *principal, const char *method,
                         struct status *st)
 {
     char right[RPC_AUTH_RIGHT_MAX];
-    const char *slash = strchr(method, '/');
-    int service = slash ? (int)(slash - method) : 0;
-    snprintf(right, sizeof right, "%.*s/forward", service, method);
+    write_right(method, right);
     return rpc_auth_grants(auth, principal, right) ||
            fail(st, PERMISSION_DENIED,
                 "key '%s' may not call on behalf of others; ask the operator to add %s to its methods, or call without "

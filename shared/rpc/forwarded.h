@@ -27,6 +27,9 @@ bool forwarded_write(const struct rpc_principal *caller, char value[FORWARDED_MA
 bool forwarded_read(const void *value, size_t size, struct arena *arena, struct rpc_principal *caller,
                     struct status *st);
 
+/* Whether the key is one of our services': it may call `method` for others. */
+bool forwarded_may(const struct rpc_auth *auth, const struct rpc_principal *principal, const char *method);
+
 /* Replaces `principal` by the caller in the value, if the key of `principal` may forward `method`. */
 bool forwarded_admit(const struct rpc_auth *auth, const void *value, size_t size, const char *method,
                      struct arena *arena, struct rpc_principal *principal, struct status *st);

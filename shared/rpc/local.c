@@ -15,6 +15,7 @@
 #include "rpc/exchange.h"
 #include "rpc/forwarded.h"
 #include "rpc/server.h"
+#include "rpc/traces.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -95,6 +96,8 @@ static void close_caller(struct local *local, const struct packed *answer)
     struct rpc_client_call *call = local->base.call;
     local->closed = true;
     loop_disarm(local->call.loop, &local->deadline);
+    if (call->parent)
+        call->parent->trace_is_used |= local->call.trace_is_used || !local->call.ended;
     call->status = local->failure.code != OK ? local->failure : local->call.status;
     if (local->reply && call->status.code == OK)
         rpc_exchange_conclude(&local->base, local->reply, local->reply_size);
@@ -332,7 +335,7 @@ static void prepare_call(struct local *local, struct local_stub *stub, struct lo
     call->message_max = stub->message_max;
     call->memory_max = stub->message_max * CALL_MEMORY_FACTOR;
     call->deadline_ns = local->base.deadline_ns;
-    trace_child(&call->trace, &local->base.trace);
+    rpc_trace_local(call, &local->base);
     rpc_call_begin(call);
     copy_caller(local);
     copy_metadata(local);

@@ -17,6 +17,21 @@ bool rpc_observed(void)
     return observer != NULL;
 }
 
+bool rpc_observe_records(void)
+{
+    return observer && observer->records;
+}
+
+bool rpc_observe_runs(void)
+{
+    return observer && observer->traces_runs;
+}
+
+bool rpc_observe_begins(void)
+{
+    return observer && observer->records;
+}
+
 bool rpc_observe_sample(void)
 {
     return observer && observer->samples_per_million && random_below(MILLION) < observer->samples_per_million;

@@ -9,6 +9,11 @@
 #include <stdbool.h>
 
 bool rpc_observed(void);
+/* The observer's `records` and `traces_runs`. */
+bool rpc_observe_records(void);
+bool rpc_observe_runs(void);
+/* Whether this process decides which traces are recorded: else it leaves that to the services that it calls. */
+bool rpc_observe_begins(void);
 /* True for a new trace that is to be recorded. */
 bool rpc_observe_sample(void);
 void rpc_observe_began(const struct loop *loop, enum rpc_side side, const struct rpc_method *method);

@@ -5,6 +5,7 @@
 #include "base/status.h"
 #include "base/trace.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,12 +22,17 @@ struct rpc_ended {
     enum status_code code;
     const char *text; /* of the status, "" for OK */
     int64_t began_ns, ended_ns;
-    const struct trace_context *trace;
+    const struct trace_context *trace; /* NULL: the call is not a span */
     size_t received_bytes, sent_bytes;
 };
 
 struct rpc_observer {
     uint32_t samples_per_million; /* of the traces that begin here: how many are recorded */
+    bool records;                 /* spans are sent somewhere */
+    /* A call is no span of its own: its caller's span is the parent of what is done in it. Only a call from outside is
+     * one, as the root of a trace, if spans are below it. A caller's traceparent counts if our services have sent it;
+     * else the root has a link to it. */
+    bool traces_runs;
 
     /* Both run in the call's loop, of which `loop_index` is the number. */
     void (*began)(struct rpc_observer *observer, unsigned loop_index, enum rpc_side side, unsigned method_id);

@@ -12,6 +12,7 @@
 #include "rpc/forwarded.h"
 #include "rpc/inflate.h"
 #include "rpc/queue.h"
+#include "rpc/traces.h"
 
 #include <assert.h>
 #include <grpc/byte_buffer.h>
@@ -20,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define METADATA_ROOM 16 /* keys of one request, ours included */
+#define METADATA_ROOM 17 /* keys of one request, ours included */
 #define OPS_MAX       6
 
 struct remote {
@@ -32,7 +33,7 @@ struct remote {
     grpc_byte_buffer *outgoing, *incoming;
     grpc_status_code code;
     grpc_slice text;
-    char traceparent[TRACEPARENT_LENGTH + 1];
+    char traceparent[TRACEPARENT_LENGTH + 1], tracestate[TRACESTATE_LENGTH + 1];
     unsigned batches;                                      /* under way */
     bool has_status, drained, paused, receiving, finished; /* drained: the messages have run out */
     struct status failure;                                 /* ours, in place of the peer's status */
@@ -252,13 +253,28 @@ static size_t add_forwarded(struct remote *remote, grpc_metadata *metadata)
     return 1;
 }
 
+/* Where the service is in the trace; 0 if the process has none to tell. */
+static size_t add_trace(struct remote *remote, grpc_metadata *metadata)
+{
+    const struct trace_context *trace = &remote->base.trace;
+    if (!trace_is_set(trace))
+        return 0;
+    trace_format(trace, remote->traceparent);
+    metadata[0].key = grpc_slice_from_static_string("traceparent");
+    metadata[0].value = grpc_slice_from_static_buffer(remote->traceparent, TRACEPARENT_LENGTH);
+    if (remote->stub->channel->foreign || !rpc_trace_tells_state(trace))
+        return 1;
+    trace_state_format(trace, remote->tracestate);
+    metadata[1].key = grpc_slice_from_static_string("tracestate");
+    metadata[1].value = grpc_slice_from_static_buffer(remote->tracestate, TRACESTATE_LENGTH);
+    return 2;
+}
+
 static size_t request_metadata(struct remote *remote, grpc_metadata metadata[METADATA_ROOM])
 {
     size_t count = 0;
     memset(metadata, 0, METADATA_ROOM * sizeof *metadata);
-    trace_format(&remote->base.trace, remote->traceparent);
-    metadata[count].key = grpc_slice_from_static_string("traceparent");
-    metadata[count++].value = grpc_slice_from_static_buffer(remote->traceparent, TRACEPARENT_LENGTH);
+    count += add_trace(remote, metadata);
     if (remote->stub->channel->authorization) {
         metadata[count].key = grpc_slice_from_static_string("authorization");
         metadata[count++].value = grpc_slice_from_static_string(remote->stub->channel->authorization);
@@ -354,6 +370,8 @@ void remote_invoke(ProtobufCService *service, unsigned index, const ProtobufCMes
     remote->received.completed = message_received;
     remote->ended.completed = remote->base.method->server_streams ? stream_ended : unary_ended;
     rpc_exchange_begin(&remote->base, call, closure);
+    if (call->parent)
+        call->parent->trace_is_used = true;
     remote->grpc =
         grpc_channel_create_registered_call(stub->channel->grpc, NULL, 0, rpc_queue(call->loop),
                                             stub->registered[index], rpc_timespec(remote->base.deadline_ns), NULL);

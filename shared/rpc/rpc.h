@@ -101,7 +101,13 @@ bool rpc_call_is_forwarded(const struct rpc_call *call);
 void rpc_call_job(const struct rpc_call *call, struct job *job);
 /* Of the requests so far, as they are packed. */
 size_t rpc_call_received_bytes(const struct rpc_call *call);
-const struct trace_context *rpc_call_trace(const struct rpc_call *call);
+/* For spans below the call's own, and for calls that it makes. */
+const struct trace_context *rpc_call_trace(struct rpc_call *call);
+/* The same for work that may outlast the call and has a trace of its own where trace.roots=runs: no span is below. */
+const struct trace_context *rpc_call_trace_apart(const struct rpc_call *call);
+/* The context for a call on behalf of a client that comes by another way than gRPC, with this traceparent. False if it
+ * is not valid; then `trace` is left alone. */
+bool rpc_trace_outside(struct trace_context *trace, const char *traceparent, size_t length);
 /* "ipv4:10.0.0.7:40122", "inproc" */
 const char *rpc_call_peer(struct rpc_call *call);
 /* Whether it comes from this process. */

@@ -12,8 +12,10 @@
 #include "base/log.h"
 #include "base/random.h"
 #include "telemetry/otlp_json.h"
+#include "telemetry/otlp_protobuf.h"
 
 #include <assert.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,6 +89,11 @@ static void batch_failed(struct otlp *otlp, const char *why)
 static unsigned rejected_of(const struct transfer *transfer)
 {
     struct status st;
+    const char *kind = transfer_header(transfer, "Content-Type");
+    if (kind && strstr(kind, "protobuf")) {
+        uint64_t rejected = otlp_protobuf_rejected(transfer->content, transfer->content_size);
+        return rejected < UINT_MAX ? (unsigned)rejected : UINT_MAX;
+    }
     cJSON *answer = transfer->content_size ? json_parse(transfer->content, transfer->content_size, NULL, &st) : NULL;
     const cJSON *partial = cJSON_GetObjectItemCaseSensitive(answer, "partialSuccess");
     const cJSON *rejected = cJSON_GetObjectItemCaseSensitive(partial, "rejectedSpans");
@@ -179,7 +186,10 @@ static bool take_batch(struct otlp *otlp)
     if (!first)
         return false;
     buffer_clear(&otlp->body);
-    otlp_json_request(&otlp->body, otlp->resource, first);
+    if (otlp->options.protobuf)
+        otlp_protobuf_request(&otlp->body, otlp->resource, first);
+    else
+        otlp_json_request(&otlp->body, otlp->resource, first);
     while (first) {
         struct span *next = first->next;
         span_destroy(first);
@@ -297,7 +307,7 @@ static bool prepare(struct otlp *otlp, struct status *st)
     free(location);
     otlp->headers = http_headers_create();
     struct header_status adding = {.headers = otlp->headers, .st = st};
-    add_header(&adding, "Content-Type", "application/json");
+    add_header(&adding, "Content-Type", options->protobuf ? "application/x-protobuf" : "application/json");
     if (options->headers)
         otlp_pairs(options->headers, add_header, &adding);
     return otlp->url && !adding.failed;

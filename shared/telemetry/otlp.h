@@ -1,4 +1,5 @@
-/* The exporter: sends spans to a collector by OTLP/HTTP in JSON (https://opentelemetry.io/docs/specs/otlp/).
+/* The exporter: sends spans to a collector by OTLP/HTTP in JSON or protobuf
+ * (https://opentelemetry.io/docs/specs/otlp/).
  *
  * It lives in one loop and takes from the queue what all loops put there, in batches, one request at a time. Answers
  * 429, 502, 503, 504 and failed connections are tried again within a budget, by Retry-After or with backoff; whatever
@@ -18,6 +19,7 @@ struct otlp_options {
     const char *endpoint;   /* "http://collector:4318": /v1/traces is put behind it */
     bool endpoint_is_whole; /* it is the traces' own URL, as in OTEL_EXPORTER_OTLP_TRACES_ENDPOINT */
     const char *headers;    /* "name=value,name=value", values percent-encoded; NULL: none. Never logged */
+    bool protobuf;          /* the encoding; else JSON */
     const char *service;    /* service.name */
     const char *resource;   /* more attributes of the resource, in the same form as headers; NULL: none */
     unsigned batch_max;     /* spans; 0: 512 */

@@ -100,11 +100,38 @@ static void write_name(struct buffer *out, const struct span *span)
         json_append_string(out, span->name, strlen(span->name));
 }
 
+/* LangSmith shows metadata, and no links. */
+static void write_link(struct buffer *out, const struct span *span)
+{
+    char trace_id[33], span_id[17];
+    trace_hex(span->trace.link_trace_id, 16, trace_id);
+    trace_hex(span->trace.link_span_id, 8, span_id);
+    buffer_printf(out,
+                  "{\"key\":\"langsmith.metadata.caller_trace_id\",\"value\":{\"stringValue\":\"%s\"}},"
+                  "{\"key\":\"langsmith.metadata.caller_span_id\",\"value\":{\"stringValue\":\"%s\"}},",
+                  trace_id, span_id);
+}
+
+static void write_links(struct buffer *out, const struct span *span)
+{
+    char trace_id[33], span_id[17];
+    trace_hex(span->trace.link_trace_id, 16, trace_id);
+    trace_hex(span->trace.link_span_id, 8, span_id);
+    buffer_printf(out, ",\"links\":[{\"traceId\":\"%s\",\"spanId\":\"%s\"}]", trace_id, span_id);
+}
+
 static void write_attributes(struct buffer *out, const struct span *span)
 {
-    if (!span->rpc_service && !span->attributes.length)
-        return;
+    static const char *const roles[SPAN_ROLES] = {[SPAN_CHAIN] = "chain",
+                                                  [SPAN_LLM] = "llm",
+                                                  [SPAN_EMBEDDING] = "embedding",
+                                                  [SPAN_TOOL] = "tool",
+                                                  [SPAN_RETRIEVER] = "retriever"};
     buffer_print(out, ",\"attributes\":[");
+    if (is_set(span->trace.link_span_id))
+        write_link(out, span);
+    buffer_printf(out, "{\"key\":\"langsmith.span.kind\",\"value\":{\"stringValue\":\"%s\"}}%s", roles[span->role],
+                  span->rpc_service || span->attributes.length ? "," : "");
     if (span->rpc_service)
         buffer_printf(out,
                       "{\"key\":\"rpc.system\",\"value\":{\"stringValue\":\"grpc\"}},"
@@ -117,7 +144,29 @@ static void write_attributes(struct buffer *out, const struct span *span)
     buffer_put(out, ']');
 }
 
-static void write_span(struct buffer *out, const struct span *span)
+/* LangSmith takes the text of an error from the event. */
+static void write_exception(struct buffer *out, const struct span *span)
+{
+    buffer_printf(out, "%s{\"name\":\"exception\",\"timeUnixNano\":\"%lld\",\"attributes\":[{\"key\":",
+                  span->events.length ? "," : "", (long long)span->ended_ns);
+    buffer_print(out, "\"exception.message\",\"value\":{\"stringValue\":");
+    json_append_string(out, span->text, strlen(span->text));
+    buffer_print(out, "}}]}");
+}
+
+static void write_events(struct buffer *out, const struct span *span)
+{
+    if (!span->events.length && !span->error)
+        return;
+    buffer_print(out, ",\"events\":[");
+    if (span->events.length)
+        buffer_append(out, span->events.data, span->events.length);
+    if (span->error)
+        write_exception(out, span);
+    buffer_put(out, ']');
+}
+
+void otlp_json_span(struct buffer *out, const struct span *span)
 {
     char trace_id[33], span_id[17], parent_id[17];
     trace_hex(span->trace.trace_id, 16, trace_id);
@@ -131,11 +180,9 @@ static void write_span(struct buffer *out, const struct span *span)
     buffer_printf(out, ",\"kind\":%d,\"startTimeUnixNano\":\"%lld\",\"endTimeUnixNano\":\"%lld\",\"flags\":%d",
                   (int)span->kind, (long long)span->began_ns, (long long)span->ended_ns, FLAG_SAMPLED);
     write_attributes(out, span);
-    if (span->events.length) {
-        buffer_print(out, ",\"events\":[");
-        buffer_append(out, span->events.data, span->events.length);
-        buffer_put(out, ']');
-    }
+    write_events(out, span);
+    if (is_set(span->trace.link_span_id))
+        write_links(out, span);
     if (span->error) {
         buffer_print(out, ",\"status\":{\"code\":2,\"message\":");
         json_append_string(out, span->text, strlen(span->text));
@@ -151,7 +198,7 @@ void otlp_json_request(struct buffer *out, const char *resource, const struct sp
     buffer_print(out,
                  "]},\"scopeSpans\":[{\"scope\":{\"name\":\"renga\",\"version\":\"" RENGA_VERSION "\"},\"spans\":[");
     for (const struct span *span = spans; span; span = span->next) {
-        write_span(out, span);
+        otlp_json_span(out, span);
         if (span->next)
             buffer_put(out, ',');
     }

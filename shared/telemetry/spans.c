@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MILLION     1000000
 #define KEY_SURPLUS 96                   /* bytes around key and value */
 #define ESCAPED_MAX (7 * SPAN_BYTES_MAX) /* SPAN_BYTES_MAX are counted before escaping */
 
@@ -20,6 +21,9 @@ struct spans {
     _Atomic(struct span *) pushed; /* newest first */
     atomic_uint queued;            /* pushed and taken-but-held ones alike */
     struct span *held;             /* the consumer's, oldest first */
+    atomic_size_t queued_bytes;
+    enum spans_roots roots;
+    uint32_t samples_per_million;
     atomic_uint_fast64_t recorded, dropped;
     unsigned notify_count;
     atomic_bool notified;
@@ -54,6 +58,12 @@ void span_set_began(struct span *span, int64_t began_ns)
 {
     if (span)
         span->began_ns = began_ns;
+}
+
+void span_set_role(struct span *span, enum span_role role)
+{
+    if (span)
+        span->role = role;
 }
 
 void span_set_rpc(struct span *span, const char *service, const char *method, int code)
@@ -197,6 +207,17 @@ void span_destroy(struct span *span)
     free(span);
 }
 
+static size_t span_memory(const struct span *span)
+{
+    return sizeof *span + span->attributes.capacity + span->events.capacity;
+}
+
+static void leave_queue(struct spans *spans, unsigned count, size_t bytes)
+{
+    atomic_fetch_sub_explicit(&spans->queued, count, memory_order_relaxed);
+    atomic_fetch_sub_explicit(&spans->queued_bytes, bytes, memory_order_relaxed);
+}
+
 static void push(struct spans *spans, struct span *span)
 {
     struct span *head = atomic_load_explicit(&spans->pushed, memory_order_relaxed);
@@ -217,9 +238,11 @@ void span_end(struct span **span_pointer)
     span->ended_ns = clock_wall_ns();
     span->began_ns += span->ended_ns - clock_now_ns();
     atomic_fetch_add_explicit(&spans->recorded, 1, memory_order_relaxed);
+    size_t bytes = span_memory(span),
+           all = atomic_fetch_add_explicit(&spans->queued_bytes, bytes, memory_order_relaxed);
     unsigned queued = atomic_fetch_add_explicit(&spans->queued, 1, memory_order_relaxed);
-    if (queued >= spans->queue_max) {
-        atomic_fetch_sub_explicit(&spans->queued, 1, memory_order_relaxed);
+    if (queued >= spans->queue_max || all + bytes > SPANS_QUEUE_BYTES_MAX) {
+        leave_queue(spans, 1, bytes);
         atomic_fetch_add_explicit(&spans->dropped, 1, memory_order_relaxed);
         span_destroy(span);
         return;
@@ -247,12 +270,15 @@ struct span *spans_take(struct spans *spans, unsigned max, unsigned *count)
 
     struct span *first = spans->held, **last = &spans->held;
     unsigned taken = 0;
-    for (; *last && taken < max; taken++)
+    size_t bytes = 0;
+    for (; *last && taken < max && (!taken || bytes + span_memory(*last) <= SPANS_TAKE_BYTES_MAX); taken++) {
+        bytes += span_memory(*last);
         last = &(*last)->next;
+    }
     spans->held = *last;
     if (taken)
         *last = NULL;
-    atomic_fetch_sub_explicit(&spans->queued, taken, memory_order_relaxed);
+    leave_queue(spans, taken, bytes);
     *count = taken;
     return taken ? first : NULL;
 }
@@ -263,7 +289,26 @@ struct spans *spans_create(unsigned queue_max)
     if (!spans)
         fatal("trace.memory", "no memory for spans");
     spans->queue_max = queue_max ? queue_max : SPANS_QUEUE_DEFAULT_MAX;
+    spans->samples_per_million = MILLION;
     return spans;
+}
+
+void spans_configure(struct spans *spans, enum spans_roots roots, uint32_t samples_per_million)
+{
+    spans->roots = roots;
+    spans->samples_per_million = samples_per_million;
+}
+
+enum spans_roots spans_roots(const struct spans *spans)
+{
+    return spans ? spans->roots : SPANS_ROOTS_CALLS;
+}
+
+bool spans_sample(const struct spans *spans, const uint8_t trace_id[16])
+{
+    uint64_t random;
+    memcpy(&random, trace_id + 8, sizeof random); /* W3C: the part that is random, if any is */
+    return spans && random % MILLION < spans->samples_per_million;
 }
 
 void spans_notify(struct spans *spans, unsigned count, void (*waiting)(void *data), void *data)
@@ -286,6 +331,11 @@ void spans_destroy(struct spans **spans_pointer)
         span = next;
     }
     free(spans);
+}
+
+size_t spans_queued_bytes(const struct spans *spans)
+{
+    return atomic_load_explicit(&spans->queued_bytes, memory_order_relaxed);
 }
 
 unsigned spans_queued(const struct spans *spans)

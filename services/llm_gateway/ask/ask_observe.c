@@ -18,6 +18,8 @@
 #define NONE UINT32_MAX /* a series that was not looked up yet */
 #define MS   INT64_C(1000000)
 
+#define MICROS_IN_USD 1e6
+
 /* As the conventions want it of gen_ai.client.operation.duration, from a cached answer to a long chain of thought. */
 static const int64_t bounds_ns[] = {MS,         10 * MS,    20 * MS,    40 * MS,    80 * MS,   160 * MS,
                                     320 * MS,   640 * MS,   1280 * MS,  2560 * MS,  5120 * MS, 10240 * MS,
@@ -137,6 +139,20 @@ static void look_up(struct ask_metrics *own, const struct ask *ask, struct targe
 
 /* ---- spans ------------------------------------------------------------------------------------------------------- */
 
+static void record_usage(struct span *span, const Renga__V1__Usage *used, const struct price *price)
+{
+    span_int(span, "gen_ai.usage.input_tokens", used->input_tokens);
+    span_int(span, "gen_ai.usage.output_tokens", used->output_tokens);
+    span_int(span, "gen_ai.usage.total_tokens", used->input_tokens + used->output_tokens);
+    if (used->reasoning_tokens)
+        span_int(span, "gen_ai.usage.details.reasoning_tokens", used->reasoning_tokens);
+    if (price) {
+        double usd = (double)price_of(price, used) / MICROS_IN_USD;
+        span_double(span, "gen_ai.usage.cost", usd);
+        span_double(span, "langsmith.metadata.cost_usd", usd);
+    }
+}
+
 static void record(const struct ask_metrics *own, struct ask *ask, enum status_code code)
 {
     struct trace_context trace;
@@ -152,7 +168,9 @@ static void record(const struct ask_metrics *own, struct ask *ask, enum status_c
     struct span *span = span_start(own->spans, &trace, name, SPAN_CLIENT);
     span_set_began(span, ask->asked_ns);
     span_string(span, "gen_ai.operation.name", ask->kind->operation);
+    span_set_role(span, strcmp(ask->kind->operation, "chat") == 0 ? SPAN_LLM : SPAN_EMBEDDING);
     span_string(span, "gen_ai.provider.name", deployment->provider->name);
+    span_string(span, "gen_ai.system", deployment->provider->name); /* the older name, which LangSmith reads */
     span_string(span, "gen_ai.request.model", ask->target->model);
     const struct http_url *way = ask->kind->way(deployment);
     if (way)
@@ -160,10 +178,8 @@ static void record(const struct ask_metrics *own, struct ask *ask, enum status_c
     span_string(span, "renga.deployment", deployment->name);
     if (model[0])
         span_string(span, "gen_ai.response.model", model);
-    if (used) {
-        span_int(span, "gen_ai.usage.input_tokens", used->input_tokens);
-        span_int(span, "gen_ai.usage.output_tokens", used->output_tokens);
-    }
+    if (used)
+        record_usage(span, used, ask->target->price);
     if (ask->origin && ask->origin->thread_id[0])
         span_string(span, "gen_ai.conversation.id", ask->origin->thread_id);
     if (ask->kind->describe)

@@ -140,10 +140,7 @@ static const struct trace_context *trace_of(const struct http_request *request, 
 {
     const char *header = http_request_header(request, "traceparent");
     struct trace_context *trace = header ? arena_zalloc(arena, sizeof *trace) : NULL;
-    if (!trace || !trace_continue(trace, header, strlen(header)))
-        return NULL;
-    memcpy(trace->span_id, trace->parent_id, sizeof trace->span_id);
-    return trace;
+    return trace && rpc_trace_outside(trace, header, strlen(header)) ? trace : NULL;
 }
 
 struct door_call *door_call_create(struct door *door, struct http_request *request,

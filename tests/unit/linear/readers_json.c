@@ -131,6 +131,12 @@ static void continue_trace(struct input *in)
     trace_continue(&trace, in->text, in->length);
 }
 
+static void read_tracestate(struct input *in)
+{
+    uint8_t span_id[8];
+    trace_state_read(in->text, in->length, span_id);
+}
+
 static const struct generator schemas[] = {
     {"properties", 0, .begin = "{\"properties\":{\"\":{}", .unit = ",\"a\1\":{\"type\":\"string\"}", .end = "}}"},
     {"properties in properties", 0, .unit = "{\"properties\":{\"a\":", .middle = "{}", .close = "}}"},
@@ -162,6 +168,12 @@ static const struct generator templates[] = {
     {.name = NULL},
 };
 
+static const struct generator tracestates[] = {
+    {"members of others", 0, .begin = "a=1", .unit = ", a\1=1"},
+    {"members that are nearly ours", 0, .begin = "a=1", .unit = ",renga=b7ad6b716920333g"},
+    {.name = NULL},
+};
+
 static const struct generator traces[] = {
     {"a trace that goes on", 0, .begin = "cc-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", .unit = "-a"},
     {.name = NULL},
@@ -182,5 +194,6 @@ const struct reader readers_json[] = {
     {"UTF-8", check_text, .sets = HOSTILE_BYTES | HOSTILE_JSON},
     {"name that is not known", guess_name, .sets = HOSTILE_FIELD},
     {"traceparent", continue_trace, .sets = HOSTILE_FIELD, .own = traces},
+    {"tracestate", read_tracestate, .sets = HOSTILE_FIELD, .own = tracestates},
     {.name = NULL},
 };

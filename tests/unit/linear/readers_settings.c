@@ -8,7 +8,9 @@
 #include "mcp/setup.h"
 #include "route/route.h"
 #include "store/redis_settings.h"
+#include "telemetry/conceal.h"
 #include "telemetry/otlp_json.h"
+#include "telemetry/otlp_protobuf.h"
 #include "tools/page_hosts.h"
 
 #include <stdio.h>
@@ -125,6 +127,18 @@ static void read_pairs(struct input *in)
     otlp_pairs(in->text, settings_count, &count);
 }
 
+static void hide_keys(struct input *in)
+{
+    char *copy = arena_strndup(&in->arena, in->text, in->length);
+    if (copy)
+        conceal_keys(copy, in->length);
+}
+
+static void read_rejected(struct input *in)
+{
+    otlp_protobuf_rejected(in->text, in->length);
+}
+
 #define HASH  "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
 #define ROUTE "{\"deployments\":{\"d\":{\"provider\":\"extractive\"}"
 #define MODEL ",\"models\":{\"m\":{\"targets\":[{\"deployment\":\"d\"}]}"
@@ -185,5 +199,7 @@ const struct reader readers_settings[] = {
     {"URL of a store", read_store, .sets = HOSTILE_FIELD, .own = stores},
     {"hosts of pages", read_hosts, .sets = HOSTILE_FIELD, .accepts = true},
     {"pairs of the environment", read_pairs, .sets = HOSTILE_FIELD},
+    {"keys in a text", hide_keys, .sets = HOSTILE_TEXT | HOSTILE_BYTES},
+    {"a collector's answer in protobuf", read_rejected, .sets = HOSTILE_BYTES},
     {.name = NULL},
 };

@@ -147,7 +147,8 @@ static void a_sampled_call_leaves_a_span(void **state)
     otlp_json_request(&out, "", span);
     const char *json = buffer_text(&out);
     assert_non_null(strstr(json, "\"name\":\"renga.v1.LlmGateway/Chat\",\"kind\":3,"));
-    assert_non_null(strstr(json, ",\"attributes\":[{\"key\":\"rpc.system\",\"value\":{\"stringValue\":\"grpc\"}},"
+    assert_non_null(strstr(json, "{\"key\":\"langsmith.span.kind\",\"value\":{\"stringValue\":\"chain\"}},"
+                                 "{\"key\":\"rpc.system\",\"value\":{\"stringValue\":\"grpc\"}},"
                                  "{\"key\":\"rpc.service\",\"value\":{\"stringValue\":\"renga.v1.LlmGateway\"}},"
                                  "{\"key\":\"rpc.method\",\"value\":{\"stringValue\":\"Chat\"}},"
                                  "{\"key\":\"rpc.grpc.status_code\",\"value\":{\"intValue\":\"14\"}}]"));

@@ -1,3 +1,4 @@
+#include "telemetry/conceal.h"
 #include "telemetry/spans.h"
 
 #include "base/clock.h"
@@ -200,6 +201,76 @@ static void a_long_name_is_cut_at_a_character(void **state)
     spans_destroy(&spans);
 }
 
+static void large_spans_fill_the_queue_by_their_bytes(void **state)
+{
+    struct spans *spans = spans_create(100000);
+    static char large[SPAN_BYTES_MAX - 1000];
+    memset(large, 'x', sizeof large - 1);
+    unsigned made = 0, count;
+    while (!spans_dropped(spans) && made < 10000) {
+        struct trace_context trace;
+        trace_begin(&trace, true);
+        struct span *span = span_start(spans, &trace, "x", SPAN_INTERNAL);
+        span_string(span, "large", large);
+        span_end(&span);
+        made++;
+    }
+    assert_in_range(spans_queued_bytes(spans), SPANS_QUEUE_BYTES_MAX / 2, SPANS_QUEUE_BYTES_MAX);
+    assert_int_equal(spans_queued(spans), made - 1);
+    struct span *taken = spans_take(spans, UINT32_MAX, &count); /* a batch is bounded likewise */
+    assert_in_range(count, 2, SPANS_TAKE_BYTES_MAX / sizeof large);
+    while (taken) {
+        struct span *next = taken->next;
+        span_destroy(taken);
+        taken = next;
+    }
+    while (drain(spans, 100000))
+        ;
+    assert_int_equal(spans_queued_bytes(spans), 0);
+    assert_int_equal(spans_queued(spans), 0);
+    spans_destroy(&spans);
+}
+
+static void the_share_of_samples_hangs_on_the_trace_alone(void **state)
+{
+    struct spans *one = spans_create(0), *other = spans_create(0);
+    spans_configure(one, SPANS_ROOTS_RUNS, 250000);
+    spans_configure(other, SPANS_ROOTS_CALLS, 250000);
+    unsigned sampled = 0;
+    for (int i = 0; i < 10000; i++) {
+        struct trace_context trace;
+        trace_begin(&trace, true);
+        sampled += spans_sample(one, trace.trace_id);
+        assert_int_equal(spans_sample(one, trace.trace_id), spans_sample(other, trace.trace_id));
+    }
+    assert_in_range(sampled, 2200, 2800);
+    assert_false(spans_sample(NULL, (const uint8_t[16]){1}));
+    spans_destroy(&one);
+    spans_destroy(&other);
+}
+
+static void words_that_look_like_keys_are_hidden(void **state)
+{
+    static const struct {
+        const char *text, *shown;
+    } cases[] = {
+        {"the key sk-0123456789abcdef.", "the key sk-*****************"},
+        {"{\"a\":\"lsv2_pt_0123456789ab\"}", "{\"a\":\"lsv2_***************\"}"},
+        {"Authorization: Bearer 0123456789abcdef", "Authorization: Bearer 0***************"},
+        {"Bearer of good news, and risk-averse-people-everywhere",
+         "Bearer of good news, and risk-averse-people-everywhere"},
+        {"sk-short", "sk-short"},
+        {"鍵はtvly-0123456789abcdefです", "鍵はtvly-****************です"},
+        {"", ""},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[128];
+        strcpy(text, cases[i].text);
+        conceal_keys(text, strlen(text));
+        assert_string_equal(text, cases[i].shown);
+    }
+}
+
 static void *produce(void *data)
 {
     for (int i = 0; i < 5000; i++)
@@ -233,6 +304,9 @@ int main(void)
         cmocka_unit_test(a_full_queue_drops_and_counts),
         cmocka_unit_test(a_gathered_batch_is_told_once),
         cmocka_unit_test(attributes_of_every_type_are_otlp_json),
+        cmocka_unit_test(large_spans_fill_the_queue_by_their_bytes),
+        cmocka_unit_test(the_share_of_samples_hangs_on_the_trace_alone),
+        cmocka_unit_test(words_that_look_like_keys_are_hidden),
         cmocka_unit_test(events_have_attributes_of_their_own),
         cmocka_unit_test(what_does_not_fit_is_left_out_whole),
         cmocka_unit_test(a_long_name_is_cut_at_a_character),
