@@ -95,6 +95,19 @@ const struct option orchestrator_options[] = {
      .min = 10,
      .max = YEARS_MS,
      .help = "How long to rest between two looks at what need not be kept any longer."},
+    {.name = "orchestrator.node_log",
+     .type = OPTION_CHOICE,
+     .fallback = "documents",
+     .choices = "off|debug|documents|info",
+     .help =
+         "The log line run.node for each node that has ended: node, visit, outcome, duration, and the fields that "
+         "its graph names in \"log\". documents: at level info for graphs with \"log\", at debug for others; debug, "
+         "info: that level for all; off: no lines. Under a heavy load take debug or off."},
+    {.name = "orchestrator.trace_content",
+     .type = OPTION_BOOLEAN,
+     .fallback = "false",
+     .help = "Show inputs and outputs of runs and nodes in spans, up to 16 KiB each, and whole texts of errors. Words "
+             "that look like keys are hidden, other secrets are not."},
     {.name = "orchestrator.node_key",
      .type = OPTION_STRING,
      .secret = true,

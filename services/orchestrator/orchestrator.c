@@ -325,6 +325,19 @@ bool orchestrator_share(struct orchestrator *orchestrator, struct loop *loop, st
     return true;
 }
 
+static enum node_log node_log_of(const struct config *config)
+{
+    static const char *const words[] = {[NODE_LOG_OFF] = "off",
+                                        [NODE_LOG_DEBUG] = "debug",
+                                        [NODE_LOG_DOCUMENTS] = "documents",
+                                        [NODE_LOG_INFO] = "info"};
+    const char *word = config_string(config, "orchestrator.node_log");
+    enum node_log which = NODE_LOG_OFF;
+    while (which < NODE_LOG_INFO && strcmp(words[which], word) != 0)
+        which++;
+    return which;
+}
+
 static bool open_runner(struct orchestrator *orchestrator, struct status *st)
 {
     orchestrator->lease_ms = config_duration_ms(orchestrator->config, "orchestrator.lease");
@@ -336,6 +349,8 @@ static bool open_runner(struct orchestrator *orchestrator, struct status *st)
         .orchestrator = orchestrator,
         .fanout = orchestrator->fanout,
         .spans = orchestrator->spans,
+        .node_log = node_log_of(orchestrator->config),
+        .trace_content = config_boolean(orchestrator->config, "orchestrator.trace_content"),
         .tally = orchestrator->tally,
         .owner = orchestrator->owner,
         .shared = store_is_shared(orchestrator->store),

@@ -146,5 +146,10 @@ const struct option tool_runner_options[] = {
      .max = HOUR_MS,
      .unit = "DURATION",
      .help = "How long a listing waits for a tool server that is being started or asked; it is then told without."},
+    {.name = "tool_runner.trace_content",
+     .type = OPTION_BOOLEAN,
+     .fallback = "false",
+     .help = "Show arguments and results of tools, and queries and hits of searches, in spans, cut short. Words that "
+             "look like keys are hidden, other secrets are not."},
     {.name = NULL},
 };

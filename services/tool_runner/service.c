@@ -96,6 +96,7 @@ static ProtobufCService *tool_runner_create(const struct service_context *contex
         .http = context->http,
         .metrics = context->metrics,
         .spans = context->spans,
+        .shows_content = config_boolean(context->config, "tool_runner.trace_content"),
     };
     bool obeys = config_boolean(context->config, "tool_runner.robots");
     runner->robots = obeys ? robots_create() : NULL;

@@ -30,6 +30,7 @@ struct tool_runner {
     struct http_client *http; /* of this loop */
     struct metrics *metrics;
     struct spans *spans;          /* NULL: no traces */
+    bool shows_content;           /* spans show arguments, queries and results */
     struct robots *robots;        /* of this loop; NULL: robots.txt is not asked for */
     struct tool_commons *commons; /* of the process: made by the first instance */
 };

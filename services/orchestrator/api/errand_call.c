@@ -260,7 +260,7 @@ void errand_call_begin(struct api *api, struct rpc_call *call, const ProtobufCMe
         .loop = api->loop,
         .request = request,
         .deadline_ns = rpc_call_deadline_ns(call),
-        .trace = rpc_call_trace(call),
+        .trace = rpc_call_trace_apart(call),
         .in_call = rpc_call_is_local(call),
         .arena = rpc_call_arena(call),
         .answered = answered,

@@ -100,6 +100,12 @@ struct graph_budget {
     int64_t model_calls, tokens, tool_calls, duration_ms, cost_micros; /* -1: no limit */
 };
 
+/* A count that comes near its limit: a warning when it is one below. */
+struct graph_near {
+    const struct field *value, *limit; /* integers; limit NULL: `most` */
+    int64_t most;
+};
+
 struct graph {
     const char *name; /* of a sub-graph; the agent's own has the agent's */
     struct agent *agent;
@@ -120,6 +126,11 @@ struct graph {
     unsigned recursion_limit, max_concurrency;
     int64_t timeout_ms, idle_timeout_ms;
     struct graph_budget budget;
+    bool is_logged;              /* the document has "log": its nodes are logged at INFO */
+    const struct field **logged; /* shown in the line of each node */
+    size_t logged_count;
+    const struct graph_near *near; /* fields whose nearness to a limit is logged */
+    size_t near_count;
     const char *document_json; /* as it was read, without comments */
 
     /* Private to the room. */

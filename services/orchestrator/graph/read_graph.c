@@ -99,6 +99,15 @@ const struct key graph_keys[] = {
     {.option = {.name = "interrupt_after"},
      .kind = KEY_PART,
      .schema = NAMES("Nodes after which a run waits; [*] for all of them.")},
+    {.option = {.name = "log"},
+     .kind = KEY_PART,
+     .schema =
+         NAMES("Fields that the log line of each node shows: numbers, booleans, the beginning of strings, and how "
+               "many items or bytes others have. With it the lines are of level INFO.")},
+    {.option = {.name = "log_near"},
+     .kind = KEY_PART,
+     .schema = "{\"type\":\"object\",\"additionalProperties\":{\"type\":[\"string\",\"integer\"]},\"description\":"
+               "\"Integer fields, each with its limit, a field or a number: a warning is logged when one is left.\"}"},
     {.option = {.name = "memory",
                 .choices = "fresh|thread",
                 .help = "A sub-graph begins anew each time it is run (the default), or remembers its state as long as "
@@ -273,7 +282,7 @@ static bool read_body(struct reading *in, struct draft *draft)
     good &= read_error_into(in, draft);
     good &= read_interrupts(in, draft, "interrupt_before", &graph->interrupt_before, &graph->interrupt_before_count);
     good &= read_interrupts(in, draft, "interrupt_after", &graph->interrupt_after, &graph->interrupt_after_count);
-    return good;
+    return log_read(in, draft) && good;
 }
 
 /* ---- what holds between them ------------------------------------------------------------------------------------- */

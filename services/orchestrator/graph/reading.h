@@ -115,6 +115,9 @@ bool nodes_list_read(struct reading *in, const struct draft *draft, const cJSON 
                      size_t *count);
 bool edges_read(struct reading *in, const struct draft *draft, struct node *node, const cJSON *item);
 
+/* read_log.c: "log" and "log_near" of a graph. */
+bool log_read(struct reading *in, struct draft *draft);
+
 /* read_parameters.c */
 bool parameters_read(struct reading *in, struct node *node, const cJSON *item);
 const char *prompt_find(const struct agent *agent, const char *language, const char *name);

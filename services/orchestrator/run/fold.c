@@ -317,7 +317,8 @@ static void fold_note_resumption(struct run *run, const Renga__V1__RunGoesOn *go
     run->resumptions[run->resumption_count++] = one;
 }
 
-static bool fold_goes_on(struct thread *thread, const Renga__V1__RunGoesOn *goes_on, int64_t now_ms, struct status *st)
+static bool fold_goes_on(struct thread *thread, const Renga__V1__RunGoesOn *goes_on, uint64_t number, int64_t now_ms,
+                         struct status *st)
 {
     struct run *run = thread->run;
     if (!run || !thread->root)
@@ -332,6 +333,8 @@ static bool fold_goes_on(struct thread *thread, const Renga__V1__RunGoesOn *goes
     if (!goes_on->recovered) {
         fold_note_resumption(run, goes_on, now_ms);
         run->steps_before = run->step;
+        run->spell = number;
+        run->spell_ms = now_ms;
         if (!goes_on->timed_out)
             run->resumed = goes_on->request ? message_copy(&run->arena, &goes_on->request->base) : NULL;
     }
@@ -391,7 +394,7 @@ bool fold_parts(struct thread *thread, const Record *record, uint64_t number, st
         run->checkpoint = number;
     for (size_t i = 0; i < record->n_answers; i++)
         fold_answer(thread, record->answers[i]->interrupt_id, record->answers[i]->answer_json);
-    if (record->goes_on && !fold_goes_on(thread, record->goes_on, record->time_ms, st))
+    if (record->goes_on && !fold_goes_on(thread, record->goes_on, number, record->time_ms, st))
         return false;
     for (size_t i = 0; i < record->n_kept; i++)
         if (!fold_results(thread, record->kept[i], record->time_ms, &frame, st))

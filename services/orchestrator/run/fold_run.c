@@ -212,6 +212,8 @@ bool fold_went_to_work(struct run *run, struct thread *from, bool keeps_due, uin
         run_free(thread->run);
     thread->run = run;
     run->began_on = from->head;
+    run->spell = number;
+    run->spell_ms = now_ms;
     if (from != thread)
         thread_adopt(thread, from);
     thread_take_agent(thread, run->agent);

@@ -1,7 +1,6 @@
 /* A graph at work: its state, the nodes that are due, and what was counted of them. */
 #include "run_priv.h"
-
-#include "telemetry/spans.h"
+#include "trace.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -193,8 +192,8 @@ void frame_destroy(struct frame **frame_pointer)
     *frame_pointer = NULL;
     if (frame->is_dirty || frame->awaits)
         leave_lists(frame);
+    trace_branch_ended(frame);
     frame_clear_due(frame);
-    span_end(&frame->span);
     if (!frame->memory)
         state_destroy(&frame->state);
     arena_fini(&frame->arenas[0]);

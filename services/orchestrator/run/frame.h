@@ -83,6 +83,7 @@ struct due {
     bool begun_in_log; /* `attempts` has the number of the one at work, or `taken_up` that of each in its graphs */
     unsigned taken_up; /* attempts that nodes of graphs within, which no record has opened, may have had already */
     bool queued, opens, fresh;
+    int64_t began_ns; /* of one with graphs within: in this process; 0: it has none, or has not begun */
     struct due *next, *queue_next, *opener_next, *fresh_next;
 };
 
@@ -107,7 +108,8 @@ struct frame {
     const struct node **after;
     size_t after_count;
     enum frame_phase phase;
-    int64_t began_ns; /* its present step */
+    int64_t began_ns;   /* its present step */
+    uint32_t told_near; /* warnings of "log_near" that were logged, a bit each */
     bool is_dirty, awaits;
     struct due *fresh, *last_fresh; /* ended, and not in the log yet */
     uint64_t record;                /* that has to be on disk before its next step */

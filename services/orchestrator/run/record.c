@@ -1,5 +1,6 @@
 /* What ended, as records: results that did not end their step, and steps. */
 #include "keep.h"
+#include "node_log.h"
 #include "run_priv.h"
 
 #include "base/clock.h"
@@ -146,6 +147,7 @@ void record_kept(struct frame *frame)
     Renga__V1__StepResults *kept[1];
     if (!frame->fresh)
         return;
+    node_log_failures(frame);
     arena_init(&notes.arena, notes.storage, sizeof notes.storage, FRAME_MEMORY_MAX);
     kept[0] = note_results(&notes.arena, frame, NULL);
     record.kept = kept;
@@ -200,7 +202,9 @@ void record_step(struct frame *frame, struct due *only)
     record.step->changed_fields = earlier.changed_fields;
     record.step->n_changed_fields = earlier.n_changed_fields;
     note_failures(&notes.arena, frame, only, record.step);
+    struct node_log_step logged = node_log_note(&notes.arena, frame, only);
     if (fold_step(frame, only, &st)) {
+        node_log_write(frame, &logged);
         tally_step(thread->home->runner->options.tally, thread->home->loop, clock_now_ns() - frame->began_ns);
         note_due(&notes.arena, frame, record.step);
         frame_logged(frame);

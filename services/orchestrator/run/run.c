@@ -163,6 +163,7 @@ void run_resume(struct run *run, const struct resumption *resumption)
         slim.update = NULL;
         goes_on.request = &slim;
     }
+    run->taken_up = recovered;
     record.goes_on = &goes_on;
     record.time_ms = wall_ms();
     record.run = run->number;
@@ -387,7 +388,7 @@ void run_change(struct run *run, Renga__V1__RunState state, Renga__V1__StopReaso
     record.changed = &changed;
     if (run->spell_ns)
         end_spell(run);
-    trace_run_ended(run, state, code);
+    trace_run_ended(run, state, code, text);
     fold_changed(run, &changed, wall_ms());
     tally_run(thread->home->runner->options.tally, thread->home->loop, state, reason);
     report_run_changed(run, &changed);

@@ -130,6 +130,8 @@ struct run {
     uint64_t checkpoint;   /* number of the record with its newest checkpoint; 0: no checkpoint */
     uint64_t began_on;
     uint64_t first_record;
+    uint64_t spell;       /* number of the record with which its present period of work began, or the last one */
+    int64_t spell_ms;     /* and its time */
     uint64_t due_by_hand; /* number of the record of the last change by hand that made nodes due; 0: no change */
     int64_t last_event;
     int64_t created_ms, started_ms, updated_ms, ended_ms;
@@ -147,6 +149,7 @@ struct run {
     unsigned working_max;
     unsigned failed_requests, held_requests, granted_retries, answers; /* of models, as retries.c counts them */
     bool pumping;
+    bool taken_up; /* the present period of work began in another process */
     struct due *ready_first, *ready_last;
     struct due *openers_first, *openers_last;
     struct frame *dirty, *to_begin, *last_to_begin;

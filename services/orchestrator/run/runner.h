@@ -14,6 +14,7 @@
 #define RENGA_ORCHESTRATOR_RUNNER_H
 
 #include "graph/agents.h"
+#include "run/node_log.h"
 #include "run/rights.h"
 #include "store/store.h"
 
@@ -40,6 +41,8 @@ struct runner_options {
     struct orchestrator *orchestrator; /* handed to tasks; may be NULL */
     struct fanout *fanout;             /* fanout/fanout.h; NULL: every attempt runs in the loop of its thread */
     struct spans *spans;               /* of traces; NULL: none are recorded */
+    enum node_log node_log;            /* node_log.h: which lines of nodes are logged */
+    bool trace_content;                /* spans show inputs, outputs and whole texts of errors */
     struct tally *tally;               /* tally.h; may be NULL */
     const char *owner;                 /* this orchestrator's name in runs */
     bool shared;                       /* other orchestrators have the same store */

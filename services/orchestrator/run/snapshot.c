@@ -109,6 +109,8 @@ static Renga__V1__RunSnapshot *run_snapshot(struct arena *arena, const struct ru
     message->resumed = run->resumed;
     message->first_record = run->first_record;
     message->began_on = run->began_on;
+    message->spell = run->spell;
+    message->spell_ms = run->spell_ms;
     message->checkpoint = run->checkpoint;
     message->migrated = run->migrated;
     message->answered = run->answered;
@@ -251,6 +253,8 @@ static void read_run(struct thread *thread, const Renga__V1__RunSnapshot *messag
         run_note_answered(run, message->answered[i]);
     run->due_by_hand = message->due_by_hand;
     run->began_on = message->began_on;
+    run->spell = message->spell;
+    run->spell_ms = message->spell_ms ? message->spell_ms : from->started_ms;
     run->last_event = from->last_event_id;
     run->started_ms = from->started_ms;
     run->ended_ms = from->ended_ms;

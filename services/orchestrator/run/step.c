@@ -3,6 +3,7 @@
  * disk. Nodes wait in the run's queue while as many are at work as may be. */
 #include "keep.h"
 #include "run_priv.h"
+#include "trace.h"
 
 #include "base/clock.h"
 #include "base/text.h"
@@ -82,6 +83,7 @@ static void fail_due(struct due *due, const struct status *st)
     due->code = (int)st->code;
     due->message = need(arena_strdup(due->frame->arena, st->text));
     due->state = DUE_FAILED;
+    trace_node_failed(due);
     due_finished(due);
 }
 
@@ -89,6 +91,7 @@ static void begin_inner(struct due *due)
 {
     struct status st = {0};
     due->state = DUE_AT_WORK;
+    due->began_ns = due->began_ns ? due->began_ns : clock_now_ns();
     if (!branches_prepare(due, &st)) {
         fail_due(due, &st);
         return;

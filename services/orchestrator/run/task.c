@@ -1,5 +1,6 @@
 /* How attempts at nodes end, and whether there is another one. */
 #include "attempt.h"
+#include "trace.h"
 
 #include "base/clock.h"
 #include "thinking/usage.h"
@@ -98,6 +99,7 @@ void attempt_failed(struct attempt *attempt, const struct status *status, const 
     struct status st = *status;
     spend(due, spent);
     due->reason = reason;
+    trace_attempt_failed(attempt, st.code, st.text);
     attempt_detach(attempt, st.code);
     due_failed(due, &st, false, false);
 }
@@ -111,6 +113,7 @@ void attempt_lost(struct attempt *attempt, const struct status *why)
     if (!attempt_ends(attempt))
         return;
     text_cut_copy(message, sizeof message, why->text);
+    trace_attempt_failed(attempt, why->code, message);
     attempt_detach(attempt, why->code);
     due->code = (int)why->code;
     due->tries--;
@@ -129,6 +132,7 @@ static void timed_out(struct attempt *attempt, const char *which, int64_t ms)
     struct status st = {0};
     fail(&st, DEADLINE_EXCEEDED, "node '%s' %s %lld ms", due->node->name, which, (long long)ms);
     attempt->late = true;
+    trace_attempt_failed(attempt, st.code, st.text);
     task_drop(due);
     due_failed(due, &st, false, true);
 }
@@ -201,6 +205,8 @@ void attempt_finished(struct attempt *attempt, const Response *response)
     }
     if (!good && response->usage && usage_is_sane(response->usage, NULL, NULL))
         spend(due, response->usage);
+    if (!good)
+        trace_attempt_failed(attempt, st.code, st.text);
     attempt_detach(attempt, good ? OK : st.code);
     if (!good) {
         due_failed(due, &st, true, false);

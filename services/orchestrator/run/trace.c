@@ -1,62 +1,62 @@
+/* Ids are derived from the run and its place, and the number of the record with which the period began. A run that is
+ * taken up after a crash so ends the very spans that the process before had begun, and none of their children is
+ * without a parent. */
 #include "trace.h"
 
 #include "attempt.h"
+#include "report.h"
 
+#include "base/clock.h"
+#include "base/text.h"
+#include "telemetry/conceal.h"
 #include "telemetry/spans.h"
 
 #include <stdio.h>
 
-static bool is_set(const struct trace_context *trace)
+#define CONTENT_MAX      (16u << 10)  /* bytes of one value that a span shows */
+#define CONTENT_READ_MAX (256u << 10) /* bytes of a state that are read for it; a larger one is left out */
+#define ERROR_MAX        256          /* bytes of an error's text, with the NUL */
+#define CUT_OFF          "the orchestrator ended while the attempt may have been at work"
+#define MICROS_IN_USD    1e6
+
+static const struct runner_options *options_of(const struct thread *thread)
 {
-    static const struct trace_context none;
-    return memcmp(trace->trace_id, none.trace_id, sizeof none.trace_id) != 0;
+    return &thread->home->runner->options;
 }
 
-static struct spans *spans_of(const struct thread *thread)
+/* ---- contexts ---------------------------------------------------------------------------------------------------- */
+
+static void trace_set_span(struct trace_context *trace, uint64_t id)
 {
-    return thread->home->runner->options.spans;
+    id += id == 0;
+    memcpy(trace->span_id, &id, sizeof trace->span_id);
 }
 
-/* A span below `above`, or `above` itself where nothing is recorded. */
-static struct span *begin(const struct thread *thread, const struct trace_context *above, struct trace_context *trace,
-                          const char *name)
+/* A trace of its own, linked to the caller that has started or resumed the run. */
+static void trace_begin_run(struct run *run)
 {
-    struct spans *spans = spans_of(thread);
+    struct trace_context *trace = &run->trace;
+    uint64_t hash = id_hash_number(id_hash_text(run->thread->place, run->id), run->spell);
+    uint64_t ids[] = {id_hash_number(hash, 1), id_hash_number(hash, 2) | 1};
+    *trace = (struct trace_context){0};
+    memcpy(trace->trace_id, ids, sizeof trace->trace_id);
+    trace_set_span(trace, id_hash_number(hash, 3));
+    trace->sampled = spans_sample(options_of(run->thread)->spans, trace->trace_id);
+    memcpy(trace->link_trace_id, run->asked.link_trace_id, sizeof trace->link_trace_id);
+    memcpy(trace->link_span_id, run->asked.link_span_id, sizeof trace->link_span_id);
+}
+
+/* A span below `above`, or `above` itself where nothing is recorded. `seed` names it in its run. */
+static struct span *trace_below(const struct thread *thread, const struct trace_context *above,
+                                struct trace_context *trace, const char *name, uint64_t seed)
+{
+    struct spans *spans = options_of(thread)->spans;
     *trace = *above;
-    if (!spans || !is_set(above))
+    if (!spans || !trace_is_set(above))
         return NULL;
     trace_child(trace, above);
+    trace_set_span(trace, id_hash_number(seed, thread->run->spell));
     return span_start(spans, trace, name, SPAN_INTERNAL);
-}
-
-static void end(struct span **span, enum status_code code)
-{
-    if (*span && code != OK) {
-        span_string(*span, "error.type", status_code_name(code));
-        span_error(*span, ""); /* the text may hold content */
-    }
-    span_end(span);
-}
-
-void trace_run_began(struct run *run)
-{
-    char name[SPAN_NAME_MAX];
-    snprintf(name, sizeof name, "invoke_agent %.100s", run->request->agent);
-    run->span = begin(run->thread, &run->asked, &run->trace, name);
-    span_string(run->span, "gen_ai.operation.name", "invoke_agent");
-    span_string(run->span, "gen_ai.agent.name", run->request->agent);
-    span_string(run->span, "gen_ai.conversation.id", run->thread->id);
-    span_string(run->span, "renga.run.id", run->id);
-}
-
-void trace_run_ended(struct run *run, Renga__V1__RunState state, int code)
-{
-    if (!run->span)
-        return;
-    const ProtobufCEnumValue *named = protobuf_c_enum_descriptor_get_value(&renga__v1__run_state__descriptor, state);
-    if (named)
-        span_string(run->span, "renga.run.state", named->name);
-    end(&run->span, (enum status_code)code);
 }
 
 /* Of the graph that is at work there; none while its log is read again. */
@@ -64,30 +64,250 @@ static const struct trace_context *trace_of(const struct frame *frame)
 {
     static const struct trace_context none;
     for (; frame->parent; frame = frame->parent->frame)
-        if (is_set(&frame->trace))
+        if (trace_is_set(&frame->trace))
             return &frame->trace;
     return frame->thread->run ? &frame->thread->run->trace : &none;
 }
 
+/* Whether spans of the run have something to show. */
+static bool trace_is_recorded(const struct thread *thread, const struct trace_context *above)
+{
+    return options_of(thread)->spans && trace_is_set(above) && above->sampled;
+}
+
+/* ---- what spans show --------------------------------------------------------------------------------------------- */
+
+static void trace_show(struct span *span, const char *key, const char *text, size_t length)
+{
+    char copy[CONTENT_MAX];
+    size_t size = text_cut(text, length, sizeof copy);
+    memcpy(copy, text, size);
+    conceal_keys(copy, size);
+    span_text(span, key, copy, size);
+}
+
+static void trace_show_fields(struct span *span, const char *key, const struct frame *frame,
+                              const struct field *const *fields, size_t count)
+{
+    struct buffer out;
+    struct json_writer writer;
+    if (state_size(frame->state, fields, count) > CONTENT_READ_MAX)
+        return;
+    buffer_init(&out, 2 * CONTENT_READ_MAX);
+    json_writer_init(&writer, &out);
+    state_write(frame->state, fields, count, &writer);
+    if (json_writer_done(&writer))
+        trace_show(span, key, out.data, out.length);
+    buffer_fini(&out);
+}
+
+static bool trace_shows(const struct thread *thread, const struct span *span)
+{
+    return span && options_of(thread)->trace_content;
+}
+
+/* Of an error's text, which may quote content, the words that do not. */
+static void trace_error(const struct thread *thread, struct span *span, enum status_code code, const char *text)
+{
+    char words[ERROR_MAX], message[ERROR_MAX + 32];
+    if (!span)
+        return;
+    if (options_of(thread)->trace_content) {
+        text_cut_copy(words, sizeof words, text);
+        conceal_keys(words, strlen(words));
+    } else {
+        report_redact(text, words, sizeof words);
+    }
+    snprintf(message, sizeof message, "%s%s%s", status_code_name(code), *words ? ": " : "", words);
+    span_string(span, "error.type", status_code_name(code));
+    span_error(span, message);
+}
+
+/* ---- graphs within ----------------------------------------------------------------------------------------------- */
+
 void trace_branch_began(struct frame *frame)
 {
     char name[SPAN_NAME_MAX];
+    const struct thread *thread = frame->thread;
+    const struct trace_context *above = trace_of(frame->parent->frame);
+    uint64_t seed = trace_is_recorded(thread, above) ? frame_visit_seed(frame) : 0;
     snprintf(name, sizeof name, "graph %.100s", frame->graph->name);
-    frame->span = begin(frame->thread, trace_of(frame->parent->frame), &frame->trace, name);
+    frame->span = trace_below(thread, above, &frame->trace, name, seed);
     span_string(frame->span, "renga.node", frame->parent->node->name);
     span_int(frame->span, "renga.branch", frame->item);
+    if (frame->span && thread->run->taken_up)
+        span_set_began(frame->span, clock_now_ns() - (wall_ms() - thread->run->spell_ms) * NS_PER_MS);
+}
+
+static const struct due *first_failure(const struct frame *frame)
+{
+    const struct due *due = frame->due;
+    while (due && due->state != DUE_FAILED)
+        due = due->next;
+    return due;
+}
+
+void trace_branch_ended(struct frame *frame)
+{
+    const struct due *failed = frame->span && frame->phase != FRAME_ENDED ? first_failure(frame) : NULL;
+    if (failed)
+        trace_error(frame->thread, frame->span, failed->code, failed->message);
+    if (frame->phase == FRAME_ENDED && trace_shows(frame->thread, frame->span))
+        trace_show_fields(frame->span, "output.value", frame, frame->graph->output, frame->graph->output_count);
+    span_end(&frame->span);
+    frame->trace = (struct trace_context){0};
+}
+
+/* Every graph within that is open, the outer ones first if they begin. */
+static void trace_each_branch(struct frame *frame, void (*each)(struct frame *frame), bool outer_first)
+{
+    for (struct due *due = frame->due; due; due = due->next)
+        for (size_t i = 0; i < due->branch_count; i++) {
+            struct frame *inner = due->branches[i].frame;
+            if (inner && outer_first && !inner->span)
+                each(inner);
+            if (inner)
+                trace_each_branch(inner, each, outer_first);
+            if (inner && !outer_first)
+                each(inner);
+        }
+}
+
+/* ---- attempts ---------------------------------------------------------------------------------------------------- */
+
+static struct span *trace_node(const struct due *due, struct trace_context *trace, uint32_t attempt)
+{
+    const struct thread *thread = due->frame->thread;
+    const struct trace_context *above = trace_of(due->frame);
+    uint64_t seed = trace_is_recorded(thread, above) ? id_hash_number(due_seed(due), attempt) : 0;
+    struct span *span = trace_below(thread, above, trace, due->node->name, seed);
+    span_string(span, "renga.node", due->node->name);
+    span_string(span, "renga.node.kind", due->node->kind->name);
+    span_int(span, "renga.attempt", attempt);
+    span_int(span, "renga.visit", due->frame->visits[due->node->index]);
+    return span;
 }
 
 void trace_attempt_began(struct attempt *attempt)
 {
     const struct due *due = attempt->due;
-    attempt->span = begin(attempt->thread, trace_of(due->frame), &attempt->task.trace, due->node->name);
-    span_string(attempt->span, "renga.node", due->node->name);
-    span_string(attempt->span, "renga.node.kind", due->node->kind->name);
-    span_int(attempt->span, "renga.attempt", due->attempts);
+    attempt->span = trace_node(due, &attempt->task.trace, due->attempts);
+    if (!trace_shows(attempt->thread, attempt->span))
+        return;
+    if (due->sent)
+        trace_show(attempt->span, "input.value", due->input, strlen(due->input));
+    else
+        trace_show_fields(attempt->span, "input.value", due->frame, due->node->inputs, due->node->input_count);
+}
+
+void trace_attempt_failed(struct attempt *attempt, enum status_code code, const char *text)
+{
+    trace_error(attempt->thread, attempt->span, code, text);
 }
 
 void trace_attempt_ended(struct attempt *attempt, enum status_code code)
 {
-    end(&attempt->span, code);
+    const Response *response = code == OK && attempt->due ? attempt->due->response : NULL;
+    if (response && attempt->span) {
+        span_string(attempt->span, "renga.outcome", *response->outcome ? response->outcome : "done");
+        if (trace_shows(attempt->thread, attempt->span))
+            trace_show(attempt->span, "output.value", response->update_json, strlen(response->update_json));
+    }
+    if (attempt->span && code != OK && !attempt->span->error)
+        trace_error(attempt->thread, attempt->span, code, "");
+    span_end(&attempt->span);
+}
+
+void trace_node_failed(const struct due *due)
+{
+    struct trace_context trace;
+    struct span *span = trace_node(due, &trace, due->attempts);
+    trace_error(due->frame->thread, span, (enum status_code)due->code, due->message);
+    span_end(&span);
+}
+
+/* An attempt that the process before had begun may have requests below it: its span is sent for it. */
+static void trace_cut_attempts(const struct frame *frame, int64_t began_ns)
+{
+    for (const struct due *due = frame->due; due; due = due->next) {
+        for (size_t i = 0; i < due->branch_count; i++)
+            if (due->branches[i].frame)
+                trace_cut_attempts(due->branches[i].frame, began_ns);
+        if (due->state != DUE_PENDING || due->branches || !due->attempts || (due->stands_before && !due->has_leave))
+            continue;
+        struct trace_context trace;
+        struct span *span = trace_node(due, &trace, due->attempts);
+        span_set_began(span, began_ns);
+        trace_error(frame->thread, span, UNAVAILABLE, CUT_OFF);
+        span_end(&span);
+    }
+}
+
+/* ---- periods of work --------------------------------------------------------------------------------------------- */
+
+static void trace_describe(struct run *run)
+{
+    const struct thread *thread = run->thread;
+    span_string(run->span, "gen_ai.operation.name", "invoke_agent");
+    span_string(run->span, "gen_ai.agent.name", run->request->agent);
+    span_string(run->span, "gen_ai.conversation.id", thread->id);
+    span_string(run->span, "langsmith.metadata.thread_id", thread->id); /* LangSmith groups traces by it */
+    span_string(run->span, "langsmith.metadata.run_id", run->id);
+    span_string(run->span, "renga.run.id", run->id);
+    if (trace_shows(thread, run->span))
+        trace_show(run->span, "input.value", run->request->input_json, strlen(run->request->input_json));
+}
+
+void trace_run_began(struct run *run)
+{
+    char name[SPAN_NAME_MAX];
+    struct thread *thread = run->thread;
+    struct spans *spans = options_of(thread)->spans;
+    run->trace = run->asked;
+    if (!spans)
+        return;
+    if (spans_roots(spans) == SPANS_ROOTS_RUNS || !trace_is_set(&run->asked))
+        trace_begin_run(run);
+    else
+        trace_child(&run->trace, &run->asked);
+    snprintf(name, sizeof name, "invoke_agent %.100s", run->request->agent);
+    run->span = span_start(spans, &run->trace, name, SPAN_INTERNAL);
+    trace_describe(run);
+    int64_t began_ns = clock_now_ns() - (wall_ms() - run->spell_ms) * NS_PER_MS;
+    if (run->taken_up)
+        span_set_began(run->span, began_ns);
+    if (!thread->root || !run->span)
+        return;
+    trace_each_branch(thread->root, trace_branch_began, true);
+    if (run->taken_up)
+        trace_cut_attempts(thread->root, began_ns);
+}
+
+static void trace_usage(struct run *run)
+{
+    const Renga__V1__Usage *usage = &run->usage;
+    span_int(run->span, "renga.run.model_calls", usage->model_calls);
+    span_int(run->span, "renga.run.tool_calls", usage->tool_calls);
+    span_int(run->span, "renga.run.input_tokens", usage->input_tokens);
+    span_int(run->span, "renga.run.output_tokens", usage->output_tokens);
+    span_double(run->span, "renga.run.cost_usd", (double)usage->cost_micros / MICROS_IN_USD);
+}
+
+void trace_run_ended(struct run *run, Renga__V1__RunState state, int code, const char *text)
+{
+    struct thread *thread = run->thread;
+    if (!run->span)
+        return;
+    if (thread->run == run && thread->root)
+        trace_each_branch(thread->root, trace_branch_ended, false);
+    const ProtobufCEnumValue *named = protobuf_c_enum_descriptor_get_value(&renga__v1__run_state__descriptor, state);
+    if (named)
+        span_string(run->span, "renga.run.state", named->name);
+    trace_usage(run);
+    const struct frame *root = thread->run == run ? thread->root : NULL;
+    if (root && trace_shows(thread, run->span))
+        trace_show_fields(run->span, "output.value", root, root->graph->output, root->graph->output_count);
+    if (code != OK)
+        trace_error(thread, run->span, (enum status_code)code, text);
+    span_end(&run->span);
 }

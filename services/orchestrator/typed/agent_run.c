@@ -64,7 +64,7 @@ static void prepare(struct agent_run *run, struct rpc_client_call *call, bool on
     call->principal = &run->principal;
     call->owner = run;
     if (!on_behalf)
-        call->trace = rpc_call_trace(run->call);
+        call->trace = rpc_call_trace_apart(run->call);
 }
 
 void agent_call_prepare(struct agent_run *run, struct rpc_client_call *call)

@@ -27,7 +27,7 @@ static void prepare(struct interview_call *call, bool on_behalf)
     call->call.principal = &call->principal;
     call->call.owner = call;
     if (!on_behalf)
-        call->call.trace = rpc_call_trace(call->rpc);
+        call->call.trace = rpc_call_trace_apart(call->rpc);
 }
 
 /* ---- the session ------------------------------------------------------------------------------------------------- */

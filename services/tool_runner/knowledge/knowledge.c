@@ -67,6 +67,8 @@ struct knowledge *knowledge_create(const struct service_context *context, struct
     knowledge->pdf_time_ms = config_duration_ms(context->config, "tool_runner.pdf_time");
     knowledge->shares = config_boolean(context->config, "tool_runner.shared_collections");
     knowledge->quota = config_size(context->config, "tool_runner.tenant_quota");
+    knowledge->spans = context->spans;
+    knowledge->shows_content = config_boolean(context->config, "tool_runner.trace_content");
     knowledge->readers = knowledge->path ? reader_pool_create(knowledge->path, st) : NULL;
     if (!knowledge->readers || !keep_memory(knowledge, st) || !find_gateway(knowledge, context, st))
         knowledge_destroy(&knowledge);

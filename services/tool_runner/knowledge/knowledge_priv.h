@@ -22,6 +22,8 @@
 
 struct reader_pool;
 
+struct spans;
+
 struct knowledge {
     char *path; /* of the file; "memory:…" */
     const char *const *roots;
@@ -32,6 +34,8 @@ struct knowledge {
     int64_t pdf_time_ms;
     const char *embedding_model; /* NULL: no vectors */
     ProtobufCService *gateway;   /* NULL: no vectors */
+    struct spans *spans;         /* NULL: no traces */
+    bool shows_content;          /* spans show queries and hits */
     struct reader_pool *readers;
     struct tables keeper; /* of a base in memory alone: SQLite drops it with its last connection */
     pthread_mutex_t lock;

@@ -3,6 +3,8 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "knowledge/vectors.h"
+#include "run/show.h"
+#include "telemetry/spans.h"
 
 #include <string.h>
 
@@ -39,11 +41,31 @@ void lookup_degrade(struct lookup *lookup, const char *part, Renga__V1__Degradat
 
 /* ---- the end ----------------------------------------------------------------------------------------------------- */
 
+static void lookup_end_span(struct lookup *lookup, const struct status *st)
+{
+    if (!lookup->span)
+        return;
+    span_int(lookup->span, "renga.search.hits", (int64_t)lookup->hit_count);
+    if (st->code != OK) {
+        span_string(lookup->span, "error.type", status_code_name((int)st->code));
+        span_error(lookup->span, status_code_name((int)st->code));
+    } else if (lookup->knowledge->shows_content) {
+        tool_show_hits(lookup->span, lookup->hits, lookup->hit_count);
+    }
+    span_end(&lookup->span);
+}
+
+static void lookup_end(struct lookup *lookup)
+{
+    lookup_end_span(lookup, &lookup->status);
+    lookup->ended(lookup);
+}
+
 static void read_ended(struct reading *reading)
 {
     struct lookup *lookup = (struct lookup *)reading;
     lookup->status = reading->status;
-    lookup->ended(lookup);
+    lookup_end(lookup);
 }
 
 static bool start_reading(struct lookup *lookup, struct status *st)
@@ -83,7 +105,7 @@ static void vector_came(struct embedding *embedding, const Renga__V1__EmbedRespo
         return;
     if (failed)
         lookup->status = *st;
-    lookup->ended(lookup);
+    lookup_end(lookup);
 }
 
 static void begin_embedding(struct lookup *lookup, const struct lookup_place *place)
@@ -96,7 +118,7 @@ static void begin_embedding(struct lookup *lookup, const struct lookup_place *pl
     lookup->embedding.priority = RENGA__V1__PRIORITY__PRIORITY_INTERACTIVE;
     lookup->embedding.came = vector_came;
     rpc_client_call_init(call, place->loop, place->parent);
-    call->trace = place->trace;
+    call->trace = lookup->span ? &lookup->trace : place->trace;
     call->principal = place->principal;
     call->timeout_ms = left_ms < EMBED_MS ? left_ms > 1 ? left_ms : 1 : EMBED_MS;
     lookup->embeds = true;
@@ -127,6 +149,20 @@ static bool check(const struct lookup *lookup, struct status *st)
     return true;
 }
 
+static void lookup_begin_span(struct lookup *lookup, const struct lookup_place *place)
+{
+    const struct trace_context *above = place->parent ? rpc_call_trace(place->parent) : place->trace;
+    if (!above || !lookup->knowledge->spans)
+        return;
+    trace_child(&lookup->trace, above);
+    lookup->span = span_start(lookup->knowledge->spans, &lookup->trace, "retrieval knowledge", SPAN_INTERNAL);
+    span_set_role(lookup->span, SPAN_RETRIEVER);
+    span_string(lookup->span, "gen_ai.operation.name", "retrieval");
+    span_string(lookup->span, "gen_ai.data_source.id", "knowledge");
+    if (lookup->knowledge->shows_content && lookup->span)
+        tool_show_text(lookup->span, "input.value", lookup->query);
+}
+
 bool lookup_start(struct lookup *lookup, const struct lookup_place *place, struct status *st)
 {
     int64_t longest_ns = clock_now_ns() + LOOKUP_MS * NS_PER_MS;
@@ -136,11 +172,15 @@ bool lookup_start(struct lookup *lookup, const struct lookup_place *place, struc
         lookup->limit = LOOKUP_LIMIT;
     lookup->reading.loop = place->loop;
     lookup->reading.deadline_ns = place->deadline_ns < longest_ns ? place->deadline_ns : longest_ns;
+    lookup_begin_span(lookup, place);
     if (lookup->knowledge->embedding_model && lookup->mode != RENGA__V1__SEARCH_MODE__SEARCH_MODE_LEXICAL) {
         begin_embedding(lookup, place);
         return true;
     }
-    return start_reading(lookup, st);
+    if (start_reading(lookup, st))
+        return true;
+    lookup_end_span(lookup, st);
+    return false;
 }
 
 void lookup_cancel(struct lookup *lookup)

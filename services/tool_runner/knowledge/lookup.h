@@ -16,6 +16,7 @@
 #define LOOKUP_LIMIT_MAX       100
 #define LOOKUP_DEGRADATIONS    4
 
+struct span;
 struct vector;
 
 struct lookup {
@@ -46,6 +47,8 @@ struct lookup {
     struct embedding embedding;
     bool embeds;           /* the gateway has still to answer */
     struct vector *vector; /* of the query; NULL: none */
+    struct trace_context trace;
+    struct span *span;
 };
 
 /* Where the work is: a loop, who asks, until when (clock_now_ns; TIME_NEVER is allowed). `parent` may be NULL; then

@@ -1,6 +1,7 @@
 #include "observe.h"
 
 #include "base/clock.h"
+#include "run/show.h"
 #include "telemetry/metrics.h"
 #include "telemetry/spans.h"
 #include "tool_call.h"
@@ -55,12 +56,15 @@ void observe_start(struct tool_call *call)
     const struct tool *tool = call->entry.tool;
     snprintf(name, sizeof name, "execute_tool %s", tool->name);
     call->span = span_start(call->runner->spans, &call->run->trace, name, SPAN_INTERNAL);
+    span_set_role(call->span, SPAN_TOOL);
     span_string(call->span, "gen_ai.operation.name", "execute_tool");
     span_string(call->span, "gen_ai.tool.name", tool->name);
     span_string(call->span, "gen_ai.tool.type", tool->server ? "extension" : "function");
     span_string(call->span, "gen_ai.tool.call.id", call->asked->call->id);
     if (tool->server)
         span_string(call->span, "renga.mcp.server", tool->server);
+    if (call->span && call->runner->shows_content)
+        tool_show_text(call->span, "input.value", call->asked->call->arguments_json);
     tell_origin(call);
 }
 
@@ -70,8 +74,10 @@ void observe_call(struct tool_call *call, bool ran)
     enum status_code code = (enum status_code)call->result.status_code;
     if (call->span && code != OK) {
         span_string(call->span, "error.type", status_code_name(code));
-        span_error(call->span, ""); /* the text may hold content */
+        span_error(call->span, call->runner->shows_content ? call->result.message : status_code_name(code));
     }
+    if (call->span && call->runner->shows_content)
+        tool_show_text(call->span, "output.value", call->result.text);
     span_end(&call->span);
     if (!call->runner->metrics)
         return;

@@ -1,6 +1,7 @@
 #include "search/observe.h"
 
 #include "base/clock.h"
+#include "run/show.h"
 #include "telemetry/metrics.h"
 #include "telemetry/spans.h"
 #include "tool_runner_priv.h"
@@ -55,7 +56,12 @@ void search_observe_request(struct search_ask *ask)
     snprintf(name, sizeof name, "search %s", source->name);
     trace_child(&trace, ask->trace);
     ask->span = span_start(ask->runner->spans, &trace, name, SPAN_CLIENT);
+    span_set_role(ask->span, SPAN_RETRIEVER);
+    span_string(ask->span, "gen_ai.operation.name", "retrieval");
+    span_string(ask->span, "gen_ai.data_source.id", source->name);
     span_string(ask->span, "renga.search.source", source->name);
+    if (ask->span && ask->runner->shows_content)
+        tool_show_text(ask->span, "input.value", ask->question.query);
     span_string(ask->span, "renga.search.kind", source->provider->kind);
     span_string(ask->span, "server.address", http_url_host(ask->url));
 }
@@ -67,7 +73,7 @@ void search_observe_answer(struct search_ask *ask, enum status_code code)
         span_int(ask->span, "http.response.status_code", ask->transfer.http_status);
     if (ask->span && code != OK) {
         span_string(ask->span, "error.type", status_code_name(code));
-        span_error(ask->span, "");
+        span_error(ask->span, status_code_name(code));
     }
     span_end(&ask->span);
     search_count(ask->runner, &requests, (const char *[]){source, status_code_name(code)}, 1);
