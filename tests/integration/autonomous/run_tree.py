@@ -1,0 +1,300 @@
+#!/usr/bin/env python3
+"""Runs of agents as LangSmith would show them: whole trees of run, node, and requests to models, tools and searches, with
+and without a trace of the caller, over failures, questions, restarts and kills. `run_tree.py one|five`: the suite in one
+process, or as five. Needs RENGA_BIN and RENGA_PROTO."""
+import json
+import os
+import re
+import sys
+import threading
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+for near in ("helpdesk", "research"):
+    sys.path.insert(0, os.path.join(HERE, "..", near))
+from suite import SERVICES, SLOW, Suite, expect, folder, index  # noqa: E402
+import collector  # noqa: E402
+from checks import check, finish, wait_until  # noqa: E402
+from contract import message, number  # noqa: E402
+from model import GATEWAY, Model, call, plan  # noqa: E402
+
+HOW = sys.argv[1]
+FIVE = HOW == "five"
+CALLER, SPAN = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
+FOREIGN = [("traceparent", f"00-{CALLER}-{SPAN}-01"), ("tracestate", "rojo=1,congo=t61rcWkgMzE")]
+PROTOBUF = ["--trace.protocol=protobuf"]
+SECRET = "sk-0123456789abcdefghijklmnop"
+
+agents = os.path.join(folder, "agents")
+TEXT = {"state": {"x": {"type": "any"}, "text": {"type": "string"}}}
+ASK = {"kind": "ask", "question": "?", "into": "x", "on": {"answered": "end"}}
+CHAT = {"kind": "chat", "prompt": "say", "into": "text", "model": "scripted", "on": {"replied": "end"}}
+DOCUMENTS = {
+    "unlucky": {**TEXT, "start": "call", "log": ["text"], "nodes": {"call": {
+        "kind": "remote", "address": "127.0.0.1:1", "retry": {"attempts": 2, "base": "1ms"}, "on": {"done": "end"}}}},
+    "asks": {**TEXT, "start": "inner", "graphs": {"inner": {**TEXT, "start": "say", "nodes": {"say": {**CHAT, "on": {"replied": "ask"}}, "ask": ASK}}},
+             "nodes": {"inner": {"kind": "graph", "graph": "inner", "on": {"done": "end"}}}},
+    "says": {**TEXT, "start": "inner", "graphs": {"inner": {**TEXT, "start": "first", "nodes": {"first": {**CHAT, "on": {"replied": "say"}}, "say": {**CHAT, "prompt": "last"}}}},
+             "nodes": {"inner": {"kind": "graph", "graph": "inner", "on": {"done": "end"}}}},
+    "counts": {"state": {"n": {"type": "integer", "reduce": "sum"}, "most": {"type": "integer", "initial": 3}, "next": {"type": "string"},
+                         "rows": {"type": "object[]", "reduce": "append"}, "more": {"type": "boolean", "initial": True}},
+               "log": ["n", "next", "rows"], "log_near": {"n": "most"}, "start": "count", "recursion_limit": 20, "nodes": {
+                   "count": {"kind": "set", "values": {"n": 1, "next": f"again {SECRET} " + "あ" * 100, "rows": [{"a": 1}, {"a": 2}]},
+                             "visits": {"max": 3, "then": "end"}, "on": {"done": "count"}}}},
+}
+for name, document in DOCUMENTS.items():
+    os.makedirs(os.path.join(agents, name, "prompts", "en"))
+    with open(os.path.join(agents, name, "graph.json"), "w") as file:
+        json.dump({"agent": name, **document}, file)
+    for prompt, words in {"say": "Say it.", "last": "Say the last."}.items():
+        with open(os.path.join(agents, name, "prompts", "en", f"{prompt}.md"), "w") as file:
+            file.write(words)
+
+summary, may_answer, asked_last = Model.summary, threading.Event(), threading.Event()
+may_answer.set()
+
+
+def answer(self, text):
+    if "Say the last" in text:
+        asked_last.set()
+        may_answer.wait(30)
+    return summary(self, text) if "<results>" in text else "It is said."
+
+
+Model.summary = answer
+CONTENT = {"llm_gateway": "--llm_gateway.log_content", "orchestrator": "--orchestrator.trace_content", "tool_runner": "--tool_runner.trace_content"}
+suite = None
+
+
+def serve(**more):
+    """The suite for LangSmith, with more options of a service."""
+    global suite
+    flags = {name.replace("-", "_"): [*collector.LANGSMITH, *more.get(name.replace("-", "_"), [])] for name in SERVICES}
+    flags["orchestrator"].append(f"--orchestrator.agents={agents}")
+    collector.spans.clear()
+    collector.requests.clear()
+    suite = Suite(**flags).five() if FIVE else Suite(all=list(dict.fromkeys(sum(flags.values(), [])))).one()
+
+
+index()
+def door():
+    return suite.processes["orchestrator" if FIVE else "renga"]
+
+
+def trees(count=1, until=None, service=None):
+    """Waits for so many whole traces; gives their roots. Afterwards the collector is empty."""
+    def whole():
+        roots = collector.trees()
+        return roots if len(roots) >= count and (not until or until(roots)) and not collector.faults() else None
+    try:
+        roots = wait_until(whole, "whole traces", 20 * SLOW, 0.05)
+    except Exception:
+        told = "; ".join(collector.faults()[:5]) or "no fault"
+        expect(False, f"{told}; {len(collector.trees())} of {count} traces:\n" + "\n".join(run.draw() for run in collector.trees()))
+    collector.spans.clear()
+    return roots
+
+
+def ask(method, request, reply, stream=False, metadata=None, timeout=30, service="Orchestrator"):
+    return call(suite.channel, service, method, reply, stream)(request, timeout=timeout * SLOW, wait_for_ready=True, metadata=metadata)
+
+
+def start(agent, given=None, metadata=None, **fields):
+    request = message("StartRunRequest")(agent=agent, input_json=json.dumps(given or {}), wait=True, **fields)
+    return ask("StartRun", request, "StartRunResponse", metadata=metadata).run
+
+
+def resume(run, answer):
+    request = message("ResumeRunRequest")(run_id=run.run_id, answer_json=json.dumps(answer), wait=True)
+    return ask("ResumeRun", request, "ResumeRunResponse").run
+
+
+def lines(log, key):
+    """What the log lines with this id say, as a list of dictionaries."""
+    read = [json.loads(line) for line in log if f'"id":"{key}"' in line]
+    return [{**line, **dict(re.findall(r'(\w+)=("(?:[^"\\]|\\.)*"|\S+)', line["text"]))} for line in read]
+
+
+WHOSE = ("of its own", "of a caller that LangSmith does not know")
+QUESTION = f"What does error E-1024 mean? After how many minutes does a session timeout happen? {SECRET}"
+
+serve(**{name: [flag] + PROTOBUF for name, flag in CONTENT.items()}, planner=PROTOBUF, reviewer=PROTOBUF)
+
+
+def shows_content(run, tools, models, found):
+    """Each bounded, and without the key in it."""
+    expect("E-1024" in run.attributes["input.value"] and "license server" in run.attributes["output.value"], f"{run.attributes}")
+    expect(any("E-1024" in one.attributes.get("gen_ai.input.messages", "") for one in models), run.draw())
+    expect(all("query" in one.attributes["input.value"] and one.attributes["output.value"] for one in tools), run.draw())
+    expect(any("E-1024" in one.attributes.get("retrieval.documents.0.document.content", "") for one in found), run.draw())
+    for one in run:
+        text = json.dumps({key: value for key, value in one.attributes.items() if not key.startswith("gen_ai.")})
+        expect(SECRET not in text and len(text) < 100_000, f"{one.name}: {text[:300]}")
+
+
+for whose in WHOSE:
+    metadata = FOREIGN if "caller" in whose else None
+
+    @check(f"a question to the help desk, with a trace {whose}, is one whole tree")
+    def _(metadata=metadata):
+        request = message("AskRequest")(question=QUESTION)
+        events = list(ask("AskStream", request, "AskEvent", True, metadata, service="Helpdesk"))
+        run, = trees(1)
+        expect(run.name == "invoke_agent helpdesk" and run.kind == "chain" and not run.above, run.draw())
+        expect(run.links == ([(CALLER, SPAN)] if metadata else []), f"links: {run.links}")
+        expect(run.attributes.get("langsmith.metadata.caller_trace_id") == (CALLER if metadata else None), f"{run.attributes}")
+        expect(run.trace != CALLER and run.attributes["langsmith.metadata.run_id"] == events[0].accepted.run_id, f"{run.attributes}")
+        tools, models, found = run.below(kind="tool"), run.below(kind="llm"), run.below(kind="retriever")
+        expect(tools and models and found, run.draw())
+        expect({one.service for one in run} == ({f"renga-{name}" for name in ("orchestrator", "llm-gateway", "tool-runner")} if FIVE else {"renga"}),
+               f"{sorted({one.service for one in run})}\n{run.draw()}")
+        expect(all(one.parent.kind == "tool" for one in found), run.draw())
+        expect(all("renga.node" in one.parent.attributes for one in tools + models), run.draw())
+        expect(not [one for one in run if one.name.startswith("renga.v1.")], f"calls are spans:\n{run.draw()}")
+        expect(all(one["content-type"] == "application/x-protobuf" for one in collector.requests), f"{collector.requests}")
+        shows_content(run, tools, models, found)
+        return f"{len(list(run))} spans"
+
+
+suite.stop()
+serve(llm_gateway=GATEWAY)
+for whose in WHOSE:
+    metadata = FOREIGN if "caller" in whose else None
+
+    @check(f"deep research with a model, with a trace {whose}, is one whole tree with tokens at each request")
+    def _(metadata=metadata):
+        question = plan(f"tree {whose}", ["error E-1024 license server"], ["session timeout after minutes"])
+        ask("Research", message("DeepResearchRequest")(question=question), "DeepResearchResponse", metadata=metadata, service="DeepResearch")
+        run, = trees(1)
+        expect(run.links == ([(CALLER, SPAN)] if metadata else []), f"links: {run.links}")
+        models = [one for one in run.below(kind="llm") if one.attributes["gen_ai.request.model"] == "scripted"]
+        expect(len(models) >= 3, run.draw())
+        for one in models:
+            used = [one.attributes[f"gen_ai.usage.{key}_tokens"] for key in ("input", "output", "total")]
+            expect(used == [20, 10, 30] and one.attributes["gen_ai.response.model"] == "scripted-2026", f"{one.attributes}")
+        expect(run.attributes["renga.run.input_tokens"] == 20 * len(models), f"{run.attributes['renga.run.input_tokens']} of {len(models)} requests")
+        shown = [key for one in run for key in one.attributes if key in ("input.value", "output.value", "gen_ai.input.messages")
+                 or key.startswith("retrieval.documents")]
+        expect(not shown, f"content is shown that nobody asked for: {shown}")
+
+
+@check("a tree without one of its spans is refused, whichever inner one it is; so are two roots, and times the wrong way round")
+def _():
+    start("says")
+    wait_until(lambda: collector.trees() and not collector.faults(), "whole traces", 20 * SLOW, 0.05)
+    given = list(collector.spans)
+    collector.spans.clear()
+    above = {span.get("parentSpanId") for span in given}
+    inner = [span for span in given if span["spanId"] in above]
+    expect(len(inner) >= 3, f"{len(inner)} spans with children")
+    for gone in inner:
+        told = collector.faults([span for span in given if span is not gone])
+        expect(any("has not come" in one for one in told), f"without {gone['name']}: {told}")
+    root = next(span for span in given if "parentSpanId" not in span)
+    expect(any("2 roots" in one for one in collector.faults([*given, {**root, "spanId": "1" * 16}])), "two roots")
+    late = [{**span, "startTimeUnixNano": span["endTimeUnixNano"], "endTimeUnixNano": span["startTimeUnixNano"]} for span in given]
+    expect(any("it began at" in one for one in collector.faults(late)), "times")
+
+
+@check("a node that fails twice is two sibling spans with their error, and the run says why it failed")
+def _():
+    run = start("unlucky", {"text": "a private text"})
+    expect(run.status_code == 14, f"{run}")
+    tree, = trees(1)
+    tries = tree.below(name="call")
+    expect([one.attributes["renga.attempt"] for one in tries] == [1, 2] and all(one.parent is tree for one in tries), tree.draw())
+    expect(all(one.failed and one.error.startswith("UNAVAILABLE") and one.attributes["error.type"] == "UNAVAILABLE" for one in [*tries, tree]),
+           tree.draw())
+    failing = lines(door().log, "run.failing")
+    expect(len(failing) == 1 and failing[0]["level"] == "warn" and failing[0]["node"] == "call" and failing[0]["code"] == "UNAVAILABLE" and
+           failing[0]["attempts"] == "2", f"{failing}")
+
+
+@check("a run that waits for a person is a whole tree at once, and after its answer a second one; both are of one thread")
+def _():
+    run = start("asks", thread_id="waits")
+    first, = trees(1)
+    expect(first.attributes["renga.run.state"] == "RUN_STATE_WAITING" and first.below(kind="llm") and first.below(name="graph inner"), first.draw())
+    if FIVE:  # days later, in another process
+        suite.channel.close()
+        suite.restart("orchestrator")
+        suite.open("orchestrator")
+    expect(resume(run, 42).state == number("RunState", "RUN_STATE_SUCCEEDED"), "it has not ended")
+    second, = trees(1)
+    expect(second.below(name="graph inner") and second.below(name="ask") and second.trace != first.trace, second.draw())
+    for key in ("langsmith.metadata.thread_id", "langsmith.metadata.run_id"):
+        expect(first.attributes[key] == second.attributes[key], f"{key}: {first.attributes[key]}, {second.attributes[key]}")
+    expect(first.attributes["langsmith.metadata.thread_id"] == "waits" and second.began >= first.ended, "their order")
+
+
+if FIVE:
+    @check("an orchestrator is killed in a request to a model: the tree is still whole, with all that the process before has sent")
+    def _():
+        may_answer.clear()
+        asked_last.clear()
+        request = message("StartRunRequest")(agent="says", input_json="{}", thread_id="killed")
+        run = ask("StartRun", request, "StartRunResponse").run
+        expect(asked_last.wait(20 * SLOW), "the second request has not come")
+        wait_until(lambda: any(span["name"] == "first" for span in collector.spans), "the first node's span", 20 * SLOW)
+        suite.channel.close()
+        suite.processes["orchestrator"].kill()
+        wait_until(lambda: sum(span["name"] == "chat scripted" for span in collector.spans) >= 2, "the request that was cut", 20 * SLOW)
+        expect(any("has not come" in fault for fault in collector.faults()), "no parent is missing: the check proves nothing")
+        may_answer.set()
+        suite.start("orchestrator")
+        suite.open("orchestrator")
+        tree, = trees(1)
+        expect(tree.attributes["langsmith.metadata.run_id"] == run.run_id and len(tree.below(kind="llm")) >= 3, tree.draw())
+        cut = [one for one in tree.below(name="say") if one.failed]
+        expect(len(cut) == 1 and cut[0].below(kind="llm") and "orchestrator ended" in cut[0].error, tree.draw())
+
+
+@check("a request to a model from outside any run is a tree too, below the call; a caller's trace is a link")
+def _():
+    if FIVE:
+        import grpc
+        gateway = grpc.insecure_channel(f"127.0.0.1:{suite.processes['llm-gateway'].port}")
+    else:
+        gateway = suite.channel
+    request = message("ChatRequest")(model="scripted", messages=[message("ChatMessage")(role=2, content="hi")])
+    call(gateway, "LlmGateway", "Chat", "ChatResponse")(request, timeout=20 * SLOW, wait_for_ready=True, metadata=FOREIGN)
+    tree, = trees(1)
+    expect(tree.name == "renga.v1.LlmGateway/Chat" and [one.name for one in tree.below()] == ["chat scripted"], tree.draw())
+    expect(tree.links == [(CALLER, SPAN)], f"{tree.links}")
+
+
+@check("calls that do no work of an agent are no traces: LangSmith counts each")
+def _():
+    ask("ListRuns", message("ListRunsRequest")(), "ListRunsResponse", metadata=FOREIGN)
+    ask("ListAgents", message("ListAgentsRequest")(), "ListAgentsResponse")
+    start("counts")
+    trees(1, lambda roots: [run.name for run in roots] == ["invoke_agent counts"])
+
+
+@check("each node has its log line with the fields that its document names, bounded and without keys, and a warning before the limit")
+def _():
+    told = wait_until(lambda: (lambda found: found if len(found) >= 3 else None)([line for line in lines(door().log, "run.node") if line["agent"] == "counts"]),
+                      "the lines", 10 * SLOW)
+    expect([(line["node"], line["visit"], line["n"], line["outcome"]) for line in told] == [("count", str(i), str(i), "done") for i in (1, 2, 3)], f"{told}")
+    expect(all(line["level"] == "info" and line["rows"] == f"[{2 * i + 2}]" and int(line["duration_ms"]) >= 0 for i, line in enumerate(told)), f"{told}")
+    expect(all(len(line["next"].encode()) < 80 and "again sk-****" in line["next"] and SECRET not in line["text"] for line in told), f"{told}")
+    expect(re.fullmatch("[0-9a-f]{32}", told[0]["trace_id"]), f"{told[0]}")
+    near = [line["text"] for line in lines(door().log, "run.near") if line["agent"] == "counts"]
+    expect(len(near) == 2 and any(": n is 2, its limit is 3" in text for text in near) and any("visits of count is 2, its limit is 3" in text for text in near),
+           f"{near}")
+    quiet = [line for line in lines(door().log, "run.node") if line["agent"] in ("says", "helpdesk")]
+    expect(not quiet, f"nodes of documents without \"log\" are told: {quiet[:2]}")
+
+
+@check("the key for LangSmith is in no log line")
+def _():
+    for process in suite.processes.values():
+        expect(not [line for line in process.log if collector.KEY in line or collector.KEY[:12] in line], "it is")
+
+
+@check("all processes end with 0 on SIGTERM, and no sanitizer has complained")
+def _():
+    suite.stop()
+
+
+finish()
