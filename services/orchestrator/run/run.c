@@ -163,7 +163,9 @@ void run_resume(struct run *run, const struct resumption *resumption)
         slim.update = NULL;
         goes_on.request = &slim;
     }
-    run->taken_up = recovered;
+    run->taken_up = resumption->recovered;
+    if (!request)
+        run->asked = (struct trace_context){0}; /* nobody has called */
     record.goes_on = &goes_on;
     record.time_ms = wall_ms();
     record.run = run->number;
