@@ -133,6 +133,7 @@ static void progress_came(const Renga__V1__IndexDocumentsProgress *progress, voi
         return;
     }
     index->ended = progress->done;
+    index->files = progress->files_done;
     if (index->show == INDEX_SHOW_JSON) {
         message_print_json(&progress->base);
     } else {
@@ -259,8 +260,11 @@ int index_bring_documents(struct index *index, const struct orchestra *way, bool
     }
     index->show = live ? INDEX_SHOW_BRIEF : INDEX_SHOW_SKIPPED;
     index->call.cancels = true;
-    if (index_run(index, way->process, config_duration_ms(way->config, "timeout"), way->command))
+    if (index_run(index, way->process, config_duration_ms(way->config, "timeout"), way->command)) {
+        if (!index->files)
+            fprintf(stderr, "%s: in '%s' there is no document that can be read\n", way->command, folder);
         return COMMAND_OK;
+    }
     return command_interrupted() ? COMMAND_INTERRUPTED : COMMAND_FAILED;
 }
 

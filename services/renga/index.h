@@ -36,7 +36,7 @@ struct index {
     char collection[COLLECTION_MAX + 1];
     bool rebuild, ended;
     enum index_show show;
-    int64_t began_ns, shown_ns, skipped;
+    int64_t began_ns, shown_ns, skipped, files;
 };
 
 /* Finds the folder, and the name of its collection where `collection` is NULL: after the folder, and with `distinct`

@@ -215,12 +215,19 @@ void research_put_markdown(struct buffer *out, const struct research_words *word
 /* ---- the end ------------------------------------------------------------------------------------------------------
  */
 
+/* "Not known yet: …" needs no "Not known:" before it. */
+static bool report_says(const char *text, const char *words)
+{
+    return strncmp(text, words, strlen(words)) == 0;
+}
+
 static void report_show_gaps(FILE *out, const struct research *research)
 {
     const Renga__V1__DeepResearchResult *result = research->result;
     for (size_t i = 0; i < result->n_gaps; i++)
         if (!strstr(result->report_md, result->gaps[i])) /* the report may tell of it */
-            outcome_line(out, &research->way, research->live ? research->width : 0, YELLOW, research->words->gaps,
+            outcome_line(out, &research->way, research->live ? research->width : 0, YELLOW,
+                         report_says(result->gaps[i], research->words->gaps) ? "" : research->words->gaps,
                          result->gaps[i]);
 }
 

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """`renga research` as a person and as a script use it: on a terminal, in a pipe, as a file, with further questions, and when
 it is interrupted. The suite behind --connect has an agent whose nodes this test serves. Needs RENGA_BIN and RENGA_PROTO."""
+import fcntl
 import html.parser
 import json
 import os
 import re
 import socket
+import struct
 import subprocess
 import sys
 import tempfile
@@ -354,6 +356,25 @@ def _():
     expect("[1]" not in out, out)
     has(run("--on", "never", "Why?", code=1, connect=False)[1], "NOT_FOUND", "there is no finished run 'never'")
     expect(not [name for name in os.listdir(runs) if name.startswith("never")], "it leaves a file")
+
+
+@check("a folder that another command is reading is waited for, and then studied")
+def _():
+    with open(os.path.join(folder.name, "data", "renga", "knowledge.db.lock"), "r+b") as lock:
+        # Lets go when it is closed, as a process that ends does. 37: F_OFD_SETLK, of all bytes.
+        fcntl.fcntl(lock.fileno(), 37, struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0))
+        waits = subprocess.Popen([f"{BIN}/renga", "research", "--docs", SAMPLES, HERE_QUESTIONS[0][1]], text=True, stdout=subprocess.PIPE,
+                                 stderr=subprocess.PIPE, cwd=folder.name, env=surroundings())
+        told = waits.stderr.readline()
+        has(told, "another command is reading this folder")
+    out, more = waits.communicate(timeout=60 * SLOW)
+    expect(waits.returncode == 0 and "[1]" in out and "another command" not in more, f"{waits.returncode}: {out} {more}")
+
+
+@check("a folder without documents is told")
+def _():
+    with tempfile.TemporaryDirectory() as empty:
+        has(run("--docs", empty, "Why?", code=3, connect=False)[1], "no document that can be read")
 
 
 @check("two at once do not disturb each other")

@@ -168,6 +168,15 @@ def _():
         expect(runner.metric("renga_search_circuit", source="tavily") in (1, 2), "the circuit is closed")
 
 
+@check("a caller in a hurry does not close a source for others")
+def _():
+    with Searcher({"tavily": entry("tavily", attempts=1, timeout=f"{8 * SLOW}s")}) as runner:
+        for _ in range(8):
+            runner.fails(f"fault-slow {word()} backups", timeout=0.3)
+        expect(runner.metric("renga_search_circuit", source="tavily") == 0, "the circuit is open")
+        expect(runner.ask(f"{word()} backups").hits, "another caller gets no answer")
+
+
 # ---- several sources ------------------------------------------------------------------------------------------------
 
 
