@@ -14,6 +14,7 @@ FIRST, LAST = 17000, 20900
 # its port free, whatever other tests ask for meanwhile. A lock on a file says so to the other processes.
 _FOLDER = os.path.join(tempfile.gettempdir(), f"renga-test-ports-{os.getuid()}")
 _locks = {}
+_random = random.SystemRandom()  # tests seed the other one, and would be given the same ports
 
 
 def _reserve(port):
@@ -30,7 +31,7 @@ def _reserve(port):
 
 def free_port(host="127.0.0.1"):
     while True:
-        port = random.randrange(FIRST, LAST)
+        port = _random.randrange(FIRST, LAST)
         if port in _locks or not _reserve(port):
             continue
         with socket.socket() as probe:
