@@ -260,7 +260,7 @@ static size_t clean_one(struct cleaning *cleaning, size_t at, size_t end)
     const char *text = cleaning->text;
     if (text[at] == '`') {
         size_t close = clean_next_of(cleaning, NEXT_TICK, '`', at + 1, end);
-        size_t after = close < end ? close + 1 : at + 1;
+        size_t after = close < end && cite_code_is_whole(text + at, close + 1 - at) ? close + 1 : at + 1;
         size_t before = cleaning->out.length;
         clean_part(cleaning, at, after);
         if (after > at + 2 && cleaning->out.length == before + 2) { /* the address is gone, and its ticks are left */

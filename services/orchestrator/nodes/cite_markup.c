@@ -208,6 +208,22 @@ static size_t markup_source_end(struct markup *markup, size_t at)
     return end > at ? end : markup_raised_digits_end(markup, at);
 }
 
+/* ---- code -------------------------------------------------------------------------------------------------------- */
+
+bool cite_code_is_whole(const char *text, size_t length)
+{
+    static const char *const stops[] = {"。", "！", "？", "．"};
+    if (length < 3 || text[1] == '`' || text[length] == '`') /* "``", "```": other ticks end it */
+        return false;
+    for (size_t at = 0; at + 1 < length; at++)
+        if (strchr(".!?", text[at]) && isspace((unsigned char)text[at + 1]))
+            return false;
+    for (size_t i = 0; i < WORDS_OF(stops); i++)
+        if (memmem(text, length, stops[i], strlen(stops[i])))
+            return false;
+    return true;
+}
+
 /* ---- the text ---------------------------------------------------------------------------------------------------- */
 
 static bool markup_is_fence(const char *line)
@@ -239,10 +255,8 @@ static size_t markup_take_one(struct markup *markup, size_t at, size_t last_tick
     case '&':
         return markup_take_entity(markup, at);
     case '`':
-        if (at < last_tick)
-            return markup_copy(markup, at,
-                               (size_t)((const char *)memchr(text + at + 1, '`', last_tick - at) - text) + 1);
-        return markup_copy(markup, at, at + 1);
+        end = at < last_tick ? (size_t)((const char *)memchr(text + at + 1, '`', last_tick - at) - text) + 1 : at + 1;
+        return markup_copy(markup, at, cite_code_is_whole(text + at, end - at) ? end : at + 1);
     default:
         if (text[at] != '(' && (unsigned char)text[at] < 0x80)
             return markup_copy(markup, at, at + 1);

@@ -110,6 +110,8 @@ static void markup_of_a_model_is_no_markup_of_the_report(void **state)
             "Mars has two \\<script>moons\\</script>, Phobos and Deimos.");
     becomes("The moon is &#51;84,&#53;00 km away from the earth.", "");
     becomes("Mars has two ht<b></b>tps://fake.example/y moons.", "Mars has two moons.");
+    becomes("Mars has two moons. `Venus is cheese. [2](javascript:x) Mars has two moons, Phobos and Deimos [9]` is.",
+            "Mars has two moons. Mars has two moons, Phobos and Deimos` is.");
     becomes("A <b and c> d.\n\nMars has two moons.", "Mars has two moons.");
 }
 
