@@ -3,6 +3,7 @@
 
 #include "base/buffer.h"
 #include "base/hash.h"
+#include "http/canonical.h"
 #include "rpc/message_json.h"
 
 #include <stdio.h>
@@ -57,12 +58,35 @@ static void add_source(struct cite_sources *sources, const Renga__V1__SearchHit 
     *slot = (uint16_t)sources->count;
 }
 
+/* One page that was found in two ways is one source: its address is the first that was met. */
+static char *source_address(struct cite_sources *sources, char *uri)
+{
+    struct buffer form;
+    buffer_init(&form, CANONICAL_MAX);
+    bool web = canonical_write(uri, &form) == CANONICAL_WEB;
+    uint64_t key = web ? hash_bytes(form.data, form.length) | 1 : 0;
+    buffer_fini(&form);
+    size_t at = key % CITE_SLOTS;
+    while (key && sources->addresses[at].key && sources->addresses[at].key != key)
+        at = (at + 1) % CITE_SLOTS;
+    struct cite_address *address = &sources->addresses[at];
+    if (!key || (!address->key && sources->address_count == CITE_SOURCES_MAX))
+        return uri;
+    sources->address_count += !address->key;
+    if (!address->key)
+        *address = (struct cite_address){.key = key, .uri = uri};
+    return address->uri;
+}
+
 static void add_hit(struct cite_sources *sources, const cJSON *item)
 {
     struct status why = {0};
-    const ProtobufCMessage *hit = message_read_json(&renga__v1__search_hit__descriptor, item, sources->arena, &why);
-    if (hit)
-        add_source(sources, (const Renga__V1__SearchHit *)hit);
+    Renga__V1__SearchHit *hit =
+        (Renga__V1__SearchHit *)message_read_json(&renga__v1__search_hit__descriptor, item, sources->arena, &why);
+    if (hit) {
+        hit->uri = source_address(sources, hit->uri);
+        add_source(sources, hit);
+    }
     sources->no_memory |= why.code == RESOURCE_EXHAUSTED;
 }
 
@@ -111,8 +135,10 @@ static void add_result(struct cite_sources *sources, const cJSON *item)
     hit->title = source_text(sources, item, "title");
     hit->snippet = source_text(sources, item, "summary");
     hit->source = source_text(sources, item, "source");
-    if (!sources->no_memory && !cite_is_script(hit->uri))
-        add_source(sources, hit);
+    if (sources->no_memory || cite_is_script(hit->uri))
+        return;
+    hit->uri = source_address(sources, hit->uri);
+    add_source(sources, hit);
 }
 
 void cite_sources_gather(struct cite_sources *sources, const cJSON *item)

@@ -15,19 +15,27 @@
 #define CITE_SOURCES_MAX 2048 /* of which sentences are looked for; later ones are left out */
 #define CITE_SLOTS       (2 * CITE_SOURCES_MAX)
 
+/* An address as it was met first, by the hash of its canonical form; 0: free. */
+struct cite_address {
+    uint64_t key;
+    char *uri;
+};
+
 /* All zero but for `arena`, which owns the texts. */
 struct cite_sources {
     struct arena *arena;
     struct passage passages[CITE_SOURCES_MAX];
     const Renga__V1__SearchHit *hits[CITE_SOURCES_MAX];
     uint16_t slots[CITE_SLOTS]; /* index of a hit + 1, by its hash; 0: free */
-    size_t count;
+    struct cite_address addresses[CITE_SLOTS];
+    size_t count, address_count;
     bool no_memory;
 };
 
 /* Adds the sources of a JSON value of any form: an object with a `snippet` is a hit, one with `url` and `summary` a
  * SearchResult; an object with `tool_name` and `text` is the result of a tool, and no source if it has a
- * `status_code`. Sets `no_memory` if the arena is full. Linear. */
+ * `status_code`. Addresses of one page (http/canonical.h) become the first of them. Sets `no_memory` if the arena is
+ * full. Linear. */
 void cite_sources_gather(struct cite_sources *sources, const cJSON *item);
 
 /* Whether an address runs as a script if somebody follows it. A SearchResult with one is no source. */

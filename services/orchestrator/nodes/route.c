@@ -17,6 +17,7 @@ enum {
     ROUTE_HUMAN_INPUT,
     ROUTE_INTO,
     ROUTE_DECISION,
+    ROUTE_MODEL_INTO,
     ROUTE_PROMPTING
 };
 
@@ -51,6 +52,9 @@ static const struct node_parameter parameters[] = {
     [ROUTE_DECISION] = {.name = "decision",
                         .type = PARAMETER_FIELD,
                         .help = "The choice with its reason, an object (ResearchDecision)."},
+    [ROUTE_MODEL_INTO] = {.name = "chosen_by",
+                          .type = PARAMETER_FIELD,
+                          .help = "The model that chose, a string; empty: a rule did."},
     PROMPTING_ROWS(ROUTE_PROMPTING),
     {.name = NULL},
 };
@@ -67,7 +71,8 @@ static bool route_check(const struct node *node, struct status *st)
            input_check(node, ROUTE_ENOUGH, FIELD_INTEGER, false, st) &&
            input_check(node, ROUTE_HUMAN_INPUT, FIELD_STRING, false, st) &&
            output_check(node, ROUTE_INTO, FIELD_STRING, false, st) &&
-           output_check(node, ROUTE_DECISION, FIELD_OBJECT, false, st);
+           output_check(node, ROUTE_DECISION, FIELD_OBJECT, false, st) &&
+           output_check(node, ROUTE_MODEL_INTO, FIELD_STRING, false, st);
 }
 
 struct routing {
@@ -104,6 +109,8 @@ static void route_write(const struct routing *routing, const Renga__V1__RouteRes
         json_write_string(out, into, route_word(answer->next_action));
     if (told)
         message_write_json(out, told, &decision.base);
+    if (update_field(task, ROUTE_MODEL_INTO))
+        json_write_string(out, update_field(task, ROUTE_MODEL_INTO), answer->model);
 }
 
 static void route_chosen(const Renga__V1__RouteResponse *answer, void *data)

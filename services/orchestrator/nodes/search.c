@@ -8,7 +8,12 @@
 
 #include "renga/v1/tool_runner.pb-c.h"
 
-#define SEARCH_HITS_MAX 100 /* as SearchRequest.limit */
+#include <string.h>
+
+#define SEARCH_HITS_MAX       100 /* as SearchRequest.limit */
+#define SEARCH_OUTSIDE_MAX    20  /* likewise, where a source outside may be asked */
+#define SEARCH_HITS_DEFAULT   10
+#define SEARCH_PARAGRAPHS_MAX 20
 
 enum {
     SEARCH_QUERY,
@@ -18,7 +23,8 @@ enum {
     SEARCH_MODE,
     SEARCH_LIMIT,
     SEARCH_LIMIT_OF,
-    SEARCH_RESULTS
+    SEARCH_RESULTS,
+    SEARCH_PARAGRAPHS,
 };
 
 static const struct node_parameter parameters[] = {
@@ -50,7 +56,12 @@ static const struct node_parameter parameters[] = {
     [SEARCH_RESULTS] = {.name = "results",
                         .type = PARAMETER_FIELD,
                         .help = "An object[] that gets each address once, with at most 500 characters of what it says "
-                                "(SearchResult)."},
+                                "(SearchResult). \"into\" then has the hits of these addresses."},
+    [SEARCH_PARAGRAPHS] = {.name = "paragraphs",
+                           .type = PARAMETER_INTEGER,
+                           .help =
+                               "With \"results\", where the knowledge base alone is asked: how many hits are asked for "
+                               "each result, 1 to 20, as a document has several paragraphs; 1 without it."},
     {.name = NULL},
 };
 static const char *const outcomes[] = {"found", "nothing", NULL};
@@ -63,6 +74,10 @@ static const Renga__V1__SearchMode modes[] = {
 
 static bool check(const struct node *node, struct status *st)
 {
+    if (node_argument(node, SEARCH_PARAGRAPHS)->number > SEARCH_PARAGRAPHS_MAX)
+        return fail_field(st, "paragraphs", "must be 1 to %d", SEARCH_PARAGRAPHS_MAX);
+    if (node_argument(node, SEARCH_PARAGRAPHS)->number && !node_argument(node, SEARCH_RESULTS)->field)
+        return fail_field(st, "paragraphs", "are of results; add \"results\"");
     return word_check(node, SEARCH_MODE, mode_words, st) >= 0 &&
            input_check(node, SEARCH_QUERY, FIELD_STRING, false, st) &&
            input_check(node, SEARCH_COLLECTIONS, FIELD_STRING, true, st) &&
@@ -75,16 +90,49 @@ static bool check(const struct node *node, struct status *st)
 struct search {
     struct service_call base; /* first */
     Renga__V1__SearchRequest request;
+    int32_t wanted; /* results; 0: not said */
 };
 
-static void search_write_results(struct update *update, const struct task *task,
-                                 const Renga__V1__SearchResponse *answer)
+/* How many results are wanted. */
+static int32_t search_wanted(const struct search *search)
 {
-    const char *results = update_field(task, SEARCH_RESULTS);
-    if (!results)
+    return search->wanted ? search->wanted : SEARCH_HITS_DEFAULT;
+}
+
+static bool search_is_inside(const Renga__V1__SearchRequest *request)
+{
+    for (size_t i = 0; i < request->n_sources; i++)
+        if (strcmp(request->sources[i], "documents") != 0 && strcmp(request->sources[i], "internal") != 0)
+            return false;
+    return true;
+}
+
+/* A document may have many paragraphs that fit, and is one result. */
+static int32_t search_limit(const struct search *search)
+{
+    int64_t paragraphs = node_argument(task_node(search->base.task), SEARCH_PARAGRAPHS)->number;
+    int64_t most = search_wanted(search) * (paragraphs ? paragraphs : 1);
+    if (paragraphs < 2 || !search_is_inside(&search->request) || search_wanted(search) >= SEARCH_OUTSIDE_MAX)
+        return search->wanted;
+    return (int32_t)(most < SEARCH_OUTSIDE_MAX ? most : SEARCH_OUTSIDE_MAX);
+}
+
+static void search_write_hits(struct update *update, const struct search *search,
+                              const Renga__V1__SearchResponse *answer)
+{
+    const char *name = update_field(search->base.task, SEARCH_RESULTS);
+    struct search_results results;
+    if (name)
+        search_results_sort(&results, answer->hits, answer->n_hits, (size_t)search_wanted(search));
+    json_write_array(&update->out, update_field(search->base.task, SEARCH_INTO));
+    for (size_t i = 0; i < answer->n_hits; i++)
+        if (!name || (i < results.count && results.of[i] >= 0))
+            message_write_json(&update->out, NULL, &answer->hits[i]->base);
+    json_write_end(&update->out);
+    if (!name)
         return;
-    json_write_array(&update->out, results);
-    search_results_write(&update->out, answer->hits, answer->n_hits);
+    json_write_array(&update->out, name);
+    search_results_write(&results, &update->out);
     json_write_end(&update->out);
 }
 
@@ -97,18 +145,14 @@ static void searched(const Renga__V1__SearchResponse *answer, void *data)
         return;
     }
     update_begin(&update);
-    json_write_array(&update.out, update_field(search->base.task, SEARCH_INTO));
-    for (size_t i = 0; i < answer->n_hits; i++)
-        message_write_json(&update.out, NULL, &answer->hits[i]->base);
-    json_write_end(&update.out);
-    search_write_results(&update, search->base.task, answer);
+    search_write_hits(&update, search, answer);
     update.response.usage = answer->usage;
     update.response.degradations = answer->degradations;
     update.response.n_degradations = answer->n_degradations;
     update_finish(&update, search->base.task, outcomes[answer->n_hits ? 0 : 1]);
 }
 
-static int32_t search_limit(const struct search *search)
+static int32_t search_told(const struct search *search)
 {
     const cJSON *told = service_call_input(&search->base, SEARCH_LIMIT_OF);
     if (cJSON_IsNumber(told) && told->valuedouble >= 1 && told->valuedouble <= SEARCH_HITS_MAX)
@@ -122,13 +166,15 @@ static bool write_request(struct search *search, struct status *st)
     renga__v1__search_request__init(&search->request);
     search->request.query = service_call_text(&search->base, SEARCH_QUERY);
     search->request.mode = modes[word_check(node, SEARCH_MODE, mode_words, st)];
-    search->request.limit = search_limit(search);
+    search->wanted = search_told(search);
     search->request.origin = &search->base.origin;
     search->request.idempotency_key = task_request(search->base.task)->idempotency_key;
-    return service_call_texts(&search->base, SEARCH_SOURCES, &search->request.sources, &search->request.n_sources,
-                              st) &&
-           service_call_texts(&search->base, SEARCH_COLLECTIONS, &search->request.collections,
-                              &search->request.n_collections, st);
+    if (!service_call_texts(&search->base, SEARCH_SOURCES, &search->request.sources, &search->request.n_sources, st) ||
+        !service_call_texts(&search->base, SEARCH_COLLECTIONS, &search->request.collections,
+                            &search->request.n_collections, st))
+        return false;
+    search->request.limit = search_limit(search);
+    return true;
 }
 
 static void start(struct task *task)

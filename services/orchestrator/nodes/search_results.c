@@ -11,23 +11,28 @@
 #include <math.h>
 #include <string.h>
 
-#define RESULTS_MAX 100 /* as SearchResponse.hits */
-
-/* The canonical forms of the addresses, as hashes; 0: the address opens no document. */
-struct result_keys {
-    uint64_t keys[RESULTS_MAX];
-    size_t count;
-};
-
-static void result_keys_read(struct result_keys *keys, Renga__V1__SearchHit *const *hits, size_t count)
+/* The hash of the address's canonical form; 0: the address opens no document. */
+static uint64_t result_key(const Renga__V1__SearchHit *hit, struct buffer *form)
 {
+    return canonical_write(hit->uri, form) == CANONICAL_BROKEN ? 0 : hash_bytes(buffer_text(form), form->length) | 1;
+}
+
+void search_results_sort(struct search_results *results, Renga__V1__SearchHit *const *hits, size_t count, size_t most)
+{
+    uint64_t keys[SEARCH_RESULTS_MAX];
     struct buffer form;
     buffer_init(&form, CANONICAL_MAX);
-    keys->count = count < RESULTS_MAX ? count : RESULTS_MAX;
-    for (size_t i = 0; i < keys->count; i++)
-        keys->keys[i] = canonical_write(hits[i]->uri, &form) == CANONICAL_BROKEN
-                            ? 0
-                            : hash_bytes(buffer_text(&form), form.length) | 1;
+    results->hits = hits;
+    results->count = count < SEARCH_RESULTS_MAX ? count : SEARCH_RESULTS_MAX;
+    for (size_t i = 0; i < results->count; i++) {
+        size_t first = 0;
+        keys[i] = result_key(hits[i], &form);
+        while (keys[first] != keys[i])
+            first++;
+        bool is_new = first == i;
+        results->of[i] = !keys[i] || (is_new && !most) ? -1 : is_new ? (int)i : results->of[first];
+        most -= is_new && results->of[i] >= 0;
+    }
     buffer_fini(&form);
 }
 
@@ -58,24 +63,19 @@ static void result_write(struct json_writer *out, const Renga__V1__SearchHit *hi
     message_write_json(out, NULL, &result.base);
 }
 
-void search_results_write(struct json_writer *out, Renga__V1__SearchHit *const *hits, size_t count)
+void search_results_write(const struct search_results *results, struct json_writer *out)
 {
-    struct result_keys keys;
     struct buffer summary;
-    result_keys_read(&keys, hits, count);
     buffer_init(&summary, (size_t)8 * SEARCH_SUMMARY_CHARACTERS);
-    for (size_t i = 0; i < keys.count; i++) {
-        bool first = keys.keys[i] != 0;
-        for (size_t j = 0; j < i && first; j++)
-            first = keys.keys[j] != keys.keys[i];
-        if (!first)
+    for (size_t i = 0; i < results->count; i++) {
+        if (results->of[i] != (int)i)
             continue;
         buffer_clear(&summary);
-        result_put_first(&summary, hits[i]);
-        for (size_t j = i + 1; j < keys.count; j++)
-            if (keys.keys[j] == keys.keys[i])
-                sentences_append(&summary, hits[j]->snippet, SEARCH_SUMMARY_CHARACTERS);
-        result_write(out, hits[i], buffer_text(&summary));
+        result_put_first(&summary, results->hits[i]);
+        for (size_t j = i + 1; j < results->count; j++)
+            if (results->of[j] == (int)i)
+                sentences_append(&summary, results->hits[j]->snippet, SEARCH_SUMMARY_CHARACTERS);
+        result_write(out, results->hits[i], buffer_text(&summary));
     }
     buffer_fini(&summary);
 }
