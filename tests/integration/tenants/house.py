@@ -27,7 +27,7 @@ BIN = os.environ["RENGA_BIN"]
 SLOW = 5 if os.environ.get("RENGA_SANITIZE") else 1  # sanitizers take their time
 SERVICES = {"llm-gateway": "LlmGateway", "tool-runner": "ToolRunner", "planner": "Planner", "reviewer": "Reviewer",
             "orchestrator": "Orchestrator"}
-INNER = [f"renga.v1.{service}" for service in (*SERVICES.values(), "Helpdesk")]
+INNER = [f"renga.v1.{service}" for service in (*SERVICES.values(), "Helpdesk", "DeepResearch")]
 TENANTS = {"anna": "acme", "bert": "other"}
 folder = tempfile.mkdtemp(prefix="renga-tenants-")
 atexit.register(shutil.rmtree, folder, ignore_errors=True)
@@ -49,7 +49,21 @@ class Model(Handler):
         self.reply(completion({"role": "assistant", "content": f"answer {number}"}))
 
 
+class Source(Handler):
+    """A search engine that is paid: each answer has a number, too."""
+    answers, lock = 0, threading.Lock()
+
+    def do_POST(self):
+        query = self.asked()["query"]
+        with Source.lock:
+            Source.answers += 1
+            number = Source.answers
+        self.reply({"results": [{"title": "Harbours", "url": f"https://harbours.example/{number}", "score": 0.9,
+                                 "content": f"{query}: answer {number} of the engine."}]})
+
+
 upstream = serve(Model)
+engine = serve(Source)
 
 # ---- the suite -------------------------------------------------------------------------------------------------------
 
@@ -90,8 +104,9 @@ def write(name, text):
 for agent, document in AGENTS.items():
     write(f"agents/{agent}/graph.json", json.dumps({"agent": agent, **document}))
 write("agents/thinker/prompts/en/ask.md", "{question}")
+SEARCH = {"sources": {"paid": {"kind": "tavily", "url": f"http://127.0.0.1:{engine.server_port}", "key": "k"}}}
 FLAGS = {"llm-gateway": [f"--llm_gateway.routes={write('routes.json', json.dumps(ROUTES))}", f"--llm_gateway.ledger={folder}/ledger.db"],
-         "tool-runner": [f"--tool_runner.store={folder}/knowledge.db", f"--tool_runner.record=sqlite:{folder}/tools.db"],
+         "tool-runner": [f"--tool_runner.store={folder}/knowledge.db", f"--tool_runner.search={write('search.json', json.dumps(SEARCH))}", f"--tool_runner.record=sqlite:{folder}/tools.db"],
          "orchestrator": [f"--orchestrator.agents={folder}/agents", f"--orchestrator.store=sqlite:{folder}/runs.db"]}
 
 
@@ -119,12 +134,12 @@ class House:
         self.processes, self.at = {}, {}
         if layout == "one":
             process = self.processes["renga"] = Process(f"{BIN}/renga", "serve", *sum(FLAGS.values(), []))
-            self.at = dict.fromkeys((*SERVICES.values(), "Helpdesk"), process)
+            self.at = dict.fromkeys((*SERVICES.values(), "Helpdesk", "DeepResearch"), process)
         else:
             for name, service in SERVICES.items():
                 peers = [f"--peers.{other.replace('-', '_')}=ipv4:127.0.0.1:{one.port}" for other, one in self.processes.items()]
                 self.at[service] = self.processes[name] = Process(f"{BIN}/renga-{name}", *peers, *FLAGS.get(name, []), shown=f"own-{name}")
-            self.at["Helpdesk"] = self.at["Orchestrator"]
+            self.at["Helpdesk"] = self.at["DeepResearch"] = self.at["Orchestrator"]
 
     def stop(self):
         for process in reversed(self.processes.values()):

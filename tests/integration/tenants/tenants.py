@@ -84,6 +84,16 @@ def keep_documents(a, b, n):
     equal(found(a, collections=[n]), [f"The harbour of {n} is open."], "what the first finds")
 
 
+def pay_for_searches(a, b, n):
+    def uris(caller):
+        return [hit.uri for hit in caller("ToolRunner", "Search", query=n, sources=["web"], idempotency_key=n, origin={"thread_id": n}).hits]
+    first = uris(a)
+    expect(first and uris(a) == first, "a search of a key was paid twice")
+    expect(uris(b) != first, "the other tenant got the search that the first has paid")
+    b("ToolRunner", "ForgetThread", thread_id=n)
+    equal(uris(a), first, "what the first has recorded, after the other has forgotten the thread")
+
+
 def chat(caller, text, **fields):
     return caller("LlmGateway", "Chat", model="m", messages=[{"role": number("ChatRole", "CHAT_ROLE_USER"), "content": text}], **fields)
 
@@ -195,6 +205,23 @@ def ask(method):
     return row
 
 
+def study(a, b, n):
+    index(a, n, f"The harbour of {n} opens at nine.")
+    question = {"question": f"When does the harbour of {n} open?", "options": {"thread_id": n, "request_id": n, "model": "m"}}
+    mine, yours = (caller("DeepResearch", "Research", **question).result for caller in (a, b))
+    expect("opens at nine" in mine.report_md and "opens at nine" not in str(yours), f"{mine} {yours}")
+    expect(mine.outcome.run_id != yours.outcome.run_id, "the other tenant got the run of the first")
+    equal([e.accepted.run_id for e in b("DeepResearch", "ResearchStream", **question) if e.HasField("accepted")], [yours.outcome.run_id],
+          "the stream of the other's request")
+    expect("nine" not in str(notes(b, n)) and notes(a, n), "the notes")
+    further = {"run_id": mine.outcome.run_id, "question": "When?"}
+    refused("NOT_FOUND", lambda: b("DeepResearch", "FollowUp", **further))
+    b("Orchestrator", "DeleteThread", thread_id=n)
+    answer = a("DeepResearch", "FollowUp", **further).result
+    expect(any("opens at nine" in note.summary_md for note in answer.notes), f"the first has lost its run: {answer}")
+    equal({row.tenant for row in usage_of(a, thread_id=n)}, {"acme"}, "whose account it is")
+
+
 def nothing_kept(service, method, **fields):
     return lambda a, b, n: b(service, method, **fields)
 
@@ -208,7 +235,7 @@ def not_built(service, method):
 ROWS = {
     "ToolRunner": {
         "SaveNote": keep_notes, "ListNotes": keep_notes, "ForgetThread": keep_notes, "RunTools": record_results,
-        "Search": keep_documents, "IndexDocuments": keep_documents, "GetKnowledgeBase": keep_documents,
+        "Search": [keep_documents, pay_for_searches], "IndexDocuments": keep_documents, "GetKnowledgeBase": keep_documents,
         "DeleteDocuments": keep_documents, "ListTools": nothing_kept("ToolRunner", "ListTools"),
         **{name: not_built("ToolRunner", name) for name in ("SearchPlaybook", "GetPlaybook", "PutPlaybook")}},
     "LlmGateway": {
@@ -229,6 +256,7 @@ ROWS = {
         "ListAgents": nothing_kept("Orchestrator", "ListAgents"),
         "DescribeAgent": nothing_kept("Orchestrator", "DescribeAgent", agent="asker")},
     "Helpdesk": {"Ask": ask("Ask"), "AskStream": ask("AskStream")},
+    "DeepResearch": {"Research": study, "ResearchStream": study, "FollowUp": study},
 }
 
 # ---- the checks ------------------------------------------------------------------------------------------------------
