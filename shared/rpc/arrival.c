@@ -6,6 +6,7 @@
 #include "rpc/auth.h"
 #include "rpc/forwarded.h"
 #include "rpc/inflate.h"
+#include "rpc/observe.h"
 #include "rpc/traces.h"
 
 #include <grpc/support/alloc.h>
@@ -101,9 +102,9 @@ static void message_received(struct rpc_tag *tag, bool ok)
 
 static void read_trace(struct server_call *sc)
 {
-    size_t parent_size, state_size;
+    size_t parent_size, state_size = 0;
     const char *parent = rpc_call_metadata(&sc->call, "traceparent", &parent_size);
-    const char *state = rpc_call_metadata(&sc->call, "tracestate", &state_size);
+    const char *state = rpc_observe_runs() ? rpc_call_metadata(&sc->call, "tracestate", &state_size) : NULL;
     rpc_trace_arrived(&sc->call, parent, parent_size, state, state_size);
 }
 

@@ -1,5 +1,6 @@
 /* A thread and its content: its runs and states, the agent's version, how long it is kept. */
 #include "run_priv.h"
+#include "trace.h"
 #include "transplant.h"
 
 #include <stdlib.h>
@@ -19,6 +20,7 @@ struct thread *thread_new(struct home *home, const char *tenant, const char *id)
 void thread_drop_content(struct thread *thread)
 {
     struct agents *agents = thread->home->runner->options.agents;
+    trace_run_left(thread);
     if (thread->run)
         thread->run->dirty = thread->run->to_begin = NULL;
     frame_destroy(&thread->root);

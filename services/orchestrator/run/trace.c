@@ -311,3 +311,27 @@ void trace_run_ended(struct run *run, Renga__V1__RunState state, int code, const
         trace_error(thread, run->span, (enum status_code)code, text);
     span_end(&run->span);
 }
+
+static void trace_drop(struct span **span)
+{
+    if (*span)
+        span_destroy(*span);
+    *span = NULL;
+}
+
+static void trace_branch_left(struct frame *frame)
+{
+    trace_drop(&frame->span);
+}
+
+void trace_run_left(struct thread *thread)
+{
+    static const uint8_t zero[sizeof thread->run->trace.parent_id];
+    struct run *run = thread->run;
+    bool is_root = run && memcmp(run->trace.parent_id, zero, sizeof zero) == 0;
+    if (!run || !run->span || !is_root || run->state != RENGA__V1__RUN_STATE__RUN_STATE_RUNNING)
+        return;
+    if (thread->root)
+        trace_each_branch(thread->root, trace_branch_left, false);
+    trace_drop(&run->span);
+}

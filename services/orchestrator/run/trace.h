@@ -19,10 +19,16 @@ struct attempt;
 struct due;
 struct frame;
 struct run;
+struct thread;
 
 /* For each period of work. `text`: why it has failed; "". */
 void trace_run_began(struct run *run);
 void trace_run_ended(struct run *run, Renga__V1__RunState state, int code, const char *text);
+
+/* The thread leaves this process's memory. A run of it that is at work goes on elsewhere: its open spans are sent
+ * there.
+ */
+void trace_run_left(struct thread *thread);
 
 void trace_branch_began(struct frame *frame);
 void trace_branch_ended(struct frame *frame); /* may be called again */

@@ -5,6 +5,7 @@ process, or as five. Needs RENGA_BIN and RENGA_PROTO."""
 import json
 import os
 import re
+import subprocess
 import sys
 import threading
 import time
@@ -12,7 +13,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 for near in ("helpdesk", "research"):
     sys.path.insert(0, os.path.join(HERE, "..", near))
-from suite import SERVICES, SLOW, Suite, expect, folder, index  # noqa: E402
+from suite import BIN, SERVICES, SLOW, Suite, expect, folder, index  # noqa: E402
 import collector  # noqa: E402
 from checks import check, finish, wait_until  # noqa: E402
 from contract import message, number  # noqa: E402
@@ -50,14 +51,29 @@ for name, document in DOCUMENTS.items():
         with open(os.path.join(agents, name, "prompts", "en", f"{prompt}.md"), "w") as file:
             file.write(words)
 
-summary, may_answer, asked_last = Model.summary, threading.Event(), threading.Event()
-may_answer.set()
+summary = Model.summary
+
+
+class Held:
+    """Answers of the model to these words wait until they may go, or the `with` ends."""
+    all = {}
+
+    def __init__(self, words):
+        self.words, self.asked, self.may = words, threading.Event(), threading.Event()
+
+    def __enter__(self):
+        Held.all[self.words] = self
+        return self
+
+    def __exit__(self, *_):
+        del Held.all[self.words]
+        self.may.set()
 
 
 def answer(self, text):
-    if "Say the last" in text:
-        asked_last.set()
-        may_answer.wait(30)
+    for held in [held for words, held in list(Held.all.items()) if words in text]:
+        held.asked.set()
+        held.may.wait(30)
     return summary(self, text) if "<results>" in text else "It is said."
 
 
@@ -156,6 +172,21 @@ for whose in WHOSE:
         return f"{len(list(run))} spans"
 
 
+@check("autonomous research is one whole tree, and each node of its loop has a line with iteration and next action")
+def _():
+    request = message("AutonomousResearchRequest")(theme="session timeout after minutes", max_iterations=3)
+    result = ask("Research", request, "AutonomousResearchResponse", service="AutonomousResearch", metadata=FOREIGN, timeout=60).result
+    run, = trees(1)
+    expect(run.name == "invoke_agent autonomous_research" and run.attributes["langsmith.metadata.run_id"] == result.outcome.run_id, run.draw())
+    expect(run.below(kind="retriever") and run.below(kind="tool") + run.below(kind="llm"), run.draw())
+    told = [line for line in lines(door().log, "run.node") if line["agent"] == "autonomous_research"]
+    expect({"supervisor", "researcher"} <= {line["node"] for line in told} and all(line["level"] == "info" and int(line["duration_ms"]) >= 0 for line in told),
+           f"{[line['text'] for line in told]}")
+    expect(any(line["next_action"] == '"research"' for line in told) and told[-1]["iteration_count"] == str(result.iterations), f"{[line['text'] for line in told]}")
+    near = [line["text"] for line in lines(door().log, "run.near") if line["agent"] == "autonomous_research"]
+    expect([text.split(": ")[-1] for text in near] == ["iteration_count is 2, its limit is 3"], f"{near}")
+
+
 suite.stop()
 serve(llm_gateway=GATEWAY)
 for whose in WHOSE:
@@ -227,26 +258,44 @@ def _():
     expect(first.attributes["langsmith.metadata.thread_id"] == "waits" and second.began >= first.ended, "their order")
 
 
+def begin(agent, held, **fields):
+    """A run, and its model is held."""
+    request = message("StartRunRequest")(agent=agent, input_json="{}", **fields)
+    run = ask("StartRun", request, "StartRunResponse").run
+    expect(held.asked.wait(20 * SLOW), "the request has not come")
+    return run
+
+
 if FIVE:
     @check("an orchestrator is killed in a request to a model: the tree is still whole, with all that the process before has sent")
     def _():
-        may_answer.clear()
-        asked_last.clear()
-        request = message("StartRunRequest")(agent="says", input_json="{}", thread_id="killed")
-        run = ask("StartRun", request, "StartRunResponse").run
-        expect(asked_last.wait(20 * SLOW), "the second request has not come")
-        wait_until(lambda: any(span["name"] == "first" for span in collector.spans), "the first node's span", 20 * SLOW)
-        suite.channel.close()
-        suite.processes["orchestrator"].kill()
-        wait_until(lambda: sum(span["name"] == "chat scripted" for span in collector.spans) >= 2, "the request that was cut", 20 * SLOW)
-        expect(any("has not come" in fault for fault in collector.faults()), "no parent is missing: the check proves nothing")
-        may_answer.set()
+        with Held("Say the last") as held:
+            run = begin("says", held, thread_id="killed")
+            wait_until(lambda: any(span["name"] == "first" for span in collector.spans), "the first node's span", 20 * SLOW)
+            suite.channel.close()
+            suite.processes["orchestrator"].kill()
+            wait_until(lambda: sum(span["name"] == "chat scripted" for span in collector.spans) >= 2, "the request that was cut", 20 * SLOW)
+            expect(any("has not come" in fault for fault in collector.faults()), "no parent is missing: the check proves nothing")
         suite.start("orchestrator")
         suite.open("orchestrator")
         tree, = trees(1)
         expect(tree.attributes["langsmith.metadata.run_id"] == run.run_id and len(tree.below(kind="llm")) >= 3, tree.draw())
         cut = [one for one in tree.below(name="say") if one.failed]
         expect(len(cut) == 1 and cut[0].below(kind="llm") and "orchestrator ended" in cut[0].error, tree.draw())
+
+    @check("an orchestrator is stopped in the middle of a run: the next one sends the root, once")
+    def _():
+        with Held("Say it") as held:
+            run = begin("says", held, thread_id="stopped")
+            suite.channel.close()
+            suite.processes["orchestrator"].process.terminate()
+            wait_until(lambda: any("daemon.stopping" in line for line in suite.processes["orchestrator"].log), "that it stops", 20 * SLOW)
+        suite.processes["orchestrator"].process.wait(30 * SLOW)
+        expect(not [one for one in collector.trees() if one.attributes.get("langsmith.metadata.run_id") == run.run_id], "its root is there already")
+        suite.start("orchestrator")
+        suite.open("orchestrator")
+        tree, = trees(1)
+        expect(tree.attributes["renga.run.state"] == "RUN_STATE_SUCCEEDED" and len(tree.below(name="graph inner")) == 1, tree.draw())
 
 
 @check("a request to a model from outside any run is a tree too, below the call; a caller's trace is a link")
@@ -261,6 +310,16 @@ def _():
     tree, = trees(1)
     expect(tree.name == "renga.v1.LlmGateway/Chat" and [one.name for one in tree.below()] == ["chat scripted"], tree.draw())
     expect(tree.links == [(CALLER, SPAN)], f"{tree.links}")
+
+
+@check("a run from the terminal is a tree")
+def _():
+    done = subprocess.run([f"{BIN}/renga", "run", "counts", f"--peers.orchestrator=ipv4:127.0.0.1:{door().port}"], capture_output=True,
+                          text=True, timeout=30 * SLOW, cwd=folder)
+    expect(done.returncode == 0, done.stderr)
+    tree, = trees(1)
+    expect(tree.name == "invoke_agent counts" and not tree.links, tree.draw())
+    del door().log[:]
 
 
 @check("calls that do no work of an agent are no traces: LangSmith counts each")
