@@ -5,18 +5,23 @@ process, or as five. Needs RENGA_BIN and RENGA_PROTO."""
 import json
 import os
 import re
+import socket
 import subprocess
 import sys
 import threading
 import time
+import urllib.request
+
+import grpc
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 for near in ("helpdesk", "research"):
     sys.path.insert(0, os.path.join(HERE, "..", near))
 from suite import BIN, SERVICES, SLOW, Suite, expect, folder, index  # noqa: E402
 import collector  # noqa: E402
-from checks import check, finish, wait_until  # noqa: E402
+from checks import check, finish, follow, wait_until  # noqa: E402
 from contract import message, number  # noqa: E402
+from ports import free_port  # noqa: E402
 from model import GATEWAY, Model, call, plan  # noqa: E402
 
 HOW = sys.argv[1]
@@ -106,7 +111,9 @@ def trees(count=1, until=None, service=None):
         roots = wait_until(whole, "whole traces", 20 * SLOW, 0.05)
     except Exception:
         told = "; ".join(collector.faults()[:5]) or "no fault"
-        expect(False, f"{told}; {len(collector.trees())} of {count} traces:\n" + "\n".join(run.draw() for run in collector.trees()))
+        drawn = "\n".join(run.draw() for run in collector.trees())
+        collector.spans.clear()
+        expect(False, f"{told}; wanted were {count} traces, not:\n{drawn}")
     collector.spans.clear()
     return roots
 
@@ -301,7 +308,6 @@ if FIVE:
 @check("a request to a model from outside any run is a tree too, below the call; a caller's trace is a link")
 def _():
     if FIVE:
-        import grpc
         gateway = grpc.insecure_channel(f"127.0.0.1:{suite.processes['llm-gateway'].port}")
     else:
         gateway = suite.channel
@@ -354,6 +360,51 @@ def _():
 @check("all processes end with 0 on SIGTERM, and no sanitizer has complained")
 def _():
     suite.stop()
+
+
+def hanging():
+    """A collector that takes connections and never answers; its port."""
+    door = socket.create_server(("127.0.0.1", 0), backlog=512)
+    kept.append(door)
+    threading.Thread(target=lambda: [kept.append(door.accept()) for _ in range(1000)], daemon=True).start()
+    return door.getsockname()[1]
+
+
+kept = []
+
+if not FIVE:
+    @check("a collector that hangs costs spans, bounded memory and no time: runs go on, and what does not fit is counted")
+    def _():
+        port, http = free_port(), free_port()
+        process = subprocess.Popen([f"{BIN}/renga-orchestrator", f"--rpc.listen=127.0.0.1:{port}", f"--http.listen=127.0.0.1:{http}", "--orchestrator.store=memory:",
+                                    f"--orchestrator.agents={agents}", f"--trace.endpoint=http://127.0.0.1:{hanging()}", "--trace.roots=runs", "--orchestrator.node_log=off"],
+                                   cwd=folder, stderr=subprocess.PIPE, text=True)
+        try:
+            follow("the orchestrator", process)
+            suite.channel = grpc.insecure_channel(f"127.0.0.1:{port}", options=[("grpc.use_local_subchannel_pool", 1)])
+            times, resident = [], []
+            for number in range(1200 // SLOW):
+                begun = time.monotonic()
+                start("counts", {"most": 100})
+                times.append(time.monotonic() - begun)
+                if number in (1100 // SLOW, 1200 // SLOW - 1):
+                    with open(f"/proc/{process.pid}/status") as status:
+                        resident.append(int(re.search(r"VmRSS:\s+(\d+)", status.read()).group(1)))
+            with urllib.request.urlopen(f"http://127.0.0.1:{http}/metrics", timeout=20 * SLOW) as answer:
+                figures = dict(re.findall(r"^(renga_spans_\w+) (\d+)$", answer.read().decode(), re.M))
+            expect(int(figures["renga_spans_queued"]) <= 4096 and int(figures["renga_spans_exported_total"]) == 0, f"{figures}")
+            expect(SLOW > 1 or int(figures["renga_spans_dropped_total"]) > 0, f"{figures}")
+            expect(SLOW > 1 or resident[-1] < 160 * 1024, f"it has {resident[-1]} KiB")
+            expect(max(times[1:]) < 5, f"a run took {max(times):.1f} s")  # a request to the collector takes 10 s
+            suite.channel.close()
+            begun = time.monotonic()
+            process.terminate()
+            expect(process.wait(30 * SLOW) == 0 and time.monotonic() - begun < 10 * SLOW, f"its end took {time.monotonic() - begun:.1f} s")
+            return f"median {sorted(times)[len(times) // 2] * 1000:.1f} ms, {resident[-1] // 1024} MiB, {figures['renga_spans_dropped_total']} dropped"
+        finally:
+            process.kill()
+            process.wait()
+            process.stderr.close()
 
 
 finish()
