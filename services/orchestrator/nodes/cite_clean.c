@@ -191,7 +191,8 @@ static bool clean_is_found(struct cleaning *cleaning, const char *url, size_t le
     for (size_t i = 0; i < cleaning->sources->count; i++) {
         const struct passage *passage = &cleaning->sources->passages[i];
         const char *uri = cleaning->sources->hits[i]->uri;
-        if ((strlen(uri) == length && memcmp(uri, url, length) == 0) || clean_has_url(passage, url, length))
+        if ((strlen(uri) == length && memcmp(uri, url, length) == 0) ||
+            (!cleaning->sources->own_addresses && clean_has_url(passage, url, length)))
             return true;
     }
     return false;

@@ -68,7 +68,7 @@ static void references_print_places(struct cite_text *cite, size_t number)
 
 static bool references_is_web(const char *uri)
 {
-    return strncmp(uri, "https://", 8) == 0 || strncmp(uri, "http://", 7) == 0;
+    return strncasecmp(uri, "https://", 8) == 0 || strncasecmp(uri, "http://", 7) == 0;
 }
 
 static const char *references_title(const Renga__V1__SearchHit *hit)

@@ -21,7 +21,7 @@ struct cite_address {
     char *uri;
 };
 
-/* All zero but for `arena`, which owns the texts. */
+/* All zero but for `arena`, which owns the texts, and `own_addresses`. */
 struct cite_sources {
     struct arena *arena;
     struct passage passages[CITE_SOURCES_MAX];
@@ -30,6 +30,7 @@ struct cite_sources {
     struct cite_address addresses[CITE_SLOTS];
     size_t count, address_count;
     bool no_memory;
+    bool own_addresses; /* a text may have the addresses of the sources alone, not those that stand in them */
 };
 
 /* Adds the sources of a JSON value of any form: an object with a `snippet` is a hit, one with `url` and `summary` a

@@ -136,6 +136,12 @@ static void report_read_points(const struct service_call *run, struct report *re
     }
 }
 
+static void report_leave_orders_out(struct cite_sources *sources)
+{
+    for (size_t i = 0; i < sources->count; i++)
+        sources->passages[i].length = report_orders_begin(sources->passages[i].text, sources->passages[i].length);
+}
+
 static bool report_open(struct reporting *reporting)
 {
     const struct service_call *run = &reporting->base.base;
@@ -148,7 +154,9 @@ static bool report_open(struct reporting *reporting)
     if (!report || !sources)
         return false;
     sources->arena = arena;
+    sources->own_addresses = true;
     cite_sources_gather(sources, service_call_input(run, REPORT_ROW_OF));
+    report_leave_orders_out(sources);
     report->theme = service_call_text(run, REPORT_ROW_THEME);
     report_read_points(run, report);
     report_lines_of(report_prompt(run, REPORT_ROW_HEADINGS), report->headings, REPORT_PARTS);

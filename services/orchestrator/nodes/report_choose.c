@@ -11,8 +11,9 @@
 #define CHOOSE_LEAST          0.35            /* of the best sentence's score, for the theme */
 #define CHOOSE_LEAST_OF_POINT 0.5             /* ... for a point */
 #define CHOOSE_NOVELTY        0.5
-#define CHOOSE_FIRST_MAX      64 /* sources whose beginnings are looked at */
-#define LINE_LEAST            8  /* characters of a sentence that says something */
+#define CHOOSE_FIRST_MAX      64           /* sources whose beginnings are looked at */
+#define LINE_LEAST            8            /* characters of a sentence that says something */
+#define LINE_SHORT_BYTES      ((size_t)42) /* below that, a sentence is taken after longer ones */
 #define LINE_MAX_BYTES        ((size_t)1200)
 
 /* ---- one line ---------------------------------------------------------------------------------------------------- */
@@ -188,16 +189,26 @@ static void line_take(struct report *report, size_t passage, struct span span, c
         line_add(report, lines, line, true, &support, lines->count);
 }
 
-/* A search cuts what it finds: whole sentences are taken first, others if there are no whole ones. */
+enum { LINE_CUT, LINE_SHORT, LINE_FULL };
+
+/* A search cuts what it finds, and a few words alone seldom tell a fact. */
+static int line_worth(struct report_span line)
+{
+    return !line_ends_with_stop(line) ? LINE_CUT : line.length < LINE_SHORT_BYTES ? LINE_SHORT : LINE_FULL;
+}
+
+/* The best sentences first; others if there are too few, and cut ones if there are no others. */
 static void lines_take(struct report *report, const struct chosen *chosen, size_t count, size_t most,
                        const struct report_lines *used, struct report_lines *lines)
 {
     size_t before = lines->count;
-    for (int whole = 1; whole >= 0; whole--)
-        for (size_t i = 0; i < count && lines->count - before < most && (whole || lines->count == before); i++) {
+    for (int worth = LINE_FULL; worth >= LINE_CUT; worth--)
+        for (size_t i = 0; i < count && lines->count - before < most; i++) {
             const char *text = report->cite.sources->passages[chosen[i].passage].text;
             const struct span *span = &chosen[i].span;
-            if (line_ends_with_stop((struct report_span){text + span->begin, span->end - span->begin}) == whole)
+            if (worth == LINE_CUT && lines->count > before)
+                return;
+            if (line_worth((struct report_span){text + span->begin, span->end - span->begin}) == worth)
                 line_take(report, chosen[i].passage, *span, used, lines);
         }
 }

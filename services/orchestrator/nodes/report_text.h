@@ -108,6 +108,11 @@ void report_choose_first(struct report *report, size_t most, struct report_lines
 void report_read_lines(struct report *report, struct report_span text, struct report_lines *lines);
 size_t report_characters(const char *text, size_t length);
 
+/* ---- report_orders.c: orders of a page to its reader ---- */
+
+/* The sentence from which on a page tells its reader what to do; `length`: it does not. Linear. */
+size_t report_orders_begin(const char *text, size_t length);
+
 /* ---- report_aspects.c: points that any theme has ---- */
 
 /* Whether a point names no more than an aspect of the theme: "Overview and background", 課題と論点. */
