@@ -109,6 +109,7 @@ static void ask_settle(struct search_ask *ask)
     struct standing_report report = search_ask_report(ask);
     enum status_code code = ask->failure.status.code;
     standing_give_back(ask->site->standing, clock_now_ns(), &report);
+    search_share_leave(ask->site->shares, ask->tenant);
     search_observe_answer(ask, ask->is_late ? DEADLINE_EXCEEDED : code);
     if (code == OK)
         ask_end(ask);
@@ -269,8 +270,14 @@ static void ask_attempt(struct search_ask *ask)
         ask_end(ask);
         return;
     }
+    if (!search_share_take(ask->site->shares, ask->tenant)) {
+        search_ask_judge_share(ask);
+        ask_failed(ask);
+        return;
+    }
     refusal = standing_take(ask->site->standing, clock_now_ns(), 0, &ask->place, &wait_ms);
     if (refusal != STANDING_FREE) {
+        search_share_leave(ask->site->shares, ask->tenant);
         search_ask_judge_refusal(ask, refusal, wait_ms);
         ask_failed(ask);
         return;

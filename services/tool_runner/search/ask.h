@@ -30,6 +30,7 @@ struct search_ask {
     struct search_question question; /* without key and token */
     const struct trace_context *trace;
     uint64_t job_owner;
+    const char *tenant; /* "": none */
     int64_t deadline_ns;
     bool once;                             /* a request that the source may have had is not sent again */
     bool has_stand_in;                     /* another source is asked if this one fails */

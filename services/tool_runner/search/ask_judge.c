@@ -149,6 +149,14 @@ void search_ask_judge_refusal(struct search_ask *ask, enum standing_refusal refu
     st->retry_after_ms = wait_ms < INT32_MAX ? (int32_t)wait_ms : INT32_MAX;
 }
 
+void search_ask_judge_share(struct search_ask *ask)
+{
+    ask->failure = (struct search_failure){.quota = false};
+    ask->is_late = ask->in_doubt = false;
+    fail(&ask->failure.status, RESOURCE_EXHAUSTED, "was not asked: half of its places are taken by this tenant");
+    ask->failure.status.retry_after_ms = BUSY_HINT_MS;
+}
+
 /* ---- for the caller ---------------------------------------------------------------------------------------------- */
 
 /* A message is cut before it comes here: its end may be the beginning of the secret. */

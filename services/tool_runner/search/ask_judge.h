@@ -11,6 +11,8 @@ void search_ask_judge(struct search_ask *ask);
 void search_ask_judge_unread(struct search_ask *ask);
 
 /* The standing refuses a request; `wait_ms` is when it may be asked again. */
+/* The tenant has its share of the places already. */
+void search_ask_judge_share(struct search_ask *ask);
 void search_ask_judge_refusal(struct search_ask *ask, enum standing_refusal refusal, int64_t wait_ms);
 
 /* Puts the source's name before the text, and takes its key and `token` out of it. */

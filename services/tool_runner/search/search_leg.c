@@ -142,6 +142,7 @@ static void leg_ask(struct search_leg *leg)
                      .dimensions = search->dimensions},
         .trace = search->place.trace,
         .job_owner = job_owner(principal->tenant, principal->name),
+        .tenant = principal->tenant,
         .deadline_ns = search->deadline_ns,
         .once = leg->in_record,
         .has_stand_in = search_has_stand_in(search, leg),

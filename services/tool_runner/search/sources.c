@@ -71,7 +71,11 @@ static struct search_site *site_create(const struct search_setup *setup, struct 
 {
     const struct limits limits = {.concurrency = setup->concurrency, .requests_per_minute = setup->requests_per_minute};
     struct search_site *site = calloc(1, sizeof *site);
-    if (!site || !(site->standing = standing_create(&source_kind, setup->source.name, &limits))) {
+    if (site)
+        site->shares = search_shares_create(setup->concurrency);
+    if (!site || !site->shares || !(site->standing = standing_create(&source_kind, setup->source.name, &limits))) {
+        if (site)
+            search_shares_destroy(&site->shares);
         free(site);
         fail(st, RESOURCE_EXHAUSTED, "no memory for the search source '%s'", setup->source.name);
         return NULL;
@@ -86,6 +90,7 @@ static void site_destroy(struct search_site *site)
 {
     cassette_close(&site->cassette);
     standing_destroy(&site->standing);
+    search_shares_destroy(&site->shares);
     pthread_mutex_destroy(&site->lock);
     explicit_bzero(site->token, sizeof site->token);
     free(site);

@@ -4,6 +4,7 @@
 #define RENGA_TOOL_RUNNER_SOURCES_H
 
 #include "search/setup.h"
+#include "search/share.h"
 #include "upstream/retry.h"
 #include "upstream/standing.h"
 
@@ -17,6 +18,7 @@ struct metrics;
 struct search_site {
     const struct search_setup *setup;
     struct standing *standing;
+    struct search_shares *shares; /* of tenants in its places */
     struct retry_budget budget;
     struct cassette *cassette; /* NULL: neither recorded nor replayed */
 

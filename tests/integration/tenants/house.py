@@ -51,10 +51,13 @@ class Model(Handler):
 
 class Source(Handler):
     """A search engine that is paid: each answer has a number, too."""
-    answers, lock = 0, threading.Lock()
+    answers, gate, held, lock = 0, threading.Event(), 0, threading.Lock()
 
     def do_POST(self):
         query = self.asked()["query"]
+        if "held" in query:
+            Source.held += 1
+            Source.gate.wait(20)
         with Source.lock:
             Source.answers += 1
             number = Source.answers
@@ -104,7 +107,8 @@ def write(name, text):
 for agent, document in AGENTS.items():
     write(f"agents/{agent}/graph.json", json.dumps({"agent": agent, **document}))
 write("agents/thinker/prompts/en/ask.md", "{question}")
-SEARCH = {"sources": {"paid": {"kind": "tavily", "url": f"http://127.0.0.1:{engine.server_port}", "key": "k"}}}
+ENGINE = {"kind": "tavily", "url": f"http://127.0.0.1:{engine.server_port}", "key": "k", "timeout": "20s", "attempts": 1}
+SEARCH = {"sources": {"paid": ENGINE, "narrow": {**ENGINE, "concurrency": 2, "stand_in": True}}}
 FLAGS = {"llm-gateway": [f"--llm_gateway.routes={write('routes.json', json.dumps(ROUTES))}", f"--llm_gateway.ledger={folder}/ledger.db"],
          "tool-runner": [f"--tool_runner.store={folder}/knowledge.db", f"--tool_runner.search={write('search.json', json.dumps(SEARCH))}", f"--tool_runner.record=sqlite:{folder}/tools.db"],
          "orchestrator": [f"--orchestrator.agents={folder}/agents", f"--orchestrator.store=sqlite:{folder}/runs.db"]}

@@ -9,7 +9,7 @@ import sys
 import grpc
 
 sys.path[:0] = [os.path.dirname(os.path.abspath(__file__))]
-from house import Caller, House, Model, Process, TENANTS, client, forwarded  # noqa: E402
+from house import Caller, House, Model, Process, Source, TENANTS, client, forwarded  # noqa: E402
 from checks import check, expect, finish, wait_until  # noqa: E402
 from contract import message, number, pool  # noqa: E402
 import house as parts  # noqa: E402
@@ -92,6 +92,22 @@ def pay_for_searches(a, b, n):
     expect(uris(b) != first, "the other tenant got the search that the first has paid")
     b("ToolRunner", "ForgetThread", thread_id=n)
     equal(uris(a), first, "what the first has recorded, after the other has forgotten the thread")
+
+
+def share_places(a, b, n):
+    """Of two places at a source a tenant has one, so that its searches do not keep the other's out."""
+    def search(caller, query):
+        return caller.future("ToolRunner", "Search", query=query, sources=["narrow"])
+    Source.gate.clear()
+    before = Source.held
+    calls = [search(a, f"held {n} {i}") for i in range(3)]
+    try:
+        wait_until(lambda: Source.held == before + 1 and sum(call.done() for call in calls) == 2, "not one of three is held", 10 * parts.SLOW)
+        expect(search(b, n).result().hits, "the other tenant finds nothing")
+    finally:
+        Source.gate.set()
+    told = [call.exception() for call in calls if call.exception()]
+    expect(len(told) == 2 and all("this tenant" in error.details() for error in told), f"{told}")
 
 
 def chat(caller, text, **fields):
@@ -235,7 +251,7 @@ def not_built(service, method):
 ROWS = {
     "ToolRunner": {
         "SaveNote": keep_notes, "ListNotes": keep_notes, "ForgetThread": keep_notes, "RunTools": record_results,
-        "Search": [keep_documents, pay_for_searches], "IndexDocuments": keep_documents, "GetKnowledgeBase": keep_documents,
+        "Search": [keep_documents, pay_for_searches, share_places], "IndexDocuments": keep_documents, "GetKnowledgeBase": keep_documents,
         "DeleteDocuments": keep_documents, "ListTools": nothing_kept("ToolRunner", "ListTools"),
         **{name: not_built("ToolRunner", name) for name in ("SearchPlaybook", "GetPlaybook", "PutPlaybook")}},
     "LlmGateway": {
