@@ -129,7 +129,13 @@ static void start_one(void)
                                          "{\"n\":-1e308}",
                                          "{\"items\":[\"s\"],\"x\":{\"k\":1}}"};
     static char s[] = "s", a[] = "a", *before[] = {s}, *after[] = {a}, thread[] = "t";
+    static char late[] = "{\"log\":[\"t\"]}";
+    static Renga__V1__ResumeUpdate update = RENGA__V1__RESUME_UPDATE__INIT;
+    static Renga__V1__InterruptTimeout standing = RENGA__V1__INTERRUPT_TIMEOUT__INIT;
     Renga__V1__StartRunRequest *request = make(&renga__v1__start_run_request__descriptor);
+    update.update_json = late;
+    standing.after_ms = 1 << 30; /* no stop lasts that long here */
+    standing.update = &update;
     request->agent = a;
     request->thread_id = thread;
     request->input_json = ONE_OF(inputs);
@@ -141,6 +147,7 @@ static void start_one(void)
     request->n_interrupt_before = below(6) == 0;
     request->interrupt_after = after;
     request->n_interrupt_after = below(8) == 0;
+    request->interrupt_timeout = below(2) ? &standing : NULL;
     send_off(request);
 }
 
@@ -149,6 +156,21 @@ static void cancel_one(void)
     Renga__V1__CancelRunRequest *request = make(&renga__v1__cancel_run_request__descriptor);
     request->run_id = some_run();
     send_off(request);
+}
+
+/* Alive until the request has its answer: one for each. */
+static Renga__V1__ResumeUpdate *some_update(void)
+{
+    static Renga__V1__ResumeUpdate updates[ASKED_MAX];
+    static unsigned next;
+    static const char *const texts[] = {"", "{\"log\":[\"r\"]}", "{\"n\":1}", "{\"nothing\":1}",
+                                        "{\"items\":[\"1\",\"2\"]}"};
+    static const char *const nodes[] = {"", "", "a", "s", "z", "b"};
+    Renga__V1__ResumeUpdate *update = &updates[next++ % ASKED_MAX];
+    renga__v1__resume_update__init(update);
+    update->update_json = ONE_OF(texts);
+    update->as_node = ONE_OF(nodes);
+    return update;
 }
 
 static void resume_one(void)
@@ -160,6 +182,8 @@ static void resume_one(void)
         request->maybe_answer_json_case = RENGA__V1__RESUME_RUN_REQUEST__MAYBE_ANSWER_JSON_ANSWER_JSON;
         request->answer_json = answer;
     }
+    if (below(2))
+        request->update = some_update();
     send_off(request);
 }
 
@@ -276,8 +300,8 @@ static char *tell(bool *busy)
         if (!run)
             fail_msg("%s: %s", runs[i], last_status.text);
         *busy |= run->state == RUNNING || run->state == QUEUED;
-        buffer_printf(&out, "%s %d %d %s step %d: %s\n", runs[i], (int)run->state, (int)run->stop_reason,
-                      run->checkpoint_id, (int)run->step, run->output_json);
+        buffer_printf(&out, "%s %d %d %s step %d, resumed %zu times: %s\n", runs[i], (int)run->state,
+                      (int)run->stop_reason, run->checkpoint_id, (int)run->step, run->n_resumptions, run->output_json);
     }
     return buffer_take(&out, NULL);
 }
