@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Autonomous research with people in the loop, from Python and from Node: approval, another plan, rejection, time-outs, two persons
-at once, repetitions, restarts, tenants. `flow.py one|five`: the suite in one process, or as five. Needs RENGA_BIN, RENGA_PROTO and
-NODE (or no Node). The agent is a stand-in (agents/), whose loop ends after six steps."""
+at once, repetitions, restarts, tenants. `flow.py one|five stand-in|agent`: the suite in one process, or as five; a stand-in for the
+agent (agents/), whose loop ends after six steps, or the agent itself without a model. Needs RENGA_BIN, RENGA_PROTO, NODE (or no Node)."""
 import concurrent.futures
 import hashlib
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -14,11 +15,13 @@ import grpc
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "helpdesk"))
+sys.path.insert(0, os.path.join(HERE, "..", "research"))
 from suite import BIN, SERVICES, SLOW, STORES, Process, Suite, docs, expect, folder  # noqa: E402
-from checks import check, finish  # noqa: E402
+from checks import check, finish, wait_until  # noqa: E402
 from contract import message, word  # noqa: E402
+from slow_tools import SlowTools  # noqa: E402
 
-HOW = sys.argv[1]
+HOW, STAND_IN = sys.argv[1], sys.argv[2] == "stand-in"
 THEME = "session timeout after minutes"
 OWN = ("LlmGateway", "ToolRunner", "Planner", "Reviewer", "Orchestrator")
 
@@ -30,13 +33,24 @@ def key(name, tenant, *methods):
 KEYS = [key("anna", "acme", "*"), key("abel", "acme", "*"), key("bert", "other", "*"),
         key("services", "renga", *(f"renga.v1.{service}/{right}" for service in OWN for right in ("*", "forward")))]
 GUARD = [f"--rpc.keys={json.dumps(KEYS)}"] + (["--peers.key=services"] if HOW == "five" else [])
-AGENT = [f"--orchestrator.agents={os.path.join(HERE, 'agents')}", "--orchestrator.sweep_every=100ms"]
+AGENT = [f"--orchestrator.agents={os.path.join(HERE, 'agents')}"] if STAND_IN else []
+AGENT += ["--orchestrator.sweep_every=100ms"]
 ROOTS = [f"--tool_runner.roots={docs}"]
 suite = Suite(orchestrator=[*AGENT, *GUARD, *ROOTS]) if HOW == "one" else \
     Suite(**{name.replace("-", "_"): [*GUARD, *{"orchestrator": AGENT, "tool-runner": ROOTS}.get(name, [])] for name in SERVICES})
-getattr(suite, HOW)()
+slow = None
+if HOW == "one":
+    suite.one()
+else:
+    suite.start("llm-gateway")
+    suite.start("tool-runner")
+    TOOLS, slow = suite.processes["tool-runner"].port, SlowTools(suite.processes["tool-runner"].port)
+    suite.processes["tool-runner"].port = slow.port
+    for part in ("planner", "reviewer", "orchestrator"):
+        suite.start(part)
+    suite.open("orchestrator")
 HOST = "renga" if HOW == "one" else "orchestrator"
-with grpc.insecure_channel(f"127.0.0.1:{suite.processes['renga' if HOW == 'one' else 'tool-runner'].port}") as tools:
+with grpc.insecure_channel(f"127.0.0.1:{suite.processes['renga'].port if HOW == 'one' else TOOLS}") as tools:
     fill = tools.unary_stream("/renga.v1.ToolRunner/IndexDocuments", request_serializer=lambda m: m.SerializeToString(),
                               response_deserializer=message("IndexDocumentsProgress").FromString)
     list(fill(message("IndexDocumentsRequest")(collection="docs", folder=docs), timeout=30 * SLOW, metadata=[("authorization", "Bearer anna")],
@@ -91,7 +105,10 @@ def until(run, node, decision={"approve": {}}, most=6):  # noqa: B006
         if run.waiting.node == node:
             return run
         run = answer(run, decision)
-    raise AssertionError(f"it never waits before {node}: {run}")
+    raise AssertionError(f"it never waits before {node}: {tell(run)}")
+
+
+END = "MAX_ITERATIONS" if STAND_IN else "DECIDED"
 
 
 def state_of(run):
@@ -102,28 +119,48 @@ def stop_of(run):
     return word("ResearchStopReason", run.stop_reason).replace("RESEARCH_STOP_REASON_", "")
 
 
+def tell(run):
+    return (f"{state_of(run)} {stop_of(run)} after {run.iterations} steps, waits: {run.waiting.node!r}, {actions(run)}, {len(run.searches)} searches, "
+            f"{len(run.sources)} sources, draft {run.draft[:200]!r}")
+
+
 def actions(run):
     return [word("HumanAction", one.action).replace("HUMAN_ACTION_", "").lower() for one in run.human_decisions]
 
 
-@check("without a person the loop stops at max_iterations with a draft, its review and why it stopped")
+def expect_report(run):
+    """The five parts in their order, and notes that resolve to sources of the run."""
+    at = 0
+    for part in ("Executive Summary", "Key Findings", "Detailed Analysis", "References"):
+        at = run.draft.find(f"\n## {part}\n", at)
+        expect(run.draft.startswith(f"# {THEME}\n") and at > 0, f"{part} is missing or out of order: {run.draft}")
+    notes = dict(re.findall(r"^\[\^(\d+)\]: .*?(\S+)$", run.draft, re.M))
+    expect(notes and set(re.findall(r"\[\^(\d+)\](?!:)", run.draft)) == set(notes), f"the notes: {run.draft}")
+    expect(set(notes.values()) <= {s.url for s in run.sources} and {c.uri for c in run.citations} <= {s.url for s in run.sources}, f"{notes}")
+
+
+@check("without a person the loop stops at max_iterations, or when nothing changes, with the best draft, its review and why it stopped")
 def _():
     run = begin(human_intervention=False)
-    expect(state_of(run) == "RUN_STATE_SUCCEEDED" and stop_of(run) == "MAX_ITERATIONS" and not run.HasField("waiting"), f"{run}")
-    expect(run.draft and run.review.overall_score and run.iterations == 6 and run.decisions and run.searches and not run.human_decisions, f"{run}")
+    expect(state_of(run) == "RUN_STATE_SUCCEEDED" and stop_of(run) == END and not run.HasField("waiting"), tell(run))
+    expect(run.draft and run.review.overall_score and run.decisions and run.searches and not run.human_decisions, tell(run))
     expect(any(s.url == "guide/sessions.html" for s in run.sources), f"{run.sources}")
+    if not STAND_IN:
+        expect_report(run)
+        one = begin(human_intervention=False, max_iterations=3)
+        expect(stop_of(one) == "MAX_ITERATIONS" and one.iterations in (3, 4) and one.draft, tell(one))
 
 
 @check("with a person it waits before the supervisor and before the writer; approved each time it comes to the same end")
 def _():
     run = begin()
-    expect(state_of(run) == "RUN_STATE_WAITING" and run.waiting.node == "supervisor" and stop_of(run) == "UNSPECIFIED", f"{run}")
+    expect(state_of(run) == "RUN_STATE_WAITING" and run.waiting.node == "supervisor" and stop_of(run) == "UNSPECIFIED", tell(run))
     expect(run.waiting.interrupt_id and run.waiting.since_ms and not run.waiting.until_ms and run.waiting.rejections_left == 3, f"{run.waiting}")
     nodes = [run.waiting.node]
     while run.HasField("waiting"):
         run = answer(run, {"approve": {"remark": "good"}})
         nodes += [run.waiting.node] if run.HasField("waiting") else []
-    expect("writer" in nodes and stop_of(run) == "MAX_ITERATIONS" and run.draft, f"{nodes} {run}")
+    expect("writer" in nodes and stop_of(run) == END and run.draft, f"{nodes} {tell(run)}")
     expect(actions(run) == ["approve"] * len(nodes) and [one.node for one in run.human_decisions] == nodes, f"{run.human_decisions}")
     for one in run.human_decisions:
         expect(one.by == "anna" and one.text == "good" and abs(one.time_ms - time.time() * 1000) < 300000 and not one.timed_out, f"{one}")
@@ -143,7 +180,7 @@ def _():
 def _():
     run = until(begin(), "writer")
     run = answer(run, human_input="Name the ERRAND in the draft.")
-    expect(actions(run)[-1] == "advise" and "ERRAND" in run.draft, f"{run}")
+    expect(actions(run)[-1] == "advise" and ("ERRAND" in run.draft or not STAND_IN), tell(run))
 
 
 @check("a rejection before the writer leads to further searches, and its reason stands in the history; the third one ends the research")
@@ -154,8 +191,8 @@ def _():
         run = until(run, "writer")
         run = answer(run, {"reject": {"reason": f"no {n}"}})
         left.append(run.waiting.rejections_left if run.HasField("waiting") else 0)
-    expect(left == [2, 1, 0] and stop_of(run) == "REJECTED" and state_of(run) == "RUN_STATE_SUCCEEDED", f"{left} {run}")
-    expect(len(run.searches) > before and [one.text for one in run.human_decisions if one.text] == ["no 0", "no 1", "no 2"], f"{run.human_decisions}")
+    expect(left == [2, 1, 0] and stop_of(run) == "REJECTED" and state_of(run) == "RUN_STATE_SUCCEEDED", f"{left} {tell(run)}")
+    expect((len(run.searches) > before or not STAND_IN) and [one.text for one in run.human_decisions if one.text] == ["no 0", "no 1", "no 2"], f"{run.human_decisions}")
 
 
 @check("a rejection before the supervisor brings a new plan")
@@ -163,14 +200,14 @@ def _():
     run = answer(begin())
     old = run.plan.created_ms
     run = answer(run, {"reject": {"reason": "another way"}})
-    expect(run.plan.created_ms > old and run.waiting.rejections_left == 2 and actions(run) == ["approve", "reject"], f"{run}")
+    expect(run.plan.created_ms > old and run.waiting.rejections_left == 2 and actions(run) == ["approve", "reject"], tell(run))
 
 
 @check("a person stops the research; it ends with what there is, and takes no further answer")
 def _():
     run = answer(begin())
     done = answer(run, {"stop": {"reason": "enough"}})
-    expect(stop_of(done) == "STOPPED" and actions(done) == ["approve", "stop"] and done.human_decisions[1].text == "enough", f"{done}")
+    expect(stop_of(done) == "STOPPED" and actions(done) == ["approve", "stop"] and done.human_decisions[1].text == "enough", tell(done))
     expect(refused(lambda: answer(run, {"approve": {}})) == ("FAILED_PRECONDITION", "NOT_RESUMABLE"), "it was resumed")
 
 
@@ -185,7 +222,7 @@ def _():
     orchestrator("WatchRun", run_id=result.outcome.run_id, follow=True)
     result = ask("Research", message("AutonomousResearchRequest")(theme=THEME, human_intervention=True, human_timeout_ms=400, max_iterations=6,
                                                                    options={"request_id": "timed-out"}))
-    expect(stop_of(result) == "MAX_ITERATIONS" and set(actions(result)) == {"approve"} and "writer" in [one.node for one in result.human_decisions], f"{result}")
+    expect(stop_of(result) == END and set(actions(result)) == {"approve"} and "writer" in [one.node for one in result.human_decisions], tell(result))
     times = [one.time_ms for one in result.human_decisions]
     expect(all(one.timed_out and not one.by for one in result.human_decisions) and times == sorted(times) and times[0] > 0, f"{result.human_decisions}")
 
@@ -196,7 +233,7 @@ def _():
     expect(word("HumanDefault", run.waiting.human_default) == "HUMAN_DEFAULT_STOP", f"{run.waiting}")
     orchestrator("WatchRun", run_id=run.outcome.run_id, follow=True)
     done = begin(human_timeout_ms=400, human_default=2, options={"request_id": "stops"})
-    expect(stop_of(done) == "NO_ANSWER" and actions(done) == ["stop"] and done.human_decisions[0].timed_out, f"{done}")
+    expect(stop_of(done) == "NO_ANSWER" and actions(done) == ["stop"] and done.human_decisions[0].timed_out, tell(done))
     expect(refused(lambda: answer(run, interrupt_id=run.waiting.interrupt_id))[0] == "FAILED_PRECONDITION", "an answer came too late")
 
 
@@ -205,15 +242,15 @@ def _():
     run = begin()
     edit = {"edit": {"search_queries": ["port 8443"], "investigation_points": ["Ports"]}}
     twice = [answer(run, edit, options={"request_id": "same answer"}) for _ in range(2)]
-    expect(twice[0].human_decisions == twice[1].human_decisions and twice[0].waiting == twice[1].waiting and actions(twice[1]) == ["edit"], f"{twice}")
+    expect(twice[0].human_decisions == twice[1].human_decisions and twice[0].waiting == twice[1].waiting and actions(twice[1]) == ["edit"], f"{[tell(one) for one in twice]}")
     expect(refused(lambda: answer(run, {"approve": {}}, options={"request_id": "same answer"}))[0] == "INVALID_ARGUMENT", "other content")
     end = answer(twice[0], {"stop": {}}, options={"request_id": "the end"})
     again = answer(run, {"stop": {}}, options={"request_id": "the end"})
-    expect(end == again and actions(end) == ["edit", "stop"], f"{again}")
+    expect(end == again and actions(end) == ["edit", "stop"], tell(again))
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
         other = begin()
         same = list(pool.map(lambda _: answer(other, edit, options={"request_id": "at once"}), range(4)))
-    expect(all(one.human_decisions == same[0].human_decisions and actions(one) == ["edit"] for one in same), f"{same}")
+    expect(all(one.human_decisions == same[0].human_decisions and actions(one) == ["edit"] for one in same), f"{[tell(one) for one in same]}")
 
 
 @check("two persons answer at once: one answer holds, the other one hears that it came second, and by whom it was beaten")
@@ -271,6 +308,48 @@ def _():
     kinds = [event.WhichOneof("event") for event in before + rest]
     expect(ids == sorted(set(ids)), f"{ids}")
     expect(kinds[:2] == ["accepted", "planned"] and {"decided", "searched", "draft_text", "reviewed"} <= set(kinds) and kinds[-1] == "result", f"{kinds}")
+
+
+@check("a caller that leaves stops the searches at once, and the run is cancelled")
+def _():
+    if not slow:
+        return "only where a search can be held back"
+    slow.slow, slow.left = "leaving", []
+    live = ask("ResearchStream", message("AutonomousResearchRequest")(theme=f"{THEME} leaving", max_iterations=6))
+    run_id = next(event.accepted.run_id for event in live if event.WhichOneof("event") == "accepted")
+    for event in live:
+        if event.WhichOneof("event") == "decided":
+            break
+    time.sleep(0.1)  # the searches are under way, and wait
+    left = time.monotonic()
+    live.cancel()
+    wait_until(lambda: slow.left, "the search goes on", 10 * SLOW)
+    took = slow.left[0] - left
+    slow.slow = None
+    wait_until(lambda: word("RunState", orchestrator("GetRun", run_id=run_id).run.state) == "RUN_STATE_CANCELLED", "it is not cancelled", 10 * SLOW)
+    expect(took < 0.5 * SLOW, f"it took {took:.3f} s")
+    return f"{took * 1000:.0f} ms"
+
+
+@check("a budget ends the research with what there is, and tells")
+def _():
+    run = begin(human_intervention=False, options={"budget": {"duration_ms": 1}})
+    expect(state_of(run) == "RUN_STATE_SUCCEEDED" and stop_of(run) == "BUDGET", tell(run))
+
+
+@check("a result has at most 4 MiB: the longest summaries are cut, then the last citations and sources go, and the outcome says so")
+def _():
+    run = answer(begin())
+    huge = {"research_data": [{"title": f"t{n}", "url": f"u{n}" + "x" * 1500, "summary": "s" * 500} for n in range(1000)],
+            "citations": [{"sentence_number": n + 1, "quote": "q" * 1400} for n in range(1900)],
+            "searches": [{"query": "w" * 1000} for _ in range(1000)]}
+    for field, value in huge.items():
+        orchestrator("UpdateState", thread_id=run.outcome.thread_id, update_json=json.dumps({field: value}), overwrite_fields=[field])
+    orchestrator("UpdateState", thread_id=run.outcome.thread_id, update_json=json.dumps({"stop_reason": "stopped"}))
+    result = answer(run, {"approve": {}} if not STAND_IN else {"stop": {}})
+    expect(3 << 20 < result.ByteSize() <= 4 << 20, f"{result.ByteSize()} bytes")
+    parts = {d.part for d in result.outcome.degradations if "4 MiB" in d.reason}
+    expect({"sources", "citations"} <= parts and len(result.citations) < 1900 and all(s.summary == "" for s in result.sources), f"{parts}")
 
 
 @check("a wrong request is refused by the name of its field")

@@ -10,7 +10,6 @@ import subprocess
 import sys
 import threading
 import time
-from concurrent import futures
 
 import grpc
 
@@ -19,46 +18,14 @@ sys.path.insert(0, os.path.join(HERE, "..", "helpdesk"))
 from suite import BIN, SLOW, STORES, Process, Suite, expect, folder, index  # noqa: E402
 from documents import docs, lines  # noqa: E402
 from checks import check, finish, wait_until  # noqa: E402
-from contract import message, pool  # noqa: E402
+from contract import message  # noqa: E402
+from slow_tools import SlowTools  # noqa: E402
 from model import GATEWAY, QUESTION, Model, call, plan, says  # noqa: E402
 
 HOW = sys.argv[1]
 BACKUP, ERROR, SESSION = "夜間バックアップの開始時刻", "error E-1024 license server", "session timeout after minutes"
 SENTENCES = {BACKUP: "夜間バックアップの開始時刻は毎日午前2時です。", ERROR: "Error E-1024 means that the license server cannot be reached.",
              SESSION: "A session timeout happens after 20 minutes without activity."}
-
-
-class SlowTools:
-    """The tool-runner behind another one, which holds searches for some words back."""
-
-    def __init__(self, port):
-        self.channel, self.slow, self.left = grpc.insecure_channel(f"127.0.0.1:{port}"), None, []
-        service = pool.FindServiceByName("renga.v1.ToolRunner")
-        server = grpc.server(futures.ThreadPoolExecutor(32), options=[("grpc.http2.min_ping_interval_without_data_ms", 500)])
-        server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(
-            service.full_name, {method.name: self.handler(method) for method in service.methods if method.name != "IndexDocuments"}),))
-        self.port = server.add_insecure_port("127.0.0.1:0")
-        server.start()
-        self.server = server
-
-    def handler(self, method):
-        answer = message(method.output_type.full_name)
-        ask = self.channel.unary_unary(f"/renga.v1.ToolRunner/{method.name}", request_serializer=lambda m: m.SerializeToString(),
-                                       response_deserializer=answer.FromString)
-
-        def serve_call(request, context):
-            if method.name == "Search" and self.slow and self.slow in request.query:
-                begun = time.monotonic()
-                while context.is_active() and time.monotonic() < begun + 60:
-                    time.sleep(0.002)
-                self.left.append(time.monotonic())
-            kept = [(key, value) for key, value in context.invocation_metadata() if key == "renga-forwarded-bin"]
-            try:
-                return ask(request, timeout=20 * SLOW, metadata=kept)
-            except grpc.RpcError as error:
-                context.abort(error.code(), error.details())
-        return grpc.unary_unary_rpc_method_handler(serve_call, message(method.input_type.full_name).FromString,
-                                                   lambda m: m.SerializeToString())
 
 
 index()
