@@ -85,7 +85,7 @@ static bool find_questions(struct resume_work *work)
         return errand_refuse(errand, "NO_QUESTION", FAILED_PRECONDITION, "no question is open");
     if (has_bare) {
         renga__v1__interrupt_answer__init(&work->bare);
-        work->bare.interrupt_id = unconst(open.id);
+        work->bare.interrupt_id = need(arena_strdup(errand->arena, open.id)); /* an update may close its graph */
         work->bare.answer_json = request->answer_json;
         work->list[0] = &work->bare;
         request->answers = work->list;
@@ -187,6 +187,10 @@ static bool resume_take_update(struct resume_work *work)
     work->number = work->thread->last + 1;
     work->bytes += strlen(wish->update_json);
     const struct node *node;
+    if (*wish->as_node && work->request.n_answers)
+        return fail_field(&work->unfit, "update.as_node",
+                          "is '%.64s', but goes with no answer: the node that asked is not due any more",
+                          wish->as_node);
     bool good = resume_find_node(work->thread->root->graph, wish, "update", &node, &work->unfit);
     work->update.as_node = good && node ? (uint32_t)node->index + 1 : 0;
     return good;

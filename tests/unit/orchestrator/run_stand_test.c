@@ -158,6 +158,28 @@ static void an_update_that_does_not_fit_is_refused_and_changes_nothing(void **st
     stage_clear(&stage);
 }
 
+static void a_node_in_whose_name_is_written_goes_with_no_answer(void **state)
+{
+    Renga__V1__ResumeUpdate update = writes("{}");
+    Renga__V1__ResumeRunRequest request = RENGA__V1__RESUME_RUN_REQUEST__INIT;
+    char as_node[] = "a", answer[] = "5";
+    stage_set(&stage, "\"state\": {\"x\": {\"type\": \"any\"}}, \"start\": \"a\", \"nodes\": {\"a\": "
+                      "{\"kind\": \"ask\", \"question\": \"?\", \"into\": \"x\"}}");
+    request.run_id = start(&stage, "t", "");
+    request.maybe_answer_json_case = RENGA__V1__RESUME_RUN_REQUEST__MAYBE_ANSWER_JSON_ANSWER_JSON;
+    request.answer_json = answer;
+    request.update = &update;
+    update.as_node = as_node;
+    assert_null(ask_last(&last_get, &stage, &request));
+    assert_string_equal(last_status.field, "update.as_node");
+    *as_node = '\0';
+    assert_non_null(ask_last(&last_get, &stage, &request));
+    stage_settle(&stage, 0);
+    assert_run(&stage, request.run_id, SUCCEEDED, "{\"x\":5}");
+    forget(&last_get);
+    stage_clear(&stage);
+}
+
 static void of_two_answers_to_one_stop_one_holds(void **state)
 {
     Renga__V1__ResumeUpdate update = writes("{\"log\":[\"x\"]}");
@@ -280,6 +302,7 @@ int main(void)
         cmocka_unit_test(a_resumption_writes_to_the_state_in_the_same_step),
         cmocka_unit_test(as_a_node_its_followers_are_due_and_have_leave),
         cmocka_unit_test(an_update_that_does_not_fit_is_refused_and_changes_nothing),
+        cmocka_unit_test(a_node_in_whose_name_is_written_goes_with_no_answer),
         cmocka_unit_test(of_two_answers_to_one_stop_one_holds),
         cmocka_unit_test(a_long_update_is_read_by_a_worker),
         cmocka_unit_test(a_run_goes_on_when_each_stop_has_lasted_long_enough),
@@ -287,5 +310,6 @@ int main(void)
         cmocka_unit_test(a_run_is_cancelled_when_the_stop_has_lasted_long_enough),
         cmocka_unit_test(a_timeout_whose_update_the_graph_does_not_have_is_refused),
     };
+    clock_stop();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
