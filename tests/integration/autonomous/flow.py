@@ -134,9 +134,9 @@ def expect_report(run):
     for part in ("Executive Summary", "Key Findings", "Detailed Analysis", "References"):
         at = run.draft.find(f"\n## {part}\n", at)
         expect(run.draft.startswith(f"# {THEME}\n") and at > 0, f"{part} is missing or out of order: {run.draft}")
-    notes = dict(re.findall(r"^\[\^(\d+)\]: .*?(\S+)$", run.draft, re.M))
+    notes, urls = dict(re.findall(r"^\[\^(\d+)\]: (.*)$", run.draft, re.M)), {s.url for s in run.sources}
     expect(notes and set(re.findall(r"\[\^(\d+)\](?!:)", run.draft)) == set(notes), f"the notes: {run.draft}")
-    expect(set(notes.values()) <= {s.url for s in run.sources} and {c.uri for c in run.citations} <= {s.url for s in run.sources}, f"{notes}")
+    expect(all(any(url in note for url in urls) for note in notes.values()) and {c.uri for c in run.citations} <= urls, f"{notes}")
 
 
 @check("without a person the loop stops at max_iterations, or when nothing changes, with the best draft, its review and why it stopped")
