@@ -129,13 +129,7 @@ static void start_one(void)
                                          "{\"n\":-1e308}",
                                          "{\"items\":[\"s\"],\"x\":{\"k\":1}}"};
     static char s[] = "s", a[] = "a", *before[] = {s}, *after[] = {a}, thread[] = "t";
-    static char late[] = "{\"log\":[\"t\"]}";
-    static Renga__V1__ResumeUpdate update = RENGA__V1__RESUME_UPDATE__INIT;
-    static Renga__V1__InterruptTimeout standing = RENGA__V1__INTERRUPT_TIMEOUT__INIT;
     Renga__V1__StartRunRequest *request = make(&renga__v1__start_run_request__descriptor);
-    update.update_json = late;
-    standing.after_ms = 1 << 30; /* no stop lasts that long here */
-    standing.update = &update;
     request->agent = a;
     request->thread_id = thread;
     request->input_json = ONE_OF(inputs);
@@ -147,7 +141,6 @@ static void start_one(void)
     request->n_interrupt_before = below(6) == 0;
     request->interrupt_after = after;
     request->n_interrupt_after = below(8) == 0;
-    request->interrupt_timeout = below(2) ? &standing : NULL;
     send_off(request);
 }
 
