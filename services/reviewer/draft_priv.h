@@ -40,7 +40,8 @@ struct draft_line {
     size_t begin, known;
 };
 
-/* Whether a sentence claims something: a heading, a row of a table, a list of references and a short sentence do not.
+/* Whether a sentence claims something: a heading, a row of a table, a list of references, a short sentence and one that
+ * says that there is no source do not.
  * To be asked for the sentences of a draft in their order, with the same `line`: no byte is looked at twice. */
 bool draft_claims(const char *draft, const struct span *span, struct draft_line *line);
 

@@ -4,6 +4,8 @@
 #include "draft_priv.h"
 #include "findings.h"
 
+#include "words/nothing.h"
+
 #include <string.h>
 
 #define SENTENCES_MAX  400 /* of a draft, weighed: the loop waits for it, some 100 ms at most */
@@ -24,7 +26,8 @@ bool draft_claims(const char *draft, const struct span *span, struct draft_line 
         if (draft[line->known] == '\n')
             line->begin = line->known + 1;
     char first = draft[line->begin];
-    return length >= LETTERS_MIN && first != '#' && first != '|' && !memmem(text, length, "://", 3);
+    return length >= LETTERS_MIN && first != '#' && first != '|' && !memmem(text, length, "://", 3) &&
+           !words_say_no_source(text, length);
 }
 
 static bool is_cited(const Renga__V1__ReviewDraftRequest *request, int number)

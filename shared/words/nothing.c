@@ -28,3 +28,21 @@ bool words_say_nothing_found(const char *text, size_t length)
             return true;
     return false;
 }
+
+bool words_say_no_source(const char *text, size_t length)
+{
+    static const char *const sentences[] = {
+        "No source was found for this point",
+        "No source at all was found for the theme",
+        "この観点についての情報源は見つかりませんでした",
+        "テーマについての情報源は一つも見つかりませんでした",
+    };
+    while (length && strchr(" .\n", text[length - 1]))
+        length--;
+    if (length >= 3 && memcmp(text + length - 3, "。", 3) == 0)
+        length -= 3;
+    for (size_t i = 0; i < sizeof sentences / sizeof *sentences; i++)
+        if (strlen(sentences[i]) == length && memcmp(sentences[i], text, length) == 0)
+            return true;
+    return false;
+}

@@ -1,6 +1,8 @@
 /* Reports that code composes of the sources, without a model. */
 #include "report_fixture.h"
 
+#include "words/nothing.h"
+
 static void sources_alone_become_five_parts(void **state)
 {
     char *text = english_report("");
@@ -115,6 +117,25 @@ static void points_of_any_theme_get_the_sentences_that_go_with_them(void **state
     free(text);
 }
 
+/* The reviewer knows the sentences of the shipped agent: they claim no fact. */
+static void the_sentences_for_a_missing_source_claim_nothing(void **state)
+{
+    static const char *const languages[] = {"en", "ja"};
+    for (size_t i = 0; i < 2; i++) {
+        char path[512], line[256];
+        snprintf(path, sizeof path, "%s/autonomous_research/prompts/%s/writer.missing.md", AGENTS, languages[i]);
+        FILE *file = fopen(path, "r");
+        assert_non_null(file);
+        for (int lines = 0; lines < 2; lines++) {
+            assert_non_null(fgets(line, sizeof line, file));
+            assert_true(words_say_no_source(line, strlen(line)));
+        }
+        fclose(file);
+    }
+    assert_false(words_say_no_source("No source was found for this point, but it is 12.", 49));
+    assert_false(words_say_no_source("", 0));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -125,6 +146,7 @@ int main(void)
         cmocka_unit_test(a_hostile_page_stays_text),
         cmocka_unit_test(a_page_is_read_as_far_as_it_gives_no_orders),
         cmocka_unit_test(points_of_any_theme_get_the_sentences_that_go_with_them),
+        cmocka_unit_test(the_sentences_for_a_missing_source_claim_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
