@@ -1,6 +1,6 @@
 /* Measures how far a piece of research has come: sources, their mean relevance, and the part of the plan's queries that
  * have found any (ResearchProgress). No model is asked. */
-#include "service_call.h"
+#include "input_job.h"
 
 #include "base/hash.h"
 
@@ -138,32 +138,34 @@ static double measure_quality(const cJSON *sources, const char *name)
     return count ? sum / count : 0;
 }
 
+static bool measure_run(struct input_job *job, struct status *st)
+{
+    struct measure_set set = {0};
+    struct json_writer *out = &job->update.out;
+    const cJSON *sources = service_call_input(&job->base, MEASURE_OF);
+    const char *score = node_argument(task_node(job->base.task), MEASURE_SCORE)->text;
+    if (!measure_gather(&set, &job->base))
+        return fail(st, RESOURCE_EXHAUSTED, "no memory for the searches");
+    json_write_object(out, update_field(job->base.task, MEASURE_INTO));
+    json_write_int(out, "data_count", cJSON_GetArraySize(sources));
+    json_write_double(out, "data_quality", measure_quality(sources, score ? score : "relevance_score"));
+    json_write_double(
+        out, "coverage",
+        measure_coverage(&set, service_call_input(&job->base, MEASURE_WANTED), sources && sources->child));
+    json_write_end(out);
+    return true;
+}
+
+static const char *measure_finish(struct input_job *job, struct update *update)
+{
+    (void)job;
+    (void)update;
+    return outcomes[0];
+}
+
 static void measure_start(struct task *task)
 {
-    struct service_call run = {0};
-    struct measure_set set = {0};
-    struct status st = {0};
-    struct update update;
-    const char *score = node_argument(task_node(task), MEASURE_SCORE)->text;
-    bool good = service_call_inputs(&run, task, &st);
-    if (good && !measure_gather(&set, &run))
-        good = fail(&st, RESOURCE_EXHAUSTED, "no memory for the searches");
-    const cJSON *sources = good ? service_call_input(&run, MEASURE_OF) : NULL;
-    update_begin(&update);
-    json_write_object(&update.out, update_field(task, MEASURE_INTO));
-    json_write_int(&update.out, "data_count", cJSON_GetArraySize(sources));
-    json_write_double(&update.out, "data_quality", measure_quality(sources, score ? score : "relevance_score"));
-    if (good)
-        json_write_double(&update.out, "coverage",
-                          measure_coverage(&set, service_call_input(&run, MEASURE_WANTED), sources && sources->child));
-    json_write_end(&update.out);
-    service_call_close(&run);
-    if (good) {
-        update_finish(&update, task, outcomes[0]);
-        return;
-    }
-    buffer_fini(&update.text);
-    task_fail(task, &st);
+    input_job_start(task_data(task), task, measure_run, measure_finish);
 }
 
 extern const struct node_kind measure_kind;
@@ -173,5 +175,7 @@ const struct node_kind measure_kind = {
     .parameters = parameters,
     .outcomes = outcomes,
     .check = measure_check,
+    .size = sizeof(struct input_job),
     .start = measure_start,
+    .cancel = input_job_cancel,
 };

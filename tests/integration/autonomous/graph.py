@@ -420,6 +420,20 @@ def _():
     equal((len(services.of("LlmGateway/Chat")), api.state(run.thread_id)["rejections"]), (1, 3), "the drafts and rejections")
 
 
+@check("a plan that a person changes before the writer is searched for first, if it has new queries")
+def _():
+    script()
+    run = answers(answers(supervised(), human_action="approve"), human_action="approve")
+    changed = {**api.state(run.thread_id)["task_plan"], "search_queries": ["moon", "pluto"], "investigation_points": ["dwarf planets"]}
+    run = answers(run, task_plan=changed, human_action="edit")
+    equal(([s["query"] for s in api.state(run.thread_id)["searches"]][5:], services.of("LlmGateway/Chat")), (["pluto"], []), "the new search")
+    run = answers(run, human_action="approve")
+    changed["investigation_points"] = ["small bodies"]
+    result = succeeded(answers(run, task_plan=changed, human_action="edit"))
+    equal((result["stop_reason"], len(result["searches"]), len(result["research_data"])), ("approved", 6, 6), "the end")
+    expect("small bodies" in services.of("LlmGateway/Chat")[0].messages[-1].content, "the changed point did not reach the model")
+
+
 @check("a person who stops before the writer gets the best of what there is")
 def _():
     script()

@@ -79,6 +79,22 @@ static const struct generator reviews[] = {
     {.name = NULL},
 };
 
+static const struct generator merged[] = {
+    {"addresses of their own", 0, .begin = "{\"l\":[{\"url\":\"http://a/\",\"t\":\"a\"}",
+     .unit = ",{\"url\":\"http://a/\1?b=\1\",\"t\":\"The port is open.\"}", .end = "]}"},
+    {"one address", 0, .begin = "{\"l\":[{\"url\":\"http://a/\",\"t\":\"a\"}",
+     .unit = ",{\"url\":\"http://a/\",\"t\":\"Port \1 is open.\"}", .end = "]}"},
+    {"one long text", 0, .begin = "{\"l\":[{\"url\":\"http://a/\",\"t\":\"a\"},{\"url\":\"http://a/\",\"t\":\"",
+     .unit = "The port \1 is open. ", .end = "\"}]}"},
+    {.name = NULL},
+};
+
+static const struct generator measured[] = {
+    {"searches", 0, .begin = "{\"s\":[\"q\"],\"l\":[{\"query\":\"q\"}",
+     .unit = ",{\"query\":\"q\1\",\"base\":\"q\",\"result_count\":1,\"relevance_score\":0.5}", .end = "]}"},
+    {.name = NULL},
+};
+
 static const struct generator inputs[] = {
     {"a field that is not known", 0, .begin = "{\"x\":[0", .unit = ",1", .end = "]}"},
     {"members of an input", 0, .begin = "{\"x\":{\"a\":0", .unit = ",\"a\1\":0", .end = "}}"},
@@ -142,6 +158,17 @@ const struct reader readers_graphs[] = {
      .with = GRAPH("\"a\":" STRING ",\"l\":" OBJECTS ",\"o\":{\"type\":\"object\"}",
                    "\"kind\":\"review\",\"inputs\":[\"a\",\"l\"],\"style\":\"draft\",\"text\":\"a\",\"sources\":\"l\","
                    "\"into\":\"o\"," BOTH("passed", "failed"),
+                   NULL)},
+    {"lists that are unified", call_graph, .own = merged, .accepts = true, .most = 512 * KIB,
+     .with =
+         GRAPH("\"l\":" OBJECTS ",\"k\":" OBJECTS,
+               "\"kind\":\"merge\",\"inputs\":[\"l\",\"k\"],\"of\":\"k\",\"with\":\"l\",\"into\":\"k\",\"key\":\"url\","
+               "\"addresses\":true,\"extend\":\"t\",\"most\":100000," BOTH("merged", "nothing"),
+               NULL)},
+    {"progress that is measured", call_graph, .own = measured, .accepts = true, .most = 512 * KIB,
+     .with = GRAPH("\"l\":" OBJECTS ",\"s\":" STRINGS ",\"o\":{\"type\":\"object\"}",
+                   "\"kind\":\"measure\",\"inputs\":[\"l\",\"s\"],\"of\":\"l\",\"wanted\":\"s\",\"searches\":\"l\","
+                   "\"improved\":\"l\",\"into\":\"o\"," ENDS("measured"),
                    NULL)},
     {"branches of a run", call_graph, .own = items, .accepts = true, .most = 64 * KIB,
      .with = GRAPH("\"s\":" STRINGS ",\"o\":" OBJECTS,
