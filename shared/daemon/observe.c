@@ -18,6 +18,8 @@
 
 #define FLUSH_MS             1000 /* the time for spans at the end */
 #define HTTP_DRAIN_MS        500
+#define DELAY_MIN_MS         10
+#define DELAY_MAX_MS         60000
 #define PAGE_CONNECTIONS_MAX 256
 #define PAGE_BODY_MAX        1024 /* bytes: pages are only read */
 
@@ -65,6 +67,15 @@ static const char *protocol_of(const struct config *config)
     return strcmp(variable, "http/protobuf") == 0 ? "protobuf" : "json";
 }
 
+/* The longest that a span waits for others, of OpenTelemetry's own libraries; 0: our own default. */
+static int64_t delay_of_environment(void)
+{
+    const char *text = getenv("OTEL_BSP_SCHEDULE_DELAY");
+    char *end;
+    long long ms = text && *text ? strtoll(text, &end, 10) : 0;
+    return ms >= DELAY_MIN_MS && ms <= DELAY_MAX_MS && !*end ? ms : 0;
+}
+
 static bool roots_are_runs(const struct observation *observation)
 {
     return strcmp(config_string(observation->config, "trace.roots"), "runs") == 0;
@@ -75,6 +86,7 @@ static bool start_traces(struct observation *observation, struct http_client *ht
     struct otlp_options options = {
         .headers = config_string(observation->config, "trace.headers"),
         .protobuf = strcmp(protocol_of(observation->config), "protobuf") == 0,
+        .interval_ms = delay_of_environment(),
         .service = observation->name,
         .resource = getenv("OTEL_RESOURCE_ATTRIBUTES"),
     };

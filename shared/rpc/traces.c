@@ -68,13 +68,11 @@ void rpc_trace_arrived(struct rpc_call *call, const char *parent, size_t parent_
 {
     struct trace_context caller;
     bool given = parent && trace_continue(&caller, parent, parent_size);
-    if (given && !rpc_observe_runs()) {
-        call->trace = caller;
-    } else if (given && state && trace_state_read(state, state_size, caller.span_id)) {
-        call->trace = caller; /* parent_id is kept until the caller's key is known */
-    } else {
+    bool goes_on = given && (!rpc_observe_runs() || (state && trace_state_read(state, state_size, caller.span_id)));
+    if (goes_on)
+        call->trace = caller; /* with parent_id, until the caller's key is known */
+    else
         trace_root(call, given ? &caller : NULL);
-    }
 }
 
 void rpc_trace_disbelieve(struct rpc_call *call)
