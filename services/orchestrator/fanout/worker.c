@@ -338,7 +338,8 @@ static void describe(struct guest *guest, const Renga__V1__FanoutAttempt *attemp
                                                                            : TIME_LEFT_MAX_US) *
                                                  1000;
     task->trace = (struct trace_context){0};
-    trace_continue(&task->trace, attempt->traceparent, strlen(attempt->traceparent));
+    if (trace_continue(&task->trace, attempt->traceparent, strlen(attempt->traceparent)))
+        memcpy(task->trace.span_id, task->trace.parent_id, sizeof task->trace.span_id); /* the owner sends the span */
 }
 
 static bool is_version(const char *text)

@@ -43,6 +43,9 @@ DOCUMENTS = {
              "nodes": {"inner": {"kind": "graph", "graph": "inner", "on": {"done": "end"}}}},
     "says": {**TEXT, "start": "inner", "graphs": {"inner": {**TEXT, "start": "first", "nodes": {"first": {**CHAT, "on": {"replied": "say"}}, "say": {**CHAT, "prompt": "last"}}}},
              "nodes": {"inner": {"kind": "graph", "graph": "inner", "on": {"done": "end"}}}},
+    "wide": {"state": {"l": {"type": "any[]", "initial": list(range(60))}, "all": {"type": "object[]", "reduce": "append"}}, "start": "each",
+             "graphs": {"one": {**TEXT, "start": "say", "nodes": {"say": CHAT}}}, "max_concurrency": 60, "nodes": {"each": {
+                 "kind": "each", "of": "l", "as": "x", "graph": "one", "into": "all", "on": {"done": "end"}}}},
     "counts": {"state": {"n": {"type": "integer", "reduce": "sum"}, "most": {"type": "integer", "initial": 3}, "next": {"type": "string"},
                          "rows": {"type": "object[]", "reduce": "append"}, "more": {"type": "boolean", "initial": True}},
                "log": ["n", "next", "rows"], "log_near": {"n": "most"}, "start": "count", "recursion_limit": 20, "nodes": {
@@ -114,12 +117,12 @@ def is_told(run, roots):
                for kind, key in (("llm", "model"), ("tool", "tool"))) if name else True
 
 
-def trees(count=1):
-    """Waits for so many more whole traces; gives their roots."""
+def trees(count=1, enough=lambda root: True):
+    """Waits for so many more whole traces, each with enough in it; gives their roots."""
     def whole():
         roots = collector.trees()
         new = [root for root in roots if root.trace not in seen]
-        return new if len(new) >= count and all(is_told(root, roots) for root in new) and not collector.faults() else None
+        return new if len(new) >= count and all(is_told(root, roots) and enough(root) for root in new) and not collector.faults() else None
     try:
         roots = wait_until(whole, "whole traces", 20 * SLOW, 0.02)
     except Exception:
@@ -297,8 +300,8 @@ if FIVE:
             expect(any("has not come" in fault for fault in collector.faults()), "no parent is missing: the check proves nothing")
         suite.start("orchestrator")
         suite.open("orchestrator")
-        tree, = trees(1)
-        expect(tree.attributes["langsmith.metadata.run_id"] == run.run_id and len(tree.below(kind="llm")) >= 3, tree.draw())
+        tree, = trees(1, lambda root: len(root.below(kind="llm")) >= 3)
+        expect(tree.attributes["langsmith.metadata.run_id"] == run.run_id, tree.draw())
         cut = [one for one in tree.below(name="say") if one.failed]
         expect(len(cut) == 1 and cut[0].below(kind="llm") and "orchestrator ended" in cut[0].error, tree.draw())
 
@@ -315,6 +318,14 @@ if FIVE:
         suite.open("orchestrator")
         tree, = trees(1)
         expect(tree.attributes["renga.run.state"] == "RUN_STATE_SUCCEEDED" and len(tree.below(name="graph inner")) == 1, tree.draw())
+
+
+@check("branches that run in other loops are in the tree, each request below its own node")
+def _():
+    start("wide")
+    tree, = trees(1)
+    said = tree.below(kind="llm")
+    expect(len(said) == 60 and len({one.parent.id for one in said}) == 60 and all(one.parent.name == "say" for one in said), tree.draw())
 
 
 @check("a request to a model from outside any run is a tree too, below the call; a caller's trace is a link")

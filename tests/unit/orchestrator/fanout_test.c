@@ -129,7 +129,7 @@ static void the_request_arrives_whole_with_its_trace_and_what_is_left_of_its_tim
     assert_true(task_deadline_ns(task) - clock_now_ns() <= 5 * NS_PER_SEC);
     assert_true(task_deadline_ns(task) - clock_now_ns() > 4 * NS_PER_SEC);
     assert_memory_equal(task_trace(task)->trace_id, trace.trace_id, sizeof trace.trace_id);
-    assert_memory_equal(task_trace(task)->parent_id, trace.span_id, sizeof trace.span_id);
+    assert_memory_equal(task_trace(task)->span_id, trace.span_id, sizeof trace.span_id); /* which its owner sends */
     assert_true(task_trace(task)->sampled);
     end_well(&script_calls[0], "yes");
     STAGE_AWAIT(&stage, given.ended);
