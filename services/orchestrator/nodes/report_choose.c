@@ -122,6 +122,7 @@ void report_read_lines(struct report *report, struct report_span text, struct re
     struct sentence_reader reader;
     struct buffer line;
     struct span span;
+    const struct support no_place = {0}; /* two sentences of a draft may rest on the same one of a source */
     size_t begin = 0, known = 0, item = 0;
     bool first = true;
     buffer_init(&line, 2 * SENTENCE_MAX);
@@ -147,7 +148,7 @@ void report_read_lines(struct report *report, struct report_span text, struct re
         bool carried = cite_text_carries(&report->cite, sentence.text, sentence.length, &support);
         report->looked++;
         if ((!carried && report->cite.unsupported == CITE_DROP) || !sentence.length ||
-            line_is_known(lines, &support, sentence))
+            line_is_known(lines, &no_place, sentence))
             continue;
         report->kept += carried;
         line_add(report, lines, sentence, carried, &support, item);

@@ -63,6 +63,8 @@ static void report(struct input *in)
     report->theme = "word";
     report->points[0] = report->missing = report->no_source = (struct report_span){"word", 4};
     report->point_count = 1;
+    for (size_t i = 0; i < REPORT_PARTS; i++)
+        report->headings[i] = report->missing;
     report->cite.sources = sources;
     report->cite.evidence = evidence_create(&in->arena, sources->passages, 1);
     report->cite.unsupported = CITE_DROP;

@@ -30,6 +30,17 @@ static void a_draft_is_held_to_the_sources_and_gets_their_notes(void **state)
     free(text);
 }
 
+static void sentences_without_a_source_may_be_marked(void **state)
+{
+    open_report(english, 3, "Solid state batteries", english_points, 3);
+    all.report.cite.unsupported = CITE_MARK;
+    char *text = close_report(DRAFT);
+    assert_form(text, "# Solid state batteries\n");
+    assert_true(part_has(text, "## Key Findings\n", "reached 9.9 billion dollars in 2023 [unverified]."));
+    assert_int_equal(count_of(part_of(text, "## Key Findings\n"), "\n- "), 4);
+    free(text);
+}
+
 static void fences_and_small_talk_around_a_draft_are_left_out(void **state)
 {
     static const char *const around[][2] = {
@@ -50,6 +61,16 @@ static void fences_and_small_talk_around_a_draft_are_left_out(void **state)
         free(text);
     }
     free(plain);
+}
+
+static void two_findings_may_rest_on_one_sentence_of_a_source(void **state)
+{
+    char *text =
+        english_report("## Key Findings\n\n- Solid electrolytes do not burn.\n- Solid state batteries are safer than "
+                       "batteries with liquid electrolytes.\n- Dendrites grow through cracks of the electrolyte.\n- "
+                       "Dendrites shorten the life of a cell.\n");
+    assert_int_equal(count_of(part_of(text, "## Key Findings\n"), "\n- "), 4);
+    free(text);
 }
 
 static void japanese_names_of_the_parts_are_known(void **state)
@@ -143,7 +164,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_draft_is_held_to_the_sources_and_gets_their_notes),
+        cmocka_unit_test(sentences_without_a_source_may_be_marked),
         cmocka_unit_test(fences_and_small_talk_around_a_draft_are_left_out),
+        cmocka_unit_test(two_findings_may_rest_on_one_sentence_of_a_source),
         cmocka_unit_test(japanese_names_of_the_parts_are_known),
         cmocka_unit_test(a_draft_of_plain_text_is_the_analysis_and_the_rest_is_composed),
         cmocka_unit_test(a_draft_without_one_carried_sentence_is_composed_anew),
