@@ -11,7 +11,7 @@
 #define POINT_SENTENCES 4                                      /* of the sources, below a point */
 #define HEADING_ENOUGH  0.5                                    /* coverage from which a heading is that of a point */
 #define TEXT_MAX        (CITED_TEXT_MAX - ((size_t)256 << 10)) /* bytes up to the end of a draft's section */
-#define POINT_COVERED   0.6                                    /* coverage from which a text speaks of a point */
+#define POINT_COVERED   0.6                                    /* coverage from which a heading speaks of a point */
 
 /* ---- pieces ------------------------------------------------------------------------------------------------------ */
 
@@ -227,7 +227,6 @@ struct report_analysis {
     const struct report_draft *draft;
     bool written[REPORT_SECTIONS_MAX];
     size_t point_of[REPORT_SECTIONS_MAX]; /* SIZE_MAX: of none */
-    struct evidence *intro;               /* the text before the first section; NULL: there is none */
     struct report_lines *used;            /* sentences of the sources that stand in the analysis */
 };
 
@@ -300,19 +299,9 @@ static bool analysis_compose(struct report *report, size_t question, struct repo
     return lines->count;
 }
 
-static bool analysis_intro_covers(struct report *report, const struct report_analysis *analysis, size_t point)
-{
-    struct coverage coverage = {0};
-    const struct report_span *text = &report->points[point];
-    if (analysis->intro)
-        evidence_cover(analysis->intro, report->cite.evidence, text->text, text->length, &coverage);
-    return coverage.share >= POINT_COVERED;
-}
-
 static void analysis_write_point(struct report *report, struct report_analysis *analysis, size_t point)
 {
     bool any = false;
-    size_t length = report->cite.out.length;
     report_print_heading(report, "### ", report->points[point]);
     for (size_t i = 0; i < analysis->draft->section_count; i++)
         if (analysis->point_of[i] == point) {
@@ -323,8 +312,6 @@ static void analysis_write_point(struct report *report, struct report_analysis *
         return;
     if (analysis_compose(report, point, analysis->used))
         report->composed[REPORT_ANALYSIS] = true;
-    else if (analysis_intro_covers(report, analysis, point))
-        report_cut(report, length);
     else
         report_print_missing(report, "\n\n");
 }
@@ -343,15 +330,6 @@ static bool analysis_write_other(struct report *report, const struct report_sect
     return false;
 }
 
-/* The text is copied: the report grows. */
-static struct evidence *analysis_weigh_intro(struct report *report, struct report_span shown)
-{
-    char *text = arena_strndup(report->cite.sources->arena, shown.text, shown.length);
-    const struct report_span kept = {text, shown.length};
-    report->no_memory |= !text;
-    return text ? report_weigh(report, &kept, 1) : NULL;
-}
-
 static void report_write_analysis(struct report *report, const struct report_draft *draft)
 {
     struct report_analysis *analysis = arena_zalloc(report->cite.sources->arena, sizeof *analysis);
@@ -366,14 +344,8 @@ static void report_write_analysis(struct report *report, const struct report_dra
     report_print_heading(report, "## ", report->headings[REPORT_ANALYSIS]);
     bool any = report->point_count;
     for (size_t i = 0; i < draft->section_count && !draft->sections[i].heading.length; i++) {
-        size_t before = report->cite.out.length;
         analysis->written[i] = true;
-        if (!analysis_write_other(report, &draft->sections[i]))
-            continue;
-        const char *text = buffer_text(&report->cite.out);
-        const struct report_span shown = {text + before, report->cite.out.length - before};
-        analysis->intro = analysis_weigh_intro(report, shown);
-        any = true;
+        any |= analysis_write_other(report, &draft->sections[i]);
     }
     for (size_t i = 0; i < report->point_count; i++)
         analysis_write_point(report, analysis, i);

@@ -37,6 +37,7 @@ static void a_japanese_summary_is_measured_in_characters(void **state)
     open_report(&many, 1, "全固体電池の研究", japanese_points, 0);
     char *text = close_report("");
     assert_in_range(summary_length(text), 200, 300);
+    assert_int_equal(count_of(part_of(text, "## Key Findings\n"), "\n- "), 5);
     free(text);
 }
 

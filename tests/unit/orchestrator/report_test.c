@@ -39,6 +39,11 @@ static void sentences_without_a_source_may_be_marked(void **state)
     assert_true(part_has(text, "## Key Findings\n", "reached 9.9 billion dollars in 2023 [unverified]."));
     assert_int_equal(count_of(part_of(text, "## Key Findings\n"), "\n- "), 4);
     free(text);
+    open_report(english, 3, "Solid state batteries", english_points, 3);
+    all.report.cite.unsupported = CITE_MARK;
+    text = close_report("Sure!\n\nDendrites shorten the life of a cell.\n\nLet me know if you need more about cells.");
+    assert_null(strstr(text, "unverified"));
+    free(text);
 }
 
 static void fences_and_small_talk_around_a_draft_are_left_out(void **state)
@@ -87,6 +92,16 @@ static void japanese_names_of_the_parts_are_known(void **state)
     assert_true(part_has(text, "### 市場規模と成長\n", "12億ドル"));
     assert_null(strstr(text, "99億"));
     assert_null(strstr(text, "偽の資料"));
+    free(text);
+}
+
+/* The answer was cut: the fence around the draft does not close, but one within it does. */
+static void a_fence_that_stays_open_leaves_the_rest_of_the_draft(void **state)
+{
+    char *text = english_report("```markdown\n# T\n\n## Detailed Analysis\n\n### Safety\n\n```python\nprint(1)\n```\n\n"
+                                "Dendrites shorten the life of a cell.\n");
+    assert_true(part_has(text, "### Safety of solid electrolytes\n", "Dendrites shorten the life of a cell"));
+    assert_int_equal(all.report.kept, 1);
     free(text);
 }
 
@@ -168,6 +183,7 @@ int main(void)
         cmocka_unit_test(fences_and_small_talk_around_a_draft_are_left_out),
         cmocka_unit_test(two_findings_may_rest_on_one_sentence_of_a_source),
         cmocka_unit_test(japanese_names_of_the_parts_are_known),
+        cmocka_unit_test(a_fence_that_stays_open_leaves_the_rest_of_the_draft),
         cmocka_unit_test(a_draft_of_plain_text_is_the_analysis_and_the_rest_is_composed),
         cmocka_unit_test(a_draft_without_one_carried_sentence_is_composed_anew),
         cmocka_unit_test(a_summary_that_is_too_long_ends_with_a_sentence),
