@@ -4,6 +4,7 @@
 #include "search_results.h"
 #include "service_call.h"
 
+#include "base/text.h"
 #include "rpc/message_json.h"
 
 #include "renga/v1/tool_runner.pb-c.h"
@@ -14,6 +15,7 @@
 #define SEARCH_OUTSIDE_MAX    20  /* likewise, where a source outside may be asked */
 #define SEARCH_HITS_DEFAULT   10
 #define SEARCH_PARAGRAPHS_MAX 20
+#define SEARCH_TEXT_MAX       ((size_t)4096) /* bytes of a hit beside results */
 
 enum {
     SEARCH_QUERY,
@@ -53,10 +55,11 @@ static const struct node_parameter parameters[] = {
     [SEARCH_LIMIT_OF] = {.name = "limit_of",
                          .type = PARAMETER_FIELD,
                          .help = "An integer, one of the inputs, that says how many hits in place of \"limit\"."},
-    [SEARCH_RESULTS] = {.name = "results",
-                        .type = PARAMETER_FIELD,
-                        .help = "An object[] that gets each address once, with at most 500 characters of what it says "
-                                "(SearchResult). \"into\" then has the hits of these addresses."},
+    [SEARCH_RESULTS] =
+        {.name = "results",
+         .type = PARAMETER_FIELD,
+         .help = "An object[] that gets each address once, with at most 500 characters of what it says "
+                 "(SearchResult). \"into\" then has the hits of these addresses, with at most 4,096 bytes of text."},
     [SEARCH_PARAGRAPHS] = {.name = "paragraphs",
                            .type = PARAMETER_INTEGER,
                            .help =
@@ -117,6 +120,18 @@ static int32_t search_limit(const struct search *search)
     return (int32_t)(most < SEARCH_OUTSIDE_MAX ? most : SEARCH_OUTSIDE_MAX);
 }
 
+/* Beside results a long text is cut, so that the hits of many searches side by side fit into one field. */
+static void search_write_hit(struct update *update, const struct search *search, const Renga__V1__SearchHit *hit,
+                             bool short_text)
+{
+    Renga__V1__SearchHit shown = *hit;
+    size_t length = strlen(hit->snippet), most = text_cut(hit->snippet, length, SEARCH_TEXT_MAX);
+    if (short_text && most < length)
+        shown.snippet = arena_strndup(task_arena(search->base.task), hit->snippet, most);
+    if (shown.snippet)
+        message_write_json(&update->out, NULL, &shown.base);
+}
+
 static void search_write_hits(struct update *update, const struct search *search,
                               const Renga__V1__SearchResponse *answer)
 {
@@ -127,7 +142,7 @@ static void search_write_hits(struct update *update, const struct search *search
     json_write_array(&update->out, update_field(search->base.task, SEARCH_INTO));
     for (size_t i = 0; i < answer->n_hits; i++)
         if (!name || (i < results.count && results.of[i] >= 0))
-            message_write_json(&update->out, NULL, &answer->hits[i]->base);
+            search_write_hit(update, search, answer->hits[i], name != NULL);
     json_write_end(&update->out);
     if (!name)
         return;

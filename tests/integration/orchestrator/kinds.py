@@ -96,7 +96,7 @@ def _():
 
 @check("search also writes results, each address once, with at most 500 characters of what it says")
 def _():
-    long = "月" * 300 + "太陽は遠い。" + "星" * 600
+    long = "月" * 300 + "太陽は遠い。" + "星" * 2000
     hits = [hit("A pond.", uri="https://example.org/a?utm_source=x", score=0.5), hit("A frog.", uri="http://www.example.org/a/", score=0.4),
             hit(long, uri="ja/moon.md", score=7.0, quote="太陽は遠い。", published_date="2024-01-01"), hit("x", uri="javascript:x()")]
     services.on("ToolRunner/Search", lambda r, c: message("SearchResponse")(hits=hits[:r.limit]))
@@ -108,6 +108,7 @@ def _():
         {"title": "Guide", "summary": "太陽は遠い。" + "星" * 494, "url": "ja/moon.md", "source": "documents", "published_date": "2024-01-01",
          "relevance_score": 1}], "the results")
     equal((len(result["h"]), len(succeeded(api.start_run("collector", {"q": "pond", "n": 1}))["h"])), (3, 1), "the hits of them")
+    equal(result["h"][2]["snippet"], long[:4096 // 3], "a long text")
 
 
 PLAN = {"theme": "ponds", "investigation_points": ["frogs"], "search_queries": ["pond"]}
