@@ -2,6 +2,7 @@
 """Runs of agents as LangSmith would show them: whole trees of run, node, and requests to models, tools and searches, with
 and without a trace of the caller, over failures, questions, restarts and kills. `run_tree.py one|five`: the suite in one
 process, or as five. Needs RENGA_BIN and RENGA_PROTO."""
+import hashlib
 import json
 import os
 import re
@@ -397,6 +398,23 @@ def hanging():
 kept = []
 
 if not FIVE:
+    @check("a client that passes itself off as one of our services by its tracestate gets a root of its own; a service's key is believed")
+    def _():
+        rights = {"client": ["renga.v1.LlmGateway/*"], "service": ["renga.v1.LlmGateway/*", "renga.v1.LlmGateway/forward"]}
+        keys = [{"name": name, "sha256": hashlib.sha256(name.encode()).hexdigest(), "methods": methods} for name, methods in rights.items()]
+        serve(llm_gateway=[*GATEWAY, f"--rpc.keys={json.dumps(keys)}"])
+        request = message("ChatRequest")(model="scripted", messages=[message("ChatMessage")(role=2, content="hi")])
+        ours = [("traceparent", f"00-{CALLER}-{SPAN}-01"), ("tracestate", f"renga={SPAN}")]
+        chat = call(suite.channel, "LlmGateway", "Chat", "ChatResponse")
+        chat(request, timeout=20 * SLOW, wait_for_ready=True, metadata=[*ours, ("authorization", "Bearer client")])
+        tree, = trees(1)
+        expect(tree.trace != CALLER and tree.links == [(CALLER, SPAN)] and tree.below(kind="llm"), tree.draw())
+        chat(request, timeout=20 * SLOW, metadata=[*ours, ("authorization", "Bearer service")])
+        told = wait_until(lambda: [span for span in collector.spans if span["traceId"] == CALLER], "the service's trace", 20 * SLOW)
+        expect([(span["name"], span["parentSpanId"]) for span in told] == [("chat scripted", SPAN)], f"{told}")
+        collector.spans.clear()
+        suite.stop()
+
     @check("a collector that hangs costs spans, bounded memory and no time: runs go on, and what does not fit is counted")
     def _():
         port, http = free_port(), free_port()
