@@ -21,6 +21,17 @@ static bool answer_is_blank(char c)
     return (unsigned char)c <= ' ' || c == 0x7f;
 }
 
+/* Bytes of a character that turns the direction of the text behind it, so that "moc.knab" is read as a bank; 0: none.
+ */
+static size_t answer_turns(const char *text)
+{
+    const unsigned char *c = (const unsigned char *)text;
+    if (c[0] == 0xD8 && c[1] == 0x9C)
+        return 2;
+    bool marks = c[0] == 0xE2 && c[1] == 0x80 && (c[2] == 0x8E || c[2] == 0x8F || (c[2] >= 0xAA && c[2] <= 0xAE));
+    return marks || (c[0] == 0xE2 && c[1] == 0x81 && c[2] >= 0xA6 && c[2] <= 0xA9) ? 3 : 0;
+}
+
 /* Text of `room` bytes at most, its blanks tidied. NULL: the arena is out. */
 static const char *answer_text(struct search_answer *answer, const char *text, size_t room)
 {
@@ -29,11 +40,13 @@ static const char *answer_text(struct search_answer *answer, const char *text, s
     char *copy = arena_alloc(&answer->arena, clean + 1);
     if (!copy)
         return NULL;
-    for (size_t i = 0; i < clean; i++) {
-        if (!answer_is_blank(from[i]))
+    for (size_t i = 0; i < clean;) {
+        size_t turn = answer_turns(from + i);
+        if (!turn && !answer_is_blank(from[i]))
             copy[used++] = from[i];
-        else if (used && copy[used - 1] != ' ')
+        else if (!turn && used && copy[used - 1] != ' ')
             copy[used++] = ' ';
+        i += turn ? turn : 1;
     }
     used = text_cut(copy, used, room);
     while (used && copy[used - 1] == ' ')
@@ -42,10 +55,28 @@ static const char *answer_text(struct search_answer *answer, const char *text, s
     return copy;
 }
 
+static bool answer_has_turns(const char *text)
+{
+    while (*text && !answer_turns(text))
+        text++;
+    return *text != '\0';
+}
+
 static bool answer_has_address(const char *uri)
 {
     return uri && *uri && strlen(uri) <= SEARCH_URI_MAX && text_is_clean(uri, strlen(uri)) &&
-           !uri[strcspn(uri, "\t\r\n\x7f")];
+           !uri[strcspn(uri, "\t\r\n\x7f")] && !answer_has_turns(uri);
+}
+
+/* Without "user:password@", which leads nowhere else, and makes https://bank.example@evil.example look like a bank. */
+static const char *answer_address(struct search_answer *answer, const char *uri)
+{
+    const char *host = strstr(uri, "://");
+    host = host ? host + 3 : uri;
+    const char *at = memrchr(host, '@', strcspn(host, "/\\?#"));
+    if (host == uri || !at)
+        return arena_strdup(&answer->arena, uri);
+    return arena_printf(&answer->arena, "%.*s%s", (int)(host - uri), uri, at + 1);
 }
 
 static unsigned answer_next_rank(const struct search_answer *answer)
@@ -61,7 +92,7 @@ void search_answer_add(struct search_answer *answer, const struct search_result 
         return;
     }
     struct search_result *copy = &answer->results[answer->count];
-    copy->uri = arena_strdup(&answer->arena, result->uri);
+    copy->uri = answer_address(answer, result->uri);
     copy->title = answer_text(answer, result->title, SEARCH_TITLE_MAX);
     copy->snippet = answer_text(answer, result->snippet, SEARCH_SNIPPET_MAX);
     copy->published_date = answer_text(answer, result->published_date, SEARCH_DATE_MAX);

@@ -153,6 +153,26 @@ static void texts_are_cut_at_a_character_and_lists_are_bounded(void **state)
     search_answer_fini(&answer);
 }
 
+static void addresses_and_titles_look_like_what_they_are(void **state)
+{
+    struct settings settings = {0};
+    struct search_fixture fixture;
+    search_fixture_init(&fixture, &search_tavily, &settings);
+    assert_true(search_fixture_read(
+        &fixture, 200,
+        "{\"results\":[{\"title\":\"A \\u202eknab\\u202c "
+        "\\u2066b\\u061c\",\"url\":\"https://bank.example@evil.example/a@b\","
+        "\"content\":\"one \\u200ftwo\",\"score\":0.8},"
+        "{\"title\":\"B\",\"url\":\"https://evil.example/\\u202efdp.exe\",\"content\":\"x\",\"score\":0.7},"
+        "{\"title\":\"C\",\"url\":\"mailto:a@b.example\",\"content\":\"x\",\"score\":0.6}]}"));
+    assert_int_equal(fixture.answer.count, 2);
+    assert_string_equal(fixture.answer.results[0].uri, "https://evil.example/a@b");
+    assert_string_equal(fixture.answer.results[0].title, "A knab b");
+    assert_string_equal(fixture.answer.results[0].snippet, "one two");
+    assert_string_equal(fixture.answer.results[1].uri, "mailto:a@b.example");
+    search_fixture_fini(&fixture);
+}
+
 static void each_list_is_ranked_by_itself(void **state)
 {
     struct search_answer answer;
@@ -195,6 +215,7 @@ int main(void)
         cmocka_unit_test(what_is_no_answer_is_data_loss),
         cmocka_unit_test(errors_are_told_apart),
         cmocka_unit_test(texts_are_cut_at_a_character_and_lists_are_bounded),
+        cmocka_unit_test(addresses_and_titles_look_like_what_they_are),
         cmocka_unit_test(each_list_is_ranked_by_itself),
         cmocka_unit_test(parameters_are_percent_encoded),
     };
