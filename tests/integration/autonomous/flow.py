@@ -291,6 +291,20 @@ def _():
     expect(stop_of(done) == "STOPPED" and [one.by for one in done.human_decisions] == ["anna", "abel"], f"{done.human_decisions}")
 
 
+@check("each of the other services is killed while the research waits; it goes on when they are back")
+def _():
+    if HOW == "one":
+        return "only where they are processes of their own"
+    run = answer(begin())
+    for name in ("planner", "reviewer", "llm-gateway"):
+        suite.restart(name)
+    suite.processes["tool-runner"].kill()
+    suite.start("tool-runner", TOOLS)
+    suite.processes["tool-runner"].port = slow.port
+    done = answer(run, {"edit": {"search_queries": [THEME], "investigation_points": ["A"]}})
+    expect(len(done.searches) > len(run.searches) and actions(done) == ["approve", "edit"], tell(done))
+
+
 @check("a caller that leaves ends the run; a caller with keep_running comes back and sees each event once")
 def _():
     live = ask("ResearchStream", message("AutonomousResearchRequest")(theme=THEME, max_iterations=6, options={"request_id": "back", "keep_running": True}))
