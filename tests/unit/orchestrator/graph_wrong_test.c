@@ -194,6 +194,18 @@ static const struct wrong kinds[] = {
     {NODE("\"kind\": \"set\""), 4, 1, "values: is not there, and neither are \"copy\" and \"count\""},
     {NODE("\"kind\": \"set\", \"copy\": {\"s\": \"z\"}"), 4, 22, "copy: 'z' begins with no input of the node"},
     {NODE("\"kind\": \"set\", \"copy\": {\"s\": \"s[x]\"}"), 4, 22, "'s[x]' must go on with"},
+    {NODE(
+         "\"kind\": \"report\", \"theme\": \"s\", \"of\": \"o\", \"into\": \"s\", \"citations\": \"o\",\n\"headings\": "
+         "\"answer\", \"missing\": \"answer\",\"on\": {\"written\": \"end\", \"composed\": \"end\", \"nothing\": "
+         "\"end\"}"),
+     5, 1, "'answer' must have 4 lines in each language"},
+    {NODE("\"kind\": \"report\", \"theme\": \"s\", \"of\": \"o\", \"into\": \"s\", \"citations\": \"o\", \"headings\": "
+          "\"answer\", \"missing\": \"answer\",\n\"unsupported\": \"mark\",\"on\": {\"written\": \"end\", "
+          "\"composed\": \"end\", \"nothing\": \"end\"}"),
+     4, 1, "and \"unsupported\": \"mark\" go together; add the other"},
+    {NODE("\"kind\": \"cite\", \"answer\": \"s\", \"results\": \"o\", \"into\": \"o\", \"text\": "
+          "\"s\",\n\"footnotes\": true,\"on\": {\"cited\": \"end\", \"unsupported\": \"end\"}"),
+     5, 1, "are defined in the list of references; add \"references\""},
     {NODE("\"kind\": \"survey\", \"of\": \"s\""), 4, 1, "the node 'n' needs \"flag\": The member that counts."},
     {SET("[]"), 4, 22, "the node 'n': values: must be an object"},
     {SET("{\"t\": 1}"), 4, 22, "values: there is no field 't'"},
