@@ -211,8 +211,9 @@ static bool markdown_read_emphasis(struct markdown_line *line, struct markdown_p
 static bool markdown_read_reference(struct markdown_line *line, struct markdown_piece *piece, const char *stop)
 {
     size_t number = 0;
-    for (const char *c = line->at + 1; c < stop; c++) {
-        if (!isdigit((unsigned char)*c) || stop - line->at > DIGITS_MAX + 1)
+    const char *digits = line->at + 1 + (line->at[1] == '^'); /* [1], or a note [^1] */
+    for (const char *c = digits; c < stop; c++) {
+        if (!isdigit((unsigned char)*c) || stop - digits > DIGITS_MAX)
             return false;
         number = number * 10 + (size_t)(*c - '0');
     }

@@ -1,8 +1,7 @@
 /* `renga research`: a question is studied over documents or the web, seen as it goes, and ends as a report with its
  * sources; --on asks a further question about a run that has ended. Everything runs in this process, and the run is
  * kept in the user's own folder, unless --connect names a suite that runs. */
-#include "research.h"
-
+#include "autonomous.h"
 #include "index.h"
 #include "local_suite.h"
 #include "own_store.h"
@@ -16,6 +15,8 @@
 
 #define DAY_MS  (24LL * 3600 * 1000)
 #define KEPT_IN "research"
+
+#define AUTONOMOUS_RESULTS 5 /* results of a query, and sources that are enough to write from */
 
 static const struct option options[] = {
     INDEX_DOCUMENTS_OPTIONS,
@@ -43,6 +44,35 @@ static const struct option options[] = {
      .max = 4096,
      .unit = "TOKENS",
      .help = "Most tokens in the summary of one query."},
+    {.name = "autonomous",
+     .type = OPTION_BOOLEAN,
+     .fallback = "false",
+     .help = "Study the question as a theme, in rounds: a supervisor plans and chooses, a researcher searches, a "
+             "writer writes, a reviewer judges, until the draft is approved or the steps are made."},
+    {.name = "human",
+     .type = OPTION_BOOLEAN,
+     .fallback = "false",
+     .help = "With --autonomous: ask a person before each decision and each draft, at this terminal. In a pipe the "
+             "command ends with 3, and 'renga research --on RUN' goes on."},
+    {.name = "iterations",
+     .type = OPTION_INTEGER,
+     .fallback = "5",
+     .min = 1,
+     .max = 100,
+     .unit = "STEPS",
+     .help = "With --autonomous: most steps; a search, a draft and a review each count as one."},
+    {.name = "human_timeout",
+     .type = OPTION_DURATION,
+     .fallback = "0s",
+     .min = 0,
+     .max = 365 * DAY_MS,
+     .unit = "DURATION",
+     .help = "With --human: longest wait for an answer; then --human_default is done. 0s sets no limit."},
+    {.name = "human_default",
+     .type = OPTION_CHOICE,
+     .fallback = "approve",
+     .choices = "approve|stop",
+     .help = "With --human_timeout: go on as planned, or end with the best draft so far."},
     {.name = "output",
      .type = OPTION_STRING,
      .unit = "FILE",
@@ -57,7 +87,7 @@ static const struct option options[] = {
     {.name = "json",
      .type = OPTION_BOOLEAN,
      .fallback = "false",
-     .help = "Print the DeepResearchResult as one JSON object."},
+     .help = "Print the DeepResearchResult, with --autonomous the AutonomousResearchResult, as one JSON object."},
     {.name = "quiet",
      .type = OPTION_BOOLEAN,
      .fallback = "false",
@@ -140,6 +170,46 @@ static void research_fill_request(struct research *research, const struct config
     research->further.run_id = command_text(config_string(config, "on"));
 }
 
+static void research_fill_autonomous(struct research *research, const struct config *config)
+{
+    Renga__V1__AutonomousResearchRequest *request = &research->autonomous->request;
+    char timeout[24], standard[8];
+    renga__v1__autonomous_research_request__init(request);
+    renga__v1__resume_research_request__init(&research->autonomous->answer);
+    request->theme = research->request.question;
+    request->max_iterations = (int32_t)config_integer(config, "iterations");
+    request->max_results_per_query = request->min_data_count = AUTONOMOUS_RESULTS;
+    request->human_intervention = config_boolean(config, "human");
+    request->options = &research->how;
+    request->sources = research->sources;
+    request->human_timeout_ms = config_duration_ms(config, "human_timeout");
+    if (!request->human_timeout_ms)
+        return;
+    request->human_default = strcmp(config_string(config, "human_default"), "stop") == 0
+                                 ? RENGA__V1__HUMAN_DEFAULT__HUMAN_DEFAULT_STOP
+                                 : RENGA__V1__HUMAN_DEFAULT__HUMAN_DEFAULT_APPROVE;
+    snprintf(timeout, sizeof timeout, "%lld", (long long)request->human_timeout_ms);
+    snprintf(standard, sizeof standard, "%d", (int)request->human_default);
+    research_label(research, AUTONOMOUS_TIMEOUT, strcpy(research->autonomous->timeout_label, timeout));
+    research_label(research, AUTONOMOUS_DEFAULT, strcpy(research->autonomous->default_label, standard));
+}
+
+/* Options that go together. */
+static bool research_check_autonomous(const struct config *config, struct status *st)
+{
+    bool autonomous = config_boolean(config, "autonomous"), human = config_boolean(config, "human");
+    if (human && !autonomous)
+        return fail(st, INVALID_ARGUMENT, "--human goes with --autonomous");
+    if (config_duration_ms(config, "human_timeout") && !human)
+        return fail(st, INVALID_ARGUMENT, "--human_timeout goes with --human");
+    if (config_integer(config, "iterations") != 5 && !autonomous)
+        return fail(st, INVALID_ARGUMENT, "--iterations goes with --autonomous; --cycles bounds a deep research");
+    if (config_integer(config, "cycles") != RESEARCH_CYCLES_MAX && autonomous)
+        return fail(st, INVALID_ARGUMENT, "--cycles is of deep research; --iterations bounds an autonomous one");
+    return !autonomous || !config_string(config, "on") ||
+           fail(st, INVALID_ARGUMENT, "--on goes on with a run as it began; leave out --autonomous");
+}
+
 static bool research_check_options(const struct config *config, struct status *st)
 {
     const char *output = config_string(config, "output"), *on = config_string(config, "on");
@@ -149,7 +219,7 @@ static bool research_check_options(const struct config *config, struct status *s
                     "--web");
     if (on && (!*on || strlen(on) >= RESEARCH_RUN_SIZE))
         return fail(st, INVALID_ARGUMENT, "--on: a run has a name of 1 to %d bytes", RESEARCH_RUN_SIZE - 1);
-    return !output || research_check_output(output, st);
+    return research_check_autonomous(config, st) && (!output || research_check_output(output, st));
 }
 
 /* The run is in its own file, which has the name of the run. */
@@ -171,6 +241,11 @@ static int research_choose_sources(struct research *research, const struct confi
     research->collection = command_text(collection);
     research->request.collections = &research->collection;
     research->request.n_collections = collection != NULL;
+    if (research->autonomous) {
+        research->autonomous->request.n_sources = research->request.n_sources;
+        research->autonomous->request.collections = research->request.collections;
+        research->autonomous->request.n_collections = research->request.n_collections;
+    }
     return code;
 }
 
@@ -186,24 +261,31 @@ static int research_work(struct daemon_process *process, const struct config *co
     struct status st = {0};
     struct index index = {0};
     size_t count;
+    struct autonomous autonomous = {0};
     struct research research = {.way = {.command = RESEARCH, .process = process, .config = config}};
     bool on = config_string(config, "on") != NULL;
     const char *const *arguments = command_arguments(config, RESEARCH, !on, 1, "give one question, in quotes", &count);
     if (!arguments)
         return COMMAND_USAGE;
     research.service = process_stub(process, &renga__v1__deep_research__descriptor, &st);
+    autonomous.service = process_stub(process, &renga__v1__autonomous_research__descriptor, &st);
     research.way.orchestrator = process_stub(process, &renga__v1__orchestrator__descriptor, &st);
-    if (!research.service || !research_check_options(config, &st)) {
+    if (!research.service || !autonomous.service || !research_check_options(config, &st)) {
         fprintf(stderr, RESEARCH ": %s\n", st.text);
         return COMMAND_USAGE;
     }
     research_fill_request(&research, config, count ? arguments[0] : "");
     research_name_request(&research, on && count);
+    if (config_boolean(config, "autonomous") || (on && !count)) { /* the run says which it is */
+        autonomous.research = &research;
+        research.autonomous = &autonomous;
+        research_fill_autonomous(&research, config);
+    }
     bool goes_on = count || research_resume(&research);
     research_look_around(&research, config);
     int code = !goes_on ? COMMAND_FAILED : on ? COMMAND_OK : research_choose_sources(&research, config, &index);
     if (code == COMMAND_OK)
-        code = research_study(&research);
+        code = research.autonomous ? autonomous_study(&autonomous) : research_study(&research);
     research_name_run(&research, code);
     if (!count)
         arena_fini(&research.kept);
@@ -239,13 +321,15 @@ static int research_here(struct daemon *daemon, const char *on, int argc, char *
 static int research_run(int argc, char **argv)
 {
     static const struct peer elsewhere[] = {{CONNECT, &renga__v1__deep_research__descriptor},
+                                            {CONNECT, &renga__v1__autonomous_research__descriptor},
                                             {CONNECT, &renga__v1__orchestrator__descriptor},
                                             {CONNECT, &renga__v1__tool_runner__descriptor},
                                             {0}};
     struct daemon daemon = command_daemon(
         RESEARCH,
         "studies a question: plans queries, searches, takes notes, looks for gaps, and writes a report with a source "
-        "for every sentence. Exit code 0: the report has sources; 3: nothing was found; 1: it failed; 2: the command "
+        "for every sentence. Exit code 0: the report has sources; 3: nothing was found, or the run waits for a person; "
+        "1: it failed; 2: the command "
         "line is wrong; 130: Ctrl-C, the run is cancelled. The knowledge base is that of 'renga ask'. Each run is a "
         "file in "
         "$XDG_DATA_HOME/renga/research (~/.local/share/renga/research), unless --orchestrator.store says otherwise.",
@@ -253,7 +337,8 @@ static int research_run(int argc, char **argv)
     daemon.usage = RESEARCH " [OPTIONS] QUESTION";
     daemon.examples = RESEARCH " --docs ~/handbook \"How do we keep backups, and for how long?\"\n" RESEARCH
                                " --docs ~/handbook --output report.html \"Which errors need a restart?\"\n" RESEARCH
-                               " --on RUN \"And for how long in Osaka?\"\n";
+                               " --on RUN \"And for how long in Osaka?\"\n" RESEARCH
+                               " --docs ~/handbook --autonomous --human \"Backups\"\n";
     daemon.extra_options = options;
     if (*daemon.services)
         return research_here(&daemon, command_early(argc, argv, "--on", "RENGA_ON"), argc, argv);

@@ -14,6 +14,7 @@
 #define RESEARCH_CYCLES_MAX 3
 #define RESEARCH_LANGUAGE   "renga.language" /* labels of the run, so that it can go on as it began */
 #define RESEARCH_MODEL      "renga.model"
+#define RESEARCH_LABELS     4
 
 /* Everything that is said besides the report, in the language of the question. */
 struct research_words {
@@ -66,7 +67,7 @@ struct research {
     Renga__V1__AgentOptions how;
     Renga__V1__DeepResearchSource sources[2];
     char *collection;
-    Renga__V1__AgentOptions__LabelsEntry labels[2], *label_list[2];
+    Renga__V1__AgentOptions__LabelsEntry labels[RESEARCH_LABELS], *label_list[RESEARCH_LABELS];
     char request_id[RESEARCH_ID_SIZE];
     char run_id[RESEARCH_RUN_SIZE]; /* "" before it is known */
     const char *output;             /* a file, or NULL */
@@ -78,6 +79,8 @@ struct research {
     const Renga__V1__Run *run; /* in `kept` */
     struct arena memory;
     const Renga__V1__DeepResearchResult *result; /* in `memory`; NULL before it came */
+    const ProtobufCMessage *exact;               /* in place of `result` as JSON; NULL: `result` itself */
+    struct autonomous *autonomous;               /* NULL: deep research */
 };
 
 /* ---- research_view.c; in the loop of the call, but for research_view_free ------------------------------------------

@@ -9,20 +9,28 @@
 
 #define FILE_MAX_BYTES ((size_t)64 << 20)
 
-static void output_put_json(struct buffer *out, const struct research_words *words,
-                            const Renga__V1__DeepResearchResult *result)
+static void output_put_json(struct buffer *out, const struct research *research)
 {
     struct json_writer writer;
-    (void)words;
     json_writer_init(&writer, out);
-    message_write_json(&writer, NULL, &result->base);
+    message_write_json(&writer, NULL, research->exact ? research->exact : &research->result->base);
     buffer_print(out, "\n");
+}
+
+static void output_put_markdown(struct buffer *out, const struct research *research)
+{
+    research_put_markdown(out, research->words, research->result);
+}
+
+static void output_put_html(struct buffer *out, const struct research *research)
+{
+    research_put_html(out, research->words, research->result);
 }
 
 static const struct form {
     const char *ending;
-    void (*put)(struct buffer *out, const struct research_words *words, const Renga__V1__DeepResearchResult *result);
-} forms[] = {{".md", research_put_markdown}, {".html", research_put_html}, {".json", output_put_json}, {0}};
+    void (*put)(struct buffer *out, const struct research *research);
+} forms[] = {{".md", output_put_markdown}, {".html", output_put_html}, {".json", output_put_json}, {0}};
 
 static const struct form *output_form_of(const char *path)
 {
@@ -44,7 +52,7 @@ bool research_write(const struct research *research)
 {
     struct buffer out;
     buffer_init(&out, FILE_MAX_BYTES);
-    output_form_of(research->output)->put(&out, research->words, research->result);
+    output_form_of(research->output)->put(&out, research);
     FILE *file = out.failed ? NULL : fopen(research->output, "w");
     bool good = file && fwrite(out.data, 1, out.length, file) == out.length;
     if (file)

@@ -279,7 +279,7 @@ static void report_show_in_pipe(const struct research *research)
 void research_show(const struct research *research)
 {
     if (research->json)
-        message_print_json(&research->result->base);
+        message_print_json(research->exact ? research->exact : &research->result->base);
     else if (!research->output)
         (research->way.terminal ? report_show_on_terminal : report_show_in_pipe)(research);
     if (!research->json && !research->quiet) {
