@@ -128,7 +128,7 @@ def _():
         at.type(line + "\n")
     at.read = 0
     text = plain(at.ended())
-    expect("### Retention" not in text and "Retention\n" in text and "✓ backup retention" in text and "\nSources" in text, text)
+    expect("\nDetailed Analysis\n" in text and "\nRetention\n" in text and "\nSources\n" in text, text)
 
 
 @check("in a pipe the run waits: 3, and --on goes on with it, also when Ctrl-C has left the prompt")
