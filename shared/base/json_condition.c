@@ -187,6 +187,8 @@ static bool ordered_holds(const struct condition_term *term, const cJSON *value)
 static bool fields_ordered(enum condition_kind kind, const cJSON *one, const cJSON *other)
 {
     struct iso_time left, right;
+    if (!one || !other)
+        return false;
     if (cJSON_IsNumber(one) && cJSON_IsNumber(other))
         return order_holds(kind, (one->valuedouble > other->valuedouble) - (one->valuedouble < other->valuedouble));
     return cJSON_IsString(one) && cJSON_IsString(other) && iso_time_parse(one->valuestring, &left) &&
