@@ -4,8 +4,10 @@
 #include "base/nearest.h"
 
 #include <locale.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct command *const commands[] = {
     &command_ask,
@@ -67,13 +69,30 @@ static bool is_one_of(const char *name, const char *a, const char *b)
     return strcmp(name, a) == 0 || strcmp(name, b) == 0;
 }
 
+/* Whether the reader of a pipe went away: it has read enough. */
+static bool main_reader_left(void)
+{
+    struct pollfd out = {.fd = STDOUT_FILENO};
+    return poll(&out, 1, 0) > 0 && (out.revents & POLLERR);
+}
+
+/* An answer that could not be printed, as on a full disk, is no success. */
+static int main_end(int code)
+{
+    bool lost = fflush(stdout) != 0 || ferror(stdout);
+    if (!lost || code != COMMAND_OK || main_reader_left())
+        return code;
+    fputs("renga: standard output cannot be written; the answer is not complete\n", stderr);
+    return COMMAND_FAILED;
+}
+
 int main(int argc, char **argv)
 {
     const char *name = argc > 1 ? argv[1] : "";
     const struct command *command = find(name);
     setlocale(LC_CTYPE, "C.UTF-8"); /* for columns of a terminal */
     if (command)
-        return command->run(argc - 1, argv + 1);
+        return main_end(command->run(argc - 1, argv + 1));
     bool helps = strcmp(name, "help") == 0;
     if (helps && argc > 2 && (command = find(argv[2])))
         return command->run(2, (char *[]){argv[2], (char[]){"--help"}, NULL});

@@ -371,6 +371,20 @@ def _():
     expect(waits.returncode == 0 and "[1]" in out and "another command" not in more, f"{waits.returncode}: {out} {more}")
 
 
+@check("a report that cannot be printed is a failure, and a reader that has read enough is none")
+def _():
+    command = [f"{BIN}/renga", "research", "--docs", SAMPLES, HERE_QUESTIONS[0][1]]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, cwd=folder.name, timeout=60 * SLOW, env=surroundings())
+    expect(done.returncode == 1, f"it ended with {done.returncode}")
+    has(done.stderr, "standard output cannot be written")
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True, cwd=folder.name, timeout=60 * SLOW, env=surroundings())
+    os.close(writer)
+    expect(done.returncode != 1 and "cannot be written" not in done.stderr, f"{done.returncode}: {done.stderr}")
+
+
 @check("a folder without documents is told")
 def _():
     with tempfile.TemporaryDirectory() as empty:
