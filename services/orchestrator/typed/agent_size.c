@@ -50,7 +50,7 @@ bool agent_cut_rows(ProtobufCMessage *const *rows, size_t *count, size_t over)
 {
     size_t freed = 0;
     bool cut = over > 0 && *count > 0;
-    while (freed<over && * count> 0)
+    while (*count && freed < over)
         freed += protobuf_c_message_get_packed_size(rows[--*count]);
     return cut;
 }

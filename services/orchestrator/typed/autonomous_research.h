@@ -13,7 +13,8 @@
 
 #include <cjson/cJSON.h>
 
-#define AUTONOMOUS_REJECTIONS_MAX 3 /* of a run; the last one ends it */
+#define AUTONOMOUS_REMARK_MAX     4096 /* bytes of a person's words in the history */
+#define AUTONOMOUS_REJECTIONS_MAX 3    /* of a run; the last one ends it */
 
 struct autonomous_call {
     struct agent_run run;                                /* first */

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/json_writer.h"
+#include "base/text.h"
 
 #include <openssl/evp.h>
 #include <stdio.h>
@@ -88,7 +89,8 @@ static void decision_write_row(struct json_writer *out, const struct decision *d
     json_write_array(out, "human_decisions");
     json_write_object(out, NULL);
     json_write_string(out, "action", decision->action);
-    json_write_string(out, "text", decision->text);
+    json_write_text(out, "text", decision->text,
+                    text_cut(decision->text, strlen(decision->text), AUTONOMOUS_REMARK_MAX));
     if (wait) {
         json_write_string(out, "node", wait->node);
         json_write_string(out, "by", wait->by ? wait->by : "");

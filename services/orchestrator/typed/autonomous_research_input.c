@@ -16,7 +16,6 @@
 #define TIMEOUT_MAX_MS     (INT64_C(365) * 24 * 3600 * 1000)
 #define THEME_MAX          32768 /* bytes */
 #define ADVICE_MAX         32768 /* bytes */
-#define REMARK_MAX         4096  /* bytes */
 #define RUN_ID_MAX         64    /* bytes */
 #define QUERIES_MAX        16
 #define POINTS_MAX         32
@@ -120,7 +119,8 @@ static bool autonomous_check_decision(const Renga__V1__HumanDecision *decision, 
 {
     switch (decision->decision_case) {
     case RENGA__V1__HUMAN_DECISION__DECISION_APPROVE:
-        return autonomous_check_text("decision.approve.remark", decision->approve->remark, REMARK_MAX, false, st);
+        return autonomous_check_text("decision.approve.remark", decision->approve->remark, AUTONOMOUS_REMARK_MAX, false,
+                                     st);
     case RENGA__V1__HUMAN_DECISION__DECISION_EDIT:
         return autonomous_check_edit(decision->edit, st);
     case RENGA__V1__HUMAN_DECISION__DECISION_ADVISE:
@@ -128,7 +128,7 @@ static bool autonomous_check_decision(const Renga__V1__HumanDecision *decision, 
     case RENGA__V1__HUMAN_DECISION__DECISION_REJECT:
         return autonomous_check_text("decision.reject.reason", decision->reject->reason, ADVICE_MAX, true, st);
     case RENGA__V1__HUMAN_DECISION__DECISION_STOP:
-        return autonomous_check_text("decision.stop.reason", decision->stop->reason, REMARK_MAX, false, st);
+        return autonomous_check_text("decision.stop.reason", decision->stop->reason, AUTONOMOUS_REMARK_MAX, false, st);
     default:
         return fail_field(st, "decision", "has no member; approve, edit, advise, reject or stop is required");
     }

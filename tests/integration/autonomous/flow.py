@@ -181,6 +181,8 @@ def _():
     run = until(begin(), "writer")
     run = answer(run, human_input="Name the ERRAND in the draft.")
     expect(actions(run)[-1] == "advise" and ("ERRAND" in run.draft or not STAND_IN), tell(run))
+    run = answer(until(begin(), "writer"), {"advise": {"text": "あ" * 10000}})  # 30,000 bytes
+    expect(run.human_decisions[-1].text == "あ" * 1365 and (("あ" * 10000) in run.draft or not STAND_IN), tell(run))
 
 
 @check("a rejection before the writer leads to further searches, and its reason stands in the history; the third one ends the research")
