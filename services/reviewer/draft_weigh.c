@@ -91,6 +91,19 @@ static void add_missing(struct draft_reviewing *reviewing, const char *point)
                     thought_text(thought, "", 0));
 }
 
+/* Whether the section "### point" says that no source speaks of it: its heading alone covers nothing. */
+static bool says_no_source(const char *draft, const char *point)
+{
+    size_t length = strlen(point);
+    for (const char *at = draft; length && (at = strstr(at, point)); at += length) {
+        const char *line = at + length + strspn(at + length, "\r\n");
+        bool heading = at > draft + 1 && at[-1] == ' ' && at[-2] == '#' && line > at + length;
+        if (heading && words_say_no_source(line, strcspn(line, "\r\n")))
+            return true;
+    }
+    return false;
+}
+
 /* `lacking`: a point that is not in the draft is not in the sources either. */
 static double weigh_points(struct draft_reviewing *reviewing, const struct evidence *draft,
                            const struct evidence *sources, bool *lacking)
@@ -101,12 +114,13 @@ static double weigh_points(struct draft_reviewing *reviewing, const struct evide
         return 1; /* nothing has to be covered */
     for (size_t i = 0; i < plan->n_investigation_points; i++) {
         const char *point = plan->investigation_points[i];
-        double share = share_of(draft, sources, point);
+        bool empty = says_no_source(reviewing->request->draft, point);
+        double share = empty ? 0 : share_of(draft, sources, point);
         sum += share;
         if (share >= POINT_ENOUGH)
             continue;
         add_missing(reviewing, point);
-        *lacking |= share_of(sources, sources, point) < POINT_ENOUGH;
+        *lacking |= empty || share_of(sources, sources, point) < POINT_ENOUGH;
     }
     return sum / (double)plan->n_investigation_points;
 }

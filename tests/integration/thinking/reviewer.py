@@ -147,6 +147,10 @@ def body(minds, check):
         equal(word("NextAction", invented.suggested_action), "NEXT_ACTION_WRITE")
         lacking = review(DRAFT, plan={"theme": "t", "investigation_points": ["noise regulation in Sweden"]})
         equal((lacking.approved, word("NextAction", lacking.suggested_action)), (False, "NEXT_ACTION_RESEARCH"))
+        point = "noise regulation in Sweden"
+        honest = review(f"{DRAFT}\n### {point}\n\nNo source was found for this point.\n", plan={"theme": "t", "investigation_points": [point]})
+        equal((honest.approved, honest.scores.fact_check, honest.scores.completeness, word("NextAction", honest.suggested_action)),
+              (False, 1.0, 0.0, "NEXT_ACTION_RESEARCH"), "a section that says that it has no source claims nothing and covers nothing")
         equal(review(DRAFT, sources=[]).approved, False, "without sources")
         equal(review("plain words without any form at all [x]()").scores.format, 0.25)
 
