@@ -1,5 +1,6 @@
-// Asks autonomous research as a Node client does: node flow.mjs ADDRESS KEY THEME. One run with a person who edits, rejects and
-// approves, over streams that go on behind the last event seen; answers that come twice, too late, or from two at once. Prints JSON.
+// Asks autonomous research as a Node client does: node flow.mjs ADDRESS KEY THEME. A run without a person; one with a person who
+// approves, edits and stops, over streams that go on behind the last event seen, with answers that come twice, too late, or from two
+// at once; one that is rejected three times; one that nobody answers. Prints JSON.
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import grpc from '@grpc/grpc-js'
@@ -52,7 +53,25 @@ const after = await refusal(call('Resume', { run_id, decision: { approve: {} } }
 const wrong = await refusal(call('Resume', { run_id, decision: { reject: { reason: ' ' } } }))
 const rest = await read('ResumeStream', { ...early, options: { ...early.options, after_event_id: 0 } })
 
+const report = await call('Research', { theme, max_iterations: 6 })
+let rejected = await call('Research', { theme, max_iterations: 6, human_intervention: true })
+const left = []
+while (rejected.waiting) {
+  left.push(rejected.waiting.rejections_left)
+  rejected = await call('Resume', { run_id: rejected.outcome.run_id, decision: { reject: { reason: `not like this ${left.length}` } } })
+}
+const silent = { theme, max_iterations: 6, human_intervention: true, human_timeout_ms: 300, human_default: 'HUMAN_DEFAULT_STOP', options: { request_id: `silent-${process.pid}` } }
+let timed = await call('Research', silent)
+const { until_ms, since_ms, human_default } = timed.waiting
+while (timed.waiting) {
+  await new Promise(done => setTimeout(done, 50))
+  timed = await call('Research', silent)
+}
+
 console.log(JSON.stringify({
+  report: { draft: report.draft, sources: report.sources.map(source => source.url), stop_reason: report.stop_reason, citations: report.citations?.length },
+  rejected: { left, stop_reason: rejected.stop_reason, texts: rejected.human_decisions.map(one => one.text) },
+  timed: { span: until_ms - since_ms, human_default, stop_reason: timed.stop_reason, decisions: timed.human_decisions.map(({ action, timed_out, by }) => ({ action, timed_out, by: by ?? '' })) },
   run_id, first: first.waiting, planned: planned.plan, planned_waits: planned.waiting, edited: edited.plan, edited_waits: edited.waiting,
   kinds: all.map(event => event.event), ids: all.map(event => event.event_id), late, twice: twice.map(one => one.outcome.run_id), other, pair,
   end: { stop_reason: end.stop_reason, decisions: end.human_decisions, state: end.outcome.state, draft: end.draft }, after, wrong,

@@ -128,10 +128,17 @@ def actions(run):
     return [word("HumanAction", one.action).replace("HUMAN_ACTION_", "").lower() for one in run.human_decisions]
 
 
+PARTS = ("Executive Summary", "Key Findings", "Detailed Analysis", "References")
+
+
+def equal(got, wanted):
+    expect(got == wanted, f"{got}, not {wanted}")
+
+
 def expect_report(run):
     """The five parts in their order, and notes that resolve to sources of the run."""
     at = 0
-    for part in ("Executive Summary", "Key Findings", "Detailed Analysis", "References"):
+    for part in PARTS:
         at = run.draft.find(f"\n## {part}\n", at)
         expect(run.draft.startswith(f"# {THEME}\n") and at > 0, f"{part} is missing or out of order: {run.draft}")
     notes, urls = dict(re.findall(r"^\[\^(\d+)\]: (.*)$", run.draft, re.M)), {s.url for s in run.sources}
@@ -420,6 +427,13 @@ def _():
     expect(told["late"]["code"] == 9 and told["twice"] == [told["run_id"]] * 2 and told["other"]["code"] == 3, f"{told}")
     expect(sorted(one["code"] for one in told["pair"]) == [0, 9], f"{told['pair']}")
     expect(told["end"]["stop_reason"] == "RESEARCH_STOP_REASON_STOPPED" and told["after"]["code"] == 9 and told["wrong"]["code"] == 3, f"{told}")
+    expect(told["report"]["stop_reason"] == f"RESEARCH_STOP_REASON_{END}" and "guide/sessions.html" in told["report"]["sources"], f"{told['report']}")
+    if not STAND_IN:
+        at = [told["report"]["draft"].find(f"\n## {part}\n") for part in PARTS]
+        expect(at == sorted(at) and at[0] > 0 and "[^1]: " in told["report"]["draft"] and told["report"]["citations"], f"{told['report']}")
+    equal(told["rejected"], {"left": [3, 2, 1], "stop_reason": "RESEARCH_STOP_REASON_REJECTED", "texts": [f"not like this {n}" for n in (1, 2, 3)]})
+    equal(told["timed"], {"span": 300, "human_default": "HUMAN_DEFAULT_STOP", "stop_reason": "RESEARCH_STOP_REASON_NO_ANSWER",
+                          "decisions": [{"action": "HUMAN_ACTION_STOP", "timed_out": True, "by": ""}]})
     expect([one["action"] for one in told["end"]["decisions"]] == [f"HUMAN_ACTION_{a}" for a in ("APPROVE", "EDIT", "ADVISE", "STOP")], f"{told['end']}")
 
 
