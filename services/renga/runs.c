@@ -1,5 +1,5 @@
 /* `renga runs`: the runs there are, newest first. */
-#include "orchestra.h"
+#include "runs_diff.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -64,6 +64,12 @@ static Renga__V1__RunState state_of(const char *word)
 static int work(struct daemon_process *process, const struct config *config)
 {
     struct orchestra orchestra;
+    size_t count = 0;
+    const char *const *words = config_arguments(config, &count);
+    if (count && strcmp(words[0], "diff") == 0)
+        return orchestra_open(&orchestra, process, config, NAME, 3, 3, "name two runs: renga runs diff A B")
+                   ? runs_diff(&orchestra)
+                   : COMMAND_USAGE;
     if (!orchestra_open(&orchestra, process, config, NAME, 0, 0, "--agent, --thread and --state say which runs"))
         return COMMAND_USAGE;
     const char *agent = config_string(config, "agent"), *thread = config_string(config, "thread");
@@ -83,13 +89,16 @@ static int runs(int argc, char **argv)
     static const struct orchestra_command command = {
         .name = NAME,
         .takes = "",
-        .summary = "lists runs, newest first.",
+        .summary =
+            "lists runs, newest first; or compares the runs A and B: plan, sources, text by sentence, scores, cost. "
+            "A comparison ends with 0 for runs that are the same, 1 for a difference, 2 for a failure.",
         .examples = "renga runs --state waiting\n"
-                    "renga runs --agent echo --limit 5 --json | jq -r .run_id\n",
+                    "renga runs --agent echo --limit 5 --json | jq -r .run_id\n"
+                    "renga runs diff 01m7ztx32p6aqpyjjyss6j4x 01m7zv01q3x8rw2h3k9c5d7e\n",
         .options = options,
         .work = work,
     };
     return orchestra_run(&command, argc, argv);
 }
 
-const struct command command_runs = {.name = "runs", .summary = "list runs", .run = runs};
+const struct command command_runs = {.name = "runs", .summary = "list runs, or compare two", .run = runs};
