@@ -73,7 +73,8 @@ static const struct numeral_word {
 static const struct numeral_word *numerals_find_word(const char *word, size_t length)
 {
     for (size_t i = 0; i < sizeof english / sizeof *english; i++)
-        if (strlen(english[i].word) == length && memcmp(english[i].word, word, length) == 0)
+        if (*english[i].word == *word && strlen(english[i].word) == length &&
+            memcmp(english[i].word, word, length) == 0)
             return &english[i];
     return NULL;
 }
@@ -158,7 +159,7 @@ static bool numerals_read_han(uint32_t code, uint64_t *value, uint64_t *by)
         {0x5104, 0, 100000000},
         {0x5146, 0, 1000000000000},
     };
-    for (size_t i = 0; i < sizeof characters / sizeof *characters; i++)
+    for (size_t i = 0; code >= 0x3007 && i < sizeof characters / sizeof *characters; i++)
         if (characters[i].code == code) {
             *value = characters[i].value;
             *by = characters[i].by;

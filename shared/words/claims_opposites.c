@@ -56,7 +56,7 @@ static void opposites_take_word(struct opposites_found *found, const char *word,
     for (size_t row = 0; row < ROWS; row++)
         for (int side = 0; side < SIDES; side++)
             for (int form = 0; form < FORMS && rows[row].sides[side][form]; form++)
-                if (strlen(rows[row].sides[side][form]) == length &&
+                if (rows[row].sides[side][form][0] == (*word | 0x20) && strlen(rows[row].sides[side][form]) == length &&
                     strncasecmp(rows[row].sides[side][form], word, length) == 0)
                     found->sides[row] |= (unsigned char)(1 << side);
 }
@@ -82,11 +82,21 @@ static void opposites_read_japanese(struct claim text, struct opposites_found *f
             }
 }
 
+static bool opposites_are_found(const struct opposites_found *found)
+{
+    for (size_t row = 0; row < ROWS; row++)
+        if (found->sides[row])
+            return true;
+    return false;
+}
+
 bool claims_opposites_agree(struct claim sentence, struct claim quote)
 {
     struct opposites_found said = {{0}}, quoted = {{0}};
     opposites_read_english(sentence, &said);
     opposites_read_japanese(sentence, &said);
+    if (!opposites_are_found(&said))
+        return true;
     opposites_read_english(quote, &quoted);
     opposites_read_japanese(quote, &quoted);
     for (size_t row = 0; row < ROWS; row++) {
