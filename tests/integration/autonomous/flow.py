@@ -222,15 +222,12 @@ def _():
 
 @check("nobody answers in time: the research goes on as planned, and the history says that nobody did")
 def _():
-    run = begin(human_timeout_ms=500)
-    expect(word("HumanDefault", run.waiting.human_default) == "HUMAN_DEFAULT_APPROVE" and run.waiting.until_ms == run.waiting.since_ms + 500, f"{run.waiting}")
+    silent = {"human_timeout_ms": 300, "options": {"request_id": "timed-out"}}
+    run = begin(**silent)
+    expect(word("HumanDefault", run.waiting.human_default) == "HUMAN_DEFAULT_APPROVE" and run.waiting.until_ms == run.waiting.since_ms + 300, f"{run.waiting}")
     done = orchestrator("WatchRun", run_id=run.outcome.run_id, follow=True)
     expect(word("RunState", done[-1].stopped.state) == "RUN_STATE_SUCCEEDED", f"{done[-1]}")
-    result = ask("Research", message("AutonomousResearchRequest")(theme=THEME, human_intervention=True, human_timeout_ms=400, max_iterations=6,
-                                                                   options={"request_id": "timed-out"}))
-    orchestrator("WatchRun", run_id=result.outcome.run_id, follow=True)
-    result = ask("Research", message("AutonomousResearchRequest")(theme=THEME, human_intervention=True, human_timeout_ms=400, max_iterations=6,
-                                                                   options={"request_id": "timed-out"}))
+    result = begin(**silent)
     expect(stop_of(result) == END and set(actions(result)) == {"approve"} and "writer" in [one.node for one in result.human_decisions], tell(result))
     times = [one.time_ms for one in result.human_decisions]
     expect(all(one.timed_out and not one.by for one in result.human_decisions) and times == sorted(times) and times[0] > 0, f"{result.human_decisions}")
