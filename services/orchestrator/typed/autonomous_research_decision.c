@@ -144,7 +144,7 @@ static Renga__V1__ResumeUpdate *decision_update(const struct decision *decision,
     json_writer_init(&out, &text);
     json_write_object(&out, NULL);
     decision_write_fields(update, &out, decision);
-    if (decision->edit) {
+    if (decision->edit && wait) {
         decision_write_plan(&out, decision->edit, wait->state);
         overwrites[update->n_overwrite_fields++] = (char *)(uintptr_t) "task_plan";
     }

@@ -48,7 +48,7 @@ static char *start_standing(Renga__V1__InterruptTimeout *timeout)
     Renga__V1__StartRunResponse *response = answer_of(question);
     if (!response)
         fail_msg("%s", last_status.text);
-    snprintf(id, sizeof id, "%s", response->run->run_id);
+    snprintf(id, sizeof id, "%s", response ? response->run->run_id : "");
     ask_end(question);
     stage_settle(&stage, 0);
     assert_run(&stage, id, WAITING, "{\"log\":[\"a\"]}");
