@@ -110,6 +110,7 @@ def _():
 
 FAULTS = {"401": "FAILED_PRECONDITION", "403": "FAILED_PRECONDITION", "404": "NOT_FOUND", "408": "UNAVAILABLE",
           "429": "RESOURCE_EXHAUSTED", "429-after": "RESOURCE_EXHAUSTED", "429-date": "RESOURCE_EXHAUSTED", "500": "UNAVAILABLE",
+          "432": "RESOURCE_EXHAUSTED", "433": "RESOURCE_EXHAUSTED",
           "502": "UNAVAILABLE", "503": "UNAVAILABLE", "503-after": "UNAVAILABLE", "quota": "RESOURCE_EXHAUSTED",
           "not-json": "DATA_LOSS", "truncated": "DATA_LOSS", "cut": "UNAVAILABLE", "huge": "DATA_LOSS", "endless": "DATA_LOSS",
           "bomb": "DATA_LOSS", "slow": "DEADLINE_EXCEEDED", "late": "DEADLINE_EXCEEDED", "drip": "DEADLINE_EXCEEDED",
@@ -137,11 +138,11 @@ def _():
             query = f"fault-{fault} {word()} backups"
             expect(runner.ask(query).hits, query)
             expect(len(upstreams.seen("tavily", query)) == requests, f"{fault}: {len(upstreams.seen('tavily', query))}")
-    for fault in ("quota", "429-long", "401", "404"):
+    for fault in ("432", "433", "429-long", "401", "404"):
         with Searcher({"tavily": entry("tavily", attempts=4)}) as runner:
             query = f"fault-{fault} {word()} backups"
             told = "quota" in runner.fails(query).details()
-            expect(told == (fault in ("quota", "429-long")), f"{fault}: a quota is told: {told}")
+            expect(told == (fault not in ("401", "404")), f"{fault}: a quota is told: {told}")
             expect(len(upstreams.seen("tavily", query)) == 1, fault)
 
 
@@ -211,6 +212,15 @@ def _():
         expect([(d.part, d.kind) for d in answer.degradations] == [("searx", PARTIAL)] and answer.hits, answer)
         error = runner.fails("fault-403 backups", "searx", "tavily")
         expect(code_of(error) == "FAILED_PRECONDITION" and "'searx'" in error.details(), error)
+
+
+@check("an answer that has a page at four addresses gives it once")
+def _():
+    with Searcher({"tavily": entry("tavily"), "searx": entry("searxng")}) as runner:
+        plain = [hit.uri.split("?")[0] for hit in runner.ask("backups", "tavily", limit=5).hits]
+        for sources in (("tavily",), ("tavily", "searx")):
+            hits = runner.ask(f"fault-repeated {word()} backups", *sources, limit=20).hits
+            expect(sorted(hit.uri for hit in hits) == sorted(plain), f"{sources}: {[hit.uri for hit in hits]}")
 
 
 @check("sources are asked side by side and a slow one does not take the others along")

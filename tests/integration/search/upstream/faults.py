@@ -13,6 +13,7 @@ twice and then well, "delay-300 backups" well after 300 ms. Where a query cannot
     reset closes redirect           the connection breaks; another address
     deep wide hostile shapes        JSON of 200,000 levels; 1,000 hits; hits with odd addresses; values of other types
     surrogate                       half a character, escaped, in the first hit
+    repeated                        each hit four times, under addresses of one page
     empty                           no hits"""
 import email.utils
 import gzip
@@ -305,6 +306,15 @@ class Upstream(BaseHTTPRequestHandler):
                                                            "https://user:pass@a.example/", "https://a.example/ b", "x" * 10_000)]
         hits += [json.loads(text) for text in odd] + [{}]
         self.reply(value)
+
+    def fault_repeated(self, asked):
+        """Other ways to write the address of each hit, behind it."""
+        value = self.good(asked)
+        hits = self.hits_of(value)
+        texts = [json.dumps(hit, ensure_ascii=False) for hit in hits]
+        hits[:] = [json.loads(re.sub(r'"(https)://([^"/]+)([^"?#]*)[^"]*"', shape, text, count=1)) for text in texts
+                   for shape in (r'"\1://\2\3"', r'"http://www.\2\3/"', r'"\1://\2\3?utm_source=feed&utm_medium=rss"', r'"HTTPS://\2:443\3#top"')]
+        self.reply(value, **self.headers_of())
 
     def fault_surrogate(self, asked):
         value = self.good(asked)
