@@ -5,12 +5,13 @@
 
 static bool is_local(uint32_t code)
 {
-    return is_latin(code) || is_digit(code) || (code != 0 && code < 0x80 && strchr(".!#$%&'*+/=?^_`{|}~-", (int)code));
+    return code_is_latin(code) || code_is_digit(code) ||
+           (code != 0 && code < 0x80 && strchr(".!#$%&'*+/=?^_`{|}~-", (int)code));
 }
 
 static bool is_host(uint32_t code)
 {
-    return is_latin(code) || is_digit(code) || code == '.' || code == '-';
+    return code_is_latin(code) || code_is_digit(code) || code == '.' || code == '-';
 }
 
 /* A letter of another script than kana and Han goes on with the address: the address is cut in it. */
@@ -29,7 +30,7 @@ static bool host_is_good(const struct reading *in, size_t first, size_t end)
     for (size_t i = first; i <= end; i++) {
         uint32_t code = i < end ? code_at(in, i) : '.';
         if (code != '.') {
-            letters = (i == label || letters) && is_latin(code);
+            letters = (i == label || letters) && code_is_latin(code);
             continue;
         }
         if (i == label || i - label > 63 || code_at(in, label) == '-' || code_at(in, i - 1) == '-')
@@ -105,7 +106,7 @@ void emails_find(const struct reading *in, struct candidates *out)
 
 static bool is_url(uint32_t code)
 {
-    return is_latin(code) || is_digit(code) ||
+    return code_is_latin(code) || code_is_digit(code) ||
            (code != 0 && code < 0x80 && strchr("-._~:/?#[]@!$&'()*+,;=%", (int)code));
 }
 
@@ -144,7 +145,7 @@ static bool port_is_good(const struct reading *in, size_t i)
     size_t digits = 0;
     if (code_at(in, i) != ':')
         return true;
-    while (is_digit(code_at(in, i + 1 + digits)))
+    while (code_is_digit(code_at(in, i + 1 + digits)))
         digits++;
     uint32_t behind = code_at(in, i + 1 + digits);
     return digits >= 1 && digits <= 5 && (!is_url(behind) || behind == '/' || behind == '?' || behind == '#');
@@ -154,7 +155,7 @@ void urls_find(const struct reading *in, struct candidates *out)
 {
     for (size_t i = 0; i < in->in.count;) {
         size_t host, host_end, end = i, colon;
-        if (!is_latin(code_at(in, i)) && !is_digit(code_at(in, i))) {
+        if (!code_is_latin(code_at(in, i)) && !code_is_digit(code_at(in, i))) {
             i++;
             continue;
         }
@@ -163,7 +164,7 @@ void urls_find(const struct reading *in, struct candidates *out)
         size_t next = end;
         bool cut = is_foreign_letter(code_at(in, end));
         end = url_trim(in, i, end);
-        for (colon = i; is_latin(code_at(in, colon)); colon++)
+        for (colon = i; code_is_latin(code_at(in, colon)); colon++)
             ;
         bool scheme = code_at(in, colon) == ':' && code_at(in, colon + 1) == '/' && code_at(in, colon + 2) == '/';
         bool http = scheme && (word_at(in, i, "http") == colon || word_at(in, i, "https") == colon);

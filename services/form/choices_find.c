@@ -11,7 +11,7 @@
 /* "a" and "i" are choices only as capitals or as the whole answer. */
 static bool choice_is_word(const struct reading *in, size_t first, size_t end)
 {
-    if (end - first != 1 || !is_latin(code_at(in, first)))
+    if (end - first != 1 || !code_is_latin(code_at(in, first)))
         return false;
     char letter = in->in.text[in->in.at[first].begin];
     bool capital = letter >= 'A' && letter <= 'Z', alone = skip_spaces(in, 0) == first && in->in.count <= end + 1;
@@ -65,9 +65,9 @@ static bool choices_by_whole(const struct reading *in, struct choices_found *fou
 static size_t figure_at(const struct reading *in, size_t i, size_t *value)
 {
     size_t end = i;
-    for (*value = 0; is_digit(code_at(in, end)) && end - i < 3; end++)
+    for (*value = 0; code_is_digit(code_at(in, end)) && end - i < 3; end++)
         *value = *value * 10 + (code_at(in, end) - '0');
-    return is_digit(code_at(in, end)) ? i : end;
+    return code_is_digit(code_at(in, end)) ? i : end;
 }
 
 /* A place that begins at `i`, counted from 1: its end, or 0. */
@@ -99,7 +99,7 @@ static size_t place_at(const struct reading *in, size_t i, size_t *place)
     }
     size_t lead = words_at(in, i, leads, NULL), at = lead ? skip_spaces(in, lead) : i;
     end = figure_at(in, at, place);
-    if (end == at || (i > 0 && is_digit(code_at(in, i - 1))))
+    if (end == at || (i > 0 && code_is_digit(code_at(in, i - 1))))
         return 0;
     size_t behind =
         words_at(in, end, (const char *const[]){"番目", "番", "つ目", "つめ", "st", "nd", "rd", "th", NULL}, NULL);

@@ -34,14 +34,14 @@ static size_t day_of_month_at(const struct reading *in, size_t i, int *day)
         *day = (int)which + 1;
         return end;
     }
-    if (!is_digit(code_at(in, i)) || (i > 0 && (is_digit(code_at(in, i - 1)) || code_at(in, i - 1) == '/')))
+    if (!code_is_digit(code_at(in, i)) || (i > 0 && (code_is_digit(code_at(in, i - 1)) || code_at(in, i - 1) == '/')))
         return 0;
     end = count_at(in, i, 2, day);
     size_t ending = end ? words_at(in, end, endings, NULL) : 0;
     if (ending)
         return ending;
-    return end && !is_latin(code_at(in, end)) && code_at(in, end) != ':' && code_at(in, end) != '/' &&
-                   !(code_at(in, end) == '.' && is_digit(code_at(in, end + 1)))
+    return end && !code_is_latin(code_at(in, end)) && code_at(in, end) != ':' && code_at(in, end) != '/' &&
+                   !(code_at(in, end) == '.' && code_is_digit(code_at(in, end + 1)))
                ? end
                : 0;
 }
@@ -61,7 +61,7 @@ static size_t english_year_at(const struct reading *in, size_t i, int *year)
         *year = in->today.year + years[which];
         return end;
     }
-    if (!is_digit(code_at(in, at)) || at == i)
+    if (!code_is_digit(code_at(in, at)) || at == i)
         return 0;
     end = count_at(in, at, 4, year);
     return end && *year >= 1000 && code_at(in, end) != ':' ? end : 0;
@@ -119,7 +119,7 @@ size_t date_in_english(const struct reading *in, size_t i, struct date_found *fo
 {
     int weekday = -1;
     uint32_t code = code_at(in, i);
-    if (!is_digit(code) && !is_latin(code))
+    if (!code_is_digit(code) && !code_is_latin(code))
         return 0;
     size_t at = weekday_at(in, i, &weekday);
     if (at) {

@@ -16,10 +16,10 @@ static enum date_order date_order(const struct reading *in)
     return month_first == COUNTRY_LISTED ? ORDER_MONTH_DAY : ORDER_DAY_MONTH;
 }
 
-static size_t figures(const struct reading *in, size_t i, int *value)
+static size_t date_figures(const struct reading *in, size_t i, int *value)
 {
     size_t end = i;
-    for (*value = 0; is_digit(code_at(in, end)) && end - i < 8; end++)
+    for (*value = 0; code_is_digit(code_at(in, end)) && end - i < 8; end++)
         *value = *value * 10 + (int)(code_at(in, end) - '0');
     return end;
 }
@@ -69,20 +69,20 @@ size_t date_in_figures(const struct reading *in, size_t i, struct date_found *fo
     int parts[3] = {0}, month, day, weekday = -1;
     size_t ends[3];
     uint32_t before = i > 0 ? code_at(in, i - 1) : 0;
-    if (!is_digit(code_at(in, i)) || is_digit(before) || is_latin(before) || before == '.' || before == '-' ||
-        before == '/' || before == '@')
+    if (!code_is_digit(code_at(in, i)) || code_is_digit(before) || code_is_latin(before) || before == '.' ||
+        before == '-' || before == '/' || before == '@')
         return 0;
-    ends[0] = figures(in, i, &parts[0]);
+    ends[0] = date_figures(in, i, &parts[0]);
     uint32_t mark = code_at(in, ends[0]);
     if (mark != '/' && mark != '-' && mark != '.')
-        return is_digit(mark) || is_latin(mark) ? 0 : date_compact(in, i, ends[0], parts[0], found);
-    ends[1] = figures(in, ends[0] + 1, &parts[1]);
+        return code_is_digit(mark) || code_is_latin(mark) ? 0 : date_compact(in, i, ends[0], parts[0], found);
+    ends[1] = date_figures(in, ends[0] + 1, &parts[1]);
     if (ends[1] == ends[0] + 1 || ends[0] - i > 4 || ends[1] - ends[0] > 3)
         return 0;
-    bool three = code_at(in, ends[1]) == mark && is_digit(code_at(in, ends[1] + 1));
-    ends[2] = three ? figures(in, ends[1] + 1, &parts[2]) : ends[1];
-    if (is_digit(code_at(in, ends[2])) || is_latin(code_at(in, ends[2])) || code_at(in, ends[2]) == '/' ||
-        (code_at(in, ends[2]) == mark && is_digit(code_at(in, ends[2] + 1))))
+    bool three = code_at(in, ends[1]) == mark && code_is_digit(code_at(in, ends[1] + 1));
+    ends[2] = three ? date_figures(in, ends[1] + 1, &parts[2]) : ends[1];
+    if (code_is_digit(code_at(in, ends[2])) || code_is_latin(code_at(in, ends[2])) || code_at(in, ends[2]) == '/' ||
+        (code_at(in, ends[2]) == mark && code_is_digit(code_at(in, ends[2] + 1))))
         return 0;
     size_t end = weekday_behind(in, ends[2], &weekday);
     if (!three) { /* 3.5 is a number, 4-1 a range */

@@ -77,7 +77,7 @@ static size_t marked_at(const struct reading *in, size_t i, int *month, int *day
         return 0;
     size_t end = count_at(in, i + 1, 2, month);
     end = end && code_at(in, end) == mark ? count_at(in, end + 1, 2, day) : 0;
-    return end && !is_digit(code_at(in, end)) ? end : 0;
+    return end && !code_is_digit(code_at(in, end)) ? end : 0;
 }
 
 static size_t with_year(const struct reading *in, size_t i, struct date_found *found)
@@ -86,7 +86,7 @@ static size_t with_year(const struct reading *in, size_t i, struct date_found *f
     bool letter;
     size_t end, at = year_word_at(in, i, &year);
     letter = false;
-    if (!at && i > 0 && is_digit(code_at(in, i - 1)))
+    if (!at && i > 0 && code_is_digit(code_at(in, i - 1)))
         return 0;
     if (!at) {
         at = year_at(in, i, &year, &letter);
@@ -110,7 +110,7 @@ static size_t with_year(const struct reading *in, size_t i, struct date_found *f
 static size_t without_year(const struct reading *in, size_t i, struct date_found *found)
 {
     int month, day, weekday = -1;
-    if (i > 0 && is_digit(code_at(in, i - 1)))
+    if (i > 0 && code_is_digit(code_at(in, i - 1)))
         return 0;
     size_t end = month_and_day(in, i, &month, &day);
     if (!end)

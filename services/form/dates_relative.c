@@ -165,7 +165,7 @@ static size_t weekday_alone(const struct reading *in, size_t i, struct date_foun
     static const char *const coming[] = {"次の", "今度の", "coming", "the coming", NULL};
     size_t next = words_at(in, i, coming, NULL);
     size_t at = next ? skip_spaces(in, next) : i, end = weekday_at(in, at, &weekday);
-    bool short_name = end && end - at == 3 && is_latin(code_at(in, at)); /* "sat" and "sun" are words */
+    bool short_name = end && end - at == 3 && code_is_latin(code_at(in, at)); /* "sat" and "sun" are words */
     bool part =
         i > 0 && !next && script_of(code_at(in, i - 1)) == SCRIPT_HAN && script_of(code_at(in, i)) == SCRIPT_HAN;
     if (!end || short_name || part)
@@ -203,7 +203,7 @@ static size_t japanese_away(const struct reading *in, size_t i, struct date_foun
     int count;
     size_t unit, way;
     if (i > 0 &&
-        (is_digit(code_at(in, i - 1)) || script_of(code_at(in, i - 1)) == SCRIPT_HAN || code_at(in, i - 1) == '/'))
+        (code_is_digit(code_at(in, i - 1)) || script_of(code_at(in, i - 1)) == SCRIPT_HAN || code_at(in, i - 1) == '/'))
         return 0;
     size_t end = count_at(in, i, 3, &count);
     end = end ? words_at(in, skip_spaces(in, end), unit_words, &unit) : 0;
@@ -226,7 +226,7 @@ static size_t english_units_at(const struct reading *in, size_t i, int *count, i
     struct number number;
     *count = 1;
     if (!at) {
-        number = is_digit(code_at(in, i)) ? number_at(in, i) : english_number_at(in, i);
+        number = code_is_digit(code_at(in, i)) ? number_at(in, i) : english_number_at(in, i);
         if (number.kind != NUMBER_FIGURES && number.kind != NUMBER_WORDS)
             return 0;
         if (number.value.scale != 0 || number.value.units > 999 || number.value.units < 0)
@@ -246,9 +246,10 @@ static size_t english_away(const struct reading *in, size_t i, struct date_found
     int count, unit;
     size_t way, starts = word_at(in, i, "in");
     size_t at = starts ? skip_spaces(in, starts) : i;
-    if (!is_latin(code_at(in, at)) && !is_digit(code_at(in, at)))
+    if (!code_is_latin(code_at(in, at)) && !code_is_digit(code_at(in, at)))
         return 0;
-    if (!starts && i > 0 && (is_digit(code_at(in, i - 1)) || code_at(in, i - 1) == '-' || code_at(in, i - 1) == '/'))
+    if (!starts && i > 0 &&
+        (code_is_digit(code_at(in, i - 1)) || code_at(in, i - 1) == '-' || code_at(in, i - 1) == '/'))
         return 0;
     size_t end = english_units_at(in, at, &count, &unit);
     size_t behind = end ? words_at(in, skip_spaces(in, end), ways, &way) : 0;

@@ -147,7 +147,7 @@ static bool find_explained(const struct reading *in, const struct find_part *par
     return reading_is_frame(in, part->first, part->end, covered);
 }
 
-static bool is_text(const struct reading *in, size_t field)
+static bool find_is_text(const struct reading *in, size_t field)
 {
     return in->form->message->fields[field]->type <= FORM_TYPE(TEXT);
 }
@@ -198,13 +198,13 @@ static struct find_part find_beside_name(const struct reading *in, const struct 
 }
 
 /* A part that names a field. */
-static bool find_named(struct find_work *work, struct find_part *part)
+static bool find_named_values(struct find_work *work, struct find_part *part)
 {
     const struct reading *in = work->in;
     struct candidate read;
     struct form_value value;
     size_t field = (size_t)part->named;
-    if (is_text(in, field)) {
+    if (find_is_text(in, field)) {
         bool told = false;
         if (!find_text(in, part, field, &value, &told))
             return false;
@@ -271,13 +271,13 @@ static bool find_rest(const struct find_work *work, struct find_part *rest)
 static void find_cut_name(const struct find_work *work, int asked, struct find_part *rest)
 {
     const char *label = work->in->form->message->fields[asked]->label;
-    if (!is_text(work->in, (size_t)asked) || !(strcasestr(label, "name") || strstr(label, "名")))
+    if (!find_is_text(work->in, (size_t)asked) || !(strcasestr(label, "name") || strstr(label, "名")))
         return;
     for (size_t i = 0; i < work->part_count; i++) {
         const struct find_part *part = &work->parts[i];
         bool figures = false, other = part->named >= 0 && part->named != asked;
         for (size_t c = part->first; c < part->end; c++)
-            figures = figures || is_digit(code_at(work->in, c)) || code_at(work->in, c) == '@';
+            figures = figures || code_is_digit(code_at(work->in, c)) || code_at(work->in, c) == '@';
         if (part->first > rest->first && part->first < rest->end && (figures || other)) {
             rest->end = part->first;
             return;
@@ -286,7 +286,7 @@ static void find_cut_name(const struct find_work *work, int asked, struct find_p
 }
 
 /* The asked field's value, in front of the mentions. */
-static bool find_asked(struct find_work *work, int asked)
+static bool find_asked_value(struct find_work *work, int asked)
 {
     const struct reading *in = work->in;
     struct find_part rest = {.first = 0, .end = in->in.count, .named = -1};
@@ -358,13 +358,13 @@ bool form_find_values(const struct form *form, int asked, const char *text, cons
         struct find_part *part = &parts[i];
         bool read = true;
         if (part->named >= 0 && part->named != asked)
-            read = find_named(&work, part);
+            read = find_named_values(&work, part);
         else if (part->named == -1)
             read = find_unnamed(&work, part, asked);
         if (!read)
             return false;
     }
-    if (asked >= 0 && !find_asked(&work, asked))
+    if (asked >= 0 && !find_asked_value(&work, asked))
         return false;
     find_drop_doubtful(&work);
     return true;

@@ -12,27 +12,28 @@ static const struct {
     {"人|名|名様|people|persons|guests|adults", "人数|people|guests|persons|attendees|participants"},
 };
 
-static bool is_letter(char c)
+static bool unit_is_letter(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
 /* "age" in "Age of the guest", not in "package". */
-static bool label_says(const char *label, const char *word, size_t length)
+static bool unit_label_says(const char *label, const char *word, size_t length)
 {
     for (const char *at = label; *at; at++) {
-        bool cut = is_letter(*word) && ((at > label && is_letter(at[-1])) || is_letter(at[strnlen(at, length)]));
+        bool cut = unit_is_letter(*word) &&
+                   ((at > label && unit_is_letter(at[-1])) || unit_is_letter(at[strnlen(at, length)]));
         if (!cut && strncasecmp(at, word, length) == 0)
             return true;
     }
     return false;
 }
 
-static bool label_asks(const char *label, const char *words)
+static bool unit_label_asks(const char *label, const char *words)
 {
     while (*words) {
         size_t length = strcspn(words, "|");
-        if (label_says(label, words, length))
+        if (unit_label_says(label, words, length))
             return true;
         words += length + (words[length] == '|');
     }
@@ -47,7 +48,7 @@ int find_by_unit(const struct reading *in, const struct find_part *part)
         bool several = false, said = false;
         for (size_t i = 0; i < message->n_fields; i++) {
             if (message->fields[i]->type != FORM_TYPE(NUMBER) ||
-                !label_asks(message->fields[i]->label, kinds[kind].labels))
+                !unit_label_asks(message->fields[i]->label, kinds[kind].labels))
                 continue;
             several = several || only >= 0;
             only = (int)i;

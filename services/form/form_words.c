@@ -46,7 +46,7 @@ static void words_add(struct gathering *all, const char *text, size_t length, si
 }
 
 /* The place of the first of some texts, or NULL. */
-static const char *first_of(const char *text, const char *const *parts, size_t *length)
+static const char *words_first_part(const char *text, const char *const *parts, size_t *length)
 {
     const char *first = NULL;
     for (size_t i = 0; parts[i]; i++) {
@@ -65,8 +65,8 @@ static void words_add_label(struct gathering *all, const char *label, size_t fie
     static const char *const opening[] = {"(", "（", "【", "[", NULL}, *const closing[] = {")", "）", "】", "]", NULL};
     size_t open_length, close_length;
     words_add(all, label, strlen(label), field, choice, false);
-    const char *open = first_of(label, opening, &open_length);
-    const char *close = open ? first_of(open, closing, &close_length) : NULL;
+    const char *open = words_first_part(label, opening, &open_length);
+    const char *close = open ? words_first_part(open, closing, &close_length) : NULL;
     if (!close)
         return;
     words_add(all, label, (size_t)(open - label), field, choice, false);
@@ -88,7 +88,7 @@ static void words_add_choices(struct gathering *all, const Renga__V1__FormField 
 
 /* ---- fields ------------------------------------------------------------------------------------------------------ */
 
-static bool ends_with(const char *text, size_t length, const char *ending)
+static bool words_ends_with(const char *text, size_t length, const char *ending)
 {
     size_t own = strlen(ending);
     return length > own && memcmp(text + length - own, ending, own) == 0;
@@ -103,7 +103,7 @@ static void words_add_stem(struct gathering *all, const char *label, size_t fiel
     size_t length = strlen(label);
     for (size_t i = 0; endings[i]; i++) {
         size_t rest = length - strlen(endings[i]);
-        if (ends_with(label, length, endings[i]) && rest >= 4) {
+        if (words_ends_with(label, length, endings[i]) && rest >= 4) {
             words_add(all, label, rest, field, -1, true);
             return;
         }

@@ -27,7 +27,7 @@ static size_t small_at(const struct reading *in, size_t i, int *value)
     return 0;
 }
 
-static size_t joint(const struct reading *in, size_t i)
+static size_t number_joint(const struct reading *in, size_t i)
 {
     size_t end = code_at(in, i) == '-' ? i + 1 : skip_spaces(in, i);
     return end == i ? 0 : end;
@@ -40,7 +40,7 @@ static size_t below_hundred(const struct reading *in, size_t i, int *value)
     size_t end = small_at(in, i, value);
     if (!end || *value < 20)
         return end;
-    size_t next = joint(in, end), after = next ? small_at(in, next, &ones) : 0;
+    size_t next = number_joint(in, end), after = next ? small_at(in, next, &ones) : 0;
     if (!after || ones == 0 || ones > 9)
         return end;
     *value += ones;

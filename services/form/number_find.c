@@ -177,21 +177,22 @@ static size_t kana_count_at(const struct reading *in, size_t i, int *value)
 }
 
 /* Whether the number stands by itself: no part of a word, a date, a telephone number or a range. */
-static bool stands_alone(const struct reading *in, size_t first, size_t end)
+static bool number_stands_alone(const struct reading *in, size_t first, size_t end)
 {
     uint32_t before = first > 0 ? code_at(in, first - 1) : 0, after = code_at(in, end), next = code_at(in, end + 1);
-    if (is_latin(before) || is_digit(before) || before == '/' || before == ':' || before == '.' || before == '@' ||
-        before == '_')
+    if (code_is_latin(before) || code_is_digit(before) || before == '/' || before == ':' || before == '.' ||
+        before == '@' || before == '_')
         return false;
     if (before == '-' && first > 1 && !is_space(code_at(in, first - 2)))
         return false;
     if ((before == '~' || before == 0x301C) && first > 1)
         return false;
-    return !((after == '-' || after == '/' || after == ':' || after == '.') && (is_digit(next) || is_latin(next))) &&
+    return !((after == '-' || after == '/' || after == ':' || after == '.') &&
+             (code_is_digit(next) || code_is_latin(next))) &&
            after != '~' && after != 0x301C && after != '@' && after != '_';
 }
 
-static bool han_stands_alone(const struct reading *in, size_t first)
+static bool number_han_stands_alone(const struct reading *in, size_t first)
 {
     return first == 0 || script_of(code_at(in, first - 1)) != SCRIPT_HAN ||
            words_before(in, first, (const char *const[]){"約", "計", "合計", "税込", "金", "年収", "各", NULL}) !=
@@ -204,7 +205,7 @@ void numbers_find(const struct reading *in, struct candidates *out)
     for (size_t i = 0; i < in->in.count;) {
         int counted;
         char text[DECIMAL_TEXT_MAX];
-        bool starts = i == 0 || !is_latin(code_at(in, i - 1)) || !is_latin(code_at(in, i));
+        bool starts = i == 0 || !code_is_latin(code_at(in, i - 1)) || !code_is_latin(code_at(in, i));
         struct number number = starts ? number_at(in, i) : (struct number){.kind = NUMBER_NONE};
         size_t kana = number.kind == NUMBER_NONE ? kana_count_at(in, i, &counted) : 0;
         if (kana)
@@ -214,20 +215,20 @@ void numbers_find(const struct reading *in, struct candidates *out)
             continue;
         }
         size_t first = words_at(in, i, money, NULL) ? i + 1 : i;
-        bool bad = number.kind == NUMBER_BAD || !stands_alone(in, first, number.end) ||
+        bool bad = number.kind == NUMBER_BAD || !number_stands_alone(in, first, number.end) ||
                    words_at(in, skip_spaces(in, number.end), bounds_after, NULL) ||
                    words_before(in, first, bounds_before) != SIZE_MAX;
         size_t end = number.end;
         bool other = !may_be_followed(in, number.end, number.kind, &end) ||
-                     (number.kind == NUMBER_HAN && !han_stands_alone(in, first));
+                     (number.kind == NUMBER_HAN && !number_han_stands_alone(in, first));
         decimal_print(number.value, text);
         if (bad && number.kind != NUMBER_WORDS)
             candidate_add(out, first, number.end, FORM_NOT_A_NUMBER, "");
         else if (!bad && !other)
             candidate_add(out, first, end, FORM_FINE, arena_strdup(in->arena, text));
         i = number.end;
-        while (bad && (is_digit(code_at(in, i)) ||
-                       ((code_at(in, i) == '.' || code_at(in, i) == ',') && is_digit(code_at(in, i + 1)))))
+        while (bad && (code_is_digit(code_at(in, i)) ||
+                       ((code_at(in, i) == '.' || code_at(in, i) == ',') && code_is_digit(code_at(in, i + 1)))))
             i++;
     }
 }

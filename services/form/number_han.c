@@ -35,12 +35,12 @@ static struct number han_digits(const struct reading *in, size_t i)
     bool point = false;
     for (;; number.end++) {
         uint32_t code = code_at(in, number.end);
-        int digit = is_digit(code) ? (int)(code - '0') : han_digit(code);
-        if (digit < 0 && code == '.' && !point && digits > 0 && is_digit(code_at(in, number.end + 1))) {
+        int digit = code_is_digit(code) ? (int)(code - '0') : han_digit(code);
+        if (digit < 0 && code == '.' && !point && digits > 0 && code_is_digit(code_at(in, number.end + 1))) {
             point = true;
             continue;
         }
-        if (digit < 0 && code == ',' && !point && digits > 0 && is_digit(code_at(in, number.end + 1)))
+        if (digit < 0 && code == ',' && !point && digits > 0 && code_is_digit(code_at(in, number.end + 1)))
             continue;
         if (digit < 0)
             break;
@@ -103,7 +103,7 @@ size_t count_at(const struct reading *in, size_t i, unsigned digits, int *value)
 {
     size_t end = i;
     struct number number = han_number_at(in, i);
-    for (unsigned read = 0; is_digit(code_at(in, end)); read++, end++) {
+    for (unsigned read = 0; code_is_digit(code_at(in, end)); read++, end++) {
         if (read == digits)
             return 0;
     }

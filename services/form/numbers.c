@@ -65,15 +65,15 @@ static struct number figures_at(const struct reading *in, size_t i)
     bool pointed = false, grouped = false, wrong = false;
     for (;; number.end++) {
         uint32_t code = code_at(in, number.end);
-        if (is_digit(code) && digits > DECIMAL_DIGITS_MAX)
+        if (code_is_digit(code) && digits > DECIMAL_DIGITS_MAX)
             break;
-        if (is_digit(code)) {
+        if (code_is_digit(code)) {
             units = ++digits <= DECIMAL_DIGITS_MAX ? units * 10 + (int64_t)(code - '0') : units;
             decimals += pointed;
             in_group++;
             continue;
         }
-        if ((code != group_mark && code != point) || !is_digit(code_at(in, number.end + 1)))
+        if ((code != group_mark && code != point) || !code_is_digit(code_at(in, number.end + 1)))
             break;
         wrong = wrong || pointed || (grouped ? in_group != 3 : code == group_mark && (in_group > 3 || in_group == 0));
         grouped = grouped || code == group_mark;
@@ -119,7 +119,7 @@ static size_t sign_at(const struct reading *in, size_t i, bool *minus)
     static const char *const words[] = {"マイナス", "まいなす", "minus", "negative", NULL};
     size_t end = words_at(in, i, words, NULL);
     uint32_t before = i > 0 ? code_at(in, i - 1) : 0;
-    bool mark = (code_at(in, i) == '-' || code_at(in, i) == '+') && !is_digit(before) && !is_latin(before);
+    bool mark = (code_at(in, i) == '-' || code_at(in, i) == '+') && !code_is_digit(before) && !code_is_latin(before);
     *minus = end != 0 || (mark && code_at(in, i) == '-');
     return end ? skip_spaces(in, end) : mark ? i + 1 : i;
 }
@@ -129,16 +129,16 @@ struct number number_at(const struct reading *in, size_t i)
     bool minus;
     size_t at = sign_at(in, i, &minus);
     uint32_t code = code_at(in, at);
-    if (at == i + 1 && !is_digit(code))
+    if (at == i + 1 && !code_is_digit(code))
         return (struct number){.kind = NUMBER_NONE, .end = i};
     struct number number = {.kind = NUMBER_NONE, .end = at};
-    if (is_digit(code)) {
+    if (code_is_digit(code)) {
         number = figures_at(in, at);
         if (han_part(code_at(in, number.end)))
             number = han_number_at(in, at);
         else if (number.kind == NUMBER_FIGURES)
             figures_scale(in, &number);
-    } else if (is_latin(code)) {
+    } else if (code_is_latin(code)) {
         number = english_number_at(in, at);
     } else {
         number = han_number_at(in, at);

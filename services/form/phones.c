@@ -124,8 +124,8 @@ static size_t phone_digits(const struct reading *in, size_t i, char digits[PHONE
 {
     size_t end = i, marks = 0;
     *count = 0;
-    for (size_t at = i; is_digit(code_at(in, at)) || is_phone_mark(code_at(in, at)); at++) {
-        if (!is_digit(code_at(in, at))) {
+    for (size_t at = i; code_is_digit(code_at(in, at)) || is_phone_mark(code_at(in, at)); at++) {
+        if (!code_is_digit(code_at(in, at))) {
             if (++marks > 2)
                 break;
             continue;
@@ -150,7 +150,7 @@ static void phone_drop_trunk(const struct reading *in, size_t first, size_t end,
             --*count;
             return;
         }
-        before += is_digit(code_at(in, i));
+        before += code_is_digit(code_at(in, i));
     }
 }
 
@@ -162,16 +162,16 @@ void phones_find(const struct reading *in, struct candidates *out)
     for (size_t i = 0; i < in->in.count;) {
         char digits[PHONE_DIGITS_MAX + 1];
         size_t count;
-        bool plus = code_at(in, i) == '+' && is_digit(code_at(in, i + 1));
-        bool bracket = code_at(in, i) == '(' && is_digit(code_at(in, i + 1));
-        if (!plus && !bracket && !is_digit(code_at(in, i))) {
+        bool plus = code_at(in, i) == '+' && code_is_digit(code_at(in, i + 1));
+        bool bracket = code_at(in, i) == '(' && code_is_digit(code_at(in, i + 1));
+        if (!plus && !bracket && !code_is_digit(code_at(in, i))) {
             i++;
             continue;
         }
         size_t first = i, end = phone_digits(in, plus ? i + 1 : i, digits, &count);
         uint32_t before = first > 0 ? code_at(in, first - 1) : 0;
-        bool part = is_latin(before) || before == '@' || before == '/' || before == '.' || before == '_' ||
-                    is_latin(code_at(in, end)) || words_at(in, end, others, NULL) || code_at(in, end) == '_';
+        bool part = code_is_latin(before) || before == '@' || before == '/' || before == '.' || before == '_' ||
+                    code_is_latin(code_at(in, end)) || words_at(in, end, others, NULL) || code_at(in, end) == '_';
         if (plus && count <= PHONE_DIGITS_MAX)
             phone_drop_trunk(in, first, end, digits, &count);
         size_t behind = end;

@@ -16,7 +16,7 @@ struct proof_text {
     size_t count;
 };
 
-static bool is_japanese(uint32_t code)
+static bool proof_is_japanese(uint32_t code)
 {
     return code != 0 && script_of(code) >= SCRIPT_HAN;
 }
@@ -33,7 +33,7 @@ static bool proof_read(struct arena *arena, const struct characters *text, struc
         while (next < text->count && is_space(text->at[next].code))
             next++;
         bool joins = plain->count == 0 || next == text->count ||
-                     (is_japanese(plain->codes[plain->count - 1]) && is_japanese(text->at[next].code));
+                     (proof_is_japanese(plain->codes[plain->count - 1]) && proof_is_japanese(text->at[next].code));
         if (next > i && !joins) {
             plain->codes[plain->count] = ' ';
             plain->from[plain->count++] = i;

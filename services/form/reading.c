@@ -293,7 +293,7 @@ static bool candidates_agree(const struct candidate *one, const struct candidate
 }
 
 /* "Is ada@example.com all right?" gives the address all the same. */
-static bool is_address(const struct reading *in)
+static bool reading_is_address(const struct reading *in)
 {
     return in->spec->type == FORM_TYPE(EMAIL) || in->spec->type == FORM_TYPE(PHONE) || in->spec->type == FORM_TYPE(URL);
 }
@@ -307,7 +307,7 @@ struct candidate candidates_choose(const struct reading *in, const struct candid
     for (size_t i = 0; i < list->count; i++) {
         const struct candidate *next = &list->list[i];
         bool denied = reading_denies(in, next->first, next->end),
-             asked = !is_address(in) && reading_asks(in, next->end);
+             asked = !reading_is_address(in) && reading_asks(in, next->end);
         if (any && (reading_corrects(in, last_end, next->first) || reading_replaces(in, last_end, next->first)))
             any = several = false;
         last_end = next->end;

@@ -67,12 +67,12 @@ static inline uint32_t code_at(const struct reading *in, size_t i)
     return i < in->in.count ? in->in.at[i].code : 0;
 }
 
-static inline bool is_digit(uint32_t code)
+static inline bool code_is_digit(uint32_t code)
 {
     return code >= '0' && code <= '9';
 }
 
-static inline bool is_latin(uint32_t code)
+static inline bool code_is_latin(uint32_t code)
 {
     return code >= 'a' && code <= 'z';
 }

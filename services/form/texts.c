@@ -14,7 +14,7 @@ static bool is_edge(uint32_t code)
 }
 
 /* A stop at the end of a short answer is none of its own, unless it belongs to an abbreviation. */
-static size_t text_end(const struct reading *in, size_t first, size_t end)
+static size_t text_value_end(const struct reading *in, size_t first, size_t end)
 {
     while (end > first && is_edge(code_at(in, end - 1)))
         end--;
@@ -143,9 +143,9 @@ static size_t frame_tail(const struct reading *in, size_t first, size_t end)
         size_t tail = words_before(in, end, tails);
         if (tail == SIZE_MAX || tail <= first)
             break;
-        size_t rest = text_end(in, first, tail);
+        size_t rest = text_value_end(in, first, tail);
         uint32_t last = rest > first ? code_at(in, rest - 1) : 0;
-        bool latin = is_latin(code_at(in, tail));
+        bool latin = code_is_latin(code_at(in, tail));
         bool marked = latin && tail > first && code_at(in, rest) == ','; /* "say thanks" is no courtesy */
         bool kana = !latin && script_of(last) == SCRIPT_HIRAGANA;
         for (size_t c = first; kana && c < rest; c++) /* a name in Hiragana alone: たなか はなこです */
@@ -169,10 +169,10 @@ static bool text_by_pattern(const struct reading *in, size_t first, size_t end, 
     if (!pattern[0])
         return true;
     for (size_t tried = 0; tried < SPANS_MAX && from < end; tried++) {
-        while (from < end && !is_latin(code_at(in, from)) && !is_digit(code_at(in, from)))
+        while (from < end && !code_is_latin(code_at(in, from)) && !code_is_digit(code_at(in, from)))
             from++;
         size_t to = from;
-        while (to < end && (is_latin(code_at(in, to)) || is_digit(code_at(in, to)) ||
+        while (to < end && (code_is_latin(code_at(in, to)) || code_is_digit(code_at(in, to)) ||
                             strchr("-_./", (int)(code_at(in, to) < 0x80 ? code_at(in, to) : 'x'))))
             to++;
         while (to > from && (code_at(in, to - 1) == '.' || code_at(in, to - 1) == '-'))
@@ -222,7 +222,7 @@ bool words_read_part(const struct reading *in, size_t first, size_t end, struct 
     while (end > first && is_space(code_at(in, end - 1)))
         end--;
     end = text_without_courtesy(in, first, end);
-    size_t whole = first, whole_end = end, stop = text_end(in, first, end);
+    size_t whole = first, whole_end = end, stop = text_value_end(in, first, end);
     if (end - first <= SHORT_TEXT && one_sentence(in, first, stop)) {
         end = stop;
         size_t lead = label_lead(in, first, end);

@@ -82,29 +82,29 @@ static int hour_of_day(int hour, enum half half)
 /* 15:30, 15:30:20. */
 static size_t clock_at(const struct reading *in, size_t i, struct time_found *found)
 {
-    if (i > 0 && (is_digit(code_at(in, i - 1)) || code_at(in, i - 1) == ':' || code_at(in, i - 1) == '-' ||
+    if (i > 0 && (code_is_digit(code_at(in, i - 1)) || code_at(in, i - 1) == ':' || code_at(in, i - 1) == '-' ||
                   code_at(in, i - 1) == '/' || code_at(in, i - 1) == '.'))
         return 0;
-    size_t end = is_digit(code_at(in, i)) ? count_at(in, i, 2, &found->hour) : 0;
-    if (!end || code_at(in, end) != ':' || !is_digit(code_at(in, end + 1)))
+    size_t end = code_is_digit(code_at(in, i)) ? count_at(in, i, 2, &found->hour) : 0;
+    if (!end || code_at(in, end) != ':' || !code_is_digit(code_at(in, end + 1)))
         return 0;
     found->padded = end - i == 2 && code_at(in, i) == '0';
     size_t minute = count_at(in, end + 1, 2, &found->minute);
     if (minute != end + 3)
         return 0;
     end = minute;
-    if (code_at(in, end) == ':' && is_digit(code_at(in, end + 1))) {
+    if (code_at(in, end) == ':' && code_is_digit(code_at(in, end + 1))) {
         end = count_at(in, end + 1, 2, &found->second);
         if (end != minute + 3)
             return 0;
     }
-    return is_digit(code_at(in, end)) || code_at(in, end) == ':' ? 0 : end;
+    return code_is_digit(code_at(in, end)) || code_at(in, end) == ':' ? 0 : end;
 }
 
 /* 3時, 3時半, 3時15分, 3時10分前 is left out. */
 static size_t japanese_clock_at(const struct reading *in, size_t i, struct time_found *found)
 {
-    if (i > 0 && is_digit(code_at(in, i - 1)))
+    if (i > 0 && code_is_digit(code_at(in, i - 1)))
         return 0;
     size_t end = count_at(in, i, 2, &found->hour);
     end = end ? word_at(in, skip_spaces(in, end), "時") : 0;
@@ -127,11 +127,11 @@ static size_t english_clock_at(const struct reading *in, size_t i, struct time_f
     static const int minutes[] = {30, 15, 15, -15, -15};
     size_t which = 0, lead = words_at(in, i, past, &which), at = lead ? skip_spaces(in, lead) : i;
     enum half half = HALF_UNSAID;
-    if (i > 0 && (is_digit(code_at(in, i - 1)) || code_at(in, i - 1) == ':' || code_at(in, i - 1) == '.'))
+    if (i > 0 && (code_is_digit(code_at(in, i - 1)) || code_at(in, i - 1) == ':' || code_at(in, i - 1) == '.'))
         return 0;
     struct number word;
-    size_t end = is_digit(code_at(in, at)) ? count_at(in, at, 2, &found->hour) : 0;
-    if (!end && is_latin(code_at(in, at))) {
+    size_t end = code_is_digit(code_at(in, at)) ? count_at(in, at, 2, &found->hour) : 0;
+    if (!end && code_is_latin(code_at(in, at))) {
         word = english_number_at(in, at);
         if (word.kind != NUMBER_WORDS || word.value.scale || word.value.units < 1 || word.value.units > 12)
             return 0;

@@ -21,7 +21,7 @@ static size_t count_characters(const char *text)
     return count;
 }
 
-static enum form_problem check_text(const Renga__V1__FieldLimits *limits, const char *text)
+static enum form_problem value_check_text(const Renga__V1__FieldLimits *limits, const char *text)
 {
     size_t count = count_characters(text);
     if (limits->min_length && count < (size_t)limits->min_length)
@@ -33,7 +33,7 @@ static enum form_problem check_text(const Renga__V1__FieldLimits *limits, const 
     return FORM_FINE;
 }
 
-static enum form_problem check_number(const Renga__V1__FieldLimits *limits, const char *text)
+static enum form_problem value_check_number(const Renga__V1__FieldLimits *limits, const char *text)
 {
     double number = strtod(text, NULL), bound;
     if (limits->whole && strchr(text, '.'))
@@ -45,7 +45,7 @@ static enum form_problem check_number(const Renga__V1__FieldLimits *limits, cons
     return FORM_FINE;
 }
 
-static enum form_problem check_date(const struct reading *in, const char *text)
+static enum form_problem value_check_date(const struct reading *in, const char *text)
 {
     struct day day = {.year = atoi(text), .month = atoi(text + 5), .day = atoi(text + 8)}, bound;
     if (day_limit(in, in->spec->limits->minimum, &bound) && day_number(day) < day_number(bound))
@@ -55,7 +55,7 @@ static enum form_problem check_date(const struct reading *in, const char *text)
     return FORM_FINE;
 }
 
-static enum form_problem check_time(const Renga__V1__FieldLimits *limits, const char *text)
+static enum form_problem value_check_time(const Renga__V1__FieldLimits *limits, const char *text)
 {
     if (limits->minimum[0] && strcmp(text, limits->minimum) < 0)
         return FORM_TOO_EARLY;
@@ -73,17 +73,17 @@ enum form_problem value_check(const struct reading *in, const char *text)
         return FORM_FINE;
     switch (in->spec->type) {
     case FORM_TYPE(NUMBER):
-        return check_number(limits, text);
+        return value_check_number(limits, text);
     case FORM_TYPE(DATE):
-        return check_date(in, text);
+        return value_check_date(in, text);
     case FORM_TYPE(TIME):
-        return check_time(limits, text);
+        return value_check_time(limits, text);
     case FORM_TYPE(CHOICE):
     case FORM_TYPE(CHOICES):
     case FORM_TYPE(YES_NO):
         return FORM_FINE;
     default:
-        return check_text(limits, text);
+        return value_check_text(limits, text);
     }
 }
 

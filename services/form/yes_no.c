@@ -209,17 +209,17 @@ struct verdict {
     bool unclear, leads;
 };
 
-static bool is_mark(uint32_t code)
+static bool verdict_is_mark(uint32_t code)
 {
     enum script script = script_of(code);
     return code != 0 && (script == SCRIPT_NONE || script == SCRIPT_SPACE);
 }
 
 /* Japanese words of yes and no stand at the beginning, behind a mark or behind another word of them. */
-static bool may_stand(const struct reading *in, size_t i, size_t last)
+static bool verdict_may_stand(const struct reading *in, size_t i, size_t last)
 {
     uint32_t before = i > 0 ? code_at(in, i - 1) : 0;
-    return i == 0 || i == last || is_mark(before) || is_latin(code_at(in, i));
+    return i == 0 || i == last || verdict_is_mark(before) || code_is_latin(code_at(in, i));
 }
 
 static void verdict_take(struct verdict *verdict, size_t first, size_t end, int kind)
@@ -233,7 +233,7 @@ static void verdict_take(struct verdict *verdict, size_t first, size_t end, int 
 }
 
 /* A negation in what follows "yes" is against it; one that follows "no" goes with it. */
-static bool negates(const struct reading *in, size_t i)
+static bool verdict_negates(const struct reading *in, size_t i)
 {
     static const char *const words[] = {"not",     "don't",  "doesn't", "didn't",   "isn't",  "aren't",
                                         "haven't", "never",  "can't",   "won't",    "but",    "however",
@@ -252,7 +252,7 @@ bool yes_no_read(const struct reading *in, struct candidate *read)
     if (!covered)
         return false;
     for (size_t i = begin; i < in->in.count;) {
-        bool stands = may_stand(in, i, last);
+        bool stands = verdict_may_stand(in, i, last);
         size_t either = words_at(in, i, either_words, NULL);
         if (either && verdict.kind != 0 && words_at(in, i, fine_words, NULL)) /* いいえ、結構です */
             either = 0;
@@ -262,21 +262,21 @@ bool yes_no_read(const struct reading *in, struct candidate *read)
             verdict.unclear = true;
             break;
         }
-        if (end && last != begin && yes > no && i != last && verdict.kind == -1 && !is_mark(code_at(in, end)) &&
+        if (end && last != begin && yes > no && i != last && verdict.kind == -1 && !verdict_is_mark(code_at(in, end)) &&
             end < in->in.count)
             end = 0; /* "No, I have a cat" */
         if (end)
             verdict_take(&verdict, i, end, yes > no ? 1 : -1);
-        doubted = doubted || (verdict.kind == 1 && !end && negates(in, i));
+        doubted = doubted || (verdict.kind == 1 && !end && verdict_negates(in, i));
         for (size_t c = i; c < end; c++)
             covered[c] = true;
         i = end ? end : i + 1;
         last = end ? end : last;
-        while (end && is_mark(code_at(in, i)))
+        while (end && verdict_is_mark(code_at(in, i)))
             last = ++i;
     }
     bool leads = verdict.kind != 0 && reading_is_frame(in, begin, verdict.first, NULL);
-    bool followed = verdict.kind != 0 && (verdict.end >= in->in.count || is_mark(code_at(in, verdict.end)) ||
+    bool followed = verdict.kind != 0 && (verdict.end >= in->in.count || verdict_is_mark(code_at(in, verdict.end)) ||
                                           reading_is_frame(in, begin, in->in.count, covered));
     if (verdict.kind == 0 || verdict.unclear || doubted || !leads || !followed || reading_asks(in, verdict.end))
         return true;
