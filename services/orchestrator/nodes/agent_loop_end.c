@@ -51,7 +51,7 @@ void loop_end_with(struct agent_loop *talk, const char *outcome, Renga__V1__Degr
     end_spent(talk, outcome, kind, reason, OK, NULL);
 }
 
-static bool is_japanese(const struct agent_loop *talk)
+static bool loop_is_japanese(const struct agent_loop *talk)
 {
     return strcmp(talk->base.language, "ja") == 0;
 }
@@ -59,15 +59,15 @@ static bool is_japanese(const struct agent_loop *talk)
 void loop_end_without_model(struct agent_loop *talk)
 {
     loop_end_with(talk, LOOP_NO_MODEL, RENGA__V1__DEGRADATION_KIND__DEGRADATION_KIND_EXTRACTIVE,
-                  is_japanese(talk) ? "言語モデルが設定されていません。" : "no language model is set up");
+                  loop_is_japanese(talk) ? "言語モデルが設定されていません。" : "no language model is set up");
 }
 
 /* The model's answer, or the failure of its call, is of no use: the document may go on without it. */
 static void end_unusable(struct agent_loop *talk, const struct status *st, const Renga__V1__Usage *spent)
 {
-    char *reason =
-        arena_printf(task_arena(talk->base.task), "%s: %s",
-                     is_japanese(talk) ? "モデルの回答を使えません" : "the model's answers cannot be used", st->text);
+    char *reason = arena_printf(
+        task_arena(talk->base.task), "%s: %s",
+        loop_is_japanese(talk) ? "モデルの回答を使えません" : "the model's answers cannot be used", st->text);
     if (talk->plan->has_unusable) {
         end_spent(talk, LOOP_UNUSABLE, RENGA__V1__DEGRADATION_KIND__DEGRADATION_KIND_FALLBACK, reason ? reason : "",
                   (int)st->code, spent);
@@ -95,7 +95,7 @@ static void call_failed(struct agent_loop *talk)
 
 /* ---- calls of the turn ------------------------------------------------------------------------------------------- */
 
-static bool refuse_unknown(struct ending *ending, const Renga__V1__ToolCall *call, struct status *st)
+static bool loop_refuse_unknown(struct ending *ending, const Renga__V1__ToolCall *call, struct status *st)
 {
     struct buffer text;
     struct agent_loop *talk = ending->talk;
@@ -128,7 +128,7 @@ static bool take_own(struct ending *ending, const struct own_tool *tool, const R
 }
 
 /* Calls that no own tool answers wait for the next visit. */
-static bool waits(const struct agent_loop *talk, const Renga__V1__ToolCall *call)
+static bool loop_call_waits(const struct agent_loop *talk, const Renga__V1__ToolCall *call)
 {
     return !own_tool_find(talk->plan->tools, call->name) && (loop_is_question(talk, call) || !talk->plan->no_runner);
 }
@@ -141,13 +141,13 @@ static bool take_calls(struct ending *ending, struct status *st)
     for (; taken < said->n_tool_calls && !ending->outcome; taken++) {
         const Renga__V1__ToolCall *call = said->tool_calls[taken];
         const struct own_tool *tool = own_tool_find(talk->plan->tools, call->name);
-        if (waits(talk, call))
+        if (loop_call_waits(talk, call))
             continue;
-        if (!(tool ? take_own(ending, tool, call, st) : refuse_unknown(ending, call, st)))
+        if (!(tool ? take_own(ending, tool, call, st) : loop_refuse_unknown(ending, call, st)))
             return false;
     }
     for (size_t i = 0; ending->outcome && i < said->n_tool_calls; i++) /* the others, before and behind it */
-        if ((i >= taken || waits(talk, said->tool_calls[i])) &&
+        if ((i >= taken || loop_call_waits(talk, said->tool_calls[i])) &&
             !loop_add_result(talk, said->tool_calls[i], NULL, NOT_RUN, st))
             return false;
     return true;
@@ -155,7 +155,7 @@ static bool take_calls(struct ending *ending, struct status *st)
 
 /* ---- remaining tasks --------------------------------------------------------------------------------------------- */
 
-static bool remind(struct ending *ending, bool *reminded, struct status *st)
+static bool loop_remind(struct ending *ending, bool *reminded, struct status *st)
 {
     struct agent_loop *talk = ending->talk;
     *reminded = false;
@@ -174,7 +174,7 @@ static bool remind(struct ending *ending, bool *reminded, struct status *st)
 
 /* ---- writing ----------------------------------------------------------------------------------------------------- */
 
-static bool write_turns(struct agent_loop *talk, struct json_writer *out, struct status *st)
+static bool loop_write_turns(struct agent_loop *talk, struct json_writer *out, struct status *st)
 {
     const char *found = talk->round.results ? update_field(talk->base.task, LOOP_FOUND) : NULL;
     json_write_array(out, update_field(talk->base.task, LOOP_TURNS));
@@ -190,7 +190,7 @@ static bool write_turns(struct agent_loop *talk, struct json_writer *out, struct
     return true;
 }
 
-static void write_calls(struct agent_loop *talk, struct json_writer *out)
+static void loop_write_calls(struct agent_loop *talk, struct json_writer *out)
 {
     const struct node *node = task_node(talk->base.task);
     const char *field = update_field(talk->base.task, LOOP_CALLS);
@@ -209,7 +209,7 @@ static void write_calls(struct agent_loop *talk, struct json_writer *out)
     json_write_end(out);
 }
 
-static void write_all(struct ending *ending, bool replied, const char *outcome)
+static void loop_write_end(struct ending *ending, bool replied, const char *outcome)
 {
     struct agent_loop *talk = ending->talk;
     struct status st = {0};
@@ -227,8 +227,8 @@ static void write_all(struct ending *ending, bool replied, const char *outcome)
         round_degradations(&talk->round, degradations, &update.response.n_degradations);
     for (size_t i = 0; i < end->n_degradations && update.response.n_degradations < ROUND_DEGRADATIONS_MAX; i++)
         degradations[update.response.n_degradations++] = end->degradations[i];
-    bool good = write_turns(talk, &update.out, &st);
-    write_calls(talk, &update.out);
+    bool good = loop_write_turns(talk, &update.out, &st);
+    loop_write_calls(talk, &update.out);
     cJSON_ArrayForEach(field, ending->calls.update) json_write_tree(&update.out, field->string, field);
     if (replied)
         json_write_string(&update.out, update_field(talk->base.task, LOOP_INTO), ending->said->content);
@@ -242,7 +242,7 @@ static void write_all(struct ending *ending, bool replied, const char *outcome)
     }
 }
 
-static void finish(struct agent_loop *talk, Renga__V1__ChatMessage *said, const Renga__V1__ChatFinish *end)
+static void loop_finish(struct agent_loop *talk, Renga__V1__ChatMessage *said, const Renga__V1__ChatFinish *end)
 {
     static char silence[] = "…"; /* a turn that counts must have something in it to be sent again */
     if (!said->n_tool_calls && !*said->content)
@@ -256,10 +256,10 @@ static void finish(struct agent_loop *talk, Renga__V1__ChatMessage *said, const 
     ending.calls.inputs = json_parse(state, strlen(state), NULL, &st);
     ending.calls.update = cJSON_CreateObject();
     bool good = ending.calls.inputs && turns_put(&talk->turns, said, &st) && take_calls(&ending, &st) &&
-                remind(&ending, &reminded, &st);
+                loop_remind(&ending, &reminded, &st);
     bool again = said->n_tool_calls > 0 || reminded;
     if (good) {
-        write_all(&ending, !again, ending.outcome ? ending.outcome : again ? LOOP_AGAIN : LOOP_REPLIED);
+        loop_write_end(&ending, !again, ending.outcome ? ending.outcome : again ? LOOP_AGAIN : LOOP_REPLIED);
     } else {
         if (end->usage)
             task_spend(task, end->usage);
@@ -271,7 +271,7 @@ static void finish(struct agent_loop *talk, Renga__V1__ChatMessage *said, const 
 
 /* ---- the model has answered -------------------------------------------------------------------------------------- */
 
-static bool is_embedded(const Renga__V1__ChatFinish *end)
+static bool loop_end_is_embedded(const Renga__V1__ChatFinish *end)
 {
     return end->answered_by && strcmp(end->answered_by->provider, LOOP_EMBEDDED) == 0;
 }
@@ -289,7 +289,7 @@ void loop_answered(const Renga__V1__ChatResponse *answer, void *data)
         return;
     }
     const Renga__V1__ChatFinish *end = answer->finish;
-    if (talk->plan->has_no_model && is_embedded(end)) {
+    if (talk->plan->has_no_model && loop_end_is_embedded(end)) {
         loop_end_without_model(talk);
         return;
     }
@@ -307,6 +307,6 @@ void loop_answered(const Renga__V1__ChatResponse *answer, void *data)
              ROUND_CALLS_MAX);
         end_unusable(talk, &st, end->usage);
     } else {
-        finish(talk, answer->message, end);
+        loop_finish(talk, answer->message, end);
     }
 }

@@ -9,14 +9,14 @@
 #define NEW_TURNS      (2 * ROUND_CALLS_MAX + 3) /* of one visit: two rounds of results, question, answer, reminder */
 #define STUCK_TURNS    3                         /* in a row, of which no call could be taken */
 
-static bool no_memory(struct status *st)
+static bool loop_no_memory(struct status *st)
 {
     return fail(st, RESOURCE_EXHAUSTED, "the conversation takes more memory than an attempt may have");
 }
 
 /* ---- reading ----------------------------------------------------------------------------------------------------- */
 
-static bool fill(struct agent_loop *talk, size_t row, char **text, struct status *st)
+static bool loop_fill_prompt(struct agent_loop *talk, size_t row, char **text, struct status *st)
 {
     const char *name = node_argument(task_node(talk->base.task), row)->text;
     *text = name ? prompt_fill(talk->base.task, name, talk->base.inputs, talk->base.language, st) : NULL;
@@ -24,12 +24,12 @@ static bool fill(struct agent_loop *talk, size_t row, char **text, struct status
     return *text || !name;
 }
 
-static bool is_of(const Renga__V1__ChatMessage *turn, Renga__V1__ChatRole role)
+static bool turn_has_role(const Renga__V1__ChatMessage *turn, Renga__V1__ChatRole role)
 {
     return turn && turn->role == role;
 }
 
-static const Renga__V1__ChatMessage *last_of(const struct turns *turns)
+static const Renga__V1__ChatMessage *turns_last(const struct turns *turns)
 {
     return turns->count ? turns->list[turns->count - 1] : NULL;
 }
@@ -37,19 +37,19 @@ static const Renga__V1__ChatMessage *last_of(const struct turns *turns)
 static bool begin_question(struct agent_loop *talk, struct status *st)
 {
     char *text;
-    const Renga__V1__ChatMessage *last = last_of(talk->turns.count ? &talk->turns : &talk->history);
-    if (!fill(talk, LOOP_PROMPT, &text, st))
+    const Renga__V1__ChatMessage *last = turns_last(talk->turns.count ? &talk->turns : &talk->history);
+    if (!loop_fill_prompt(talk, LOOP_PROMPT, &text, st))
         return false;
     if (text)
         return turns_add(&talk->turns, RENGA__V1__CHAT_ROLE__CHAT_ROLE_USER, text, st);
-    return is_of(last, RENGA__V1__CHAT_ROLE__CHAT_ROLE_USER) || talk->caller ||
+    return turn_has_role(last, RENGA__V1__CHAT_ROLE__CHAT_ROLE_USER) || talk->caller ||
            fail(st, INVALID_ARGUMENT, "the conversation does not end with a turn of the user, and there is no prompt");
 }
 
 /* A reminder is not one of the user's own turns. */
 static bool is_reminder(const Renga__V1__ChatMessage *turn)
 {
-    return is_of(turn, RENGA__V1__CHAT_ROLE__CHAT_ROLE_USER) && strcmp(turn->name, LOOP_REMINDER) == 0;
+    return turn_has_role(turn, RENGA__V1__CHAT_ROLE__CHAT_ROLE_USER) && strcmp(turn->name, LOOP_REMINDER) == 0;
 }
 
 static int64_t count_turns(const struct agent_loop *talk)
@@ -57,14 +57,14 @@ static int64_t count_turns(const struct agent_loop *talk)
     int64_t had = 0;
     for (size_t i = talk->turns.count; i > 0; i--) {
         const Renga__V1__ChatMessage *turn = talk->turns.list[i - 1];
-        if (is_of(turn, RENGA__V1__CHAT_ROLE__CHAT_ROLE_USER) && !is_reminder(turn))
+        if (turn_has_role(turn, RENGA__V1__CHAT_ROLE__CHAT_ROLE_USER) && !is_reminder(turn))
             break;
-        had += is_of(turn, RENGA__V1__CHAT_ROLE__CHAT_ROLE_ASSISTANT);
+        had += turn_has_role(turn, RENGA__V1__CHAT_ROLE__CHAT_ROLE_ASSISTANT);
     }
     return had;
 }
 
-static int64_t most_of(const struct agent_loop *talk)
+static int64_t loop_most_turns(const struct agent_loop *talk)
 {
     const cJSON *of = service_call_input(&talk->base, LOOP_MOST_OF);
     int64_t most = node_argument(task_node(talk->base.task), LOOP_MOST)->number;
@@ -77,7 +77,7 @@ static int64_t most_of(const struct agent_loop *talk)
 static const Renga__V1__ChatMessage *find_caller(const struct turns *turns)
 {
     size_t at = turns->count;
-    while (at && is_of(turns->list[at - 1], RENGA__V1__CHAT_ROLE__CHAT_ROLE_TOOL))
+    while (at && turn_has_role(turns->list[at - 1], RENGA__V1__CHAT_ROLE__CHAT_ROLE_TOOL))
         at--;
     return at && turns->list[at - 1]->n_tool_calls ? turns->list[at - 1] : NULL;
 }
@@ -91,7 +91,7 @@ static bool has_result(const struct agent_loop *talk, const Renga__V1__ToolCall 
 }
 
 /* Whether its last turn ended the visit before: then this visit is of another question. */
-static bool has_ended(const struct agent_loop *talk)
+static bool loop_has_ended(const struct agent_loop *talk)
 {
     for (size_t i = talk->old_turns; i > 0 && talk->turns.list[i - 1] != talk->caller; i--)
         if (!talk->turns.list[i - 1]->tool_failed && strcmp(talk->turns.list[i - 1]->name, LOOP_ENDED) == 0)
@@ -119,22 +119,22 @@ bool loop_read(struct agent_loop *talk, struct status *st)
     talk->plan = task_node(task)->prepared;
     talk->calls_end = &talk->calls;
     if (!prompt_values(talk->base.inputs, task_node(task), LOOP_PICK, talk->base.language, st) ||
-        !read_turns(talk, st) || !fill(talk, LOOP_SYSTEM, &talk->rules, st) ||
+        !read_turns(talk, st) || !loop_fill_prompt(talk, LOOP_SYSTEM, &talk->rules, st) ||
         !own_tools_define(talk->plan->tools, task, talk->base.inputs, talk->base.language, talk->own, st))
         return false;
     talk->old_turns = talk->turns.count;
     talk->caller = find_caller(&talk->turns);
-    bool goes_on = (talk->caller && !has_ended(talk)) || is_reminder(last_of(&talk->turns));
+    bool goes_on = (talk->caller && !loop_has_ended(talk)) || is_reminder(turns_last(&talk->turns));
     bool good = goes_on || begin_question(talk, st);
     talk->had = count_turns(talk);
-    talk->last = !talk->plan->has_limit && talk->had + 1 >= most_of(talk);
-    talk->over = talk->plan->has_limit && talk->had >= most_of(talk);
+    talk->last = !talk->plan->has_limit && talk->had + 1 >= loop_most_turns(talk);
+    talk->over = talk->plan->has_limit && talk->had >= loop_most_turns(talk);
     return good;
 }
 
 /* ---- a model that gets nowhere ----------------------------------------------------------------------------------- */
 
-static bool is_refused(const Renga__V1__ChatMessage *turn)
+static bool turn_is_refused(const Renga__V1__ChatMessage *turn)
 {
     static const char *const codes[] = {"INVALID_ARGUMENT: ", "NOT_FOUND: ", "FAILED_PRECONDITION: "};
     for (size_t i = 0; turn->tool_failed && i < sizeof codes / sizeof *codes; i++)
@@ -149,7 +149,7 @@ bool loop_is_stuck(const struct agent_loop *talk)
     bool refused = false;
     for (size_t i = talk->turns.count; i > 0 && rounds < STUCK_TURNS; i--) {
         const Renga__V1__ChatMessage *turn = talk->turns.list[i - 1];
-        if (is_of(turn, RENGA__V1__CHAT_ROLE__CHAT_ROLE_TOOL) && is_refused(turn)) {
+        if (turn_has_role(turn, RENGA__V1__CHAT_ROLE__CHAT_ROLE_TOOL) && turn_is_refused(turn)) {
             refused = true;
         } else if (turn->n_tool_calls && refused) {
             refused = false;
@@ -174,7 +174,7 @@ static const struct own_tool *own_of(const struct agent_loop *talk, const Renga_
 }
 
 /* The field's value, as the model is to read it. NULL: it has none. */
-static bool read_result(struct agent_loop *talk, const struct own_tool *tool, const char **text, struct status *st)
+static bool loop_read_result(struct agent_loop *talk, const struct own_tool *tool, const char **text, struct status *st)
 {
     const struct field *field = own_tool_result(tool);
     const cJSON *value = field ? cJSON_GetObjectItemCaseSensitive(talk->base.inputs, field->name) : NULL;
@@ -189,7 +189,7 @@ static bool read_result(struct agent_loop *talk, const struct own_tool *tool, co
     const char *whole = cJSON_IsString(value) ? value->valuestring : buffer_text(&json);
     *text = json.failed ? NULL : arena_strdup(task_arena(talk->base.task), whole);
     buffer_fini(&json);
-    return *text || no_memory(st);
+    return *text || loop_no_memory(st);
 }
 
 bool loop_sort_calls(struct agent_loop *talk, struct status *st)
@@ -208,7 +208,7 @@ bool loop_sort_calls(struct agent_loop *talk, struct status *st)
         if (has_result(talk, call))
             continue;
         if (own)
-            good = read_result(talk, own, &talk->results[i], st);
+            good = loop_read_result(talk, own, &talk->results[i], st);
         else if (loop_is_question(talk, call))
             good = tool_ask(&talk->asks, call, i, task_request(task), task_arena(task), &ignored, st);
         else
@@ -233,13 +233,13 @@ static const char *as_json(struct arena *arena, const char *text)
     return copy ? copy : "";
 }
 
-static bool note_call(struct agent_loop *talk, const Renga__V1__ToolCall *call, const char *result, const char *error,
-                      struct status *st)
+static bool loop_note_call(struct agent_loop *talk, const Renga__V1__ToolCall *call, const char *result,
+                           const char *error, struct status *st)
 {
     struct arena *arena = task_arena(talk->base.task);
     struct loop_call *note = arena_alloc(arena, sizeof *note);
     if (!note)
-        return no_memory(st);
+        return loop_no_memory(st);
     *note = (struct loop_call){call->name, call->arguments_json, error || !result ? "" : as_json(arena, result),
                                error ? error : "", NULL};
     *talk->calls_end = note;
@@ -252,20 +252,20 @@ bool loop_add_result(struct agent_loop *talk, const Renga__V1__ToolCall *call, c
 {
     Renga__V1__ChatMessage *turn = arena_alloc(task_arena(talk->base.task), sizeof *turn);
     if (!turn)
-        return no_memory(st);
+        return loop_no_memory(st);
     renga__v1__chat_message__init(turn);
     turn->role = RENGA__V1__CHAT_ROLE__CHAT_ROLE_TOOL;
     turn->tool_call_id = call->id;
     turn->content = UNCONST(error ? error : result);
     turn->tool_failed = error != NULL;
-    return turns_put(&talk->turns, turn, st) && note_call(talk, call, result, error, st);
+    return turns_put(&talk->turns, turn, st) && loop_note_call(talk, call, result, error, st);
 }
 
 static bool answer_other(struct agent_loop *talk, const Renga__V1__ToolCall *call, Renga__V1__ChatMessage *turn,
                          struct status *st)
 {
     return turn && turns_put(&talk->turns, turn, st) &&
-           note_call(talk, call, turn->content, turn->tool_failed ? turn->content : NULL, st);
+           loop_note_call(talk, call, turn->content, turn->tool_failed ? turn->content : NULL, st);
 }
 
 bool loop_answer_calls(struct agent_loop *talk, struct status *st)
@@ -298,7 +298,7 @@ bool loop_answer_calls(struct agent_loop *talk, struct status *st)
 /* A reminder is marked in the state alone. */
 static Renga__V1__ChatMessage *as_sent(struct arena *arena, Renga__V1__ChatMessage *turn)
 {
-    bool marked = is_reminder(turn) || (is_of(turn, RENGA__V1__CHAT_ROLE__CHAT_ROLE_TOOL) && *turn->name);
+    bool marked = is_reminder(turn) || (turn_has_role(turn, RENGA__V1__CHAT_ROLE__CHAT_ROLE_TOOL) && *turn->name);
     Renga__V1__ChatMessage *plain = marked ? arena_copy(arena, turn, sizeof *turn) : turn;
     if (marked && plain)
         plain->name = UNCONST("");
@@ -318,7 +318,7 @@ bool loop_write_request(struct agent_loop *talk, struct status *st)
         all.list[all.count++] = talk->history.list[i];
     for (size_t i = 0; i < talk->turns.count; i++)
         if (!(all.list[all.count++] = as_sent(task_arena(task), talk->turns.list[i])))
-            return no_memory(st);
+            return loop_no_memory(st);
     talk->request.messages = all.list;
     talk->request.n_messages = all.count;
     talk->request.model = UNCONST(model ? model : "default");

@@ -71,7 +71,7 @@ static bool arrows_have_cases(const struct node *node, const struct choices *cho
     return true;
 }
 
-static const void *prepare(const struct node *node, struct arena *arena, struct status *st)
+static const void *choose_prepare(const struct node *node, struct arena *arena, struct status *st)
 {
     const char *text = node_argument(node, CHOOSE_CASES)->text;
     cJSON *cases = json_parse(text, strlen(text), NULL, st);
@@ -96,7 +96,7 @@ static const void *prepare(const struct node *node, struct arena *arena, struct 
                : NULL;
 }
 
-static void start(struct task *task)
+static void choose_start(struct task *task)
 {
     Renga__V1__RunNodeResponse response = RENGA__V1__RUN_NODE_RESPONSE__INIT;
     const struct node *node = task_node(task);
@@ -122,7 +122,7 @@ const struct node_kind choose_kind = {
     .name = "choose",
     .help = "Chooses the way by the first case whose condition holds.",
     .parameters = parameters,
-    .prepare = prepare,
-    .start = start,
+    .prepare = choose_prepare,
+    .start = choose_start,
     .is_pure = true,
 };

@@ -24,7 +24,7 @@ static const struct node_parameter parameters[] = {
 };
 static const char *const outcomes[] = {NULL};
 
-static bool check(const struct node *node, struct status *st)
+static bool fail_check(const struct node *node, struct status *st)
 {
     static const char known[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
     const char *code = node_argument(node, FAIL_CODE)->text, *reason = node_argument(node, FAIL_REASON)->text;
@@ -39,7 +39,7 @@ static bool check(const struct node *node, struct status *st)
     return pick_check(node, FAIL_PICK, st);
 }
 
-static void start(struct task *task)
+static void fail_start(struct task *task)
 {
     struct status st = {0};
     const struct node *node = task_node(task);
@@ -59,7 +59,7 @@ const struct node_kind fail_kind = {
     .help = "Ends the graph with a failure; no error node of it takes over.",
     .parameters = parameters,
     .outcomes = outcomes,
-    .check = check,
-    .start = start,
+    .check = fail_check,
+    .start = fail_start,
     .ends_graph = true,
 };

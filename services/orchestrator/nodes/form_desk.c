@@ -22,7 +22,7 @@ struct form_span {
     size_t begin, end; /* bytes of the inputs */
 };
 
-static bool find_form(struct desk *desk, const char *inputs, struct form_span *span, struct status *st)
+static bool desk_find_form(struct desk *desk, const char *inputs, struct form_span *span, struct status *st)
 {
     const char *name = node_argument(task_node(desk->base.task), DESK_FORM)->field->name;
     struct json_pull in;
@@ -38,7 +38,7 @@ static bool find_form(struct desk *desk, const char *inputs, struct form_span *s
     return json_pull_end(&in);
 }
 
-static bool read_form(struct desk *desk, const char *json, size_t size, struct status *st)
+static bool desk_read_form(struct desk *desk, const char *json, size_t size, struct status *st)
 {
     struct status why = {0};
     desk->kept = size ? form_cache_take(json, size, &why) : NULL;
@@ -53,11 +53,11 @@ static bool read_form(struct desk *desk, const char *json, size_t size, struct s
 }
 
 /* The other inputs as a tree, with null in the place of the form. */
-static bool read_inputs(struct desk *desk, struct task *task, struct status *st)
+static bool desk_read_inputs(struct desk *desk, struct task *task, struct status *st)
 {
     const char *inputs = task_request(task)->state_json;
     struct form_span span = {0};
-    if (!find_form(desk, inputs, &span, st))
+    if (!desk_find_form(desk, inputs, &span, st))
         return false;
     const char *rest = inputs;
     if (span.end)
@@ -65,13 +65,13 @@ static bool read_inputs(struct desk *desk, struct task *task, struct status *st)
     if (!rest)
         return fail(st, RESOURCE_EXHAUSTED, "the form takes more memory than an attempt may have");
     return service_call_inputs_of(&desk->base, task, rest, st) &&
-           read_form(desk, inputs + span.begin, span.end - span.begin, st);
+           desk_read_form(desk, inputs + span.begin, span.end - span.begin, st);
 }
 
 static bool desk_open(struct desk *desk, struct task *task, struct status *st)
 {
     desk->arena = task_arena(task);
-    if (!read_inputs(desk, task, st))
+    if (!desk_read_inputs(desk, task, st))
         return false;
     const cJSON *fields = service_call_input(&desk->base, DESK_FIELDS);
     desk->context = (struct form_context){

@@ -61,7 +61,7 @@ enum hear_outcome {
 static const char *const outcomes[] = {"values",  "problem", "nothing", "skipped", "refused",  "unexplained", "back",
                                        "changes", "speaks",  "why",     "explain", "progress", NULL};
 
-static bool check(const struct node *node, struct status *st)
+static bool form_hear_check(const struct node *node, struct status *st)
 {
     return desk_check(node, st) && input_check(node, HEAR_SAID, FIELD_STRING, false, st) &&
            input_check(node, HEAR_VALUES, FIELD_OBJECT, false, st) &&
@@ -81,7 +81,7 @@ struct hearing {
     enum hear_outcome outcome;
 };
 
-static bool no_memory(struct status *st)
+static bool form_hear_no_memory(struct status *st)
 {
     return fail(st, RESOURCE_EXHAUSTED, "what was said takes more memory than an attempt may have");
 }
@@ -135,7 +135,7 @@ static void leave_open(struct hearing *hearing, const char *reason)
     hearing->outcome = HEARD_SKIPPED;
 }
 
-static void grant(struct hearing *hearing, const struct form_heard *heard)
+static void hearing_grant_wish(struct hearing *hearing, const struct form_heard *heard)
 {
     if (heard->field >= 0 && heard->wish != FORM_GOES_BACK)
         hearing->current = heard->field; /* "skip the e-mail" */
@@ -186,30 +186,31 @@ static bool is_about_another(const struct form_mention *mentions, size_t count, 
     return false;
 }
 
-static bool is_text(const struct desk *desk, size_t field)
+static bool hearing_field_is_text(const struct desk *desk, size_t field)
 {
     return form_field(desk->form, field)->type == RENGA__V1__FIELD_TYPE__FIELD_TYPE_TEXT;
 }
 
-static bool counts(const struct hearing *hearing, const struct form_mention *mention, bool about_another)
+static bool hearing_counts_mention(const struct hearing *hearing, const struct form_mention *mention,
+                                   bool about_another)
 {
     Renga__V1__FieldState state = desk_state(&hearing->desk, mention->field);
     if ((int)mention->field == hearing->current)
-        return !(about_another && is_text(&hearing->desk, mention->field));
+        return !(about_another && hearing_field_is_text(&hearing->desk, mention->field));
     return mention->named || (mention->value.problem == FORM_FINE && state != RENGA__V1__FIELD_STATE__FIELD_STATE_DONE);
 }
 
-static bool find_values(struct hearing *hearing, struct status *st)
+static bool hearing_find_values(struct hearing *hearing, struct status *st)
 {
     struct desk *desk = &hearing->desk;
     struct form_mention mentions[FORM_MENTIONS_MAX];
     size_t count = 0;
     if (!form_find_values(desk->form, hearing->current, hearing->said, &desk->context, desk->arena, mentions, &count))
-        return no_memory(st);
+        return form_hear_no_memory(st);
     bool about_another = is_about_another(mentions, count, hearing->current);
     for (size_t i = 0; i < count; i++) {
         const struct form_mention *mention = &mentions[i];
-        if (!counts(hearing, mention, about_another))
+        if (!hearing_counts_mention(hearing, mention, about_another))
             continue;
         if (mention->value.problem != FORM_FINE) {
             hearing->notice =
@@ -218,7 +219,7 @@ static bool find_values(struct hearing *hearing, struct status *st)
             hearing->outcome = HEARD_PROBLEM;
         } else if (!queue_add(&hearing->queue, desk, mention->field, hearing->said, hearing->message, &mention->value,
                               RENGA__V1__VALUE_ORIGIN__VALUE_ORIGIN_SAID)) {
-            return no_memory(st);
+            return form_hear_no_memory(st);
         }
     }
     return true;
@@ -241,7 +242,7 @@ static bool take_entered(struct hearing *hearing, struct status *st)
     return true;
 }
 
-static bool hear(struct hearing *hearing, struct status *st)
+static bool hearing_read_text(struct hearing *hearing, struct status *st)
 {
     struct desk *desk = &hearing->desk;
     struct form_heard heard = {.field = -1};
@@ -249,12 +250,12 @@ static bool hear(struct hearing *hearing, struct status *st)
     if (!take_entered(hearing, st))
         return false;
     if (*hearing->said && !form_hear(desk->form, hearing->said, &desk->context, desk->arena, &heard))
-        return no_memory(st);
+        return form_hear_no_memory(st);
     bool answers = heard.wish == FORM_ANSWERS, reason = answers && is_reason(hearing);
-    bool text = reason && is_text(desk, (size_t)hearing->current);
+    bool text = reason && hearing_field_is_text(desk, (size_t)hearing->current);
     if (!answers)
-        grant(hearing, &heard);
-    if (answers && !text && *hearing->said && !find_values(hearing, st))
+        hearing_grant_wish(hearing, &heard);
+    if (answers && !text && *hearing->said && !hearing_find_values(hearing, st))
         return false;
     if (reason && (text || !hearing->queue.items))
         leave_open(hearing, hearing->said);
@@ -290,7 +291,7 @@ static const char *hear_work(struct desk *desk, struct update *update, struct st
     hearing->current = desk_field(desk, HEAR_CURRENT);
     hearing->message = message ? (int)message->valuedouble - 1 : -1;
     hearing->notice = "";
-    if (!hear(hearing, st)) {
+    if (!hearing_read_text(hearing, st)) {
         queue_free(&hearing->queue);
         return NULL;
     }
@@ -298,7 +299,7 @@ static const char *hear_work(struct desk *desk, struct update *update, struct st
     return outcomes[hearing->outcome];
 }
 
-static void start(struct task *task)
+static void form_hear_start(struct task *task)
 {
     struct hearing *hearing = task_data(task);
     desk_start(&hearing->desk, task, hear_work);
@@ -310,8 +311,8 @@ const struct node_kind form_hear_kind = {
     .help = "Hears values and wishes in what a person says about a form; no model is asked.",
     .parameters = parameters,
     .outcomes = outcomes,
-    .check = check,
+    .check = form_hear_check,
     .size = sizeof(struct hearing),
-    .start = start,
+    .start = form_hear_start,
     .cancel = desk_cancel,
 };

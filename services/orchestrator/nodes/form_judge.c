@@ -19,7 +19,7 @@ struct judging {
 
 /* ---- facts ------------------------------------------------------------------------------------------------------- */
 
-static bool has_key(const char *fact, const char *key)
+static bool fact_has_key(const char *fact, const char *key)
 {
     size_t length = strlen(key);
     return strncmp(fact, key, length) == 0 && fact[length] == ':';
@@ -30,7 +30,7 @@ static const char *known_fact(const cJSON *entry, const char *key)
     const cJSON *known;
     cJSON_ArrayForEach(known, cJSON_GetObjectItemCaseSensitive(entry, "known_facts"))
     {
-        if (cJSON_IsString(known) && has_key(known->valuestring, key))
+        if (cJSON_IsString(known) && fact_has_key(known->valuestring, key))
             return known->valuestring;
     }
     return NULL;
@@ -43,7 +43,7 @@ static void keep_facts(struct judging *judging, const Renga__V1__FactDefinition 
     for (size_t i = 0; i < judging->verdict->n_extracted_facts; i++) {
         const char *fact = judging->verdict->extracted_facts[i];
         for (size_t j = 0; j < count; j++) {
-            if (!has_key(fact, facts[j]->fact_key))
+            if (!fact_has_key(fact, facts[j]->fact_key))
                 continue;
             const char *what = fact + strlen(facts[j]->fact_key) + 1;
             if (form_said(what + strspn(what, " "), said))
@@ -53,7 +53,7 @@ static void keep_facts(struct judging *judging, const Renga__V1__FactDefinition 
     }
 }
 
-static bool is_named(char *const *names, size_t count, const char *name)
+static bool form_names_have(char *const *names, size_t count, const char *name)
 {
     for (size_t i = 0; i < count; i++)
         if (strcmp(names[i], name) == 0)
@@ -69,7 +69,7 @@ static bool list_missing(struct judging *judging, const Renga__V1__FactDefinitio
     size_t found = 0;
     for (size_t i = 0; missing && i < count; i++)
         if (!known_fact(judging->entry, facts[i]->fact_key) ||
-            is_named(verdict->missing_facts, verdict->n_missing_facts, facts[i]->fact_key))
+            form_names_have(verdict->missing_facts, verdict->n_missing_facts, facts[i]->fact_key))
             missing[found++] = facts[i]->fact_key;
     verdict->missing_facts = missing;
     verdict->n_missing_facts = missing ? found : 0;
@@ -152,7 +152,7 @@ static bool put_value(struct judging *judging)
 
 /* ---- the judgement ----------------------------------------------------------------------------------------------- */
 
-static void write_review(struct judging *judging)
+static void judging_write_review(struct judging *judging)
 {
     struct buffer text;
     struct json_writer out;
@@ -175,12 +175,12 @@ void form_refuse(struct desk *desk, size_t field, const char *why)
     Renga__V1__ReviewResult verdict = RENGA__V1__REVIEW_RESULT__INIT;
     struct judging judging = {.desk = desk, .field = field, .entry = desk_entry(desk, field), .verdict = &verdict};
     verdict.feedback = UNCONST(why);
-    write_review(&judging);
+    judging_write_review(&judging);
     ask_again(&judging);
 }
 
 /* Why not, where the reviewer did not say. */
-static void explain(struct judging *judging)
+static void judging_explain(struct judging *judging)
 {
     struct desk *desk = judging->desk;
     const char *why = judging->value.problem == FORM_FINE
@@ -204,8 +204,8 @@ bool form_judge(struct desk *desk, size_t field, const cJSON *item, Renga__V1__R
     verdict->passed = verdict->passed && good && !verdict->n_missing_facts;
     verdict->maybe_field_value_case = good ? RENGA__V1__REVIEW_RESULT__MAYBE_FIELD_VALUE_FIELD_VALUE : 0;
     verdict->field_value = good ? UNCONST(judging.value.text) : NULL;
-    explain(&judging);
-    write_review(&judging);
+    judging_explain(&judging);
+    judging_write_review(&judging);
     desk_put(judging.entry, "asked_fact", NULL);
     /* A text grows by the answers about its facts; any other value waits until it has passed. */
     if (good && (verdict->passed || verdict->n_missing_facts) && !put_value(&judging))

@@ -50,7 +50,7 @@ static const struct node_parameter parameters[] = {
 enum { NEXT_ASK, NEXT_FOLLOW_UP, NEXT_AGAIN, NEXT_COMPLETE };
 static const char *const outcomes[] = {"ask", "follow_up", "again", "complete", NULL};
 
-static bool check(const struct node *node, struct status *st)
+static bool form_next_check(const struct node *node, struct status *st)
 {
     return desk_check(node, st) && input_check(node, NEXT_PLAN, FIELD_OBJECT, false, st) &&
            input_check(node, NEXT_CURRENT, FIELD_STRING, false, st) &&
@@ -113,7 +113,7 @@ static void apply_conditions(struct choosing *choosing)
     }
 }
 
-static bool is_open(const struct choosing *choosing, int field)
+static bool choosing_field_is_open(const struct choosing *choosing, int field)
 {
     return field >= 0 && !desk_is_settled(desk_state(&choosing->desk, (size_t)field));
 }
@@ -135,7 +135,7 @@ static void choose_field(struct choosing *choosing)
         if (begun < 0 && state != RENGA__V1__FIELD_STATE__FIELD_STATE_PENDING)
             begun = field;
     }
-    if (!is_open(choosing, choosing->current))
+    if (!choosing_field_is_open(choosing, choosing->current))
         choosing->current = begun >= 0 ? begun : first;
 }
 
@@ -152,7 +152,7 @@ static void find_missing(struct choosing *choosing, const cJSON *entry)
             choosing->missing = facts[i];
 }
 
-static int choose(struct choosing *choosing)
+static int choosing_choose(struct choosing *choosing)
 {
     struct desk *desk = &choosing->desk;
     read_order(choosing);
@@ -172,12 +172,13 @@ static int choose(struct choosing *choosing)
 
 /* ---- how --------------------------------------------------------------------------------------------------------- */
 
-static bool is_japanese(const struct choosing *choosing)
+static bool choosing_is_japanese(const struct choosing *choosing)
 {
     return strcmp(choosing->desk.context.language, "ja") == 0;
 }
 
-static void write_choices(const struct choosing *choosing, const Renga__V1__FormField *field, struct json_writer *out)
+static void choosing_write_choices(const struct choosing *choosing, const Renga__V1__FormField *field,
+                                   struct json_writer *out)
 {
     struct buffer lines;
     buffer_init(&lines, CHOICES_MAX);
@@ -187,7 +188,7 @@ static void write_choices(const struct choosing *choosing, const Renga__V1__Form
         buffer_printf(&lines, "%s%zu. %s", i ? "\n" : "", i + 1, *choice->label ? choice->label : choice->value);
     }
     if (!field->n_choices && field->type == RENGA__V1__FIELD_TYPE__FIELD_TYPE_YES_NO)
-        buffer_print(&lines, is_japanese(choosing) ? "はい / いいえ" : "yes / no");
+        buffer_print(&lines, choosing_is_japanese(choosing) ? "はい / いいえ" : "yes / no");
     json_write_string(out, "choices", buffer_text(&lines) + 1);
     json_write_string(out, "choices_below", lines.length > 1 ? buffer_text(&lines) : "");
     json_write_bool(out, "has_choices", lines.length > 1);
@@ -195,7 +196,7 @@ static void write_choices(const struct choosing *choosing, const Renga__V1__Form
 }
 
 /* "label: value" of each settled field, in the order of the plan. */
-static void write_values(const struct choosing *choosing, struct json_writer *out)
+static void choosing_write_values(const struct choosing *choosing, struct json_writer *out)
 {
     const struct desk *desk = &choosing->desk;
     struct buffer lines;
@@ -208,7 +209,7 @@ static void write_values(const struct choosing *choosing, struct json_writer *ou
             state == RENGA__V1__FIELD_STATE__FIELD_STATE_DONE
                 ? form_value_say(desk->form, field, desk_text(value, "text"), &desk->context, desk->arena)
             : state == RENGA__V1__FIELD_STATE__FIELD_STATE_LEFT_OPEN
-                ? is_japanese(choosing) ? "（未回答）" : "(left open)"
+                ? choosing_is_japanese(choosing) ? "（未回答）" : "(left open)"
                 : NULL;
         if (text)
             buffer_printf(&lines, "%s- %s: %s", lines.length ? "\n" : "", form_field(desk->form, field)->label, text);
@@ -223,8 +224,8 @@ static void write_purpose(const struct choosing *choosing, const Renga__V1__Form
     struct buffer text;
     buffer_init(&text, CHOICES_MAX);
     if (*field->intent)
-        buffer_printf(&text, "\n%s%s%s", is_japanese(choosing) ? "（" : "(", field->intent,
-                      is_japanese(choosing) ? "）" : ")");
+        buffer_printf(&text, "\n%s%s%s", choosing_is_japanese(choosing) ? "（" : "(", field->intent,
+                      choosing_is_japanese(choosing) ? "）" : ")");
     json_write_string(out, "purpose", buffer_text(&text));
     buffer_fini(&text);
 }
@@ -255,14 +256,14 @@ static void write_required_open(const struct choosing *choosing, struct json_wri
     buffer_init(&labels, SUMMARY_MAX);
     for (size_t i = 0; i < choosing->count; i++) {
         const Renga__V1__FormField *field = form_field(choosing->desk.form, (size_t)choosing->order[i]);
-        if (field->required && is_open(choosing, choosing->order[i]))
+        if (field->required && choosing_field_is_open(choosing, choosing->order[i]))
             buffer_printf(&labels, "%s%s", labels.length ? ", " : "", field->label);
     }
     json_write_string(out, "required_open", buffer_text(&labels));
     buffer_fini(&labels);
 }
 
-static void write_field(const struct choosing *choosing, struct json_writer *out)
+static void choosing_write_field(const struct choosing *choosing, struct json_writer *out)
 {
     const struct desk *desk = &choosing->desk;
     static const Renga__V1__FormField none = RENGA__V1__FORM_FIELD__INIT;
@@ -280,7 +281,7 @@ static void write_field(const struct choosing *choosing, struct json_writer *out
     write_opening(choosing, notice && *notice ? notice : feedback, out);
     json_write_bool(out, "required", field->required);
     write_purpose(choosing, field, out);
-    write_choices(choosing, field, out);
+    choosing_write_choices(choosing, field, out);
 }
 
 static void write_asked(const struct choosing *choosing, struct task *task, int outcome, struct update *update)
@@ -288,11 +289,11 @@ static void write_asked(const struct choosing *choosing, struct task *task, int 
     struct json_writer *out = &update->out;
     json_write_object(out, update_field(task, NEXT_ASKED));
     json_write_string(out, "kind", outcomes[outcome]);
-    write_field(choosing, out);
+    choosing_write_field(choosing, out);
     json_write_uint(out, "done", choosing->done);
     json_write_uint(out, "total", choosing->total);
     json_write_uint(out, "place", choosing->done + 1 > choosing->total ? choosing->total : choosing->done + 1);
-    write_values(choosing, out);
+    choosing_write_values(choosing, out);
     write_required_open(choosing, out);
     json_write_end(out);
 }
@@ -301,7 +302,7 @@ static void write_summary(const struct choosing *choosing, struct task *task, st
 {
     const cJSON *messages = service_call_input(&choosing->desk.base, NEXT_MESSAGES), *item;
     int left_out = cJSON_GetArraySize(messages) - TURNS_SHOWN;
-    bool japanese = is_japanese(choosing);
+    bool japanese = choosing_is_japanese(choosing);
     struct buffer lines;
     buffer_init(&lines, SUMMARY_MAX);
     cJSON_ArrayForEach(item, messages)
@@ -326,7 +327,7 @@ static const char *next_work(struct desk *desk, struct update *update, struct st
 {
     struct choosing *choosing = (struct choosing *)desk;
     struct task *task = desk->base.task;
-    int outcome = choose(choosing);
+    int outcome = choosing_choose(choosing);
     (void)st;
     json_write_string(&update->out, update_field(task, NEXT_CURRENT),
                       choosing->current < 0 ? "" : form_field(desk->form, (size_t)choosing->current)->field_id);
@@ -337,7 +338,7 @@ static const char *next_work(struct desk *desk, struct update *update, struct st
     return outcomes[outcome];
 }
 
-static void start(struct task *task)
+static void form_next_start(struct task *task)
 {
     struct choosing *choosing = task_data(task);
     desk_start(&choosing->desk, task, next_work);
@@ -349,8 +350,8 @@ const struct node_kind form_next_kind = {
     .help = "Says which field of a form is asked about next, and what to ask.",
     .parameters = parameters,
     .outcomes = outcomes,
-    .check = check,
+    .check = form_next_check,
     .size = sizeof(struct choosing),
-    .start = start,
+    .start = form_next_start,
     .cancel = desk_cancel,
 };

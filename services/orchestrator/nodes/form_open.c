@@ -27,7 +27,7 @@ static const struct node_parameter parameters[] = {
 };
 static const char *const outcomes[] = {"opened", NULL};
 
-static bool check(const struct node *node, struct status *st)
+static bool form_open_check(const struct node *node, struct status *st)
 {
     return desk_check(node, st) && input_check(node, OPEN_PREFILLED, FIELD_OBJECT, false, st) &&
            input_check(node, OPEN_KNOWN, FIELD_STRING, true, st) &&
@@ -94,7 +94,7 @@ static const char *open_work(struct desk *desk, struct update *update, struct st
     return outcomes[0];
 }
 
-static void start(struct task *task)
+static void form_open_start(struct task *task)
 {
     struct opening *opening = task_data(task);
     desk_start(&opening->desk, task, open_work);
@@ -106,8 +106,8 @@ const struct node_kind form_open_kind = {
     .help = "Checks a form, keeps what is known already, and queues the values it begins with.",
     .parameters = parameters,
     .outcomes = outcomes,
-    .check = check,
+    .check = form_open_check,
     .size = sizeof(struct opening),
-    .start = start,
+    .start = form_open_start,
     .cancel = desk_cancel,
 };

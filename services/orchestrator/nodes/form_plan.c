@@ -24,7 +24,7 @@ static const struct node_parameter parameters[] = {
 };
 static const char *const outcomes[] = {"planned", NULL};
 
-static bool check(const struct node *node, struct status *st)
+static bool form_plan_check(const struct node *node, struct status *st)
 {
     return desk_check(node, st) && input_check(node, PLAN_DRAFT, FIELD_OBJECT, true, st) &&
            output_check(node, PLAN_INTO, FIELD_OBJECT, false, st);
@@ -39,7 +39,7 @@ struct planning {
     bool repaired;
 };
 
-static void add(struct planning *planning, int field)
+static void planning_add_field(struct planning *planning, int field)
 {
     planning->planned[field] = true;
     planning->order[planning->count++] = field;
@@ -59,12 +59,12 @@ static void take_draft(struct planning *planning)
         if (required && cJSON_IsTrue(required) != form_field(planning->desk.form, (size_t)field)->required)
             planning->repaired = true;
         planning->intents[field] = desk_text(item, "intent");
-        add(planning, field);
+        planning_add_field(planning, field);
     }
 }
 
 /* form_field is in the order of sort_order already. A whole form without a draft keeps it. */
-static void add_rest(struct planning *planning)
+static void planning_add_rest(struct planning *planning)
 {
     size_t fields = form_field_count(planning->desk.form);
     bool drafted = planning->count > 0 || planning->repaired;
@@ -73,7 +73,7 @@ static void add_rest(struct planning *planning)
         for (size_t i = 0; i < fields; i++) {
             bool now = !drafted || form_field(planning->desk.form, i)->required == (required == 1);
             if (now && !planning->planned[i])
-                add(planning, (int)i);
+                planning_add_field(planning, (int)i);
         }
 }
 
@@ -111,7 +111,7 @@ static const char *plan_work(struct desk *desk, struct update *update, struct st
     struct planning *planning = (struct planning *)desk;
     (void)st;
     take_draft(planning);
-    add_rest(planning);
+    planning_add_rest(planning);
     write_plan(planning, desk->base.task, update);
     if (planning->repaired) {
         update->response.degradations = repaired_list;
@@ -120,7 +120,7 @@ static const char *plan_work(struct desk *desk, struct update *update, struct st
     return outcomes[0];
 }
 
-static void start(struct task *task)
+static void form_plan_start(struct task *task)
 {
     struct planning *planning = task_data(task);
     desk_start(&planning->desk, task, plan_work);
@@ -132,8 +132,8 @@ const struct node_kind form_plan_kind = {
     .help = "Orders the fields of a form, by a draft that it repairs, or by the form.",
     .parameters = parameters,
     .outcomes = outcomes,
-    .check = check,
+    .check = form_plan_check,
     .size = sizeof(struct planning),
-    .start = start,
+    .start = form_plan_start,
     .cancel = desk_cancel,
 };

@@ -79,7 +79,7 @@ static const struct node_parameter parameters[] = {
 };
 static const char *const outcomes[] = {"review", "taken", NULL};
 
-static bool check(const struct node *node, struct status *st)
+static bool form_take_check(const struct node *node, struct status *st)
 {
     return desk_check(node, st) && input_check(node, TAKE_QUEUE, FIELD_OBJECT, true, st) &&
            input_check(node, TAKE_WANTED, FIELD_STRING, false, st) &&
@@ -102,7 +102,7 @@ struct taking {
     Renga__V1__ReviewResult *verdict;
 };
 
-static bool no_memory(struct status *st)
+static bool form_take_no_memory(struct status *st)
 {
     return fail(st, RESOURCE_EXHAUSTED, "the values take more memory than an attempt may have");
 }
@@ -119,7 +119,7 @@ static bool apply_verdict(struct taking *taking, struct status *st)
         return fail(st, INVALID_ARGUMENT, "the queue has '%.64s', which is no field of the form",
                     desk_text(item, "field_id"));
     if (!form_judge(desk, (size_t)field, item, taking->verdict, &taking->understood))
-        return no_memory(st);
+        return form_take_no_memory(st);
     cJSON_DeleteItemFromArray(taking->queue.items, 0);
     return true;
 }
@@ -143,7 +143,7 @@ static bool put_wanted_first(struct taking *taking, struct status *st)
     if (!item && *said &&
         !queue_add(&taking->queue, desk, (size_t)wanted, said, message ? (int)message->valuedouble - 1 : -1, &nothing,
                    RENGA__V1__VALUE_ORIGIN__VALUE_ORIGIN_SAID))
-        return no_memory(st);
+        return form_take_no_memory(st);
     cJSON *moved = cJSON_DetachItemFromArray(taking->queue.items, place);
     if (moved)
         cJSON_InsertItemInArray(taking->queue.items, 0, moved);
@@ -192,8 +192,8 @@ static void write_known(struct desk *desk, const cJSON *entry, const cJSON *item
     json_write_end(&update->out);
 }
 
-static void write_review(struct taking *taking, const cJSON *item, size_t field, struct task *task,
-                         struct update *update)
+static void taking_write_review(struct taking *taking, const cJSON *item, size_t field, struct task *task,
+                                struct update *update)
 {
     struct desk *desk = &taking->desk;
     const cJSON *entry = desk_look(desk, field);
@@ -248,7 +248,7 @@ static bool open_taking(struct taking *taking, struct status *st)
 }
 
 /* For a model that asked for the review. */
-static void write_result(struct taking *taking, struct task *task, struct update *update)
+static void taking_write_result(struct taking *taking, struct task *task, struct update *update)
 {
     Renga__V1__ReviewResult nothing = RENGA__V1__REVIEW_RESULT__INIT;
     nothing.feedback = (char *)(uintptr_t) "no answer waits for a review; ask the person about the field first";
@@ -256,18 +256,18 @@ static void write_result(struct taking *taking, struct task *task, struct update
                        taking->verdict ? &taking->verdict->base : &nothing.base);
 }
 
-static const char *write_taken(struct taking *taking, struct task *task, struct update *update)
+static const char *taking_write_values(struct taking *taking, struct task *task, struct update *update)
 {
     size_t field = 0;
     bool judged = taking->verdict != NULL;
     /* In a round of a model, one value is reviewed for each time that it asks. */
     cJSON *item = judged && desk_field(&taking->desk, TAKE_WANTED) >= 0 ? NULL : next_item(taking, &field);
     if (item) {
-        write_review(taking, item, field, task, update);
+        taking_write_review(taking, item, field, task, update);
         desk_set_state(&taking->desk, field, RENGA__V1__FIELD_STATE__FIELD_STATE_REVIEWING);
     }
     if (!item && update_field(task, TAKE_RESULT))
-        write_result(taking, task, update);
+        taking_write_result(taking, task, update);
     if (judged && update_field(task, TAKE_WANTED))
         json_write_string(&update->out, update_field(task, TAKE_WANTED), "");
     if (update_field(task, TAKE_UNDERSTOOD)) {
@@ -287,12 +287,12 @@ static const char *take_work(struct desk *desk, struct update *update, struct st
 {
     struct taking *taking = (struct taking *)desk;
     if (open_taking(taking, st))
-        return write_taken(taking, desk->base.task, update);
+        return taking_write_values(taking, desk->base.task, update);
     queue_free(&taking->queue);
     return NULL;
 }
 
-static void start(struct task *task)
+static void form_take_start(struct task *task)
 {
     struct taking *taking = task_data(task);
     desk_start(&taking->desk, task, take_work);
@@ -304,8 +304,8 @@ const struct node_kind form_take_kind = {
     .help = "Takes values into a form, each by way of a review.",
     .parameters = parameters,
     .outcomes = outcomes,
-    .check = check,
+    .check = form_take_check,
     .size = sizeof(struct taking),
-    .start = start,
+    .start = form_take_start,
     .cancel = desk_cancel,
 };

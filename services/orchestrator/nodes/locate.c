@@ -61,7 +61,7 @@ static const struct node_parameter parameters[] = {
 enum { ASK_LANGUAGE, ASK_COUNTRY, ASK_TIMEZONE, ASK_NOTHING };
 static const char *const outcomes[] = {"language", "country", "timezone", "known", NULL};
 
-static bool check(const struct node *node, struct status *st)
+static bool locate_check(const struct node *node, struct status *st)
 {
     char canonical[64];
     const char *fallback = node_argument(node, LOCATE_FALLBACK)->text;
@@ -86,7 +86,7 @@ struct locating {
     int tries;
 };
 
-static const char *keep(struct locating *locating, const char *code)
+static const char *locate_keep_code(struct locating *locating, const char *code)
 {
     const char *copy = arena_strdup(task_arena(locating->base.task), code);
     return copy ? copy : "";
@@ -100,9 +100,9 @@ static bool find_language(struct locating *locating)
     if (*locating->language)
         return true;
     if (form_find_language(locating->said, locating->places))
-        locating->language = keep(locating, locating->places[0].code);
+        locating->language = locate_keep_code(locating, locating->places[0].code);
     else if (*locating->said)
-        locating->language = keep(locating, words_language(locating->said, strlen(locating->said)));
+        locating->language = locate_keep_code(locating, words_language(locating->said, strlen(locating->said)));
     return *locating->language != '\0';
 }
 
@@ -111,7 +111,7 @@ static bool find_country(struct locating *locating)
     if (*locating->country)
         return true;
     if (form_find_country(locating->said, locating->places))
-        locating->country = keep(locating, locating->places[0].code);
+        locating->country = locate_keep_code(locating, locating->places[0].code);
     else if (*locating->said && locating->tries >= TRIES_MAX)
         locating->country = UNKNOWN_COUNTRY;
     return *locating->country != '\0';
@@ -125,7 +125,7 @@ static bool find_timezone(struct locating *locating)
         return true;
     if (form_find_timezone(locating->said, known ? locating->country : "", locating->places) ||
         (known && form_timezones(locating->country, locating->places) == 1)) {
-        locating->timezone = keep(locating, locating->places[0].code);
+        locating->timezone = locate_keep_code(locating, locating->places[0].code);
     } else if (!known || locating->tries >= TRIES_MAX || !form_timezones(locating->country, locating->places)) {
         locating->timezone = fallback ? fallback : FALLBACK_DEFAULT;
         locating->guessed = true;
@@ -134,7 +134,7 @@ static bool find_timezone(struct locating *locating)
 }
 
 /* An earlier question does not count any more once its value is known. */
-static int locate(struct locating *locating)
+static int locate_find_settings(struct locating *locating)
 {
     bool had_language = *locating->language, had_country = *locating->country;
     if (!find_language(locating))
@@ -150,7 +150,7 @@ static int locate(struct locating *locating)
 
 /* ---- the node ---------------------------------------------------------------------------------------------------- */
 
-static void write_choices(struct locating *locating, int outcome, struct json_writer *out, const char *name)
+static void locate_write_choices(struct locating *locating, int outcome, struct json_writer *out, const char *name)
 {
     size_t count = outcome == ASK_TIMEZONE ? form_timezones(locating->country, locating->places) : 0;
     if (!name)
@@ -162,7 +162,7 @@ static void write_choices(struct locating *locating, int outcome, struct json_wr
     json_write_end(out);
 }
 
-static void start(struct task *task)
+static void locate_start(struct task *task)
 {
     struct locating *locating = task_data(task);
     struct status st = {0};
@@ -178,7 +178,7 @@ static void start(struct task *task)
     locating->timezone = service_call_text(&locating->base, LOCATE_TIMEZONE);
     locating->tries = tries ? (int)tries->valuedouble : 0;
     service_call_close(&locating->base);
-    int outcome = locate(locating);
+    int outcome = locate_find_settings(locating);
     update_begin(&update);
     json_write_string(&update.out, update_field(task, LOCATE_LANGUAGE), locating->language);
     json_write_string(&update.out, update_field(task, LOCATE_COUNTRY), locating->country);
@@ -186,7 +186,7 @@ static void start(struct task *task)
     if (locating->guessed)
         json_write_bool(&update.out, update_field(task, LOCATE_GUESSED), true);
     json_write_int(&update.out, update_field(task, LOCATE_TRIES), outcome == ASK_NOTHING ? 0 : locating->tries + 1);
-    write_choices(locating, outcome, &update.out, update_field(task, LOCATE_CHOICES));
+    locate_write_choices(locating, outcome, &update.out, update_field(task, LOCATE_CHOICES));
     update_finish(&update, task, outcomes[outcome]);
 }
 
@@ -196,7 +196,7 @@ const struct node_kind locate_kind = {
     .help = "Finds a person's language, country and time zone in what the person says.",
     .parameters = parameters,
     .outcomes = outcomes,
-    .check = check,
+    .check = locate_check,
     .size = sizeof(struct locating),
-    .start = start,
+    .start = locate_start,
 };

@@ -32,22 +32,23 @@ __attribute__((format(printf, 2, 3))) static bool refuse(struct reader *in, cons
     return false;
 }
 
-static bool no_memory(struct reader *in)
+static bool own_tools_no_memory(struct reader *in)
 {
     fail(in->st, RESOURCE_EXHAUSTED, "no memory for the tools of a node");
     return false;
 }
 
-static const cJSON *key_of(const cJSON *item, const char *key)
+static const cJSON *own_tools_key(const cJSON *item, const char *key)
 {
     return cJSON_GetObjectItemCaseSensitive(item, key);
 }
 
 /* ---- single keys ------------------------------------------------------------------------------------------------- */
 
-static bool read_prompt(struct reader *in, const cJSON *item, const char *key, bool required, const char **name)
+static bool own_tools_read_prompt(struct reader *in, const cJSON *item, const char *key, bool required,
+                                  const char **name)
 {
-    const cJSON *value = key_of(item, key);
+    const cJSON *value = own_tools_key(item, key);
     const char *text = cJSON_GetStringValue(value);
     *name = NULL;
     if (!value && !required)
@@ -55,10 +56,10 @@ static bool read_prompt(struct reader *in, const cJSON *item, const char *key, b
     if (!text || !agent_prompt(in->node->graph->agent, text, "en"))
         return refuse(in, "%s: must be the name of a prompt that has an English text", key);
     *name = arena_strdup(in->arena, text);
-    return *name || no_memory(in);
+    return *name || own_tools_no_memory(in);
 }
 
-static bool read_field(struct reader *in, const cJSON *value, const char *key, const struct field **field)
+static bool own_tools_read_field(struct reader *in, const cJSON *value, const char *key, const struct field **field)
 {
     struct status why = {0};
     const char *name = cJSON_GetStringValue(value);
@@ -69,24 +70,24 @@ static bool read_field(struct reader *in, const cJSON *value, const char *key, c
     return false;
 }
 
-static bool read_result(struct reader *in, const cJSON *item, struct own_tool *tool)
+static bool own_tools_read_result(struct reader *in, const cJSON *item, struct own_tool *tool)
 {
-    const cJSON *value = key_of(item, "result");
+    const cJSON *value = own_tools_key(item, "result");
     bool given = false;
     if (!value)
         return true;
     if (!tool->outcome)
         return refuse(in, "result: is for tools with an \"outcome\", after which the node is visited again");
-    if (!read_field(in, value, "result", &tool->result))
+    if (!own_tools_read_field(in, value, "result", &tool->result))
         return false;
     for (size_t i = 0; i < in->node->input_count; i++)
         given |= in->node->inputs[i] == tool->result;
     return given || refuse(in, "result: '%s' is not among the node's \"inputs\"; add it there", tool->result->name);
 }
 
-static bool read_outcome(struct reader *in, const cJSON *item, struct own_tool *tool)
+static bool own_tools_read_outcome(struct reader *in, const cJSON *item, struct own_tool *tool)
 {
-    const cJSON *value = key_of(item, "outcome");
+    const cJSON *value = own_tools_key(item, "outcome");
     const char *name = cJSON_GetStringValue(value);
     const struct edge *edge = name && *name ? node_edge(in->node, name) : NULL;
     if (!value)
@@ -100,13 +101,13 @@ static bool read_outcome(struct reader *in, const cJSON *item, struct own_tool *
 static bool read_when(struct reader *in, const cJSON *item, struct own_tool *tool)
 {
     struct status why = {0};
-    const cJSON *value = key_of(item, "when");
+    const cJSON *value = own_tools_key(item, "when");
     if (!value)
-        return !key_of(item, "refusal") || refuse(in, "refusal: is for tools with a condition, \"when\"");
+        return !own_tools_key(item, "refusal") || refuse(in, "refusal: is for tools with a condition, \"when\"");
     tool->when = when_compile(in->node, in->arena, value, &why);
     if (!tool->when)
-        return why.code == RESOURCE_EXHAUSTED ? no_memory(in) : refuse(in, "when: %s", why.text);
-    return read_prompt(in, item, "refusal", true, &tool->refusal);
+        return why.code == RESOURCE_EXHAUSTED ? own_tools_no_memory(in) : refuse(in, "when: %s", why.text);
+    return own_tools_read_prompt(in, item, "refusal", true, &tool->refusal);
 }
 
 /* ---- arguments --------------------------------------------------------------------------------------------------- */
@@ -117,39 +118,40 @@ static bool read_formats(struct reader *in, const cJSON *properties, struct own_
     struct own_format *formats = arena_alloc(in->arena, (size_t)cJSON_GetArraySize(properties) * sizeof *formats);
     tool->formats = formats;
     if (!formats)
-        return no_memory(in);
+        return own_tools_no_memory(in);
     cJSON_ArrayForEach(property, properties)
     {
-        const char *name = cJSON_GetStringValue(key_of(property, "format"));
+        const char *name = cJSON_GetStringValue(own_tools_key(property, "format"));
         const struct own_format *format = name ? own_format_named(name) : NULL;
         if (!format)
             continue;
         formats[tool->format_count] = *format;
         formats[tool->format_count].argument = arena_strdup(in->arena, property->string);
         if (!formats[tool->format_count++].argument)
-            return no_memory(in);
+            return own_tools_no_memory(in);
     }
     return true;
 }
 
-static bool read_parameters(struct reader *in, const cJSON *item, struct own_tool *tool)
+static bool own_tools_read_parameters(struct reader *in, const cJSON *item, struct own_tool *tool)
 {
     struct status why = {0};
     struct buffer text;
     struct json_writer out;
-    const cJSON *schema = key_of(item, "parameters");
-    const char *type = cJSON_GetStringValue(key_of(schema, "type"));
+    const cJSON *schema = own_tools_key(item, "parameters");
+    const char *type = cJSON_GetStringValue(own_tools_key(schema, "type"));
     if (!type || strcmp(type, "object") != 0)
         return refuse(in, "parameters: must be a JSON Schema of the \"type\": \"object\"");
     tool->schema = json_schema_compile(in->arena, schema, JSON_SCHEMA_PLAIN, &why);
     if (!tool->schema)
-        return why.code == RESOURCE_EXHAUSTED ? no_memory(in) : refuse(in, "parameters: %s", why.text);
+        return why.code == RESOURCE_EXHAUSTED ? own_tools_no_memory(in) : refuse(in, "parameters: %s", why.text);
     buffer_init(&text, UPDATE_BYTES_MAX);
     json_writer_init(&out, &text);
     json_write_tree(&out, NULL, schema);
     tool->parameters_json = arena_strdup(in->arena, buffer_text(&text));
     buffer_fini(&text);
-    return (tool->parameters_json || no_memory(in)) && read_formats(in, key_of(schema, "properties"), tool);
+    return (tool->parameters_json || own_tools_no_memory(in)) &&
+           read_formats(in, own_tools_key(schema, "properties"), tool);
 }
 
 /* Of types that the schema tells; others are found out when the tool is called. */
@@ -169,11 +171,11 @@ static bool types_fit(const struct field *field, const char *type)
 
 static bool read_into_one(struct reader *in, const cJSON *properties, const cJSON *item, struct own_field *into)
 {
-    const cJSON *property = key_of(properties, item->string);
-    const char *type = cJSON_GetStringValue(key_of(property, "type"));
+    const cJSON *property = own_tools_key(properties, item->string);
+    const char *type = cJSON_GetStringValue(own_tools_key(property, "type"));
     if (!property)
         return refuse(in, "into: the parameters have no property '%.64s'", item->string);
-    if (!read_field(in, item, "into", &into->field))
+    if (!own_tools_read_field(in, item, "into", &into->field))
         return false;
     if (into->field->reducer == REDUCE_SUM || into->field->reducer == REDUCE_MAX)
         return refuse(in, "into: '%s' adds up; a tool writes fields that replace, append or merge", into->field->name);
@@ -181,7 +183,7 @@ static bool read_into_one(struct reader *in, const cJSON *properties, const cJSO
         return refuse(in, "into: '%.64s' is of the type %s, and '%s' is %s", item->string, type, into->field->name,
                       field_type_words(into->field->type, into->field->list));
     into->argument = arena_strdup(in->arena, item->string);
-    return into->argument || no_memory(in);
+    return into->argument || own_tools_no_memory(in);
 }
 
 /* All arguments as one object. */
@@ -191,9 +193,9 @@ static bool read_into_whole(struct reader *in, const cJSON *value, struct own_to
     tool->into = into;
     tool->into_count = 1;
     if (!into)
-        return no_memory(in);
+        return own_tools_no_memory(in);
     *into = (struct own_field){0};
-    return read_field(in, value, "into", &into->field) &&
+    return own_tools_read_field(in, value, "into", &into->field) &&
            ((into->field->type == FIELD_OBJECT && !into->field->list) ||
             refuse(in, "into: '%s' is %s; all arguments together are an object", into->field->name,
                    field_type_words(into->field->type, into->field->list)));
@@ -201,14 +203,15 @@ static bool read_into_whole(struct reader *in, const cJSON *value, struct own_to
 
 static bool read_into(struct reader *in, const cJSON *item, struct own_tool *tool)
 {
-    const cJSON *value = key_of(item, "into"), *one, *properties = key_of(key_of(item, "parameters"), "properties");
+    const cJSON *value = own_tools_key(item, "into"), *one,
+                *properties = own_tools_key(own_tools_key(item, "parameters"), "properties");
     if (cJSON_IsString(value))
         return read_into_whole(in, value, tool);
     int count = cJSON_GetArraySize(value);
     struct own_field *into = arena_alloc(in->arena, (size_t)count * sizeof *into);
     tool->into = into;
     if (!into)
-        return no_memory(in);
+        return own_tools_no_memory(in);
     if (value && (!cJSON_IsObject(value) || count > ARGUMENTS_MAX))
         return refuse(in, "into: must be an object of at most %d arguments, {\"ARGUMENT\": \"FIELD\"}", ARGUMENTS_MAX);
     cJSON_ArrayForEach(one, value)
@@ -248,14 +251,14 @@ static bool check_keys(struct reader *in, const cJSON *item)
     return true;
 }
 
-static bool read_tool(struct reader *in, const cJSON *item, struct own_tool *tool)
+static bool own_tools_read_tool(struct reader *in, const cJSON *item, struct own_tool *tool)
 {
     in->tool = item->string;
     *tool = (struct own_tool){.name = arena_strdup(in->arena, item->string)};
-    return (tool->name || no_memory(in)) && check_keys(in, item) &&
-           read_prompt(in, item, "description", true, &tool->description) && read_parameters(in, item, tool) &&
-           read_into(in, item, tool) && read_outcome(in, item, tool) && read_result(in, item, tool) &&
-           read_when(in, item, tool);
+    return (tool->name || own_tools_no_memory(in)) && check_keys(in, item) &&
+           own_tools_read_prompt(in, item, "description", true, &tool->description) &&
+           own_tools_read_parameters(in, item, tool) && read_into(in, item, tool) &&
+           own_tools_read_outcome(in, item, tool) && own_tools_read_result(in, item, tool) && read_when(in, item, tool);
 }
 
 const struct own_tools *own_tools_prepare(const struct node *node, size_t row, struct arena *arena, struct status *st)
@@ -268,10 +271,10 @@ const struct own_tools *own_tools_prepare(const struct node *node, size_t row, s
     struct own_tools *tools = arena_zalloc(arena, sizeof *tools + (size_t)count * sizeof(struct own_tool));
     bool good = tools;
     if (!tools)
-        no_memory(&in);
+        own_tools_no_memory(&in);
     else if (text && (!cJSON_IsObject(given) || count > OWN_TOOLS_MAX))
         good = fail_field(st, PARAMETER, "must be an object of at most %d tools, {\"NAME\": {…}}", OWN_TOOLS_MAX);
-    cJSON_ArrayForEach(item, given) good = good && read_tool(&in, item, &tools->list[tools->count++]);
+    cJSON_ArrayForEach(item, given) good = good && own_tools_read_tool(&in, item, &tools->list[tools->count++]);
     cJSON_Delete(given);
     return good ? tools : NULL;
 }

@@ -24,7 +24,7 @@ const struct own_format *own_format_named(const char *name)
     return NULL;
 }
 
-static bool no_memory(struct status *st)
+static bool own_call_no_memory(struct status *st)
 {
     return fail(st, RESOURCE_EXHAUSTED, "the tools take more memory than an attempt may have");
 }
@@ -37,7 +37,7 @@ bool own_tools_define(const struct own_tools *tools, struct task *task, const cJ
         char *description = prompt_fill(task, tool->description, inputs, language, st);
         list[i] = description ? arena_alloc(task_arena(task), sizeof *list[i]) : NULL;
         if (!list[i])
-            return description ? no_memory(st) : false;
+            return description ? own_call_no_memory(st) : false;
         renga__v1__tool_definition__init(list[i]);
         list[i]->name = UNCONST(tool->name);
         list[i]->description = description;
@@ -94,13 +94,13 @@ static const char *field_problem(struct arena *arena, const struct own_tool *too
 
 /* ---- writing ----------------------------------------------------------------------------------------------------- */
 
-static void put(cJSON *object, const char *name, cJSON *value)
+static void own_call_put_member(cJSON *object, const char *name, cJSON *value)
 {
     cJSON_DeleteItemFromObjectCaseSensitive(object, name);
     cJSON_AddItemToObject(object, name, value);
 }
 
-static void append(cJSON *list, const cJSON *value)
+static void own_call_append_item(cJSON *list, const cJSON *value)
 {
     const cJSON *item;
     if (!cJSON_IsArray(value)) {
@@ -111,25 +111,25 @@ static void append(cJSON *list, const cJSON *value)
 }
 
 /* The result of the field's reducer, on the object's value. */
-static void write_field(cJSON *object, const struct field *field, const cJSON *value)
+static void own_call_write_field(cJSON *object, const struct field *field, const cJSON *value)
 {
     cJSON *old = cJSON_GetObjectItemCaseSensitive(object, field->name);
     bool adds = field->reducer == REDUCE_APPEND || field->reducer == REDUCE_MESSAGES;
     const cJSON *member;
     if (field->reducer == REDUCE_MERGE && cJSON_IsObject(old)) {
-        cJSON_ArrayForEach(member, value) put(old, member->string, cJSON_Duplicate(member, true));
+        cJSON_ArrayForEach(member, value) own_call_put_member(old, member->string, cJSON_Duplicate(member, true));
     } else if (field->list && adds && cJSON_IsArray(old)) {
-        append(old, value);
+        own_call_append_item(old, value);
     } else if (field->list) {
         cJSON *list = cJSON_CreateArray();
-        append(list, value);
-        put(object, field->name, list);
+        own_call_append_item(list, value);
+        own_call_put_member(object, field->name, list);
     } else {
-        put(object, field->name, cJSON_Duplicate(value, true));
+        own_call_put_member(object, field->name, cJSON_Duplicate(value, true));
     }
 }
 
-static const char *refuse(struct own_calls *calls, const struct own_tool *tool, struct status *st)
+static const char *own_call_refuse(struct own_calls *calls, const struct own_tool *tool, struct status *st)
 {
     const char *text = NULL;
     cJSON *values = cJSON_Duplicate(calls->inputs, true);
@@ -139,12 +139,12 @@ static const char *refuse(struct own_calls *calls, const struct own_tool *tool, 
     return text ? arena_printf(task_arena(calls->task), "FAILED_PRECONDITION: %s", text) : NULL;
 }
 
-static const char *judge(struct own_calls *calls, const struct own_tool *tool, const cJSON *arguments,
-                         struct status *st)
+static const char *own_call_judge(struct own_calls *calls, const struct own_tool *tool, const cJSON *arguments,
+                                  struct status *st)
 {
     struct arena *arena = task_arena(calls->task);
     if (tool->when && !json_condition_holds(tool->when, calls->inputs))
-        return refuse(calls, tool, st);
+        return own_call_refuse(calls, tool, st);
     const char *problem = schema_problems(arena, tool, arguments);
     if (!problem)
         problem = format_problem(arena, tool, arguments);
@@ -158,16 +158,16 @@ bool own_tool_call(struct own_calls *calls, const struct own_tool *tool, const c
     struct arena *arena = task_arena(calls->task);
     const char *text = *arguments_json ? arguments_json : "{}";
     cJSON *arguments = json_parse(text, strlen(text), NULL, &why);
-    *refused = arguments ? judge(calls, tool, arguments, st)
+    *refused = arguments ? own_call_judge(calls, tool, arguments, st)
                          : arena_printf(arena, "INVALID_ARGUMENT: the arguments are no JSON: %s", why.text);
     bool taken = arguments && !*refused && st->code == OK;
     for (size_t i = 0; taken && i < tool->into_count; i++) {
         const cJSON *value = argument_of(arguments, &tool->into[i]);
         if (!value)
             continue;
-        write_field(calls->inputs, tool->into[i].field, value);
-        write_field(calls->update, tool->into[i].field, value);
+        own_call_write_field(calls->inputs, tool->into[i].field, value);
+        own_call_write_field(calls->update, tool->into[i].field, value);
     }
     cJSON_Delete(arguments);
-    return st->code == OK && (!arena->exhausted || no_memory(st));
+    return st->code == OK && (!arena->exhausted || own_call_no_memory(st));
 }

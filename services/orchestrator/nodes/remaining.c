@@ -18,8 +18,8 @@ struct remaining {
     struct remaining_task list[];
 };
 
-static bool prepare_one(const struct node *node, struct arena *arena, const cJSON *item, struct remaining *remaining,
-                        struct status *st)
+static bool remaining_prepare_item(const struct node *node, struct arena *arena, const cJSON *item,
+                                   struct remaining *remaining, struct status *st)
 {
     struct status why = {0};
     struct remaining_task *task = &remaining->list[remaining->count];
@@ -59,7 +59,7 @@ const struct remaining *remaining_prepare(const struct node *node, size_t tasks_
                           "\"remaining\" and \"remaining_prompt\" go together; add the other");
     if (good)
         remaining->prompt = prompt;
-    cJSON_ArrayForEach(item, tasks) good = good && prepare_one(node, arena, item, remaining, st);
+    cJSON_ArrayForEach(item, tasks) good = good && remaining_prepare_item(node, arena, item, remaining, st);
     cJSON_Delete(tasks);
     return good ? remaining : NULL;
 }

@@ -12,7 +12,7 @@ static const struct field *input_named(const struct node *node, const char *name
     return NULL;
 }
 
-static bool refuse_name(const struct node *node, const struct json_condition_use *use, struct status *st)
+static bool when_refuse_name(const struct node *node, const struct json_condition_use *use, struct status *st)
 {
     char name[JSON_CONDITION_PATH_MAX + 1];
     memcpy(name, use->path, use->name_length);
@@ -25,7 +25,7 @@ static bool refuse_name(const struct node *node, const struct json_condition_use
     return fail(st, INVALID_ARGUMENT, "there is no field '%.64s'; %s", name, nearest_hint(&nearest).text);
 }
 
-static unsigned types_of(const struct field *field)
+static unsigned when_field_types(const struct field *field)
 {
     static const unsigned types[] = {
         [FIELD_STRING] = JSON_CONDITION_TEXT,   [FIELD_INTEGER] = JSON_CONDITION_NUMBER,
@@ -35,7 +35,7 @@ static unsigned types_of(const struct field *field)
     return field->list ? JSON_CONDITION_LIST : types[field->type];
 }
 
-static bool check_texts(const struct field *field, const struct json_condition_use *use, struct status *st)
+static bool when_check_texts(const struct field *field, const struct json_condition_use *use, struct status *st)
 {
     for (size_t i = 0; i < use->text_count; i++)
         if (!field_allows(field, use->texts[i]))
@@ -44,23 +44,23 @@ static bool check_texts(const struct field *field, const struct json_condition_u
     return true;
 }
 
-static bool check_use(const struct node *node, const struct json_condition_use *use, struct status *st)
+static bool when_check_use(const struct node *node, const struct json_condition_use *use, struct status *st)
 {
     const struct field *field = input_named(node, use->path, strlen(use->path));
     bool whole = field != NULL;
     if (!field)
         field = input_named(node, use->path, use->name_length);
     if (!field)
-        return refuse_name(node, use, st);
-    if (!whole && use->path[use->name_length] && !(types_of(field) & JSON_CONDITION_OBJECT))
+        return when_refuse_name(node, use, st);
+    if (!whole && use->path[use->name_length] && !(when_field_types(field) & JSON_CONDITION_OBJECT))
         return fail(st, INVALID_ARGUMENT, "'%s' leads into '%s', which is %s; only objects have members", use->path,
                     field->name, field_type_words(field->type, field->list));
     if (!use->path[use->name_length])
         whole = true;
-    if (whole && !(types_of(field) & use->types))
+    if (whole && !(when_field_types(field) & use->types))
         return fail(st, INVALID_ARGUMENT, "\"%s\" never holds of '%s', which is %s", use->test, field->name,
                     field_type_words(field->type, field->list));
-    return !whole || check_texts(field, use, st);
+    return !whole || when_check_texts(field, use, st);
 }
 
 const struct json_condition *when_compile(const struct node *node, struct arena *arena, const cJSON *tree,
@@ -70,7 +70,7 @@ const struct json_condition *when_compile(const struct node *node, struct arena 
     const struct json_condition *condition = json_condition_compile(arena, tree, st);
     const struct json_condition_use *uses = condition ? json_condition_uses(condition, &count) : NULL;
     for (size_t i = 0; i < count; i++)
-        if (!check_use(node, &uses[i], st))
+        if (!when_check_use(node, &uses[i], st))
             return NULL;
     return condition;
 }
