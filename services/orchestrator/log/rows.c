@@ -19,7 +19,7 @@
 #define ROW_FIELDS_MAX   (1u << 22)
 #define ROW_ELEMENTS_MAX (1u << 22)
 
-static void *sure(void *memory)
+static void *rows_sure(void *memory)
 {
     if (!memory)
         fatal("orchestrator.memory", "memory is out");
@@ -46,7 +46,7 @@ static const struct {
 };
 
 /* The second name of a key; the first one is the tenant. */
-static void take_name(struct store_bytes key, char name[128])
+static void rows_take_name(struct store_bytes key, char name[128])
 {
     char tenant[STORE_KEY_MAX], whole[STORE_KEY_MAX];
     if (!key_names(key, tenant, sizeof tenant, whole, sizeof whole))
@@ -59,7 +59,7 @@ static void take_name(struct store_bytes key, char name[128])
 const char *row_name(struct store_bytes key, char name[ROW_NAME_MAX])
 {
     char own[128];
-    take_name(key, own);
+    rows_take_name(key, own);
     char letter = key.size ? *(const char *)key.bytes : '?';
     snprintf(name, ROW_NAME_MAX, "a row of kind '%c'", letter);
     for (size_t i = 0; i < sizeof row_kinds / sizeof *row_kinds; i++) {
@@ -86,7 +86,7 @@ static bool row_is_damaged(const struct store_row *row, struct status *st, const
 static bool has_its_name(const struct store_row *row, const ProtobufCMessage *message)
 {
     char own[128];
-    take_name(row->key, own);
+    rows_take_name(row->key, own);
     if (message->descriptor == &renga__v1__run_row__descriptor)
         return strcmp(((const Renga__V1__RunRow *)message)->run->run_id, own) == 0;
     if (message->descriptor == &renga__v1__thread__descriptor)
@@ -94,8 +94,8 @@ static bool has_its_name(const struct store_row *row, const ProtobufCMessage *me
     return true;
 }
 
-static ProtobufCMessage *unpack(struct arena *arena, const ProtobufCMessageDescriptor *type,
-                                const struct store_row *row, struct store_bytes bytes, struct status *st)
+static ProtobufCMessage *rows_unpack(struct arena *arena, const ProtobufCMessageDescriptor *type,
+                                     const struct store_row *row, struct store_bytes bytes, struct status *st)
 {
     struct status why = {0};
     static const struct rpc_wire_limits limits = {RPC_WIRE_DEPTH_MAX, ROW_FIELDS_MAX, ROW_ELEMENTS_MAX};
@@ -127,7 +127,7 @@ void *row_read(struct arena *arena, const ProtobufCMessageDescriptor *type, cons
     }
     if (seal == STORE_SEAL_WHOLE)
         bytes = (struct store_bytes){(const char *)bytes.bytes + STORE_SEAL_BYTES, bytes.size - STORE_SEAL_BYTES};
-    ProtobufCMessage *message = unpack(arena, type, row, bytes, st);
+    ProtobufCMessage *message = rows_unpack(arena, type, row, bytes, st);
     if (!message)
         return NULL;
     if (!row_check(message, what)) {
@@ -147,7 +147,7 @@ size_t row_put(struct store_batch *batch, const struct key *key, const ProtobufC
 {
     uint8_t small[SMALL];
     size_t size = protobuf_c_message_get_packed_size(message) + STORE_SEAL_BYTES;
-    uint8_t *bytes = size <= sizeof small ? small : sure(malloc(size));
+    uint8_t *bytes = size <= sizeof small ? small : rows_sure(malloc(size));
     protobuf_c_message_pack(message, bytes + STORE_SEAL_BYTES);
     store_seal_write(key_bytes(key), bytes, size, 0);
     store_put(batch, key_bytes(key), (struct store_bytes){bytes, size});
@@ -182,7 +182,7 @@ void row_put_run_name(struct store_batch *batch, const struct key *key, const ch
     store_put(batch, key_bytes(key), (struct store_bytes){value, (size_t)size + NAME_SUM});
 }
 
-static bool take_text(const char **at, const char *end, char *out, size_t room)
+static bool rows_take_text(const char **at, const char *end, char *out, size_t room)
 {
     const char *zero = memchr(*at, '\0', (size_t)(end - *at));
     size_t size = zero ? (size_t)(zero - *at) : room;
@@ -197,7 +197,7 @@ bool row_read_run_name(const struct store_row *row, char run_id[ID_MAX], char ve
                        struct status *st)
 {
     const char *begin = row->value.bytes, *at = begin, *end = begin + row->value.size;
-    if (!take_text(&at, end, run_id, ID_MAX) || !take_text(&at, end, version, ID_VERSION_MAX))
+    if (!rows_take_text(&at, end, run_id, ID_MAX) || !rows_take_text(&at, end, version, ID_VERSION_MAX))
         return row_is_damaged(row, st, row->lost ? ROW_LOST : "it is not two names");
     uint32_t sum = name_sum(row->key, begin, (size_t)(at - begin));
     bool fits = at == end || end - at == NAME_SUM;

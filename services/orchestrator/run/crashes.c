@@ -22,14 +22,14 @@ struct inquiry {
     enum verdict verdict;
 };
 
-static struct runner *runner_of(const struct thread *thread)
+static struct runner *crashes_runner(const struct thread *thread)
 {
     return thread->home->runner;
 }
 
 unsigned crashes_max(const struct thread *thread)
 {
-    unsigned most = runner_of(thread)->options.crashes_max;
+    unsigned most = crashes_runner(thread)->options.crashes_max;
     return most < CRASH_OWNERS_MAX ? most : CRASH_OWNERS_MAX;
 }
 
@@ -60,7 +60,7 @@ void crashes_delete_row(const struct thread *thread, struct store_batch *batch)
 }
 
 /* One that cannot be read counts as absent. */
-static void take_row(struct inquiry *inquiry, const struct store_row *stored)
+static void inquiry_take_row(struct inquiry *inquiry, const struct store_row *stored)
 {
     struct arena arena;
     struct status ignored = {0};
@@ -80,16 +80,16 @@ static void take_row(struct inquiry *inquiry, const struct store_row *stored)
 static void put_pending(struct thread *thread, struct store_batch *batch)
 {
     struct key key;
-    const char *self = runner_self(runner_of(thread));
+    const char *self = runner_self(crashes_runner(thread));
     key_named(&key, KEY_PENDING, thread->tenant, thread->id);
     store_put(batch, key_bytes(&key), (struct store_bytes){self, strlen(self)});
 }
 
 /* ---- the verdict ------------------------------------------------------------------------------------------------- */
 
-static bool is_alive(const struct thread *thread, const char *owner)
+static bool owner_is_alive(const struct thread *thread, const char *owner)
 {
-    struct members *members = runner_of(thread)->members;
+    struct members *members = crashes_runner(thread)->members;
     return members && members_lives(members, owner);
 }
 
@@ -99,7 +99,7 @@ static void drop_living(struct inquiry *inquiry)
     struct crash_record *record = &inquiry->record;
     unsigned kept = 0;
     for (unsigned i = 0; i < record->count; i++)
-        if (!is_alive(inquiry->thread, record->owners[i]))
+        if (!owner_is_alive(inquiry->thread, record->owners[i]))
             memmove(record->owners[kept++], record->owners[i], ID_MAX);
     record->count = kept;
 }
@@ -128,7 +128,7 @@ static void note_life(struct inquiry *inquiry, bool was_in_quarantine)
     record->taken_ms = now_ms;
 }
 
-static enum verdict judge(struct inquiry *inquiry)
+static enum verdict inquiry_judge(struct inquiry *inquiry)
 {
     struct crash_record *record = &inquiry->record;
     unsigned most = crashes_max(inquiry->thread);
@@ -174,7 +174,7 @@ static void leave_alone(struct thread *thread)
     thread_break(thread, &why);
 }
 
-static void counted(struct store_batch *batch)
+static void inquiry_counted(struct store_batch *batch)
 {
     struct inquiry *inquiry = OWNER_OF(batch, struct inquiry, batch);
     struct thread *thread = inquiry->thread;
@@ -199,23 +199,23 @@ static void counted(struct store_batch *batch)
         thread_read(thread);
 }
 
-static void count(struct inquiry *inquiry)
+static void inquiry_count_crashes(struct inquiry *inquiry)
 {
     struct thread *thread = inquiry->thread;
     struct store_batch *batch = &inquiry->batch;
-    inquiry->verdict = judge(inquiry);
-    store_batch_init(batch, thread->home->loop, counted);
+    inquiry->verdict = inquiry_judge(inquiry);
+    store_batch_init(batch, thread->home->loop, inquiry_counted);
     owner_expect(thread, batch);
     put_pending(thread, batch);
     if (inquiry->record.count)
         crashes_put_row(thread, batch, &inquiry->record, false);
-    store_commit(runner_of(thread)->options.store, batch);
+    store_commit(crashes_runner(thread)->options.store, batch);
 }
 
 /* ---- known facts ------------------------------------------------------------------------------------------------- */
 
-static void read_one(struct inquiry *inquiry, enum key_kind kind, const char *tenant, const char *name,
-                     void (*done)(struct store_scan *scan))
+static void inquiry_read_key(struct inquiry *inquiry, enum key_kind kind, const char *tenant, const char *name,
+                             void (*done)(struct store_scan *scan))
 {
     struct key from, to;
     struct thread *thread = inquiry->thread;
@@ -227,7 +227,7 @@ static void read_one(struct inquiry *inquiry, enum key_kind kind, const char *te
     inquiry->scan.to = key_bytes(&to);
     inquiry->scan.limit = 1;
     inquiry->scan.bytes_max = ROW_ROOM;
-    store_scan(runner_of(thread)->options.store, &inquiry->scan);
+    store_scan(crashes_runner(thread)->options.store, &inquiry->scan);
 }
 
 static bool is_usable(struct inquiry *inquiry)
@@ -245,27 +245,27 @@ static void session_read(struct store_scan *scan)
     struct inquiry *inquiry = OWNER_OF(scan, struct inquiry, scan);
     if (!is_usable(inquiry))
         return;
-    inquiry->crashed = scan->count && strcmp(inquiry->previous, runner_self(runner_of(inquiry->thread))) != 0;
+    inquiry->crashed = scan->count && strcmp(inquiry->previous, runner_self(crashes_runner(inquiry->thread))) != 0;
     store_scan_fini(scan);
-    count(inquiry);
+    inquiry_count_crashes(inquiry);
 }
 
 static void crashes_read(struct store_scan *scan)
 {
     struct inquiry *inquiry = OWNER_OF(scan, struct inquiry, scan);
-    struct members *members = runner_of(inquiry->thread)->members;
+    struct members *members = crashes_runner(inquiry->thread)->members;
     const char *previous = inquiry->previous;
     if (!is_usable(inquiry))
         return;
     if (scan->count)
-        take_row(inquiry, &scan->rows[0]);
+        inquiry_take_row(inquiry, &scan->rows[0]);
     store_scan_fini(scan);
     if (!members) {
-        read_one(inquiry, KEY_SESSION, "", previous, session_read);
+        inquiry_read_key(inquiry, KEY_SESSION, "", previous, session_read);
         return;
     }
     inquiry->crashed = *previous && !members_left(members, previous) && !members_lives(members, previous);
-    count(inquiry);
+    inquiry_count_crashes(inquiry);
 }
 
 static void pending_read(struct store_scan *scan)
@@ -279,7 +279,7 @@ static void pending_read(struct store_scan *scan)
         memcpy(inquiry->previous, scan->rows[0].value.bytes, scan->rows[0].value.size);
     store_scan_fini(scan);
     if (pending) {
-        read_one(inquiry, KEY_CRASHES, thread->tenant, thread->id, crashes_read);
+        inquiry_read_key(inquiry, KEY_CRASHES, thread->tenant, thread->id, crashes_read);
         return;
     }
     inquiry_end(inquiry);
@@ -295,5 +295,5 @@ void crashes_ask(struct thread *thread)
     struct inquiry *inquiry = need(calloc(1, sizeof *inquiry));
     inquiry->thread = thread;
     thread->holds++;
-    read_one(inquiry, KEY_PENDING, thread->tenant, thread->id, pending_read);
+    inquiry_read_key(inquiry, KEY_PENDING, thread->tenant, thread->id, pending_read);
 }

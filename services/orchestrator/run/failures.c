@@ -4,7 +4,7 @@
 
 #define FAILURES_TOLD_MAX 100 /* of one step; more are only counted in the run's events */
 
-static void write_failure(struct json_writer *out, const struct due *due)
+static void failures_write_one(struct json_writer *out, const struct due *due)
 {
     json_write_object(out, NULL);
     json_write_string(out, "node", due->node->name);
@@ -28,7 +28,7 @@ static size_t write_failures(struct buffer *text, const struct field *into, cons
     for (const struct due *due = first; due && count < FAILURES_TOLD_MAX; due = alone ? NULL : due->next) {
         if (due->state != DUE_FAILED)
             continue;
-        write_failure(&out, due);
+        failures_write_one(&out, due);
         count++;
     }
     json_write_end(&out);

@@ -2,7 +2,7 @@
  * the log shows when an attempt began, and a crash may hide one that had begun since the last record. */
 #include "run_priv.h"
 
-static uint32_t higher(uint32_t a, uint32_t b)
+static uint32_t attempt_higher(uint32_t a, uint32_t b)
 {
     return a > b ? a : b;
 }
@@ -28,14 +28,14 @@ static void fold_started(struct thread *thread, const Renga__V1__ShownEvent *sho
     struct due *holder;
     const struct frame *frame = frame_if_open(thread, shown, &holder);
     if (!frame && holder) {
-        holder->taken_up = higher(holder->taken_up, shown->attempts_before + 1);
+        holder->taken_up = attempt_higher(holder->taken_up, shown->attempts_before + 1);
         holder->begun_in_log = true;
     }
     for (struct due *due = frame ? frame->due : NULL; due; due = due->next) {
         if (due->node->index != shown->node || due->branch != shown->branch || due->state == DUE_FINISHED ||
             node_holds_graph(due->node))
             continue;
-        due->attempts = higher(due->attempts, shown->attempts_before + 1);
+        due->attempts = attempt_higher(due->attempts, shown->attempts_before + 1);
         due->begun_in_log = true;
     }
 }
@@ -47,7 +47,7 @@ static void fold_retried(struct thread *thread, const Renga__V1__ShownEvent *sho
     for (struct due *due = frame ? frame->due : NULL; due; due = due->next) {
         if (due->node->index != shown->node || due->branch != shown->branch || due->state == DUE_FINISHED)
             continue;
-        due->attempts = higher(due->attempts, (uint32_t)shown->retried->attempt);
+        due->attempts = attempt_higher(due->attempts, (uint32_t)shown->retried->attempt);
         due->begun_in_log = false;
     }
 }
@@ -78,7 +78,7 @@ static uint32_t highest_in(const struct frame *frame)
 {
     uint32_t most = 0;
     for (const struct due *due = frame->due; due; due = due->next)
-        most = higher(most, node_holds_graph(due->node) ? attempts_within(due) : due->attempts);
+        most = attempt_higher(most, node_holds_graph(due->node) ? attempts_within(due) : due->attempts);
     return most;
 }
 
@@ -87,6 +87,6 @@ uint32_t attempts_within(const struct due *due)
     uint32_t most = due->taken_up;
     for (size_t i = 0; i < due->branch_count; i++)
         if (due->branches[i].frame)
-            most = higher(most, highest_in(due->branches[i].frame));
+            most = attempt_higher(most, highest_in(due->branches[i].frame));
     return most;
 }

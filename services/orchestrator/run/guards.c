@@ -29,14 +29,14 @@ static struct segment segment_of(const char *guard)
     return segment;
 }
 
-static bool names(const struct segment *segment, const struct node *node)
+static bool segment_names_node(const struct segment *segment, const struct node *node)
 {
     return segment->any || (strlen(node->name) == segment->size && !memcmp(node->name, segment->text, segment->size));
 }
 
 /* ---- when a run starts ------------------------------------------------------------------------------------------- */
 
-static bool refuse_name(const struct graph *graph, const struct segment *segment, struct status *st)
+static bool guards_refuse_name(const struct graph *graph, const struct segment *segment, struct status *st)
 {
     char name[GRAPH_NAME_MAX + 1];
     snprintf(name, sizeof name, "%.*s", (int)segment->size, segment->text);
@@ -63,7 +63,7 @@ bool guard_check(const struct graph *graph, const char *guard, struct status *st
                     "'%.64s': the number of a branch stands in brackets, as in \"NODE[2]/SUBNODE\"", guard);
     for (size_t i = 0; i < graph->node_count; i++) {
         const struct node *node = &graph->nodes[i];
-        if (!names(&segment, node))
+        if (!segment_names_node(&segment, node))
             continue;
         named = true;
         if (!segment.rest || (node_holds_graph(node) && guard_check(branch_graph(node), segment.rest, &why)))
@@ -73,7 +73,7 @@ bool guard_check(const struct graph *graph, const char *guard, struct status *st
                  node->name, graph->name, segment.rest);
     }
     if (!named && !segment.any)
-        return refuse_name(graph, &segment, st);
+        return guards_refuse_name(graph, &segment, st);
     return fail(st, INVALID_ARGUMENT, "%s",
                 why.code ? why.text : "no node of the graph holds a graph, so no path leads into one");
 }
@@ -90,12 +90,12 @@ static bool guard_names(const struct frame *frame, const struct node *node, cons
     struct segment segment = segment_of(guard);
     for (; depth; depth--, segment = segment_of(segment.rest)) {
         const struct frame *inner = chain[depth - 1];
-        if (!segment.rest || !names(&segment, inner->parent->node))
+        if (!segment.rest || !segment_names_node(&segment, inner->parent->node))
             return false;
         if (segment.item && strtoul(segment.item, NULL, 10) != inner->item)
             return false;
     }
-    return !segment.rest && names(&segment, node);
+    return !segment.rest && segment_names_node(&segment, node);
 }
 
 bool guards_name(const struct frame *frame, const struct node *node, char *const *guards, size_t count)

@@ -31,8 +31,8 @@ static bool check_configuration(const char *configuration, struct status *st)
     return fail_field(st, "configuration_json", "must be a JSON object");
 }
 
-static void go_on(struct errand *errand, struct thread *thread, struct agent *agent, bool good,
-                  const struct status *unfit)
+static void input_go_on(struct errand *errand, struct thread *thread, struct agent *agent, bool good,
+                        const struct status *unfit)
 {
     const Renga__V1__StartRunRequest *request = (const void *)errand->request;
     struct status st = {0};
@@ -82,7 +82,7 @@ static void input_prepared(struct job *job)
         fail(&st, UNAVAILABLE, "thread '%s' is being read again", thread->id);
     if (st.code == OK) {
         thread->prepared = work->prepared.change ? &work->prepared : NULL;
-        go_on(errand, thread, work->agent, work->good, &work->why);
+        input_go_on(errand, thread, work->agent, work->good, &work->why);
         thread->prepared = NULL;
     } else {
         errand_fail(errand, &st, NULL);
@@ -118,5 +118,5 @@ void errand_check_input(struct errand *errand, struct thread *thread, struct age
     if (strlen(request->input_json) > INPUT_INLINE_MAX)
         start_input(errand, thread, agent);
     else
-        go_on(errand, thread, agent, run_input_fits(agent->graph, request->input_json, &why), &why);
+        input_go_on(errand, thread, agent, run_input_fits(agent->graph, request->input_json, &why), &why);
 }

@@ -34,7 +34,7 @@ static const struct due *first_at_work(const struct frame *frame)
     return NULL;
 }
 
-static void name_node(const struct thread *thread, struct buffer *out)
+static void parking_name_node(const struct thread *thread, struct buffer *out)
 {
     const struct due *due = thread->root && run_is_at_work(thread->run) ? first_at_work(thread->root) : NULL;
     if (!due) {
@@ -46,13 +46,13 @@ static void name_node(const struct thread *thread, struct buffer *out)
     buffer_printf(out, "%s%s'", due->frame->parent ? "/" : "", due->node->name);
 }
 
-static void park(struct thread *thread, struct run *run)
+static void parking_park_run(struct thread *thread, struct run *run)
 {
     struct buffer node;
     char owners[OWNERS_TEXT];
     unsigned count = thread->crashes.record->count;
     buffer_init(&node, PATH_MAX_BYTES);
-    name_node(thread, &node);
+    parking_name_node(thread, &node);
     names_of_owners(thread->crashes.record, owners);
     log_error("run.parked", "run %s of thread %s: its owners died %u times %s (%s); it has failed and is not taken up",
               run->id, thread->id, count, buffer_text(&node), owners);
@@ -70,7 +70,7 @@ void crashes_park(struct thread *thread)
     struct run *run = thread->run;
     thread->crashes.parks = false;
     if (!run_is_at_work(run)) {
-        park(thread, thread->queue);
+        parking_park_run(thread, thread->queue);
         run_next(thread);
         return;
     }
@@ -78,5 +78,5 @@ void crashes_park(struct thread *thread)
     run_resume(run, &(struct resumption){.recovered = true});
     run_halt(run);
     if (run_is_at_work(run))
-        park(thread, run);
+        parking_park_run(thread, run);
 }

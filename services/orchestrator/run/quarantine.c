@@ -58,7 +58,7 @@ void quarantine_enter(struct quarantine *quarantine, struct thread *thread)
 }
 
 /* True if it stood in line. */
-static bool take_out(struct quarantine *quarantine, const struct thread *thread)
+static bool quarantine_take_out(struct quarantine *quarantine, const struct thread *thread)
 {
     struct thread *before = NULL, **link = &quarantine->first;
     while (*link && *link != thread) {
@@ -76,7 +76,7 @@ static bool take_out(struct quarantine *quarantine, const struct thread *thread)
 bool quarantine_leave(struct quarantine *quarantine, struct thread *thread)
 {
     pthread_mutex_lock(&quarantine->lock);
-    bool was_in_line = take_out(quarantine, thread);
+    bool was_in_line = quarantine_take_out(quarantine, thread);
     if (quarantine->present == thread)
         quarantine->present = NULL;
     call_next(quarantine);

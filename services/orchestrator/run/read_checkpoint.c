@@ -26,7 +26,7 @@ static Renga__V1__Checkpoint *checkpoint_of_answer(const struct errand *errand)
     return ((Renga__V1__UpdateStateResponse *)errand->response)->checkpoint;
 }
 
-static void fill(struct checkpoint_reading *reading, const Record *record, uint64_t number)
+static void checkpoint_fill(struct checkpoint_reading *reading, const Record *record, uint64_t number)
 {
     struct thread *thread = reading->thread;
     struct arena *arena = reading->errand->arena;
@@ -49,7 +49,7 @@ static bool take_record(struct checkpoint_reading *reading, const Record *record
     char id[ID_MAX];
     bool of_root = record_is_checkpoint(record) && !(record->step && record->step->n_place);
     if (!reading->found) {
-        fill(reading, record, number);
+        checkpoint_fill(reading, record, number);
         reading->found = true;
         return record->parent != 0;
     }

@@ -41,7 +41,7 @@ static bool is_index(const char *at)
 }
 
 /* The bytes of the character at `text`; 1 if it is not one. */
-static size_t character(const char *text)
+static size_t report_character_size(const char *text)
 {
     size_t size = text_character(text, strnlen(text, CHARACTER_MAX));
     return size ? size : 1;
@@ -53,7 +53,7 @@ void report_redact(const char *text, char *out, size_t room)
     for (const char *at = text; *at;) {
         bool opens = opens_quotation(text, at), structured = *at == '{' || (*at == '[' && !is_index(at));
         const char *piece = opens || structured ? ELLIPSIS : at;
-        size_t size = piece == at ? character(at) : sizeof ELLIPSIS - 1;
+        size_t size = piece == at ? report_character_size(at) : sizeof ELLIPSIS - 1;
         if (used + size >= room)
             break;
         memcpy(out + used, piece, size);
@@ -71,7 +71,7 @@ void report_quote(const char *text, char *out, size_t room)
     out[used++] = '"';
     for (; *text; text += size, used += size) {
         bool marked = *text == '"' || *text == '\\';
-        size = character(text);
+        size = report_character_size(text);
         if (used + marked + size + 2 > room)
             break;
         if (marked)
@@ -82,7 +82,7 @@ void report_quote(const char *text, char *out, size_t room)
     out[used] = '\0';
 }
 
-static const char *name_of(const ProtobufCEnumDescriptor *values, int number)
+static const char *report_value_name(const ProtobufCEnumDescriptor *values, int number)
 {
     const ProtobufCEnumValue *value = protobuf_c_enum_descriptor_get_value(values, number);
     return value ? value->name : "unknown";
@@ -98,7 +98,7 @@ static void log_failed(const struct run *run, const Renga__V1__RunChanged *chang
     log_warn("run.failed", "agent %s, run %s, thread %s, node %s%s%s, code %s, reason %s: %s", run->request->agent,
              run->id, thread, first ? first->path : "", first && *first->path ? "/" : "", first ? first->node : "-",
              status_code_name(changed->status_code),
-             name_of(&renga__v1__stop_reason__descriptor, (int)changed->stop_reason), quoted);
+             report_value_name(&renga__v1__stop_reason__descriptor, (int)changed->stop_reason), quoted);
 }
 
 void report_run_changed(const struct run *run, const Renga__V1__RunChanged *changed)

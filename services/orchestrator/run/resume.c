@@ -35,8 +35,8 @@ struct open_question {
     size_t count;
 };
 
-static void note_question(struct interrupt_visit *visit, const struct frame *frame, const struct node *node,
-                          const struct due *due, struct question *question, Renga__V1__InterruptKind kind)
+static void resume_note_question(struct interrupt_visit *visit, const struct frame *frame, const struct node *node,
+                                 const struct due *due, struct question *question, Renga__V1__InterruptKind kind)
 {
     struct open_question *open = visit->data;
     if (!question)
@@ -45,7 +45,7 @@ static void note_question(struct interrupt_visit *visit, const struct frame *fra
     open->count++;
 }
 
-static bool find_question(struct resume_work *work, const Renga__V1__InterruptAnswer *answer)
+static bool resume_find_question(struct resume_work *work, const Renga__V1__InterruptAnswer *answer)
 {
     struct thread *thread = work->thread;
     struct question *question = question_find(thread, answer->interrupt_id);
@@ -63,13 +63,13 @@ static bool find_question(struct resume_work *work, const Renga__V1__InterruptAn
     return true;
 }
 
-static bool find_questions(struct resume_work *work)
+static bool resume_find_questions(struct resume_work *work)
 {
     struct errand *errand = work->errand;
     struct thread *thread = work->thread;
     Renga__V1__ResumeRunRequest *request = &work->request;
     struct open_question open = {0};
-    struct interrupt_visit visit = {.came = note_question, .data = &open};
+    struct interrupt_visit visit = {.came = resume_note_question, .data = &open};
     question_each(thread->root, &visit);
     bool has_bare = request->maybe_answer_json_case == RENGA__V1__RESUME_RUN_REQUEST__MAYBE_ANSWER_JSON_ANSWER_JSON;
     if (has_bare && request->n_answers)
@@ -80,7 +80,7 @@ static bool find_questions(struct resume_work *work)
     work->given = need(calloc(request->n_answers + 1, sizeof *work->given));
     for (size_t i = 0; i < request->n_answers && !open.count; i++)
         if (run_has_answer(thread->run, request->answers[i]->interrupt_id))
-            return find_question(work, request->answers[i]);
+            return resume_find_question(work, request->answers[i]);
     if ((has_bare || request->n_answers) && !open.count)
         return errand_refuse(errand, "NO_QUESTION", FAILED_PRECONDITION, "no question is open");
     if (has_bare) {
@@ -92,15 +92,15 @@ static bool find_questions(struct resume_work *work)
         request->n_answers = 1;
     }
     for (size_t i = 0; i < request->n_answers; i++)
-        if (!find_question(work, request->answers[i]))
+        if (!resume_find_question(work, request->answers[i]))
             return false;
     return true;
 }
 
 /* ---- whether the run may go on ----------------------------------------------------------------------------------- */
 
-static bool may_resume(struct errand *errand, struct thread *thread, const struct run *run,
-                       const Renga__V1__ResumeRunRequest *request)
+static bool resume_is_allowed(struct errand *errand, struct thread *thread, const struct run *run,
+                              const Renga__V1__ResumeRunRequest *request)
 {
     uint64_t expected;
     bool budget = run && run->state == RENGA__V1__RUN_STATE__RUN_STATE_SUCCEEDED &&
@@ -228,7 +228,7 @@ static const char *resume_waits_at(struct thread *thread)
 
 /* ---- the answers ------------------------------------------------------------------------------------------------- */
 
-static void go_on(struct resume_work *work)
+static void resume_go_on(struct resume_work *work)
 {
     struct errand *errand = work->errand;
     struct run *run = work->run;
@@ -273,7 +273,7 @@ static void answers_checked(struct job *job)
     if (st.code != OK)
         errand_fail(work->errand, &st, NULL);
     else
-        go_on(work);
+        resume_go_on(work);
     if (!thread->held)
         thread_unhold(thread);
     resume_free(work);
@@ -299,11 +299,11 @@ void errand_resume(struct errand *errand, struct thread *thread)
         return;
     }
     struct run *run = *request->run_id ? errand_run(errand, thread, request->run_id) : thread->run;
-    if (!may_resume(errand, thread, run, request))
+    if (!resume_is_allowed(errand, thread, run, request))
         return;
     struct resume_work *work = need(calloc(1, sizeof *work));
     *work = (struct resume_work){.errand = errand, .thread = thread, .run = run, .request = *request};
-    if (!find_questions(work)) {
+    if (!resume_find_questions(work)) {
         resume_free(work);
         return;
     }
@@ -317,7 +317,7 @@ void errand_resume(struct errand *errand, struct thread *thread)
         return;
     }
     resume_prepare(work);
-    go_on(work);
+    resume_go_on(work);
     resume_free(work);
 }
 

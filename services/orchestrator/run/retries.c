@@ -20,7 +20,7 @@
 #define SHARED_MAX 8  /* repeats that attempts at work may have together, while no request has failed */
 #define SHARE_MAX  2  /* repeats of one attempt that is alone; of one beside others one */
 
-static unsigned less(unsigned number, unsigned part)
+static unsigned requests_less(unsigned number, unsigned part)
 {
     return number > part ? number - part : 0;
 }
@@ -36,11 +36,11 @@ void due_take_requests(struct due *due)
         return;
     due_release_requests(due);
     if (run->failed_requests) {
-        unsigned room = less(FAILED_MAX, run->failed_requests + run->held_requests + run->granted_retries);
+        unsigned room = requests_less(FAILED_MAX, run->failed_requests + run->held_requests + run->granted_retries);
         first = room > 0;
-        share = less(room, 1);
+        share = requests_less(room, 1);
     } else {
-        share = less(SHARED_MAX, run->held_requests);
+        share = requests_less(SHARED_MAX, run->held_requests);
     }
     if (share > wanted)
         share = wanted;
@@ -64,13 +64,13 @@ int32_t due_model_requests(const struct due *due)
     const struct run *run = frame_run(due->frame);
     if (due->node->kind->asks_models)
         return (int32_t)due->allowed_requests;
-    unsigned left = less(FAILED_MAX, run->failed_requests);
+    unsigned left = requests_less(FAILED_MAX, run->failed_requests);
     return !run->failed_requests ? 0 : left ? (int32_t)left : 1;
 }
 
 /* ---- its use ----------------------------------------------------------------------------------------------------- */
 
-static void count(struct run *run, unsigned failed)
+static void requests_count_failed(struct run *run, unsigned failed)
 {
     run->failed_requests += failed;
     if (run->failed_requests > FAILED_MAX)
@@ -87,7 +87,7 @@ void due_requests_failed(struct due *due, bool unknown)
 {
     bool asks = due->node->kind->asks_models;
     due->failed_requests = unknown && asks ? due->allowed_requests : requests_of(due, due->spent);
-    count(frame_run(due->frame), due->failed_requests);
+    requests_count_failed(frame_run(due->frame), due->failed_requests);
     if (due->failed_requests)
         due->tries += due->failed_requests - 1;
 }
@@ -121,7 +121,7 @@ void due_requests_answered(struct due *due)
     if (!due->node->kind->asks_models)
         return;
     if (went_without(due)) {
-        count(run, requests ? requests : 1); /* a gateway that fell silent does not say how many */
+        requests_count_failed(run, requests ? requests : 1); /* a gateway that fell silent does not say how many */
     } else if (requests == 1 && run->failed_requests && ++run->answers >= ANSWERS) {
         run->failed_requests--;
         run->answers = 0;

@@ -19,7 +19,7 @@ struct session { /* one of its two batches */
     void *data;
 };
 
-static void release(struct session *session)
+static void session_release(struct session *session)
 {
     struct runner *runner = session->runner;
     free(session);
@@ -48,7 +48,7 @@ static void session_written(struct store_batch *batch)
     if (batch->status.code != OK)
         log_warn("session.begin", "crashes of this life will not be counted: %s", batch->status.text);
     store_batch_fini(batch);
-    release(session);
+    session_release(session);
 }
 
 static int by_age(const void *left, const void *right)
@@ -105,7 +105,7 @@ static void session_deleted(struct store_batch *batch)
     void (*ended)(void *) = session->ended;
     void *data = session->data;
     store_batch_fini(batch);
-    release(session);
+    session_release(session);
     ended(data);
 }
 

@@ -8,12 +8,12 @@
 #define TABLE_FIRST 1024
 
 /* Callers choose the names of threads, and with them their places. */
-static struct thread **slot_of(struct home *home, uint64_t place)
+static struct thread **table_slot(struct home *home, uint64_t place)
 {
     return &home->table[hash_bytes(&place, sizeof place) & (home->room - 1)];
 }
 
-static void grow(struct home *home)
+static void table_grow(struct home *home)
 {
     size_t room = home->room ? 2 * home->room : TABLE_FIRST, old_room = home->room;
     struct thread **old = home->table;
@@ -22,7 +22,7 @@ static void grow(struct home *home)
     for (size_t i = 0; i < old_room; i++)
         for (struct thread *thread = old[i], *next; thread; thread = next) {
             next = thread->next;
-            struct thread **slot = slot_of(home, thread->place);
+            struct thread **slot = table_slot(home, thread->place);
             thread->next = *slot;
             *slot = thread;
         }
@@ -31,7 +31,7 @@ static void grow(struct home *home)
 
 void home_remove_thread(struct thread *thread)
 {
-    struct thread **link = slot_of(thread->home, thread->place);
+    struct thread **link = table_slot(thread->home, thread->place);
     while (*link && *link != thread)
         link = &(*link)->next;
     if (!*link)
@@ -45,7 +45,7 @@ struct thread *home_find_thread(struct home *home, const char *tenant, const cha
     uint64_t place = id_of_place(tenant, id);
     if (!home->room)
         return NULL;
-    for (struct thread *thread = *slot_of(home, place); thread; thread = thread->next)
+    for (struct thread *thread = *table_slot(home, place); thread; thread = thread->next)
         if (thread->place == place && strcmp(thread->id, id) == 0 && strcmp(thread->tenant, tenant) == 0)
             return thread;
     return NULL;
@@ -55,8 +55,8 @@ void home_add_thread(struct thread *thread)
 {
     struct home *home = thread->home;
     if (home->count >= home->room)
-        grow(home);
-    struct thread **slot = slot_of(home, thread->place);
+        table_grow(home);
+    struct thread **slot = table_slot(home, thread->place);
     thread->listed = true;
     thread->next = *slot;
     *slot = thread;

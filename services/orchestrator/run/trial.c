@@ -24,24 +24,24 @@
 #define TRIAL_LOOK_MS       500
 #define QUARANTINE_RETRY_MS 1000
 
-static struct runner *runner_of(const struct thread *thread)
+static struct runner *trial_runner(const struct thread *thread)
 {
     return thread->home->runner;
 }
 
 static void count_quarantine(struct thread *thread, int64_t n)
 {
-    tally_owner(runner_of(thread)->options.tally, thread->home->loop, OWNER_QUARANTINE, n);
+    tally_owner(trial_runner(thread)->options.tally, thread->home->loop, OWNER_QUARANTINE, n);
 }
 
-static int64_t clamp(int64_t value, int64_t least, int64_t most)
+static int64_t trial_clamp_ms(int64_t value, int64_t least, int64_t most)
 {
     return value < least ? least : value > most ? most : value;
 }
 
 int64_t crashes_quiet_ms(const struct crash_record *record)
 {
-    return clamp(QUIET_LIVES * record->life_ms, QUIET_MIN_MS, QUIET_MAX_MS);
+    return trial_clamp_ms(QUIET_LIVES * record->life_ms, QUIET_MIN_MS, QUIET_MAX_MS);
 }
 
 static int64_t quiet_ms(const struct thread *thread)
@@ -51,8 +51,9 @@ static int64_t quiet_ms(const struct thread *thread)
 
 static int64_t trial_ms(const struct thread *thread)
 {
-    bool has_line = quarantine_has_line(runner_of(thread)->quarantine);
-    return clamp(TRIAL_LIVES * thread->crashes.trial_life_ms, TRIAL_MIN_MS, has_line ? TRIAL_IN_LINE_MS : TRIAL_MAX_MS);
+    bool has_line = quarantine_has_line(trial_runner(thread)->quarantine);
+    return trial_clamp_ms(TRIAL_LIVES * thread->crashes.trial_life_ms, TRIAL_MIN_MS,
+                          has_line ? TRIAL_IN_LINE_MS : TRIAL_MAX_MS);
 }
 
 /* ---- at work alone ----------------------------------------------------------------------------------------------- */
@@ -93,7 +94,7 @@ static void end_trial(struct thread *thread)
         return;
     thread->crashes.trial = TRIAL_NONE;
     loop_disarm(thread->home->loop, &thread->crashes.timer);
-    quarantine_leave(runner_of(thread)->quarantine, thread);
+    quarantine_leave(trial_runner(thread)->quarantine, thread);
 }
 
 static void look_later(struct thread *thread)
@@ -133,7 +134,7 @@ static void trial_looked(struct timer *timer)
     }
     struct mark *mark = mark_create(thread, trial_acquitted);
     crashes_delete_row(thread, &mark->batch);
-    store_commit(runner_of(thread)->options.store, &mark->batch);
+    store_commit(trial_runner(thread)->options.store, &mark->batch);
 }
 
 static void trial_marked(struct store_batch *batch)
@@ -160,17 +161,17 @@ static void trial_begin(struct thread *thread)
     thread->crashes.trial_life_ms = thread->crashes.record->life_ms;
     count_quarantine(thread, -1);
     crashes_put_row(thread, &mark->batch, thread->crashes.record, true);
-    store_commit(runner_of(thread)->options.store, &mark->batch);
+    store_commit(trial_runner(thread)->options.store, &mark->batch);
 }
 
 /* ---- before its turn --------------------------------------------------------------------------------------------- */
 
 static void wait_for_quiet(struct thread *thread);
 
-static void turn_came(struct work *work)
+static void trial_turn_came(struct work *work)
 {
     struct thread *thread = OWNER_OF(work, struct thread, crashes.turn);
-    struct quarantine *quarantine = runner_of(thread)->quarantine;
+    struct quarantine *quarantine = trial_runner(thread)->quarantine;
     thread->holds--;
     if (thread->phase == THREAD_BROKEN) {
         quarantine_leave(quarantine, thread);
@@ -192,7 +193,7 @@ static void quiet_expired(struct timer *timer)
 static void wait_for_quiet(struct thread *thread)
 {
     struct crashes *crashes = &thread->crashes;
-    struct quarantine *quarantine = runner_of(thread)->quarantine;
+    struct quarantine *quarantine = trial_runner(thread)->quarantine;
     int64_t left_ms = quiet_ms(thread) - quarantine_quiet_ms(quarantine);
     if (left_ms > 0) {
         crashes->trial = TRIAL_WAITING;
@@ -201,7 +202,7 @@ static void wait_for_quiet(struct thread *thread)
         return;
     }
     crashes->trial = TRIAL_IN_LINE;
-    crashes->turn.run = turn_came;
+    crashes->turn.run = trial_turn_came;
     thread->holds++;
     quarantine_enter(quarantine, thread);
 }
@@ -226,7 +227,7 @@ void crashes_leave(struct thread *thread)
         count_quarantine(thread, -1);
     if (crashes->trial == TRIAL_WAITING)
         loop_disarm(thread->home->loop, &crashes->timer);
-    if (crashes->trial == TRIAL_IN_LINE && quarantine_leave(runner_of(thread)->quarantine, thread))
+    if (crashes->trial == TRIAL_IN_LINE && quarantine_leave(trial_runner(thread)->quarantine, thread))
         thread->holds--;
     crashes->trial = TRIAL_NONE;
 }

@@ -25,7 +25,7 @@ struct update_work {
     struct status why;
 };
 
-static bool check_update(struct errand *errand, const struct graph *graph, Renga__V1__HandUpdate *update)
+static bool update_check(struct errand *errand, const struct graph *graph, Renga__V1__HandUpdate *update)
 {
     const Renga__V1__UpdateStateRequest *request = (const void *)errand->request;
     const struct node *node = *request->as_node ? graph_node(graph, request->as_node) : NULL;
@@ -46,7 +46,7 @@ static bool check_update(struct errand *errand, const struct graph *graph, Renga
     return false;
 }
 
-static bool refuse_update(struct errand *errand, const struct status *why)
+static bool update_refuse(struct errand *errand, const struct status *why)
 {
     struct status refused = {0};
     fail_field(&refused, "update_json", "%s", why->text);
@@ -117,7 +117,7 @@ static void update_prepared(struct job *job)
     if (st.code != OK) {
         errand_fail(errand, &st, NULL);
     } else if (!work->change) {
-        refuse_update(errand, &work->why);
+        update_refuse(errand, &work->why);
     } else {
         uint64_t head = thread->head;
         fold_prepared_update(thread, work->change, &work->update, work->number, wall_ms());
@@ -151,7 +151,7 @@ bool errand_update(struct errand *errand, struct thread *thread, struct thread *
     Renga__V1__UpdateStateRequest request = *(const Renga__V1__UpdateStateRequest *)errand->request;
     if (!from->root)
         return errand_refuse(errand, NULL, NOT_FOUND, "thread '%s' has no state yet", thread->id);
-    if (!check_update(errand, from->root->graph, &update))
+    if (!update_check(errand, from->root->graph, &update))
         return false;
     request.thread_id = unconst("");
     update.request = &request;
@@ -163,7 +163,7 @@ bool errand_update(struct errand *errand, struct thread *thread, struct thread *
     unsigned ways = elsewhere ? from->ways_back + 1 : 0;
     uint64_t head = thread->head, parent = elsewhere ? from->head : 0;
     if (!fold_update(thread, from, &update, thread->last + 1, wall_ms(), &st))
-        return refuse_update(errand, &st);
+        return update_refuse(errand, &st);
     thread->ways_back += ways;
     record_update(errand, thread, &update, head, parent);
     return true;

@@ -86,7 +86,7 @@ static struct text present_text(const struct play *play, struct text key)
     return there == SIZE_MAX ? (struct text){"", 0} : piece_text(play->slot->pieces[there]);
 }
 
-static bool play_piece(struct play *play, const char *node, const struct written *piece, struct status *st)
+static bool take_play_piece(struct play *play, const char *node, const struct written *piece, struct status *st)
 {
     struct text before = present_text(play, piece->key);
     struct text after = piece->removed ? (struct text){"", 0} : piece->text;
@@ -114,8 +114,8 @@ static bool play_piece(struct play *play, const char *node, const struct written
 }
 
 /* Plays all writes to one field in their order. */
-static bool play_field(const struct state *state, const struct write *writes, size_t count, const struct field *field,
-                       struct status *st)
+static bool take_play_field(const struct state *state, const struct write *writes, size_t count,
+                            const struct field *field, struct status *st)
 {
     struct play play = {.slot = &state->slots[field->index], .field = field};
     play.bytes = slot_bytes(play.slot, field);
@@ -131,7 +131,7 @@ static bool play_field(const struct state *state, const struct write *writes, si
                 slot_clear(&play.seen);
             }
             for (size_t p = 0; good && p < write->count; p++)
-                good = play_piece(&play, writes[i].node, &write->pieces[p], st);
+                good = take_play_piece(&play, writes[i].node, &write->pieces[p], st);
             good = good && fits_field(field, play.bytes, writes[i].node, st);
         }
     slot_clear(&play.seen);
@@ -177,7 +177,7 @@ bool state_takes(const struct state *state, const struct write *writes, size_t c
         const struct field *field = &graph->fields[i];
         if (plans[i].writer && field_in_pieces(field) && field_has_keys(field) &&
             (plans[i].removes || plans[i].bytes > FIELD_BYTES_MAX - strlen(field->name) - 5))
-            good = play_field(state, writes, count, field, st);
+            good = take_play_field(state, writes, count, field, st);
     }
     free(plans);
     return good;
