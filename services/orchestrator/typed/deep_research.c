@@ -68,9 +68,9 @@ static struct deep_research_call *research_call_create(struct deep_research *ser
     return call;
 }
 
-static void research_begin(Renga__V1__DeepResearch_Service *self, const Renga__V1__DeepResearchRequest *request,
-                           Renga__V1__DeepResearchResponse_Closure reply, Renga__V1__DeepResearchEvent_Closure show,
-                           struct rpc_call *rpc)
+static void research_begin_call(Renga__V1__DeepResearch_Service *self, const Renga__V1__DeepResearchRequest *request,
+                                Renga__V1__DeepResearchResponse_Closure reply,
+                                Renga__V1__DeepResearchEvent_Closure show, struct rpc_call *rpc)
 {
     struct status st = {0};
     if (!deep_research_check(request, &st)) {
@@ -90,13 +90,13 @@ static void research_begin(Renga__V1__DeepResearch_Service *self, const Renga__V
 static void research_unary(Renga__V1__DeepResearch_Service *self, const Renga__V1__DeepResearchRequest *request,
                            Renga__V1__DeepResearchResponse_Closure reply, void *data)
 {
-    research_begin(self, request, reply, NULL, data);
+    research_begin_call(self, request, reply, NULL, data);
 }
 
 static void research_stream(Renga__V1__DeepResearch_Service *self, const Renga__V1__DeepResearchRequest *request,
                             Renga__V1__DeepResearchEvent_Closure reply, void *data)
 {
-    research_begin(self, request, NULL, reply, data);
+    research_begin_call(self, request, NULL, reply, data);
 }
 
 /* ---- a further question ------------------------------------------------------------------------------------------ */

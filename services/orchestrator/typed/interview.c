@@ -21,13 +21,13 @@
 #define CONFIGURATION_MAX 1024 /* bytes: a model's name */
 #define KEPT_CHECKPOINTS  1    /* of a session: it never goes back */
 
-static char *unconst(const char *text)
+static char *interview_unconst(const char *text)
 {
     return (char *)(uintptr_t)text;
 }
 
 /* NULL: the call has been ended. */
-static struct interview_call *call_create(void *self, const char *action, struct rpc_call *rpc)
+static struct interview_call *interview_call_create(void *self, const char *action, struct rpc_call *rpc)
 {
     struct interview_call *call = arena_zalloc(rpc_call_arena(rpc), sizeof *call);
     if (!call) {
@@ -43,7 +43,7 @@ static struct interview_call *call_create(void *self, const char *action, struct
 
 /* ---- Start ------------------------------------------------------------------------------------------------------- */
 
-static char *configuration(const char *model, struct arena *arena)
+static char *interview_configuration(const char *model, struct arena *arena)
 {
     struct buffer text;
     struct json_writer out;
@@ -55,7 +55,7 @@ static char *configuration(const char *model, struct arena *arena)
     json_write_end(&out);
     char *copy = arena_strdup(arena, buffer_text(&text));
     buffer_fini(&text);
-    return copy ? copy : unconst("");
+    return copy ? copy : interview_unconst("");
 }
 
 /* The form is opened and written as JSON. */
@@ -75,10 +75,10 @@ static void interview_start_checked(struct job *job)
         interview_start_run(call, &call->status);
 }
 
-static void start(Renga__V1__FormInterview_Service *self, const Renga__V1__StartInterviewRequest *request,
-                  Renga__V1__InterviewReply_Closure reply, void *data)
+static void interview_start(Renga__V1__FormInterview_Service *self, const Renga__V1__StartInterviewRequest *request,
+                            Renga__V1__InterviewReply_Closure reply, void *data)
 {
-    struct interview_call *call = call_create(self, "start", data);
+    struct interview_call *call = interview_call_create(self, "start", data);
     if (!call)
         return;
     call->reply = reply;
@@ -90,7 +90,7 @@ static void start(Renga__V1__FormInterview_Service *self, const Renga__V1__Start
     call->retention.ttl_ms = request->ttl_ms;
     call->retention.max_checkpoints = KEPT_CHECKPOINTS;
     call->start.retention = &call->retention;
-    call->start.configuration_json = configuration(request->model, interview_arena(call));
+    call->start.configuration_json = interview_configuration(request->model, interview_arena(call));
     call->start.budget = request->budget;
     call->start.labels = (Renga__V1__StartRunRequest__LabelsEntry **)request->labels; /* maps of one form */
     call->start.n_labels = request->n_labels;
@@ -102,7 +102,7 @@ static void start(Renga__V1__FormInterview_Service *self, const Renga__V1__Start
 
 /* ---- Answer, AnswerStream, Confirm ------------------------------------------------------------------------------- */
 
-static void keep_label(struct interview_call *call, const cJSON *label)
+static void interview_keep_label(struct interview_call *call, const cJSON *label)
 {
     Renga__V1__StartRunRequest__LabelsEntry *entry = arena_alloc(interview_arena(call), sizeof *entry);
     char *key = arena_strdup(interview_arena(call), label->string);
@@ -116,7 +116,7 @@ static void keep_label(struct interview_call *call, const cJSON *label)
 }
 
 /* Labels, model and budget of the start are those of each call. */
-static void go_on(struct interview_call *call, const cJSON *state)
+static void interview_go_on(struct interview_call *call, const cJSON *state)
 {
     const cJSON *labels = cJSON_GetObjectItemCaseSensitive(state, "labels"), *label;
     struct arena *arena = interview_arena(call);
@@ -125,29 +125,29 @@ static void go_on(struct interview_call *call, const cJSON *state)
     cJSON_ArrayForEach(label, labels)
     {
         if (call->start.labels)
-            keep_label(call, label);
+            interview_keep_label(call, label);
     }
     const cJSON *budget = cJSON_GetObjectItemCaseSensitive(state, "budget");
     if (budget && budget->child)
         call->start.budget =
             (Renga__V1__Budget *)message_read_json(&renga__v1__budget__descriptor, budget, arena, &ignored);
     call->start.configuration_json =
-        configuration(cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(state, "model")), arena);
+        interview_configuration(cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(state, "model")), arena);
 }
 
-static void session_came(const Renga__V1__GetStateResponse *response, void *data)
+static void interview_session_loaded(const Renga__V1__GetStateResponse *response, void *data)
 {
     struct interview_call *call = ((struct rpc_client_call *)data)->owner;
     struct status none = {0};
     cJSON *state = interview_session_of(call, response);
     if (!state)
         return;
-    go_on(call, state);
+    interview_go_on(call, state);
     cJSON_Delete(state);
     interview_start_run(call, &none);
 }
 
-static void begin_answer(struct interview_call *call, const Renga__V1__AnswerInterviewRequest *request)
+static void interview_begin_answer(struct interview_call *call, const Renga__V1__AnswerInterviewRequest *request)
 {
     struct status st = {0};
     if (interview_check_answer(request, &st))
@@ -159,34 +159,36 @@ static void begin_answer(struct interview_call *call, const Renga__V1__AnswerInt
     call->session_id = request->session_id;
     call->request_id = request->request_id;
     renga__v1__start_run_request__init(&call->start);
-    interview_read_session(call, false, session_came);
+    interview_read_session(call, false, interview_session_loaded);
 }
 
-static void answer_text(Renga__V1__FormInterview_Service *self, const Renga__V1__AnswerInterviewRequest *request,
-                        Renga__V1__InterviewReply_Closure reply, void *data)
+static void interview_answer_unary(Renga__V1__FormInterview_Service *self,
+                                   const Renga__V1__AnswerInterviewRequest *request,
+                                   Renga__V1__InterviewReply_Closure reply, void *data)
 {
-    struct interview_call *call = call_create(self, "answer", data);
+    struct interview_call *call = interview_call_create(self, "answer", data);
     if (!call)
         return;
     call->reply = reply;
-    begin_answer(call, request);
+    interview_begin_answer(call, request);
 }
 
-static void answer_stream(Renga__V1__FormInterview_Service *self, const Renga__V1__AnswerInterviewRequest *request,
-                          Renga__V1__InterviewEvent_Closure show, void *data)
+static void interview_answer_stream(Renga__V1__FormInterview_Service *self,
+                                    const Renga__V1__AnswerInterviewRequest *request,
+                                    Renga__V1__InterviewEvent_Closure show, void *data)
 {
-    struct interview_call *call = call_create(self, "answer", data);
+    struct interview_call *call = interview_call_create(self, "answer", data);
     if (!call)
         return;
     call->show = show;
-    begin_answer(call, request);
+    interview_begin_answer(call, request);
 }
 
-static void confirm(Renga__V1__FormInterview_Service *self, const Renga__V1__ConfirmInterviewRequest *request,
-                    Renga__V1__ConfirmInterviewResponse_Closure reply, void *data)
+static void interview_confirm(Renga__V1__FormInterview_Service *self, const Renga__V1__ConfirmInterviewRequest *request,
+                              Renga__V1__ConfirmInterviewResponse_Closure reply, void *data)
 {
     struct status st = {0};
-    struct interview_call *call = call_create(self, "confirm", data);
+    struct interview_call *call = interview_call_create(self, "confirm", data);
     if (!call)
         return;
     call->confirmed = reply;
@@ -199,7 +201,7 @@ static void confirm(Renga__V1__FormInterview_Service *self, const Renga__V1__Con
     call->session_id = request->session_id;
     call->request_id = "";
     renga__v1__start_run_request__init(&call->start);
-    interview_read_session(call, false, session_came);
+    interview_read_session(call, false, interview_session_loaded);
 }
 
 /* ---- GetSession -------------------------------------------------------------------------------------------------- */
@@ -211,47 +213,47 @@ static void interview_got(struct interview_call *call)
     call->got(&got, call->rpc);
 }
 
-static void state_came(const Renga__V1__GetStateResponse *response, void *data)
+static void interview_state_loaded(const Renga__V1__GetStateResponse *response, void *data)
 {
     struct interview_call *call = ((struct rpc_client_call *)data)->owner;
     interview_make_session(call, response, response && response->checkpoint ? response->checkpoint->created_ms : 0,
                            interview_got);
 }
 
-static void get_session(Renga__V1__FormInterview_Service *self, const Renga__V1__GetSessionRequest *request,
-                        Renga__V1__GetSessionResponse_Closure reply, void *data)
+static void interview_get_session(Renga__V1__FormInterview_Service *self, const Renga__V1__GetSessionRequest *request,
+                                  Renga__V1__GetSessionResponse_Closure reply, void *data)
 {
     struct status st = {0};
-    struct interview_call *call = call_create(self, "get", data);
+    struct interview_call *call = interview_call_create(self, "get", data);
     if (!call)
         return;
     call->got = reply;
     call->session_id = request->session_id;
     if (interview_check_session(request->session_id, &st))
-        interview_read_session(call, true, state_came);
+        interview_read_session(call, true, interview_state_loaded);
     else
         rpc_fail(call->rpc, &st);
 }
 
 /* ---- life -------------------------------------------------------------------------------------------------------- */
 
-static void destroy(ProtobufCService *service)
+static void interview_service_destroy(ProtobufCService *service)
 {
     free(service);
 }
 
-static ProtobufCService *create(const struct service_context *context, struct status *st)
+static ProtobufCService *interview_service_create(const struct service_context *context, struct status *st)
 {
     struct interview *interview = calloc(1, sizeof *interview);
     if (!interview)
         fatal("interview.memory", "no memory for the form interview");
     interview->base = (Renga__V1__FormInterview_Service){
         .base = {.descriptor = &renga__v1__form_interview__descriptor, .invoke = rpc_service_invoke},
-        .start = start,
-        .answer = answer_text,
-        .answer_stream = answer_stream,
-        .confirm = confirm,
-        .get_session = get_session,
+        .start = interview_start,
+        .answer = interview_answer_unary,
+        .answer_stream = interview_answer_stream,
+        .confirm = interview_confirm,
+        .get_session = interview_get_session,
         .list_sessions = interview_list_sessions,
         .delete_session = interview_delete_session,
     };
@@ -265,6 +267,6 @@ static ProtobufCService *create(const struct service_context *context, struct st
 const struct service form_interview_service = {
     .name = "form_interview",
     .descriptor = &renga__v1__form_interview__descriptor,
-    .create = create,
-    .destroy = destroy,
+    .create = interview_service_create,
+    .destroy = interview_service_destroy,
 };

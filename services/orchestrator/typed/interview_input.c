@@ -27,7 +27,7 @@
 /* ---- checks ------------------------------------------------------------------------------------------------------ */
 
 /* At most so many bytes and no control character. */
-static bool check_name(const char *field, const char *text, struct status *st)
+static bool input_check_name(const char *field, const char *text, struct status *st)
 {
     if (!text_fits(st, field, text, NAME_MAX_BYTES))
         return false;
@@ -42,7 +42,7 @@ bool interview_check_session(const char *session_id, struct status *st)
 {
     if (!*session_id)
         return fail_field(st, "session_id", "is empty; it must name a session");
-    return check_name("session_id", session_id, st);
+    return input_check_name("session_id", session_id, st);
 }
 
 struct pair {
@@ -51,7 +51,7 @@ struct pair {
 };
 
 /* Entries of any map of strings have one form. */
-static bool check_labels(void *entries, size_t count, size_t most, struct status *st)
+static bool input_check_labels(void *entries, size_t count, size_t most, struct status *st)
 {
     struct pair **labels = entries;
     if (!count_fits(st, "labels", count, most))
@@ -65,7 +65,7 @@ static bool check_labels(void *entries, size_t count, size_t most, struct status
 }
 
 /* Of the fields of a form: their names are known at the session's owner. */
-static bool check_values(const char *field, void *entries, size_t count, struct status *st)
+static bool input_check_values(const char *field, void *entries, size_t count, struct status *st)
 {
     struct pair **values = entries;
     if (!count_fits(st, field, count, FORM_FIELDS_MAX))
@@ -81,7 +81,7 @@ static bool check_values(const char *field, void *entries, size_t count, struct 
     return true;
 }
 
-static bool check_bootstrap(const Renga__V1__Bootstrap *known, struct status *st)
+static bool input_check_bootstrap(const Renga__V1__Bootstrap *known, struct status *st)
 {
     char language[36], country[3], timezone[64];
     if (!known)
@@ -98,7 +98,7 @@ static bool check_bootstrap(const Renga__V1__Bootstrap *known, struct status *st
     return true;
 }
 
-static bool check_form(const Renga__V1__StartInterviewRequest *request, struct arena *arena, struct status *st)
+static bool input_check_form(const Renga__V1__StartInterviewRequest *request, struct arena *arena, struct status *st)
 {
     if (!request->form)
         return fail_field(st, "form", "is missing; give a form with at least one field");
@@ -120,14 +120,17 @@ bool interview_check_start(const Renga__V1__StartInterviewRequest *request, stru
     if (request->ttl_ms < TTL_NEVER)
         return fail_field(st, "ttl_ms", "is %lld; it must be -1 (never), 0 (as the server is configured) or more",
                           (long long)request->ttl_ms);
-    return check_name("request_id", request->request_id, st) && check_name("session_id", request->session_id, st) &&
+    return input_check_name("request_id", request->request_id, st) &&
+           input_check_name("session_id", request->session_id, st) &&
            text_fits(st, "model", request->model, MODEL_MAX) &&
-           number_fits(st, "max_loops", request->max_loops, ROUNDS_MAX) && check_bootstrap(request->bootstrap, st) &&
-           check_labels(request->labels, request->n_labels, LABELS_MAX, st) &&
-           check_values("prefilled", request->prefilled, request->n_prefilled, st) && check_form(request, arena, st);
+           number_fits(st, "max_loops", request->max_loops, ROUNDS_MAX) &&
+           input_check_bootstrap(request->bootstrap, st) &&
+           input_check_labels(request->labels, request->n_labels, LABELS_MAX, st) &&
+           input_check_values("prefilled", request->prefilled, request->n_prefilled, st) &&
+           input_check_form(request, arena, st);
 }
 
-static bool check_revision(int64_t revision, struct status *st)
+static bool input_check_revision(int64_t revision, struct status *st)
 {
     return revision >= 0 ||
            fail_field(st, "expected_revision", "is %lld; it must be 0 (any) or more", (long long)revision);
@@ -135,23 +138,23 @@ static bool check_revision(int64_t revision, struct status *st)
 
 bool interview_check_confirm(const Renga__V1__ConfirmInterviewRequest *request, struct status *st)
 {
-    return interview_check_session(request->session_id, st) && check_revision(request->expected_revision, st);
+    return interview_check_session(request->session_id, st) && input_check_revision(request->expected_revision, st);
 }
 
 bool interview_check_answer(const Renga__V1__AnswerInterviewRequest *request, struct status *st)
 {
-    if (!check_name("request_id", request->request_id, st) || !interview_check_session(request->session_id, st) ||
+    if (!input_check_name("request_id", request->request_id, st) || !interview_check_session(request->session_id, st) ||
         !text_fits(st, "text", request->text, TEXT_MAX) ||
-        !check_values("values", request->values, request->n_values, st))
+        !input_check_values("values", request->values, request->n_values, st))
         return false;
-    if (!check_revision(request->expected_revision, st))
+    if (!input_check_revision(request->expected_revision, st))
         return false;
     return request->n_values || text_is_given(st, "text", request->text, TEXT_MAX);
 }
 
 bool interview_check_list(const Renga__V1__ListSessionsRequest *request, struct status *st)
 {
-    return check_labels(request->labels, request->n_labels, FILTERS_MAX, st) &&
+    return input_check_labels(request->labels, request->n_labels, FILTERS_MAX, st) &&
            number_fits(st, "page_size", request->page_size, PAGE_MAX) &&
            text_fits(st, "page_token", request->page_token, TOKEN_MAX);
 }

@@ -11,7 +11,7 @@
 #define SHA256_BYTES 32
 #define ATTEMPTS_MAX 100 /* at a request that is repeated */
 
-static char *unconst(const char *text)
+static char *run_unconst(const char *text)
 {
     return (char *)(uintptr_t)text;
 }
@@ -21,7 +21,7 @@ struct arena *interview_arena(const struct interview_call *call)
     return rpc_call_arena(call->rpc);
 }
 
-static void prepare(struct interview_call *call, bool on_behalf)
+static void run_prepare_session(struct interview_call *call, bool on_behalf)
 {
     rpc_client_call_init(&call->call, rpc_call_loop(call->rpc), on_behalf ? call->rpc : NULL);
     call->call.principal = &call->principal;
@@ -39,25 +39,25 @@ void interview_read_session(struct interview_call *call, bool all,
     static char revision[] = "revision", labels[] = "labels", model[] = "model", budget[] = "budget";
     static char *const needed[] = {revision, labels, model, budget};
     Renga__V1__GetStateRequest request = RENGA__V1__GET_STATE_REQUEST__INIT;
-    request.thread_id = unconst(call->session_id);
+    request.thread_id = run_unconst(call->session_id);
     request.fields = (char **)(uintptr_t)needed;
     request.n_fields = all ? 0 : sizeof needed / sizeof *needed;
-    prepare(call, true);
+    run_prepare_session(call, true);
     renga__v1__orchestrator__get_state(call->service->orchestrator, &request, came, &call->call);
 }
 
-static bool is_own(const Renga__V1__GetStateResponse *response)
+static bool session_is_own(const Renga__V1__GetStateResponse *response)
 {
     return response && strcmp(response->agent, INTERVIEW_AGENT) == 0;
 }
 
-static bool has_revision(const cJSON *state)
+static bool session_has_revision(const cJSON *state)
 {
     const cJSON *revision = cJSON_GetObjectItemCaseSensitive(state, "revision");
     return cJSON_IsNumber(revision) && revision->valuedouble > 0;
 }
 
-static void not_found(const struct interview_call *call, struct status *st)
+static void session_not_found(const struct interview_call *call, struct status *st)
 {
     fail(st, NOT_FOUND, "there is no session '%.128s'", call->session_id);
 }
@@ -68,10 +68,10 @@ cJSON *interview_session_of(struct interview_call *call, const Renga__V1__GetSta
 {
     struct status st = call->call.status;
     cJSON *state = response ? json_parse(response->state_json, strlen(response->state_json), NULL, &st) : NULL;
-    if (is_own(response) && has_revision(state))
+    if (session_is_own(response) && session_has_revision(state))
         return state;
     if (state || st.code == NOT_FOUND)
-        not_found(call, &st);
+        session_not_found(call, &st);
     refuse_as(call->rpc, &call->call, &st);
     cJSON_Delete(state);
     return NULL;
@@ -82,8 +82,8 @@ static void session_work(struct job *job)
     struct interview_call *call = OWNER_OF(job, struct interview_call, job);
     struct status *st = &call->status;
     cJSON *state = json_parse(call->state_json, strlen(call->state_json), NULL, st);
-    if (state && !has_revision(state))
-        not_found(call, st);
+    if (state && !session_has_revision(state))
+        session_not_found(call, st);
     if (st->code == OK)
         call->session = interview_state(state, call->session_id, call->updated_ms, interview_arena(call), st);
     cJSON_Delete(state);
@@ -110,9 +110,9 @@ void interview_make_session(struct interview_call *call, const Renga__V1__GetSta
                             int64_t updated_ms, void (*made)(struct interview_call *call))
 {
     struct status st = call->call.status;
-    if (!is_own(response)) {
+    if (!session_is_own(response)) {
         if (response || st.code == NOT_FOUND)
-            not_found(call, &st);
+            session_not_found(call, &st);
         refuse_as(call->rpc, &call->call, &st);
         return;
     }
@@ -140,7 +140,7 @@ static char *run_request_id(const struct interview_call *call)
     char *all = arena_printf(interview_arena(call), "%s\n%s\n%s\n%d", call->action, call->session_id, call->request_id,
                              call->attempt);
     if (!*call->request_id)
-        return unconst("");
+        return run_unconst("");
     if (!id || !all || EVP_Digest(all, strlen(all), hash, NULL, EVP_sha256(), NULL) != 1)
         return NULL;
     for (size_t i = 0; i < SHA256_BYTES; i++)
@@ -148,7 +148,7 @@ static char *run_request_id(const struct interview_call *call)
     return id;
 }
 
-static void answer(struct interview_call *call, Renga__V1__InterviewReply *reply)
+static void run_answer_reply(struct interview_call *call, Renga__V1__InterviewReply *reply)
 {
     Renga__V1__ConfirmInterviewResponse confirmed = RENGA__V1__CONFIRM_INTERVIEW_RESPONSE__INIT;
     Renga__V1__InterviewEvent event = RENGA__V1__INTERVIEW_EVENT__INIT;
@@ -171,7 +171,7 @@ static void answer(struct interview_call *call, Renga__V1__InterviewReply *reply
     call->show(NULL, call->rpc);
 }
 
-static void removed(const Renga__V1__DeleteThreadResponse *response, void *data)
+static void session_removed(const Renga__V1__DeleteThreadResponse *response, void *data)
 {
     struct interview_call *call = ((struct rpc_client_call *)data)->owner;
     (void)response; /* the rest is empty, and its time to live takes it */
@@ -192,13 +192,13 @@ static void leftover_read(const Renga__V1__GetStateResponse *response, void *dat
         rpc_fail(call->rpc, &call->failure);
         return;
     }
-    request.thread_id = unconst(call->session_id);
-    prepare(call, false);
-    renga__v1__orchestrator__delete_thread(call->service->orchestrator, &request, removed, &call->call);
+    request.thread_id = run_unconst(call->session_id);
+    run_prepare_session(call, false);
+    renga__v1__orchestrator__delete_thread(call->service->orchestrator, &request, session_removed, &call->call);
 }
 
 /* A session that did not begin is none. */
-static void remove_session(struct interview_call *call, const char *thread_id, const struct status *why)
+static void session_remove(struct interview_call *call, const char *thread_id, const struct status *why)
 {
     static char revision[] = "revision";
     static char *const needed[] = {revision};
@@ -209,10 +209,10 @@ static void remove_session(struct interview_call *call, const char *thread_id, c
         rpc_fail(call->rpc, &call->failure);
         return;
     }
-    request.thread_id = unconst(thread_id);
+    request.thread_id = run_unconst(thread_id);
     request.fields = (char **)(uintptr_t)needed;
     request.n_fields = sizeof needed / sizeof *needed;
-    prepare(call, false);
+    run_prepare_session(call, false);
     renga__v1__orchestrator__get_state(call->service->orchestrator, &request, leftover_read, &call->call);
 }
 
@@ -226,24 +226,24 @@ static int failure_code(const Renga__V1__Run *run)
     return run->status_code > OK && run->status_code < STATUS_CODES_COUNT ? run->status_code : INTERNAL;
 }
 
-static void run_failed(struct interview_call *call, const Renga__V1__Run *run)
+static void interview_run_failed(struct interview_call *call, const Renga__V1__Run *run)
 {
     struct status st = {0};
     bool spent = run->state == RENGA__V1__RUN_STATE__RUN_STATE_SUCCEEDED;
     const char *text = run->n_failures ? run->failures[0]->message : run->stop_text;
     fail(&st, (enum status_code)failure_code(run), "%s", text);
     if (strcmp(call->action, "start") == 0 && st.code != ALREADY_EXISTS)
-        remove_session(call, run->thread_id, &st);
+        session_remove(call, run->thread_id, &st);
     else
         refuse(call->rpc, &st, spent ? "BUDGET" : *run->reason ? run->reason : NULL);
 }
 
 static void interview_answered(struct interview_call *call)
 {
-    answer(call, call->answer);
+    run_answer_reply(call, call->answer);
 }
 
-static void reply_came(const Renga__V1__GetStateResponse *response, void *data)
+static void interview_reply_loaded(const Renga__V1__GetStateResponse *response, void *data)
 {
     struct interview_call *call = ((struct rpc_client_call *)data)->owner;
     interview_make_session(call, response, call->run->updated_ms, interview_answered);
@@ -266,13 +266,13 @@ static void run_stopped(const Renga__V1__StartRunResponse *response, void *data)
         return;
     }
     if (!succeeded) {
-        run_failed(call, response->run);
+        interview_run_failed(call, response->run);
         return;
     }
     call->run = rpc_message_copy(interview_arena(call), &response->run->base);
     if (call->run) {
         call->session_id = call->run->thread_id;
-        interview_read_session(call, true, reply_came);
+        interview_read_session(call, true, interview_reply_loaded);
     } else {
         rpc_fail_with(call->rpc, RESOURCE_EXHAUSTED, "no memory for the call");
     }
@@ -289,12 +289,12 @@ void interview_start_run(struct interview_call *call, struct status *st)
         rpc_fail(call->rpc, st);
         return;
     }
-    request->agent = unconst(INTERVIEW_AGENT);
-    request->thread_id = unconst(call->session_id);
+    request->agent = run_unconst(INTERVIEW_AGENT);
+    request->thread_id = run_unconst(call->session_id);
     request->input_json = call->input;
     request->wait = true;
     request->cancel_on_disconnect = true;
     request->durability = RENGA__V1__DURABILITY__DURABILITY_EXIT;
-    prepare(call, true);
+    run_prepare_session(call, true);
     renga__v1__orchestrator__start_run(call->service->orchestrator, request, run_stopped, &call->call);
 }

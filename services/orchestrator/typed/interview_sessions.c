@@ -19,16 +19,16 @@ struct listing {
     size_t count, next;
 };
 
-static void prepare(struct listing *listing)
+static void listing_prepare(struct listing *listing)
 {
     rpc_client_call_init(&listing->call, rpc_call_loop(listing->rpc), listing->rpc);
     listing->call.principal = &listing->principal;
     listing->call.owner = listing;
 }
 
-static void read_next(struct listing *listing);
+static void listing_read_next(struct listing *listing);
 
-static void state_came(const Renga__V1__GetStateResponse *response, void *data)
+static void listing_state_loaded(const Renga__V1__GetStateResponse *response, void *data)
 {
     struct listing *listing = ((struct rpc_client_call *)data)->owner;
     const Renga__V1__Thread *thread = listing->threads[listing->next++];
@@ -45,10 +45,10 @@ static void state_came(const Renga__V1__GetStateResponse *response, void *data)
     if (summary)
         listing->response.sessions[listing->response.n_sessions++] = summary;
     cJSON_Delete(state);
-    read_next(listing);
+    listing_read_next(listing);
 }
 
-static void read_next(struct listing *listing)
+static void listing_read_next(struct listing *listing)
 {
     static char revision[] = "revision", plan[] = "plan", form[] = "form", fields[] = "fields",
                 confirmed[] = "confirmed", labels[] = "labels";
@@ -61,12 +61,12 @@ static void read_next(struct listing *listing)
     request.thread_id = listing->threads[listing->next]->thread_id;
     request.fields = (char **)(uintptr_t)needed;
     request.n_fields = sizeof needed / sizeof *needed;
-    prepare(listing);
-    renga__v1__orchestrator__get_state(listing->service->orchestrator, &request, state_came, &listing->call);
+    listing_prepare(listing);
+    renga__v1__orchestrator__get_state(listing->service->orchestrator, &request, listing_state_loaded, &listing->call);
 }
 
 /* The received message lives no longer than this call. */
-static bool keep_threads(struct listing *listing, const Renga__V1__ListThreadsResponse *response)
+static bool listing_keep_threads(struct listing *listing, const Renga__V1__ListThreadsResponse *response)
 {
     struct arena *arena = rpc_call_arena(listing->rpc);
     listing->threads = arena_alloc(arena, (response->n_threads + 1) * sizeof *listing->threads);
@@ -84,15 +84,15 @@ static bool keep_threads(struct listing *listing, const Renga__V1__ListThreadsRe
     return true;
 }
 
-static void threads_came(const Renga__V1__ListThreadsResponse *response, void *data)
+static void listing_threads_loaded(const Renga__V1__ListThreadsResponse *response, void *data)
 {
     struct listing *listing = ((struct rpc_client_call *)data)->owner;
     if (!response)
         refuse_as(listing->rpc, &listing->call, &listing->call.status);
-    else if (!keep_threads(listing, response))
+    else if (!listing_keep_threads(listing, response))
         rpc_fail_with(listing->rpc, RESOURCE_EXHAUSTED, "no memory for the call");
     else
-        read_next(listing);
+        listing_read_next(listing);
 }
 
 void interview_list_sessions(Renga__V1__FormInterview_Service *self, const Renga__V1__ListSessionsRequest *request,
@@ -118,8 +118,9 @@ void interview_list_sessions(Renga__V1__FormInterview_Service *self, const Renga
     threads.page_token = request->page_token;
     threads.labels = (Renga__V1__ListThreadsRequest__LabelsEntry **)request->labels; /* maps of one form */
     threads.n_labels = request->n_labels;
-    prepare(listing);
-    renga__v1__orchestrator__list_threads(listing->service->orchestrator, &threads, threads_came, &listing->call);
+    listing_prepare(listing);
+    renga__v1__orchestrator__list_threads(listing->service->orchestrator, &threads, listing_threads_loaded,
+                                          &listing->call);
 }
 
 /* ---- deletion ---------------------------------------------------------------------------------------------------- */
@@ -133,7 +134,7 @@ struct deletion {
     Renga__V1__DeleteSessionResponse_Closure reply;
 };
 
-static void prepare_deletion(struct deletion *deletion)
+static void deletion_prepare(struct deletion *deletion)
 {
     rpc_client_call_init(&deletion->call, rpc_call_loop(deletion->rpc), deletion->rpc);
     deletion->call.principal = &deletion->principal;
@@ -172,7 +173,7 @@ static void session_found(const Renga__V1__GetStateResponse *response, void *dat
     }
     request.thread_id = (char *)(uintptr_t)deletion->session_id;
     request.cancel_runs = true;
-    prepare_deletion(deletion);
+    deletion_prepare(deletion);
     renga__v1__orchestrator__delete_thread(deletion->service->orchestrator, &request, thread_deleted, &deletion->call);
 }
 
@@ -199,6 +200,6 @@ void interview_delete_session(Renga__V1__FormInterview_Service *self, const Reng
     state.thread_id = request->session_id;
     state.fields = (char **)(uintptr_t)fields;
     state.n_fields = 1;
-    prepare_deletion(deletion);
+    deletion_prepare(deletion);
     renga__v1__orchestrator__get_state(deletion->service->orchestrator, &state, session_found, &deletion->call);
 }

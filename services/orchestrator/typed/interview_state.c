@@ -16,34 +16,34 @@ struct reader {
     struct status *st;
 };
 
-static const cJSON *member(const struct reader *in, const char *name)
+static const cJSON *interview_member(const struct reader *in, const char *name)
 {
     return cJSON_GetObjectItemCaseSensitive(in->state, name);
 }
 
-static char *text_of(const struct reader *in, const cJSON *item)
+static char *interview_text_copy(const struct reader *in, const cJSON *item)
 {
     const char *text = cJSON_GetStringValue(item);
     char *copy = arena_strdup(in->arena, text ? text : "");
     return copy ? copy : (char *)(uintptr_t) "";
 }
 
-static char *text(const struct reader *in, const char *name)
+static char *interview_text(const struct reader *in, const char *name)
 {
-    return text_of(in, member(in, name));
+    return interview_text_copy(in, interview_member(in, name));
 }
 
-static int64_t number_of(const cJSON *item)
+static int64_t interview_item_number(const cJSON *item)
 {
     return cJSON_IsNumber(item) ? (int64_t)item->valuedouble : 0;
 }
 
-static int64_t number(const struct reader *in, const char *name)
+static int64_t interview_number(const struct reader *in, const char *name)
 {
-    return number_of(member(in, name));
+    return interview_item_number(interview_member(in, name));
 }
 
-static void *alloc_list(const struct reader *in, size_t count)
+static void *interview_alloc_list(const struct reader *in, size_t count)
 {
     void **list = arena_alloc(in->arena, (count ? count : 1) * sizeof *list);
     if (!list)
@@ -51,20 +51,20 @@ static void *alloc_list(const struct reader *in, size_t count)
     return list;
 }
 
-static ProtobufCMessage *read_message(const struct reader *in, const ProtobufCMessageDescriptor *type,
-                                      const cJSON *object)
+static ProtobufCMessage *interview_read_message(const struct reader *in, const ProtobufCMessageDescriptor *type,
+                                                const cJSON *object)
 {
     return message_read_json(type, object, in->arena, in->st);
 }
 
 /* ---- fields ------------------------------------------------------------------------------------------------------ */
 
-static Renga__V1__FieldStatus *read_status(const struct reader *in, const char *field_id)
+static Renga__V1__FieldStatus *interview_read_status(const struct reader *in, const char *field_id)
 {
-    const cJSON *entry = cJSON_GetObjectItemCaseSensitive(member(in, "fields"), field_id);
+    const cJSON *entry = cJSON_GetObjectItemCaseSensitive(interview_member(in, "fields"), field_id);
     Renga__V1__FieldStatus *status = arena_alloc(in->arena, sizeof *status);
     if (entry)
-        status = (Renga__V1__FieldStatus *)read_message(in, &renga__v1__field_status__descriptor, entry);
+        status = (Renga__V1__FieldStatus *)interview_read_message(in, &renga__v1__field_status__descriptor, entry);
     else if (status)
         renga__v1__field_status__init(status);
     if (!status)
@@ -75,7 +75,8 @@ static Renga__V1__FieldStatus *read_status(const struct reader *in, const char *
     return status->field_id ? status : NULL;
 }
 
-static bool collect(const struct reader *in, Renga__V1__MainSessionState *session, const Renga__V1__FieldStatus *status)
+static bool interview_collect_value(const struct reader *in, Renga__V1__MainSessionState *session,
+                                    const Renga__V1__FieldStatus *status)
 {
     Renga__V1__MainSessionState__CollectedFieldsEntry *entry;
     if (status->state != RENGA__V1__FIELD_STATE__FIELD_STATE_DONE || !status->value)
@@ -91,21 +92,21 @@ static bool collect(const struct reader *in, Renga__V1__MainSessionState *sessio
 }
 
 /* In the order of the plan, or of the form before there is one. */
-static bool read_fields(const struct reader *in, Renga__V1__MainSessionState *session)
+static bool interview_read_fields(const struct reader *in, Renga__V1__MainSessionState *session)
 {
-    const cJSON *planned = cJSON_GetObjectItemCaseSensitive(member(in, "plan"), "fields"), *item;
-    const cJSON *order = planned ? planned : cJSON_GetObjectItemCaseSensitive(member(in, "form"), "fields");
-    const char *current = text(in, "current");
+    const cJSON *planned = cJSON_GetObjectItemCaseSensitive(interview_member(in, "plan"), "fields"), *item;
+    const cJSON *order = planned ? planned : cJSON_GetObjectItemCaseSensitive(interview_member(in, "form"), "fields");
+    const char *current = interview_text(in, "current");
     size_t count = (size_t)cJSON_GetArraySize(order);
-    session->field_statuses = alloc_list(in, count);
-    session->collected_fields = alloc_list(in, count);
+    session->field_statuses = interview_alloc_list(in, count);
+    session->collected_fields = interview_alloc_list(in, count);
     session->current_field_index = planned ? (int32_t)count : 0;
     if (!session->field_statuses || !session->collected_fields)
         return false;
     cJSON_ArrayForEach(item, order)
     {
         const char *field_id = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(item, "field_id"));
-        Renga__V1__FieldStatus *status = field_id ? read_status(in, field_id) : NULL;
+        Renga__V1__FieldStatus *status = field_id ? interview_read_status(in, field_id) : NULL;
         if (!status)
             return false;
         if (strcmp(field_id, current) == 0) {
@@ -113,7 +114,7 @@ static bool read_fields(const struct reader *in, Renga__V1__MainSessionState *se
             session->follow_up_count = status->follow_up_count;
         }
         session->field_statuses[session->n_field_statuses++] = status;
-        if (!collect(in, session, status))
+        if (!interview_collect_value(in, session, status))
             return false;
     }
     return true;
@@ -121,11 +122,11 @@ static bool read_fields(const struct reader *in, Renga__V1__MainSessionState *se
 
 /* ---- the conversation -------------------------------------------------------------------------------------------- */
 
-static bool read_messages(const struct reader *in, Renga__V1__MainSessionState *session)
+static bool interview_read_messages(const struct reader *in, Renga__V1__MainSessionState *session)
 {
-    const cJSON *messages = member(in, "messages"), *item;
+    const cJSON *messages = interview_member(in, "messages"), *item;
     int count = cJSON_GetArraySize(messages), left_out = count > MESSAGES_MAX ? count - MESSAGES_MAX : 0;
-    session->messages = alloc_list(in, (size_t)count);
+    session->messages = interview_alloc_list(in, (size_t)count);
     if (!session->messages)
         return false;
     cJSON_ArrayForEach(item, messages)
@@ -140,10 +141,10 @@ static bool read_messages(const struct reader *in, Renga__V1__MainSessionState *
         const char *role = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(item, "role"));
         message->role = role && strcmp(role, "user") == 0 ? RENGA__V1__CHAT_ROLE__CHAT_ROLE_USER
                                                           : RENGA__V1__CHAT_ROLE__CHAT_ROLE_ASSISTANT;
-        message->content = text_of(in, cJSON_GetObjectItemCaseSensitive(item, "content"));
+        message->content = interview_text_copy(in, cJSON_GetObjectItemCaseSensitive(item, "content"));
         session->messages[session->n_messages++] = message;
     }
-    int64_t omitted = number(in, "message_count") - (int64_t)session->n_messages;
+    int64_t omitted = interview_number(in, "message_count") - (int64_t)session->n_messages;
     session->messages_omitted = omitted > 0 ? (int32_t)omitted : 0;
     return true;
 }
@@ -151,10 +152,10 @@ static bool read_messages(const struct reader *in, Renga__V1__MainSessionState *
 /* ---- labels ------------------------------------------------------------------------------------------------------ */
 
 /* As they were given at the start; maps of one form. NULL: no memory. */
-static Renga__V1__MainSessionState__LabelsEntry **read_labels(const struct reader *in, size_t *count)
+static Renga__V1__MainSessionState__LabelsEntry **interview_read_labels(const struct reader *in, size_t *count)
 {
-    const cJSON *labels = member(in, "labels"), *label;
-    Renga__V1__MainSessionState__LabelsEntry **entries = alloc_list(in, (size_t)cJSON_GetArraySize(labels));
+    const cJSON *labels = interview_member(in, "labels"), *label;
+    Renga__V1__MainSessionState__LabelsEntry **entries = interview_alloc_list(in, (size_t)cJSON_GetArraySize(labels));
     *count = 0;
     if (!entries)
         return NULL;
@@ -165,7 +166,7 @@ static Renga__V1__MainSessionState__LabelsEntry **read_labels(const struct reade
             return NULL;
         renga__v1__main_session_state__labels_entry__init(entry);
         entry->key = arena_strdup(in->arena, label->string);
-        entry->value = text_of(in, label);
+        entry->value = interview_text_copy(in, label);
         if (!entry->key)
             return NULL;
         entries[(*count)++] = entry;
@@ -175,7 +176,7 @@ static Renga__V1__MainSessionState__LabelsEntry **read_labels(const struct reade
 
 /* ---- who is at work ---------------------------------------------------------------------------------------------- */
 
-static Renga__V1__InterviewSection section_of(const Renga__V1__Bootstrap *known)
+static Renga__V1__InterviewSection interview_section(const Renga__V1__Bootstrap *known)
 {
     return !*known->language   ? RENGA__V1__INTERVIEW_SECTION__INTERVIEW_SECTION_LANGUAGE
            : !*known->country  ? RENGA__V1__INTERVIEW_SECTION__INTERVIEW_SECTION_COUNTRY
@@ -184,14 +185,14 @@ static Renga__V1__InterviewSection section_of(const Renga__V1__Bootstrap *known)
 }
 
 /* Between two calls the agent that asked waits: the Greeter, or the Interviewer with its field. */
-static bool read_stack(const struct reader *in, Renga__V1__MainSessionState *session)
+static bool interview_read_stack(const struct reader *in, Renga__V1__MainSessionState *session)
 {
-    const char *current = text(in, "current");
+    const char *current = interview_text(in, "current");
     bool greeting = session->section != RENGA__V1__INTERVIEW_SECTION__INTERVIEW_SECTION_COMPLETED;
     if (session->confirmed || (!greeting && !*current))
         return true;
     Renga__V1__AgentStackEntry *entry = arena_alloc(in->arena, sizeof *entry);
-    session->agent_stack = alloc_list(in, 1);
+    session->agent_stack = interview_alloc_list(in, 1);
     if (!entry || !session->agent_stack)
         return fail(in->st, RESOURCE_EXHAUSTED, "no memory for the session");
     renga__v1__agent_stack_entry__init(entry);
@@ -207,12 +208,13 @@ static bool read_stack(const struct reader *in, Renga__V1__MainSessionState *ses
 /* ---- the plan ---------------------------------------------------------------------------------------------------- */
 
 /* The state has the order and the intents; the rest of each row stands in the form. */
-static Renga__V1__FieldPlan *read_plan(const struct reader *in, const Renga__V1__SessionForm *form)
+static Renga__V1__FieldPlan *interview_read_plan(const struct reader *in, const Renga__V1__SessionForm *form)
 {
-    const cJSON *stored = member(in, "plan");
+    const cJSON *stored = interview_member(in, "plan");
     if (!cJSON_IsObject(stored) || !stored->child)
         return NULL;
-    Renga__V1__FieldPlan *plan = (Renga__V1__FieldPlan *)read_message(in, &renga__v1__field_plan__descriptor, stored);
+    Renga__V1__FieldPlan *plan =
+        (Renga__V1__FieldPlan *)interview_read_message(in, &renga__v1__field_plan__descriptor, stored);
     for (size_t i = 0; plan && i < plan->n_fields; i++)
         for (size_t j = 0; j < form->n_fields; j++)
             if (strcmp(plan->fields[i]->field_id, form->fields[j]->field_id) == 0) {
@@ -225,7 +227,7 @@ static Renga__V1__FieldPlan *read_plan(const struct reader *in, const Renga__V1_
 /* ---- the session ------------------------------------------------------------------------------------------------- */
 
 /* The last review of each field, by field_id. */
-static char *reviews(const struct reader *in)
+static char *interview_reviews(const struct reader *in)
 {
     struct buffer json;
     struct json_writer out;
@@ -233,7 +235,7 @@ static char *reviews(const struct reader *in)
     buffer_init(&json, (size_t)1 << 20);
     json_writer_init(&out, &json);
     json_write_object(&out, NULL);
-    cJSON_ArrayForEach(entry, member(in, "fields"))
+    cJSON_ArrayForEach(entry, interview_member(in, "fields"))
     {
         const cJSON *review = cJSON_GetObjectItemCaseSensitive(entry, "review");
         if (review)
@@ -251,35 +253,36 @@ Renga__V1__MainSessionState *interview_state(const cJSON *state, const char *ses
     struct reader in = {.state = state, .arena = arena, .st = st};
     Renga__V1__MainSessionState *session = arena_alloc(arena, sizeof *session);
     Renga__V1__Bootstrap *known = arena_alloc(arena, sizeof *known);
-    const cJSON *form = member(&in, "form");
+    const cJSON *form = interview_member(&in, "form");
     if (!session || !known) {
         fail(st, RESOURCE_EXHAUSTED, "no memory for the session");
         return NULL;
     }
-    if (!cJSON_IsObject(form) || number(&in, "revision") <= 0) {
+    if (!cJSON_IsObject(form) || interview_number(&in, "revision") <= 0) {
         fail(st, NOT_FOUND, "there is no session '%.128s'", session_id);
         return NULL;
     }
     renga__v1__main_session_state__init(session);
     renga__v1__bootstrap__init(known);
-    known->language = text(&in, "language");
-    known->country = text(&in, "country");
-    known->timezone = text(&in, "timezone");
+    known->language = interview_text(&in, "language");
+    known->country = interview_text(&in, "country");
+    known->timezone = interview_text(&in, "timezone");
     session->bootstrap = known;
-    session->section = section_of(known);
+    session->section = interview_section(known);
     session->session_id = arena_strdup(arena, session_id);
-    session->form = (Renga__V1__SessionForm *)read_message(&in, &renga__v1__session_form__descriptor, form);
+    session->form = (Renga__V1__SessionForm *)interview_read_message(&in, &renga__v1__session_form__descriptor, form);
     if (session->form)
-        session->plan = read_plan(&in, session->form);
-    session->sub_session_results_json = reviews(&in);
-    session->confirmed = cJSON_IsTrue(member(&in, "confirmed"));
-    session->timezone_guessed = cJSON_IsTrue(member(&in, "timezone_guessed"));
-    session->revision = number(&in, "revision");
-    session->created_ms = number(&in, "created_ms");
+        session->plan = interview_read_plan(&in, session->form);
+    session->sub_session_results_json = interview_reviews(&in);
+    session->confirmed = cJSON_IsTrue(interview_member(&in, "confirmed"));
+    session->timezone_guessed = cJSON_IsTrue(interview_member(&in, "timezone_guessed"));
+    session->revision = interview_number(&in, "revision");
+    session->created_ms = interview_number(&in, "created_ms");
     session->updated_ms = updated_ms;
-    session->labels = read_labels(&in, &session->n_labels);
+    session->labels = interview_read_labels(&in, &session->n_labels);
     bool good = session->form && session->session_id && session->labels && st->code == OK &&
-                read_fields(&in, session) && read_messages(&in, session) && read_stack(&in, session);
+                interview_read_fields(&in, session) && interview_read_messages(&in, session) &&
+                interview_read_stack(&in, session);
     if (!good && st->code == OK)
         fail(st, RESOURCE_EXHAUSTED, "no memory for the session");
     return good ? session : NULL;
@@ -287,7 +290,7 @@ Renga__V1__MainSessionState *interview_state(const cJSON *state, const char *ses
 
 /* ---- the reply --------------------------------------------------------------------------------------------------- */
 
-static Renga__V1__InterviewAgent agent_of(const char *tool)
+static Renga__V1__InterviewAgent interview_agent_of_tool(const char *tool)
 {
     return strncmp(tool, "set_", 4) == 0      ? RENGA__V1__INTERVIEW_AGENT__INTERVIEW_AGENT_GREETER
            : strcmp(tool, "create_plan") == 0 ? RENGA__V1__INTERVIEW_AGENT__INTERVIEW_AGENT_ARCHITECT
@@ -296,11 +299,11 @@ static Renga__V1__InterviewAgent agent_of(const char *tool)
 }
 
 /* "ask" is the Greeter's until the greeting is over. */
-static bool read_calls(const struct reader *in, Renga__V1__InterviewReply *reply)
+static bool interview_read_calls(const struct reader *in, Renga__V1__InterviewReply *reply)
 {
-    const cJSON *calls = member(in, "tool_calls"), *item;
+    const cJSON *calls = interview_member(in, "tool_calls"), *item;
     bool greeting = !reply->state->plan;
-    reply->tool_calls = alloc_list(in, (size_t)cJSON_GetArraySize(calls));
+    reply->tool_calls = interview_alloc_list(in, (size_t)cJSON_GetArraySize(calls));
     if (!reply->tool_calls)
         return false;
     cJSON_ArrayForEach(item, calls)
@@ -313,30 +316,30 @@ static bool read_calls(const struct reader *in, Renga__V1__InterviewReply *reply
             return true;
         renga__v1__tool_call_result__init(result);
         renga__v1__tool_call__init(call);
-        call->id = text_of(in, cJSON_GetObjectItemCaseSensitive(item, "id"));
-        call->name = text_of(in, cJSON_GetObjectItemCaseSensitive(item, "name"));
-        call->arguments_json = text_of(in, cJSON_GetObjectItemCaseSensitive(item, "arguments_json"));
+        call->id = interview_text_copy(in, cJSON_GetObjectItemCaseSensitive(item, "id"));
+        call->name = interview_text_copy(in, cJSON_GetObjectItemCaseSensitive(item, "name"));
+        call->arguments_json = interview_text_copy(in, cJSON_GetObjectItemCaseSensitive(item, "arguments_json"));
         result->call = call;
-        result->result_json = text_of(in, cJSON_GetObjectItemCaseSensitive(item, "result_json"));
-        result->error = text_of(in, cJSON_GetObjectItemCaseSensitive(item, "error"));
+        result->result_json = interview_text_copy(in, cJSON_GetObjectItemCaseSensitive(item, "result_json"));
+        result->error = interview_text_copy(in, cJSON_GetObjectItemCaseSensitive(item, "error"));
         result->agent = strcmp(call->name, "ask") == 0 && greeting ? RENGA__V1__INTERVIEW_AGENT__INTERVIEW_AGENT_GREETER
-                                                                   : agent_of(call->name);
+                                                                   : interview_agent_of_tool(call->name);
         reply->tool_calls[reply->n_tool_calls++] = result;
     }
     return true;
 }
 
-static bool read_reply(Renga__V1__InterviewReply *reply, const cJSON *output, const Renga__V1__Run *run,
-                       struct arena *arena, struct status *st)
+static bool interview_read_reply(Renga__V1__InterviewReply *reply, const cJSON *output, const Renga__V1__Run *run,
+                                 struct arena *arena, struct status *st)
 {
     struct reader in = {.state = output, .arena = arena, .st = st};
     reply->session_id = reply->state->session_id;
-    reply->response_text = text(&in, "reply");
-    reply->awaiting_user_response = cJSON_IsTrue(member(&in, "awaiting"));
+    reply->response_text = interview_text(&in, "reply");
+    reply->awaiting_user_response = cJSON_IsTrue(interview_member(&in, "awaiting"));
     reply->usage = run->usage;
     reply->degradations = run->degradations;
     reply->n_degradations = run->n_degradations < 32 ? run->n_degradations : 32;
-    return read_calls(&in, reply);
+    return interview_read_calls(&in, reply);
 }
 
 Renga__V1__InterviewReply *interview_reply(const Renga__V1__Run *run, Renga__V1__MainSessionState *state,
@@ -352,7 +355,7 @@ Renga__V1__InterviewReply *interview_reply(const Renga__V1__Run *run, Renga__V1_
     }
     renga__v1__interview_reply__init(reply);
     reply->state = state;
-    bool good = read_reply(reply, output, run, arena, st);
+    bool good = interview_read_reply(reply, output, run, arena, st);
     cJSON_Delete(output);
     return good ? reply : NULL;
 }
@@ -372,14 +375,14 @@ Renga__V1__SessionSummary *interview_summary(const cJSON *state, const Renga__V1
     if (!summary->fields)
         summary->fields = cJSON_GetArraySize(
             cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(state, "form"), "fields"));
-    cJSON_ArrayForEach(entry, member(&in, "fields"))
+    cJSON_ArrayForEach(entry, interview_member(&in, "fields"))
     {
         const char *where = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(entry, "state"));
         summary->fields_done += where && strcmp(where, "FIELD_STATE_DONE") == 0;
     }
-    summary->confirmed = cJSON_IsTrue(member(&in, "confirmed"));
+    summary->confirmed = cJSON_IsTrue(interview_member(&in, "confirmed"));
     summary->created_ms = thread->created_ms;
     summary->updated_ms = thread->updated_ms;
-    summary->labels = (Renga__V1__SessionSummary__LabelsEntry **)read_labels(&in, &summary->n_labels);
+    summary->labels = (Renga__V1__SessionSummary__LabelsEntry **)interview_read_labels(&in, &summary->n_labels);
     return summary->labels ? summary : NULL;
 }
