@@ -68,7 +68,7 @@ static char *text_option(const struct talk *talk, const char *name)
     return command_text(config_string(talk->way.config, name));
 }
 
-static bool start(struct talk *talk, Renga__V1__SessionForm *form)
+static bool talk_start(struct talk *talk, Renga__V1__SessionForm *form)
 {
     Renga__V1__Bootstrap known = RENGA__V1__BOOTSTRAP__INIT;
     renga__v1__start_interview_request__init(&talk->start);
@@ -83,7 +83,8 @@ static bool start(struct talk *talk, Renga__V1__SessionForm *form)
 }
 
 /* The session that is there goes on, but not with another form. */
-static bool is_same_form(struct talk *talk, const Renga__V1__SessionForm *form, struct arena *arena, struct status *st)
+static bool talk_is_same_form(struct talk *talk, const Renga__V1__SessionForm *form, struct arena *arena,
+                              struct status *st)
 {
     bool matches = true;
     if (!form || !talk->state->form || !interview_form_matches(form, talk->state->form, &matches, arena, st))
@@ -93,7 +94,7 @@ static bool is_same_form(struct talk *talk, const Renga__V1__SessionForm *form, 
                 "the session '%s' was begun with another form; give another --session, or no form", talk->session_id);
 }
 
-static bool resume(struct talk *talk, const char *session, const Renga__V1__SessionForm *form, struct arena *arena)
+static bool talk_resume(struct talk *talk, const char *session, const Renga__V1__SessionForm *form, struct arena *arena)
 {
     struct status st = {0};
     if (strlen(session) >= sizeof talk->session_id)
@@ -102,14 +103,14 @@ static bool resume(struct talk *talk, const char *session, const Renga__V1__Sess
     snprintf(talk->session_id, sizeof talk->session_id, "%s", session);
     if (!interview_call(talk, TALK_GET))
         return false;
-    if (!is_same_form(talk, form, arena, &st)) {
+    if (!talk_is_same_form(talk, form, arena, &st)) {
         talk->call.call.status = st;
         return false;
     }
     return true;
 }
 
-static bool open_session(struct talk *talk, const char *path, struct arena *arena)
+static bool talk_open_session(struct talk *talk, const char *path, struct arena *arena)
 {
     const char *session = config_string(talk->way.config, "session");
     struct status st = {0};
@@ -118,7 +119,7 @@ static bool open_session(struct talk *talk, const char *path, struct arena *aren
         talk->call.call.status = st;
         return false;
     }
-    if (session && resume(talk, session, form, arena))
+    if (session && talk_resume(talk, session, form, arena))
         return true;
     if (session && talk->call.call.status.code != NOT_FOUND)
         return false;
@@ -126,10 +127,10 @@ static bool open_session(struct talk *talk, const char *path, struct arena *aren
         return fail(&talk->call.call.status, INVALID_ARGUMENT,
                     session ? "there is no session '%.128s' yet; name a form to begin it" : "name a form, FORM.json%s",
                     session ? session : "");
-    return start(talk, form);
+    return talk_start(talk, form);
 }
 
-static int end_session(const struct talk *talk)
+static int talk_end_session(const struct talk *talk)
 {
     const char *out = config_string(talk->way.config, "out"), *format = config_string(talk->way.config, "result");
     if (talk->interactive)
@@ -149,7 +150,7 @@ static int converse_to_the_end(struct talk *talk)
         code = interview_converse(talk);
     }
     if (code == COMMAND_OK)
-        return end_session(talk);
+        return talk_end_session(talk);
     interview_show_waits(talk);
     return code;
 }
@@ -173,7 +174,7 @@ static bool open_streams(struct talk *talk)
     return true;
 }
 
-static bool check_options(const struct config *config, struct status *st)
+static bool interview_check_options(const struct config *config, struct status *st)
 {
     const char *out = config_string(config, "out"), *session = config_string(config, "session");
     if (*own.name && session && strcmp(own.name, session) != 0) /* its file is chosen before --config is read */
@@ -187,18 +188,18 @@ static bool check_options(const struct config *config, struct status *st)
     return true;
 }
 
-static int hold(struct talk *talk, const char *path)
+static int talk_hold(struct talk *talk, const char *path)
 {
     struct arena arena;
     arena_init(&arena, NULL, 0, FORM_MEMORY);
-    own_opened = open_session(talk, path, &arena);
+    own_opened = talk_open_session(talk, path, &arena);
     int code = own_opened ? converse_to_the_end(talk) : (int)interview_failed(talk);
     interview_forget(talk);
     arena_fini(&arena);
     return code;
 }
 
-static int work(struct daemon_process *process, const struct config *config)
+static int interview_work(struct daemon_process *process, const struct config *config)
 {
     struct status st = {0};
     size_t count;
@@ -207,7 +208,7 @@ static int work(struct daemon_process *process, const struct config *config)
     if (!arguments)
         return COMMAND_USAGE;
     talk.interview = process_stub(process, &renga__v1__form_interview__descriptor, &st);
-    if (!talk.interview || !check_options(config, &st)) {
+    if (!talk.interview || !interview_check_options(config, &st)) {
         fprintf(stderr, INTERVIEW ": %s\n", st.text);
         return COMMAND_USAGE;
     }
@@ -215,7 +216,7 @@ static int work(struct daemon_process *process, const struct config *config)
         fprintf(stderr, INTERVIEW ": standard output: %s\n", strerror(errno));
         return COMMAND_FAILED;
     }
-    return hold(&talk, count ? arguments[0] : NULL);
+    return talk_hold(&talk, count ? arguments[0] : NULL);
 }
 
 /* ---- what is needed in this process ------------------------------------------------------------------------------ */
@@ -224,12 +225,12 @@ static int work(struct daemon_process *process, const struct config *config)
 static int interview_here(struct daemon *daemon, int argc, char **argv)
 {
     own_store_open(&own, "interviews", command_early(argc, argv, "--session", "RENGA_SESSION"));
-    int code = local_suite_run(daemon, own.target, false, argc, argv, work);
+    int code = local_suite_run(daemon, own.target, false, argc, argv, interview_work);
     own_store_close(&own, own_opened);
     return code;
 }
 
-static int run(int argc, char **argv)
+static int interview_command_run(int argc, char **argv)
 {
     static const struct peer elsewhere[] = {{CONNECT, &renga__v1__form_interview__descriptor}, {0}};
     struct daemon daemon = command_daemon(
@@ -246,11 +247,11 @@ static int run(int argc, char **argv)
     if (*daemon.services)
         return interview_here(&daemon, argc, argv);
     daemon.peers = elsewhere;
-    return command_with_process(&daemon, argc, argv, work);
+    return command_with_process(&daemon, argc, argv, interview_work);
 }
 
 const struct command command_interview = {
     .name = "interview",
     .summary = "fill a form by a conversation",
-    .run = run,
+    .run = interview_command_run,
 };

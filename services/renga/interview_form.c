@@ -10,7 +10,8 @@
 
 #define FORM_BYTES_MAX ((size_t)1 << 20)
 
-static Renga__V1__SessionForm *from_schema(const struct json_document *document, struct arena *arena, struct status *st)
+static Renga__V1__SessionForm *interview_form_from_schema(const struct json_document *document, struct arena *arena,
+                                                          struct status *st)
 {
     struct buffer text;
     struct json_writer out;
@@ -29,13 +30,13 @@ static Renga__V1__SessionForm *from_schema(const struct json_document *document,
     return form;
 }
 
-static Renga__V1__SessionForm *read_document(const struct json_document *document, struct arena *arena,
-                                             struct status *st)
+static Renga__V1__SessionForm *interview_form_from_document(const struct json_document *document, struct arena *arena,
+                                                            struct status *st)
 {
     const ProtobufCMessageDescriptor *type = &renga__v1__session_form__descriptor;
     const cJSON *root = document->root;
     if (cJSON_GetObjectItemCaseSensitive(root, "properties"))
-        return from_schema(document, arena, st);
+        return interview_form_from_schema(document, arena, st);
     if (!message_check_json(document, type, root, st))
         return NULL;
     if (!cJSON_GetObjectItemCaseSensitive(root, "fields") && !cJSON_GetObjectItemCaseSensitive(root, "schema")) {
@@ -53,7 +54,7 @@ Renga__V1__SessionForm *interview_form_read(const char *path, struct arena *aren
         st->code = INVALID_ARGUMENT; /* the command line names the file */
         return NULL;
     }
-    Renga__V1__SessionForm *form = read_document(&document, arena, st);
+    Renga__V1__SessionForm *form = interview_form_from_document(&document, arena, st);
     json_document_fini(&document);
     return form;
 }

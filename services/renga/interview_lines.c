@@ -63,7 +63,7 @@ static bool wait_for_line(const struct talk *talk)
 }
 
 /* Takes the line without its end. LINES_QUIT: the input has ended; LINES_REFUSED: the line cannot be an answer. */
-static enum lines_end read_line(struct talk *talk, struct buffer *line)
+static enum lines_end lines_read_line(struct talk *talk, struct buffer *line)
 {
     size_t limit = talk->json ? REQUEST_MAX : ANSWER_MAX;
     bool fits = true;
@@ -98,7 +98,7 @@ static enum lines_end read_line(struct talk *talk, struct buffer *line)
 
 /* ---- answers ----------------------------------------------------------------------------------------------------- */
 
-static enum lines_end send_answer(struct talk *talk)
+static enum lines_end lines_send_answer(struct talk *talk)
 {
     talk->answer.session_id = talk->session_id;
     if (!talk->answer.expected_revision)
@@ -109,15 +109,15 @@ static enum lines_end send_answer(struct talk *talk)
     return LINES_ON;
 }
 
-static enum lines_end answer_text(struct talk *talk, char *text)
+static enum lines_end lines_answer_text(struct talk *talk, char *text)
 {
     renga__v1__answer_interview_request__init(&talk->answer);
     talk->answer.text = text;
-    return send_answer(talk);
+    return lines_send_answer(talk);
 }
 
 /* An AnswerInterviewRequest as a line of JSON: {"text": "..."}, {"values": {"email": "..."}}. */
-static enum lines_end answer_request(struct talk *talk, const char *line)
+static enum lines_end lines_answer_request(struct talk *talk, const char *line)
 {
     struct json_document document;
     struct arena arena;
@@ -135,7 +135,7 @@ static enum lines_end answer_request(struct talk *talk, const char *line)
             : NULL;
     if (request) {
         talk->answer = *request;
-        end = send_answer(talk);
+        end = lines_send_answer(talk);
     } else {
         fprintf(stderr, INTERVIEW ": %s\n", st.text);
     }
@@ -145,7 +145,7 @@ static enum lines_end answer_request(struct talk *talk, const char *line)
 }
 
 /* "/edit email b@example.com", "/edit 2 b@example.com". */
-static enum lines_end edit(struct talk *talk, const char *text)
+static enum lines_end lines_edit_value(struct talk *talk, const char *text)
 {
     Renga__V1__AnswerInterviewRequest__ValuesEntry entry = RENGA__V1__ANSWER_INTERVIEW_REQUEST__VALUES_ENTRY__INIT;
     Renga__V1__AnswerInterviewRequest__ValuesEntry *values[] = {&entry};
@@ -165,12 +165,12 @@ static enum lines_end edit(struct talk *talk, const char *text)
     renga__v1__answer_interview_request__init(&talk->answer);
     talk->answer.values = values;
     talk->answer.n_values = 1;
-    return send_answer(talk);
+    return lines_send_answer(talk);
 }
 
 /* ---- the confirmation -------------------------------------------------------------------------------------------- */
 
-static bool agrees(const struct talk *talk, const char *line)
+static bool lines_line_agrees(const struct talk *talk, const char *line)
 {
     static const char *const words[] = {
         "y",          "yes",          "ok",       "okay",       "confirm", "i confirm",    "はい",     "ok です",
@@ -191,7 +191,7 @@ static bool agrees(const struct talk *talk, const char *line)
     return same;
 }
 
-static enum lines_end confirm(struct talk *talk)
+static enum lines_end lines_confirm(struct talk *talk)
 {
     return interview_call(talk, TALK_CONFIRM) ? LINES_CONFIRMED : LINES_FAILED;
 }
@@ -201,7 +201,7 @@ static enum lines_end confirm(struct talk *talk)
 static const char *const commands[] = {"/help", "/list", "/edit", "/quit", NULL};
 
 /* The text behind the command; NULL: another line. */
-static const char *behind(const char *line, const char *command)
+static const char *lines_behind_command(const char *line, const char *command)
 {
     static const char wide[] = "　";
     size_t length = strlen(command);
@@ -214,7 +214,7 @@ static const char *behind(const char *line, const char *command)
 }
 
 /* "/lsit": a slip, and no answer. A path or a number is an answer. */
-static const char *misspelt(const char *line)
+static const char *lines_misspelt_command(const char *line)
 {
     char word[16];
     size_t length = strcspn(line, " ");
@@ -227,36 +227,36 @@ static const char *misspelt(const char *line)
     return nearest.name;
 }
 
-static enum lines_end take_line(struct talk *talk, char *line)
+static enum lines_end lines_take_line(struct talk *talk, char *line)
 {
     const char *rest, *meant;
     if (talk->json && *line == '{')
-        return answer_request(talk, line);
-    if (interview_is_over(talk) && agrees(talk, line))
-        return confirm(talk);
+        return lines_answer_request(talk, line);
+    if (interview_is_over(talk) && lines_line_agrees(talk, line))
+        return lines_confirm(talk);
     if (text_is_blank(line))
         return LINES_ON;
     if (talk->json)
-        return answer_text(talk, line);
-    if (behind(line, "/quit"))
+        return lines_answer_text(talk, line);
+    if (lines_behind_command(line, "/quit"))
         return LINES_QUIT;
-    if (behind(line, "/help"))
+    if (lines_behind_command(line, "/help"))
         interview_show_help(talk);
-    else if (behind(line, "/list"))
+    else if (lines_behind_command(line, "/list"))
         interview_show_values(talk);
-    else if ((rest = behind(line, "/edit")))
-        return edit(talk, rest);
-    else if ((meant = misspelt(line)))
+    else if ((rest = lines_behind_command(line, "/edit")))
+        return lines_edit_value(talk, rest);
+    else if ((meant = lines_misspelt_command(line)))
         fprintf(stderr, INTERVIEW ": %s %s\n", interview_say(talk, "もしかして:", "did you mean"), meant);
     else
-        return answer_text(talk, line);
+        return lines_answer_text(talk, line);
     return LINES_ON;
 }
 
 /* ---- the conversation -------------------------------------------------------------------------------------------- */
 
 /* At a terminal: false where no other line can do better. */
-static bool recover(struct talk *talk)
+static bool lines_recover(struct talk *talk)
 {
     enum status_code code = talk->call.call.status.code;
     if (command_interrupted() || code == NOT_FOUND || code == UNAUTHENTICATED || code == PERMISSION_DENIED)
@@ -267,21 +267,21 @@ static bool recover(struct talk *talk)
     return true;
 }
 
-static enum lines_end take_lines(struct talk *talk, struct buffer *line)
+static enum lines_end lines_take_all(struct talk *talk, struct buffer *line)
 {
     for (;;) {
         if (talk->interactive) {
             printf("%s› %s", colour(&talk->way, BOLD), colour(&talk->way, PLAIN));
             fflush(stdout);
         }
-        enum lines_end end = read_line(talk, line);
+        enum lines_end end = lines_read_line(talk, line);
         if (end == LINES_ON)
-            end = take_line(talk, (char *)(uintptr_t)buffer_text(line));
+            end = lines_take_line(talk, (char *)(uintptr_t)buffer_text(line));
         else if (end == LINES_QUIT && interview_is_over(talk) && config_boolean(talk->way.config, "confirm"))
-            return confirm(talk);
+            return lines_confirm(talk);
         else if (talk->interactive && end != LINES_REFUSED)
             putchar('\n'); /* Ctrl-C and Ctrl-D leave the cursor behind the prompt */
-        bool mends = talk->interactive && (end == LINES_REFUSED || (end == LINES_FAILED && recover(talk)));
+        bool mends = talk->interactive && (end == LINES_REFUSED || (end == LINES_FAILED && lines_recover(talk)));
         if (end != LINES_ON && !mends)
             return end;
     }
@@ -296,7 +296,7 @@ enum command_exit interview_converse(struct talk *talk)
         return COMMAND_FAILED;
     }
     buffer_init(&line, REQUEST_MAX + 2);
-    enum lines_end end = take_lines(talk, &line);
+    enum lines_end end = lines_take_all(talk, &line);
     unwatch_interrupts(&before);
     enum command_exit code = end == LINES_CONFIRMED     ? COMMAND_OK
                              : end == LINES_FAILED      ? interview_failed(talk)

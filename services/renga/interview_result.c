@@ -10,7 +10,7 @@
 
 #define RESULT_MAX ((size_t)32 << 20)
 
-static const Renga__V1__FormField *field_of(const struct talk *talk, const char *field_id)
+static const Renga__V1__FormField *result_field(const struct talk *talk, const char *field_id)
 {
     for (size_t i = 0; talk->state->form && i < talk->state->form->n_fields; i++)
         if (strcmp(talk->state->form->fields[i]->field_id, field_id) == 0)
@@ -18,32 +18,32 @@ static const Renga__V1__FormField *field_of(const struct talk *talk, const char 
     return NULL;
 }
 
-static const Renga__V1__CollectedValue *value_of(const Renga__V1__FieldStatus *status)
+static const Renga__V1__CollectedValue *result_value(const Renga__V1__FieldStatus *status)
 {
     return status->state == RENGA__V1__FIELD_STATE__FIELD_STATE_DONE ? status->value : NULL;
 }
 
 /* ---- CSV (RFC 4180) ---------------------------------------------------------------------------------------------- */
 
-static bool is_number(const char *text)
+static bool result_is_number(const char *text)
 {
     size_t digits = strspn(text + (*text == '-' || *text == '+'), "0123456789.");
     return digits && text[digits + (*text == '-' || *text == '+')] == '\0';
 }
 
 /* A spreadsheet takes such a cell for a formula, also by the wide forms of these characters. */
-static bool is_formula(const char *text)
+static bool result_is_formula(const char *text)
 {
     static const char *const wide[] = {"＝", "＋", "－", "＠", NULL};
     for (const char *const *mark = wide; *mark; mark++)
         if (strncmp(text, *mark, strlen(*mark)) == 0)
             return true;
-    return *text && strchr("=+-@\t\r\n", *text) && !is_number(text);
+    return *text && strchr("=+-@\t\r\n", *text) && !result_is_number(text);
 }
 
 static void write_cell(struct buffer *out, const char *text, const char *end)
 {
-    bool formula = is_formula(text), quoted = formula || strpbrk(text, ",\"\r\n") != NULL;
+    bool formula = result_is_formula(text), quoted = formula || strpbrk(text, ",\"\r\n") != NULL;
     buffer_print(out, formula ? "\"'" : quoted ? "\"" : "");
     for (size_t length; *text; text += length) {
         length = strcspn(text, "\"");
@@ -62,8 +62,8 @@ static void write_csv(const struct talk *talk, struct buffer *out)
     buffer_print(out, "field_id,label,value,quote\r\n");
     for (size_t i = 0; i < talk->state->n_field_statuses; i++) {
         const Renga__V1__FieldStatus *status = talk->state->field_statuses[i];
-        const Renga__V1__CollectedValue *value = value_of(status);
-        const Renga__V1__FormField *field = field_of(talk, status->field_id);
+        const Renga__V1__CollectedValue *value = result_value(status);
+        const Renga__V1__FormField *field = result_field(talk, status->field_id);
         write_cell(out, status->field_id, ",");
         write_cell(out, field ? field->label : status->field_id, ",");
         write_cell(out, value ? value->text : "", ",");
@@ -88,10 +88,10 @@ static void write_json(const struct talk *talk, struct buffer *out)
     json_write_object(&writer, NULL);
     for (size_t i = 0; i < talk->state->n_field_statuses; i++) {
         const Renga__V1__FieldStatus *status = talk->state->field_statuses[i];
-        const Renga__V1__CollectedValue *value = value_of(status);
+        const Renga__V1__CollectedValue *value = result_value(status);
         if (!value)
             continue;
-        bool typed = is_kept_as_json(field_of(talk, status->field_id)) &&
+        bool typed = is_kept_as_json(result_field(talk, status->field_id)) &&
                      json_check(value->text, strlen(value->text), NULL, &(struct status){0});
         if (typed)
             json_write_raw(&writer, status->field_id, value->text, strlen(value->text));

@@ -15,7 +15,7 @@
 #define HELP_INDENT    11 /* columns */
 
 /* Before the person has named a language, the terminal's own. */
-static bool is_japanese(const struct talk *talk)
+static bool view_is_japanese(const struct talk *talk)
 {
     static const char *const names[] = {"LC_ALL", "LC_MESSAGES", "LANG", NULL};
     const char *language = talk->state && talk->state->bootstrap ? talk->state->bootstrap->language : NULL;
@@ -26,7 +26,7 @@ static bool is_japanese(const struct talk *talk)
 
 const char *interview_say(const struct talk *talk, const char *japanese, const char *english)
 {
-    return is_japanese(talk) ? japanese : english;
+    return view_is_japanese(talk) ? japanese : english;
 }
 
 bool interview_is_over(const struct talk *talk)
@@ -34,23 +34,23 @@ bool interview_is_over(const struct talk *talk)
     return !talk->reply->awaiting_user_response;
 }
 
-static size_t width_of(const struct talk *talk)
+static size_t view_width(const struct talk *talk)
 {
     return talk->way.terminal ? command_terminal_width() : 0;
 }
 
 /* One line in one colour. */
-static void show_line(const struct talk *talk, const char *sequence, const char *text)
+static void view_show_line(const struct talk *talk, const char *sequence, const char *text)
 {
     fputs(colour(&talk->way, sequence), stdout);
-    wrap_text(text, 0, width_of(talk), false);
+    wrap_text(text, 0, view_width(talk), false);
     if (*sequence)
         fputs(colour(&talk->way, PLAIN), stdout);
 }
 
 /* ---- the values -------------------------------------------------------------------------------------------------- */
 
-static const Renga__V1__FormField *field_of(const struct talk *talk, const char *field_id)
+static const Renga__V1__FormField *view_field(const struct talk *talk, const char *field_id)
 {
     for (size_t i = 0; talk->state->form && i < talk->state->form->n_fields; i++)
         if (strcmp(talk->state->form->fields[i]->field_id, field_id) == 0)
@@ -58,15 +58,15 @@ static const Renga__V1__FormField *field_of(const struct talk *talk, const char 
     return NULL;
 }
 
-static const char *label_of(const struct talk *talk, const char *field_id)
+static const char *view_label(const struct talk *talk, const char *field_id)
 {
-    const Renga__V1__FormField *field = field_of(talk, field_id);
+    const Renga__V1__FormField *field = view_field(talk, field_id);
     return field ? field->label : field_id;
 }
 
 /* The value in the person's language: a choice's label, a date in words. */
-static const char *words_of(const struct talk *talk, const struct form *form, const Renga__V1__FieldStatus *status,
-                            struct arena *arena)
+static const char *view_words(const struct talk *talk, const struct form *form, const Renga__V1__FieldStatus *status,
+                              struct arena *arena)
 {
     const Renga__V1__Bootstrap *known = talk->state->bootstrap;
     struct form_context context = {.language = known ? known->language : "",
@@ -79,7 +79,7 @@ static const char *words_of(const struct talk *talk, const struct form *form, co
 }
 
 /* "2. ✓ Your e-mail address [email]: ada@example.com "it is ada@example.com"" */
-static void show_value(const struct talk *talk, const struct form *form, size_t place, struct arena *arena)
+static void view_show_value(const struct talk *talk, const struct form *form, size_t place, struct arena *arena)
 {
     const Renga__V1__FieldStatus *status = talk->state->field_statuses[place];
     bool done = status->state == RENGA__V1__FIELD_STATE__FIELD_STATE_DONE && status->value;
@@ -87,10 +87,10 @@ static void show_value(const struct talk *talk, const struct form *form, size_t 
     char number[24];
     buffer_init(&line, LINE_MAX_BYTES);
     snprintf(number, sizeof number, "%2zu. ", place + 1);
-    buffer_printf(&line, "%s %s %c[%s]%c", done ? "✓" : "·", label_of(talk, status->field_id), WRAP_DIM,
+    buffer_printf(&line, "%s %s %c[%s]%c", done ? "✓" : "·", view_label(talk, status->field_id), WRAP_DIM,
                   status->field_id, WRAP_PLAIN);
     if (done) {
-        const char *words = words_of(talk, form, status, arena), *quote = status->value->quote;
+        const char *words = view_words(talk, form, status, arena), *quote = status->value->quote;
         buffer_printf(&line, ": %s", words);
         if (*quote && strcmp(quote, words) != 0)
             buffer_printf(&line, " %c%s%s%s%c", WRAP_DIM, interview_say(talk, "「", "\""), quote,
@@ -101,7 +101,7 @@ static void show_value(const struct talk *talk, const struct form *form, size_t 
                       *reason ? ": " : "", reason, interview_say(talk, "）", ")"), WRAP_PLAIN);
     }
     fputs(number, stdout);
-    wrap_text(buffer_text(&line), strlen(number), width_of(talk), talk->way.colours);
+    wrap_text(buffer_text(&line), strlen(number), view_width(talk), talk->way.colours);
     buffer_fini(&line);
 }
 
@@ -113,7 +113,7 @@ void interview_show_values(const struct talk *talk)
     const struct form *form = talk->state->form ? form_open(&arena, talk->state->form, &ignored) : NULL;
     for (size_t i = 0; i < talk->state->n_field_statuses; i++)
         if (talk->state->field_statuses[i]->state != RENGA__V1__FIELD_STATE__FIELD_STATE_NOT_APPLICABLE)
-            show_value(talk, form, i, &arena);
+            view_show_value(talk, form, i, &arena);
     arena_fini(&arena);
     fflush(stdout);
 }
@@ -153,7 +153,7 @@ int interview_find_field(const struct talk *talk, const char *text, const char *
             return (int)i;
     for (size_t i = 0; i < state->n_field_statuses; i++) {
         snprintf(number, sizeof number, "%zu", i + 1);
-        if (begins_with(text, label_of(talk, state->field_statuses[i]->field_id), rest) ||
+        if (begins_with(text, view_label(talk, state->field_statuses[i]->field_id), rest) ||
             begins_with(text, number, rest))
             return (int)i;
     }
@@ -174,16 +174,16 @@ static void count_fields(const struct talk *talk, size_t *done, size_t *total)
     }
 }
 
-static void show_progress(const struct talk *talk)
+static void view_show_progress(const struct talk *talk)
 {
     char line[96];
     size_t done, total;
     count_fields(talk, &done, &total);
     if (!talk->state->plan || !total)
         return;
-    snprintf(line, sizeof line, is_japanese(talk) ? "── %2$zu項目中%1$zu項目が完了 ──" : "── %1$zu of %2$zu done ──",
-             done, total);
-    show_line(talk, DIM, line);
+    snprintf(line, sizeof line,
+             view_is_japanese(talk) ? "── %2$zu項目中%1$zu項目が完了 ──" : "── %1$zu of %2$zu done ──", done, total);
+    view_show_line(talk, DIM, line);
 }
 
 /* "- Your name: Ada": the reply of a form that is complete has its values. */
@@ -211,7 +211,7 @@ static void show_text_of_reply(const struct talk *talk, const char *text, bool l
         if (!line)
             abort();
         if (!list || !is_value(talk, line))
-            show_line(talk, strncmp(line, taken, strlen(taken)) == 0 ? GREEN : "", line);
+            view_show_line(talk, strncmp(line, taken, strlen(taken)) == 0 ? GREEN : "", line);
         else if (!listed)
             interview_show_values(talk);
         listed |= list && is_value(talk, line);
@@ -230,13 +230,13 @@ void interview_show_reply(const struct talk *talk)
         return;
     }
     if (talk->interactive)
-        show_progress(talk);
+        view_show_progress(talk);
     show_text_of_reply(talk, talk->reply->response_text, over);
     if (talk->interactive && over)
-        show_line(talk, DIM,
-                  interview_say(talk,
-                                "Enter で確定します。直すときは、そのままお書きください（/edit 番号 値、/help）。",
-                                "Enter confirms. To change something, just say so (/edit NUMBER VALUE, /help)."));
+        view_show_line(talk, DIM,
+                       interview_say(talk,
+                                     "Enter で確定します。直すときは、そのままお書きください（/edit 番号 値、/help）。",
+                                     "Enter confirms. To change something, just say so (/edit NUMBER VALUE, /help)."));
     fflush(stdout);
 }
 
@@ -253,11 +253,11 @@ void interview_show_help(const struct talk *talk)
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         printf("%s%*s", rows[i].command, HELP_INDENT - (int)wrap_columns(rows[i].command), "");
-        wrap_text(interview_say(talk, rows[i].japanese, rows[i].english), HELP_INDENT, width_of(talk), false);
+        wrap_text(interview_say(talk, rows[i].japanese, rows[i].english), HELP_INDENT, view_width(talk), false);
     }
-    show_line(talk, "",
-              interview_say(talk, "「スキップ」「分かりません」「なぜ聞くのですか」「前に戻って」とも書けます。",
-                            "You can also write: skip, I don't know, why do you ask?, go back."));
+    view_show_line(talk, "",
+                   interview_say(talk, "「スキップ」「分かりません」「なぜ聞くのですか」「前に戻って」とも書けます。",
+                                 "You can also write: skip, I don't know, why do you ask?, go back."));
     fflush(stdout);
 }
 
@@ -284,10 +284,10 @@ void interview_show_name(const struct talk *talk)
     struct buffer line;
     buffer_init(&line, LINE_MAX_BYTES);
     buffer_printf(&line,
-                  is_japanese(talk) ? "（名前: %s。/quit で中断、/help で使い方）"
-                                    : "(session %s; /quit stops, /help explains)",
+                  view_is_japanese(talk) ? "（名前: %s。/quit で中断、/help で使い方）"
+                                         : "(session %s; /quit stops, /help explains)",
                   talk->session_id);
-    show_line(talk, DIM, buffer_text(&line));
+    view_show_line(talk, DIM, buffer_text(&line));
     buffer_fini(&line);
 }
 
@@ -306,8 +306,8 @@ void interview_show_waits(const struct talk *talk)
         return;
     }
     fprintf(stderr,
-            is_japanese(talk) ? "ここまで保存しました（%2$zu項目中%1$zu項目）。続き: "
-                              : "the session waits, %1$zu of %2$zu done; go on with: ",
+            view_is_japanese(talk) ? "ここまで保存しました（%2$zu項目中%1$zu項目）。続き: "
+                                   : "the session waits, %1$zu of %2$zu done; go on with: ",
             done, total);
     fputs(INTERVIEW " --session ", stderr);
     print_word(talk->session_id);

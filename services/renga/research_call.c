@@ -55,7 +55,7 @@ static void research_answer_came(const Renga__V1__DeepResearchResponse *response
     command_call_ended(&research->call);
 }
 
-static void research_begin(struct command_call *call)
+static void research_call_begin(struct command_call *call)
 {
     struct research *research = (struct research *)call;
     research_view_begin(research);
@@ -109,7 +109,7 @@ static bool research_wait(struct research *research)
 {
     const char *connect = config_string(research->way.config, CONNECT);
     research->patience.orchestra = &research->way;
-    research->call.begin = research_begin;
+    research->call.begin = research_call_begin;
     research->call.cancels = true;
     for (;;) {
         command_call_prepare(&research->call, research->way.process,
