@@ -281,7 +281,7 @@ static const unsigned short allowed[] = {
 
 /* ---- writing the filter ------------------------------------------------------------------------------------------ */
 
-static void put(struct child_filter *filter, struct sock_filter instruction)
+static void filter_put(struct child_filter *filter, struct sock_filter instruction)
 {
     assert(filter->length < CHILD_FILTER_MAX);
     filter->program[filter->length++] = instruction;
@@ -289,24 +289,24 @@ static void put(struct child_filter *filter, struct sock_filter instruction)
 
 static void put_load(struct child_filter *filter, size_t offset)
 {
-    put(filter, (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (unsigned)offset));
+    filter_put(filter, (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (unsigned)offset));
 }
 
-static void put_answer(struct child_filter *filter, unsigned answer)
+static void filter_put_answer(struct child_filter *filter, unsigned answer)
 {
-    put(filter, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, answer));
+    filter_put(filter, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, answer));
 }
 
 /* The next instruction counts only if the comparison holds. */
 static void put_if(struct child_filter *filter, unsigned short comparison, unsigned value)
 {
-    put(filter, (struct sock_filter)BPF_JUMP(BPF_JMP | comparison | BPF_K, value, 0, 1));
+    filter_put(filter, (struct sock_filter)BPF_JUMP(BPF_JMP | comparison | BPF_K, value, 0, 1));
 }
 
-static void refuse(struct child_filter *filter, unsigned call, unsigned error)
+static void filter_refuse_call(struct child_filter *filter, unsigned call, unsigned error)
 {
     put_if(filter, BPF_JEQ, call);
-    put_answer(filter, SECCOMP_RET_ERRNO | error);
+    filter_put_answer(filter, SECCOMP_RET_ERRNO | error);
 }
 
 /* ---- rules of arguments ------------------------------------------------------------------------------------------ */
@@ -327,14 +327,14 @@ static void put_rule(struct child_filter *filter, const struct rule *rule)
     bool only = rule->kind == RULE_ONLY;
     unsigned comparison = rule->kind == RULE_LACKS ? BPF_JSET : BPF_JEQ;
     unsigned length = rule->count + (only ? 3 : 4);
-    put(filter, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, rule->call, 0, (unsigned char)length));
+    filter_put(filter, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, rule->call, 0, (unsigned char)length));
     put_load(filter, offsetof(struct seccomp_data, args) + rule->argument * sizeof(uint64_t));
     for (unsigned i = 0; i < rule->count; i++) /* if it holds: over the refusal, or to it */
-        put(filter, (struct sock_filter)BPF_JUMP(BPF_JMP | comparison | BPF_K, rule->values[i],
-                                                 (unsigned char)(rule->count - i), 0));
+        filter_put(filter, (struct sock_filter)BPF_JUMP(BPF_JMP | comparison | BPF_K, rule->values[i],
+                                                        (unsigned char)(rule->count - i), 0));
     if (!only)
-        put(filter, (struct sock_filter)BPF_STMT(BPF_JMP | BPF_JA, 1));
-    put_answer(filter, SECCOMP_RET_ERRNO | rule->error);
+        filter_put(filter, (struct sock_filter)BPF_STMT(BPF_JMP | BPF_JA, 1));
+    filter_put_answer(filter, SECCOMP_RET_ERRNO | rule->error);
     put_load(filter, offsetof(struct seccomp_data, nr));
 }
 
@@ -372,7 +372,7 @@ static void refuse_company(struct child_filter *filter)
 #endif
     };
     for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++)
-        refuse(filter, calls[i], EPERM);
+        filter_refuse_call(filter, calls[i], EPERM);
 }
 
 bool child_filter_write(struct child_filter *filter, bool sealed, struct status *st)
@@ -383,19 +383,19 @@ bool child_filter_write(struct child_filter *filter, bool sealed, struct status 
                     "processes are confined on x86-64 and arm64 alone: use a server with a "
                     "'url'");
     put_load(filter, offsetof(struct seccomp_data, arch));
-    put(filter, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCHITECTURE, 1, 0));
-    put_answer(filter, SECCOMP_RET_KILL_PROCESS);
+    filter_put(filter, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCHITECTURE, 1, 0));
+    filter_put_answer(filter, SECCOMP_RET_KILL_PROCESS);
     put_load(filter, offsetof(struct seccomp_data, nr));
     put_if(filter, BPF_JGT, NEWEST_CALL);
-    put_answer(filter, SECCOMP_RET_ERRNO | ENOSYS);
-    refuse(filter, CALL(clone3), ENOSYS);
+    filter_put_answer(filter, SECCOMP_RET_ERRNO | ENOSYS);
+    filter_refuse_call(filter, CALL(clone3), ENOSYS);
     if (sealed)
         refuse_company(filter);
     put_rules(filter);
     for (size_t i = 0; i < sizeof allowed / sizeof allowed[0]; i++) {
         put_if(filter, BPF_JEQ, allowed[i]);
-        put_answer(filter, SECCOMP_RET_ALLOW);
+        filter_put_answer(filter, SECCOMP_RET_ALLOW);
     }
-    put_answer(filter, SECCOMP_RET_ERRNO | EPERM);
+    filter_put_answer(filter, SECCOMP_RET_ERRNO | EPERM);
     return true;
 }

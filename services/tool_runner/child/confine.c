@@ -96,7 +96,7 @@ static bool open_ruleset(struct ruleset *ruleset, bool sealed, struct status *st
                 sealed ? "" : "; \"landlock\": false starts it without");
 }
 
-static bool allow(const struct ruleset *ruleset, int folder, const char *path, int how, uint64_t access)
+static bool confine_allow_path(const struct ruleset *ruleset, int folder, const char *path, int how, uint64_t access)
 {
     struct landlock_path_beneath_attr rule = {0};
     struct stat about;
@@ -116,7 +116,7 @@ static void allow_devices(const struct ruleset *ruleset)
     static const char *const harmless[] = {"null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts"};
     int folder = open("/dev", O_PATH | O_DIRECTORY | O_CLOEXEC);
     for (size_t i = 0; i < sizeof harmless / sizeof harmless[0]; i++)
-        allow(ruleset, folder, harmless[i], 0, LANDLOCK_ACCESS_FS_WRITE_FILE | TRUNCATING | STEERING);
+        confine_allow_path(ruleset, folder, harmless[i], 0, LANDLOCK_ACCESS_FS_WRITE_FILE | TRUNCATING | STEERING);
     close(folder);
 }
 
@@ -134,17 +134,17 @@ static bool allow_most(const struct ruleset *ruleset, struct status *st)
         for (size_t i = 0; i < sizeof kept / sizeof kept[0]; i++)
             keep = keep || strcmp(entry->d_name, kept[i]) == 0;
         if (!keep)
-            allow(ruleset, dirfd(root), entry->d_name, O_NOFOLLOW, WRITING);
+            confine_allow_path(ruleset, dirfd(root), entry->d_name, O_NOFOLLOW, WRITING);
     }
     closedir(root);
-    allow(ruleset, AT_FDCWD, "/dev/shm", 0, WRITING);
+    confine_allow_path(ruleset, AT_FDCWD, "/dev/shm", 0, WRITING);
     return true;
 }
 
 static bool allow_listed(const struct ruleset *ruleset, const char *const *writable, size_t count, struct status *st)
 {
     for (size_t i = 0; i < count; i++)
-        if (!allow(ruleset, AT_FDCWD, writable[i], 0, WRITING))
+        if (!confine_allow_path(ruleset, AT_FDCWD, writable[i], 0, WRITING))
             return fail(st, FAILED_PRECONDITION, "'writable': '%.200s' is no folder that can be opened (errno %d)",
                         writable[i], errno);
     return true;
@@ -155,8 +155,8 @@ static void allow_reading(const struct ruleset *ruleset, const char *program)
 {
     static const char *const readable[] = {"/usr", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/fonts"};
     for (size_t i = 0; i < sizeof readable / sizeof readable[0]; i++)
-        allow(ruleset, AT_FDCWD, readable[i], 0, READING);
-    allow(ruleset, AT_FDCWD, program, 0, READING);
+        confine_allow_path(ruleset, AT_FDCWD, readable[i], 0, READING);
+    confine_allow_path(ruleset, AT_FDCWD, program, 0, READING);
 }
 
 bool child_ruleset(const struct child_options *options, const char *program, int *descriptor, struct status *st)

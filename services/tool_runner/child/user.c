@@ -21,7 +21,7 @@ static bool read_id(const char **text, uid_t *id)
     return true;
 }
 
-static bool read_numbers(const char *text, struct child_user *user)
+static bool user_read_numbers(const char *text, struct child_user *user)
 {
     if (!read_id(&text, &user->uid))
         return false;
@@ -29,7 +29,7 @@ static bool read_numbers(const char *text, struct child_user *user)
     return *text == '\0' || (*text++ == ':' && read_id(&text, &user->gid) && *text == '\0');
 }
 
-static bool look_up(const char *name, struct child_user *user)
+static bool user_look_up(const char *name, struct child_user *user)
 {
     char room[RECORD_MAX];
     struct passwd entry, *found = NULL;
@@ -46,8 +46,8 @@ bool child_user_find(const char *text, struct child_user *user, struct status *s
     if (!text && geteuid() != 0)
         return true;
     if (!text)
-        look_up("nobody", user);
-    else if (!read_numbers(text, user) && !look_up(text, user))
+        user_look_up("nobody", user);
+    else if (!user_read_numbers(text, user) && !user_look_up(text, user))
         return fail(st, INVALID_ARGUMENT, "there is no user '%.64s'; a name, UID or UID:GID is expected", text);
     user->changes = user->uid != geteuid() || user->gid != getegid();
     return !user->changes || geteuid() == 0 ||

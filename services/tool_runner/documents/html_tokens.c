@@ -8,12 +8,12 @@
 #define NAME_MAX_BYTES 31 /* of a reference by name */
 #define DIGITS_MAX     8  /* of a reference by number */
 
-static bool is_letter(char c)
+static bool html_is_letter(char c)
 {
     return ((unsigned char)c | 0x20) >= 'a' && ((unsigned char)c | 0x20) <= 'z';
 }
 
-static bool is_space(char c)
+static bool html_is_space(char c)
 {
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
@@ -26,7 +26,7 @@ struct html_tokens html_tokens_of(struct piece text)
 /* ---- skipped elements -------------------------------------------------------------------------------------------- */
 
 /* Behind the first `c`, or the end. */
-static const char *behind(const char *at, const char *end, char c)
+static const char *html_behind(const char *at, const char *end, char c)
 {
     const char *found = at < end ? memchr(at, c, (size_t)(end - at)) : NULL;
     return found ? found + 1 : end;
@@ -34,7 +34,7 @@ static const char *behind(const char *at, const char *end, char c)
 
 static const char *skip_spaces(const char *at, const char *end)
 {
-    while (at < end && is_space(*at))
+    while (at < end && html_is_space(*at))
         at++;
     return at;
 }
@@ -44,8 +44,8 @@ static const char *skip_value(const char *at, const char *end)
 {
     at = skip_spaces(at, end);
     if (at < end && (*at == '"' || *at == '\''))
-        return behind(at + 1, end, *at);
-    while (at < end && !is_space(*at) && *at != '>')
+        return html_behind(at + 1, end, *at);
+    while (at < end && !html_is_space(*at) && *at != '>')
         at++;
     return at;
 }
@@ -65,7 +65,7 @@ static const char *skip_attributes(const char *at, const char *end, bool *is_clo
 static const char *skip_declaration(const char *at, const char *end)
 {
     if (end - at < 4 || memcmp(at, "<!--", 4) != 0)
-        return behind(at, end, '>');
+        return html_behind(at, end, '>');
     const char *found = memmem(at + 2, (size_t)(end - at) - 2, "-->", 3);
     return found ? found + 3 : end;
 }
@@ -85,10 +85,10 @@ static const char *skip_raw(const char *at, const char *end, const char *name)
 /* Whether a '<' begins a tag or a declaration: else it is text. */
 static bool begins_markup(const char *at, const char *end)
 {
-    return end - at >= 2 && (is_letter(at[1]) || at[1] == '/' || at[1] == '!' || at[1] == '?');
+    return end - at >= 2 && (html_is_letter(at[1]) || at[1] == '/' || at[1] == '!' || at[1] == '?');
 }
 
-static const char *text_end(const char *at, const char *end)
+static const char *html_text_end(const char *at, const char *end)
 {
     while (at < end && (at = memchr(at, '<', (size_t)(end - at)))) {
         if (begins_markup(at, end))
@@ -98,16 +98,16 @@ static const char *text_end(const char *at, const char *end)
     return end;
 }
 
-static size_t name_length(const char *at, const char *end)
+static size_t html_name_length(const char *at, const char *end)
 {
     const char *from = at;
-    while (at < end && !is_space(*at) && *at != '/' && *at != '>')
+    while (at < end && !html_is_space(*at) && *at != '/' && *at != '>')
         at++;
     return (size_t)(at - from);
 }
 
 /* To `behind`, counting lines. */
-static void move_to(struct html_tokens *tokens, const char *to)
+static void tokens_move_to(struct html_tokens *tokens, const char *to)
 {
     for (const char *at = tokens->at; (at = memchr(at, '\n', (size_t)(to - at))); at++)
         tokens->line++;
@@ -119,12 +119,12 @@ static const char *raw_element(struct piece name)
     return piece_is_word(name, "script") ? "script" : piece_is_word(name, "style") ? "style" : NULL;
 }
 
-static void take_text(struct html_tokens *tokens, struct html_token *token)
+static void tokens_take_text(struct html_tokens *tokens, struct html_token *token)
 {
-    const char *to = text_end(tokens->at, tokens->end);
+    const char *to = html_text_end(tokens->at, tokens->end);
     token->kind = HTML_TEXT;
     token->text = (struct piece){tokens->at, (size_t)(to - tokens->at)};
-    move_to(tokens, to);
+    tokens_move_to(tokens, to);
 }
 
 static void take_tag(struct html_tokens *tokens, struct html_token *token)
@@ -132,9 +132,9 @@ static void take_tag(struct html_tokens *tokens, struct html_token *token)
     bool ends = tokens->at[1] == '/';
     const char *name = tokens->at + 1 + ends;
     token->kind = ends ? HTML_END : HTML_START;
-    token->text = (struct piece){name, name_length(name, tokens->end)};
+    token->text = (struct piece){name, html_name_length(name, tokens->end)};
     const char *attributes = name + token->text.length;
-    move_to(tokens, skip_attributes(attributes, tokens->end, &token->is_closed));
+    tokens_move_to(tokens, skip_attributes(attributes, tokens->end, &token->is_closed));
     token->attributes = (struct piece){attributes, (size_t)(tokens->at - attributes)};
     if (!ends && !token->is_closed)
         tokens->raw = raw_element(token->text);
@@ -143,27 +143,27 @@ static void take_tag(struct html_tokens *tokens, struct html_token *token)
 bool html_next(struct html_tokens *tokens, struct html_token *token)
 {
     if (tokens->raw)
-        move_to(tokens, skip_raw(tokens->at, tokens->end, tokens->raw));
+        tokens_move_to(tokens, skip_raw(tokens->at, tokens->end, tokens->raw));
     tokens->raw = NULL;
     while (tokens->at < tokens->end) {
         const char *at = tokens->at;
         *token = (struct html_token){.line = tokens->line};
         if (*at != '<' || !begins_markup(at, tokens->end)) {
-            take_text(tokens, token);
+            tokens_take_text(tokens, token);
             return true;
         }
-        if (is_letter(at[1]) || (at[1] == '/' && tokens->end - at > 2 && is_letter(at[2]))) {
+        if (html_is_letter(at[1]) || (at[1] == '/' && tokens->end - at > 2 && html_is_letter(at[2]))) {
             take_tag(tokens, token);
             return true;
         }
-        move_to(tokens, skip_declaration(at, tokens->end));
+        tokens_move_to(tokens, skip_declaration(at, tokens->end));
     }
     return false;
 }
 
 void html_skip(struct html_tokens *tokens, const char *to)
 {
-    move_to(tokens, to);
+    tokens_move_to(tokens, to);
     tokens->raw = NULL;
 }
 
@@ -171,7 +171,7 @@ void html_skip(struct html_tokens *tokens, const char *to)
 
 static bool ends_attribute_name(char c)
 {
-    return is_space(c) || c == '=' || c == '/' || c == '>';
+    return html_is_space(c) || c == '=' || c == '/' || c == '>';
 }
 
 bool html_attribute(struct piece *attributes, struct piece *name, struct piece *value)
@@ -223,7 +223,7 @@ static size_t reference_by_name(struct piece text, char character[HTML_CHARACTER
     char name[NAME_MAX_BYTES + 1];
     size_t length = 0;
     while (length + 1 < text.length && length < NAME_MAX_BYTES &&
-           (is_letter(text.at[length + 1]) || (text.at[length + 1] >= '0' && text.at[length + 1] <= '9'))) {
+           (html_is_letter(text.at[length + 1]) || (text.at[length + 1] >= '0' && text.at[length + 1] <= '9'))) {
         name[length] = text.at[length + 1];
         length++;
     }

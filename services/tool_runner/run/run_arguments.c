@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static bool is_allowed(const struct run_request *self, const char *name)
+static bool argument_tool_is_allowed(const struct run_request *self, const char *name)
 {
     for (size_t i = 0; i < self->asked->n_allowed_tools; i++)
         if (strcmp(self->asked->allowed_tools[i], name) == 0)
@@ -11,12 +11,12 @@ static bool is_allowed(const struct run_request *self, const char *name)
     return self->asked->n_allowed_tools == 0;
 }
 
-static void look_up(struct run_request *self, size_t i)
+static void argument_look_up_tool(struct run_request *self, size_t i)
 {
     struct run_arguments *row = &self->arguments[i];
     const char *name = self->calls[i].asked->call->name;
     row->found = catalog_find(self->runner->commons->catalog, name, &row->entry);
-    if (row->found && !is_allowed(self, name))
+    if (row->found && !argument_tool_is_allowed(self, name))
         fail(&row->status, PERMISSION_DENIED, "'%s' is not one of the tools that may be called here", name);
     row->wanted = row->found && row->status.code == OK;
 }
@@ -51,7 +51,7 @@ void run_arguments_read(struct run_request *self)
     for (size_t i = 0; i < count; i++) {
         if (self->calls[i].state != CALL_IDLE)
             continue;
-        look_up(self, i);
+        argument_look_up_tool(self, i);
         bytes += self->arguments[i].wanted ? strlen(self->calls[i].asked->call->arguments_json) : 0;
     }
     rpc_call_job(self->rpc, &self->reading);

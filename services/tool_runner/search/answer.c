@@ -33,7 +33,7 @@ static size_t answer_turns(const char *text)
 }
 
 /* Text of `room` bytes at most, its blanks tidied. NULL: the arena is out. */
-static const char *answer_text(struct search_answer *answer, const char *text, size_t room)
+static const char *search_answer_copy(struct search_answer *answer, const char *text, size_t room)
 {
     const char *from = text ? text : "";
     size_t used = 0, clean = text_clean_length(from, strnlen(from, 4 * room));
@@ -93,9 +93,9 @@ void search_answer_add(struct search_answer *answer, const struct search_result 
     }
     struct search_result *copy = &answer->results[answer->count];
     copy->uri = answer_address(answer, result->uri);
-    copy->title = answer_text(answer, result->title, SEARCH_TITLE_MAX);
-    copy->snippet = answer_text(answer, result->snippet, SEARCH_SNIPPET_MAX);
-    copy->published_date = answer_text(answer, result->published_date, SEARCH_DATE_MAX);
+    copy->title = search_answer_copy(answer, result->title, SEARCH_TITLE_MAX);
+    copy->snippet = search_answer_copy(answer, result->snippet, SEARCH_SNIPPET_MAX);
+    copy->published_date = search_answer_copy(answer, result->published_date, SEARCH_DATE_MAX);
     copy->score = result->score;
     if (!copy->uri || !copy->title || !copy->snippet || !copy->published_date) {
         answer->left_out++;

@@ -46,7 +46,7 @@ static void ask_clear_request(struct search_ask *ask)
     http_url_destroy(&ask->url);
 }
 
-static void ask_end(struct search_ask *ask)
+static void search_ask_end_request(struct search_ask *ask)
 {
     char token[SEARCH_TOKEN_MAX + 1];
     struct status ignored = {0};
@@ -99,7 +99,7 @@ static void ask_failed(struct search_ask *ask)
         ask_clear_request(ask);
         ask_wait(ask, wait_ms);
     } else {
-        ask_end(ask);
+        search_ask_end_request(ask);
     }
 }
 
@@ -112,7 +112,7 @@ static void ask_settle(struct search_ask *ask)
     search_share_leave(ask->site->shares, ask->tenant);
     search_observe_answer(ask, ask->is_late ? DEADLINE_EXCEEDED : code);
     if (code == OK)
-        ask_end(ask);
+        search_ask_end_request(ask);
     else
         ask_failed(ask);
 }
@@ -267,7 +267,7 @@ static void ask_attempt(struct search_ask *ask)
     ask->attempts++;
     if (!ask_check(ask, &ask->failure.status) || !ask_write_request(ask, &ask->failure.status)) {
         ask->is_final = true;
-        ask_end(ask);
+        search_ask_end_request(ask);
         return;
     }
     if (!search_share_take(ask->site->shares, ask->tenant)) {
@@ -310,7 +310,7 @@ void search_ask_start(struct search_ask *ask)
 
 static void ask_cut(struct work *work)
 {
-    ask_end(OWNER_OF(work, struct search_ask, work));
+    search_ask_end_request(OWNER_OF(work, struct search_ask, work));
 }
 
 void search_ask_cancel(struct search_ask *ask)
