@@ -46,7 +46,7 @@ static bool has_moved(struct budget *budget)
 }
 
 /* The lock keeps the order of reports: an old figure never follows a newer one. */
-static void tell(struct budget *budget)
+static void budget_tell_level(struct budget *budget)
 {
     pthread_mutex_lock(&budget->telling);
     size_t used = budget_used(budget);
@@ -62,7 +62,7 @@ void budget_on_change(struct budget *budget, void (*changed)(void *data, size_t 
     budget->changed = changed;
     budget->changed_data = data;
     pthread_mutex_unlock(&budget->telling);
-    tell(budget);
+    budget_tell_level(budget);
 }
 
 uint64_t budget_owner(const char *tenant, const char *client)
@@ -82,7 +82,7 @@ static bool take_at_most(atomic_size_t *used, size_t most, size_t more)
     return true;
 }
 
-static void give_back(atomic_size_t *used, size_t bytes)
+static void budget_give_back(atomic_size_t *used, size_t bytes)
 {
     size_t before = atomic_fetch_sub_explicit(used, bytes, memory_order_relaxed);
     assert(before >= bytes);
@@ -97,8 +97,8 @@ static atomic_size_t *room_share(struct budget_room *room, uint64_t owner)
 static void room_give(struct budget_room *room, uint64_t owner, size_t bytes)
 {
     if (owner)
-        give_back(room_share(room, owner), bytes);
-    give_back(&room->used, bytes);
+        budget_give_back(room_share(room, owner), bytes);
+    budget_give_back(&room->used, bytes);
 }
 
 /* Two owners that take at the same moment may both count the same free bytes; `used` still passes no bound. */
@@ -110,7 +110,7 @@ static bool room_take(struct budget_room *room, uint64_t owner, size_t more)
     if (take_at_most(&room->used, room->most, more))
         return true;
     if (owner)
-        give_back(room_share(room, owner), more);
+        budget_give_back(room_share(room, owner), more);
     return false;
 }
 
@@ -129,7 +129,7 @@ bool budget_take(struct budget *budget, struct budget_hold *hold, size_t size, s
     hold->bytes += more;
     hold->large += large ? more : 0;
     if (has_moved(budget))
-        tell(budget);
+        budget_tell_level(budget);
     return true;
 }
 
@@ -141,5 +141,5 @@ void budget_give(struct budget *budget, struct budget_hold *hold)
     room_give(&budget->all, hold->owner, hold->bytes);
     hold->bytes = hold->large = 0;
     if (has_moved(budget))
-        tell(budget);
+        budget_tell_level(budget);
 }

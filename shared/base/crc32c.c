@@ -42,12 +42,12 @@ __attribute__((target("sse4.2"))) static uint32_t by_instruction(uint32_t crc, c
     return crc;
 }
 
-static uint32_t update(uint32_t crc, const uint8_t *at, size_t size)
+static uint32_t crc32c_update(uint32_t crc, const uint8_t *at, size_t size)
 {
     return __builtin_cpu_supports("sse4.2") ? by_instruction(crc, at, size) : by_table(crc, at, size);
 }
 #else
-static uint32_t update(uint32_t crc, const uint8_t *at, size_t size)
+static uint32_t crc32c_update(uint32_t crc, const uint8_t *at, size_t size)
 {
     return by_table(crc, at, size);
 }
@@ -55,5 +55,5 @@ static uint32_t update(uint32_t crc, const uint8_t *at, size_t size)
 
 uint32_t crc32c(uint32_t crc, const void *bytes, size_t size)
 {
-    return size > 0 ? ~update(~crc, bytes, size) : crc;
+    return size > 0 ? ~crc32c_update(~crc, bytes, size) : crc;
 }

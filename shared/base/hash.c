@@ -18,7 +18,7 @@ static void key_draw(void)
     key[1] = random_u64();
 }
 
-static inline uint64_t rotate(uint64_t value, unsigned bits)
+static inline uint64_t hash_rotate(uint64_t value, unsigned bits)
 {
     return value << bits | value >> (64 - bits);
 }
@@ -27,14 +27,14 @@ static inline void sip_round(struct sip *sip)
 {
     sip->a += sip->b;
     sip->c += sip->d;
-    sip->b = rotate(sip->b, 13) ^ sip->a;
-    sip->d = rotate(sip->d, 16) ^ sip->c;
-    sip->a = rotate(sip->a, 32);
+    sip->b = hash_rotate(sip->b, 13) ^ sip->a;
+    sip->d = hash_rotate(sip->d, 16) ^ sip->c;
+    sip->a = hash_rotate(sip->a, 32);
     sip->c += sip->b;
     sip->a += sip->d;
-    sip->b = rotate(sip->b, 17) ^ sip->c;
-    sip->d = rotate(sip->d, 21) ^ sip->a;
-    sip->c = rotate(sip->c, 32);
+    sip->b = hash_rotate(sip->b, 17) ^ sip->c;
+    sip->d = hash_rotate(sip->d, 21) ^ sip->a;
+    sip->c = hash_rotate(sip->c, 32);
 }
 
 static inline void sip_word(struct sip *sip, uint64_t word)

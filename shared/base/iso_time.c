@@ -7,7 +7,7 @@
 #define OFFSET_HOURS    23 /* of a zone, at most */
 
 /* Takes `digits` digits; false if they are not there. */
-static bool take_number(const char **at, int digits, int least, int most, int *number)
+static bool iso_take_number(const char **at, int digits, int least, int most, int *number)
 {
     *number = 0;
     for (int i = 0; i < digits; i++, (*at)++) {
@@ -45,8 +45,8 @@ static int month_days(int year, int month)
 static bool take_date(const char **at, struct iso_time *time)
 {
     int year, month, day;
-    if (!take_number(at, 4, 0, 9999, &year) || !take_char(at, '-') || !take_number(at, 2, 1, 12, &month) ||
-        !take_char(at, '-') || !take_number(at, 2, 1, month_days(year, month), &day))
+    if (!iso_take_number(at, 4, 0, 9999, &year) || !take_char(at, '-') || !iso_take_number(at, 2, 1, 12, &month) ||
+        !take_char(at, '-') || !iso_take_number(at, 2, 1, month_days(year, month), &day))
         return false;
     time->seconds += days_of(year, month, day) * DAY_SECONDS;
     return true;
@@ -67,9 +67,9 @@ static bool take_fraction(const char **at, struct iso_time *time)
 static bool take_clock(const char **at, struct iso_time *time)
 {
     int hour, minute, second = 0;
-    if (!take_number(at, 2, 0, 23, &hour) || !take_char(at, ':') || !take_number(at, 2, 0, 59, &minute))
+    if (!iso_take_number(at, 2, 0, 23, &hour) || !take_char(at, ':') || !iso_take_number(at, 2, 0, 59, &minute))
         return false;
-    if (take_char(at, ':') && (!take_number(at, 2, 0, 59, &second) || !take_fraction(at, time)))
+    if (take_char(at, ':') && (!iso_take_number(at, 2, 0, 59, &second) || !take_fraction(at, time)))
         return false;
     time->seconds += hour * 3600 + minute * 60 + second;
     return true;
@@ -83,7 +83,8 @@ static bool take_zone(const char **at, struct iso_time *time)
         return true;
     if (!take_char(at, '+') && !take_char(at, '-'))
         return false;
-    if (!take_number(at, 2, 0, OFFSET_HOURS, &hour) || !take_char(at, ':') || !take_number(at, 2, 0, 59, &minute))
+    if (!iso_take_number(at, 2, 0, OFFSET_HOURS, &hour) || !take_char(at, ':') ||
+        !iso_take_number(at, 2, 0, 59, &minute))
         return false;
     time->seconds -= sign * (hour * 3600 + minute * 60);
     return true;

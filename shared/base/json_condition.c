@@ -66,7 +66,7 @@ static size_t find_step(const struct evaluation *eval, size_t from, size_t to, s
     return from;
 }
 
-static void find_values(struct evaluation *eval, size_t from, size_t to, size_t step, const cJSON *object)
+static void condition_find_values(struct evaluation *eval, size_t from, size_t to, size_t step, const cJSON *object)
 {
     const struct condition_path *const *paths = eval->condition->paths;
     const cJSON *member;
@@ -80,7 +80,7 @@ static void find_values(struct evaluation *eval, size_t from, size_t to, size_t 
         if (first < end && paths[first]->step_count == step + 1)
             eval->values[first++] = member;
         if (cJSON_IsObject(member))
-            find_values(eval, first, end, step + 1, member);
+            condition_find_values(eval, first, end, step + 1, member);
     }
 }
 
@@ -254,7 +254,7 @@ bool json_condition_holds(const struct json_condition *condition, const cJSON *o
 {
     struct evaluation eval = {.condition = condition};
     if (cJSON_IsObject(object)) {
-        find_values(&eval, 0, condition->path_count, 0, object);
+        condition_find_values(&eval, 0, condition->path_count, 0, object);
         find_whole_names(&eval, object);
     }
     find_contained(&eval);

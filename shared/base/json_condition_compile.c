@@ -57,7 +57,7 @@ __attribute__((format(printf, 3, 4))) static bool refuse(struct compiler *c, con
     return false;
 }
 
-static bool no_memory(struct compiler *c)
+static bool condition_no_memory(struct compiler *c)
 {
     return fail(c->st, RESOURCE_EXHAUSTED, "no memory for a condition");
 }
@@ -68,7 +68,7 @@ static bool split_path(struct compiler *c, struct condition_path *path, const st
 {
     char *rest = arena_strdup(c->arena, path->text);
     if (!rest)
-        return no_memory(c);
+        return condition_no_memory(c);
     while (rest && path->step_count < JSON_CONDITION_STEPS_MAX) {
         char *step = strsep(&rest, ".");
         if (!*step)
@@ -93,7 +93,7 @@ static const struct condition_path *take_path(struct compiler *c, const cJSON *i
     }
     struct condition_path *path = arena_zalloc(c->arena, sizeof *path);
     if (!path || !(path->text = arena_strdup(c->arena, text))) {
-        no_memory(c);
+        condition_no_memory(c);
         return NULL;
     }
     if (!split_path(c, path, at))
@@ -103,8 +103,8 @@ static const struct condition_path *take_path(struct compiler *c, const cJSON *i
 
 /* ---- operands of a test ------------------------------------------------------------------------------------------ */
 
-static bool take_value(struct compiler *c, const cJSON *item, struct condition_value *value,
-                       const struct schema_place *at)
+static bool condition_take_value(struct compiler *c, const cJSON *item, struct condition_value *value,
+                                 const struct schema_place *at)
 {
     if (++c->value_count > JSON_CONDITION_VALUES_MAX)
         return refuse(c, at, "the condition compares with more than %d values", JSON_CONDITION_VALUES_MAX);
@@ -112,7 +112,7 @@ static bool take_value(struct compiler *c, const cJSON *item, struct condition_v
         return refuse(c, at, "must be a text of at most %zu bytes, a number, true, false or null",
                       JSON_CONDITION_TEXT_MAX);
     value->text = arena_strdup(c->arena, value->text);
-    return value->text || no_memory(c);
+    return value->text || condition_no_memory(c);
 }
 
 static bool take_values(struct compiler *c, const cJSON *list, struct condition_term *term,
@@ -125,11 +125,11 @@ static bool take_values(struct compiler *c, const cJSON *list, struct condition_
     struct condition_value *values = arena_alloc(c->arena, (size_t)count * sizeof *values);
     term->values = values;
     if (!values)
-        return no_memory(c);
+        return condition_no_memory(c);
     cJSON_ArrayForEach(item, list)
     {
         struct schema_place place = {.up = at, .index = term->value_count};
-        if (!take_value(c, item, &values[term->value_count++], &place))
+        if (!condition_take_value(c, item, &values[term->value_count++], &place))
             return false;
     }
     return true;
@@ -142,20 +142,21 @@ static bool take_operand(struct compiler *c, const struct condition_test *test, 
     term->values = value;
     term->value_count = 1;
     if (!value)
-        return no_memory(c);
+        return condition_no_memory(c);
     switch (test->operand) {
     case OPERAND_ORDERED:
         term->is_time = cJSON_IsString(item) && iso_time_parse(item->valuestring, &term->time);
         if (!term->is_time && !cJSON_IsNumber(item))
             return refuse(c, at, "must be a number, a date (\"2026-01-31\"), a time (\"09:30\") or both with a T");
-        return take_value(c, item, value, at);
+        return condition_take_value(c, item, value, at);
     case OPERAND_VALUE:
-        return take_value(c, item, value, at);
+        return condition_take_value(c, item, value, at);
     case OPERAND_VALUES:
         term->value_count = 0;
         return take_values(c, item, term, at);
     case OPERAND_BOOLEAN:
-        return (cJSON_IsBool(item) || refuse(c, at, "must be true or false")) && take_value(c, item, value, at);
+        return (cJSON_IsBool(item) || refuse(c, at, "must be true or false")) &&
+               condition_take_value(c, item, value, at);
     case OPERAND_FIELD:
         term->other = take_path(c, item, at);
         return term->other;
@@ -165,7 +166,7 @@ static bool take_operand(struct compiler *c, const struct condition_test *test, 
 
 /* ---- tests ------------------------------------------------------------------------------------------------------- */
 
-static unsigned types_of(const struct condition_term *term)
+static unsigned condition_term_types(const struct condition_term *term)
 {
     const unsigned single = JSON_CONDITION_TEXT | JSON_CONDITION_NUMBER | JSON_CONDITION_BOOLEAN | JSON_CONDITION_NULL;
     unsigned types = 0;
@@ -186,10 +187,13 @@ static bool add_use(struct compiler *c, const struct condition_term *term, const
 {
     struct json_condition_use *use = &c->uses[c->condition->use_count++];
     const char **texts = arena_alloc(c->arena, term->value_count * sizeof *texts);
-    *use = (struct json_condition_use){
-        .path = path, .name_length = strcspn(path, "."), .test = test, .types = types_of(term), .texts = texts};
+    *use = (struct json_condition_use){.path = path,
+                                       .name_length = strcspn(path, "."),
+                                       .test = test,
+                                       .types = condition_term_types(term),
+                                       .texts = texts};
     if (!texts)
-        return no_memory(c);
+        return condition_no_memory(c);
     if (term->kind == CONDITION_EQUALS || term->kind == CONDITION_ONE_OF)
         for (size_t i = 0; i < term->value_count; i++)
             if (term->values[i].type == JSON_CONDITION_TEXT)
@@ -292,7 +296,7 @@ static struct condition_term *compile_term(struct compiler *c, const cJSON *tree
     bool good = false;
     c->depth++;
     if (!term)
-        no_memory(c);
+        condition_no_memory(c);
     else if (c->depth > JSON_CONDITION_DEPTH_MAX)
         refuse(c, at, "conditions stand deeper than %d within each other", JSON_CONDITION_DEPTH_MAX);
     else if (++c->term_count > JSON_CONDITION_TERMS_MAX)
@@ -323,7 +327,7 @@ static bool sort_paths(struct compiler *c)
     for (size_t i = 0; i < count; i++)
         c->paths[i]->index = i;
     condition->paths = arena_copy(c->arena, c->paths, count * sizeof *c->paths);
-    return condition->paths || no_memory(c);
+    return condition->paths || condition_no_memory(c);
 }
 
 static int contains_order(const void *one, const void *other)
@@ -347,7 +351,7 @@ static bool sort_contains(struct compiler *c)
     struct json_condition *condition = c->condition;
     condition->contains = arena_alloc(c->arena, condition->contains_count * sizeof(*condition->contains));
     if (!condition->contains)
-        return no_memory(c);
+        return condition_no_memory(c);
     gather_contains(condition, condition->root);
     if (condition->contains_count)
         qsort(condition->contains, condition->contains_count, sizeof(*condition->contains), contains_order);
@@ -358,12 +362,12 @@ const struct json_condition *json_condition_compile(struct arena *arena, const c
 {
     struct compiler c = {.arena = arena, .st = st, .condition = arena_zalloc(arena, sizeof *c.condition)};
     if (!c.condition) {
-        no_memory(&c);
+        condition_no_memory(&c);
         return NULL;
     }
     c.condition->root = compile_term(&c, tree, NULL);
     if (!c.condition->root || !sort_paths(&c) || !sort_contains(&c))
         return NULL;
     c.condition->uses = arena_copy(arena, c.uses, c.condition->use_count * sizeof *c.uses);
-    return c.condition->uses || no_memory(&c) ? c.condition : NULL;
+    return c.condition->uses || condition_no_memory(&c) ? c.condition : NULL;
 }

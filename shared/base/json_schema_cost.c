@@ -8,12 +8,12 @@
 #define LEVELS    JSON_DEPTH_DEFAULT /* of a value */
 #define DEEP_COST JSON_DEPTH_DEFAULT /* a constant with parts: a part may be compared once for each level above it */
 
-static unsigned sum(unsigned a, unsigned b)
+static unsigned cost_sum(unsigned a, unsigned b)
 {
     return a + b < JSON_SCHEMA_NODES_MAX * DEEP_COST ? a + b : JSON_SCHEMA_NODES_MAX * DEEP_COST;
 }
 
-static unsigned larger(unsigned a, unsigned b)
+static unsigned cost_larger(unsigned a, unsigned b)
 {
     return a > b ? a : b;
 }
@@ -38,9 +38,9 @@ static unsigned same_cost(const struct schema_node *node)
         return cost->same;
     unsigned all = own_cost(node);
     if (node->ref)
-        all = sum(all, same_cost(node->ref->real));
+        all = cost_sum(all, same_cost(node->ref->real));
     for (size_t i = 0; i < node->any_count; i++)
-        all = sum(all, same_cost(node->any_of[i]->real));
+        all = cost_sum(all, same_cost(node->any_of[i]->real));
     cost->own = own_cost(node);
     cost->most = all;
     return cost->same = all;
@@ -51,10 +51,10 @@ static unsigned costliest_part(const struct schema_node *node)
 {
     unsigned most = node->items ? node->items->real->cost.before : 0;
     if (node->additional)
-        most = larger(most, node->additional->real->cost.before);
+        most = cost_larger(most, node->additional->real->cost.before);
     for (size_t i = 0; i < node->property_count; i++)
         if (node->properties[i].node)
-            most = larger(most, node->properties[i].node->real->cost.before);
+            most = cost_larger(most, node->properties[i].node->real->cost.before);
     return most;
 }
 
@@ -65,22 +65,22 @@ static unsigned cost_below(const struct schema_node *node, unsigned round)
         return cost->below;
     unsigned all = costliest_part(node);
     if (node->ref)
-        all = sum(all, cost_below(node->ref->real, round));
+        all = cost_sum(all, cost_below(node->ref->real, round));
     for (size_t i = 0; i < node->any_count; i++)
-        all = sum(all, cost_below(node->any_of[i]->real, round));
+        all = cost_sum(all, cost_below(node->any_of[i]->real, round));
     cost->round = round;
     return cost->below = all;
 }
 
-static bool rise(const struct schema_nodes *nodes, unsigned round, unsigned all)
+static bool cost_rise(const struct schema_nodes *nodes, unsigned round, unsigned all)
 {
     bool changed = false;
     for (struct schema_node *node = nodes->newest; node; node = node->older)
         node->cost.before = node->cost.most < all ? node->cost.most : all;
     for (struct schema_node *node = nodes->newest; node; node = node->older) {
-        unsigned most = larger(node->cost.same, cost_below(node, round));
+        unsigned most = cost_larger(node->cost.same, cost_below(node, round));
         changed |= most > node->cost.most && node->cost.most < all;
-        node->cost.most = larger(node->cost.most, most);
+        node->cost.most = cost_larger(node->cost.most, most);
     }
     return changed;
 }
@@ -91,9 +91,9 @@ bool schema_cost_find(const struct schema_nodes *nodes, const struct schema_node
     unsigned all = 0;
     for (struct schema_node *node = nodes->newest; node; node = node->older) {
         same_cost(node);
-        all = sum(all, node->cost.own);
+        all = cost_sum(all, node->cost.own);
     }
-    for (unsigned round = 1; round <= LEVELS && rise(nodes, round, all); round++)
+    for (unsigned round = 1; round <= LEVELS && cost_rise(nodes, round, all); round++)
         continue;
     *factor = root->cost.most < all ? root->cost.most : all;
     return *factor <= JSON_SCHEMA_FACTOR_MAX ||

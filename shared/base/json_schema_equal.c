@@ -100,12 +100,12 @@ bool schema_equal(struct schema_budget *budget, const cJSON *wanted, const cJSON
 
 static uint64_t seed;
 
-static void make_seed(void)
+static void choices_make_seed(void)
 {
     seed = random_u64() | 1;
 }
 
-static uint64_t mixed(uint64_t hash)
+static uint64_t choices_mix_hash(uint64_t hash)
 {
     hash = (hash ^ hash >> 32) * UINT64_C(0x9E3779B97F4A7C15);
     return hash ^ hash >> 29;
@@ -116,7 +116,7 @@ static uint64_t text_hash(const char *text, size_t length)
     uint64_t hash = seed ^ length;
     for (size_t i = 0; i < length; i++)
         hash = (hash ^ (unsigned char)text[i]) * (seed | 1);
-    return mixed(hash);
+    return choices_mix_hash(hash);
 }
 
 static uint64_t number_hash(double number)
@@ -124,7 +124,7 @@ static uint64_t number_hash(double number)
     uint64_t bits;
     number = number == 0 ? 0 : number; /* -0 is 0 */
     memcpy(&bits, &number, sizeof bits);
-    return mixed(bits * (seed | 1));
+    return choices_mix_hash(bits * (seed | 1));
 }
 
 /* The hashed parts of a value: at most as many parts, and as long texts, as are compared. */
@@ -151,9 +151,9 @@ static uint64_t row_hash(struct hashing *hashing, const cJSON *value)
     for (const cJSON *part = value->child; part && !hashing->too_large; part = part->next) {
         uint64_t one = value_hash(hashing, part);
         if (named)
-            hash += mixed(one ^ bounded_text_hash(hashing, part->string) * 3);
+            hash += choices_mix_hash(one ^ bounded_text_hash(hashing, part->string) * 3);
         else
-            hash = mixed(hash ^ one) * 3;
+            hash = choices_mix_hash(hash ^ one) * 3;
     }
     return hash;
 }
@@ -171,28 +171,28 @@ static uint64_t value_hash(struct hashing *hashing, const cJSON *value)
         hash = bounded_text_hash(hashing, value->valuestring);
     else
         hash = row_hash(hashing, value);
-    return mixed(hash ^ kind * (seed | 1));
+    return choices_mix_hash(hash ^ kind * (seed | 1));
 }
 
 /* ---- lists ------------------------------------------------------------------------------------------------------- */
 
-static size_t longer(const char *text, size_t most)
+static size_t choices_longer(const char *text, size_t most)
 {
     size_t length = text ? strlen(text) : 0;
     return length > most ? length : most;
 }
 
-static size_t measure(struct schema_choices *choices, const cJSON *value)
+static size_t choices_measure(struct schema_choices *choices, const cJSON *value)
 {
     size_t parts = 1;
-    choices->text_most = longer(value->valuestring, longer(value->string, choices->text_most));
+    choices->text_most = choices_longer(value->valuestring, choices_longer(value->string, choices->text_most));
     for (const cJSON *part = value->child; part; part = part->next)
-        parts += measure(choices, part);
+        parts += choices_measure(choices, part);
     return parts;
 }
 
-static const cJSON **place_of(const struct schema_choices *choices, const cJSON *value, uint64_t hash,
-                              struct schema_budget *budget)
+static const cJSON **choices_place(const struct schema_choices *choices, const cJSON *value, uint64_t hash,
+                                   struct schema_budget *budget)
 {
     size_t at = hash & choices->mask;
     while (choices->table[at] && !schema_equal(budget, choices->table[at], value) && !budget->lost)
@@ -200,21 +200,21 @@ static const cJSON **place_of(const struct schema_choices *choices, const cJSON 
     return (const cJSON **)(uintptr_t)&choices->table[at];
 }
 
-static void add(struct schema_choices *choices, const cJSON *value)
+static void choices_add_value(struct schema_choices *choices, const cJSON *value)
 {
     struct schema_budget budget = {.left = SIZE_MAX};
     struct hashing hashing = {.budget = &budget, .parts = SIZE_MAX, .text_most = SIZE_MAX - 1};
-    size_t parts = measure(choices, value);
+    size_t parts = choices_measure(choices, value);
     choices->parts = parts > choices->parts ? parts : choices->parts;
     choices->deep |= value->child != NULL;
-    *place_of(choices, value, value_hash(&hashing, value), &budget) = value;
+    *choices_place(choices, value, value_hash(&hashing, value), &budget) = value;
 }
 
 struct schema_choices *schema_choices_create(struct arena *arena, const cJSON *list)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     size_t count = 0, room = 4;
-    pthread_once(&once, make_seed);
+    pthread_once(&once, choices_make_seed);
     for (const cJSON *value = list->child; value; value = value->next)
         count++;
     while (room < 2 * count)
@@ -224,7 +224,7 @@ struct schema_choices *schema_choices_create(struct arena *arena, const cJSON *l
         return NULL;
     choices->mask = room - 1;
     for (const cJSON *value = list->child; value; value = value->next)
-        add(choices, value);
+        choices_add_value(choices, value);
     return choices;
 }
 
@@ -232,7 +232,7 @@ bool schema_choices_have(struct schema_budget *budget, const struct schema_choic
 {
     struct hashing hashing = {.budget = budget, .parts = choices->parts, .text_most = choices->text_most};
     uint64_t hash = value_hash(&hashing, value);
-    return !hashing.too_large && *place_of(choices, value, hash, budget) && !budget->lost;
+    return !hashing.too_large && *choices_place(choices, value, hash, budget) && !budget->lost;
 }
 
 bool schema_choices_are_deep(const struct schema_choices *choices)

@@ -34,7 +34,7 @@ bool schema_verdict_find(const struct schema_verdicts *verdicts, const struct sc
     return true;
 }
 
-static bool grow(struct schema_verdicts *verdicts)
+static bool verdicts_grow(struct schema_verdicts *verdicts)
 {
     struct schema_verdicts larger = {.room = verdicts->room ? 2 * verdicts->room : VERDICTS_FIRST};
     larger.table = larger.room <= 2 * VERDICTS_MAX ? calloc(larger.room, sizeof *larger.table) : NULL;
@@ -54,7 +54,7 @@ static bool grow(struct schema_verdicts *verdicts)
 void schema_verdict_keep(struct schema_verdicts *verdicts, const struct schema_node *node, const cJSON *value,
                          bool fits)
 {
-    if (2 * (verdicts->count + 1) > verdicts->room && !grow(verdicts))
+    if (2 * (verdicts->count + 1) > verdicts->room && !verdicts_grow(verdicts))
         return;
     struct schema_verdict *place = verdict_place(verdicts, node, value);
     verdicts->count += place->node == NULL;

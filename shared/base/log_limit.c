@@ -33,7 +33,7 @@ static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size)
     return hash;
 }
 
-static bool is_over(const struct entry *entry, int64_t now_ns)
+static bool log_entry_is_over(const struct entry *entry, int64_t now_ns)
 {
     return entry->hash == 0 || now_ns - entry->begun_ns >= PERIOD_NS;
 }
@@ -44,9 +44,9 @@ static struct entry *find_entry(uint64_t hash, int64_t now_ns)
     struct entry *free_one = NULL;
     for (size_t i = 0; i < NEIGHBOURS; i++) {
         struct entry *entry = &entries[(hash + i) % ENTRIES];
-        if (entry->hash == hash && !is_over(entry, now_ns))
+        if (entry->hash == hash && !log_entry_is_over(entry, now_ns))
             return entry;
-        if (free_one == NULL && is_over(entry, now_ns) && entry->left_out.count == 0)
+        if (free_one == NULL && log_entry_is_over(entry, now_ns) && entry->left_out.count == 0)
             free_one = entry;
     }
     if (free_one != NULL)
@@ -110,7 +110,7 @@ bool log_limit_take(int64_t now_ns, struct log_left_out *left_out)
         struct entry *entry = &entries[i];
         if (entry->left_out.count == 0)
             continue;
-        found = is_over(entry, now_ns);
+        found = log_entry_is_over(entry, now_ns);
         if (found) {
             *left_out = entry->left_out;
             *entry = (struct entry){.hash = 0};

@@ -37,7 +37,7 @@ bool key_list_read_time(const char *text, int64_t *seconds)
     return strcmp(printed, text) == 0;
 }
 
-static bool refuse_unknown(struct json_reader *in, const cJSON *entry)
+static bool key_list_refuse_unknown(struct json_reader *in, const cJSON *entry)
 {
     for (const cJSON *item = entry->child; item; item = item->next) {
         bool found = false;
@@ -61,7 +61,7 @@ static void read_expiry(struct json_reader *in, const cJSON *entry, struct rpc_a
 /* Reads one entry; `methods` has room for RPC_AUTH_METHODS_MAX. */
 static bool read_entry(struct json_reader *in, const cJSON *entry, struct rpc_auth_key *key, const char **methods)
 {
-    if (!refuse_unknown(in, entry))
+    if (!key_list_refuse_unknown(in, entry))
         return false;
     key->principal.name = json_string(in, entry, "name");
     key->principal.tenant = json_string_or(in, entry, "tenant", "");

@@ -9,7 +9,7 @@
 
 #define HOST_MAX 1024 /* bytes of UTF-8: the DNS has names of 253 */
 
-static bool is_ascii(const char *text)
+static bool host_is_ascii(const char *text)
 {
     while (*text && isascii((unsigned char)*text))
         text++;
@@ -20,7 +20,7 @@ char *http_host_ascii(const char *host, struct status *st)
 {
     char *name = NULL;
     int result;
-    if (is_ascii(host)) {
+    if (host_is_ascii(host)) {
         name = strdup(host);
         if (!name)
             fail(st, RESOURCE_EXHAUSTED, "no memory for a host name");

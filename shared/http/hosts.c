@@ -12,7 +12,7 @@ bool host_is_valid(const char *host)
 }
 
 /* Without the port, and without the dot of the root behind a name. */
-static size_t name_length(const char *host, size_t size)
+static size_t hosts_name_length(const char *host, size_t size)
 {
     const char *bracket = memchr(host, ']', size), *colon = memchr(host, ':', size);
     size_t length = host[0] == '[' && bracket ? (size_t)(bracket - host) + 1 : colon ? (size_t)(colon - host) : size;
@@ -21,8 +21,8 @@ static size_t name_length(const char *host, size_t size)
 
 static bool is_same_name(const char *host, const char *other, size_t size)
 {
-    size_t length = name_length(host, strlen(host));
-    return size && length == name_length(other, size) && strncasecmp(host, other, length) == 0;
+    size_t length = hosts_name_length(host, strlen(host));
+    return size && length == hosts_name_length(other, size) && strncasecmp(host, other, length) == 0;
 }
 
 bool host_is_loopback(const char *listen)

@@ -77,7 +77,7 @@ static struct in6_addr source_address(const struct sockaddr *from)
     return address;
 }
 
-static struct source **bucket_of(struct sources *sources, const struct in6_addr *address)
+static struct source **sources_bucket(struct sources *sources, const struct in6_addr *address)
 {
     return &sources->buckets[hash_bytes(address, sizeof *address) % BUCKETS];
 }
@@ -85,7 +85,7 @@ static struct source **bucket_of(struct sources *sources, const struct in6_addr 
 struct source *sources_join(struct sources *sources, const struct sockaddr *from)
 {
     struct in6_addr address = source_address(from);
-    struct source **bucket = bucket_of(sources, &address);
+    struct source **bucket = sources_bucket(sources, &address);
     pthread_mutex_lock(&sources->lock);
     struct source *source = *bucket;
     while (source && memcmp(&source->address, &address, sizeof address) != 0)
@@ -104,7 +104,7 @@ struct source *sources_join(struct sources *sources, const struct sockaddr *from
 
 void sources_leave(struct sources *sources, struct source *source)
 {
-    struct source **at = bucket_of(sources, &source->address);
+    struct source **at = sources_bucket(sources, &source->address);
     pthread_mutex_lock(&sources->lock);
     if (--source->connections == 0) {
         while (*at != source)

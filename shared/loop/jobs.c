@@ -45,7 +45,7 @@ static uint64_t hash_on(uint64_t hash, const char *text)
 
 static uint64_t seed;
 
-static void make_seed(void)
+static void jobs_make_seed(void)
 {
     seed = random_u64();
 }
@@ -53,7 +53,7 @@ static void make_seed(void)
 uint64_t job_owner(const char *tenant, const char *client)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, make_seed);
+    pthread_once(&once, jobs_make_seed);
     return hash_on(hash_on(seed, tenant), client);
 }
 
@@ -64,7 +64,7 @@ static struct lane *lane_of(const struct job *job)
 
 /* ---- the queue, under the lock ----------------------------------------------------------------------------------- */
 
-static void enqueue(struct lane *lane, struct job *job)
+static void lane_enqueue(struct lane *lane, struct job *job)
 {
     job->waits = true;
     job->next = NULL;
@@ -75,7 +75,7 @@ static void enqueue(struct lane *lane, struct job *job)
     pool.waiting++;
 }
 
-static void unqueue(struct lane *lane, struct job *job)
+static void lane_unqueue(struct lane *lane, struct job *job)
 {
     *(job->previous ? &job->previous->next : &lane->first) = job->next;
     *(job->next ? &job->next->previous : &lane->last) = job->previous;
@@ -85,7 +85,7 @@ static void unqueue(struct lane *lane, struct job *job)
 }
 
 /* The first job of the next lane that may have a worker. */
-static struct job *dequeue(void)
+static struct job *jobs_dequeue(void)
 {
     for (unsigned i = 0; pool.waiting && i < LANES; i++) {
         struct lane *lane = &pool.lanes[(pool.turn + i) % LANES];
@@ -93,7 +93,7 @@ static struct job *dequeue(void)
             continue;
         struct job *job = lane->first;
         pool.turn = (pool.turn + i + 1) % LANES;
-        unqueue(lane, job);
+        lane_unqueue(lane, job);
         lane->running++;
         pool.running++;
         return job;
@@ -128,7 +128,7 @@ static void run_or_refuse(struct job *job)
 static struct job *await_job(void)
 {
     struct job *job = NULL;
-    while (!pool.closing && !(job = dequeue()))
+    while (!pool.closing && !(job = jobs_dequeue()))
         pthread_cond_wait(&pool.wake, &pool.lock);
     return job;
 }
@@ -176,7 +176,7 @@ static bool job_queued(struct job *job)
         start_workers();
     bool room = pool.waiting < JOBS_WAITING_MAX && lane->waiting < JOBS_LANE_WAITING_MAX;
     if (room) {
-        enqueue(lane, job);
+        lane_enqueue(lane, job);
         pthread_cond_signal(&pool.wake);
     } else {
         pool.refused++;
@@ -209,7 +209,7 @@ void job_cancel(struct job *job)
     pthread_mutex_lock(&pool.lock);
     bool waited = job->waits;
     if (waited)
-        unqueue(lane_of(job), job);
+        lane_unqueue(lane_of(job), job);
     pthread_mutex_unlock(&pool.lock);
     if (!waited)
         return;

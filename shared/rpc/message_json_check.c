@@ -7,10 +7,10 @@
 #include <string.h>
 #include <strings.h>
 
-static bool check_value(const struct json_document *document, const ProtobufCFieldDescriptor *field, const cJSON *item,
-                        struct status *st);
+static bool message_check_value(const struct json_document *document, const ProtobufCFieldDescriptor *field,
+                                const cJSON *item, struct status *st);
 
-static const ProtobufCFieldDescriptor *find_field(const ProtobufCMessageDescriptor *type, const char *key)
+static const ProtobufCFieldDescriptor *message_find_field(const ProtobufCMessageDescriptor *type, const char *key)
 {
     char name[MESSAGE_JSON_KEY_MAX];
     for (unsigned i = 0; i < type->n_fields; i++) {
@@ -34,7 +34,7 @@ static bool no_such_key(const struct json_document *document, const ProtobufCMes
 }
 
 /* "email" for FIELD_TYPE_EMAIL. */
-static bool ends_with(const char *name, const char *word)
+static bool message_name_ends_with(const char *name, const char *word)
 {
     size_t length = strlen(name), ending = strlen(word);
     return ending && ending < length && name[length - ending - 1] == '_' &&
@@ -52,13 +52,13 @@ static bool check_enum(const struct json_document *document, const ProtobufCFiel
     for (unsigned i = 0; i < values->n_values; i++)
         nearest_try(&nearest, values->values[i].name);
     for (unsigned i = 0; word && i < values->n_values; i++)
-        if (ends_with(values->values[i].name, word))
+        if (message_name_ends_with(values->values[i].name, word))
             nearest.name = values->values[i].name;
     return fail_at(document, item, st, "'%s' is '%.64s', which is no %s; %s", field->name, word ? word : "no string",
                    values->short_name, nearest_hint(&nearest).text);
 }
 
-static bool is_whole(const cJSON *item)
+static bool message_number_is_whole(const cJSON *item)
 {
     return cJSON_IsNumber(item) && item->valuedouble == trunc(item->valuedouble) &&
            fabs(item->valuedouble) <= INT32_MAX;
@@ -70,8 +70,8 @@ static bool check_type(const struct json_document *document, const ProtobufCFiel
     return good || fail_at(document, item, st, "'%s' must be %s", field->name, wanted);
 }
 
-static bool check_list(const struct json_document *document, const ProtobufCFieldDescriptor *field, const cJSON *list,
-                       struct status *st)
+static bool message_check_list(const struct json_document *document, const ProtobufCFieldDescriptor *field,
+                               const cJSON *list, struct status *st)
 {
     const cJSON *item;
     bool map = message_json_is_map(field);
@@ -81,15 +81,15 @@ static bool check_list(const struct json_document *document, const ProtobufCFiel
     cJSON_ArrayForEach(item, list)
     {
         bool good = map ? check_type(document, field, item, cJSON_IsString(item), "an object of strings", st)
-                        : check_value(document, field, item, st);
+                        : message_check_value(document, field, item, st);
         if (!good)
             return false;
     }
     return true;
 }
 
-static bool check_value(const struct json_document *document, const ProtobufCFieldDescriptor *field, const cJSON *item,
-                        struct status *st)
+static bool message_check_value(const struct json_document *document, const ProtobufCFieldDescriptor *field,
+                                const cJSON *item, struct status *st)
 {
     switch (field->type) {
     case PROTOBUF_C_TYPE_STRING:
@@ -99,7 +99,7 @@ static bool check_value(const struct json_document *document, const ProtobufCFie
     case PROTOBUF_C_TYPE_ENUM:
         return check_enum(document, field, item, st);
     case PROTOBUF_C_TYPE_INT32:
-        return check_type(document, field, item, is_whole(item), "a whole number", st);
+        return check_type(document, field, item, message_number_is_whole(item), "a whole number", st);
     case PROTOBUF_C_TYPE_MESSAGE:
         return check_type(document, field, item, cJSON_IsObject(item), "an object", st) &&
                message_check_json(document, field->descriptor, item, st);
@@ -116,12 +116,13 @@ bool message_check_json(const struct json_document *document, const ProtobufCMes
         return fail_at(document, object, st, "must be an object, a %s", type->short_name);
     cJSON_ArrayForEach(item, object)
     {
-        const ProtobufCFieldDescriptor *field = find_field(type, item->string);
+        const ProtobufCFieldDescriptor *field = message_find_field(type, item->string);
         if (!field)
             return no_such_key(document, type, item, st);
         if (cJSON_IsNull(item))
             continue;
-        if (!(field->label == PROTOBUF_C_LABEL_REPEATED ? check_list : check_value)(document, field, item, st))
+        if (!(field->label == PROTOBUF_C_LABEL_REPEATED ? message_check_list : message_check_value)(document, field,
+                                                                                                    item, st))
             return false;
     }
     return true;

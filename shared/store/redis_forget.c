@@ -22,7 +22,7 @@ static const char *writers_key(const struct redis_engine *engine)
     return engine->writer.keys[REDIS_KEYS - 1];
 }
 
-static struct redis_reply *ask(struct redis_engine *engine, const struct redis_part *parts, size_t count)
+static struct redis_reply *forget_command(struct redis_engine *engine, const struct redis_part *parts, size_t count)
 {
     struct status ignored = {0};
     struct redis_connection *writer = &engine->writer;
@@ -32,10 +32,10 @@ static struct redis_reply *ask(struct redis_engine *engine, const struct redis_p
     return redis_connection_ask(writer, redis_connection_deadline(writer), &ignored);
 }
 
-static bool read_mark(struct redis_engine *engine, char mark[REDIS_MARK_SIZE])
+static bool forget_read_mark(struct redis_engine *engine, char mark[REDIS_MARK_SIZE])
 {
-    struct redis_reply *reply =
-        ask(engine, (struct redis_part[]){REDIS_PART("HGET"), REDIS_PART(writers_key(engine)), REDIS_PART(MARK)}, 3);
+    struct redis_reply *reply = forget_command(
+        engine, (struct redis_part[]){REDIS_PART("HGET"), REDIS_PART(writers_key(engine)), REDIS_PART(MARK)}, 3);
     bool there = reply != NULL && reply->kind == REDIS_VALUE && reply->size < REDIS_MARK_SIZE;
     snprintf(mark, REDIS_MARK_SIZE, "%s", there ? (const char *)reply->bytes : "");
     redis_reply_free(&reply);
@@ -46,7 +46,7 @@ void redis_forget_mark(struct redis_engine *engine)
 {
     char mark[REDIS_MARK_SIZE];
     snprintf(mark, sizeof mark, "%016" PRIx64, random_u64());
-    struct redis_reply *reply = ask(
+    struct redis_reply *reply = forget_command(
         engine,
         (struct redis_part[]){REDIS_PART("HSET"), REDIS_PART(writers_key(engine)), REDIS_PART(MARK), REDIS_PART(mark)},
         4);
@@ -56,27 +56,27 @@ void redis_forget_mark(struct redis_engine *engine)
 void redis_forget_resume(struct redis_engine *engine)
 {
     char mark[REDIS_MARK_SIZE];
-    engine->forgets = engine->forgets || read_mark(engine, mark);
+    engine->forgets = engine->forgets || forget_read_mark(engine, mark);
 }
 
 /* ---- writing anew ------------------------------------------------------------------------------------------------ */
 
 /* Another process may have deleted since: its mark is another one, and stays. */
-static void unmark(struct redis_engine *engine)
+static void forget_unmark(struct redis_engine *engine)
 {
     char mark[REDIS_MARK_SIZE];
-    if (!read_mark(engine, mark) || strcmp(mark, engine->rewritten_mark) != 0)
+    if (!forget_read_mark(engine, mark) || strcmp(mark, engine->rewritten_mark) != 0)
         return;
-    struct redis_reply *reply =
-        ask(engine, (struct redis_part[]){REDIS_PART("HDEL"), REDIS_PART(writers_key(engine)), REDIS_PART(MARK)}, 3);
+    struct redis_reply *reply = forget_command(
+        engine, (struct redis_part[]){REDIS_PART("HDEL"), REDIS_PART(writers_key(engine)), REDIS_PART(MARK)}, 3);
     redis_reply_free(&reply);
 }
 
 /* Beside its work. If Redis is at that already it refuses: then another time. */
-static void rewrite(struct redis_engine *engine, int64_t now_ns)
+static void forget_rewrite(struct redis_engine *engine, int64_t now_ns)
 {
-    read_mark(engine, engine->rewritten_mark);
-    struct redis_reply *reply = ask(engine, (struct redis_part[]){REDIS_PART("BGREWRITEAOF")}, 1);
+    forget_read_mark(engine, engine->rewritten_mark);
+    struct redis_reply *reply = forget_command(engine, (struct redis_part[]){REDIS_PART("BGREWRITEAOF")}, 1);
     engine->rewriting = reply != NULL && reply->kind != REDIS_REFUSAL;
     redis_reply_free(&reply);
     engine->looked_ns = now_ns;
@@ -87,10 +87,11 @@ static void rewrite(struct redis_engine *engine, int64_t now_ns)
 }
 
 /* A user who may not ask is believed to have a Redis that does it. */
-static void look(struct redis_engine *engine, int64_t now_ns)
+static void forget_look(struct redis_engine *engine, int64_t now_ns)
 {
     engine->looked_ns = now_ns;
-    struct redis_reply *reply = ask(engine, (struct redis_part[]){REDIS_PART("INFO"), REDIS_PART("persistence")}, 2);
+    struct redis_reply *reply =
+        forget_command(engine, (struct redis_part[]){REDIS_PART("INFO"), REDIS_PART("persistence")}, 2);
     bool told = reply != NULL && reply->kind == REDIS_VALUE;
     const char *text = told ? (const char *)reply->bytes : "";
     bool works = strstr(text, "aof_rewrite_in_progress:1") || strstr(text, "aof_rewrite_scheduled:1");
@@ -99,7 +100,7 @@ static void look(struct redis_engine *engine, int64_t now_ns)
         engine->rewriting = false;
         engine->forgets = engine->forgets || failed;
         if (!failed)
-            unmark(engine);
+            forget_unmark(engine);
     }
     redis_reply_free(&reply);
 }
@@ -111,9 +112,9 @@ bool redis_tend(void *data)
     if (engine->writer.link == NULL)
         return engine->forgets || engine->rewriting;
     if (engine->rewriting && now_ns - engine->looked_ns >= LOOK_EVERY_MS * NS_PER_MS)
-        look(engine, now_ns);
+        forget_look(engine, now_ns);
     else if (!engine->rewriting && engine->forgets &&
              (engine->forgot_ns == 0 || now_ns - engine->forgot_ns >= FORGET_EVERY_MS * NS_PER_MS))
-        rewrite(engine, now_ns);
+        forget_rewrite(engine, now_ns);
     return engine->forgets || engine->rewriting;
 }

@@ -11,7 +11,7 @@
 /* No message of ours begins with a field of this number: a tag of which bits were changed is not taken for one. */
 #define TAG_LEAST 0x78
 
-static uint32_t sum_of(struct store_bytes key, const uint8_t *value, size_t size, size_t at)
+static uint32_t seal_sum(struct store_bytes key, const uint8_t *value, size_t size, size_t at)
 {
     size_t rest = at + STORE_SEAL_BYTES;
     uint32_t sum = crc32c(crc32c(0, key.bytes, key.size), value, at);
@@ -21,7 +21,7 @@ static uint32_t sum_of(struct store_bytes key, const uint8_t *value, size_t size
 void store_seal_write(struct store_bytes key, void *value, size_t size, size_t at)
 {
     uint8_t *seal = (uint8_t *)value + at;
-    uint32_t sum = sum_of(key, value, size, at);
+    uint32_t sum = seal_sum(key, value, size, at);
     seal[0] = TAG_FIRST;
     seal[1] = TAG_SECOND;
     for (int i = 0; i < 4; i++)
@@ -38,5 +38,5 @@ enum store_seal store_seal_read(struct store_bytes key, struct store_bytes value
     uint32_t sum = 0;
     for (int i = 0; i < 4; i++)
         sum |= (uint32_t)seal[TAG_BYTES + i] << 8 * i;
-    return sum == sum_of(key, value.bytes, value.size, at) ? STORE_SEAL_WHOLE : STORE_SEAL_BROKEN;
+    return sum == seal_sum(key, value.bytes, value.size, at) ? STORE_SEAL_WHOLE : STORE_SEAL_BROKEN;
 }

@@ -46,7 +46,7 @@ static void jobs_collect(struct buffer *out, void *data)
     metrics_show(out, &refused, NULL, (double)count.refused);
 }
 
-static void listen(struct loop *const *loops, unsigned loop_count, struct holding *holding)
+static void loops_listen(struct loop *const *loops, unsigned loop_count, struct holding *holding)
 {
     for (unsigned i = 0; i < loop_count; i++) {
         loop_enter(loops[i]);
@@ -62,10 +62,10 @@ void loop_metrics_add(struct metrics *metrics, struct loop *const *loops, unsign
         return;
     *holding = (struct holding){.metrics = metrics, .series = metrics_series(metrics_register(metrics, &held), NULL)};
     metrics_collect(metrics, jobs_collect, free, holding);
-    listen(loops, loop_count, holding);
+    loops_listen(loops, loop_count, holding);
 }
 
 void loop_metrics_remove(struct loop *const *loops, unsigned loop_count)
 {
-    listen(loops, loop_count, NULL);
+    loops_listen(loops, loop_count, NULL);
 }

@@ -266,7 +266,7 @@ size_t places_find(enum place_kind kind, const char *text, size_t length, struct
 
 /* ---- codes ------------------------------------------------------------------------------------------------------- */
 
-static bool listed(const char *const *list, const char *code)
+static bool places_lists_code(const char *const *list, const char *code)
 {
     for (; *list; list++) {
         if (strcmp(*list, code) == 0)
@@ -280,7 +280,7 @@ bool place_country(const char *code, char out[3])
     if (strlen(code) != 2)
         return false;
     snprintf(out, 3, "%c%c", toupper((unsigned char)code[0]), toupper((unsigned char)code[1]));
-    return listed(uloc_getISOCountries(), out);
+    return places_lists_code(uloc_getISOCountries(), out);
 }
 
 bool place_language(const char *code, char *out, size_t room)
@@ -292,7 +292,7 @@ bool place_language(const char *code, char *out, size_t room)
     if (U_FAILURE(error) || error == U_STRING_NOT_TERMINATED_WARNING || (size_t)parsed != strlen(code))
         return false;
     uloc_getLanguage(locale, language, sizeof(language), &error);
-    if (U_FAILURE(error) || !listed(uloc_getISOLanguages(), language))
+    if (U_FAILURE(error) || !places_lists_code(uloc_getISOLanguages(), language))
         return false;
     uloc_toLanguageTag(locale, out, (int32_t)room, true, &error);
     return U_SUCCESS(error) && error != U_STRING_NOT_TERMINATED_WARNING;

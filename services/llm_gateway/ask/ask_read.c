@@ -21,7 +21,7 @@ struct ask_reading {
 
 /* It asks no upstream, so it cannot fail as an upstream does: if it cannot stand in, the caller gets the failure that
  * it was to stand in for. */
-static void read_here(struct ask *ask, const struct failure *before)
+static void ask_read_here(struct ask *ask, const struct failure *before)
 {
     struct failure *failure = &ask->failure;
     if (ask->kind->ask_here)
@@ -36,14 +36,14 @@ static void read_here(struct ask *ask, const struct failure *before)
     failure->ours = true;
 }
 
-static bool read_answer(struct ask *ask, const struct failure *before, bool here)
+static bool ask_read_answer(struct ask *ask, const struct failure *before, bool here)
 {
     if (here)
-        read_here(ask, before);
+        ask_read_here(ask, before);
     return ask->kind->judge(ask);
 }
 
-static void end_reading(struct ask *ask, bool good, void (*was_read)(struct ask *ask, bool good))
+static void ask_reading_end(struct ask *ask, bool good, void (*was_read)(struct ask *ask, bool good))
 {
     good = ask_judge_caller(ask) && good;
     if (ask->kind->hand_on)
@@ -53,13 +53,13 @@ static void end_reading(struct ask *ask, bool good, void (*was_read)(struct ask 
 
 /* ---- by a worker ------------------------------------------------------------------------------------------------- */
 
-static void reading_run(struct job *job)
+static void ask_reading_run(struct job *job)
 {
     struct ask_reading *reading = (struct ask_reading *)job;
-    reading->good = read_answer(reading->ask, &reading->before, reading->here);
+    reading->good = ask_read_answer(reading->ask, &reading->before, reading->here);
 }
 
-static void reading_ended(struct job *job)
+static void ask_reading_ended(struct job *job)
 {
     struct ask_reading *reading = (struct ask_reading *)job;
     struct ask *ask = reading->ask;
@@ -69,21 +69,21 @@ static void reading_ended(struct job *job)
         ask->failure.status = job->status;
         ask->failure.ours = true;
     }
-    end_reading(ask, reading->good, reading->was_read); /* which may end the call: the reading is gone with it */
+    ask_reading_end(ask, reading->good, reading->was_read); /* which may end the call: the reading is gone with it */
     if (kept.client)
         transfer_keep_end(&kept);
 }
 
 /* False if memory is out. */
-static bool start_reading(struct ask *ask, const struct failure *before, bool here, size_t bytes,
-                          void (*was_read)(struct ask *ask, bool good))
+static bool ask_reading_start(struct ask *ask, const struct failure *before, bool here, size_t bytes,
+                              void (*was_read)(struct ask *ask, bool good))
 {
     struct ask_reading *reading = arena_zalloc(rpc_call_arena(ask->call), sizeof *reading);
     if (!reading)
         return false;
     rpc_call_job(ask->call, &reading->job);
-    reading->job.run = reading_run;
-    reading->job.ended = reading_ended;
+    reading->job.run = ask_reading_run;
+    reading->job.ended = ask_reading_ended;
     reading->ask = ask;
     reading->before = *before;
     reading->here = here;
@@ -109,9 +109,9 @@ void ask_read(struct ask *ask, const struct failure *before, bool here, void (*w
         return;
     }
     size_t bytes = ask->transfer.content_size + (kind->weight ? kind->weight(ask) : 0);
-    if (bytes > JOB_INLINE_MAX && start_reading(ask, before, here, bytes, was_read))
+    if (bytes > JOB_INLINE_MAX && ask_reading_start(ask, before, here, bytes, was_read))
         return;
-    end_reading(ask, read_answer(ask, before, here), was_read);
+    ask_reading_end(ask, ask_read_answer(ask, before, here), was_read);
 }
 
 void ask_read_cancel(struct ask *ask)

@@ -33,7 +33,7 @@ static bool is_low(int unit)
 }
 
 /* Bytes from `at` on that are taken together; `good` says whether they stay as they are. */
-static size_t take(const char *at, const char *end, bool *good)
+static size_t mend_take_character(const char *at, const char *end, bool *good)
 {
     *good = true;
     if (*at != '\\') {
@@ -63,7 +63,7 @@ static size_t copy_mended(char *out, const char *text, size_t size, bool *any)
     const char *end = text + size;
     for (const char *at = text; at < end;) {
         bool good;
-        size_t taken = take(at, end, &good), written = good ? taken : strlen(REPLACEMENT);
+        size_t taken = mend_take_character(at, end, &good), written = good ? taken : strlen(REPLACEMENT);
         if (out)
             memcpy(out + length, good ? at : REPLACEMENT, written);
         *any |= !good;
