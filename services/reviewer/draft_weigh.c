@@ -10,6 +10,7 @@
 
 #define SENTENCES_MAX  400 /* of a draft, weighed: the loop waits for it, some 100 ms at most */
 #define LETTERS_MIN    12  /* bytes of a sentence that claims something */
+#define NOTE_MAX       16  /* bytes of a note's name */
 #define POINT_ENOUGH   0.5 /* coverage of a point that counts as found */
 #define LOGIC_UNKNOWN  0.5
 #define ISSUE(name)    RENGA__V1__DRAFT_ISSUE_TYPE__DRAFT_ISSUE_TYPE_##name
@@ -51,11 +52,47 @@ static void add_unsupported(struct draft_reviewing *reviewing, const struct span
                     thought_compose(thought, &where, thought_printf(thought, "%d", number), NULL));
 }
 
+/* Length of a note such as "[^1]" at the beginning of the text; 0: there is no note. */
+static size_t note_length(const char *text, size_t length)
+{
+    size_t at = 2;
+    if (length < 4 || memcmp(text, "[^", 2) != 0)
+        return 0;
+    while (at < length && at < 2 + NOTE_MAX && (unsigned char)text[at] > ' ' && text[at] != ']')
+        at++;
+    return at > 2 && at < length && text[at] == ']' ? at + 1 : 0;
+}
+
+/* The sentence without its notes and the blank before each: a note's number is no figure. NULL: out of memory. */
+static const char *draft_without_notes(struct thought *thought, const char *text, size_t *length)
+{
+    if (!memmem(text, *length, "[^", 2))
+        return text;
+    char *bare = thought_alloc(thought, *length + 1);
+    size_t kept = 0;
+    for (size_t at = 0, note; bare && at < *length; at += note ? note : 1) {
+        note = note_length(text + at, *length - at);
+        if (note && kept && bare[kept - 1] == ' ')
+            kept--;
+        else if (!note)
+            bare[kept++] = text[at];
+    }
+    *length = kept;
+    return bare;
+}
+
+static bool is_supported(struct draft_reviewing *reviewing, const struct evidence *sources, const struct span *span)
+{
+    struct support support;
+    size_t length = span->end - span->begin;
+    const char *bare = draft_without_notes(&reviewing->thought, reviewing->request->draft + span->begin, &length);
+    return bare && support_find(sources, bare, length, SUPPORT_ENOUGH, &support);
+}
+
 static double weigh_facts(struct draft_reviewing *reviewing, const struct evidence *sources)
 {
     const Renga__V1__ReviewDraftRequest *request = reviewing->request;
     struct sentence_reader reader;
-    struct support support;
     struct draft_line line = {0};
     struct span span;
     int number = 0, all = 0, good = 0;
@@ -65,8 +102,7 @@ static double weigh_facts(struct draft_reviewing *reviewing, const struct eviden
         if (!draft_claims(request->draft, &span, &line))
             continue;
         all++;
-        bool supported = is_cited(request, number) || support_find(sources, request->draft + span.begin,
-                                                                   span.end - span.begin, SUPPORT_ENOUGH, &support);
+        bool supported = is_cited(request, number) || is_supported(reviewing, sources, &span);
         good += supported;
         if (!supported)
             add_unsupported(reviewing, &span, number);

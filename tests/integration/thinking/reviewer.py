@@ -142,6 +142,10 @@ def body(minds, check):
             return degraded(minds.reviewer("ReviewDraft", draft=draft, **{"sources": SOURCES, "plan": PLAN, **fields}), 14).review
         good = review(DRAFT)
         equal((good.approved, good.scores.fact_check, good.scores.format), (True, 1.0, 1.0))
+        noted = DRAFT.replace("euros.", "euros [^7].").replace("boiler.", "boiler.[^7][^note-12]").replace("1. https", "[^7]: https")
+        equal(review(noted).scores.fact_check, 1.0, "the number of a note is no figure")
+        for false in ("euros [^ 7].", "euros [7.", "euros [^].", "euros, 7 [^7]."):
+            expect(review(noted.replace("euros [^7].", false)).scores.fact_check == (0.5 if "7" in false else 1.0), false)
         invented = review(DRAFT.replace("They use a third", "The king of Denmark owns seventeen of them. They use a third"))
         equal((invented.approved, "king of Denmark" in invented.feedback), (False, True))
         equal(word("NextAction", invented.suggested_action), "NEXT_ACTION_WRITE")
