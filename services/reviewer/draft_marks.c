@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "base/text.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -129,6 +130,12 @@ double draft_known_addresses(struct draft_reviewing *reviewing)
     return all ? (double)known / all : 1;
 }
 
+void draft_restart(struct draft_reviewing *reviewing)
+{
+    memcpy(reviewing->issues, reviewing->found, reviewing->found_count * sizeof reviewing->found[0]);
+    reviewing->review.n_issues = reviewing->found_count;
+}
+
 /* ---- the verdict ------------------------------------------------------------------------------------------------- */
 
 static char *feedback_from_issues(struct draft_reviewing *reviewing)
@@ -147,10 +154,20 @@ static char *feedback_from_issues(struct draft_reviewing *reviewing)
     return text;
 }
 
+/* From 0 to 1; 0 for what is no number. */
+static double mark_kept(double mark)
+{
+    return mark >= 0 ? fmin(mark, 1) : 0;
+}
+
 void draft_conclude(struct draft_reviewing *reviewing, Renga__V1__NextAction wanted, char *feedback)
 {
-    const Renga__V1__DraftScores *scores = &reviewing->scores;
+    Renga__V1__DraftScores *scores = &reviewing->scores;
     Renga__V1__DraftReview *review = &reviewing->review;
+    scores->fact_check = mark_kept(fmin(mark_kept(scores->fact_check), mark_kept(reviewing->facts)));
+    scores->completeness = mark_kept(scores->completeness);
+    scores->logic = mark_kept(scores->logic);
+    scores->format = mark_kept(scores->format);
     review->scores = &reviewing->scores;
     review->issues = reviewing->issues;
     review->overall_score =

@@ -19,6 +19,12 @@ struct draft_reviewing {
     Renga__V1__DraftScores scores;
     Renga__V1__DraftIssue *issues[DRAFT_ISSUES_MAX];
     bool cut; /* the model was not shown all */
+
+    /* Set by draft_facts_check, before a model is asked. */
+    struct job checking;
+    double facts;                                   /* the mark for facts that no model raises */
+    Renga__V1__DraftIssue *found[DRAFT_ISSUES_MAX]; /* the worst first */
+    size_t found_count;
 };
 
 /* ---- draft_marks.c: what is made of marks ---- */
@@ -33,19 +39,35 @@ double draft_known_addresses(struct draft_reviewing *reviewing);
  * RESEARCH or WRITE. */
 void draft_conclude(struct draft_reviewing *reviewing, Renga__V1__NextAction wanted, char *feedback);
 
+/* Begins a judgement anew: the issues that code found, and no others. */
+void draft_restart(struct draft_reviewing *reviewing);
+
+/* ---- draft_facts.c: facts by code ---- */
+
+/* Compares each claim of the draft with its citations, or with the sources. Sets `facts`, `found`, `found_count`: the
+ * part of the claims that are supported, times the part of the addresses that are sources. A claim that its source
+ * contradicts, or whose number no source has, is an issue with severity HIGH, and keeps `facts` below the mark that is
+ * approved. For a long draft in a worker thread. */
+void draft_facts_check(struct draft_reviewing *reviewing);
+
 /* ---- draft_weigh.c: marks without a model ---- */
 
-/* The beginning of the line with byte `known` of a draft. All zero at first. */
+/* The beginning of the line with byte `known` of a draft. Zero at first, but for `references`: from there on a sentence
+ * with an address is a reference. */
 struct draft_line {
     size_t begin, known;
+    size_t references;
 };
+
+/* The last heading of a list of references, as an offset; SIZE_MAX: there is none. */
+size_t draft_references(const char *draft);
 
 /* Whether a sentence claims something: a heading, a row of a table, a list of references, a short sentence and one that
  * says that there is no source do not.
  * To be asked for the sentences of a draft in their order, with the same `line`: no byte is looked at twice. */
 bool draft_claims(const char *draft, const struct span *span, struct draft_line *line);
 
-/* Fills in the marks and issues by coverage and citations; what is to be done. */
+/* Fills in the marks but that for facts, and issues, by coverage and form; what is to be done. */
 Renga__V1__NextAction draft_weigh(struct draft_reviewing *reviewing);
 
 #endif

@@ -122,13 +122,10 @@ static bool read(struct thought *thought, const cJSON *answer, struct status *st
     };
     struct draft_reviewing *reviewing = (struct draft_reviewing *)thought;
     const char *wanted = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(answer, "suggested_action"));
-    reviewing->review.n_issues = 0;
+    draft_restart(reviewing);
     if (!read_marks(reviewing, cJSON_GetObjectItemCaseSensitive(answer, "scores"), st))
         return false;
     read_issues(reviewing, cJSON_GetObjectItemCaseSensitive(answer, "issues"));
-    double known = draft_known_addresses(reviewing);
-    if (reviewing->scores.fact_check > known)
-        reviewing->scores.fact_check = known;
     if (!reviewing->request->plan)
         reviewing->scores.completeness = 1; /* nothing has to be covered */
     bool research = wanted && strcmp(wanted, "research") == 0;
@@ -144,9 +141,47 @@ static bool read(struct thought *thought, const cJSON *answer, struct status *st
 static void simple(struct thought *thought)
 {
     struct draft_reviewing *reviewing = (struct draft_reviewing *)thought;
-    reviewing->review.n_issues = 0;
+    draft_restart(reviewing);
     Renga__V1__NextAction wanted = draft_weigh(reviewing);
+    reviewing->scores.fact_check = reviewing->facts;
     draft_conclude(reviewing, wanted, thought_text(thought, "", 0));
+}
+
+/* ---- before either ----------------------------------------------------------------------------------------------- */
+
+static void review_draft_check_run(struct job *job)
+{
+    draft_facts_check(OWNER_OF(job, struct draft_reviewing, checking));
+}
+
+static void review_draft_checked(struct job *job)
+{
+    struct draft_reviewing *reviewing = OWNER_OF(job, struct draft_reviewing, checking);
+    struct rpc_call *call = reviewing->thought.call;
+    struct status st = job->status;
+    if (st.code == OK && rpc_call_cancelled(call))
+        fail(&st, CANCELLED, "the caller went away");
+    if (st.code == OK)
+        thought_start(&reviewing->thought);
+    else
+        rpc_fail(call, &st);
+}
+
+static void review_draft_left(struct rpc_call *call, void *data)
+{
+    struct draft_reviewing *reviewing = data;
+    job_cancel(&reviewing->checking);
+}
+
+/* Code compares the facts first. */
+static void review_draft_check_start(struct draft_reviewing *reviewing)
+{
+    struct rpc_call *call = reviewing->thought.call;
+    rpc_call_job(call, &reviewing->checking);
+    reviewing->checking.run = review_draft_check_run;
+    reviewing->checking.ended = review_draft_checked;
+    rpc_call_on_cancel(call, review_draft_left, reviewing);
+    job_start(&reviewing->checking, rpc_call_received_bytes(call));
 }
 
 /* ---- the call ---------------------------------------------------------------------------------------------------- */
@@ -205,5 +240,5 @@ void review_draft_begin(struct reviewer *reviewer, struct rpc_call *call, const 
     const char *about = request->plan && request->plan->theme[0] ? request->plan->theme : request->draft;
     thought_init(&reviewing->thought, &review_draft_kind, &reviewer->thinker, call, request->prompting, request->origin,
                  about);
-    thought_start(&reviewing->thought);
+    review_draft_check_start(reviewing);
 }

@@ -305,7 +305,7 @@ double claim_share_of(struct claim_terms *terms, struct claim sentence)
     return all ? (double)known / (double)all : 0;
 }
 
-static bool claim_numbers_stand_in(struct claim sentence, struct claim quoted, struct claim heading)
+bool claims_numbers_stand(struct claim sentence, struct claim quoted, struct claim heading)
 {
     struct letters said, there, above;
     char digits[DIGITS_MAX];
@@ -333,7 +333,7 @@ static bool claim_numbers_are_of_one(struct claim sentence, struct claim quote, 
         struct claim one = {quote.text + span.begin, span.end - span.begin};
         struct claim_terms terms = {.count = 0};
         if (one.length < quote.length && claim_terms_add(&terms, one) &&
-            claim_share_of(&terms, sentence) >= SAME_SHARE && !claim_numbers_stand_in(sentence, one, heading))
+            claim_share_of(&terms, sentence) >= SAME_SHARE && !claims_numbers_stand(sentence, one, heading))
             return false;
     }
     return true;

@@ -22,6 +22,10 @@ struct claim {
  * quote, and both deny or both affirm. `heading` may be empty. */
 bool claims_agree(struct claim sentence, struct claim quote, struct claim heading);
 
+/* Whether each number of the sentence that is written in digits stands in the quote or its heading. A part of
+ * claims_agree. */
+bool claims_numbers_stand(struct claim sentence, struct claim quote, struct claim heading);
+
 /* Whether [begin, end) of the text denies nothing, but the rest of its clauses does: taken out of there it would affirm
  * what the text denies. */
 bool claims_denied_around(struct claim text, size_t begin, size_t end);

@@ -124,6 +124,32 @@ def body(minds, check):
         equal((review.approved, review.scores.fact_check, review.issues[0].location), (False, 0.5, "https://invented.example/x"))
         equal(word("IssueSeverity", review.issues[0].severity), "ISSUE_SEVERITY_HIGH")
 
+    @check("a false number cannot pass, whatever the marks are: code compares it with its source, and shows the source")
+    def _():
+        page = "Heat pumps cost between 8,000 and 15,000 euros."
+        sources = [*SOURCES, {"title": "Boilers", "url": "https://example.org/boilers", "summary": "A gas boiler costs 9,000 euros."}]
+        cited = [{"sentence_number": 3, "sentence": page, "reference_number": 1, "uri": SOURCES[0]["url"], "title": "Heat pumps", "quote": page}]
+        noted = f"# Heat pumps\n\n## Cost\n{page[:-1]} [^1].\n\n## References\n[^1]: Heat pumps — {SOURCES[0]['url']}\n"
+
+        def review(draft, **fields):
+            upstream.will(say(marks(1, 1, 1, 1)))
+            return full(minds.reviewer("ReviewDraft", draft=draft, **{"sources": sources, "plan": PLAN, **fields})).review
+        for what, draft, fields in (("citations", DRAFT, {"citations": cited}), ("notes", noted, {}), ("sources", DRAFT, {})):
+            equal((review(draft, **fields).approved, review(draft, **fields).scores.fact_check), (True, 1.0), f"a true draft with {what}")
+            for false in ("7,000", "9,000", "8,000,000"):  # 9,000 is another source's
+                bad = review(draft.replace("8,000", false), **fields)
+                issue = bad.issues[0]
+                equal((bad.approved, bad.scores.fact_check <= 0.5, word("DraftIssueType", issue.type), word("IssueSeverity", issue.severity), issue.location),
+                      (False, True, "DRAFT_ISSUE_TYPE_FACT_CHECK", "ISSUE_SEVERITY_HIGH", "sentence 3"), f"{false} with {what}")
+                expect("[1] Heat pumps" in issue.description and page in issue.description, issue.description)
+                equal(round(bad.overall_score, 9), round(0.4 * bad.scores.fact_check + 0.6, 9), "the sum")
+        invented = review(DRAFT.replace("They use", "Sweden has 77 kings. They use"))
+        equal((invented.approved, word("IssueSeverity", invented.issues[0].severity)), (False, "ISSUE_SEVERITY_HIGH"), "a number of no source")
+        linked = review(DRAFT.replace("They use", "A heat pump costs 77 euros (https://example.org/pumps). They use"))
+        equal((linked.approved, "77 euros" in linked.issues[0].description), (False, True), "a claim with an address")
+        many = DRAFT.replace("They use", f"{page} " * 420 + "Heat pumps cost 5 euros. They use")
+        equal(review(many).approved, False, "a false number behind all claims that are compared")
+
     @check("marks beyond 0 and 1 are shown to the model once more, and paid for")
     def _():
         upstream.will(say(marks(90, 80, 80, 40)), say(marks(0.9, 0.8, 0.8, 0.4)))
