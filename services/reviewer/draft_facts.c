@@ -9,12 +9,12 @@
 #include "words/sentences_priv.h"
 
 #include <ctype.h>
-#include <stdio.h>
 #include <string.h>
 
-#define CLAIMS_MOST    400 /* of a draft, compared: some 100 ms at most */
-#define CONTRADICTED   0.5 /* the highest mark of a draft with a claim that its source contradicts */
-#define NOTES_MOST     4   /* of a claim */
+#define CLAIMS_MOST    400  /* of a draft, compared: some 100 ms at most */
+#define CONTRADICTED   0.5  /* the highest mark of a draft with a claim that its source contradicts */
+#define NOTES_MAX      2000 /* numbers of notes that are followed */
+#define NOTES_MOST     4    /* of a claim */
 #define LABEL_MAX      16
 #define SAID_MAX       ((size_t)600) /* bytes of a claim and of a source that an issue shows */
 #define ISSUE(name)    RENGA__V1__DRAFT_ISSUE_TYPE__DRAFT_ISSUE_TYPE_##name
@@ -25,7 +25,8 @@ struct draft_facts {
     const Renga__V1__ReviewDraftRequest *request;
     struct evidence *evidence;
     struct passage *passages;
-    size_t *owners; /* the source of each passage */
+    size_t *owners;            /* the source of each passage */
+    uint16_t notes[NOTES_MAX]; /* the source of each note + 1, 0: none */
     bool contradicted;
 };
 
@@ -100,25 +101,21 @@ static void fact_read(struct fact *fact, const char *text, size_t length, int nu
 
 /* ---- its sources ------------------------------------------------------------------------------------------------- */
 
-/* The source whose address the draft's definition "[^3]: …" of a note names, -1: none. */
-static int fact_source_of_note(const struct draft_facts *facts, int note)
+/* The sources that the draft's definitions "[^3]: … address" name: an index + 1. The first definition counts. Linear.
+ */
+static void facts_read_notes(struct draft_facts *facts)
 {
-    const Renga__V1__ReviewDraftRequest *request = facts->request;
-    char label[LABEL_MAX + 8];
-    int length = snprintf(label, sizeof label, "\n[^%d]:", note);
-    const char *line = strstr(request->draft, label);
-    if (!line)
-        return -1;
-    line += length;
-    size_t room = strcspn(line, "\n");
-    const char *address = memmem(line, room, "://", 3);
-    for (size_t i = 0; address && i < request->n_sources; i++) {
-        size_t size = strlen(request->sources[i]->url);
-        const char *found = size ? memmem(line, room, request->sources[i]->url, size) : NULL;
-        if (found && (found + size >= line + room || isspace((unsigned char)found[size])))
-            return (int)i;
+    static const char mark[] = "\n[^";
+    struct source_table table = {0};
+    draft_sources_index(&table, facts->request);
+    for (const char *at = facts->request->draft; (at = strstr(at, mark)); at++) {
+        const char *line = at + 1;
+        size_t length = strcspn(line, "\n");
+        int note;
+        size_t end = fact_note(line, length, &note);
+        if (end && end < length && line[end] == ':' && note < NOTES_MAX && !facts->notes[note])
+            facts->notes[note] = (uint16_t)(draft_source_of(&table, line + end, length - end) + 1);
     }
-    return -1;
 }
 
 static bool fact_agrees(const struct fact *fact, const struct fact_source *source)
@@ -153,7 +150,7 @@ static bool fact_notes_agree(const struct draft_facts *facts, const struct fact 
     struct claim words = {fact->words, fact->length};
     bool named = false;
     for (size_t i = 0; i < fact->note_count; i++) {
-        int owner = fact_source_of_note(facts, fact->notes[i]);
+        int note = fact->notes[i], owner = note < NOTES_MAX ? facts->notes[note] - 1 : -1;
         if (owner < 0)
             continue;
         const Renga__V1__SearchResult *result = facts->request->sources[owner];
@@ -322,6 +319,7 @@ void draft_facts_check(struct draft_reviewing *reviewing)
     struct arena arena;
     arena_init(&arena, NULL, 0, WEIGHING_MEMORY_MAX);
     struct fact *fact = arena_alloc(&arena, sizeof *fact);
+    facts_read_notes(&facts);
     double known = draft_known_addresses(reviewing);
     bool ready = fact && facts_weigh(&facts, &arena); /* no memory: nothing is supported */
     reviewing->facts = ready ? facts_compare(&facts, fact) * known : 0;

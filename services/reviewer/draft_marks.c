@@ -16,7 +16,6 @@
 #define FEEDBACK_MAX     ((size_t)65536)
 #define ADDRESS_ENDS     " \t\r\n<>\"'`()[]{}|\\^"
 #define ADDRESS_TAIL     ".,;:!?*_/" /* ends a sentence */
-#define SOURCE_SLOTS     2048        /* a power of 2, more than the sources of a request */
 
 /* ---- issues ------------------------------------------------------------------------------------------------------ */
 
@@ -44,10 +43,15 @@ void draft_add_issue(struct draft_reviewing *reviewing, Renga__V1__DraftIssueTyp
 
 /* ---- addresses --------------------------------------------------------------------------------------------------- */
 
+static bool is_address(const char *at)
+{
+    return strncmp(at, "http://", 7) == 0 || strncmp(at, "https://", 8) == 0;
+}
+
 static const char *next_address(const char *text)
 {
     for (const char *at = text; (at = strstr(at, "http")); at += 4)
-        if (strncmp(at, "http://", 7) == 0 || strncmp(at, "https://", 8) == 0)
+        if (is_address(at))
             return at;
     return NULL;
 }
@@ -79,12 +83,6 @@ static size_t source_length(const char *url)
     return length;
 }
 
-/* The sources of a request by their addresses: an index + 1, 0 for a free slot. */
-struct source_table {
-    const Renga__V1__ReviewDraftRequest *request;
-    uint16_t slots[SOURCE_SLOTS];
-};
-
 /* The slot of the source with this address, or a free one. */
 static uint16_t *source_slot(struct source_table *table, const char *address, size_t length)
 {
@@ -96,13 +94,21 @@ static uint16_t *source_slot(struct source_table *table, const char *address, si
     }
 }
 
-static void sources_add(struct source_table *table, const Renga__V1__ReviewDraftRequest *request)
+void draft_sources_index(struct source_table *table, const Renga__V1__ReviewDraftRequest *request)
 {
     table->request = request;
     for (size_t i = 0; i < request->n_sources; i++) {
         const char *url = request->sources[i]->url;
         *source_slot(table, url, source_length(url)) = (uint16_t)(i + 1);
     }
+}
+
+int draft_source_of(struct source_table *table, const char *line, size_t length)
+{
+    const char *end = line + length, *at = line;
+    while ((at = memmem(at, (size_t)(end - at), "http", 4)) && !is_address(at))
+        at += 4;
+    return at ? (int)*source_slot(table, at, address_length(at)) - 1 : -1;
 }
 
 double draft_known_addresses(struct draft_reviewing *reviewing)
@@ -112,7 +118,7 @@ double draft_known_addresses(struct draft_reviewing *reviewing)
     struct thought *thought = &reviewing->thought;
     struct source_table sources = {0};
     int all = 0, known = 0;
-    sources_add(&sources, reviewing->request);
+    draft_sources_index(&sources, reviewing->request);
     for (const char *at = reviewing->request->draft; all < ADDRESSES_MAX && (at = next_address(at));) {
         size_t length = address_length(at);
         bool good = *source_slot(&sources, at, length);

@@ -32,6 +32,18 @@ struct draft_reviewing {
 void draft_add_issue(struct draft_reviewing *reviewing, Renga__V1__DraftIssueType type,
                      Renga__V1__IssueSeverity severity, char *description, char *location);
 
+#define SOURCE_SLOTS 2048 /* a power of 2, more than the sources of a request */
+
+/* The sources of a request by their addresses: an index + 1, 0 for a free slot. All zero at first. */
+struct source_table {
+    const Renga__V1__ReviewDraftRequest *request;
+    uint16_t slots[SOURCE_SLOTS];
+};
+void draft_sources_index(struct source_table *table, const Renga__V1__ReviewDraftRequest *request);
+
+/* The source whose address is the first one in a line of the draft; -1: none. */
+int draft_source_of(struct source_table *table, const char *line, size_t length);
+
 /* The part of the addresses in the draft that are sources; 1 where it has none. Each other one becomes an issue. */
 double draft_known_addresses(struct draft_reviewing *reviewing);
 

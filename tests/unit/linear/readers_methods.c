@@ -102,6 +102,8 @@ static const struct generator sources[] = {
      .begin = "{\"draft\":\"The port is open. "
               "[1]\",\"sources\":[{\"title\":\"a\",\"url\":\"http://a/\"}],\"citations\":[{\"uri\":\"http://a/\"}",
      .unit = ",{\"uri\":\"http://a/\1\",\"quote\":\"open\"}", .end = "]}"},
+    {"notes of a draft", 0, .begin = "{\"sources\":[{\"title\":\"a\",\"url\":\"http://a/\"}],\"draft\":\"a",
+     .unit = "The port \1 is open [^\1]. \\n[^\1]: http://a/\1\\n", .end = "\"}"},
     {.name = NULL},
 };
 
