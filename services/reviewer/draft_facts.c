@@ -15,7 +15,7 @@
 #define CONTRADICTED   0.5  /* the highest mark of a draft with a claim that its source contradicts */
 #define NOTES_MAX      2000 /* numbers of notes that are followed */
 #define NOTES_MOST     4    /* of a claim */
-#define LABEL_MAX      16
+#define LABEL_MAX      20
 #define SAID_MAX       ((size_t)600) /* bytes of a claim and of a source that an issue shows */
 #define ISSUE(name)    RENGA__V1__DRAFT_ISSUE_TYPE__DRAFT_ISSUE_TYPE_##name
 #define SEVERITY(name) RENGA__V1__ISSUE_SEVERITY__ISSUE_SEVERITY_##name
@@ -52,15 +52,19 @@ static struct claim fact_text(const char *text)
 
 /* ---- the words of a claim ---------------------------------------------------------------------------------------- */
 
-/* The length of "[^1]" or "[1]" at `text`, with its number; 0: it is none. */
+/* The length of "[^1]", "[^name]" or "[1]" at `text`, with its number, 0 for a name; 0: it is none. */
 static size_t fact_note(const char *text, size_t length, int *number)
 {
-    size_t at = 1 + (length > 1 && text[1] == '^');
+    size_t begin = 1 + (length > 1 && text[1] == '^'), at = begin;
+    bool digits = true;
     *number = 0;
-    for (; at < length && at < LABEL_MAX && isdigit((unsigned char)text[at]); at++)
-        *number = *number < 100000 ? *number * 10 + (text[at] - '0') : *number;
-    bool digits = at > 1 && isdigit((unsigned char)text[at - 1]);
-    return text[0] == '[' && digits && at < length && text[at] == ']' ? at + 1 : 0;
+    for (; at < length && at < LABEL_MAX && (unsigned char)text[at] > ' ' && text[at] != ']'; at++) {
+        digits &= isdigit((unsigned char)text[at]) != 0;
+        *number = digits && *number < NOTES_MAX ? *number * 10 + (text[at] - '0') : *number;
+    }
+    bool closed = text[0] == '[' && at > begin && at < length && text[at] == ']' && (digits || begin == 2);
+    *number = digits ? *number : 0;
+    return closed ? at + 1 : 0;
 }
 
 /* How many bytes at `text` are no words: the target of a link, an address, marks. */
@@ -89,7 +93,7 @@ static void fact_read(struct fact *fact, const char *text, size_t length, int nu
     while (at < length && fact->length < SENTENCE_MAX) {
         int note;
         size_t skipped = fact_note(text + at, length - at, &note);
-        if (skipped && fact->note_count < NOTES_MOST)
+        if (skipped && note && fact->note_count < NOTES_MOST)
             fact->notes[fact->note_count++] = note;
         skipped = skipped ? skipped : fact_mark(text + at, length - at);
         if (!skipped)
@@ -113,7 +117,7 @@ static void facts_read_notes(struct draft_facts *facts)
         size_t length = strcspn(line, "\n");
         int note;
         size_t end = fact_note(line, length, &note);
-        if (end && end < length && line[end] == ':' && note < NOTES_MAX && !facts->notes[note])
+        if (end && end < length && line[end] == ':' && note && note < NOTES_MAX && !facts->notes[note])
             facts->notes[note] = (uint16_t)(draft_source_of(&table, line + end, length - end) + 1);
     }
 }
