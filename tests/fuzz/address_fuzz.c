@@ -30,7 +30,7 @@ char *http_host_ascii(const char *host, struct status *st)
 
 /* ---- readers ----------------------------------------------------------------------------------------------------- */
 
-static void read_address(const char *text)
+static void fuzz_read_address(const char *text)
 {
     struct buffer form, again;
     buffer_init(&form, CANONICAL_MAX);
@@ -51,7 +51,7 @@ static void read_query(const char *text, size_t characters)
     must(!text_is_clean(text, whole) || text_is_clean(text, cut));
 }
 
-static void encode(const char *text)
+static void fuzz_encode_address(const char *text)
 {
     struct buffer out;
     buffer_init(&out, SIZE_MAX / 2);
@@ -66,11 +66,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     char *text = strndup((const char *)data + 2, size - 2);
     if (data[0] % 3 == 0)
-        read_address(text);
+        fuzz_read_address(text);
     else if (data[0] % 3 == 1)
         read_query(text, data[1]);
     else
-        encode(text);
+        fuzz_encode_address(text);
     free(text);
     return 0;
 }

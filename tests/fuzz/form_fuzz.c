@@ -31,7 +31,7 @@ static const char *const forms[] = {
 };
 #define FORMS (sizeof(forms) / sizeof(*forms))
 
-static void check_value(const struct form_value *value, size_t length)
+static void fuzz_check_value(const struct form_value *value, size_t length)
 {
     must(value->text != NULL && value->begin <= value->end && value->end <= length);
     if (value->problem == FORM_FINE) {
@@ -40,24 +40,24 @@ static void check_value(const struct form_value *value, size_t length)
     }
 }
 
-static void read_field(const struct form *form, size_t field, const char *said, const char *proposed,
-                       const struct form_context *context)
+static void fuzz_read_field(const struct form *form, size_t field, const char *said, const char *proposed,
+                            const struct form_context *context)
 {
     struct arena arena;
     struct form_value value, again;
     arena_init(&arena, NULL, 0, MEMORY_MAX);
     must(form_read_value(form, field, said, context, &arena, &value));
-    check_value(&value, strlen(said));
+    fuzz_check_value(&value, strlen(said));
     must(form_problem_say(form, field, &value, context, &arena) != NULL);
     must(form_value_say(form, field, value.text, context, &arena) != NULL);
     must(form_read_value(form, field, said, context, &arena, &again));
     must(again.problem == value.problem && strcmp(again.text, value.text) == 0);
     must(form_prove_value(form, field, proposed, said, context, &arena, &value));
-    check_value(&value, strlen(said));
+    fuzz_check_value(&value, strlen(said));
     arena_fini(&arena);
 }
 
-static void read_words(const struct form *form, const char *said, const char *proposed)
+static void fuzz_read_words(const struct form *form, const char *said, const char *proposed)
 {
     static const struct form_context contexts[] = {{"ja", "JP", "Asia/Tokyo", INT64_C(1795382000000)},
                                                    {"en", "US", "America/New_York", INT64_C(951782400000)},
@@ -70,11 +70,11 @@ static void read_words(const struct form *form, const char *said, const char *pr
     size_t count, fields = form_field_count(form) < 4 ? form_field_count(form) : 4;
     const struct form_context *context = &contexts[strlen(said) % 4];
     for (size_t field = 0; field < fields; field++)
-        read_field(form, field, said, proposed, context);
+        fuzz_read_field(form, field, said, proposed, context);
     arena_init(&arena, NULL, 0, MEMORY_MAX);
     must(form_find_values(form, (int)(strlen(said) % (fields + 1)) - 1, said, context, &arena, mentions, &count));
     for (size_t i = 0; i < count; i++)
-        check_value(&mentions[i].value, strlen(said));
+        fuzz_check_value(&mentions[i].value, strlen(said));
     must(form_hear(form, said, context, &arena, &heard));
     must((heard.wish == FORM_CHANGES) <= (heard.field < (int)form_field_count(form)));
     count = form_find_language(said, places) + form_find_country(said, places) + form_find_timezone(said, "JP", places);
@@ -105,7 +105,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         must(form ? st.code == OK : st.code == INVALID_ARGUMENT || st.code == RESOURCE_EXHAUSTED);
         must(form || st.text[0] != '\0');
         if (form)
-            read_words(form, texts[1], texts[2]);
+            fuzz_read_words(form, texts[1], texts[2]);
         arena_fini(&arena);
     }
     free(copy);

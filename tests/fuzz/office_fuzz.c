@@ -21,7 +21,7 @@ static void must(bool condition)
         abort();
 }
 
-static void read_bytes(int format, const char *bytes, size_t size)
+static void office_read_bytes(int format, const char *bytes, size_t size)
 {
     struct document document;
     struct status st = {0};
@@ -58,8 +58,8 @@ static void add_other(struct zip_maker *maker, const struct kind *kind, const ch
         zip_maker_add(maker, name, text);
 }
 
-static void add_relations(struct zip_maker *maker, const struct kind *kind, const char *name, const char *type,
-                          const char *target)
+static void office_add_relations(struct zip_maker *maker, const struct kind *kind, const char *name, const char *type,
+                                 const char *target)
 {
     struct buffer text;
     buffer_init(&text, 4096);
@@ -69,11 +69,11 @@ static void add_relations(struct zip_maker *maker, const struct kind *kind, cons
     buffer_fini(&text);
 }
 
-static void add_others(struct zip_maker *maker, const struct kind *kind)
+static void office_add_others(struct zip_maker *maker, const struct kind *kind)
 {
     static const char list[] = "<a><sheet name=\"s\" r:id=\"r\"/><sldId r:id=\"r\"/></a>";
-    add_relations(maker, kind, "_rels/.rels", "x/officeDocument", kind->main_part);
-    add_relations(maker, kind, "w/_rels/d.xml.rels", kind->relation, kind->target);
+    office_add_relations(maker, kind, "_rels/.rels", "x/officeDocument", kind->main_part);
+    office_add_relations(maker, kind, "w/_rels/d.xml.rels", kind->relation, kind->target);
     add_other(maker, kind, "META-INF/container.xml", "<rootfile full-path=\"w/d.xml\"/>");
     add_other(maker, kind, "w/d.xml", list);
     add_other(maker, kind, "w/s.xml", "<html><p>chapter</p></html>");
@@ -86,16 +86,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     size_t kind = *data % (sizeof kinds / sizeof kinds[0] + 1);
     const char *text = (const char *)data + 1;
     if (kind == 0) {
-        read_bytes(RENGA__V1__DOCUMENT_FORMAT__DOCUMENT_FORMAT_TEXT, text, size - 1);
+        office_read_bytes(RENGA__V1__DOCUMENT_FORMAT__DOCUMENT_FORMAT_TEXT, text, size - 1);
         return 0;
     }
     struct zip_maker maker;
     size_t length;
     zip_maker_init(&maker);
-    add_others(&maker, &kinds[kind - 1]);
+    office_add_others(&maker, &kinds[kind - 1]);
     zip_maker_add_lying(&maker, kinds[kind - 1].part, text, size - 1, false, size - 1);
     const char *bytes = zip_maker_end(&maker, &length);
-    read_bytes(kinds[kind - 1].format, bytes, length);
+    office_read_bytes(kinds[kind - 1].format, bytes, length);
     zip_maker_fini(&maker);
     return 0;
 }

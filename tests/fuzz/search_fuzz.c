@@ -44,7 +44,7 @@ static void must_be_text(const char *text, size_t room)
     must(text && strlen(text) <= room && text_is_clean(text, strlen(text)));
 }
 
-static void look_at(const struct search_answer *answer)
+static void search_fuzz_look_at(const struct search_answer *answer)
 {
     must(answer->count <= SEARCH_RESULTS_MAX && answer->lists >= 1 && answer->lists <= SEARCH_LISTS_MAX);
     for (size_t i = 0; i < answer->count; i++) {
@@ -72,7 +72,7 @@ static size_t read_once(const struct search_provider *provider, int http_status,
     if (http_status >= 300 && provider->read_error)
         provider->read_error(&source, &reply, &failure);
     if (good)
-        look_at(&answer);
+        search_fuzz_look_at(&answer);
     else if (http_status < 300 || provider->read_error)
         must(failure.status.code != OK && failure.status.text[0]);
     search_answer_fini(&answer);
@@ -80,7 +80,7 @@ static size_t read_once(const struct search_provider *provider, int http_status,
     return count;
 }
 
-static void cut_query(const char *text, size_t size)
+static void search_fuzz_cut_query(const char *text, size_t size)
 {
     size_t clean = text_clean_length(text, size), cut = search_query_cut(text, 400, 50);
     if (clean < size)
@@ -103,7 +103,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     memcpy(body, data + 1, size - 1);
     body[size - 1] = '\0';
     must(read_once(provider, http_status, body, size - 1) == read_once(provider, http_status, body, size - 1));
-    cut_query(body, size - 1);
+    search_fuzz_cut_query(body, size - 1);
     free(body);
     return 0;
 }

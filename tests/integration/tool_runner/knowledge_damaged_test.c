@@ -14,7 +14,7 @@
         _fail(__FILE__, __LINE__);                                                                                     \
     } while (0)
 
-static void run_sql(const struct fixture *fixture, const char *text)
+static void damaged_run_sql(const struct fixture *fixture, const char *text)
 {
     char path[128], *error = NULL;
     sqlite3 *file = NULL;
@@ -122,14 +122,14 @@ static void damaged_rows_of_the_knowledge_file_end_nothing(void **state)
         answer_free(index_folder(fixture, "other"));
         snprintf(sql, sizeof sql, "%s WHERE %s = (SELECT id FROM collections WHERE name = 'manual')", changes[i],
                  column);
-        run_sql(fixture, sql);
+        damaged_run_sql(fixture, sql);
         search_damaged(fixture, changes[i]);
         index_damaged(fixture, changes[i]);
         search_damaged(fixture, changes[i]);
         delete_collection(fixture, changes[i]);
         assert_hits(fixture, NULL, "other", "basic plan dollars", 1);
-        run_sql(fixture, "DELETE FROM collections; DELETE FROM documents; DELETE FROM paragraphs; "
-                         "DELETE FROM postings; DELETE FROM vectors");
+        damaged_run_sql(fixture, "DELETE FROM collections; DELETE FROM documents; DELETE FROM paragraphs; "
+                                 "DELETE FROM postings; DELETE FROM vectors");
     }
 }
 

@@ -19,14 +19,14 @@
 
 static sqlite3 *beside;
 
-static void run_sql(const char *text)
+static void flipped_run_sql(const char *text)
 {
     char *error = NULL;
     if (sqlite3_exec(beside, text, NULL, NULL, &error) != SQLITE_OK)
         FAIL("%s: %s", text, error);
 }
 
-static void open_beside(const struct fixture *fixture)
+static void flipped_open_beside(const struct fixture *fixture)
 {
     char path[128];
     snprintf(path, sizeof path, "%s/../knowledge.db", fixture->root);
@@ -38,7 +38,7 @@ static void open_beside(const struct fixture *fixture)
 /* Readers keep lengths of paragraphs for as long as their collection says that it has not changed. */
 static void renew_generations(void)
 {
-    run_sql("UPDATE collections SET generation = generation + 1, seal = CASE WHEN " WHOLE(
+    flipped_run_sql("UPDATE collections SET generation = generation + 1, seal = CASE WHEN " WHOLE(
         COLLECTION_PARTS) " THEN seal_of(id, tenant, name, next, documents, paragraphs, words, dead, bytes, "
                           "updated_ms, "
                           "generation + 1, vectors, model) ELSE seal END");
@@ -55,7 +55,7 @@ struct result {
     bool told;
 };
 
-static struct result ask(struct fixture *fixture, const char *query, const char *change)
+static struct result flipped_ask_tool(struct fixture *fixture, const char *query, const char *change)
 {
     struct result result = {.told = true};
     struct answer *answer = search(fixture, NULL, "manual", query);
@@ -77,10 +77,10 @@ static struct result ask(struct fixture *fixture, const char *query, const char 
 
 static struct result before[QUERIES];
 
-static void learn(struct fixture *fixture)
+static void flipped_learn_keys(struct fixture *fixture)
 {
     for (size_t i = 0; i < QUERIES; i++) {
-        before[i] = ask(fixture, queries[i], "before any change");
+        before[i] = flipped_ask_tool(fixture, queries[i], "before any change");
         assert_false(before[i].told);
     }
 }
@@ -91,7 +91,7 @@ static bool searches_are_right(struct fixture *fixture, const char *change)
     bool told = false;
     renew_generations();
     for (size_t i = 0; i < QUERIES; i++) {
-        struct result result = ask(fixture, queries[i], change);
+        struct result result = flipped_ask_tool(fixture, queries[i], change);
         bool same =
             result.bytes && result.size == before[i].size && memcmp(result.bytes, before[i].bytes, result.size) == 0;
         if (!same && !result.told)
@@ -137,7 +137,7 @@ static bool bind_flipped(sqlite3_stmt *put, sqlite3_value *value, size_t turn)
     return true;
 }
 
-static sqlite3_stmt *prepare(const char *format, const char *first, const char *second, const char *third)
+static sqlite3_stmt *flipped_prepare_store(const char *format, const char *first, const char *second, const char *third)
 {
     char text[512];
     sqlite3_stmt *statement = NULL;
@@ -150,7 +150,7 @@ static sqlite3_stmt *prepare(const char *format, const char *first, const char *
     return statement;
 }
 
-static void put(sqlite3_stmt *put, sqlite3_value *key)
+static void flipped_put_document(sqlite3_stmt *put, sqlite3_value *key)
 {
     sqlite3_bind_value(put, 1, key);
     assert_int_equal(sqlite3_step(put), SQLITE_DONE);
@@ -160,8 +160,8 @@ static void put(sqlite3_stmt *put, sqlite3_value *key)
 
 static size_t flip_column(struct fixture *fixture, const char *table, const char *key, const char *column, size_t every)
 {
-    sqlite3_stmt *rows = prepare("SELECT %2$s, %3$s FROM %1$s ORDER BY 1", table, key, column);
-    sqlite3_stmt *update = prepare("UPDATE %1$s SET %3$s = ?2 WHERE %2$s = ?1", table, key, column);
+    sqlite3_stmt *rows = flipped_prepare_store("SELECT %2$s, %3$s FROM %1$s ORDER BY 1", table, key, column);
+    sqlite3_stmt *update = flipped_prepare_store("UPDATE %1$s SET %3$s = ?2 WHERE %2$s = ?1", table, key, column);
     sqlite3_value *keys[ROWS_MAX], *values[ROWS_MAX];
     size_t count = 0, told = 0;
     for (size_t i = 0; sqlite3_step(rows) == SQLITE_ROW && count < ROWS_MAX; i++) {
@@ -175,10 +175,10 @@ static size_t flip_column(struct fixture *fixture, const char *table, const char
         char change[128];
         snprintf(change, sizeof change, "%s.%s of row %s", table, column, (const char *)sqlite3_value_text(keys[i]));
         if (bind_flipped(update, values[i], i)) {
-            put(update, keys[i]);
+            flipped_put_document(update, keys[i]);
             told += searches_are_right(fixture, change);
             sqlite3_bind_value(update, 2, values[i]);
-            put(update, keys[i]);
+            flipped_put_document(update, keys[i]);
         }
         sqlite3_value_free(keys[i]);
         sqlite3_value_free(values[i]);
@@ -192,8 +192,8 @@ static void a_flipped_bit_is_told_or_changes_no_answer(void **state)
     struct fixture *fixture = *state;
     write_manual(fixture);
     answer_free(index_folder(fixture, "manual"));
-    open_beside(fixture);
-    learn(fixture);
+    flipped_open_beside(fixture);
+    flipped_learn_keys(fixture);
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         size_t told = 0, every = strcmp(parts[i].table, "postings") == 0 ? 7 : 1;
         for (const char *const *column = parts[i].columns; *column; column++)
@@ -207,8 +207,9 @@ static void a_flipped_bit_is_told_or_changes_no_answer(void **state)
 static void rows_of_releases_without_checksums_are_read(void **state)
 {
     struct fixture *fixture = *state;
-    run_sql("UPDATE collections SET seal = NULL; UPDATE documents SET seal = NULL; UPDATE paragraphs SET seal = NULL; "
-            "UPDATE postings SET seal = NULL; UPDATE vectors SET seal = NULL");
+    flipped_run_sql(
+        "UPDATE collections SET seal = NULL; UPDATE documents SET seal = NULL; UPDATE paragraphs SET seal = NULL; "
+        "UPDATE postings SET seal = NULL; UPDATE vectors SET seal = NULL");
     assert_false(searches_are_right(fixture, "without checksums"));
     answer_free(index_text(fixture, NULL, "manual", "later.txt", "a later document tells of otters\n"));
     assert_hits(fixture, NULL, "manual", "otters", 1);
@@ -246,7 +247,7 @@ static void a_file_of_the_first_version_is_upgraded(void **state)
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/knowledge.db", folder);
     assert_int_equal(sqlite3_open(path, &beside), SQLITE_OK);
-    run_sql(version_1);
+    flipped_run_sql(version_1);
     sqlite3_close(beside);
     for (int i = 0; i < 2; i++) { /* the second time it is of today's version */
         assert_true(tables_open(&tables, path, &st));

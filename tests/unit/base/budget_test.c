@@ -10,7 +10,7 @@
 
 static size_t heard;
 
-static void hear(void *data, size_t used)
+static void budget_heard_level(void *data, size_t used)
 {
     heard = used;
 }
@@ -95,7 +95,7 @@ static void the_listener_hears_of_each_step_and_not_of_each_byte(void **state)
     struct budget_hold hold = {0};
     budget_init(&budget, TOTAL);
     assert_true(budget_take(&budget, &hold, MIB, MIB));
-    budget_on_change(&budget, hear, NULL);
+    budget_on_change(&budget, budget_heard_level, NULL);
     assert_int_equal(heard, MIB);
     assert_true(budget_take(&budget, &hold, 2 * MIB, MIB));
     assert_int_equal(heard, MIB);

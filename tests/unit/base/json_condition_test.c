@@ -11,7 +11,7 @@
 
 static struct arena arena;
 
-static const struct json_condition *compile(const char *text, struct status *st)
+static const struct json_condition *condition_compile(const char *text, struct status *st)
 {
     cJSON *tree = json_parse(text, strlen(text), NULL, st);
     assert_non_null(tree);
@@ -20,10 +20,10 @@ static const struct json_condition *compile(const char *text, struct status *st)
     return condition;
 }
 
-static bool holds(const char *condition_text, const char *object_text)
+static bool condition_holds(const char *condition_text, const char *object_text)
 {
     struct status st = {0};
-    const struct json_condition *condition = compile(condition_text, &st);
+    const struct json_condition *condition = condition_compile(condition_text, &st);
     cJSON *object = json_parse(object_text, strlen(object_text), NULL, &st);
     if (!condition || !object)
         fail_msg("'%s' of '%s': %s", condition_text, object_text, st.text);
@@ -32,37 +32,39 @@ static bool holds(const char *condition_text, const char *object_text)
     return result;
 }
 
-static void refused(const char *condition_text, const char *part)
+static void condition_is_refused(const char *condition_text, const char *part)
 {
     struct status st = {0};
-    assert_null(compile(condition_text, &st));
+    assert_null(condition_compile(condition_text, &st));
     assert_int_equal(st.code, INVALID_ARGUMENT);
     assert_contains(st.text, part);
 }
 
 static void numbers_have_an_order(void **state)
 {
-    assert_true(holds("{\"field\":\"a\",\"more\":500}", "{\"a\":500.5}"));
-    assert_false(holds("{\"field\":\"a\",\"more\":500}", "{\"a\":500}"));
-    assert_true(holds("{\"field\":\"a\",\"at_least\":500}", "{\"a\":500}"));
-    assert_true(holds("{\"field\":\"a\",\"less\":0}", "{\"a\":-1}"));
-    assert_false(holds("{\"field\":\"a\",\"less\":0}", "{\"a\":0}"));
-    assert_true(holds("{\"field\":\"a\",\"at_most\":0}", "{\"a\":0}"));
-    assert_false(holds("{\"field\":\"a\",\"at_most\":0}", "{\"a\":1}"));
-    assert_false(holds("{\"field\":\"a\",\"more\":5}", "{\"a\":\"6\"}"));
-    assert_false(holds("{\"field\":\"a\",\"less\":5}", "{}"));
+    assert_true(condition_holds("{\"field\":\"a\",\"more\":500}", "{\"a\":500.5}"));
+    assert_false(condition_holds("{\"field\":\"a\",\"more\":500}", "{\"a\":500}"));
+    assert_true(condition_holds("{\"field\":\"a\",\"at_least\":500}", "{\"a\":500}"));
+    assert_true(condition_holds("{\"field\":\"a\",\"less\":0}", "{\"a\":-1}"));
+    assert_false(condition_holds("{\"field\":\"a\",\"less\":0}", "{\"a\":0}"));
+    assert_true(condition_holds("{\"field\":\"a\",\"at_most\":0}", "{\"a\":0}"));
+    assert_false(condition_holds("{\"field\":\"a\",\"at_most\":0}", "{\"a\":1}"));
+    assert_false(condition_holds("{\"field\":\"a\",\"more\":5}", "{\"a\":\"6\"}"));
+    assert_false(condition_holds("{\"field\":\"a\",\"less\":5}", "{}"));
 }
 
 static void dates_and_times_have_an_order_within_their_kind(void **state)
 {
-    assert_true(holds("{\"field\":\"a\",\"less\":\"2026-03-01\"}", "{\"a\":\"2026-02-28\"}"));
-    assert_false(holds("{\"field\":\"a\",\"less\":\"2026-03-01\"}", "{\"a\":\"2026-02-30\"}"));
-    assert_false(holds("{\"field\":\"a\",\"less\":\"2026-03-01\"}", "{\"a\":\"09:30\"}"));
-    assert_true(holds("{\"field\":\"a\",\"more\":\"09:30\"}", "{\"a\":\"09:30:00.000000001\"}"));
-    assert_true(holds("{\"field\":\"a\",\"at_most\":\"2026-01-01T00:00Z\"}", "{\"a\":\"2026-01-01T09:00:00+09:00\"}"));
-    assert_false(holds("{\"field\":\"a\",\"more\":\"2026-01-01T00:00Z\"}", "{\"a\":\"2026-01-01T09:00:00+09:00\"}"));
-    assert_false(holds("{\"field\":\"a\",\"more\":\"2026-01-01T00:00Z\"}", "{\"a\":\"2026-01-02T00:00\"}"));
-    refused("{\"field\":\"a\",\"more\":\"2026-13-01\"}", "more: must be a number, a date");
+    assert_true(condition_holds("{\"field\":\"a\",\"less\":\"2026-03-01\"}", "{\"a\":\"2026-02-28\"}"));
+    assert_false(condition_holds("{\"field\":\"a\",\"less\":\"2026-03-01\"}", "{\"a\":\"2026-02-30\"}"));
+    assert_false(condition_holds("{\"field\":\"a\",\"less\":\"2026-03-01\"}", "{\"a\":\"09:30\"}"));
+    assert_true(condition_holds("{\"field\":\"a\",\"more\":\"09:30\"}", "{\"a\":\"09:30:00.000000001\"}"));
+    assert_true(condition_holds("{\"field\":\"a\",\"at_most\":\"2026-01-01T00:00Z\"}",
+                                "{\"a\":\"2026-01-01T09:00:00+09:00\"}"));
+    assert_false(
+        condition_holds("{\"field\":\"a\",\"more\":\"2026-01-01T00:00Z\"}", "{\"a\":\"2026-01-01T09:00:00+09:00\"}"));
+    assert_false(condition_holds("{\"field\":\"a\",\"more\":\"2026-01-01T00:00Z\"}", "{\"a\":\"2026-01-02T00:00\"}"));
+    condition_is_refused("{\"field\":\"a\",\"more\":\"2026-13-01\"}", "more: must be a number, a date");
 }
 
 static void days_are_counted_by_the_calendar(void **state)
@@ -95,20 +97,20 @@ static void days_are_counted_by_the_calendar(void **state)
 
 static void values_of_the_same_type_are_equal(void **state)
 {
-    assert_true(holds("{\"field\":\"a\",\"equals\":\"x\"}", "{\"a\":\"x\"}"));
-    assert_false(holds("{\"field\":\"a\",\"equals\":\"1\"}", "{\"a\":1}"));
-    assert_true(holds("{\"field\":\"a\",\"equals\":1}", "{\"a\":1.0}"));
-    assert_true(holds("{\"field\":\"a\",\"equals\":true}", "{\"a\":true}"));
-    assert_false(holds("{\"field\":\"a\",\"equals\":true}", "{\"a\":1}"));
-    assert_false(holds("{\"field\":\"a\",\"equals\":false}", "{\"a\":true}"));
-    assert_true(holds("{\"field\":\"a\",\"equals\":null}", "{\"a\":null}"));
-    assert_false(holds("{\"field\":\"a\",\"equals\":null}", "{}"));
-    assert_true(holds("{\"field\":\"a\",\"one_of\":[1,\"x\",false]}", "{\"a\":false}"));
-    assert_false(holds("{\"field\":\"a\",\"one_of\":[1,\"x\",false]}", "{\"a\":\"y\"}"));
-    assert_true(holds("{\"field\":\"a\",\"equals_field\":\"b\"}", "{\"b\":\"x\",\"a\":\"x\"}"));
-    assert_false(holds("{\"field\":\"a\",\"equals_field\":\"b\"}", "{\"b\":1,\"a\":2}"));
-    assert_false(holds("{\"field\":\"a\",\"equals_field\":\"b\"}", "{}"));
-    assert_false(holds("{\"field\":\"a\",\"equals_field\":\"b\"}", "{\"a\":[],\"b\":[]}"));
+    assert_true(condition_holds("{\"field\":\"a\",\"equals\":\"x\"}", "{\"a\":\"x\"}"));
+    assert_false(condition_holds("{\"field\":\"a\",\"equals\":\"1\"}", "{\"a\":1}"));
+    assert_true(condition_holds("{\"field\":\"a\",\"equals\":1}", "{\"a\":1.0}"));
+    assert_true(condition_holds("{\"field\":\"a\",\"equals\":true}", "{\"a\":true}"));
+    assert_false(condition_holds("{\"field\":\"a\",\"equals\":true}", "{\"a\":1}"));
+    assert_false(condition_holds("{\"field\":\"a\",\"equals\":false}", "{\"a\":true}"));
+    assert_true(condition_holds("{\"field\":\"a\",\"equals\":null}", "{\"a\":null}"));
+    assert_false(condition_holds("{\"field\":\"a\",\"equals\":null}", "{}"));
+    assert_true(condition_holds("{\"field\":\"a\",\"one_of\":[1,\"x\",false]}", "{\"a\":false}"));
+    assert_false(condition_holds("{\"field\":\"a\",\"one_of\":[1,\"x\",false]}", "{\"a\":\"y\"}"));
+    assert_true(condition_holds("{\"field\":\"a\",\"equals_field\":\"b\"}", "{\"b\":\"x\",\"a\":\"x\"}"));
+    assert_false(condition_holds("{\"field\":\"a\",\"equals_field\":\"b\"}", "{\"b\":1,\"a\":2}"));
+    assert_false(condition_holds("{\"field\":\"a\",\"equals_field\":\"b\"}", "{}"));
+    assert_false(condition_holds("{\"field\":\"a\",\"equals_field\":\"b\"}", "{\"a\":[],\"b\":[]}"));
 }
 
 static void fields_are_ordered(void **state)
@@ -123,13 +125,14 @@ static void fields_are_ordered(void **state)
     for (size_t i = 0; i < COUNT(rows); i++) {
         char condition[64];
         snprintf(condition, sizeof condition, "{\"field\":\"a\",\"%s\":\"b.c\"}", rows[i].test);
-        assert_int_equal(holds(condition, "{\"a\":1,\"b\":{\"c\":1.5}}"), rows[i].less);
-        assert_int_equal(holds(condition, "{\"a\":2,\"b\":{\"c\":2}}"), rows[i].same);
-        assert_int_equal(holds(condition, "{\"a\":3,\"b\":{\"c\":2}}"), rows[i].more);
-        assert_int_equal(holds(condition, "{\"a\":\"2026-01-31\",\"b\":{\"c\":\"2026-02-01\"}}"), rows[i].less);
-        assert_false(holds(condition, "{\"a\":\"2026-01-31\",\"b\":{\"c\":\"09:30\"}}"));
-        assert_false(holds(condition, "{\"a\":1,\"b\":{\"c\":\"1\"}}"));
-        assert_false(holds(condition, "{\"a\":1}"));
+        assert_int_equal(condition_holds(condition, "{\"a\":1,\"b\":{\"c\":1.5}}"), rows[i].less);
+        assert_int_equal(condition_holds(condition, "{\"a\":2,\"b\":{\"c\":2}}"), rows[i].same);
+        assert_int_equal(condition_holds(condition, "{\"a\":3,\"b\":{\"c\":2}}"), rows[i].more);
+        assert_int_equal(condition_holds(condition, "{\"a\":\"2026-01-31\",\"b\":{\"c\":\"2026-02-01\"}}"),
+                         rows[i].less);
+        assert_false(condition_holds(condition, "{\"a\":\"2026-01-31\",\"b\":{\"c\":\"09:30\"}}"));
+        assert_false(condition_holds(condition, "{\"a\":1,\"b\":{\"c\":\"1\"}}"));
+        assert_false(condition_holds(condition, "{\"a\":1}"));
     }
 }
 
@@ -139,10 +142,10 @@ static void empty_values_are_not_present(void **state)
     static const char *const full[] = {"{\"a\":0}", "{\"a\":false}", "{\"a\":\" \"}", "{\"a\":[null]}",
                                        "{\"a\":{\"b\":1}}"};
     for (size_t i = 0; i < COUNT(empty); i++) {
-        assert_false(holds("{\"field\":\"a\",\"present\":true}", empty[i]));
-        assert_true(holds("{\"field\":\"a\",\"present\":false}", empty[i]));
-        assert_true(holds("{\"field\":\"a\",\"present\":true}", full[i]));
-        assert_false(holds("{\"field\":\"a\",\"present\":false}", full[i]));
+        assert_false(condition_holds("{\"field\":\"a\",\"present\":true}", empty[i]));
+        assert_true(condition_holds("{\"field\":\"a\",\"present\":false}", empty[i]));
+        assert_true(condition_holds("{\"field\":\"a\",\"present\":true}", full[i]));
+        assert_false(condition_holds("{\"field\":\"a\",\"present\":false}", full[i]));
     }
 }
 
@@ -150,56 +153,56 @@ static void lists_contain_their_items(void **state)
 {
     const char *two = "{\"all\":[{\"field\":\"a\",\"contains\":\"red\"},{\"field\":\"a\",\"contains\":7},"
                       "{\"field\":\"b\",\"contains\":\"red\"}]}";
-    assert_true(holds("{\"field\":\"a\",\"contains\":\"red\"}", "{\"a\":[1,{},\"red\"]}"));
-    assert_false(holds("{\"field\":\"a\",\"contains\":\"red\"}", "{\"a\":\"red\"}"));
-    assert_false(holds("{\"field\":\"a\",\"contains\":\"red\"}", "{\"a\":[\"reds\"]}"));
-    assert_true(holds(two, "{\"a\":[7,\"red\"],\"b\":[\"red\",\"red\"]}"));
-    assert_false(holds(two, "{\"a\":[7,\"red\"],\"b\":[\"blue\"]}"));
-    assert_false(holds(two, "{\"a\":[\"red\"],\"b\":[\"red\",7]}"));
-    assert_true(holds("{\"any\":[{\"not\":{\"field\":\"a\",\"contains\":1}},{\"field\":\"a\",\"contains\":1}]}",
-                      "{\"a\":[1]}"));
+    assert_true(condition_holds("{\"field\":\"a\",\"contains\":\"red\"}", "{\"a\":[1,{},\"red\"]}"));
+    assert_false(condition_holds("{\"field\":\"a\",\"contains\":\"red\"}", "{\"a\":\"red\"}"));
+    assert_false(condition_holds("{\"field\":\"a\",\"contains\":\"red\"}", "{\"a\":[\"reds\"]}"));
+    assert_true(condition_holds(two, "{\"a\":[7,\"red\"],\"b\":[\"red\",\"red\"]}"));
+    assert_false(condition_holds(two, "{\"a\":[7,\"red\"],\"b\":[\"blue\"]}"));
+    assert_false(condition_holds(two, "{\"a\":[\"red\"],\"b\":[\"red\",7]}"));
+    assert_true(condition_holds(
+        "{\"any\":[{\"not\":{\"field\":\"a\",\"contains\":1}},{\"field\":\"a\",\"contains\":1}]}", "{\"a\":[1]}"));
 }
 
 static void a_path_leads_into_objects(void **state)
 {
-    assert_true(holds("{\"field\":\"a.b.c\",\"equals\":1}", "{\"x\":1,\"a\":{\"b\":{\"c\":1}}}"));
-    assert_false(holds("{\"field\":\"a.b.c\",\"equals\":1}", "{\"a\":{\"b\":{\"d\":1}},\"c\":1}"));
-    assert_false(holds("{\"field\":\"a.b\",\"equals\":1}", "{\"a\":[{\"b\":1}]}"));
-    assert_true(holds("{\"field\":\"a.b\",\"equals\":1}", "{\"a.b\":1,\"a\":{\"b\":2}}"));
-    assert_true(
-        holds("{\"all\":[{\"field\":\"a\",\"present\":true},{\"field\":\"a.b\",\"equals\":1},"
-              "{\"field\":\"a.a\",\"equals\":2},{\"field\":\"ab\",\"equals\":3},{\"field\":\"a-b\",\"equals\":4}]}",
-              "{\"a-b\":4,\"ab\":3,\"a\":{\"a\":2,\"b\":1}}"));
+    assert_true(condition_holds("{\"field\":\"a.b.c\",\"equals\":1}", "{\"x\":1,\"a\":{\"b\":{\"c\":1}}}"));
+    assert_false(condition_holds("{\"field\":\"a.b.c\",\"equals\":1}", "{\"a\":{\"b\":{\"d\":1}},\"c\":1}"));
+    assert_false(condition_holds("{\"field\":\"a.b\",\"equals\":1}", "{\"a\":[{\"b\":1}]}"));
+    assert_true(condition_holds("{\"field\":\"a.b\",\"equals\":1}", "{\"a.b\":1,\"a\":{\"b\":2}}"));
+    assert_true(condition_holds(
+        "{\"all\":[{\"field\":\"a\",\"present\":true},{\"field\":\"a.b\",\"equals\":1},"
+        "{\"field\":\"a.a\",\"equals\":2},{\"field\":\"ab\",\"equals\":3},{\"field\":\"a-b\",\"equals\":4}]}",
+        "{\"a-b\":4,\"ab\":3,\"a\":{\"a\":2,\"b\":1}}"));
 }
 
 static void all_any_and_not_join(void **state)
 {
     const char *text = "{\"any\":[{\"all\":[{\"field\":\"a\",\"equals\":1},{\"field\":\"b\",\"equals\":1}]},"
                        "{\"not\":{\"field\":\"c\",\"present\":true}}]}";
-    assert_true(holds(text, "{\"a\":1,\"b\":1,\"c\":1}"));
-    assert_false(holds(text, "{\"a\":1,\"b\":2,\"c\":1}"));
-    assert_true(holds(text, "{\"a\":1,\"b\":2}"));
+    assert_true(condition_holds(text, "{\"a\":1,\"b\":1,\"c\":1}"));
+    assert_false(condition_holds(text, "{\"a\":1,\"b\":2,\"c\":1}"));
+    assert_true(condition_holds(text, "{\"a\":1,\"b\":2}"));
 }
 
 static void faults_name_their_place(void **state)
 {
-    refused("[]", "(the whole): must be {\"field\"");
-    refused("{}", "must be {\"field\"");
-    refused("{\"all\":[]}", "all: must be a list of conditions");
-    refused("{\"all\":[{\"field\":\"a\",\"equals\":1},{\"not\":{\"field\":\"a\",\"more\":\"x\"}}]}",
-            "all[1].not.more: must be a number");
-    refused("{\"field\":\"a\"}", "has a field, but no test");
-    refused("{\"field\":\"a\",\"equal\":1}", "did you mean 'equals'?");
-    refused("{\"field\":\"a\",\"more\":1,\"less\":3}", "both 'more' and 'less'");
-    refused("{\"field\":7,\"more\":1}", "field: must be the name of a field");
-    refused("{\"field\":\"a..b\",\"more\":1}", "empty name");
-    refused("{\"field\":\"a.b.c.d.e.f.g.h.i\",\"more\":1}", "more than 8 names");
-    refused("{\"field\":\"a\",\"equals\":[1]}", "equals: must be a text");
-    refused("{\"field\":\"a\",\"one_of\":[1,{}]}", "one_of[1]: must be a text");
-    refused("{\"field\":\"a\",\"one_of\":[]}", "one_of: must be a list of 1 to");
-    refused("{\"field\":\"a\",\"present\":1}", "present: must be true or false");
-    refused("{\"field\":\"a\",\"equals_field\":\"\"}", "equals_field: must be the name of a field");
-    refused(
+    condition_is_refused("[]", "(the whole): must be {\"field\"");
+    condition_is_refused("{}", "must be {\"field\"");
+    condition_is_refused("{\"all\":[]}", "all: must be a list of conditions");
+    condition_is_refused("{\"all\":[{\"field\":\"a\",\"equals\":1},{\"not\":{\"field\":\"a\",\"more\":\"x\"}}]}",
+                         "all[1].not.more: must be a number");
+    condition_is_refused("{\"field\":\"a\"}", "has a field, but no test");
+    condition_is_refused("{\"field\":\"a\",\"equal\":1}", "did you mean 'equals'?");
+    condition_is_refused("{\"field\":\"a\",\"more\":1,\"less\":3}", "both 'more' and 'less'");
+    condition_is_refused("{\"field\":7,\"more\":1}", "field: must be the name of a field");
+    condition_is_refused("{\"field\":\"a..b\",\"more\":1}", "empty name");
+    condition_is_refused("{\"field\":\"a.b.c.d.e.f.g.h.i\",\"more\":1}", "more than 8 names");
+    condition_is_refused("{\"field\":\"a\",\"equals\":[1]}", "equals: must be a text");
+    condition_is_refused("{\"field\":\"a\",\"one_of\":[1,{}]}", "one_of[1]: must be a text");
+    condition_is_refused("{\"field\":\"a\",\"one_of\":[]}", "one_of: must be a list of 1 to");
+    condition_is_refused("{\"field\":\"a\",\"present\":1}", "present: must be true or false");
+    condition_is_refused("{\"field\":\"a\",\"equals_field\":\"\"}", "equals_field: must be the name of a field");
+    condition_is_refused(
         "{\"not\":{\"not\":{\"not\":{\"not\":{\"not\":{\"not\":{\"not\":{\"not\":{\"field\":\"a\",\"more\":1}}}}}}}}}",
         "deeper than 8");
 }
@@ -221,10 +224,10 @@ static void a_condition_is_bounded(void **state)
     char *most = many_tests(JSON_CONDITION_TERMS_MAX - 1, "\"equals\":1"),
          *more = many_tests(JSON_CONDITION_TERMS_MAX, "\"equals\":1");
     char *values = many_tests(JSON_CONDITION_TERMS_MAX - 1, "\"one_of\":[1,2,3,4,5]");
-    assert_true(holds(most, "{\"f254\":1}"));
-    assert_false(holds(most, "{\"f255\":1}"));
-    refused(more, "more than 256 parts");
-    refused(values, "more than 1024 values");
+    assert_true(condition_holds(most, "{\"f254\":1}"));
+    assert_false(condition_holds(most, "{\"f255\":1}"));
+    condition_is_refused(more, "more than 256 parts");
+    condition_is_refused(values, "more than 1024 values");
     free(most);
     free(more);
     free(values);
@@ -234,11 +237,11 @@ static void the_fields_are_listed_with_the_types_that_can_hold(void **state)
 {
     struct status st = {0};
     size_t count;
-    const struct json_condition *condition =
-        compile("{\"all\":[{\"field\":\"a.b\",\"more\":1},{\"not\":{\"field\":\"c\",\"one_of\":[\"x\",2,\"y\"]}},"
-                "{\"field\":\"d\",\"equals_field\":\"e\"},{\"field\":\"c\",\"contains\":\"z\"},{\"field\":\"c\","
-                "\"more\":\"09:30\"}]}",
-                &st);
+    const struct json_condition *condition = condition_compile(
+        "{\"all\":[{\"field\":\"a.b\",\"more\":1},{\"not\":{\"field\":\"c\",\"one_of\":[\"x\",2,\"y\"]}},"
+        "{\"field\":\"d\",\"equals_field\":\"e\"},{\"field\":\"c\",\"contains\":\"z\"},{\"field\":\"c\","
+        "\"more\":\"09:30\"}]}",
+        &st);
     assert_non_null(condition);
     const struct json_condition_use *uses = json_condition_uses(condition, &count);
     assert_int_equal(count, 6);

@@ -15,7 +15,7 @@
 #define MEMORY_MAX ((size_t)32 << 20)
 
 /* The status of compiling, else of checking; the problems stay in it. */
-static struct status checked(const char *schema_text, const char *value_text)
+static struct status schema_checked_steps(const char *schema_text, const char *value_text)
 {
     struct arena arena;
     struct status st = {0};
@@ -46,7 +46,7 @@ static int64_t own_ms(void)
 static void check_cheaply(const char *schema, const char *value, enum status_code expected)
 {
     int64_t began_ms = own_ms();
-    struct status st = checked(schema, value);
+    struct status st = schema_checked_steps(schema, value);
     int64_t took_ms = own_ms() - began_ms;
     if (st.code != expected)
         fail_msg("%s: %s", status_code_name((int)st.code), st.text);
@@ -103,9 +103,9 @@ static void an_enum_knows_values_however_they_are_written(void **state)
                                       "{\"b\":{\"d\":[],\"c\":0},\"a\":1}",
                                       "{\"a\":1,\"b\":{\"c\":null,\"d\":{}}}"};
     for (size_t i = 0; i < COUNT(good); i++)
-        assert_int_equal(checked(schema, good[i]).code, OK);
+        assert_int_equal(schema_checked_steps(schema, good[i]).code, OK);
     for (size_t i = 0; i < COUNT(bad); i++)
-        assert_int_equal(checked(schema, bad[i]).code, INVALID_ARGUMENT);
+        assert_int_equal(schema_checked_steps(schema, bad[i]).code, INVALID_ARGUMENT);
 }
 
 static void a_chain_of_references_is_walked_once_when_it_is_compiled(void **state)
@@ -142,7 +142,7 @@ static int64_t references_us(bool to_last)
         buffer_printf(&schema, ",\"r%d\":{\"$ref\":\"#/$defs/d%d\"}", i, to_last ? 4499 : 0);
     buffer_print(&schema, "}}");
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &from);
-    struct status st = checked(buffer_text(&schema), "1");
+    struct status st = schema_checked_steps(buffer_text(&schema), "1");
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &to);
     assert_int_equal(st.code, OK);
     buffer_fini(&schema);
@@ -193,7 +193,7 @@ static void alternatives_within_alternatives_are_checked_to_the_end_or_refused_a
             buffer_printf(&schema, ",{\"items\":{\"$ref\":\"#/$defs/n\"},\"maxItems\":%d,\"type\":\"array\"}", i + 3);
         buffer_print(&schema, "]}},\"$ref\":\"#/$defs/n\"}");
         if (alternatives > 100) {
-            struct status st = checked(buffer_text(&schema), "null");
+            struct status st = schema_checked_steps(buffer_text(&schema), "null");
             assert_int_equal(st.code, INVALID_ARGUMENT);
             assert_non_null(strstr(st.text, "one value may have to be held against"));
             break;

@@ -37,7 +37,7 @@ static void a_time_of_expiry_is_read_strictly(void **state)
     assert_int_equal(seconds, 253402300799);
 }
 
-static void expect_refused(const char *text, const char *why)
+static void key_list_expect_refused(const char *text, const char *why)
 {
     struct key_list list;
     struct status st = {0};
@@ -52,13 +52,13 @@ static void expect_refused(const char *text, const char *why)
 
 static void a_wrong_key_is_named_by_its_place(void **state)
 {
-    expect_refused("{}", "must be a list of keys");
-    expect_refused("[1]", "[0]: must be an object");
-    expect_refused("[{\"name\":\"a\",\"sha256\":\"\",\"methods\":[],\"expires\":\"tomorrow\"}]",
-                   "[0].expires: is 'tomorrow' and must be a time in UTC");
-    expect_refused("[{\"name\":\"a\",\"sha256\":\"\",\"methods\":[]},{\"name\":\"b\",\"expire\":1}]",
-                   "[1].expire: is not known here; name, tenant, sha256, methods and expires are");
-    expect_refused("[{\"name\":\"a\",\"sha256\":\"\",\"methods\":[],\"expires\":1}]", "[0].expires");
+    key_list_expect_refused("{}", "must be a list of keys");
+    key_list_expect_refused("[1]", "[0]: must be an object");
+    key_list_expect_refused("[{\"name\":\"a\",\"sha256\":\"\",\"methods\":[],\"expires\":\"tomorrow\"}]",
+                            "[0].expires: is 'tomorrow' and must be a time in UTC");
+    key_list_expect_refused("[{\"name\":\"a\",\"sha256\":\"\",\"methods\":[]},{\"name\":\"b\",\"expire\":1}]",
+                            "[1].expire: is not known here; name, tenant, sha256, methods and expires are");
+    key_list_expect_refused("[{\"name\":\"a\",\"sha256\":\"\",\"methods\":[],\"expires\":1}]", "[0].expires");
 }
 
 int main(void)

@@ -82,7 +82,7 @@ static void values_of_other_fields_are_found_where_all_words_are_explained(void 
     };
     struct arena arena;
     arena_init(&arena, NULL, 0, FORM_TEST_MEMORY);
-    const struct form *form = form_of(&arena, properties);
+    const struct form *form = value_fixture_form(&arena, properties);
     size_t wrong = 0;
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct form_mention mentions[FORM_MENTIONS_MAX];

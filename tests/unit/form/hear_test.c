@@ -88,7 +88,7 @@ static void wishes_are_heard_where_the_whole_text_is_one(void **state)
     };
     struct arena arena;
     arena_init(&arena, NULL, 0, FORM_TEST_MEMORY);
-    const struct form *form = form_of(&arena, properties);
+    const struct form *form = value_fixture_form(&arena, properties);
     size_t wrong = 0;
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct form_heard heard;

@@ -22,7 +22,7 @@ static int arena_teardown(void **state)
 }
 
 /* The messages hold texts that may be changed; ours are not. */
-static char *text(const char *constant)
+static char *form_document(const char *constant)
 {
     return (char *)(uintptr_t)constant;
 }
@@ -48,9 +48,9 @@ static void sample_init(struct sample *sample)
     for (size_t i = 0; i < FIELDS; i++) {
         renga__v1__form_field__init(&sample->fields[i]);
         renga__v1__field_limits__init(&sample->limits[i]);
-        sample->fields[i].id = text(ids[i]);
-        sample->fields[i].field_id = text(ids[i]);
-        sample->fields[i].label = text(ids[i]);
+        sample->fields[i].id = form_document(ids[i]);
+        sample->fields[i].field_id = form_document(ids[i]);
+        sample->fields[i].label = form_document(ids[i]);
         sample->fields[i].type = types[i];
         sample->fields[i].limits = &sample->limits[i];
         sample->field_list[i] = &sample->fields[i];
@@ -58,11 +58,11 @@ static void sample_init(struct sample *sample)
     for (size_t i = 0; i < 2; i++) {
         renga__v1__field_choice__init(&sample->choices[i]);
         renga__v1__fact_definition__init(&sample->facts[i]);
-        sample->choices[i].value = text(i ? "gift" : "loan");
-        sample->facts[i].id = text(i ? "f1" : "f0");
-        sample->facts[i].form_field_id = text("name");
-        sample->facts[i].fact_key = text(i ? "given" : "family");
-        sample->facts[i].fact = text("a part of the name");
+        sample->choices[i].value = form_document(i ? "gift" : "loan");
+        sample->facts[i].id = form_document(i ? "f1" : "f0");
+        sample->facts[i].form_field_id = form_document("name");
+        sample->facts[i].fact_key = form_document(i ? "given" : "family");
+        sample->facts[i].fact = form_document("a part of the name");
         sample->choice_list[i] = &sample->choices[i];
         sample->fact_list[i] = &sample->facts[i];
     }
@@ -74,7 +74,7 @@ static void sample_init(struct sample *sample)
     sample->form.n_facts = 2;
 }
 
-static void assert_refused(const struct sample *sample, const char *field, const char *words)
+static void form_assert_refused(const struct sample *sample, const char *field, const char *words)
 {
     struct status st = {0};
     assert_null(form_open(&arena, &sample->form, &st));
@@ -88,7 +88,7 @@ static void assert_refused(const struct sample *sample, const char *field, const
         struct sample sample;                                                                                          \
         sample_init(&sample);                                                                                          \
         change;                                                                                                        \
-        assert_refused(&sample, field, words);                                                                         \
+        form_assert_refused(&sample, field, words);                                                                    \
     } while (0)
 
 static void a_good_form_is_opened_in_the_order_of_its_places(void **state)
@@ -99,7 +99,7 @@ static void a_good_form_is_opened_in_the_order_of_its_places(void **state)
     const Renga__V1__FactDefinition *const *facts;
     sample_init(&sample);
     sample.fields[0].sort_order = 5;
-    sample.fields[1].only_if_json = text("{\"field\":\"kind\",\"equals\":\"loan\"}");
+    sample.fields[1].only_if_json = form_document("{\"field\":\"kind\",\"equals\":\"loan\"}");
     const struct form *form = form_open(&arena, &sample.form, &st);
     assert_non_null(form);
     assert_int_equal(form_field_count(form), FIELDS);
@@ -122,30 +122,34 @@ static void a_good_form_is_opened_in_the_order_of_its_places(void **state)
 static void two_fields_of_one_name_are_refused(void **state)
 {
     (void)state;
-    REFUSED(sample.fields[2].field_id = text("name"), "form.fields[2].field_id",
+    REFUSED(sample.fields[2].field_id = form_document("name"), "form.fields[2].field_id",
             "'name' is the field_id of another field");
-    REFUSED(sample.fields[1].id = text("name"), "form.fields[1].id", "'name' is the id of another field");
+    REFUSED(sample.fields[1].id = form_document("name"), "form.fields[1].id", "'name' is the id of another field");
 }
 
 /* The reviewer would refuse them later, with each answer. */
 static void ids_and_labels_that_are_blank_or_have_control_characters_are_refused(void **state)
 {
     (void)state;
-    REFUSED(sample.fields[2].field_id = text("a\nb"), "form.fields[2].field_id", "control character 0x0a at byte 1");
-    REFUSED(sample.fields[2].field_id = text("\x7f"), "form.fields[2].field_id", "control character 0x7f at byte 0");
-    REFUSED(sample.fields[1].id = text("\t"), "form.fields[1].id", "control character 0x09");
-    REFUSED(sample.facts[1].fact_key = text("\x1b["), "form.facts[1].fact_key", "control character 0x1b");
-    REFUSED(sample.fields[1].id = text("  "), "form.fields[1].id", "is blank");
-    REFUSED(sample.fields[1].label = text("\n"), "form.fields[1].label", "is blank");
+    REFUSED(sample.fields[2].field_id = form_document("a\nb"), "form.fields[2].field_id",
+            "control character 0x0a at byte 1");
+    REFUSED(sample.fields[2].field_id = form_document("\x7f"), "form.fields[2].field_id",
+            "control character 0x7f at byte 0");
+    REFUSED(sample.fields[1].id = form_document("\t"), "form.fields[1].id", "control character 0x09");
+    REFUSED(sample.facts[1].fact_key = form_document("\x1b["), "form.facts[1].fact_key", "control character 0x1b");
+    REFUSED(sample.fields[1].id = form_document("  "), "form.fields[1].id", "is blank");
+    REFUSED(sample.fields[1].label = form_document("\n"), "form.fields[1].label", "is blank");
 }
 
 static void facts_must_belong_to_a_field_and_differ(void **state)
 {
     (void)state;
-    REFUSED(sample.facts[1].form_field_id = text("nose"), "form.facts[1].form_field_id", "no field has the id 'nose'");
-    REFUSED(sample.facts[1].fact_key = text("family"), "form.facts[1].fact_key", "'family' is the key of another fact");
-    REFUSED(sample.facts[1].id = text("f0"), "form.facts[1].id", "'f0' is the id of another fact");
-    REFUSED(sample.facts[0].fact = text(""), "form.facts[0].fact", "is required");
+    REFUSED(sample.facts[1].form_field_id = form_document("nose"), "form.facts[1].form_field_id",
+            "no field has the id 'nose'");
+    REFUSED(sample.facts[1].fact_key = form_document("family"), "form.facts[1].fact_key",
+            "'family' is the key of another fact");
+    REFUSED(sample.facts[1].id = form_document("f0"), "form.facts[1].id", "'f0' is the id of another fact");
+    REFUSED(sample.facts[0].fact = form_document(""), "form.facts[0].fact", "is required");
 }
 
 static void a_form_has_1_to_200_fields(void **state)
@@ -172,8 +176,8 @@ static void texts_keep_their_bounds(void **state)
     static char long_label[514];
     memset(long_label, 'a', 513);
     REFUSED(sample.fields[1].label = long_label, "form.fields[1].label", "must be at most 512 bytes, not 513");
-    REFUSED(sample.fields[1].label = text(""), "form.fields[1].label", "is required");
-    REFUSED(sample.fields[0].intent = text("\xC3"), "form.fields[0].intent", "must be UTF-8");
+    REFUSED(sample.fields[1].label = form_document(""), "form.fields[1].label", "is required");
+    REFUSED(sample.fields[0].intent = form_document("\xC3"), "form.fields[0].intent", "must be UTF-8");
     REFUSED(sample.fields[0].type = 11, "form.fields[0].type", "must be 0 to 10, not 11");
 }
 
@@ -181,25 +185,26 @@ static void choices_are_of_choices_alone(void **state)
 {
     (void)state;
     REFUSED(sample.fields[2].n_choices = 0, "form.fields[2].choices", "must be 1 to 200 choices, not 0");
-    REFUSED(sample.choices[1].value = text("loan"), "form.fields[2].choices[1].value",
+    REFUSED(sample.choices[1].value = form_document("loan"), "form.fields[2].choices[1].value",
             "'loan' is the value of another");
     REFUSED(sample.fields[2].type = 2, "form.fields[2].choices", "must be empty");
-    REFUSED(sample.choices[0].value = text(""), "form.fields[2].choices[0].value", "is required");
+    REFUSED(sample.choices[0].value = form_document(""), "form.fields[2].choices[0].value", "is required");
 }
 
 static void limits_must_not_contradict(void **state)
 {
     (void)state;
-    REFUSED(sample.limits[0].pattern = text("[a"), "form.fields[0].limits.pattern", "must be a regular expression");
-    REFUSED(sample.limits[1].pattern = text("a"), "form.fields[1].limits.pattern", "must be empty");
+    REFUSED(sample.limits[0].pattern = form_document("[a"), "form.fields[0].limits.pattern",
+            "must be a regular expression");
+    REFUSED(sample.limits[1].pattern = form_document("a"), "form.fields[1].limits.pattern", "must be empty");
     REFUSED(
         {
-            sample.limits[1].minimum = text("5");
-            sample.limits[1].maximum = text("4.5");
+            sample.limits[1].minimum = form_document("5");
+            sample.limits[1].maximum = form_document("4.5");
         },
         "form.fields[1].limits.maximum", "'4.5' is below the minimum '5'");
-    REFUSED(sample.limits[1].minimum = text("five"), "form.fields[1].limits.minimum", "must be a number");
-    REFUSED(sample.limits[0].maximum = text("5"), "form.fields[0].limits.maximum", "must be empty");
+    REFUSED(sample.limits[1].minimum = form_document("five"), "form.fields[1].limits.minimum", "must be a number");
+    REFUSED(sample.limits[0].maximum = form_document("5"), "form.fields[0].limits.maximum", "must be empty");
     REFUSED(sample.limits[0].whole = true, "form.fields[0].limits.whole", "only numbers");
     REFUSED(
         {
@@ -218,7 +223,7 @@ static void limits_must_not_contradict(void **state)
     REFUSED(
         {
             sample.fields[0].type = 3;
-            sample.limits[0].minimum = text("2026-02-30");
+            sample.limits[0].minimum = form_document("2026-02-30");
         },
         "form.fields[0].limits.minimum", "must be a day");
 }
@@ -226,20 +231,20 @@ static void limits_must_not_contradict(void **state)
 static void a_condition_names_other_fields_and_can_hold(void **state)
 {
     (void)state;
-    REFUSED(sample.fields[0].only_if_json = text("{\"field\":\"nose\",\"present\":true}"),
+    REFUSED(sample.fields[0].only_if_json = form_document("{\"field\":\"nose\",\"present\":true}"),
             "form.fields[0].only_if_json", "'nose' is no field_id");
-    REFUSED(sample.fields[0].only_if_json = text("{\"field\":\"name\",\"present\":true}"),
+    REFUSED(sample.fields[0].only_if_json = form_document("{\"field\":\"name\",\"present\":true}"),
             "form.fields[0].only_if_json", "must not wait for itself");
-    REFUSED(sample.fields[0].only_if_json = text("{\"field\":\"age\",\"equals\":\"five\"}"),
+    REFUSED(sample.fields[0].only_if_json = form_document("{\"field\":\"age\",\"equals\":\"five\"}"),
             "form.fields[0].only_if_json", "can never hold: its values are a number");
-    REFUSED(sample.fields[0].only_if_json = text("{\"field\":\"kind\",\"equals\":\"theft\"}"),
+    REFUSED(sample.fields[0].only_if_json = form_document("{\"field\":\"kind\",\"equals\":\"theft\"}"),
             "form.fields[0].only_if_json", "'theft' is no choice's value");
-    REFUSED(sample.fields[0].only_if_json = text("{"), "form.fields[0].only_if_json", "1:");
+    REFUSED(sample.fields[0].only_if_json = form_document("{"), "form.fields[0].only_if_json", "1:");
     REFUSED(
         {
-            sample.fields[0].only_if_json = text("{\"field\":\"age\",\"more\":1}");
-            sample.fields[1].only_if_json = text("{\"not\":{\"field\":\"kind\",\"equals\":\"loan\"}}");
-            sample.fields[2].only_if_json = text("{\"field\":\"name\",\"present\":true}");
+            sample.fields[0].only_if_json = form_document("{\"field\":\"age\",\"more\":1}");
+            sample.fields[1].only_if_json = form_document("{\"not\":{\"field\":\"kind\",\"equals\":\"loan\"}}");
+            sample.fields[2].only_if_json = form_document("{\"field\":\"name\",\"present\":true}");
         },
         "form.fields[2].only_if_json", "a circle");
 }
@@ -250,7 +255,7 @@ static void a_condition_names_other_fields_and_can_hold(void **state)
 static const struct form *schema_open(const char *schema, struct status *st)
 {
     Renga__V1__SessionForm message = RENGA__V1__SESSION_FORM__INIT;
-    message.schema_json = text(schema);
+    message.schema_json = form_document(schema);
     return form_open(&arena, &message, st);
 }
 

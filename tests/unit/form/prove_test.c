@@ -75,7 +75,7 @@ static void a_proposal_is_proved_by_the_words_alone(void **state)
         struct arena arena;
         struct form_value value;
         arena_init(&arena, NULL, 0, FORM_TEST_MEMORY);
-        const struct form *form = form_of(&arena, arena_printf(&arena, "\"x\":%s", rows[i].property));
+        const struct form *form = value_fixture_form(&arena, arena_printf(&arena, "\"x\":%s", rows[i].property));
         assert_true(form_prove_value(form, 0, rows[i].proposed, rows[i].text, &context, &arena, &value));
         const char *proved = value.problem == FORM_FINE ? value.text
                              : value.problem == FORM_NO_VALUE
@@ -97,39 +97,44 @@ static void a_proposal_is_proved_by_the_words_alone(void **state)
 
 static uint64_t random_state = 20261123;
 
-static unsigned draw(unsigned below)
+static unsigned prove_draw_number(unsigned below)
 {
     random_state = random_state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
     return (unsigned)((random_state >> 33) % below);
 }
 
 /* A random value of a type as a model might invent it. */
-static void invent(char type, char *text, size_t size)
+static void prove_invent_text(char type, char *text, size_t size)
 {
     static const char *const words[] = {"Ada",    "Bob",    "田中",   "佐藤", "東京",
                                         "Berlin", "laptop", "broken", "階段", "hello"};
     static const char *const eras[] = {"令和", "平成", "昭和"};
     switch (type) {
     case 'n':
-        snprintf(text, size, draw(3) ? "%u" : "%u円", draw(3) ? draw(100) : draw(1000000));
+        snprintf(text, size, prove_draw_number(3) ? "%u" : "%u円",
+                 prove_draw_number(3) ? prove_draw_number(100) : prove_draw_number(1000000));
         break;
     case 'd':
-        if (draw(4) == 0)
-            snprintf(text, size, "%s%u年%u月%u日", eras[draw(3)], 1 + draw(30), 1 + draw(12), 1 + draw(28));
+        if (prove_draw_number(4) == 0)
+            snprintf(text, size, "%s%u年%u月%u日", eras[prove_draw_number(3)], 1 + prove_draw_number(30),
+                     1 + prove_draw_number(12), 1 + prove_draw_number(28));
         else
-            snprintf(text, size, "20%02u-%02u-%02u", 20 + draw(10), 1 + draw(12), 1 + draw(28));
+            snprintf(text, size, "20%02u-%02u-%02u", 20 + prove_draw_number(10), 1 + prove_draw_number(12),
+                     1 + prove_draw_number(28));
         break;
     case 't':
-        snprintf(text, size, "%02u:%02u", draw(24), 5 * draw(12));
+        snprintf(text, size, "%02u:%02u", prove_draw_number(24), 5 * prove_draw_number(12));
         break;
     case 'e':
-        snprintf(text, size, "%c%c%u@example.com", 'a' + draw(26), 'a' + draw(26), draw(10));
+        snprintf(text, size, "%c%c%u@example.com", 'a' + prove_draw_number(26), 'a' + prove_draw_number(26),
+                 prove_draw_number(10));
         break;
     case 'p':
-        snprintf(text, size, draw(2) ? "+8190%08u" : "090%08u", draw(100000000));
+        snprintf(text, size, prove_draw_number(2) ? "+8190%08u" : "090%08u", prove_draw_number(100000000));
         break;
     default:
-        snprintf(text, size, "%s%s%s", words[draw(10)], draw(2) ? " " : "", words[draw(10)]);
+        snprintf(text, size, "%s%s%s", words[prove_draw_number(10)], prove_draw_number(2) ? " " : "",
+                 words[prove_draw_number(10)]);
     }
 }
 
@@ -174,13 +179,13 @@ static void an_invented_value_is_never_proved(void **state)
     for (size_t set = 0; set < COUNT(saids); set++) {
         struct arena arena;
         arena_init(&arena, NULL, 0, FORM_TEST_MEMORY);
-        const struct form *form = form_of(&arena, arena_printf(&arena, "\"x\":%s", saids[set].property));
+        const struct form *form = value_fixture_form(&arena, arena_printf(&arena, "\"x\":%s", saids[set].property));
         for (size_t i = 0; i < PROPOSALS; i++) {
             struct arena own;
             struct form_value value;
             char proposed[128];
-            size_t which = draw(4);
-            invent(saids[set].type, proposed, sizeof(proposed));
+            size_t which = prove_draw_number(4);
+            prove_invent_text(saids[set].type, proposed, sizeof(proposed));
             arena_init(&own, NULL, 0, FORM_TEST_MEMORY);
             assert_true(form_prove_value(form, 0, proposed, saids[set].texts[which], &context, &own, &value));
             tried++;

@@ -45,7 +45,7 @@ static void each_problem_has_a_sentence(void **state)
         struct arena arena;
         struct form_value value;
         arena_init(&arena, NULL, 0, FORM_TEST_MEMORY);
-        const struct form *form = form_of(&arena, arena_printf(&arena, "\"x\":%s", problems[i].property));
+        const struct form *form = value_fixture_form(&arena, arena_printf(&arena, "\"x\":%s", problems[i].property));
         assert_true(form_read_value(form, 0, problems[i].words, &context, &arena, &value));
         assert_string_equal(form_problem_say(form, 0, &value, &context, &arena), problems[i].ja);
         context.language = "en";
@@ -60,7 +60,7 @@ static void no_problem_is_left_without_words(void **state)
     struct form_context context = {"ja", "JP", "Asia/Tokyo", NOW_MS};
     struct arena arena;
     arena_init(&arena, NULL, 0, FORM_TEST_MEMORY);
-    const struct form *form = form_of(&arena, "\"x\":{\"type\":\"number\",\"minimum\":1,\"maximum\":2}");
+    const struct form *form = value_fixture_form(&arena, "\"x\":{\"type\":\"number\",\"minimum\":1,\"maximum\":2}");
     for (int problem = FORM_NO_VALUE; problem <= FORM_BAD_PATTERN; problem++) {
         const struct form_value value = {.problem = (enum form_problem)problem, .text = ""};
         for (int english = 0; english < 2; english++) {
@@ -95,7 +95,7 @@ static void values_are_said_as_a_person_reads_them(void **state)
         struct form_context context = {"ja", "JP", "Asia/Tokyo", NOW_MS};
         struct arena arena;
         arena_init(&arena, NULL, 0, FORM_TEST_MEMORY);
-        const struct form *form = form_of(&arena, arena_printf(&arena, "\"x\":%s", rows[i].property));
+        const struct form *form = value_fixture_form(&arena, arena_printf(&arena, "\"x\":%s", rows[i].property));
         assert_string_equal(form_value_say(form, 0, rows[i].text, &context, &arena), rows[i].ja);
         context.language = "en";
         assert_string_equal(form_value_say(form, 0, rows[i].text, &context, &arena), rows[i].en);

@@ -46,7 +46,7 @@ static const char *const problem_names[] = {
 #define FORM_TEST_MEMORY ((size_t)64 << 20)
 
 /* A form with the properties `properties`, JSON members without the braces. */
-static inline const struct form *form_of(struct arena *arena, const char *properties)
+static inline const struct form *value_fixture_form(struct arena *arena, const char *properties)
 {
     Renga__V1__SessionForm message = RENGA__V1__SESSION_FORM__INIT;
     struct status st = {0};
@@ -81,7 +81,7 @@ static inline void assert_answers(const struct answers *sets, size_t count)
     for (size_t i = 0; i < count; i++) {
         struct arena arena;
         arena_init(&arena, NULL, 0, FORM_TEST_MEMORY);
-        const struct form *form = form_of(&arena, arena_printf(&arena, "\"x\":%s", sets[i].property));
+        const struct form *form = value_fixture_form(&arena, arena_printf(&arena, "\"x\":%s", sets[i].property));
         for (size_t row = 0; row < sets[i].count; row++)
             wrong += !answer_holds(&sets[i], form, &sets[i].rows[row], &arena);
         rows += sets[i].count;

@@ -39,7 +39,7 @@ static int close_asked(void **state)
     return 0;
 }
 
-static struct form_heard hear(const struct form *form, const char *text)
+static struct form_heard wishes_hear_text(const struct form *form, const char *text)
 {
     static struct arena arena;
     struct form_heard heard;
@@ -50,7 +50,7 @@ static struct form_heard hear(const struct form *form, const char *text)
 }
 
 /* All rows are tried, so that one run tells every row that is wrong. */
-static bool expect(const char *text, struct form_heard heard, enum form_wish wish)
+static bool wishes_expect(const char *text, struct form_heard heard, enum form_wish wish)
 {
     if (heard.wish == wish)
         return true;
@@ -64,7 +64,7 @@ static bool expect_all(const struct form *form, const char *texts, enum form_wis
     char *copy = strdup(texts), *rest = copy;
     bool good = true;
     for (char *text; (text = strsep(&rest, "|")) && rest;)
-        good = expect(text, hear(form, text), wish) && good;
+        good = wishes_expect(text, wishes_hear_text(form, text), wish) && good;
     free(copy);
     return good;
 }
@@ -190,8 +190,8 @@ static void a_named_field_is_to_be_changed(void **state)
     struct asked *asked = *state;
     bool good = true;
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-        struct form_heard heard = hear(asked->form, rows[i].text);
-        good = expect(rows[i].text, heard, FORM_CHANGES) && good;
+        struct form_heard heard = wishes_hear_text(asked->form, rows[i].text);
+        good = wishes_expect(rows[i].text, heard, FORM_CHANGES) && good;
         if (heard.field != rows[i].field)
             fail_msg("'%s' names field %d, not %d", rows[i].text, heard.field, rows[i].field);
     }
@@ -217,8 +217,8 @@ static void another_language_is_asked_for(void **state)
     };
     struct asked *asked = *state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-        struct form_heard heard = hear(asked->form, rows[i].text);
-        assert_true(expect(rows[i].text, heard, FORM_SPEAKS));
+        struct form_heard heard = wishes_hear_text(asked->form, rows[i].text);
+        assert_true(wishes_expect(rows[i].text, heard, FORM_SPEAKS));
         assert_string_equal(heard.language, rows[i].language);
     }
 }
@@ -230,8 +230,8 @@ static void a_language_is_an_answer_where_the_form_asks_for_one(void **state)
     const struct form *form = form_of_rows(&asked->arena, own, 1);
     static const char *const answers[] = {"English please", "日本語でお願いします", "in English"};
     for (size_t i = 0; i < sizeof(answers) / sizeof(*answers); i++)
-        assert_true(expect(answers[i], hear(form, answers[i]), FORM_ANSWERS));
-    assert_true(expect("speak", hear(form, "Can we speak English?"), FORM_SPEAKS));
+        assert_true(wishes_expect(answers[i], wishes_hear_text(form, answers[i]), FORM_ANSWERS));
+    assert_true(wishes_expect("speak", wishes_hear_text(form, "Can we speak English?"), FORM_SPEAKS));
 }
 
 static void the_words_of_a_choice_are_an_answer(void **state)
@@ -249,8 +249,8 @@ static void the_words_of_a_choice_are_an_answer(void **state)
     const struct form *form = form_of_rows(&asked->arena, own, 1);
     static const char *const answers[] = {"Pass", "pass.", "I prefer not to say", "わからない", "わからないです"};
     for (size_t i = 0; i < sizeof(answers) / sizeof(*answers); i++)
-        assert_true(expect(answers[i], hear(form, answers[i]), FORM_ANSWERS));
-    assert_true(expect("skip", hear(form, "skip"), FORM_SKIPS));
+        assert_true(wishes_expect(answers[i], wishes_hear_text(form, answers[i]), FORM_ANSWERS));
+    assert_true(wishes_expect("skip", wishes_hear_text(form, "skip"), FORM_SKIPS));
 }
 
 static void the_reason_of_a_refusal_is_kept(void **state)
@@ -277,24 +277,24 @@ static void the_reason_of_a_refusal_is_kept(void **state)
     struct asked *asked = *state;
     bool good = true;
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-        struct form_heard heard = hear(asked->form, rows[i].text);
-        good = expect(rows[i].text, heard, rows[i].wish) && good;
+        struct form_heard heard = wishes_hear_text(asked->form, rows[i].text);
+        good = wishes_expect(rows[i].text, heard, rows[i].wish) && good;
         if (!heard.reason || strcmp(heard.reason, rows[i].reason) != 0) {
             fprintf(stderr, "'%s' has the reason '%s'\n", rows[i].text, heard.reason ? heard.reason : "(none)");
             good = false;
         }
     }
-    assert_null(hear(asked->form, "skip").reason);
+    assert_null(wishes_hear_text(asked->form, "skip").reason);
     assert_true(good);
 }
 
 static void a_question_may_name_its_field(void **state)
 {
     struct asked *asked = *state;
-    struct form_heard heard = hear(asked->form, "Why do you need my phone number?");
-    assert_true(expect("why", heard, FORM_ASKS_WHY));
+    struct form_heard heard = wishes_hear_text(asked->form, "Why do you need my phone number?");
+    assert_true(wishes_expect("why", heard, FORM_ASKS_WHY));
     assert_int_equal(heard.field, 3);
-    assert_int_equal(hear(asked->form, "why?").field, -1);
+    assert_int_equal(wishes_hear_text(asked->form, "why?").field, -1);
 }
 
 static void a_long_text_is_an_answer(void **state)
@@ -303,9 +303,9 @@ static void a_long_text_is_an_answer(void **state)
     struct asked *asked = *state;
     for (size_t i = 0; i + 5 < sizeof(text); i += 5)
         memcpy(text + i, "skip ", 5);
-    assert_true(expect("skip skip …", hear(asked->form, text), FORM_ANSWERS));
+    assert_true(wishes_expect("skip skip …", wishes_hear_text(asked->form, text), FORM_ANSWERS));
     text[5000] = '\0';
-    assert_true(expect("skip skip …", hear(asked->form, text), FORM_ANSWERS));
+    assert_true(wishes_expect("skip skip …", wishes_hear_text(asked->form, text), FORM_ANSWERS));
 }
 
 int main(void)

@@ -32,7 +32,7 @@ static int tear_down(void **state)
 /* ---- who asks ---------------------------------------------------------------------------------------------------- */
 
 /* The value of the key is the name of its client. */
-static bool has_key(const struct http_request *request, uint64_t *owner, struct status *st, void *data)
+static bool bounds_has_key(const struct http_request *request, uint64_t *owner, struct status *st, void *data)
 {
     const char *key = http_request_header(request, "authorization");
     if (key) {
@@ -47,7 +47,7 @@ static bool has_key(const struct http_request *request, uint64_t *owner, struct 
 static void want_keys(struct fixture *fixture)
 {
     loop_enter(fixture->loop);
-    http_server_judge(fixture->server, &(struct http_judge){.admits = has_key});
+    http_server_judge(fixture->server, &(struct http_judge){.admits = bounds_has_key});
     loop_leave(fixture->loop);
 }
 
@@ -175,7 +175,7 @@ static void a_body_counts_as_often_as_its_weight_says_and_stays_counted_when_it_
 
 /* ---- hosts ------------------------------------------------------------------------------------------------------- */
 
-static const char *ask_as(struct fixture *fixture, const char *host)
+static const char *bounds_ask_as(struct fixture *fixture, const char *host)
 {
     char request[512];
     snprintf(request, sizeof request, "GET /hello HTTP/1.1\r\nHost: %s\r\n\r\n", host);
@@ -190,9 +190,9 @@ static void a_keyless_loopback_server_answers_to_its_own_names_alone(void **stat
         "[::2]",        "localhostx"};
     struct fixture *fixture = fixture_create(&(struct http_server_options){.keyless = true, .idle_ms = 100});
     for (size_t i = 0; i < sizeof own / sizeof *own; i++)
-        assert_has(ask_as(fixture, own[i]), "HTTP/1.1 200");
+        assert_has(bounds_ask_as(fixture, own[i]), "HTTP/1.1 200");
     for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++)
-        assert_has(ask_as(fixture, foreign[i]), "HTTP/1.1 403");
+        assert_has(bounds_ask_as(fixture, foreign[i]), "HTTP/1.1 403");
     fixture_destroy(fixture);
 }
 
@@ -222,9 +222,9 @@ static void hosts_that_are_listed_are_the_only_ones_besides(void **state)
 {
     struct fixture *fixture =
         fixture_create(&(struct http_server_options){.hosts = "gw.example, other", .idle_ms = 100});
-    assert_has(ask_as(fixture, "GW.example:443"), "HTTP/1.1 200");
-    assert_has(ask_as(fixture, "other"), "HTTP/1.1 200");
-    assert_has(ask_as(fixture, "example"), "HTTP/1.1 403");
+    assert_has(bounds_ask_as(fixture, "GW.example:443"), "HTTP/1.1 200");
+    assert_has(bounds_ask_as(fixture, "other"), "HTTP/1.1 200");
+    assert_has(bounds_ask_as(fixture, "example"), "HTTP/1.1 403");
     fixture_destroy(fixture);
 }
 
@@ -233,8 +233,8 @@ static void a_host_that_is_none_is_400(void **state)
     static const char *const bad[] = {"a b", "a,b", "a/b", "me@a", "a\\b"};
     struct fixture *fixture = fixture_create(&(struct http_server_options){.idle_ms = 100});
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        assert_has(ask_as(fixture, bad[i]), "HTTP/1.1 400");
-    assert_has(ask_as(fixture, "any.name"), "HTTP/1.1 200");
+        assert_has(bounds_ask_as(fixture, bad[i]), "HTTP/1.1 400");
+    assert_has(bounds_ask_as(fixture, "any.name"), "HTTP/1.1 200");
     fixture_destroy(fixture);
 }
 

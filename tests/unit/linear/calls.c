@@ -80,7 +80,7 @@ static ProtobufCService *create_gateway(const struct service_context *context, s
 
 /* ---- the process ------------------------------------------------------------------------------------------------- */
 
-static void write_file(const char *name, const char *text)
+static void calls_write_file(const char *name, const char *text)
 {
     char path[FOLDER_MAX + 64];
     snprintf(path, sizeof path, "%s/%s", house.folder, name);
@@ -103,16 +103,17 @@ static void write_agent(size_t row, const struct graph_form *form)
     buffer_printf(&text, "{\"agent\":\"r%zu\",\"state\":{%s},\"start\":\"n\",\"nodes\":{\"n\":{%s}}}", row, form->state,
                   form->node);
     snprintf(name, sizeof name, "agents/r%zu/graph.json", row);
-    write_file(name, buffer_text(&text));
+    calls_write_file(name, buffer_text(&text));
     snprintf(name, sizeof name, "agents/r%zu/prompts/en/p.md", row);
-    write_file(name, "{t}");
+    calls_write_file(name, "{t}");
     buffer_fini(&text);
 }
 
 static void write_agents(void)
 {
-    write_file("agents/plain/graph.json", "{\"agent\":\"plain\",\"state\":{\"x\":{\"type\":\"any\"}},\"start\":\"n\","
-                                          "\"nodes\":{\"n\":{\"kind\":\"noop\"}}}");
+    calls_write_file("agents/plain/graph.json",
+                     "{\"agent\":\"plain\",\"state\":{\"x\":{\"type\":\"any\"}},\"start\":\"n\","
+                     "\"nodes\":{\"n\":{\"kind\":\"noop\"}}}");
     for (const struct reader *reader = readers_graphs; reader->name; reader++)
         write_agent((size_t)(reader - readers_graphs), reader->with);
 }
@@ -155,7 +156,7 @@ static void start_process(void)
     reading_keeps_memory(); /* the process has its own mind about it */
 }
 
-static int remove_file(const char *path, const struct stat *stat, int flag, struct FTW *place)
+static int calls_remove_file(const char *path, const struct stat *stat, int flag, struct FTW *place)
 {
     return remove(path);
 }
@@ -166,7 +167,7 @@ void calls_end(void)
     if (house.config)
         config_destroy(house.config);
     if (house.folder[0])
-        nftw(house.folder, remove_file, 8, FTW_DEPTH | FTW_PHYS);
+        nftw(house.folder, calls_remove_file, 8, FTW_DEPTH | FTW_PHYS);
 }
 
 /* ---- a call ------------------------------------------------------------------------------------------------------ */
@@ -206,8 +207,8 @@ static void calls_invoke(struct work *work)
     call->stub->invoke(call->stub, call->index, call->request, calls_answered, &call->call);
 }
 
-static bool invoke(const ProtobufCMethodDescriptor *method, const ProtobufCServiceDescriptor *service,
-                   const ProtobufCMessage *request, struct status *st)
+static bool calls_invoke_method(const ProtobufCMethodDescriptor *method, const ProtobufCServiceDescriptor *service,
+                                const ProtobufCMessage *request, struct status *st)
 {
     struct call call = {.request = request, .index = (unsigned)(method - service->methods)};
     call.stub = process_stub(house.process, service, st);
@@ -262,7 +263,7 @@ static bool call_json(struct input *in, const char *name, const cJSON *tree)
     ProtobufCMessage *request = tree ? message_read_json(method->input, tree, &arena, &in->st) : NULL;
     if (request)
         put_content(in, request);
-    bool good = request && invoke(method, service, request, &in->st);
+    bool good = request && calls_invoke_method(method, service, request, &in->st);
     arena_fini(&arena);
     if (!good && getenv("RENGA_TELL"))
         fprintf(stderr, "%s: %s: %s\n", name, status_code_name((int)in->st.code), in->st.text);
@@ -271,7 +272,7 @@ static bool call_json(struct input *in, const char *name, const cJSON *tree)
 
 /* ---- forms ------------------------------------------------------------------------------------------------------- */
 
-static void put_text(cJSON *tree, const char *text)
+static void calls_put_text(cJSON *tree, const char *text)
 {
     cJSON *item;
     static unsigned calls;
@@ -281,7 +282,7 @@ static void put_text(cJSON *tree, const char *text)
         cJSON_SetValuestring(tree, text);
     if (cJSON_IsString(tree) && strcmp(tree->valuestring, NUMBER_MARK) == 0)
         cJSON_SetValuestring(tree, number);
-    cJSON_ArrayForEach(item, tree) put_text(item, text);
+    cJSON_ArrayForEach(item, tree) calls_put_text(item, text);
 }
 
 /* The form with the text in its place; without a form the text itself. NULL if that is no JSON. */
@@ -292,11 +293,11 @@ static cJSON *fill_form(struct input *in, const char *form)
     in->tree = json_parse(form, strlen(form), NULL, &in->st);
     if (!in->tree)
         abort();
-    put_text(in->tree, in->text);
+    calls_put_text(in->tree, in->text);
     return in->tree;
 }
 
-static void prepare(const struct input *in, bool answers)
+static void calls_prepare(const struct input *in, bool answers)
 {
     if (!house.process)
         start_process();
@@ -306,7 +307,7 @@ static void prepare(const struct input *in, bool answers)
 void call_method(struct input *in)
 {
     const struct method_form *form = in->with;
-    prepare(in, form->answers);
+    calls_prepare(in, form->answers);
     in->accepted = call_json(in, form->method, fill_form(in, form->request));
 }
 
@@ -314,7 +315,7 @@ void call_graph(struct input *in)
 {
     static const char deletion[] = "{\"thread_id\":\"t\",\"cancel_runs\":true}";
     const struct graph_form *form = in->with;
-    prepare(in, false);
+    calls_prepare(in, false);
     if (!fill_form(in, form->start))
         return;
     cJSON *request = cJSON_CreateObject(), *rest = json_parse(deletion, sizeof deletion - 1, NULL, &in->st);

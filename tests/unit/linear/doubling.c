@@ -46,7 +46,7 @@ static int64_t process_ns(void)
 }
 
 /* A text that is there already keeps its figures. */
-static void make(struct series *series, size_t index, size_t size)
+static void doubling_make_input(struct series *series, size_t index, size_t size)
 {
     if (series->sizes[index] == size)
         return;
@@ -57,7 +57,7 @@ static void make(struct series *series, size_t index, size_t size)
     series->peaks[index] = 0;
 }
 
-static void measure(struct series *series, size_t index)
+static void doubling_measure(struct series *series, size_t index)
 {
     heap_mark();
     int64_t began_ns = process_ns();
@@ -71,7 +71,7 @@ static void measure(struct series *series, size_t index)
 
 /* ---- a series ---------------------------------------------------------------------------------------------------- */
 
-static size_t most_of(const struct reader *reader)
+static size_t doubling_limit(const struct reader *reader)
 {
     return reader->most ? reader->most : MOST_BYTES;
 }
@@ -79,10 +79,10 @@ static size_t most_of(const struct reader *reader)
 /* The largest input: the first one that takes enough time, or the largest allowed. */
 static size_t find_size(struct series *series)
 {
-    size_t most = most_of(series->reader), size = series->first_bytes < most ? series->first_bytes : most;
+    size_t most = doubling_limit(series->reader), size = series->first_bytes < most ? series->first_bytes : most;
     for (;; size *= 4) {
-        make(series, SIZES - 1, size);
-        measure(series, SIZES - 1);
+        doubling_make_input(series, SIZES - 1, size);
+        doubling_measure(series, SIZES - 1);
         if (series->best_ns[SIZES - 1] >= ENOUGH_NS || 4 * size > most)
             return size;
     }
@@ -97,7 +97,7 @@ static double growth_from(const struct series *series, size_t first, double smal
 }
 
 /* With or without the smallest: a processor may know its few branches by heart. */
-static double growth(const struct series *series)
+static double doubling_growth(const struct series *series)
 {
     const int64_t *ns = series->best_ns;
     return fmin(growth_from(series, 0, (double)ns[0], (double)ns[SIZES - 1]),
@@ -111,10 +111,10 @@ static double memory_growth(const struct series *series)
                 growth_from(series, 1, (double)(peaks[1] + 1), (double)peaks[SIZES - 1]));
 }
 
-static void tell(const struct series *series)
+static void doubling_tell(const struct series *series)
 {
     fprintf(stderr, "%s: %s: a doubling costs %.2f times the time, %.2f times the memory:", series->reader->name,
-            series->generator->name, growth(series), memory_growth(series));
+            series->generator->name, doubling_growth(series), memory_growth(series));
     for (size_t i = 0; i < SIZES; i++)
         fprintf(stderr, " %zu bytes %.3f ms %zu KiB%s", series->texts[i].length, (double)series->best_ns[i] / 1e6,
                 series->peaks[i] >> 10, i + 1 < SIZES ? "," : "\n");
@@ -142,29 +142,31 @@ static bool memory_holds(const struct series *series)
 static bool holds_at(struct series *series, size_t size)
 {
     for (size_t i = 0; i < SIZES; i++)
-        make(series, i, size >> (SIZES - 1 - i));
+        doubling_make_input(series, i, size >> (SIZES - 1 - i));
     for (unsigned round = 0;
-         round < ROUNDS_MIN || (round < ROUNDS_MAX && !is_slow(series) && growth(series) > DOUBLING_LIMIT); round++)
+         round < ROUNDS_MIN || (round < ROUNDS_MAX && !is_slow(series) && doubling_growth(series) > DOUBLING_LIMIT);
+         round++)
         for (size_t i = 0; i < SIZES; i++)
             if (round || series->best_ns[i] == INT64_MAX)
-                measure(series, i);
-    return growth(series) <= DOUBLING_LIMIT || is_as_fast_as_memory(series);
+                doubling_measure(series, i);
+    return doubling_growth(series) <= DOUBLING_LIMIT || is_as_fast_as_memory(series);
 }
 
 /* A quadratic cost shows more with larger inputs, noise shows less. */
-static bool judge(struct series *series)
+static bool doubling_judge(struct series *series)
 {
     size_t size = find_size(series);
     bool holds = holds_at(series, size), fits = memory_holds(series);
     for (unsigned more = 0;
-         !holds && fits && !is_slow(series) && more < ENLARGED_MAX && 2 * size <= most_of(series->reader); more++)
+         !holds && fits && !is_slow(series) && more < ENLARGED_MAX && 2 * size <= doubling_limit(series->reader);
+         more++)
         holds = holds_at(series, size *= 2);
     for (unsigned pauses = 0; !holds && fits && pauses < PAUSES_MAX; pauses++) { /* the best times are kept */
         sleep(1U << pauses);
         holds = holds_at(series, size);
     }
     if (!holds || !fits || getenv("RENGA_TELL"))
-        tell(series);
+        doubling_tell(series);
     return holds && fits;
 }
 
@@ -187,7 +189,7 @@ static void *judge_in_thread(void *data)
     const struct sigaction action = {.sa_handler = stack_overflowed, .sa_flags = SA_ONSTACK};
     sigaltstack(&other, NULL);
     sigaction(SIGSEGV, &action, NULL);
-    return judge(data) ? data : NULL;
+    return doubling_judge(data) ? data : NULL;
 }
 
 bool attack_holds(const struct reader *reader, const struct generator *generator, bool own)

@@ -246,7 +246,7 @@ static void repeat_alike(const char *unit, size_t count, struct buffer *out)
     out->length += all;
 }
 
-static void repeat(const char *unit, size_t count, struct buffer *out)
+static void hostile_repeat(const char *unit, size_t count, struct buffer *out)
 {
     if (!strchr(unit, 1)) {
         repeat_alike(unit, count, out);
@@ -266,9 +266,9 @@ void generator_fill(const struct generator *generator, size_t size, struct buffe
     const char *unit = or_empty(generator->unit), *close = or_empty(generator->close);
     size_t each = strlen(unit) + strlen(close), count = each && size > each ? size / each : 1;
     buffer_print(out, or_empty(generator->begin));
-    repeat(unit, count, out);
+    hostile_repeat(unit, count, out);
     buffer_print(out, or_empty(generator->middle));
-    repeat(close, count, out);
+    hostile_repeat(close, count, out);
     buffer_print(out, or_empty(generator->end));
     buffer_text(out);
 }

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-static void read_graph(struct input *in)
+static void agents_read_graph(struct input *in)
 {
     struct problems *problems = problems_create();
     struct agent *agent = agent_of_text(agent_create(), in->text, in->length, "a", problems);
@@ -156,7 +156,7 @@ static const struct generator changes[] = {
 };
 
 const struct reader readers_agents[] = {
-    {"document of an agent", read_graph, .sets = HOSTILE_JSON, .own = graphs},
+    {"document of an agent", agents_read_graph, .sets = HOSTILE_JSON, .own = graphs},
     {"update of a state", update_state, .sets = HOSTILE_JSON, .own = updates},
     {"updates of one step", update_in_one_step, .own = steps, .accepts = true, .most = (size_t)256 << 10},
     {"change of a state", apply_change, .sets = HOSTILE_BYTES, .own = changes},

@@ -12,7 +12,7 @@
         RENGA__V1__DOCUMENT_FORMAT__DOCUMENT_FORMAT_##name                                                             \
     }
 
-static void read_document(struct input *in)
+static void documents_read(struct input *in)
 {
     struct document document;
     document_read(&document, *(const Renga__V1__DocumentFormat *)in->with, in->text, in->length, &in->st);
@@ -81,11 +81,11 @@ static const struct generator robots[] = {
 };
 
 const struct reader readers_documents[] = {
-    {"Markdown", read_document, .sets = HOSTILE_TEXT, .with = FORMAT(MARKDOWN)},
-    {"HTML", read_document, .sets = HOSTILE_TEXT | HOSTILE_MARKUP, .with = FORMAT(HTML)},
+    {"Markdown", documents_read, .sets = HOSTILE_TEXT, .with = FORMAT(MARKDOWN)},
+    {"HTML", documents_read, .sets = HOSTILE_TEXT | HOSTILE_MARKUP, .with = FORMAT(HTML)},
     {"HTML by its main content", read_web_page, .sets = HOSTILE_TEXT | HOSTILE_MARKUP, .own = pages},
-    {"CSV", read_document, .sets = HOSTILE_TEXT | HOSTILE_TABLE, .with = FORMAT(CSV)},
-    {"plain text", read_document, .sets = HOSTILE_TEXT, .with = FORMAT(TEXT)},
+    {"CSV", documents_read, .sets = HOSTILE_TEXT | HOSTILE_TABLE, .with = FORMAT(CSV)},
+    {"plain text", documents_read, .sets = HOSTILE_TEXT, .with = FORMAT(TEXT)},
     {"encoding that is guessed", guess_encoding, .sets = HOSTILE_TEXT | HOSTILE_BYTES},
     {"Shift_JIS", read_encoding, .sets = HOSTILE_BYTES, .with = "shift_jis"},
     {"ISO-2022-JP", read_encoding, .sets = HOSTILE_BYTES, .with = "iso-2022-jp"},

@@ -5,8 +5,8 @@
 #include "extractive/extract.h"
 
 /* A user's turn, then, if `found` is not NULL, the findings of a tool. */
-static void ask(struct input *in, const char *said, const char *found, const char *schema,
-                const Renga__V1__ToolDefinition *offered)
+static void extractive_ask(struct input *in, const char *said, const char *found, const char *schema,
+                           const Renga__V1__ToolDefinition *offered)
 {
     Renga__V1__ChatRequest request = RENGA__V1__CHAT_REQUEST__INIT;
     Renga__V1__ChatMessage user = RENGA__V1__CHAT_MESSAGE__INIT, tool = RENGA__V1__CHAT_MESSAGE__INIT;
@@ -34,18 +34,18 @@ static void ask(struct input *in, const char *said, const char *found, const cha
 
 static void answer_from(struct input *in)
 {
-    ask(in, "Which port is open, and is it there?", in->text, NULL, NULL);
+    extractive_ask(in, "Which port is open, and is it there?", in->text, NULL, NULL);
 }
 
-static void answer_to(struct input *in)
+static void extractive_answer_to(struct input *in)
 {
-    ask(in, in->text, "[1] a.md:1-2 (0.62) | A\nThe port 15000 is open.", NULL, NULL);
+    extractive_ask(in, in->text, "[1] a.md:1-2 (0.62) | A\nThe port 15000 is open.", NULL, NULL);
 }
 
 /* A question; the row's schema tells its kind. */
 static void ask_by_schema(struct input *in)
 {
-    ask(in, in->text, NULL, in->with, NULL);
+    extractive_ask(in, in->text, NULL, in->with, NULL);
 }
 
 static void split_in_japanese(struct input *in)
@@ -56,24 +56,24 @@ static void split_in_japanese(struct input *in)
     extract_split(&in->arena, (struct text){in->text, most}, false, EXTRACT_PARTS_MAX, parts);
 }
 
-static void judge(struct input *in)
+static void extractive_judge(struct input *in)
 {
     static const char schema[] = "{\"properties\":{\"is_completed\":{},\"advice\":{}}}";
     buffer_printf(&in->out, "<question>Which port?</question><results>%s</results><answer>%s</answer>", in->text,
                   in->text);
-    ask(in, buffer_text(&in->out), NULL, schema, NULL);
+    extractive_ask(in, buffer_text(&in->out), NULL, schema, NULL);
 }
 
 /* Subtasks that were worked on. */
 static void answer_from_results(struct input *in)
 {
     buffer_printf(&in->out, "<question>Which port?</question><results>%s</results>", in->text);
-    ask(in, buffer_text(&in->out), NULL, NULL, NULL);
+    extractive_ask(in, buffer_text(&in->out), NULL, NULL, NULL);
 }
 
 static void read_schema(struct input *in)
 {
-    ask(in, "Which port?", NULL, in->text, NULL);
+    extractive_ask(in, "Which port?", NULL, in->text, NULL);
 }
 
 static void call_tool(struct input *in)
@@ -81,7 +81,7 @@ static void call_tool(struct input *in)
     Renga__V1__ToolDefinition tool = RENGA__V1__TOOL_DEFINITION__INIT;
     tool.name = tool.description = (char *)(uintptr_t) "port";
     tool.parameters_json = (char *)(uintptr_t)in->text;
-    ask(in, "Which port?", NULL, NULL, &tool);
+    extractive_ask(in, "Which port?", NULL, NULL, &tool);
 }
 
 static const struct generator schemas_of_tools[] = {
@@ -103,10 +103,10 @@ static const struct generator results_of_subtasks[] = {
 
 const struct reader readers_extractive[] = {
     {"answer from what was found", answer_from, .sets = HOSTILE_TEXT},
-    {"answer to a question", answer_to, .sets = HOSTILE_TEXT},
+    {"answer to a question", extractive_answer_to, .sets = HOSTILE_TEXT},
     {"question of several parts", ask_by_schema, .sets = HOSTILE_TEXT, .with = SPLIT},
     {"question of several parts in Japanese", split_in_japanese, .sets = HOSTILE_TEXT},
-    {"judgement", judge, .sets = HOSTILE_TEXT},
+    {"judgement", extractive_judge, .sets = HOSTILE_TEXT},
     {"queries", ask_by_schema, .sets = HOSTILE_TEXT, .with = QUERIES},
     {"answer from results of subtasks", answer_from_results, .sets = HOSTILE_JSON, .own = results_of_subtasks},
     {"schema of an answer", read_schema, .sets = HOSTILE_JSON},

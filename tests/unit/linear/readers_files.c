@@ -20,7 +20,7 @@ struct file_form {
         RENGA__V1__DOCUMENT_FORMAT__DOCUMENT_FORMAT_##name, __VA_ARGS__                                                \
     }
 
-static void add_relations(struct zip_maker *maker, const char *name, const char *type, const char *target)
+static void files_add_relations(struct zip_maker *maker, const char *name, const char *type, const char *target)
 {
     char text[256];
     snprintf(text, sizeof text, "<Relationships><Relationship Id=\"r\" Type=\"%s\" Target=\"%s\"/></Relationships>",
@@ -28,11 +28,11 @@ static void add_relations(struct zip_maker *maker, const char *name, const char 
     zip_maker_add(maker, name, text);
 }
 
-static void add_others(struct zip_maker *maker, const struct file_form *form)
+static void files_add_others(struct zip_maker *maker, const struct file_form *form)
 {
-    add_relations(maker, "_rels/.rels", "x/officeDocument", "w/d.xml");
+    files_add_relations(maker, "_rels/.rels", "x/officeDocument", "w/d.xml");
     if (strcmp(form->part, RELATIONS) != 0)
-        add_relations(maker, RELATIONS, form->relation, "s.xml");
+        files_add_relations(maker, RELATIONS, form->relation, "s.xml");
     zip_maker_add(maker, "META-INF/container.xml", "<rootfile full-path=\"w/d.xml\"/>");
     if (strcmp(form->part, "w/d.xml") != 0)
         zip_maker_add(maker, "w/d.xml",
@@ -40,7 +40,7 @@ static void add_others(struct zip_maker *maker, const struct file_form *form)
                       "media-type=\"text/html\"/><spine><itemref idref=\"r\"/></spine></a>");
 }
 
-static void read_archive(struct input *in, int format, const char *bytes, size_t size)
+static void files_read_archive(struct input *in, int format, const char *bytes, size_t size)
 {
     struct document document;
     in->accepted =
@@ -54,35 +54,35 @@ static void read_part(struct input *in)
     struct zip_maker maker;
     size_t size;
     zip_maker_init(&maker);
-    add_others(&maker, form);
+    files_add_others(&maker, form);
     buffer_printf(&in->out, "%s%s%s", form->before, in->text, form->after);
     zip_maker_add_lying(&maker, form->part, in->out.data, in->out.length, false, in->out.length);
     const char *bytes = zip_maker_end(&maker, &size);
-    read_archive(in, form->format, bytes, size);
+    files_read_archive(in, form->format, bytes, size);
     zip_maker_fini(&maker);
 }
 
-static void read_whole(struct input *in)
+static void files_read_whole(struct input *in)
 {
-    read_archive(in, RENGA__V1__DOCUMENT_FORMAT__DOCUMENT_FORMAT_DOCX, in->text, in->length);
+    files_read_archive(in, RENGA__V1__DOCUMENT_FORMAT__DOCUMENT_FORMAT_DOCX, in->text, in->length);
 }
 
 #define BYTES_OF_A_FILE 64
 
-static void read_list(struct input *in)
+static void files_read_list(struct input *in)
 {
     struct zip_maker maker;
     char name[32];
     size_t size;
     zip_maker_init(&maker);
-    add_relations(&maker, "_rels/.rels", "x/officeDocument", "w/d.xml");
+    files_add_relations(&maker, "_rels/.rels", "x/officeDocument", "w/d.xml");
     zip_maker_add(&maker, "w/d.xml", "<t>a</t>");
     for (size_t i = 0; i < in->length / BYTES_OF_A_FILE; i++) {
         snprintf(name, sizeof name, "file%zu", i);
         zip_maker_add_lying(&maker, name, "", 0, false, 0);
     }
     const char *bytes = zip_maker_end(&maker, &size);
-    read_archive(in, RENGA__V1__DOCUMENT_FORMAT__DOCUMENT_FORMAT_DOCX, bytes, size);
+    files_read_archive(in, RENGA__V1__DOCUMENT_FORMAT__DOCUMENT_FORMAT_DOCX, bytes, size);
     zip_maker_fini(&maker);
 }
 
@@ -176,8 +176,8 @@ static const struct generator pages[] = {
 #define XML_SETS (HOSTILE_TEXT | HOSTILE_MARKUP)
 
 const struct reader readers_files[] = {
-    {"zip archive", read_whole, .sets = HOSTILE_BYTES, .own = marks},
-    {"list of files of a zip archive", read_list, .own = lists, .most = (size_t)512 << 10, .accepts = true},
+    {"zip archive", files_read_whole, .sets = HOSTILE_BYTES, .own = marks},
+    {"list of files of a zip archive", files_read_list, .own = lists, .most = (size_t)512 << 10, .accepts = true},
     {"DOCX body", read_part, XML_SETS, paragraphs, FILE_OF(DOCX, "x/styles", "w/d.xml", "<body><p><t>", ""),
      .accepts = true},
     {"DOCX styles", read_part, XML_SETS, styles, FILE_OF(DOCX, "x/styles", "w/s.xml", "", ""), .accepts = true},

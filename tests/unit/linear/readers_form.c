@@ -26,7 +26,7 @@ static const struct form *open_form(struct input *in)
     return form;
 }
 
-static void read_value(struct input *in)
+static void linear_form_read(struct input *in)
 {
     struct form_value value;
     if (!form_read_value(open_form(in), 0, in->text, &context, &in->arena, &value))
@@ -34,7 +34,7 @@ static void read_value(struct input *in)
     in->accepted = value.problem == FORM_FINE;
 }
 
-static void find_values(struct input *in)
+static void linear_form_find(struct input *in)
 {
     struct form_mention mentions[FORM_MENTIONS_MAX];
     size_t count;
@@ -115,7 +115,7 @@ static const struct generator schemas[] = {
 
 #define VALUES_OF(what, property, good)                                                                                \
     {                                                                                                                  \
-        .name = "values of " what, .read = read_value, .sets = HOSTILE_FIELD, .own = answers,                          \
+        .name = "values of " what, .read = linear_form_read, .sets = HOSTILE_FIELD, .own = answers,                    \
         .with = FORM_OF(property), .most = MOST_WORDS, .accepts = good                                                 \
     }
 
@@ -131,7 +131,7 @@ const struct reader readers_form[] = {
     VALUES_OF("a choice", "{\"enum\":[\"laptop\",\"laptop computer\",\"あ\",\"a\",\"漢\"]}", true),
     VALUES_OF("choices", "{\"type\":\"array\",\"items\":{\"enum\":[\"red\",\"laptop\",\"あ\",\"a\",\"漢\"]}}", false),
     VALUES_OF("yes and no", "{\"type\":\"boolean\"}", true),
-    {"values of several fields", find_values, .sets = HOSTILE_TEXT | HOSTILE_FIELD, .own = answers,
+    {"values of several fields", linear_form_find, .sets = HOSTILE_TEXT | HOSTILE_FIELD, .own = answers,
      .with = FORM_OF("{\"title\":\"Name\"}"), .most = MOST_WORDS, .accepts = true},
     {"proof of a text", prove_value, .sets = HOSTILE_TEXT | HOSTILE_FIELD, .own = answers,
      .with = FORM_OF("{\"title\":\"Name\"}"), .most = MOST_WORDS, .accepts = true},

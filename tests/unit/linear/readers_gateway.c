@@ -19,7 +19,7 @@
 
 /* ---- answers ----------------------------------------------------------------------------------------------------- */
 
-static void begin_answer(struct input *in, const Renga__V1__ChatRequest *request, struct answer *answer)
+static void gateway_begin_answer(struct input *in, const Renga__V1__ChatRequest *request, struct answer *answer)
 {
     answer_init(answer, &in->arena, request);
     answer->keeps_content = answer->keeps_rest = true;
@@ -31,7 +31,7 @@ static void drop_event(const Renga__V1__ChatStreamEvent *event, void *data)
 }
 
 /* To the caller, and once more from the cache as a stream. */
-static void give_answer(struct input *in, struct answer *answer)
+static void gateway_give_answer(struct input *in, struct answer *answer)
 {
     static const struct replay_terms terms = {.use = RENGA__V1__CACHE_USE__CACHE_USE_HIT};
     Renga__V1__ChatFinish finish = RENGA__V1__CHAT_FINISH__INIT;
@@ -51,27 +51,27 @@ static void give_answer(struct input *in, struct answer *answer)
         replay_stream(again, drop_event, &events);
 }
 
-static void read_whole(struct input *in)
+static void gateway_read_whole(struct input *in)
 {
     const struct provider *provider = in->with;
     Renga__V1__ChatRequest request = RENGA__V1__CHAT_REQUEST__INIT;
     struct failure failure = {0};
     struct answer answer;
-    begin_answer(in, &request, &answer);
+    gateway_begin_answer(in, &request, &answer);
     if (provider->read_chat(&answer, in->text, in->length, &failure))
-        give_answer(in, &answer);
+        gateway_give_answer(in, &answer);
     provider->read_error(500, in->text, in->length, &failure);
     capability_refused("", in->text, in->length);
 }
 
 /* One event a line. */
-static void read_stream(struct input *in)
+static void gateway_read_stream(struct input *in)
 {
     const struct provider *provider = in->with;
     Renga__V1__ChatRequest request = RENGA__V1__CHAT_REQUEST__INIT;
     struct failure failure = {0};
     struct answer answer;
-    begin_answer(in, &request, &answer);
+    gateway_begin_answer(in, &request, &answer);
     for (const char *at = in->text, *end = in->text + in->length; at < end;) {
         const char *line = memchr(at, '\n', (size_t)(end - at)), *stop = line ? line : end;
         char *data = strndup(at, (size_t)(stop - at));
@@ -82,10 +82,10 @@ static void read_stream(struct input *in)
             return;
         at = stop + 1;
     }
-    give_answer(in, &answer);
+    gateway_give_answer(in, &answer);
 }
 
-static void check_answer(struct input *in)
+static void gateway_check_answer(struct input *in)
 {
     Renga__V1__ChatRequest request = RENGA__V1__CHAT_REQUEST__INIT;
     Renga__V1__ResponseFormat format = RENGA__V1__RESPONSE_FORMAT__INIT;
@@ -95,7 +95,7 @@ static void check_answer(struct input *in)
     format.kind = RENGA__V1__RESPONSE_FORMAT_KIND__RESPONSE_FORMAT_KIND_JSON_SCHEMA;
     format.schema_json = (char *)(uintptr_t) "{\"items\":{\"anyOf\":[{\"enum\":[1,\"a\"]},{\"type\":\"object\"}]}}";
     request.response_format = &format;
-    begin_answer(in, &request, &answer);
+    gateway_begin_answer(in, &request, &answer);
     if (answer_expect(&answer, &in->st) && answer_say(&answer, ANSWER_TEXT, in->text, &failure) && in->length)
         answer_check_json(&answer, &json, &failure);
 }
@@ -129,7 +129,7 @@ static void read_kept(struct input *in)
 /* ---- requests ---------------------------------------------------------------------------------------------------- */
 
 /* As it is sent to each of the providers. */
-static void pass_on(struct input *in, const Renga__V1__ChatRequest *request)
+static void gateway_pass_on(struct input *in, const Renga__V1__ChatRequest *request)
 {
     struct recall_key key;
     struct json_writer writer;
@@ -144,25 +144,25 @@ static void pass_on(struct input *in, const Renga__V1__ChatRequest *request)
     tokens_of_chat(request);
 }
 
-static void read_body(struct input *in)
+static void gateway_read_body(struct input *in)
 {
     struct door_question question;
     struct door_texts texts;
     if (!input_json(in))
         return;
     if (door_read_chat(in->tree, &in->arena, &question, &in->st) && check_chat_request(&question.request, &in->st))
-        pass_on(in, &question.request);
+        gateway_pass_on(in, &question.request);
     door_read_embed(in->tree, &in->arena, &texts, &in->st);
 }
 
 /* Fields that the door does not have. */
-static void read_request(struct input *in)
+static void gateway_read_request(struct input *in)
 {
     ProtobufCMessage *message =
         input_json(in) ? message_read_json(&renga__v1__chat_request__descriptor, in->tree, &in->arena, &in->st) : NULL;
     const Renga__V1__ChatRequest *request = (const Renga__V1__ChatRequest *)message;
     if (request && check_chat_request(request, &in->st))
-        pass_on(in, request);
+        gateway_pass_on(in, request);
 }
 
 static void count_tokens(struct input *in)
@@ -170,15 +170,15 @@ static void count_tokens(struct input *in)
     tokens_of_text(in->text, in->length);
 }
 
-static const char *header(const void *from, const char *name)
+static const char *gateway_header(const void *from, const char *name)
 {
     return from;
 }
 
 static void read_hint(struct input *in)
 {
-    retry_hint_ms(header, in->text, 0);
-    rate_left_of(header, in->text, 0);
+    retry_hint_ms(gateway_header, in->text, 0);
+    rate_left_of(gateway_header, in->text, 0);
 }
 
 static void know_model(struct input *in)
@@ -279,17 +279,17 @@ static const struct generator requests[] = {
 };
 
 const struct reader readers_gateway[] = {
-    {"answer of OpenAI", read_whole, .sets = HOSTILE_JSON, .own = answers, .with = &openai_provider},
-    {"answer of Anthropic", read_whole, .sets = HOSTILE_JSON, .own = answers, .with = &anthropic_provider},
-    {"answer of Ollama", read_whole, .sets = HOSTILE_JSON, .own = answers, .with = &ollama_provider},
-    {"stream of OpenAI", read_stream, .sets = HOSTILE_STREAM, .own = streams, .with = &openai_provider},
-    {"stream of Anthropic", read_stream, .sets = HOSTILE_STREAM, .own = streams, .with = &anthropic_provider},
-    {"stream of Ollama", read_stream, .sets = HOSTILE_STREAM, .own = streams, .with = &ollama_provider},
-    {"answer that must fit a schema", check_answer, .sets = HOSTILE_JSON},
+    {"answer of OpenAI", gateway_read_whole, .sets = HOSTILE_JSON, .own = answers, .with = &openai_provider},
+    {"answer of Anthropic", gateway_read_whole, .sets = HOSTILE_JSON, .own = answers, .with = &anthropic_provider},
+    {"answer of Ollama", gateway_read_whole, .sets = HOSTILE_JSON, .own = answers, .with = &ollama_provider},
+    {"stream of OpenAI", gateway_read_stream, .sets = HOSTILE_STREAM, .own = streams, .with = &openai_provider},
+    {"stream of Anthropic", gateway_read_stream, .sets = HOSTILE_STREAM, .own = streams, .with = &anthropic_provider},
+    {"stream of Ollama", gateway_read_stream, .sets = HOSTILE_STREAM, .own = streams, .with = &ollama_provider},
+    {"answer that must fit a schema", gateway_check_answer, .sets = HOSTILE_JSON},
     {"vectors of an answer", read_vectors, .sets = HOSTILE_JSON, .own = vectors},
     {"answer kept in Redis", read_kept, .sets = HOSTILE_BYTES},
-    {"body of the door", read_body, .sets = HOSTILE_JSON, .own = bodies},
-    {"request of a chat", read_request, .own = requests},
+    {"body of the door", gateway_read_body, .sets = HOSTILE_JSON, .own = bodies},
+    {"request of a chat", gateway_read_request, .own = requests},
     {"estimate of tokens", count_tokens, .sets = HOSTILE_TEXT | HOSTILE_BYTES},
     {"hint of when to retry", read_hint, .sets = HOSTILE_EXPRESSION | HOSTILE_HEAD | HOSTILE_FIELD},
     {"name of a model", know_model, .sets = HOSTILE_FIELD},

@@ -22,7 +22,7 @@
 
 /* ---- messages ---------------------------------------------------------------------------------------------------- */
 
-static void read_target(struct http1 *reader)
+static void http_read_target(struct http1 *reader)
 {
     struct http_request request = {.reader = *reader};
     arena_init(&request.arena, NULL, 0, INPUT_MEMORY_MAX);
@@ -32,35 +32,35 @@ static void read_target(struct http1 *reader)
     http1_field(reader, "content-type");
 }
 
-static void read_message(struct http1 *reader, const char *text, size_t length, size_t at_a_time)
+static void http_read_message(struct http1 *reader, const char *text, size_t length, size_t at_a_time)
 {
     for (size_t at = 0; at < length;) {
         size_t taken, size = length - at < at_a_time ? length - at : at_a_time;
         enum http1_event event = http1_next(reader, text + at, size, &taken);
         if (event == HTTP1_HEAD && reader->is_request)
-            read_target(reader);
+            http_read_target(reader);
         at += taken;
         if (event == HTTP1_END || event == HTTP1_INVALID || event == HTTP1_TOO_LARGE)
             return;
     }
 }
 
-static void read_request(struct input *in)
+static void http_read_request(struct input *in)
 {
     struct http1 reader = {0};
     http1_begin_request(&reader, HEAD_MAX);
-    read_message(&reader, in->text, in->length, in->length);
+    http_read_message(&reader, in->text, in->length, in->length);
     http1_begin_request(&reader, HEAD_MAX);
-    read_message(&reader, in->text, in->length, PIECE);
+    http_read_message(&reader, in->text, in->length, PIECE);
     http1_fini(&reader);
 }
 
-static void read_answer(struct input *in)
+static void http_read_answer(struct input *in)
 {
     struct http1 reader = {0};
     buffer_printf(&in->out, "HTTP/1.1 200 OK\r\n%s", in->text);
     http1_begin(&reader, false);
-    read_message(&reader, buffer_text(&in->out), in->out.length, PIECE);
+    http_read_message(&reader, buffer_text(&in->out), in->out.length, PIECE);
     http1_fini(&reader);
 }
 
@@ -97,7 +97,7 @@ static void read_events(struct input *in)
     sse_fini(&sse);
 }
 
-static void read_lines(struct input *in)
+static void http_read_lines(struct input *in)
 {
     struct ndjson ndjson;
     size_t heard = 0, at = 0, size;
@@ -122,7 +122,7 @@ static void read_replies(struct input *in)
     redis_replies_destroy(&replies);
 }
 
-static void decode(const char *name, const char *bytes, size_t size)
+static void http_decode_chunks(const char *name, const char *bytes, size_t size)
 {
     char out[4096];
     size_t taken, made;
@@ -140,28 +140,28 @@ static void read_packed(struct input *in)
     uLongf size = compressBound(in->length);
     Bytef *packed = malloc(size);
     compress(packed, &size, (const Bytef *)in->text, in->length);
-    decode("deflate", (const char *)packed, size);
-    decode("deflate", in->text, in->length);
-    decode("gzip", in->text, in->length);
+    http_decode_chunks("deflate", (const char *)packed, size);
+    http_decode_chunks("deflate", in->text, in->length);
+    http_decode_chunks("gzip", in->text, in->length);
     free(packed);
 }
 
 /* ---- one value --------------------------------------------------------------------------------------------------- */
 
-static void read_exchange(struct input *in)
+static void http_read_exchange(struct input *in)
 {
     struct recorded recorded;
     if (recorded_read(&recorded, in->text, in->length, &in->st))
         recorded_fini(&recorded);
 }
 
-static void read_url(struct input *in)
+static void http_read_url(struct input *in)
 {
     struct http_url *url = http_url_parse(in->text, &in->st);
     http_url_destroy(&url);
 }
 
-static void read_host(struct input *in)
+static void http_read_host(struct input *in)
 {
     host_is_valid(in->text);
     host_is_allowed(in->text, "127.0.0.1:80", "a.example, *.example");
@@ -169,7 +169,7 @@ static void read_host(struct input *in)
     free(http_host_ascii(in->text, &in->st));
 }
 
-static void read_address(struct input *in)
+static void http_read_address(struct input *in)
 {
     struct sockaddr_storage address;
     socklen_t size;
@@ -206,15 +206,15 @@ static const struct generator urls[] = {
 };
 
 const struct reader readers_http[] = {
-    {"request of HTTP", read_request, .sets = HOSTILE_HEAD | HOSTILE_STREAM},
-    {"answer of HTTP", read_answer, .sets = HOSTILE_HEAD | HOSTILE_STREAM},
+    {"request of HTTP", http_read_request, .sets = HOSTILE_HEAD | HOSTILE_STREAM},
+    {"answer of HTTP", http_read_answer, .sets = HOSTILE_HEAD | HOSTILE_STREAM},
     {"body that is packed", read_packed, .sets = HOSTILE_BYTES | HOSTILE_STREAM},
     {"server-sent events", read_events, .sets = HOSTILE_STREAM},
-    {"lines of JSON", read_lines, .sets = HOSTILE_STREAM},
-    {"recorded exchange", read_exchange, .sets = HOSTILE_JSON, .own = exchanges},
+    {"lines of JSON", http_read_lines, .sets = HOSTILE_STREAM},
+    {"recorded exchange", http_read_exchange, .sets = HOSTILE_JSON, .own = exchanges},
     {"replies of Redis", read_replies, .sets = HOSTILE_STREAM, .own = replies_of_redis},
-    {"URL", read_url, .sets = HOSTILE_FIELD, .own = urls},
-    {"host", read_host, .sets = HOSTILE_FIELD},
-    {"address", read_address, .sets = HOSTILE_FIELD},
+    {"URL", http_read_url, .sets = HOSTILE_FIELD, .own = urls},
+    {"host", http_read_host, .sets = HOSTILE_FIELD},
+    {"address", http_read_address, .sets = HOSTILE_FIELD},
     {.name = NULL},
 };

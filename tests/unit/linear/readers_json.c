@@ -11,12 +11,12 @@
 #include "base/text.h"
 #include "base/trace.h"
 
-static void check(struct input *in)
+static void json_check_schema(struct input *in)
 {
     json_check(in->text, in->length, NULL, &in->st);
 }
 
-static void parse(struct input *in)
+static void json_parse_text(struct input *in)
 {
     input_json(in);
 }
@@ -27,26 +27,26 @@ static void parse_deeply(struct input *in)
     in->tree = json_parse(in->text, in->length, &limits, &in->st);
 }
 
-static void read_document(struct input *in)
+static void json_read_document(struct input *in)
 {
     struct json_document document;
     if (json_document_parse(&document, "a", in->text, in->length, NULL, &in->st))
         json_document_fini(&document);
 }
 
-static const cJSON *last_of(const cJSON *tree)
+static const cJSON *json_last_item(const cJSON *tree)
 {
     while (tree->child)
         tree = tree->child->prev;
     return tree;
 }
 
-static void find_fault(struct input *in)
+static void json_find_fault(struct input *in)
 {
     if (!input_json(in))
         return;
     struct json_reader reader = json_reader_of(in->tree, &in->st);
-    json_reader_fail(&reader, last_of(in->tree), "is wrong");
+    json_reader_fail(&reader, json_last_item(in->tree), "is wrong");
 }
 
 /* In the text, by line and column: the last value, and all of the list that it stands in. */
@@ -56,13 +56,13 @@ static void find_lines(struct input *in)
     if (!json_document_parse(&document, "a", in->text, in->length, NULL, &in->st))
         return;
     size_t count = (size_t)cJSON_GetArraySize(document.root);
-    fail_at(&document, last_of(document.root), &in->st, "is wrong");
+    fail_at(&document, json_last_item(document.root), &in->st, "is wrong");
     if (count)
         json_document_lines(&document, document.root, arena_alloc(&in->arena, count * sizeof(size_t)));
     json_document_fini(&document);
 }
 
-static void write_tree(struct input *in)
+static void linear_write_tree(struct input *in)
 {
     struct json_writer writer;
     json_writer_init(&writer, &in->out);
@@ -70,7 +70,7 @@ static void write_tree(struct input *in)
         json_write_tree(&writer, NULL, in->tree);
 }
 
-static void write_text(struct input *in)
+static void linear_write_text(struct input *in)
 {
     struct json_writer writer;
     json_writer_init(&writer, &in->out);
@@ -111,7 +111,7 @@ static void fill_template(struct input *in)
     cJSON_Delete(values);
 }
 
-static void check_text(struct input *in)
+static void json_check_text(struct input *in)
 {
     text_is_clean(in->text, in->length);
     text_clean_length(in->text, in->length);
@@ -180,18 +180,18 @@ static const struct generator traces[] = {
 };
 
 const struct reader readers_json[] = {
-    {"JSON, checked", check, .sets = HOSTILE_JSON | HOSTILE_BYTES},
-    {"JSON as a tree", parse, .sets = HOSTILE_JSON | HOSTILE_BYTES},
+    {"JSON, checked", json_check_schema, .sets = HOSTILE_JSON | HOSTILE_BYTES},
+    {"JSON as a tree", json_parse_text, .sets = HOSTILE_JSON | HOSTILE_BYTES},
     {"deep JSON as a tree", parse_deeply, .sets = HOSTILE_JSON},
-    {"JSON with comments", read_document, .sets = HOSTILE_JSON},
-    {"path of a fault in JSON", find_fault, .sets = HOSTILE_JSON},
+    {"JSON with comments", json_read_document, .sets = HOSTILE_JSON},
+    {"path of a fault in JSON", json_find_fault, .sets = HOSTILE_JSON},
     {"line of a fault in JSON", find_lines, .sets = HOSTILE_JSON},
-    {"JSON that is written again", write_tree, .sets = HOSTILE_JSON},
-    {"text that is written as JSON", write_text, .sets = HOSTILE_JSON | HOSTILE_BYTES},
+    {"JSON that is written again", linear_write_tree, .sets = HOSTILE_JSON},
+    {"text that is written as JSON", linear_write_text, .sets = HOSTILE_JSON | HOSTILE_BYTES},
     {"JSON Schema", compile_schema, .sets = HOSTILE_JSON, .own = schemas},
     {"condition", evaluate_condition, .sets = HOSTILE_JSON, .own = conditions},
     {"template", fill_template, .sets = HOSTILE_TEXT, .own = templates},
-    {"UTF-8", check_text, .sets = HOSTILE_BYTES | HOSTILE_JSON},
+    {"UTF-8", json_check_text, .sets = HOSTILE_BYTES | HOSTILE_JSON},
     {"name that is not known", guess_name, .sets = HOSTILE_FIELD},
     {"traceparent", continue_trace, .sets = HOSTILE_FIELD, .own = traces},
     {"tracestate", read_tracestate, .sets = HOSTILE_FIELD, .own = tracestates},

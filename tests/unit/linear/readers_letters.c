@@ -55,7 +55,7 @@ static const struct graph *graph_of_answers(void)
 }
 
 /* A node's answer: each line is the input of a node to which it sends; all of it is its update. */
-static void check_answer(struct input *in)
+static void letters_check_answer(struct input *in)
 {
     static struct thread thread;
     static char name[] = "n";
@@ -105,7 +105,7 @@ static const struct generator answers[] = {
 const struct reader readers_letters[] = {
     {"letter of another orchestrator", read_letter, .sets = HOSTILE_BYTES | HOSTILE_STREAM, .own = letters,
      .accepts = true},
-    {"answer of a node elsewhere", check_answer, .sets = HOSTILE_JSON | HOSTILE_STREAM, .own = answers,
+    {"answer of a node elsewhere", letters_check_answer, .sets = HOSTILE_JSON | HOSTILE_STREAM, .own = answers,
      .accepts = true},
     {.name = NULL},
 };

@@ -13,7 +13,7 @@
 
 #define KEY "Rtenant"
 
-static void read_row(struct input *in)
+static void rows_read_row(struct input *in)
 {
     size_t size = STORE_SEAL_BYTES + in->length;
     const struct store_bytes key = {KEY, sizeof KEY};
@@ -24,7 +24,7 @@ static void read_row(struct input *in)
     in->accepted = row_read(&in->arena, in->with, &row, &in->st) != NULL;
 }
 
-static struct store_bytes line_of(const char **text)
+static struct store_bytes rows_line(const char **text)
 {
     size_t length = strcspn(*text, "\n");
     struct store_bytes line = {*text, length};
@@ -38,11 +38,11 @@ static void keep_keys(struct input *in)
     struct ordered map;
     ordered_init(&map);
     for (const char *text = in->text; *text;) {
-        struct store_bytes line = line_of(&text);
+        struct store_bytes line = rows_line(&text);
         ordered_put(&map, ordered_node_create(&map, line, line));
     }
     for (const char *text = in->text; *text;) {
-        struct store_bytes line = line_of(&text);
+        struct store_bytes line = rows_line(&text);
         ordered_find(&map, line);
         ordered_before(&map, line);
         ordered_delete(&map, line);
@@ -69,12 +69,12 @@ static const struct generator lines[] = {
 };
 
 const struct reader readers_rows[] = {
-    {"row of a run", read_row, .sets = HOSTILE_BYTES, .own = messages, .with = &renga__v1__run__descriptor},
-    {"record of a thread", read_row, .sets = HOSTILE_BYTES, .own = messages,
+    {"row of a run", rows_read_row, .sets = HOSTILE_BYTES, .own = messages, .with = &renga__v1__run__descriptor},
+    {"record of a thread", rows_read_row, .sets = HOSTILE_BYTES, .own = messages,
      .with = &renga__v1__log_record__descriptor},
-    {"snapshot of a thread", read_row, .sets = HOSTILE_BYTES, .own = messages,
+    {"snapshot of a thread", rows_read_row, .sets = HOSTILE_BYTES, .own = messages,
      .with = &renga__v1__thread_snapshot__descriptor},
-    {"request that was kept", read_row, .sets = HOSTILE_BYTES, .own = messages,
+    {"request that was kept", rows_read_row, .sets = HOSTILE_BYTES, .own = messages,
      .with = &renga__v1__request_row__descriptor, .accepts = true},
     {"keys of a store in memory", keep_keys, .sets = HOSTILE_STREAM, .own = lines},
     {.name = NULL},

@@ -20,7 +20,7 @@
 
 #define MESSAGE_MAX ((size_t)4 << 20)
 
-static void unpack(struct input *in)
+static void rpc_unpack_message(struct input *in)
 {
     struct arena other;
     arena_init(&other, NULL, 0, INPUT_MEMORY_MAX);
@@ -54,7 +54,7 @@ static void read_message_json(struct input *in)
 
 /* ---- as gRPC hands it over --------------------------------------------------------------------------------------- */
 
-static void take_in(grpc_byte_buffer *buffer, struct input *in)
+static void rpc_take_in(grpc_byte_buffer *buffer, struct input *in)
 {
     struct rpc_incoming incoming = {0};
     rpc_incoming_take(&incoming, &buffer, MESSAGE_MAX, &in->st);
@@ -69,7 +69,7 @@ static void join_slices(struct input *in)
     grpc_init();
     for (size_t i = 0; i < count; i++)
         slices[i] = grpc_slice_from_copied_buffer(in->text + i * slice, i + 1 < count ? slice : in->length % slice);
-    take_in(grpc_raw_byte_buffer_create(slices, count), in);
+    rpc_take_in(grpc_raw_byte_buffer_create(slices, count), in);
     for (size_t i = 0; i < count; i++)
         grpc_slice_unref(slices[i]);
     free(slices);
@@ -83,7 +83,7 @@ static void inflate_message(struct input *in)
     compress(packed, &size, (const Bytef *)in->text, in->length);
     grpc_init();
     grpc_slice slice = grpc_slice_from_copied_buffer((const char *)packed, size);
-    take_in(grpc_raw_compressed_byte_buffer_create(&slice, 1, GRPC_COMPRESS_DEFLATE), in);
+    rpc_take_in(grpc_raw_compressed_byte_buffer_create(&slice, 1, GRPC_COMPRESS_DEFLATE), in);
     grpc_slice_unref(slice);
     grpc_shutdown();
     free(packed);
@@ -138,7 +138,7 @@ static const struct generator keys[] = {
 };
 
 const struct reader readers_rpc[] = {
-    {"message on the wire", unpack, .sets = HOSTILE_BYTES | HOSTILE_EXPRESSION, .own = messages},
+    {"message on the wire", rpc_unpack_message, .sets = HOSTILE_BYTES | HOSTILE_EXPRESSION, .own = messages},
     {"message in slices", join_slices, .sets = HOSTILE_BYTES},
     {"message that is compressed", inflate_message, .sets = HOSTILE_BYTES | HOSTILE_STREAM},
     {"details of an error", read_details, .sets = HOSTILE_BYTES | HOSTILE_EXPRESSION, .own = messages},

@@ -75,7 +75,7 @@ static void write_canonical(struct input *in)
     buffer_fini(&out);
 }
 
-static void cut_query(struct input *in)
+static void search_cut_query(struct input *in)
 {
     search_query_cut(in->text, in->length, 0);
     search_query_cut(in->text, in->length, 50);
@@ -156,6 +156,6 @@ const struct reader readers_search[] = {
     {"errors of OpenSearch", read_search_error, ANSWERS, results_of_opensearch, "opensearch", .accepts = false},
     {"canonical addresses", write_canonical, .sets = HOSTILE_FIELD | HOSTILE_BYTES},
     {"passages of a result", join_passages, .sets = HOSTILE_TEXT | HOSTILE_MARKUP | HOSTILE_BYTES},
-    {"queries", cut_query, .sets = HOSTILE_TEXT | HOSTILE_FIELD | HOSTILE_BYTES},
+    {"queries", search_cut_query, .sets = HOSTILE_TEXT | HOSTILE_FIELD | HOSTILE_BYTES},
     {.name = NULL},
 };

@@ -10,7 +10,7 @@
 #include "tools/formula.h"
 #include "tools/zone.h"
 
-static void calculate(struct input *in)
+static void tools_calculate(struct input *in)
 {
     double value;
     formula_value(in->text, &value, &in->st);
@@ -23,7 +23,7 @@ static void find_zone(struct input *in)
     zone_read(in->text, in->length, 0, &offset);
 }
 
-static void read_arguments(struct input *in)
+static void tools_read_arguments(struct input *in)
 {
     static const struct tool tool = {.name = "tool"};
     const struct catalog_entry entry = {.tool = &tool};
@@ -56,7 +56,7 @@ static struct tool_runner *lone_runner(void)
 }
 
 /* The text as a message to a server that is being asked for its tools. */
-static void receive(const char *text, size_t length)
+static void tools_receive_bytes(const char *text, size_t length)
 {
     static const struct mcp_setup setup = {
         .name = "server", .timeout_ms = 60000, .start_timeout_ms = 60000, .output_max = (size_t)16 << 20};
@@ -75,13 +75,13 @@ static void receive(const char *text, size_t length)
 
 static void receive_message(struct input *in)
 {
-    receive(in->text, in->length);
+    tools_receive_bytes(in->text, in->length);
 }
 
 static void receive_tools(struct input *in)
 {
     buffer_printf(&in->out, "{\"id\":0,\"result\":%s}", in->text);
-    receive(buffer_text(&in->out), in->out.length);
+    tools_receive_bytes(buffer_text(&in->out), in->out.length);
 }
 
 static const cJSON *result_of_tool;
@@ -148,9 +148,9 @@ static const struct generator results[] = {
 };
 
 const struct reader readers_tools[] = {
-    {"formula", calculate, .sets = HOSTILE_EXPRESSION},
+    {"formula", tools_calculate, .sets = HOSTILE_EXPRESSION},
     {"time zone", find_zone, .sets = HOSTILE_FIELD | HOSTILE_BYTES},
-    {"arguments of a tool", read_arguments, .sets = HOSTILE_JSON},
+    {"arguments of a tool", tools_read_arguments, .sets = HOSTILE_JSON},
     {"postings of a file", read_postings, .sets = HOSTILE_BYTES | HOSTILE_EXPRESSION},
     {"message of a tool server", receive_message, .sets = HOSTILE_JSON},
     {"tools of a server", receive_tools, .own = lists},

@@ -19,7 +19,7 @@ struct hearing_size {
 };
 
 /* The text is cut into many that are short enough to be wishes: a longer one is an answer unread. */
-static void hear(struct input *in)
+static void wishes_hear_input(struct input *in)
 {
     static char schema[] = PROPERTIES;
     const struct hearing_size *size = in->with;
@@ -53,7 +53,7 @@ static const struct generator wishes[] = {
 static const struct hearing_size sentence = {.bytes = 250}, page = {.bytes = 8000};
 
 const struct reader readers_wishes[] = {
-    {"wishes in sentences", hear, .sets = HOSTILE_TEXT, .own = wishes, .with = &sentence},
-    {"wishes in pages", hear, .sets = HOSTILE_TEXT, .own = wishes, .with = &page, .accepts = true},
+    {"wishes in sentences", wishes_hear_input, .sets = HOSTILE_TEXT, .own = wishes, .with = &sentence},
+    {"wishes in pages", wishes_hear_input, .sets = HOSTILE_TEXT, .own = wishes, .with = &page, .accepts = true},
     {.name = NULL},
 };

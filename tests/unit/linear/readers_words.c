@@ -10,7 +10,7 @@
 
 #define SENTENCES_WEIGHED 16
 
-static void read_sentences(struct input *in)
+static void words_read_sentences(struct input *in)
 {
     struct sentence_reader reader;
     struct span span;
@@ -19,7 +19,7 @@ static void read_sentences(struct input *in)
     }
 }
 
-static void read_terms(struct input *in)
+static void words_read_terms(struct input *in)
 {
     struct term_reader reader;
     struct term term;
@@ -28,7 +28,7 @@ static void read_terms(struct input *in)
     }
 }
 
-static void normalize(struct input *in)
+static void linear_normalize_words(struct input *in)
 {
     words_normalize(&in->out, in->text, in->length);
 }
@@ -43,29 +43,29 @@ static void look_for_numbers(struct input *in)
 
 /* ---- evidence ---------------------------------------------------------------------------------------------------- */
 
-static struct evidence *weigh(struct input *in, struct passage *passage, size_t length)
+static struct evidence *words_weigh(struct input *in, struct passage *passage, size_t length)
 {
     *passage = (struct passage){.text = in->text, .length = length, .heading = in->text, .heading_length = length / 8};
     return evidence_create(&in->arena, passage, 1);
 }
 
 /* The question is the text's own beginning and end, so that it has its words. */
-static void choose(struct input *in)
+static void words_choose(struct input *in)
 {
     const struct choice_terms terms = {.sentences_max = 5, .bytes_max = 4000, .least = 0.3, .novelty = 0.5};
     struct chosen chosen[CHOSEN_MAX];
     struct passage passage;
-    struct evidence *evidence = weigh(in, &passage, in->length);
+    struct evidence *evidence = words_weigh(in, &passage, in->length);
     if (evidence)
         evidence_choose(evidence, in->text, in->length, &terms, chosen);
 }
 
-static void cover(struct input *in)
+static void words_cover(struct input *in)
 {
     struct coverage coverage;
     struct passage passage;
     size_t half = in->length / 2;
-    struct evidence *evidence = weigh(in, &passage, half);
+    struct evidence *evidence = words_weigh(in, &passage, half);
     if (evidence)
         evidence_cover(evidence, evidence, in->text + half, in->length - half, &coverage);
 }
@@ -78,7 +78,7 @@ static void find_support(struct input *in)
     struct span span;
     struct support support;
     struct passage passage;
-    struct evidence *evidence = weigh(in, &passage, in->length);
+    struct evidence *evidence = words_weigh(in, &passage, in->length);
     sentences_begin(&reader, in->text, in->length);
     while (evidence && sentences++ < SENTENCES_WEIGHED && sentences_next(&reader, &span))
         support_find(evidence, in->text + span.begin, span.end - span.begin, SUPPORT_ENOUGH, &support);
@@ -87,12 +87,12 @@ static void find_support(struct input *in)
 }
 
 const struct reader readers_words[] = {
-    {"sentences", read_sentences, .sets = HOSTILE_TEXT | HOSTILE_BYTES},
-    {"terms", read_terms, .sets = HOSTILE_TEXT | HOSTILE_BYTES},
-    {"normal form", normalize, .sets = HOSTILE_TEXT | HOSTILE_BYTES},
+    {"sentences", words_read_sentences, .sets = HOSTILE_TEXT | HOSTILE_BYTES},
+    {"terms", words_read_terms, .sets = HOSTILE_TEXT | HOSTILE_BYTES},
+    {"normal form", linear_normalize_words, .sets = HOSTILE_TEXT | HOSTILE_BYTES},
     {"questions for numbers", look_for_numbers, .sets = HOSTILE_TEXT | HOSTILE_BYTES},
-    {"choice of sentences", choose, .sets = HOSTILE_TEXT | HOSTILE_BYTES},
-    {"coverage", cover, .sets = HOSTILE_TEXT | HOSTILE_BYTES},
+    {"choice of sentences", words_choose, .sets = HOSTILE_TEXT | HOSTILE_BYTES},
+    {"coverage", words_cover, .sets = HOSTILE_TEXT | HOSTILE_BYTES},
     {"support", find_support, .sets = HOSTILE_TEXT | HOSTILE_BYTES},
     {.name = NULL},
 };

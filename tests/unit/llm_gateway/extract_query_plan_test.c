@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-static void plans(const char *question, const char *findings, const char *wanted)
+static void query_plan_becomes(const char *question, const char *findings, const char *wanted)
 {
     struct arena arena;
     static struct query_plan plan;
@@ -31,35 +31,37 @@ static void plans(const char *question, const char *findings, const char *wanted
 
 static void the_parts_of_a_question_are_searched_for_first(void **state)
 {
-    plans("How long are backups kept, and how is a password reset?", "[]",
-          "How long are backups kept?|How is a password reset?");
-    plans("バックアップは何日残りますか。監査ログはどこにありますか。", "[]",
-          "バックアップは何日残りますか。|監査ログはどこにありますか。");
+    query_plan_becomes("How long are backups kept, and how is a password reset?", "[]",
+                       "How long are backups kept?|How is a password reset?");
+    query_plan_becomes("バックアップは何日残りますか。監査ログはどこにありますか。", "[]",
+                       "バックアップは何日残りますか。|監査ログはどこにありますか。");
 }
 
 static void later_cycles_search_for_what_is_open_with_other_words_and_once(void **state)
 {
-    plans("How long are backups kept?", "[{\"query\": \"How long are backups kept?\"}]",
-          "backups kept#Not known yet: How long are backups kept?");
-    plans("How long are backups kept?", "[{\"query\": \"How long are backups kept?\"}, {\"query\": \"backups kept\"}]",
-          "#Not known yet: How long are backups kept?");
-    plans("How long are backups kept?",
-          "[{\"query\": \"How long are backups kept?\", \"summary_md\": \"Backups are kept long.\"}]", "");
+    query_plan_becomes("How long are backups kept?", "[{\"query\": \"How long are backups kept?\"}]",
+                       "backups kept#Not known yet: How long are backups kept?");
+    query_plan_becomes("How long are backups kept?",
+                       "[{\"query\": \"How long are backups kept?\"}, {\"query\": \"backups kept\"}]",
+                       "#Not known yet: How long are backups kept?");
+    query_plan_becomes("How long are backups kept?",
+                       "[{\"query\": \"How long are backups kept?\", \"summary_md\": \"Backups are kept long.\"}]", "");
 }
 
 static void names_that_were_found_are_searched_for_in_the_second_cycle(void **state)
 {
-    plans("Who found the moons of Mars?",
-          "[{\"query\": \"Who found the moons of Mars?\", \"summary_md\": \"Both moons of Mars were found by Asaph "
-          "Hall. In 1877 Asaph "
-          "Hall found them.\"}]",
-          "Asaph Hall found moons Mars");
+    query_plan_becomes(
+        "Who found the moons of Mars?",
+        "[{\"query\": \"Who found the moons of Mars?\", \"summary_md\": \"Both moons of Mars were found by Asaph "
+        "Hall. In 1877 Asaph "
+        "Hall found them.\"}]",
+        "Asaph Hall found moons Mars");
 }
 
 static void findings_that_are_no_json_are_as_if_there_were_none(void **state)
 {
-    plans("Why?", "nonsense", "Why?");
-    plans("Why?", "[1, {\"query\": 7}]", "Why?#Not known yet: Why?");
+    query_plan_becomes("Why?", "nonsense", "Why?");
+    query_plan_becomes("Why?", "[1, {\"query\": 7}]", "Why?#Not known yet: Why?");
 }
 
 int main(void)

@@ -2,7 +2,7 @@
 #include "accounts/ledger_priv.h"
 #include "ledger_fixture.h"
 
-static void change(const char *sql)
+static void ledger_change_row(const char *sql)
 {
     struct status st = {0};
     struct database *database = open_beside();
@@ -12,7 +12,7 @@ static void change(const char *sql)
 }
 
 /* The names of all clients, with their costs; and the damaged rows. */
-static const char *report(void)
+static const char *ledger_report_usage(void)
 {
     static char text[512];
     size_t size = 0;
@@ -38,41 +38,41 @@ static void spend_all(void)
 /* ---- one value --------------------------------------------------------------------------------------------------- */
 
 /* One letter more, or one more of a number. */
-static void alter(const char *column, bool is_name)
+static void ledger_alter_value(const char *column, bool is_name)
 {
     char sql[256];
     snprintf(sql, sizeof sql, "UPDATE sums SET %s = %s%s WHERE client = 'till'", column, column,
              is_name ? " || 'x'" : " + 1");
-    change(sql);
+    ledger_change_row(sql);
 }
 
 static void a_changed_value_costs_its_row_alone_and_is_told(void **state)
 {
     open_ledger(house.path);
     spend_all();
-    assert_string_equal(report(), WHOLE);
+    assert_string_equal(ledger_report_usage(), WHOLE);
     close_ledger();
-    change("CREATE TABLE kept AS SELECT * FROM sums");
+    ledger_change_row("CREATE TABLE kept AS SELECT * FROM sums");
     for (unsigned i = 0; i <= SUM_NAMES + SUM_COUNTS + 1; i++) {
         bool is_name = i < SUM_NAMES;
         const char *column = is_name                       ? ledger_name_columns[i]
                              : i < SUM_NAMES + SUM_COUNTS  ? ledger_count_columns[i - SUM_NAMES]
                              : i == SUM_NAMES + SUM_COUNTS ? "seal"
                                                            : "quarter";
-        alter(column, is_name);
+        ledger_alter_value(column, is_name);
         open_ledger(house.path);
-        if (strcmp(report(), "desk 305; 305 in all, 1 damaged") != 0)
-            fail_msg("%s: %s", column, report());
+        if (strcmp(ledger_report_usage(), "desk 305; 305 in all, 1 damaged") != 0)
+            fail_msg("%s: %s", column, ledger_report_usage());
         close_ledger();
-        change("DELETE FROM sums; INSERT INTO sums SELECT * FROM kept");
+        ledger_change_row("DELETE FROM sums; INSERT INTO sums SELECT * FROM kept");
     }
     open_ledger(house.path);
-    assert_string_equal(report(), WHOLE);
+    assert_string_equal(ledger_report_usage(), WHOLE);
 }
 
 /* ---- readers ----------------------------------------------------------------------------------------------------- */
 
-static void add_spent(const char *name, int64_t micros, void *data)
+static void ledger_add_spent(const char *name, int64_t micros, void *data)
 {
     char *text = data;
     sprintf(text + strlen(text), "%s %d;", name, (int)micros);
@@ -84,15 +84,16 @@ static void counts_that_overflow_fail_no_report_no_limit_and_no_new_call(void **
     char clients[128] = "";
     open_ledger(house.path);
     spend_all();
-    assert_string_equal(report(), WHOLE);
+    assert_string_equal(ledger_report_usage(), WHOLE);
     close_ledger();
-    change("UPDATE sums SET cost_micros = 9223372036854775807, calls = 9223372036854775807 WHERE client <> ''");
+    ledger_change_row(
+        "UPDATE sums SET cost_micros = 9223372036854775807, calls = 9223372036854775807 WHERE client <> ''");
     open_ledger(house.path);
-    assert_string_equal(report(), "0 in all, 3 damaged");
-    assert_true(ledger_spent(house.ledger, MIDNIGHT + HOUR_MS, false, add_spent, clients, &st));
+    assert_string_equal(ledger_report_usage(), "0 in all, 3 damaged");
+    assert_true(ledger_spent(house.ledger, MIDNIGHT + HOUR_MS, false, ledger_add_spent, clients, &st));
     assert_string_equal(clients, "");
     spend("till", "kyoto", MIDNIGHT, 9); /* into the row that is damaged */
-    assert_string_equal(report(), "till 9; 9 in all, 2 damaged");
+    assert_string_equal(ledger_report_usage(), "till 9; 9 in all, 2 damaged");
     assert_int_equal(stats_now().failures, 0);
 }
 
@@ -101,13 +102,13 @@ static void a_quarter_with_damaged_rows_keeps_them_when_it_is_folded(void **stat
     open_ledger(house.path);
     spend_all();
     spend_run("run-2", MIDNIGHT + 2 * HOUR_MS, 40);
-    assert_string_equal(report(), "desk 345; till 70; 415 in all, 0 damaged");
+    assert_string_equal(ledger_report_usage(), "desk 345; till 70; 415 in all, 0 damaged");
     close_ledger();
-    change("UPDATE sums SET cost_micros = 41 WHERE run = 'run-2'");
+    ledger_change_row("UPDATE sums SET cost_micros = 41 WHERE run = 'run-2'");
     open_ledger_keeping(house.path, 20, 1);
     spend("desk", "kyoto", MIDNIGHT, 1);
     await_written();
-    assert_string_equal(report(), "desk 306; till 70; 376 in all, 1 damaged");
+    assert_string_equal(ledger_report_usage(), "desk 306; till 70; 376 in all, 1 damaged");
     assert_int_equal(total_micros(REQUEST(.run_id = TEXT("run-1"))), 300);
 }
 
@@ -115,17 +116,17 @@ static void rows_of_releases_without_checksums_are_taken_where_they_make_sense(v
 {
     open_ledger(house.path);
     spend_all();
-    assert_string_equal(report(), WHOLE);
+    assert_string_equal(ledger_report_usage(), WHOLE);
     close_ledger();
-    change("UPDATE sums SET seal = NULL");
+    ledger_change_row("UPDATE sums SET seal = NULL");
     open_ledger(house.path);
-    assert_string_equal(report(), WHOLE);
+    assert_string_equal(ledger_report_usage(), WHOLE);
     spend("till", "kyoto", MIDNIGHT, 9);
-    assert_string_equal(report(), "desk 305; till 79; 384 in all, 0 damaged");
+    assert_string_equal(ledger_report_usage(), "desk 305; till 79; 384 in all, 0 damaged");
     close_ledger();
-    change("UPDATE sums SET cost_micros = -1 WHERE client = 'desk' AND run = ''");
+    ledger_change_row("UPDATE sums SET cost_micros = -1 WHERE client = 'desk' AND run = ''");
     open_ledger(house.path);
-    assert_string_equal(report(), "desk 300; till 79; 379 in all, 1 damaged");
+    assert_string_equal(ledger_report_usage(), "desk 300; till 79; 379 in all, 1 damaged");
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_folder, drop_folder)

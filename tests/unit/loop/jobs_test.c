@@ -94,7 +94,7 @@ static int teardown(void **state)
     return 0;
 }
 
-static unsigned workers(void)
+static unsigned jobs_test_workers(void)
 {
     struct jobs_count count;
     jobs_count(&count);
@@ -136,7 +136,7 @@ static void a_loop_without_a_thread_reads_everything_itself(void **state)
 static void an_owner_with_many_jobs_leaves_a_worker_to_the_others(void **state)
 {
     struct piece held[16], other;
-    unsigned most = workers() ? workers() : 2;
+    unsigned most = jobs_test_workers() ? jobs_test_workers() : 2;
     piece_init(&other, 2);
     for (unsigned i = 0; i < 16; i++) {
         piece_init(&held[i], 1);
@@ -159,7 +159,7 @@ static void a_job_that_waits_is_cancelled_and_never_runs(void **state)
 {
     struct piece first, second;
     piece_hold(&first, 1);
-    for (unsigned i = 2; i < workers(); i++) { /* machines of many processors: the lane's other workers */
+    for (unsigned i = 2; i < jobs_test_workers(); i++) { /* machines of many processors: the lane's other workers */
         static struct piece more[16];
         piece_hold(&more[i], 1);
     }
@@ -171,9 +171,9 @@ static void a_job_that_waits_is_cancelled_and_never_runs(void **state)
     sem_wait_long(&ended);
     assert_int_equal(second.job.status.code, CANCELLED);
     assert_int_equal(second.place, 1);
-    for (unsigned i = 1; i < workers(); i++)
+    for (unsigned i = 1; i < jobs_test_workers(); i++)
         sem_post(&may_go);
-    for (unsigned i = 1; i < workers(); i++)
+    for (unsigned i = 1; i < jobs_test_workers(); i++)
         sem_wait_long(&ended);
 }
 
@@ -194,7 +194,7 @@ static void what_the_queue_has_no_room_for_is_refused_at_once(void **state)
     struct piece late, other;
     struct jobs_count before, after;
     unsigned holders = 0;
-    for (; holders == 0 || holders + 1 < workers(); holders++)
+    for (; holders == 0 || holders + 1 < jobs_test_workers(); holders++)
         piece_hold(&held[holders], 1);
     for (size_t i = 0; i < JOBS_LANE_WAITING_MAX; i++) {
         piece_init(&pieces[i], 1);

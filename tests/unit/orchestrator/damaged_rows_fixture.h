@@ -38,7 +38,7 @@ static struct store_bytes heap_copy(struct store_bytes bytes)
     return (struct store_bytes){copy, bytes.size};
 }
 
-static void rows_came(struct store_scan *scan)
+static void damaged_rows_read(struct store_scan *scan)
 {
     assert_int_equal(scan->status.code, OK);
     assert_true(scan->count <= ROWS_MAX && !scan->more);
@@ -48,11 +48,11 @@ static void rows_came(struct store_scan *scan)
     store_scan_fini(scan);
 }
 
-static void take_rows(void)
+static void damaged_take_rows(void)
 {
     static struct store_scan scan;
     loop_enter(stage.loop);
-    store_scan_init(&scan, stage.loop, rows_came);
+    store_scan_init(&scan, stage.loop, damaged_rows_read);
     store_scan(stage.store, &scan);
     loop_leave(stage.loop);
     stage_settle(&stage, 0);
@@ -84,7 +84,7 @@ static char kind_of_row(size_t row)
 }
 
 /* Whether it is of the thread, of its runs or of its requests. */
-static bool is_of(size_t row, const char *thread, const char *run)
+static bool damaged_row_is_of(size_t row, const char *thread, const char *run)
 {
     char tenant[STORE_KEY_MAX], name[STORE_KEY_MAX];
     return key_names(rows[row].key, tenant, sizeof tenant, name, sizeof name) &&
@@ -114,7 +114,7 @@ static void update_as(const char *thread)
     ask_end(question);
 }
 
-static void live(const char *thread, char first[64], char last[64])
+static void damaged_live(const char *thread, char first[64], char last[64])
 {
     snprintf(first, 64, "%s", start(&stage, thread, INPUT));
     end_s();
@@ -127,16 +127,16 @@ static void live(const char *thread, char first[64], char last[64])
     assert_run(&stage, last, WAITING, "");
 }
 
-static void set_stage(unsigned snapshot_every)
+static void damaged_set_stage(unsigned snapshot_every)
 {
     char unused[64];
     stage_snapshot_every = snapshot_every;
     stage_set(&stage, GRAPH);
-    live("t", first_run, damaged_run);
-    live("u", unused, other_run);
+    damaged_live("t", first_run, damaged_run);
+    damaged_live("u", unused, other_run);
     forget(&last_get);
     stage_end(&stage);
-    take_rows();
+    damaged_take_rows();
 }
 
 static void clear_stage(void)
@@ -165,7 +165,7 @@ struct heard {
 static char told_row[ROW_NAME_MAX]; /* the row that is damaged, and how */
 static const char *told_how = "";
 
-static void ask(const void *request, struct heard *heard)
+static void damaged_ask(const void *request, struct heard *heard)
 {
     struct question_of_test *question = ask_runner(&stage, request);
     if (question->answers != 1)
@@ -196,12 +196,12 @@ static void ask_one(int which, const char *thread, const char *run, struct heard
     const void *requests[] = {&get_run, &get_run, &get_state, &checkpoints, &list_runs, &list_threads};
     get_run.run_id = which == GET_FIRST_RUN ? first_run : (char *)(uintptr_t)run;
     get_state.thread_id = checkpoints.thread_id = (char *)(uintptr_t)thread;
-    ask(requests[which], heard);
+    damaged_ask(requests[which], heard);
 }
 
 static struct heard before[QUESTIONS], other_before;
 
-static void learn(void)
+static void damaged_learn_rows(void)
 {
     stage_run(&stage);
     stage_settle(&stage, 0);

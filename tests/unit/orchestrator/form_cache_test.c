@@ -22,7 +22,7 @@ static void write_form(struct buffer *text, const char *name, size_t size)
     buffer_print(text, "]}");
 }
 
-static const struct kept_form *take(const char *name, size_t size)
+static const struct kept_form *form_cache_test_take(const char *name, size_t size)
 {
     struct buffer text;
     struct status st = {0};
@@ -38,7 +38,8 @@ static void equal_texts_are_one_form_and_others_are_not(void **state)
 {
     struct form_cache_count before, after;
     form_cache_count(&before);
-    const struct kept_form *one = take("one", 0), *same = take("one", 0), *other = take("other", 0);
+    const struct kept_form *one = form_cache_test_take("one", 0), *same = form_cache_test_take("one", 0),
+                           *other = form_cache_test_take("other", 0);
     form_cache_count(&after);
     assert_ptr_equal(one, same);
     assert_ptr_not_equal(one, other);
@@ -75,18 +76,18 @@ static void a_wrong_form_is_told_with_its_field_and_is_not_kept(void **state)
 static void the_bytes_that_are_kept_have_a_bound_and_a_form_in_use_stays(void **state)
 {
     struct form_cache_count count;
-    const struct kept_form *used = take("used", 0), *again;
+    const struct kept_form *used = form_cache_test_take("used", 0), *again;
     for (int i = 0; i < 100; i++) {
         char name[16];
         snprintf(name, sizeof name, "n%d", i);
-        const struct kept_form *kept = take(name, (size_t)700 << 10);
+        const struct kept_form *kept = form_cache_test_take(name, (size_t)700 << 10);
         form_cache_give(&kept);
         form_cache_count(&count);
         assert_in_range(count.bytes, 1, FORM_CACHE_BYTES_MAX);
     }
     assert_in_range(count.forms, 10, 99);
     assert_int_equal(form_find(form_cache_form(used), "used"), 0);
-    again = take("used", 0);
+    again = form_cache_test_take("used", 0);
     assert_ptr_equal(used, again);
     form_cache_give(&used);
     form_cache_give(&again);

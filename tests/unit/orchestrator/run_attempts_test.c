@@ -14,14 +14,14 @@ static struct stage stage;
     "\"nodes\": {\"n\": {\"kind\": \"script\"}}}}"
 
 /* The process ends without a word, and is started again. */
-static void die(void)
+static void attempts_die(void)
 {
     stage_end(&stage);
     stage_run(&stage);
     INSIDE(&stage, runner_recover(stage.runner));
 }
 
-static struct script_call *at_work(void)
+static struct script_call *attempts_at_work(void)
 {
     struct script_call *call = script_find("n", NULL, -1);
     assert_non_null(call);
@@ -39,12 +39,12 @@ static void an_attempt_that_dies_over_an_answer_keeps_its_number(void **state)
     static const char *const keys[] = {"k"};
     stage_set(&stage, NODE);
     char *run = start(&stage, "t", "");
-    INSIDE(&stage, script_ask(at_work(), keys, 1));
+    INSIDE(&stage, script_ask(attempts_at_work(), keys, 1));
     resume(&stage, run, "5");
-    struct script_call *answered = at_work();
+    struct script_call *answered = attempts_at_work();
     assert_int_equal(answered->attempt, 2);
-    die();
-    assert_next(answered, at_work());
+    attempts_die();
+    assert_next(answered, attempts_at_work());
     stage_clear(&stage);
 }
 
@@ -52,11 +52,11 @@ static void an_attempt_that_was_cancelled_keeps_its_number(void **state)
 {
     stage_set(&stage, NODE);
     char *run = start(&stage, "t", "");
-    struct script_call *cancelled = at_work();
+    struct script_call *cancelled = attempts_at_work();
     cancel(&stage, run);
-    die();
+    attempts_die();
     resume(&stage, run, NULL);
-    assert_next(cancelled, at_work());
+    assert_next(cancelled, attempts_at_work());
     stage_clear(&stage);
 }
 
@@ -64,14 +64,14 @@ static void an_attempt_within_a_branch_that_was_cancelled_keeps_its_number(void 
 {
     stage_set(&stage, LIST);
     char *run = start(&stage, "t", "{\"items\":[\"a\"]}");
-    struct script_call *cancelled = at_work();
+    struct script_call *cancelled = attempts_at_work();
     cancel(&stage, run);
-    die();
+    attempts_die();
     resume(&stage, run, NULL);
-    struct script_call *again = at_work();
+    struct script_call *again = attempts_at_work();
     assert_next(cancelled, again);
-    die();
-    assert_next(again, at_work());
+    attempts_die();
+    assert_next(again, attempts_at_work());
     stage_clear(&stage);
 }
 
@@ -81,12 +81,12 @@ static void a_snapshot_keeps_the_number_of_what_was_at_work(void **state)
     stage_set(&stage, "\"mode\": \"dataflow\", \"start\": [\"s\", \"n\"], \"nodes\": {\"s\": {\"kind\": \"script\"}, "
                       "\"n\": {\"kind\": \"script\"}}");
     char *run = start(&stage, "t", "");
-    struct script_call *cancelled = at_work();
+    struct script_call *cancelled = attempts_at_work();
     INSIDE(&stage, script_write(script_find("s", NULL, -1), "", ""));
     cancel(&stage, run);
-    die();
+    attempts_die();
     resume(&stage, run, NULL);
-    assert_next(cancelled, at_work());
+    assert_next(cancelled, attempts_at_work());
     stage_snapshot_every = 0;
     stage_clear(&stage);
 }
@@ -98,16 +98,16 @@ static void a_node_that_is_due_by_hand_has_a_key_of_its_own(void **state)
     stage_set(&stage, "\"start\": \"s\", \"nodes\": {\"s\": {\"kind\": \"noop\", \"on\": {\"done\": \"n\"}}, "
                       "\"n\": {\"kind\": \"script\"}}");
     char *run = start(&stage, "t", "");
-    struct script_call *before = at_work();
+    struct script_call *before = attempts_at_work();
     cancel(&stage, run);
     request.thread_id = (char *)(uintptr_t) "t";
     request.as_node = (char *)(uintptr_t) "s";
     ask_end(ask_runner(&stage, &request));
     resume(&stage, run, NULL);
-    struct script_call *by_hand = at_work();
+    struct script_call *by_hand = attempts_at_work();
     assert_string_not_equal(before->key, by_hand->key);
-    die();
-    assert_next(by_hand, at_work());
+    attempts_die();
+    assert_next(by_hand, attempts_at_work());
     stage_clear(&stage);
 }
 

@@ -38,7 +38,7 @@ static void live_for(int64_t ms)
 
 static bool has_drained;
 
-static void drained(void *data)
+static void crashes_drained(void *data)
 {
     has_drained = true;
 }
@@ -46,7 +46,7 @@ static void drained(void *data)
 static void end_in_good_order(void)
 {
     has_drained = false;
-    INSIDE(&stage, runner_drain(stage.runner, 0, drained, NULL));
+    INSIDE(&stage, runner_drain(stage.runner, 0, crashes_drained, NULL));
     stage_settle(&stage, 100);
     assert_true(has_drained);
     live_again();
@@ -260,7 +260,7 @@ static void a_run_that_makes_progress_in_its_trial_and_kills_then_fails_no_other
     stage_clear(&stage);
 }
 
-static void start_many(char *runs[], unsigned guilty)
+static void crashes_start_many(char *runs[], unsigned guilty)
 {
     char thread[8];
     for (unsigned i = 0; i < RUNS; i++) {
@@ -269,7 +269,7 @@ static void start_many(char *runs[], unsigned guilty)
     }
 }
 
-static unsigned count_of(char *runs[], Renga__V1__RunState wanted)
+static unsigned crashes_count(char *runs[], Renga__V1__RunState wanted)
 {
     unsigned count = 0;
     for (unsigned i = 0; i < RUNS; i++) {
@@ -291,16 +291,16 @@ static void kills_from_outside_fail_no_run_that_stood_beside(void **state)
     static const int64_t lives_ms[] = {1000, 200, 3000, 700, 2500, 1000, 1000, 400, 1900};
     char *runs[RUNS];
     open_stage();
-    start_many(runs, 0);
+    crashes_start_many(runs, 0);
     for (int kill = 0; kill < KILLS; kill++) {
         live_for(lives_ms[(size_t)kill % (sizeof lives_ms / sizeof *lives_ms)]);
         live_again();
-        assert_int_equal(count_of(runs, FAILED), 0);
+        assert_int_equal(crashes_count(runs, FAILED), 0);
     }
     live_for(5 * 3000);
     for (int i = 0; i < RUNS; i++)
         end_calls();
-    assert_int_equal(count_of(runs, SUCCEEDED), RUNS);
+    assert_int_equal(crashes_count(runs, SUCCEEDED), RUNS);
     stage_clear(&stage);
 }
 
@@ -318,7 +318,7 @@ static void of_fifty_runs_two_that_kill_their_owner_are_parked_after_four_deaths
     char *runs[RUNS];
     unsigned deaths = 0, guilty_calls = 0;
     open_stage();
-    start_many(runs, 2);
+    crashes_start_many(runs, 2);
     size_t first = 0;
     for (int steps = 0; steps < 4000 && deaths < DEATHS_MAX; steps++) {
         live_for(200);
@@ -334,9 +334,9 @@ static void of_fifty_runs_two_that_kill_their_owner_are_parked_after_four_deaths
     assert_int_equal(guilty_calls, 2 * 3);
     assert_int_equal(get(&stage, runs[0])->stop_reason, CRASHED);
     assert_int_equal(get(&stage, runs[1])->stop_reason, CRASHED);
-    assert_int_equal(count_of(runs, FAILED), 2);
+    assert_int_equal(crashes_count(runs, FAILED), 2);
     end_calls();
-    assert_int_equal(count_of(runs, SUCCEEDED), RUNS - 2);
+    assert_int_equal(crashes_count(runs, SUCCEEDED), RUNS - 2);
     stage_clear(&stage);
 }
 

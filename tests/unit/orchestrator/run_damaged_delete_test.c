@@ -45,7 +45,7 @@ static void delete_thread(size_t row, size_t others)
     stage_run(&stage);
     stage_settle(&stage, 0);
     row_name(rows[row].key, told_row);
-    ask(&request, &heard);
+    damaged_ask(&request, &heard);
     if (heard.code != OK)
         fail_msg("%s: %s", told_row, heard.error);
     look_what_is_left();
@@ -74,13 +74,13 @@ static void delete_without_value(size_t row, size_t others)
 
 static void a_thread_with_a_damaged_row_can_be_deleted(void **state)
 {
-    set_stage(3);
-    learn();
+    damaged_set_stage(3);
+    damaged_learn_rows();
     look_what_is_left();
     size_t others = still_there.others;
     assert_true(still_there.count > 5 && others > 5);
     for (size_t row = 0; row < row_count; row++) {
-        if (is_of(row, "u", other_run) || kind_of_row(row) == 'B')
+        if (damaged_row_is_of(row, "u", other_run) || kind_of_row(row) == 'B')
             continue;
         delete_damaged(row, (struct store_bytes){rows[row].value.bytes, rows[row].value.size / 2}, others);
         delete_damaged(row, (struct store_bytes){"\xff\xff\xff", 3}, others);

@@ -29,13 +29,13 @@ static void ask_for_changes(void)
     resumed.answer_json = (char *)(uintptr_t) "\"yes\"";
     const void *requests[] = {&copy, &resumed, &fork, &update, &cancelled};
     for (size_t i = 0; i < sizeof requests / sizeof *requests; i++)
-        ask(requests[i], &heard);
+        damaged_ask(requests[i], &heard);
 }
 
 static size_t losses, left_out;
 
 /* `believed`: a change in a row without a checksum; then only the others have to be right. */
-static void look_around(size_t row, bool believed, const char *how)
+static void damaged_look_around(size_t row, bool believed, const char *how)
 {
     static struct heard heard;
     const char *name = row_name(rows[row].key, told_row);
@@ -54,25 +54,25 @@ static void look_around(size_t row, bool believed, const char *how)
     }
     ask_for_changes();
     ask_one(GET_STATE, "u", other_run, &heard);
-    if (!is_of(row, "u", other_run) && strcmp(heard.text, other_before.text) != 0)
+    if (!damaged_row_is_of(row, "u", other_run) && strcmp(heard.text, other_before.text) != 0)
         fail_msg("%s %s: another thread is not as it was: %s", name, how, heard.error);
     script_end_all();
     stage_settle(&stage, 0);
     script_count = 0;
 }
 
-static void look_again(size_t row, bool believed, const char *how)
+static void damaged_look_again(size_t row, bool believed, const char *how)
 {
     stage_run(&stage);
     stage_settle(&stage, 0);
-    look_around(row, believed, how);
+    damaged_look_around(row, believed, how);
     stage_end(&stage);
 }
 
-static void damage(size_t row, struct store_bytes value, bool believed, const char *how)
+static void damaged_change_row(size_t row, struct store_bytes value, bool believed, const char *how)
 {
     write_rows(row, value);
-    look_again(row, believed, how);
+    damaged_look_again(row, believed, how);
 }
 
 /* ---- bytes ------------------------------------------------------------------------------------------------------- */
@@ -83,7 +83,7 @@ static void flip_bytes(size_t row)
     for (size_t at = row % step; at < size; at += step) {
         struct store_bytes changed = heap_copy(rows[row].value);
         ((char *)(uintptr_t)changed.bytes)[at] ^= (char)(1 << (at + row) % 8);
-        damage(row, changed, !is_sealed(row) && kind_of_row(row) != 'D', "with a flipped bit");
+        damaged_change_row(row, changed, !is_sealed(row) && kind_of_row(row) != 'D', "with a flipped bit");
         free((void *)(uintptr_t)changed.bytes);
     }
 }
@@ -93,23 +93,23 @@ static void cut_short(size_t row)
     size_t size = rows[row].value.size;
     size_t sizes[] = {0, 1, 5, size / 2, size - 1};
     for (size_t i = 0; size > 5 && i < sizeof sizes / sizeof *sizes; i++)
-        damage(row, (struct store_bytes){rows[row].value.bytes, sizes[i]}, !is_sealed(row), "cut short");
+        damaged_change_row(row, (struct store_bytes){rows[row].value.bytes, sizes[i]}, !is_sealed(row), "cut short");
 }
 
 static void put_another_in_its_place(size_t row)
 {
     for (size_t i = 1; i <= 2; i++) /* mostly of the same kind */
-        damage(row, rows[(row + i) % row_count].value, !is_sealed(row) || !is_sealed((row + i) % row_count),
-               "with another row's value");
+        damaged_change_row(row, rows[(row + i) % row_count].value, !is_sealed(row) || !is_sealed((row + i) % row_count),
+                           "with another row's value");
 }
 
 static void rows_whose_bytes_are_damaged_end_nothing_and_are_told(void **state)
 {
-    set_stage(3);
-    learn();
+    damaged_set_stage(3);
+    damaged_learn_rows();
     losses = left_out = 0;
     for (size_t row = 0; row < row_count; row++) {
-        if (is_of(row, "u", other_run))
+        if (damaged_row_is_of(row, "u", other_run))
             continue;
         flip_bytes(row);
         cut_short(row);
@@ -125,15 +125,15 @@ static void a_row_whose_value_is_gone_costs_no_other(void **state)
 {
     if (!store_loses_values())
         skip();
-    set_stage(3);
-    learn();
+    damaged_set_stage(3);
+    damaged_learn_rows();
     losses = 0;
     for (size_t row = 0; row < row_count; row++) {
-        if (is_of(row, "u", other_run))
+        if (damaged_row_is_of(row, "u", other_run))
             continue;
         write_rows(row_count, (struct store_bytes){"", 0});
         lose_value(stage.url, rows[row].key);
-        look_again(row, !is_sealed(row) && kind_of_row(row) != 'D', "without its value");
+        damaged_look_again(row, !is_sealed(row) && kind_of_row(row) != 'D', "without its value");
     }
     assert_true(losses > 10);
     write_rows(row_count, (struct store_bytes){"", 0});
@@ -175,7 +175,7 @@ static bool damage_message(size_t row, long change)
         char how[64];
         snprintf(how, sizeof how, "with change %ld", change);
         protobuf_c_message_pack(message, bytes);
-        damage(row, (struct store_bytes){bytes, size}, true, how);
+        damaged_change_row(row, (struct store_bytes){bytes, size}, true, how);
         free(bytes);
     }
     arena_fini(&arena);
@@ -186,10 +186,10 @@ static void damage_messages(unsigned snapshot_every)
 {
     const char *rounds = getenv("RENGA_ROUNDS");
     long step = rounds ? atol(rounds) : 11;
-    set_stage(snapshot_every);
-    learn();
+    damaged_set_stage(snapshot_every);
+    damaged_learn_rows();
     for (size_t row = 0; row < row_count; row++)
-        if (!is_of(row, "u", other_run) && type_of_row(row))
+        if (!damaged_row_is_of(row, "u", other_run) && type_of_row(row))
             for (long change = (long)row % step; damage_message(row, change);)
                 change += step;
     write_rows(row_count, (struct store_bytes){"", 0});
@@ -211,8 +211,8 @@ static void nor_do_they_where_all_records_are_read(void **state)
 static void rows_without_checksums_are_read(void **state)
 {
     static struct heard heard;
-    set_stage(3);
-    learn();
+    damaged_set_stage(3);
+    damaged_learn_rows();
     for (size_t row = 0; row < row_count; row++) {
         struct store_bytes *value = &rows[row].value;
         size_t names = kind_of_row(row) == 'D' ? value->size - 4 : 0; /* two names, each with its NUL */

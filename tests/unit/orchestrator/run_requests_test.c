@@ -19,7 +19,7 @@ static void open_node(void)
                       ", \"on\": {\"done\": \"b\"}}, \"b\": {\"kind\": \"model\", " RETRY "}}");
 }
 
-static void open_branches(bool shares)
+static void requests_open_branches(bool shares)
 {
     stage_shares = shares;
     stage_set(&stage,
@@ -32,7 +32,7 @@ static void open_branches(bool shares)
         stage_await_hands(&stage);
 }
 
-static Renga__V1__Usage used(int requests)
+static Renga__V1__Usage requests_used(int requests)
 {
     Renga__V1__Usage usage = RENGA__V1__USAGE__INIT;
     usage.model_calls = requests;
@@ -42,7 +42,7 @@ static Renga__V1__Usage used(int requests)
 static void break_after(struct script_call *call, int requests, enum status_code code)
 {
     struct loop *loop = call->loop;
-    Renga__V1__Usage usage = used(requests);
+    Renga__V1__Usage usage = requests_used(requests);
     loop_enter(loop);
     task_spend(call->task, &usage);
     script_break(call, code, "too many requests");
@@ -53,7 +53,7 @@ static void break_after(struct script_call *call, int requests, enum status_code
 static void answer_after(struct script_call *call, int requests, const char *outcome, enum status_code degraded)
 {
     struct loop *loop = call->loop;
-    Renga__V1__Usage usage = used(requests);
+    Renga__V1__Usage usage = requests_used(requests);
     Renga__V1__Degradation degradation = RENGA__V1__DEGRADATION__INIT, *list[] = {&degradation};
     Renga__V1__RunNodeResponse response = RENGA__V1__RUN_NODE_RESPONSE__INIT;
     degradation.status_code = (int32_t)degraded;
@@ -67,17 +67,17 @@ static void answer_after(struct script_call *call, int requests, const char *out
     stage_settle(&stage, 0);
 }
 
-static struct script_call *at_work(const char *node)
+static struct script_call *requests_at_work(const char *node)
 {
     stage_settle(&stage, 20);
     return script_find(node, NULL, -1);
 }
 
 /* Each attempt uses all that it is allowed, and fails. */
-static int fail_all(const char *node)
+static int requests_fail_all(const char *node)
 {
     int sum = 0;
-    for (struct script_call *call; (call = at_work(node));) {
+    for (struct script_call *call; (call = requests_at_work(node));) {
         sum += call->requests;
         break_after(call, call->requests, RESOURCE_EXHAUSTED);
     }
@@ -88,8 +88,8 @@ static void a_node_alone_has_six_failed_requests_at_most_over_its_attempts(void 
 {
     open_node();
     char *run = start(&stage, "t", "");
-    assert_int_equal(at_work("a")->requests, 3);
-    assert_int_equal(fail_all("a"), FAILED_MAX);
+    assert_int_equal(requests_at_work("a")->requests, 3);
+    assert_int_equal(requests_fail_all("a"), FAILED_MAX);
     assert_run(&stage, run, FAILED, "");
     stage_clear(&stage);
 }
@@ -98,9 +98,9 @@ static void the_simple_way_of_a_node_counts_the_requests_that_brought_no_answer(
 {
     open_node();
     start(&stage, "t", "");
-    answer_after(at_work("a"), 3, "done", UNAVAILABLE);
-    assert_int_equal(at_work("b")->requests, 3);
-    assert_int_equal(fail_all("b"), 3);
+    answer_after(requests_at_work("a"), 3, "done", UNAVAILABLE);
+    assert_int_equal(requests_at_work("b")->requests, 3);
+    assert_int_equal(requests_fail_all("b"), 3);
     stage_clear(&stage);
 }
 
@@ -108,10 +108,10 @@ static void repairs_of_json_that_stays_broken_count(void **state)
 {
     open_node();
     start(&stage, "t", "");
-    answer_after(at_work("a"), 3, "done", DATA_LOSS);
-    assert_int_equal(at_work("b")->requests, 3);
-    break_after(at_work("b"), 2, DATA_LOSS);
-    assert_null(at_work("b"));
+    answer_after(requests_at_work("a"), 3, "done", DATA_LOSS);
+    assert_int_equal(requests_at_work("b")->requests, 3);
+    break_after(requests_at_work("b"), 2, DATA_LOSS);
+    assert_null(requests_at_work("b"));
     stage_clear(&stage);
 }
 
@@ -120,9 +120,9 @@ static void a_model_that_needs_one_repair_each_time_keeps_its_repairs(void **sta
     open_node();
     for (int i = 0; i < 20; i++) {
         start(&stage, "t", "");
-        answer_after(at_work("a"), 2, "done", OK);
-        assert_int_equal(at_work("b")->requests, 3);
-        answer_after(at_work("b"), 2, "", OK);
+        answer_after(requests_at_work("a"), 2, "done", OK);
+        assert_int_equal(requests_at_work("b")->requests, 3);
+        answer_after(requests_at_work("b"), 2, "", OK);
     }
     stage_clear(&stage);
 }
@@ -132,10 +132,10 @@ static void an_attempt_that_was_cut_off_counts_all_that_it_was_allowed(void **st
     open_node();
     char *run = start(&stage, "t", "");
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(at_work("a")->requests, 3);
+        assert_int_equal(requests_at_work("a")->requests, 3);
         stage_settle(&stage, 1000);
     }
-    assert_null(at_work("a"));
+    assert_null(requests_at_work("a"));
     assert_run(&stage, run, FAILED, "");
     stage_clear(&stage);
 }
@@ -144,9 +144,9 @@ static void a_run_that_a_person_resumes_has_a_full_budget(void **state)
 {
     open_node();
     char *run = start(&stage, "t", "");
-    fail_all("a");
+    requests_fail_all("a");
     resume(&stage, run, NULL);
-    assert_int_equal(at_work("a")->requests, 3);
+    assert_int_equal(requests_at_work("a")->requests, 3);
     stage_clear(&stage);
 }
 
@@ -157,14 +157,14 @@ static void ten_answers_make_up_for_one_failed_request(void **state)
                       "\"end\"}, \"on\": {\"again\": \"a\"}}}");
     start(&stage, "t", "");
     for (int i = 0; i < 2; i++)
-        answer_after(at_work("a"), 3, "again", UNAVAILABLE);
+        answer_after(requests_at_work("a"), 3, "again", UNAVAILABLE);
     for (int i = 0; i < 2 * ANSWERS; i++) {
-        assert_int_equal(at_work("a")->requests, 1);
-        answer_after(at_work("a"), 1, "again", OK);
+        assert_int_equal(requests_at_work("a")->requests, 1);
+        answer_after(requests_at_work("a"), 1, "again", OK);
     }
     for (int i = 0; i < 2 * ANSWERS; i++) { /* repaired ones do not count */
-        assert_int_equal(at_work("a")->requests, 2);
-        answer_after(at_work("a"), 2, "again", OK);
+        assert_int_equal(requests_at_work("a")->requests, 2);
+        answer_after(requests_at_work("a"), 2, "again", OK);
     }
     stage_clear(&stage);
 }
@@ -180,7 +180,7 @@ static int allowed_at_work(void)
 static void branches_at_work_share_the_repeats_in_whichever_loop_they_run(void **state)
 {
     for (int shares = 0; shares < 2; shares++) {
-        open_branches(shares);
+        requests_open_branches(shares);
         start(&stage, "t", "{\"items\": [0,1,2,3,4,5,6,7,8,9,10,11]}");
         STAGE_AWAIT(&stage, script_count == 12);
         assert_int_equal(allowed_at_work(), 12 + SHARED_MAX);
@@ -190,15 +190,15 @@ static void branches_at_work_share_the_repeats_in_whichever_loop_they_run(void *
 
 static void repeats_that_an_attempt_did_not_need_are_free_again(void **state)
 {
-    open_branches(false);
+    requests_open_branches(false);
     start(&stage, "t", "{\"items\": [0,1,2,3,4,5,6,7,8,9,10,11]}");
     int attempts = 0;
-    for (struct script_call *call; (call = at_work("n")); attempts++)
+    for (struct script_call *call; (call = requests_at_work("n")); attempts++)
         answer_after(call, 1, "", OK);
     assert_int_equal(attempts, 12);
     char *run = start(&stage, "t2", "{\"items\": [0]}");
-    assert_int_equal(at_work("n")->requests, 3);
-    answer_after(at_work("n"), 1, "", OK);
+    assert_int_equal(requests_at_work("n")->requests, 3);
+    answer_after(requests_at_work("n"), 1, "", OK);
     assert_run(&stage, run, SUCCEEDED, "");
     stage_clear(&stage);
 }
@@ -206,7 +206,7 @@ static void repeats_that_an_attempt_did_not_need_are_free_again(void **state)
 static void branches_whose_model_always_fails_stay_within_the_bound(void **state)
 {
     for (int shares = 0; shares < 2; shares++) {
-        open_branches(shares);
+        requests_open_branches(shares);
         char *run = start(&stage, "t", "{\"items\": [0,1,2,3,4,5,6,7]}");
         STAGE_AWAIT(&stage, script_count == 8);
         int sum = 0;
@@ -228,10 +228,10 @@ static void the_bound_holds_for_attempts_that_end_in_any_order(void **state)
 {
     srandom(1);
     for (int round = 0; round < 200; round++) {
-        open_branches(false);
+        requests_open_branches(false);
         start(&stage, "t", "{\"items\": [0,1,2,3,4,5,6,7,8,9]}");
         int requests = 0, answers = 0;
-        for (struct script_call *call; (call = at_work("n"));) {
+        for (struct script_call *call; (call = requests_at_work("n"));) {
             do
                 call = &script_calls[(size_t)random() % script_count];
             while (!call->task);

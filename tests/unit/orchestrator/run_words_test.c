@@ -12,7 +12,7 @@ static struct stage stage;
 #define TEXT(text) ((char *)(uintptr_t)(text))
 
 /* The failure of a run when its only node, "a" with the arrow "done", answers so. */
-static const char *words_of(void (*fill)(Response *response))
+static const char *run_words(void (*fill)(Response *response))
 {
     static char words[512];
     Response response = RENGA__V1__RUN_NODE_RESPONSE__INIT;
@@ -32,7 +32,7 @@ static void ends_otherwise(Response *response)
     response->outcome = TEXT("dome");
 }
 
-static void jumps(Response *response)
+static void run_words_jump(Response *response)
 {
     response->goto_parent = TEXT("b");
 }
@@ -87,7 +87,7 @@ static void an_answer_that_breaks_the_contract_is_refused_with_field_value_and_t
         const char *words;
     } wrong[] = {
         {ends_otherwise, "node 'a' ended with 'dome', but has no arrow of that name; did you mean 'done'?"},
-        {jumps, "goto_parent is 'b', but the graph 'a' has no graph around it"},
+        {run_words_jump, "goto_parent is 'b', but the graph 'a' has no graph around it"},
         {sends_to_nobody, "sends[0].node is 'aa', which is no node of the graph 'a'; there is 'a'"},
         {sends_a_list, "sends[0].input_json is [\"語語語語語語語語語語語語語語語語語語語語…; it must be a JSON object"},
         {asks_twice, "interrupts[0].key and interrupts[1].key are both 'k'; each question needs another key"},
@@ -95,7 +95,7 @@ static void an_answer_that_breaks_the_contract_is_refused_with_field_value_and_t
         {asks_with_half_a_payload, "interrupts[0].payload_json is not JSON: "},
     };
     for (size_t i = 0; i < COUNT(wrong); i++)
-        assert_contains(words_of(wrong[i].fill), wrong[i].words);
+        assert_contains(run_words(wrong[i].fill), wrong[i].words);
 }
 
 static void the_log_leaves_out_values_and_keeps_names_of_fields(void **state)

@@ -34,7 +34,7 @@ static int tear_down(void **unused)
     return 0;
 }
 
-static struct write_source source(const char *node, const char *update)
+static struct write_source state_source(const char *node, const char *update)
 {
     return (struct write_source){.node = node, .update_json = update, .update_size = strlen(update)};
 }
@@ -49,22 +49,22 @@ static const char *all_of(const struct state *of)
     return buffer_text(&text);
 }
 
-static bool parse(const char *node, const char *update, struct write *write)
+static bool state_parse(const char *node, const char *update, struct write *write)
 {
-    struct write_source from = source(node, update);
+    struct write_source from = state_source(node, update);
     status_clear(&st);
     return write_parse(&graph, &from, &arena, write, &st);
 }
 
-static void reduce(const char *update)
+static void state_reduce_text(const char *update)
 {
     struct write write;
-    assert_true(parse("n", update, &write));
+    assert_true(state_parse("n", update, &write));
     assert_true(state_takes(state, &write, 1, &st));
     assert_true(state_reduce(state, &write, 1, &delta, NULL, &st));
 }
 
-static const char *value(int field)
+static const char *state_field_value(int field)
 {
     buffer_clear(&text);
     return state_value(state, &fields[field], &text) ? buffer_text(&text) : NULL;

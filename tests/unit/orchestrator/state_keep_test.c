@@ -24,16 +24,16 @@ static const struct graph graph = {.name = "test", .fields = fields, .field_coun
 
 static void the_newest_items_stay_and_a_log_gives_the_same(void **unused)
 {
-    reduce("{\"log\": [1, 2], \"other\": [1, 2, 3, 4]}");
-    assert_string_equal(value(LOG), "[1,2]");
-    reduce("{\"log\": [3]}");
-    assert_string_equal(value(LOG), "[1,2,3]");
+    state_reduce_text("{\"log\": [1, 2], \"other\": [1, 2, 3, 4]}");
+    assert_string_equal(state_field_value(LOG), "[1,2]");
+    state_reduce_text("{\"log\": [3]}");
+    assert_string_equal(state_field_value(LOG), "[1,2,3]");
     is_the_same_from_its_delta();
-    reduce("{\"log\": [4], \"other\": [5]}");
-    assert_string_equal(value(LOG), "[2,3,4]");
-    reduce("{\"log\": [5, 6, 7, 8, 9]}");
-    assert_string_equal(value(LOG), "[7,8,9]");
-    assert_string_equal(value(OTHER), "[1,2,3,4,5]");
+    state_reduce_text("{\"log\": [4], \"other\": [5]}");
+    assert_string_equal(state_field_value(LOG), "[2,3,4]");
+    state_reduce_text("{\"log\": [5, 6, 7, 8, 9]}");
+    assert_string_equal(state_field_value(LOG), "[7,8,9]");
+    assert_string_equal(state_field_value(OTHER), "[1,2,3,4,5]");
     assert_int_equal(state_list_length(state, &fields[LOG]), 3);
     is_the_same_from_its_delta();
 }
@@ -48,11 +48,11 @@ static void writes_of_one_step_keep_the_same_as_steps_one_by_one(void **unused)
     for (int i = 0; i < 4; i++) {
         char update[32];
         snprintf(update, sizeof update, "{\"log\": [%d, %d]}", 2 * i, 2 * i + 1);
-        assert_true(parse("n", arena_strdup(&arena, update), &writes[i]));
+        assert_true(state_parse("n", arena_strdup(&arena, update), &writes[i]));
         assert_true(state_reduce(apart, &writes[i], 1, &ignored, NULL, &st));
     }
     assert_true(state_reduce(state, writes, 4, &delta, NULL, &st));
-    assert_string_equal(value(LOG), "[5,6,7]");
+    assert_string_equal(state_field_value(LOG), "[5,6,7]");
     char *together = strdup(all_of(state));
     assert_string_equal(all_of(apart), together);
     is_the_same_from_its_delta();
@@ -65,27 +65,27 @@ static void a_list_that_is_overwritten_keeps_its_newest_items(void **unused)
 {
     struct write write;
     char *names[] = {(char *)(uintptr_t) "log"};
-    struct write_source from = source("n", "{\"log\": [4, 5, 6, 7]}");
+    struct write_source from = state_source("n", "{\"log\": [4, 5, 6, 7]}");
     from.overwrite_fields = names;
     from.overwrite_count = 1;
-    reduce("{\"log\": [1, 2, 3]}");
+    state_reduce_text("{\"log\": [1, 2, 3]}");
     assert_true(write_parse(&graph, &from, &arena, &write, &st));
     assert_true(state_reduce(state, &write, 1, &delta, NULL, &st));
-    assert_string_equal(value(LOG), "[5,6,7]");
+    assert_string_equal(state_field_value(LOG), "[5,6,7]");
     is_the_same_from_its_delta();
 }
 
 static void as_many_of_the_newest_items_stay_as_the_bytes_allow(void **unused)
 {
-    reduce("{\"talk\": [\"one\", \"two\"]}");
-    assert_string_equal(value(TALK), "[\"one\",\"two\"]");
-    reduce("{\"talk\": [\"three\"]}");
-    assert_string_equal(value(TALK), "[\"two\",\"three\"]");
+    state_reduce_text("{\"talk\": [\"one\", \"two\"]}");
+    assert_string_equal(state_field_value(TALK), "[\"one\",\"two\"]");
+    state_reduce_text("{\"talk\": [\"three\"]}");
+    assert_string_equal(state_field_value(TALK), "[\"two\",\"three\"]");
     is_the_same_from_its_delta();
-    reduce("{\"talk\": [\"1\", \"2\", \"3\", \"4\", \"5\"]}");
-    assert_string_equal(value(TALK), "[\"2\",\"3\",\"4\",\"5\"]");
-    reduce("{\"talk\": [\"longer than all that may stay\"]}");
-    assert_string_equal(value(TALK), "[\"longer than all that may stay\"]");
+    state_reduce_text("{\"talk\": [\"1\", \"2\", \"3\", \"4\", \"5\"]}");
+    assert_string_equal(state_field_value(TALK), "[\"2\",\"3\",\"4\",\"5\"]");
+    state_reduce_text("{\"talk\": [\"longer than all that may stay\"]}");
+    assert_string_equal(state_field_value(TALK), "[\"longer than all that may stay\"]");
     is_the_same_from_its_delta();
 }
 
@@ -96,7 +96,7 @@ static void a_list_whose_oldest_items_go_takes_writes_without_end(void **unused)
     memset(update + head, 'x', 900000);
     snprintf(update + head + 900000, 8, "\"]}");
     for (int i = 0; i < 5; i++)
-        reduce(update);
+        state_reduce_text(update);
     assert_int_equal(state_list_length(state, &fields[TALK]), 1);
 }
 

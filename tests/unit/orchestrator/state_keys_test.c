@@ -20,22 +20,25 @@ static const struct graph graph = {.name = "test", .fields = fields, .field_coun
 
 static void a_member_without_a_name_is_replaced_as_any_other(void **unused)
 {
-    reduce("{\"facts\": {\"\": 1, \"a\": 2}}");
-    reduce("{\"facts\": {\"\": 3}}");
-    reduce("{\"facts\": {\"b\": 4, \"\": 5}}");
-    assert_string_equal(value(FACTS), "{\"\":5,\"a\":2,\"b\":4}");
+    state_reduce_text("{\"facts\": {\"\": 1, \"a\": 2}}");
+    state_reduce_text("{\"facts\": {\"\": 3}}");
+    state_reduce_text("{\"facts\": {\"b\": 4, \"\": 5}}");
+    assert_string_equal(state_field_value(FACTS), "{\"\":5,\"a\":2,\"b\":4}");
     is_the_same_from_its_delta();
 }
 
 static void messages_are_removed_and_written_again_in_one_update(void **unused)
 {
-    reduce("{\"talk\": [{\"id\": \"1\"}, {\"id\": \"2\"}, {\"id\": \"3\"}, {\"id\": \"4\"}]}");
-    reduce("{\"talk\": [{\"id\": \"3\", \"removed\": true}, {\"id\": \"1\", \"removed\": true}, {\"id\": \"4\", \"t\": "
-           "4}, "
-           "{\"id\": \"3\", \"t\": 3}, {\"id\": \"5\"}, {\"id\": \"5\", \"removed\": true}]}");
-    assert_string_equal(value(TALK), "[{\"id\": \"2\"},{\"id\": \"4\", \"t\": 4},{\"id\": \"3\", \"t\": 3}]");
-    reduce("{\"talk\": [{\"id\": \"3\", \"t\": 5}]}");
-    assert_string_equal(value(TALK), "[{\"id\": \"2\"},{\"id\": \"4\", \"t\": 4},{\"id\": \"3\", \"t\": 5}]");
+    state_reduce_text("{\"talk\": [{\"id\": \"1\"}, {\"id\": \"2\"}, {\"id\": \"3\"}, {\"id\": \"4\"}]}");
+    state_reduce_text(
+        "{\"talk\": [{\"id\": \"3\", \"removed\": true}, {\"id\": \"1\", \"removed\": true}, {\"id\": \"4\", \"t\": "
+        "4}, "
+        "{\"id\": \"3\", \"t\": 3}, {\"id\": \"5\"}, {\"id\": \"5\", \"removed\": true}]}");
+    assert_string_equal(state_field_value(TALK),
+                        "[{\"id\": \"2\"},{\"id\": \"4\", \"t\": 4},{\"id\": \"3\", \"t\": 3}]");
+    state_reduce_text("{\"talk\": [{\"id\": \"3\", \"t\": 5}]}");
+    assert_string_equal(state_field_value(TALK),
+                        "[{\"id\": \"2\"},{\"id\": \"4\", \"t\": 4},{\"id\": \"3\", \"t\": 5}]");
     is_the_same_from_its_delta();
 }
 
@@ -49,12 +52,12 @@ static void nodes_of_one_step_remove_and_write_messages_as_if_one_after_the_othe
     };
     struct write writes[COUNT(updates)];
     uint64_t changed[1] = {0};
-    reduce("{\"talk\": [{\"id\": \"1\"}, {\"id\": \"2\"}, {\"id\": \"3\"}, {\"id\": \"4\"}]}");
+    state_reduce_text("{\"talk\": [{\"id\": \"1\"}, {\"id\": \"2\"}, {\"id\": \"3\"}, {\"id\": \"4\"}]}");
     for (size_t i = 0; i < COUNT(updates); i++)
-        assert_true(parse("n", updates[i], &writes[i]));
+        assert_true(state_parse("n", updates[i], &writes[i]));
     assert_true(state_takes(state, writes, COUNT(updates), &st));
     assert_true(state_reduce(state, writes, COUNT(updates), &delta, changed, &st));
-    assert_string_equal(value(TALK),
+    assert_string_equal(state_field_value(TALK),
                         "[{\"id\": \"2\", \"t\": 2},{\"id\": \"3\"},{\"id\": \"1\", \"t\": 2},{\"id\": \"6\"}]");
     assert_int_equal(changed[0], 1u << TALK);
     is_the_same_from_its_delta();
@@ -64,11 +67,11 @@ static void a_removal_alone_is_a_change(void **unused)
 {
     struct write write;
     uint64_t changed[1] = {0};
-    reduce("{\"talk\": [{\"id\": \"1\"}]}");
-    assert_true(parse("n", "{\"talk\": [{\"id\": \"1\", \"removed\": true}]}", &write));
+    state_reduce_text("{\"talk\": [{\"id\": \"1\"}]}");
+    assert_true(state_parse("n", "{\"talk\": [{\"id\": \"1\", \"removed\": true}]}", &write));
     assert_true(state_reduce(state, &write, 1, &delta, changed, &st));
     assert_int_equal(changed[0], 1u << TALK);
-    assert_string_equal(value(TALK), "[]");
+    assert_string_equal(state_field_value(TALK), "[]");
 }
 
 #define MANY_FIELDS 20
@@ -90,7 +93,7 @@ static void a_field_that_stands_in_an_update_ten_thousand_times_is_refused(void 
         buffer_printf(&update, ",\"%s\":1", names[MANY_FIELDS - 1]);
     buffer_put(&update, '}');
     const struct graph wide = {.name = "wide", .fields = many, .field_count = MANY_FIELDS};
-    struct write_source from = source("n", buffer_text(&update));
+    struct write_source from = state_source("n", buffer_text(&update));
     assert_false(write_parse(&wide, &from, &arena, &write, &st));
     assert_int_equal(st.code, INVALID_ARGUMENT);
     assert_non_null(strstr(st.text, "'f19' stands twice"));
@@ -103,7 +106,7 @@ static void a_field_that_stands_in_an_update_ten_thousand_times_is_refused(void 
 #define SAMPLES (1 << 18)
 
 /* FNV-1a, which an attacker can compute. */
-static uint32_t known_hash(uint32_t hash, const char *bytes, size_t size)
+static uint32_t keys_known_hash(uint32_t hash, const char *bytes, size_t size)
 {
     for (size_t i = 0; i < size; i++)
         hash = (hash ^ (unsigned char)bytes[i]) * 16777619u;
@@ -125,10 +128,10 @@ static uint32_t find_pair(uint32_t hash, char pair[2][BLOCK])
     uint32_t *seen = calloc(mask + 1, sizeof *seen), after = 0;
     for (uint32_t number = 1; number < SAMPLES; number++) {
         name_block(number, pair[1]);
-        uint32_t at = (after = known_hash(hash, pair[1], BLOCK)) & mask;
+        uint32_t at = (after = keys_known_hash(hash, pair[1], BLOCK)) & mask;
         for (; seen[at]; at = (at + 1) & mask) {
             name_block(seen[at], pair[0]);
-            if (known_hash(hash, pair[0], BLOCK) == after) {
+            if (keys_known_hash(hash, pair[0], BLOCK) == after) {
                 free(seen);
                 return after;
             }
@@ -140,7 +143,7 @@ static uint32_t find_pair(uint32_t hash, char pair[2][BLOCK])
 }
 
 /* {"facts":{KEY:1,…}}: keys of one hash, or others of the same lengths. */
-static void write_keys(char pairs[STAGES][2][BLOCK], bool meet, struct buffer *update)
+static void keys_write_list(char pairs[STAGES][2][BLOCK], bool meet, struct buffer *update)
 {
     buffer_clear(update);
     buffer_print(update, "{\"facts\":");
@@ -160,7 +163,7 @@ static double cpu_seconds_of(const char *update)
 {
     struct timespec from, to;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &from);
-    reduce(update);
+    state_reduce_text(update);
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &to);
     return (double)(to.tv_sec - from.tv_sec) + (double)(to.tv_nsec - from.tv_nsec) / 1e9;
 }
@@ -173,9 +176,9 @@ static void keys_that_were_chosen_to_meet_cost_as_much_as_others(void **unused)
     for (int stage = 0; stage < STAGES; stage++)
         hash = find_pair(hash, pairs[stage]);
     buffer_init(&update, 64 << 20);
-    write_keys(pairs, false, &update);
+    keys_write_list(pairs, false, &update);
     double others = cpu_seconds_of(buffer_text(&update));
-    write_keys(pairs, true, &update);
+    keys_write_list(pairs, true, &update);
     double chosen = cpu_seconds_of(buffer_text(&update));
     buffer_fini(&update);
     if (chosen > 8 * others)
@@ -212,7 +215,7 @@ static void positions_of_a_change_count_what_is_there_at_that_moment(void **unus
     for (size_t i = 0; i < count; i++)
         at += (size_t)snprintf(text_of_model + at, sizeof text_of_model - at, "%s%c", i ? "," : "[", model[i]);
     snprintf(text_of_model + at, sizeof text_of_model - at, "%s", count ? "]" : "[]");
-    assert_string_equal(value(TALK), text_of_model);
+    assert_string_equal(state_field_value(TALK), text_of_model);
     buffer_append(&delta, "R\4talk", 6);
     buffer_put(&delta, (char)count);
     struct state *again = state_create(&graph);

@@ -32,18 +32,20 @@ static void a_new_state_is_as_the_document_begins_it(void **unused)
 
 static void each_reducer_does_what_it_is_for(void **unused)
 {
-    reduce("{\"title\": \"a\", \"plan\": [\"x\", \"y\"], \"log\": [1, {\"b\": [2]}], \"count\": 2, \"best\": 1.5, "
-           "\"facts\": {\"a\": 1, \"b\": 2}, \"mood\": \"good\", \"any\": null}");
-    reduce("{\"title\": \"b\", \"plan\": [\"z\"], \"log\": [null], \"count\": -5, \"best\": 1, \"facts\": {\"b\": 3, "
-           "\"c\": 4}}");
-    assert_string_equal(value(TITLE), "\"b\"");
-    assert_string_equal(value(PLAN), "[\"z\"]");
-    assert_string_equal(value(LOG), "[1,{\"b\": [2]},null]");
-    assert_string_equal(value(COUNT), "-3");
-    assert_string_equal(value(BEST), "1.5");
-    assert_string_equal(value(FACTS), "{\"a\":1,\"b\":3,\"c\":4}");
-    assert_string_equal(value(MOOD), "\"good\"");
-    assert_string_equal(value(ANY), "null");
+    state_reduce_text(
+        "{\"title\": \"a\", \"plan\": [\"x\", \"y\"], \"log\": [1, {\"b\": [2]}], \"count\": 2, \"best\": 1.5, "
+        "\"facts\": {\"a\": 1, \"b\": 2}, \"mood\": \"good\", \"any\": null}");
+    state_reduce_text(
+        "{\"title\": \"b\", \"plan\": [\"z\"], \"log\": [null], \"count\": -5, \"best\": 1, \"facts\": {\"b\": 3, "
+        "\"c\": 4}}");
+    assert_string_equal(state_field_value(TITLE), "\"b\"");
+    assert_string_equal(state_field_value(PLAN), "[\"z\"]");
+    assert_string_equal(state_field_value(LOG), "[1,{\"b\": [2]},null]");
+    assert_string_equal(state_field_value(COUNT), "-3");
+    assert_string_equal(state_field_value(BEST), "1.5");
+    assert_string_equal(state_field_value(FACTS), "{\"a\":1,\"b\":3,\"c\":4}");
+    assert_string_equal(state_field_value(MOOD), "\"good\"");
+    assert_string_equal(state_field_value(ANY), "null");
     assert_int_equal(state_list_length(state, &fields[LOG]), 3);
     buffer_clear(&text);
     assert_true(state_list_item(state, &fields[LOG], 1, &text));
@@ -53,14 +55,15 @@ static void each_reducer_does_what_it_is_for(void **unused)
 
 static void messages_go_by_their_ids(void **unused)
 {
-    reduce("{\"talk\": [{\"id\": \"1\", \"t\": \"a\"}, {\"id\": \"2\", \"t\": \"b\"}]}");
-    reduce("{\"talk\": [{\"id\": \"1\", \"t\": \"A\"}, {\"id\": \"3\", \"t\": \"c\"}, {\"id\": \"2\", \"removed\": "
-           "true}]}");
-    assert_string_equal(value(TALK), "[{\"id\": \"1\", \"t\": \"A\"},{\"id\": \"3\", \"t\": \"c\"}]");
-    reduce("{\"talk\": [{\"t\": \"d\"}, {}]}");
+    state_reduce_text("{\"talk\": [{\"id\": \"1\", \"t\": \"a\"}, {\"id\": \"2\", \"t\": \"b\"}]}");
+    state_reduce_text(
+        "{\"talk\": [{\"id\": \"1\", \"t\": \"A\"}, {\"id\": \"3\", \"t\": \"c\"}, {\"id\": \"2\", \"removed\": "
+        "true}]}");
+    assert_string_equal(state_field_value(TALK), "[{\"id\": \"1\", \"t\": \"A\"},{\"id\": \"3\", \"t\": \"c\"}]");
+    state_reduce_text("{\"talk\": [{\"t\": \"d\"}, {}]}");
     assert_int_equal(state_list_length(state, &fields[TALK]), 4);
-    assert_non_null(strstr(value(TALK), ",{\"id\":\"m-"));
-    assert_non_null(strstr(value(TALK), "\",\"t\": \"d\"},{\"id\":\"m-"));
+    assert_non_null(strstr(state_field_value(TALK), ",{\"id\":\"m-"));
+    assert_non_null(strstr(state_field_value(TALK), "\",\"t\": \"d\"},{\"id\":\"m-"));
 }
 
 static void what_is_written_by_a_delta_is_the_same(void **unused)
@@ -70,17 +73,17 @@ static void what_is_written_by_a_delta_is_the_same(void **unused)
     struct write write;
     char *clear[] = {(char *)(uintptr_t) "title", (char *)(uintptr_t) "best", (char *)(uintptr_t) "log"};
     char *overwrite[] = {(char *)(uintptr_t) "count"};
-    struct write_source from = source("n", "{\"count\": 7}");
+    struct write_source from = state_source("n", "{\"count\": 7}");
     from.clear_fields = clear;
     from.clear_count = 3;
     from.overwrite_fields = overwrite;
     from.overwrite_count = 1;
     assert_true(write_parse(&graph, &from, &arena, &write, &st));
     assert_true(state_reduce(state, &write, 1, &delta, NULL, &st));
-    assert_string_equal(value(COUNT), "7");
-    assert_string_equal(value(TITLE), "\"none\"");
-    assert_string_equal(value(LOG), "[]");
-    assert_null(value(BEST));
+    assert_string_equal(state_field_value(COUNT), "7");
+    assert_string_equal(state_field_value(TITLE), "\"none\"");
+    assert_string_equal(state_field_value(LOG), "[]");
+    assert_null(state_field_value(BEST));
 
     is_the_same_from_its_delta();
 }
@@ -88,19 +91,19 @@ static void what_is_written_by_a_delta_is_the_same(void **unused)
 static void appends_stand_in_the_order_of_the_nodes(void **unused)
 {
     struct write writes[3];
-    assert_true(parse("a", "{\"log\": [\"a\"]}", &writes[0]));
-    assert_true(parse("b", "{\"log\": [\"b\"]}", &writes[1]));
-    assert_true(parse("c", "{\"log\": [\"c\"]}", &writes[2]));
+    assert_true(state_parse("a", "{\"log\": [\"a\"]}", &writes[0]));
+    assert_true(state_parse("b", "{\"log\": [\"b\"]}", &writes[1]));
+    assert_true(state_parse("c", "{\"log\": [\"c\"]}", &writes[2]));
     assert_true(state_reduce(state, writes, 3, &delta, NULL, &st));
-    assert_string_equal(value(LOG), "[\"a\",\"b\",\"c\"]");
+    assert_string_equal(state_field_value(LOG), "[\"a\",\"b\",\"c\"]");
 }
 
 static void two_plain_writers_of_a_field_are_an_error_that_changes_nothing(void **unused)
 {
     struct write writes[2];
     char *before = strdup(all_of(state));
-    assert_true(parse("left", "{\"log\": [1], \"title\": \"l\"}", &writes[0]));
-    assert_true(parse("right", "{\"title\": \"r\"}", &writes[1]));
+    assert_true(state_parse("left", "{\"log\": [1], \"title\": \"l\"}", &writes[0]));
+    assert_true(state_parse("right", "{\"title\": \"r\"}", &writes[1]));
     assert_false(state_reduce(state, writes, 2, &delta, NULL, &st));
     assert_int_equal(st.code, ABORTED);
     assert_non_null(strstr(st.text, "'left' and 'right' both wrote 'title'"));
@@ -124,8 +127,8 @@ static const char *refusal(struct write_source one, struct write_source two)
 static void an_overwrite_beside_any_other_write_is_refused_in_either_order(void **unused)
 {
     char *log[] = {(char *)(uintptr_t) "log"}, *count[] = {(char *)(uintptr_t) "count"};
-    struct write_source over = source("over", "{\"log\": [9]}"), more = source("more", "{\"log\": [1]}");
-    struct write_source clears = source("clears", ""), sums = source("sums", "{\"count\": 1}");
+    struct write_source over = state_source("over", "{\"log\": [9]}"), more = state_source("more", "{\"log\": [1]}");
+    struct write_source clears = state_source("clears", ""), sums = state_source("sums", "{\"count\": 1}");
     over.overwrite_fields = log;
     over.overwrite_count = 1;
     clears.clear_fields = count;
@@ -145,22 +148,25 @@ static void an_overwrite_beside_any_other_write_is_refused_in_either_order(void 
 
 static void a_message_that_is_not_there_cannot_be_removed(void **unused)
 {
-    struct write_source nothing = source("nothing", "{}");
+    struct write_source nothing = state_source("nothing", "{}");
     const char *gone = "{\"talk\": [{\"id\": \"gone\", \"removed\": true}]}";
-    const char *why = refusal(source("remover", gone), nothing);
+    const char *why = refusal(state_source("remover", gone), nothing);
     assert_non_null(strstr(why, "node 'remover' removes the message 'gone' from 'talk'"));
-    reduce("{\"talk\": [{\"id\": \"gone\"}]}");
-    assert_string_equal(refusal(source("remover", gone), nothing), "");
-    assert_non_null(
-        strstr(refusal(source("one", gone), source("two", gone)), "node 'two' removes")); /* once is enough */
-    reduce(gone);
-    assert_string_equal(refusal(source("writer", "{\"talk\": [{\"id\": \"gone\"}]}"), source("remover", gone)), "");
-    assert_int_equal(refusal(source("remover", gone), source("writer", "{\"talk\": [{\"id\": \"gone\"}]}"))[0], 'n');
+    state_reduce_text("{\"talk\": [{\"id\": \"gone\"}]}");
+    assert_string_equal(refusal(state_source("remover", gone), nothing), "");
+    assert_non_null(strstr(refusal(state_source("one", gone), state_source("two", gone)),
+                           "node 'two' removes")); /* once is enough */
+    state_reduce_text(gone);
+    assert_string_equal(
+        refusal(state_source("writer", "{\"talk\": [{\"id\": \"gone\"}]}"), state_source("remover", gone)), "");
+    assert_int_equal(
+        refusal(state_source("remover", gone), state_source("writer", "{\"talk\": [{\"id\": \"gone\"}]}"))[0], 'n');
 }
 
 static void a_removal_without_an_id_says_how_a_message_is_removed(void **unused)
 {
-    const char *why = refusal(source("remover", "{\"talk\": [{\"removed\": true}]}"), source("nothing", "{}"));
+    const char *why =
+        refusal(state_source("remover", "{\"talk\": [{\"removed\": true}]}"), state_source("nothing", "{}"));
     assert_non_null(strstr(why, "node 'remover' removes a message from 'talk' without its \"id\"; write {\"id\""));
 }
 
@@ -179,7 +185,7 @@ static bool takes_more(const char *before, size_t letters, const char *after)
 {
     struct write write;
     char *update = long_update(before, letters, after);
-    assert_true(parse("writer", update, &write));
+    assert_true(state_parse("writer", update, &write));
     bool takes = state_takes(state, &write, 1, &st);
     if (takes)
         assert_true(state_reduce(state, &write, 1, &delta, NULL, &st));
@@ -212,7 +218,7 @@ static void a_field_takes_as_much_as_can_be_read_by_every_way_of_writing(void **
         assert_true(takes_more(ways[i].before[1], FIELD_BYTES_MAX / 2 - 200, ways[i].after));
         const struct field *alone[] = {field};
         assert_true(state_size(state, alone, 1) <= FIELD_BYTES_MAX);
-        assert_true(strlen(value(ways[i].field)) + strlen(field->name) + 5 <= state_size(state, alone, 1));
+        assert_true(strlen(state_field_value(ways[i].field)) + strlen(field->name) + 5 <= state_size(state, alone, 1));
         tear_down(NULL);
         set_up(NULL);
     }
@@ -231,7 +237,7 @@ static void what_changed_is_told(void **unused)
 {
     struct write write;
     uint64_t changed[1] = {0};
-    assert_true(parse("n", "{\"log\": [], \"count\": 1, \"best\": 3}", &write));
+    assert_true(state_parse("n", "{\"log\": [], \"count\": 1, \"best\": 3}", &write));
     assert_true(state_reduce(state, &write, 1, &delta, changed, &st));
     assert_int_equal(changed[0], 1u << COUNT | 1u << BEST);
 }
@@ -264,7 +270,7 @@ static void a_wrong_write_names_node_field_and_value(void **unused)
     };
     struct write write;
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
-        assert_false(parse("n", wrong[i].update, &write));
+        assert_false(state_parse("n", wrong[i].update, &write));
         assert_int_equal(st.code, INVALID_ARGUMENT);
         if (!strstr(st.text, wrong[i].text))
             print_error("%s: %s\n", wrong[i].update, st.text);
@@ -276,13 +282,13 @@ static void clearing_and_writing_one_field_is_an_error(void **unused)
 {
     struct write write;
     char *title[] = {(char *)(uintptr_t) "title"}, *log[] = {(char *)(uintptr_t) "log"};
-    struct write_source from = source("n", "{\"title\": \"a\"}");
+    struct write_source from = state_source("n", "{\"title\": \"a\"}");
     from.clear_fields = title;
     from.clear_count = 1;
     assert_false(write_parse(&graph, &from, &arena, &write, &st));
     assert_non_null(strstr(st.text, "node 'n': clear_fields[0] is 'title', which update_json writes, too"));
     char *twice[] = {title[0], title[0]};
-    from = source("n", "");
+    from = state_source("n", "");
     from.clear_fields = twice;
     from.clear_count = 2;
     assert_false(write_parse(&graph, &from, &arena, &write, &st));
@@ -322,8 +328,8 @@ static void a_change_without_a_delta_is_the_same_change(void **unused)
     struct state *without = state_create(&graph);
     for (int i = 0; i < 2; i++) {
         struct write write;
-        reduce(updates[i]);
-        assert_true(parse("n", updates[i], &write));
+        state_reduce_text(updates[i]);
+        assert_true(state_parse("n", updates[i], &write));
         assert_true(state_reduce(without, &write, 1, NULL, NULL, &st));
     }
     char *all = strdup(all_of(state));
@@ -343,8 +349,8 @@ static void a_change_that_was_prepared_is_seen_when_it_is_taken(void **unused)
     for (int i = 0; i < 3; i++) {
         struct write write;
         char *before = strdup(all_of(prepared));
-        reduce(updates[i]);
-        assert_true(parse("n", updates[i], &write));
+        state_reduce_text(updates[i]);
+        assert_true(state_parse("n", updates[i], &write));
         struct state_change *change = state_prepare(prepared, &write, 1, &st);
         assert_non_null(change);
         assert_string_equal(all_of(prepared), before);
@@ -367,12 +373,12 @@ static void a_write_costs_what_it_writes_and_not_what_is_there(void **unused)
                  i);
         arena_reset(&arena);
         buffer_clear(&delta);
-        assert_true(parse("n", update, &write));
+        assert_true(state_parse("n", update, &write));
         assert_true(state_reduce(state, &write, 1, &delta, NULL, &st));
         assert_true(delta.length < 90);
     }
     assert_int_equal(state_list_length(state, &fields[TALK]), 20000);
-    assert_string_equal(value(COUNT), "20000");
+    assert_string_equal(state_field_value(COUNT), "20000");
 }
 
 int main(void)

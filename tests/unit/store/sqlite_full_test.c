@@ -14,7 +14,7 @@
 
 static atomic_llong volume = INT64_MAX; /* bytes */
 
-static int64_t size_of(const char *end)
+static int64_t full_file_size(const char *end)
 {
     char path[PATH_MAX];
     struct stat about;
@@ -24,7 +24,7 @@ static int64_t size_of(const char *end)
 
 static int64_t in_use(void)
 {
-    return size_of("") + size_of("-wal");
+    return full_file_size("") + full_file_size("-wal");
 }
 
 /* ---- calls of the store and SQLite in place of the C library ------------------------------------------------------
@@ -59,7 +59,7 @@ static void batch_committed(struct store_batch *batch)
     store_batch_fini(batch);
 }
 
-static enum status_code change(unsigned key, bool puts)
+static enum status_code full_change_row(unsigned key, bool puts)
 {
     static struct store_batch batch;
     static char value[VALUE_SIZE];
@@ -94,10 +94,10 @@ static int tear_down_volume(void **state)
 }
 
 /* Until the volume is full; how many there are. */
-static unsigned fill(void)
+static unsigned full_fill_volume(void)
 {
     unsigned key = 0;
-    while (change(key, true) == OK)
+    while (full_change_row(key, true) == OK)
         key++;
     assert_int_equal(last_code, UNAVAILABLE);
     return key;
@@ -106,37 +106,37 @@ static unsigned fill(void)
 static void a_log_that_would_fill_a_small_volume_is_copied_before(void **state)
 {
     for (unsigned i = 0; i < 1000; i++) /* 16 MiB through 8 */
-        if (change(i % 16, true) != OK)
-            fail_msg("write %u: the file has %lld bytes, the log %lld", i, (long long)size_of(""),
-                     (long long)size_of("-wal"));
+        if (full_change_row(i % 16, true) != OK)
+            fail_msg("write %u: the file has %lld bytes, the log %lld", i, (long long)full_file_size(""),
+                     (long long)full_file_size("-wal"));
 }
 
 static void most_of_a_small_volume_is_for_rows(void **state)
 {
-    assert_true(fill() * (int64_t)VALUE_SIZE > 4 * MIB);
+    assert_true(full_fill_volume() * (int64_t)VALUE_SIZE > 4 * MIB);
 }
 
 static void a_full_volume_takes_rows_again_when_it_has_room(void **state)
 {
-    unsigned rows = fill();
+    unsigned rows = full_fill_volume();
     for (int i = 0; i < 20; i++)
-        assert_int_equal(change(rows, true), UNAVAILABLE);
+        assert_int_equal(full_change_row(rows, true), UNAVAILABLE);
     volume = 12 * MIB;
     unsigned more = 0;
-    while (more < 100 && change(rows + more, true) == OK)
+    while (more < 100 && full_change_row(rows + more, true) == OK)
         more++;
     assert_int_equal(more, 100);
 }
 
 static void rows_of_a_full_volume_can_be_deleted_and_their_room_is_used_again(void **state)
 {
-    unsigned rows = fill();
+    unsigned rows = full_fill_volume();
     for (unsigned key = 0; key < rows; key++)
-        if (change(key, false) != OK && change(key, false) != OK)
+        if (full_change_row(key, false) != OK && full_change_row(key, false) != OK)
             fail_msg("row %u of %u cannot be deleted; the file has %lld bytes, the log %lld", key, rows,
-                     (long long)size_of(""), (long long)size_of("-wal"));
+                     (long long)full_file_size(""), (long long)full_file_size("-wal"));
     for (unsigned key = 0; key < rows / 2; key++)
-        assert_int_equal(change(key, true), OK);
+        assert_int_equal(full_change_row(key, true), OK);
 }
 
 static size_t rows_there;
@@ -151,7 +151,7 @@ static void rows_counted(struct store_scan *scan)
 static void rows_that_a_full_volume_has_acknowledged_are_there(void **state)
 {
     static struct store_scan scan;
-    unsigned rows = fill();
+    unsigned rows = full_fill_volume();
     store_close(&site.store);
     open_store();
     loop_enter(site.loop);

@@ -6,11 +6,11 @@
 
 #include "base/buffer.h"
 
-static inline void print_headings(struct buffer *out, const struct heading *heading)
+static inline void document_print_headings(struct buffer *out, const struct heading *heading)
 {
     if (!heading)
         return;
-    print_headings(out, heading->above);
+    document_print_headings(out, heading->above);
     buffer_printf(out, "%s%s", heading->above ? " > " : "", heading->text);
 }
 
@@ -20,7 +20,7 @@ static inline void print_document(struct buffer *out, const struct document *doc
         buffer_printf(out, "title %s¶", document->title);
     for (const struct paragraph *paragraph = document->first; paragraph; paragraph = paragraph->next) {
         buffer_printf(out, "%d-%d%s ", paragraph->line_from, paragraph->line_to, paragraph->answer ? " answer" : "");
-        print_headings(out, paragraph->heading);
+        document_print_headings(out, paragraph->heading);
         buffer_printf(out, " | %.*s¶", (int)paragraph->length, paragraph->text);
     }
 }

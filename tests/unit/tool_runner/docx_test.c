@@ -48,7 +48,7 @@ static void check_docx(const char *body, const char *expected)
                   "<w:footnotes><w:footnote w:id=\"2\"><w:p><w:r><w:t>See the appendix.</w:t></w:r></w:p></w:footnote>"
                   "</w:footnotes>");
     add_body(&maker, body);
-    check(&maker, DOCX, expected);
+    office_check_text(&maker, DOCX, expected);
 }
 
 #define P(text)             "<w:p><w:r><w:t>" text "</w:t></w:r></w:p>"
@@ -144,7 +144,7 @@ static void docx_takes_its_title_from_its_properties(void **state)
     zip_maker_add(&maker, "docProps/core.xml",
                   "<cp:coreProperties><dc:title>R&amp;D 手引き</dc:title></cp:coreProperties>");
     add_body(&maker, P("a"));
-    check(&maker, TEXT, "title R&D 手引き¶1-1  | a¶"); /* known by its bytes, whatever its name is */
+    office_check_text(&maker, TEXT, "title R&D 手引き¶1-1  | a¶"); /* known by its bytes, whatever its name is */
 }
 
 /* ---- hostile archives -------------------------------------------------------------------------------------------- */
@@ -159,7 +159,7 @@ static void a_part_that_unpacks_without_end_is_refused(void **state)
     zip_maker_add_lying(&maker, "word/document.xml", zeros, size, true, size);
     free(zeros);
     assert_true(maker.out.length < ((size_t)2 << 20));
-    check_refused(&maker, DOCX, "RESOURCE_EXHAUSTED", "unpacks to more than 128 MiB");
+    office_check_refused(&maker, DOCX, "RESOURCE_EXHAUSTED", "unpacks to more than 128 MiB");
 }
 
 static void a_part_of_another_size_than_promised_is_refused(void **state)
@@ -170,7 +170,7 @@ static void a_part_of_another_size_than_promised_is_refused(void **state)
         begin_docx(&maker);
         zip_maker_add_lying(&maker, "word/document.xml", body, strlen(body), i & 1,
                             i & 2 ? strlen(body) + 7 : strlen(body) - 7);
-        check_refused(&maker, DOCX, "INVALID_ARGUMENT", "is a zip archive that is damaged");
+        office_check_refused(&maker, DOCX, "INVALID_ARGUMENT", "is a zip archive that is damaged");
     }
 }
 
@@ -184,7 +184,7 @@ static void an_archive_of_many_files_is_refused(void **state)
         zip_maker_add_lying(&maker, name, "", 0, false, 0);
     }
     add_body(&maker, P("a"));
-    check_refused(&maker, DOCX, "RESOURCE_EXHAUSTED", "60002 files; at most 10000 are read");
+    office_check_refused(&maker, DOCX, "RESOURCE_EXHAUSTED", "60002 files; at most 10000 are read");
 }
 
 static void elements_without_end_and_entities_are_refused(void **state)
@@ -196,11 +196,11 @@ static void elements_without_end_and_entities_are_refused(void **state)
         buffer_print(&deep, "<w:sdt>");
     begin_docx(&maker);
     add_body(&maker, buffer_text(&deep));
-    check_refused(&maker, DOCX, "INVALID_ARGUMENT", "more than 256 elements within each other");
+    office_check_refused(&maker, DOCX, "INVALID_ARGUMENT", "more than 256 elements within each other");
     begin_docx(&maker);
     zip_maker_add(&maker, "word/document.xml",
                   "<!DOCTYPE d [<!ENTITY a \"aaaa\"><!ENTITY x SYSTEM \"file:///etc/passwd\">]><d>" P("&a;&x;") "</d>");
-    check_refused(&maker, DOCX, "INVALID_ARGUMENT", "declares entities");
+    office_check_refused(&maker, DOCX, "INVALID_ARGUMENT", "declares entities");
     begin_docx(&maker);
     buffer_clear(&deep);
     for (int i = 0; i < 10000; i++)
@@ -209,7 +209,7 @@ static void elements_without_end_and_entities_are_refused(void **state)
     buffer_init(&tag, 1 << 20);
     buffer_printf(&tag, "<w:p%s/>", buffer_text(&deep));
     add_body(&maker, buffer_text(&tag));
-    check_refused(&maker, DOCX, "INVALID_ARGUMENT", "a tag that never ends, or has more than 65536 bytes");
+    office_check_refused(&maker, DOCX, "INVALID_ARGUMENT", "a tag that never ends, or has more than 65536 bytes");
     buffer_fini(&tag);
     buffer_fini(&deep);
 }
@@ -247,7 +247,7 @@ static void an_archive_that_is_cut_or_changed_is_refused_or_read(void **state)
     zip_maker_fini(&maker);
 }
 
-static bool is_over(void *data)
+static bool docx_reading_is_over(void *data)
 {
     return ++*(int *)data > 3;
 }
@@ -259,7 +259,7 @@ static void a_reading_whose_caller_leaves_ends(void **state)
     struct status st = {0};
     struct buffer body;
     int asked = 0;
-    const struct document_means means = {.is_over = is_over, .data = &asked};
+    const struct document_means means = {.is_over = docx_reading_is_over, .data = &asked};
     size_t size;
     buffer_init(&body, (size_t)1 << 30);
     for (int i = 0; i < 100000; i++)

@@ -15,7 +15,7 @@
 #define RELATIONS "<?xml version=\"1.0\"?><Relationships xmlns=\"x\">"
 
 /* What is read of the archive, or why it is not. */
-static inline void read_archive(struct zip_maker *maker, int format, struct buffer *out)
+static inline void office_read_archive(struct zip_maker *maker, int format, struct buffer *out)
 {
     struct document document;
     struct status st = {0};
@@ -30,19 +30,19 @@ static inline void read_archive(struct zip_maker *maker, int format, struct buff
     zip_maker_fini(maker);
 }
 
-static inline void check(struct zip_maker *maker, int format, const char *expected)
+static inline void office_check_text(struct zip_maker *maker, int format, const char *expected)
 {
     struct buffer out;
-    read_archive(maker, format, &out);
+    office_read_archive(maker, format, &out);
     if (strcmp(buffer_text(&out), expected) != 0)
         fail_msg("what is read is\n'%s'\nand not\n'%s'", buffer_text(&out), expected);
     buffer_fini(&out);
 }
 
-static inline void check_refused(struct zip_maker *maker, int format, const char *code, const char *part)
+static inline void office_check_refused(struct zip_maker *maker, int format, const char *code, const char *part)
 {
     struct buffer out;
-    read_archive(maker, format, &out);
+    office_read_archive(maker, format, &out);
     if (strncmp(buffer_text(&out), code, strlen(code)) != 0 || !strstr(buffer_text(&out), part))
         fail_msg("'%s' and not %s with '%s'", buffer_text(&out), code, part);
     buffer_fini(&out);

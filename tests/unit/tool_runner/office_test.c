@@ -49,7 +49,7 @@ static void check_xlsx(const char *properties, const char *rows, const char *exp
     buffer_printf(&text, "<worksheet><sheetData>%s</sheetData></worksheet>", rows);
     zip_maker_add(&maker, "xl/sheets/1.xml", buffer_text(&text));
     buffer_fini(&text);
-    check(&maker, XLSX, expected);
+    office_check_text(&maker, XLSX, expected);
 }
 
 #define NUMBER(style, value) "<c s=\"" style "\"><v>" value "</v></c>"
@@ -114,9 +114,9 @@ static void pptx_slides_stand_under_their_titles_with_their_notes(void **state)
     zip_maker_add(&maker, "ppt/notes/2.xml",
                   "<p:notes>" SHAPE("sldImg", LINE("no")) SHAPE("body", LINE("said aloud"))
                       SHAPE("sldNum", LINE("2")) "</p:notes>");
-    check(&maker, PPTX,
-          "title Rollout plan¶1-1 Rollout plan | one\ntwo¶1-1 Rollout plan | said aloud¶2-2  | no title¶"
-          "2-2  | a | b\nc | d¶");
+    office_check_text(&maker, PPTX,
+                      "title Rollout plan¶1-1 Rollout plan | one\ntwo¶1-1 Rollout plan | said aloud¶2-2  | no title¶"
+                      "2-2  | a | b\nc | d¶");
 }
 
 /* ---- EPUB -------------------------------------------------------------------------------------------------------- */
@@ -139,10 +139,10 @@ static void epub_chapters_are_read_in_the_order_of_the_book(void **state)
 {
     struct zip_maker maker;
     begin_epub(&maker);
-    check(&maker, TEXT, "title 本¶1-1 One | first¶2-2 One | second¶3-3  | third\xc2\xa0& last¶");
+    office_check_text(&maker, TEXT, "title 本¶1-1 One | first¶2-2 One | second¶3-3  | third\xc2\xa0& last¶");
     begin_epub(&maker);
     zip_maker_add(&maker, "META-INF/encryption.xml", "<e><CipherReference URI=\"t/b%20c.xhtml\"/></e>");
-    check_refused(&maker, EPUB, "INVALID_ARGUMENT", "is encrypted ('t/b c.xhtml')");
+    office_check_refused(&maker, EPUB, "INVALID_ARGUMENT", "is encrypted ('t/b c.xhtml')");
 }
 
 /* ---- PDF --------------------------------------------------------------------------------------------------------- */

@@ -17,7 +17,7 @@ struct robots_case {
     bool allowed;
 };
 
-static void check_all(const struct robots_case *cases, size_t count)
+static void robots_check_all(const struct robots_case *cases, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         expect_allowed(cases[i].file, cases[i].path, cases[i].allowed);
@@ -41,7 +41,7 @@ static void groups_are_chosen_by_the_product_token(void **state)
         {"\xef\xbb\xbfUser-agent: *\rDisallow: /a # not this\r\nAllow: /", "/a", false},
         {"<html>User-agent: no</html>\n\0", "/a", true},
     };
-    check_all(cases, COUNT(cases));
+    robots_check_all(cases, COUNT(cases));
 }
 
 static void the_longest_rule_decides_and_allow_at_a_tie(void **state)
@@ -56,7 +56,7 @@ static void the_longest_rule_decides_and_allow_at_a_tie(void **state)
         {"User-agent: *\nDisallow: /A", "/a", true},
         {"User-agent: *\nDisallow: /a?b", "/a?b=1", false},
     };
-    check_all(cases, COUNT(cases));
+    robots_check_all(cases, COUNT(cases));
 }
 
 static void stars_and_ends_match_as_they_should(void **state)
@@ -74,7 +74,7 @@ static void stars_and_ends_match_as_they_should(void **state)
         {"User-agent: *\nDisallow: $", "/", true},
         {"User-agent: *\nDisallow: *", "/", false},
     };
-    check_all(cases, COUNT(cases));
+    robots_check_all(cases, COUNT(cases));
 }
 
 static void escapes_are_compared_in_one_form(void **state)
@@ -88,7 +88,7 @@ static void escapes_are_compared_in_one_form(void **state)
         {"User-agent: *\nDisallow: /a%2A", "/a*", false},
         {"User-agent: *\nDisallow: /a%", "/a%", false},
     };
-    check_all(cases, COUNT(cases));
+    robots_check_all(cases, COUNT(cases));
 }
 
 static void rules_beyond_the_bounds_are_passed_over(void **state)

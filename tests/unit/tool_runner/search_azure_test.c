@@ -14,7 +14,7 @@ static struct search_fixture *begin(struct search_document *document, const char
     return fixture;
 }
 
-static void assert_body(const char *fields, const char *expected)
+static void azure_assert_body(const char *fields, const char *expected)
 {
     struct search_document document;
     struct search_fixture *fixture = begin(&document, fields);
@@ -32,19 +32,22 @@ static void assert_body(const char *fields, const char *expected)
 
 static void each_mode_asks_for_its_own(void **state)
 {
-    assert_body("\"index\": \"kb\"", "{" QUERY TAIL);
-    assert_body("\"index\": \"kb\", \"mode\": \"vector\", \"vector_fields\": [\"v1\", \"v2\"]", "{" VECTOR TAIL);
-    assert_body("\"index\": \"kb\", \"mode\": \"hybrid\", \"vector_fields\": [\"v1\", \"v2\"]", "{" QUERY VECTOR TAIL);
-    assert_body("\"index\": \"kb\", \"mode\": \"semantic\", \"semantic_configuration\": \"s\"",
-                "{" QUERY "\"queryType\":\"semantic\",\"semanticConfiguration\":\"s\",\"captions\":"
-                "\"extractive|highlight-false\"," TAIL);
-    assert_body("\"index\": \"kb\", \"mode\": \"hybrid\", \"vectorizer\": true, \"vector_fields\": [\"v1\"]",
-                "{" QUERY "\"vectorQueries\":[{\"kind\":\"text\",\"text\":\"出張 \\\"旅費\\\"\",\"fields\":\"v1\","
-                "\"k\":50}]," TAIL);
-    assert_body("\"index\": \"kb\", \"search_fields\": [\"a\", \"b\"], \"scoring_profile\": \"p\", \"title_field\": "
-                "\"t\", \"date_field\": \"d\", \"filter\": \"lang eq 'ja'\"",
-                "{" QUERY "\"searchFields\":\"a,b\",\"scoringProfile\":\"p\",\"select\":\"t,url,content,d\","
-                "\"filter\":\"lang eq 'ja'\",\"top\":5}");
+    azure_assert_body("\"index\": \"kb\"", "{" QUERY TAIL);
+    azure_assert_body("\"index\": \"kb\", \"mode\": \"vector\", \"vector_fields\": [\"v1\", \"v2\"]", "{" VECTOR TAIL);
+    azure_assert_body("\"index\": \"kb\", \"mode\": \"hybrid\", \"vector_fields\": [\"v1\", \"v2\"]",
+                      "{" QUERY VECTOR TAIL);
+    azure_assert_body("\"index\": \"kb\", \"mode\": \"semantic\", \"semantic_configuration\": \"s\"",
+                      "{" QUERY "\"queryType\":\"semantic\",\"semanticConfiguration\":\"s\",\"captions\":"
+                      "\"extractive|highlight-false\"," TAIL);
+    azure_assert_body("\"index\": \"kb\", \"mode\": \"hybrid\", \"vectorizer\": true, \"vector_fields\": [\"v1\"]",
+                      "{" QUERY
+                      "\"vectorQueries\":[{\"kind\":\"text\",\"text\":\"出張 \\\"旅費\\\"\",\"fields\":\"v1\","
+                      "\"k\":50}]," TAIL);
+    azure_assert_body(
+        "\"index\": \"kb\", \"search_fields\": [\"a\", \"b\"], \"scoring_profile\": \"p\", \"title_field\": "
+        "\"t\", \"date_field\": \"d\", \"filter\": \"lang eq 'ja'\"",
+        "{" QUERY "\"searchFields\":\"a,b\",\"scoringProfile\":\"p\",\"select\":\"t,url,content,d\","
+        "\"filter\":\"lang eq 'ja'\",\"top\":5}");
 }
 
 static void the_version_is_that_of_the_document(void **state)
@@ -56,7 +59,7 @@ static void the_version_is_that_of_the_document(void **state)
     search_document_fini(&document);
 }
 
-static void without_a_vector_words_are_asked_for_and_vectors_alone_fail(void **state)
+static void azure_asks_for_words_without_a_vector_and_vectors_alone_fail(void **state)
 {
     struct search_document document;
     struct search_fixture *fixture =
@@ -74,7 +77,7 @@ static void without_a_vector_words_are_asked_for_and_vectors_alone_fail(void **s
     search_document_fini(&document);
 }
 
-static void settings_that_do_not_fit_together_are_refused(void **state)
+static void azure_settings_that_do_not_fit_together_are_refused(void **state)
 {
     static const struct {
         const char *fields, *message;
@@ -119,7 +122,7 @@ static void hits_have_their_caption_and_their_content(void **state)
     search_document_fini(&document);
 }
 
-static void a_partial_answer_is_used_and_says_why(void **state)
+static void a_partial_answer_of_azure_is_used_and_says_why(void **state)
 {
     static const struct {
         int http_status;
@@ -151,7 +154,7 @@ static void a_partial_answer_is_used_and_says_why(void **state)
     }
 }
 
-static void errors_are_told_apart(void **state)
+static void errors_of_azure_are_told_apart(void **state)
 {
     static const struct search_error_case cases[] = {
         {200, "", DATA_LOSS, false, "cannot be read"},
@@ -178,11 +181,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_mode_asks_for_its_own),
         cmocka_unit_test(the_version_is_that_of_the_document),
-        cmocka_unit_test(without_a_vector_words_are_asked_for_and_vectors_alone_fail),
-        cmocka_unit_test(settings_that_do_not_fit_together_are_refused),
+        cmocka_unit_test(azure_asks_for_words_without_a_vector_and_vectors_alone_fail),
+        cmocka_unit_test(azure_settings_that_do_not_fit_together_are_refused),
         cmocka_unit_test(hits_have_their_caption_and_their_content),
-        cmocka_unit_test(a_partial_answer_is_used_and_says_why),
-        cmocka_unit_test(errors_are_told_apart),
+        cmocka_unit_test(a_partial_answer_of_azure_is_used_and_says_why),
+        cmocka_unit_test(errors_of_azure_are_told_apart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

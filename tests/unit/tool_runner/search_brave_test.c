@@ -71,7 +71,7 @@ static void no_hits_are_an_answer_without_web(void **state)
     search_document_fini(&document);
 }
 
-static void what_is_no_answer_is_data_loss(void **state)
+static void an_unreadable_answer_of_brave_is_data_loss(void **state)
 {
     static const struct search_error_case cases[] = {
         {200, "", DATA_LOSS, false, "cannot be read"},
@@ -179,7 +179,7 @@ int main(void)
         cmocka_unit_test(a_long_query_is_cut_to_400_characters_and_50_words),
         cmocka_unit_test(results_are_plain_text_without_tags_and_references),
         cmocka_unit_test(no_hits_are_an_answer_without_web),
-        cmocka_unit_test(what_is_no_answer_is_data_loss),
+        cmocka_unit_test(an_unreadable_answer_of_brave_is_data_loss),
         cmocka_unit_test(errors_are_told_apart_by_their_codes),
         cmocka_unit_test(a_used_up_window_says_how_long_to_wait),
         cmocka_unit_test(passages_are_joined_and_cut_at_a_character),

@@ -10,13 +10,13 @@
 
 static struct arena arena;
 
-static int begin(void **state)
+static int fuse_test_begin(void **state)
 {
     arena_init(&arena, NULL, 0, 8 << 20);
     return 0;
 }
 
-static int end(void **state)
+static int fuse_test_end(void **state)
 {
     arena_fini(&arena);
     return 0;
@@ -114,12 +114,14 @@ static void more_hits_than_fit_are_left_out(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_page_that_two_lists_have_comes_first_and_once, begin, end),
-        cmocka_unit_test_setup_teardown(the_better_ranked_hit_stays, begin, end),
-        cmocka_unit_test_setup_teardown(one_list_alone_keeps_scores_that_compare, begin, end),
-        cmocka_unit_test_setup_teardown(paragraphs_of_a_document_are_hits_of_their_own, begin, end),
-        cmocka_unit_test_setup_teardown(names_belong_to_their_source_and_are_no_addresses_of_the_web, begin, end),
-        cmocka_unit_test_setup_teardown(more_hits_than_fit_are_left_out, begin, end),
+        cmocka_unit_test_setup_teardown(a_page_that_two_lists_have_comes_first_and_once, fuse_test_begin,
+                                        fuse_test_end),
+        cmocka_unit_test_setup_teardown(the_better_ranked_hit_stays, fuse_test_begin, fuse_test_end),
+        cmocka_unit_test_setup_teardown(one_list_alone_keeps_scores_that_compare, fuse_test_begin, fuse_test_end),
+        cmocka_unit_test_setup_teardown(paragraphs_of_a_document_are_hits_of_their_own, fuse_test_begin, fuse_test_end),
+        cmocka_unit_test_setup_teardown(names_belong_to_their_source_and_are_no_addresses_of_the_web, fuse_test_begin,
+                                        fuse_test_end),
+        cmocka_unit_test_setup_teardown(more_hits_than_fit_are_left_out, fuse_test_begin, fuse_test_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

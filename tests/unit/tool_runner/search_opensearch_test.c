@@ -57,7 +57,7 @@ static void each_mode_and_dialect_asks_in_its_own_way(void **state)
                         "\"_source\":[\"t\",\"url\",\"d\",\"content\"]}");
 }
 
-static void without_a_vector_words_are_asked_for_and_vectors_alone_fail(void **state)
+static void opensearch_asks_for_words_without_a_vector_and_vectors_alone_fail(void **state)
 {
     struct search_document document;
     struct search_fixture *fixture =
@@ -87,7 +87,7 @@ static void a_password_that_is_too_long_is_refused(void **state)
     search_document_fini(&document);
 }
 
-static void settings_that_do_not_fit_together_are_refused(void **state)
+static void opensearch_settings_that_do_not_fit_together_are_refused(void **state)
 {
     static const struct {
         const char *fields, *message;
@@ -160,7 +160,7 @@ static void two_searches_make_two_lists(void **state)
     search_document_fini(&document);
 }
 
-static void a_partial_answer_is_used_and_says_why(void **state)
+static void a_partial_answer_of_opensearch_is_used_and_says_why(void **state)
 {
     static const struct {
         const char *body, *partial;
@@ -190,7 +190,7 @@ static void a_partial_answer_is_used_and_says_why(void **state)
     "\"}],\"type\":\"search_phase_execution_exception\","                                                              \
     "\"reason\":\"all shards failed\"},\"status\":0}"
 
-static void errors_are_told_apart(void **state)
+static void errors_of_opensearch_are_told_apart(void **state)
 {
     static const struct search_error_case cases[] = {
         {200, "", DATA_LOSS, false, "cannot be read"},
@@ -228,13 +228,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_mode_and_dialect_asks_in_its_own_way),
-        cmocka_unit_test(without_a_vector_words_are_asked_for_and_vectors_alone_fail),
+        cmocka_unit_test(opensearch_asks_for_words_without_a_vector_and_vectors_alone_fail),
         cmocka_unit_test(a_password_that_is_too_long_is_refused),
-        cmocka_unit_test(settings_that_do_not_fit_together_are_refused),
+        cmocka_unit_test(opensearch_settings_that_do_not_fit_together_are_refused),
         cmocka_unit_test(hits_have_their_fields_and_passages),
         cmocka_unit_test(two_searches_make_two_lists),
-        cmocka_unit_test(a_partial_answer_is_used_and_says_why),
-        cmocka_unit_test(errors_are_told_apart),
+        cmocka_unit_test(a_partial_answer_of_opensearch_is_used_and_says_why),
+        cmocka_unit_test(errors_of_opensearch_are_told_apart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

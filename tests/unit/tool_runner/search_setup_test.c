@@ -15,12 +15,12 @@ static int make_file(void **state)
     return fd < 0;
 }
 
-static int remove_file(void **state)
+static int setup_remove_file(void **state)
 {
     return unlink(path);
 }
 
-static bool read_text(const char *text, struct search_setups *setups, struct status *st)
+static bool setup_read_text(const char *text, struct search_setups *setups, struct status *st)
 {
     FILE *file = fopen(path, "w");
     assert_non_null(file);
@@ -43,9 +43,9 @@ static void an_entry_has_the_defaults_of_its_kind(void **state)
     struct search_setups setups;
     struct status st = {0};
     unsetenv("TAVILY_API_KEY");
-    if (!read_text("{\"sources\": {\"one\": {\"kind\": \"tavily\"}, /* off */ \"two\": {\"kind\": \"tavily\", "
-                   "\"disabled\": true},}}",
-                   &setups, &st))
+    if (!setup_read_text("{\"sources\": {\"one\": {\"kind\": \"tavily\"}, /* off */ \"two\": {\"kind\": \"tavily\", "
+                         "\"disabled\": true},}}",
+                         &setups, &st))
         fail_msg("%s", st.text);
     assert_int_equal(setups.count, 1);
     const struct search_setup *setup = setups.list[0];
@@ -66,7 +66,7 @@ static void keys_of_the_provider_stand_beside_those_of_all(void **state)
     struct search_setups setups;
     struct status st = {0};
     setenv("SEARCH_TEST_KEY", "tvly-secret", 1);
-    if (!read_text(
+    if (!setup_read_text(
             "{\"sources\": {\"one\": {\"kind\": \"tavily\", \"key\": \"env:SEARCH_TEST_KEY\", \"timeout\": \"2s\","
             "\"url\": \"http://127.0.0.1:9\", \"group\": \"internal\", \"stand_in\": true, \"paid\": false,"
             "\"search_depth\": \"fast\", \"include_domains\": [\"a.example\", \"b.example\"]}}}",
@@ -87,9 +87,9 @@ static void a_key_of_the_environment_goes_to_the_providers_own_address_alone(voi
     struct search_setups setups;
     struct status st = {0};
     setenv("TAVILY_API_KEY", "tvly-mine", 1);
-    assert_true(read_text("{\"sources\": {\"a\": {\"kind\": \"tavily\"}, \"b\": {\"kind\": \"tavily\", \"url\": "
-                          "\"http://127.0.0.1:9\"}}}",
-                          &setups, &st));
+    assert_true(setup_read_text("{\"sources\": {\"a\": {\"kind\": \"tavily\"}, \"b\": {\"kind\": \"tavily\", \"url\": "
+                                "\"http://127.0.0.1:9\"}}}",
+                                &setups, &st));
     assert_string_equal(setups.list[0]->key, "tvly-mine");
     assert_string_equal(setups.list[1]->key, "");
     search_setups_fini(&setups);
@@ -119,7 +119,7 @@ static void what_is_wrong_is_told_with_its_place(void **state)
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct search_setups setups;
         struct status st = {0};
-        if (read_text(cases[i].text, &setups, &st))
+        if (setup_read_text(cases[i].text, &setups, &st))
             fail_msg("%s is read", cases[i].text);
         assert_int_equal(st.code, INVALID_ARGUMENT);
         assert_contains(st.text, "tool_runner.search: ");
@@ -151,5 +151,5 @@ int main(void)
         cmocka_unit_test(what_is_wrong_is_told_with_its_place),
         cmocka_unit_test(the_sample_is_read),
     };
-    return cmocka_run_group_tests(tests, make_file, remove_file);
+    return cmocka_run_group_tests(tests, make_file, setup_remove_file);
 }

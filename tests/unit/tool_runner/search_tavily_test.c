@@ -70,7 +70,7 @@ static void results_come_in_order_with_their_scores(void **state)
     search_fixture_fini(&fixture);
 }
 
-static void what_is_no_answer_is_data_loss(void **state)
+static void an_unreadable_answer_of_tavily_is_data_loss(void **state)
 {
     static const char *const bodies[] = {"",   "<html>", "{\"results\":[{\"url\":\"https://a", "{\"results\":7}",
                                          "{}", "[]"};
@@ -85,7 +85,7 @@ static void what_is_no_answer_is_data_loss(void **state)
     }
 }
 
-static void errors_are_told_apart(void **state)
+static void errors_of_tavily_are_told_apart(void **state)
 {
     static const struct {
         int http_status;
@@ -212,8 +212,8 @@ int main(void)
         cmocka_unit_test(a_request_has_the_query_the_number_and_what_the_document_sets),
         cmocka_unit_test(a_long_query_is_cut_between_words),
         cmocka_unit_test(results_come_in_order_with_their_scores),
-        cmocka_unit_test(what_is_no_answer_is_data_loss),
-        cmocka_unit_test(errors_are_told_apart),
+        cmocka_unit_test(an_unreadable_answer_of_tavily_is_data_loss),
+        cmocka_unit_test(errors_of_tavily_are_told_apart),
         cmocka_unit_test(texts_are_cut_at_a_character_and_lists_are_bounded),
         cmocka_unit_test(addresses_and_titles_look_like_what_they_are),
         cmocka_unit_test(each_list_is_ranked_by_itself),

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-static void has(const char *text, const char *without, unsigned least, const char *wanted)
+static void proper_has_name(const char *text, const char *without, unsigned least, const char *wanted)
 {
     struct proper_name names[PROPER_NAMES_MAX];
     char found[1024] = "";
@@ -22,17 +22,18 @@ static void has(const char *text, const char *without, unsigned least, const cha
 
 static void capitalised_words_within_sentences_are_names(void **state)
 {
-    has("The probe of Asaph Hall saw Phobos. Later, Asaph Hall saw Phobos and Phobos again.", "", 2,
-        "Phobos,Asaph Hall");
-    has("Backups run. Backups end. The backups stay.", "", 1, "");
-    has("We saw Mars. They saw Mars.", "What is Mars?", 1, "");
+    proper_has_name("The probe of Asaph Hall saw Phobos. Later, Asaph Hall saw Phobos and Phobos again.", "", 2,
+                    "Phobos,Asaph Hall");
+    proper_has_name("Backups run. Backups end. The backups stay.", "", 1, "");
+    proper_has_name("We saw Mars. They saw Mars.", "What is Mars?", 1, "");
 }
 
 static void katakana_and_long_han_words_are_names(void **state)
 {
-    has("衛星フォボスは火星を回る。フォボスは小さい。京都大学が見た。京都大学は遠い。利用者が見た。利用者は多い。", "",
+    proper_has_name(
+        "衛星フォボスは火星を回る。フォボスは小さい。京都大学が見た。京都大学は遠い。利用者が見た。利用者は多い。", "",
         2, "フォボス,京都大学");
-    has("サーバーを使う。サーバーは速い。", "サーバーとは何か", 1, "");
+    proper_has_name("サーバーを使う。サーバーは速い。", "サーバーとは何か", 1, "");
 }
 
 static void texts_with_very_many_names_are_read(void **state)
