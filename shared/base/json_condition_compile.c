@@ -42,21 +42,6 @@ static const struct condition_test {
 
 static struct condition_term *compile_term(struct compiler *c, const cJSON *tree, const struct schema_place *at);
 
-__attribute__((format(printf, 3, 4))) static bool refuse(struct compiler *c, const struct schema_place *at,
-                                                         const char *format, ...)
-{
-    struct status why;
-    struct buffer place;
-    va_list arguments;
-    va_start(arguments, format);
-    status_set(&why, INVALID_ARGUMENT, format, arguments);
-    va_end(arguments);
-    buffer_init(&place, SIZE_MAX);
-    fail(c->st, INVALID_ARGUMENT, "%s: %s", schema_place_text(at, &place), why.text);
-    buffer_fini(&place);
-    return false;
-}
-
 static bool condition_no_memory(struct compiler *c)
 {
     return fail(c->st, RESOURCE_EXHAUSTED, "no memory for a condition");
@@ -72,10 +57,10 @@ static bool split_path(struct compiler *c, struct condition_path *path, const st
     while (rest && path->step_count < JSON_CONDITION_STEPS_MAX) {
         char *step = strsep(&rest, ".");
         if (!*step)
-            return refuse(c, at, "'%s' has an empty name between its dots", path->text);
+            return schema_refuse(c->st, at, "'%s' has an empty name between its dots", path->text);
         path->steps[path->step_count++] = step;
     }
-    return !rest || refuse(c, at, "'%s' has more than %d names", path->text, JSON_CONDITION_STEPS_MAX);
+    return !rest || schema_refuse(c->st, at, "'%s' has more than %d names", path->text, JSON_CONDITION_STEPS_MAX);
 }
 
 static const struct condition_path *take_path(struct compiler *c, const cJSON *item, const struct schema_place *at)
@@ -83,7 +68,7 @@ static const struct condition_path *take_path(struct compiler *c, const cJSON *i
     struct json_condition *condition = c->condition;
     const char *text = cJSON_GetStringValue(item);
     if (!text || !*text || strnlen(text, JSON_CONDITION_PATH_MAX + 1) > JSON_CONDITION_PATH_MAX) {
-        refuse(c, at, "must be the name of a field, of 1 to %d bytes", JSON_CONDITION_PATH_MAX);
+        schema_refuse(c->st, at, "must be the name of a field, of 1 to %d bytes", JSON_CONDITION_PATH_MAX);
         return NULL;
     }
     for (size_t i = 0; i < condition->path_count; i++) {
@@ -107,10 +92,10 @@ static bool condition_take_value(struct compiler *c, const cJSON *item, struct c
                                  const struct schema_place *at)
 {
     if (++c->value_count > JSON_CONDITION_VALUES_MAX)
-        return refuse(c, at, "the condition compares with more than %d values", JSON_CONDITION_VALUES_MAX);
+        return schema_refuse(c->st, at, "the condition compares with more than %d values", JSON_CONDITION_VALUES_MAX);
     if (!condition_value_read(item, value))
-        return refuse(c, at, "must be a text of at most %zu bytes, a number, true, false or null",
-                      JSON_CONDITION_TEXT_MAX);
+        return schema_refuse(c->st, at, "must be a text of at most %zu bytes, a number, true, false or null",
+                             JSON_CONDITION_TEXT_MAX);
     value->text = arena_strdup(c->arena, value->text);
     return value->text || condition_no_memory(c);
 }
@@ -121,7 +106,7 @@ static bool take_values(struct compiler *c, const cJSON *list, struct condition_
     int count = cJSON_GetArraySize(list);
     const cJSON *item;
     if (!cJSON_IsArray(list) || count == 0 || count > JSON_CONDITION_VALUES_MAX)
-        return refuse(c, at, "must be a list of 1 to %d values", JSON_CONDITION_VALUES_MAX);
+        return schema_refuse(c->st, at, "must be a list of 1 to %d values", JSON_CONDITION_VALUES_MAX);
     struct condition_value *values = arena_alloc(c->arena, (size_t)count * sizeof *values);
     term->values = values;
     if (!values)
@@ -147,7 +132,8 @@ static bool take_operand(struct compiler *c, const struct condition_test *test, 
     case OPERAND_ORDERED:
         term->is_time = cJSON_IsString(item) && iso_time_parse(item->valuestring, &term->time);
         if (!term->is_time && !cJSON_IsNumber(item))
-            return refuse(c, at, "must be a number, a date (\"2026-01-31\"), a time (\"09:30\") or both with a T");
+            return schema_refuse(c->st, at,
+                                 "must be a number, a date (\"2026-01-31\"), a time (\"09:30\") or both with a T");
         return condition_take_value(c, item, value, at);
     case OPERAND_VALUE:
         return condition_take_value(c, item, value, at);
@@ -155,7 +141,7 @@ static bool take_operand(struct compiler *c, const struct condition_test *test, 
         term->value_count = 0;
         return take_values(c, item, term, at);
     case OPERAND_BOOLEAN:
-        return (cJSON_IsBool(item) || refuse(c, at, "must be true or false")) &&
+        return (cJSON_IsBool(item) || schema_refuse(c->st, at, "must be true or false")) &&
                condition_take_value(c, item, value, at);
     case OPERAND_FIELD:
         term->other = take_path(c, item, at);
@@ -214,7 +200,7 @@ static bool refuse_test(struct compiler *c, const char *name, const struct schem
     struct nearest nearest = nearest_to(name);
     for (size_t i = 0; i < TEST_COUNT; i++)
         nearest_try(&nearest, tests[i].name);
-    return refuse(c, at, "there is no test '%.64s'; %s", name, nearest_hint(&nearest).text);
+    return schema_refuse(c->st, at, "there is no test '%.64s'; %s", name, nearest_hint(&nearest).text);
 }
 
 static bool compile_test(struct compiler *c, const cJSON *tree, struct condition_term *term,
@@ -232,8 +218,8 @@ static bool compile_test(struct compiler *c, const cJSON *tree, struct condition
         if (item == field)
             continue;
         if (test)
-            return refuse(c, at, "has both '%s' and '%.64s'; give one test, or join two with \"all\"", test->name,
-                          item->string);
+            return schema_refuse(c->st, at, "has both '%s' and '%.64s'; give one test, or join two with \"all\"",
+                                 test->name, item->string);
         test = find_test(item->string);
         if (!test)
             return refuse_test(c, item->string, at);
@@ -242,7 +228,7 @@ static bool compile_test(struct compiler *c, const cJSON *tree, struct condition
             return false;
     }
     if (!test)
-        return refuse(c, at, "has a field, but no test; add one, for example \"equals\": \"yes\"");
+        return schema_refuse(c->st, at, "has a field, but no test; add one, for example \"equals\": \"yes\"");
     if (term->kind == CONDITION_CONTAINS)
         term->index = c->condition->contains_count++;
     return add_use(c, term, test->name, term->path->text) &&
@@ -258,7 +244,7 @@ static bool compile_list(struct compiler *c, const cJSON *list, struct condition
     struct schema_place place = {.up = at};
     const cJSON *item;
     if (!cJSON_IsArray(list) || !list->child)
-        return refuse(c, at, "must be a list of conditions, at least one");
+        return schema_refuse(c->st, at, "must be a list of conditions, at least one");
     cJSON_ArrayForEach(item, list)
     {
         struct condition_term *part = compile_term(c, item, &place);
@@ -298,15 +284,16 @@ static struct condition_term *compile_term(struct compiler *c, const cJSON *tree
     if (!term)
         condition_no_memory(c);
     else if (c->depth > JSON_CONDITION_DEPTH_MAX)
-        refuse(c, at, "conditions stand deeper than %d within each other", JSON_CONDITION_DEPTH_MAX);
+        schema_refuse(c->st, at, "conditions stand deeper than %d within each other", JSON_CONDITION_DEPTH_MAX);
     else if (++c->term_count > JSON_CONDITION_TERMS_MAX)
-        refuse(c, at, "the condition has more than %d parts", JSON_CONDITION_TERMS_MAX);
+        schema_refuse(c->st, at, "the condition has more than %d parts", JSON_CONDITION_TERMS_MAX);
     else if (cJSON_IsObject(tree) && is_joint(tree))
         good = compile_joint(c, tree->child, term, at);
     else if (cJSON_IsObject(tree) && cJSON_GetObjectItemCaseSensitive(tree, "field"))
         good = compile_test(c, tree, term, at);
     else
-        refuse(c, at, "must be {\"field\": NAME, TEST: VALUE}, {\"all\": […]}, {\"any\": […]} or {\"not\": {…}}");
+        schema_refuse(c->st, at,
+                      "must be {\"field\": NAME, TEST: VALUE}, {\"all\": […]}, {\"any\": […]} or {\"not\": {…}}");
     c->depth--;
     return good ? term : NULL;
 }

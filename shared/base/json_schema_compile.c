@@ -4,7 +4,6 @@
 #include "base/nearest.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,21 +20,6 @@ struct compiler {
 };
 
 static struct schema_node *compile_node(struct compiler *c, const cJSON *source, const struct schema_place *place);
-
-__attribute__((format(printf, 3, 4))) static bool refuse(struct compiler *c, const struct schema_place *place,
-                                                         const char *format, ...)
-{
-    struct status why;
-    struct buffer path;
-    va_list arguments;
-    va_start(arguments, format);
-    status_set(&why, INVALID_ARGUMENT, format, arguments);
-    va_end(arguments);
-    buffer_init(&path, SIZE_MAX);
-    fail(c->st, INVALID_ARGUMENT, "%s: %s", schema_place_text(place, &path), why.text);
-    buffer_fini(&path);
-    return false;
-}
 
 static bool no_memory(struct compiler *c)
 {
@@ -78,13 +62,14 @@ static bool take_type(struct compiler *c, struct schema_node *node, const cJSON 
     for (const cJSON *type = only; type; type = type == value ? NULL : type->next) {
         unsigned named = cJSON_IsString(type) ? schema_type_named(type->valuestring) : 0;
         if (!named)
-            return refuse(c, at, "%s%.40s%s is no type; object, array, string, number, integer, boolean and null are",
-                          cJSON_IsString(type) ? "'" : "this", cJSON_IsString(type) ? type->valuestring : "",
-                          cJSON_IsString(type) ? "'" : "");
+            return schema_refuse(c->st, at,
+                                 "%s%.40s%s is no type; object, array, string, number, integer, boolean and null are",
+                                 cJSON_IsString(type) ? "'" : "this", cJSON_IsString(type) ? type->valuestring : "",
+                                 cJSON_IsString(type) ? "'" : "");
         set |= named;
     }
     if (!set)
-        return refuse(c, at, "is an empty list, which no value fits");
+        return schema_refuse(c->st, at, "is an empty list, which no value fits");
     node->types = set;
     node->has_type = true;
     return true;
@@ -93,7 +78,7 @@ static bool take_type(struct compiler *c, struct schema_node *node, const cJSON 
 static bool take_enum(struct compiler *c, struct schema_node *node, const cJSON *value, const struct schema_place *at)
 {
     if (!cJSON_IsArray(value) || !value->child)
-        return refuse(c, at, "must be a list of at least one value");
+        return schema_refuse(c->st, at, "must be a list of at least one value");
     node->choices = copy_tree(c, value);
     node->table = node->choices ? schema_choices_create(c->arena, node->choices) : NULL;
     return node->table || no_memory(c);
@@ -110,10 +95,11 @@ static bool take_properties(struct compiler *c, struct schema_node *node, const 
                             const struct schema_place *at)
 {
     if (!cJSON_IsObject(value))
-        return refuse(c, at, "must be an object with a schema for each property");
+        return schema_refuse(c->st, at, "must be an object with a schema for each property");
     size_t count = count_of(value);
     if (count > JSON_SCHEMA_PROPERTIES_MAX)
-        return refuse(c, at, "has %zu properties; at most %d are allowed", count, JSON_SCHEMA_PROPERTIES_MAX);
+        return schema_refuse(c->st, at, "has %zu properties; at most %d are allowed", count,
+                             JSON_SCHEMA_PROPERTIES_MAX);
     node->properties = arena_alloc(c->arena, count * sizeof *node->properties);
     if (!node->properties)
         return no_memory(c);
@@ -133,7 +119,7 @@ static bool take_properties(struct compiler *c, struct schema_node *node, const 
 static bool take_required(struct compiler *c, struct schema_node *node, const cJSON *value,
                           const struct schema_place *at)
 {
-    return cJSON_IsArray(value) || refuse(c, at, "must be a list of names");
+    return cJSON_IsArray(value) || schema_refuse(c->st, at, "must be a list of names");
 }
 
 static bool take_additional(struct compiler *c, struct schema_node *node, const cJSON *value,
@@ -149,7 +135,7 @@ static bool take_additional(struct compiler *c, struct schema_node *node, const 
 static bool take_items(struct compiler *c, struct schema_node *node, const cJSON *value, const struct schema_place *at)
 {
     if (cJSON_IsArray(value))
-        return refuse(c, at, "must be one schema for all elements; a list of them is not supported");
+        return schema_refuse(c->st, at, "must be one schema for all elements; a list of them is not supported");
     node->items = compile_node(c, value, at);
     return node->items != NULL;
 }
@@ -158,7 +144,7 @@ static bool take_any_of(struct compiler *c, struct schema_node *node, const cJSO
 {
     size_t count = cJSON_IsArray(value) ? count_of(value) : 0;
     if (!count)
-        return refuse(c, at, "must be a list of at least one schema");
+        return schema_refuse(c->st, at, "must be a list of at least one schema");
     node->any_of = arena_alloc(c->arena, count * sizeof(*node->any_of));
     if (!node->any_of)
         return no_memory(c);
@@ -176,7 +162,7 @@ static bool take_ref(struct compiler *c, struct schema_node *node, const cJSON *
 {
     struct buffer path;
     if (!cJSON_IsString(value) || value->valuestring[0] != '#')
-        return refuse(c, at, "must lead to a place within this document, as \"#/$defs/name\" does");
+        return schema_refuse(c->st, at, "must lead to a place within this document, as \"#/$defs/name\" does");
     buffer_init(&path, SIZE_MAX);
     node->ref_path = arena_strdup(c->arena, schema_place_text(at, &path));
     buffer_fini(&path);
@@ -188,7 +174,7 @@ static bool take_definitions(struct compiler *c, struct schema_node *node, const
                              const struct schema_place *at)
 {
     if (!cJSON_IsObject(value))
-        return refuse(c, at, "must be an object with a schema for each name");
+        return schema_refuse(c->st, at, "must be an object with a schema for each name");
     for (const cJSON *item = value->child; item; item = item->next) {
         const struct schema_place place = {.up = at, .name = item->string};
         if (!compile_node(c, item, &place))
@@ -204,7 +190,7 @@ static bool take_bound(struct compiler *c, struct schema_node *node, const cJSON
                     : strcmp(at->name, "exclusiveMinimum") == 0 ? &node->above
                                                                 : &node->below;
     *bound = value->valuedouble;
-    return cJSON_IsNumber(value) || refuse(c, at, "must be a number");
+    return cJSON_IsNumber(value) || schema_refuse(c->st, at, "must be a number");
 }
 
 static bool take_count(struct compiler *c, struct schema_node *node, const cJSON *value, const struct schema_place *at)
@@ -215,7 +201,7 @@ static bool take_count(struct compiler *c, struct schema_node *node, const cJSON
                                                          : &node->length_max;
     double count = value->valuedouble;
     if (!cJSON_IsNumber(value) || !(count >= 0 && count <= COUNT_MAX) || floor(count) != count)
-        return refuse(c, at, "must be a whole number, 0 or more");
+        return schema_refuse(c->st, at, "must be a whole number, 0 or more");
     *bound = (size_t)count;
     return true;
 }
@@ -280,15 +266,16 @@ static bool refuse_keyword(struct compiler *c, const struct schema_place *place,
     struct nearest nearest = nearest_to(name);
     for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; i++)
         if (strcmp(unknown[i].name, name) == 0)
-            return refuse(c, place, "the keyword '%s' is not supported; %s", name, unknown[i].instead);
+            return schema_refuse(c->st, place, "the keyword '%s' is not supported; %s", name, unknown[i].instead);
     for (size_t i = 0; i < sizeof keywords / sizeof keywords[0]; i++)
         nearest_try(&nearest, keywords[i].name);
     if (nearest.name)
-        return refuse(c, place, "there is no keyword '%.40s'; did you mean '%s'?", name, nearest.name);
-    return refuse(c, place,
-                  "there is no keyword '%.40s'; type, properties, required, additionalProperties, items, enum, const, "
-                  "anyOf, $defs, $ref and bounds of numbers, texts and arrays are known",
-                  name);
+        return schema_refuse(c->st, place, "there is no keyword '%.40s'; did you mean '%s'?", name, nearest.name);
+    return schema_refuse(
+        c->st, place,
+        "there is no keyword '%.40s'; type, properties, required, additionalProperties, items, enum, const, "
+        "anyOf, $defs, $ref and bounds of numbers, texts and arrays are known",
+        name);
 }
 
 static bool take(struct compiler *c, struct schema_node *node, const cJSON *item, const struct schema_place *place)
@@ -312,13 +299,13 @@ static int by_name(const void *left, const void *right)
 static bool require(struct compiler *c, struct schema_node *node, const cJSON *name, const struct schema_place *at)
 {
     if (!cJSON_IsString(name))
-        return refuse(c, at, "must be a list of names");
+        return schema_refuse(c->st, at, "must be a list of names");
     struct schema_property *known = (struct schema_property *)(uintptr_t)schema_property_find(node, name->valuestring);
     if (!known && node->closed)
-        return refuse(c, at, "'%.64s' is none of the properties, and additionalProperties allows no others",
-                      name->valuestring);
+        return schema_refuse(c->st, at, "'%.64s' is none of the properties, and additionalProperties allows no others",
+                             name->valuestring);
     if (known && known->required)
-        return refuse(c, at, "'%.64s' stands there twice", name->valuestring);
+        return schema_refuse(c->st, at, "'%.64s' stands there twice", name->valuestring);
     if (known) {
         known->required = true;
         node->required_count++;
@@ -346,9 +333,9 @@ static bool append_required(struct compiler *c, struct schema_node *node, const 
     qsort(all, count, sizeof *all, by_name);
     for (size_t i = 1; i < count; i++)
         if (strcmp(all[i - 1].name, all[i].name) == 0)
-            return refuse(c, at, "'%.64s' stands there twice", all[i].name);
+            return schema_refuse(c->st, at, "'%.64s' stands there twice", all[i].name);
     if (count > JSON_SCHEMA_PROPERTIES_MAX)
-        return refuse(c, at, "has more than %d names", JSON_SCHEMA_PROPERTIES_MAX);
+        return schema_refuse(c->st, at, "has more than %d names", JSON_SCHEMA_PROPERTIES_MAX);
     node->required_count += count - listed;
     node->properties = all;
     node->property_count = count;
@@ -372,15 +359,16 @@ static bool finish_strict(struct compiler *c, const struct schema_node *node, co
 {
     bool is_object = (node->has_type && node->types & SCHEMA_OBJECT) || node->property_count;
     if (!place && (node->types != SCHEMA_OBJECT || node->any_count))
-        return refuse(c, place, "a strict schema begins with \"type\": \"object\" and has no anyOf there");
+        return schema_refuse(c->st, place, "a strict schema begins with \"type\": \"object\" and has no anyOf there");
     if (is_object && !node->closed)
-        return refuse(c, place, "a strict schema has \"additionalProperties\": false in every object");
+        return schema_refuse(c->st, place, "a strict schema has \"additionalProperties\": false in every object");
     for (size_t i = 0; i < node->property_count; i++)
         if (!node->properties[i].required)
-            return refuse(c, place,
-                          "a strict schema requires every property, and '%.64s' is not in required; one that may be "
-                          "left out can be allowed to be null: \"type\": [\"string\", \"null\"]",
-                          node->properties[i].name);
+            return schema_refuse(
+                c->st, place,
+                "a strict schema requires every property, and '%.64s' is not in required; one that may be "
+                "left out can be allowed to be null: \"type\": [\"string\", \"null\"]",
+                node->properties[i].name);
     return true;
 }
 
@@ -389,7 +377,7 @@ static bool finish(struct compiler *c, struct schema_node *node, const cJSON *so
     if (!finish_properties(c, node, source, place))
         return false;
     if (node->items_min > node->items_max || node->length_min > node->length_max || node->min > node->max)
-        return refuse(c, place, "the least is more than the most");
+        return schema_refuse(c->st, place, "the least is more than the most");
     return c->rules != JSON_SCHEMA_STRICT || finish_strict(c, node, place);
 }
 
@@ -415,11 +403,12 @@ static struct schema_node *add_node(struct compiler *c, const cJSON *source)
 static struct schema_node *compile_node(struct compiler *c, const cJSON *source, const struct schema_place *place)
 {
     if (!cJSON_IsObject(source)) {
-        refuse(c, place, "must be a schema, which is an object");
+        schema_refuse(c->st, place, "must be a schema, which is an object");
         return NULL;
     }
     if (c->nodes.count == JSON_SCHEMA_NODES_MAX || c->depth == DEPTH_MAX) {
-        refuse(c, place, "at most %d schemas are allowed, and %d within each other", JSON_SCHEMA_NODES_MAX, DEPTH_MAX);
+        schema_refuse(c->st, place, "at most %d schemas are allowed, and %d within each other", JSON_SCHEMA_NODES_MAX,
+                      DEPTH_MAX);
         return NULL;
     }
     struct schema_node *node = add_node(c, source);

@@ -129,6 +129,10 @@ void schema_verdicts_fini(struct schema_verdicts *verdicts);
 /* "steps[2].title"; the text is the buffer's. */
 const char *schema_place_text(const struct schema_place *place, struct buffer *out);
 
+/* INVALID_ARGUMENT with the place before the text: "steps[2].title: …". Always false. */
+bool schema_refuse(struct status *st, const struct schema_place *place, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
 /* "a string", "an object, an array or null" */
 void schema_types_print(unsigned types, struct buffer *out);
 unsigned schema_type_of(const cJSON *value);

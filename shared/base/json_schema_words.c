@@ -1,10 +1,12 @@
-/* What schemas and their errors are written with: places and types. */
+/* Texts of schemas and of their errors: places and types. */
 #include "json_schema_private.h"
 
 #include "base/json_writer.h"
 #include "base/text.h"
 
 #include <math.h>
+#include <stdarg.h>
+#include <stdint.h>
 #include <string.h>
 
 #define NAME_SHOWN_MAX 64 /* bytes of one name in a path */
@@ -103,6 +105,20 @@ const char *schema_place_text(const struct schema_place *place, struct buffer *o
         buffer_print(out, "…");
     }
     return out->length ? buffer_text(out) : "(the whole)";
+}
+
+bool schema_refuse(struct status *st, const struct schema_place *place, const char *format, ...)
+{
+    struct status why;
+    struct buffer path;
+    va_list arguments;
+    va_start(arguments, format);
+    status_set(&why, INVALID_ARGUMENT, format, arguments);
+    va_end(arguments);
+    buffer_init(&path, SIZE_MAX);
+    fail(st, INVALID_ARGUMENT, "%s: %s", schema_place_text(place, &path), why.text);
+    buffer_fini(&path);
+    return false;
 }
 
 const struct schema_property *schema_property_find(const struct schema_node *node, const char *name)
