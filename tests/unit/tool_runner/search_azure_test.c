@@ -5,19 +5,15 @@
 
 static const float vector[] = {0.5F, -0.25F, 1e-7F};
 
-static struct search_fixture *begin(struct search_document *document, const char *fields)
+static struct search_fixture *azure_ask(struct search_document *document, const char *fields)
 {
-    struct search_fixture *fixture = search_document_init(document, "azure_ai_search", fields);
-    fixture->question.query = "出張 \"旅費\"";
-    fixture->question.vector = vector;
-    fixture->question.dimensions = COUNT(vector);
-    return fixture;
+    return search_document_ask(document, "azure_ai_search", fields, "出張 \"旅費\"", vector, COUNT(vector));
 }
 
 static void azure_assert_body(const char *fields, const char *expected)
 {
     struct search_document document;
-    struct search_fixture *fixture = begin(&document, fields);
+    struct search_fixture *fixture = azure_ask(&document, fields);
     assert_true(search_fixture_write(fixture));
     assert_string_equal(fixture->request.method, "POST");
     assert_contains(buffer_text(&fixture->request.target), "/indexes('kb')/docs/search.post.search?api-version=");
@@ -53,7 +49,7 @@ static void each_mode_asks_for_its_own(void **state)
 static void the_version_is_that_of_the_document(void **state)
 {
     struct search_document document;
-    struct search_fixture *fixture = begin(&document, "\"index\": \"kb\", \"api_version\": \"2026-04-01\"");
+    struct search_fixture *fixture = azure_ask(&document, "\"index\": \"kb\", \"api_version\": \"2026-04-01\"");
     assert_true(search_fixture_write(fixture));
     assert_contains(buffer_text(&fixture->request.target), "?api-version=2026-04-01");
     search_document_fini(&document);
@@ -63,13 +59,13 @@ static void azure_asks_for_words_without_a_vector_and_vectors_alone_fail(void **
 {
     struct search_document document;
     struct search_fixture *fixture =
-        begin(&document, "\"index\": \"kb\", \"mode\": \"hybrid\", \"vector_fields\": [\"v1\"]");
+        azure_ask(&document, "\"index\": \"kb\", \"mode\": \"hybrid\", \"vector_fields\": [\"v1\"]");
     assert_true(fixture->source.provider->wants_vector(&fixture->source));
     fixture->question.vector = NULL;
     assert_true(search_fixture_write(fixture));
     assert_string_equal(buffer_text(&fixture->request.body), "{" QUERY TAIL);
     search_document_fini(&document);
-    fixture = begin(&document, "\"index\": \"kb\", \"mode\": \"vector\", \"vector_fields\": [\"v1\"]");
+    fixture = azure_ask(&document, "\"index\": \"kb\", \"mode\": \"vector\", \"vector_fields\": [\"v1\"]");
     fixture->question.vector = NULL;
     assert_false(search_fixture_write(fixture));
     assert_int_equal(fixture->st.code, FAILED_PRECONDITION);
@@ -79,9 +75,7 @@ static void azure_asks_for_words_without_a_vector_and_vectors_alone_fail(void **
 
 static void azure_settings_that_do_not_fit_together_are_refused(void **state)
 {
-    static const struct {
-        const char *fields, *message;
-    } cases[] = {
+    static const struct search_refusal_case cases[] = {
         {"", "'index' is missing"},
         {"\"index\": \"a'b\"", "'index' is 'a'b'"},
         {"\"index\": \"kb\", \"api_version\": \"x&y=1\"", "'api_version' is 'x&y=1'"},
@@ -90,20 +84,15 @@ static void azure_settings_that_do_not_fit_together_are_refused(void **state)
         {"\"index\": \"kb\", \"mode\": \"vector\", \"vector_fields\": [\"a b\"]", "'vector_fields' is 'a b'"},
         {"\"index\": \"kb\", \"mode\": \"semantic\"", "'semantic_configuration' is missing"},
     };
-    for (size_t i = 0; i < COUNT(cases); i++) {
-        struct search_setups setups;
-        struct status st = {0};
-        assert_false(search_document_read(&setups, "azure_ai_search", cases[i].fields, &st));
-        assert_int_equal(st.code, INVALID_ARGUMENT);
-        assert_contains(st.text, cases[i].message);
-        search_setups_fini(&setups);
-    }
+    const char *told = search_refusals_differ("azure_ai_search", cases, COUNT(cases));
+    if (told)
+        fail_msg("%s", told);
 }
 
 static void hits_have_their_caption_and_their_content(void **state)
 {
     struct search_document document;
-    struct search_fixture *fixture = begin(&document, "\"index\": \"kb\", \"date_field\": \"updated\"");
+    struct search_fixture *fixture = azure_ask(&document, "\"index\": \"kb\", \"date_field\": \"updated\"");
     assert_true(search_fixture_read(
         fixture, 200,
         "{\"@odata.context\":\"c\",\"@search.answers\":[{\"key\":\"1\",\"text\":\"t\"}],\"value\":["
@@ -124,34 +113,25 @@ static void hits_have_their_caption_and_their_content(void **state)
 
 static void a_partial_answer_of_azure_is_used_and_says_why(void **state)
 {
-    static const struct {
-        int http_status;
-        const char *body, *partial;
-    } cases[] = {
+    static const struct search_partial_case cases[] = {
         {206,
          "{\"value\":[],\"@search.semanticPartialResponseReason\":\"CapacityOverloaded\","
          "\"@search.semanticPartialResponseType\":\"BaseResults\"}",
-         "the semantic ranker ranked nothing: it has too much to do"},
+         0, "the semantic ranker ranked nothing: it has too much to do"},
         {206,
          "{\"value\":[],\"@search.semanticPartialResponseReason\":\"maxWaitExceeded\","
          "\"@search.semanticPartialResponseType\":\"rerankedResults\"}",
-         "the semantic ranker ranked a part: it took too long"},
-        {206, "{\"value\":[],\"@search.semanticPartialResponseReason\":\"\\u001b[2J\"}", "a reason that is not known"},
-        {206, "{\"@search.coverage\":62.5,\"value\":[]}", "62.5 % of the index was searched"},
-        {206, "{\"value\":[],\"@search.nextPageParameters\":{\"skip\":50}}", "cut to a page"},
-        {206, "{\"value\":[]}", "the answer is partial"},
-        {200, "{\"@search.coverage\":100.0,\"value\":[],\"@search.nextPageParameters\":{\"skip\":50}}", NULL},
+         0, "the semantic ranker ranked a part: it took too long"},
+        {206, "{\"value\":[],\"@search.semanticPartialResponseReason\":\"\\u001b[2J\"}", 0,
+         "a reason that is not known"},
+        {206, "{\"@search.coverage\":62.5,\"value\":[]}", 0, "62.5 % of the index was searched"},
+        {206, "{\"value\":[],\"@search.nextPageParameters\":{\"skip\":50}}", 0, "cut to a page"},
+        {206, "{\"value\":[]}", 0, "the answer is partial"},
+        {200, "{\"@search.coverage\":100.0,\"value\":[],\"@search.nextPageParameters\":{\"skip\":50}}", 0, NULL},
     };
-    for (size_t i = 0; i < COUNT(cases); i++) {
-        struct search_document document;
-        struct search_fixture *fixture = begin(&document, "\"index\": \"kb\"");
-        assert_true(search_fixture_read(fixture, cases[i].http_status, cases[i].body));
-        if (cases[i].partial)
-            assert_contains(fixture->answer.partial ? fixture->answer.partial : "(whole)", cases[i].partial);
-        else
-            assert_null(fixture->answer.partial);
-        search_document_fini(&document);
-    }
+    const char *told = search_partials_differ("azure_ai_search", "\"index\": \"kb\"", cases, COUNT(cases));
+    if (told)
+        fail_msg("%s", told);
 }
 
 static void errors_of_azure_are_told_apart(void **state)

@@ -5,19 +5,15 @@
 
 static const float vector[] = {0.5F, -0.25F};
 
-static struct search_fixture *begin(struct search_document *document, const char *fields)
+static struct search_fixture *opensearch_ask(struct search_document *document, const char *fields)
 {
-    struct search_fixture *fixture = search_document_init(document, "opensearch", fields);
-    fixture->question.query = "旅費";
-    fixture->question.vector = vector;
-    fixture->question.dimensions = COUNT(vector);
-    return fixture;
+    return search_document_ask(document, "opensearch", fields, "旅費", vector, COUNT(vector));
 }
 
-static void assert_request(const char *fields, const char *target, const char *expected)
+static void opensearch_assert_request(const char *fields, const char *target, const char *expected)
 {
     struct search_document document;
-    struct search_fixture *fixture = begin(&document, fields);
+    struct search_fixture *fixture = opensearch_ask(&document, fields);
     assert_true(search_fixture_write(fixture));
     assert_string_equal(fixture->request.method, "POST");
     assert_string_equal(buffer_text(&fixture->request.target), target);
@@ -38,36 +34,37 @@ static void assert_request(const char *fields, const char *target, const char *e
 
 static void each_mode_and_dialect_asks_in_its_own_way(void **state)
 {
-    assert_request("\"index\": \"kb\"", "/kb/_search", HEAD WORDS SOURCE TAIL);
-    assert_request("\"index\": \"kb\", \"mode\": \"vector\", \"vector_field\": \"vec\"", "/kb/_search",
-                   HEAD KNN SOURCE TAIL);
-    assert_request("\"index\": \"a,b*\", \"mode\": \"hybrid\", \"vector_field\": \"vec\"", "/a%2Cb%2A/_msearch",
-                   "{}\n" HEAD WORDS SOURCE TAIL "\n{}\n" HEAD KNN SOURCE TAIL "\n");
-    assert_request(
+    opensearch_assert_request("\"index\": \"kb\"", "/kb/_search", HEAD WORDS SOURCE TAIL);
+    opensearch_assert_request("\"index\": \"kb\", \"mode\": \"vector\", \"vector_field\": \"vec\"", "/kb/_search",
+                              HEAD KNN SOURCE TAIL);
+    opensearch_assert_request("\"index\": \"a,b*\", \"mode\": \"hybrid\", \"vector_field\": \"vec\"",
+                              "/a%2Cb%2A/_msearch", "{}\n" HEAD WORDS SOURCE TAIL "\n{}\n" HEAD KNN SOURCE TAIL "\n");
+    opensearch_assert_request(
         "\"index\": \"kb\", \"mode\": \"vector\", \"vector_field\": \"vec\", \"dialect\": \"elasticsearch\", "
         "\"filter\": \"{\\\"term\\\":{\\\"lang\\\":\\\"ja\\\"}}\"",
         "/kb/_search",
         HEAD "\"knn\":{\"field\":\"vec\",\"query_vector\":[0.5,-0.25],\"k\":50,\"num_candidates\":200,"
              "\"filter\":{\"term\":{\"lang\":\"ja\"}}}," SOURCE TAIL);
-    assert_request("\"index\": \"kb\", \"search_fields\": [\"t^3\"], \"title_field\": \"t\", \"date_field\": \"d\", "
-                   "\"whole_content\": true, \"filter\": \"{\\\"term\\\":{\\\"lang\\\":\\\"ja\\\"}}\"",
-                   "/kb/_search",
-                   HEAD "\"query\":{\"bool\":{\"must\":{\"multi_match\":{\"query\":\"旅費\",\"fields\":[\"t^3\"],"
-                        "\"tie_breaker\":0.3}},\"filter\":{\"term\":{\"lang\":\"ja\"}}}},"
-                        "\"_source\":[\"t\",\"url\",\"d\",\"content\"]}");
+    opensearch_assert_request(
+        "\"index\": \"kb\", \"search_fields\": [\"t^3\"], \"title_field\": \"t\", \"date_field\": \"d\", "
+        "\"whole_content\": true, \"filter\": \"{\\\"term\\\":{\\\"lang\\\":\\\"ja\\\"}}\"",
+        "/kb/_search",
+        HEAD "\"query\":{\"bool\":{\"must\":{\"multi_match\":{\"query\":\"旅費\",\"fields\":[\"t^3\"],"
+             "\"tie_breaker\":0.3}},\"filter\":{\"term\":{\"lang\":\"ja\"}}}},"
+             "\"_source\":[\"t\",\"url\",\"d\",\"content\"]}");
 }
 
 static void opensearch_asks_for_words_without_a_vector_and_vectors_alone_fail(void **state)
 {
     struct search_document document;
     struct search_fixture *fixture =
-        begin(&document, "\"index\": \"kb\", \"mode\": \"hybrid\", \"vector_field\": \"vec\"");
+        opensearch_ask(&document, "\"index\": \"kb\", \"mode\": \"hybrid\", \"vector_field\": \"vec\"");
     assert_true(fixture->source.provider->wants_vector(&fixture->source));
     fixture->question.vector = NULL;
     assert_true(search_fixture_write(fixture));
     assert_string_equal(buffer_text(&fixture->request.target), "/kb/_search");
     search_document_fini(&document);
-    fixture = begin(&document, "\"index\": \"kb\", \"mode\": \"vector\", \"vector_field\": \"vec\"");
+    fixture = opensearch_ask(&document, "\"index\": \"kb\", \"mode\": \"vector\", \"vector_field\": \"vec\"");
     fixture->question.vector = NULL;
     assert_false(search_fixture_write(fixture));
     assert_int_equal(fixture->st.code, FAILED_PRECONDITION);
@@ -77,7 +74,7 @@ static void opensearch_asks_for_words_without_a_vector_and_vectors_alone_fail(vo
 static void a_password_that_is_too_long_is_refused(void **state)
 {
     struct search_document document;
-    struct search_fixture *fixture = begin(&document, "\"index\": \"kb\", \"user\": \"reader\"");
+    struct search_fixture *fixture = opensearch_ask(&document, "\"index\": \"kb\", \"user\": \"reader\"");
     static char password[7001];
     memset(password, 'p', sizeof password - 1);
     fixture->question.key = password;
@@ -89,9 +86,7 @@ static void a_password_that_is_too_long_is_refused(void **state)
 
 static void opensearch_settings_that_do_not_fit_together_are_refused(void **state)
 {
-    static const struct {
-        const char *fields, *message;
-    } cases[] = {
+    static const struct search_refusal_case cases[] = {
         {"", "'index' is missing"},
         {"\"index\": \"../_cluster\"", "'index' is '../_cluster'"},
         {"\"index\": \"_all\"", "'index' is '_all'"},
@@ -100,14 +95,9 @@ static void opensearch_settings_that_do_not_fit_together_are_refused(void **stat
         {"\"index\": \"kb\", \"filter\": \"[]\"", "'filter' must be one clause"},
         {"\"index\": \"kb\", \"filter\": \"{\\\"a\\\":{},\\\"b\\\":{}}\"", "'filter' must be one clause"},
     };
-    for (size_t i = 0; i < COUNT(cases); i++) {
-        struct search_setups setups;
-        struct status st = {0};
-        assert_false(search_document_read(&setups, "opensearch", cases[i].fields, &st));
-        assert_int_equal(st.code, INVALID_ARGUMENT);
-        assert_contains(st.text, cases[i].message);
-        search_setups_fini(&setups);
-    }
+    const char *told = search_refusals_differ("opensearch", cases, COUNT(cases));
+    if (told)
+        fail_msg("%s", told);
 }
 
 #define SHARDS "\"took\":1,\"timed_out\":false,\"_shards\":{\"total\":3,\"successful\":3,\"failed\":0},"
@@ -118,8 +108,8 @@ static void hits_have_their_fields_and_passages(void **state)
 {
     struct search_document document;
     struct search_fixture *fixture =
-        begin(&document, "\"index\": \"kb\", \"title_field\": \"meta.title\", \"url_field\": \"meta.at.url\", "
-                         "\"date_field\": \"meta.day\", \"content_field\": \"body\"");
+        opensearch_ask(&document, "\"index\": \"kb\", \"title_field\": \"meta.title\", \"url_field\": \"meta.at.url\", "
+                                  "\"date_field\": \"meta.day\", \"content_field\": \"body\"");
     assert_true(search_fixture_read(
         fixture, 200,
         "{" SHARDS "\"hits\":{\"max_score\":null,\"hits\":["
@@ -144,7 +134,7 @@ static void hits_have_their_fields_and_passages(void **state)
 static void two_searches_make_two_lists(void **state)
 {
     struct search_document document;
-    struct search_fixture *fixture = begin(&document, "\"index\": \"kb\"");
+    struct search_fixture *fixture = opensearch_ask(&document, "\"index\": \"kb\"");
     assert_true(search_fixture_read(fixture, 200,
                                     "{\"took\":3,\"responses\":[{" SHARDS "\"hits\":{\"hits\":[" HIT("1") "," HIT(
                                         "2") "]},"
@@ -162,27 +152,19 @@ static void two_searches_make_two_lists(void **state)
 
 static void a_partial_answer_of_opensearch_is_used_and_says_why(void **state)
 {
-    static const struct {
-        const char *body, *partial;
-    } cases[] = {
-        {"{\"timed_out\":true,\"hits\":{\"hits\":[" HIT("1") "]}}", "its time was up"},
-        {"{\"_shards\":{\"total\":3,\"failed\":1,\"failures\":[{}]},\"hits\":{\"hits\":[" HIT("1") "]}}",
+    static const struct search_partial_case cases[] = {
+        {200, "{\"timed_out\":true,\"hits\":{\"hits\":[" HIT("1") "]}}", 1, "its time was up"},
+        {200, "{\"_shards\":{\"total\":3,\"failed\":1,\"failures\":[{}]},\"hits\":{\"hits\":[" HIT("1") "]}}", 1,
          "1 of 3 shards failed"},
-        {"{\"responses\":[{\"hits\":{\"hits\":[" HIT(
+        {200,
+         "{\"responses\":[{\"hits\":{\"hits\":[" HIT(
              "1") "]}},{\"error\":{\"root_cause\":[{\"type\":\"query_shard_exception\","
                   "\"reason\":\"no vectors\"}],\"type\":\"x\",\"reason\":\"y\"},\"status\":400}]}",
-         "one of two searches failed: query_shard_exception: no vectors"},
+         1, "one of two searches failed: query_shard_exception: no vectors"},
     };
-    for (size_t i = 0; i < COUNT(cases); i++) {
-        struct search_document document;
-        struct search_fixture *fixture = begin(&document, "\"index\": \"kb\"");
-        if (!search_fixture_read(fixture, 200, cases[i].body))
-            fail_msg("%s", fixture->failure.status.text);
-        assert_int_equal(fixture->answer.count, 1);
-        assert_int_equal(fixture->failure.status.code, OK);
-        assert_contains(fixture->answer.partial ? fixture->answer.partial : "(whole)", cases[i].partial);
-        search_document_fini(&document);
-    }
+    const char *told = search_partials_differ("opensearch", "\"index\": \"kb\"", cases, COUNT(cases));
+    if (told)
+        fail_msg("%s", told);
 }
 
 #define CAUSE(type, reason)                                                                                            \
