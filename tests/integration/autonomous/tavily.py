@@ -84,8 +84,12 @@ def _():
 def _():
     for fault in ("432", "433"):
         run, output = study(fault=fault)
-        is_empty(run, output, 8, "quota")
-        expect(set(sent(output).values()) <= {0, 1} and any(sent(output).values()), f"{fault}: {sent(output)}")
+        is_empty(run, output, 8, "tavily")
+        requests = sent(output)
+        expect(set(requests.values()) <= {0, 1} and any(requests.values()), f"{fault}: {requests}")
+        for one in output["searches"]:  # the source rests by the time that a later query begins
+            part = "quota" if requests[one["query"]] else "was not asked"
+            expect(part in one["message"], f"{fault}: {one}")
 
 
 @check("a Tavily that is broken (500) or slow is UNAVAILABLE or DEADLINE_EXCEEDED, and the run ends without sources")
