@@ -136,6 +136,7 @@ OTHERWISE = {("brave", "404"): "FAILED_PRECONDITION",  # a key without a plan
              ("searxng", "redirect"): "RESOURCE_EXHAUSTED"}  # its limiter's answer to a client that it suspects
 INTERNAL = ("azure_ai_search", "opensearch", "elasticsearch")
 ENDLESS_WAITS = ("slow", "late", "drip")  # sent once: each request takes its whole time
+LONG_READS = ("huge", "endless", "bomb", "deep", "wide")  # MiBs for the source to read, beside other tests
 TELLS_PARTIAL = ("azure_ai_search", "searxng", "opensearch", "elasticsearch")
 
 
@@ -163,7 +164,9 @@ def check_faults(label, apart):
         def _(engine=engine):
             most = 0
             for faults in (FAULTS,) if apart else (FAULTS, MORE_FAULTS):
-                with Suite({f"by-{fault}": entry(engine, attempts=1 if fault in ENDLESS_WAITS else 2) for fault in faults}, apart) as suite:
+                sources = {f"by-{fault}": entry(engine, attempts=1 if fault in ENDLESS_WAITS else 2,
+                                                timeout=f"{(DEADLINE_S - 1 if fault in LONG_READS else 2) * SLOW}s") for fault in faults}
+                with Suite(sources, apart) as suite:
                     before = suite.memory_mib("VmRSS")
                     faults_of(suite, engine, faults)
                     most = max(most, suite.memory_mib("VmHWM") - before)
