@@ -1,5 +1,5 @@
-/* A form into the course of an interview: the Architect. Whatever a model writes, the plan has each field of the form
- * once, with the form's own label and `required`. */
+/* Plans an interview from a form: the Architect. For all answers of a model, the plan has each field of the form once,
+ * with the form's own label and `required`. */
 #include "planner_priv.h"
 
 #include "base/json.h"
@@ -89,7 +89,7 @@ static bool check(const Renga__V1__PlanRequest *request, struct status *st)
     return check_known(request->fields->known_json, st);
 }
 
-/* The labels are what people read. */
+/* The labels decide the language, since people read them. */
 static const char *about(const Renga__V1__PlanRequest *request)
 {
     return request->fields->form->fields[0]->label;
@@ -118,7 +118,7 @@ static size_t order(const Renga__V1__SessionForm *form, struct place *places)
     return form->n_fields;
 }
 
-/* ---- what the model is shown ------------------------------------------------------------------------------------- */
+/* ---- the prompt values ------------------------------------------------------------------------------------------- */
 
 static void show(struct thought *thought, cJSON *object, const char *name, const char *text)
 {
@@ -184,7 +184,7 @@ static void add(struct thought *thought, Renga__V1__FieldPlan *made, const Renga
     made->fields[made->n_fields++] = planned;
 }
 
-/* Takes the field out of those that are to come; NULL where it is none of them. */
+/* Removes the field from the fields that are not planned yet; NULL if it is not among them. */
 static const Renga__V1__FormField *take(struct place *places, size_t count, const char *field_id)
 {
     for (size_t i = 0; i < count; i++) {

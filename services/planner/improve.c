@@ -1,4 +1,4 @@
-/* ImproveQueries: better search queries after a reviewer's feedback, one for each. */
+/* ImproveQueries: replaces each search query by a better query, after a reviewer's feedback. */
 #include "planner_priv.h"
 
 #include "thinking/check.h"
@@ -37,7 +37,7 @@ static void describe(struct thought *thought, cJSON *values)
     text_describe(thought, values, "theme", request->theme);
 }
 
-/* Room for one query for each of the request; NULL where memory is out. */
+/* An array with a slot for each query of the request; NULL if out of memory. */
 static char **queries_of(struct thought *thought)
 {
     struct improvement *improvement = (struct improvement *)thought;
@@ -84,7 +84,8 @@ static int this_year(void)
     return gmtime_r(&seconds, &now) ? now.tm_year + 1900 : 1970;
 }
 
-/* "recent figures" are looked for with the year; for anything else a rule has no words. */
+/* If the feedback asks for recent results, adds "latest" and the year to each query. Other feedback has no rule: the
+ * queries stay unchanged. */
 static void simple(struct thought *thought)
 {
     const Renga__V1__ImproveQueriesRequest *request = ((struct improvement *)thought)->request;

@@ -1,4 +1,4 @@
-/* Plan: which style, and its answer. */
+/* Plan: chooses the style of the request, and sends its response. */
 #include "planner_priv.h"
 
 #include "thinking/check.h"

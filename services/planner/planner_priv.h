@@ -8,7 +8,7 @@
 
 #define QUERY_MAX        ((size_t)1024) /* bytes of a search query, as everywhere in the contract */
 #define POINT_MAX        ((size_t)1024)
-#define UNCONST(pointer) ((void *)(uintptr_t)(pointer)) /* protobuf-c knows no const, and changes nothing */
+#define UNCONST(pointer) ((void *)(uintptr_t)(pointer)) /* protobuf-c has no const, and never writes to it */
 
 struct planner {
     Renga__V1__Planner_Service base; /* first */
@@ -20,7 +20,7 @@ extern const struct prompt planner_prompts[]; /* made of the files in prompts/ *
 
 /* ---- plan.c: Plan -------------------------------------------------------------------------------------------------*/
 
-/* A plan being made. The style fills in the one of the union that is its own. */
+/* A plan in progress. Each style fills in its own member of the union. */
 struct planning {
     struct thought thought; /* first */
     const Renga__V1__PlanRequest *request;
@@ -34,12 +34,12 @@ struct planning {
     };
 };
 
-/* Adding a style is a file with a const entry, a row in plan.c, and prompts. */
+/* To add a style: a file with a const entry, a row in plan.c, and prompts. */
 struct plan_style {
     Renga__V1__PlanRequest__StyleCase style;
     struct thought_kind kind; /* its reply is plan_reply */
     bool (*check)(const Renga__V1__PlanRequest *request, struct status *st);
-    /* The text whose language the plan is in. */
+    /* The text that decides the language of the plan. */
     const char *(*about)(const Renga__V1__PlanRequest *request);
 };
 
@@ -49,14 +49,14 @@ void plan_begin(struct planner *planner, struct rpc_call *call, const Renga__V1_
                 Renga__V1__PlanResponse_Closure reply);
 void plan_reply(struct thought *thought);
 
-/* ---- one file each ------------------------------------------------------------------------------------------------*/
+/* ---- other methods, in their own files ----------------------------------------------------------------------------*/
 
 void improve_begin(struct planner *planner, struct rpc_call *call, const Renga__V1__ImproveQueriesRequest *request,
                    Renga__V1__ImproveQueriesResponse_Closure reply);
 void route_begin(struct planner *planner, struct rpc_call *call, const Renga__V1__RouteRequest *request,
                  Renga__V1__RouteResponse_Closure reply);
 
-/* research.c: whether a plan for research is one, wherever a request has it. `field` is where: "plan". */
+/* research.c: whether a research plan in a request is valid. `field` is the name of its field: "plan". */
 bool research_plan_fits(const Renga__V1__ResearchPlan *plan, const char *field, struct status *st);
 
 #endif

@@ -1,4 +1,4 @@
-/* A question into search queries: deep research, at first and in later cycles. */
+/* Plans search queries for a question: deep research, in the first cycle and in later ones. */
 #include "planner_priv.h"
 
 #include "base/text.h"
@@ -62,7 +62,7 @@ static Renga__V1__QueryPlan *plan(struct thought *thought)
     return &planning->queries;
 }
 
-/* What was asked is not asked again. */
+/* Reads the new queries; an earlier query is not repeated. */
 static struct texts new_queries(struct thought *thought, const cJSON *list)
 {
     const Renga__V1__QueryStyle *style = ((struct planning *)thought)->request->queries;
@@ -90,7 +90,8 @@ static bool read(struct thought *thought, const cJSON *answer, struct status *st
     return true;
 }
 
-/* The question itself in the first cycle; after it there is nobody to say what is missing. */
+/* The first cycle searches for the question itself. Later cycles have no queries, since gaps cannot be found without a
+ * model. */
 static void simple(struct thought *thought)
 {
     const Renga__V1__QueryStyle *style = ((struct planning *)thought)->request->queries;

@@ -1,4 +1,4 @@
-/* A theme into a plan for research: autonomous research. */
+/* Makes a research plan for a theme: autonomous research. */
 #include "planner_priv.h"
 
 #include "base/clock.h"
@@ -11,9 +11,9 @@
 #define QUERIES_DEFAULT 5
 #define POINTS_MAX      32
 #define PLAN_TEXT_MAX   ((size_t)16384) /* bytes */
-#define SUBJECT_MAX     ((size_t)240)   /* bytes of the theme that a query made by rule is about */
+#define SUBJECT_MAX     ((size_t)240)   /* bytes of the theme in a query made by a rule */
 
-/* What any theme has: a point of the report, and what to search for beside the theme. */
+/* Points that fit all themes: the text of the point, and its search query. */
 static const struct {
     struct note point, query;
 } angles[] = {

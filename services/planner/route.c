@@ -3,7 +3,7 @@
  *      no iterations left ---> END          \
  *      too little data ------> RESEARCH      > rules, no model
  *      no draft yet ---------> WRITE        /
- *      else -----------------> a model decides; without one a draft that is there ends the run */
+ *      else -----------------> a model decides; without a model the existing draft ends the run */
 #include "planner_priv.h"
 
 #include "thinking/check.h"
@@ -148,7 +148,7 @@ static bool read(struct thought *thought, const cJSON *answer, struct status *st
     return fail(st, DATA_LOSS, "next_action: must be \"research\", \"write\" or \"end\"");
 }
 
-/* The rules leave a model nothing but runs that have a draft. */
+/* Requests that the rules do not decide have a draft, so the run ends. */
 static void simple(struct thought *thought)
 {
     static const struct note ends = {.ja = "ドラフトがあるので、ここで終了します。",

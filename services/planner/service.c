@@ -1,4 +1,4 @@
-/* The service: its functions, and what an instance is made of. */
+/* The service: its functions, and the creation of an instance. */
 #include "planner.h"
 #include "planner_priv.h"
 

@@ -1,4 +1,4 @@
-/* A question into subtasks: the help desk. */
+/* Plans subtasks for a question: the help desk. */
 #include "planner_priv.h"
 
 #include "thinking/check.h"

@@ -1,5 +1,6 @@
-/* Facts by code, before a model is asked. A claim with citations is compared with their quotes, any other one with the
- * sentences of the sources, and its numbers with the sources that its notes name. Wording is compared, not truth. */
+/* Compares facts by code, before a model is asked. A claim with citations is compared with their quotes. Other claims
+ * are compared with the sentences of the sources, and their numbers with the sources that their notes name. This
+ * compares wording and does not check truth. */
 #include "draft_priv.h"
 #include "findings.h"
 
@@ -13,7 +14,7 @@
 
 #define CLAIMS_MOST    400  /* of a draft, compared: some 100 ms at most */
 #define CONTRADICTED   0.5  /* the highest mark of a draft with a claim that its source contradicts */
-#define NOTES_MAX      2000 /* numbers of notes that are followed */
+#define NOTES_MAX      2000 /* note numbers are below this limit */
 #define NOTES_MOST     4    /* of a claim */
 #define LABEL_MAX      20
 #define SAID_MAX       ((size_t)600) /* bytes of a claim and of a source that an issue shows */
@@ -26,7 +27,7 @@ struct draft_facts {
     struct evidence *evidence;
     struct passage *passages;
     size_t *owners;            /* the source of each passage */
-    uint16_t notes[NOTES_MAX]; /* the source of each note + 1, 0: none */
+    uint16_t notes[NOTES_MAX]; /* the source of each note + 1; 0: no source */
     bool contradicted;
 };
 
@@ -39,7 +40,7 @@ struct fact {
     size_t note_count;
 };
 
-/* What stands against a claim. */
+/* The source that a claim is compared with. */
 struct fact_source {
     struct claim quote, title;
     int number; /* of the note, the reference, or the source in the request */
@@ -52,7 +53,7 @@ static struct claim fact_text(const char *text)
 
 /* ---- the words of a claim ---------------------------------------------------------------------------------------- */
 
-/* The length of "[^1]", "[^name]" or "[1]" at `text`, with its number, 0 for a name; 0: it is none. */
+/* The length of "[^1]", "[^name]" or "[1]" at `text`; 0 if there is no note. *number is 0 for a name. */
 static size_t fact_note(const char *text, size_t length, int *number)
 {
     size_t begin = 1 + (length > 1 && text[1] == '^'), at = begin;
@@ -67,7 +68,7 @@ static size_t fact_note(const char *text, size_t length, int *number)
     return closed ? at + 1 : 0;
 }
 
-/* How many bytes at `text` are no words: the target of a link, an address, marks. */
+/* The number of bytes at `text` that are not words: the target of a link, an address, a mark. */
 static size_t fact_mark(const char *text, size_t length)
 {
     if (length > 1 && memcmp(text, "](", 2) == 0) {
@@ -105,8 +106,7 @@ static void fact_read(struct fact *fact, const char *text, size_t length, int nu
 
 /* ---- its sources ------------------------------------------------------------------------------------------------- */
 
-/* The sources that the draft's definitions "[^3]: … address" name: an index + 1. The first definition counts. Linear.
- */
+/* Reads the definitions "[^3]: … address" of the draft: the source of each note. The first one counts. Linear time. */
 static void facts_read_notes(struct draft_facts *facts)
 {
     static const char mark[] = "\n[^";
@@ -129,7 +129,7 @@ static bool fact_agrees(const struct fact *fact, const struct fact_source *sourc
            claims_agree(words, source->quote, source->title);
 }
 
-/* Whether a claim has citations; `agrees`: with one of them. `source`: the last one. */
+/* Whether a claim has citations. `agrees`: a citation supports the claim. `source`: the last compared citation. */
 static bool fact_is_cited(const struct draft_facts *facts, const struct fact *fact, struct fact_source *source,
                           bool *agrees)
 {
@@ -148,7 +148,7 @@ static bool fact_is_cited(const struct draft_facts *facts, const struct fact *fa
     return cited;
 }
 
-/* False: its notes name sources, and none of these has its numbers. `source`: the last one. */
+/* False if the notes of the claim name sources, but no single one has all its numbers. `source`: the last source. */
 static bool fact_notes_agree(const struct draft_facts *facts, const struct fact *fact, struct fact_source *source)
 {
     struct claim words = {fact->words, fact->length};
@@ -179,7 +179,7 @@ static void fact_add_issue(struct draft_facts *facts, const struct fact *fact, R
                     thought_compose(thought, &place, thought_printf(thought, "%d", fact->number), NULL));
 }
 
-/* The sentence of a longer quote that comes nearest. */
+/* The sentence of a longer quote that is most similar to the claim. */
 static struct claim fact_nearest(const struct draft_facts *facts, const struct fact *fact, struct claim quote)
 {
     struct arena arena;
@@ -221,7 +221,7 @@ static void fact_add_unsupported(struct draft_facts *facts, const struct fact *f
 
 /* ---- the comparison ---------------------------------------------------------------------------------------------- */
 
-/* Nothing of the sources is the claim: the nearest of them contradicts it, or does not speak of it. */
+/* Adds the issue for a claim without support: the most similar source contradicts it, or does not mention it. */
 static void fact_tell(struct draft_facts *facts, const struct fact *fact, const struct support *support, bool found)
 {
     const Renga__V1__ResearchPlan *plan = facts->request->plan;
@@ -282,7 +282,7 @@ static double facts_compare(struct draft_facts *facts, struct fact *fact)
         fact_read(fact, draft + span.begin, span.end - span.begin, number);
         good += fact_stands(facts, fact);
     }
-    if (all > CLAIMS_MOST) { /* what is not compared is not approved */
+    if (all > CLAIMS_MOST) { /* claims that are not compared are not approved */
         static const struct note rest = {.ja = "長いドラフトのため、この文から先の事実は確認していません: %s",
                                          .en = "The draft is long; facts are not checked from here on: %s"};
         fact_read(fact, draft + span.begin, span.end - span.begin, number);
@@ -292,7 +292,7 @@ static double facts_compare(struct draft_facts *facts, struct fact *fact)
     return all ? (double)good / all : 0;
 }
 
-/* The sources as passages, within the bytes that are weighed. */
+/* Makes evidence from the sources, at most FINDINGS_WEIGHED_MAX bytes. */
 static bool facts_weigh(struct draft_facts *facts, struct arena *arena)
 {
     const Renga__V1__ReviewDraftRequest *request = facts->request;
@@ -325,7 +325,7 @@ void draft_facts_check(struct draft_reviewing *reviewing)
     struct fact *fact = arena_alloc(&arena, sizeof *fact);
     facts_read_notes(&facts);
     double known = draft_known_addresses(reviewing);
-    bool ready = fact && facts_weigh(&facts, &arena); /* no memory: nothing is supported */
+    bool ready = fact && facts_weigh(&facts, &arena); /* no memory: no claim is supported */
     reviewing->facts = ready ? facts_compare(&facts, fact) * known : 0;
     if (facts.contradicted && reviewing->facts > CONTRADICTED)
         reviewing->facts = CONTRADICTED;

@@ -1,4 +1,4 @@
-/* What code makes of marks, whoever gave them. A model marks; it does not approve. */
+/* Computes the score and the verdict from the marks of a model or of code. A model gives marks; it does not approve. */
 #include "draft_priv.h"
 
 #include "base/hash.h"
@@ -10,8 +10,8 @@
 
 #define APPROVED_OVERALL 0.8
 #define APPROVED_FACTS   0.9
-#define ROUNDING         1e-9 /* 0.4 × 0.9 + … is not always what it is on paper */
-#define ADDRESSES_MAX    500  /* looked at in a draft */
+#define ROUNDING         1e-9 /* for rounding errors in 0.4 × 0.9 + … */
+#define ADDRESSES_MAX    500  /* of a draft, checked */
 #define ADDRESS_MAX      ((size_t)2048)
 #define FEEDBACK_MAX     ((size_t)65536)
 #define ADDRESS_ENDS     " \t\r\n<>\"'`()[]{}|\\^"
@@ -19,7 +19,7 @@
 
 /* ---- issues ------------------------------------------------------------------------------------------------------ */
 
-/* Kept in order, the worst first; those as bad as each other as they came. */
+/* Keeps the issues sorted, the worst first; issues of equal severity keep their order. */
 void draft_add_issue(struct draft_reviewing *reviewing, Renga__V1__DraftIssueType type,
                      Renga__V1__IssueSeverity severity, char *description, char *location)
 {
@@ -61,7 +61,7 @@ static bool is_plain(char c)
     return (unsigned char)c > ' ' && (unsigned char)c < 0x7f;
 }
 
-/* Up to where text that is not ASCII begins, or punctuation that ends a sentence. */
+/* The length of an address: it ends before text that is not ASCII and before punctuation that ends a sentence. */
 static size_t address_length(const char *at)
 {
     size_t length = 0;
@@ -72,8 +72,8 @@ static size_t address_length(const char *at)
     return length;
 }
 
-/* The text in a draft that stands for this URL of a source: the URL up to the first byte that ends an address, without
- * the punctuation behind it. 0: no address in a draft is equal to it. */
+/* The length of a source's URL as it appears in a draft: up to the first byte that ends an address, without punctuation
+ * at its end. 0: no address in a draft can be equal to the URL. */
 static size_t source_length(const char *url)
 {
     size_t length = strcspn(url, ADDRESS_ENDS);
@@ -160,7 +160,7 @@ static char *feedback_from_issues(struct draft_reviewing *reviewing)
     return text;
 }
 
-/* From 0 to 1; 0 for what is no number. */
+/* Limits a mark to 0 to 1; NaN becomes 0. */
 static double mark_kept(double mark)
 {
     return mark >= 0 ? fmin(mark, 1) : 0;

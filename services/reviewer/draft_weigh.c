@@ -1,6 +1,6 @@
-/* Marks without a model. Facts: draft_facts.c. Completeness: how far the draft has the words of the plan's points.
- * Format: what can be counted. Logic cannot be weighed by words: its mark is the middle, and neither approves nor
- * rejects by itself. */
+/* Marks without a model. Facts: draft_facts.c. Completeness: the share of the words of the plan's points that the draft
+ * has. Format: formal errors are counted. Logic cannot be judged by words: its mark is 0.5, which alone neither
+ * approves nor rejects. */
 #include "draft_priv.h"
 #include "findings.h"
 
@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#define LETTERS_MIN    12  /* bytes of a sentence that claims something */
+#define LETTERS_MIN    12  /* bytes of a sentence that makes a claim */
 #define POINT_ENOUGH   0.5 /* coverage of a point that counts as found */
 #define LOGIC_UNKNOWN  0.5
 #define ISSUE(name)    RENGA__V1__DRAFT_ISSUE_TYPE__DRAFT_ISSUE_TYPE_##name
@@ -46,7 +46,8 @@ static void add_missing(struct draft_reviewing *reviewing, const char *point)
                     thought_text(thought, "", 0));
 }
 
-/* Whether the section "### point" says that no source speaks of it: its heading alone covers nothing. */
+/* Whether the section "### point" only states that there is no source for the point. Its heading must not count as
+ * coverage. */
 static bool says_no_source(const char *draft, const char *point)
 {
     size_t length = strlen(point);
@@ -59,14 +60,14 @@ static bool says_no_source(const char *draft, const char *point)
     return false;
 }
 
-/* `lacking`: a point that is not in the draft is not in the sources either. */
+/* `lacking`: at least one point is in neither the draft nor the sources. */
 static double weigh_points(struct draft_reviewing *reviewing, const struct evidence *draft,
                            const struct evidence *sources, bool *lacking)
 {
     const Renga__V1__ResearchPlan *plan = reviewing->request->plan;
     double sum = 0;
     if (!plan || !plan->n_investigation_points)
-        return 1; /* nothing has to be covered */
+        return 1; /* there are no points to cover */
     for (size_t i = 0; i < plan->n_investigation_points; i++) {
         const char *point = plan->investigation_points[i];
         bool empty = says_no_source(reviewing->request->draft, point);
@@ -142,7 +143,7 @@ static Renga__V1__NextAction weigh(struct draft_reviewing *reviewing, struct are
     reviewing->scores.logic = LOGIC_UNKNOWN;
     reviewing->scores.format = weigh_format(reviewing);
     if (!sources || !draft)
-        return ACTION(WRITE); /* no memory to find points in: none is covered */
+        return ACTION(WRITE); /* no memory for the evidence: no point is covered */
     reviewing->scores.completeness = weigh_points(reviewing, draft, sources, &lacking);
     return lacking ? ACTION(RESEARCH) : ACTION(WRITE);
 }

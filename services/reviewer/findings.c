@@ -21,7 +21,7 @@ static void show_hit(struct buffer *out, const Renga__V1__SearchHit *hit, size_t
     buffer_printf(out, "\n%s\n\n", hit->snippet);
 }
 
-/* As the tool wrote it for a model; what it found, where it wrote nothing. */
+/* The text that the tool wrote for a model; its hits if that text is empty. */
 static void show_result(struct buffer *out, const Renga__V1__ToolResult *result)
 {
     if (result->text[0])
@@ -30,7 +30,7 @@ static void show_result(struct buffer *out, const Renga__V1__ToolResult *result)
         show_hit(out, result->hits[i], i + 1);
 }
 
-/* Ends what was written since `begin` after `room` bytes. True where nothing was cut. */
+/* Cuts the text that was written since `begin` to `room` bytes. True if it was not cut. */
 static bool keep_within(struct buffer *out, size_t begin, size_t room)
 {
     size_t length = out->failed ? 0 : out->length - begin;
@@ -65,7 +65,7 @@ bool findings_describe(struct thought *thought, cJSON *values, Renga__V1__ToolRe
 {
     struct buffer blocks;
     bool whole = true;
-    buffer_init(&blocks, (size_t)16 << 20); /* more than a request has */
+    buffer_init(&blocks, (size_t)16 << 20); /* above the largest request */
     for (size_t i = 0; i < count; i++) {
         size_t begin = blocks.length;
         show_result(&blocks, results[i]);
@@ -101,11 +101,11 @@ bool sources_describe(struct thought *thought, cJSON *values, Renga__V1__SearchR
     return shown == count;
 }
 
-/* ---- weighed ----------------------------------------------------------------------------------------------------- */
+/* ---- evidence ---------------------------------------------------------------------------------------------------- */
 
 struct passages {
     struct passage list[PASSAGES_MAX];
-    size_t count, room; /* bytes that are still weighed */
+    size_t count, room; /* `room`: bytes that may still be added */
 };
 
 static void add(struct passages *passages, const char *text, const char *heading)

@@ -15,8 +15,8 @@
 #define CITATIONS_MAX  256
 #define EARLIER_MAX    16
 #define COVERED_ENOUGH 0.6            /* share of the subtask's words that an answer has to have, without a model */
-#define FOUND_ENOUGH   0.5            /* share of its sentences that stand in what was found */
-#define SENTENCES_MAX  400            /* of an answer, weighed: the loop waits for it */
+#define FOUND_ENOUGH   0.5            /* share of its sentences that are in the tool results */
+#define SENTENCES_MAX  400            /* of an answer, compared: this blocks the loop */
 #define MISSING_SHOWN  ((size_t)1024) /* bytes */
 
 struct reflecting {
@@ -25,7 +25,7 @@ struct reflecting {
     Renga__V1__ReflectResponse_Closure reply;
     Renga__V1__ReflectResponse response;
     Renga__V1__ReflectionResult result;
-    bool cut; /* the model was not shown all that was found */
+    bool cut; /* the model was not shown all tool results */
 };
 
 static const struct note RESULTS_CUT = {
@@ -91,7 +91,7 @@ static void judge(struct thought *thought, bool is_completed, char *advice)
 
 static bool read(struct thought *thought, const cJSON *answer, struct status *st)
 {
-    (void)st; /* what fits the schema can be used */
+    (void)st; /* an answer that fits the schema is accepted */
     bool is_completed = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(answer, "is_completed"));
     judge(thought, is_completed, text_read(thought, cJSON_GetObjectItemCaseSensitive(answer, "advice"), ADVICE_MAX));
     if (((struct reflecting *)thought)->cut)
@@ -99,7 +99,7 @@ static bool read(struct thought *thought, const cJSON *answer, struct status *st
     return true;
 }
 
-/* ---- without one ------------------------------------------------------------------------------------------------- */
+/* ---- without a model --------------------------------------------------------------------------------------------- */
 
 static bool is_cited(const Renga__V1__ReflectRequest *request, int number)
 {
@@ -109,7 +109,7 @@ static bool is_cited(const Renga__V1__ReflectRequest *request, int number)
     return false;
 }
 
-/* The share of the answer's sentences that stand in what was found. */
+/* The share of the answer's sentences that the tool results support, or that have a citation. */
 static double found_share(const Renga__V1__ReflectRequest *request, const struct evidence *found)
 {
     struct sentence_reader reader;
@@ -125,7 +125,8 @@ static double found_share(const Renga__V1__ReflectRequest *request, const struct
     return all ? (double)good / all : 0;
 }
 
-/* How far the answer has the subtask's words, each as rare as it is in what was found; and that share. */
+/* Sets `coverage` to the coverage of the subtask's words by the answer, weighted by their rarity in the tool results.
+ * Returns the result of found_share, or 0 without memory. */
 static double weigh(const Renga__V1__ReflectRequest *request, struct coverage *coverage)
 {
     double share = 0;
@@ -133,7 +134,7 @@ static double weigh(const Renga__V1__ReflectRequest *request, struct coverage *c
     arena_init(&arena, NULL, 0, WEIGHING_MEMORY_MAX);
     struct evidence *found = findings_weigh(&arena, request->tool_results, request->n_tool_results);
     struct evidence *answer = text_weigh(&arena, request->answer);
-    if (found && answer) { /* else there is no memory, and nothing is found */
+    if (found && answer) { /* otherwise there is no memory, and the share is 0 */
         evidence_cover(answer, found, request->subtask, strlen(request->subtask), coverage);
         share = found_share(request, found);
     }
@@ -204,7 +205,7 @@ static const struct thought_kind reflect_kind = {
     .reply = answer,
 };
 
-/* Nothing cannot be complete: no model is asked for that. */
+/* An empty answer cannot be complete: it is rejected without a model. */
 static void reject_empty(struct thought *thought)
 {
     static const struct note nothing = {

@@ -1,5 +1,5 @@
-/* ReviewAnswer: does a person's answer fill a field of a form? A field passes only where every fact is known, whatever
- * a model says; and facts that the field does not have are not taken from it. */
+/* ReviewAnswer: does a person's answer fill a field of a form? A field passes only if all its facts are known, even if
+ * a model accepts it. Facts from a model that the field does not define are ignored. */
 #include "findings.h"
 #include "reviewer_priv.h"
 
@@ -20,7 +20,7 @@
 #define VALUE_MAX   ((size_t)16384)
 #define SHOWN_MAX   ((size_t)400)       /* bytes of one text of a fact that a model is shown, */
 #define ALL_SHOWN   ((size_t)256 << 10) /* and of all of them */
-#define SPEAKER_MAX 24                  /* bytes of "回答者: " before what was said */
+#define SPEAKER_MAX 24                  /* bytes of "回答者: " before the answer */
 
 #define MENTIONED 0.5 /* share of a fact's words that an answer has to have, without a model */
 
@@ -36,7 +36,7 @@ struct reviewing {
     Renga__V1__ReviewAnswerResponse response;
     Renga__V1__ReviewResult result;
     struct fact_table facts;
-    char **known; /* of each fact: what is known of it, NULL where nothing is */
+    char **known; /* the known value of each fact; NULL: unknown */
 };
 
 /* ---- facts by key ------------------------------------------------------------------------------------------------ */
@@ -109,8 +109,8 @@ static bool check(const Renga__V1__ReviewAnswerRequest *request, struct fact_tab
 
 /* ---- facts ------------------------------------------------------------------------------------------------------- */
 
-/* The fact of a line "fact_key: statement", and the statement; the number of facts if there is no match. A key may have
- * colons. */
+/* The fact of a line "fact_key: statement", and in *what the statement. Returns the number of facts if there is no
+ * match. A key may contain colons. */
 static size_t fact_of(struct reviewing *reviewing, const char *text, const char **what)
 {
     const Renga__V1__ReviewAnswerRequest *request = reviewing->request;
@@ -157,7 +157,7 @@ static void list_facts(struct reviewing *reviewing)
     }
 }
 
-/* For a person: the fact in words, not its key. */
+/* The first missing fact, in words and not as a key, since a person reads it. */
 static const char *first_missing(const struct reviewing *reviewing)
 {
     size_t i = 0;
@@ -166,7 +166,7 @@ static const char *first_missing(const struct reviewing *reviewing)
     return reviewing->request->facts[i]->fact;
 }
 
-/* `passed` is what is left to judge once the facts are counted. */
+/* `passed` is the judgement apart from the facts: the field passes if also all facts are known. */
 static void judge(struct reviewing *reviewing, bool passed, char *feedback)
 {
     static const struct note missing = {.ja = "次の点がまだ分かりません: %s", .en = "Still to be asked: %s"};
@@ -236,7 +236,7 @@ static void take_facts(struct reviewing *reviewing, const cJSON *answer)
     cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(answer, "missing_facts"))
     {
         size_t fact = fact_named(reviewing, item);
-        if (fact < request->n_facts) /* mentioned, but not as its done_criteria want it */
+        if (fact < request->n_facts) /* mentioned, but its done_criteria are not met */
             reviewing->known[fact] = NULL;
     }
 }
@@ -249,12 +249,12 @@ static void take_value(struct reviewing *reviewing, char *value)
 
 static bool read(struct thought *thought, const cJSON *answer, struct status *st)
 {
-    (void)st; /* what fits the schema can be used */
+    (void)st; /* an answer that fits the schema is accepted */
     struct reviewing *reviewing = (struct reviewing *)thought;
     const cJSON *value = cJSON_GetObjectItemCaseSensitive(answer, "field_value");
     const cJSON *feedback = cJSON_GetObjectItemCaseSensitive(answer, "feedback");
     if (!reviewing->known)
-        return true; /* memory is out, and that fails the call */
+        return true; /* out of memory, which fails the call */
     take_facts(reviewing, answer);
     if (cJSON_IsString(value))
         take_value(reviewing, text_read(thought, value, VALUE_MAX));
@@ -263,9 +263,9 @@ static bool read(struct thought *thought, const cJSON *answer, struct status *st
     return true;
 }
 
-/* ---- without one ------------------------------------------------------------------------------------------------- */
+/* ---- without a model --------------------------------------------------------------------------------------------- */
 
-/* What was said last: the last line that is not blank, without its speaker. */
+/* The person's last answer: the last line that is not blank, without its speaker. */
 static char *last_said(struct thought *thought, const char *talk)
 {
     const char *begin = talk, *end = talk + strlen(talk);
@@ -306,7 +306,7 @@ static void find_mentioned(struct reviewing *reviewing, char *said)
     arena_fini(&arena);
 }
 
-/* What was known stays known; a fact is mentioned where the last answer has its words; the value is that answer. */
+/* Known facts stay known. A fact is mentioned if the last answer has its words; its value is that answer. */
 static void simple(struct thought *thought)
 {
     struct reviewing *reviewing = (struct reviewing *)thought;

@@ -1,4 +1,4 @@
-/* ReviewDraft: is the draft of a research report fit to be shown? A model gives marks; sum and verdict are code's. */
+/* ReviewDraft: is the draft of a research report good enough? A model gives marks; code computes score and verdict. */
 #include "draft_priv.h"
 #include "findings.h"
 
@@ -21,7 +21,7 @@
 #define PLAN_TEXT_MAX   ((size_t)16384)
 #define ACTION(name)    RENGA__V1__NEXT_ACTION__NEXT_ACTION_##name
 
-/* Words of the schema, and what they mean. Row 0 is for what is none of them. */
+/* The words of the schema and their meanings. Row 0 is for all other words. */
 static const char *const types[] = {"", "fact_check", "completeness", "logic", "format"};
 static const char *const severities[] = {"", "low", "medium", "high"};
 
@@ -127,7 +127,7 @@ static bool read(struct thought *thought, const cJSON *answer, struct status *st
         return false;
     read_issues(reviewing, cJSON_GetObjectItemCaseSensitive(answer, "issues"));
     if (!reviewing->request->plan)
-        reviewing->scores.completeness = 1; /* nothing has to be covered */
+        reviewing->scores.completeness = 1; /* there are no points to cover */
     bool research = wanted && strcmp(wanted, "research") == 0;
     draft_conclude(reviewing, research ? ACTION(RESEARCH) : ACTION(WRITE),
                    text_read(thought, cJSON_GetObjectItemCaseSensitive(answer, "feedback"), CHECK_FEEDBACK_MAX));
@@ -136,7 +136,7 @@ static bool read(struct thought *thought, const cJSON *answer, struct status *st
     return true;
 }
 
-/* ---- without one ------------------------------------------------------------------------------------------------- */
+/* ---- without a model --------------------------------------------------------------------------------------------- */
 
 static void simple(struct thought *thought)
 {

@@ -1,4 +1,4 @@
-/* Private to services/reviewer: an instance, and its methods, one file each. */
+/* Private to services/reviewer: an instance and its methods; each method has its own file. */
 #ifndef RENGA_REVIEWER_PRIV_H
 #define RENGA_REVIEWER_PRIV_H
 
@@ -7,7 +7,7 @@
 #include "renga/v1/reviewer.pb-c.h"
 
 #define ADVICE_MAX       ((size_t)8192)                 /* bytes */
-#define UNCONST(pointer) ((void *)(uintptr_t)(pointer)) /* protobuf-c knows no const, and changes nothing */
+#define UNCONST(pointer) ((void *)(uintptr_t)(pointer)) /* protobuf-c has no const, and never writes to it */
 
 struct reviewer {
     Renga__V1__Reviewer_Service base; /* first */

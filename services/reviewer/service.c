@@ -1,4 +1,4 @@
-/* The service: its functions, and what an instance is made of. */
+/* The service: its functions, and the creation of an instance. */
 #include "reviewer.h"
 #include "reviewer_priv.h"
 

@@ -10,10 +10,10 @@
 
 #define WORD_MAX     ((size_t)32)
 #define NAME_MAX_HAN 16   /* characters of a name with an ending */
-#define LETTERS_MAX  8192 /* of a quote or a sentence that are looked at for numbers */
+#define LETTERS_MAX  8192 /* of a quote or a sentence that are searched for numbers */
 #define DIGITS_MAX   32
-#define UNIT_MAX     4  /* bytes of what is counted: "days" and "day" are the same */
-#define PLACES_MOST  64 /* names with an ending in a sentence; one with more agrees with no quote */
+#define UNIT_MAX     4  /* bytes of a unit: "days" and "day" are the same */
+#define PLACES_MOST  64 /* names with an ending in a sentence; with more of them, the sentence agrees with no quote */
 #define NUMBERS_MAX  64 /* of a sentence */
 #define WORD_LEAST   2  /* letters of a capitalised word that is a name */
 
@@ -43,7 +43,7 @@ bool claim_terms_add(struct claim_terms *terms, struct claim text)
 
 /* ---- names ------------------------------------------------------------------------------------------------------- */
 
-/* Adverbs and the like that open a sentence and name nothing. In their order. */
+/* Adverbs and similar words that open a sentence and are not names. Sorted. */
 static const char *const openers[] = {
     "accordingly",  "additionally", "afterwards",   "alternatively", "besides",    "briefly",     "by",
     "consequently", "conversely",   "currently",    "each",          "every",      "finally",     "first",
@@ -76,7 +76,7 @@ static bool claim_is_capitalised(const char *text, size_t length)
     return u_isupper((UChar32)utf8_read(text, length, 0, &end));
 }
 
-/* config.yaml, evil.example, user@host; e.g. is none. */
+/* True for config.yaml, evil.example and user@host; false for e.g. */
 static bool claim_is_address(const struct term *term)
 {
     size_t longest = 0, part = 0;
@@ -133,7 +133,7 @@ static bool claim_stands_in(struct claim where, const char *text, size_t length)
     return where.length >= length && memmem(where.text, where.length, text, length);
 }
 
-/* Runs of Han characters that end as names do. */
+/* Whether each run of Han characters with an ending of names is in the quote or the heading. */
 static bool claim_has_places(struct claim sentence, struct claim quote, struct claim heading)
 {
     size_t begin = 0, characters = 0, looked = 0, end;
@@ -162,7 +162,7 @@ struct letters {
     size_t count;
 };
 
-/* Digits without the commas that group them. */
+/* Reads the characters of a text, as far as LETTERS_MAX. */
 static void letters_read(struct claim text, struct letters *letters)
 {
     struct fold fold;
@@ -183,7 +183,7 @@ static bool is_latin_code(uint32_t code)
     return code >= 'a' && code <= 'z';
 }
 
-/* The digits from `at`, and behind them; commas between digits are passed over. */
+/* Copies the digits from `at` on, without the commas between them; returns the position after them. */
 static size_t digits_end(const struct letters *letters, size_t at, char digits[DIGITS_MAX])
 {
     size_t count = 0;
@@ -198,8 +198,8 @@ static size_t digits_end(const struct letters *letters, size_t at, char digits[D
     return at;
 }
 
-/* What is counted: a few letters of the word behind the number, one Japanese character, a per cent sign. "": neither.
- */
+/* Reads the unit of a number: the first letters of the next word, one Japanese character, or a per cent sign. "": no
+ * unit. */
 static void claim_unit_read(const struct letters *letters, size_t at, char unit[UNIT_MAX + 1])
 {
     char word[WORD_MAX];
@@ -229,14 +229,14 @@ static bool claim_units_fit(const char *one, const char *other)
     return !least || memcmp(one, other, least) == 0;
 }
 
-/* "-5", but not "3-5" and not "- 5". */
+/* True for "-5", false for "3-5" and "- 5". */
 static bool digits_are_negative(const struct letters *letters, size_t at)
 {
     return at && letters->codes[at - 1] == '-' && (at == 1 || script_of(letters->codes[at - 2]) == SCRIPT_SPACE);
 }
 
-/* Whether the quote counts the same with this number somewhere; a number that is not there at all was looked for
- * before, in the quote and its heading. */
+/* Whether the quote has this number with the same unit and sign. Also true if the quote does not have the number: the
+ * caller of claims_agree has already searched the quote and its heading for it. */
 static bool counts_same(const struct letters *quote, const char *digits, const char *unit, bool negative)
 {
     char known[DIGITS_MAX], counted[UNIT_MAX + 1];
@@ -256,7 +256,7 @@ static bool counts_same(const struct letters *quote, const char *digits, const c
     return !any;
 }
 
-/* "20 times" is not carried by "20 days", nor "-5" by "5". */
+/* "20 days" does not support "20 times", and "5" does not support "-5". */
 static bool numbers_count_same(struct claim sentence, struct claim quote)
 {
     struct letters said, quoted;
@@ -323,7 +323,8 @@ bool claims_numbers_stand(struct claim sentence, struct claim quoted, struct cla
     return true;
 }
 
-/* A sentence that is almost one of a longer quote has its numbers from that one, not from those beside it. */
+/* If the sentence is nearly equal to a sentence of a longer quote, its numbers must be in that sentence or the
+ * heading, not in the sentences next to it. */
 static bool claim_numbers_are_of_one(struct claim sentence, struct claim quote, struct claim heading)
 {
     struct sentence_reader reader;

@@ -1,10 +1,10 @@
-/* Whether a sentence says the same as the words that are quoted for it, where the coverage of its terms (support.h)
- * does not show it: in its names, in what its numbers count, in numbers that are written in words, in words of which
- * one excludes the other, in the order of its parts, and in whether it denies something.
+/* Checks whether a sentence and its quote agree in points that the coverage of terms (support.h) does not detect. These
+ * points are names, the units of numbers, numbers written in words, words that exclude each other, the order of parts,
+ * and denial.
  *
- * Names are known by how they are written: capitalised words, Katakana words, Han characters with an ending of names
+ * Names are recognised by their spelling: capitalised words, Katakana words, Han characters with an ending of names
  * (社, 市, 大学). The first word of a sentence counts unless it is a function word or an adverb that opens sentences.
- * A name without any of these signs is not seen. Linear, no memory. */
+ * A name without any of these signs is not recognised. Linear time, no allocation. */
 #ifndef RENGA_WORDS_CLAIMS_H
 #define RENGA_WORDS_CLAIMS_H
 
@@ -18,25 +18,26 @@ struct claim {
     size_t length;
 };
 
-/* True if each name of the sentence stands in the quote or its heading, its numbers count there what they count in the
- * quote, and both deny or both affirm. `heading` may be empty. */
+/* True if each name of the sentence is in the quote or its heading, each number has the same unit in both texts, and
+ * both deny or both affirm. Opposites, numbers in words and the order of parts must agree, too.
+ * `heading` may be empty. */
 bool claims_agree(struct claim sentence, struct claim quote, struct claim heading);
 
-/* Whether each number of the sentence that is written in digits stands in the quote or its heading. A part of
- * claims_agree. */
+/* Whether each number in digits of the sentence is in the quote or its heading. claims_agree applies this check to a
+ * single sentence of a longer quote. */
 bool claims_numbers_stand(struct claim sentence, struct claim quote, struct claim heading);
 
-/* Whether [begin, end) of the text denies nothing, but the rest of its clauses does: taken out of there it would affirm
- * what the text denies. */
+/* True if [begin, end) of the text contains no denial, but the rest of its clauses does. Quoted alone, this span would
+ * affirm a statement that the text denies. */
 bool claims_denied_around(struct claim text, size_t begin, size_t end);
 
 struct evidence; /* support.h */
 
-/* Whether a heading may stand over sentences of the evidence, as it has no reference: it is no sentence itself, and has
- * no number and no name that the evidence does not have. Linear. */
+/* Whether a heading needs no reference: it is not a sentence, and the evidence has all its numbers and names. Linear
+ * time. */
 bool claims_heading_stands(const struct evidence *evidence, const char *text, size_t length);
 
-/* Whether a run of Han characters has an ending of names, and more before it. */
+/* Whether a run of Han characters has an ending of names, with more than three bytes before it. */
 bool claims_end_as_name(const char *text, size_t length);
 
 #endif

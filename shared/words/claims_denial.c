@@ -1,5 +1,5 @@
-/* Whether a sentence and its quote both deny, or both affirm. A quote that says more than the sentence may deny
- * something else: then the clause counts that says the same as the sentence. */
+/* Checks whether a sentence and its quote both deny or both affirm. A quote that is longer than the sentence may deny
+ * an unrelated fact. In this case only the clauses with the words of the sentence count. */
 #include "words/claims_priv.h"
 
 #include "words/fold.h"
@@ -7,8 +7,8 @@
 #include <string.h>
 #include <strings.h>
 
-#define SHORT_QUOTE  1.5 /* a quote of at most so many times the sentence's length says little else */
-#define CLAUSES_MOST 32  /* of a quote; one with more is taken as a whole */
+#define SHORT_QUOTE  1.5 /* times the sentence's length: a quote up to this length has few other claims */
+#define CLAUSES_MOST 32  /* of a quote; a quote with more is checked as a whole */
 
 /* ---- words that deny --------------------------------------------------------------------------------------------- */
 
@@ -56,13 +56,13 @@ static bool claim_begins(struct claim text, size_t at, const char *word)
     return text.length - at >= length && memcmp(text.text + at, word, length) == 0;
 }
 
-/* 不可 is a denial, 不可欠 is none. */
+/* 不可 is a denial, 不可欠 is not. */
 static bool claim_says_impossible(struct claim text, size_t at)
 {
     return claim_begins(text, at, "不可") && !claim_begins(text, at, "不可欠");
 }
 
-/* しなければならない is no denial: it says that something must be done. 少ない is one word. */
+/* しなければならない means an obligation and is not a denial. 少ない is one word, also without a denial. */
 static bool claim_denies_japanese(struct claim text)
 {
     bool must = false;
@@ -93,7 +93,8 @@ static bool claim_is_digit_at(struct claim text, size_t at)
     return at < text.length && text.text[at] >= '0' && text.text[at] <= '9';
 }
 
-/* Bytes of a mark that ends a clause; 0: none stands here. A comma or a stop within a number is none. */
+/* The length in bytes of the mark at `at` that ends a clause, or 0. A comma or a full stop inside a number is not a
+ * mark. */
 static size_t claim_clause_mark(struct claim text, size_t at)
 {
     static const char *const marks[] = {"、", "。", "，", "；", "．", "！", "？", "（", "）", "\n"};
@@ -115,7 +116,7 @@ static struct claim claim_clause_next(struct claim text, size_t *at)
     return clause;
 }
 
-/* Whether each clause of the quote that says what the sentence says denies it, and there is one. */
+/* Whether the quote has at least one clause with the words of the sentence, and all these clauses deny. */
 static bool claim_is_denied(struct claim sentence, struct claim quote)
 {
     bool denied = false;

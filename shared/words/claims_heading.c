@@ -1,5 +1,5 @@
-/* A heading carries no reference, so it may not say much: it is left out if it has a number or a name that stands
- * nowhere in the sources, or is a sentence. */
+/* A heading has no reference, so it must not make claims. It is rejected if it is a sentence, or if it has a number or
+ * a name that does not occur in the sources. */
 #include "words/claims.h"
 
 #include "words/support.h"
@@ -11,7 +11,7 @@
 #define HEADING_MAX   200 /* bytes */
 #define WORDS_OF(set) (sizeof(set) / sizeof *(set))
 
-/* Katakana words of many headings, which name nobody. */
+/* Katakana words that are common in headings and are not names. */
 static const char *const common[] = {"まとめ",   "ポイント",     "メリット", "デメリット", "ステップ", "リスク",
                                      "コスト",   "スケジュール", "プロセス", "ケース",     "データ",   "サービス",
                                      "システム", "ルール",       "トラブル", "エラー",     "サポート", "セキュリティ",
@@ -41,7 +41,7 @@ static bool heading_is_capitalised(const char *text, const struct term *term)
     return u_isupper((UChar32)utf8_read(text + term->begin, term->end - term->begin, 0, &end));
 }
 
-/* "Backup Retention Policy": capitals tell no names. */
+/* In a title like "Backup Retention Policy", capitals do not indicate names. */
 static bool heading_is_title(const char *text, size_t length)
 {
     struct term_reader reader;

@@ -1,13 +1,13 @@
-/* Numbers that are written in words: 三百 and "twenty-five". Each one of a sentence stands in its quote or heading, in
- * words or in digits. 三 in 三角 is no number: a single character is one before a word that counts (三日), two of them
- * always are. "One" alone is no number. */
+/* Numbers that are written in words: 三百 and "twenty-five". Each of them in a sentence must be in its quote or
+ * heading, in words or in digits. A single Han character is a number only before a counter (三日, but not 三角); two
+ * characters are always a number. The English word for 1 alone is not a number. */
 #include "words/claims_priv.h"
 
 #include "words/fold.h"
 
 #include <string.h>
 
-#define NUMERALS_MAX 256 /* of a text; of a quote with more, later ones are not known */
+#define NUMERALS_MAX 256 /* of a text; in a quote with more, later ones are ignored */
 #define WORD_MAX     16
 #define VALUE_MAX    UINT64_C(1000000000000000)
 
@@ -30,7 +30,7 @@ static bool numerals_have(const struct numerals *numerals, uint64_t value)
     return false;
 }
 
-/* A number in the making: "two" "hundred" "thousand", 二 百 千. */
+/* A number that is being parsed: "two" "hundred" "thousand", 二 百 千. */
 struct numeral {
     uint64_t total, part;
     size_t words;
@@ -108,7 +108,7 @@ static void numerals_take_word(struct numerals *numerals, struct numeral *numera
     numeral->words++;
 }
 
-/* A hyphen and white space keep a number together; "and" ends it, as it joins two of them more often than one. */
+/* A hyphen or white space continues a number. "and" ends it, since it usually stands between two numbers. */
 static void numerals_read_english(struct claim text, struct numerals *numerals)
 {
     struct fold fold;
@@ -134,7 +134,7 @@ static void numerals_read_english(struct claim text, struct numerals *numerals)
 
 /* ---- Japanese ---------------------------------------------------------------------------------------------------- */
 
-/* The value of a character, and in *by what it multiplies; false: it is none of a number. */
+/* The value of a digit, or in *by the multiplier (十, 百, 千, …). False if the character is not part of a number. */
 static bool numerals_read_han(uint32_t code, uint64_t *value, uint64_t *by)
 {
     static const struct {
@@ -192,7 +192,7 @@ static void numerals_take_han(struct han_numeral *numeral, uint64_t value, uint6
     numeral->digits = 0;
 }
 
-/* 十分 is no number, nor is 一 in 一つ, 一時, 一番, 一種. */
+/* 十分 is not a number, nor is 一 in 一つ, 一時, 一番, 一種. */
 static bool numerals_is_word(uint32_t digit, uint32_t code)
 {
     if (digit == 0x5341)
@@ -200,7 +200,7 @@ static bool numerals_is_word(uint32_t digit, uint32_t code)
     return digit == 0x4E00 && (code == 0x3064 || code == 0x6642 || code == 0x756A || code == 0x7A2E);
 }
 
-/* Words that count, behind one character. */
+/* Whether the character is a counter, which makes the single digit before it a number. */
 static bool numerals_is_counted(uint32_t digit, uint32_t code)
 {
     static const uint32_t counters[] = {
@@ -223,7 +223,7 @@ static void numerals_end_han(struct numerals *numerals, struct han_numeral *nume
     *numeral = (struct han_numeral){.characters = 0};
 }
 
-/* 3万 is a number in digits: its digits and what they count are compared elsewhere. */
+/* 3万 is a number in digits: claims.c compares its digits and its unit. */
 static void numerals_read_japanese(struct claim text, struct numerals *numerals)
 {
     struct fold fold;

@@ -1,5 +1,5 @@
-/* Words of which one excludes the other: 午前 and 午後, "before" and "after". A sentence that has one, where its quote
- * has the other alone, says something else although almost all of its words are there. */
+/* Pairs of words that exclude each other: 午前 and 午後, "before" and "after". If the sentence has a word of a pair and
+ * its quote has only the other, their meanings differ, although nearly all words of the sentence are in the quote. */
 #include "words/claims_priv.h"
 
 #include <string.h>
@@ -9,7 +9,7 @@
 #define FORMS    5
 #define WORD_MAX 24
 
-/* English words stand whole, Japanese ones anywhere. */
+/* English words match as whole words, Japanese ones at any position. */
 static const struct opposites {
     const char *sides[SIDES][FORMS];
 } rows[] = {
@@ -41,7 +41,7 @@ static const struct opposites {
 };
 #define ROWS (sizeof rows / sizeof *rows)
 
-/* Which sides of each row a text has: a bit each. */
+/* The sides of each row that occur in a text: a bit per side. */
 struct opposites_found {
     unsigned char sides[ROWS];
 };

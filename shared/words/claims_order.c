@@ -1,6 +1,6 @@
-/* "Bob told Ann" is not carried by "Ann told Bob". A sentence that is one of the quote letter by letter, but for two
- * parts that have changed places, says something else: its names or its numbers are exchanged. Parts that only stand
- * side by side in a list may change places. */
+/* "Ann told Bob" does not support "Bob told Ann". If a sentence equals a sentence of the quote letter by letter, except
+ * for two exchanged parts, its meaning differs: its names or its numbers are exchanged. Two parts that are only joined
+ * in a list may be exchanged. */
 #include "words/claims_priv.h"
 
 #include "words/fold.h"
@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#define ORDER_MAX 320 /* characters between the two ends that are equal; with more, no exchange is looked for */
+#define ORDER_MAX 320 /* characters between the equal ends; if there are more, exchanges are not searched */
 #define TEXT_MAX  1024
 #define JOINT_MAX 32 /* characters between two parts that may join a list */
 
@@ -17,7 +17,7 @@ struct order_text {
     size_t count;
 };
 
-/* Letters and digits alone. False: there are too many. */
+/* Reads only letters and digits. False if there are too many. */
 static bool order_read(struct claim text, struct order_text *order)
 {
     struct fold fold;
@@ -40,7 +40,7 @@ static bool order_is_same(const uint32_t *one, const uint32_t *other, size_t cou
     return memcmp(one, other, count * sizeof *one) == 0;
 }
 
-/* Words between two parts of a list. */
+/* Whether the characters are a word that joins two parts of a list, or are empty. */
 static bool order_is_list(const uint32_t *codes, size_t count)
 {
     static const char *const words[] = {"",     "and",    "or",     "と",   "や",    "か",
@@ -58,7 +58,7 @@ static bool order_is_list(const uint32_t *codes, size_t count)
     return false;
 }
 
-/* Characters from `one` on that are those from `other` on, at most `most`. */
+/* The number of equal characters from `one` on and from `other` on, at most `most`. */
 static size_t order_run(const struct order_text *text, size_t one, size_t other, size_t most)
 {
     size_t run = 0;
@@ -75,8 +75,8 @@ static size_t order_run_back(const struct order_text *text, size_t one, size_t o
     return run;
 }
 
-/* Whether [from, to) of the text, between two parts that change places, joins a list. The parts may reach into it: they
- * were taken without the letters that both end or begin with, which also stand behind `end` or before `begin`. */
+/* Whether [from, to) of the text, between two exchanged parts, joins a list. The parts may extend into this range: they
+ * were found without their common first and last letters, which are also before `begin` or after `end`. */
 static bool order_joins(const struct order_text *text, size_t begin, size_t from, size_t to, size_t end)
 {
     size_t most = to - from < JOINT_MAX ? to - from : JOINT_MAX;
@@ -88,7 +88,7 @@ static bool order_joins(const struct order_text *text, size_t begin, size_t from
     return false;
 }
 
-/* Whether [begin, end) of the text is X B Y and of the quote Y B X, where B does more than to join a list. */
+/* Whether [begin, end) is X B Y in the text and Y B X in the quote, and B does more than join a list. */
 static bool order_is_exchanged(const struct order_text *text, const struct order_text *quote, size_t begin, size_t end)
 {
     const uint32_t *one = text->codes + begin, *other = quote->codes + begin;

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define ROOM_AT_FIRST 64
-#define WEAK_SHARE    0.08 /* of the weight that a strong term would have */
+#define WEAK_SHARE    0.08 /* of the weight of a strong term */
 
 uint64_t term_hash(const char *text, size_t length)
 {
@@ -14,7 +14,7 @@ uint64_t term_hash(const char *text, size_t length)
     return hash == 0 ? 1 : hash;
 }
 
-/* Twice the room for an array of the arena; the old one stays there until the arena goes. */
+/* Doubles the capacity of an array in the arena. The old array is freed only with the arena. */
 static bool grow(struct arena *arena, void **array, size_t *room, size_t size)
 {
     size_t wanted = *room == 0 ? ROOM_AT_FIRST : *room * 2;
@@ -203,7 +203,7 @@ static bool has_letter(const struct term *term)
     return false;
 }
 
-/* "[3]": a reference, and no number of the text. */
+/* "[3]" is a reference and not a number of the text. */
 static bool is_reference(const char *text, size_t length, const struct term *term)
 {
     return term->kind == TERM_NUMBER && term->begin > 0 && term->end < length && text[term->begin - 1] == '[' &&

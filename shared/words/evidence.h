@@ -1,7 +1,7 @@
-/* Private to support*.c and evidence.c: the terms of the passages' sentences, and who has them.
+/* Private to support*.c and evidence.c: an inverted index from the terms of the passages to the units that have them.
  *
- * A unit is a sentence or a heading. Terms are known by a 64-bit hash of their text; two that share one are taken for
- * the same, which with a million terms happens once in 30 million times. */
+ * A unit is a sentence or a heading. A term is identified by a 64-bit hash of its text. Two terms with the same hash
+ * are treated as equal; with a million terms the probability of this is 1 in 30 million. */
 #ifndef RENGA_WORDS_EVIDENCE_H
 #define RENGA_WORDS_EVIDENCE_H
 
@@ -22,10 +22,10 @@ struct known_term {
     uint32_t id;
 };
 
-/* Units that have a term: evidence->holders from `holders`, `count` of them, ascending. */
+/* The units that have a term: `count` entries of evidence->holders from index `holders`, ascending. */
 struct term_entry {
     uint32_t holders, count;
-    uint32_t last; /* unit while reading */
+    uint32_t last; /* the last unit with this term, while reading */
     bool weak;
 };
 
@@ -45,16 +45,16 @@ struct evidence {
     uint32_t *holders;
 };
 
-/* Never 0. A hash stands for its term: its key is secret, so a sender cannot choose two terms that share one. */
+/* Never 0. The hash has a secret key, so that a sender cannot construct two terms with the same hash. */
 uint64_t term_hash(const char *text, size_t length);
 
 /* The id of a term, or NO_TERM. */
 uint32_t evidence_term(const struct evidence *evidence, uint64_t hash);
 
-/* What a term that `count` units have weighs. */
+/* The weight (idf) of a term that `count` units have. */
 double evidence_weight(const struct evidence *evidence, uint32_t count, bool weak);
 
-/* The terms of a text that is asked about, each once. */
+/* The terms of the query text, each once. */
 struct asked_term {
     uint64_t hash;
     uint32_t id; /* NO_TERM: the evidence does not have it */
@@ -66,14 +66,14 @@ struct asked_term {
 struct asked {
     struct asked_term terms[ASKED_MAX];
     size_t count;
-    double weight;               /* of all */
-    uint16_t slots[ASKED_SLOTS]; /* index + 1 of the terms the evidence has, by id; 0: free */
+    double weight;               /* of all terms together */
+    uint16_t slots[ASKED_SLOTS]; /* index + 1 of the terms that are in the evidence, by id; 0: free */
 };
-/* ... weighed by how rare they are in `weights`. */
+/* Reads the terms of a query text. Their weights are idf values from `weights`. */
 void asked_read(const struct evidence *evidence, const struct evidence *weights, const char *text, size_t length,
                 struct asked *asked);
 
-/* Which of the asked terms this is, or -1. */
+/* The index of the query term with this id, or -1. */
 int asked_find(const struct asked *asked, uint32_t id);
 
 #endif

@@ -59,8 +59,8 @@ static const UNormalizer2 *normalizer(void)
     return U_SUCCESS(error) ? found : NULL;
 }
 
-/* Whether the character at text[at] is not composed with the one before it; looked up only where its first bytes leave
- * it open. */
+/* Whether the character at text[at] is not composed with the character before it. ICU is asked only if the first bytes
+ * do not decide this. */
 static bool starts_anew(const char *text, size_t length, size_t at)
 {
     if (at >= length)
@@ -68,7 +68,7 @@ static bool starts_anew(const char *text, size_t length, size_t at)
     unsigned char lead = (unsigned char)text[at];
     if (lead < 0xCC || (lead >= 0xE4 && lead <= 0xE9))
         return true;
-    if (lead == 0xE3) { /* but for the voicing marks, U+3099 and U+309A */
+    if (lead == 0xE3) { /* except the voicing marks, U+3099 and U+309A */
         const unsigned char *c = (const unsigned char *)text + at;
         return length - at < 3 || c[1] != 0x82 || (c[2] != 0x99 && c[2] != 0x9A);
     }
@@ -78,7 +78,7 @@ static bool starts_anew(const char *text, size_t length, size_t at)
     return nfkc == NULL || unorm2_hasBoundaryBefore(nfkc, (UChar32)code);
 }
 
-/* Marks that are written in many ways and mean one. */
+/* Maps the variants of apostrophes, quotation marks and hyphens to a single character each. */
 static uint32_t plain(uint32_t code)
 {
     switch (code) {
@@ -100,7 +100,7 @@ static uint32_t plain(uint32_t code)
     }
 }
 
-/* The normal form of a character that stands by itself, or 0 where ICU must say. */
+/* The normal form of a character without combining marks, or 0 if ICU has to be asked. */
 static uint32_t short_way(uint32_t code)
 {
     if (code >= 0xFF01 && code <= 0xFF5E)
@@ -159,7 +159,7 @@ void fold_begin(struct fold *fold, const char *text, size_t length)
     fold->given = fold->next = 0;
 }
 
-/* ASCII before ASCII, which is most of most texts. */
+/* Fast path: an ASCII character followed by ASCII, the most frequent case. */
 static bool take_ascii(struct fold *fold, struct folded *folded)
 {
     const char *at = fold->text + fold->at;
@@ -208,7 +208,7 @@ enum script script_of(uint32_t code)
     if (code >= 0x3041 && code <= 0x309F)
         return SCRIPT_HIRAGANA;
     if (code >= 0x30A1 && code <= 0x30FF)
-        return code == 0x30FB ? SCRIPT_NONE : SCRIPT_KATAKANA; /* the middle dot parts words */
+        return code == 0x30FB ? SCRIPT_NONE : SCRIPT_KATAKANA; /* the middle dot separates words */
     if ((code >= 0x3400 && code <= 0x9FFF) || (code >= 0xF900 && code <= 0xFAFF) ||
         (code >= 0x20000 && code <= 0x323AF) || (code >= 0x3005 && code <= 0x3007))
         return SCRIPT_HAN;

@@ -1,8 +1,8 @@
-/* The characters of a text one by one in their normal form (words.h: words_normalize), each with where it stood.
+/* Reads the characters of a text in order, in their normal form (words.h: words_normalize), each with its position.
  *
- * What becomes several characters gives them all with the same span; what a mark joins to its letter is one character
- * with the span of both; what is to be ignored (a soft hyphen, a variation selector) gives none. White space is given
- * as it comes. ASCII and what Japanese is written with takes a short way past ICU. */
+ * If a character becomes several, all of them have the same span. A letter and its combining mark become one character
+ * with the span of both. An ignorable character (a soft hyphen, a variation selector) gives no output. White space is
+ * given unchanged. ASCII and Japanese take a fast path without ICU. */
 #ifndef RENGA_WORDS_FOLD_H
 #define RENGA_WORDS_FOLD_H
 
@@ -10,17 +10,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define FOLD_SEGMENT_MAX 16                      /* characters that are composed with each other; more begin anew */
-#define FOLD_GIVEN_MAX   (FOLD_SEGMENT_MAX * 18) /* NFKC makes at most 18 of one */
+#define FOLD_SEGMENT_MAX 16                      /* characters composed together; more begin a new segment */
+#define FOLD_GIVEN_MAX   (FOLD_SEGMENT_MAX * 18) /* NFKC expands a character to at most 18 */
 
-#define FOLD_BROKEN UINT32_C(0xFFFD) /* given for a byte that is no UTF-8 */
+#define FOLD_BROKEN UINT32_C(0xFFFD) /* given for a byte that is not valid UTF-8 */
 
 struct folded {
     uint32_t code;
     size_t begin, end;
 };
 
-/* Its fields are the reader's own. */
+/* The fields are private to the reader. */
 struct fold {
     const char *text;
     size_t length, at;
@@ -35,7 +35,7 @@ void fold_begin(struct fold *fold, const char *text, size_t length);
 bool fold_next(struct fold *fold, struct folded *folded);
 
 enum script {
-    SCRIPT_NONE, /* belongs to no word */
+    SCRIPT_NONE, /* not part of a word */
     SCRIPT_SPACE,
     SCRIPT_DIGIT,
     SCRIPT_LETTER,
@@ -44,13 +44,14 @@ enum script {
     SCRIPT_KATAKANA,
 };
 
-/* What a character in its normal form is written in. */
+/* The script of a character in its normal form. */
 enum script script_of(uint32_t code);
 
-/* `code` as UTF-8 at `text`, which has room for four bytes; how many it took. */
+/* Writes `code` as UTF-8 to `text`, which has room for four bytes; returns the number of bytes written. */
 size_t utf8_write(char *text, uint32_t code);
 
-/* The character at text[at] and in *end where the next begins; FOLD_BROKEN and one byte where it is no UTF-8. */
+/* Returns the character at text[at], and in *end the offset of the next character. A byte that is not valid UTF-8 gives
+ * FOLD_BROKEN and a length of 1. */
 uint32_t utf8_read(const char *text, size_t length, size_t at, size_t *end);
 
 #endif

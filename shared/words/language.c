@@ -1,13 +1,13 @@
 #include "words/words.h"
 
-#define LOOKED_AT 4096 /* bytes of a text that are enough to know it by */
+#define LOOKED_AT 4096 /* bytes of a text that are enough to detect its language */
 
 struct tally {
     size_t japanese; /* characters */
     size_t words, function_words;
 };
 
-/* What closes a quotation that `code` opens, 0 where it opens none. A straight apostrophe is not one. */
+/* The closing quotation mark for the opening mark `code`, or 0. A straight apostrophe is not a quotation mark. */
 static uint32_t closing(uint32_t code)
 {
     switch (code) {
@@ -27,10 +27,10 @@ static void count_word(struct tally *tally, const char *word, size_t length)
     if (length == 0)
         return;
     tally->words++;
-    tally->function_words += length > 1 && words_function_word(word, length); /* A is a name as often */
+    tally->function_words += length > 1 && words_function_word(word, length); /* a single letter may be a name */
 }
 
-/* A quotation that is never closed is none: then all is counted. */
+/* If a quotation is never closed, the whole text is counted again with its quotations. */
 static struct tally count(const char *text, size_t length, bool with_quotes)
 {
     struct tally tally = {0};

@@ -1,4 +1,4 @@
-/* Codes of languages, countries and time zones, as ICU knows them. Any thread. */
+/* Checks codes of languages, countries and time zones with ICU. The functions may be called from any thread. */
 #ifndef RENGA_WORDS_LOCALE_CODES_H
 #define RENGA_WORDS_LOCALE_CODES_H
 

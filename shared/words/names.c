@@ -1,5 +1,5 @@
-/* A table of hashes of the names. A text is looked up at each beginning of a word for each length of a name,
- * longest first; a hash of any part of the text comes from the hashes of its beginnings. */
+/* A hash table of the names. At the beginning of each word, the text is looked up for each length of a name, longest
+ * first. The hash of any part of the text is computed from prefix hashes. */
 #include "words/names.h"
 
 #include <string.h>
@@ -26,7 +26,7 @@ struct names {
     size_t count;
     uint32_t *slots; /* index + 1 of the first of them; 0: free */
     size_t slot_mask;
-    uint8_t lengths[NAMES_LENGTH_MAX]; /* that names have, longest first */
+    uint8_t lengths[NAMES_LENGTH_MAX]; /* of the names, longest first */
     size_t length_count;
 };
 
@@ -87,7 +87,7 @@ static void names_add(struct names *names, const struct squeezed *squeezed, uint
     lengths[squeezed->count - 1] = true;
 }
 
-/* From the last to the first, so that a slot's list begins with the first. */
+/* Inserts from the last to the first, so that the list of a slot has the order of the input. */
 static void names_link(struct names *names)
 {
     for (size_t i = names->count; i-- > 0;) {
@@ -136,13 +136,13 @@ static bool one_of(uint32_t code, const char *characters)
     return code >= 0x80 && strstr(characters, bytes) != NULL;
 }
 
-/* Han characters that may follow a name and leave it the same name: 東京都, 営業部, 日本在住. */
+/* Han characters that may follow a name without changing it: 東京都, 営業部, 日本在住. */
 static bool han_suffix(uint32_t code)
 {
     return one_of(code, "部課係人都府県市区町村国製用型側系行派席便駅店校社様氏希望在居住勤務出時現");
 }
 
-/* Hiragana that stand around names. */
+/* Hiragana that may stand before a name; particle_after: after it. */
 static bool particle_before(uint32_t code)
 {
     return one_of(code, "はがをにでとのもやかねよ");
@@ -153,7 +153,7 @@ static bool particle_after(uint32_t code)
     return one_of(code, "はがをにでとのもやかだねよさしおくっへなまじ");
 }
 
-/* The unit behind a figure ends a word: 4月1日入社. */
+/* A counter after a digit ends a word: 4月1日入社. */
 static bool counts_before(const struct characters *text, size_t i)
 {
     return i > 1 && one_of(text->at[i - 1].code, "日月年時分円歳人個台") &&
@@ -194,7 +194,7 @@ struct names_search {
     size_t room, count;
 };
 
-/* All names that are the `length` codes at `at`; how many. */
+/* Takes all names that equal the `length` codes at `at`; returns their number. */
 static size_t names_take(struct names_search *search, size_t at, size_t length)
 {
     const struct names *names = search->names;

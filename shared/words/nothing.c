@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#define LINE_MAX_BYTES ((size_t)10240) /* a query of 8,192 bytes, and what is around it */
+#define LINE_MAX_BYTES ((size_t)10240) /* a query of 8,192 bytes, and the sentence around it */
 
 bool words_say_nothing_found(const char *text, size_t length)
 {

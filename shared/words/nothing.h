@@ -1,16 +1,16 @@
-/* The one sentence that a search writes where it has found nothing. It repeats the words that were looked for, so
- * whoever weighs texts by their words must know it: it supports nothing. */
+/* Recognises the sentence that a search writes if it has no results. The sentence repeats the words of the query, so
+ * code that compares texts by their words must recognise it: it supports no claim. */
 #ifndef RENGA_WORDS_NOTHING_H
 #define RENGA_WORDS_NOTHING_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* True for a single short line that says so, in Japanese or English. */
+/* True for a single short line with this meaning, in Japanese or English. */
 bool words_say_nothing_found(const char *text, size_t length);
 
-/* True for the sentence by which a report says that no source speaks of a point, or of its theme (the prompt
- * writer.missing of autonomous_research). It claims no fact. */
+/* True for the sentence of a report that there is no source for a point, or for its theme (the prompt writer.missing of
+ * autonomous_research). It claims no fact. */
 bool words_say_no_source(const char *text, size_t length);
 
 #endif

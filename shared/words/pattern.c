@@ -5,8 +5,8 @@
 #include <unicode/uregex.h>
 #include <unicode/ustring.h>
 
-#define STEPS_MAX 4            /* of 10,000 steps each: some milliseconds */
-#define STACK_MAX (256 * 1024) /* bytes for going back */
+#define STEPS_MAX 4            /* in units of 10,000 steps: some milliseconds */
+#define STACK_MAX (256 * 1024) /* bytes for backtracking */
 
 static UChar *pattern_units(const char *text, size_t length, int32_t *units)
 {
@@ -63,7 +63,7 @@ static size_t pattern_offset(const UChar *units, int32_t unit)
     return (size_t)bytes;
 }
 
-/* Whole: begin and end are not asked. */
+/* With `whole`, the match must cover the text, and `begin` and `end` are not set. */
 static enum pattern_verdict pattern_run(const char *pattern, const char *text, size_t length, bool whole, size_t *begin,
                                         size_t *end)
 {

@@ -20,11 +20,11 @@
 #define NAME_BYTES     256
 #define FOUND_MAX      64
 #define SEARCH_BYTES   ((size_t)4 << 20)
-#define SEARCH_TEXT    ((size_t)16384) /* bytes of a text that are looked at */
+#define SEARCH_TEXT    ((size_t)16384) /* bytes of a text that are searched */
 #define TAG_ADJECTIVE  UINT32_C(0x10000)
 #define ELEMENTS(list) (sizeof(list) / sizeof((list)[0]))
 
-/* The names of a kind, while they are gathered and when they are found. */
+/* The names of a kind: first collected, then searched. */
 struct place_table {
     struct name list[NAMES_MAX];
     size_t count;
@@ -196,7 +196,7 @@ bool places_load(void)
 
 /* ---- finding ----------------------------------------------------------------------------------------------------- */
 
-/* A code that is the whole text: "ja", "JP.". English words that are codes too are words. */
+/* Whether the whole text is a code: "ja", "JP.". A code that is also an English word counts as a word. */
 static bool place_whole(enum place_kind kind, const char *text, size_t length, struct place *found)
 {
     static const char *const words[] = {"no", "so", "is", "it", "to", "as", "or", "my", "he", "am",

@@ -1,5 +1,6 @@
-/* Languages, countries and time zones in a text, by ICU's names in Japanese, in English and in their own language, by
- * common other words and by codes. Any thread; the tables are made once, at the first call or by places_load. */
+/* Finds languages, countries and time zones in a text: by ICU's names in Japanese, in English and in their own
+ * language, by other common words, and by codes. The functions may be called from any thread. The tables are made once,
+ * at the first call or by places_load. */
 #ifndef RENGA_WORDS_PLACES_H
 #define RENGA_WORDS_PLACES_H
 
@@ -20,17 +21,19 @@ struct place {
     bool adjective; /* "Japanese" of a country */
 };
 
-/* Makes the tables: some tens of milliseconds that a server spends before its first call. False if memory is out. */
+/* Makes the tables, which takes some tens of milliseconds: a server calls this before its first request. False if out
+ * of memory. */
 bool places_load(void);
 
-/* In the text's order, at most `room`. A country's own code, "JP" or "jp", counts if it is the whole text. */
+/* Finds at most `room` places, in text order, and returns their number. A country code like "JP" or "jp" counts if it
+ * is the whole text. */
 size_t places_find(enum place_kind kind, const char *text, size_t length, struct place *places, size_t room);
 
 /* A known code in its canonical form: "JA" becomes "ja", "en-us" becomes "en-US", "jp" becomes "JP". */
 bool place_language(const char *code, char *out, size_t room);
 bool place_country(const char *code, char out[3]);
 
-/* The name in a language; a zone's is its city. False if there is no name or no room. */
+/* The name of a code in a language; for a zone, the name of its city. False if there is no name or no room. */
 bool place_name(const char *code, const char *language, char *out, size_t room);
 
 #endif

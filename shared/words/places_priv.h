@@ -9,7 +9,7 @@ struct place_words {
 /* Each ends with an empty row. */
 extern const struct place_words language_words[], country_words[], country_adjectives[], zone_words[];
 
-/* Names of ICU that mean another thing more often: "polish", "Ido". */
+/* ICU names that usually have a different meaning: "polish", "Ido". */
 extern const char *const places_left_out[];
 
 #endif

@@ -45,7 +45,7 @@ static void proper_count(struct proper *proper, size_t begin, size_t end)
     slot->name.count++;
 }
 
-/* One sentence, character by character: runs of one script are words. */
+/* A run of characters of the same script; a sentence is split into these runs, which are its words. */
 struct proper_run {
     enum script script;
     size_t begin, end, characters;
@@ -67,7 +67,7 @@ static bool proper_run_is_name(const struct proper *proper, const struct proper_
     }
 }
 
-/* A capitalised word behind another one goes on with its name. */
+/* Reads the names of a sentence. Capitalised words in a row are one name. */
 static void proper_sentence(struct proper *proper, struct span sentence)
 {
     struct proper_run run = {.script = SCRIPT_NONE};

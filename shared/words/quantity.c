@@ -1,4 +1,4 @@
-/* Whether a question asks for a number: after the words that ask, 何日 and いくら, "how many" and "when". */
+/* Detects questions for a number by their question words: 何日, いくら, "how many" and "when". */
 #include "words/quantity.h"
 
 #include <string.h>
@@ -14,8 +14,8 @@ static bool stands(const char *text, size_t length, const char *const *words, si
     return false;
 }
 
-/* 何 before a Han character, a Latin one or a counter in Katakana: 何日, 何 GB, 何パーセント; 何を and 何か ask for a
- * thing. */
+/* True for 何 before a Han, Latin or Katakana character: 何日, 何 GB, 何パーセント. False for 何を and 何か, which do
+ * not ask for a number. */
 static bool counts(const char *text, size_t length)
 {
     struct fold fold;
@@ -78,7 +78,7 @@ bool words_asks_number(const char *text, size_t length)
            asks_in_english(text, length);
 }
 
-/* Spelled out: of small numbers and of what comes again and again. */
+/* Number words: small numbers, and words for frequency. */
 static bool is_number_word(const char *word)
 {
     static const char *const words[] = {"two",      "three",   "four",   "five",    "six",    "seven",

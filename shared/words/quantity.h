@@ -1,5 +1,5 @@
-/* Questions that ask for a number, and texts that have one: "how long", 何日 and いつ are answered by sentences with
- * digits. A hint for ranking, no more: "when" may be answered by an event. Texts are borrowed, nothing is kept. */
+/* Questions that ask for a number, and texts that contain a number. "How long", 何日 and いつ are answered by sentences
+ * with digits. This is only a hint for ranking: "when" may be answered by an event. Texts are borrowed for the call. */
 #ifndef RENGA_WORDS_QUANTITY_H
 #define RENGA_WORDS_QUANTITY_H
 

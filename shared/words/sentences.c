@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#define BRACKETS_MAX ((size_t)600) /* bytes that stand in brackets at most */
+#define BRACKETS_MAX ((size_t)600) /* bytes between a bracket and its partner, at most */
 
 void sentences_begin(struct sentence_reader *reader, const char *text, size_t length)
 {
@@ -26,7 +26,7 @@ static bool at_line_start(const struct sentence_reader *reader, size_t at)
     return at == 0 || reader->text[at - 1] == '\n';
 }
 
-/* Places are asked for in their order, so that no line is gone through twice. */
+/* Called with ascending offsets, so each byte is scanned once. */
 static size_t start_of_line(struct sentence_reader *reader, size_t at)
 {
     for (; reader->line_known < at; reader->line_known++) {
@@ -51,7 +51,7 @@ static uint32_t partner(uint32_t code)
     }
 }
 
-/* Where what the bracket at `at` opens is closed, or 0. */
+/* The offset after the closing bracket for the bracket at `at`, or 0. */
 static size_t bracket_end(struct sentence_reader *reader, size_t at, uint32_t open)
 {
     if (at < reader->unclosed_until)
@@ -70,18 +70,19 @@ static size_t bracket_end(struct sentence_reader *reader, size_t at, uint32_t op
     return 0;
 }
 
-/* Whether what was said in brackets from the beginning on is a sentence by itself: 「はい。」彼は…, but not
+/* Whether a bracketed text at the start of a sentence is a sentence by itself: true for 「はい。」彼は…, false for
  * 「はい。」と… */
 static bool brackets_end_sentence(const struct sentence_reader *reader, size_t end)
 {
-    size_t last = end - 6, after; /* a closing bracket has three bytes, and so has a stop */
+    size_t last = end - 6, after; /* a closing bracket and a Japanese full stop have three bytes each */
     if (!stop_mark(utf8_read(reader->text, reader->length, last, &after)) || after != end - 3 || end == reader->length)
         return false;
     enum script script = script_of(utf8_read(reader->text, reader->length, end, &after));
     return script == SCRIPT_HAN || script == SCRIPT_KATAKANA;
 }
 
-/* No more than SENTENCE_MAX bytes from `begin`, to the last space in its second half or else to a character. */
+/* The end of the part of at most SENTENCE_MAX bytes from `begin`: after the last space in its second half, or else
+ * between two characters. */
 static size_t cut(const struct sentence_reader *reader, size_t begin)
 {
     size_t room = text_cut(reader->text + begin, reader->length - begin, SENTENCE_MAX);
@@ -92,7 +93,7 @@ static size_t cut(const struct sentence_reader *reader, size_t begin)
     return begin + (room > 0 ? room : SENTENCE_MAX);
 }
 
-/* Where the sentence that begins at `begin` ends; its white space may still be there. */
+/* The end of the sentence that begins at `begin`; may include white space after it. */
 static size_t sentence_end(struct sentence_reader *reader, size_t begin)
 {
     size_t line = start_of_line(reader, begin);
@@ -123,7 +124,7 @@ static size_t sentence_end(struct sentence_reader *reader, size_t begin)
     return reader->length;
 }
 
-/* Past white space, marks and fences to where a sentence or a line of code begins. */
+/* Skips white space, marks and fences up to the beginning of a sentence or a line of code. */
 static bool find_start(struct sentence_reader *reader)
 {
     for (;;) {
@@ -146,7 +147,7 @@ static bool find_start(struct sentence_reader *reader)
     }
 }
 
-/* Looks no further than a sentence may be long: a line of code of any length is read once. */
+/* Searches at most SENTENCE_MAX + 1 bytes, so that the work stays linear for a code line of any length. */
 static size_t code_end(const struct sentence_reader *reader, size_t begin)
 {
     size_t rest = reader->length - begin, limit = rest > SENTENCE_MAX ? begin + SENTENCE_MAX + 1 : reader->length;
@@ -170,7 +171,7 @@ bool sentences_next(struct sentence_reader *reader, struct span *sentence)
     return true;
 }
 
-/* Whether the character before `end` may end a sentence, closing marks left out. */
+/* Whether the last character before `end` may end a sentence, ignoring closing marks. */
 static bool is_stopped(const char *text, size_t begin, size_t end)
 {
     struct fold fold;

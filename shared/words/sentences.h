@@ -1,9 +1,9 @@
-/* Where the sentences of a text stand, Japanese and English mixed, inside paragraphs, lists, tables, quotes and code.
+/* Finds the sentences of a text, Japanese and English mixed, inside paragraphs, lists, tables, quotes and code.
  *
  * A sentence has no white space at its ends and no Markdown mark before it (`- `, `> `, `## `); numbers of lists stay
- * with their item. An empty line, a heading, a row, an item and a line of code end a sentence whatever stands there; a
- * mere line break does not. What is quoted in 「」 is not split. A sentence is at most SENTENCE_MAX bytes: what goes on
- * longer is cut at a space or a character. The work is linear in the length of the text, whatever stands in it. */
+ * with their item. An empty line, a heading, a table row, a list item and a line of code always end a sentence; a
+ * single line break does not. Text quoted in 「」 is not split. A sentence has at most SENTENCE_MAX bytes: longer text
+ * is cut at a space or between two characters. The work is linear in the length of any text. */
 #ifndef RENGA_WORDS_SENTENCES_H
 #define RENGA_WORDS_SENTENCES_H
 
@@ -20,12 +20,12 @@ struct span {
     size_t begin, end;
 };
 
-/* Its fields are the reader's own; `text` is borrowed and need not end in NUL. */
+/* The fields are private to the reader. `text` is borrowed and need not end in NUL. */
 struct sentence_reader {
     const char *text;
     size_t length, at;
-    size_t line, line_known; /* where the line begins that `line_known` stands in */
-    size_t unclosed_until;   /* up to here brackets were looked for a partner in vain */
+    size_t line, line_known; /* the start of the line that contains `line_known` */
+    size_t unclosed_until;   /* no closing bracket was found up to this offset */
     bool in_code;
 };
 
@@ -34,12 +34,12 @@ void sentences_begin(struct sentence_reader *reader, const char *text, size_t le
 /* The next sentence, or false at the end. */
 bool sentences_next(struct sentence_reader *reader, struct span *sentence);
 
-/* Where the last whole sentence ends that ends within the first `most` bytes; 0: there is none. The text's last
- * sentence is whole if it ends with a stop. */
+/* The end of the last whole sentence within the first `most` bytes, or 0. The last sentence of the text is whole if it
+ * ends with a full stop, a question mark or a similar mark. */
 size_t sentences_whole(const char *text, size_t length, size_t most);
 
-/* Appends the text on a new line, as many of its whole sentences as fit into `characters` characters of all that is in
- * the buffer then. */
+/* Appends the text on a new line: as many of its whole sentences as fit, so that the buffer has at most `characters`
+ * characters in total. */
 void sentences_append(struct buffer *out, const char *text, size_t characters);
 
 #endif

@@ -1,4 +1,4 @@
-/* Lines: which are running text, and which are a heading, an item, a row or the border of code. */
+/* Classifies lines: running text, a heading, a list item, a table row or a code fence. */
 #include <string.h>
 
 #include "words/sentences_priv.h"
@@ -56,7 +56,7 @@ bool line_is_fence(const char *text, size_t length, size_t at)
     return length - at >= FENCE && (memcmp(text + at, "```", FENCE) == 0 || memcmp(text + at, "~~~", FENCE) == 0);
 }
 
-/* A heading or a row of a table: it never goes on in the next line. */
+/* Whether the line is a heading, a table row or a quote: it is not joined with the lines around it. */
 static bool stands_alone(const char *text, size_t length, size_t at)
 {
     at = skip_blanks(text, length, at);

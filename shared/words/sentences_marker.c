@@ -1,4 +1,4 @@
-/* Marks of list items that stand in running text: 1. One 2. Two. */
+/* Marks of list items inside running text: "1. Apples 2. Pears". */
 #include "words/sentences_priv.h"
 
 #define NUMBER_DIGITS_MAX 3
@@ -32,7 +32,7 @@ static struct marker number_read(const char *text, size_t length, size_t at)
     return marker;
 }
 
-/* A number may follow the bullet: "• 1. One". A second bullet is an item of its own, so there is no recursion here. */
+/* A number may follow the bullet: "• 1. Apples". A second bullet is a separate item, so there is no recursion here. */
 static struct marker bullet_read(const char *text, size_t length, size_t behind, uint32_t code)
 {
     struct marker marker = {.kind = 'b', .value = code, .end = behind};

@@ -1,5 +1,5 @@
-/* Whether a full stop, a question mark or their like ends a sentence. Japanese ones do; others need white space and
- * something that may begin a sentence behind them, and a full stop must not belong to an abbreviation. */
+/* Decides whether a full stop, a question mark or a similar mark ends a sentence. Japanese marks always do. Other marks
+ * need white space and a possible sentence start after them, and a full stop must not belong to an abbreviation. */
 #include <string.h>
 #include <unicode/uchar.h>
 
@@ -10,8 +10,8 @@
 
 enum abbreviation {
     ABBREVIATION_NONE,
-    ABBREVIATION_GOES_ON, /* something belongs behind it: a name, a number */
-    ABBREVIATION_MAY_END, /* ends a sentence where a function word with a capital follows */
+    ABBREVIATION_GOES_ON, /* a name or a number follows it */
+    ABBREVIATION_MAY_END, /* ends a sentence if a capitalised function word follows */
 };
 
 static const char *const going_on[] = {"approx", "capt", "cf",  "ch",  "col",       "dr",  "e.g",    "ed",   "eq",
@@ -79,7 +79,7 @@ static bool listed(const char *const *list, size_t count, const char *word)
     return false;
 }
 
-/* "U.S", "a.m", or the initial of a name. */
+/* True for "U.S", "a.m", or the initial of a name. */
 static bool is_initials(const char *token, size_t length)
 {
     for (size_t i = 0; i < length; i++) {
@@ -90,7 +90,7 @@ static bool is_initials(const char *token, size_t length)
     return length % 2 == 1;
 }
 
-/* What stands before the full stop at `at`. */
+/* The kind of abbreviation before the full stop at `at`. */
 static enum abbreviation abbreviation(const char *text, size_t begin, size_t at)
 {
     char token[TOKEN_MAX];
@@ -111,7 +111,7 @@ static enum abbreviation abbreviation(const char *text, size_t begin, size_t at)
     return ABBREVIATION_NONE;
 }
 
-/* Whether the word at `at` is one that begins sentences: They, It, How. */
+/* Whether the word at `at` often begins sentences: They, It, How. */
 static bool begins_sentences(const char *text, size_t length, size_t at)
 {
     char word[TOKEN_MAX];
@@ -126,7 +126,7 @@ static bool begins_sentences(const char *text, size_t length, size_t at)
     return words_function_word(word, size);
 }
 
-/* Whether what stands at `at`, behind white space, may begin a sentence. */
+/* Whether the text at `at`, which follows white space, may begin a sentence. */
 static bool may_begin(const char *text, size_t length, size_t at, enum abbreviation before)
 {
     uint32_t code = 0;
@@ -144,17 +144,17 @@ static bool may_begin(const char *text, size_t length, size_t at, enum abbreviat
 }
 
 struct stops {
-    unsigned dots, marks; /* how many full stops, how many others */
+    unsigned dots, marks; /* the number of full stops, and of other marks */
     bool spaced;          /* ". . ." */
     bool japanese;
-    size_t end; /* behind the last of them and what closes behind it */
+    size_t end; /* after the last mark and its closing quotes and brackets */
 };
 
-/* All marks that stand together, and the quotes and brackets that close behind them. */
+/* Reads all adjacent marks, and the closing quotes and brackets after them. */
 static struct stops read_stops(const char *text, size_t length, size_t at)
 {
     struct stops stops = {.end = at};
-    length = length - at > SENTENCE_MAX ? at + SENTENCE_MAX : length; /* more of them are no more than these */
+    length = length - at > SENTENCE_MAX ? at + SENTENCE_MAX : length; /* further marks do not change the result */
     for (size_t next = at; next < length;) {
         if (text[next] == ' ' && stops.dots > 0 && next + 1 < length && text[next + 1] == '.') {
             stops.spaced = true;
@@ -176,7 +176,7 @@ static struct stops read_stops(const char *text, size_t length, size_t at)
     return stops;
 }
 
-/* Three points are a pause in a sentence where they are spaced, stand in brackets, or I go on. */
+/* Three full stops are a pause inside a sentence if they are spaced, or in brackets, or followed by the word "I". */
 static bool is_pause(const char *text, size_t length, size_t at, const struct stops *stops, size_t next)
 {
     if (stops->dots != 3 || stops->marks > 0)
@@ -207,7 +207,7 @@ size_t stop_end(const char *text, size_t length, size_t begin, size_t at, size_t
     if (stops.japanese || stops.end >= length)
         return stops.end;
     if (stops.dots == 3 && stops.marks == 0 && (unsigned char)text[at] >= 0x80)
-        return 0; /* …, which pauses oftener than it ends */
+        return 0; /* …, usually a pause and not an end */
     size_t next = skip_space(text, length, stops.end);
     if (next == length)
         return stops.end;

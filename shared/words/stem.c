@@ -8,11 +8,11 @@
 #include <string.h>
 
 #define KEPT_WORD_MAX 18  /* bytes; longer words are rare */
-#define KEPT          512 /* a power of 2: texts repeat their words */
+#define KEPT          512 /* entries of the cache, a power of 2: texts repeat their words */
 
 struct kept {
     char word[KEPT_WORD_MAX];
-    uint8_t length;  /* 0: nothing is kept here */
+    uint8_t length;  /* 0: the slot is free */
     uint8_t stemmed; /* bytes of the stem */
     char stem[KEPT_WORD_MAX];
 };
@@ -23,7 +23,7 @@ struct stemmer {
 };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static pthread_key_t key; /* for its destructor alone */
+static pthread_key_t key; /* used only for its destructor */
 static bool have_key;
 static _Thread_local struct stemmer *of_thread;
 
@@ -40,7 +40,7 @@ static void make_key(void)
     have_key = pthread_key_create(&key, stemmer_destroy) == 0;
 }
 
-/* NULL where there is no memory for one. */
+/* NULL if there is no memory for a stemmer. */
 static struct stemmer *stemmer_of_thread(void)
 {
     if (of_thread != NULL)

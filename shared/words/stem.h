@@ -4,8 +4,9 @@
 
 #include <stddef.h>
 
-/* Cuts `word` (lower case, NUL-terminated, room for as much as it has) to its stem in place; returns the new length.
- * Each thread has a stemmer, which goes with it; where there is no memory for one the word stays as it is. */
+/* Cuts `word` (lower case, NUL-terminated) to its stem in place, which is never longer; returns the new length. Each
+ * thread has its own stemmer, which is freed when the thread ends. If there is no memory for a stemmer, the word is not
+ * changed. */
 size_t stem_english(char *word, size_t length);
 
 #endif

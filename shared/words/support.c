@@ -1,5 +1,5 @@
-/* Which span carries a sentence. The units that share its rarest terms are looked at, the most promising ones closely:
- * with their neighbours, and letter by letter. */
+/* Finds the span that supports a sentence. Candidates are the units that share its rarest terms. The best candidates
+ * are compared in detail: together with their neighbours, and letter by letter. */
 #include "words/support.h"
 
 #include <string.h>
@@ -8,14 +8,14 @@
 #include "words/evidence.h"
 #include "words/sentences_priv.h"
 
-#define CANDIDATE_SLOTS 128  /* a power of 2; units that are counted at all */
-#define CANDIDATES_MAX  96   /* ... so that a free slot is always near */
-#define VISITS_MAX      1024 /* units that are looked up for one sentence */
+#define CANDIDATE_SLOTS 128  /* a power of 2, more than CANDIDATES_MAX */
+#define CANDIDATES_MAX  96   /* units that are counted; fewer than slots, so that a free slot is near */
+#define VISITS_MAX      1024 /* units that are looked up for a sentence */
 #define CLOSE_LOOKS     6
 #define UNITS_MAX       3    /* of a quote */
-#define GAIN_LEAST      0.12 /* coverage for which a neighbour is taken into the quote */
-#define HEADING_SHARE   0.5  /* what a term counts that stands in the heading alone */
-#define EXACT_LEAST     0.5  /* coverage from which a literal match is looked for */
+#define GAIN_LEAST      0.12 /* coverage that a neighbour must add to join the quote */
+#define HEADING_SHARE   0.5  /* the share of its weight that a term has in the heading only */
+#define EXACT_LEAST     0.5  /* coverage from which a literal match is searched */
 #define LETTERS_MAX     1024 /* of a sentence that is compared letter by letter */
 #define WINDOW_MAX      4096
 
@@ -48,7 +48,7 @@ static uint32_t holders_of(const struct evidence *evidence, const struct asked_t
     return term->id == NO_TERM ? UINT32_MAX : evidence->terms[term->id].count;
 }
 
-/* The asked terms from the rarest on. */
+/* The query terms, the rarest first. */
 static size_t by_rarity(const struct evidence *evidence, const struct asked *asked, uint16_t order[ASKED_MAX])
 {
     size_t count = 0;
@@ -82,7 +82,7 @@ static void find_candidates(const struct evidence *evidence, const struct asked 
     }
 }
 
-/* Takes the best candidate out. */
+/* Removes the best candidate and returns its unit. */
 static bool take_best(struct candidates *candidates, uint32_t *unit)
 {
     struct candidate *best = NULL;
@@ -100,7 +100,7 @@ static bool take_best(struct candidates *candidates, uint32_t *unit)
     return true;
 }
 
-/* Units [from, to] of one passage, and what they have of what is asked. */
+/* Units [from, to] of a passage, and the query terms that they have. */
 struct window {
     uint32_t from, to;
     double coverage;
@@ -139,7 +139,7 @@ static bool are_neighbours(const struct evidence *evidence, uint32_t unit, uint3
            !evidence->units[unit].heading && !evidence->units[next].heading;
 }
 
-/* Takes neighbours in as long as they bring something. */
+/* Adds neighbours as long as each of them adds GAIN_LEAST coverage. */
 static void widen(const struct evidence *evidence, const struct asked *asked, struct window *window)
 {
     while (window->to - window->from + 1 < UNITS_MAX) {
@@ -155,7 +155,7 @@ static void widen(const struct evidence *evidence, const struct asked *asked, st
     }
 }
 
-/* Everything of a text but its white space. */
+/* The characters of a text without white space; 0 if there are more than `max`. */
 static size_t letters_of(const char *text, size_t length, struct folded *letters, size_t max)
 {
     struct fold fold;
@@ -186,7 +186,7 @@ static bool is_digit_letter(const struct folded *letter)
     return letter->code >= '0' && letter->code <= '9';
 }
 
-/* 3 in 3万 is another number. */
+/* 3 in 3万 is not the number 3. */
 static bool multiplies(uint32_t code)
 {
     static const uint32_t codes[] = {0x5341, 0x767E, 0x5343, 0x4E07, 0x5104, 0x5146};
@@ -196,7 +196,7 @@ static bool multiplies(uint32_t code)
     return false;
 }
 
-/* Whether a word or a number may begin at letter `at`: not within 1,234, nor within 許可証. */
+/* Whether a word or a number may begin at letter `at`: not inside 1,234, nor inside 許可証. */
 static bool parts_at(const struct folded *letters, size_t count, size_t at)
 {
     if (at == 0 || at >= count || letters[at - 1].end != letters[at].begin)
@@ -211,8 +211,8 @@ static bool parts_at(const struct folded *letters, size_t count, size_t at)
     return !latin && !joined && !joins && !(before == behind && (before == SCRIPT_HAN || before == SCRIPT_KATAKANA));
 }
 
-/* Looks for the sentence, letter by letter, in the window and one unit before and behind it: as whole words, and not
- * cut out of a clause that denies it. */
+/* Searches for the sentence, letter by letter, in the window and one unit before and after it. It must match whole
+ * words and not be cut out of a clause that denies it. */
 static bool find_exact(const struct evidence *evidence, const char *sentence, size_t length,
                        const struct window *window, struct span *quote)
 {
@@ -245,7 +245,7 @@ static bool find_exact(const struct evidence *evidence, const char *sentence, si
     return false;
 }
 
-/* A number that is not in the quote, nor above it, is another fact. */
+/* False if a number of the sentence is in neither the quote nor its heading. */
 static bool numbers_agree(const struct asked *asked, const struct window *window)
 {
     for (size_t i = 0; i < asked->count; i++) {
@@ -255,7 +255,7 @@ static bool numbers_agree(const struct asked *asked, const struct window *window
     return true;
 }
 
-/* Past the mark of a list item, which is no part of what is said. */
+/* The offset after the mark of a list item, which is not part of the statement. */
 static size_t past_mark(const char *text, size_t length)
 {
     size_t at = line_mark(text, length, 0);

@@ -1,16 +1,17 @@
-/* Which sentences answer a question: by the share of it that they have, a little by what stands before and around them;
- * then one by one, each as unlike those already taken as it is wanted (maximal marginal relevance). */
+/* Chooses the sentences that answer a question. The score of a sentence is its share of the question, combined with the
+ * shares of the sentence before it and of its passage. Then sentences are taken in turn, with a penalty for
+ * similarity to those already taken (maximal marginal relevance). */
 #include <string.h>
 
 #include "words/evidence.h"
 #include "words/quantity.h"
 
-#define OWN_SHARE     0.45 /* of the score: what the sentence has itself */
+#define OWN_SHARE     0.45 /* of the score: the sentence itself */
 #define BEFORE_SHARE  0.25 /* ... the sentence before it, or its heading */
 #define PASSAGE_SHARE 0.30 /* ... its whole passage */
-#define ASKING_SHARE  0.3  /* of its score that a question keeps: it tells nothing */
-#define NUMBER_SHARE  0.6  /* ... where a number is asked for and it has none */
-#define LATER_SHARE   0.06 /* of its score that a sentence loses for each passage before its own: the best come first */
+#define ASKING_SHARE  0.3  /* of its score that a question keeps: it is not an answer */
+#define NUMBER_SHARE  0.6  /* ... for a sentence without a number, if the question asks for a number */
+#define LATER_SHARE   0.06 /* of its score, lost for each passage before its own: passages are sorted by quality */
 #define LATER_MOST    5    /* ... at most */
 #define POOL_MAX      64
 
@@ -27,7 +28,7 @@ static bool asks(const struct evidence *evidence, const struct unit *unit)
     return text[end - 1] == '?' || (end - unit->span.begin >= 3 && memcmp(text + end - 3, "？", 3) == 0);
 }
 
-/* The share of what is asked that each unit, and each passage as a whole, has. */
+/* The share of the query terms that each unit has, and each passage as a whole. */
 static bool share(const struct evidence *evidence, const struct asked *asked, double **of_unit, double **of_passage)
 {
     uint32_t *last = arena_zalloc(evidence->arena, evidence->passage_count * sizeof(*last));
@@ -70,7 +71,7 @@ static void add_to_pool(struct pool *pool, uint32_t unit, double score)
     pool->scores[at] = score;
 }
 
-/* What a sentence keeps of its score, by what it is and where. */
+/* The factor of a sentence's score for its kind and its passage. */
 static double fitness(const struct evidence *evidence, const struct unit *unit, bool asks_number)
 {
     const char *text = evidence->passages[unit->passage].text + unit->span.begin;
@@ -107,7 +108,7 @@ static double unit_weight(const struct evidence *evidence, uint32_t unit)
     return weight;
 }
 
-/* Which terms the sentence has that was taken last: those with its number. */
+/* Marks the terms of the last taken sentence: taken_by[term] == number. */
 struct likeness {
     uint32_t *taken_by;
     uint32_t number;
@@ -122,7 +123,8 @@ static void mark_taken(const struct evidence *evidence, uint32_t unit, struct li
         likeness->taken_by[evidence->unit_terms[t]] = likeness->number;
 }
 
-/* How much of the lighter one of `unit` and the sentence that was taken last is in the other one. */
+/* The similarity of `unit` and the last taken sentence: the weight of their common terms, relative to the lighter of
+ * the two. */
 static double likeness_of(const struct evidence *evidence, const struct likeness *likeness, uint32_t unit,
                           double weight)
 {
@@ -201,7 +203,7 @@ static bool within(const struct asked *asked, const struct asked_term *term, siz
     return false;
 }
 
-/* Whether all of its letters stand in terms that are there: 定画 of 設定画面, where 設定 and 画面 are. */
+/* Whether other covered terms contain all letters of the term: 定画 of 設定画面, if 設定 and 画面 are covered. */
 static bool is_covered_by_others(const struct asked *asked, const struct asked_term *term)
 {
     for (size_t at = term->begin; at < term->end; at++) {

@@ -1,5 +1,5 @@
-/* A run is a stretch of characters that belong together: letters and digits with what joins them, or Japanese. It is
- * read whole, then its terms are given one by one. */
+/* A run is a sequence of characters of the same group: letters and digits with the marks that join them, or Japanese. A
+ * run is read completely, then its terms are given in order. */
 #include "words/words.h"
 
 #include <string.h>
@@ -16,8 +16,8 @@
 #define PAIR_SHARE         0.6
 #define PAIR_IN_WORD_SHARE 0.3
 #define ENDING_SHARE       0.3 /* 消え in 消える */
-#define BEGINNING_SHARE    0.2 /* る前 in 消える前: no word has both */
-#define CHARACTER_SHARE    0.5 /* 消 in 消える: one of many words */
+#define BEGINNING_SHARE    0.2 /* る前 in 消える前: the pair spans two words */
+#define CHARACTER_SHARE    0.5 /* 消 in 消える: part of many words */
 #define WHOLE_SHARE        0.7
 
 static bool is_japanese(uint8_t script)
@@ -49,7 +49,8 @@ static void take(struct term_reader *reader, uint8_t script)
     reader->aheads--;
 }
 
-/* Whether the next character joins what was taken with what comes: a comma only digits, an apostrophe only letters. */
+/* Whether the next character joins the characters around it: a comma or colon joins only digits, an apostrophe only
+ * letters. */
 static bool joins(struct term_reader *reader, uint32_t code)
 {
     if (strchr("-_.@,':", (int)code) == NULL)
@@ -79,7 +80,7 @@ static void read_letters(struct term_reader *reader)
     }
 }
 
-/* A long vowel or an iteration mark is of the script before it. */
+/* A long vowel mark has the script of the character before it. */
 static uint8_t japanese_script(const struct term_reader *reader, uint32_t code)
 {
     uint8_t script = (uint8_t)script_of(code);
@@ -88,7 +89,7 @@ static uint8_t japanese_script(const struct term_reader *reader, uint32_t code)
     return script;
 }
 
-/* A run that fills the room goes on in the next one from its last character, so that no pair is lost. */
+/* If a run is full, the next run begins with its last character, so that no pair is lost. */
 static void read_japanese(struct term_reader *reader)
 {
     const struct folded *c;
@@ -211,7 +212,7 @@ static bool next_of_letters(struct term_reader *reader, struct term *term)
     return true;
 }
 
-/* The Katakana word that begins at the run's `at`, if one does. */
+/* Gives the Katakana word that begins at the run's `at`; false if no word begins there. */
 static bool give_katakana(struct term_reader *reader, struct term *term)
 {
     unsigned at = reader->at;
@@ -226,7 +227,7 @@ static bool give_katakana(struct term_reader *reader, struct term *term)
     return true;
 }
 
-/* A Han character without another beside it is a word of its own: 鍵 in 鍵を. */
+/* A Han character without another next to it is a separate word: 鍵 in 鍵を. */
 static bool give_character(struct term_reader *reader, struct term *term)
 {
     unsigned at = reader->at;

@@ -1,8 +1,8 @@
-/* The estimate: text is cut into runs of one kind, as o200k_base cuts it before it merges bytes (a word with its
- * capitals in front, digits by threes, blanks, line ends, punctuation, kana, kanji ...), and each run costs what runs
- * of its kind and length cost on average; kana are looked up (tokens_kana). The averages were taken over 2.5 MB of
- * public manuals, books, licences, messages and sources in twelve languages. What stands before a run counts too: a
- * blank and the word after it are one token more often than not. */
+/* The estimate: text is split into runs of the same kind, like o200k_base does before it merges bytes. The kinds are a
+ * word with its leading capitals, digits by threes, blanks, line ends, punctuation, kana, kanji and so on. The cost of
+ * a run is the average cost of runs of its kind and length; kana are looked up (tokens_kana). The averages were
+ * measured over 2.5 MB of public manuals, books, licences, messages and sources in twelve languages. The kind before a
+ * run also matters: a blank and the word after it are usually one token. */
 #include "words/tokens.h"
 
 #include "base/text.h"
@@ -13,7 +13,7 @@
 #include <string.h>
 
 enum kind {
-    NOTHING, /* before the beginning and behind the end */
+    NOTHING, /* before the beginning and after the end */
     /* scripts: rows of script_costs */
     KANJI,
     HANGUL,
@@ -86,7 +86,7 @@ static const struct {
     [INDIC] = {{0, 7, 34, 89, 193, 237, 276, 302}, {48, 153, 222, 263, 304, 328, 371, 436}, 41},
 };
 
-/* What each byte of ASCII is. */
+/* The kind of each ASCII byte. */
 static const uint8_t ascii[128] = {
     [0 ... 8] = MARK,      ['\t'] = BLANK,       ['\n'] = LINE_END,     [11 ... 12] = BLANK,   ['\r'] = LINE_END,
     [14 ... 31] = MARK,    [' '] = BLANK,        ['!' ... '/'] = MARK,  ['0' ... '9'] = DIGIT, [':' ... '@'] = MARK,
@@ -136,7 +136,8 @@ static bool token_continues(const uint8_t *at)
     return (*at & 0xC0) == 0x80;
 }
 
-/* Outside ASCII. A byte that is no UTF-8 is a character of its own; whether a form is overlong does not matter here. */
+/* The kind and the width of a character outside ASCII. A byte that is not valid UTF-8 is a separate character. Overlong
+ * forms are not rejected. */
 static enum kind token_scan_far(const uint8_t *at, size_t left, unsigned *width)
 {
     uint8_t first = *at;
@@ -176,7 +177,7 @@ static inline void token_scan_step(struct scan *scan)
     token_scan_look(scan);
 }
 
-/* The characters of one kind from here on. */
+/* Skips a run of characters of the same kind; returns its length. */
 static inline size_t token_scan_run(struct scan *scan)
 {
     enum kind kind = scan->kind;
@@ -188,7 +189,7 @@ static inline size_t token_scan_run(struct scan *scan)
     return length;
 }
 
-/* The same, but a character that only repeats the one before it is not counted: lines of dashes are few tokens. */
+/* Skips a run, but does not count a character that repeats the character before it: lines of dashes are few tokens. */
 static size_t token_scan_changes(struct scan *scan)
 {
     enum kind kind = scan->kind;
@@ -203,14 +204,14 @@ static size_t token_scan_changes(struct scan *scan)
     }
 }
 
-/* ---- what a run costs ------------------------------------------------------------------------------------------- */
+/* ---- the cost of a run ------------------------------------------------------------------------------------------ */
 
 static inline bool token_is_letter(enum kind kind)
 {
     return kind == LOWER || kind == UPPER || kind == ACCENTED;
 }
 
-/* Most bytes of most texts. */
+/* Fast path: most bytes of a typical text are lower-case ASCII letters. */
 static inline size_t token_scan_lower(struct scan *scan)
 {
     const uint8_t *from = scan->at;
@@ -220,7 +221,7 @@ static inline size_t token_scan_lower(struct scan *scan)
     return (size_t)(scan->at - from);
 }
 
-/* Capitals and the small letters behind them: "HTTPServer" is one word, "httpServer" is two. */
+/* A word is capitals and the small letters after them: "HTTPServer" is one word, "httpServer" is two. */
 static int64_t token_cost_word(struct scan *scan, enum kind before)
 {
     size_t capitals = scan->kind == UPPER ? token_scan_run(scan) : 0, length = capitals;
@@ -250,7 +251,7 @@ static int64_t token_cost_script(struct scan *scan, enum kind before)
     return costs[SCRIPT_LENGTHS - 1] + (int64_t)(length - SCRIPT_LENGTHS) * script_costs[kind].beyond;
 }
 
-/* Kana need no average. One particle is often taken together with the blank before it. */
+/* Kana tokens are looked up, without an average. A blank and a single kana after it are often one token. */
 static int64_t token_cost_kana(struct scan *scan, enum kind before)
 {
     enum kind kind = scan->kind;
@@ -261,7 +262,7 @@ static int64_t token_cost_kana(struct scan *scan, enum kind before)
     return before == BLANK && scan->at - from == 3 ? 10 : tokens * TOKEN;
 }
 
-/* The last of several blanks goes with what comes behind them, the others are one token. */
+/* The last of several blanks joins the run after it; the others are one token. */
 static int64_t token_cost_blanks(struct scan *scan)
 {
     return token_scan_run(scan) > 1 && scan->kind != LINE_END && scan->kind != NOTHING ? 2 * TOKEN : TOKEN;
@@ -283,7 +284,7 @@ static int64_t token_cost_marks(struct scan *scan, enum kind before)
     return first + (int64_t)(changes - 2) * (token_is_letter(scan->kind) ? 55 : 50);
 }
 
-/* Of whatever is neither a blank nor a letter. */
+/* The cost of a run that is neither blanks nor letters. */
 static int64_t token_cost_other(struct scan *scan, enum kind before)
 {
     switch (scan->kind) {

@@ -1,5 +1,5 @@
-/* The kana of o200k_base: all its tokens of more than one character that are hiragana or katakana alone, by their first
- * character, without it, the longest first. 449 of 200,000; so what kana cost need not be guessed. */
+/* The kana tokens of o200k_base: all its tokens of two or more characters that are only hiragana or katakana, 449 of
+ * 200,000. They are listed by their first character, without it, the longest first. So the cost of kana is exact. */
 #include "words/tokens_kana.h"
 
 #include <stdbool.h>
@@ -7,7 +7,7 @@
 
 #define CHARACTER 3 /* bytes of a kana */
 
-/* By the place of the first character in its block. */
+/* Indexed by the offset of the first character in its block. */
 static const char *const tails[KANA_BLOCK] = {
     [0x42] = "りがとうございました りがとうございます りがとう りません ります なた りが と り る", /* あ */
     [0x44] = "っぱい ました ただ ます い う た つ て や る",                                        /* い */

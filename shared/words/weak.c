@@ -6,9 +6,9 @@
 #include "words/fold.h"
 #include "words/words.h"
 
-#define LONG_VOWEL 0x30FC /* as Hiragana where it stands beside it */
+#define LONG_VOWEL 0x30FC /* counts as Hiragana next to Hiragana */
 
-/* Sorted, for bsearch; a test looks. */
+/* Sorted, for bsearch; a test checks the order. */
 static const char *const function_words[] = {
     "a",       "about",  "above",   "after",   "again",  "all",     "also",    "am",     "an",     "and",    "any",
     "are",     "aren't", "as",      "at",      "be",     "because", "been",    "before", "being",  "below",  "between",
@@ -63,7 +63,7 @@ static bool particle(uint32_t code)
     }
 }
 
-/* 何, 誰; 教え(て), 下さ(い), 場合, 知り(たい): whatever is asked, they stand in it. */
+/* 何, 誰; 教え(て), 下さ(い), 場合, 知り(たい): common to questions about all topics. */
 static bool asking(uint32_t first, uint32_t second)
 {
     return first == 0x4F55 || first == 0x8AB0 || (first == 0x6559 && second == 0x3048) ||

@@ -1,4 +1,4 @@
-/* Which words say little of what a text is about. Words are given in their normal form. */
+/* Recognises words that carry little information about the topic of a text. Words are passed in their normal form. */
 #ifndef RENGA_WORDS_WEAK_H
 #define RENGA_WORDS_WEAK_H
 
@@ -6,11 +6,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Whether two Japanese characters side by side are weak: both Hiragana, one of them a particle beside another script,
- * or one of the few words that every polite question has. */
+/* Whether a pair of adjacent Japanese characters is weak: both are Hiragana, or a particle is next to another script,
+ * or the pair is common in polite questions. */
 bool weak_pair(uint32_t first, uint32_t second);
 
-/* A lone Japanese character: Hiragana, or an asking word. */
+/* Whether a single Japanese character is weak: Hiragana, or a question word. */
 bool weak_character(uint32_t code);
 
 #endif

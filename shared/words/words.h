@@ -1,9 +1,9 @@
-/* Text as words, Japanese and English: its language, its normal form, and the terms it is found by.
+/* Japanese and English text: its language, its normal form, and its search terms.
  *
- * The same reader is used to index and to ask, so that what was indexed under a term is asked for under the same one.
- * Text is borrowed, need not end in NUL, and should be well-formed UTF-8; a byte that is not counts as a character
- * that belongs to no word. Nothing here fails: a text without words has no terms. No state is shared between readers;
- * what a thread needs (a stemmer) it makes once and keeps. All offsets are bytes of the original text. */
+ * Indexing and queries use the same reader, so both get the same terms from the same text. Text is borrowed, need not
+ * end in NUL, and should be well-formed UTF-8. An invalid byte counts as a character outside of words. No function here
+ * fails: a text without words has no terms. Readers share no state; each thread creates its stemmer once and keeps it.
+ * All offsets are bytes of the original text. */
 #ifndef RENGA_WORDS_WORDS_H
 #define RENGA_WORDS_WORDS_H
 
@@ -14,32 +14,33 @@
 #include "base/buffer.h"
 #include "words/fold.h"
 
-/* Raised whenever a text gives other terms than before: an index made with another version must be made anew. */
+/* Raised whenever the terms of a text change. An index made with a different version must be rebuilt. */
 #define WORDS_VERSION 2
 
-/* "ja" or "en". A text is English where it has English function words and not mostly Japanese characters, Japanese
- * where it has any of these otherwise; what stands in quotation marks does not count unless there is nothing else. */
+/* Returns "ja" or "en". A text is English if it has no Japanese characters, or if it has English function words and at
+ * least half as many words as Japanese characters. Otherwise it is Japanese. Text in quotation marks counts only if the
+ * rest of the text has no words. */
 const char *words_language(const char *text, size_t length);
 
-/* Appends the form in which texts are compared: NFKC, case folded, one width of kana and Latin letters, one kind of
- * apostrophe and hyphen, runs of white space as one space and none at either end. */
+/* Appends the normal form, in which texts are compared: NFKC, case folded, a single width of kana and Latin letters, a
+ * single kind of apostrophe and hyphen. Runs of white space become a space; white space at the ends is removed. */
 void words_normalize(struct buffer *out, const char *text, size_t length);
 
 enum term_kind {
-    TERM_WORD,       /* a word of letters, stemmed as English where it is Latin */
+    TERM_WORD,       /* a word of letters; Latin letters are stemmed as English */
     TERM_NUMBER,     /* digits; "1,000" is 1000 */
-    TERM_IDENTIFIER, /* E-1024, config.yaml, 2.1, 5GB, user@host: as it stands; its parts follow as words and numbers */
-    TERM_PAIR,       /* two Japanese characters side by side */
-    TERM_CHARACTER,  /* a Japanese character that stands alone, or a Han character between kana */
+    TERM_IDENTIFIER, /* E-1024, config.yaml, 2.1, 5GB, user@host: whole; its parts follow as words and numbers */
+    TERM_PAIR,       /* two adjacent Japanese characters */
+    TERM_CHARACTER,  /* a single Japanese character, or a Han character between kana */
     TERM_KATAKANA,   /* a word of three Katakana or more, without the last long vowel; its pairs follow too */
 };
 
-#define TERM_CHARACTERS_MAX 128 /* a longer word is cut in words of this many characters */
+#define TERM_CHARACTERS_MAX 128 /* a longer word is split into words of this length */
 
-/* `text` is the normal form, NUL-terminated, and belongs to the reader until its next term; [begin, end) is where the
- * term stands in the original. Terms come in the order of `begin`; an identifier and a Katakana word overlap with
- * their parts. `weak` terms say little of what a text is about: function words, single letters, pairs of Hiragana,
- * pairs with a particle. */
+/* `text` is the normal form, NUL-terminated. It belongs to the reader and is valid until the next term. [begin, end) is
+ * the position of the term in the original. Terms come in the order of `begin`; an identifier and a Katakana word
+ * overlap with their parts. `weak` terms carry little information about the topic of a text: function words, single
+ * letters, pairs of Hiragana, pairs with a particle. */
 struct term {
     const char *text;
     size_t length;
@@ -48,7 +49,7 @@ struct term {
     bool weak;
 };
 
-/* One lives on the stack of whoever reads (some 5 KB) and needs no end. Its fields are the reader's own. */
+/* A reader lives on the stack of its caller (about 5 KB) and needs no cleanup. The fields are private. */
 struct term_reader {
     struct fold fold;
     struct folded ahead[2];
@@ -68,8 +69,9 @@ void terms_begin(struct term_reader *reader, const char *text, size_t length);
 /* The next term, or false at the end. */
 bool terms_next(struct term_reader *reader, struct term *term);
 
-/* What a term counts for beside others of the same letters, 0 to 1: pairs overlap, parts repeat their whole, a verb's
- * ending says little. Asked for each term of a text in turn; *katakana_end is the caller's, 0 at first. */
+/* The weight of a term relative to other terms of the same letters, 0 to 1: pairs overlap, parts repeat their whole,
+ * and a verb's ending carries little information. Call it for all terms of a text in their order; *katakana_end belongs
+ * to the caller and is 0 at first. */
 double term_share(const struct term *term, size_t *katakana_end);
 
 /* Whether a word in its normal form, unstemmed, is an English function word. */

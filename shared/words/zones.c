@@ -31,7 +31,7 @@ static const struct {
     {"Pacific/Truk", "Pacific/Chuuk"},
 };
 
-/* Countries of several zones: the zones of most people, most first. The others follow in ICU's order. */
+/* Countries with several zones: the zones with most people, the largest first. The others follow in ICU's order. */
 static const struct {
     const char *country, *zones;
 } peopled[] = {

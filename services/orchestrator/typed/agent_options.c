@@ -1,4 +1,4 @@
-/* What all typed services have in common in what they are asked and what they answer. */
+/* The parts of requests and responses that all typed services share. */
 #include "agent_run.h"
 
 #include "base/text.h"
@@ -117,7 +117,7 @@ static bool is_same(const Renga__V1__Degradation *a, const Renga__V1__Degradatio
            strcmp(a->reason, b->reason) == 0;
 }
 
-/* Each once, however many calls it befell. */
+/* Removes duplicates: a degradation of several calls is reported once. */
 static size_t unite(Renga__V1__Degradation **list, size_t count)
 {
     size_t kept = 0;

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define WATCH_MAX_MS       (INT64_C(7) * 24 * 3600 * 1000)
-#define READER_PATIENCE_MS 60000 /* as the typed services say */
+#define READER_PATIENCE_MS 60000 /* as in the contract of the typed services */
 #define CONFIGURATION_MAX  4096  /* bytes: a language and a model */
 #define INFO_URL           "type.googleapis.com/google.rpc.ErrorInfo"
 
@@ -17,13 +17,13 @@ static char *unconst(const char *text)
     return (char *)(uintptr_t)(text ? text : "");
 }
 
-/* ---- how it ends ------------------------------------------------------------------------------------------------- */
+/* ---- failures ---------------------------------------------------------------------------------------------------- */
 
 void agent_call_failed(struct agent_run *run, const struct rpc_client_call *from)
 {
     struct status st = from->status;
     if (st.code == CANCELLED && !rpc_call_cancelled(run->call))
-        st.code = UNAVAILABLE; /* the orchestrator went away, and nobody has cancelled */
+        st.code = UNAVAILABLE; /* the orchestrator went away; the caller did not cancel */
     if (st.code == OK)
         fail(&st, UNAVAILABLE, "the run is watched no more, and has not stopped; ask again with the same request_id");
     refuse_as(run->call, from, &st);
@@ -40,7 +40,7 @@ static void add_run_failed(struct agent_run *run, const char *reason)
     info.metadata = list;
     info.n_metadata = 1;
     uint8_t *bytes = arena_alloc(rpc_call_arena(run->call), google__rpc__error_info__get_packed_size(&info));
-    if (bytes) /* details are a courtesy */
+    if (bytes) /* the details are optional */
         rpc_call_add_detail(run->call, INFO_URL, bytes, google__rpc__error_info__pack(&info, bytes));
 }
 
@@ -75,12 +75,12 @@ void agent_call_prepare(struct agent_run *run, struct rpc_client_call *call)
 static void run_cancelled(const Renga__V1__CancelRunResponse *response, void *data)
 {
     struct agent_run *run = ((struct rpc_client_call *)data)->owner;
-    (void)response; /* who would hear of it has gone */
+    (void)response; /* the caller has disconnected and cannot receive it */
     rpc_fail(run->call, &run->end);
 }
 
-/* Nobody waits any more. What was under way on behalf of the call ends with it, by the same deadline: perhaps before
- * the call itself. */
+/* Whether the caller no longer waits. A client call on behalf of the caller's call has the same deadline, and may end
+ * before the caller's call does. */
 static bool is_gone(const struct agent_run *run, const struct rpc_client_call *from)
 {
     return rpc_call_cancelled(run->call) || from->status.code == DEADLINE_EXCEEDED;
@@ -268,11 +268,11 @@ static void add_options(Renga__V1__StartRunRequest *request, const Renga__V1__Ag
     request->thread_id = options->thread_id;
     request->budget = options->budget;
     request->timeout_ms = options->timeout_ms;
-    request->labels = (Renga__V1__StartRunRequest__LabelsEntry **)options->labels; /* maps of one form */
+    request->labels = (Renga__V1__StartRunRequest__LabelsEntry **)options->labels; /* same entry layout */
     request->n_labels = options->n_labels;
 }
 
-/* Started even if the caller leaves at once: so that it is known what is to be cancelled. */
+/* StartRun is not cancelled when the caller disconnects: its response names the run that has to be cancelled. */
 void agent_run_begin(struct agent_run *run)
 {
     Renga__V1__StartRunRequest request = RENGA__V1__START_RUN_REQUEST__INIT;

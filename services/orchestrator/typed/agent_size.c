@@ -1,4 +1,4 @@
-/* A result in one message: parts of it are cut or left out, and its outcome tells. */
+/* Makes a result fit into a message. Parts of it are cut or left out, and its outcome reports this. */
 #include "agent_run.h"
 
 #include "base/text.h"
@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define RESULT_BYTES_MAX ((size_t)4 << 20)
-#define AROUND_BYTES     ((size_t)64 << 10) /* the event around it, and the degradation that tells of the cut */
+#define AROUND_BYTES     ((size_t)64 << 10) /* the event around it, and the degradation that reports the cut */
 #define DEGRADATIONS_MAX 100
 
 size_t agent_excess(const ProtobufCMessage *result)
@@ -15,7 +15,7 @@ size_t agent_excess(const ProtobufCMessage *result)
     return size > RESULT_BYTES_MAX - AROUND_BYTES ? size - (RESULT_BYTES_MAX - AROUND_BYTES) : 0;
 }
 
-/* Bytes that go if no text may have more than `most`. */
+/* The bytes that are saved if each text has at most `most` bytes. */
 static size_t agent_freed_by(char *const *texts, size_t count, size_t most)
 {
     size_t freed = 0;

@@ -1,4 +1,4 @@
-/* Where an agent of research searches: checked in a request, and written into the input of its run. */
+/* The sources that a research agent searches: checked in a request, and written into the input of its run. */
 #include "agent_run.h"
 
 #include "base/json_writer.h"

@@ -1,5 +1,5 @@
 /* The service AutonomousResearch: a theme becomes a run of the agent "autonomous_research". With human_intervention the
- * run stops before its supervisor and its writer, and the call ends with what there is; Resume goes on with the run. */
+ * run stops before its supervisor and its writer, and the call ends with the result so far; Resume resumes it. */
 #include "autonomous_research.h"
 
 #include "base/log.h"

@@ -1,6 +1,6 @@
-/* A person's decision as a change of the state, which comes with the resumption of the run. What a graph has to know
- * stands in human_action and human_input; the history is human_decisions. Where the supervisor's own choice is
- * replaced, the change is made in the name of the node that follows it.
+/* Converts a person's decision to an update of the state, which ResumeRun applies. The graph reads the decision from
+ * human_action and human_input; the history is human_decisions. If the decision replaces the choice of the supervisor,
+ * the update is made as the node that follows the supervisor.
  *
  *      approve, advise     the run goes on                     edit      with another task_plan
  *      reject              before supervisor: it plans anew; before writer: to the researcher; the third time: the end
@@ -21,15 +21,15 @@
 #define SHA256_BYTES   32
 #define OVERWRITES_MAX 5
 
-/* What becomes of a decision; names as in the state. */
+/* The effect of a decision; the names are those of the state. */
 struct decision {
     const char *action, *text;
     const Renga__V1__HumanEdit *edit;
-    const char *outcome, *stop_reason; /* of the supervisor; NULL: it chooses for itself */
+    const char *outcome, *stop_reason; /* of the supervisor; NULL: the supervisor chooses */
     bool feedback;                     /* the researcher reads the text, too */
 };
 
-/* ---- what was decided -------------------------------------------------------------------------------------------- */
+/* ---- the decision ------------------------------------------------------------------------------------------------ */
 
 static struct decision decision_of_reject(const char *reason, const struct autonomous_wait *wait)
 {
@@ -82,7 +82,8 @@ static void decision_write_plan(struct json_writer *out, const Renga__V1__HumanE
     json_write_end(out);
 }
 
-/* A row of the history. Who has waited in vain has neither name nor time here: Run.resumptions has them. */
+/* Writes a row of the history. `wait` is NULL for a wait that timed out. This row has no node, no name and no time;
+ * the node and the time are in Run.resumptions. */
 static void decision_write_row(struct json_writer *out, const struct decision *decision,
                                const struct autonomous_wait *wait, const char *request_id, const char *digest)
 {
@@ -116,7 +117,7 @@ static void decision_overwrite(Renga__V1__ResumeUpdate *update, struct json_writ
 static void decision_write_fields(Renga__V1__ResumeUpdate *update, struct json_writer *out,
                                   const struct decision *decision)
 {
-    bool approves = strcmp(decision->action, "approve") == 0; /* a remark is for the history alone */
+    bool approves = strcmp(decision->action, "approve") == 0; /* a remark is only for the history */
     decision_overwrite(update, out, "human_input", approves ? "" : decision->text);
     decision_overwrite(update, out, "human_action", decision->outcome ? "" : decision->action);
     if (decision->feedback)

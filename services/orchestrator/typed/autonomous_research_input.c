@@ -1,4 +1,4 @@
-/* Requests to autonomous research: checked, and written as the first fields of a run. */
+/* Requests to autonomous research: checked, and written as the initial fields of a run. */
 #include "autonomous_research.h"
 
 #include "base/json_writer.h"
@@ -20,7 +20,7 @@
 #define QUERIES_MAX        16
 #define POINTS_MAX         32
 #define LINE_MAX_BYTES     1024
-#define INPUT_BYTES_MAX    262144 /* a byte of a text may be written with six */
+#define INPUT_BYTES_MAX    262144 /* JSON may escape a byte of text as six bytes */
 
 /* ---- Research ---------------------------------------------------------------------------------------------------- */
 

@@ -1,5 +1,6 @@
-/* Progress of the run as events of the stream. A node shows one object at a time, on disk before it is shown, so that
- * one event of the run is one event of the stream with the same id. The object's fields tell its kind. */
+/* Converts the run's progress to events of the stream. A node emits one progress object at a time, and the object is on
+ * disk before it is sent. So each event of the run becomes a single event of the stream with the same id. The fields of
+ * the object determine its kind. */
 #include "autonomous_research.h"
 
 #include "base/json.h"
@@ -23,7 +24,7 @@ static bool progress_has(const cJSON *object, const char *key)
 }
 
 static const struct {
-    const char *key; /* that only this kind has */
+    const char *key; /* a field of this kind only */
     const ProtobufCMessageDescriptor *type;
     int event_case;
 } progress_kinds[] = {

@@ -1,5 +1,5 @@
-/* The state of a run that has stopped, as AutonomousResearchResult. An output that is too large for one message is read
- * field by field; a worker thread makes the result if the fields are long. */
+/* Converts the state of a stopped run to AutonomousResearchResult. If the output is too large for one message, it is
+ * read field by field. If the fields are long, a worker thread makes the result. */
 #include "autonomous_research.h"
 
 #include <string.h>
@@ -23,7 +23,7 @@ static void result_refuse(struct autonomous_call *call, const struct status *why
     rpc_fail(call->run.call, &st);
 }
 
-/* ---- what is made of the fields ---------------------------------------------------------------------------------- */
+/* ---- the result from the fields ---------------------------------------------------------------------------------- */
 
 static void result_make(struct job *job)
 {
@@ -91,7 +91,7 @@ static void result_read_next(struct autonomous_call *call)
     renga__v1__orchestrator__get_state(call->run.orchestrator, &request, result_field_loaded, &call->get);
 }
 
-/* The run's message goes with this callback; what is made of it does not. */
+/* The message of the run is freed after this callback, so the call keeps a copy in its arena. */
 void autonomous_read(struct autonomous_call *call, const Renga__V1__Run *run)
 {
     struct status st = {0};

@@ -1,6 +1,6 @@
-/* Resume: a person's answer. The state tells whether the answer is a repetition, and what it changes; the change and
- * the resumption are one step, done only if the thread's head is still the one that was read. So of two answers one
- * holds.
+/* Resume: a person's answer. The state shows whether the request is a repetition, and determines the update. ResumeRun
+ * applies the update and resumes the run atomically, and only if the head of the thread is still the checkpoint that
+ * was read. So exactly one of two competing answers is accepted.
  *
  *      GetRun ---> GetState: has it this request_id? ---> attached to the run
  *                      ^           | waits
@@ -13,13 +13,13 @@
 
 #include <string.h>
 
-#define ATTEMPTS_MAX 5 /* a change by hand, or another answer, comes between each of them */
+#define ATTEMPTS_MAX 5 /* each retry means that another update or answer came first */
 
 static char *const resume_fields[] = {(char[]){"human_decisions"}, (char[]){"task_plan"}, (char[]){"theme"}};
 
 static void resume_look(struct autonomous_call *call);
 
-/* ---- what is known of earlier answers ---------------------------------------------------------------------------- */
+/* ---- earlier answers --------------------------------------------------------------------------------------------- */
 
 static const char *resume_text(const cJSON *object, const char *key)
 {
@@ -27,7 +27,7 @@ static const char *resume_text(const cJSON *object, const char *key)
     return text ? text : "";
 }
 
-/* Answers of other runs of the thread do not count; those that nobody gave have no run_id. */
+/* Answers to other runs of the thread do not count. A row for a wait that timed out has no run_id. */
 static bool resume_is_of_run(const struct autonomous_call *call, const cJSON *row)
 {
     return strcmp(resume_text(row, "run_id"), call->answer->run_id) == 0;
@@ -64,7 +64,7 @@ static const cJSON *resume_last(const cJSON *state)
 
 /* ---- refusals ---------------------------------------------------------------------------------------------------- */
 
-/* `row`: the answer; NULL: it is not known, since the time was over. */
+/* `row`: the earlier answer; NULL: unknown, because the run continued without a recorded answer to this wait. */
 static void resume_refuse_answered(struct autonomous_call *call, const cJSON *row)
 {
     struct status st = {0};
@@ -102,7 +102,7 @@ static void resume_refused(struct agent_run *run, const struct rpc_client_call *
     struct autonomous_call *call = (struct autonomous_call *)run;
     enum status_code code = from->status.code;
     if ((code == FAILED_PRECONDITION || code == ABORTED) && ++call->attempts < ATTEMPTS_MAX)
-        resume_look(call); /* it has changed since it was read */
+        resume_look(call); /* the state has changed since it was read */
     else if (code == INVALID_ARGUMENT)
         resume_refuse_graph(call, from->status.text);
     else
@@ -132,7 +132,7 @@ static void resume_send(struct autonomous_call *call, const cJSON *fields, const
     agent_run_resume(&call->run, &request);
 }
 
-/* A repetition waits for what the first call waits for, and has its answer. */
+/* A repeated request waits for the same run as the first call, and gets the same response. */
 static void resume_repeat(struct autonomous_call *call, const cJSON *row)
 {
     char digest[65];
@@ -142,7 +142,7 @@ static void resume_repeat(struct autonomous_call *call, const cJSON *row)
         return;
     }
     if (strcmp(digest, resume_text(row, "digest")) == 0) {
-        call->run.seen_event_id = 0; /* it may have stopped long ago */
+        call->run.seen_event_id = 0; /* the run may have stopped already */
         agent_run_attach(&call->run, call->answer->run_id, call->thread_id);
         return;
     }
@@ -164,7 +164,7 @@ static void resume_decide(struct autonomous_call *call, const cJSON *fields, con
     row = resume_find(call, fields, "interrupt_id", wanted);
     if (row)
         resume_refuse_answered(call, row);
-    else if (call->attempts && !waits) /* it waited when it was read first */
+    else if (call->attempts && !waits) /* the run waited when it was first read */
         resume_refuse_answered(call, resume_last(fields));
     else if (!waits)
         resume_refuse_state(call, state);
@@ -220,7 +220,7 @@ static void resume_run_loaded(const Renga__V1__GetRunResponse *response, void *d
     }
     call->thread_id = arena_strdup(rpc_call_arena(call->run.call), response->run->thread_id);
     bool waits = response->run->state == RENGA__V1__RUN_STATE__RUN_STATE_WAITING;
-    if (!call->show && waits) /* nobody hears of what was before */
+    if (!call->show && waits) /* without a stream, earlier events are not needed */
         call->run.seen_event_id = response->run->last_event_id;
     if (call->thread_id)
         resume_look(call);

@@ -1,5 +1,6 @@
-/* Fields of the state as the result. They have the form of the contract's messages but for their names, and for words
- * where the contract has enums: "approve" is HUMAN_ACTION_APPROVE. No other thread touches the call meanwhile. */
+/* Makes the result from the fields of the state. The fields have the form of the contract's messages, but with other
+ * names, and with words instead of enums: "approve" is HUMAN_ACTION_APPROVE. No other thread uses the call at the same
+ * time. */
 #include "autonomous_research.h"
 
 #include "base/json.h"
@@ -27,7 +28,7 @@ static const struct {
 
 /* ---- as the contract has it -------------------------------------------------------------------------------------- */
 
-/* "max_iterations" becomes PREFIX_MAX_ITERATIONS; an empty word goes. */
+/* "max_iterations" becomes PREFIX_MAX_ITERATIONS; an empty word is removed. */
 static void state_name_enum(cJSON *object, const char *key, const char *prefix)
 {
     char name[WORD_MAX];
@@ -53,7 +54,7 @@ static void state_name_enums(cJSON *list, const char *key, const char *prefix)
     }
 }
 
-/* The first value of an object field is {}: it is not there. */
+/* The initial value of an object field is {}, which means that the field is not set. */
 static void state_drop_empty(cJSON *state, const char *key)
 {
     const cJSON *object = cJSON_GetObjectItemCaseSensitive(state, key);
@@ -142,7 +143,8 @@ void autonomous_cut(Result *result, struct arena *arena)
 
 /* ---- people ------------------------------------------------------------------------------------------------------ */
 
-/* What nobody decided has its time from the run: its n-th row is the n-th resumption without a person. */
+/* Rows of waits that timed out take their time and node from the run. Counted from the end, each of these rows belongs
+ * to a resumption by timeout. */
 static void state_complete_timed_out(Result *result, const Renga__V1__Run *run)
 {
     size_t row = result->n_human_decisions, at = run->n_resumptions;
@@ -159,7 +161,7 @@ static void state_complete_timed_out(Result *result, const Renga__V1__Run *run)
     }
 }
 
-/* As autonomous_timeout has written it. */
+/* Reads the default that autonomous_timeout has written. */
 static Renga__V1__HumanDefault state_default(const Renga__V1__InterruptTimeout *timeout)
 {
     bool stops = timeout->update && *timeout->update->as_node;

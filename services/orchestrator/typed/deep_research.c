@@ -1,5 +1,5 @@
-/* The service DeepResearch: a question becomes a run of the agent "deep_research"; a further question becomes another
- * run, which begins at the last checkpoint of the run that is asked about.
+/* The service DeepResearch: a question becomes a run of the agent "deep_research". A follow-up question becomes another
+ * run, which begins at the last checkpoint of the earlier run.
  *
  *      FollowUp:  GetRun, is it one of deep research and finished?  ---> StartRun at its checkpoint ---> as Research */
 #include "deep_research.h"
@@ -101,7 +101,7 @@ static void research_stream(Renga__V1__DeepResearch_Service *self, const Renga__
 
 /* ---- a further question ------------------------------------------------------------------------------------------ */
 
-/* Whether a run can be asked about; `reason` is the name of the error where it cannot. */
+/* Whether a run can be followed up; if not, `reason` is the name of the error. */
 static bool research_is_finished(const Renga__V1__Run *run, const char **reason, struct status *st)
 {
     *reason = NULL;

@@ -1,4 +1,4 @@
-/* Requests to deep research: checked, and written as the first fields of a run. */
+/* Requests to deep research: checked, and written as the initial fields of a run. */
 #include "deep_research.h"
 
 #include "base/json_writer.h"
@@ -11,7 +11,7 @@
 #define TOKENS_LEAST    64
 #define TOKENS_MAX      4096
 #define RUN_ID_MAX      64     /* bytes */
-#define INPUT_BYTES_MAX 262144 /* a byte of a text may be written with six */
+#define INPUT_BYTES_MAX 262144 /* JSON may escape a byte of text as six bytes */
 
 /* ---- checks ------------------------------------------------------------------------------------------------------ */
 
@@ -52,7 +52,7 @@ static char *research_input_text(struct json_writer *out, struct buffer *text, s
     return copy;
 }
 
-/* On a thread that was asked a further question before, `follow_up` is emptied. */
+/* `follow_up` is always written as empty, since the thread may have a value from an earlier follow-up question. */
 char *deep_research_input(const Renga__V1__DeepResearchRequest *request, struct arena *arena)
 {
     struct buffer text;

@@ -1,5 +1,6 @@
-/* Progress of the run as events of the stream. A node shows one object at a time, on disk before it is shown, so that
- * one event of the run is one event of the stream with the same id. The object's fields tell its kind. */
+/* Converts the run's progress to events of the stream. A node emits one progress object at a time, and the object is on
+ * disk before it is sent. So each event of the run becomes a single event of the stream with the same id. The fields of
+ * the object determine its kind. */
 #include "deep_research.h"
 
 #include "base/json.h"
@@ -25,14 +26,14 @@ static void research_show_accepted(struct deep_research_call *call, const Renga_
     research_show(call, from, &event);
 }
 
-/* ---- what a node shows ------------------------------------------------------------------------------------------- */
+/* ---- progress objects -------------------------------------------------------------------------------------------- */
 
 static bool research_has(const cJSON *object, const char *key)
 {
     return cJSON_GetObjectItemCaseSensitive(object, key) != NULL;
 }
 
-/* A cycle that does not say its number is the next one. */
+/* A plan without a cycle number belongs to the next cycle. */
 static void research_read_plan(struct deep_research_call *call, const cJSON *shown, const ProtobufCMessage *plan,
                                Renga__V1__DeepResearchCycle *cycle, Renga__V1__DeepResearchEvent *event)
 {

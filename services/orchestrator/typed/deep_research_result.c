@@ -1,5 +1,5 @@
-/* The state of a run that has ended as DeepResearchResult. The fields have the names that the contract gives them, but
- * for `cycle`. An output that is too large for one message is read field by field. */
+/* Converts the state of an ended run to DeepResearchResult. All fields except `cycle` have the names of the contract.
+ * If the output is too large for one message, it is read field by field. */
 #include "deep_research.h"
 
 #include "base/json.h"
@@ -30,7 +30,7 @@ static bool result_no_memory(struct status *st)
 
 /* ---- fields ------------------------------------------------------------------------------------------------------ */
 
-/* Takes from one object of fields all that it has. */
+/* Copies the fields that are set in `from`. */
 static void result_take_fields(Renga__V1__DeepResearchResult *to, const Renga__V1__DeepResearchResult *from,
                                const cJSON *object)
 {
@@ -95,7 +95,7 @@ static void result_complete(struct deep_research_call *call)
     result_limit_count(&result->n_citations, CITATIONS_MAX);
     for (size_t i = 0; i < result->n_notes; i++)
         deep_research_complete_note(call, result->notes[i], i);
-    if (call->asked_run) /* these tell of the run that is asked about */
+    if (call->asked_run) /* these values belong to the earlier run */
         result->n_queries = result->n_empty_queries = 0, result->cycles = 0;
     result->question = (char *)(uintptr_t)call->question;
     result->outcome = agent_outcome(arena, call->ended);

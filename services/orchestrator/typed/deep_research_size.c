@@ -1,4 +1,4 @@
-/* A result in one message: the longest summaries are cut first, then the last citations are left out. */
+/* Makes a result fit into a message: first the longest summaries are cut, then the last citations are left out. */
 #include "deep_research.h"
 
 void deep_research_cut(Renga__V1__DeepResearchResult *result, struct arena *arena)

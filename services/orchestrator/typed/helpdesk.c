@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define AGENT     "helpdesk"
-#define INPUT_MAX 262144 /* bytes: each may be written with six */
+#define INPUT_MAX 262144 /* bytes: JSON may escape a byte of text as six bytes */
 
 struct helpdesk {
     Renga__V1__Helpdesk_Service base; /* first */

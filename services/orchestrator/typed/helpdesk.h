@@ -1,5 +1,5 @@
-/* Private to typed/: a question to the help desk on its way. What is shown comes from the run's events, what is
- * answered from its output (agents/helpdesk/graph.json names the fields). */
+/* Private to typed/: a call of the help desk. The stream's events come from the run's events, the response comes from
+ * its output. agents/helpdesk/graph.json names the fields. */
 #ifndef RENGA_ORCHESTRATOR_HELPDESK_H
 #define RENGA_ORCHESTRATOR_HELPDESK_H
 
@@ -9,11 +9,11 @@
 
 #define HELPDESK_SUBTASKS_MAX 32 /* as AgentResult.subtasks */
 
-/* What events tell of a subtask and its output does not. */
+/* The data of a subtask that is in the run's events but not in its output. */
 struct subtask_note {
     Renga__V1__Usage usage;
     int status_code;
-    const char *message, *answer; /* NULL: none */
+    const char *message, *answer; /* NULL: not set */
     int32_t tries;
     bool is_completed;
     Renga__V1__Citation **citations; /* of its answer */
@@ -31,14 +31,14 @@ struct helpdesk_call {
     struct subtask_note subtasks[HELPDESK_SUBTASKS_MAX];
 };
 
-/* helpdesk_progress.c: what an event of the run is to whoever asked. */
+/* helpdesk_progress.c: sends an event of the run as an event of the stream. */
 void helpdesk_progress(struct agent_run *run, const Renga__V1__RunEvent *event);
 
-/* helpdesk_result.c: NULL with `st` filled where the output is not a help desk's. */
+/* helpdesk_result.c: makes the result. NULL with `st` filled if the output is not that of a help desk. */
 Renga__V1__AgentResult *helpdesk_result(struct helpdesk_call *call, const Renga__V1__Run *run, struct status *st);
 
-/* helpdesk_partial.c: of a run that stopped before its answer, what its subtasks had found by then. False where the
- * arena is out. */
+/* helpdesk_partial.c: for a run that stopped before its answer, makes the result from the completed subtasks. False if
+ * the arena is out of memory. */
 bool helpdesk_partial(struct helpdesk_call *call, Renga__V1__AgentResult *result);
 
 #endif

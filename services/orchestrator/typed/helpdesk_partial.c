@@ -1,5 +1,5 @@
-/* A run that its budget stopped before the answer: its subtasks may not be in its output, but what they found was told
- * by its events. What was completed becomes the answer. */
+/* The result of a run that its budget stopped before the answer. The output may lack the subtasks, so their results are
+ * taken from the run's events. The answers of the completed subtasks become the answer. */
 #include "helpdesk.h"
 
 #include "base/buffer.h"
@@ -40,7 +40,7 @@ static int32_t sentences_in(const char *text)
     return count;
 }
 
-/* As they stand, one behind the other; their citations count on. */
+/* Appends the answer of a subtask unchanged. The sentence numbers of its citations continue from the text before. */
 static bool add_answer(struct helpdesk_call *call, const struct subtask_note *note, struct buffer *answer,
                        Renga__V1__AgentResult *result)
 {

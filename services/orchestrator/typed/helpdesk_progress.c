@@ -1,4 +1,4 @@
-/* Events of the run, as the help desk shows them. */
+/* Converts events of the run to events of the stream. */
 #include "helpdesk.h"
 
 #include "base/json.h"
@@ -13,7 +13,7 @@
 #define TOOL_NAMES_MAX  128
 #define TOOL_NAME_BYTES 64
 
-/* What a node of this kind begins to do for its subtask. */
+/* The stage of a subtask that begins with a node of this kind. */
 static const struct stage {
     const char *kind;
     Renga__V1__SubtaskStage stage;

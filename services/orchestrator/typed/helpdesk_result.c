@@ -1,4 +1,4 @@
-/* The output of the run as AgentResult. */
+/* Converts the output of the run to AgentResult. */
 #include "helpdesk.h"
 
 #include "base/json.h"
@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#define RESULT_BYTES_MAX ((size_t)4 << 20) /* as AgentResult, less what is around it */
+#define RESULT_BYTES_MAX ((size_t)4 << 20) /* as AgentResult, less AROUND_BYTES */
 #define AROUND_BYTES     ((size_t)64 << 10)
 #define ANSWER_MAX       ((size_t)262144) /* bytes, as AgentResult.answer */
 #define CITATIONS_MAX    1000
@@ -94,7 +94,7 @@ static bool read_citations(const cJSON *list, Renga__V1__AgentResult *result, st
     return true;
 }
 
-/* What tools said goes first, the longest last tries before the others. */
+/* Removes the output of the tools, from the last subtask to the first, until the result fits. */
 static void cut_tools(Renga__V1__AgentResult *result)
 {
     for (size_t i = result->n_subtasks; i-- > 0;) {

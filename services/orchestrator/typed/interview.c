@@ -1,11 +1,10 @@
-/* The service FormInterview: a session is a thread of the agent "form_interview", and each call of a person is a run on
- * it that is waited for.
+/* The service FormInterview. A session is a thread of the agent "form_interview". Each call of a person is a run on
+ * that thread, and the call waits for the run.
  *
  *      Answer, Confirm ---> GetState: is it a session? ---> StartRun, waited for ---> GetState
  *      Start           ---------------------------------------------'
  *
- * The agent's document is atomic: a run that fails, or that has no waiting client any more, leaves the session as it
- * was. */
+ * The agent's document is atomic: a run that fails, or whose client disconnects, does not change the session. */
 #include "interview.h"
 
 #include "base/json.h"
@@ -19,7 +18,7 @@
 #include <string.h>
 
 #define CONFIGURATION_MAX 1024 /* bytes: a model's name */
-#define KEPT_CHECKPOINTS  1    /* of a session: it never goes back */
+#define KEPT_CHECKPOINTS  1    /* of a session, which never returns to an older checkpoint */
 
 static char *interview_unconst(const char *text)
 {
@@ -58,7 +57,7 @@ static char *interview_configuration(const char *model, struct arena *arena)
     return copy ? copy : interview_unconst("");
 }
 
-/* The form is opened and written as JSON. */
+/* Checks the request, parses the form and writes it as JSON. Runs as a job, since forms may be large. */
 static void interview_start_check(struct job *job)
 {
     struct interview_call *call = OWNER_OF(job, struct interview_call, job);
@@ -92,7 +91,7 @@ static void interview_start(Renga__V1__FormInterview_Service *self, const Renga_
     call->start.retention = &call->retention;
     call->start.configuration_json = interview_configuration(request->model, interview_arena(call));
     call->start.budget = request->budget;
-    call->start.labels = (Renga__V1__StartRunRequest__LabelsEntry **)request->labels; /* maps of one form */
+    call->start.labels = (Renga__V1__StartRunRequest__LabelsEntry **)request->labels; /* same entry layout */
     call->start.n_labels = request->n_labels;
     rpc_call_job(call->rpc, &call->job);
     call->job.run = interview_start_check;
@@ -115,7 +114,7 @@ static void interview_keep_label(struct interview_call *call, const cJSON *label
     call->start.labels[call->start.n_labels++] = entry;
 }
 
-/* Labels, model and budget of the start are those of each call. */
+/* Each later call uses the labels, the model and the budget of the start. */
 static void interview_go_on(struct interview_call *call, const cJSON *state)
 {
     const cJSON *labels = cJSON_GetObjectItemCaseSensitive(state, "labels"), *label;

@@ -1,4 +1,4 @@
-/* Requests of the form interview: checked, and as input of a run. */
+/* Requests of the form interview: checked, and converted to the input of a run. */
 #include "interview.h"
 
 #include "base/json_writer.h"
@@ -26,7 +26,7 @@
 
 /* ---- checks ------------------------------------------------------------------------------------------------------ */
 
-/* At most so many bytes and no control character. */
+/* A name has at most NAME_MAX_BYTES bytes and no control characters. */
 static bool input_check_name(const char *field, const char *text, struct status *st)
 {
     if (!text_fits(st, field, text, NAME_MAX_BYTES))
@@ -50,7 +50,7 @@ struct pair {
     char *key, *value;
 };
 
-/* Entries of any map of strings have one form. */
+/* All maps of strings have the same entry layout (struct pair). */
 static bool input_check_labels(void *entries, size_t count, size_t most, struct status *st)
 {
     struct pair **labels = entries;
@@ -64,7 +64,7 @@ static bool input_check_labels(void *entries, size_t count, size_t most, struct 
     return true;
 }
 
-/* Of the fields of a form: their names are known at the session's owner. */
+/* Values of form fields. Whether a field exists is checked later, by the process that owns the session. */
 static bool input_check_values(const char *field, void *entries, size_t count, struct status *st)
 {
     struct pair **values = entries;
@@ -223,7 +223,7 @@ char *interview_input_start(const Renga__V1__StartInterviewRequest *request, str
     return input_end(&input, arena, st);
 }
 
-/* A message is a turn of the conversation, too; values that were only entered are not. */
+/* A text message is also a turn of the conversation; values entered without a message are not. */
 char *interview_input_answer(const Renga__V1__AnswerInterviewRequest *request, struct arena *arena, struct status *st)
 {
     struct input input;

@@ -1,4 +1,4 @@
-/* A call of a person as a run on the session's thread, and its reply. */
+/* Runs a person's call on the thread of the session, and makes the reply. */
 #include "interview.h"
 
 #include "api/refuse.h"
@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define SHA256_BYTES 32
-#define ATTEMPTS_MAX 100 /* at a request that is repeated */
+#define ATTEMPTS_MAX 100 /* of a repeated request */
 
 static char *run_unconst(const char *text)
 {
@@ -32,7 +32,7 @@ static void run_prepare_session(struct interview_call *call, bool on_behalf)
 
 /* ---- the session ------------------------------------------------------------------------------------------------- */
 
-/* The part of the session that later calls need; all of it to show it. */
+/* Reads the part of the session that later calls need; with `all`, the whole session. */
 void interview_read_session(struct interview_call *call, bool all,
                             void (*came)(const Renga__V1__GetStateResponse *response, void *data))
 {
@@ -62,8 +62,8 @@ static void session_not_found(const struct interview_call *call, struct status *
     fail(st, NOT_FOUND, "there is no session '%.128s'", call->session_id);
 }
 
-/* The state of the session; NULL: the call has been ended. A thread of another agent, or one without a call that went
- * well, is no session. */
+/* The state of the session; NULL: the call has been ended. A thread is not a session if it belongs to another agent or
+ * has no successful call. */
 cJSON *interview_session_of(struct interview_call *call, const Renga__V1__GetStateResponse *response)
 {
     struct status st = call->call.status;
@@ -94,7 +94,7 @@ static void session_work(struct job *job)
 static void session_made(struct job *job)
 {
     struct interview_call *call = OWNER_OF(job, struct interview_call, job);
-    if (job->status.code == RESOURCE_EXHAUSTED) { /* the workers have no room: slow is better than refused */
+    if (job->status.code == RESOURCE_EXHAUSTED) { /* the workers have no capacity: runs in the loop */
         status_clear(&job->status);
         session_work(job);
     }
@@ -131,7 +131,8 @@ void interview_make_session(struct interview_call *call, const Renga__V1__GetSta
 
 /* ---- the run ----------------------------------------------------------------------------------------------------- */
 
-/* Two sessions may have requests of one id: the run's has both names in it, the action, and the attempt. */
+/* Two sessions may use the same request id. So the run's request id is a hash of the action, the session id, the
+ * request id and the attempt. */
 static char *run_request_id(const struct interview_call *call)
 {
     uint8_t hash[EVP_MAX_MD_SIZE];
@@ -174,11 +175,11 @@ static void run_answer_reply(struct interview_call *call, Renga__V1__InterviewRe
 static void session_removed(const Renga__V1__DeleteThreadResponse *response, void *data)
 {
     struct interview_call *call = ((struct rpc_client_call *)data)->owner;
-    (void)response; /* the rest is empty, and its time to live takes it */
+    (void)response; /* if this failed, the empty thread is deleted when its time to live ends */
     rpc_fail(call->rpc, &call->failure);
 }
 
-/* A thread with a state had a session before the start that failed: it stays. */
+/* A thread with a revision had a session before the failed start, and is kept. */
 static void leftover_read(const Renga__V1__GetStateResponse *response, void *data)
 {
     struct interview_call *call = ((struct rpc_client_call *)data)->owner;
@@ -197,7 +198,7 @@ static void leftover_read(const Renga__V1__GetStateResponse *response, void *dat
     renga__v1__orchestrator__delete_thread(call->service->orchestrator, &request, session_removed, &call->call);
 }
 
-/* A session that did not begin is none. */
+/* Deletes the thread of a session whose start failed. */
 static void session_remove(struct interview_call *call, const char *thread_id, const struct status *why)
 {
     static char revision[] = "revision";
@@ -216,7 +217,7 @@ static void session_remove(struct interview_call *call, const char *thread_id, c
     renga__v1__orchestrator__get_state(call->service->orchestrator, &request, leftover_read, &call->call);
 }
 
-/* CANCELLED, the run's own code, or RESOURCE_EXHAUSTED where its budget ended it. */
+/* CANCELLED, RESOURCE_EXHAUSTED if the budget ended the run, or else the run's own code. */
 static int failure_code(const Renga__V1__Run *run)
 {
     if (run->state == RENGA__V1__RUN_STATE__RUN_STATE_CANCELLED)
@@ -278,7 +279,7 @@ static void run_stopped(const Renga__V1__StartRunResponse *response, void *data)
     }
 }
 
-/* Without an input `st` says why. */
+/* If there is no input, `st` has the reason. */
 void interview_start_run(struct interview_call *call, struct status *st)
 {
     Renga__V1__StartRunRequest *request = &call->start;

@@ -1,4 +1,4 @@
-/* Sessions of the form interview: listed, deleted. */
+/* Lists and deletes sessions of the form interview. */
 #include "interview.h"
 
 #include "api/refuse.h"
@@ -35,7 +35,7 @@ static void listing_state_loaded(const Renga__V1__GetStateResponse *response, vo
     struct status st = listing->call.status;
     cJSON *state = response ? json_parse(response->state_json, strlen(response->state_json), NULL, &st) : NULL;
     const cJSON *revision = cJSON_GetObjectItemCaseSensitive(state, "revision");
-    if (!state && st.code != NOT_FOUND) { /* else it was deleted since */
+    if (!state && st.code != NOT_FOUND) { /* NOT_FOUND: deleted after the list was read */
         refuse_as(listing->rpc, &listing->call, &st);
         return;
     }
@@ -65,7 +65,7 @@ static void listing_read_next(struct listing *listing)
     renga__v1__orchestrator__get_state(listing->service->orchestrator, &request, listing_state_loaded, &listing->call);
 }
 
-/* The received message lives no longer than this call. */
+/* Copies the threads, since the received message is freed when the callback returns. */
 static bool listing_keep_threads(struct listing *listing, const Renga__V1__ListThreadsResponse *response)
 {
     struct arena *arena = rpc_call_arena(listing->rpc);
@@ -116,7 +116,7 @@ void interview_list_sessions(Renga__V1__FormInterview_Service *self, const Renga
     threads.agent = (char *)(uintptr_t)INTERVIEW_AGENT;
     threads.page_size = request->page_size ? request->page_size : PAGE_DEFAULT;
     threads.page_token = request->page_token;
-    threads.labels = (Renga__V1__ListThreadsRequest__LabelsEntry **)request->labels; /* maps of one form */
+    threads.labels = (Renga__V1__ListThreadsRequest__LabelsEntry **)request->labels; /* same entry layout */
     threads.n_labels = request->n_labels;
     listing_prepare(listing);
     renga__v1__orchestrator__list_threads(listing->service->orchestrator, &threads, listing_threads_loaded,
@@ -157,7 +157,7 @@ static void thread_deleted(const Renga__V1__DeleteThreadResponse *response, void
         refuse_as(deletion->rpc, &deletion->call, &deletion->call.status);
 }
 
-/* A thread of another agent is no session, and stays. */
+/* A thread of another agent is not a session, and is not deleted. */
 static void session_found(const Renga__V1__GetStateResponse *response, void *data)
 {
     struct deletion *deletion = ((struct rpc_client_call *)data)->owner;

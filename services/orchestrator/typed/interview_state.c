@@ -1,4 +1,4 @@
-/* A session as the state of its thread has it, and a reply as the output of its last run. */
+/* Makes a session from the state of its thread, and a reply from the output of its last run. */
 #include "interview.h"
 
 #include "base/json.h"
@@ -91,7 +91,7 @@ static bool interview_collect_value(const struct reader *in, Renga__V1__MainSess
     return true;
 }
 
-/* In the order of the plan, or of the form before there is one. */
+/* In the order of the plan; before there is a plan, in the order of the form. */
 static bool interview_read_fields(const struct reader *in, Renga__V1__MainSessionState *session)
 {
     const cJSON *planned = cJSON_GetObjectItemCaseSensitive(interview_member(in, "plan"), "fields"), *item;
@@ -151,7 +151,7 @@ static bool interview_read_messages(const struct reader *in, Renga__V1__MainSess
 
 /* ---- labels ------------------------------------------------------------------------------------------------------ */
 
-/* As they were given at the start; maps of one form. NULL: no memory. */
+/* The labels of the start; all maps of strings have the same entry layout. NULL if the arena is out of memory. */
 static Renga__V1__MainSessionState__LabelsEntry **interview_read_labels(const struct reader *in, size_t *count)
 {
     const cJSON *labels = interview_member(in, "labels"), *label;
@@ -174,7 +174,7 @@ static Renga__V1__MainSessionState__LabelsEntry **interview_read_labels(const st
     return entries;
 }
 
-/* ---- who is at work ---------------------------------------------------------------------------------------------- */
+/* ---- the active agent -------------------------------------------------------------------------------------------- */
 
 static Renga__V1__InterviewSection interview_section(const Renga__V1__Bootstrap *known)
 {
@@ -184,7 +184,7 @@ static Renga__V1__InterviewSection interview_section(const Renga__V1__Bootstrap 
                                : RENGA__V1__INTERVIEW_SECTION__INTERVIEW_SECTION_COMPLETED;
 }
 
-/* Between two calls the agent that asked waits: the Greeter, or the Interviewer with its field. */
+/* Between two calls, the stack has the agent that waits for an answer: Greeter, or Interviewer with its field. */
 static bool interview_read_stack(const struct reader *in, Renga__V1__MainSessionState *session)
 {
     const char *current = interview_text(in, "current");
@@ -207,7 +207,7 @@ static bool interview_read_stack(const struct reader *in, Renga__V1__MainSession
 
 /* ---- the plan ---------------------------------------------------------------------------------------------------- */
 
-/* The state has the order and the intents; the rest of each row stands in the form. */
+/* The state has the order and the intents of the fields; the form has their labels and `required`. */
 static Renga__V1__FieldPlan *interview_read_plan(const struct reader *in, const Renga__V1__SessionForm *form)
 {
     const cJSON *stored = interview_member(in, "plan");
@@ -298,7 +298,7 @@ static Renga__V1__InterviewAgent interview_agent_of_tool(const char *tool)
                                               : RENGA__V1__INTERVIEW_AGENT__INTERVIEW_AGENT_INTERVIEWER;
 }
 
-/* "ask" is the Greeter's until the greeting is over. */
+/* "ask" belongs to the Greeter until there is a plan, then to the Interviewer. */
 static bool interview_read_calls(const struct reader *in, Renga__V1__InterviewReply *reply)
 {
     const cJSON *calls = interview_member(in, "tool_calls"), *item;
