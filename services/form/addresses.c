@@ -20,7 +20,7 @@ static bool is_foreign_letter(uint32_t code)
     return code >= 0x80 && (script_of(code) == SCRIPT_LETTER || script_of(code) == SCRIPT_DIGIT);
 }
 
-/* A host of two labels at least; the last one has letters alone. */
+/* A host has at least two labels; the last label consists of letters only. */
 static bool host_is_good(const struct reading *in, size_t first, size_t end)
 {
     size_t label = first, labels = 0;
@@ -88,7 +88,7 @@ void emails_find(const struct reading *in, struct candidates *out)
         least = end;
         i = end - 1;
     }
-    /* "ada.example.com" and "ada at example.com" are meant as one. */
+    /* "ada.example.com" and "ada at example.com" are meant as addresses: report a bad e-mail. */
     for (size_t i = 0; out->count == 0 && i < in->in.count; i++) {
         size_t end = i;
         while (is_host(code_at(in, end)) || code_at(in, end) == '_')

@@ -1,4 +1,4 @@
-/* What a form's message must keep to, field by field. */
+/* Checks a form's message field by field. */
 #include "form/form_priv.h"
 
 #include <stdarg.h>
@@ -26,7 +26,7 @@ static size_t form_check_bytes(const Renga__V1__SessionForm *message)
 /* An id names a thing in prompts and logs: it is required, and has no control characters. */
 enum check_need { CHECK_OPTIONAL, CHECK_REQUIRED, CHECK_ID };
 
-/* One text of a message and its bounds. */
+/* A text of a message and its bounds. */
 struct check_text {
     const char *name, *text;
     size_t max;

@@ -85,7 +85,7 @@ static bool limits_check_range(const char *path, const Renga__V1__FormField *fie
            fail_field(st, name, "must be false: only numbers can be whole");
 }
 
-/* A least and a most, where 0 is no bound. */
+/* A minimum and a maximum; 0 means no bound. */
 static bool limits_check_pair(const char *path, const char *names[2], int32_t least, int32_t most, bool allowed,
                               const char *allowed_for, struct status *st)
 {

@@ -30,7 +30,8 @@ static size_t first_live(const struct choices_found *found)
     return i;
 }
 
-/* Choices of one place, "A" of two rows, are a word that fits two; the same choice twice is one. */
+/* Whether a different choice is live: a word such as "A" of two rows fits both choices. The same choice twice counts
+ * once. */
 static bool several_live(const struct choices_found *found, size_t from, size_t choice)
 {
     for (size_t i = from; i < found->count; i++) {
@@ -40,7 +41,7 @@ static bool several_live(const struct choices_found *found, size_t from, size_t 
     return false;
 }
 
-/* "A, no wait, B": candidates_choose knows. */
+/* candidates_choose resolves corrections such as "A, no wait, B". */
 static struct candidate choice_settle(const struct reading *in, const struct choices_found *found)
 {
     struct candidates list = {.count = 0};
@@ -67,7 +68,7 @@ bool choice_read(const struct reading *in, struct candidate *read)
     *read = choice_settle(in, found);
     if (read->problem != FORM_FINE)
         return true;
-    /* What is said against one choice of several may be said against this one. */
+    /* A denial of another choice may also deny this choice. */
     size_t begin = sentence_begin(in, read->first), stop = sentence_end(in, read->end);
     bool corrected = several_live(found, first, found->list[first].choice) || found->count > 1;
     bool doubted = says_against(in, begin, read->first) || says_against(in, read->end, stop);
@@ -95,7 +96,7 @@ const char *choices_text(const struct reading *in, const bool *chosen)
     return text;
 }
 
-/* "all of them", "both", "none" as a whole: their end, or 0. */
+/* Returns the end of "all of them" or "both" at `i`, or 0. */
 static size_t all_at(const struct reading *in, size_t i)
 {
     static const char *const words[] = {
@@ -119,7 +120,7 @@ static size_t none_at(const struct reading *in, size_t i)
     return words_at(in, i, words, NULL);
 }
 
-/* Where the first word of a kind stands, which it covers. */
+/* Finds the first word of a kind, and marks all words of that kind as covered. Returns its place. */
 static size_t choices_word(const struct reading *in, size_t (*at)(const struct reading *, size_t), bool *covered,
                            size_t *end)
 {

@@ -17,16 +17,16 @@ struct choices_found {
     bool *covered; /* the characters that they are made of */
 };
 
-/* By their own words, else by their place ("the second one", 2番), else by a part of their label that no other has.
- * `shares`: a part that several have was said. False where the arena is out. */
+/* Finds choices by their own words, else by their place ("the second one", 2番), else by a unique part of their label.
+ * `shares`: the answer has a part that several labels share. False if the arena is exhausted. */
 bool choices_find(const struct reading *in, struct choices_found *found, bool *shares);
 
-/* CHOICE and CHOICES. False where the arena is out. */
+/* Reads CHOICE and CHOICES. False if the arena is exhausted. */
 bool choice_read(const struct reading *in, struct candidate *read);
 bool choices_read(const struct reading *in, struct candidate *read);
 bool yes_no_read(const struct reading *in, struct candidate *read);
 
-/* The values as a JSON array in the form's order. NULL where memory is out. */
+/* The values as a JSON array in the form's order. NULL if the arena is exhausted. */
 const char *choices_text(const struct reading *in, const bool *chosen);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "words/words.h"
 
-#define TERMS_MAX 512 /* of an answer and of the labels; what is over is not looked at */
+#define TERMS_MAX 512 /* of an answer and of the labels; further terms are ignored */
 
 /* ---- by their own words ------------------------------------------------------------------------------------------ */
 
@@ -108,7 +108,7 @@ static size_t place_at(const struct reading *in, size_t i, size_t *place)
     return 0;
 }
 
-/* "2" is the second choice where it is the whole answer and no choice has a figure in it. */
+/* "2" is the second choice only if it is the whole answer and no choice contains a digit. */
 static bool choices_have_figures(const struct reading *in)
 {
     for (size_t i = 0; i < in->spec->n_choices; i++) {
@@ -193,7 +193,7 @@ static size_t character_at_byte(const struct reading *in, size_t byte)
     return low;
 }
 
-/* Only where the answer has nothing but such parts and words of courtesy. */
+/* Only if the answer consists of parts of labels and words of courtesy. */
 static bool choices_by_part(const struct reading *in, struct choices_found *found, bool *shares)
 {
     struct choice_term *terms = arena_alloc(in->arena, TERMS_MAX * sizeof(*terms));

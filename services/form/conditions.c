@@ -1,4 +1,4 @@
-/* Conditions of fields: over known fields, possible, and not in a circle. */
+/* Checks conditions of fields: they use known fields, can hold, and form no cycle. */
 #include "form/form_priv.h"
 
 #include <string.h>
@@ -78,11 +78,11 @@ static bool condition_open(struct arena *arena, struct form *form, size_t i, str
     return true;
 }
 
-/* ---- circles ----------------------------------------------------------------------------------------------------- */
+/* ---- cycles ------------------------------------------------------------------------------------------------------ */
 
 enum { UNSEEN, ON_THE_WAY, SEEN };
 
-/* Follows the conditions from a field; false where the way comes back to a field on it. */
+/* Follows the conditions from a field; false if they form a cycle. */
 static bool condition_walk(const struct form *form, size_t i, uint8_t *states, struct status *st)
 {
     size_t count = 0;

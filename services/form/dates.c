@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-/* Words around a date that make it another day, or none. */
+/* Words around a date that turn it into another day or into no date. */
 static const char *const date_bounds_after[] = {
     "以降",       "以前", "より前", "より後", "の前日", "の翌日", "前日", "翌日",     "頃",       "ごろ",
     "の週",       "の前", "の後",   "or",     "or so",  "〜",     "~",    "の次の日", "の前の日", "or later",

@@ -46,7 +46,7 @@ static size_t day_of_month_at(const struct reading *in, size_t i, int *day)
                : 0;
 }
 
-/* A year behind a day: ", 2026", " 2026", " of 2026", " next year". 0: none. */
+/* A year behind a day: ", 2026", " 2026", " of 2026", " next year". Returns its end, or 0 if there is no year. */
 static size_t english_year_at(const struct reading *in, size_t i, int *year)
 {
     static const char *const words[] = {"this year", "next year", "last year", NULL};

@@ -24,7 +24,8 @@ static size_t date_figures(const struct reading *in, size_t i, int *value)
     return end;
 }
 
-/* Which of two figures is the month: the country says, unless one of them cannot be. */
+/* Decides which of two numbers is the month: by the country's order; if that is unknown, a number above 12 is the day.
+ * False if the order stays ambiguous. */
 static bool date_two(const struct reading *in, int one, int other, bool dots, int *month, int *day)
 {
     enum date_order order = dots ? ORDER_DAY_MONTH : date_order(in);

@@ -14,7 +14,7 @@ static const struct {
     {"r", 2019, 99, true},     {"h", 1989, 40, true},     {"s", 1926, 64, true},
 };
 
-/* Where the year ends and what it is: 令和8年, 西暦2026年, 2026年, R8. */
+/* Reads a year: 令和8年, 西暦2026年, 2026年, R8. Returns its end, or 0. */
 static size_t year_at(const struct reading *in, size_t i, int *year, bool *letter)
 {
     *letter = false;
@@ -37,7 +37,7 @@ static size_t year_at(const struct reading *in, size_t i, int *year, bool *lette
     return end && *year >= 1000 ? end : 0;
 }
 
-/* "月" or "日" behind a count; where it ends, or 0. */
+/* Reads a count with "月" or "日" behind it. Returns its end, or 0. */
 static size_t unit_at(const struct reading *in, size_t i, const char *unit, int *value)
 {
     size_t end = count_at(in, skip_spaces(in, i), 2, value);

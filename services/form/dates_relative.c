@@ -1,5 +1,5 @@
 /* Dates that are counted from today: 明日, 来週の金曜, 3日前, "next Friday", "in two weeks". A week begins on Monday:
- * the next one's Friday is in the week after this, whichever day it is today. */
+ * next Friday is in the week after this week, on every day of the week. */
 #include "form/days.h"
 
 #include "form/numbers.h"
@@ -155,8 +155,8 @@ static size_t weekday_then_week(const struct reading *in, size_t i, struct date_
     return week;
 }
 
-/* A weekday alone: the coming one where the form asks for a day that comes, the past one where it asks for one that
- * has been, else it is not clear. */
+/* A weekday alone: the next such day if the form asks for a future date, the last such day if it asks for a past date.
+ * Otherwise the date is unclear. */
 static size_t weekday_alone(const struct reading *in, size_t i, struct date_found *found)
 {
     const Renga__V1__FieldLimits *limits = in->spec->limits;
@@ -211,7 +211,7 @@ static size_t japanese_away(const struct reading *in, size_t i, struct date_foun
     if (!end)
         return 0;
     date_units_away(in, way % 2 == 0 ? -count : count, units[unit], found);
-    /* Nobody means a day by "three years ago". */
+    /* "Three years ago" does not name a day. */
     if (units[unit] == UNIT_YEAR || (units[unit] == UNIT_MONTH && count > 2))
         found->problem = FORM_UNCLEAR_DATE;
     return end;

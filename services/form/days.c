@@ -6,7 +6,7 @@
 
 #define YEAR_MIN 1000
 #define YEAR_MAX 9999
-/* Two years are as near where the nearer day is at least so many days away: half a year is 182. */
+/* Two years are equally near if the nearer day is at least this many days away: half a year is 182. */
 #define NEAR_DAYS 150
 
 int days_in_month(int year, int month)
@@ -121,7 +121,7 @@ enum form_problem day_choose_year(const struct reading *in, int month, int day, 
             nearest = away < nearest ? away : nearest;
         }
     }
-    /* A weekday moves by one or two a year: among 17 years there is always one, but perhaps a distant one. */
+    /* A weekday moves by 1 or 2 days a year: 17 years always contain a match, but it may be distant. */
     bool distant = weekday >= 0 && nearest > 400;
     if (!real || distant)
         return FORM_UNCLEAR_DATE;

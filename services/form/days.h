@@ -1,4 +1,4 @@
-/* Private to services/form: days of the Gregorian calendar, and how a person's words become one. */
+/* Private to services/form: days of the Gregorian calendar, and the readers that find them in a person's words. */
 #ifndef RENGA_FORM_DAYS_H
 #define RENGA_FORM_DAYS_H
 
@@ -15,14 +15,14 @@ int64_t day_number(struct day day);
 struct day day_of_number(int64_t number);
 /* 0 on Sunday. */
 int day_weekday(struct day day);
-/* The same day so many months on; the last of the month where it has no such day. */
+/* The same day `months` later; the last day of the month if the month is shorter. */
 struct day day_add_months(struct day day, int months);
 
-/* A year in which the person says the day, where no year is said: the nearest to today within the field's bounds.
- * `weekday` is -1 where the person has said none. FORM_UNCLEAR_DATE: two years are as near. */
+/* Chooses the year of a day that was given without a year: the nearest year to today within the field's bounds.
+ * `weekday` is -1 if the person gave no weekday. FORM_UNCLEAR_DATE: two years are equally near. */
 enum form_problem day_choose_year(const struct reading *in, int month, int day, int weekday, struct day *chosen);
 
-/* The day that a date limit stands for; false where there is none. */
+/* The day of a date limit; false if the limit is not a date. */
 bool day_limit(const struct reading *in, const char *limit, struct day *day);
 
 struct day day_today(const struct reading *in);
@@ -42,8 +42,8 @@ size_t date_from_today(const struct reading *in, size_t i, struct date_found *fo
 size_t weekday_at(const struct reading *in, size_t i, int *weekday);
 size_t weekday_behind(const struct reading *in, size_t i, int *weekday);
 
-/* Fills the result: a real day, or the problem that there is no such day. A weekday that is said and is another one
- * makes it unclear. */
+/* Fills the result with a real day, or with FORM_NO_SUCH_DATE. A weekday that does not match the day makes the date
+ * unclear. */
 void date_settle(const struct reading *in, int year, int month, int day, int weekday, struct date_found *found);
 /* The same without a year. */
 void date_settle_yearless(const struct reading *in, int month, int day, int weekday, struct date_found *found);

@@ -1,8 +1,8 @@
-/* Values of several fields in one answer. The answer is cut in parts at commas, stops and "and"; a part gives a value
- * where all of its words are explained: the field's name, the value, and words of courtesy.
+/* Values of several fields in a single answer. The answer is cut in parts at commas, stops and "and"; a part gives a
+ * value if all of its words are explained: the field's name, the value, and words of courtesy.
  *
  *     the e-mail from before | should be b@example.com       named: the e-mail
- *     and the laptop please                                  a choice's own words, which one field alone has
+ *     and the laptop please                                  a choice's own words, unique to a field
  */
 #include "form/find.h"
 #include "form/choices.h"
@@ -14,7 +14,7 @@
 
 /* ---- parts ------------------------------------------------------------------------------------------------------- */
 
-/* What a value is made of is not cut: "April 1, 2026", "five hundred and twenty". */
+/* A value is not cut: "April 1, 2026", "five hundred and twenty". */
 static bool find_protect(const struct reading *in, bool *protected)
 {
     static void (*const finders[])(const struct reading *, struct candidates *) = {numbers_find, dates_find,
@@ -36,7 +36,7 @@ static bool find_protect(const struct reading *in, bool *protected)
     return true;
 }
 
-/* Where the mark or word that parts the answer at `i` ends, or 0. */
+/* Returns the end of the mark or word that separates two parts at `i`, or 0. */
 static size_t find_joint(const struct reading *in, size_t i)
 {
     static const char *const words[] = {"and", "but", "plus", "それから", "それと", "あと、", NULL};
@@ -47,7 +47,7 @@ static size_t find_joint(const struct reading *in, size_t i)
     return words_at(in, i, words, NULL);
 }
 
-/* False where the arena is out; a count of 0 is an answer of too many parts. */
+/* False if the arena is exhausted; *count is 0 if the answer has too many parts. */
 static bool find_parts(const struct reading *in, struct find_part parts[PARTS_MAX], size_t *count)
 {
     bool *protected = arena_zalloc(in->arena, in->in.count + 1);
@@ -75,7 +75,7 @@ static bool find_parts(const struct reading *in, struct find_part parts[PARTS_MA
     return true;
 }
 
-/* The field that a part names, and the field whose choices are in it: -1 none, FIND_SEVERAL more than one. */
+/* The field that a part names, and the field whose choices it contains: -1 no field, FIND_SEVERAL more than one. */
 static bool find_names(const struct reading *in, struct find_part *parts, size_t count)
 {
     struct name_found *found = arena_alloc(in->arena, CHOICES_FOUND_MAX * sizeof(*found));
@@ -103,7 +103,7 @@ static bool find_names(const struct reading *in, struct find_part *parts, size_t
     return true;
 }
 
-/* ---- one part ---------------------------------------------------------------------------------------------------- */
+/* ---- a single part ----------------------------------------------------------------------------------------------- */
 
 /* Reads the part as an answer to the field; places are those of the whole answer. */
 static bool find_read(const struct reading *in, const struct find_part *part, size_t field, struct candidate *read,
@@ -122,7 +122,7 @@ static bool find_read(const struct reading *in, const struct find_part *part, si
     return true;
 }
 
-/* Problems that a value has which is there. */
+/* Problems of a value that is present in the words. */
 static bool find_is_problem(enum form_problem problem)
 {
     return problem == FORM_TOO_SMALL || problem == FORM_TOO_LARGE || problem == FORM_NOT_WHOLE ||
@@ -140,7 +140,7 @@ static bool find_explained(const struct reading *in, const struct find_part *par
         covered[c] = true;
     for (size_t c = part->name_first; c < part->name_end; c++)
         covered[c] = true;
-    /* "from 5 to 6": the value that goes is explained by the one that comes. */
+    /* "from 5 to 6": the new value explains the old value. */
     bool replaces = words_before(in, read->first, (const char *const[]){"から", "to", NULL}) != SIZE_MAX;
     for (size_t c = part->name_end; replaces && part->name_end > part->name_first && c < read->first; c++)
         covered[c] = true;
@@ -152,7 +152,7 @@ static bool find_is_text(const struct reading *in, size_t field)
     return in->form->message->fields[field]->type <= FORM_TYPE(TEXT);
 }
 
-/* The only field of its type; -1 where there are none or more. */
+/* The only field of its type; -1 if the form has no such field or several. */
 static int find_only(const struct form *form, int type)
 {
     int only = -1;
@@ -220,7 +220,7 @@ static bool find_named_values(struct find_work *work, struct find_part *part)
     return true;
 }
 
-/* A part that names none: an address of the only field of its type, or a choice's own words. */
+/* A part without a field's name: an address of the only field of its type, or a choice's own words. */
 static bool find_unnamed(struct find_work *work, struct find_part *part, int asked)
 {
     static const int types[] = {FORM_TYPE(EMAIL), FORM_TYPE(PHONE), FORM_TYPE(URL)};
@@ -245,7 +245,8 @@ static bool find_unnamed(struct find_work *work, struct find_part *part, int ask
 
 /* ---- the field that was asked ------------------------------------------------------------------------------------ */
 
-/* The parts that no other field has taken, where they stand together. False: there are none, or others between them. */
+/* The parts that no other field has taken, if they are adjacent. False if no part is left, or other parts are between
+ * them. */
 static bool find_rest(const struct find_work *work, struct find_part *rest)
 {
     size_t runs = 0;
@@ -309,7 +310,7 @@ static bool find_asked_value(struct find_work *work, int asked)
     return true;
 }
 
-/* A field that is mentioned with two values has none that is certain. */
+/* A field with two different values has no certain value: drops its mentions. */
 static void find_drop_doubtful(struct find_work *work)
 {
     size_t kept = 0;
@@ -326,7 +327,7 @@ static void find_drop_doubtful(struct find_work *work)
     *work->count = kept;
 }
 
-/* "colours: red | and blue": parts of one field's choices are one part. */
+/* "colours: red | and blue": adjacent parts with choices of the same field become a single part. */
 static void find_join_choices(const struct reading *in, struct find_part *parts, size_t *count)
 {
     size_t kept = 0;

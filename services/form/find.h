@@ -23,12 +23,13 @@ struct find_work {
     size_t *count;
 };
 
-/* A named TEXT field, only where the words say that this is its value: "change the name to Bob", 名前を田中に変更,
- * "Name: Ada". *told is false where they do not. */
+/* Reads a named TEXT field, only if the words assign the value: "change the name to Bob", 名前を田中に変更, "Name:
+ * Ada". Otherwise *told is false. */
 bool find_text(const struct reading *in, const struct find_part *part, size_t field, struct form_value *value,
                bool *told);
 
-/* The only number of the form that has the unit which stands in the part: 35歳 of an age, "I'm 36". -1: none. */
+/* The only number field of the form with the unit in the part: 35歳 of an age, "I'm 36". -1: no such field, or
+ * several. */
 int find_by_unit(const struct reading *in, const struct find_part *part);
 
 #endif

@@ -3,8 +3,8 @@
 
 #define TEXT_MAX 80 /* characters of a text that is mentioned beside others */
 
-/* The value behind the name: "name: Ada", "my name should be Ada", "change the name to Ada". The place where it
- * begins, or 0. */
+/* The value behind the name: "name: Ada", "my name should be Ada", "change the name to Ada". Returns its beginning, or
+ * 0. */
 static size_t text_behind(const struct reading *in, const struct find_part *part)
 {
     static const char *const told[] = {"should be", "must be", "should have been", "has to be", ":", "=", "から", NULL};

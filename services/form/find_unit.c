@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* Units that say what a number is of, and the words of labels that ask for it. */
+/* Units of numbers, and the words in labels that ask for such a unit. */
 static const struct {
     const char *units, *labels;
 } kinds[] = {

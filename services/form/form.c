@@ -24,7 +24,7 @@ static Renga__V1__SessionForm *form_copy(struct arena *arena, const Renga__V1__S
     return renga__v1__session_form__unpack(&allocator, size, packed);
 }
 
-/* Stable: fields of one place keep their order. Conditions move with their fields. */
+/* Stable: fields with equal sort_order keep their order. Conditions move with their fields. */
 static void form_sort(struct form *form)
 {
     Renga__V1__FormField **fields = form->message->fields;

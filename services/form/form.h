@@ -1,8 +1,8 @@
-/* A form (renga/v1/form.proto): checked, and what a person's words are worth in it. Orchestrator, planner, reviewer and
- * the command line share it; nothing here asks a model or the network.
+/* A form (renga/v1/form.proto): the check of the form, and the reading of answers. Orchestrator, planner, reviewer and
+ * the command line share it. It calls neither a model nor the network.
  *
  * A form that is checked is read-only and may be shared by threads. Texts are UTF-8, well formed, NUL-terminated. All
- * results are in the arena that is given; NULL or false with RESOURCE_EXHAUSTED where it is out. Every function is
+ * results are in the given arena; NULL or false with RESOURCE_EXHAUSTED if it is exhausted. Every function is
  * linear in its texts. */
 #ifndef RENGA_FORM_H
 #define RENGA_FORM_H
@@ -22,7 +22,7 @@
 
 struct form;
 
-/* INVALID_ARGUMENT names the field of the message ("form.fields[2].only_if_json") and what would be right. A form with
+/* INVALID_ARGUMENT names the field of the message ("form.fields[2].only_if_json") and the correction. A form with
  * schema_json is turned into fields here. The message is copied. */
 const struct form *form_open(struct arena *arena, const Renga__V1__SessionForm *message, struct status *st);
 
@@ -41,7 +41,7 @@ bool form_applies(const struct form *form, size_t field, const cJSON *values);
 
 /* ---- values ------------------------------------------------------------------------------------------------------ */
 
-/* What the words are read in. */
+/* The person's language, place and time, for reading the words. */
 struct form_context {
     const char *language; /* "ja", "en", … */
     const char *country;  /* ISO 3166; "" not known */
@@ -52,7 +52,7 @@ struct form_context {
 /* Why words are no value of a field. Each has a sentence in Japanese and English (form_problem_say). */
 enum form_problem {
     FORM_FINE,
-    FORM_NO_VALUE, /* the words have none of this type */
+    FORM_NO_VALUE, /* the words contain no value of this type */
     FORM_NOT_A_NUMBER,
     FORM_NOT_WHOLE,
     FORM_TOO_SMALL,
@@ -66,7 +66,7 @@ enum form_problem {
     FORM_BAD_PHONE,
     FORM_BAD_URL,
     FORM_NO_SUCH_CHOICE,
-    FORM_SEVERAL_CHOICES, /* more than one of CHOICE, or a word that fits two */
+    FORM_SEVERAL_CHOICES, /* several values of CHOICE, or a word that fits two choices */
     FORM_FEW_CHOICES,
     FORM_MANY_CHOICES,
     FORM_UNCLEAR_YES_NO,
@@ -78,17 +78,17 @@ enum form_problem {
 /* A value, and the words that it is made of. */
 struct form_value {
     enum form_problem problem; /* FORM_FINE: there is a value */
-    const char *text;          /* as it is kept: see FieldType; of no such date or time the person's words */
+    const char *text;          /* the stored form, see FieldType; FORM_NO_SUCH_DATE and _TIME: the person's words */
     const cJSON *json;         /* typed, for conditions: a number, true, a string, a list of strings */
-    size_t begin, end;         /* the words: bytes of the text that was read; of a problem, where it is */
+    size_t begin, end;         /* byte offsets in the text: of the words, or of the problem */
 };
 
 /* Reads the words as the answer to this very field: "来週の金曜です", "it's ada@example.com, thanks". */
 bool form_read_value(const struct form *form, size_t field, const char *text, const struct form_context *context,
                      struct arena *arena, struct form_value *value);
 
-/* Whether `proposed` (a model's) is a span of `text` or a normalisation of one that is checked here: then `value` is
- * that span's. A problem otherwise: FORM_NO_VALUE where the person has not said it. */
+/* Checks whether `proposed` (a model's value) is a span of `text` or a normalisation of a span: then `value` is the
+ * value of that span. Otherwise a problem: FORM_NO_VALUE if the person has not said it. */
 bool form_prove_value(const struct form *form, size_t field, const char *proposed, const char *text,
                       const struct form_context *context, struct arena *arena, struct form_value *value);
 
@@ -96,11 +96,11 @@ bool form_prove_value(const struct form *form, size_t field, const char *propose
  * not. */
 bool form_said(const char *words, const char *text);
 
-/* Values in words that answer no question in particular, or more than one: "I'm Ada, ada@example.com, and the laptop
- * please". Only what is certain: a type that one field alone has, a choice's own words, or words that name the field
- * ("the e-mail from before should be b@example.com"). `asked` is the field that the words answer; -1: none. Its mention
- * stands first. It is missing where the words speak of other fields alone, or have none of its values; a value that is
- * there and is wrong (too small, no such date) is a mention with its problem. */
+/* Finds values in words that answer no particular question, or several: "I'm Ada, ada@example.com, and the laptop
+ * please". Only certain values: a type that only a single field has, a choice's own words, or words that name the field
+ * ("the e-mail from before should be b@example.com"). `asked` is the field that the words answer; -1: no field. Its
+ * mention stands first. The mention is missing if the words speak of other fields alone, or contain no value of it. An
+ * invalid value (too small, no such date) is a mention with its problem. */
 struct form_mention {
     size_t field;
     bool named; /* the words name the field: a done field may be changed */
@@ -119,10 +119,10 @@ const char *form_problem_say(const struct form *form, size_t field, const struct
 const char *form_value_say(const struct form *form, size_t field, const char *text, const struct form_context *context,
                            struct arena *arena);
 
-/* ---- what the person wants besides ------------------------------------------------------------------------------- */
+/* ---- requests of the person besides answers ---------------------------------------------------------------------- */
 
 enum form_wish {
-    FORM_ANSWERS,    /* nothing but to answer */
+    FORM_ANSWERS,    /* only an answer */
     FORM_SKIPS,      /* "skip", "飛ばして" */
     FORM_UNKNOWING,  /* "I don't know", "分かりません" */
     FORM_ASKS_WHY,   /* "why do you ask?", "なぜ必要ですか" */
@@ -134,16 +134,16 @@ enum form_wish {
 };
 struct form_heard {
     enum form_wish wish;
-    int field;            /* that the words name, always of FORM_CHANGES; -1: none */
+    int field;            /* the field that the words name, always of FORM_CHANGES; -1: no field */
     const char *language; /* of FORM_SPEAKS */
     const char
-        *reason; /* of FORM_SKIPS and FORM_UNKNOWING: why, where the person says it ("… because", "…ので"); NULL */
+        *reason; /* of FORM_SKIPS and FORM_UNKNOWING: why, when the person says it ("… because", "…ので"); NULL */
 };
-/* Judges the whole text: words that have more in them than the wish are an answer. */
+/* Judges the whole text: a text with more content than the wish is an answer. */
 bool form_hear(const struct form *form, const char *text, const struct form_context *context, struct arena *arena,
                struct form_heard *heard);
 
-/* ---- where the person is ----------------------------------------------------------------------------------------- */
+/* ---- the person's place ------------------------------------------------------------------------------------------ */
 
 /* Languages, countries and time zones in a person's words, in Japanese and English (ICU's names, codes, adjectives:
  * "日本", "Japan", "JP", "I live in Brazil", "英語で", "español"). At most FORM_PLACES_MAX, the likeliest first; begin
@@ -155,7 +155,7 @@ struct form_place {
 };
 size_t form_find_language(const char *text, struct form_place places[FORM_PLACES_MAX]);
 size_t form_find_country(const char *text, struct form_place places[FORM_PLACES_MAX]);
-/* Of a city or zone's name; only zones of the country where one is given. */
+/* By the name of a city or zone; with a country, only zones of that country. */
 size_t form_find_timezone(const char *text, const char *country, struct form_place places[FORM_PLACES_MAX]);
 /* The zones of a country, the most people's first: canonical IANA names. */
 size_t form_timezones(const char *country, struct form_place places[FORM_PLACES_MAX]);

@@ -32,7 +32,7 @@ struct form {
 
 /* ---- checks; paths are those of the message: "form.fields[2]" ---------------------------------------------------- */
 
-/* The name of a field of the message, cut where it is too long for a status. */
+/* The path of a field of the message, truncated to the length of a status field. */
 void form_path(char path[STATUS_FIELD_MAX], const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 bool form_check(const Renga__V1__SessionForm *message, struct status *st);
@@ -45,7 +45,7 @@ bool form_open_conditions(struct arena *arena, struct form *form, struct status 
 /* Turns schema_json into fields of `message`, in the arena. */
 bool form_read_schema(struct arena *arena, Renga__V1__SessionForm *message, struct status *st);
 
-/* Gathers the words of fields and choices. False where the arena is out. */
+/* Gathers the words of fields and choices. False if the arena is exhausted. */
 bool form_open_words(struct arena *arena, struct form *form);
 
 /* ---- bounds ------------------------------------------------------------------------------------------------------ */

@@ -122,7 +122,7 @@ static const char *label_bare(const char *label)
     return label;
 }
 
-/* What people call a value of the type, where one field alone has it. */
+/* Common nouns for a type of value, if only a single field has that type. */
 static void words_add_type(struct gathering *all, const Renga__V1__SessionForm *message)
 {
     static const struct {

@@ -1,4 +1,4 @@
-/* Words of courtesy and grammar: they stand around a value and say nothing of it. */
+/* Words of courtesy and grammar: they stand around a value and do not change it. */
 #include "form/reading.h"
 
 static const char *const latin_frames[] = {"i",           "i'm",        "im",      "am",        "my",

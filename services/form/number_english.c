@@ -14,7 +14,7 @@ static const struct {
     {"fifty", 50},    {"sixty", 60},    {"seventy", 70},  {"eighty", 80},  {"ninety", 90},
 };
 
-/* Where a small number's word ends, or 0. */
+/* The end of a small number's word, or 0. */
 static size_t small_at(const struct reading *in, size_t i, int *value)
 {
     for (size_t word = 0; word < sizeof(small) / sizeof(*small); word++) {
@@ -47,7 +47,7 @@ static size_t below_hundred(const struct reading *in, size_t i, int *value)
     return after;
 }
 
-/* "and" between the parts of a number; where the next part begins. */
+/* Skips "and" between the parts of a number. Returns the beginning of the next part. */
 static size_t next_part(const struct reading *in, size_t i)
 {
     size_t at = skip_spaces(in, i), end = word_at(in, at, "and");
@@ -94,7 +94,7 @@ static size_t half_at(const struct reading *in, size_t i)
     return word_at(in, at, "and a half");
 }
 
-/* Two numbers side by side, "nineteen eighty-five", are no number that is sure. */
+/* Two adjacent numbers, "nineteen eighty-five", are not a certain number. */
 static bool number_goes_on(const struct reading *in, size_t i)
 {
     int value;

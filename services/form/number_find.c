@@ -59,7 +59,7 @@ static const struct {
     {"night", "night|long"},
 };
 
-/* Words behind a number that make it another one. */
+/* Words behind a number that change its meaning. */
 static const char *const bounds_after[] = {
     "以上",    "以下",      "未満",   "超",     "を超え",   "代",      "過ぎ",     "すぎ",
     "弱",      "強",        "番目",   "回目",   "人目",     "つ目",    "か",       "から",
@@ -96,7 +96,7 @@ static bool form_says(const struct reading *in, const char *words)
     }
 }
 
-/* Whether the unit of time at `i` fits the field; *end behind it, or `i` where there is none. */
+/* Whether the unit of time at `i` fits the field. *end is behind the unit, or `i` if there is no unit. */
 static bool timely_at(const struct reading *in, size_t i, size_t *end)
 {
     size_t longest = 0, which = 0;
@@ -124,8 +124,8 @@ static bool label_has(const struct reading *in, size_t first, size_t end)
     return length > 4 && (strcasestr(in->spec->label, word) || strcasestr(in->spec->intent, word));
 }
 
-/* Whether a number may stand before what is at `i`: a unit, the end, grammar; not a thing that the field is not of.
- * *unit_end is behind the unit, or `i`. */
+/* Whether a number may stand before the text at `i`: a unit, the end or grammar; not a noun that the field does not
+ * count. *unit_end is behind the unit, or `i`. */
 static bool may_be_followed(const struct reading *in, size_t i, enum number_kind kind, size_t *unit_end)
 {
     size_t after;

@@ -47,7 +47,7 @@ void decimal_print(struct decimal number, char *text)
 
 /* ---- figures ----------------------------------------------------------------------------------------------------- */
 
-/* Countries whose decimal mark is a comma, and where a point groups. */
+/* Countries with a decimal comma and a point as group separator. */
 static bool comma_is_decimal(const struct reading *in)
 {
     return reading_country_is(in,
@@ -55,7 +55,7 @@ static bool comma_is_decimal(const struct reading *in)
                               "HR SI RS LT LV EE ") == COUNTRY_LISTED;
 }
 
-/* Digits with their marks: 1,234.5. A mark that stands anywhere else makes them no number. */
+/* Digits with their marks: 1,234.5. With a mark at any other place they are no number. */
 static struct number figures_at(const struct reading *in, size_t i)
 {
     struct number number = {.kind = NUMBER_FIGURES, .end = i};
@@ -113,7 +113,7 @@ static bool han_part(uint32_t code)
     return false;
 }
 
-/* Where a sign ends, and whether it is a minus. */
+/* The end of a sign, and whether it is a minus. */
 static size_t sign_at(const struct reading *in, size_t i, bool *minus)
 {
     static const char *const words[] = {"マイナス", "まいなす", "minus", "negative", NULL};

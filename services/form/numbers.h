@@ -10,13 +10,13 @@ struct decimal {
     unsigned scale;
 };
 
-#define DECIMAL_DIGITS_MAX 15 /* a double has as many, so that what is kept is what is compared */
+#define DECIMAL_DIGITS_MAX 15 /* a double keeps as many, so that the stored value equals the compared value */
 
 /* `text` has room for DECIMAL_TEXT_MAX bytes. */
 #define DECIMAL_TEXT_MAX 32
 void decimal_print(struct decimal number, char *text);
 
-/* units × 10^power; false where it is beyond the digits. */
+/* units × 10^power; false if it is out of range. */
 bool decimal_make(int64_t units, int power, struct decimal *number);
 bool decimal_add(struct decimal one, struct decimal other, struct decimal *sum);
 

@@ -1,4 +1,4 @@
-/* Telephone numbers in an answer. Where the country is known, the number gets its code and loses the digit that is
+/* Telephone numbers in an answer. If the country is known, the number gets its country code and loses the digit that is
  * dialled only within the country. */
 #include "form/reading.h"
 
@@ -6,7 +6,7 @@
 
 #define PHONE_DIGITS_MAX   15 /* ITU-T E.164 */
 #define PHONE_DIGITS_MIN   7
-#define PHONE_DIGITS_PLAIN 9 /* least where the country is not known: fewer may be a day or lack the area */
+#define PHONE_DIGITS_PLAIN 9 /* minimum if the country is unknown: fewer digits may be a date or lack the area */
 
 /* Digits of a number within the country, without its trunk digit. */
 struct phone_plan {
@@ -97,7 +97,7 @@ static const char *phone_national(const struct reading *in, const struct phone_p
     return arena_printf(in->arena, "+%s%.*s", plan->code, (int)count, digits);
 }
 
-/* The number as it is kept, "" where it is none. */
+/* The number in its stored form, or "" if it is invalid. */
 static const char *phone_text(const struct reading *in, const char *digits, size_t count, bool international)
 {
     const struct phone_plan *plan = plan_of_country(in->context->country);

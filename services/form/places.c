@@ -1,4 +1,4 @@
-/* Where the person is, and which language they speak. */
+/* The person's place and language. */
 #include "form/form.h"
 
 #include <ctype.h>
@@ -35,7 +35,7 @@ static bool any_behind(const char *text, size_t begin, const char *const *words)
     return false;
 }
 
-/* How likely the person means this place: 0 not at all, more where they say that they are there. */
+/* The weight of a place: 0 if the person does not mean it, higher if the person says that they are there. */
 static int place_weight(enum place_kind kind, const char *text, const struct place *place)
 {
     static const char *const denials[] = {"not", "not in",    "isn't",    "don't speak", "can't speak",
@@ -62,7 +62,7 @@ static int place_weight(enum place_kind kind, const char *text, const struct pla
     return any_before(text, place->begin, here) || any_behind(text, place->end, here_behind) ? 4 : 3;
 }
 
-/* By weight, those of one weight in the text's order; each code once. */
+/* By weight, then in the text's order; each code once. */
 static size_t places_rank(enum place_kind kind, const char *text, const struct place *found, size_t count,
                           struct form_place places[FORM_PLACES_MAX])
 {

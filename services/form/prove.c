@@ -1,5 +1,5 @@
-/* Whether a model's value stands in the person's words. The words are searched for every value of the type; the
- * proposal must be one of these, however it is written. */
+/* Checks whether a model's value stands in the person's words. The words are searched for every value of the type; the
+ * proposal must equal a value of them, in any notation. */
 #include "form/choices.h"
 #include "form/values.h"
 
@@ -9,7 +9,7 @@
 
 /* ---- texts ------------------------------------------------------------------------------------------------------- */
 
-/* A text for comparison: blanks as one, and none between Han characters or kana. */
+/* A text for comparison: a run of blanks is a single blank, and blanks between Han characters or kana are removed. */
 struct proof_text {
     uint32_t *codes;
     size_t *from; /* the character that each comes from */
@@ -134,7 +134,7 @@ static bool prove_candidate(const struct reading *in, const char *proposed, cons
 
 /* ---- choices ----------------------------------------------------------------------------------------------------- */
 
-/* The choice that a proposal is: by its value first. n_choices where it is none. */
+/* The choice that a proposal names: by its value first. n_choices if it names no choice. */
 static bool proposed_choice(const struct reading *proposal, const char *text, size_t *choice)
 {
     struct candidate read;
@@ -207,7 +207,7 @@ static bool prove_choices(const struct reading *in, const struct reading *propos
             (struct candidate){.first = first, .end = end, .problem = FORM_FINE, .text = choices_text(in, chosen)};
         return proved->text != NULL;
     }
-    /* "all of them" and "none" name no choice. */
+    /* "all of them" and "none" do not name a choice. */
     bool *all = arena_zalloc(in->arena, in->spec->n_choices + 1);
     if (all && listed && whole.problem == FORM_FINE && strcmp(whole.text, proposal->in.text) == 0)
         *proved = whole;

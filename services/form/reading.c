@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define CORRECTION_MAX 100 /* characters between a value and the one that replaces it */
+#define CORRECTION_MAX 100 /* characters between a value and its correction */
 
 bool reading_open(struct reading *in, const struct form *form, size_t field, const char *text,
                   const struct form_context *context, struct arena *arena)
@@ -19,7 +19,7 @@ void candidate_add(struct candidates *list, size_t first, size_t end, enum form_
 {
     if (!text)
         list->out_of_memory = true;
-    else if (list->count == CANDIDATES_MAX) /* the same once more is nothing new */
+    else if (list->count == CANDIDATES_MAX) /* a repeated value adds no information */
         list->more = list->more || list->list[CANDIDATES_MAX - 1].problem != problem ||
                      strcmp(list->list[CANDIDATES_MAX - 1].text, text) != 0;
     else
@@ -125,7 +125,7 @@ size_t words_before(const struct reading *in, size_t i, const char *const *words
     return SIZE_MAX;
 }
 
-/* A full stop between digits or letters is none. */
+/* A full stop between digits or letters does not end a sentence. */
 static bool is_stop(const struct reading *in, size_t i)
 {
     switch (code_at(in, i)) {
@@ -257,9 +257,9 @@ bool reading_asks(const struct reading *in, size_t end)
     return word != SIZE_MAX && word > end && code_at(in, word) != 0x306E /* の */;
 }
 
-/* ---- the one that is meant --------------------------------------------------------------------------------------- */
+/* ---- the choice among candidates --------------------------------------------------------------------------------- */
 
-/* Whether the person takes back what stands before: "5, no wait, 6", 「5、いや6」. */
+/* Whether the person takes back the preceding value: "5, no wait, 6", 「5、いや6」. */
 static bool reading_corrects(const struct reading *in, size_t from, size_t to)
 {
     static const char *const marks[] = {"no",       "wait",      "sorry",        "i mean", "actually",   "correction",
@@ -276,7 +276,7 @@ static bool reading_corrects(const struct reading *in, size_t from, size_t to)
     return false;
 }
 
-/* "change it from 5 to 6", 5から6に変更: the later one is meant. */
+/* "change it from 5 to 6", 5から6に変更: the later value counts. */
 static bool reading_replaces(const struct reading *in, size_t from, size_t to)
 {
     static const char *const verbs[] = {"change", "correct", "update", "edit", "変更",
@@ -286,7 +286,7 @@ static bool reading_replaces(const struct reading *in, size_t from, size_t to)
     return joint && skip_spaces(in, joint) == to && says_any(in, sentence_begin(in, from), sentence_end(in, to), verbs);
 }
 
-/* Whether both stand for the same value or the same problem at one place. */
+/* Whether both have the same value or the same problem. */
 static bool candidates_agree(const struct candidate *one, const struct candidate *other)
 {
     return one->problem == other->problem && strcmp(one->text, other->text) == 0;

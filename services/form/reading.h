@@ -12,15 +12,15 @@ struct reading {
     const Renga__V1__FormField *spec;
     const struct form_context *context;
     struct characters in;
-    struct civil today; /* where the person is */
+    struct civil today; /* in the person's time zone */
     struct arena *arena;
 };
 
-/* False where the arena is out. */
+/* False if the arena is exhausted. */
 bool reading_open(struct reading *in, const struct form *form, size_t field, const char *text,
                   const struct form_context *context, struct arena *arena);
 
-/* A value that stands in the words, or words that should be one and are none. */
+/* A value in the words, or a malformed value. */
 struct candidate {
     size_t first, end;
     enum form_problem problem;
@@ -37,8 +37,8 @@ struct candidates {
 
 void candidate_add(struct candidates *list, size_t first, size_t end, enum form_problem problem, const char *text);
 
-/* Leaves the one value that the person means: denied and corrected ones go, and so does one in a question. `none` is
- * the problem where there is no candidate, `unclear` where there are several. NULL where memory is out. */
+/* Chooses the value that the person means: drops candidates that are denied, corrected or in a question. Its problem is
+ * `none` if there is no candidate, `unclear` if there are several. `text` is NULL if the arena is exhausted. */
 struct candidate candidates_choose(const struct reading *in, const struct candidates *list, enum form_problem none,
                                    enum form_problem unclear);
 
@@ -56,7 +56,7 @@ void emails_find(const struct reading *in, struct candidates *out);
 void phones_find(const struct reading *in, struct candidates *out);
 void urls_find(const struct reading *in, struct candidates *out);
 
-/* Whether the person's country is one of a list of codes with a blank around each. */
+/* Whether the person's country is in a list of codes with a blank around each. */
 enum country_is { COUNTRY_UNKNOWN, COUNTRY_LISTED, COUNTRY_OTHER };
 enum country_is reading_country_is(const struct reading *in, const char *countries);
 
@@ -78,29 +78,29 @@ static inline bool code_is_latin(uint32_t code)
 }
 
 bool is_space(uint32_t code);
-/* Behind the white space at `i`, of which so many characters at most may stand between words. */
+/* The place behind the white space at `i`. Skips at most SPACES_MAX characters. */
 #define SPACES_MAX 16
 size_t skip_spaces(const struct reading *in, size_t i);
 
-/* Where `word` ends that stands at `i`, or 0. A word is in its normal form; a blank of it is any white space, and where
- * it begins or ends with a letter or a digit, no other one may be beside it. */
+/* The end of `word` if it stands at `i`, or 0. A word is in its normal form; a blank in it matches any white space. No
+ * letter or digit may be adjacent to a letter or digit at its beginning or end. */
 size_t word_at(const struct reading *in, size_t i, const char *word);
-/* The longest word of a list that is written "one|other"; its end, or 0. */
+/* The longest word of a list in the form "yes|no"; its end, or 0. */
 size_t list_at(const struct reading *in, size_t i, const char *list);
 /* The longest word of a list that ends with NULL; *which is its place, and may be NULL. */
 size_t words_at(const struct reading *in, size_t i, const char *const *words, size_t *which);
-/* Where the word begins that stands right before `i`, blanks between them; SIZE_MAX where none of the list does. */
+/* The beginning of a word of the list right before `i`, blanks between them; SIZE_MAX if no word matches. */
 size_t words_before(const struct reading *in, size_t i, const char *const *words);
 
 /* The sentence around a place: behind its beginning and before its stop. */
 size_t sentence_begin(const struct reading *in, size_t i);
 size_t sentence_end(const struct reading *in, size_t i);
 
-/* Whether nothing but words of courtesy and grammar stands in [first, end), where `skip` (may be NULL) has the
- * characters that are explained already. */
+/* Whether [first, end) contains only words of courtesy and grammar. `skip` (may be NULL) marks the characters that are
+ * already explained. */
 bool reading_is_frame(const struct reading *in, size_t first, size_t end, const bool *skip);
 
-/* The text of [first, end) as the person wrote it. NULL where the arena is out. */
+/* The text of [first, end) as the person wrote it. NULL if the arena is exhausted. */
 const char *reading_copy(const struct reading *in, size_t first, size_t end);
 /* The same with one width of characters, but with its case. */
 const char *reading_narrow(const struct reading *in, size_t first, size_t end);

@@ -153,7 +153,7 @@ static const char *say_limit(const struct reading *in, const char *limit, bool j
     return in->spec->type == FORM_TYPE(DATE) ? say_date(in->arena, limit, japanese) : limit;
 }
 
-/* What stands for %s. */
+/* The value for %s. */
 static const char *say_bound(const struct reading *in, enum form_problem problem, bool japanese)
 {
     static const Renga__V1__FieldLimits none = RENGA__V1__FIELD_LIMITS__INIT;
@@ -185,7 +185,7 @@ static const char *say_bound(const struct reading *in, enum form_problem problem
     }
 }
 
-/* A type's own words where nothing was understood. */
+/* A type's own sentence for an answer that was not understood. */
 static const char *say_nothing_understood(const struct reading *in, bool japanese)
 {
     switch (in->spec->type) {
@@ -212,7 +212,7 @@ static const char *say_pattern(const struct reading *in, bool japanese)
                     : "That does not have the form that is needed. Could you check it, please?";
 }
 
-/* A date or a time that is none, in the person's words where they are few. */
+/* An impossible date or time, with the person's words if they are short. */
 static const char *say_no_such(const struct reading *in, const struct form_value *value, bool japanese)
 {
     bool date = value->problem == FORM_NO_SUCH_DATE;

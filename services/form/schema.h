@@ -24,13 +24,13 @@ bool schema_fail(struct schema_reading *in, const char *place, const char *forma
 /* A property becomes a field of the message; its name is the item's key. */
 bool schema_read_property(struct schema_reading *in, const char *place, const cJSON *property, bool required);
 
-/* The text of a copy in the arena. False where it is out. */
+/* Copies a text into the arena. False if it is exhausted. */
 bool schema_text(struct schema_reading *in, const char *text, char **copy);
 
 /* A const, an enum's value or a default as text: true and false, numbers and texts. NULL with the status filled. */
 const char *schema_value(struct schema_reading *in, const char *place, const cJSON *value);
 
-/* Writes what `if` tests as a condition over fields. */
+/* Writes the test of `if` as a condition over fields. */
 bool schema_write_condition(struct schema_reading *in, const char *place, const cJSON *test, struct json_writer *out);
 
 #endif

@@ -66,7 +66,7 @@ static bool schema_read_one_of(struct schema_reading *in, const char *place, con
     return true;
 }
 
-/* The choices of enum or oneOf, where `schema` has one of them. */
+/* The choices of enum or oneOf, if `schema` has either. */
 static bool schema_read_choices(struct schema_reading *in, const char *place, const cJSON *schema,
                                 Renga__V1__FormField *field)
 {

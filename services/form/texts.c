@@ -5,7 +5,7 @@
 
 #include "words/pattern.h"
 
-#define SHORT_TEXT 60 /* characters of an answer that may be one name in a frame */
+#define SHORT_TEXT 60 /* characters of an answer that may be a name in a frame */
 #define SPANS_MAX  8  /* parts of an answer that are tried against a pattern */
 
 static bool is_edge(uint32_t code)
@@ -13,7 +13,7 @@ static bool is_edge(uint32_t code)
     return is_space(code) || code == 0x3002 || code == 0x3001 || code == ',';
 }
 
-/* A stop at the end of a short answer is none of its own, unless it belongs to an abbreviation. */
+/* A stop at the end of a short answer is not part of the value, unless it belongs to an abbreviation. */
 static size_t text_value_end(const struct reading *in, size_t first, size_t end)
 {
     while (end > first && is_edge(code_at(in, end - 1)))
@@ -30,7 +30,7 @@ static size_t text_value_end(const struct reading *in, size_t first, size_t end)
     return stop && !kept ? end - 1 : end;
 }
 
-/* The words of the field and what joins them to the value: "my name is", 名前は, "E-mail:". */
+/* The words of the field and the words that join them to the value: "my name is", 名前は, "E-mail:". */
 static size_t label_lead(const struct reading *in, size_t first, size_t end)
 {
     struct name_found found[4];
@@ -160,7 +160,7 @@ static size_t frame_tail(const struct reading *in, size_t first, size_t end)
     return end;
 }
 
-/* The part that matches the field's pattern, where one alone does: "it's AB1234". */
+/* The part that matches the field's pattern, if exactly a single part matches: "it's AB1234". */
 static bool text_by_pattern(const struct reading *in, size_t first, size_t end, struct candidate *read)
 {
     const char *pattern = in->spec->limits ? in->spec->limits->pattern : "";
@@ -197,14 +197,14 @@ static bool one_sentence(const struct reading *in, size_t first, size_t end)
     return sentence_end(in, first) >= end;
 }
 
-/* The end of the first sentence where only courtesy follows: "Ada. Thanks!" */
+/* The end of the first sentence if only courtesy follows: "Ada. Thanks!" */
 static size_t text_without_courtesy(const struct reading *in, size_t first, size_t end)
 {
     size_t stop = sentence_end(in, first);
     return stop < end && stop > first && reading_is_frame(in, stop, end, NULL) ? stop : end;
 }
 
-/* The beginning of what follows a sentence of courtesy: "Hello! I'm Ada." */
+/* The beginning of the text behind a sentence of courtesy: "Hello! I'm Ada." */
 static size_t text_behind_courtesy(const struct reading *in, size_t first, size_t end)
 {
     size_t stop = sentence_end(in, first);

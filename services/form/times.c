@@ -60,7 +60,7 @@ static size_t half_behind_at(const struct reading *in, size_t i, enum half *half
     return end;
 }
 
-/* The hour of 24, or -1 where it is none: 午後15時 is 15, 午後0時 is noon, 夜1時 is one at night. */
+/* The hour of 24, or -1 if it is invalid: 午後15時 is 15, 午後0時 is noon, 夜1時 is 01:00. */
 static int hour_of_day(int hour, enum half half)
 {
     if (hour > 23)
@@ -163,7 +163,7 @@ static size_t named_time_at(const struct reading *in, size_t i, struct time_foun
     return noon ? noon : midnight;
 }
 
-/* ---- which half of the day, where it is not said ----------------------------------------------------------------- */
+/* ---- the half of the day if the answer does not say it ----------------------------------------------------------- */
 
 static bool time_within(const struct reading *in, int hour, int minute)
 {
@@ -174,14 +174,15 @@ static bool time_within(const struct reading *in, int hour, int minute)
                        (!limits->maximum[0] || strcmp(text, limits->maximum) <= 0));
 }
 
-/* Countries where people say hours by the clock of 12. */
+/* Countries with the 12-hour clock in speech. */
 static bool by_twelve(const struct reading *in)
 {
     enum country_is twelve = reading_country_is(in, " US CA AU NZ PH IN PK BD EG SA CO MY ");
     return twelve == COUNTRY_UNKNOWN ? strcmp(in->context->language, "ja") != 0 : twelve == COUNTRY_LISTED;
 }
 
-/* The hour of an unsaid half, or -1 where it may be either: the field's bounds decide, else an hour of work. */
+/* The hour if the answer does not say its half, or -1 if it may be either: the field's bounds decide. In countries of
+ * the 24-hour clock, hours from 7 on count as said. */
 static int hour_by_bounds(const struct reading *in, const struct time_found *found)
 {
     const Renga__V1__FieldLimits *limits = in->spec->limits;

@@ -4,7 +4,7 @@
 
 #include "form/reading.h"
 
-/* Reads the one value of the field's type. False where the arena is out. */
+/* Reads the single value of the field's type. False if the arena is exhausted. */
 bool value_read(const struct reading *in, struct candidate *read);
 
 /* Every candidate of the field's type, for proofs: no choice is made among them. */
@@ -18,10 +18,10 @@ bool words_read_part(const struct reading *in, size_t first, size_t end, struct 
 /* A good value against the field's limits. */
 enum form_problem value_check(const struct reading *in, const char *text);
 
-/* The value for conditions. NULL where the arena is out. */
+/* The value for conditions. NULL if the arena is exhausted. */
 const cJSON *value_json(const struct reading *in, const char *text);
 
-/* The candidate as a result: bytes for characters. False where the arena is out. */
+/* The candidate as a result: byte offsets instead of characters. False if the arena is exhausted. */
 bool value_give(const struct reading *in, const struct candidate *read, struct form_value *value);
 
 #endif

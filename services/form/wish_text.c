@@ -1,11 +1,11 @@
-/* A text and the pieces of wishes in one form, to be compared. */
+/* Converts a text and the pieces of wishes to the same plain form for comparison. */
 #include "form/wishes.h"
 
 #include "words/fold.h"
 
 #include <string.h>
 
-/* The character as pieces have it; 0: none, ' ': a mark between words. */
+/* The character in the plain form; 0: removed, ' ': a mark between words. */
 static uint32_t plain_character(uint32_t code)
 {
     if (code == '\'' || code == '-' || code == FOLD_BROKEN)

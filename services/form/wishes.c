@@ -1,6 +1,6 @@
-/* What a person wants besides answering. The text is a wish where pieces cover all of it (wishes.h): one wish, and
- * courtesies around it. At each place the longest piece counts. Anything else in the text makes it an answer, but for
- * the reason of a refusal: "skip it because …", "…ので分かりません". */
+/* The person's wishes besides answers. The text is a wish if pieces cover all of it (wishes.h): a single wish, and
+ * courtesies around it. At each place the longest piece counts. Any other words make the text an answer, except the
+ * reason of a refusal: "skip it because …", "…ので分かりません". */
 #include "form/wishes.h"
 #include "form/form_priv.h"
 
@@ -10,7 +10,7 @@
 #define PIECES_MAX   40             /* of a wish; a text with more is an answer */
 #define SPEAKS_MAX   ((size_t)256)  /* bytes of a text that may ask for a language */
 #define HEAD_MAX     ((size_t)400)  /* bytes of a reason that stands before the wish */
-#define HEADS_MAX    8              /* places where such a reason may end */
+#define HEADS_MAX    8              /* places at which this reason may end */
 #define NAMES_MAX    16             /* in a text */
 #define CHOICES_SEEN 4              /* choices of a field that are tried as languages */
 
@@ -28,9 +28,9 @@ struct hearing {
     size_t language_count;
 };
 
-/* What pieces have covered from a place of the text. */
+/* The part of the text that pieces have covered, from a given place. */
 struct cover {
-    size_t stuck; /* where no piece stands; the text's length where all is covered */
+    size_t stuck; /* the first place without a piece; the text's length if all is covered */
     unsigned pieces;
     int field; /* -1 */
     const struct form_place *language;
@@ -41,7 +41,7 @@ struct cover {
 
 /* ---- covering ---------------------------------------------------------------------------------------------------- */
 
-/* The length of a part of the plain form that begins at a place, by the byte of the original where it ends. */
+/* The length of a part of the plain form. It begins at a place of the plain form and ends at a byte of the original. */
 static size_t plain_length(const struct plain_text *plain, size_t at, size_t end_byte)
 {
     size_t end = at;
@@ -62,8 +62,8 @@ static size_t wish_language_at(const struct hearing *in, size_t at, const struct
     return 0;
 }
 
-/* The length of the name of a field that begins at a place. A whole label counts before a part of one. *field is -1
- * where two fields have the name. */
+/* The length of the name of a field that begins at a place. A whole label counts before a part of a label. *field is -1
+ * if two fields have the name. */
 static size_t wish_name_at(const struct hearing *in, size_t at, int *field)
 {
     const struct form_word *best = NULL;
@@ -163,7 +163,7 @@ static enum form_wish wish_of_language(const struct hearing *in, const struct co
     return !wishes && (cover->pieces & weak) && !wish_form_asks_language(in) ? FORM_SPEAKS : FORM_ANSWERS;
 }
 
-/* Wishes that may stand together, and which one counts. */
+/* Combinations of pieces, and the wish that results. */
 static const struct {
     unsigned pieces;
     enum form_wish wish;
@@ -213,7 +213,7 @@ static bool takes_reason(enum form_wish wish)
     return wish == FORM_SKIPS || wish == FORM_UNKNOWING;
 }
 
-/* The original's words of a part of the plain form, without marks at either end. NULL where memory is out. */
+/* The original's words of a part of the plain form, without marks at either end. NULL if the arena is exhausted. */
 static const char *wish_words(const struct hearing *in, size_t begin, size_t end)
 {
     static const char *const marks[] = {" ", "\n", "\t", ",", ".", ":", ";", "、", "。", "，", "　", "…"};
@@ -262,7 +262,7 @@ static bool wish_ends_in_cause(const struct plain_text *plain)
     return false;
 }
 
-/* "skip it because …", "分かりません。…ので": where the reason begins, or 0. */
+/* "skip it because …", "分かりません。…ので": the beginning of the reason, or 0. */
 static size_t wish_reason_behind(const struct hearing *in, const struct cover *cover)
 {
     static const char *const because[] = {"because", "since", "cause", "as", "due to", "なぜなら", "というのは", NULL};
@@ -310,7 +310,8 @@ static bool wish_is_choice(const struct hearing *in)
     return false;
 }
 
-/* Fills the wish of a text that is covered from `at` to its end, and its reason in [begin, end) where there is one. */
+/* Fills the wish of a text that is covered from `at` to its end, and its reason in [begin, end) if the text has a
+ * reason. */
 static bool wish_fill(const struct hearing *in, const struct cover *cover, size_t begin, size_t end,
                       struct form_heard *heard)
 {

@@ -1,12 +1,12 @@
-/* Private to services/form: how wishes are told from answers. Texts and pieces are compared in the plain form: the form
- * of words_normalize, without apostrophes and hyphens, with one blank for other marks. */
+/* Private to services/form: separates wishes from answers. Texts and pieces are compared in the plain form: the form of
+ * words_normalize, without apostrophes and hyphens, with a blank for other marks. */
 #ifndef RENGA_FORM_WISHES_H
 #define RENGA_FORM_WISHES_H
 
 #include "form/form.h"
 
 enum piece {
-    PIECE_COURTESY, /* words that stand around a wish and say nothing of it */
+    PIECE_COURTESY, /* words around a wish that do not change it */
     PIECE_PLEASE,
     PIECE_SKIP,
     PIECE_UNKNOWING,
@@ -39,7 +39,7 @@ struct plain_text {
     bool cut;  /* the plain form is much longer than the text, and not whole */
 };
 
-/* False where the arena is out. */
+/* False if the arena is exhausted. */
 bool plain_read(struct plain_text *plain, const char *text, size_t length, struct arena *arena);
 
 /* Whether a byte of the plain form is of a word that blanks end: Latin letters, digits, signs. */
@@ -48,7 +48,7 @@ bool plain_is_latin(char c);
 /* Whether words stand at a place of the text, and no word goes on behind them. */
 bool plain_has(const struct plain_text *plain, size_t at, const char *words, size_t length);
 
-/* The longest piece at a place of the text, and its length; 0: none. */
+/* The longest piece at a place of the text, and its length; 0: no piece. */
 size_t plain_piece(const struct plain_text *plain, size_t at, enum piece *piece);
 
 #endif

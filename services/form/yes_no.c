@@ -1,4 +1,4 @@
-/* Yes and no: an answer begins with it or is nothing else. Where both are said, it is not clear. */
+/* Yes and no: an answer must begin with either, or consist of it. An answer with both is unclear. */
 #include "form/choices.h"
 
 static const char *const yes_words[] = {"yes",
@@ -198,11 +198,11 @@ static const char *const either_words[] = {"maybe",        "perhaps",      "not 
                                            "なら",         "どちらでも",   "わけではない",
                                            "はいいえ",     "かな",         NULL};
 
-/* Of these, those that go with a yes and with a no before them. */
+/* The words of these that agree with a preceding yes or no. */
 static const char *const fine_words[] = {"結構です", "けっこうです", "いいです",   "大丈夫です",
                                          "大丈夫",   "no problem",   "no worries", NULL};
 
-/* What the answer says of yes and no. */
+/* The result of reading yes and no. */
 struct verdict {
     size_t first, end;
     int kind; /* 1 yes, -1 no, 0 not said */
@@ -232,7 +232,7 @@ static void verdict_take(struct verdict *verdict, size_t first, size_t end, int 
         verdict->end = end;
 }
 
-/* A negation in what follows "yes" is against it; one that follows "no" goes with it. */
+/* A negation behind "yes" contradicts it; a negation behind "no" agrees with it. */
 static bool verdict_negates(const struct reading *in, size_t i)
 {
     static const char *const words[] = {"not",     "don't",  "doesn't", "didn't",   "isn't",  "aren't",

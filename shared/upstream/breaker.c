@@ -42,7 +42,7 @@ static void breaker_close(struct breaker *breaker)
     breaker_move(breaker, CIRCUIT_CLOSED);
 }
 
-/* ---- a request goes ---------------------------------------------------------------------------------------------- */
+/* ---- the start of a request -------------------------------------------------------------------------------------- */
 
 bool breaker_allows(const struct breaker *breaker, int64_t now_ns, int64_t *wait_ms)
 {
@@ -66,7 +66,7 @@ uint32_t breaker_take(struct breaker *breaker, int64_t now_ns)
     return breaker->period;
 }
 
-/* ---- and comes back ---------------------------------------------------------------------------------------------- */
+/* ---- the end of a request ---------------------------------------------------------------------------------------- */
 
 static void breaker_count(struct breaker *breaker, int64_t now_ns, bool bad)
 {

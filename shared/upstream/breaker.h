@@ -4,8 +4,8 @@
  *                             ^                        |
  *                             '-------- failure -------'
  *
- * Each move begins a new period. What was asked in an earlier one is out of date when it ends, and moves nothing: a
- * trial that hangs cannot keep a later trial from its place, nor can a slow failure of yesterday open what has mended.
+ * Each move begins a new period. A request of an earlier period moves nothing when it ends: a trial that hangs cannot
+ * block a later trial, and a late failure cannot open a breaker that has closed again.
  */
 #ifndef RENGA_UPSTREAM_BREAKER_H
 #define RENGA_UPSTREAM_BREAKER_H
@@ -15,7 +15,7 @@
 
 #define BREAKER_FAILURES       5  /* in a row: a broken place is known before it has cost many callers an attempt */
 #define BREAKER_WINDOW_SECONDS 10 /* over which the share of failures is taken */
-#define BREAKER_WINDOW_MIN     20 /* requests in them: half of fewer says little */
+#define BREAKER_WINDOW_MIN     20 /* requests in the window: the half of fewer requests is not significant */
 #define BREAKER_TRIALS         2  /* under way at the same time */
 #define BREAKER_SUCCESSES      2  /* trials that close it again */
 #define BREAKER_REST_MS        1000
@@ -27,8 +27,8 @@ struct breaker {
     unsigned circuit; /* enum circuit */
     uint32_t period;
     unsigned in_a_row;          /* failures */
-    unsigned trials, successes; /* of this period; of those under way and of those that went well */
-    int64_t rest_ms;            /* the last one, while it is not CLOSED */
+    unsigned trials, successes; /* of this period: trials under way, trials that succeeded */
+    int64_t rest_ms;            /* the last rest, while it is not CLOSED */
     int64_t open_until_ns;
     uint64_t opened;
     struct breaker_second {
@@ -37,10 +37,10 @@ struct breaker {
     } window[BREAKER_WINDOW_SECONDS];
 };
 
-/* Whether a request may go, and where not, after what time (0: when a trial has ended). Moves nothing. */
+/* Whether a request may go. If not, `wait_ms` is the time until it may (0: when a trial has ended). Moves nothing. */
 bool breaker_allows(const struct breaker *breaker, int64_t now_ns, int64_t *wait_ms);
 
-/* A request that breaker_allows goes: the period it belongs to. */
+/* Starts a request that breaker_allows has allowed. Returns its period. */
 uint32_t breaker_take(struct breaker *breaker, int64_t now_ns);
 
 enum breaker_verdict { BREAKER_GOOD, BREAKER_BAD, BREAKER_NEITHER };

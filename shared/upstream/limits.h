@@ -7,13 +7,13 @@
 
 struct limits {
     int64_t concurrency;         /* requests under way */
-    int64_t requests_per_minute; /* a bucket that holds a minute's worth and refills evenly; so the tokens */
+    int64_t requests_per_minute; /* a bucket that holds a minute's worth and refills evenly; tokens likewise */
     int64_t tokens_per_minute;   /* input and output together */
     int64_t micros_per_day;      /* micro-USD in a day of UTC */
     unsigned weight;             /* share of the turns in the queue beside others, at least 1; not of deployments */
 };
 
-/* Limits by name, with those of everybody who has no row of their own. */
+/* Limits by name, and the limits of all names without their own row. */
 struct limits_row {
     const char *name;
     struct limits limits;

@@ -2,7 +2,7 @@
 
 #include "base/random.h"
 
-/* ---- what a failure is ------------------------------------------------------------------------------------------- */
+/* ---- kinds of failure -------------------------------------------------------------------------------------------- */
 
 bool retry_mends(enum status_code code, bool quota)
 {
@@ -17,8 +17,8 @@ static bool retry_helps_elsewhere(enum status_code code)
 
 /* ---- waiting ----------------------------------------------------------------------------------------------------- */
 
-/* Full jitter: anything from nothing to twice what it was before (https://aws.amazon.com/builders-library,
- * "Timeouts, retries, and backoff with jitter"). */
+/* Full jitter: uniformly random from 0 to the current longest backoff, which doubles with each failure
+ * (https://aws.amazon.com/builders-library, "Timeouts, retries, and backoff with jitter"). */
 static int64_t retry_backoff_ms(const struct retry_policy *policy, unsigned failures)
 {
     int64_t longest = policy->base_ms;
@@ -64,7 +64,7 @@ static enum retry_step retry_within_rank(const struct retry_policy *policy, cons
         return RETRY_NEVER;
     if (question->others)
         return RETRY_OTHER;
-    if (question->lower && question->hint_ms > policy->base_ms) /* whoever stands in answers sooner */
+    if (question->lower && question->hint_ms > policy->base_ms) /* a lower rank answers sooner */
         return RETRY_NEVER;
     bool again = question->again || retry_mends(question->code, question->quota);
     return again && retry_fits(policy, question->attempts, question->hint_ms, question->left_ms, wait_ms) ? RETRY_SAME

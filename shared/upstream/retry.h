@@ -1,18 +1,18 @@
 /* Whether, when and at which deployment a failed request is tried again. The policy is the route's, the budget the
  * process's.
  *
- *      what failed                                 the same deployment     another of its rank, then the next rank
+ *      failure                                     the same deployment     another of its rank, then the next rank
  *      UNAVAILABLE, DATA_LOSS before a piece       after a backoff         at once
  *      RESOURCE_EXHAUSTED (rate)                   after its hint          at once
  *      RESOURCE_EXHAUSTED (account is empty)       no                      at once
  *      FAILED_PRECONDITION, NOT_FOUND              no                      at once
- *      DATA_LOSS: its JSON was wrong twice         no                      one that answers in this process
+ *      DATA_LOSS: its JSON was wrong twice         no                      a deployment in this process
  *      INVALID_ARGUMENT and all others             no                      no
  *
- * In this order: those of the rank that have not been asked, the same ones again, the next rank; but the next rank
- * comes before a wait for a hint longer than `base_ms`, and the last request that the caller allows goes there, too.
- * Backoff is exponential with full jitter; a hint of the provider comes on top of it, so that callers who were told the
- * same do not come back at the same moment. A wait longer than the caller's time is not begun. After a piece of the
+ * In this order: deployments of the rank that have not been asked, the same deployments again, the next rank. The next
+ * rank comes before a wait for a hint longer than `base_ms`. The last request that the caller allows goes there, too.
+ * Backoff is exponential with full jitter; a hint of the provider is added to it, so that callers with the same hint
+ * do not retry at the same moment. A wait longer than the caller's time is not begun. After a piece of the
  * answer has gone out, the request is not tried again. */
 #ifndef RENGA_UPSTREAM_RETRY_H
 #define RENGA_UPSTREAM_RETRY_H
@@ -25,10 +25,10 @@
 #define RETRY_ATTEMPTS_MAX 16 /* of one call, as ChatFinish.attempts holds them */
 
 struct retry_policy {
-    unsigned attempts; /* requests to deployments of one rank, the first included; 1 to RETRY_ATTEMPTS_MAX */
+    unsigned attempts; /* requests to deployments of a rank, the first included; 1 to RETRY_ATTEMPTS_MAX */
     int64_t base_ms;   /* longest backoff before the second */
     int64_t max_ms;    /* ... and before any */
-    int64_t hint_ms;   /* a provider that asks for longer than this is not waited for */
+    int64_t hint_ms;   /* longest hint that is waited for */
 };
 
 #define RETRY_POLICY_DEFAULT                                                                                           \
@@ -39,42 +39,43 @@ struct retry_policy {
 /* ---- after an attempt has failed --------------------------------------------------------------------------------- */
 
 enum retry_step {
-    RETRY_NEVER,     /* nothing helps; `wait_ms` is what the caller is told of when to come back (0: nothing) */
-    RETRY_OTHER,     /* at once, one of this rank that has not been asked */
-    RETRY_SAME,      /* after `wait_ms`, one of this rank that has been asked and may mend */
-    RETRY_NEXT_RANK, /* at once, one that stands in */
+    RETRY_NEVER,     /* no retry helps; `wait_ms` is the retry hint for the caller (0: no hint) */
+    RETRY_OTHER,     /* at once, a deployment of this rank that has not been asked */
+    RETRY_SAME,      /* after `wait_ms`, a deployment of this rank that has been asked and may mend */
+    RETRY_NEXT_RANK, /* at once, a deployment of the next rank */
 };
 
 struct retry_question {
     enum status_code code;
     bool quota; /* the account is empty */
     bool begun; /* a piece of the answer has gone out */
-    /* What standing_prospects fills. */
+    /* Filled by standing_prospects. */
     bool others;     /* of this rank that have not been asked, and can be */
-    bool again;      /* ... that have been asked before, and may mend. The one that failed counts by its code alone */
+    bool again;      /* ... that have been asked before, and may mend. The failed deployment counts by its code alone */
     bool lower;      /* of the ranks after it */
-    int64_t hint_ms; /* how long the provider wants to be left alone; 0: it does not say */
+    int64_t hint_ms; /* the provider's retry hint; 0: no hint */
     unsigned attempts, attempts_all; /* made in this rank, and in all */
-    bool last;                       /* the caller allows one more request, which the next rank costs, too */
+    bool last;                       /* the caller allows only one more request, which the next rank costs, too */
     int64_t left_ms;                 /* of the caller's time */
 };
 
-/* Attempts never exceed the policy's in a rank, nor RETRY_ATTEMPTS_MAX in all; a wait is always shorter than what is
- * left. Decides by random numbers only how long. */
+/* Attempts never exceed the policy's in a rank, nor RETRY_ATTEMPTS_MAX in all. A wait is always shorter than the time
+ * left. Random numbers decide only the length of the wait. */
 enum retry_step retry_decide(const struct retry_policy *policy, const struct retry_question *question,
                              int64_t *wait_ms);
 
-/* Whether the deployment that failed so may succeed with the same request a little later. */
+/* Whether a deployment with this failure may succeed with the same request a little later. */
 bool retry_mends(enum status_code code, bool quota);
 
-/* Nobody can be asked at present (standing_choose): whether that is waited out, for the `turn`th time in this call,
+/* No deployment can be asked at present (standing_choose): decides whether to wait, for the `turn`th time in this call,
  * from 1. There are as many waits as the policy has attempts, less the first. */
 bool retry_wait(const struct retry_policy *policy, unsigned turn, int64_t hint_ms, int64_t left_ms, int64_t *wait_ms);
 
 /* ---- the budget -------------------------------------------------------------------------------------------------- */
 
-/* A share of the requests may be retries, however sick the upstreams are: each first request earns `ratio` of one, kept
- * up to `most`; each retry and each fallback spends one. It starts full. Shared by the loops, without a lock. */
+/* Bounds the share of requests that are retries, however many upstreams fail: each first request earns `ratio` of a
+ * retry, up to `most`; each retry and each fallback spends a whole retry. It starts full. Shared by the loops, without
+ * a lock. */
 struct retry_budget {
     _Atomic int64_t thousandths;
     int64_t earns, most; /* thousandths of a retry */

@@ -8,16 +8,16 @@
 #include <time.h>
 
 #define UNIX_TIME_MIN    1e9  /* seconds: a number this large is no length of time but a moment */
-#define UNIX_TIME_MS_MIN 1e12 /* and this large, one in milliseconds */
+#define UNIX_TIME_MS_MIN 1e12 /* a number this large is a moment in milliseconds */
 
 static int32_t hint_clamp(double ms)
 {
     if (!(ms > 0))
-        return 0; /* also for NaN, and -1 as Azure says it */
+        return 0; /* also for NaN, and for Azure's -1 */
     return ms < (double)INT32_MAX ? (int32_t)ceil(ms) : INT32_MAX;
 }
 
-/* A number from the beginning of a text; false where there is none. */
+/* A number from the beginning of a text; false if the text begins with no number. */
 static bool hint_number(const char *text, double *value, const char **rest)
 {
     char *end;
@@ -81,13 +81,13 @@ static int32_t hint_retry_after(const char *text, int64_t now_ms)
     return rest && !*rest ? hint_clamp((double)timegm(&date) * 1e3 - (double)now_ms) : 0;
 }
 
-/* ---- what is left ------------------------------------------------------------------------------------------------ */
+/* ---- rate limits that are left ----------------------------------------------------------------------------------- */
 
 /* Anthropic's tokens are the tightest of its limits at the moment; some accounts have them for each direction. */
 static const struct limit {
     const char *remaining, *reset;
     bool of_tokens;
-    bool comes_along; /* only with the one before */
+    bool comes_along; /* only with the preceding limit */
 } limits[] = {
     {"x-ratelimit-remaining-requests", "x-ratelimit-reset-requests", false, false},
     {"x-ratelimit-remaining-tokens", "x-ratelimit-reset-tokens", true, false},
@@ -97,7 +97,7 @@ static const struct limit {
     {"anthropic-ratelimit-output-tokens-remaining", "anthropic-ratelimit-output-tokens-reset", true, true},
 };
 
-/* Of a time zone: "Z", "+09:00". False where it is neither. */
+/* Reads a time zone: "Z", "+09:00". False if it is neither form. */
 static bool hint_zone(const char *text, int *minutes)
 {
     int hour, minute, length = 0;
@@ -111,7 +111,7 @@ static bool hint_zone(const char *text, int *minutes)
     return good;
 }
 
-/* RFC 3339: "2026-11-06T21:20:00Z". False for what is no date. */
+/* Reads RFC 3339: "2026-11-06T21:20:00Z". False if it is no date. */
 static bool hint_moment(const char *text, int64_t now_ms, int32_t *ms)
 {
     struct tm date = {0};
@@ -144,8 +144,8 @@ static int64_t hint_fewer(int64_t one, int64_t other)
     return one < 0 || (other >= 0 && other < one) ? other : one;
 }
 
-/* `all`: also what says when and not how much. Else a header that does not stand there costs one look, since every
- * answer pays for it. */
+/* `all`: also reads the headers that tell the reset but not the remaining amount. Otherwise a missing header costs a
+ * single lookup, since every answer pays for it. */
 static struct rate_left hint_read_limits(const char *(*header)(const void *from, const char *name), const void *from,
                                          int64_t now_ms, bool all)
 {
@@ -164,7 +164,7 @@ static struct rate_left hint_read_limits(const char *(*header)(const void *from,
         *least = hint_fewer(*least, remaining);
         if (remaining == 0 && !exhausted) {
             exhausted = true;
-            left.reset_ms = -1; /* that of others is of no interest any more */
+            left.reset_ms = -1; /* resets of limits that are not exhausted no longer count */
         }
         if ((remaining == 0 || !exhausted) && ms > left.reset_ms)
             left.reset_ms = ms;

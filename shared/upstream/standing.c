@@ -80,7 +80,7 @@ unsigned standing_outstanding(const struct standing *standing)
     return atomic_load_explicit(&standing->outstanding, memory_order_relaxed);
 }
 
-/* ---- what happens behind the lock -------------------------------------------------------------------------------- */
+/* ---- work under the lock ----------------------------------------------------------------------------------------- */
 
 static unsigned standing_enter(struct standing *standing)
 {
@@ -205,7 +205,7 @@ void standing_view(struct standing *standing, int64_t now_ns, struct standing_vi
     pthread_mutex_unlock(&standing->lock);
 }
 
-/* ---- what a failure says of the deployment ----------------------------------------------------------------------- */
+/* ---- the verdict on a failure ------------------------------------------------------------------------------------ */
 
 void standing_judge(struct standing_report *report, enum status_code code, bool quota, int64_t hint_ms)
 {

@@ -3,7 +3,7 @@
 #include "base/clock.h"
 
 #define MINUTE_NS (60 * NS_PER_SEC)
-#define DEBT_MAX  1 /* minutes' worth: one request that used far too much keeps nobody out for longer */
+#define DEBT_MAX  1 /* minutes' worth: a request far above its estimate delays others by at most this */
 
 /* Products of a rate and a time do not fit in 64 bits. */
 __extension__ typedef __int128 wide;
@@ -23,7 +23,7 @@ void standing_bucket_init(struct standing_bucket *bucket, int64_t per_minute, in
 static void bucket_refill(struct standing_bucket *bucket, int64_t now_ns)
 {
     int64_t passed_ns = now_ns - bucket->since_ns;
-    if (passed_ns <= 0) /* another thread has read the clock later than we, and come first */
+    if (passed_ns <= 0) /* another thread has read a later time, and has refilled first */
         return;
     wide gained = (wide)passed_ns * bucket->per_minute / MINUTE_NS;
     if (bucket->level + gained >= bucket->per_minute) {

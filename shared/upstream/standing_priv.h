@@ -1,4 +1,4 @@
-/* What a standing is made of. */
+/* The fields of a standing. */
 #ifndef RENGA_UPSTREAM_STANDING_PRIV_H
 #define RENGA_UPSTREAM_STANDING_PRIV_H
 
@@ -10,21 +10,21 @@
 /* A bucket that holds a minute's worth and refills evenly. It starts full. A zero `per_minute` is no limit. */
 struct standing_bucket {
     int64_t per_minute;
-    int64_t level;    /* below zero where more was used than had been reserved */
-    int64_t since_ns; /* up to when it has been refilled; the rest of a unit is not lost */
+    int64_t level;    /* negative if more was used than had been reserved */
+    int64_t since_ns; /* the time of the last refill; the fraction of a unit is not lost */
 };
 void standing_bucket_init(struct standing_bucket *bucket, int64_t per_minute, int64_t now_ns);
 
-/* From now on it holds another minute's worth; what was taken is still missing. */
+/* From now on the bucket holds another minute's worth; amounts already taken are still missing. */
 void standing_bucket_limit(struct standing_bucket *bucket, int64_t per_minute, int64_t now_ns);
 
-/* After what time `amount` can be taken; 0: now. More than the bucket holds is let go when it is full. */
+/* The time until `amount` can be taken; 0: now. An amount above the bucket's size may go when the bucket is full. */
 int64_t standing_bucket_wait_ms(struct standing_bucket *bucket, int64_t now_ns, int64_t amount);
 
-/* What was taken of it: at most what the bucket holds. */
+/* Takes `amount`, at most the bucket's size. Returns the amount taken. */
 int64_t standing_bucket_take(struct standing_bucket *bucket, int64_t amount);
 
-/* What was reserved comes back, and what was used is taken. */
+/* Returns the reserved amount and takes the used amount. */
 void standing_bucket_settle(struct standing_bucket *bucket, int64_t now_ns, int64_t reserved, int64_t used);
 
 struct standing {
@@ -41,10 +41,10 @@ struct standing {
     struct standing_bucket requests, tokens;
 };
 
-/* Whether standing_take would be refused, without taking anything. */
+/* Whether standing_take would be refused; takes nothing. */
 enum standing_refusal standing_peek(struct standing *standing, int64_t now_ns, int64_t tokens, int64_t *wait_ms);
 
-/* How long it still wants to be left alone; one that forgives would be asked all the same. */
+/* The remaining rest of the upstream; an upstream that forgives is asked all the same. */
 int64_t standing_rests_ms(struct standing *standing, int64_t now_ns);
 
 unsigned standing_outstanding(const struct standing *standing);

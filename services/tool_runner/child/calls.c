@@ -2,7 +2,7 @@
  *
  * Calls that are not listed answer EPERM, and those that are younger than this file ENOSYS, so that libraries fall back
  * to older ones. clone3 answers ENOSYS too: a filter cannot read its flags, and those of clone it can. Another
- * architecture's calls have other numbers: they end the process. Numbers of x32 are above the newest one. */
+ * architecture's calls have other numbers: they end the process. Numbers of x32 are above the newest number. */
 #include "child/child.h"
 
 #include <assert.h>
@@ -237,7 +237,7 @@ static const unsigned short allowed[] = {
     CALL(sendmmsg),
     CALL(recvmmsg),
     CALL(ioctl),
-#ifdef __x86_64__ /* the older twins that arm64 was born without */
+#ifdef __x86_64__ /* older variants that arm64 never had */
     CALL(open),
     CALL(creat),
     CALL(stat),
@@ -316,7 +316,7 @@ enum rule_kind { RULE_ONLY, RULE_NEVER, RULE_LACKS };
 #define RULE_VALUES 4
 struct rule {
     unsigned call, argument; /* all that are looked at have 32 bits */
-    enum rule_kind kind;     /* equal to one of the values; to no value; no bit of them is set */
+    enum rule_kind kind;     /* equal to any of the values; to no value; no bit of them is set */
     unsigned error, count;
     unsigned values[RULE_VALUES];
 };
@@ -329,7 +329,7 @@ static void put_rule(struct child_filter *filter, const struct rule *rule)
     unsigned length = rule->count + (only ? 3 : 4);
     filter_put(filter, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, rule->call, 0, (unsigned char)length));
     put_load(filter, offsetof(struct seccomp_data, args) + rule->argument * sizeof(uint64_t));
-    for (unsigned i = 0; i < rule->count; i++) /* if it holds: over the refusal, or to it */
+    for (unsigned i = 0; i < rule->count; i++) /* if the comparison holds: jump over the refusal, or to it */
         filter_put(filter, (struct sock_filter)BPF_JUMP(BPF_JMP | comparison | BPF_K, rule->values[i],
                                                         (unsigned char)(rule->count - i), 0));
     if (!only)

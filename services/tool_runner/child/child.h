@@ -30,7 +30,7 @@ struct child_options {
     const char *const *env;  /* "NAME=value", ends with NULL; all that it gets */
     const char *cwd;         /* NULL: ours */
     const char *const *writable;
-    size_t writable_count;  /* 0: wherever its user may, but for /proc, /sys and devices */
+    size_t writable_count;  /* 0: all folders that its user may write, except /proc, /sys and devices */
     bool without_landlock;  /* it is started if the kernel has no Landlock and `writable_count` is 0 */
     struct child_user user; /* changing it takes root */
     int64_t memory_max;     /* bytes; 0: no limit */
@@ -49,8 +49,8 @@ struct child {
 /* NOT_FOUND for a command that is not there, PERMISSION_DENIED, FAILED_PRECONDITION if it cannot be confined. */
 bool child_spawn(const struct child_options *options, struct child *child, struct status *st);
 
-/* "NAME", "UID" or "UID:GID"; NULL: the user `nobody` if we are root, else ours. INVALID_ARGUMENT for a user that is
- * not there, FAILED_PRECONDITION if it is not ours and we are not root. May read /etc/passwd: not from a loop. */
+/* "NAME", "UID" or "UID:GID"; NULL: the user `nobody` if we are root, else ours. INVALID_ARGUMENT for a user that does
+ * not exist, FAILED_PRECONDITION if it is not ours and we are not root. May read /etc/passwd: not from a loop. */
 bool child_user_find(const char *text, struct child_user *user, struct status *st);
 
 /* ---- confine.c, calls.c: made before, used in the child, which may only call functions that are safe

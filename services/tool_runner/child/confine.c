@@ -35,7 +35,8 @@ static bool drop_capabilities(void)
     return syscall(SYS_capset, &header, none) == 0;
 }
 
-/* By the calls themselves: the library's would have all threads of this memory change, and those are ours. */
+/* Uses the system calls directly: the library's functions would change all threads of this memory, and those are
+ * ours. */
 static bool become_user(const struct child_user *user)
 {
     return syscall(SYS_setgroups, 0, NULL) == 0 && syscall(SYS_setresgid, user->gid, user->gid, user->gid) == 0 &&
@@ -120,8 +121,8 @@ static void allow_devices(const struct ruleset *ruleset)
     close(folder);
 }
 
-/* All of the file system but the files that steer the kernel and the machine. Rules only add, so the folders of the
- * root are named one by one. */
+/* Allows all of the file system but the files that steer the kernel and the machine. Rules only add, so each folder of
+ * the root is named. */
 static bool allow_most(const struct ruleset *ruleset, struct status *st)
 {
     static const char *const kept[] = {".", "..", "proc", "sys", "dev"};

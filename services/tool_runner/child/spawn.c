@@ -1,6 +1,6 @@
-/* The child is made as posix_spawn makes one (clone with CLONE_VM and CLONE_VFORK, on a stack of its own): no handlers
- * of gRPC for forks run, and a large process costs nothing. Until it is another program it touches only what was
- * prepared, and our other threads go on. */
+/* The child is made like a child of posix_spawn (clone with CLONE_VM and CLONE_VFORK, on a stack of its own): no
+ * handlers of gRPC for forks run, and a large process costs no more than a small process. Before execve it touches only
+ * prepared data, and our other threads go on. */
 #include "child/child.h"
 
 #include <errno.h>
@@ -27,7 +27,7 @@ struct birth {
     int ruleset;
     struct child_filter filter;
     pid_t parent;
-    int report; /* where it says what failed; closed when it has become another program */
+    int report; /* the child writes its error here; closed by execve */
 };
 
 struct failure {
@@ -35,7 +35,7 @@ struct failure {
     const char *step;
 };
 
-/* A fork would copy our tables of pages. The thread sanitizer takes any clone for a fork, and must have one. */
+/* A fork would copy our tables of pages. The thread sanitizer takes any clone for a fork, and requires a fork. */
 #ifdef __SANITIZE_THREAD__
 #define BIRTH_FLAGS SIGCHLD
 #else
@@ -53,7 +53,7 @@ static bool limit(int what, rlim_t most)
 static bool take_streams(const struct birth *birth)
 {
     for (int i = 0; i < PIPES; i++)
-        if (dup2(birth->ends[i], i) < 0) /* none of them is one of 0 to 2: the parent has seen to that */
+        if (dup2(birth->ends[i], i) < 0) /* all are above 2: the parent has seen to that */
             return false;
     return close_range(PIPES, ~0U, CLOSE_RANGE_CLOEXEC) == 0;
 }

@@ -1,6 +1,6 @@
 /* CSV (RFC 4180) with a header row; commas, semicolons or tabs, as the header has them. With a column of questions and
- * one of answers each row is a pair: the answer is the paragraph and the question stands above it as a heading. Any
- * other row is a paragraph as it stands in the file, the header above it. */
+ * a column of answers each row is a pair: the answer is the paragraph and the question stands above it as a heading.
+ * Any other row is a paragraph as it stands in the file, the header above it. */
 #include "documents/table.h"
 
 #include <string.h>
@@ -26,7 +26,7 @@ struct csv {
 
 /* ---- rows -------------------------------------------------------------------------------------------------------- */
 
-/* `at` stands on the opening quote and then after the closing one. */
+/* `at` stands on the opening quote and then after the closing quote. */
 static bool quoted_cell(struct csv *csv, struct cell *cell, struct status *st)
 {
     int opened = csv->line;
@@ -65,7 +65,7 @@ static bool read_cell(struct csv *csv, struct cell *cell, struct status *st)
     return true;
 }
 
-/* False at the end of the file, and where it is not CSV. */
+/* False at the end of the file, or if it is not CSV. */
 static bool read_row(struct csv *csv, struct row *row, struct status *st)
 {
     struct cell beyond;
@@ -89,7 +89,7 @@ static bool read_row(struct csv *csv, struct row *row, struct status *st)
     return true;
 }
 
-/* What the header has most of, outside of quotes. */
+/* The most frequent separator of the header, outside of quotes. */
 static char find_separator(struct piece text)
 {
     static const char separators[] = {',', ';', '\t'};
@@ -108,7 +108,7 @@ static char find_separator(struct piece text)
 
 /* ---- columns ----------------------------------------------------------------------------------------------------- */
 
-/* As it was meant: a doubled quote is one. */
+/* The value of the cell: a doubled quote becomes a single quote. */
 static struct piece cell_text(struct document *document, const struct cell *cell)
 {
     if (!cell->doubled)

@@ -57,7 +57,7 @@ bool piece_is_word(struct piece piece, const char *word)
 
 /* ---- titles and headings ----------------------------------------------------------------------------------------- */
 
-/* On one line and not too long; NULL where memory is out. */
+/* Copies the text on a single line, at most `room` bytes; NULL if memory is out. */
 static const char *keep_line(struct document *document, struct piece text, size_t room)
 {
     char *kept = arena_strndup(&document->arena, text.at, text_cut(text.at, text.length, room));
@@ -99,7 +99,7 @@ static struct paragraph *append(struct document *document, struct piece text, in
     return paragraph;
 }
 
-/* The heading that nothing has followed is to be found all the same. */
+/* Makes a paragraph of the last heading if it has no paragraph, so that a search can find it. */
 static void settle_lonely(struct document *document)
 {
     struct paragraph *lonely = document->lonely;
@@ -148,7 +148,7 @@ static int newlines(struct piece text)
     return count;
 }
 
-/* Where `mark` ends for the last time in the second half of what may be taken; 0: nowhere. */
+/* The last end of `mark` in the second half of the allowed length; 0: not found. */
 static size_t last_mark(struct piece text, const char *mark)
 {
     size_t length = strlen(mark);
@@ -158,7 +158,7 @@ static size_t last_mark(struct piece text, const char *mark)
     return 0;
 }
 
-/* How much of a text that is too long goes into one paragraph. */
+/* The length of the first paragraph of a text that is too long. */
 static size_t first_part(struct piece text)
 {
     static const char *const marks[] = {"\n", "。", ". ", "、", " "};
@@ -201,7 +201,7 @@ struct paragraph *document_add_placed(struct document *document, struct piece te
 
 /* ---- reading ----------------------------------------------------------------------------------------------------- */
 
-/* By the numbers of the contract. A format has one of the two readers. */
+/* By the numbers of the contract. Each format has either `read` or `unpack`. */
 static const struct {
     bool (*read)(struct document *document, struct piece text, struct status *st);
     bool (*unpack)(struct document *document, struct piece bytes, const struct document_means *means,

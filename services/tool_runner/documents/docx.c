@@ -1,4 +1,4 @@
-/* DOCX (ECMA-376 part 1, §17): paragraphs, headings by their styles, lists, tables, notes where they are referred to.
+/* DOCX (ECMA-376 part 1, §17): paragraphs, headings by their styles, lists, tables, notes at their references.
  *
  * A place is a line: the paragraphs and rows of tables that have text, counted from 1. Left out are headers, footers,
  * comments, deleted and hidden text, and the table of contents, which would repeat the headings. */
@@ -15,7 +15,7 @@
 #define NOTE_MAX      ((size_t)16 << 10) /* bytes */
 #define NESTED_MAX    8                  /* paragraphs within paragraphs: text boxes */
 #define REFERENCED    16                 /* notes of one paragraph */
-#define HEADING_LEVEL 6                  /* the deepest that a document has */
+#define HEADING_LEVEL 6                  /* the deepest level of a document */
 
 struct docx_note {
     int id;
@@ -40,7 +40,7 @@ struct docx {
     struct blocks blocks;
     struct docx_styles styles;
     struct docx_notes footnotes, endnotes;
-    struct docx_paragraph paragraphs[NESTED_MAX + 1]; /* the innermost is the last; [0] is none */
+    struct docx_paragraph paragraphs[NESTED_MAX + 1]; /* the innermost is the last; [0] is no paragraph */
     size_t nested;                                    /* how many are open, those without a place included */
     unsigned tables;                                  /* open, within each other */
     struct docx_note *referenced[REFERENCED];

@@ -10,7 +10,7 @@
 #define SNIFF_MAX   8192 /* bytes that are looked at for a NUL */
 #define OUTPUT_STEP 65536
 
-/* Appends what `name` makes of the bytes; false where they are not of that encoding. */
+/* Appends the bytes in UTF-8, converted from the encoding `name`; false if they are not in that encoding. */
 static bool convert(const char *name, const char *bytes, size_t size, struct buffer *out)
 {
     iconv_t converter = iconv_open("UTF-8", name);
@@ -31,7 +31,7 @@ static bool convert(const char *name, const char *bytes, size_t size, struct buf
     return size == 0 && text_is_clean(out->data, out->length);
 }
 
-/* Kana are three bytes in UTF-8, U+3041 to U+30FF. What was read by the wrong table has hardly any. */
+/* Kana are three bytes in UTF-8, U+3041 to U+30FF. Text that was read by the wrong table contains hardly any kana. */
 static size_t count_kana(const char *text, size_t length)
 {
     size_t count = 0;
@@ -42,7 +42,7 @@ static size_t count_kana(const char *text, size_t length)
     return count;
 }
 
-/* Both tables may fit the same bytes: the one that gives more kana is right. */
+/* Both tables may fit the same bytes: the table that gives more kana is right. */
 static bool convert_japanese(const char *bytes, size_t size, struct buffer *out)
 {
     static const char *const names[] = {"EUC-JP", "CP932"};
@@ -91,7 +91,7 @@ bool encoding_read(const char *bytes, size_t size, struct buffer *room, const ch
 
 /* ---- encodings by name ------------------------------------------------------------------------------------------- */
 
-/* Labels of the WHATWG's encoding standard, and what iconv calls them. */
+/* Labels of the WHATWG's encoding standard, and their names in iconv. */
 static const struct {
     const char *label, *name;
 } names[] = {
@@ -187,7 +187,7 @@ static void put_replacement(struct buffer *out)
     buffer_append(out, "\xef\xbf\xbd", 3);
 }
 
-/* What iconv lets pass and clean text may not have: NUL above all. */
+/* Replaces characters that iconv accepts and clean text may not contain: NUL above all. */
 static void wash(struct buffer *out)
 {
     size_t at = 0;

@@ -5,14 +5,14 @@
 #include "base/buffer.h"
 #include "base/status.h"
 
-/* UTF-8 without its byte order mark in `text`, which points into `bytes` or, where they were in another encoding
- * (UTF-16 with a byte order mark, Shift_JIS, EUC-JP), into `room`. INVALID_ARGUMENT where they are no text: binary, or
- * in no encoding that is known. */
+/* UTF-8 without its byte order mark in `text`, which points into `bytes` or into `room`. It points into `room` if the
+ * bytes were in another encoding (UTF-16 with a byte order mark, Shift_JIS, EUC-JP). INVALID_ARGUMENT if they are no
+ * text: binary, or in an unknown encoding. */
 bool encoding_read(const char *bytes, size_t size, struct buffer *room, const char **text, size_t *length,
                    struct status *st);
 
-/* Bytes of which their sender says what they are ("Shift_JIS", as HTTP and HTML have it) as clean UTF-8 in `room`; what
- * is not of that encoding becomes U+FFFD. False where the name is not known. */
+/* Converts bytes whose sender names their encoding ("Shift_JIS", as HTTP and HTML have it) to clean UTF-8 in `room`;
+ * bytes that are not of that encoding become U+FFFD. False if the name is unknown. */
 bool encoding_read_named(const char *name, const char *bytes, size_t size, struct buffer *room);
 
 #endif

@@ -1,8 +1,8 @@
 /* HTML token by token: no tree is made, so its depth needs no bound. Text is gathered with its white space folded until
  * a block begins or ends; headings are headings; scripts, styles and navigation are left out. It fetches no URL.
  *
- * Elements that are open stand in a stack, each with the one of its name below it, so that an end tag is matched
- * without a search: pages of tags that are never closed take as long per byte as others. */
+ * Open elements stand in a stack. Each links to the next open element of its name below it, so that an end tag is
+ * matched without a search: pages of tags that are never closed take as long per byte as others. */
 #include "documents/html_tokens.h"
 
 #include "base/buffer.h"
@@ -17,7 +17,7 @@
 enum role {
     INLINE,
     BLOCK, /* a paragraph of its own */
-    GROUP, /* its items are lines of one paragraph */
+    GROUP, /* its items are lines of a single paragraph */
     ITEM,
     CELL,
     BREAK,
@@ -90,7 +90,7 @@ static const struct tag {
 /* An element that is open. Places in the stack are counted from 1; 0: no place. */
 struct element {
     uint32_t tag;
-    uint32_t same_tag, same_rank; /* the place of the next one below */
+    uint32_t same_tag, same_rank; /* the place of the next such element below */
 };
 
 struct html {
@@ -98,7 +98,7 @@ struct html {
     struct buffer text; /* of the open block */
     int line_from, line_to;
     unsigned left_out, groups, preformatted; /* how many of them are open around */
-    bool space, newline;                     /* stand between what is there and what comes */
+    bool space, newline;                     /* stand between the gathered text and the next text */
     bool has_words;                          /* the text is more than white space: its lines are known */
     struct element *open;
     uint32_t count, room;
@@ -122,7 +122,7 @@ static void forget_text(struct html *html)
     html->space = html->newline = html->has_words = false;
 }
 
-/* What was gathered, in the document's own memory. */
+/* The gathered text, copied to the document's own memory. */
 static struct piece take_text(struct html *html)
 {
     size_t length = html->text.length;
@@ -131,7 +131,7 @@ static struct piece take_text(struct html *html)
     return (struct piece){text, text ? length : 0};
 }
 
-/* Of the lines of a long paragraph only the first is known where it is divided: all parts say the whole. */
+/* If a long paragraph is divided, only its first line is known: all parts get the lines of the whole paragraph. */
 static void close_block(struct html *html)
 {
     struct piece text = take_text(html);
@@ -207,7 +207,7 @@ static bool announces(const struct buffer *text)
            (text->data[length - 1] == ':' || (length >= size && memcmp(text->data + length - size, wide, size) == 0));
 }
 
-/* Within a list or a table all is one paragraph, until it is long enough. */
+/* Within a list or a table all text is a single paragraph, until it is long enough. */
 static void begin_block(struct html *html)
 {
     if (!html->groups || html->text.length > PARAGRAPH_MAX)

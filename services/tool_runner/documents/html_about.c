@@ -15,7 +15,7 @@
 #define BYLINE_BYTES 400 /* of the page, of an element within a line */
 #define NODES_TRIED  64  /* elements of which the text is looked at */
 
-/* The value found for one property: the source with the lowest rank counts. */
+/* The value found for a property: the source with the lowest rank counts. */
 struct finding {
     char text[DOCUMENT_TITLE_MAX + 1];
     unsigned rank; /* 0: not found yet */
@@ -159,7 +159,7 @@ static void about_read_object(struct about *about, const cJSON *object)
         about, 2, about_text_of(cJSON_IsObject(author) ? cJSON_GetObjectItemCaseSensitive(author, "name") : author));
 }
 
-/* An object, a list of them, or one with a list of them in "@graph". */
+/* An object, a list of objects, or an object with a list of objects in "@graph". */
 static void about_read_json(struct about *about, struct piece script)
 {
     static const struct json_limits limits = {.depth = JSON_DEPTH, .bytes = JSON_MAX, .values = 8192};

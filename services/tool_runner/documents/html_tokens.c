@@ -39,7 +39,7 @@ static const char *skip_spaces(const char *at, const char *end)
     return at;
 }
 
-/* Past the value behind a '='. One without quotes may have slashes. */
+/* Past the value behind a '='. A value without quotes may have slashes. */
 static const char *skip_value(const char *at, const char *end)
 {
     at = skip_spaces(at, end);
@@ -61,7 +61,7 @@ static const char *skip_attributes(const char *at, const char *end, bool *is_clo
     return at < end ? at + 1 : end;
 }
 
-/* Comments, declarations and instructions. One that does not end takes the rest of the page. */
+/* Comments, declarations and instructions. An item without an end takes the rest of the page. */
 static const char *skip_declaration(const char *at, const char *end)
 {
     if (end - at < 4 || memcmp(at, "<!--", 4) != 0)

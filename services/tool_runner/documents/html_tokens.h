@@ -1,4 +1,4 @@
-/* The tokens of an HTML page: text, start tags and end tags, in one pass. Private to documents/.
+/* The tokens of an HTML page: text, start tags and end tags, in a single pass. Private to documents/.
  *
  * It follows the tokenizer of the WHATWG's standard as far as a reader of text needs it: comments, declarations and
  * attributes are passed over, the inside of script and style is no token, and any bytes are a page. Each byte is looked

@@ -121,7 +121,7 @@ static const struct tag {
 struct builder {
     struct html_tree *tree;
     uint32_t room, open;
-    uint32_t of_tag[TAGS_COUNT], of_rank[RANKS]; /* the innermost open one; 0: not open */
+    uint32_t of_tag[TAGS_COUNT], of_rank[RANKS]; /* the innermost open element; 0: not open */
 };
 
 static int html_tree_compare_name(const void *key, const void *row)
@@ -291,7 +291,7 @@ static void html_tree_pop(struct builder *builder, uint32_t to)
     builder->open = node->parent;
 }
 
-/* Ends the innermost open element of the tag, with all in it, unless one of `bound` stands between. */
+/* Ends the innermost open element of the tag, with all in it, unless the element `bound` stands between. */
 static void html_tree_end_open(struct builder *builder, enum html_tag tag, uint32_t bound, uint32_t to)
 {
     uint32_t place = builder->of_tag[tag];

@@ -69,12 +69,13 @@ enum html_tag {
     TAGS_COUNT
 };
 
-/* Text is measured in characters; one of Japanese or Chinese counts twice, since it says as much as two letters. */
+/* Text is measured in characters; a Japanese or Chinese character counts twice, since it says as much as two
+ * letters. */
 struct html_node {
     uint32_t parent, end;               /* places in the array; the root is its own parent */
-    uint32_t article;                   /* the innermost article around it, or itself; 0: not in one */
+    uint32_t article;                   /* the innermost article around it, or itself; 0: not in an article */
     uint32_t from, to;                  /* bytes of the page */
-    uint32_t same_tag, same_rank;       /* while it is open: the next one below */
+    uint32_t same_tag, same_rank;       /* while it is open: the next open element of that tag or rank below */
     uint32_t attributes, attribute_end; /* bytes of the page */
     uint32_t text, link_text;           /* within it, but not within a block in it */
     uint32_t all_text, all_link_text;   /* of all descendants as well */

@@ -59,7 +59,7 @@ static float content_base_of(const struct html_node *node)
 
 static void content_give_points(struct html_tree *tree, uint32_t node, float points)
 {
-    /* A block that is only text is a paragraph of its parent; one with other blocks or many lines is the parent. */
+    /* A block that is only text is a paragraph of its parent; a block with other blocks or many lines is the parent. */
     bool is_parent = !tree->nodes[node].is_leaf || content_own_text(&tree->nodes[node]) >= LONG_BLOCK;
     uint32_t at = is_parent ? node : html_block_of(tree, tree->nodes[node].parent);
     for (unsigned level = 0; level < LEVELS_MAX && at; at = html_block_of(tree, tree->nodes[at].parent)) {
@@ -104,7 +104,8 @@ static uint32_t content_common_ancestor(const struct html_tree *tree, uint32_t a
     return a;
 }
 
-/* A page may go on with other articles: the first one that is not much shorter than the longest is that of the page. */
+/* A page may go on with other articles: the page's own article is the first that is not much shorter than the
+ * longest. */
 static uint32_t content_first_of_several(const struct html_tree *tree, uint32_t longest)
 {
     for (uint32_t i = 1; i < longest; i = i + 1) {
@@ -117,8 +118,8 @@ static uint32_t content_first_of_several(const struct html_tree *tree, uint32_t 
     return longest;
 }
 
-/* The element that its class calls the body of the article. Several of them side by side are parts of one, unless they
- * stand in different articles. 0: too little of the page is in them. */
+/* The element that its class calls the body of the article. Several of them side by side are parts of the same article,
+ * unless they stand in different articles. 0: too little of the page is in them. */
 static uint32_t content_named_root(const struct html_tree *tree, bool is_forum)
 {
     uint32_t best = 0, all = 0, sum = 0;
@@ -303,7 +304,7 @@ static bool content_is_manual(const struct html_tree *tree)
 static uint32_t content_find_root(struct html_tree *tree, bool forum)
 {
     uint32_t named = content_named_root(tree, forum), top = content_scored_root(tree);
-    /* Another element holds far more of the page than the one with the name. */
+    /* Another element holds far more of the page than the named element. */
     if (named && !forum && top && tree->nodes[top].all_mass > 2 * tree->nodes[named].all_mass &&
         !(tree->nodes[top].hints & HINT_BODY))
         named = html_node_is_within(tree, named, top) ? top : 0;
@@ -311,7 +312,7 @@ static uint32_t content_find_root(struct html_tree *tree, bool forum)
         return forum ? named : content_widen(tree, named);
     if (forum || !top)
         return content_covering_root(tree, 0);
-    /* A page of many short sections: its best one is only a small part. */
+    /* A page of many short sections: its best section is only a small part. */
     uint32_t element = content_main_element(tree);
     if (content_is_manual(tree))
         return element && tree->nodes[element].all_mass * 2 > tree->nodes[0].all_mass ? element

@@ -2,17 +2,17 @@
  *
  *      tree ---> furniture is dropped ---> paragraphs are weighed ---> the root ---> its siblings ---> pruned
  *                      ^                                                                     |
- *                      '-------------- less is dropped where too little is left <------------'
+ *                      '-------------- less is dropped if too little is left <---------------'
  *
- * Class names of article bodies choose the root if they hold enough text; otherwise the element does around which
- * most paragraphs stand. Each step is a pass over the array of the tree. */
+ * Class names of article bodies choose the root if they hold enough text; otherwise the root is the element around
+ * which most paragraphs stand. Each step is a pass over the array of the tree. */
 #ifndef RENGA_TOOL_RUNNER_MAIN_CONTENT_H
 #define RENGA_TOOL_RUNNER_MAIN_CONTENT_H
 
 #include "documents/html_tree.h"
 
-/* Marks the nodes that are no main content as dropped; returns the node in which all of it stands. `title` is that of
- * the page: a heading that repeats it is dropped. A page without paragraphs keeps all. */
+/* Marks the nodes that are no main content as dropped; returns the node that contains all of it. `title` is the page's
+ * title: a heading that repeats it is dropped. A page without paragraphs keeps all. */
 uint32_t main_content_mark(struct html_tree *tree, struct piece title);
 
 /* ---- for main_content*.c ----------------------------------------------------------------------------------------- */

@@ -1,4 +1,4 @@
-/* Elements that are no content wherever they stand. */
+/* Elements that are no content at any place in the page. */
 #include "documents/html_hints.h"
 #include "documents/main_content.h"
 

@@ -48,7 +48,8 @@ static bool prune_is_label(const char *line, size_t length)
     return false;
 }
 
-/* A heading that says nearly the same as the title: one begins with the other, or most of its words are in it. */
+/* A heading that says nearly the same as the title: either text begins with the other, or the title contains most of
+ * the heading's words. */
 static bool prune_is_same_text(const char *text, size_t length, struct piece title)
 {
     size_t words = 0, known = 0, shorter = length < title.length ? length : title.length;
@@ -173,8 +174,8 @@ static bool prune_has_year(const struct html_tree *tree, uint32_t node)
     return false;
 }
 
-/* Short lines without a sentence before the first paragraph are a byline or a date, those behind the last one tags and
- * the like. */
+/* Short lines without a sentence before the first paragraph are a byline or a date; behind the last paragraph they are
+ * tags and the like. */
 static bool prune_is_scrap(const struct html_tree *tree, uint32_t place)
 {
     const struct html_node *node = &tree->nodes[place];
@@ -217,8 +218,8 @@ static void prune_edges(struct html_tree *tree, uint32_t root)
         tree->nodes[i].dropped |= prune_is_scrap(tree, i);
 }
 
-/* From such a heading on, in the second half of the content, all beside it is dropped; and with a heading that stands
- * first in an element, the element. */
+/* In the last 40 % of the content, a heading of these kinds ends it: drops the heading and its following siblings. If
+ * the heading is first in an element, drops that element and its following siblings. */
 static void prune_endings(struct html_tree *tree, uint32_t root)
 {
     uint64_t whole = 0, before = 0;

@@ -1,7 +1,7 @@
 /* Markdown: blocks between empty lines under headings of both forms; front matter gives the title.
  *
- * What belongs together stays together, as far as a paragraph reaches: the items of a list, and a line that ends in a
- * colon with the list, table or code that it announces. */
+ * Lines that belong together stay together, as far as a paragraph reaches: the items of a list, and a line that ends in
+ * a colon with the list, table or code that it announces. */
 #include "documents/reading.h"
 
 #include <string.h>
@@ -14,7 +14,7 @@ enum kind { TEXT, LIST, CODE };
 struct markdown {
     struct document *document;
     struct lines lines;
-    struct piece block; /* `at` NULL: none is open */
+    struct piece block; /* `at` NULL: no block is open */
     int block_line;
     enum kind kind;
     bool one_line;    /* the block has no second line yet */
@@ -44,7 +44,7 @@ static void add_line(struct markdown *markdown, struct piece line, enum kind kin
     markdown->gap = false;
 }
 
-/* ---- what a line is ---------------------------------------------------------------------------------------------- */
+/* ---- kinds of lines ---------------------------------------------------------------------------------------------- */
 
 static size_t indent(struct piece line)
 {
@@ -62,7 +62,7 @@ static size_t run_of(struct piece line, char c)
     return run;
 }
 
-/* "## Words ##": the level; 0: it is none. */
+/* "## Words ##": the level; 0: it is no heading. */
 static unsigned atx_heading(struct piece line, struct piece *text)
 {
     struct piece trimmed = piece_trim(line);
@@ -80,7 +80,7 @@ static unsigned atx_heading(struct piece line, struct piece *text)
     return (unsigned)level;
 }
 
-/* Three or more of one mark and nothing else, spaces between them allowed. */
+/* Three or more of the same mark and no other characters, spaces between them allowed. */
 static bool is_rule(struct piece line)
 {
     struct piece trimmed = piece_trim(line);
@@ -95,7 +95,7 @@ static bool is_rule(struct piece line)
     return marks >= 3;
 }
 
-/* A line of "=" or "-" under one line of text. */
+/* A line of "=" or "-" under a single line of text. */
 static unsigned setext_level(const struct markdown *markdown, struct piece line)
 {
     struct piece trimmed = piece_trim(line);
@@ -128,7 +128,7 @@ static bool announces(struct piece block)
            memcmp(text.at + text.length - (sizeof wide - 1), wide, sizeof wide - 1) == 0;
 }
 
-/* Whether what begins after an empty line still belongs to the open block. */
+/* Whether the text after an empty line still belongs to the open block. */
 static bool goes_on(const struct markdown *markdown, bool continues_list)
 {
     if (!markdown->block.at || markdown->block.length > JOINED_MAX)
@@ -207,7 +207,7 @@ static void take_title(struct document *document, struct piece line)
     document_set_title(document, title);
 }
 
-/* Passed over where it ends; else the document begins with a rule. */
+/* Skips the front matter if it has an end; otherwise the document begins with a rule. */
 static void take_front_matter(struct markdown *markdown)
 {
     struct lines lines = markdown->lines;

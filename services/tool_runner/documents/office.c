@@ -34,7 +34,7 @@ static int office_digit_of(char c)
                                   : -1;
 }
 
-/* Without "%20" and the like, and what follows '#'. */
+/* Decodes "%20" and the like, and removes the fragment behind '#'. */
 static size_t office_decode_path(struct piece target, char *out)
 {
     size_t length = 0;
@@ -100,7 +100,8 @@ static int office_by_id(const void *one, const void *other)
     return office_compare_ids(((const struct relation *)one)->id, ((const struct relation *)other)->id);
 }
 
-/* Rows in an arena cannot grow: they are copied to twice their room, so that all copies take twice the last one. */
+/* Rows in an arena cannot grow: they are copied to twice their room, so that all copies take at most twice the size of
+ * the last. */
 static bool office_make_room(struct office *office, struct relations *relations, struct status *st)
 {
     if (relations->count < relations->room)

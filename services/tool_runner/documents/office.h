@@ -5,7 +5,7 @@
 
 #include "documents/xml.h"
 
-#define RELATIONS_MAX 20000 /* of one part */
+#define RELATIONS_MAX 20000 /* of a part */
 
 struct relation {
     struct piece id, type; /* "footnotes": the last part of its URI */
@@ -37,7 +37,8 @@ const struct zip_entry *relation_by_type(const struct relations *relations, cons
 /* The main part of the package. Takes the title of the document's properties, too. INVALID_ARGUMENT without one. */
 const struct zip_entry *office_main_part(struct office *office, const char *name, struct status *st);
 
-/* A path of a part as another part or a book names it: resolved from the folder of `from`, "%20" and such included. */
+/* A path of a part as another part or a book names it: resolved from the folder of `from`, with "%20" and similar
+ * escapes decoded. */
 struct piece office_path(struct arena *arena, struct piece from, struct piece target);
 
 /* The text within the element whose start is the token, references resolved, at most `most` bytes of it; reads to the

@@ -10,7 +10,7 @@ struct parts {
     size_t count;
 };
 
-/* Parts come in the order of the page; those that touch become one. */
+/* Parts come in the order of the page; adjacent parts are merged. */
 static void parts_add(struct parts *parts, size_t from, size_t to)
 {
     struct part *last = parts->count ? &parts->parts[parts->count - 1] : NULL;

@@ -2,7 +2,7 @@
  *
  * The process is sealed (child/child.h), and bounded in memory, time of the processor, time and output. Its input is a
  * file in memory that no other process can open. A place is a page. A page's lines are joined to paragraphs: a line
- * that fills most of the width goes on in the next one. */
+ * that fills most of the width goes on in the next line. */
 #include "documents/pdf.h"
 
 #include "base/clock.h"
@@ -23,9 +23,9 @@
 #define TIME_MS     20000
 #define MEMORY_MAX  ((int64_t)768 << 20) /* bytes of its addresses */
 #define TEXT_MAX    ((size_t)16 << 20)   /* bytes of its output */
-#define ERRORS_MAX  4096                 /* bytes of what it says; more is passed over */
+#define ERRORS_MAX  4096                 /* bytes of its error output; more is ignored */
 #define LOOK_MS     20                   /* how often the caller is asked whether to go on */
-#define MARK_WITHIN 1024                 /* bytes in which a PDF says that it is one */
+#define MARK_WITHIN 1024                 /* first bytes that must contain the mark of a PDF */
 #define PIECE       65536
 #define SAID_MAX    200 /* bytes of its words in an error */
 
@@ -93,7 +93,7 @@ static bool pdf_spawn_reader(struct pdf *pdf, int input, struct status *st)
     return fail(st, why.code, "is a PDF document, and its reader cannot be started: %.300s", why.text);
 }
 
-/* False at the end of the stream. What does not fit is passed over for errors, and ends the reading for text. */
+/* False at the end of the stream. Bytes beyond `most` are dropped for errors, and end the reading for text. */
 static bool pdf_take_piece(int fd, struct buffer *out, size_t most)
 {
     char piece[PIECE];
@@ -153,7 +153,7 @@ static bool pdf_end_child(struct pdf *pdf, bool good, int *ending, struct status
 
 /* ---- how it ended ------------------------------------------------------------------------------------------------ */
 
-/* Its last line that is one. */
+/* Its last line that is not blank. */
 static struct piece pdf_last_words(struct buffer *said)
 {
     struct lines lines = {buffer_text(said), buffer_text(said) + said->length, 0};

@@ -11,12 +11,12 @@ struct pdf_page {
     size_t width;        /* of the widest line of the block, in columns */
 };
 
-/* A line without blanks around it; an empty one ends the paragraph, unless it is a short one. */
+/* A line without blanks around it; an empty line ends the paragraph, unless the paragraph is short. */
 void pdf_page_line(struct pdf_page *page, struct piece line);
 void pdf_page_end(struct pdf_page *page);
 
-/* The output of pdftotext, `-htmlmeta`, clean UTF-8. INVALID_ARGUMENT if it has no text. The document is one that was
- * begun by a reader. `about` may be NULL. */
+/* Reads the output of pdftotext, `-htmlmeta`, clean UTF-8. INVALID_ARGUMENT if it has no text. A reader has begun the
+ * document. `about` may be NULL. */
 bool pdf_read_output(struct document *document, struct piece output, struct page_about *about, struct status *st);
 
 #endif

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #define PAGE_MAX   ((size_t)32 << 20) /* bytes */
-#define SHORT_MAX  60 /* bytes: a shorter paragraph, such as a heading, stays with the next of its page */
+#define SHORT_MAX  60 /* bytes: a shorter paragraph, for example a heading, stays with the next of its page */
 #define WIDE_MIN   30 /* columns: in a narrower block each line stands for itself */
-#define FULL_SHARE 70 /* hundredths of the widest line that a line needs to go on in the next one */
+#define FULL_SHARE 70 /* hundredths of the widest line that a line needs to go on in the next line */
 
 static bool pdf_is_wide(unsigned char lead)
 {
@@ -33,7 +33,7 @@ static unsigned char pdf_last_lead(struct piece line)
     return line.length ? (unsigned char)line.at[at] : 0;
 }
 
-/* Between two lines of a paragraph: languages with spaces between words have one. */
+/* The joint of two lines of a paragraph: a space in languages that write spaces between words. */
 static const char *pdf_joint_of(struct piece line, struct piece next, size_t widest)
 {
     if (widest < WIDE_MIN || pdf_width_of(line) * 100 < widest * FULL_SHARE)
@@ -65,7 +65,7 @@ void pdf_page_end(struct pdf_page *page)
     struct lines lines = {block->data, block->data + block->length, 0};
     struct piece line, before = {0};
     size_t length = 0;
-    bool ended = false; /* an empty line stands before this one */
+    bool ended = false; /* an empty line stands before this line */
     while (text && lines_next(&lines, &line)) {
         if (!line.length) {
             ended = true;
@@ -87,7 +87,7 @@ void pdf_page_end(struct pdf_page *page)
 
 /* ---- the output of pdftotext ------------------------------------------------------------------------------------- */
 
-/* What stands between two marks, the second of them the last in the text if `last`. */
+/* The text between two marks; if `last`, `end` is the last such mark in the text. */
 static struct piece pdf_text_between(struct piece text, const char *begin, const char *end, bool last)
 {
     const char *from = memmem(text.at, text.length, begin, strlen(begin)), *to = NULL, *stop = text.at + text.length;

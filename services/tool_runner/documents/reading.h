@@ -1,4 +1,4 @@
-/* What readers of documents share: lines, headings, paragraphs. Private to documents/. */
+/* Shared by readers of documents: lines, headings, paragraphs. Private to documents/. */
 #ifndef RENGA_TOOL_RUNNER_READING_H
 #define RENGA_TOOL_RUNNER_READING_H
 
@@ -24,10 +24,10 @@ bool piece_begins(struct piece piece, const char *text);
 /* Without regard to the case of a to z. */
 bool piece_is_word(struct piece piece, const char *word);
 
-/* A heading ends those of its level and below. One without words is none. */
+/* A heading ends the headings of its level and below. A heading without words is ignored. */
 void document_add_heading(struct document *document, unsigned level, struct piece text, int line);
-/* Blank lines around it are left out; what is longer than PARAGRAPH_MAX becomes several. `line` is that of its first
- * byte. The last one that was made, or NULL: it was blank. */
+/* Removes the blank lines around the text; a text longer than PARAGRAPH_MAX becomes several paragraphs. `line` is the
+ * line of its first byte. Returns the last new paragraph, or NULL if the text is blank. */
 struct paragraph *document_add_paragraph(struct document *document, struct piece text, int line);
 /* The same for text without lines of its own: all that is made of it stands in `line`. */
 struct paragraph *document_add_placed(struct document *document, struct piece text, int line);
@@ -41,7 +41,7 @@ bool read_html(struct document *document, struct piece text, struct status *st);
 bool read_plain(struct document *document, struct piece text, struct status *st);
 bool read_csv(struct document *document, struct piece text, struct status *st);
 
-/* HTML: the main content alone, and what the page says of itself. */
+/* HTML: the main content alone, and the page's metadata. */
 bool read_page(struct document *document, struct page_about *about, struct piece text, struct status *st);
 
 /* The part of a text from `from` up to `to`, in bytes. */
@@ -55,8 +55,8 @@ bool read_html_parts(struct document *document, struct piece text, const struct 
 /* False, CANCELLED: the caller has left, or its time is over. `means` may be NULL. */
 bool document_goes_on(const struct document_means *means, struct status *st);
 
-/* A field of what the file says of itself, copied to the document's arena without blanks around it; the first counts.
- * `field` NULL, or an empty text: it is left out. */
+/* Sets a metadata field, copied to the document's arena without blanks around it; the first value counts. `field` NULL,
+ * or an empty text: it is left out. */
 void document_tell(struct document *document, const char **field, struct piece text, size_t most);
 
 /* Packed formats: `bytes` as they are in the file. */

@@ -14,7 +14,7 @@ struct table_cell {
     int line;
 };
 
-/* The question becomes a heading of `level`, the answer a paragraph. One without the other is no pair. `has_lines`: the
+/* The question becomes a heading of `level`, the answer a paragraph. Without either there is no pair. `has_lines`: the
  * answer's own line ends count as lines. */
 void table_add_pair(struct document *document, unsigned level, struct table_cell question, struct table_cell answer,
                     bool has_lines);

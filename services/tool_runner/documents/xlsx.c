@@ -13,7 +13,7 @@
 #define NAME         "XLSX"
 #define SHEETS_MAX   1000
 #define STRINGS_SOME 1024
-#define VALUE_MAX    ((size_t)1 << 20) /* bytes of one cell */
+#define VALUE_MAX    ((size_t)1 << 20) /* bytes of a cell */
 #define SHEET_LEVEL  2                 /* of the heading with a sheet's name: level 1 would be the title */
 #define HEADER_LEVEL 3
 #define ROW_LAST     1048576
@@ -131,7 +131,7 @@ static void xlsx_begin_cell(struct xlsx *xlsx)
     buffer_clear(&xlsx->value);
 }
 
-/* Cells come in the order of their columns; one that does not is put behind the others. */
+/* Cells come in the order of their columns; a cell out of order is put behind the others. */
 static void xlsx_add_cell(struct xlsx *xlsx, struct piece text)
 {
     size_t column = xlsx->column > xlsx->count ? xlsx->column : xlsx->count;

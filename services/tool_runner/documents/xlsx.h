@@ -1,4 +1,4 @@
-/* What the files of the reader of XLSX share. Private to documents/. */
+/* Shared by the files of the reader of XLSX. Private to documents/. */
 #ifndef RENGA_TOOL_RUNNER_XLSX_H
 #define RENGA_TOOL_RUNNER_XLSX_H
 

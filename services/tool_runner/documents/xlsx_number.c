@@ -29,7 +29,8 @@ static enum xlsx_kind xlsx_built_in(int id)
     return XLSX_GENERAL;
 }
 
-/* What is passed over of a format at `at`: text in quotes, colours and conditions in brackets, an escaped character. */
+/* The length of a part at `at` that holds no format code: text in quotes, colours and conditions in brackets, an
+ * escaped character; else 0. */
 static size_t xlsx_no_code(struct piece code, size_t at)
 {
     char c = code.at[at];
@@ -141,7 +142,7 @@ static void xlsx_append_time(int64_t seconds, const char *before, char out[XLSX_
         snprintf(out + length + written, XLSX_NUMBER_MAX - length - (size_t)written, ":%02d", (int)(seconds % 60));
 }
 
-/* Spreadsheets count a day 1900-02-29 that was none. */
+/* Spreadsheets count a day 1900-02-29 that never existed. */
 static void xlsx_print_serial(const struct xlsx_styles *styles, double serial, enum xlsx_kind kind,
                               char out[XLSX_NUMBER_MAX])
 {

@@ -1,5 +1,5 @@
-/* XML token by token. What does not fit is moved to the front of the window, and the rest is filled: each byte is moved
- * at most as often as tokens of a window's length allow, and looked at a bounded number of times. */
+/* XML token by token. An incomplete token is moved to the front of the window, and the rest is filled: each byte is
+ * moved at most as often as tokens of a window's length allow, and looked at a bounded number of times. */
 #include "documents/xml.h"
 
 #include "base/text.h"
@@ -101,7 +101,7 @@ static bool xml_read_code(struct piece digits, unsigned base, uint32_t *code)
     return digits.length > 0;
 }
 
-/* How many bytes of `text`, which begins with '&', are a reference; 0: it is none. */
+/* The length of the reference at the beginning of `text`, which begins with '&'; 0: it is no reference. */
 static size_t xml_resolve_reference(struct piece text, char *out, size_t *written)
 {
     static const struct {
@@ -226,7 +226,7 @@ static struct piece xml_local_name(struct piece name)
     return colon ? (struct piece){colon + 1, name.length - (size_t)(colon + 1 - name.at)} : name;
 }
 
-/* `tag` is what stands between '<' and '>'. */
+/* `tag` is the text between '<' and '>'. */
 static bool xml_give_tag(struct xml *xml, struct piece tag, struct status *st)
 {
     xml->kind = tag.length && *tag.at == '/' ? XML_END : XML_START;
@@ -243,7 +243,7 @@ static bool xml_give_tag(struct xml *xml, struct piece tag, struct status *st)
     return true;
 }
 
-/* Tags that are no elements: what they end with; NULL for elements. */
+/* The end mark of tags that are no elements; NULL for elements. */
 static const char *xml_end_of_other(struct piece text)
 {
     return piece_begins(text, "<!--") ? "-->" : piece_begins(text, "<?") ? "?>" : NULL;
@@ -338,7 +338,7 @@ bool xml_next(struct xml *xml, struct status *st)
     }
 }
 
-/* ---- what a token is --------------------------------------------------------------------------------------------- */
+/* ---- tests of a token -------------------------------------------------------------------------------------------- */
 
 bool xml_starts(const struct xml *xml, const char *name)
 {

@@ -1,9 +1,9 @@
-/* The tokens of XML as it is unpacked: start tags, end tags and text, in one pass with a window of bounded size.
+/* The tokens of XML as it is unpacked: start tags, end tags and text, in a single pass with a window of bounded size.
  * Private to documents/.
  *
  * Names are told without their prefix. References to characters are resolved; documents that declare entities are
- * refused, so that none expands. Libxml2 is not used: it compares each attribute with all before it (80,000 in one tag:
- * 15 s). Well-formedness is not checked beyond what a reader of text needs. */
+ * refused, so that no entity expands. Libxml2 is not used: it compares each attribute with all before it (80,000 in a
+ * tag: 15 s). Well-formedness is not checked beyond the needs of a reader of text. */
 #ifndef RENGA_TOOL_RUNNER_XML_H
 #define RENGA_TOOL_RUNNER_XML_H
 
@@ -17,9 +17,9 @@ enum xml_kind { XML_START, XML_END, XML_TEXT };
 struct xml {
     struct zip_part part;
     char *window;
-    size_t at, end; /* of what is in the window and not read */
+    size_t at, end; /* of the unread bytes in the window */
     size_t checked; /* bytes of the window that are known to be UTF-8 */
-    bool last;      /* nothing comes behind the window */
+    bool last;      /* no bytes come behind the window */
     bool in_cdata;
     bool closes; /* the start tag was "<a/>": its end comes next */
     unsigned depth;
@@ -45,7 +45,7 @@ bool xml_ends(const struct xml *xml, const char *name);
 /* The value of an attribute as it stands in the tag; its name is compared without the prefix unless `name` has one.
  * False: the tag has no such attribute, and `value` stays. */
 bool xml_attribute(const struct xml *xml, const char *name, struct piece *value);
-/* The same as a number; `otherwise` if it is none or not within 0 to INT32_MAX. */
+/* The same as a number; `otherwise` if it is no number or not within 0 to INT32_MAX. */
 int xml_number(const struct xml *xml, const char *name, int otherwise);
 /* The same with references resolved, in the arena; "" without it. */
 struct piece xml_value(const struct xml *xml, const char *name, struct arena *arena);

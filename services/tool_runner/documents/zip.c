@@ -118,7 +118,7 @@ static int zip_by_name(const void *one, const void *other)
     return zip_compare_names(((const struct zip_entry *)one)->name, ((const struct zip_entry *)other)->name);
 }
 
-/* Archives with something in front of them, such as a program, count from their own beginning. */
+/* Archives with other data in front of them, for example a program, count from their own beginning. */
 static bool zip_place_list(const struct zip *zip, const char *end_mark, const char **list, uint64_t *before,
                            struct status *st)
 {

@@ -1,8 +1,9 @@
 /* A zip archive in memory, as the formats of offices and books use it, and its files as streams. Private to documents/.
  *
- * Made for archives of strangers: opening one is linear in its size, and all that is unpacked counts against one bound.
- * Libzip is not used: it reads the list of files anew for each end mark that an archive pretends to have (0.2 s a
- * mark). Read are stored and deflated files without a password, with 64-bit sizes in the list; not several volumes. */
+ * Made for archives of strangers: opening is linear in the archive's size, and all unpacked bytes count against a
+ * single bound. Libzip is not used: it reads the list of files anew for each end mark that an archive pretends to have
+ * (0.2 s a mark). Read are stored and deflated files without a password, with 64-bit sizes in the list; not several
+ * volumes. */
 #ifndef RENGA_TOOL_RUNNER_ZIP_H
 #define RENGA_TOOL_RUNNER_ZIP_H
 
@@ -30,7 +31,7 @@ struct zip {
     const struct document_means *means;
 };
 
-/* Reads the list of files into `arena`; `bytes` outlive the archive. INVALID_ARGUMENT for what is no archive. */
+/* Reads the list of files into `arena`; `bytes` outlive the archive. INVALID_ARGUMENT if it is no archive. */
 bool zip_open(struct zip *zip, const char *bytes, size_t size, struct arena *arena, const struct document_means *means,
               struct status *st);
 

@@ -1,9 +1,9 @@
-/* A call of a server's tool, from the loop of its run to the server's home and back.
+/* A call to a server's tool, from the loop of its run to the server's home and back.
  *
  *      run's loop    start ---> post ---.                     .---> write the result, end the run
- *      home                             '--> request ... ----'     (cancelled: nothing)
+ *      home                             '--> request ... ----'     (cancelled: no result)
  *
- * Both sides hold the call; either may be done with it first. */
+ * Both sides hold the call; either may release it first. */
 #include "base/clock.h"
 #include "base/json_writer.h"
 #include "base/log.h"
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SENT_MAX 2 /* times: anew where the server did not know its session */
+#define SENT_MAX 2 /* times: again if the server did not know its session */
 
 struct mcp_call {
     atomic_uint holders;
@@ -189,7 +189,7 @@ static bool stop_waiting(struct mcp_call *call)
     return true;
 }
 
-/* What was handed over already has its own way home. */
+/* A call that was handed over already comes back by itself. */
 static void call_unwanted(struct work *work)
 {
     struct mcp_call *call = OWNER_OF(work, struct mcp_call, unwanted);
@@ -205,7 +205,7 @@ static void call_unwanted(struct work *work)
 
 /* ---- as a tool --------------------------------------------------------------------------------------------------- */
 
-/* A message is one line: what stands between the values of checked JSON may become a blank. */
+/* A message is a single line: a line end between the values of checked JSON may become a blank. */
 static char *copy_arguments(const char *json)
 {
     char *copy = strdup(json);

@@ -1,4 +1,4 @@
-/* How a server is greeted: initialize, as revisions before 2026-07-28 have it; where that is refused, or the document
+/* The handshake with a server: initialize, as in revisions before 2026-07-28; if the server refuses it, or the document
  * says so, server/discover. */
 #include "base/json_writer.h"
 #include "base/log.h"

@@ -1,4 +1,4 @@
-/* What tools a server has, page by page; a list is only shown once it is whole. */
+/* Lists the tools of a server, page by page; a list is shown only when it is complete. */
 #include "base/clock.h"
 #include "base/json_writer.h"
 #include "base/log.h"
@@ -9,7 +9,7 @@
 
 #define PAGES_MAX  32
 #define CURSOR_MAX 4096 /* bytes */
-#define RELIST_MS  100  /* a burst of changes is one */
+#define RELIST_MS  100  /* a burst of changes is a single change */
 
 static void ask_page(struct mcp_server *server, const char *cursor);
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LISTED_FOR_MS 30000 /* how old a list may be of a server that cannot tell that it has changed */
+#define LISTED_FOR_MS 30000 /* maximum age of the list of a server that cannot report changes */
 
 struct mcp {
     struct mcp_setups setups;
@@ -66,7 +66,7 @@ void mcp_leave(struct mcp *mcp, struct tool_runner *runner)
             mcp_server_close(&mcp->servers[i]);
 }
 
-/* Servers are spread over the loops, each for good where it is first asked for. */
+/* Servers are spread over the loops; a server stays in its loop from the first request on. */
 static struct loop *home_of(struct mcp *mcp, struct mcp_server *server)
 {
     pthread_mutex_lock(&mcp->lock);

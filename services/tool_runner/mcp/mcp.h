@@ -1,9 +1,8 @@
 /* Tool servers that speak the Model Context Protocol (https://modelcontextprotocol.io), revisions 2025-11-25 and
- * before, and 2026-07-28: which there are, what tools they have, and calls of these.
+ * before, and 2026-07-28: the servers, their tools, and calls to them.
  *
- * A server is at home in one loop of the process, whichever loop asks; what it said about its tools is a list that
- * never changes and is held by whoever reads it. A server is started when it is first asked, and again when it has
- * died. */
+ * A server is at home in one loop of the process, for requests of all loops. Its list of tools is immutable, and held
+ * by each reader. A server is started when it is first asked, and again when it has died. */
 #ifndef RENGA_MCP_H
 #define RENGA_MCP_H
 
@@ -18,14 +17,14 @@ struct mcp_server;
 struct metrics;
 
 #define MCP_SERVERS_MAX 64
-#define MCP_TOOLS_MAX   512 /* of one server; what it has beyond is left out */
+#define MCP_TOOLS_MAX   512 /* of a server; further tools are left out */
 
 struct mcp_options {
     const char *path; /* of the document (document.h); NULL: no servers */
     struct metrics *metrics;
 };
 
-/* NULL with what is wrong in the document, with file, line and column. */
+/* NULL with the error in the document: file, line and column. */
 struct mcp *mcp_create(const struct mcp_options *options, struct status *st);
 /* When all loops have left. */
 void mcp_destroy(struct mcp **mcp);
@@ -40,16 +39,16 @@ void mcp_leave(struct mcp *mcp, struct tool_runner *runner);
 size_t mcp_count(const struct mcp *mcp);
 struct mcp_server *mcp_at(const struct mcp *mcp, size_t i);
 const char *mcp_server_name(const struct mcp_server *server);
-/* The one whose tools have such names, "server__tool"; NULL: none. */
+/* The server of the tool with this name, "server__tool"; NULL: no such server. */
 struct mcp_server *mcp_server_of(const struct mcp *mcp, const char *tool_name);
 
-/* Asking a server for its tools: it is started where it does not run, and asked anew where it may have others by now.
+/* Asks a server for its tools: starts the server if it does not run, and asks again if its list may have changed.
  * Embedded in its owner, and kept until `answered`. */
 struct mcp_asking {
     struct loop *loop;
     void (*answered)(struct mcp_asking *asking); /* once, later, in `loop` */
     void *owner;
-    struct status status; /* OK: mcp_tools_hold has what it said */
+    struct status status; /* OK: mcp_tools_hold has the list */
 
     /* The server's. */
     struct mcp_server *server;
@@ -66,7 +65,7 @@ struct mcp_tools;
 
 struct mcp_tool {
     struct tool tool;                 /* first; its owner is this */
-    const struct json_schema *schema; /* NULL: says more than we can check; the server will */
+    const struct json_schema *schema; /* NULL: we cannot check this schema; the server will */
     const char *remote;               /* the server's own name for it */
     struct mcp_server *server;
     struct mcp_tools *list;
@@ -81,7 +80,7 @@ struct mcp_tools {
     int64_t read_ns; /* when, on clock_now_ns */
 };
 
-/* What the server has said last; NULL: nothing yet. Any loop. */
+/* The server's last list; NULL: no list yet. Any loop. */
 struct mcp_tools *mcp_tools_hold(struct mcp_server *server);
 void mcp_tools_release(struct mcp_tools *tools);
 

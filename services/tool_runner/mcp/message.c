@@ -1,6 +1,4 @@
-/* JSON-RPC 2.0: requests, notifications, and what comes back. Ids of ours and of the server are two spaces of their
- * own.
- */
+/* JSON-RPC 2.0: requests, notifications, and their answers. Our ids and the server's ids are separate. */
 #include "base/json_writer.h"
 #include "base/log.h"
 #include "base/trace.h"
@@ -12,9 +10,9 @@
 #define META             "io.modelcontextprotocol/"
 #define METHOD_NOT_FOUND (-32601)
 
-/* ---- what is sent ------------------------------------------------------------------------------------------------ */
+/* ---- sent messages ----------------------------------------------------------------------------------------------- */
 
-/* In 2026-07-28 each request says who asks and what it can do; the trace goes along in both. */
+/* In 2026-07-28 each request carries clientInfo and capabilities; the trace is sent in both revisions. */
 static void write_meta(const struct mcp_server *server, struct json_writer *writer, const struct trace_context *trace)
 {
     char parent[TRACEPARENT_LENGTH + 1];
@@ -153,7 +151,7 @@ void mcp_fail_requests(struct mcp_server *server, const struct status *status)
         mcp_request_failed(server->requests, status);
 }
 
-/* ---- what comes -------------------------------------------------------------------------------------------------- */
+/* ---- received messages ------------------------------------------------------------------------------------------- */
 
 static struct mcp_request *find_request(const struct mcp_server *server, const cJSON *id)
 {

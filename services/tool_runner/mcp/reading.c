@@ -1,4 +1,4 @@
-/* What a server writes becomes JSON in a worker where it is long, and is understood in the order in which it came.
+/* A server's long messages are parsed in a worker; all messages are understood in the order in which they came.
  *
  *      mcp_received ---> a job parses it ---.
  *      mcp_received ---> …                  +---> the first of the line, once it is parsed: understood
@@ -59,7 +59,7 @@ static struct mcp_reading *reading_take(struct mcp_server *server)
     return reading;
 }
 
-/* `understanding` keeps the order where a callback or a message leads to another one. */
+/* `understanding` keeps the order if a callback or a message leads to another. */
 static void readings_go_on(struct mcp_server *server)
 {
     if (server->understanding)
@@ -98,7 +98,7 @@ static void reading_parsed(struct job *job)
         reading_free(reading);
         return;
     }
-    if (job->status.code != OK) /* no worker has room: an answer that was paid for is not lost for that */
+    if (job->status.code != OK) /* no worker has room: parse it here, so that a paid answer is not lost */
         reading_parse(job);
     reading->parsed = true;
     readings_go_on(server);

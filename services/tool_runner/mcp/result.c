@@ -1,4 +1,4 @@
-/* What a tool of a server gave: its texts, its structured content; of all else only a note. */
+/* The result of a server's tool: its texts, its structured content; other content becomes a note. */
 #include "base/json_writer.h"
 #include "mcp_priv.h"
 

@@ -1,4 +1,4 @@
-/* A server's life. What breaks it is noted and acted on when the present callback has returned. */
+/* A server's lifecycle. A failure is noted and handled when the present callback has returned. */
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/machine.h"
@@ -48,7 +48,7 @@ static void close_wire(struct mcp_server *server)
     loop_disarm(server->loop, &server->start_limit);
     loop_disarm(server->loop, &server->relist);
     loop_undefer(server->loop, &server->dying);
-    server->doomed = true; /* what is failed now starts nothing */
+    server->doomed = true; /* requests that fail now start no new work */
     server->probing = server->changed = false;
     if (server->wire)
         server->transport->close(server);
@@ -183,7 +183,7 @@ void mcp_server_works(struct mcp_server *server)
     server->failures = 0;
 }
 
-/* ---- does it live? ----------------------------------------------------------------------------------------------- */
+/* ---- health check ------------------------------------------------------------------------------------------------ */
 
 static void probed(struct mcp_request *request, const cJSON *result, const struct status *status)
 {
@@ -210,7 +210,7 @@ void mcp_probe(struct mcp_server *server)
     mcp_request(server, &server->probe, NULL, NULL, NULL, NULL);
 }
 
-/* ---- being there ------------------------------------------------------------------------------------------------- */
+/* ---- creation ---------------------------------------------------------------------------------------------------- */
 
 void mcp_server_init(struct mcp_server *server, struct mcp *mcp, const struct mcp_setup *setup)
 {

@@ -16,7 +16,7 @@
 
 #define REVISIONS "auto|2025-11-25|2026-07-28"
 
-/* Where a value goes: `choices` by their number among the others. */
+/* The destination of a value: `choices` by their number among the others. */
 struct row {
     struct option option;
     size_t at;
@@ -25,7 +25,7 @@ struct row {
 };
 #define AT(member) .at = offsetof(struct mcp_setup, member)
 
-/* Keys that other clients write and that say nothing to us. */
+/* Keys that other clients write and that have no meaning for us. */
 #define IGNORED(key)                                                                                                   \
     {                                                                                                                  \
         .option = {.name = (key)}, .at = SIZE_MAX                                                                      \
@@ -61,7 +61,7 @@ struct reading {
     struct status *st;
 };
 
-/* ---- one value --------------------------------------------------------------------------------------------------- */
+/* ---- a single value ---------------------------------------------------------------------------------------------- */
 
 static bool read_item(const struct reading *in, const struct option *option, const cJSON *item,
                       struct config_item *value)

@@ -34,7 +34,7 @@ struct mcp_setup {
     /* A process of its own, spoken to over its standard input and output; else `url`. */
     const char *command, *cwd;
     struct mcp_words args, writable; /* folders it may write to; empty: all folders of its user */
-    const char *user;                /* "NAME", "UID" or "UID:GID"; NULL: nobody if we are root, else ours */
+    const char *user;                /* "NAME", "UID" or "UID:GID"; NULL: user `nobody` if we are root, else ours */
     struct child_user runs_as;
     bool without_landlock;
     struct mcp_pair env[MCP_PAIRS_MAX];
@@ -47,21 +47,21 @@ struct mcp_setup {
     struct mcp_pair headers[MCP_PAIRS_MAX];
     size_t header_count;
 
-    struct mcp_words tools; /* allow-list of its own names; none: all */
+    struct mcp_words tools; /* allow-list of its own names; empty: all */
     int64_t timeout_ms, start_timeout_ms;
     int64_t probe_timeout_ms; /* how long it may take to say that it lives, once a call was late */
-    size_t output_max;        /* bytes of one message from it */
+    size_t output_max;        /* bytes of a message from it */
     enum mcp_side_effects side_effects;
     bool modern; /* revision 2026-07-28 is spoken from the first message on */
 };
 
 struct mcp_setups {
-    struct config *values; /* what setups point at; secrets stay out of core dumps */
+    struct config *values; /* the values that setups point at; secrets stay out of core dumps */
     struct mcp_setup *list;
     size_t count;
 };
 
-/* False with file, line and column of what is wrong. */
+/* False with file, line and column of the error. */
 bool mcp_setups_read(const char *path, struct mcp_setups *setups, struct status *st);
 void mcp_setups_fini(struct mcp_setups *setups);
 

@@ -1,4 +1,4 @@
-/* A server that is a process of ours: one message a line, over its standard streams.
+/* A server that is a process of ours: a message is a line, over its standard streams.
  *
  *      close: its input ends, SIGTERM --- 2 s ---> SIGKILL to its group ---> reaped, freed */
 #include "base/clock.h"
@@ -19,14 +19,14 @@
 #include <unistd.h>
 
 #define CHUNK        ((size_t)64 << 10) /* bytes read at once */
-#define CHUNKS_MAX   8                  /* in one visit of the loop */
+#define CHUNKS_MAX   8                  /* in a single visit of the loop */
 #define UNSENT_MAX   ((size_t)16 << 20) /* bytes that it has not read yet */
 #define ERROR_LINE   512                /* bytes of a line of its standard error that are looked at */
-#define ERROR_MAX    (64u << 10)        /* bytes of its standard error in the log, of one life */
+#define ERROR_MAX    (64u << 10)        /* bytes of its standard error in the log, of a process */
 #define GRACE_MS     2000               /* between SIGTERM and SIGKILL */
 #define SILENCE_MS   200                /* between the end of its output and its own */
 #define BURY_STEP_MS 20
-#define BURY_MS      600 /* for what is left when we end */
+#define BURY_MS      600 /* for processes that are left when we end */
 
 struct mcp_process {
     struct mcp_server *server;
@@ -75,7 +75,7 @@ static void strike(struct mcp_server *server, const struct mcp_process *wire)
     before->next = wire->next;
 }
 
-/* While it is a zombie its group's number cannot be another's: what it left behind is killed before it is reaped. */
+/* While it is a zombie, its group's number cannot be reused: its remaining processes are killed before it is reaped. */
 static void reap(struct mcp_process *wire)
 {
     kill(-wire->child.pid, SIGKILL);
@@ -99,7 +99,7 @@ static void stdio_close(struct mcp_server *server)
     wire->next = server->closed;
     server->closed = wire;
     kill(-wire->child.pid, SIGTERM);
-    loop_watch(server->loop, &wire->living, wire->pidfd, EPOLLIN); /* again, where it has ended already */
+    loop_watch(server->loop, &wire->living, wire->pidfd, EPOLLIN); /* again, if it has ended already */
     wire->grace.expired = out_of_grace;
     loop_arm_after(server->loop, &wire->grace, GRACE_MS);
 }
@@ -161,11 +161,11 @@ static void ended(struct watch *watch, uint32_t events)
         return;
     }
     loop_unwatch(wire->server->loop, watch); /* it is watched again when it is closed */
-    read_some(wire);                         /* what it said last */
+    read_some(wire);                         /* its last output */
     went_silent(wire);
 }
 
-/* ---- what it says ------------------------------------------------------------------------------------------------ */
+/* ---- its output -------------------------------------------------------------------------------------------------- */
 
 static size_t without_return(const char *text, size_t length)
 {
@@ -215,7 +215,7 @@ static void read_some(struct mcp_process *wire)
         ssize_t size = read(wire->child.output, chunk, sizeof chunk);
         if (size < 0 && (errno == EAGAIN || errno == EINTR))
             return;
-        if (size <= 0) { /* its end says more, and comes soon */
+        if (size <= 0) { /* the end of the process tells more, and comes soon */
             loop_unwatch(wire->server->loop, &wire->reading);
             wire->grace.expired = stays_silent;
             loop_arm_after(wire->server->loop, &wire->grace, SILENCE_MS);
@@ -249,7 +249,7 @@ static void readable(struct watch *watch, uint32_t events)
     mcp_after(wire->server, resume_reading, wire);
 }
 
-/* ---- what it says besides ---------------------------------------------------------------------------------------- */
+/* ---- its standard error ------------------------------------------------------------------------------------------ */
 
 static void log_error_line(struct mcp_process *wire)
 {
@@ -264,7 +264,7 @@ static void log_error_line(struct mcp_process *wire)
     log_info("mcp.stderr", "'%s': %.*s", wire->server->setup->name, (int)length, wire->error_line);
 }
 
-/* Read always, so that it does not block; shown only where the document asks for it. */
+/* Read always, so that it does not block; shown only if the document asks for it. */
 static void erring(struct watch *watch, uint32_t events)
 {
     struct mcp_process *wire = OWNER_OF(watch, struct mcp_process, erring);
@@ -286,7 +286,7 @@ static void erring(struct watch *watch, uint32_t events)
     }
 }
 
-/* ---- what it is told --------------------------------------------------------------------------------------------- */
+/* ---- its input --------------------------------------------------------------------------------------------------- */
 
 static bool write_some(struct mcp_process *wire)
 {

@@ -3,7 +3,7 @@
  *
  *      send ---> POST ---> 200 JSON, or events ---> mcp_received
  *                     |          '--- cut before the result: GET with Last-Event-ID ---> the rest
- *                     '--> 202: nothing to answer
+ *                     '--> 202: no answer
  *                     '--> 404 (some: 400) under a session: it is lost */
 #include "base/clock.h"
 #include "base/log.h"
@@ -18,13 +18,13 @@
 
 #define SESSION_MAX     256 /* bytes of a session's id */
 #define NOTICE_MS       10000
-#define LINGER_MS       1000 /* what a server may still say after its answer */
+#define LINGER_MS       1000 /* for further messages of a server after its answer */
 #define BURY_MS         500
 #define BURY_STEP_MS    10
 #define HEADERS_MAX     8
 #define UNREAD_TIMES    4   /* output_max: a stream of more that no worker has read yet is cut */
-#define RESUMES_MAX     16  /* of one request in a row without an event; its time is bounded besides */
-#define RESUME_MS       500 /* before a stream is taken up again, where the server does not say */
+#define RESUMES_MAX     16  /* of a request in a row without an event; its time is bounded besides */
+#define RESUME_MS       500 /* before a stream is taken up again, if the server gives no `retry` */
 #define RESUME_LEAST_MS 10
 #define RESUME_MOST_MS  30000
 
@@ -37,23 +37,23 @@ struct session {
     struct http_url *url;
     char id[SESSION_MAX + 1];
     struct exchange *exchanges;
-    void **home; /* the list it is in, of its server's that are closed; NULL: none */
+    void **home; /* the list that holds it, of its server's closed sessions; NULL: not in a list */
     struct session *next;
 };
 
 struct exchange {
     struct transfer transfer;
     struct session *session;
-    struct mcp_request *request; /* NULL: none, or through with it */
+    struct mcp_request *request; /* NULL: no request, or it has been answered */
     bool greets, streams, had_session;
-    bool over; /* the transfer is; what came of it is still read */
+    bool over; /* the transfer has ended; its remaining events are still read */
     void *sent;
     struct buffer answer; /* that is no stream */
     struct sse sse;
     struct http_header extra[HEADERS_MAX];
     char id[SESSION_MAX + 1], tool[MCP_HEADER_MAX + 1];
     struct timer linger;
-    char event[SSE_ID_MAX + 1]; /* the last that came; "": none had an id */
+    char event[SSE_ID_MAX + 1]; /* the id of the last event; "": no event had an id */
     struct timer resuming;
     bool rests; /* until the stream is taken up again: no transfer is under way */
     unsigned resumes;
@@ -102,7 +102,7 @@ static void destroy(struct exchange *exchange)
 
 static void take_up(struct timer *timer);
 
-/* ---- what comes -------------------------------------------------------------------------------------------------- */
+/* ---- received messages ------------------------------------------------------------------------------------------- */
 
 static bool event_came(void *owner, const struct sse_event *event)
 {
@@ -163,7 +163,7 @@ static void fail_request(struct exchange *exchange, const struct status *status,
     mcp_request_failed(request, status);
 }
 
-/* Of one whose stream was cut this says nothing: its call was seen, and must not be sent again. */
+/* A status after a cut stream is no lost session: the server has seen the call, so it must not be sent again. */
 static bool is_session_lost(const struct exchange *exchange)
 {
     int status = exchange->transfer.http_status;
@@ -186,7 +186,7 @@ static void lose_session(struct exchange *exchange, const struct status *status)
     mcp_session_lost(server);
 }
 
-/* An answer that is no success, or none at all. */
+/* A failure, or no answer. */
 static void judge(struct exchange *exchange)
 {
     const struct transfer *transfer = &exchange->transfer;
@@ -213,7 +213,7 @@ static void judge(struct exchange *exchange)
         fail_request(exchange, &st, unsent);
 }
 
-/* Events that have ids can be had again, and so the rest of them; what is cut in this way was not lost. */
+/* Events with ids can be requested again, and so can the rest of them; a stream that is cut in this way is not lost. */
 static bool may_resume(const struct exchange *exchange)
 {
     const struct transfer *transfer = &exchange->transfer;
@@ -236,7 +236,7 @@ static void rest(struct exchange *exchange)
     loop_arm_after(exchange->session->loop, &exchange->resuming, wait_ms < RESUME_MOST_MS ? wait_ms : RESUME_MOST_MS);
 }
 
-/* All that came of it is understood. */
+/* All messages of the exchange are understood. */
 static void exchange_over(void *data)
 {
     struct exchange *exchange = data;
@@ -296,7 +296,7 @@ static void streamable_forget(struct mcp_request *request, bool answered)
     loop_arm_after(exchange->session->loop, &exchange->linger, LINGER_MS);
 }
 
-/* ---- what is sent ------------------------------------------------------------------------------------------------ */
+/* ---- sent messages ----------------------------------------------------------------------------------------------- */
 
 static void add_header(struct exchange *exchange, const char *name, const char *value)
 {
@@ -351,7 +351,7 @@ static struct exchange *make(struct session *session, const char *verb)
     return exchange;
 }
 
-/* The rest of a stream, in the place of what was cut. */
+/* Requests the rest of a stream that was cut. */
 static void take_up(struct timer *timer)
 {
     struct exchange *exchange = OWNER_OF(timer, struct exchange, resuming);
@@ -359,7 +359,7 @@ static void take_up(struct timer *timer)
     prepare(exchange, "GET");
     add_headers(exchange, NULL, NULL);
     add_header(exchange, "Last-Event-ID", exchange->event);
-    exchange->transfer.timeout_ms = 0; /* whoever asks looks at the time */
+    exchange->transfer.timeout_ms = 0; /* the owner of the request looks at the time */
     transfer_start(exchange->session->server->home->http, &exchange->transfer);
 }
 
@@ -374,7 +374,7 @@ static void streamable_send(struct mcp_server *server, const struct buffer *mess
     exchange->request = request;
     if (request) {
         request->exchange = exchange;
-        exchange->transfer.timeout_ms = 0; /* whoever asks looks at the time */
+        exchange->transfer.timeout_ms = 0; /* the owner of the request looks at the time */
     }
     add_headers(exchange, method, tool);
     exchange->sent = malloc(message->length + 1);
@@ -428,7 +428,7 @@ static void streamable_close(struct mcp_server *server)
     free_if_through(session);
 }
 
-/* A moment for the farewell; then they are through with the server, though not with their exchanges. */
+/* Waits a moment for the DELETE requests; then the sessions leave the server, but keep their exchanges. */
 static void streamable_bury(struct mcp_server *server)
 {
     struct loop *loop = server->loop;

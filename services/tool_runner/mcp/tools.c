@@ -43,7 +43,7 @@ static bool is_taken(const struct mcp_tools *tools, const char *name)
     return false;
 }
 
-/* The end of a name that had to be changed: what was lost shows in a hash, so that two stay two. */
+/* The end of a name that had to be changed: a hash of the original name keeps two names different. */
 static void mark(char name[TOOL_NAME_MAX + 1], const char *remote)
 {
     unsigned char hash[SHA256_DIGEST_LENGTH];
@@ -54,7 +54,7 @@ static void mark(char name[TOOL_NAME_MAX + 1], const char *remote)
     snprintf(name + length, HASH_DIGITS + 2, "_%02x%02x%02x", hash[0], hash[1], hash[2]);
 }
 
-/* "server__tool" of legal characters, at most TOOL_NAME_MAX bytes; "" where no name can be had. */
+/* "server__tool" of legal characters, at most TOOL_NAME_MAX bytes; "" if no name is possible. */
 static void make_name(const struct mcp_tools *tools, const char *server, const char *remote,
                       char name[TOOL_NAME_MAX + 1])
 {
@@ -78,7 +78,7 @@ static bool is_allowed(const struct mcp_setup *setup, const char *remote)
     return setup->tools.count == 0;
 }
 
-/* ---- what is said of them ---------------------------------------------------------------------------------------- */
+/* ---- their properties -------------------------------------------------------------------------------------------- */
 
 static bool hint(const cJSON *description, const char *name, bool fallback)
 {
@@ -166,7 +166,7 @@ void mcp_tools_add(struct mcp_tools *tools, struct mcp_server *server, const cJS
     const char *remote = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(description, "name"));
     if (!remote || !remote[0] || !is_allowed(server->setup, remote))
         return;
-    if (tools->count == MCP_TOOLS_MAX) { /* a name of one more would be compared with all */
+    if (tools->count == MCP_TOOLS_MAX) { /* each further name would be compared with all */
         if (!tools->is_full)
             log_warn("mcp.left_out", "'%s' has more than %d tools; the rest is left out", server->setup->name,
                      MCP_TOOLS_MAX);

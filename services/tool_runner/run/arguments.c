@@ -1,4 +1,4 @@
-/* Arguments as a model wrote them: an object that fits the tool's schema, or what to do better. */
+/* Arguments as a model wrote them: an object that fits the tool's schema, or a text for the model to correct them. */
 #include "base/buffer.h"
 #include "base/text.h"
 #include "tool_call.h"

@@ -1,4 +1,4 @@
-/* ForgetThread: page by page, first calls and then notes, until nothing of the thread is left. */
+/* ForgetThread: deletes page by page, first calls and then notes, until the thread has no rows. */
 #include "notes/note_rows.h"
 #include "record.h"
 #include "records.h"
@@ -74,7 +74,7 @@ static void read_page(struct forgetting *self)
         notes_range(arena, self->tenant, self->thread, NULL, &self->page.from, &self->page.to);
     else
         record_thread_range(arena, self->tenant, self->thread, &self->page.from, &self->page.to);
-    if (arena->exhausted) { /* without its ends the range would be everybody's rows */
+    if (arena->exhausted) { /* without its bounds the range would cover the rows of all tenants */
         rpc_fail_with(self->rpc, RESOURCE_EXHAUSTED, "no memory for the call; call again to go on");
         return;
     }

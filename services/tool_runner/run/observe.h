@@ -1,4 +1,4 @@
-/* What running tools looks like from outside: metrics, and a span for each run after OpenTelemetry's conventions.
+/* Observability of running tools: metrics, and a span for each run after OpenTelemetry's conventions.
  *
  *      renga_tool_calls_total        tool, code       those answered from the record too
  *      renga_tool_recorded_total     tool             answered from the record
@@ -13,7 +13,7 @@
 struct tool_call;
 
 void observe_start(struct tool_call *call);
-/* It is settled; `ran`: here and now. */
+/* The call is settled; `ran`: here and now. */
 void observe_call(struct tool_call *call, bool ran);
 
 #endif

@@ -8,7 +8,7 @@
 
 struct tenant_places {
     struct tenant_places *next;
-    unsigned taken, waiting; /* none of either: it is forgotten */
+    unsigned taken, waiting; /* both 0: it is forgotten */
     char name[];
 };
 
@@ -16,7 +16,7 @@ struct places {
     pthread_mutex_t lock;
     struct places_options options;
     struct tenant_places *tenants; /* those that have or want places */
-    struct place *first, *last;    /* who waits */
+    struct place *first, *last;    /* the waiting places */
     struct places_stats stats;
 };
 
@@ -135,7 +135,7 @@ enum place_answer place_ask(struct places *places, struct place *place, const ch
     return answer;
 }
 
-/* The one that waits longest and may come. */
+/* Gives places to the queue, in order, skipping tenants without a free place. */
 static void let_in(struct places *places)
 {
     for (struct place *place = places->first, *next; place; place = next) {

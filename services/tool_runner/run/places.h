@@ -1,10 +1,10 @@
-/* Places for runs: how many there are in the process and for a tenant, and who waits for one. Any loop.
+/* Places for runs: their number in the process and for a tenant, and the queue for them. Any loop.
  *
  *      place_ask ---> PLACE_TAKEN                    place_leave
  *           '-------> PLACE_QUEUED ---> came (in the asker's loop), place_leave
- *           '-------> PLACE_REFUSED: as many wait as may
+ *           '-------> PLACE_REFUSED: the queue is full
  *
- * Whoever waits longest comes first, except that a tenant with all its places taken lets others pass. */
+ * The longest waiter comes first, except that a tenant with all its places taken lets others pass. */
 #ifndef RENGA_TOOL_RUNNER_PLACES_H
 #define RENGA_TOOL_RUNNER_PLACES_H
 
@@ -25,7 +25,7 @@ void places_destroy(struct places **places);
 
 enum place_answer { PLACE_TAKEN, PLACE_QUEUED, PLACE_REFUSED };
 
-/* Embedded in its owner, zeroed; kept until place_leave has returned or, where it was queued, `came` has run. */
+/* Embedded in its owner, zeroed; kept until place_leave has returned or, if it was queued, `came` has run. */
 struct place {
     struct loop *loop;
     void (*came)(struct place *place);
@@ -35,12 +35,13 @@ struct place {
     struct tenant_places *tenant;
     struct place *next, *previous;
     enum { PLACE_NONE, PLACE_WAITING, PLACE_GIVEN } standing;
-    bool coming; /* `came` is on its way */
+    bool coming; /* `came` has been posted */
 };
 
 enum place_answer place_ask(struct places *places, struct place *place, const char *tenant);
 
-/* No more wanted, or through. False: it was queued and `came` is on its way; it is to be left there again. */
+/* Withdraws a waiting place, or returns a taken place. False: `came` has been posted already; call place_leave
+ * there. */
 bool place_leave(struct places *places, struct place *place);
 
 struct places_stats {

@@ -157,7 +157,7 @@ int64_t record_fence(const struct store_scan *scan)
         return 0;
     bool whole = scan->rows[0].value.size == 8;
     return whole ? row_key_read_number(scan->rows[0].value.bytes)
-                 : INT64_MAX; /* damaged: a tenant with one is refused */
+                 : INT64_MAX; /* damaged: a tenant with a damaged row is refused */
 }
 
 bool record_is_fenced(const struct record_name *name, int64_t token)
@@ -191,7 +191,7 @@ void record_raise_fence(struct store_batch *batch, const struct record_name *nam
     store_put(batch, row_key_bytes(&fence), (struct store_bytes){&value, sizeof value});
 }
 
-/* ---- what goes --------------------------------------------------------------------------------------------------- */
+/* ---- rows that expire -------------------------------------------------------------------------------------------- */
 
 enum { DUE_AT = 1, DUE_ROW = DUE_AT + 8 }; /* in the key */
 enum { DUE_BYTES = 0, DUE_THREAD = DUE_BYTES + 8 };

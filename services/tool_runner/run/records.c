@@ -1,6 +1,6 @@
-/* Every minute all rows of X are walked, page by page: what is due goes, and the oldest beyond the size.
+/* Every minute all rows of X are walked, page by page: rows that are due are deleted, and the oldest beyond the size.
  *
- *      minute ---> page ---> what of it goes is deleted ---> page ... ---> minute */
+ *      minute ---> page ---> its due rows are deleted ---> page ... ---> minute */
 #include "records.h"
 
 #include "base/clock.h"
@@ -34,7 +34,7 @@ struct records {
     struct store_batch batch;
     char last[STORE_KEY_MAX + 1];
     size_t last_size;
-    uint64_t passed, excess; /* bytes walked over and kept; bytes to be rid of */
+    uint64_t passed, excess; /* bytes read and kept in this sweep; bytes to delete */
     bool leaving;
     bool busy; /* under the lock */
     pthread_cond_t rested;
@@ -186,7 +186,7 @@ static bool left_its_log(const char *url)
     char path[PATH_MAX];
     struct stat about;
     if (strncmp(url, SQLITE, strlen(SQLITE)) != 0)
-        return strncmp(url, "memory:", strlen("memory:")) != 0; /* a Redis knows by itself */
+        return strncmp(url, "memory:", strlen("memory:")) != 0; /* a Redis has its own check */
     int length = snprintf(path, sizeof path, "%s-wal", url + strlen(SQLITE));
     return length < (int)sizeof path && stat(path, &about) == 0 && about.st_size > 0;
 }

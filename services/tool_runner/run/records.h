@@ -19,22 +19,22 @@ struct records_options {
 };
 
 struct records *records_create(const struct records_options *options);
-/* From outside of all loops, which still run, after records_leave: waits for what is under way. */
+/* From outside of all loops, which still run, after records_leave: waits for transactions under way. */
 void records_destroy(struct records **records);
 
-/* The store, from inside any loop. The first one to come opens it and looks after it from then on. */
+/* The store, from inside any loop. The first loop to call opens it and looks after it from then on. */
 struct store *records_open(struct records *records, struct loop *loop, struct status *st);
 
 /* From inside any loop, at start: opens the store of a process that was killed: deleted text may still be in its log,
  * or in a Redis's. */
 void records_resume(struct records *records, struct loop *loop);
 
-/* From inside the loop, which goes away: no more sweeping from there. */
+/* From inside the loop, before it ends: the loop sweeps no more. */
 void records_leave(struct records *records, struct loop *loop);
 
 int64_t records_keep_ms(const struct records *records);
 
-/* False where it was never opened. `bytes` as the last sweep found it. */
+/* False if it was never opened. `bytes` as the last sweep found it. */
 bool records_stats(struct records *records, struct store_stats *stats, uint64_t *bytes);
 
 #endif

@@ -1,4 +1,4 @@
-/* RunTools as it comes from outside, held to the limits that the contract states. */
+/* Checks a RunTools request against the limits of the contract. */
 #ifndef RENGA_TOOL_RUNNER_REQUEST_CHECK_H
 #define RENGA_TOOL_RUNNER_REQUEST_CHECK_H
 
@@ -14,8 +14,8 @@
 #define RUN_OUTPUT_USUAL  65536   /* bytes */
 #define RUN_ARGUMENTS_MAX 262144  /* bytes */
 
-/* INVALID_ARGUMENT names the field. Whether the tools exist and what their arguments are is not asked here: that is
- * answered call by call. */
+/* INVALID_ARGUMENT names the field. The existence of the tools and the arguments are not checked here: each call gets
+ * its own answer for them. */
 bool request_check(const Renga__V1__RunToolsRequest *request, struct status *st);
 
 /* A name of an agent's work: `field` as it is to be named. */

@@ -1,5 +1,5 @@
-/* A key of the record's store, as it is put together. Names are checked before they come here: they have no NUL and
- * always fit; one that does not is a bug, and ends the process. */
+/* Builds a key of the record's store. Names are checked before they come here: they have no NUL and always fit; a name
+ * that does not fit is a bug, and ends the process. */
 #ifndef RENGA_TOOL_RUNNER_ROW_KEY_H
 #define RENGA_TOOL_RUNNER_ROW_KEY_H
 
@@ -21,9 +21,9 @@ void row_key_append_number(struct row_key *key,
 int64_t row_key_read_number(const void *bytes);
 
 struct store_bytes row_key_bytes(const struct row_key *key); /* borrowed */
-/* Copies in the arena; bytes NULL: it is out. */
+/* Copies the key into the arena; bytes NULL: the arena is exhausted. */
 struct store_bytes row_key_copy(struct arena *arena, const struct row_key *key);
-/* Everything that begins with the key, which ends in a NUL. */
+/* The range of all keys that begin with the key, which ends in a NUL. */
 void row_key_range(struct arena *arena, struct row_key *key, struct store_bytes *from, struct store_bytes *to);
 
 #endif

@@ -57,7 +57,7 @@ void run_arguments_read(struct run_request *self)
     rpc_call_job(self->rpc, &self->reading);
     self->reading.run = arguments_run;
     self->reading.ended = arguments_ended;
-    self->waits += 2; /* one for now: a short job ends at once */
+    self->waits += 2; /* 1 for now: a short job ends at once */
     job_start(&self->reading, bytes);
     self->waits--;
 }

@@ -1,4 +1,4 @@
-/* What the record says of a request, and what is written to it before anything runs. */
+/* Reads the record of a request, and writes to it before any tool runs. */
 #include "base/clock.h"
 #include "records.h"
 #include "rpc/call.h"
@@ -78,7 +78,7 @@ static bool repeat(struct run_request *self, struct tool_call *call, const struc
     return true;
 }
 
-/* False with `failure` where the same key was used for something else. */
+/* False with `failure` if the same key was used for other calls. */
 static bool compare_with_record(struct run_request *self, size_t i)
 {
     char field[STATUS_FIELD_MAX];
@@ -136,7 +136,7 @@ void run_fence_raise(struct run_request *self)
     store_commit(self->store, &self->batch);
 }
 
-/* Another owner may have been quicker: then it is read anew. */
+/* If another owner was quicker, the fence is read again. */
 void run_fence_look(struct run_request *self)
 {
     struct status status = self->batch.status;

@@ -25,7 +25,7 @@ enum stage {
     STAGE_REPLY
 };
 
-/* Of one call. `found`, `tree`: the rest of the row; a call that begins takes both over. */
+/* For a single call. `found`, `tree`: the rest of the row; a call that begins takes both over. */
 struct run_arguments {
     struct catalog_entry entry;
     bool found, wanted;
@@ -54,16 +54,16 @@ struct run_request {
     struct job reading;
 };
 
-/* Something that was waited for has come. */
+/* An awaited event has come. */
 void run_request_came(struct run_request *self);
 
-/* STAGE_RECORD: the fence's row and those of all calls of the key are read, and then looked at: what has ended is
- * settled; what does not fit is a failure. */
+/* STAGE_RECORD: the fence's row and the rows of all calls of the key are read, and then checked: calls that have ended
+ * are settled; a mismatch is a failure. */
 void run_record_read(struct run_request *self);
 void run_record_look(struct run_request *self);
 void run_record_fini(struct run_request *self);
 
-/* STAGE_FENCE: where the token is higher than any seen, that is written first. */
+/* STAGE_FENCE: a token that is higher than any seen is written first. */
 void run_fence_raise(struct run_request *self);
 void run_fence_look(struct run_request *self);
 

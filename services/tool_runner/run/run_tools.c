@@ -1,5 +1,5 @@
-/* The way of a RunTools (run_request.h). A callback records what came; `step` decides what is next. Where the caller
- * leaves, what is under way is stopped, and the rest is not begun. */
+/* The stages of a RunTools (run_request.h). A callback records its result; `step` decides the next stage. If the caller
+ * leaves, running calls are stopped, and the rest are not begun. */
 #include "run_tools.h"
 
 #include "list/catalog.h"
@@ -35,7 +35,7 @@ static bool is_asked(const struct run_request *self, size_t i, const struct mcp_
     return false;
 }
 
-/* Those of whose tools nothing is known yet. */
+/* Asks the servers of tools that are not known yet. */
 static void ask_servers(struct run_request *self)
 {
     size_t count = self->asked->n_calls;
@@ -145,7 +145,7 @@ static void give_up(struct run_request *self)
 static void client_left(struct rpc_call *rpc, void *data)
 {
     struct run_request *self = data;
-    self->waits++; /* what is stopped may settle at once */
+    self->waits++; /* stopped calls may settle at once */
     fail(&self->failure, CANCELLED, "the caller left");
     if (self->stage == STAGE_TURN && turn_leave(self->runner->commons->turns, &self->turn))
         self->waits--;
@@ -156,14 +156,14 @@ static void client_left(struct rpc_call *rpc, void *data)
     run_request_came(self);
 }
 
-/* ---- its way ----------------------------------------------------------------------------------------------------- */
+/* ---- its stages -------------------------------------------------------------------------------------------------- */
 
 static void turn_came(struct turn *turn)
 {
     run_request_came(OWNER_OF(turn, struct run_request, turn));
 }
 
-/* What is to be done in a stage; where it waits for nothing the next one follows at once. */
+/* Starts a stage; if it waits for no event, the next stage follows at once. */
 static void enter(struct run_request *self)
 {
     switch (self->stage) {
@@ -205,7 +205,7 @@ static void step(struct run_request *self)
         enum stage entered = ++self->stage;
         enter(self);
         if (self->stage != entered)
-            self->stage--; /* it has chosen another: that one is next */
+            self->stage--; /* it has chosen another stage, which is next */
     }
     if (self->waits)
         return;

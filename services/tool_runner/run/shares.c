@@ -29,7 +29,7 @@ static int by_size(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-/* The most that one result may have so that all of them fit. */
+/* The maximum size of a result so that all of them fit. */
 static size_t share_of(Renga__V1__ToolResult **results, size_t count, size_t bytes_max)
 {
     size_t sizes[RUN_CALLS_MAX], rest = bytes_max;

@@ -1,5 +1,5 @@
-/* What many results take together: where it is too much, each is cut to its share. Small ones keep what they have, so
- * that one large result cannot crowd out the others. */
+/* Bounds the total size of many results: if it is too large, each result is cut to its share. Small results stay whole,
+ * so that a large result cannot crowd out the others. */
 #ifndef RENGA_TOOL_RUNNER_SHARES_H
 #define RENGA_TOOL_RUNNER_SHARES_H
 
@@ -7,8 +7,8 @@
 
 #include <stddef.h>
 
-/* At most `bytes_max` for all results packed. What is cut is `truncated`: structured_json goes first, then the last
- * hits, then the end of text. Texts are cut in place. At most RUN_CALLS_MAX results. */
+/* At most `bytes_max` for all results packed. A result that is cut gets `truncated`: structured_json goes first, then
+ * the last hits, then the end of text. Texts are cut in place. At most RUN_CALLS_MAX results. */
 void shares_cut(Renga__V1__ToolResult **results, size_t count, size_t bytes_max);
 
 #endif

@@ -1,4 +1,4 @@
-/* Content in spans, where the option tool_runner.trace_content asks for it: cut short, without words that look like
+/* Content in spans, if the option tool_runner.trace_content asks for it: cut short, without words that look like
  * keys. */
 #ifndef RENGA_TOOL_SHOW_H
 #define RENGA_TOOL_SHOW_H

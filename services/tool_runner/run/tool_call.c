@@ -114,7 +114,7 @@ static void leave_place(struct tool_call *call)
     call->was_placed = false;
 }
 
-/* What was begun and given up stays begun: nobody knows how far it came. */
+/* A call that was begun and given up stays begun in the record: its progress is unknown. */
 static void record_the_end(struct tool_call *call)
 {
     bool forget = call->in_record && (!call->run || call->run->untouched);
@@ -149,7 +149,7 @@ static void start(struct tool_call *call)
     tool_run_start(call->run);
 }
 
-/* By another tool-runner, or its owner was overtaken, since the record was read. */
+/* Since the record was read, another tool-runner has begun the call, or a later owner has called. */
 static void settle_begun(struct tool_call *call)
 {
     init_result(call);
@@ -222,7 +222,7 @@ static void out_of_patience(struct timer *timer)
     struct tool_call *call = OWNER_OF(timer, struct tool_call, patience);
     char text[STATUS_TEXT_MAX];
     if (!place_leave(call->runner->commons->places, &call->place))
-        return; /* it has one, after all */
+        return; /* it has a place, after all */
     snprintf(text, sizeof text, "no place for '%s' came free within %lld ms; call again later, or fewer at a time",
              call->entry.tool->name, (long long)call->queue_wait_ms);
     settle_with(call, RESOURCE_EXHAUSTED, text);
@@ -247,7 +247,7 @@ static void ask_for_place(struct tool_call *call)
     }
 }
 
-/* The request's key and the call's id as one name, of the length that a key may have. */
+/* The request's key and the call's id as a single name, of the length that a key may have. */
 struct call_key {
     char text[2 * RECORD_DIGEST + 1];
 };

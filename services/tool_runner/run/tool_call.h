@@ -1,7 +1,7 @@
-/* One call of a RunTools, from its place to its recorded result.
+/* A single call of a RunTools, from its place to its recorded result.
  *
  *      PLACE --> BEGUN is on disk --> RUNNING --> ended is on disk --> SETTLED
- *      waits     side effects alone                nothing was done: forgotten */
+ *      waits     side effects alone                no effect: forgotten */
 #ifndef RENGA_TOOL_CALL_H
 #define RENGA_TOOL_CALL_H
 
@@ -24,9 +24,9 @@ struct tool_call {
     void (*settled)(struct tool_call *call); /* once, from the loop */
     void *owner;
 
-    Renga__V1__ToolResult result; /* once it is settled; what it points at lives as long as the call */
+    Renga__V1__ToolResult result; /* once it is settled; its pointers are valid as long as the call */
     uint8_t digest[RECORD_DIGEST];
-    bool in_record; /* a row of it stands there: begun */
+    bool in_record; /* its row has been written: begun */
     int64_t due_ms;
 
     /* Its own. */
@@ -40,19 +40,20 @@ struct tool_call {
     struct span *span;
 };
 
-/* It will not run, or has run already: settled with this at once, without `settled`. */
+/* Settles a call that will not run, or has run already, with this result at once; `settled` does not run. */
 void tool_call_refuse(struct tool_call *call, const struct status *status);
 void tool_call_repeat(struct tool_call *call, const Renga__V1__ToolResult *recorded);
 
-/* Takes over what `entry` holds. The arguments fit its schema. */
+/* Takes over the contents of `entry`. The arguments fit its schema. */
 void tool_call_begin(struct tool_call *call, const struct catalog_entry *entry, cJSON *arguments);
 
-/* The caller has left: it is to settle soon. */
+/* The caller has left: the call settles soon. */
 void tool_call_stop(struct tool_call *call);
 
 void tool_call_fini(struct tool_call *call);
 
-/* The arguments as an object that fits, or why not: for a model to do better. To be freed with cJSON_Delete. */
+/* The arguments as an object that fits the schema; NULL with a text from which a model can correct them. To be freed
+ * with cJSON_Delete. */
 cJSON *tool_call_read_arguments(const struct catalog_entry *entry, const char *arguments_json, struct status *st);
 
 #endif

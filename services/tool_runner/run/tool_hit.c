@@ -1,4 +1,4 @@
-/* What a searching tool found, held to the limits of SearchHit. */
+/* Checks a hit of a searching tool against the limits of SearchHit. */
 #include "base/text.h"
 #include "tool_run.h"
 

@@ -45,7 +45,7 @@ static void tell(struct work *work)
         destroy(run);
 }
 
-/* For the owner it is over. */
+/* Ends the run for its owner. */
 static void end(struct tool_run *run, enum tool_run_state state)
 {
     machine_move(&machine, &run->state, state);
@@ -138,7 +138,7 @@ void tool_run_release(struct tool_run **run_pointer)
         destroy(run);
 }
 
-/* The tool is through with it. */
+/* The tool has ended the run. */
 static void tool_ended(struct tool_run *run)
 {
     if (run->state == TOOL_RUN_RUNNING) {
@@ -150,7 +150,7 @@ static void tool_ended(struct tool_run *run)
         destroy(run);
 }
 
-/* ---- what a tool sees -------------------------------------------------------------------------------------------- */
+/* ---- the interface of tools: input ------------------------------------------------------------------------------- */
 
 const struct tool *tool_run_tool(const struct tool_run *run)
 {
@@ -222,9 +222,9 @@ size_t tool_run_output_max(const struct tool_run *run)
     return run->output_max;
 }
 
-/* ---- what it gives ----------------------------------------------------------------------------------------------- */
+/* ---- the interface of tools: results ----------------------------------------------------------------------------- */
 
-/* The most of it that fits, cut at a character; what is not UTF-8 takes its place as U+FFFD. */
+/* Appends as much of the text as fits, cut at a character; bytes that are not UTF-8 are replaced by U+FFFD. */
 static void keep(struct tool_run *run, const char *text, size_t length)
 {
     static const char replacement[] = "\xef\xbf\xbd";

@@ -1,4 +1,4 @@
-/* One run of a tool, as its owner sees it; tools see tool.h.
+/* A single run of a tool, as its owner sees it; tools see tool.h.
  *
  *      tool_run_create    tool_run_start       ended (OK, or a failure of its own)
  *            |                  |    RUNNING ------------------------------------- ENDED
@@ -35,7 +35,7 @@ struct tool_run {
     struct timer deadline;
 
     struct status status;
-    bool untouched; /* nothing was done: not to be recorded */
+    bool untouched; /* the tool had no effect: not to be recorded */
     struct buffer text;
     size_t full_bytes;
     char *structured;
@@ -54,10 +54,10 @@ struct tool_run_options {
     const struct tool *tool;
     struct tool_runner *runner;
     void (*release_tool)(const struct tool *tool);
-    cJSON *arguments; /* taken, also where it fails */
+    cJSON *arguments; /* taken, also if it fails */
     const char *arguments_json;
     const struct rpc_principal *principal;
-    const char *key, *thread_id, *run_id; /* as tool_run_key has them; NULL: none */
+    const char *key, *thread_id, *run_id; /* as tool_run_key has them; NULL: not given */
     const struct trace_context *trace;    /* of the caller */
     int64_t timeout_ms;                   /* from tool_run_start */
     size_t output_max;
@@ -68,7 +68,7 @@ struct tool_run_options {
 /* NULL: memory is out. `release_tool` runs in any case, now or later. */
 struct tool_run *tool_run_create(const struct tool_run_options *options);
 void tool_run_start(struct tool_run *run);
-/* Ends it for its owner with `code`; nothing where it has ended. */
+/* Ends it for its owner with `code`; no effect if it has ended. */
 void tool_run_stop(struct tool_run *run, enum status_code code, const char *text);
 /* After `ended`, or in place of tool_run_start. */
 void tool_run_release(struct tool_run **run);

@@ -72,7 +72,7 @@ bool turn_ask(struct turns *turns, struct turn *turn, const char *tenant, const 
     return first;
 }
 
-/* Gives its turn to the one behind it. */
+/* Gives its turn to the next turn of the same name. */
 static void hand_on(struct turn **at, struct turn *turn)
 {
     struct turn *next = turn->next;

@@ -1,5 +1,5 @@
-/* Turns: requests of one name come one after the other, whichever loop they arrive in, so that two of the same
- * idempotency key run once and the second finds the record of the first. */
+/* Turns: requests with the same name run in sequence, in every loop. So two requests with the same idempotency key run
+ * once, and the second finds the record of the first. */
 #ifndef RENGA_TOOL_RUNNER_TURNS_H
 #define RENGA_TOOL_RUNNER_TURNS_H
 
@@ -20,15 +20,16 @@ struct turn {
     /* The turns' own. */
     struct work work;
     struct turn *next_name; /* of those whose turn it is */
-    struct turn *next;      /* who waits behind */
+    struct turn *next;      /* the next waiter of the same name */
     const char *tenant, *name;
     enum { TURN_NONE, TURN_WAITING, TURN_COMING, TURN_TAKEN } standing;
 };
 
-/* True: it is its turn now; else `came` says so later. Both names are borrowed until turn_leave. */
+/* Asks for the turn. True: it is granted now; otherwise `came` runs when it is. Both names are borrowed until
+ * turn_leave. */
 bool turn_ask(struct turns *turns, struct turn *turn, const char *tenant, const char *name);
 
-/* The next one's turn. False: `came` is on its way; it is to be left there again. */
+/* Withdraws, or passes the turn on to the next waiter. False: `came` has been posted already; call turn_leave there. */
 bool turn_leave(struct turns *turns, struct turn *turn);
 
 #endif

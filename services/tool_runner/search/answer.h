@@ -10,7 +10,7 @@
 
 #define SEARCH_RESULTS_MAX 40         /* of an answer: twice SEARCH_LIMIT_MAX, for two lists */
 #define SEARCH_LISTS_MAX   4          /* of an answer */
-#define SEARCH_URI_MAX     2048       /* bytes; a result with a longer one is left out, since a cut one leads nowhere */
+#define SEARCH_URI_MAX     2048       /* bytes; a result with a longer URI is left out: a truncated URI does not work */
 #define SEARCH_TITLE_MAX   512        /* bytes */
 #define SEARCH_SNIPPET_MAX 4096       /* bytes */
 #define SEARCH_DATE_MAX    64         /* bytes */
@@ -38,11 +38,11 @@ struct search_answer {
 void search_answer_init(struct search_answer *answer);
 void search_answer_fini(struct search_answer *answer);
 
-/* Adds the next best one of the present list. Bytes that are no UTF-8 end a text; control characters and runs of white
- * space become one blank. */
+/* Adds the next best result of the present list. Bytes that are no UTF-8 end a text; control characters and runs of
+ * white space become a blank. */
 void search_answer_add(struct search_answer *answer, const struct search_result *result);
 
-/* Begins a further list, ranked by itself: of two queries in one request (words and vector). The lists are fused by
+/* Begins a further list, ranked by itself: for two queries in a request (words and vector). The lists are fused by
  * rank. */
 void search_answer_next_list(struct search_answer *answer);
 

@@ -1,4 +1,4 @@
-/* One source asked for one question: requests until one is answered, or the policy of retries is at its end.
+/* Asks a single source a single question: sends requests until the source answers, or the retry policy ends.
  *
  *      search_ask_start --> SENDING --> READING --> ended
  *                            ^   |         |
@@ -30,7 +30,7 @@ struct search_ask {
     struct search_question question; /* without key and token */
     const struct trace_context *trace;
     uint64_t job_owner;
-    const char *tenant; /* "": none */
+    const char *tenant; /* "": no tenant */
     int64_t deadline_ns;
     bool once;                             /* a request that the source may have had is not sent again */
     bool has_stand_in;                     /* another source is asked if this one fails */
@@ -63,7 +63,7 @@ struct search_ask {
 void search_ask_start(struct search_ask *ask);
 /* It ends soon, with CANCELLED; a request under way is cut at once. */
 void search_ask_cancel(struct search_ask *ask);
-/* After `ended`, or for one that was never started. */
+/* After `ended`, or for an ask that was never started. */
 void search_ask_fini(struct search_ask *ask);
 
 #endif

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define BUSY_HINT_MS 500 /* all places are taken: one comes free within this, or the source is slow */
+#define BUSY_HINT_MS 500 /* all places are taken: a place becomes free within this time, or the source is slow */
 
 #define SECRET_PART_MIN 4 /* bytes of a secret that are not shown */
 
@@ -183,8 +183,8 @@ void search_ask_name_failure(struct search_ask *ask, const char *token)
     *st = named;
 }
 
-/* A source that a caller left less than half of its own time is not judged by that: one tenant in a hurry would close
- * it for all. */
+/* A source is not judged by a caller that left it less than half of its own time: otherwise a tenant with short
+ * deadlines would open the breaker for all tenants. */
 static bool judge_was_hurried(const struct search_ask *ask)
 {
     return ask->is_late && 2 * ask->transfer.timeout_ms < ask->site->setup->timeout_ms;

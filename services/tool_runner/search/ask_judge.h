@@ -1,4 +1,4 @@
-/* The verdict on one request to a source. */
+/* The verdict on a request to a source. */
 #ifndef RENGA_TOOL_RUNNER_ASK_JUDGE_H
 #define RENGA_TOOL_RUNNER_ASK_JUDGE_H
 

@@ -21,7 +21,7 @@
 
 struct azure_settings {
     const char *index, *api_version, *mode, *filter, *scoring_profile, *semantic_configuration;
-    const char *title_field, *url_field, *content_field, *date_field; /* the last one may be NULL */
+    const char *title_field, *url_field, *content_field, *date_field; /* date_field may be NULL */
     struct field_list search_fields, vector_fields;
     bool vectorizer;     /* the index makes the vector of the query itself */
     bool words, vectors; /* the parts of a query, by `mode` */

@@ -169,7 +169,7 @@ static const char *brave_error(const struct search_reply *reply, const char *pat
     return text ? text : brave_listed_error(reply, name);
 }
 
-/* The numbers of a header like "X-RateLimit-Remaining: 49, 1960", one of each window. */
+/* The numbers of a header like "X-RateLimit-Remaining: 49, 1960", a number for each window. */
 static size_t brave_read_windows(const struct search_reply *reply, const char *name, long long *windows)
 {
     const char *at = reply->header(reply->from, name);

@@ -72,7 +72,7 @@ static void fuse_fill(char **text, char *other)
         *text = other;
 }
 
-/* The better ranked one of two hits stays. */
+/* Keeps the better ranked of two hits. */
 static void fuse_merge(struct fused *row, const Renga__V1__SearchHit *hit, unsigned rank)
 {
     Renga__V1__SearchHit other = *hit;
@@ -95,7 +95,7 @@ static void fuse_add_list(struct fusion *fusion, const struct fuse_list *list, u
             continue;
         uint64_t hash = hash_bytes(fusion->form.data, fusion->form.length);
         struct fused *row = fuse_find(fusion, hash);
-        if (row && row->list == number) /* the same page twice in one list */
+        if (row && row->list == number) /* the same page twice in a list */
             continue;
         rank++;
         if (row)

@@ -4,11 +4,11 @@
 
 #include "search/ask.h"
 
-/* A request is sent, and how it ended. */
+/* The start of a request, and its end. */
 void search_observe_request(struct search_ask *ask);
 void search_observe_answer(struct search_ask *ask, enum status_code code);
 
-/* The answer came from the record; a source stood in for one that failed. */
+/* The answer came from the record; a source replaced a source that failed. */
 void search_observe_recorded(struct tool_runner *runner, const char *source);
 void search_observe_stand_in(struct tool_runner *runner, const char *source);
 

@@ -49,7 +49,7 @@ static const char *opensearch_or(const char *text, const char *fallback)
     return text && text[0] ? text : fallback;
 }
 
-/* A filter is one clause of the query language: {"term": {"lang": "ja"}}. */
+/* A filter is a single clause of the query language: {"term": {"lang": "ja"}}. */
 static bool opensearch_check_filter(const char *filter, struct status *st)
 {
     struct status why = {0};
@@ -172,7 +172,7 @@ static void opensearch_write_highlight(struct json_writer *out, const struct ope
         json_write_end(out);
 }
 
-/* One search, by words or by its vector. */
+/* A single search, by words or by its vector. */
 static void opensearch_write_search(struct buffer *body, const struct opensearch_settings *settings,
                                     const struct search_question *question, bool words)
 {

@@ -17,7 +17,7 @@ struct opensearch_hit {
     struct search_passages passages;
 };
 
-/* A field may hold one text or a list of them; of a list the first. */
+/* A field may hold a text or a list of texts; of a list the first counts. */
 static const char *opensearch_text(struct json_pull *in)
 {
     struct json_scope list;
@@ -183,7 +183,7 @@ void opensearch_read_error(const struct search_source *source, const struct sear
 
 /* ---- an answer --------------------------------------------------------------------------------------------------- */
 
-/* One search of an answer. */
+/* A single search of an answer. */
 struct opensearch_response {
     bool has_hits, timed_out;
     int64_t shards, failed_shards;
@@ -254,7 +254,7 @@ static bool opensearch_conclude(const struct opensearch_response *response, stru
     return response->has_hits || search_failure_unread(failure, "gave an answer without 'hits'");
 }
 
-/* The answers of _msearch, each with a list of its own. True if one of them is good. */
+/* The answers of _msearch, each with a list of its own. True if any of them is good. */
 static bool opensearch_read_responses(struct json_pull *in, const struct opensearch_settings *settings,
                                       struct search_answer *answer, struct search_failure *failure)
 {

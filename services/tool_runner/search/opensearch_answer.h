@@ -17,7 +17,7 @@ enum opensearch_part {
 
 struct opensearch_settings {
     const char *index, *dialect, *mode, *user, *filter, *vector_field;
-    const char *title_field, *url_field, *content_field, *date_field; /* the last one may be NULL */
+    const char *title_field, *url_field, *content_field, *date_field; /* date_field may be NULL */
     struct field_list search_fields;                                  /* "title^3"; empty: title and content */
     bool whole_content;  /* the field's whole text is the snippet, not passages of it */
     bool words, vectors; /* the parts of a query, by `mode` */

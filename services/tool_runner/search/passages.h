@@ -1,4 +1,4 @@
-/* Passages of a result, joined by " … " to one text: excerpts, highlights, captions. */
+/* Passages of a result, joined by " … " into a single text: excerpts, highlights, captions. */
 #ifndef RENGA_TOOL_RUNNER_PASSAGES_H
 #define RENGA_TOOL_RUNNER_PASSAGES_H
 
@@ -19,8 +19,8 @@ struct search_passages {
     char text[SEARCH_SNIPPET_MAX + 1];
 };
 
-/* Adds a passage without its marks; NULL and "" add nothing. A text that is too long is cut at a character. O(length).
- */
+/* Adds a passage without its marks; NULL and "" add no text. A text that is too long is cut at a character.
+ * O(length). */
 void search_passages_add(struct search_passages *passages, const char *text);
 
 /* The same of HTML: tags are left out, references (&amp;) become their characters. */

@@ -1,11 +1,11 @@
-/* A provider: how one kind of search engine outside is spoken to. It writes one HTTP request and reads one answer;
+/* A provider: the protocol of an external search engine. It writes an HTTP request and reads its answer;
  * sending, waiting, retries, limits, breaker and the record are the same for all providers and are done elsewhere.
  *
  *      search_question ---> write_request ---> HTTP ---> 2xx: read_answer ---> search_answer
  *                                                  '---> else: read_error ---> search_failure
  *
  * The functions only compute: they keep no state, never block, and may run in any thread, several at a time.
- * Adding one is a file <name>.c with its const entry, its declaration below and its row in providers.c. */
+ * To add a provider, write a file <name>.c with its const entry, its declaration below and its row in providers.c. */
 #ifndef RENGA_TOOL_RUNNER_PROVIDER_H
 #define RENGA_TOOL_RUNNER_PROVIDER_H
 
@@ -22,13 +22,13 @@
 struct http_headers;
 struct search_provider;
 
-#define SEARCH_LIMIT_MAX   20          /* results that one search asks a source for */
+#define SEARCH_LIMIT_MAX   20          /* results that a search asks a source for */
 #define SEARCH_QUERY_MAX   8192        /* bytes, as SearchRequest.query */
 #define SEARCH_TARGET_MAX  (16u << 10) /* bytes of a request's path and query */
 #define SEARCH_BODY_MAX    (1u << 20)  /* bytes of a request's body */
 #define SEARCH_MESSAGE_MAX 256         /* bytes of a provider's own message that are kept in an error */
 
-/* A source, as its provider sees it: one entry of the document (setup.h). Never changes. */
+/* A source, as its provider sees it: an entry of the document (setup.h). Never changes. */
 struct search_source {
     const char *name; /* of the entry: SearchHit.source */
     const struct search_provider *provider;
@@ -42,11 +42,11 @@ struct search_question {
     int limit;            /* results wanted, 1 to SEARCH_LIMIT_MAX */
     const char *key;      /* the source's key, may be "" */
     const char *token;    /* a bearer token in its place, renewed outside; may be "" */
-    const float *vector;  /* of the query; NULL unless wants_vector is true and the gateway gave one */
+    const float *vector;  /* of the query; NULL unless wants_vector is true and the gateway gave a vector */
     size_t dimensions;    /* of the vector */
 };
 
-/* What write_request fills; begun by the caller with "GET" alone. */
+/* Filled by write_request; the caller begins it with "GET" alone. */
 struct search_request {
     const char *method;
     struct buffer target;         /* behind the source's url: path and query: "/search?q=…"; may stay empty */
@@ -86,7 +86,7 @@ struct search_failure {
 struct search_provider {
     const char *kind;         /* "tavily": in the document */
     const char *group;        /* "web" or "internal", unless the document says otherwise */
-    const char *url;          /* unless one is configured; NULL: the document must have one */
+    const char *url;          /* unless a url is configured; NULL: the document must have a url */
     const char *key_variable; /* of the environment, read if no key is configured and the url is `url`; or NULL */
     bool needs_key;           /* without key and token a search ends in FAILED_PRECONDITION */
     bool is_paid;             /* a search costs money, unless the document says otherwise */
@@ -111,7 +111,7 @@ struct search_provider {
     bool (*read_answer)(const struct search_source *source, const struct search_reply *reply,
                         struct search_answer *answer, struct search_failure *failure);
 
-    /* Of any other status. `body` may be anything. NULL: search_failure_of_http without a message. */
+    /* For any other status. `body` may be any bytes. NULL: search_failure_of_http without a message. */
     void (*read_error)(const struct search_source *source, const struct search_reply *reply,
                        struct search_failure *failure);
 };

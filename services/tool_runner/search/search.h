@@ -1,10 +1,11 @@
-/* A search over one or several sources, from the request to its fused hits; for the method Search and for tools.
+/* A search over a source or several sources, from the request to its fused hits; for the method Search and for tools.
  * Embedded in its owner.
  *
  *      checked --> its turn among those of its key --> the record is read --> the query's vector --> legs --> fused
  *                  only with an idempotency_key                               if a source wants it
  *
- * A leg is one source. All legs are asked side by side; one that fails is replaced by a stand-in of its group. */
+ * A leg asks a single source. All legs are asked side by side; a leg that fails is replaced by a stand-in of its group.
+ */
 #ifndef RENGA_TOOL_RUNNER_SEARCH_H
 #define RENGA_TOOL_RUNNER_SEARCH_H
 
@@ -31,7 +32,7 @@ struct search_leg {
     bool is_over, is_replaced;
     bool in_record; /* a row there says that it has begun */
     Renga__V1__SearchHit **hits;
-    size_t lists[SEARCH_LISTS_MAX]; /* hits of each list, one list behind the other in `hits` */
+    size_t lists[SEARCH_LISTS_MAX]; /* hits of each list, the lists in a row in `hits` */
     size_t list_count;
     const char *partial; /* NULL: its answer is whole */
     uint8_t digest[RECORD_DIGEST];
@@ -43,7 +44,7 @@ struct search {
     /* Set by the owner after search_init; borrowed until `ended`. */
     struct tool_runner *runner;
     const char *query;
-    const char *const *sources; /* names and groups; at least one */
+    const char *const *sources; /* names and groups; at least 1 */
     size_t source_count;
     const char *const *collections;
     size_t collection_count;
@@ -81,7 +82,7 @@ struct search {
     size_t leg_count;
 };
 
-/* Whether the request asks for anything beside the knowledge base. */
+/* Whether the request asks for any source beside the knowledge base. */
 bool search_is_outside(const struct search_sources *sources, const char *const *names, size_t count);
 
 /* Zeroes it. */

@@ -64,11 +64,11 @@ static bool choose_group(struct search *search, const char *group, struct status
             first_stand_in = site;
     }
     if (!internal && search->leg_count == before && first_stand_in)
-        return choose_add(search, first_stand_in, st); /* there are only stand-ins: the first one is asked */
+        return choose_add(search, first_stand_in, st); /* there are only stand-ins: the first stand-in is asked */
     return true;
 }
 
-/* Beside another source, a web that is not there is told and passed over. */
+/* If the request names another source, a missing source of the web is reported and skipped. */
 static bool choose_web(struct search *search, struct status *st)
 {
     static const char reason[] = "no source of the web is configured; set tool_runner.search";

@@ -1,4 +1,4 @@
-/* One source of a search: the record before and after it, its answer as hits.
+/* A single source of a search: the record before and after it, its answer as hits.
  *
  *      record: answered before? --- yes ---------------------------------------------------> over
  *         '--- no --> begun on disk (paid alone) --> asked --> ended on disk --> stand-in? --> over */

@@ -4,14 +4,14 @@
 
 #include "search/search.h"
 
-/* search.c: something that was waited for has come; a reason why the result is less than it could be. */
+/* search.c: an awaited event has come; a reason for an incomplete result. */
 void search_came(struct search *search);
 void search_degrade(struct search *search, const char *part, Renga__V1__DegradationKind kind, enum status_code code,
                     const char *reason);
 
 /* search_choose.c: the legs that the request names. */
 bool search_choose(struct search *search, struct status *st);
-/* A leg for the next source that may stand in for the one of `failed`, which has not been asked yet; NULL if all have
+/* A leg for the next source that may replace the source of `failed` and has not been asked yet; NULL if all have
  * been. */
 struct search_leg *search_stand_in(struct search *search, const struct search_leg *failed);
 bool search_has_stand_in(const struct search *search, const struct search_leg *leg);

@@ -45,7 +45,7 @@ static const struct field setup_fields[] = {
     {.option = {.name = NULL}},
 };
 
-/* A setup and the settings of its provider in one piece of memory. */
+/* A setup and the settings of its provider in a single piece of memory. */
 struct setup_room {
     struct search_setup setup;
     alignas(max_align_t) unsigned char settings[];

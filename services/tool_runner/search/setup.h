@@ -13,7 +13,7 @@
 #define SEARCH_SOURCES_MAX     16
 #define SEARCH_SOURCE_NAME_MAX 64 /* bytes, as SearchHit.source */
 
-/* The knowledge base as a source, and the two groups: no entry of the document has one of these names. */
+/* The knowledge base as a source, and the two groups: no entry of the document has any of these names. */
 #define SEARCH_DOCUMENTS "documents"
 #define SEARCH_INTERNAL  "internal"
 #define SEARCH_WEB       "web"
@@ -29,8 +29,8 @@ struct search_setup {
     bool is_disabled;
     bool repeats;       /* a paid search whose answer a crash has lost is sent again under its key */
     int64_t price;      /* micro-USD of a search */
-    int32_t attempts;   /* requests of one search, the first included */
-    int64_t timeout_ms; /* of one request */
+    int32_t attempts;   /* requests of a search, the first included */
+    int64_t timeout_ms; /* of a single request */
     int64_t answer_max; /* bytes of an answer, unpacked */
     int64_t concurrency, requests_per_minute; /* 0: no limit */
     const char *record, *replay;              /* files of exchanges (http/cassette.h); NULL: neither */

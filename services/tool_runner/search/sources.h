@@ -1,4 +1,4 @@
-/* The sources of the document, as the process asks them: the data of a source beyond one search. Shared by the
+/* The sources of the document, as the process asks them: the data of a source beyond a single search. Shared by the
  * loops; only the standing and the token change, each behind its lock. */
 #ifndef RENGA_TOOL_RUNNER_SOURCES_H
 #define RENGA_TOOL_RUNNER_SOURCES_H

@@ -1,4 +1,4 @@
-/* What day and time it is: a model does not know. */
+/* The current day and time: a model does not know them. */
 #include "base/clock.h"
 
 #include "base/json_writer.h"

@@ -1,12 +1,12 @@
 /* fetch_page: a page of the web, as paragraphs with their place in it.
  *
  *      url ---> may it be asked? ---> GET ---> 200 ---> paragraphs
- *                     ^                  '---> 3xx: where it leads
+ *                     ^                  '---> 3xx: Location
  *                     '-------------------------'
  *
- * The URL was written by a model, perhaps at a document's bidding, and who answers is a stranger. So each hop is held
- * against the operator's list by its name, and once resolved against what is public by its address; no proxy of the
- * environment is asked, no cookie or referrer is sent, and size, time and hops are bounded. */
+ * The URL was written by a model, perhaps on a document's instruction, and the server is not trusted. So each hop is
+ * checked against the operator's list by its name, and once resolved by its address, which must be public. No proxy of
+ * the environment is asked, no cookie or referrer is sent, and size, time and hops are bounded. */
 #include "base/clock.h"
 #include "documents/document.h"
 #include "http/client.h"
@@ -61,7 +61,7 @@ static void break_off(struct fetch *fetch, const struct status *status)
         tool_fail_status(fetch->run, status);
 }
 
-/* ---- what is written --------------------------------------------------------------------------------------------- */
+/* ---- the output -------------------------------------------------------------------------------------------------- */
 
 static size_t collect_headings(const struct heading *heading, char *path[HEADINGS_MAX])
 {
@@ -100,7 +100,7 @@ static size_t argument_from(const struct fetch *fetch)
     return cJSON_IsNumber(from) ? (size_t)from->valueint : 1;
 }
 
-/* What the page says of itself stands before its first paragraph. */
+/* The page's metadata stands before its first paragraph. */
 static void write_about(struct fetch *fetch)
 {
     const struct page_about *about = &fetch->about;
@@ -119,7 +119,7 @@ static void write_about(struct fetch *fetch)
         tool_write(fetch->run, "\n", 1);
 }
 
-/* As many whole paragraphs as there is room for, at least one; then where it goes on. */
+/* Writes as many whole paragraphs as fit, at least the first, and then the number of the next paragraph. */
 static void write_page(struct fetch *fetch, const struct document *page)
 {
     char *uri = http_url_text(fetch->url);
@@ -213,7 +213,7 @@ static void read_page(struct fetch *fetch)
     job_start(&fetch->reading, fetch->transfer.content_size + (fetch->kind.is_file ? JOB_INLINE_MAX + 1 : 0));
 }
 
-/* ---- the way to it ----------------------------------------------------------------------------------------------- */
+/* ---- the request and its redirects ------------------------------------------------------------------------------- */
 
 static void begin(struct fetch *fetch);
 

@@ -8,7 +8,7 @@
 
 #define HITS 5 /* unless the model asks for another number */
 
-/* ---- what is written --------------------------------------------------------------------------------------------- */
+/* ---- the output -------------------------------------------------------------------------------------------------- */
 
 static void write_place(struct tool_run *run, size_t number, const Renga__V1__SearchHit *hit, bool by_words)
 {

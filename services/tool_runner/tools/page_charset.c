@@ -168,7 +168,7 @@ bool page_charset_declared(const char *bytes, size_t size, char *label, size_t r
 
 /* ---- the guess --------------------------------------------------------------------------------------------------- */
 
-/* How well the bytes fit one encoding: characters that are usual in it, and bytes that cannot be. */
+/* The fit of the bytes to an encoding: characters that are usual in it, and bytes that are invalid in it. */
 struct fit {
     size_t usual, wrong;
 };

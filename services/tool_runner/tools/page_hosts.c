@@ -24,7 +24,7 @@ struct page_hosts {
 
 /* ---- the lists --------------------------------------------------------------------------------------------------- */
 
-/* Where the port begins in "host:port" or "[::1]:port"; NULL: there is none. */
+/* The beginning of the port in "host:port" or "[::1]:port"; NULL: no port. */
 static const char *find_colon(const char *text)
 {
     const char *first = strchr(text, ':'), *bracket = strrchr(text, ']');

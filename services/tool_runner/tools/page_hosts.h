@@ -12,11 +12,11 @@ struct page_hosts;
 
 enum page_reach {
     PAGE_REFUSED,
-    PAGE_PUBLIC,  /* where its address is one of the public internet */
+    PAGE_PUBLIC,  /* if its address belongs to the public internet */
     PAGE_ANYWHERE /* the operator names this very host */
 };
 
-/* NULL with INVALID_ARGUMENT where an entry cannot be read. */
+/* NULL with INVALID_ARGUMENT if an entry cannot be read. */
 struct page_hosts *page_hosts_create(const struct config *config, struct status *st);
 void page_hosts_destroy(struct page_hosts **hosts);
 

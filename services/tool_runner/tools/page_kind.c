@@ -22,7 +22,7 @@
 
 #define OFFICE_TYPE "application/vnd.openxmlformats-officedocument."
 
-/* The first that fits; one with a slash at its end stands for all kinds of its family. */
+/* The first match counts; a type with a slash at its end stands for all kinds of its family. */
 static const struct {
     const char *type;
     Renga__V1__DocumentFormat format;
@@ -33,7 +33,8 @@ static const struct {
     {"application/json", TEXT},  {"application/xml", TEXT},
 };
 
-/* Types of files that are no text. What a server calls only bytes is known by its first bytes, or by its path. */
+/* Types of files that are no text. A file of a generic type (octet-stream, zip) is known by its first bytes, or by its
+ * path. */
 static const struct {
     const char *type;
     Renga__V1__DocumentFormat format;
@@ -105,8 +106,8 @@ bool page_kind_read(struct page_kind *kind, const char *content_type, const char
     return false;
 }
 
-/* A byte order mark counts more than what was told, that more than what the page says itself, and that more than a
- * guess. */
+/* A byte order mark counts more than the server's charset. The server's charset counts more than the page's own, and
+ * the page's own more than a guess. */
 static bool is_marked(const char *bytes, size_t size)
 {
     return (size >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0) ||

@@ -1,4 +1,4 @@
-/* What an answer of a web server is: its format and its encoding. */
+/* The kind of a web server's answer: its format and its encoding. */
 #ifndef RENGA_TOOL_RUNNER_PAGE_KIND_H
 #define RENGA_TOOL_RUNNER_PAGE_KIND_H
 
@@ -13,15 +13,15 @@
 
 struct page_kind {
     Renga__V1__DocumentFormat format;
-    bool is_file;                   /* its bytes are no text, and say themselves what they are */
+    bool is_file;                   /* its bytes are no text; they tell their own kind */
     char charset[PAGE_CHARSET_MAX]; /* "": it is not told */
 };
 
-/* By Content-Type (NULL: there was none) and the path of the URL. False where it is neither text nor a kind of file
- * that is read. */
+/* By Content-Type (NULL: no such header) and the path of the URL. False if it is neither text nor a kind of file that
+ * is read. */
 bool page_kind_read(struct page_kind *kind, const char *content_type, const char *path);
 
-/* The page as clean UTF-8 in `text`, which points into `bytes` or `room`. INVALID_ARGUMENT where it is no text. */
+/* The page as clean UTF-8 in `text`, which points into `bytes` or `room`. INVALID_ARGUMENT if it is no text. */
 bool page_decode(const struct page_kind *kind, const char *bytes, size_t size, struct buffer *room, const char **text,
                  size_t *length, struct status *st);
 

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* A path or a rule with its escapes in one form: %XX in capitals for all but the unreserved characters. */
+/* A path or a rule with its escapes in canonical form: %XX in capitals for all but the unreserved characters. */
 struct robots_octets {
     char at[3 * ROBOTS_RULE_MAX];
     size_t length;
@@ -92,7 +92,7 @@ static void robots_normalise(struct robots_octets *octets, struct robots_span te
 
 /* ---- rules ------------------------------------------------------------------------------------------------------- */
 
-/* Between stars, pieces are found from left to right; the last one before a $ has to be the end of the path. */
+/* Between stars, pieces are found from left to right; the last piece before a $ must be the end of the path. */
 static bool robots_rule_matches(const struct robots_octets *rule, const struct robots_octets *path)
 {
     const char *at = path->at, *end = at + path->length;

@@ -9,8 +9,8 @@
 #define ROBOTS_RULE_MAX 2048                /* bytes of a rule or a path; longer rules are passed over */
 
 /* `text` is the file, any bytes; `token` is the product token in small letters ("renga"); `path` is the path with its
- * query, "/a?b". The longest rule that matches decides, Allow at a tie; without one the path is allowed. The time is
- * linear in the text for paths of one length. */
+ * query, "/a?b". The longest rule that matches decides, Allow at a tie; without a match the path is allowed. The time
+ * is linear in the text for paths of the same length. */
 bool robots_allow(const char *text, size_t length, const char *token, const char *path);
 
 #endif

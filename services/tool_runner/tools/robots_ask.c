@@ -178,7 +178,7 @@ static void robots_received(struct transfer *transfer, const char *bytes, size_t
         buffer_append(&ask->text, bytes, size < room ? size : room);
 }
 
-/* False if it leads to a host that may not be read, or on and on. */
+/* False if it leads to a host that may not be read, or if there are too many redirects. */
 static bool robots_follow(struct robots_ask *ask)
 {
     struct status st = {0};
@@ -227,7 +227,7 @@ static void robots_send(struct robots_ask *ask)
     transfer_start(ask->runner->http, transfer);
 }
 
-/* The path with its query, as a rule is compared with it; "/" stands for an empty one. */
+/* The path with its query, as a rule is compared with it; "/" stands for an empty path. */
 static char *robots_path_of(const struct http_url *url)
 {
     char *text = http_url_text(url);

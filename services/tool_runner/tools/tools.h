@@ -1,4 +1,4 @@
-/* The tools that are part of Renga: one file each, and a row in tools.c. */
+/* The tools that are part of Renga: a file each, and a row in tools.c. */
 #ifndef RENGA_TOOL_RUNNER_TOOLS_H
 #define RENGA_TOOL_RUNNER_TOOLS_H
 

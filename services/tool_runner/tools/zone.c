@@ -45,7 +45,7 @@ static bool is_header(const unsigned char *bytes, const unsigned char *end)
     return end - bytes >= HEADER && memcmp(bytes, "TZif", 4) == 0;
 }
 
-/* The type in force: that of the last transition up to then, or the first one. */
+/* The type in force: that of the last transition up to then, or the first type. */
 static bool find_type(const unsigned char *block, const struct counts *counts, int64_t at, int32_t *offset)
 {
     size_t passed = 0;
@@ -58,8 +58,8 @@ static bool find_type(const unsigned char *block, const struct counts *counts, i
     return true;
 }
 
-/* Behind the block: "\nJST-9\n", with a comma where there is summer time. Only a zone without needs no more than its
- * last transition. */
+/* The text behind the block: "\nJST-9\n", with a comma if the zone has summer time. Only without summer time is the
+ * last transition enough. */
 static bool goes_on(const unsigned char *footer, const unsigned char *end)
 {
     return memchr(footer, ',', (size_t)(end - footer)) != NULL;

@@ -10,11 +10,11 @@
 
 #define ZONE_NAME_MAX 63 /* bytes */
 
-/* Seconds east of UTC at a moment (Unix time), in "UTC", "+09:00" or "Asia/Tokyo". INVALID_ARGUMENT for a zone that is
- * not known, UNKNOWN where the database does not reach so far. Reads a small file. */
+/* Seconds east of UTC at a moment (Unix time), in "UTC", "+09:00" or "Asia/Tokyo". INVALID_ARGUMENT for an unknown
+ * zone, UNKNOWN if the database does not reach that moment. Reads a small file. */
 bool zone_offset(const char *name, int64_t at, int32_t *offset, struct status *st);
 
-/* The same of the bytes of a TZif file. False where it is none, or ends before `at` with rules that go on. */
+/* The same for the bytes of a TZif file. False if they are no such file, or end before `at` with rules that go on. */
 bool zone_read(const char *bytes, size_t size, int64_t at, int32_t *offset);
 
 #endif
