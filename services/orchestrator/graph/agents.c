@@ -1,5 +1,5 @@
-/* The set: which agents are current, and all that are in memory because somebody holds them. A reload reads the folders
- * without the lock and then exchanges what is current; whoever holds a version keeps it. */
+/* The set of agents: the current agents, and all agents in memory because a caller holds them. A reload reads the
+ * folders without the lock and then exchanges the current agents; a holder keeps its version. */
 #include "agents.h"
 
 #include "base/log.h"
@@ -23,8 +23,8 @@ struct agents {
     const struct shipped_file *shipped; /* may be NULL */
     char **folders;
     size_t folder_count;
-    pthread_mutex_t reloading;         /* one at a time */
-    pthread_mutex_t lock;              /* what follows */
+    pthread_mutex_t reloading;         /* a single reload at a time */
+    pthread_mutex_t lock;              /* of the members below */
     struct agent *known;               /* all in memory */
     struct agent *current[AGENTS_MAX]; /* held, by name */
     size_t current_count;
@@ -46,7 +46,7 @@ static struct agent *known_version(const struct agents *agents, const char *vers
     return agent;
 }
 
-/* Under the lock: what nobody holds is taken from the list there, so that what is found may be held. */
+/* Under the lock: the agent leaves the list with its last holder, so that an agent in the list may always be held. */
 static void release_locked(struct agents *agents, struct agent *agent)
 {
     if (atomic_fetch_sub_explicit(&agent->holders, 1, memory_order_acq_rel) > 1)
@@ -86,7 +86,7 @@ static struct agent *adopt(struct agents *agents, struct agent *fresh)
 
 /* ---- folders ----------------------------------------------------------------------------------------------------- */
 
-/* What a load has found: sub-folders with a graph.json, sorted by name. */
+/* The result of a load: sub-folders with a graph.json, sorted by name. */
 struct found {
     char *name, *path;   /* path NULL: it is shipped */
     struct agent *agent; /* NULL: faulty */
@@ -149,7 +149,7 @@ static void find(struct findings *findings, const char *name, char *path)
 static const char *const other_documents[] = {"graph.yaml", "graph.yml",  "graph.jsonc",   "graph.json5",
                                               "graph.toml", "agent.json", "langgraph.json"};
 
-/* A folder that is no agent, although an operator may expect one there. */
+/* Notes a folder that is not an agent, although an operator may expect an agent there. */
 static void note_without_document(struct findings *findings, const char *name, const char *path)
 {
     struct stat about;
@@ -168,7 +168,7 @@ static void note_without_document(struct findings *findings, const char *name, c
     note(findings, name, "graph.json", "is not there, so this folder is no agent; write it, or move the folder away");
 }
 
-/* The option may name the folder of one agent in place of the one around it. */
+/* The option may name the folder of an agent itself, in place of its parent folder. */
 static bool is_document(const char *name)
 {
     bool document = strcmp(name, "graph.json") == 0;
@@ -240,7 +240,7 @@ static struct agent *current(const struct agents *agents, const char *name)
     return NULL;
 }
 
-/* Under the lock. What is faulty stays as it was. */
+/* Under the lock. A faulty agent stays as it was. */
 static void exchange(struct agents *agents, struct findings *findings)
 {
     struct agent *fresh[AGENTS_MAX];

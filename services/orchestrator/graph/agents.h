@@ -1,6 +1,7 @@
-/* The agents of this process: folders with a graph.json and prompts/, loaded, checked, reloaded, kept by version.
- * One set a process, shared by its loops; agents are counted, so that a run keeps its version however often documents
- * change. Documents that runs are pinned to are kept in the store by their hash (the caller's business: agent_bundle).
+/* The agents of this process: folders with a graph.json and prompts/, loaded, checked, reloaded, kept by version. A
+ * process has a single set, shared by its loops; agents are counted, so that a run keeps its version however often
+ * documents change. Documents that runs are pinned to are kept in the store by their hash (the caller's business:
+ * agent_bundle).
  */
 #ifndef RENGA_ORCHESTRATOR_AGENTS_H
 #define RENGA_ORCHESTRATOR_AGENTS_H
@@ -16,9 +17,9 @@
 #define AGENT_GRAPHS_MAX  64                  /* its own included, as DescribeAgent shows them */
 #define AGENT_NESTING_MAX 12                  /* sub-graphs within each other: NodePosition.path has 1,024 bytes */
 #define AGENT_FILE_MAX    ((size_t)1 << 20)   /* bytes of graph.json, and of a prompt */
-#define AGENT_BUNDLE_MAX  ((size_t)3 << 20)   /* bytes of all together: it is kept as one value */
+#define AGENT_BUNDLE_MAX  ((size_t)3 << 20)   /* bytes of all together: it is kept as a single value */
 #define AGENT_PROMPTS_MAX 1000                /* files */
-#define AGENT_FAULTS_MAX  100                 /* shown of one agent */
+#define AGENT_FAULTS_MAX  100                 /* shown of an agent */
 #define MERMAID_BYTES_MAX ((size_t)256 << 10) /* as GraphDescription.mermaid */
 
 struct agents;
@@ -31,7 +32,7 @@ struct agent {
     const struct graph *graph;         /* its own */
     const struct graph *const *graphs; /* all, its own first */
     size_t graph_count;
-    const char *bundle_json; /* graph.json and every prompt in one JSON text: what the version is the hash of */
+    const char *bundle_json; /* graph.json and every prompt in a single JSON text; the version is its hash */
     size_t bundle_size;
 
     /* Private to the room. */
@@ -42,7 +43,7 @@ struct agent {
     struct agent *next;
 };
 
-/* What is wrong with a document: one line a fault, as ListAgents shows it. */
+/* A fault of a document: a line for each, as ListAgents shows it. */
 struct agent_problem {
     const char *agent, *file; /* the folder's name; the file within it */
     int line, column;         /* 0: the whole file */
@@ -52,19 +53,19 @@ struct agent_problem {
 
 struct shipped_file; /* shipped.h */
 
-/* Loads every sub-folder of the folders that has a graph.json; of two with one name the later folder's. Faulty ones
- * become problems, and are logged; others still load. Fails only where memory is out. */
-/* `shipped` is a table (shipped.h), or NULL: agents that are there where no folder has one of the same name. */
+/* Loads every sub-folder of the folders that has a graph.json; of two with the same name, the later folder's. Faulty
+ * agents become problems, and are logged; others still load. Fails only if memory is out. `shipped` is a table
+ * (shipped.h), or NULL: its agents are loaded if no folder has an agent of the same name. */
 struct agents *agents_create(const struct shipped_file *shipped, const char *const *folders, size_t count,
                              struct status *st);
 void agents_destroy(struct agents **agents);
 /* Reads everything again (SIGHUP). A faulty document leaves the agent as it was. Any thread. */
 void agents_reload(struct agents *agents);
 
-/* The current version of a name, or the one of a hash that is in memory; held. NULL with NOT_FOUND that suggests the
- * nearest name. Any thread. */
+/* The current version of a name, or the version of a hash that is in memory; held. NULL with NOT_FOUND that suggests
+ * the nearest name. Any thread. */
 struct agent *agents_find(struct agents *agents, const char *name, const char *version, struct status *st);
-/* One of its graphs, by name; NULL where there is none. */
+/* A graph of the agent, by name; NULL if there is no graph of this name. */
 const struct graph *agent_graph(const struct agent *agent, const char *name);
 void agent_hold(struct agent *agent);
 void agent_release(struct agents *agents, struct agent *agent);
@@ -72,7 +73,8 @@ void agent_release(struct agents *agents, struct agent *agent);
 /* An agent from a bundle that was kept; held. Its version is the hash of the bundle. */
 struct agent *agents_of_bundle(struct agents *agents, const char *bundle, size_t size, struct status *st);
 
-/* All current ones by name, and the problems; both run under the lock and do not wait; either may be NULL. */
+/* Calls `each` for all current agents by name, and `problem` for the problems. Both run under the lock and must not
+ * wait; either may be NULL. */
 void agents_each(struct agents *agents, void (*each)(const struct agent *agent, void *data),
                  void (*problem)(const struct agent_problem *problem, void *data), void *data);
 
@@ -85,7 +87,7 @@ void graph_write_output_schema(const struct graph *graph, struct buffer *out);
 /* JSON Schema of the document itself, from the table of node kinds. */
 void graph_write_document_schema(struct buffer *out);
 
-/* The text of a prompt of the agent ("answer", language "ja"), falling back to English; NULL where there is none. */
+/* The text of a prompt of the agent ("answer", language "ja"), falling back to English; NULL if it is missing. */
 const char *agent_prompt(const struct agent *agent, const char *name, const char *language);
 
 #endif

@@ -1,5 +1,5 @@
-/* A bundle is {"graph": …, "prompts": {"en/answer": "…"}}: graph.json without comments and spare space, in its own
- * order (fields and nodes are worked on in the order they stand in), and the prompts sorted by name. */
+/* A bundle is {"graph": …, "prompts": {"en/answer": "…"}}: graph.json without comments and spare space, and the prompts
+ * sorted by name. graph.json keeps its own order, in which fields and nodes are worked on. */
 #include "bundle.h"
 
 #include "base/clock.h"
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MEMORY_MAX ((size_t)64 << 20) /* bytes of one agent: some sixty times its document */
+#define MEMORY_MAX ((size_t)64 << 20) /* bytes of an agent: some sixty times its document */
 #define FILE_NAME  "graph.json"
 
 struct agent *agent_create(void)
@@ -96,7 +96,7 @@ static bool check_prompt(const struct agent *agent, const struct prompt_source *
            refuse(problems, folder, source->file, "byte %zu is no UTF-8; save the file as UTF-8", clean + 1);
 }
 
-/* The list with room for one more; it doubles when it is full. */
+/* The list with room for a further prompt; it doubles when it is full. */
 static struct prompt *prompts_grow(struct agent *agent)
 {
     struct prompt *list = (struct prompt *)(uintptr_t)agent->prompts;
@@ -183,7 +183,7 @@ static void seal(struct agent *agent)
 
 /* ---- documents --------------------------------------------------------------------------------------------------- */
 
-/* "graph.json:3:5: what" as a problem with line and column. */
+/* "graph.json:3:5: text" as a problem with line and column. */
 static void refuse_document(struct problems *problems, const char *folder, const char *text)
 {
     struct agent_problem problem = {.agent = folder, .file = FILE_NAME, .message = text};

@@ -1,10 +1,10 @@
-/* An agent on its way into memory: from its folder, or from the one text that is kept of it. */
+/* An agent on its way into memory: from its folder, or from the single text that is kept of it. */
 #ifndef RENGA_ORCHESTRATOR_BUNDLE_H
 #define RENGA_ORCHESTRATOR_BUNDLE_H
 
 #include "problems.h"
 
-/* NULL where memory is out. Held once. */
+/* NULL if memory is out. Held once. */
 struct agent *agent_create(void);
 void agent_destroy(struct agent **agent);
 
@@ -16,8 +16,8 @@ struct prompt_source {
 };
 bool prompt_add(struct agent *agent, const struct prompt_source *source, const char *folder, struct problems *problems);
 
-/* The agent of a text of graph.json, with the prompts that were added: its bundle and version too. Takes it: NULL, and
- * a problem at least, where it is faulty. */
+/* The agent of a text of graph.json, with the prompts that were added: its bundle and version too. Takes the agent.
+ * NULL if it is faulty, with its faults in `problems`. */
 struct agent *agent_of_text(struct agent *agent, const char *text, size_t size, const char *folder,
                             struct problems *problems);
 /* The agent of path/graph.json and path/prompts/. */

@@ -1,5 +1,5 @@
-/* The ways through a graph: every node is reached, no way goes round for ever, who joins is led to, and no graph is
- * within itself. */
+/* The ways through a graph: every node is reached, every cycle has an end, joins are led to, and no graph is within
+ * itself. */
 #include "reading.h"
 
 #include "base/buffer.h"
@@ -15,7 +15,7 @@ struct ways ways_of(const struct node *node)
     return (struct ways){.node = node};
 }
 
-/* As long as it leads on by its visits being used up, and by nothing else. */
+/* Only the targets after its visits are used up. */
 static struct ways ways_beyond(const struct node *node)
 {
     return (struct ways){.node = node, .edge = node->edge_count, .beyond = true};
@@ -41,11 +41,11 @@ const struct graph *node_sub_graph(const struct node *node)
     return NULL;
 }
 
-/* ---- what is reached --------------------------------------------------------------------------------------------- */
+/* ---- reached nodes ----------------------------------------------------------------------------------------------- */
 
 struct seen {
     unsigned char *mark;
-    const struct node **list; /* in the order they were come to */
+    const struct node **list; /* in the order in which they were reached */
     size_t count;
 };
 
@@ -78,7 +78,7 @@ static bool check_reached(struct reading *in, const struct draft *draft, struct 
     return good;
 }
 
-/* ---- what goes round --------------------------------------------------------------------------------------------- */
+/* ---- cycles ------------------------------------------------------------------------------------------------------ */
 
 enum { NEW, ON_THE_WAY, DONE };
 
@@ -96,7 +96,8 @@ static bool refuse_round(struct reading *in, const struct draft *draft, const st
                  shown, length < sizeof shown ? "" : "… -> ", again->name);
 }
 
-/* At most GRAPH_NODES_MAX deep. A node with a limit leads on for ever only where it leads when that is used up. */
+/* At most GRAPH_NODES_MAX deep. A node with `visits` can be part of an endless cycle only by its targets after the last
+ * visit. */
 static bool walk(struct reading *in, const struct draft *draft, struct seen *way, const struct node *node)
 {
     struct ways ways = node->visits_max ? ways_beyond(node) : ways_of(node);
@@ -122,7 +123,7 @@ static bool check_rounds(struct reading *in, const struct draft *draft, struct s
     return true;
 }
 
-/* ---- who waits for whom ------------------------------------------------------------------------------------------ */
+/* ---- joins ------------------------------------------------------------------------------------------------------- */
 
 static bool leads_to(const struct node *from, const struct node *to)
 {
@@ -204,8 +205,8 @@ static const struct draft *draft_of(const struct reading *in, const struct graph
     return &in->drafts[i];
 }
 
-/* The height of what a graph runs, itself included; 0: something was wrong. `used` keeps it, so that each graph is
- * looked at once. */
+/* The height of the graphs that a graph runs, itself included; 0: a fault was found. `used` keeps it, so that each
+ * graph is looked at once. */
 static unsigned measure(struct nesting *nesting, const struct draft *draft, unsigned depth)
 {
     unsigned height = 1;

@@ -1,12 +1,12 @@
-/* JSON Schema of graph.json, from the tables that it is read by: editors complete and check with it. It says what can
- * be said of single values; names that must exist, and ways, are the loader's. */
+/* JSON Schema of graph.json, from the tables that it is read by: editors complete and check with it. It covers single
+ * values; the loader alone checks names that must exist, and ways. */
 #include "reading.h"
 
 #include "base/json_writer.h"
 
 #include <string.h>
 
-/* ---- one key ----------------------------------------------------------------------------------------------------- */
+/* ---- a key ------------------------------------------------------------------------------------------------------- */
 
 static void write_choices(struct json_writer *out, const char *choices)
 {
@@ -60,7 +60,8 @@ static void write_ref(struct json_writer *out, const char *name, const char *def
 
 /* ---- objects ----------------------------------------------------------------------------------------------------- */
 
-/* Those of the table that have a schema of their own; parts without one are objects of a table, and written by hand. */
+/* Keys of the table that have a schema of their own; parts without a schema are objects of a table, and written by
+ * hand. */
 static void write_keys(struct json_writer *out, const struct key *table, bool own)
 {
     for (const struct key *key = table; key->option.name; key++)

@@ -1,4 +1,4 @@
-/* What an agent's folder holds: graph.json, and prompts/LANGUAGE/NAME.md or .txt. On disk, or in the binary. */
+/* The content of an agent's folder: graph.json, and prompts/LANGUAGE/NAME.md or .txt. On disk, or in the binary. */
 #include "base/file.h"
 #include "bundle.h"
 #include "reading.h"
@@ -28,7 +28,7 @@ static bool refuse(const struct place *place, const char *text)
     return false;
 }
 
-/* The place of `name` within; false where its path is too long. */
+/* The place of `name` within; false if its path is too long. */
 static bool enter(const struct place *outer, const char *name, struct place *place)
 {
     place->folder = outer->folder;
@@ -51,7 +51,7 @@ static bool read_file(const struct place *place, struct buffer *text)
     return refuse(place, strerror(why.code == NOT_FOUND ? ENOENT : why.code == PERMISSION_DENIED ? EACCES : EIO));
 }
 
-/* What is hidden is none of ours: editors, version control and mounted volumes keep it. */
+/* Hidden files do not belong to the agent: editors, version control and mounted volumes keep them. */
 static int is_shown(const struct dirent *entry)
 {
     return entry->d_name[0] != '.';
@@ -63,7 +63,7 @@ static int by_bytes(const struct dirent **a, const struct dirent **b)
     return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-/* Each entry of the folder in its order, as long as `each` is true. A folder that is not there has none. */
+/* Calls `each` for the entries of the folder in their order, as long as it is true. A missing folder has no entries. */
 static bool list(const struct place *place,
                  bool (*each)(struct agent *agent, const struct place *place, const char *name), struct agent *agent)
 {

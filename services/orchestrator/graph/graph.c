@@ -1,5 +1,5 @@
-/* What is asked of a graph while it runs: by name, and not by walking a thousand of them. A graph that was put together
- * by hand has nothing sorted, and is walked. */
+/* Lookups in a graph while it runs: by name, in sorted lists of up to a thousand entries. A graph that was put together
+ * by hand has no sorted lists, and is walked. */
 #include "graph.h"
 
 #include <string.h>

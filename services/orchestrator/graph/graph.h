@@ -1,5 +1,5 @@
 /* A graph as it was loaded and checked: fields, nodes, arrows. Constant, and shared by the loops of the process. It
- * belongs to its agent (agents.h), which is counted: whoever runs it holds the agent.
+ * belongs to its agent (agents.h), which is counted: a run of the graph holds the agent.
  *
  * The document, by example (graph/README.md has every key):
  *
@@ -9,22 +9,22 @@
  *                "results": {"type": "object[]", "reduce": "append"},
  *                "tries": {"type": "integer", "reduce": "sum", "initial": 0},
  *                "mood": {"type": "string", "values": ["good", "bad"]} },
- *     "input": ["question"], "output": ["answer"],          // which fields; all where it is not said
+ *     "input": ["question"], "output": ["answer"],          // which fields; all by default
  *     "start": "create_plan",                               // or a list
  *     "nodes": {
  *       "create_plan": {"kind": "remote", "address": "127.0.0.1:9000", "inputs": ["question"], "on": {"done": "work"}},
  *       "work": {"kind": "each", "of": "plan", "as": "subtask", "graph": "sub", "into": "results",
  *                "on": {"done": ["a", "b"]}},
  *       "both": {"kind": "noop", "join": ["a", "b"], "on": {"done": "end"}},  // once, when all of them have come
- *       "last": {"kind": "noop", "defer": true} },                            // when nothing else is due
+ *       "last": {"kind": "noop", "defer": true} },                            // when no other node is due
  *     "mode": "supersteps" | "dataflow", "recursion_limit": 100, "max_concurrency": 16, "timeout": "10m",
  *     "idle_timeout": "60s", "budget": {…}, "fail_fast": true, "error_node": "sorry", "error_into": "failures",
  * "atomic": true, "memory": "fresh" | "thread", "interrupt_before": ["…"], "interrupt_after": ["…"], "graphs": { "sub":
  * {… the same …} } }
  *
- * On a node: "inputs" (fields it gets; all where it is not said), "retry" {"attempts", "base", "max", "codes"},
- * "timeout", "idle_timeout", "visits" {"max", "then"}, "cache" {"ttl"}, "defer", "join", "may_reach" (nodes that it
- * sends to). "end" ends the graph, as does a node without "on". */
+ * On a node: "inputs" (fields it gets; all by default), "retry" {"attempts", "base", "max", "codes"}, "timeout",
+ * "idle_timeout", "visits" {"max", "then"}, "cache" {"ttl"}, "defer", "join", "may_reach" (nodes that it sends to).
+ * "end" ends the graph, as does a node without "on". */
 #ifndef RENGA_ORCHESTRATOR_GRAPH_H
 #define RENGA_ORCHESTRATOR_GRAPH_H
 
@@ -59,7 +59,7 @@ struct field {
     const char *description; /* NULL: no description */
 };
 
-/* Where an outcome leads. `node_count` 0 is the end of the graph. */
+/* The targets of an outcome. `node_count` 0 is the end of the graph. */
 struct edge {
     const char *outcome;
     const struct node **nodes;
@@ -69,7 +69,7 @@ struct edge {
 struct node_retry {
     unsigned attempts; /* the first included */
     int64_t base_ms, max_ms;
-    uint32_t codes; /* a bit a status code: those that are tried again */
+    uint32_t codes; /* a bit for each status code that is retried */
 };
 
 struct node {
@@ -89,10 +89,10 @@ struct node {
     size_t may_reach_count;
     bool defer;
     struct node_retry retry;
-    int64_t timeout_ms, idle_timeout_ms; /* 0: none */
+    int64_t timeout_ms, idle_timeout_ms; /* 0: no timeout */
     unsigned visits_max;                 /* 0: no limit */
-    const struct edge *visits_then;      /* where it leads beyond; NULL: the run fails */
-    int64_t cache_ttl_ms;                /* 0: none */
+    const struct edge *visits_then;      /* its targets beyond them; NULL: the run fails */
+    int64_t cache_ttl_ms;                /* 0: no cache */
     int line;                            /* of the document */
 };
 
@@ -100,7 +100,7 @@ struct graph_budget {
     int64_t model_calls, tokens, tool_calls, duration_ms, cost_micros; /* -1: no limit */
 };
 
-/* A count that comes near its limit: a warning when it is one below. */
+/* A count that comes near its limit: a warning is logged when it is 1 below. */
 struct graph_near {
     const struct field *value, *limit; /* integers; limit NULL: `most` */
     int64_t most;
@@ -139,23 +139,23 @@ struct graph {
     const struct node **nodes_by_name;
 };
 
-/* NULL where there is none. */
+/* NULL if the graph does not have it. */
 const struct field *graph_field(const struct graph *graph, const char *name);
 const struct node *graph_node(const struct graph *graph, const char *name);
-/* The arrow of an outcome ("" is "done"); NULL where the node has none of that name. */
+/* The arrow of an outcome ("" is "done"); NULL if the node has no arrow of that name. */
 const struct edge *node_edge(const struct node *node, const char *outcome);
 
-/* The name that was perhaps meant; NULL: none is near. */
+/* The name that was perhaps meant; NULL: no name is near. */
 const char *graph_field_nearest(const struct graph *graph, const char *name);
 /* The same as graph_field, but NULL fails with NOT_FOUND that suggests the nearest name. */
 const struct field *graph_field_wanted(const struct graph *graph, const char *name, struct status *st);
 
-/* Whether the field may have this value. INVALID_ARGUMENT says what was given and what would be right, without the
- * field's name: "must be a list of strings, not a number". */
+/* Whether the field may have this value. INVALID_ARGUMENT tells the given and the right value, without the field's
+ * name: "must be a list of strings, not a number". */
 bool field_fits(const struct field *field, const cJSON *value, struct status *st);
-/* The same for one item of a list field. */
+/* The same for an item of a list field. */
 bool field_item_fits(const struct field *field, const cJSON *item, struct status *st);
-/* Whether the string is one of the field's "values", if it has any. */
+/* Whether the field's "values" have the string; true for a field without "values". */
 bool field_allows(const struct field *field, const char *text);
 /* "a list of strings" */
 const char *field_type_words(enum field_type type, bool list);

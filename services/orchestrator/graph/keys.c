@@ -47,7 +47,7 @@ const char *keep_json(struct reading *in, const cJSON *tree)
 {
     struct buffer text;
     struct json_writer out;
-    buffer_init(&text, AGENT_BUNDLE_MAX * 2); /* escapes may be longer than what they stand for */
+    buffer_init(&text, AGENT_BUNDLE_MAX * 2); /* escapes may be longer than their characters */
     json_writer_init(&out, &text);
     json_write_tree(&out, NULL, tree);
     const char *kept = json_writer_done(&out) ? keep_text(in, buffer_text(&text)) : NULL;
@@ -56,7 +56,7 @@ const char *keep_json(struct reading *in, const cJSON *tree)
     return kept;
 }
 
-/* ---- one value --------------------------------------------------------------------------------------------------- */
+/* ---- a value ----------------------------------------------------------------------------------------------------- */
 
 int choice_index(const char *choices, const char *word)
 {
@@ -85,7 +85,7 @@ static const struct {
     {"plus", "sum"},          {"maximum", "max"},
 };
 
-/* Our name, be it that of a list, for theirs; false if the choices do not have it. */
+/* Our name for theirs, also with "[]" for a list; false if the choices do not have it. */
 static bool find_synonym(const char *choices, const char *word, char ours[SHOWN])
 {
     size_t size = strlen(word);

@@ -10,7 +10,7 @@ struct drawing {
     size_t graph_count;
 };
 
-/* Within quotes: whatever Mermaid could take for its own becomes a character's number. */
+/* Within quotes: a character that Mermaid could take for syntax becomes the character's number. */
 static void draw_text(struct buffer *out, const char *text)
 {
     for (; *text; text++) {
@@ -76,7 +76,7 @@ static void draw_target(struct buffer *out, size_t number, const struct node *ta
         buffer_printf(out, " g%zue\n", number);
 }
 
-/* `label` NULL: none. `arrow` is "-->" or "-.->". */
+/* `label` NULL: no label. `arrow` is "-->" or "-.->". */
 static void draw_arrow(struct buffer *out, size_t number, const struct node *from, const char *arrow, const char *label,
                        const struct node *to)
 {
@@ -143,7 +143,7 @@ static void draw_blocks(const struct drawing *drawing)
         }
 }
 
-/* Every graph that is run from here, by any way. */
+/* Collects every graph that this graph runs, directly or not. */
 static void collect(struct drawing *drawing, const struct graph *graph)
 {
     drawing->graphs[drawing->graph_count++] = graph;
@@ -155,7 +155,7 @@ static void collect(struct drawing *drawing, const struct graph *graph)
         }
 }
 
-/* What is too large is drawn without its blocks, and then not at all. */
+/* A drawing that is too large is drawn without its blocks. If it is still too large, it is left out. */
 void graph_write_mermaid(const struct graph *graph, struct buffer *out)
 {
     struct buffer text;

@@ -1,4 +1,4 @@
-/* Faults of documents, collected while they are read: one arena for all of a load. */
+/* Faults of documents, collected while they are read: a single arena for a whole load. */
 #ifndef RENGA_ORCHESTRATOR_PROBLEMS_H
 #define RENGA_ORCHESTRATOR_PROBLEMS_H
 
@@ -12,7 +12,7 @@ struct problems {
     size_t count;
 };
 
-/* NULL where memory is out. */
+/* NULL if memory is out. */
 struct problems *problems_create(void);
 void problems_destroy(struct problems **problems);
 

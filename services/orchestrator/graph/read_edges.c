@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define OUTCOMES_MAX   100 /* of one node */
+#define OUTCOMES_MAX   100 /* of a node */
 #define OUTCOMES_SHOWN 200 /* bytes of all outcomes of a kind */
 
 /* ---- nodes by name ----------------------------------------------------------------------------------------------- */
@@ -23,7 +23,7 @@ static bool refuse_target(struct reading *in, const struct draft *draft, const c
                  draft->graph->name);
 }
 
-/* What is read into each list; room for all of its items. */
+/* The nodes of a list that is being read; room for all of its items. */
 struct node_list {
     const struct node **nodes;
     size_t count;
@@ -111,7 +111,7 @@ static bool refuse_outcome(struct reading *in, const struct node *node, const cJ
     return fault(in, item, "%s has no outcome '%.*s'; it has %s", node->kind->name, SHOWN, item->string, known);
 }
 
-/* Without "on" the graph ends here, whatever comes of the node: where that is one thing only. */
+/* Without "on" the graph ends here with any outcome: refused if the kind has several outcomes. */
 static bool end_here(struct reading *in, struct node *node, const cJSON *item)
 {
     const char *const *outcomes = node->kind->outcomes;

@@ -1,5 +1,5 @@
 /* A graph of the document, and the agent of all of them. First every graph's fields and the names of its nodes, then
- * nodes, which may name both, then what holds between them. */
+ * nodes, which may name both, then the rules between them. */
 #include "reading.h"
 
 #include <stdlib.h>
@@ -136,9 +136,9 @@ const struct key budget_keys[] = {
     {.option = {.name = NULL}},
 };
 
-/* ---- one graph --------------------------------------------------------------------------------------------------- */
+/* ---- a graph ----------------------------------------------------------------------------------------------------- */
 
-/* Keys that stand in the table, but not for this graph. */
+/* Refuses keys of the table that this graph may not have. */
 static bool check_place(struct reading *in, const struct draft *draft)
 {
     bool good = true;
@@ -215,7 +215,7 @@ static bool read_head(struct reading *in, struct draft *draft)
     return nodes_name(in, draft) && fields && good;
 }
 
-/* ---- what names nodes -------------------------------------------------------------------------------------------- */
+/* ---- keys that name nodes ---------------------------------------------------------------------------------------- */
 
 static bool read_start(struct reading *in, const struct draft *draft)
 {
@@ -285,7 +285,7 @@ static bool read_body(struct reading *in, struct draft *draft)
     return log_read(in, draft) && good;
 }
 
-/* ---- what holds between them ------------------------------------------------------------------------------------- */
+/* ---- rules between nodes ----------------------------------------------------------------------------------------- */
 
 static bool check_kind(struct reading *in, struct node *node, const cJSON *item)
 {

@@ -1,4 +1,4 @@
-/* What every node may have, whatever its kind. */
+/* The keys that a node of any kind may have. */
 #include "reading.h"
 
 #include "base/nearest.h"
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LONGEST_MS   (INT64_C(30) * 24 * 3600 * 1000) /* thirty days: for anything that waits */
+#define LONGEST_MS   (INT64_C(30) * 24 * 3600 * 1000) /* thirty days: for every wait */
 #define VISITS_MAX   1000000
 #define KINDS_SHOWN  320 /* bytes of the names of all kinds */
 #define ATTEMPTS_MAX 100

@@ -1,4 +1,4 @@
-/* What a node has for its kind: by the rows of the kind's table. */
+/* The parameters of a node, by the rows of its kind's table. */
 #include "reading.h"
 
 #include "base/nearest.h"
@@ -13,7 +13,7 @@
 #define INTEGER_MOST INT64_C(9007199254740991)
 #define LONGEST_MS   (INT64_C(30) * 24 * 3600 * 1000)
 
-/* ---- what is named ----------------------------------------------------------------------------------------------- */
+/* ---- names ------------------------------------------------------------------------------------------------------- */
 
 static bool read_field(struct reading *in, const struct node *node, const cJSON *item, union node_argument *argument)
 {

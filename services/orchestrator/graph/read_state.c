@@ -9,7 +9,7 @@
 #define REDUCERS        "replace|append|merge|messages|sum|max"
 #define KEEP_MAX        10000 /* items */
 #define KEEP_BYTES_MAX  (1 << 21)
-#define VALUES_MAX      256 /* of one field */
+#define VALUES_MAX      256 /* of a field */
 #define VALUE_BYTES_MAX 1024
 #define DESCRIPTION_MAX 1024
 #define STRINGS(text)   "{\"type\":\"array\",\"items\":{\"type\":\"string\"},\"description\":\"" text "\"}"
@@ -54,7 +54,7 @@ const struct key field_keys[] = {
     {.option = {.name = NULL}},
 };
 
-/* ---- one field --------------------------------------------------------------------------------------------------- */
+/* ---- a field ----------------------------------------------------------------------------------------------------- */
 
 static bool read_value(struct reading *in, const cJSON *item, const char **value)
 {

@@ -1,5 +1,5 @@
-/* A document that is being read, and what the files of this room share. Reading goes on behind a fault, so that one
- * pass shows most of them; what depends on something faulty is not looked at. */
+/* A document that is being read, shared by the files of this folder. Reading goes on behind a fault, so that a single
+ * pass shows most faults. A part that depends on a faulty part is not checked. */
 #ifndef RENGA_ORCHESTRATOR_READING_H
 #define RENGA_ORCHESTRATOR_READING_H
 
@@ -13,7 +13,7 @@
 
 #define SHOWN 64 /* bytes of a name or value in a fault */
 
-#define RECURSION_LIMIT_DEFAULT 100 /* supersteps; a document that goes round says more */
+#define RECURSION_LIMIT_DEFAULT 100 /* supersteps; a document with cycles sets more */
 #define CONCURRENCY_DEFAULT     64  /* nodes at work at once */
 
 struct prompt {
@@ -44,7 +44,7 @@ struct reading {
     bool no_memory;
 };
 
-/* Notes what is wrong with `item`, NULL for the file. False. */
+/* Notes a fault of `item`, NULL for the file. Returns false. */
 bool fault(struct reading *in, const cJSON *item, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* Zeroed, of the agent's arena; NULL sets no_memory. */
@@ -63,7 +63,7 @@ enum key_kind {
     KEY_OPTION, /* as base/config.h reads it */
     KEY_TEXT,   /* at most option.max bytes */
     KEY_CHOICE, /* the index within option.choices, into an int */
-    KEY_PART,   /* read by whoever asks for it */
+    KEY_PART,   /* read by a function of its own */
 };
 
 struct key {
@@ -71,7 +71,7 @@ struct key {
     enum key_kind kind;
     bool required, own_only, sub_only;
     const char *schema; /* of a part: JSON Schema */
-    size_t at, size;    /* where it is put */
+    size_t at, size;    /* offset and size of its member */
 };
 
 /* struct key {.option = …, INTO(struct node, defer)} */
@@ -82,7 +82,7 @@ struct key {
 bool keys_read(struct reading *in, const cJSON *object, const struct key *table, const struct node_parameter *more,
                void *into);
 
-/* The index of a choice, "a|b|c"; -1: none of them. And of what it is when the word is wrong. */
+/* The index of a choice, "a|b|c"; -1: not a choice. choice_refuse notes the fault of a wrong word. */
 int choice_index(const char *choices, const char *word);
 bool choice_refuse(struct reading *in, const cJSON *item, const char *name, const char *choices, const char *word);
 
@@ -122,19 +122,19 @@ bool log_read(struct reading *in, struct draft *draft);
 bool parameters_read(struct reading *in, struct node *node, const cJSON *item);
 const char *prompt_find(const struct agent *agent, const char *language, const char *name);
 
-/* check_ways.c: what can be reached, what goes round, who waits for whom. */
+/* check_ways.c: reached nodes, cycles, joins. */
 bool ways_check(struct reading *in, const struct draft *draft);
-/* Every node that this one may lead to: next gives NULL at the end. */
+/* Every node that this node may lead to: next gives NULL at the end. */
 struct ways {
     const struct node *node;
     size_t edge, at;
-    bool beyond; /* only where it leads when its visits are used up */
+    bool beyond; /* only its targets when its visits are used up */
 };
 struct ways ways_of(const struct node *node);
 const struct node *ways_next(struct ways *ways);
-/* That no graph contains itself, or too many levels, and that each is used. */
+/* Checks that no graph contains itself or too many levels, and that each is used. */
 bool nesting_check(struct reading *in);
-/* The sub-graph that a node runs; NULL: none. */
+/* The sub-graph that a node runs; NULL: no sub-graph. */
 const struct graph *node_sub_graph(const struct node *node);
 
 #endif

@@ -1,5 +1,5 @@
-/* The agents that come with the product stand in the binary, file by file, so that they are there wherever it runs; a
- * folder of the same name in one of the user's folders takes their place. */
+/* The agents that come with the product stand in the binary, file by file, so that every installation has them. An
+ * agent of the same name in the user's folders takes their place. */
 #ifndef RENGA_ORCHESTRATOR_SHIPPED_H
 #define RENGA_ORCHESTRATOR_SHIPPED_H
 

@@ -1,6 +1,5 @@
-/* The way to services at addresses that turn up while the process runs: nodes that others have written, as graph
- * documents name them, and orchestrators that share the store. A channel for each, opened with the first call and kept.
- */
+/* Channels to services at addresses that become known while the process runs: remote nodes, which graph documents name,
+ * and orchestrators that share the store. Each address has its own channel, opened with the first call and kept. */
 #ifndef RENGA_ORCHESTRATOR_ADDRESSES_H
 #define RENGA_ORCHESTRATOR_ADDRESSES_H
 
@@ -10,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define ADDRESSES_MAX 10000 /* documents name a handful; what is more is a mistake that must not eat descriptors */
+#define ADDRESSES_MAX 10000 /* documents name a handful; more are a mistake that must not use up descriptors */
 
 struct addresses;
 struct rpc_schema;
@@ -22,7 +21,7 @@ struct addresses_options {
     const struct rpc_schema *schema;
     const struct rpc_tls *tls; /* NULL: no TLS */
     const char *authority;     /* the name expected in certificates; NULL: the address's own */
-    const char *key;           /* bearer key that they are shown; NULL: none */
+    const char *key;           /* bearer key that is sent to them; NULL: no key */
     size_t message_max;
     int64_t keepalive_ms; /* as rpc_channel_options */
     bool foreign;         /* likewise */

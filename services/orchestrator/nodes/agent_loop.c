@@ -1,18 +1,18 @@
-/* A model that works with tools until it has an answer. Each visit of the node is one turn of the model: its calls are
+/* A model that works with tools until it has an answer. Each visit of the node is a turn of the model: its calls are
  * run, and with the results it is asked again.
  *
  *      prompt ---> Chat ---> it calls tools: `again`, and the arrow leads back here --.
  *                   |  ^                                                             |
  *                   |  '--- RunTools, a person's answers <----------------------------'
- *                   |--> it calls a tool of the document that has an outcome: that one
- *                   |--> it says something, and a task remains: a reminder, `again`
- *                   '--> it says something: `replied`
+ *                   |--> it calls a tool of the document that has an outcome: that outcome
+ *                   |--> it answers, and a task remains: a reminder, `again`
+ *                   '--> it answers: `replied`
  *
- * So every turn is a superstep: on disk before its tools run, watched, counted, bounded by `visits` and the budget as
- * any other. After a crash the same calls go out under the same idempotency key, and the tool-runner answers them from
- * its record. Calls of the document's own tools are taken as soon as the model has answered, in the same step. The last
- * turn that `most_turns` allows is asked without tools, so that it is an answer; if the document has an arrow for
- * `limit`, all turns have tools, and the arrow is taken instead of one more. */
+ * So every turn is a superstep: it is on disk before its tools run, it is watched and counted, and `visits` and the
+ * budget bound it as any other. After a crash the same calls go out under the same idempotency key, and the tool-runner
+ * answers them from its record. Calls of the document's own tools are taken as soon as the model has answered, in the
+ * same step. The last turn that `most_turns` allows is asked without tools, so that it is an answer. If the document
+ * has an arrow for `limit`, all turns have tools, and the arrow is taken instead of a further turn. */
 #include "agent_loop.h"
 
 #include "base/json.h"
@@ -105,7 +105,7 @@ static bool check(const struct node *node, struct status *st)
            pick_check(node, LOOP_PICK, st);
 }
 
-/* A field that the loop may write beside a tool is not the tool's. The answer stands alone. */
+/* A field that the loop may write in the same visit as a tool is not open to tools. */
 static bool check_writes(const struct node *node, const struct loop_plan *plan, struct status *st)
 {
     static const size_t rows[] = {LOOP_TURNS, LOOP_FOUND, LOOP_CALLS};
@@ -153,7 +153,7 @@ static const void *prepare(const struct node *node, struct arena *arena, struct 
 
 /* ---- the model's turn -------------------------------------------------------------------------------------------- */
 
-/* Behind those of the tool-runner, in place of tools with their names. */
+/* Adds a tool of the node behind the tools of the tool-runner, and replaces a tool of the same name. */
 static void add_tool(struct tool_offer *offer, Renga__V1__ToolDefinition *tool)
 {
     offer_drop(offer, tool->name);
@@ -199,7 +199,7 @@ static void ask_model(struct service_call *call, const Renga__V1__ListToolsRespo
         task_fail(call->task, &st);
 }
 
-/* ---- on the way to it -------------------------------------------------------------------------------------------- */
+/* ---- before the model's turn ------------------------------------------------------------------------------------- */
 
 static void end_stuck(struct agent_loop *talk)
 {
@@ -209,7 +209,7 @@ static void end_stuck(struct agent_loop *talk)
                            : "the model called tools in vain, three turns in a row");
 }
 
-/* With all that was called answered. */
+/* All calls have their answers. */
 static void go_on(struct agent_loop *talk)
 {
     struct status st = {0};
@@ -241,7 +241,7 @@ static void ran(const Renga__V1__RunToolsResponse *answer, void *data)
     }
     bool good = take_results(talk, answer, &st);
     Renga__V1__Usage usage = loop_tools_spent(talk);
-    task_spend(talk->base.task, &usage); /* should it fail from here on */
+    task_spend(talk->base.task, &usage); /* if it fails from here on */
     if (good)
         go_on(talk);
     else
@@ -261,7 +261,7 @@ static void run_pending(struct agent_loop *talk)
 
 /* ---- is there a model? ------------------------------------------------------------------------------------------- */
 
-/* A route that is not listed is asked: its answer tells who gave it. */
+/* A route that is missing from the list is asked anyway: the answer names its provider. */
 static bool is_embedded(const struct agent_loop *talk, const Renga__V1__ListModelsResponse *models)
 {
     const char *own = node_argument(task_node(talk->base.task), LOOP_MODEL)->text;

@@ -1,6 +1,6 @@
-/* Private to agent_loop*.c: one visit of a node that lets a model work with tools.
+/* Private to agent_loop*.c: a visit of a node that lets a model work with tools.
  *
- *      agent_loop.c        the kind: its parameters, and the requests of a visit, one after the other
+ *      agent_loop.c        the kind: its parameters, and the requests of a visit, in sequence
  *      agent_loop_turns.c  the conversation before the model is asked: pending calls, number of turns
  *      agent_loop_end.c    the model's answer: calls of the node's own tools, remaining tasks, the write */
 #ifndef RENGA_ORCHESTRATOR_AGENT_LOOP_H
@@ -81,7 +81,7 @@ struct agent_loop {
     Renga__V1__ToolDefinition *own[OWN_TOOLS_MAX];
     int64_t had;                          /* turns of the model since the question */
     bool last;                            /* it must answer */
-    bool over;                            /* it has had as many as it may */
+    bool over;                            /* it has had all turns that it may have */
     bool unfit;                           /* its prompt is longer than a prompt may be */
     const char *results[ROUND_CALLS_MAX]; /* of the caller's own tools that the node was left for; NULL: no results */
     Renga__V1__ChatRequest request;
@@ -93,7 +93,7 @@ struct agent_loop {
 
 /* Reads everything that is needed of the inputs. */
 bool loop_read(struct agent_loop *talk, struct status *st);
-/* Whether the model's last turns called tools in vain, one after the other. */
+/* True if all calls of the model's last turns were refused, STUCK_TURNS turns in a row. */
 bool loop_is_stuck(const struct agent_loop *talk);
 /* Pending calls: which go to the tool-runner or to a person. */
 bool loop_sort_calls(struct agent_loop *talk, struct status *st);

@@ -78,7 +78,8 @@ static void end_unusable(struct agent_loop *talk, const struct status *st, const
     task_fail(talk->base.task, st);
 }
 
-/* The gateway has an answer that broke its rules, also after repair: DATA_LOSS. Any other failure is one of the way. */
+/* DATA_LOSS: the gateway has an answer that broke its rules, also after repair. With any other status the call itself
+ * failed. */
 static void call_failed(struct agent_loop *talk)
 {
     size_t size;
@@ -244,7 +245,7 @@ static void loop_write_end(struct ending *ending, bool replied, const char *outc
 
 static void loop_finish(struct agent_loop *talk, Renga__V1__ChatMessage *said, const Renga__V1__ChatFinish *end)
 {
-    static char silence[] = "…"; /* a turn that counts must have something in it to be sent again */
+    static char silence[] = "…"; /* a counted turn must not be empty when it is sent again */
     if (!said->n_tool_calls && !*said->content)
         said->content = silence;
     struct status st = {0};

@@ -6,7 +6,7 @@
 
 #define MOST_TURNS     10 /* if the document does not say */
 #define MOST_TURNS_MAX 100
-#define NEW_TURNS      (2 * ROUND_CALLS_MAX + 3) /* of one visit: two rounds of results, question, answer, reminder */
+#define NEW_TURNS      (2 * ROUND_CALLS_MAX + 3) /* of a visit: two rounds of results, question, answer, reminder */
 #define STUCK_TURNS    3                         /* in a row, of which no call could be taken */
 
 static bool loop_no_memory(struct status *st)
@@ -46,7 +46,7 @@ static bool begin_question(struct agent_loop *talk, struct status *st)
            fail(st, INVALID_ARGUMENT, "the conversation does not end with a turn of the user, and there is no prompt");
 }
 
-/* A reminder is not one of the user's own turns. */
+/* A reminder does not count as a turn of the user. */
 static bool is_reminder(const Renga__V1__ChatMessage *turn)
 {
     return turn_has_role(turn, RENGA__V1__CHAT_ROLE__CHAT_ROLE_USER) && strcmp(turn->name, LOOP_REMINDER) == 0;
@@ -90,7 +90,7 @@ static bool has_result(const struct agent_loop *talk, const Renga__V1__ToolCall 
     return false;
 }
 
-/* Whether its last turn ended the visit before: then this visit is of another question. */
+/* Whether the model's last turn ended the previous visit: then this visit is for another question. */
 static bool loop_has_ended(const struct agent_loop *talk)
 {
     for (size_t i = talk->old_turns; i > 0 && talk->turns.list[i - 1] != talk->caller; i--)
@@ -132,7 +132,7 @@ bool loop_read(struct agent_loop *talk, struct status *st)
     return good;
 }
 
-/* ---- a model that gets nowhere ----------------------------------------------------------------------------------- */
+/* ---- a model without progress ------------------------------------------------------------------------------------ */
 
 static bool turn_is_refused(const Renga__V1__ChatMessage *turn)
 {
@@ -173,7 +173,7 @@ static const struct own_tool *own_of(const struct agent_loop *talk, const Renga_
     return own_tool_find(talk->plan->tools, call->name);
 }
 
-/* The field's value, as the model is to read it. NULL: it has none. */
+/* The field's value as text for the model. NULL: the field has no value. */
 static bool loop_read_result(struct agent_loop *talk, const struct own_tool *tool, const char **text, struct status *st)
 {
     const struct field *field = own_tool_result(tool);

@@ -1,5 +1,6 @@
-/* Has the tool-runner run one tool that the document names, with arguments that it makes of the node's inputs: no model
- * is asked. The call has the idempotency key of its task, so that a crash repeats no tool that has run. */
+/* Runs a tool that the document names, through the tool-runner. The arguments are made of the node's inputs by the
+ * document's rules: no model is asked. The call has the idempotency key of its task, so that a crash repeats no tool
+ * that has run. */
 #include "service_call.h"
 #include "shape.h"
 
@@ -11,7 +12,7 @@
 #include <string.h>
 
 #define CALL_ID       "call"
-#define OUTPUT_MAX    32768           /* bytes of text and hits, where the document does not say it */
+#define OUTPUT_MAX    32768           /* bytes of text and hits, if the document sets no limit */
 #define OUTPUT_MOST   524288          /* bytes: a state keeps them */
 #define ARGUMENTS_MAX ((size_t)65536) /* bytes */
 #define MESSAGE_MAX   ((size_t)1024)  /* bytes, as ToolResult.message */

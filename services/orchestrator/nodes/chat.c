@@ -1,5 +1,5 @@
-/* Asks a model: a prompt of the agent, filled with the node's inputs, goes to the gateway, behind the turns of a
- * conversation if there is one; the answer goes into a field. */
+/* Asks a model: a prompt of the agent, filled with the node's inputs, goes to the gateway. If there is a conversation,
+ * its turns stand before the prompt. The answer goes into a field. */
 #include "prompt.h"
 #include "turns.h"
 
@@ -108,7 +108,7 @@ struct chat {
     struct service_call base; /* first */
     Renga__V1__ChatRequest request;
     Renga__V1__ResponseFormat format;
-    int32_t tokens_max; /* of an answer that is cut behind its last whole sentence; 0: none is cut */
+    int32_t tokens_max; /* limit; a longer answer is cut behind its last whole sentence; 0: no limit */
 
     /* Of a stream, until it has ended. */
     struct buffer text;
@@ -205,7 +205,7 @@ static void reply(struct chat *chat, const char *content, const Renga__V1__ChatF
     update_finish(&update, chat->base.task, outcomes[0]);
 }
 
-/* What fits of an answer that has a longest length: whole sentences. NULL: not one. */
+/* The whole sentences of an answer that fit into `tokens_max`. NULL: not even the first sentence fits. */
 static const char *shortened(struct chat *chat, const char *content, bool cut)
 {
     size_t length = strlen(content), fits = tokens_fit(content, length, chat->tokens_max);

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#define CASES_MAX 100 /* as outcomes of one node */
+#define CASES_MAX 100 /* as outcomes of a node */
 
 enum { CHOOSE_CASES, CHOOSE_ELSE };
 

@@ -126,7 +126,8 @@ static const char *prompt_of(const struct service_call *run, size_t row)
     return name ? agent_prompt(node->graph->agent, name, run->language) : NULL;
 }
 
-/* In Japanese and English the heading is the document's, in other languages the model's own, if it has written one. */
+/* The heading is the document's in Japanese and English, or if the answer has no heading of its own. In other languages
+ * it is the heading that the model wrote. */
 static void write_references(struct cite_text *cite, const struct service_call *run, const char *answer,
                              struct cited_span own)
 {
@@ -222,7 +223,7 @@ static bool citing_run(struct input_job *job, struct status *st)
     return good || fail(st, RESOURCE_EXHAUSTED, "no memory for the citations");
 }
 
-/* In the language of the run: where some sentences have no source. */
+/* If some sentences have a source and others do not, adds a degradation in the language of the run. */
 static const char *citing_finish(struct input_job *job, struct update *update)
 {
     const struct count *count = &OWNER_OF(job, struct citing, base)->count;

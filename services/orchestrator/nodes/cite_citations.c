@@ -37,7 +37,7 @@ bool cite_write_citation(struct json_writer *json, const struct cite_sources *so
     return true;
 }
 
-/* The number of a sentence is that which a reader of the whole text counts. */
+/* Sentences are numbered as a reader of the whole text counts them. */
 bool cite_text_write_citations(struct json_writer *json, struct cite_text *cite)
 {
     struct sentence_reader reader;

@@ -1,5 +1,5 @@
-/* A model's text without what only code may say of sources: links, addresses that were not found, reference marks and
- * lists of references. What is said in links stays, and is checked like everything else. */
+/* Removes from a model's text every statement about sources that only code may make: links, addresses that were not
+ * found, reference marks and lists of references. The text of a link stays, and is checked as any other text. */
 #include "cite_markup.h"
 #include "cite_text.h"
 
@@ -26,9 +26,9 @@ struct cleaning {
     size_t length;
     size_t urls;
     bool in_code;
-    int dropping; /* the level of the heading whose section is dropped; 0: none is */
+    int dropping; /* the level of the heading whose section is dropped; 0: no section */
     struct cited_span own_heading;
-    size_t next[4]; /* of each closing character: where it was found last */
+    size_t next[4]; /* of each closing character: the position found last */
 };
 
 /* ---- lines ------------------------------------------------------------------------------------------------------- */
@@ -89,7 +89,8 @@ static bool clean_tells_source(const char *text, size_t begin, size_t end)
     return false;
 }
 
-/* Whether a list of references begins at this line; *level is what ends it. */
+/* Whether a list of references begins at this line. The next heading of *level or above ends the list; ANY_HEADING: any
+ * heading. */
 static bool clean_begins_references(struct cleaning *cleaning, size_t begin, size_t end, int *level)
 {
     const char *line = cleaning->text + begin;
@@ -108,7 +109,7 @@ enum { NEXT_BRACKET, NEXT_PAREN, NEXT_TICK, NEXT_SECOND };
 
 /* ---- within a line ----------------------------------------------------------------------------------------------- */
 
-/* The next such character of the line, or `end`. Found once for all places before it. */
+/* The position of the next `c` in the line, or `end`. It is searched once for all places before it. */
 static size_t clean_next_of(struct cleaning *cleaning, unsigned which, char c, size_t at, size_t end)
 {
     if (cleaning->next[which] < at || cleaning->next[which] > end) {
@@ -131,7 +132,7 @@ static bool clean_is_number_mark(const char *text, size_t length)
     return digits;
 }
 
-/* Nothing stands before a stop or a blank where a mark was taken out. */
+/* Drops the blanks before a removed mark, so that no blank stands before a stop or a further blank. */
 static void clean_drop_blank(struct buffer *out)
 {
     while (out->length && (out->data[out->length - 1] == ' ' || out->data[out->length - 1] == '\t'))
@@ -172,7 +173,7 @@ static bool clean_url_ends(const char *text, size_t length, size_t at)
     return end == at;
 }
 
-/* Whether the passage has this address, and not a longer one that begins so. */
+/* Whether the passage has this address; a longer address that begins with it does not count. */
 static bool clean_has_url(const struct passage *passage, const char *url, size_t length)
 {
     const char *at = passage->text, *end = passage->text + passage->length;
@@ -204,7 +205,7 @@ static bool clean_is_url(const char *text, size_t at, size_t end)
            (end - at > 7 && strncasecmp(text + at, "http://", 7) == 0);
 }
 
-/* The end of "<scheme:rest>", which Markdown makes a link of; `at`: there is none. */
+/* The end of "<scheme:rest>", which Markdown makes a link of; `at`: not a link. */
 static size_t clean_autolink_end(const char *text, size_t at, size_t end)
 {
     size_t next = at + 1;
@@ -231,7 +232,7 @@ static size_t clean_url(struct cleaning *cleaning, size_t at, size_t end)
     return after + alone;
 }
 
-/* The ")" that ends the target of a link, where the first one is at `close`: "(a_(b))" ends with the second. */
+/* The ")" that ends the target of a link: "(a_(b))" ends with the second. `close` is the position of the first. */
 static size_t clean_target_end(const char *text, size_t begin, size_t close, size_t end)
 {
     size_t open = 0;
@@ -242,7 +243,7 @@ static size_t clean_target_end(const char *text, size_t begin, size_t close, siz
     return close;
 }
 
-/* "[text](where)" and "[text][id]" leave the text; "[1]" and "[^1]" leave nothing; anything else stays. */
+/* "[text](target)" and "[text][id]" leave the text; "[1]" and "[^1]" are removed; any other form stays. */
 static size_t clean_bracket(struct cleaning *cleaning, size_t at, size_t end, bool image);
 
 /* As it stands, but for addresses that were not found: the text of a link, code. */

@@ -1,5 +1,5 @@
-/* A model's text without what a reader of Markdown would take for HTML, and without marks of sources in other forms
- * than "[1]": 【1†source】, ¹, <sup>1</sup>, "(Source: …)". Tags that only shape text are taken out; anything else in
+/* Removes from a model's text the HTML that a reader of Markdown would interpret, and marks of sources in other forms
+ * than "[1]": 【1†source】, ¹, <sup>1</sup>, "(Source: …)". Tags that only shape text are taken out; other text in
  * angle brackets is shown as it stands. Code stays. */
 #include "cite_markup.h"
 
@@ -11,7 +11,7 @@
 #include <strings.h>
 
 #define MARKUP_MAX    ((size_t)3 << 20) /* bytes; each "<" may get a backslash */
-#define TAG_MAX       ((size_t)1024)    /* bytes of a tag; a longer one is text */
+#define TAG_MAX       ((size_t)1024)    /* bytes of a tag; a longer tag is text */
 #define NAME_MAX      16                /* bytes of a tag's name */
 #define REMARK_MAX    ((size_t)400)     /* bytes in brackets that tell a source */
 #define ENTITY_MAX    10                /* bytes of "&#x10FFFF;" */
@@ -53,7 +53,7 @@ static size_t markup_name_length(const struct markup *markup, size_t at)
     return length;
 }
 
-/* Behind the tag at `at`, whose name ends before `behind`; `at` if it is none: "a <b and c> d". */
+/* The end of the tag at `at`, whose name ends before `behind`; `at` if it is not a tag: "a <b and c> d". */
 static size_t markup_tag_end(const struct markup *markup, size_t at, size_t behind)
 {
     size_t most = markup->length - at < TAG_MAX ? markup->length - at : TAG_MAX;
@@ -108,7 +108,7 @@ static size_t markup_take_angle(struct markup *markup, size_t at)
 
 /* ---- references to characters ------------------------------------------------------------------------------------ */
 
-/* "&#52;" is shown as 4. What would become markup stays as it is written. */
+/* "&#52;" is shown as 4. A character that would become markup stays as it is written. */
 static size_t markup_take_entity(struct markup *markup, size_t at)
 {
     const char *digits = "0123456789abcdefABCDEF";
@@ -145,7 +145,7 @@ static void markup_drop_blank(struct buffer *out)
         out->length--;
 }
 
-/* 【1】 and 【4†source】; `at`: it is none. */
+/* The end of 【1】 or 【4†source】; `at`: not a mark. */
 static size_t markup_lens_end(struct markup *markup, size_t at)
 {
     size_t begin = at + strlen("【"), most = markup->length - at < REMARK_MAX ? markup->length - at : REMARK_MAX;
@@ -155,7 +155,7 @@ static size_t markup_lens_end(struct markup *markup, size_t at)
     return close ? (size_t)(close - markup->text) + strlen("】") : at;
 }
 
-/* ¹²³ and ⁰ to ⁹: bytes of one; 0: it is none. */
+/* Bytes of a raised digit, ¹²³ and ⁰ to ⁹; 0: not a raised digit. */
 static size_t markup_raised_digit(const struct markup *markup, size_t at)
 {
     const unsigned char *c = (const unsigned char *)markup->text + at;
@@ -179,7 +179,7 @@ static size_t markup_raised_digits_end(const struct markup *markup, size_t at)
     return belongs ? at : end;
 }
 
-/* "(Source: …)" and （出典：…）; `at`: it is none. */
+/* The end of "(Source: …)" or （出典：…）; `at`: not a mark. */
 static size_t markup_told_source_end(const struct markup *markup, size_t at)
 {
     static const char *const words[] = {"source", "sources", "reference", "references", "citation",
@@ -244,7 +244,7 @@ static size_t markup_line_end(const struct markup *markup, size_t at)
     return end ? (size_t)(end - markup->text) + 1 : markup->length;
 }
 
-/* `last_tick` is where the last tick of the line stands: no code begins behind it. */
+/* `last_tick` is the position of the last tick of the line: no code begins behind it. */
 static size_t markup_take_one(struct markup *markup, size_t at, size_t last_tick)
 {
     const char *text = markup->text;

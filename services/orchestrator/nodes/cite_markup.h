@@ -10,8 +10,8 @@
  * escaped. In the arena; NULL: no memory. Linear. */
 char *cite_unmark(struct arena *arena, const char *text);
 
-/* Whether [0, length) of a text that goes on behind it, from a tick to a tick, is code that stays in one sentence. If
- * it does not, one of the ticks may be left out with its sentence, and then the other part is no code. */
+/* Whether [0, length), from a tick to a tick, is code that stays in a single sentence; the text may go on behind it. If
+ * it is not, a tick may be left out with its sentence, and then the rest is no code. */
 bool cite_code_is_whole(const char *text, size_t length);
 
 #endif

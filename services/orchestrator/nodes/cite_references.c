@@ -1,9 +1,9 @@
-/* The list of references: made of what was retrieved, and of nothing else. */
+/* The list of references, made only of retrieved sources. */
 #include "cite_text.h"
 
 #include <string.h>
 
-#define PLACES_MAX 6 /* of one document in the list */
+#define PLACES_MAX 6 /* of a document in the list */
 
 static void references_print_title(struct buffer *out, const char *title)
 {

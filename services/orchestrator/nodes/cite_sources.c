@@ -18,7 +18,7 @@ static bool is_same_hit(const Renga__V1__SearchHit *one, const Renga__V1__Search
            strcmp(one->collection, other->collection) == 0 && strcmp(one->snippet, other->snippet) == 0;
 }
 
-/* The slot of this hit, or a free one. */
+/* The slot of this hit, or a free slot. */
 static uint16_t *hit_slot(struct cite_sources *sources, const Renga__V1__SearchHit *hit)
 {
     uint64_t hash = hash_more(0, &hit->line_from, sizeof hit->line_from);
@@ -58,7 +58,7 @@ static void add_source(struct cite_sources *sources, const Renga__V1__SearchHit 
     *slot = (uint16_t)sources->count;
 }
 
-/* One page that was found in two ways is one source: its address is the first that was met. */
+/* A page whose address was found in several spellings is a single source: its address is the first spelling. */
 static char *source_address(struct cite_sources *sources, char *uri)
 {
     struct buffer form;
@@ -123,7 +123,7 @@ bool cite_is_script(const char *uri)
     return false;
 }
 
-/* A SearchResult, as autonomous research keeps what it found. */
+/* A SearchResult, the form in which autonomous research keeps its results. */
 static void add_result(struct cite_sources *sources, const cJSON *item)
 {
     Renga__V1__SearchHit *hit = arena_alloc(sources->arena, sizeof *hit);

@@ -33,13 +33,14 @@ struct cite_sources {
     bool own_addresses; /* a text may have the addresses of the sources alone, not those that stand in them */
 };
 
-/* Adds the sources of a JSON value of any form: an object with a `snippet` is a hit, one with `url` and `summary` a
- * SearchResult; an object with `tool_name` and `text` is the result of a tool, and no source if it has a
- * `status_code`. Addresses of one page (http/canonical.h) become the first of them. Sets `no_memory` if the arena is
- * full. Linear. */
+/* Adds the sources of a JSON value of any form. An object with a `snippet` is a hit; an object with `url` and `summary`
+ * is a SearchResult. An object with `tool_name` and `text` is the result of a tool, and no source if it has a
+ * `status_code`. Addresses of the same page (http/canonical.h) become the first of them. Sets `no_memory` if the arena
+ * is full. Linear. */
 void cite_sources_gather(struct cite_sources *sources, const cJSON *item);
 
-/* Whether an address runs as a script if somebody follows it. A SearchResult with one is no source. */
+/* Whether an address runs as a script when a person follows it. A SearchResult with a script as its address is no
+ * source. */
 bool cite_is_script(const char *uri);
 
 #endif

@@ -54,7 +54,7 @@ void cite_text_forget_said(struct cite_text *cite)
     cite->said_count = 0;
 }
 
-/* A document is one reference, wherever in it a sentence stands. */
+/* All sentences of a document have the same reference. */
 static uint16_t cite_reference(struct cite_text *cite, size_t passage)
 {
     const struct cite_sources *sources = cite->sources;
@@ -72,7 +72,7 @@ static uint16_t cite_reference(struct cite_text *cite, size_t passage)
     return cite->references[passage];
 }
 
-/* ---- what stays -------------------------------------------------------------------------------------------------- */
+/* ---- sentences that stay ----------------------------------------------------------------------------------------- */
 
 static void cite_break(struct cite_text *cite, size_t newlines)
 {
@@ -227,7 +227,7 @@ static size_t cite_next_line(struct cite_lines lines, size_t at)
     return end < lines.length ? end + 1 : lines.length;
 }
 
-/* A line of one character alone, three times at least: a rule, or what underlines a heading. */
+/* A line that repeats a single character, three times at least: a rule, or the underline of a heading. */
 static bool cite_is_rule(struct cite_lines lines, size_t at, const char *marks)
 {
     size_t end = cite_line_end(lines, at), count = 0;
@@ -246,7 +246,7 @@ static bool cite_is_row(struct cite_lines lines, size_t at)
     return at < lines.length && lines.text[at] == '|';
 }
 
-/* A row, and below it one of dashes. */
+/* A row, and below it a row of dashes. */
 static bool cite_begins_table(struct cite_lines lines, size_t at)
 {
     size_t next = cite_next_line(lines, at), end = cite_line_end(lines, next);

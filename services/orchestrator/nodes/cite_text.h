@@ -1,6 +1,6 @@
-/* An answer rewritten by code, for the node `cite`: each sentence is held to the sources, and what they do not carry is
- * left out or marked. Headings, lists, tables, quotes and code keep their form; a heading over a section of which
- * nothing is left goes with it. */
+/* Rewrites an answer for the node `cite`: each sentence is checked against the sources, and a sentence that they do not
+ * carry is left out or marked. Headings, lists, tables, quotes and code keep their form. A heading is left out if its
+ * section becomes empty. */
 #ifndef RENGA_ORCHESTRATOR_CITE_TEXT_H
 #define RENGA_ORCHESTRATOR_CITE_TEXT_H
 
@@ -20,7 +20,7 @@ struct cited_span {
 };
 
 /* The answer without links, reference marks and lists of references, in the arena of the sources; NULL: no memory.
- * *own_heading is the heading of the last list that was taken out, in `answer`; empty: none was. Linear. */
+ * *own_heading is the heading of the last list that was taken out, in `answer`; empty: no list. Linear. */
 char *cite_clean(const struct cite_sources *sources, const char *answer, struct cited_span *own_heading);
 
 /* The words of a heading's line without its marks, its number and a colon. */
@@ -36,7 +36,7 @@ struct cite_sentence {
 
 /* A sentence that is carried. */
 struct cited {
-    size_t at; /* where it begins in the text */
+    size_t at; /* offset in the text */
     struct support support;
     uint16_t reference; /* from 1; 0: the text has no references */
 };
@@ -47,8 +47,8 @@ struct cite_text {
     struct evidence *evidence;
     enum cite_unsupported unsupported;
     const char *mark;    /* behind a sentence that is not carried, with CITE_MARK */
-    bool has_references; /* sentences get marks such as [1] */
-    bool footnotes;      /* ... such as [^1], and the references are their definitions */
+    bool has_references; /* sentences get marks: [1] */
+    bool footnotes;      /* ... [^1], and the references are their definitions */
 
     struct buffer out;
     struct cited *cited; /* CITED_MAX, in the order of the text */
@@ -60,9 +60,9 @@ struct cite_text {
     size_t first_of[CITED_MAX + 1];        /* of each reference: its first source */
     size_t reference_count;
 
-    /* Private: what waits for the next sentence that stays. */
+    /* Private: output that waits for the next sentence that stays. */
     struct heading {
-        int level; /* 0: none */
+        int level; /* 0: no heading */
         struct cited_span line;
     } headings[8];
     size_t newlines;
@@ -80,7 +80,7 @@ void cite_text_keep(struct cite_text *cite, const char *sentence, size_t length,
 /* Forgets which sentences were said: the next text may say them again. */
 void cite_text_forget_said(struct cite_text *cite);
 
-/* The lines of the quote, where the snippet stands as in the file; else those of the whole hit. */
+/* The lines of the quote if the snippet stands as in the file; else the lines of the whole hit. */
 void cite_lines(const Renga__V1__SearchHit *hit, const struct span *quote, int32_t *from, int32_t *to);
 
 /* Adds the list of references below a heading. */
@@ -89,7 +89,7 @@ void cite_text_write_references(struct cite_text *cite, const char *heading, siz
 /* Writes a Citation object for each sentence that is carried, in the order of `out`. Call it before the references
  * are added. False: no memory. */
 bool cite_text_write_citations(struct json_writer *json, struct cite_text *cite);
-/* Writes the Citation of one sentence. */
+/* Writes the Citation of a sentence. */
 bool cite_write_citation(struct json_writer *json, const struct cite_sources *sources,
                          const struct cite_sentence *sentence, const struct support *support);
 

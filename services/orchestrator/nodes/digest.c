@@ -1,5 +1,5 @@
-/* Answers a question with sentences of what was found: those that cover most of it and are unlike each other. No model
- * is asked. If what was found does not answer the question, nothing is written. */
+/* Answers a question with sentences of the sources: those that cover most of it and are unlike each other. No model is
+ * asked. If the sentences do not answer the question, no field is written. */
 #include "cite_sources.h"
 #include "input_job.h"
 
@@ -69,7 +69,7 @@ static void digest_trim_row(const char **text, size_t *length)
         --*length;
 }
 
-/* On one line: a blank stands for white space, but none for a line's end behind a Japanese character. */
+/* Prints a single line: a blank replaces white space, but a line's end behind a Japanese character is dropped. */
 static void digest_print_line(struct buffer *out, const char *text, size_t length)
 {
     for (size_t at = 0; at < length;) {

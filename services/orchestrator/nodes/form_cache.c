@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define OPENED_MAX  ((size_t)64 << 20) /* bytes of one form that is opened, as an attempt at a node may have */
+#define OPENED_MAX  ((size_t)64 << 20) /* bytes of a form that is opened, as an attempt at a node may have */
 #define PLACES      256                /* of the table; a chain has the forms of a place */
 #define UNCONST(at) ((struct kept_form *)(uintptr_t)(at))
 
@@ -144,7 +144,7 @@ static struct kept_form *cache_use(const char *json, size_t size, uint64_t hash)
     return found;
 }
 
-/* ---- the door ---------------------------------------------------------------------------------------------------- */
+/* ---- taking and giving back -------------------------------------------------------------------------------------- */
 
 static void cache_free_all(struct kept_form *gone)
 {

@@ -1,12 +1,12 @@
-/* Opened forms, kept by their text: each node that fills a form needs it opened, and opening one of 1 MiB takes some
- * 15 ms. A form that is taken never changes and lives until it is given back. The content alone is the key, so
- * tenants share entries: equal text gives an equal form. Any thread. */
+/* Opened forms, kept by their text: each node that fills a form needs it opened, and to open a form of 1 MiB takes some
+ * 15 ms. A form that is taken never changes and lives until it is given back. The content alone is the key, so tenants
+ * share entries: equal text gives an equal form. Any thread. */
 #ifndef RENGA_ORCHESTRATOR_FORM_CACHE_H
 #define RENGA_ORCHESTRATOR_FORM_CACHE_H
 
 #include "form/form.h"
 
-#define FORM_CACHE_BYTES_MAX ((size_t)64 << 20) /* of the process: texts and opened forms that nobody uses now */
+#define FORM_CACHE_BYTES_MAX ((size_t)64 << 20) /* of the process: texts and opened forms that are not in use */
 
 struct kept_form;
 

@@ -14,10 +14,10 @@ bool desk_check(const struct node *node, struct status *st)
            input_check(node, DESK_TIMEZONE, FIELD_STRING, false, st);
 }
 
-/* ---- what it reads ----------------------------------------------------------------------------------------------- */
+/* ---- inputs ------------------------------------------------------------------------------------------------------ */
 
-/* The form stands in the inputs as JSON, and may be most of them: it is not made a tree, but looked for in the cache.
- */
+/* The form is JSON within the inputs, and may be most of their bytes. It is not parsed into a tree, but looked up in
+ * the cache. */
 struct form_span {
     size_t begin, end; /* bytes of the inputs */
 };
@@ -96,7 +96,7 @@ static void desk_run(struct job *job)
     service_call_close(&desk->base);
 }
 
-/* The end of the task frees the desk: what is needed then moves here first. */
+/* The end of the task frees the desk, so the values that are needed after it are copied first. */
 static void desk_ended(struct job *job)
 {
     struct desk *desk = OWNER_OF(job, struct desk, job);

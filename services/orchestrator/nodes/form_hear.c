@@ -1,10 +1,10 @@
-/* Hears what a person said about a form, without a model: values for its fields go into a queue for review, and what
- * the person wants besides (skip, go back, why, another language) is done or told.
+/* Reads a person's message about a form, without a model: values for its fields go into a queue for review. The
+ * person's other wishes (skip, go back, why, another language) are done or told.
  *
  *      said ---> a wish alone? ---> skipped, refused, unexplained, back, changes, speaks, why, explain, progress
  *        '-----> values of fields ---> `values`; a value that is wrong ---> `problem`; neither ---> `nothing`
  *
- * A field that is left open is so by this node alone: where it is not required, or the form allows it with a reason. */
+ * Only this node leaves a field open: if the field is not required, or if the form allows it with a reason. */
 #include "form_desk.h"
 #include "form_queue.h"
 
@@ -88,7 +88,8 @@ static bool form_hear_no_memory(struct status *st)
 
 /* ---- wishes ------------------------------------------------------------------------------------------------------ */
 
-/* The done field before the current one, in the order of the plan; the current one where there is none. */
+/* The done field before the current field, in the order of the plan; the current field if there is no earlier done
+ * field. */
 static int field_before(const struct hearing *hearing)
 {
     const struct desk *desk = &hearing->desk;
@@ -113,7 +114,7 @@ static void go_to(struct hearing *hearing, int field, enum hear_outcome outcome)
         desk_set_state(&hearing->desk, (size_t)field, RENGA__V1__FIELD_STATE__FIELD_STATE_INTERVIEWING);
 }
 
-/* The field asked about stays open, where that is allowed. */
+/* Leaves the current field open, if that is allowed. */
 static void leave_open(struct hearing *hearing, const char *reason)
 {
     struct desk *desk = &hearing->desk;
@@ -170,14 +171,14 @@ static void hearing_grant_wish(struct hearing *hearing, const struct form_heard 
 
 /* ---- values ------------------------------------------------------------------------------------------------------ */
 
-/* A person who was asked why a field stays open says why. */
+/* Whether the message is a reason: the person was asked for the reason to leave the field open. */
 static bool is_reason(const struct hearing *hearing)
 {
     const cJSON *entry = hearing->current < 0 ? NULL : desk_look(&hearing->desk, (size_t)hearing->current);
     return cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(entry, "reason_wanted"));
 }
 
-/* What a message says of another field by its name is no answer to the one that was asked about. */
+/* A value for another field, given with its name, is no answer to the current field. */
 static bool is_about_another(const struct form_mention *mentions, size_t count, int current)
 {
     for (size_t i = 0; i < count; i++)

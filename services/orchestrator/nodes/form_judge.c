@@ -36,7 +36,7 @@ static const char *known_fact(const cJSON *entry, const char *key)
     return NULL;
 }
 
-/* What a reviewer says that the person said must be there, in the answer or in what was known before. */
+/* Keeps an extracted fact only if the person's answer contains it; facts that were known before stay. */
 static void keep_facts(struct judging *judging, const Renga__V1__FactDefinition *const *facts, size_t count)
 {
     const char *said = desk_text(judging->item, "said");
@@ -61,7 +61,7 @@ static bool form_names_have(char *const *names, size_t count, const char *name)
     return false;
 }
 
-/* Those that the reviewer misses, and those that nothing is known of. */
+/* Lists the facts that the reviewer misses, and the facts that are not known. */
 static bool list_missing(struct judging *judging, const Renga__V1__FactDefinition *const *facts, size_t count)
 {
     Renga__V1__ReviewResult *verdict = judging->verdict;
@@ -95,7 +95,7 @@ static bool list_extracted(struct judging *judging)
 
 /* ---- the value --------------------------------------------------------------------------------------------------- */
 
-/* The answer to a fact that was asked for is one more line of the field's text. */
+/* The answer to a fact that was asked for becomes a further line of the field's text. */
 static bool join_lines(struct judging *judging, const char *before)
 {
     struct desk *desk = judging->desk;
@@ -110,7 +110,7 @@ static bool join_lines(struct judging *judging, const char *before)
     return true;
 }
 
-/* The reviewer's value where it is proved; else what code has read. */
+/* The reviewer's value if it is proved; else the value that code has read. */
 static bool find_value(struct judging *judging)
 {
     struct desk *desk = judging->desk;
@@ -179,7 +179,7 @@ void form_refuse(struct desk *desk, size_t field, const char *why)
     ask_again(&judging);
 }
 
-/* Why not, where the reviewer did not say. */
+/* If the value has a problem, the feedback states it in words. */
 static void judging_explain(struct judging *judging)
 {
     struct desk *desk = judging->desk;

@@ -2,10 +2,10 @@
  *
  *      asked again? ---> `again` (a value was wrong), `follow_up` (a fact is missing)
  *      a new field  ---> `ask`
- *      none is open ---> `complete`
+ *      all settled  ---> `complete`
  *
  * A field whose condition holds no more is not applicable, and comes back as pending when it holds again. The current
- * field stays current until it is settled, whatever else was said. */
+ * field stays current until it is settled, even if the message was about other fields. */
 #include "base/text.h"
 #include "form_desk.h"
 
@@ -66,12 +66,12 @@ struct choosing {
     int order[FORM_FIELDS_MAX];
     size_t count, done, total; /* total: of those that apply */
     int current;
-    const Renga__V1__FactDefinition *missing; /* NULL: none is known to be missing */
+    const Renga__V1__FactDefinition *missing; /* NULL: no fact is known to be missing */
 };
 
 /* ---- which ------------------------------------------------------------------------------------------------------- */
 
-/* Each field once: a plan that leaves one out does not hide it. */
+/* Each field once: a field that the plan leaves out comes behind the others. */
 static void read_order(struct choosing *choosing)
 {
     bool seen[FORM_FIELDS_MAX] = {false};
@@ -89,8 +89,8 @@ static void read_order(struct choosing *choosing)
             choosing->order[choosing->count++] = (int)i;
 }
 
-/* A value that does not apply any more can make another field not apply: until nothing changes, at most once a field.
- */
+/* A value that does not apply any more can make another field not apply. So the loop runs until no field changes, at
+ * most as often as there are fields. */
 static void apply_conditions(struct choosing *choosing)
 {
     struct desk *desk = &choosing->desk;
@@ -118,7 +118,7 @@ static bool choosing_field_is_open(const struct choosing *choosing, int field)
     return field >= 0 && !desk_is_settled(desk_state(&choosing->desk, (size_t)field));
 }
 
-/* The current one; else one that was asked before; else the first of the plan. */
+/* The current field; else a field that was asked before; else the first of the plan. */
 static void choose_field(struct choosing *choosing)
 {
     int first = -1, begun = -1;
@@ -218,7 +218,7 @@ static void choosing_write_values(const struct choosing *choosing, struct json_w
     buffer_fini(&lines);
 }
 
-/* What the question is for, behind it; nothing where the form does not say. */
+/* The purpose of the question, which stands behind it; empty if the form does not give it. */
 static void write_purpose(const struct choosing *choosing, const Renga__V1__FormField *field, struct json_writer *out)
 {
     struct buffer text;
@@ -230,7 +230,7 @@ static void write_purpose(const struct choosing *choosing, const Renga__V1__Form
     buffer_fini(&text);
 }
 
-/* What was taken, and what stands in the way, before the question. */
+/* The lines before the question: the values that were taken, and the notice. */
 static void write_opening(const struct choosing *choosing, const char *notice, struct json_writer *out)
 {
     const cJSON *item;

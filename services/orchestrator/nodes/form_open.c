@@ -1,4 +1,4 @@
-/* Opens a form: checks it, keeps what is known already, and queues the values that it begins with for review. */
+/* Opens a form: checks it, keeps the facts that are known already, and queues its first values for review. */
 #include "form_desk.h"
 #include "form_queue.h"
 

@@ -1,6 +1,6 @@
-/* The order in which a form is asked, from a model's draft or without one. The plan has each field of the form once,
- * with the form's own label and `required`; what a draft leaves out follows, required fields first, then by sort_order.
- */
+/* The order in which a form is asked, from a model's draft or without a draft. The plan has each field of the form
+ * once, with the form's own label and `required`. Fields that a draft leaves out follow, required fields first, then by
+ * sort_order. */
 #include "form_desk.h"
 
 #include "renga/v1/citation.pb-c.h"
@@ -33,7 +33,7 @@ static bool form_plan_check(const struct node *node, struct status *st)
 struct planning {
     struct desk desk; /* first */
     int order[FORM_FIELDS_MAX];
-    const char *intents[FORM_FIELDS_MAX]; /* of the draft, by field; NULL: none */
+    const char *intents[FORM_FIELDS_MAX]; /* of the draft, by field; NULL: no intent */
     bool planned[FORM_FIELDS_MAX];
     size_t count;
     bool repaired;

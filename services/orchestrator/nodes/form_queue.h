@@ -24,7 +24,7 @@ cJSON *queue_add(struct form_queue *queue, struct desk *desk, size_t field, cons
 void queue_write(struct form_queue *queue, struct update *update, const char *name);
 void queue_free(struct form_queue *queue);
 
-/* "fact_key: what is known" in the field's entry, in place of what it had of this key. */
+/* Writes `fact`, "fact_key: words", to the field's entry, in place of an earlier fact with this key. */
 void queue_keep_fact(struct desk *desk, size_t field, const char *fact);
 
 #endif

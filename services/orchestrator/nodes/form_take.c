@@ -1,13 +1,13 @@
-/* Takes values into a form, one after the other, each by way of a review:
+/* Takes values into a form in sequence, each after a review:
  *
- *      queue ---> `review`: field, facts, known, talk say what is to be judged ---> a reviewer, of any kind ---.
+ *      queue ---> `review`: field, facts, known, talk for the judgement ----------> a reviewer, of any kind ---.
  *        ^                                                                                                    |
  *        '-------------------- the judgement is applied, the value leaves the queue <---- verdict ------------'
  *        '---> empty: `taken`
  *
- * What a reviewer says is held to what code can check: facts are the person's words, a value is a span of them or a
- * normal form of one (form_prove_value), and no field passes with a fact that is missing. So a model that invents a
- * value, or passes everything, changes nothing in the form. */
+ * Code checks the reviewer's verdict: facts are the person's words, a value is a span of them or the normal form of a
+ * span (form_prove_value), and a field with a missing fact does not pass. So a model that invents a value, or passes
+ * every value, does not change the form. */
 #include "form_desk.h"
 #include "form_judge.h"
 #include "form_queue.h"
@@ -98,7 +98,7 @@ static bool form_take_check(const struct node *node, struct status *st)
 struct taking {
     struct desk desk; /* first */
     struct form_queue queue;
-    const char *understood; /* NULL: the value was not taken, or none was under review */
+    const char *understood; /* NULL: the value was not taken, or no value was under review */
     Renga__V1__ReviewResult *verdict;
 };
 
@@ -107,7 +107,7 @@ static bool form_take_no_memory(struct status *st)
     return fail(st, RESOURCE_EXHAUSTED, "the values take more memory than an attempt may have");
 }
 
-/* ---- the one under review ---------------------------------------------------------------------------------------- */
+/* ---- the value under review -------------------------------------------------------------------------------------- */
 
 /* It stands first in the queue. */
 static bool apply_verdict(struct taking *taking, struct status *st)
@@ -124,7 +124,7 @@ static bool apply_verdict(struct taking *taking, struct status *st)
     return true;
 }
 
-/* The wanted one comes first; one that is not in the queue is made of the words. */
+/* Moves the item of the wanted field to the front. If the queue does not have it, the person's words become an item. */
 static bool put_wanted_first(struct taking *taking, struct status *st)
 {
     struct desk *desk = &taking->desk;
@@ -150,7 +150,7 @@ static bool put_wanted_first(struct taking *taking, struct status *st)
     return true;
 }
 
-/* ---- the next one ------------------------------------------------------------------------------------------------ */
+/* ---- the next value ---------------------------------------------------------------------------------------------- */
 
 static void write_talk(struct desk *desk, const cJSON *entry, const cJSON *item, struct json_writer *out,
                        const char *name)
@@ -210,8 +210,8 @@ static void taking_write_review(struct taking *taking, const cJSON *item, size_t
     write_talk(desk, entry, item, &update->out, update_field(task, TAKE_TALK));
 }
 
-/* A value that code cannot read waits for no review: it is asked for. The first that can is to be reviewed; NULL: none
- * is left. One that the node was asked for is reviewed in any case: a model may read what code cannot. */
+/* A value that code cannot read is not reviewed: its field is asked again. Returns the first item to review; NULL: no
+ * item is left. The value of the wanted field is reviewed in any case: a model may read words that code cannot. */
 static cJSON *next_item(struct taking *taking, size_t *field)
 {
     struct desk *desk = &taking->desk;
@@ -260,7 +260,7 @@ static const char *taking_write_values(struct taking *taking, struct task *task,
 {
     size_t field = 0;
     bool judged = taking->verdict != NULL;
-    /* In a round of a model, one value is reviewed for each time that it asks. */
+    /* In a round of a model, each request of the model reviews a single value. */
     cJSON *item = judged && desk_field(&taking->desk, TAKE_WANTED) >= 0 ? NULL : next_item(taking, &field);
     if (item) {
         taking_write_review(taking, item, field, task, update);

@@ -1,4 +1,5 @@
-/* Runs a sub-graph as one node. The engine itself does it: this is the entry, and which fields fit together. */
+/* Runs a sub-graph as a node. The engine itself runs it: this file is the entry, and checks which fields fit
+ * together. */
 #include "node_kind.h"
 
 #include "base/json.h"
@@ -21,7 +22,7 @@ static const struct node_parameter parameters[] = {
 };
 static const char *const outcomes[] = {"done", NULL};
 
-/* Where values go from one graph to another: `open` are the fields of the sub-graph that may take part. */
+/* The direction in which values pass between two graphs: `open` are the fields of the sub-graph that may take part. */
 struct passage {
     const char *parameter, *side; /* "in", "input" */
     const struct graph *from, *to, *sub;
@@ -75,7 +76,7 @@ static bool check_pairs(const struct passage *passage, const char *text, struct 
     return good;
 }
 
-/* Without a map: what has the same name on both sides. */
+/* Without a map: the fields with the same name on both sides. */
 static bool check_same_names(const struct passage *passage, struct status *st)
 {
     for (size_t i = 0; i < passage->open_count; i++) {

@@ -1,4 +1,4 @@
-/* Has the planner rewrite search queries after feedback: one for each, in their order. */
+/* Asks the planner to rewrite search queries after feedback: a new query for each, in their order. */
 #include "service_call.h"
 
 #include "base/text.h"

@@ -10,7 +10,7 @@ static void input_job_run(struct job *job)
     service_call_close(&work->base);
 }
 
-/* The end of the task frees the job: the update moves here first. */
+/* The end of the task frees the job, so the update is copied first. */
 static void input_job_ended(struct job *job)
 {
     struct input_job *work = OWNER_OF(job, struct input_job, job);

@@ -1,4 +1,4 @@
-/* A node that works on its inputs alone, and may have much of them: a worker thread does it. By example:
+/* A node that works only on its inputs, which may be long: a worker thread does the work. By example:
  *
  *      static void start(struct task *task)
  *      {
@@ -28,7 +28,7 @@ void input_job_start(struct input_job *job, struct task *task, bool (*run)(struc
 /* The `cancel` of a kind whose data begins with its job. */
 void input_job_cancel(struct task *task);
 
-/* One degradation of the node itself. It lives as long as the task; false: no memory. */
+/* Adds a degradation of the node itself. It lives as long as the task; false: no memory. */
 bool input_job_degrade(struct input_job *job, struct update *update, Renga__V1__DegradationKind kind,
                        const char *reason);
 /* ... of a part with a name for people, which is borrowed for good. */

@@ -12,7 +12,7 @@
 struct kept_answer {
     const ProtobufCMessageDescriptor *type;
     pthread_mutex_t lock;
-    uint8_t *bytes; /* packed; NULL: none */
+    uint8_t *bytes; /* packed; NULL: no answer */
     size_t size;
     int64_t kept_ns;
 };

@@ -1,5 +1,5 @@
-/* An answer of a service that many nodes ask for again and again (which tools there are, which models), kept for two
- * seconds. One of each a process, made and destroyed with the orchestrator. Any thread. */
+/* An answer of a service that many nodes ask for again and again (the list of tools, the list of models), kept for two
+ * seconds. The process has a single copy of each, made and destroyed with the orchestrator. Any thread. */
 #ifndef RENGA_ORCHESTRATOR_KEPT_ANSWER_H
 #define RENGA_ORCHESTRATOR_KEPT_ANSWER_H
 

@@ -1,4 +1,4 @@
-/* The kinds there are. A new one is a file with its entry, and a line here. */
+/* All kinds of nodes. A new kind is a file with its entry, and a line here. */
 #include "node_kind.h"
 
 #include <string.h>

@@ -1,8 +1,8 @@
 /* Finds the place of a person by the names of languages, countries, cities and time zones in the person's words, in
  * Japanese and English. The outcome is the next question; it never asks for a known value.
  *
- * A country of one time zone needs no question. If the person cannot say it twice, the country is "ZZ" (unknown, as
- * CLDR has it), and the time zone `fallback`, marked as guessed. */
+ * A country with a single time zone needs no question. If the person cannot say it twice, the country is "ZZ" (unknown,
+ * as CLDR has it), and the time zone `fallback`, marked as guessed. */
 #include "service_call.h"
 
 #include "form/form.h"
@@ -94,7 +94,7 @@ static const char *locate_keep_code(struct locating *locating, const char *code)
 
 /* ---- each of them ------------------------------------------------------------------------------------------------ */
 
-/* The language's own name; else the one the person writes in. */
+/* The language that the person names; else the language in which the person writes. */
 static bool find_language(struct locating *locating)
 {
     if (*locating->language)

@@ -46,7 +46,7 @@ static bool measure_check(const struct node *node, struct status *st)
            output_check(node, MEASURE_INTO, FIELD_OBJECT, false, st);
 }
 
-/* ---- queries that have found something --------------------------------------------------------------------------- */
+/* ---- queries that have a result ---------------------------------------------------------------------------------- */
 
 /* A set of texts that the inputs own. */
 struct measure_set {
@@ -61,7 +61,7 @@ static bool measure_set_open(struct measure_set *set, struct arena *arena, size_
     return set->slots;
 }
 
-/* The slot of the text, or a free one. */
+/* The slot of the text, or a free slot. */
 static const char **measure_slot(const struct measure_set *set, const char *text)
 {
     for (size_t at = hash_text(text);; at++) {

@@ -1,6 +1,6 @@
-/* Unifies two lists: items of the second join the first, each key once. Keys are the strings of a list of strings, or
- * a member of objects. Addresses are compared by their canonical form (http/canonical.h), so that one page that was
- * found in two ways stays one. */
+/* Unifies two lists: items of the second join the first, each key once. Keys are the strings of a list of strings, or a
+ * member of objects. Addresses are compared by their canonical form (http/canonical.h), so that a page stays a single
+ * item if its address was found in several spellings. */
 #include "input_job.h"
 
 #include "base/hash.h"
@@ -93,7 +93,7 @@ static bool merge_check(const struct node *node, struct status *st)
 
 struct merge_item {
     cJSON *item;
-    const char *key; /* NULL: it has none, and stays as it is */
+    const char *key; /* NULL: it has no key, and stays as it is */
     bool added;
 };
 
@@ -119,7 +119,7 @@ static const char *merge_key(struct merging *merging, const cJSON *item)
     return arena_strndup(task_arena(merging->base.base.task), buffer_text(&merging->form), merging->form.length);
 }
 
-/* The slot of the key, or a free one: there are twice as many slots as items. */
+/* The slot of the key, or a free slot: there are twice as many slots as items. */
 static uint32_t *merge_slot(struct merging *merging, const char *key)
 {
     for (size_t at = hash_text(key);; at++) {

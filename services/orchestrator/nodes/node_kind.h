@@ -1,11 +1,12 @@
-/* A kind of node: what "kind" in a graph document means. Each is one file with a const entry, and a row in kinds.c.
+/* A kind of node: the meaning of "kind" in a graph document. Each kind is a file with a const entry, and a row in
+ * kinds.c.
  *
  *      the engine: task_start ---> kind->start ---> work, in the task's loop ---> task_finish or task_fail
  *                                                   '--- task_progress, task_token, on the way
  *
- * A task is one attempt at one node (of one branch, where several were sent there). It ends exactly once. After
- * kind->cancel nothing of it counts any more, but it must still end, soon. All from inside the task's loop, which is
- * the run's, or another one for a kind that travels. */
+ * A task is a single attempt at a node (for a single branch, if several were sent there). It ends exactly once. After
+ * kind->cancel its result is ignored, but it must still end, soon. All calls come from the task's loop: the loop of the
+ * run, or another loop for a kind that travels. */
 #ifndef RENGA_ORCHESTRATOR_NODE_KIND_H
 #define RENGA_ORCHESTRATOR_NODE_KIND_H
 
@@ -22,7 +23,7 @@ struct orchestrator;
 struct task;
 struct trace_context;
 
-/* One key of a node of this kind, beside those that all nodes have. */
+/* A key of a node of this kind, beside the keys that all nodes have. */
 enum parameter_type {
     PARAMETER_TEXT,    /* a string */
     PARAMETER_FIELD,   /* the name of a field of the state */
@@ -32,7 +33,7 @@ enum parameter_type {
     PARAMETER_INTEGER,
     PARAMETER_DURATION,
     PARAMETER_BOOLEAN,
-    PARAMETER_JSON, /* anything */
+    PARAMETER_JSON, /* any value */
 };
 struct node_parameter {
     const char *name;
@@ -41,7 +42,7 @@ struct node_parameter {
     const char *help;
 };
 
-/* A parameter as it was read: by the kind's row; what is not given is zero. */
+/* A parameter as it was read, by the kind's row; a parameter that is not given is zero. */
 union node_argument {
     const char *text; /* TEXT, PROMPT, ADDRESS; of JSON the text */
     const struct field *field;
@@ -53,19 +54,19 @@ union node_argument {
 struct node_kind {
     const char *name, *help;
     const struct node_parameter *parameters; /* ends with a NULL name; node->parameters is an array of node_argument */
-    const char *const *outcomes;             /* ends with NULL; NULL: whatever the document has arrows for */
+    const char *const *outcomes;             /* ends with NULL; NULL: all that the document has arrows for */
     bool names_outcomes;                     /* arrows for others may stand beside them; `prepare` checks their names */
-    /* More that must hold, beyond the table; may be NULL. Runs when all graphs of the document are read. What is wrong
-     * with a parameter fails with fail_field and its name: the loader adds where it stands. */
+    /* Checks beyond the table; may be NULL. Runs when all graphs of the document are read. A fault in a parameter fails
+     * with fail_field and the parameter's name: the loader adds its place in the document. */
     bool (*check)(const struct node *node, struct status *st);
     /* Reads the node's parameters for all its tasks: node->prepared, in memory that lives as long as the
      * agent. Runs after `check` has passed; may be NULL. NULL fails as `check` does. */
     const void *(*prepare)(const struct node *node, struct arena *arena, struct status *st);
 
-    size_t size; /* of what a task of this kind needs beside: task_data */
+    size_t size; /* of the data of a task of this kind: task_data */
     void (*start)(struct task *task);
     void (*cancel)(struct task *task); /* may be NULL: it ends within start */
-    /* Its attempts may run in another loop than their run does: worth it where they wait for somebody outside. */
+    /* Its attempts may run in another loop than their run does: useful if they wait for another process. */
     bool travels;
 
     /* Bytes of the inputs that it can be sent; 0: it gets no inputs. An attempt with more fails before it begins. */
@@ -77,7 +78,7 @@ struct node_kind {
     /* The service that it asks takes a simple way without a model, and says so in a degradation. */
     bool has_simple_way;
 
-    /* Nothing outside hears of it and it costs nothing: it may begin before the run that it is of is on disk. */
+    /* It has no effect outside of the process and no cost: it may begin before its run is on disk. */
     bool is_pure;
 
     /* It fails by the document's will: no error node of its graph takes over. */
@@ -90,30 +91,30 @@ struct node_kind {
 extern const struct node_kind *const node_kinds[]; /* NULL at the end (kinds.c) */
 const struct node_kind *node_kind_find(const char *name);
 
-/* What the document gives for a row of the kind's table. */
+/* The value that the document gives for a row of the kind's table. */
 static inline const union node_argument *node_argument(const struct node *node, size_t row)
 {
     return (const union node_argument *)node->parameters + row;
 }
 
-/* ---- what a task has --------------------------------------------------------------------------------------------- */
+/* ---- parts of a task --------------------------------------------------------------------------------------------- */
 
 const struct node *task_node(const struct task *task);
 struct loop *task_loop(const struct task *task);
 struct arena *task_arena(struct task *task); /* of this attempt */
 void *task_data(struct task *task);          /* zeroed, of kind->size */
 
-/* Everything a remote node would be told; the strings live as long as the task. state_json has the declared inputs, or
- * what was sent to the branch. */
+/* The request that a remote node would get; its strings live as long as the task. state_json has the declared inputs,
+ * or the value that was sent to the branch. */
 const Renga__V1__RunNodeRequest *task_request(struct task *task);
-/* On clock_now_ns; TIME_NEVER: none. */
+/* On clock_now_ns; TIME_NEVER: no deadline. */
 int64_t task_deadline_ns(const struct task *task);
 const struct trace_context *task_trace(const struct task *task);
-/* Whose run it is; "" where there are no tenants. */
+/* The tenant of the run; "" if there are no tenants. */
 const char *task_tenant(const struct task *task);
 /* The client that asked for the run, by the name of its key; "" if calls need no key. */
 const char *task_client(const struct task *task);
-/* What this process offers to nodes (peers, addresses); NULL in tests. */
+/* The services of this process for nodes (peers, addresses); NULL in tests. */
 struct orchestrator *task_orchestrator(const struct task *task);
 
 /* ---- how it ends ------------------------------------------------------------------------------------------------- */
@@ -125,8 +126,8 @@ void task_fail(struct task *task, const struct status *status);
 /* The same with the cause as a constant ("LOOP_LIMIT"), for programs; the text lives as long as the agent. For a kind
  * that does not travel. */
 void task_fail_with(struct task *task, const struct status *status, const char *reason);
-/* What the attempt has spent so far, where it is to fail: that counts against the budget, too. Adds up. One that
- * finishes says it in its response. */
+/* Adds to the usage of an attempt that is to fail: it counts against the budget, too. An attempt that finishes tells
+ * its usage in its response. */
 void task_spend(struct task *task, const Renga__V1__Usage *usage);
 
 void task_progress(struct task *task, const char *json);

@@ -1,4 +1,4 @@
-/* Does nothing: a place where branches meet or part, and the measure of what a step costs. */
+/* Has no effect: a node at which branches meet or part, and the measure of the cost of a step. */
 #include "node_kind.h"
 
 static const struct node_parameter parameters[] = {{.name = NULL}};

@@ -1,7 +1,7 @@
 /* Keeps findings as notes, with the tool-runner and beside the thread: ListNotes gives them, and they go when the
  * thread is deleted. A note of a list is numbered by its place there, so a list that grows by appending is kept again
- * without keeping anything twice. A single note has the number of a field, so that branches of a sub-graph keep theirs
- * side by side. */
+ * without duplicates. A single note has the number of a field, so that branches of a sub-graph keep theirs side by
+ * side. */
 #include "service_call.h"
 
 #include "graph/agents.h"
@@ -36,7 +36,7 @@ static const struct node_parameter parameters[] = {
 };
 static const char *const outcomes[] = {"noted", NULL};
 
-/* One note, of fields. */
+/* A single note, made of fields. */
 static bool check_single(const struct node *node, struct status *st)
 {
     if (!node_argument(node, NOTE_QUERY)->field || !node_argument(node, NOTE_SUMMARY)->field ||
@@ -84,7 +84,7 @@ static bool read_list(struct noting *noting, struct status *st)
     return true;
 }
 
-/* A document that was found in several places is one source. */
+/* A document that was found in several places is a single source. */
 static bool read_sources(struct noting *noting, struct status *st)
 {
     Renga__V1__NoteSource **sources;

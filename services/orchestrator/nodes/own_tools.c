@@ -154,7 +154,7 @@ static bool own_tools_read_parameters(struct reader *in, const cJSON *item, stru
            read_formats(in, own_tools_key(schema, "properties"), tool);
 }
 
-/* Of types that the schema tells; others are found out when the tool is called. */
+/* Compares with the type in the schema. Without a type in the schema, the call of the tool checks the value. */
 static bool types_fit(const struct field *field, const char *type)
 {
     static const char *const names[] = {
@@ -166,7 +166,7 @@ static bool types_fit(const struct field *field, const char *type)
         return true;
     if (field->type == FIELD_NUMBER && strcmp(type, "integer") == 0)
         return true;
-    return strcmp(names[field->type], type) == 0; /* of a list: one item */
+    return strcmp(names[field->type], type) == 0; /* of a list: a single item */
 }
 
 static bool read_into_one(struct reader *in, const cJSON *properties, const cJSON *item, struct own_field *into)
@@ -186,7 +186,7 @@ static bool read_into_one(struct reader *in, const cJSON *properties, const cJSO
     return into->argument || own_tools_no_memory(in);
 }
 
-/* All arguments as one object. */
+/* All arguments as a single object. */
 static bool read_into_whole(struct reader *in, const cJSON *value, struct own_tool *tool)
 {
     struct own_field *into = arena_alloc(in->arena, sizeof *into);

@@ -5,7 +5,7 @@
  *       "set_country": {
  *         "description": "set_country",       a prompt of the agent: when to call it
  *         "parameters": {"type": "object"},   JSON Schema; "format" may be language, country, time-zone
- *         "into": {"country": "country"},     argument to field; or one field that gets all arguments
+ *         "into": {"country": "country"},     argument to field; or a field that gets all arguments
  *         "when": {"field": "language", "present": true},
  *         "refusal": "language_first",        the prompt that the model reads when the condition does not hold
  *         "outcome": "asked",                 the visit of the node ends with it
@@ -31,8 +31,8 @@ struct own_tools;
 const struct own_tools *own_tools_prepare(const struct node *node, size_t row, struct arena *arena, struct status *st);
 
 size_t own_tools_count(const struct own_tools *tools);
-bool own_tools_write(const struct own_tools *tools, const struct field *field); /* one of them writes it */
-bool own_tools_end(const struct own_tools *tools, const char *outcome);         /* one of them has this outcome */
+bool own_tools_write(const struct own_tools *tools, const struct field *field); /* whether any tool writes it */
+bool own_tools_end(const struct own_tools *tools, const char *outcome);         /* whether any tool has this outcome */
 const struct own_tool *own_tool_find(const struct own_tools *tools, const char *name);
 const char *own_tool_outcome(const struct own_tool *tool);        /* NULL: the node's visit goes on */
 const struct field *own_tool_result(const struct own_tool *tool); /* NULL: the result is known at once */
@@ -41,7 +41,7 @@ const struct field *own_tool_result(const struct own_tool *tool); /* NULL: the r
 bool own_tools_define(const struct own_tools *tools, struct task *task, const cJSON *inputs, const char *language,
                       Renga__V1__ToolDefinition **list, struct status *st);
 
-/* The calls of one turn, one after the other: each sees the writes of those before it. */
+/* The calls of a turn, in sequence: each sees the writes of those before it. */
 struct own_calls {
     struct task *task;
     size_t pick_row; /* of the kind's table, as prompt_values has it */

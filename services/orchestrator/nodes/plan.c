@@ -1,4 +1,4 @@
-/* Has the planner make a plan, in one of its four styles. */
+/* Asks the planner for a plan, in any of its four styles. */
 #include "service_call.h"
 
 #include "base/text.h"
@@ -131,7 +131,7 @@ static bool write_texts(struct json_writer *out, const char *into, char *const *
     return count > 0;
 }
 
-/* They return whether there is anything to do. */
+/* They return false if the plan is empty. */
 static bool write_subtasks(struct json_writer *out, const struct field *into, const Renga__V1__PlanResponse *answer)
 {
     return answer->plan_case == RENGA__V1__PLAN_RESPONSE__PLAN_SUBTASKS &&

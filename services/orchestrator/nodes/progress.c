@@ -1,5 +1,5 @@
-/* Shows something to the watchers of the run: a text of the agent, a field as it stands, an object of several, or a
- * long text in pieces. It comes with the result of the node, so it is shown once, when that is on disk. */
+/* Shows a value to the watchers of the run: a text of the agent, a field as it stands, an object of several fields, or
+ * a long text in pieces. It comes with the result of the node, so it is shown once, when the result is on disk. */
 #include "prompt.h"
 #include "shape.h"
 
@@ -94,7 +94,7 @@ static bool write_value(struct task *task, struct buffer *shown, struct status *
     return good;
 }
 
-/* What is too large to be shown is no reason to fail: the run does not rest on it. */
+/* A value that is too large to be shown does not fail the node: the run does not rest on it. */
 static void finish(struct task *task, char *const *shown, size_t count)
 {
     Renga__V1__RunNodeResponse response = RENGA__V1__RUN_NODE_RESPONSE__INIT;
@@ -115,8 +115,8 @@ static void finish(struct task *task, char *const *shown, size_t count)
 
 /* ---- a text in pieces -------------------------------------------------------------------------------------------- */
 
-/* Bytes of the next piece: whole characters, up to the end of a line if one is near, and no less than what lets the
- * rest fit into the pieces that are left. */
+/* Bytes of the next piece: whole characters, up to the end of a line if that is near. It is long enough that the rest
+ * fits into the pieces that are left. */
 static size_t piece_length(const char *text, size_t length, size_t pieces_left)
 {
     size_t least = (length + pieces_left - 1) / pieces_left + 4; /* a character may be cut off */

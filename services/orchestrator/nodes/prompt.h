@@ -1,4 +1,5 @@
-/* The agent's prompts, filled with what a node has: its inputs, what `pick` takes out of them, and {language}. */
+/* The agent's prompts, filled with the values of a node: its inputs, the values that `pick` takes out of them, and
+ * {language}. */
 #ifndef RENGA_ORCHESTRATOR_PROMPT_H
 #define RENGA_ORCHESTRATOR_PROMPT_H
 
@@ -6,8 +7,8 @@
 
 #define PROMPT_MAX ((size_t)1 << 20) /* bytes, as ChatMessage.content */
 
-/* The row of a kind's table. By example, what a prompt may name {results}: of each object in the list `subtask_results`
- * two members, one of them under another name:
+/* The row of a kind's table. In this example, a prompt may name {results}: two members of each object in the list
+ * `subtask_results`, the second under another name:
  *     "pick": {"results": {"of": "subtask_results", "keys": {"subtask": "subtask", "answer": "subtask_answer"}}} */
 #define PICK_ROW                                                                                                       \
     {                                                                                                                  \
@@ -17,7 +18,8 @@
     }
 bool pick_check(const struct node *node, size_t row, struct status *st);
 
-/* Adds to the node's inputs what the row picks, and "language". For calls that fill prompts of their own. */
+/* Adds the values that the row picks, and "language", to the node's inputs. For calls that fill prompts of their
+ * own. */
 bool prompt_values(cJSON *inputs, const struct node *node, size_t pick_row, const char *language, struct status *st);
 
 /* In the task's arena; NULL with `st` filled. */

@@ -1,4 +1,4 @@
-/* Has the reviewer judge one try at a subtask, and advise how to do better. */
+/* Asks the reviewer to judge a try at a subtask, and to advise how to do better. */
 #include "service_call.h"
 
 #include "rpc/message_json.h"

@@ -18,8 +18,8 @@ struct remaining;
 const struct remaining *remaining_prepare(const struct node *node, size_t tasks_row, size_t prompt_row,
                                           struct arena *arena, struct status *st);
 
-/* The prompt with the tasks that have conditions true of `inputs`, a line each, in the task's arena. NULL if there are
- * none, or with `st` filled. `pick_row` as prompt_values has it. */
+/* The prompt with the tasks that have conditions true of `inputs`, a line each, in the task's arena. NULL if no task
+ * remains, or with `st` filled. `pick_row` as prompt_values has it. */
 char *remaining_text(const struct remaining *remaining, struct task *task, const cJSON *inputs, size_t pick_row,
                      const char *language, struct status *st);
 

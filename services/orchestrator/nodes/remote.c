@@ -1,5 +1,5 @@
-/* Asks a NodeService, in whatever language it is written: one call an attempt, and the answer goes to the engine as it
- * is. How often it is tried again is the engine's business. */
+/* Calls a NodeService, written in any language: a single call per attempt. The answer goes to the engine unchanged. The
+ * engine decides on retries. */
 #include "addresses.h"
 #include "service_call.h"
 
@@ -14,7 +14,7 @@
 #define REMOTE_TOKEN_MAX      ((size_t)64 << 10)      /* bytes, as NodeToken.text */
 #define REMOTE_CHANNEL_MAX    64                      /* bytes, as NodeToken.channel */
 #define REMOTE_PROGRESS_MAX   ((size_t)64 << 10)      /* bytes, as RunNodeEvent.progress_json */
-#define REMOTE_CALL_MAX_MS    (INT64_C(24) * 3600000) /* where the document sets no timeout */
+#define REMOTE_CALL_MAX_MS    (INT64_C(24) * 3600000) /* if the document sets no timeout */
 
 enum { REMOTE_ADDRESS, REMOTE_FUNCTION, REMOTE_STREAM, REMOTE_PARAMETERS };
 
@@ -63,7 +63,8 @@ struct remote {
     bool cancelled;                           /* by us */
 };
 
-/* A peer that dies resets its streams, which looks as if somebody had cancelled; and it was not us. */
+/* A peer that dies resets its streams, and its status is CANCELLED. If this process did not cancel, it means
+ * UNAVAILABLE. */
 static void fail_attempt(struct remote *remote)
 {
     struct status why = remote->call.status;
@@ -195,7 +196,7 @@ static bool prepare(struct remote *remote, struct status *st)
     return true;
 }
 
-/* What the engine says of the node, and what its document says. */
+/* The engine's request, with the function and the parameters of the document. */
 static Renga__V1__RunNodeRequest request_of(struct task *task)
 {
     const struct node *node = task_node(task);

@@ -115,7 +115,7 @@ static bool report_check(const struct node *node, struct status *st)
            report_check_prompt(node, REPORT_ROW_MISSING, 2, st);
 }
 
-/* ---- what it works on -------------------------------------------------------------------------------------------- */
+/* ---- the inputs -------------------------------------------------------------------------------------------------- */
 
 static const char *report_prompt(const struct service_call *run, size_t row)
 {

@@ -1,11 +1,11 @@
-/* Points that any theme has, such as "Overview and background" or 課題と論点, as a plan without a model has them. No
- * sentence of a source has their words: it is known by words that go with them. */
+/* Points that any theme has, for example "Overview and background" or 課題と論点: a plan without a model has them. The
+ * sentences of a source do not have the words of the point itself, but words that go with it. */
 #include "report_text.h"
 
 #include <ctype.h>
 #include <string.h>
 
-#define ASPECT_POINT_MAX ((size_t)128) /* bytes; a longer point is about something of its own */
+#define ASPECT_POINT_MAX ((size_t)128) /* bytes; a longer point has a subject of its own */
 #define WORDS_OF(set)    (sizeof(set) / sizeof *(set))
 
 enum aspect { ASPECT_OVERVIEW, ASPECT_STATE, ASPECT_PROBLEMS, ASPECT_EXAMPLES, ASPECT_OUTLOOK, ASPECTS };
@@ -13,7 +13,7 @@ enum aspect { ASPECT_OVERVIEW, ASPECT_STATE, ASPECT_PROBLEMS, ASPECT_EXAMPLES, A
 /* Words of a point; longer ones before those that they begin with. */
 static const struct {
     const char *word;
-    enum aspect aspect; /* ASPECTS: a word that says nothing of its own */
+    enum aspect aspect; /* ASPECTS: a word without an aspect */
 } aspect_names[] = {
     {"overview", ASPECT_OVERVIEW},
     {"background", ASPECT_OVERVIEW},
@@ -106,7 +106,7 @@ static size_t aspect_name_length(const char *text, size_t length, bool found[ASP
     return 0;
 }
 
-/* Whether the point has such words alone, and which. */
+/* Whether the point has only words of this table; `found` gets their aspects. */
 static bool aspect_find(struct report_span point, bool found[ASPECTS])
 {
     bool any = false;

@@ -7,16 +7,16 @@
 #include <string.h>
 
 #define CHOOSE_ASKED_MAX      ((size_t)4096)  /* bytes of a question that are looked at */
-#define CHOOSE_BYTES_MAX      ((size_t)32768) /* of all sentences of one question */
+#define CHOOSE_BYTES_MAX      ((size_t)32768) /* of all sentences of a question */
 #define CHOOSE_LEAST          0.35            /* of the best sentence's score, for the theme */
 #define CHOOSE_LEAST_OF_POINT 0.5             /* ... for a point */
 #define CHOOSE_NOVELTY        0.5
 #define CHOOSE_FIRST_MAX      64           /* sources whose beginnings are looked at */
-#define LINE_LEAST            8            /* characters of a sentence that says something */
+#define LINE_LEAST            8            /* characters of a sentence with content */
 #define LINE_SHORT_BYTES      ((size_t)42) /* below that, a sentence is taken after longer ones */
 #define LINE_MAX_BYTES        ((size_t)1200)
 
-/* ---- one line ---------------------------------------------------------------------------------------------------- */
+/* ---- a line ------------------------------------------------------------------------------------------------------ */
 
 size_t report_characters(const char *text, size_t length)
 {
@@ -26,8 +26,8 @@ size_t report_characters(const char *text, size_t length)
     return count;
 }
 
-/* On one line: a blank stands for white space, but none for a line's end behind a Japanese character. Emphasis that is
- * not closed is left out. */
+/* Prints a single line: a blank replaces white space, but a line's end behind a Japanese character is dropped. Emphasis
+ * that is not closed is left out. */
 static void line_print(struct buffer *out, const char *text, size_t length)
 {
     size_t stars = 0;
@@ -122,7 +122,7 @@ void report_read_lines(struct report *report, struct report_span text, struct re
     struct sentence_reader reader;
     struct buffer line;
     struct span span;
-    const struct support no_place = {0}; /* two sentences of a draft may rest on the same one of a source */
+    const struct support no_place = {0}; /* two sentences of a draft may rest on the same sentence of a source */
     size_t begin = 0, known = 0, item = 0;
     bool first = true;
     buffer_init(&line, 2 * SENTENCE_MAX);
@@ -192,13 +192,13 @@ static void line_take(struct report *report, size_t passage, struct span span, c
 
 enum { LINE_CUT, LINE_SHORT, LINE_FULL };
 
-/* A search cuts what it finds, and a few words alone seldom tell a fact. */
+/* A search cuts its hits, and a few words alone seldom tell a fact. */
 static int line_worth(struct report_span line)
 {
     return !line_ends_with_stop(line) ? LINE_CUT : line.length < LINE_SHORT_BYTES ? LINE_SHORT : LINE_FULL;
 }
 
-/* The best sentences first; others if there are too few, and cut ones if there are no others. */
+/* The best full sentences first, then short sentences. Cut sentences only if there are no others. */
 static void lines_take(struct report *report, const struct chosen *chosen, size_t count, size_t most,
                        const struct report_lines *used, struct report_lines *lines)
 {
@@ -247,7 +247,8 @@ static bool report_is_of_other_point(const struct report *report, struct report_
     return false;
 }
 
-/* Of the sentences about the theme those that go with a point of any theme; first those that go with no other. */
+/* Chooses sentences about the theme that go with a point of any theme. Sentences that go with no other point come
+ * first. */
 static size_t report_ask_aspect(struct report *report, struct report_span point, struct chosen chosen[CHOSEN_MAX])
 {
     const struct report_answer *theme = report_ask(report, REPORT_THEME);

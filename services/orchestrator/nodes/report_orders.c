@@ -1,5 +1,5 @@
-/* Orders that a page gives to whoever reads it with a model: "ignore all previous instructions". They are no facts, so
- * nothing is taken from there on. */
+/* Orders of a page to a model that reads it: "ignore all previous instructions". They are no facts, so no text is taken
+ * from there on. */
 #include "report_text.h"
 
 #include "words/sentences.h"

@@ -249,7 +249,7 @@ static void split_open_section(struct splitting *split, struct report_span headi
     split->open = &draft->sections[draft->section_count++].text;
 }
 
-/* `from` is where the text below the heading begins. */
+/* `from` is the begin of the text below the heading. */
 static void split_take_heading(struct splitting *split, struct report_span words, int level, const char *from)
 {
     enum report_part part = split_part_of(words);

@@ -20,7 +20,7 @@ static void report_print(struct report *report, struct report_span text)
     buffer_append(&report->cite.out, text.text, text.length);
 }
 
-/* Takes back what was written behind `length`. */
+/* Removes the output behind `length`. */
 static void report_cut(struct report *report, size_t length)
 {
     if (!report->cite.out.failed)
@@ -65,7 +65,7 @@ static void report_choose_points(struct report *report, const struct report_line
         report_choose(report, i, 1, used, lines);
 }
 
-/* The first sentences of the sources if none answers the theme or a point. */
+/* The first sentences of the sources if no sentence answers the theme or a point. */
 static void report_choose_rest(struct report *report, size_t before, struct report_lines *lines)
 {
     if (lines->count == before)
@@ -226,7 +226,7 @@ static void report_write_findings(struct report *report, struct report_span draf
 struct report_analysis {
     const struct report_draft *draft;
     bool written[REPORT_SECTIONS_MAX];
-    size_t point_of[REPORT_SECTIONS_MAX]; /* SIZE_MAX: of none */
+    size_t point_of[REPORT_SECTIONS_MAX]; /* SIZE_MAX: of no point */
     struct report_lines *used;            /* sentences of the sources that stand in the analysis */
 };
 
@@ -260,7 +260,7 @@ static size_t analysis_point_of(struct report *report, const struct evidence *po
     return SIZE_MAX;
 }
 
-/* False: nothing of it is carried, or the report has no room for it. */
+/* False: no sentence of it is carried, or the report has no room for it. */
 static bool analysis_write_text(struct report *report, struct report_span text)
 {
     struct cite_text *cite = &report->cite;

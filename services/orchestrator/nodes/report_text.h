@@ -7,7 +7,7 @@
  *      ## References             [^1]: title — URL
  *
  * The sentences are a model's, as far as a source carries them. Code composes the rest from sentences of the sources,
- * and says so where no source speaks of a point. Each sentence has the note of its source. */
+ * and says so if no source speaks of a point. Each sentence has the note of its source. */
 #ifndef RENGA_ORCHESTRATOR_REPORT_TEXT_H
 #define RENGA_ORCHESTRATOR_REPORT_TEXT_H
 
@@ -43,7 +43,7 @@ struct report {
     const char *theme;
     struct report_span headings[REPORT_PARTS];
     struct report_span missing;   /* the sentence for a part of which no source speaks */
-    struct report_span no_source; /* ... where there is no source at all */
+    struct report_span no_source; /* ... if there is no source at all */
     struct report_span points[REPORT_POINTS_MAX];
     size_t point_count;
 
@@ -60,7 +60,7 @@ struct report {
 /* Writes the report into report->cite.out, all but the references. `draft` is a model's and may be "". Linear in the
  * draft. */
 void report_write(struct report *report, const char *draft);
-/* Adds the references; where there is none, the sentence that says so. */
+/* Adds the references; if there are no references, the sentence that says so. */
 void report_write_references(struct report *report);
 
 /* ---- report_split.c: the parts of a draft ---- */
@@ -79,12 +79,12 @@ struct report_draft {
     struct report_section sections[REPORT_SECTIONS_MAX];
     size_t section_count;
 };
-/* Spans of `text`, which is as cite_clean gives it. A text without any known heading is one section. */
+/* Spans of `text`, which is as cite_clean gives it. A text without any known heading is a single section. */
 void report_split(const char *text, struct report_draft *draft);
 
 /* ---- report_choose.c: sentences of the sources ---- */
 
-/* A sentence for the report; `carried` is false for one of the draft that no source carries. */
+/* A sentence for the report; `carried` is false for a sentence of the draft that no source carries. */
 struct report_line {
     struct report_span sentence;
     size_t characters;
@@ -102,7 +102,7 @@ struct report_lines {
  * those of `lines` and `used`. `used` may be NULL. */
 void report_choose(struct report *report, size_t question, size_t most, const struct report_lines *used,
                    struct report_lines *lines);
-/* The same from the beginnings of the sources, whatever they tell. */
+/* The same from the beginnings of the sources, on any subject. */
 void report_choose_first(struct report *report, size_t most, struct report_lines *lines);
 /* The sentences of a text of the draft. */
 void report_read_lines(struct report *report, struct report_span text, struct report_lines *lines);
@@ -110,14 +110,14 @@ size_t report_characters(const char *text, size_t length);
 
 /* ---- report_orders.c: orders of a page to its reader ---- */
 
-/* The sentence from which on a page tells its reader what to do; `length`: it does not. Linear. */
+/* The offset of the first sentence with orders of a page to its reader; `length`: it has no orders. Linear. */
 size_t report_orders_begin(const char *text, size_t length);
 
 /* ---- report_aspects.c: points that any theme has ---- */
 
 /* Whether a point names no more than an aspect of the theme: "Overview and background", 課題と論点. */
 bool report_aspect_is(struct report_span point);
-/* Whether a sentence about the theme goes with such a point. */
+/* Whether a sentence about the theme goes with the point, for which report_aspect_is holds. */
 bool report_aspect_fits(struct report_span point, struct report_span sentence);
 
 #endif

@@ -1,4 +1,4 @@
-/* Has the tool-runner run what the last turn of a conversation calls. */
+/* Runs the tool calls of the last turn of a conversation, through the tool-runner. */
 #include "tool_round.h"
 #include "turns.h"
 

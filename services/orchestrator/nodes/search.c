@@ -1,6 +1,6 @@
-/* Searches the knowledge base, the web and other sources of the tool-runner: for graphs that know the query, where no
- * model has to choose. The search has the idempotency key of its task: one that is paid is sent once, also where the
- * task is repeated after a crash. */
+/* Searches the knowledge base, the web and other sources of the tool-runner: for graphs that know the query, so that no
+ * model has to choose. The search has the idempotency key of its task: a paid search is sent once, even if the task is
+ * repeated after a crash. */
 #include "search_results.h"
 #include "service_call.h"
 
@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define SEARCH_HITS_MAX       100 /* as SearchRequest.limit */
-#define SEARCH_OUTSIDE_MAX    20  /* likewise, where a source outside may be asked */
+#define SEARCH_OUTSIDE_MAX    20  /* likewise, if an outside source may be asked */
 #define SEARCH_HITS_DEFAULT   10
 #define SEARCH_PARAGRAPHS_MAX 20
 #define SEARCH_TEXT_MAX       ((size_t)4096) /* bytes of a hit beside results */
@@ -110,7 +110,7 @@ static bool search_is_inside(const Renga__V1__SearchRequest *request)
     return true;
 }
 
-/* A document may have many paragraphs that fit, and is one result. */
+/* A document may have many paragraphs that fit, and is a single result. */
 static int32_t search_limit(const struct search *search)
 {
     int64_t paragraphs = node_argument(task_node(search->base.task), SEARCH_PARAGRAPHS)->number;
@@ -120,7 +120,7 @@ static int32_t search_limit(const struct search *search)
     return (int32_t)(most < SEARCH_OUTSIDE_MAX ? most : SEARCH_OUTSIDE_MAX);
 }
 
-/* Beside results a long text is cut, so that the hits of many searches side by side fit into one field. */
+/* Beside results a long text is cut, so that the hits of many searches side by side fit into a field. */
 static void search_write_hit(struct update *update, const struct search *search, const Renga__V1__SearchHit *hit,
                              bool short_text)
 {

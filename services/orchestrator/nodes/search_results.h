@@ -22,7 +22,7 @@ struct search_results {
 void search_results_sort(struct search_results *results, Renga__V1__SearchHit *const *hits, size_t count, size_t most);
 
 /* Writes them as items of the list that is being written, in the order of the hits. Further paragraphs of a document
- * stand behind its first one, as many of their whole sentences as fit. */
+ * stand behind its first paragraph, as many of their whole sentences as fit. */
 void search_results_write(const struct search_results *results, struct json_writer *out);
 
 #endif

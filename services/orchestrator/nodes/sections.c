@@ -1,4 +1,4 @@
-/* Writes a text in Markdown with a section for each object of a list: a heading and what stands below it. No model is
+/* Writes a text in Markdown with a section for each object of a list: a heading and the text below it. No model is
  * asked. */
 #include "service_call.h"
 
@@ -42,7 +42,7 @@ static const char *sections_member(const cJSON *item, const char *name)
     return text && *text ? text : NULL;
 }
 
-/* A heading is one line. */
+/* A heading is a single line. */
 static void sections_print_line(struct buffer *out, const char *text)
 {
     for (; *text; text++)

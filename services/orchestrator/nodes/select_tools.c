@@ -2,10 +2,9 @@
  *
  *      listed a moment ago? ---no---> ListTools ---.
  *               '----------------------------------+---> Chat ---> chosen: the turn that calls them
- *                                                             '--> none: it calls nothing
+ *                                                             '--> none: it calls no tool
  *
- * The conversation begins anew with each try: what tools said before is left out, what was answered and advised
- * stays. */
+ * The conversation begins anew with each try: the results of earlier tools are left out, answers and advice stay. */
 #include "prompt.h"
 #include "tool_offer.h"
 #include "turns.h"
@@ -64,7 +63,7 @@ struct select {
     struct service_call base; /* first */
     Renga__V1__ChatRequest request;
     struct turns turns; /* the conversation, without the rules */
-    char *rules;        /* NULL: none */
+    char *rules;        /* NULL: no rules */
     struct tool_offer offer;
 };
 

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define CALL_MAX_MS     (INT64_C(24) * 3600000) /* where the document sets no timeout */
+#define CALL_MAX_MS     (INT64_C(24) * 3600000) /* if the document sets no timeout */
 #define ORIGIN_NODE_MAX 256                     /* bytes, as CallOrigin.node */
 #define LANGUAGE_MAX    3                       /* bytes of the first subtag of a BCP 47 tag */
 #define LOOKED_MAX      ((size_t)4096)          /* bytes of a text that are looked at for its language */
@@ -21,7 +21,7 @@
 
 /* ---- the language of a run --------------------------------------------------------------------------------------- */
 
-/* The first subtag of a BCP 47 tag; NULL where it is no language. */
+/* The first subtag of a BCP 47 tag; NULL if it is not a language. */
 static const char *first_subtag(struct arena *arena, const char *tag)
 {
     size_t length = strspn(tag, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ");
@@ -33,7 +33,8 @@ static const char *first_subtag(struct arena *arena, const char *tag)
     return language;
 }
 
-/* The run's language, or its field "language"; else that of the first text it works on. */
+/* The language of the run's configuration, else of its input "language"; else the language of the first text among the
+ * inputs. */
 static const char *language_of(struct arena *arena, const cJSON *configuration, const cJSON *inputs)
 {
     const char *told = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(configuration, "language"));
@@ -147,7 +148,7 @@ void call_spent(struct task *task, struct rpc_client_call *call)
         task_spend(task, &spent);
 }
 
-/* The words of gRPC's libraries: C and those above it, Go; Java. */
+/* The texts of the gRPC libraries: C and the libraries above it, Go; Java. */
 void call_judge_size(struct status *st)
 {
     char text[STATUS_TEXT_MAX];
@@ -158,7 +159,8 @@ void call_judge_size(struct status *st)
     fail(st, INVALID_ARGUMENT, "a message of the call is too large, and would be so at each attempt: %s", text);
 }
 
-/* A peer that dies resets its calls, which looks as if somebody had cancelled; and it was not us. */
+/* A peer that dies resets its calls, and their status is CANCELLED. If this process did not cancel, it means
+ * UNAVAILABLE. */
 void service_call_failed(struct service_call *call)
 {
     struct status st = call->call.status;
@@ -181,7 +183,7 @@ void *service_call_keep(struct service_call *call, const ProtobufCMessage *messa
     return rpc_message_copy(task_arena(call->task), message);
 }
 
-/* ---- what a request is made of ----------------------------------------------------------------------------------- */
+/* ---- the request ------------------------------------------------------------------------------------------------- */
 
 static bool no_memory(struct status *st)
 {
@@ -365,7 +367,7 @@ bool names_read(const struct service_call *call, size_t row, char ***list, size_
     return good;
 }
 
-/* ---- what is answered -------------------------------------------------------------------------------------------- */
+/* ---- the answer -------------------------------------------------------------------------------------------------- */
 
 bool answer_is_whole(const Renga__V1__ChatResponse *answer, struct status *st)
 {

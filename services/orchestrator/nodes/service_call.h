@@ -1,5 +1,5 @@
-/* What calls of nodes to the other services have in common: the way there, deadline, trace, tenant, language and model
- * of the run, what is read of the node's inputs, and how a call that failed or was cancelled ends its task.
+/* The common part of calls of nodes to the other services: channel, deadline, trace, tenant, language and model of the
+ * run, and the inputs of the node. It also ends the task if the call failed or was cancelled.
  *
  *      static void start(struct task *task)
  *      {
@@ -33,54 +33,55 @@ struct service_call {
     ProtobufCService *peer;
     cJSON *inputs;        /* until service_call_close */
     const char *language; /* of the run: "ja", "en"; never NULL */
-    const char *model;    /* that the run was started with; NULL: what the document says */
+    const char *model;    /* that the run was started with; NULL: the document's */
     struct rpc_principal principal;
     Renga__V1__CallOrigin origin;
     Renga__V1__Prompting prompting;
     bool cancelled; /* by us */
 };
 
-/* Ready to be called. FAILED_PRECONDITION names the option where nobody has said where the service is. */
+/* Makes the call ready. FAILED_PRECONDITION names the missing option if the service has no address. */
 bool service_call_open(struct service_call *call, struct task *task, enum peer_service peer, struct status *st);
-/* The same for another service, where none has been called yet or the call before has ended. */
+/* The same for another service, before the first call or after the end of the previous call. */
 bool service_call_again(struct service_call *call, enum peer_service peer, struct status *st);
-/* For nodes that call nobody: inputs, language and model alone. */
+/* For nodes that call no service: inputs, language and model alone. */
 bool service_call_inputs(struct service_call *call, struct task *task, struct status *st);
 /* The same with other inputs, as JSON, in place of the task's own. */
 bool service_call_inputs_of(struct service_call *call, struct task *task, const char *json, struct status *st);
-/* Lets go of the inputs. Whatever was read of them stays, in the task's arena. */
+/* Frees the inputs. Values that were read from them stay, in the task's arena. */
 void service_call_close(struct service_call *call);
 
-/* What a call that failed has spent, as its details tell, is spent by the task. */
+/* Adds the usage of a failed call, as its details tell it, to the task's. */
 void call_spent(struct task *task, struct rpc_client_call *call);
-/* Ends the task with the status of the call, and what it has spent. */
+/* Ends the task with the status of the call, and its usage. */
 void service_call_failed(struct service_call *call);
-/* A message that gRPC refused for its size is refused at each attempt: INVALID_ARGUMENT, which is not tried again, in
- * place of RESOURCE_EXHAUSTED, which tells of a moment. */
+/* gRPC refuses a message for its size with RESOURCE_EXHAUSTED, and would do so at each attempt. Changes the status to
+ * INVALID_ARGUMENT, which is not retried. */
 void call_judge_size(struct status *st);
 /* The `cancel` of a kind whose data begins with its call. */
 void service_call_cancel(struct task *task);
 
-/* A copy of a message of the answer that lives as long as the task; NULL where the task has no more memory. */
+/* A copy of a message of the answer that lives as long as the task; NULL if the task has no more memory. */
 void *service_call_keep(struct service_call *call, const ProtobufCMessage *message);
 
-/* ---- what a request is made of ----------------------------------------------------------------------------------- */
+/* ---- the request ------------------------------------------------------------------------------------------------- */
 
-/* The value of the field that a row of the kind's table names; NULL where the document names none, or it has none. */
+/* The value of the field that a row of the kind's table names; NULL if the document names no field, or it has no
+ * value. */
 const cJSON *service_call_input(const struct service_call *call, size_t row);
-/* The same as a string; "" where there is none. */
+/* The same as a string; "" without a value. */
 char *service_call_text(const struct service_call *call, size_t row);
-/* As JSON; "" where there is none. */
+/* As JSON; "" without a value. */
 char *service_call_json(const struct service_call *call, size_t row);
 /* A list of strings. */
 bool service_call_texts(const struct service_call *call, size_t row, char ***list, size_t *count, struct status *st);
-/* An object as a message, a list of objects as messages; NULL and 0 where there is none. */
+/* An object as a message, a list of objects as messages; NULL and 0 without a value. */
 bool service_call_message(const struct service_call *call, size_t row, const ProtobufCMessageDescriptor *type,
                           void *message, struct status *st);
 bool service_call_messages(const struct service_call *call, size_t row, const ProtobufCMessageDescriptor *type,
                            void *list, size_t *count, struct status *st);
 
-/* The rows that every kind has whose service thinks, from `row` on. */
+/* The rows of every kind whose service asks a model, from `first` on. */
 #define PROMPTING_ROWS(first)                                                                                          \
     [(first)] = {.name = "model",                                                                                      \
                  .type = PARAMETER_TEXT,                                                                               \
@@ -103,9 +104,9 @@ void service_call_prompt(struct service_call *call, size_t first);
 
 /* ---- for `check` of a kind --------------------------------------------------------------------------------------- */
 
-/* That the field of the row, where the document names one, is of this type and among the node's inputs. */
+/* Checks that the field of the row is of this type and among the node's inputs. A row without a field passes. */
 bool input_check(const struct node *node, size_t row, enum field_type type, bool list, struct status *st);
-/* That it is of this type; what is written there fits. */
+/* Checks that it is of this type, so that the values written there fit. */
 bool output_check(const struct node *node, size_t row, enum field_type type, bool list, struct status *st);
 /* The index of the word that a row has among `words` (ends with NULL); without a word 0. -1: failed. */
 int word_check(const struct node *node, size_t row, const char *const *words, struct status *st);
@@ -114,14 +115,14 @@ int word_check(const struct node *node, size_t row, const char *const *words, st
 bool names_check(const struct node *node, size_t row, struct status *st);
 bool names_read(const struct service_call *call, size_t row, char ***list, size_t *count, struct status *st);
 
-/* ---- what is answered -------------------------------------------------------------------------------------------- */
+/* ---- the answer -------------------------------------------------------------------------------------------------- */
 
 #define UPDATE_BYTES_MAX ((size_t)3 << 20) /* as RunNodeResponse.update_json */
 
 /* Whether the gateway's answer has its message and its end. */
 bool answer_is_whole(const Renga__V1__ChatResponse *answer, struct status *st);
-/* Whether a model came to an end of its own: not cut, not refused, not blocked; the gateway has done what could be done
- * about it. The second allows it to have called tools, or to have said nothing. */
+/* Whether the model ended its answer itself: it was not cut, refused or blocked. The gateway has already done all
+ * possible repair. finish_may_call also allows tool calls, and an empty answer. */
 bool finish_is_answer(const Renga__V1__ChatFinish *finish, const char *refusal, struct status *st);
 bool finish_may_call(const Renga__V1__ChatFinish *finish, const char *refusal, struct status *st);
 
@@ -132,7 +133,7 @@ struct update {
     Renga__V1__RunNodeResponse response; /* usage, degradations, overwrite_fields may be set */
 };
 void update_begin(struct update *update);
-/* The name of the field that a row names, for writing it; NULL where the document names none. */
+/* The name of the field that a row names, for writing it; NULL if the document names no field. */
 const char *update_field(const struct task *task, size_t row);
 void update_finish(struct update *update, struct task *task, const char *outcome);
 

@@ -25,7 +25,7 @@ static bool shape_names_input(const struct node *node, const char *path, const c
     return fail_field(st, parameter, "'%.64s' begins with no input of the node; %s", path, nearest_hint(&nearest).text);
 }
 
-/* The step behind a name: ".NAME", "[]" or "[N]". NULL: it is none of them. */
+/* The end of the step behind a name: ".NAME", "[]" or "[N]". NULL: no step. */
 static const char *shape_step_end(const char *at)
 {
     size_t digits;
@@ -111,7 +111,7 @@ static const cJSON *shape_walk(const cJSON *value, const char **path)
     return cJSON_IsNull(value) ? NULL : value;
 }
 
-/* Each "[]" goes one level deeper; a path has at most SHAPE_PATH_MAX of them. */
+/* Each "[]" goes a level deeper; a path has at most SHAPE_PATH_MAX of them. */
 static void shape_gather(cJSON *list, const cJSON *value, const char *path)
 {
     const cJSON *item, *found = shape_walk(value, &path);

@@ -1,4 +1,4 @@
-/* Looks at what became of the items of a list: which of them have a member that is true. */
+/* Tells whether all, some or no items of a list have a member that is true. */
 #include "node_kind.h"
 
 #include "base/json.h"
@@ -21,7 +21,7 @@ static bool check(const struct node *node, struct status *st)
                                   field_type_words(of->type, false));
 }
 
-/* An empty list has none. */
+/* The outcome of an empty list is `none`. */
 static void start(struct task *task)
 {
     Renga__V1__RunNodeResponse response = RENGA__V1__RUN_NODE_RESPONSE__INIT;

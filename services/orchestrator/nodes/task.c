@@ -36,7 +36,7 @@ void task_cancel(struct task *task)
         task->node->kind->cancel(task);
 }
 
-/* ---- what it has ------------------------------------------------------------------------------------------------- */
+/* ---- parts of a task --------------------------------------------------------------------------------------------- */
 
 const struct node *task_node(const struct task *task)
 {
@@ -90,7 +90,7 @@ struct orchestrator *task_orchestrator(const struct task *task)
     return task->orchestrator;
 }
 
-/* ---- what it says ------------------------------------------------------------------------------------------------ */
+/* ---- events of a task -------------------------------------------------------------------------------------------- */
 
 void task_finish(struct task *task, const Renga__V1__RunNodeResponse *response)
 {

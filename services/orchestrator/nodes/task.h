@@ -1,6 +1,6 @@
-/* A task as the loop has it in which its node runs: what node_kind.h shows to kinds. Whoever makes one hears of what it
- * says and how it ends: for an attempt at home that is the engine (run/task.c), for one of another loop the fan-out
- * (fanout/worker.c). Kinds see no difference.
+/* A task in the loop in which its node runs; node_kind.h has the functions for kinds. The owner of a task gets its
+ * events and its end: the engine (run/task.c) for an attempt in the run's loop, the fan-out (fanout/worker.c) for an
+ * attempt in another loop. Kinds see no difference.
  *
  *      task_init, the owner's fields ---> task_start ---> kind->start ... task_finish or task_fail ---> finished or
  * failed
@@ -19,7 +19,7 @@
 struct task_owner {
     const Renga__V1__RunNodeRequest *(*request)(struct task *task); /* made when it is first asked for */
     void (*finished)(struct task *task, const Renga__V1__RunNodeResponse *response);
-    void (*failed)(struct task *task, const struct status *status); /* task->spent says what it has spent */
+    void (*failed)(struct task *task, const struct status *status); /* task->spent is its usage */
     void (*progress)(struct task *task, const char *json);
     void (*token)(struct task *task, const char *text, const char *channel);
     void (*alive)(struct task *task);
@@ -32,11 +32,11 @@ struct task {
     struct loop *loop;
     struct orchestrator *orchestrator; /* NULL in tests */
     const char *tenant, *client;       /* of the run: its tenant, and the client that asked for it */
-    int64_t deadline_ns;               /* TIME_NEVER: none */
+    int64_t deadline_ns;               /* TIME_NEVER: no deadline */
     struct trace_context trace;
 
     /* The task's own. */
-    const Renga__V1__RunNodeRequest *request; /* NULL: nobody has asked yet */
+    const Renga__V1__RunNodeRequest *request; /* NULL: not asked for yet */
     void *data;
     Renga__V1__Usage spent; /* by an attempt that fails */
     const char *reason;     /* of an attempt that fails: the cause as a constant; "": no cause */
@@ -49,6 +49,6 @@ void task_init(struct task *task, const struct task_owner *owner, void *data);
 void task_fini(struct task *task);
 
 void task_start(struct task *task);
-void task_cancel(struct task *task); /* nothing of it counts any more; it must still end */
+void task_cancel(struct task *task); /* its result is ignored; it must still end */
 
 #endif

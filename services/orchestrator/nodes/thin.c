@@ -1,5 +1,5 @@
-/* Selects objects of a list whose text is too short to be of use, so that a document may look for more: results of a
- * search that are a line of a page. */
+/* Selects objects of a list whose text is too short to be of use, for example results of a search with a single line of
+ * a page. So a document may look for more. */
 #include "service_call.h"
 
 #include "base/text.h"

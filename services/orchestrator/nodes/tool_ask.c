@@ -34,7 +34,7 @@ bool tool_ask_is(const Renga__V1__ToolCall *call)
     return strcmp(call->name, TOOL_ASK_NAME) == 0;
 }
 
-/* NULL where the model has not kept to the schema. */
+/* NULL if the model has not kept to the schema. */
 static char *question_of(const Renga__V1__ToolCall *call, struct arena *arena)
 {
     struct status ignored = {0};
@@ -53,7 +53,7 @@ static const char *answer_to(const char *key, const Renga__V1__RunNodeRequest *t
     return NULL;
 }
 
-/* A string as it is, anything else as JSON. */
+/* A string as it is, any other value as JSON. */
 static const char *as_text(const char *json, struct arena *arena)
 {
     struct status ignored = {0};

@@ -12,9 +12,9 @@
 #include <stdbool.h>
 
 #define TOOL_ASK_NAME "ask_person"
-#define TOOL_ASKS_MAX 8 /* questions of one turn; more are answered with a failure */
+#define TOOL_ASKS_MAX 8 /* questions of a turn; more are answered with a failure */
 
-/* As it is offered to a model: `when` says what it may ask. */
+/* Its definition for a model: `when` describes the questions that the model may ask. */
 Renga__V1__ToolDefinition *tool_ask_definition(struct arena *arena, const char *when);
 
 bool tool_ask_is(const Renga__V1__ToolCall *call);
@@ -23,12 +23,12 @@ bool tool_ask_is(const Renga__V1__ToolCall *call);
 struct tool_asks {
     Renga__V1__NodeInterrupt *questions[TOOL_ASKS_MAX];
     size_t count;
-    bool open; /* at least one has no answer yet */
+    bool open; /* a question has no answer yet */
     size_t met;
 };
 
-/* The turn behind the call `index` of a turn: what the person answered, or why nobody was asked. Where the answer is
- * still to come `*turn` is NULL, and the question stands in `asks`. False: no memory. */
+/* The turn behind the call `index` of a turn: the person's answer, or the reason why no person was asked. While the
+ * answer is still to come, `*turn` is NULL, and the question stands in `asks`. False: no memory. */
 bool tool_ask(struct tool_asks *asks, const Renga__V1__ToolCall *call, size_t index,
               const Renga__V1__RunNodeRequest *told, struct arena *arena, Renga__V1__ChatMessage **turn,
               struct status *st);

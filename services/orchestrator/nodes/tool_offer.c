@@ -22,7 +22,7 @@ static char *print(struct arena *arena, const cJSON *tree)
     return copy;
 }
 
-/* ---- what the document says -------------------------------------------------------------------------------------- */
+/* ---- the document ------------------------------------------------------------------------------------------------ */
 
 static bool check_argument(const struct node *node, const cJSON *argument, struct status *st)
 {
@@ -80,7 +80,7 @@ bool offer_prepare(struct tool_offer *offer, struct service_call *call, size_t n
     return good;
 }
 
-/* ---- which there are --------------------------------------------------------------------------------------------- */
+/* ---- the list of tools ------------------------------------------------------------------------------------------- */
 
 static void list_came(const Renga__V1__ListToolsResponse *answer, void *data)
 {
@@ -123,7 +123,7 @@ void offer_list(struct tool_offer *offer, struct service_call *call,
     renga__v1__tool_runner__list_tools(call->peer, &offer->request, list_came, &call->call);
 }
 
-/* ---- what is offered --------------------------------------------------------------------------------------------- */
+/* ---- the offer --------------------------------------------------------------------------------------------------- */
 
 static bool is_wanted(const struct tool_offer *offer, const char *name)
 {
@@ -143,7 +143,7 @@ static void unrequire(cJSON *schema, const char *name)
     }
 }
 
-/* The bits of the arguments that were there. */
+/* Returns the bits of the arguments that the schema had. */
 static uint8_t hide_arguments(const struct tool_offer *offer, cJSON *schema)
 {
     uint8_t takes = 0;
@@ -158,7 +158,7 @@ static uint8_t hide_arguments(const struct tool_offer *offer, cJSON *schema)
     return takes;
 }
 
-/* A tool that cannot be held to a value would look in unwanted places. */
+/* A tool without the argument cannot be limited to its value, and would search in unwanted places. */
 static bool heeds_arguments(const struct tool_offer *offer, uint8_t takes, const Renga__V1__Tool *tool)
 {
     for (size_t i = 0; i < offer->argument_count; i++)
@@ -211,7 +211,7 @@ void offer_drop(struct tool_offer *offer, const char *name)
     offer->count = kept;
 }
 
-/* ---- what is called ---------------------------------------------------------------------------------------------- */
+/* ---- the model's calls ------------------------------------------------------------------------------------------- */
 
 static void put_arguments(const struct tool_offer *offer, uint8_t takes, cJSON *arguments)
 {

@@ -69,7 +69,7 @@ static size_t bytes_of(const Renga__V1__SearchHit *hit)
     return bytes;
 }
 
-/* The best that fit; of the very first as much as fits. */
+/* Keeps the best hits that fit. If the first hit does not fit, its text is cut. */
 static bool take_hits(Renga__V1__SubtaskToolResult *kept, const Renga__V1__ToolResult *result, size_t most,
                       struct arena *arena)
 {

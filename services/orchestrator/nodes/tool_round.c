@@ -7,7 +7,7 @@
 
 #define OUTPUT_DEFAULT 32768          /* bytes */
 #define OUTPUT_MOST    524288         /* bytes: a state keeps them for every try */
-#define SHARE_LEAST    256            /* bytes of one result */
+#define SHARE_LEAST    256            /* bytes of a result */
 #define MESSAGE_MAX    ((size_t)1024) /* bytes, as ToolResult.message */
 #define AROUND_MAX     ((size_t)2048) /* bytes of a turn beside the text of its tool */
 #define CUT_MARK       "\n\n[…]"

@@ -1,5 +1,5 @@
-/* One round of tools: the calls of a turn go to the tool-runner, and each result becomes a turn behind it. A tool that
- * fails is a result, not an error: the model reads what was wrong, and may do better.
+/* A round of tools: the calls of a turn go to the tool-runner, and each result becomes a turn behind it. A tool that
+ * fails is a result, not an error: the model reads the failure, and may do better.
  *
  *      round_open, round_add ... ---> RunTools ---> round_take ---> round_turn, round_results, round_degradations
  *
@@ -28,12 +28,12 @@
 bool round_check(const struct node *node, size_t first, bool may_be_none, struct status *st);
 
 struct tool_round {
-    Renga__V1__RunToolsRequest request; /* n_calls 0: there is nothing to run */
+    Renga__V1__RunToolsRequest request; /* n_calls 0: there are no calls to run */
     Renga__V1__ToolResult **results;    /* of its calls, in their order */
 
     /* Private. */
     struct service_call *call;
-    size_t row, share; /* share: bytes of one result */
+    size_t row, share; /* share: bytes of a result */
     Renga__V1__ToolCall *calls[ROUND_CALLS_MAX];
 };
 
@@ -41,14 +41,14 @@ struct tool_round {
 bool round_open(struct tool_round *round, struct service_call *call, size_t first_row, size_t count, struct status *st);
 bool round_add(struct tool_round *round, Renga__V1__ToolCall *call, struct status *st);
 
-/* DATA_LOSS where there are more or fewer than were asked for. The answer must live as long as the round. */
+/* DATA_LOSS if there are more or fewer results than calls. The answer must live as long as the round. */
 bool round_take(struct tool_round *round, const Renga__V1__RunToolsResponse *answer, struct status *st);
 
-/* The turn of a result; NULL where the task has no more memory. */
+/* The turn of a result; NULL if the task has no more memory. */
 Renga__V1__ChatMessage *round_turn(struct tool_round *round, size_t i, struct status *st);
 /* Adds an object of the round (SubtaskToolResults) to the list that is being written. */
 bool round_results(struct tool_round *round, struct json_writer *out, struct status *st);
-/* Those of tools that failed, beside what stands in the list already: room for ROUND_DEGRADATIONS_MAX. */
+/* Adds the degradations of failed tools to those in the list already: room for ROUND_DEGRADATIONS_MAX. */
 void round_degradations(struct tool_round *round, Renga__V1__Degradation **list, size_t *count);
 
 #endif

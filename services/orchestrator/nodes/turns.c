@@ -57,7 +57,7 @@ bool turns_add(struct turns *turns, Renga__V1__ChatRole role, const char *conten
 
 /* ---- reading ----------------------------------------------------------------------------------------------------- */
 
-/* Leaves it as it is where the key is not there. */
+/* Leaves it as it is if the key is missing. */
 static bool read_text(struct turns *turns, const cJSON *item, const char *key, char **text, struct status *st)
 {
     const cJSON *value = cJSON_GetObjectItemCaseSensitive(item, key);

@@ -21,20 +21,20 @@ struct turns {
     Renga__V1__ChatMessage **list;
     size_t count, room;
 };
-/* Room for so many. False where the arena is out. */
+/* Room for `room` turns. False if the arena is out of memory. */
 bool turns_init(struct turns *turns, struct arena *arena, size_t room, struct status *st);
 
-/* Those of a list of objects; with `plain` alone: without tool turns and those that call tools. */
+/* Reads the turns of a list of objects. `plain` leaves out the turns of tools and the turns that call tools. */
 bool turns_read(struct turns *turns, const cJSON *list, bool plain, struct status *st);
 /* `content` is borrowed. */
 bool turns_add(struct turns *turns, Renga__V1__ChatRole role, const char *content, struct status *st);
 
 /* `turn` is borrowed. */
 bool turns_put(struct turns *turns, Renga__V1__ChatMessage *turn, struct status *st);
-/* The last turn that calls tools; NULL: none does. */
+/* The last turn that calls tools; NULL: no turn calls tools. */
 const Renga__V1__ChatMessage *turns_last_caller(const struct turns *turns);
 
-/* As it is to stand in a state. */
+/* Writes a turn in the form that a state has. */
 void turn_write(struct json_writer *out, const Renga__V1__ChatMessage *turn);
 
 #endif
