@@ -47,7 +47,7 @@ static const struct option options[] = {
 
 /* ---- the call ---------------------------------------------------------------------------------------------------- */
 
-/* Then the documents were not even looked at as they should be, and their silence means nothing. */
+/* Then the documents were not searched properly, so an empty result has no meaning. */
 static bool all_broke_off(const Renga__V1__AgentResult *result)
 {
     size_t broken = 0;
@@ -94,8 +94,8 @@ static void begin(struct command_call *call)
     renga__v1__helpdesk__ask_stream(ask->helpdesk, &ask->request, event_came, &call->call);
 }
 
-/* A suite elsewhere that was lost is asked anew: the run that nobody waits for any more is cancelled there. Each time
- * it works from the beginning, so that a question which a suite does not survive is not asked for ever. */
+/* A lost remote suite is asked anew, and the abandoned run is cancelled there. Each time the run starts from the
+ * beginning, so a question that a suite does not survive is not asked for ever. */
 static bool ask_with_patience(struct ask *ask, const struct config *config)
 {
     const char *connect = config_string(config, CONNECT);
@@ -176,7 +176,7 @@ static int work(struct daemon_process *process, const struct config *config)
     return code;
 }
 
-/* ---- what is needed in this process ------------------------------------------------------------------------------ */
+/* ---- the services in this process -------------------------------------------------------------------------------- */
 
 static int work_here(struct daemon_process *process, const struct config *config)
 {

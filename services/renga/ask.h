@@ -1,4 +1,4 @@
-/* What the files of `renga ask` share: the question on its way, and how it is shown. */
+/* Shared by the files of `renga ask`: the question under way, and its display. */
 #ifndef RENGA_ASK_H
 #define RENGA_ASK_H
 
@@ -38,12 +38,12 @@ struct ask_view {
     struct live live;
     struct timer tick;
     int64_t began_ns;
-    char tail[LIVE_TAIL]; /* the end of what is being written */
+    char tail[LIVE_TAIL]; /* the end of the text being written */
 };
 
 struct ask {
     struct command_call call; /* first */
-    struct orchestra way;     /* who asks, and whether there are colours */
+    struct orchestra way;     /* the command that asks, and the use of colours */
     ProtobufCService *helpdesk;
     struct patience patience; /* with a suite that runs elsewhere */
     const struct ask_words *words;
@@ -60,18 +60,18 @@ struct ask {
 /* ask_view.c; in the loop of the call, but for ask_view_free */
 void ask_view_begin(struct ask *ask);
 void ask_view_event(struct ask *ask, const Renga__V1__AskEvent *event);
-/* What was drawn stays, as the subtasks have ended. */
+/* The drawn lines stay, as the subtasks have ended. */
 void ask_view_end(struct ask *ask);
-/* Nothing is drawn any more. */
+/* No line is drawn any more. */
 void ask_view_stop(struct ask *ask);
-/* What was drawn stays, and something else is said below it. */
+/* The drawn lines stay, and other text follows below them. */
 void ask_view_leave(struct ask *ask);
 void ask_view_free(struct ask *ask);
 
-/* ask_collection.c: tells where there is no such collection, and which there are. */
+/* ask_collection.c: reports an unknown collection, and lists the existing collections. */
 void ask_check_collection(struct ask *ask, const char *name);
 
-/* ask_answer.c: the answer with numbers, the sources they stand for, and where it falls short. */
+/* ask_answer.c: the answer with numbers, the sources that they refer to, and the gaps of the result. */
 void ask_show_answer(struct ask *ask, const Renga__V1__AgentResult *result);
 
 #endif

@@ -1,4 +1,4 @@
-/* An answer for people: numbers behind its sentences, the places they stand for, and where it falls short. */
+/* An answer for people: numbers behind its sentences, the places that they refer to, and the gaps of the result. */
 #include "ask.h"
 #include "outcome.h"
 #include "wrap.h"
@@ -98,7 +98,7 @@ static void put_answer(const struct ask *ask, const Renga__V1__AgentResult *resu
     wrap_put(out, rest, strlen(rest), false);
 }
 
-/* ---- where it falls short ---------------------------------------------------------------------------------------- */
+/* ---- gaps of the result ------------------------------------------------------------------------------------------ */
 
 static void show_broken(const struct ask *ask, const Renga__V1__AgentResult *result)
 {

@@ -1,4 +1,4 @@
-/* Where nothing was found in a collection that was named: whether there is one of that name. */
+/* After an empty result in a named collection: checks that a collection of that name exists. */
 #include "ask.h"
 
 #include "base/nearest.h"
@@ -57,5 +57,5 @@ void ask_check_collection(struct ask *ask, const char *name)
     if (!look.tool_runner)
         return;
     command_call_prepare(&look.call, ask->way.process, LOOK_MS);
-    command_call_wait(&look.call); /* an orchestrator elsewhere may serve no tool-runner: then nothing is known */
+    command_call_wait(&look.call); /* a remote orchestrator may serve no tool-runner: then they are unknown */
 }

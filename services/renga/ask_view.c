@@ -1,5 +1,5 @@
-/* The work of the help desk as it happens: on a terminal the plan with a line a subtask, drawn anew with each event and
- * as the time goes; with --verbose lines on standard error. */
+/* The work of the help desk as it happens. On a terminal it shows the plan with a line for each subtask, drawn anew
+ * with each event and as time passes. With --verbose it prints lines on standard error. */
 #include "ask.h"
 #include "wrap.h"
 
@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STATE_COLUMNS 36 /* room for what a subtask is doing, behind its name */
+#define STATE_COLUMNS 36 /* room for the activity of a subtask, behind its name */
 #define NAME_LEAST    12
 #define TICK_MS       200
 
-/* ---- what is known ----------------------------------------------------------------------------------------------- */
+/* ---- the known state --------------------------------------------------------------------------------------------- */
 
 static void planned(struct ask_view *view, const Renga__V1__SubtaskPlan *plan)
 {
@@ -110,7 +110,7 @@ static void draw_row(struct ask *ask, size_t number, const struct ask_row *row)
     live_end_line(&ask->view.live, columns);
 }
 
-/* What is done besides the subtasks: "Planning… 1.2 s", or the end of what is being written. */
+/* The work besides the subtasks: "Planning… 1.2 s", or the end of the text being written. */
 static void draw_now(struct ask *ask, const char *now)
 {
     struct ask_view *view = &ask->view;

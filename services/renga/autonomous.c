@@ -14,7 +14,7 @@
 #define CANCEL_MS     5000
 #define RESULT_MEMORY ((size_t)64 << 20)
 
-/* ---- one call ---------------------------------------------------------------------------------------------------- */
+/* ---- a single call ----------------------------------------------------------------------------------------------- */
 
 static void autonomous_keep_result(struct autonomous *autonomous, const Renga__V1__AutonomousResearchResult *result)
 {
@@ -140,7 +140,7 @@ static void autonomous_answer(struct autonomous *autonomous)
 
 /* ---- the end ----------------------------------------------------------------------------------------------------- */
 
-/* As far as reports are alike, one is shown and written as one of deep research. */
+/* The parts of a report that deep research has, too, are shown and written in the same way. */
 static int autonomous_end(struct autonomous *autonomous)
 {
     struct research *research = autonomous->research;
@@ -159,7 +159,7 @@ static int autonomous_end(struct autonomous *autonomous)
     research->exact = &result->base;
     bool written = !research->output || research_write(research);
     memcpy(run_id, research->run_id, sizeof run_id);
-    research->run_id[0] = '\0'; /* a further question is one of deep research */
+    research->run_id[0] = '\0'; /* a further question needs a run of deep research */
     research_show(research);
     memcpy(research->run_id, run_id, sizeof run_id);
     if (!research->json && !research->quiet)

@@ -45,13 +45,13 @@ void autonomous_plan_fini(struct autonomous_plan *plan);
 bool autonomous_plan_add(struct autonomous_plan *plan, const char *query, struct status *st);
 bool autonomous_plan_drop(struct autonomous_plan *plan, size_t number, struct status *st);
 bool autonomous_plan_move(struct autonomous_plan *plan, size_t number, size_t to, struct status *st);
-/* Lets the person change the plan in $VISUAL, $EDITOR or vi. False where that fails or the text is no plan: standard
- * error says why, and the plan is as it was. */
+/* Lets the person change the plan in $VISUAL, $EDITOR or vi. False if that fails or the text is no plan: standard error
+ * says why, and the plan is unchanged. */
 bool autonomous_edit_plan(struct autonomous_plan *plan);
 /* "[points]", a line each, "[queries]", a line each; '#' begins a comment. False: `st` names the line. */
 bool autonomous_read_plan(const char *text, struct autonomous_plan *plan, struct status *st);
 
-/* A decision, with room for the one of its forms. */
+/* A decision, with memory for the chosen form. */
 struct autonomous_decision {
     Renga__V1__HumanDecision decision;
     union {
@@ -108,7 +108,8 @@ void autonomous_show_end(FILE *out, const struct autonomous *autonomous);
 
 enum person_end { PERSON_DECIDED, PERSON_LEFT };
 
-/* Shows what the run waits for and reads the decision of the person at the terminal. PERSON_LEFT: Ctrl-C, Ctrl-D. */
+/* Shows the pending question of the run and reads the decision of the person at the terminal. PERSON_LEFT: Ctrl-C,
+ * Ctrl-D. */
 enum person_end autonomous_ask_person(struct autonomous *autonomous);
 void autonomous_decision_fini(struct autonomous_decision *decision);
 

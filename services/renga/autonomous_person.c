@@ -11,7 +11,7 @@
 #define PERSON_LINE_MAX ((size_t)32768) /* bytes, as HumanAdvice.text */
 #define SOURCES_MOST    20              /* that are listed before a draft */
 
-/* ---- what is decided about --------------------------------------------------------------------------------------- */
+/* ---- the subject of a decision ----------------------------------------------------------------------------------- */
 
 static void person_show_sources(const struct autonomous *autonomous)
 {

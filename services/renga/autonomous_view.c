@@ -1,4 +1,4 @@
-/* An autonomous research as it happens: a line for each choice, search and review, and below them one line that moves.
+/* An autonomous research as it happens: a line for each choice, search and review, and below them a moving line.
  * On a terminal with colours; with --verbose in a pipe the same lines stand on standard error. */
 #include "autonomous.h"
 
@@ -45,13 +45,13 @@ static void autonomous_view_ticked(struct timer *timer)
 
 /* ---- lines that stay --------------------------------------------------------------------------------------------- */
 
-/* Nobody reads them where there is no terminal and no --verbose. */
+/* Without a terminal and without --verbose, the lines are not printed. */
 static FILE *autonomous_view_out(const struct autonomous *autonomous)
 {
     return autonomous->research->live ? stdout : autonomous->research->verbose ? stderr : NULL;
 }
 
-/* `head` in a colour, then the text; what a terminal would obey is left out. */
+/* `head` in a colour, then the text without control sequences. */
 static void autonomous_view_line(FILE *out, const struct autonomous *autonomous, const char *sequence, const char *head,
                                  const char *format, ...) __attribute__((format(printf, 5, 6)));
 

@@ -1,4 +1,4 @@
-/* `renga chat`: one question to a model through the gateway, the answer as it is written. */
+/* `renga chat`: a single question to a model through the gateway, the answer as it is written. */
 #include "base/buffer.h"
 #include "base/json_writer.h"
 #include "gateway.h"
@@ -40,7 +40,7 @@ struct chat {
     bool at_line_start;
 };
 
-/* A terminal would obey what a model writes. */
+/* A terminal would obey control characters in a model's text. */
 static void show_piece(struct chat *chat, const char *text)
 {
     if (chat->json) {

@@ -174,7 +174,8 @@ static void cancel(struct work *work)
     sem_post(&call->woken);
 }
 
-/* The end wakes once, and so do Ctrl-C and the cancelling that follows it: after all of them nobody knows the call. */
+/* The end wakes once, and so do Ctrl-C and the cancelling that follows it: after all of them, no other code refers to
+ * the call. */
 static void wait_for_end(struct command_call *call)
 {
     int woken = 0;

@@ -1,4 +1,4 @@
-/* The sub-commands of `renga`: one file each, and a row in main.c. */
+/* The sub-commands of `renga`: a file each, and a row in main.c. */
 #ifndef RENGA_COMMANDS_H
 #define RENGA_COMMANDS_H
 
@@ -14,9 +14,9 @@ enum command_exit {
     COMMAND_OK = 0,
     COMMAND_FAILED = 1,        /* it was tried and did not work out; the reason stands on standard error */
     COMMAND_USAGE = 2,         /* the command line or the configuration is wrong */
-    COMMAND_NOTHING = 3,       /* of `ask`: the documents do not say it; of `research`: nothing was found */
+    COMMAND_NOTHING = 3,       /* of `ask`: the documents do not say it; of `research`: no source was found */
     COMMAND_WAITS = 3,         /* of `run`, `watch` and `resume`: the run waits for a person */
-    COMMAND_INTERRUPTED = 130, /* Ctrl-C; what ran has been cancelled */
+    COMMAND_INTERRUPTED = 130, /* Ctrl-C; the running work has been cancelled */
 };
 
 struct command {
@@ -31,7 +31,7 @@ extern const struct command command_run, command_runs, command_watch, command_re
 
 /* ---- the command line -------------------------------------------------------------------------------------------- */
 
-/* A row of options: a suite, or one of its services, that runs elsewhere. The first row of the command's peers is for
+/* A row of options: a remote suite, or a remote service of a suite. The first row of the command's peers is for
  * it, so that it goes before the address that an option of peers may have. */
 #define CONNECT "connect"
 #define CONNECT_OPTION(whom)                                                                                           \
@@ -39,13 +39,13 @@ extern const struct command command_run, command_runs, command_watch, command_re
         .name = CONNECT, .type = OPTION_STRING, .unit = "TARGET", .help = whom                                         \
     }
 
-/* A daemon that serves nobody, to be completed by usage, examples, options and peers. `services` are made in this
- * process where --connect and RENGA_CONNECT name none that run: that is decided before a file is read. */
+/* A daemon that serves no clients, to be completed by usage, examples, options and peers. `services` are made in this
+ * process if --connect and RENGA_CONNECT name no running suite: that is decided before a file is read. */
 struct daemon command_daemon(const char *name, const char *summary, const struct service *const *services, int argc,
                              char **argv);
-/* The value that a flag or variable has before the configuration is read; NULL: none. */
+/* The value that a flag or variable has before the configuration is read; NULL: no value. */
 const char *command_early(int argc, char **argv, const char *flag, const char *variable);
-/* What is no flag, `min` to `max` of it; else NULL, and it was said what is wanted. */
+/* The arguments that are not flags, `min` to `max` of them; else NULL, after an error with the expected arguments. */
 const char *const *command_arguments(const struct config *config, const char *command, size_t min, size_t max,
                                      const char *wanted, size_t *count);
 
@@ -53,7 +53,7 @@ const char *const *command_arguments(const struct config *config, const char *co
 
 /* Standard output is a terminal on which lines may be drawn anew. */
 bool command_on_terminal(void);
-/* It is one that shows colours, and nobody has asked for none (NO_COLOR). */
+/* The terminal shows colours, and NO_COLOR is not set. */
 bool command_in_colours(void);
 /* Columns of it. */
 size_t command_terminal_width(void);
@@ -76,12 +76,12 @@ static inline char *command_text(const char *text)
 int command_with_process(const struct daemon *daemon, int argc, char **argv,
                          int (*work)(struct daemon_process *process, const struct config *config));
 
-/* A call that the command's own thread waits for. Embedded in what the closure needs to find by `call.owner`. */
+/* A call that the command's own thread waits for. Embedded in the struct that the closure finds by `call.owner`. */
 struct command_call {
     struct work work;
     struct rpc_client_call call;
     void (*begin)(struct command_call *call); /* makes the call, in its loop */
-    bool cancels;                             /* Ctrl-C cancels the call; a second one ends the process as ever */
+    bool cancels;                             /* Ctrl-C cancels the call; a second Ctrl-C ends the process as usual */
     struct work cancel;
     sem_t woken;
 };
@@ -90,7 +90,7 @@ struct command_call {
 void command_call_prepare(struct command_call *call, struct daemon_process *process, int64_t timeout_ms);
 /* Makes the call and waits; its closure ends with command_call_ended. True for OK. */
 bool command_call_wait(struct command_call *call);
-/* Prints why one has failed. */
+/* Prints the reason of a failed call. */
 void command_call_report(const struct command_call *call, const char *command);
 /* Both. */
 bool command_call_run(struct command_call *call, const char *command);

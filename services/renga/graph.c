@@ -1,4 +1,4 @@
-/* `renga graph`: the agents there are, or one of them as a drawing. */
+/* `renga graph`: the list of agents, or a drawing of an agent. */
 #include "orchestra.h"
 
 #include "graph/agents.h"
@@ -72,7 +72,7 @@ static void agent_came(struct orchestra *orchestra, const ProtobufCMessage *mess
     }
 }
 
-/* It is the same wherever this release runs: no orchestrator is needed. */
+/* It depends only on the release: no orchestrator is needed. */
 static int print_schema(void)
 {
     struct buffer text;

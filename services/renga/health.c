@@ -1,4 +1,4 @@
-/* `renga health`: what a server says of itself by grpc.health.v1; for people and for probes. */
+/* `renga health`: the health of a server by grpc.health.v1; for people and for probes. */
 #include "commands.h"
 #include "grpc/health/v1/health.pb-c.h"
 

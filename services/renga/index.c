@@ -18,7 +18,7 @@
 #define NAME          "renga index"
 #define DAY_MS        (24LL * 3600 * 1000)
 #define BAR_CELLS     30
-#define BUSY_PAUSE_MS 250 /* before a collection that somebody else writes is tried again */
+#define BUSY_PAUSE_MS 250 /* before a collection that another process writes is tried again */
 
 static const struct option options[] = {
     {.name = "collection",
@@ -81,7 +81,7 @@ static const char *end_of(const char *path, size_t columns)
     return path;
 }
 
-/* Within one line of the terminal: one that breaks could not be erased. */
+/* Fits a single line of the terminal: a broken line could not be erased. */
 static void show_bar(const struct index *index, const Renga__V1__IndexDocumentsProgress *progress)
 {
     char counts[96];
@@ -182,7 +182,7 @@ static void name_collection(struct index *index)
         strcpy(index->collection, "documents");
 }
 
-/* Folders of one name in different places have different ends. */
+/* Folders of the same name in different places get different suffixes. */
 static void name_distinct(struct index *index)
 {
     uint32_t hash = 2166136261u; /* FNV-1a */
@@ -214,7 +214,7 @@ bool index_prepare(struct index *index, const char *path, const char *collection
     return true;
 }
 
-/* While another command writes the collection, this one waits, and then finds most of the files unchanged. */
+/* While another command writes the collection, this command waits, and then finds most of the files unchanged. */
 static bool index_call(struct index *index, struct daemon_process *process, int64_t until_ns, const char *command)
 {
     const struct timespec pause = {.tv_nsec = BUSY_PAUSE_MS * NS_PER_MS};
@@ -291,7 +291,7 @@ static int index_folder(struct daemon_process *process, const struct config *con
     return index_run(&index, process, config_duration_ms(config, "timeout"), NAME) ? COMMAND_OK : COMMAND_FAILED;
 }
 
-/* In this process, which serves nobody else, whoever calls may index what they may read. */
+/* This process serves no other user, so its caller may index every file that it may read. */
 static int run(int argc, char **argv)
 {
     static const struct service *const runner[] = {&tool_runner_service, &llm_gateway_service, NULL};

@@ -10,9 +10,9 @@
 #define COLLECTION_MAX 64 /* bytes, as the contract has it */
 
 enum index_show {
-    INDEX_SHOW_LINES, /* a line a second, and one at the end */
+    INDEX_SHOW_LINES, /* a line a second, and a last line at the end */
     INDEX_SHOW_BAR,   /* on a terminal, and a line at the end */
-    INDEX_SHOW_BRIEF, /* on a terminal of somebody who asks for something else: a bar that goes away */
+    INDEX_SHOW_BRIEF, /* on a terminal, before another task: a bar that disappears */
     INDEX_SHOW_JSON,
     INDEX_SHOW_SKIPPED, /* in a pipe of `ask`: only files that were left out, on standard error */
 };
@@ -39,9 +39,9 @@ struct index {
     int64_t began_ns, shown_ns, skipped, files;
 };
 
-/* Finds the folder, and the name of its collection where `collection` is NULL: after the folder, and with `distinct`
- * after its whole path, so that no two folders share one. `here`: the tool-runner is in this process; one elsewhere may
- * have folders that are not here. */
+/* Finds the folder, and the name of its collection if `collection` is NULL. The name comes from the folder; with
+ * `distinct` from its whole path, so that no two folders share a collection. `here`: the tool-runner is in this
+ * process; a remote tool-runner may have folders that are not here. */
 bool index_prepare(struct index *index, const char *path, const char *collection, bool distinct, bool here,
                    struct status *st);
 
@@ -49,8 +49,8 @@ bool index_prepare(struct index *index, const char *path, const char *collection
  * standard error in the name of `command`. */
 bool index_run(struct index *index, struct daemon_process *process, int64_t timeout_ms, const char *command);
 
-/* Brings the folder of --docs up to date, if there is one, and gives an exit code. `collection` is the one to search:
- * the folder's, else that of --collection; NULL: all. `live`: on a terminal. */
+/* Brings the folder of --docs up to date, if there is one, and gives an exit code. `collection` is the collection to
+ * search: the folder's, else that of --collection; NULL: all. `live`: on a terminal. */
 int index_bring_documents(struct index *index, const struct orchestra *way, bool live, const char **collection);
 
 #endif

@@ -1,7 +1,7 @@
-/* `renga interview`: a conversation that fills a form. Everything runs in this process, and the session is kept in the
+/* `renga interview`: a conversation that fills a form. All services run in this process, and the session is kept in the
  * user's own folder, unless --connect names a suite that runs.
  *
- *      Start, or GetSession where the session is there already ---> a line of the person ---> Answer ---> ...
+ *      Start, or GetSession for an existing session ---> a line of the person ---> Answer ---> ...
  *      every field is done ---> Enter, or a word that agrees ---> Confirm ---> the result */
 #include "interview.h"
 
@@ -157,7 +157,7 @@ static int converse_to_the_end(struct talk *talk)
 
 /* ---- the command ------------------------------------------------------------------------------------------------- */
 
-/* The result alone goes to standard output where that is no terminal; the conversation is on standard error then. */
+/* If standard output is no terminal, only the result goes there; the conversation goes to standard error. */
 static bool open_streams(struct talk *talk)
 {
     talk->json = config_boolean(talk->way.config, "json");
@@ -219,7 +219,7 @@ static int interview_work(struct daemon_process *process, const struct config *c
     return talk_hold(&talk, count ? arguments[0] : NULL);
 }
 
-/* ---- what is needed in this process ------------------------------------------------------------------------------ */
+/* ---- the services in this process -------------------------------------------------------------------------------- */
 
 /* A session outlives the command: it is kept in the user's own folder. */
 static int interview_here(struct daemon *daemon, int argc, char **argv)

@@ -26,12 +26,12 @@ struct talk {
     /* The last reply; its state is `state`. NULL before the first reply. The talk owns both. */
     Renga__V1__InterviewReply *reply;
     Renga__V1__MainSessionState *state;
-    struct arena memory; /* of the reply, where there is one */
+    struct arena memory; /* of the reply, if it exists */
 };
 
 /* ---- interview_call.c: calls of renga.v1.FormInterview ----------------------------------------------------------- */
 
-/* Makes the call and waits: true for OK, then `reply` is the new one. */
+/* Makes the call and waits: true for OK, then `reply` is the new reply. */
 bool interview_call(struct talk *talk, enum talk_method method);
 void interview_forget(struct talk *talk);
 /* Prints why the last call failed; interview_failed also gives the exit code. */
@@ -49,13 +49,13 @@ enum command_exit interview_converse(struct talk *talk);
 /* A SessionForm with the contract's names, or a JSON Schema. The message is in the arena; NULL with `st` filled, which
  * names the place in the file. */
 Renga__V1__SessionForm *interview_form_read(const char *path, struct arena *arena, struct status *st);
-/* Whether two forms ask for the same fields; INVALID_ARGUMENT where the first is no form. */
+/* Whether two forms ask for the same fields; INVALID_ARGUMENT if the first is no form. */
 bool interview_form_matches(const Renga__V1__SessionForm *form, const Renga__V1__SessionForm *session, bool *matches,
                             struct arena *arena, struct status *st);
 
 /* ---- interview_view.c: the conversation, in the person's language ------------------------------------------------ */
 
-/* One of two texts. */
+/* The Japanese or the English text. */
 const char *interview_say(const struct talk *talk, const char *japanese, const char *english);
 bool interview_is_over(const struct talk *talk); /* every field is settled */
 void interview_show_reply(const struct talk *talk);
@@ -72,7 +72,7 @@ int interview_find_field(const struct talk *talk, const char *text, const char *
 
 /* ---- interview_result.c ------------------------------------------------------------------------------------------ */
 
-/* The result to standard output, or to a file: "csv" or "json". False where it cannot be written: reported. */
+/* The result to standard output, or to a file: "csv" or "json". False if it cannot be written, after a report. */
 bool interview_write_result(const struct talk *talk, const char *format, const char *path);
 
 #endif

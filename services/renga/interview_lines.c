@@ -53,7 +53,7 @@ static void unwatch_interrupts(const struct sigaction *before)
     close(interrupts[1]);
 }
 
-/* Before each line; a terminal hands over whole lines, so that none stands in a buffer. False for Ctrl-C. */
+/* Before each line; a terminal delivers whole lines, so no line stays in a buffer. False for Ctrl-C. */
 static bool wait_for_line(const struct talk *talk)
 {
     struct pollfd ready[] = {{.fd = interrupts[0], .events = POLLIN}, {.fd = STDIN_FILENO, .events = POLLIN}};
@@ -255,7 +255,7 @@ static enum lines_end lines_take_line(struct talk *talk, char *line)
 
 /* ---- the conversation -------------------------------------------------------------------------------------------- */
 
-/* At a terminal: false where no other line can do better. */
+/* At a terminal: false if no other line can succeed. */
 static bool lines_recover(struct talk *talk)
 {
     enum status_code code = talk->call.call.status.code;

@@ -31,7 +31,7 @@ static bool result_is_number(const char *text)
     return digits && text[digits + (*text == '-' || *text == '+')] == '\0';
 }
 
-/* A spreadsheet takes such a cell for a formula, also by the wide forms of these characters. */
+/* A spreadsheet takes this cell for a formula, also by the wide forms of these characters. */
 static bool result_is_formula(const char *text)
 {
     static const char *const wide[] = {"＝", "＋", "－", "＠", NULL};

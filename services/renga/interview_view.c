@@ -39,7 +39,7 @@ static size_t view_width(const struct talk *talk)
     return talk->way.terminal ? command_terminal_width() : 0;
 }
 
-/* One line in one colour. */
+/* A line in a single colour. */
 static void view_show_line(const struct talk *talk, const char *sequence, const char *text)
 {
     fputs(colour(&talk->way, sequence), stdout);
@@ -200,7 +200,7 @@ static bool is_value(const struct talk *talk, const char *line)
     return false;
 }
 
-/* Lines of what was taken are green. The list with quotes stands in place of the reply's own list of values. */
+/* Lines of accepted values are green. The list with quotes stands in place of the reply's own list of values. */
 static void show_text_of_reply(const struct talk *talk, const char *text, bool list)
 {
     static const char taken[] = "✓";

@@ -1,4 +1,4 @@
-/* A suite in the process of one command: `renga ask`, `interview` and `research` run without --connect. */
+/* A suite in the process of a single command: `renga ask`, `interview` and `research` run without --connect. */
 #ifndef RENGA_LOCAL_SUITE_H
 #define RENGA_LOCAL_SUITE_H
 

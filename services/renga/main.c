@@ -1,4 +1,4 @@
-/* `renga`: the whole suite in one process, and a person's way to it. */
+/* `renga`: the whole suite in a single process, and a person's access to it. */
 #include "commands.h"
 
 #include "base/nearest.h"

@@ -109,7 +109,7 @@ static const char *markdown_take_code(const struct markdown *reader, struct mark
     return at;
 }
 
-/* Lines of plain text behind one of a paragraph or an item belong to it. */
+/* Lines of plain text that follow a line of a paragraph or an item belong to it. */
 static const char *markdown_take_lines(const struct markdown *reader, struct markdown_block *block, const char *from,
                                        struct source_line line)
 {
@@ -224,7 +224,7 @@ static bool markdown_read_reference(struct markdown_line *line, struct markdown_
     return true;
 }
 
-/* "[3]", or "[text](target)". A bracket within the text, or a space within the target, is none. */
+/* "[3]", or "[text](target)". A bracket within the text, or a space within the target, makes it plain text. */
 static bool markdown_read_bracket(struct markdown_line *line, struct markdown_piece *piece)
 {
     const char *from = line->at + 1, *stop = from, *target, *end;

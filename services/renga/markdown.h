@@ -1,6 +1,6 @@
 /* Markdown as models and our own nodes write it, in blocks and pieces of a line: headings, paragraphs, lists, quotes,
  * code, tables; strong, emphasis, code, links, and references "[3]". All text points into the original, which is
- * borrowed. Nothing fails: what is no mark is text. Linear in the text. */
+ * borrowed. The functions cannot fail: all that is not a valid mark is text. Linear in the text. */
 #ifndef RENGA_MARKDOWN_H
 #define RENGA_MARKDOWN_H
 
@@ -52,7 +52,7 @@ struct markdown_piece {
 
 struct markdown_line {
     const char *at, *end;
-    bool no_strong, no_code, no_target; /* none ends in the rest of the block */
+    bool no_strong, no_code, no_target; /* no mark of the kind ends in the rest of the block */
 };
 
 void markdown_line_begin(struct markdown_line *line, const char *text, size_t length);

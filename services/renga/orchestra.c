@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#define HERE      "127.0.0.1:15000" /* where `renga serve` is */
+#define HERE      "127.0.0.1:15000" /* the address of `renga serve` */
 #define USAGE_MAX 64
 
 /* ---- the way ----------------------------------------------------------------------------------------------------- */

@@ -1,5 +1,5 @@
-/* What the commands about runs have in common: the way to an orchestrator that runs elsewhere, calls that are waited
- * for, and how answers are shown: colours on a terminal, plain lines in a pipe, a JSON object a line with --json. */
+/* Shared by the commands about runs: the connection to a remote orchestrator, blocking calls, and the display of
+ * answers. A terminal gets colours, a pipe plain lines, and --json prints a JSON object per line. */
 #ifndef RENGA_ORCHESTRA_H
 #define RENGA_ORCHESTRA_H
 
@@ -36,7 +36,7 @@
 struct orchestra_command {
     const char *name;     /* "renga runs", for errors */
     const char *takes;    /* behind the options in its usage: "RUN"; "" */
-    const char *summary;  /* what it does */
+    const char *summary;  /* its purpose */
     const char *examples; /* a line each */
     const struct option *options;
     int (*work)(struct daemon_process *process, const struct config *config);
@@ -58,15 +58,16 @@ struct orchestra {
 int orchestra_run(const struct orchestra_command *command, int argc, char **argv);
 /* The address that is asked. */
 const char *orchestra_target(const struct orchestra *orchestra);
-/* Within `work`; false where the arguments are not `min` to `max`, or there is no way: then it was said why. */
+/* Within `work`; false, after an error message, if the arguments are not `min` to `max`, or the orchestrator has no
+ * address. */
 bool orchestra_open(struct orchestra *orchestra, struct daemon_process *process, const struct config *config,
                     const char *command, size_t min, size_t max, const char *wanted);
 
-/* Makes a call of the Orchestrator by its name and waits; `came` runs in the loop with each message. False where it
- * failed: then it was said why. */
+/* Makes a call of the Orchestrator by its name and waits; `came` runs in the loop with each message. False, after an
+ * error message, if it failed. */
 bool orchestra_ask(struct orchestra *orchestra, const char *method, const ProtobufCMessage *request, int64_t timeout_ms,
                    void (*came)(struct orchestra *orchestra, const ProtobufCMessage *message, void *data), void *data);
-/* The same, and nothing is said of a failure: orchestra_report says it. */
+/* The same without a message about a failure: orchestra_report prints it. */
 bool orchestra_try(struct orchestra *orchestra, const char *method, const ProtobufCMessage *request, int64_t timeout_ms,
                    void (*came)(struct orchestra *orchestra, const ProtobufCMessage *message, void *data), void *data);
 void orchestra_report(const struct orchestra *orchestra);
@@ -75,21 +76,21 @@ bool orchestra_ask_soon(struct orchestra *orchestra, const char *method, const P
                         void (*came)(struct orchestra *orchestra, const ProtobufCMessage *message, void *data),
                         void *data);
 
-/* A message as one line of JSON: fields by name where they are set, enums by name, and a field x_json as the value x.
+/* A message as a single line of JSON: set fields by name, enums by name, and a field x_json as the value x.
  */
 void message_print_json(const ProtobufCMessage *message);
 
 /* ---- how things are shown ---------------------------------------------------------------------------------------- */
 
-/* What has control characters, which a terminal would obey, is shown without them. */
+/* Shows text without control characters, which a terminal would obey. */
 void show_text(const char *text);
 /* The same on another stream than standard output. */
 void show_text_on(FILE *out, const char *text);
 /* Its first bytes alone. */
 void show_bytes(const char *text, size_t size);
-/* One cell of a line: padded on a terminal, ended by a tab in a pipe; width 0 ends the line. */
+/* A cell of a line: padded on a terminal, ended by a tab in a pipe; width 0 ends the line. */
 void show_cell(const struct orchestra *orchestra, const char *sequence, int width, const char *text);
-/* An escape sequence where there are colours. */
+/* An escape sequence if colours are on. */
 const char *colour(const struct orchestra *orchestra, const char *sequence);
 #define DIM    "\033[2m"
 #define BOLD   "\033[1m"

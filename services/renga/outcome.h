@@ -1,4 +1,4 @@
-/* Where a result falls short, for people: its degradations, each once, and why it is partial. */
+/* The gaps of a result, for people: its degradations, each once, and the reason that it is partial. */
 #ifndef RENGA_OUTCOME_H
 #define RENGA_OUTCOME_H
 

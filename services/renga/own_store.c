@@ -26,7 +26,7 @@ static void own_store_make_name(char name[OWN_NAME_SIZE])
     snprintf(name, OWN_NAME_SIZE, "%s-%s", day, end);
 }
 
-/* As a file's name: what a folder's path would take apart is written as %2F. */
+/* As a file's name: separators of paths are written as %2F. */
 static void own_store_encode(const char *name, char out[3 * OWN_NAME_SIZE])
 {
     for (const char *c = name; *c; c++) {

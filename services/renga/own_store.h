@@ -1,5 +1,5 @@
 /* Files of this user for runs of this process: a database each, so that two terminals do not wait for each other and
- * deleting one is deleting its files. */
+ * deleting a run means deleting its files. */
 #ifndef RENGA_OWN_STORE_H
 #define RENGA_OWN_STORE_H
 
@@ -15,10 +15,10 @@ struct own_store {
     char target[PATH_MAX + 8]; /* for orchestrator.store */
 };
 
-/* In the folder `kind` of the user's own one. `name` is the name that the person gave; NULL makes one. False without a
- * folder: the target is memory. */
+/* In the folder `kind` of the user's own folder. `name` is the name that the person gave; NULL generates a name. False
+ * without a folder: the target is memory. */
 bool own_store_open(struct own_store *store, const char *kind, const char *name);
-/* Gives the file another name; false where that fails. Nobody may have it open. */
+/* Gives the file another name; false if that fails. No process may have it open. */
 bool own_store_rename(struct own_store *store, const char *kind, const char *name);
 /* Removes a file that was made here and has not been used. */
 void own_store_close(const struct own_store *store, bool used);

@@ -1,8 +1,9 @@
 /* An orchestrator that has answered and falls silent, is frozen or started anew, is asked again until it answers or
- * --patience is over. Who was not heard at all is not waited for: then the address is wrong, or nobody is there.
+ * --patience is over. An orchestrator that has never answered is not asked again: then the address is wrong, or has no
+ * server.
  *
  *      struct patience patience = {.orchestra = &orchestra};
- *      while (!orchestra_try(…))                    // calls patience_heard with what comes
+ *      while (!orchestra_try(…))                    // calls patience_heard with each message
  *          if (!patience_again(&patience))
  *              return COMMAND_FAILED; */
 #ifndef RENGA_PATIENCE_H
@@ -18,8 +19,8 @@ struct patience {
 
 /* In the loop of the call. */
 void patience_heard(struct patience *patience);
-/* After a try that failed as orchestra->status tells. True where it is to be made again, after a while that has passed;
- * else standard error says why. */
+/* Call it after a failed try; orchestra->status has the reason. True after a pause if the try is to be repeated; else
+ * standard error says why. */
 bool patience_again(struct patience *patience);
 
 #endif

@@ -1,5 +1,5 @@
 /* `renga research`: a question is studied over documents or the web, seen as it goes, and ends as a report with its
- * sources; --on asks a further question about a run that has ended. Everything runs in this process, and the run is
+ * sources. --on asks a further question about a run that has ended. Everything runs in this process, and the run is
  * kept in the user's own folder, unless --connect names a suite that runs. */
 #include "autonomous.h"
 #include "index.h"
@@ -125,7 +125,7 @@ static void research_name_request(struct research *research, bool further)
     research->how.keep_running = !further;
 }
 
-/* What a run that goes on later has to know. */
+/* The data for a later continuation of the run. */
 static void research_label(struct research *research, const char *key, const char *value)
 {
     size_t place = research->how.n_labels;
@@ -230,7 +230,7 @@ static bool research_check_run(const char *on, struct status *st)
                 on);
 }
 
-/* Where to search. */
+/* Chooses the sources to search. */
 static int research_choose_sources(struct research *research, const struct config *config, struct index *index)
 {
     const char *collection;
@@ -249,7 +249,7 @@ static int research_choose_sources(struct research *research, const struct confi
     return code;
 }
 
-/* Its file gets the name of the run, if anything can be asked of it or goes on with it. */
+/* Its file gets the name of the run, if later questions or a continuation need it. */
 static void research_name_run(const struct research *research, int code)
 {
     bool kept = code == COMMAND_OK || code == COMMAND_NOTHING || research->how.keep_running;
@@ -292,7 +292,7 @@ static int research_work(struct daemon_process *process, const struct config *co
     return code;
 }
 
-/* ---- what is needed in this process ------------------------------------------------------------------------------ */
+/* ---- the services in this process -------------------------------------------------------------------------------- */
 
 static int research_work_here(struct daemon_process *process, const struct config *config)
 {

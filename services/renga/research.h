@@ -53,12 +53,12 @@ struct research_view {
     struct timer tick;
     int64_t began_ns;
     bool planned, writing;
-    char tail[LIVE_TAIL]; /* the end of what is being written */
+    char tail[LIVE_TAIL]; /* the end of the text being written */
 };
 
 struct research {
     struct command_call call; /* first */
-    struct orchestra way;     /* who asks, and whether there are colours */
+    struct orchestra way;     /* the command that asks, and the use of colours */
     ProtobufCService *service;
     struct patience patience; /* with a suite that runs elsewhere */
     const struct research_words *words;
@@ -75,7 +75,7 @@ struct research {
     bool live; /* a terminal, on which the work is drawn */
     size_t width;
     struct research_view view;
-    struct arena kept;         /* of a run that goes on: what is read of it */
+    struct arena kept;         /* of a run that goes on: the data read from it */
     const Renga__V1__Run *run; /* in `kept` */
     struct arena memory;
     const Renga__V1__DeepResearchResult *result; /* in `memory`; NULL before it came */
@@ -88,15 +88,16 @@ struct research {
 
 void research_view_begin(struct research *research);
 void research_view_event(struct research *research, const Renga__V1__DeepResearchEvent *event);
-/* Nothing is drawn any more; the rows stay. */
+/* No line is drawn any more; the rows stay. */
 void research_view_end(struct research *research);
 void research_view_free(struct research *research);
 
-/* research_call.c: makes the call and waits, shows the report or says why there is none, and gives the exit code. */
+/* research_call.c: makes the call and waits, shows the report or the reason for its absence, and gives the exit code.
+ */
 int research_study(struct research *research);
 
-/* research_resume.c: makes the request of a run that was cancelled or has failed again, and lets the run go on. False
- * where that fails: then it was said why. */
+/* research_resume.c: makes the request of a run that was cancelled or has failed again, and lets the run go on. False,
+ * after an error message, if that fails. */
 bool research_resume(struct research *research);
 
 /* ---- research_sources.c: the list of sources that the citations stand for ---------------------------------------- */
@@ -114,7 +115,7 @@ void research_sources_init(struct research_sources *sources, const Renga__V1__De
 void research_sources_fini(struct research_sources *sources);
 /* Whether the quote of the citation at this place of the order is the first of its kind. */
 bool research_sources_is_new(const struct research_sources *sources, size_t place);
-/* ":3-5", or "" where a source has no lines. */
+/* ":3-5", or "" if a source has no lines. */
 void research_lines_text(const Renga__V1__Citation *citation, char out[32]);
 
 /* Marks for a report without numbers: they stand behind the sentences that are cited. */
@@ -127,20 +128,20 @@ struct research_marks {
 
 void research_marks_init(struct research_marks *marks, const struct research_sources *sources);
 void research_marks_fini(struct research_marks *marks);
-/* The number of the next mark that stands at `offset` or before; 0: there is none. */
+/* The number of the next mark that stands at `offset` or before; 0: no mark. */
 size_t research_marks_take(struct research_marks *marks, size_t offset);
 
-/* ---- what is printed and written ------------------------------------------------------------------------------------
+/* ---- output ------------------------------------------------------------------------------------
  */
 
-/* research_report.c: the report on a terminal or, as Markdown, in a pipe; then what it cost. */
+/* research_report.c: the report on a terminal or, as Markdown, in a pipe; then its cost. */
 void research_show(const struct research *research);
 void research_put_markdown(struct buffer *out, const struct research_words *words,
                            const Renga__V1__DeepResearchResult *result);
 /* research_html.c: a page that needs no other file. */
 void research_put_html(struct buffer *out, const struct research_words *words,
                        const Renga__V1__DeepResearchResult *result);
-/* research_output.c: FILE by its ending. False where it cannot be written: then it was said why. */
+/* research_output.c: FILE by its suffix. False, after an error message, if it cannot be written. */
 bool research_check_output(const char *path, struct status *st);
 bool research_write(const struct research *research);
 

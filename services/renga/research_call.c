@@ -66,7 +66,7 @@ static void research_call_begin(struct command_call *call)
                                                   &call->call);
 }
 
-/* A stream may be taken up again (keep_running), so a run that nobody waits for is cancelled here. */
+/* A stream may be taken up again (keep_running), so an abandoned run is cancelled here. */
 static void research_cancel_run(struct research *research)
 {
     Renga__V1__CancelRunRequest request = RENGA__V1__CANCEL_RUN_REQUEST__INIT;

@@ -1,4 +1,4 @@
-/* A report as a page of its own: its Markdown, the sources with their quotes as notes, and what it cost. All text is
+/* A report as a page of its own: its Markdown, the sources with their quotes as notes, and its cost. All text is
  * escaped, there is no script, and only addresses of the web become links. */
 #include "markdown.h"
 #include "research.h"
@@ -100,7 +100,7 @@ static void html_put_marks(struct page *page, size_t offset)
         html_put_reference(page, number);
 }
 
-/* Marks stand where their sentence ends, also within a piece. */
+/* Marks stand at the end of their sentence, also within a piece. */
 static void html_put_text(struct page *page, const char *text, size_t length)
 {
     const char *report = page->result->report_md;
@@ -170,7 +170,7 @@ static void html_close_blocks(struct page *page, enum markdown_kind next)
     }
 }
 
-/* A list within a list is one deeper at most, however far it is indented. */
+/* A list within a list is at most 1 level deeper, for any indentation. */
 static void html_put_item(struct page *page, const struct markdown_block *block)
 {
     char kind = block->number ? 'o' : 'u';

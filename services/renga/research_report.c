@@ -1,5 +1,5 @@
 /* A report for people: on a terminal its Markdown in lines that fit, with the sources and their quotes below it; in a
- * pipe the Markdown itself. Then what it cost, and the way to further questions. */
+ * pipe the Markdown itself. Then its cost, and the command for further questions. */
 #include "markdown.h"
 #include "outcome.h"
 #include "research.h"
@@ -43,7 +43,7 @@ static void report_put_piece(const struct printing *printing, struct buffer *out
     report_put_marks(printing, out, (size_t)(piece->text + piece->length - printing->report));
 }
 
-/* A text is cut where a mark stands in it. */
+/* A text is cut at the marks in it. */
 static void report_put_line(const struct printing *printing, struct buffer *out, const char *text, size_t length)
 {
     struct markdown_line line;
@@ -183,7 +183,7 @@ static void report_print_sources(const struct printing *printing, const struct r
 
 /* ---- Markdown ---------------------------------------------------------------------------------------------------- */
 
-/* The report as it is; where it has no list of its own, with numbers and a list. */
+/* The report unchanged; if it has no list of its own, with numbers and a list. */
 void research_put_markdown(struct buffer *out, const struct research_words *words,
                            const Renga__V1__DeepResearchResult *result)
 {

@@ -1,4 +1,4 @@
-/* A run that was cancelled or has failed goes on: the request is made again from its state, with the request_id of the
+/* A run that was cancelled or has failed goes on. The request is made again from its state, with the request_id of the
  * run, so that the stream belongs to the same run.
  *
  *      GetRun ---> GetState: the fields of the request ---> ResumeRun ---> ResearchStream */
@@ -105,7 +105,7 @@ static void resume_state_was_read(struct orchestra *way, const ProtobufCMessage 
 
 static void resume_take_labels(struct research *research)
 {
-    research->how.labels = (Renga__V1__AgentOptions__LabelsEntry **)research->run->labels; /* maps of one form */
+    research->how.labels = (Renga__V1__AgentOptions__LabelsEntry **)research->run->labels; /* maps of the same layout */
     research->how.n_labels = research->run->n_labels;
     for (size_t i = 0; i < research->how.n_labels; i++) {
         const Renga__V1__AgentOptions__LabelsEntry *label = research->how.labels[i];

@@ -1,5 +1,4 @@
-/* Numbers for sources: those of the report where it has a list of references, else in the order in which places are
- * first cited. */
+/* Numbers for sources: those of the report if it has a list of references, else in the order of the first citation. */
 #include "research.h"
 
 #include "markdown.h"

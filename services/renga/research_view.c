@@ -1,5 +1,5 @@
-/* A research as it happens: on a terminal the queries with a line each, drawn anew with each event and as the time
- * goes, and notes that scroll away above them; with --verbose lines on standard error. */
+/* A research as it happens. On a terminal it shows a line for each query, drawn anew with each event and as time
+ * passes; notes scroll away above them. With --verbose it prints lines on standard error. */
 #include "research.h"
 
 #include "wrap.h"
@@ -18,7 +18,7 @@
 #define TEXT_COLUMNS  100
 #define NOTE_INDENT   2
 
-/* ---- what is known ----------------------------------------------------------------------------------------------- */
+/* ---- the known state --------------------------------------------------------------------------------------------- */
 
 static struct research_row *research_row_of(struct research_view *view, const char *query, int cycle)
 {
@@ -114,7 +114,7 @@ static void research_draw_rows(struct research *research)
     }
 }
 
-/* "Searching and summarizing… 1.2 s", or the end of what is being written. */
+/* "Searching and summarizing… 1.2 s", or the end of the text being written. */
 static void research_draw_now(struct research *research)
 {
     struct research_view *view = &research->view;
@@ -162,7 +162,7 @@ static void research_put_sources(struct buffer *out, const Renga__V1__Note *note
     }
 }
 
-/* Above the rows, where it stays. */
+/* Printed above the rows, and stays there. */
 static void research_show_note(struct research *research, const Renga__V1__Note *note)
 {
     struct buffer out;

@@ -62,7 +62,7 @@ const struct research_words *research_words(const char *language, const char *qu
     return strncmp(language, "ja", 2) == 0 ? &japanese : &english;
 }
 
-/* ---- what it cost ------------------------------------------------------------------------------------------------ */
+/* ---- the cost ---------------------------------------------------------------------------------------------------- */
 
 static size_t words_count_documents(const Renga__V1__DeepResearchResult *result)
 {

@@ -54,7 +54,7 @@ static int work(struct daemon_process *process, const struct config *config)
     request.thread_id = command_text(thread);
     if (!orchestra_ask_soon(&orchestra, "StartRun", &request.base, run_started, &started))
         return COMMAND_FAILED;
-    /* In a pipe what comes of it is what is wanted. */
+    /* In a pipe only the result is wanted. */
     bool quiet = config_boolean(config, "quiet") || (!orchestra.terminal && !orchestra.json);
     return started.background ? COMMAND_OK : view_run(&orchestra, started.run_id, 0, false, quiet, true);
 }

@@ -1,4 +1,5 @@
-/* `renga runs diff A B`: two runs compared by what their agents give: plan, sources, text by sentence, scores, cost. */
+/* `renga runs diff A B`: two runs compared by the output of their agents: plan, sources, text by sentence, scores,
+ * cost. */
 #include "runs_diff.h"
 
 #include "base/json.h"
@@ -172,7 +173,7 @@ static bool diff_list(struct diff *diff, const struct diff_list lists[2], bool o
     return good;
 }
 
-/* A value in short; "" where there is none. */
+/* A value in short; "" if it is absent. */
 static void diff_value_text(const cJSON *value, char out[VALUE_MAX])
 {
     char *text = value ? cJSON_PrintUnformatted(value) : NULL;
@@ -249,7 +250,7 @@ static void diff_others(struct diff *diff)
                 continue;
             diff_value_text(i ? other : value, texts[0]);
             diff_value_text(i ? value : other, texts[1]);
-            if (strcmp(texts[0], texts[1]) == 0) /* they differ behind what is shown */
+            if (strcmp(texts[0], texts[1]) == 0) /* they differ after the shown part */
                 snprintf(texts[1], VALUE_MAX, "(another value that begins alike)");
             diff_texts(diff, value->string, texts[0], texts[1]);
         }

@@ -7,7 +7,7 @@
 
 #include <cJSON.h>
 
-#define DIFF_ENTRIES_MAX 2000 /* of one list; the rest is not compared, and the result says so */
+#define DIFF_ENTRIES_MAX 2000 /* of a list; the rest is not compared, and the result says so */
 
 /* Entries with the keys by which they are compared. */
 struct diff_list {

@@ -1,4 +1,4 @@
-/* `renga state`: what a thread remembers, what is due next, what is asked. */
+/* `renga state`: the state of a thread, its due nodes, its questions. */
 #include "orchestra.h"
 
 #include <stdio.h>

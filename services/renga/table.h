@@ -54,7 +54,7 @@ void table_fini(struct table *table);
 
 const char **table_row(struct table *table);
 
-/* Texts of cells, in the table's memory; what a terminal would take for a command becomes '?'. "" where memory is out.
+/* Texts of cells, in the table's memory; control characters become '?'. "" if memory is exhausted.
  */
 const char *table_text(struct table *table, const char *text);
 const char *table_print_cell(struct table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));

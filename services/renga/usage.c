@@ -1,4 +1,4 @@
-/* `renga usage`: what calls have used and cost, as a gateway's accounts have it. */
+/* `renga usage`: the usage and cost of calls, from a gateway's accounts. */
 #include "base/buffer.h"
 #include "base/clock.h"
 #include "base/json_writer.h"
@@ -347,7 +347,7 @@ static void show(struct usage *usage)
         fprintf(stderr, NAME ": there are more than %" PRId64 " rows; ask for more with --rows\n", usage->rows_max);
 }
 
-/* One that is made in this process has none but those of a file. */
+/* A gateway in this process has only the accounts of a file. */
 static bool has_accounts(const struct config *config, struct status *st)
 {
     const char *peer = config_string(config, "peers.llm_gateway");

@@ -12,13 +12,13 @@
 #include <unistd.h>
 
 #define WATCH_MAX_MS (7LL * 24 * 3600 * 1000)
-#define HEARTBEAT_MS 1000 /* what is at work is drawn anew at least so often, and silence is known to have ended */
+#define HEARTBEAT_MS 1000 /* nodes at work are redrawn at least so often, and the end of a silence is noticed */
 #define ROWS_MAX     1000 /* nodes at work that are known; more are only counted */
 #define ROWS_SHOWN   12
 #define NAME_SHOWN   48 /* bytes */
-#define TEXT_SHOWN   40 /* bytes of what a node is writing */
+#define TEXT_SHOWN   40 /* bytes of the text that a node is writing */
 #define PLACE_MAX    1200
-#define LEFT_COLUMNS 16 /* of a line of the block: what stands beside the two */
+#define LEFT_COLUMNS 16 /* of a line of the block: the columns beside name and text */
 
 struct row {
     char name[NAME_SHOWN + 1];
@@ -46,7 +46,7 @@ static void erase(struct view *view)
     view->drawn = 0;
 }
 
-/* No line is wider than the terminal: one that breaks would not be erased. */
+/* No line is wider than the terminal: a broken line would not be erased. */
 static void draw_row(const struct view *view, const struct row *row, size_t width)
 {
     const struct orchestra *orchestra = view->orchestra;
@@ -124,7 +124,7 @@ static void rows_clear(struct view *view)
     view->beyond = 0;
 }
 
-/* The end of what a node is writing: whole characters, one line. */
+/* The end of the text that a node is writing: whole characters, a single line. */
 static void row_write(struct view *view, const char *place, const char *text)
 {
     struct row *row = row_of(view, place);
@@ -142,7 +142,7 @@ static void row_write(struct view *view, const char *place, const char *text)
             *c = ' ';
 }
 
-/* ---- one event, one line ----------------------------------------------------------------------------------------- */
+/* ---- a line for each event --------------------------------------------------------------------------------------- */
 
 static void line_begin(const struct view *view, const Renga__V1__RunEvent *event, const char *sequence,
                        const char *word)
@@ -370,7 +370,7 @@ static int show_end(struct view *view, const char *run_id)
     return code;
 }
 
-/* Where it was left is said, since the run goes on without us. */
+/* Prints the command to return, since the run goes on without us. */
 static void tell_the_way_back(const struct view *view, const char *run_id)
 {
     if (view->patience.known)

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <wchar.h>
 
-/* What a line should not begin with, and what it should not end with. */
+/* The characters that should not begin a line, and those that should not end a line. */
 static const wchar_t closing[] =
     L"\"、。，．,.!?！？」』）)】〕］]｝}〉》”’・：；:;ー…々ぁぃぅぇぉっゃゅょァィゥェォッャュョ%％";
 static const wchar_t opening[] = L"「『（(【〔［[｛{〈《“‘";
@@ -73,7 +73,7 @@ static bool breaks(struct character before, struct character after)
     return before.code == L' ' || before.columns == 2 || after.columns == 2;
 }
 
-/* Bytes up to the next place where a line may break, and how wide they are. */
+/* The bytes up to the next possible line break, and their width. */
 static size_t piece(const char *text, size_t *columns)
 {
     struct character one = character_at(text), next;

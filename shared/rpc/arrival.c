@@ -1,4 +1,4 @@
-/* How a call comes in: who may, with which deadline and trace, and its messages on their way to the handler. */
+/* The arrival of a call: its authorization, its deadline and trace, and the delivery of its messages to the handler. */
 #include "rpc/server_call.h"
 
 #include "base/budget.h"
@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- messages --------------------------------------------------------------------------------------------------- */
+/* ---- messages ---------------------------------------------------------------------------------------------------- */
 
 static void receive(struct server_call *sc)
 {
@@ -46,7 +46,7 @@ static bool charge(struct server_call *sc, size_t size, struct status *st)
     return false;
 }
 
-/* Gives the handler what has come in and takes the buffer away. */
+/* Gives the received message to the handler and releases the buffer. */
 static void deliver(struct server_call *sc)
 {
     if (!sc->incoming) {
@@ -67,7 +67,7 @@ static void deliver(struct server_call *sc)
     rpc_incoming_fini(&incoming);
 }
 
-/* Runs the handler on what has come; what it replies before it returns leaves in one batch. */
+/* Runs the handler on the received message; all replies before it returns leave in a single batch. */
 static void run_handler(struct server_call *sc)
 {
     sc->in_handler = true;
@@ -76,8 +76,8 @@ static void run_handler(struct server_call *sc)
     server_call_pump(sc);
 }
 
-/* A stream that breaks off looks like one that ends, but for what core says beside it. A handler that has not asked to
- * be told of cancellation waits for messages alone: the end of them is how it hears, and then it ends its call. */
+/* A broken stream looks like an ended stream, except for core's separate cancellation flag. A handler without a
+ * cancellation callback waits for messages alone: the end of the messages tells it, and then it ends its call. */
 static void message_received(struct rpc_tag *tag, bool ok)
 {
     struct server_call *sc = server_call_from(tag, received);
@@ -98,7 +98,7 @@ static void message_received(struct rpc_tag *tag, bool ok)
     server_call_release_when_done(sc);
 }
 
-/* ---- arrival ---------------------------------------------------------------------------------------------------- */
+/* ---- arrival ----------------------------------------------------------------------------------------------------- */
 
 static void read_trace(struct server_call *sc)
 {
@@ -108,7 +108,7 @@ static void read_trace(struct server_call *sc)
     rpc_trace_arrived(&sc->call, parent, parent_size, state, state_size);
 }
 
-/* Of two values one reader takes the first and the next one the last. */
+/* Of two values, some readers take the first and others the last. */
 static const struct {
     const char *name;
     enum status_code code;

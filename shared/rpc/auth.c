@@ -1,4 +1,4 @@
-/* Keys are found by the SHA-256 of what the caller sent, so that neither a table of keys nor their order can leak
+/* Keys are found by the SHA-256 of the caller's key, so that neither a table of keys nor their order can leak
  * through the time a comparison takes. */
 #include "rpc/auth.h"
 
@@ -37,15 +37,15 @@ struct table {
     char *names; /* of all keys, in one block: a name's address tells the table */
     size_t names_size;
     unsigned generation;
-    struct table *older; /* the table that this one replaced; NULL for the first */
+    struct table *older; /* the previous table; NULL for the first */
 };
 
 struct rpc_auth {
     EVP_MD *sha256;
-    _Atomic(struct table *) table; /* the current one */
+    _Atomic(struct table *) table; /* the current table */
 };
 
-/* ---- Making it -------------------------------------------------------------------------------------------------- */
+/* ---- Making it --------------------------------------------------------------------------------------------------- */
 
 static bool hash_parse(const char *text, uint8_t hash[HASH_SIZE])
 {
@@ -230,7 +230,7 @@ void rpc_auth_destroy(struct rpc_auth **auth)
     *auth = NULL;
 }
 
-/* ---- Asking it -------------------------------------------------------------------------------------------------- */
+/* ---- Asking it --------------------------------------------------------------------------------------------------- */
 
 static const struct table *table_now(const struct rpc_auth *auth)
 {
@@ -253,8 +253,8 @@ static bool bearer(const char *header, size_t size, const char **key, size_t *ke
     return *key_size > 0;
 }
 
-/* The half that is left shrinks by what the hash of the caller's key tells, never by the key itself; the last word has
- * a comparison whose time tells nothing. */
+/* The search range shrinks by the hash of the caller's key, never by the key itself; the final decision is a comparison
+ * in constant time. */
 static const struct key *key_find(const struct table *table, const uint8_t hash[HASH_SIZE])
 {
     size_t from = 0, to = table->count;
@@ -346,7 +346,7 @@ static const struct key *key_owning(const struct table *table, const char *name)
     return NULL;
 }
 
-/* Two keys may have one name (an old one and its successor), but each has its own copy of it. A replaced key keeps
+/* Two keys may have the same name (an old key and its successor), but each has its own copy of it. A replaced key keeps
  * its rights for calls that began with it. A principal that has travelled is known by its names alone. */
 static const struct key *key_of(const struct rpc_auth *auth, const struct rpc_principal *principal)
 {

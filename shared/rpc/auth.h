@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #define RPC_AUTH_KEYS_MAX    10000
-#define RPC_AUTH_METHODS_MAX 64  /* patterns of one key */
+#define RPC_AUTH_METHODS_MAX 64  /* patterns of a key */
 #define RPC_AUTH_TENANT_MAX  96  /* bytes: it is part of every key in a store */
 #define RPC_AUTH_NAME_MAX    128 /* bytes, as accounts keep it */
 #define RPC_AUTH_RIGHT_MAX   256 /* bytes */
@@ -33,13 +33,13 @@ struct rpc_auth_key {
     int64_t expires_s; /* seconds since 1970, UTC, up to the year 9999; 0: never */
 };
 
-/* Copies everything. INVALID_ARGUMENT names the key and what is wrong with it. */
+/* Copies all keys. INVALID_ARGUMENT names the key and the problem. */
 struct rpc_auth *rpc_auth_create(const struct rpc_auth_key *keys, size_t count, struct status *st);
 void rpc_auth_destroy(struct rpc_auth **auth);
 
-/* Replaces all keys at once; copies everything. After a failure the old keys stay. The replaced keys stay in memory
- * until `auth` is destroyed, since principals of running calls point into them: replace only changed keys. Any
- * thread, one at a time. */
+/* Replaces all keys at once, and copies them. After a failure the old keys stay. The replaced keys stay in memory
+ * until `auth` is destroyed, since principals of running calls point into them: replace only changed keys. Any thread,
+ * but no two calls at the same time. */
 bool rpc_auth_replace(struct rpc_auth *auth, const struct rpc_auth_key *keys, size_t count, struct status *st);
 
 /* Whether a tenant and a name may be used: within their length, UTF-8, and without control characters. INVALID_ARGUMENT
@@ -51,21 +51,21 @@ bool rpc_auth_check_names(const struct rpc_principal *principal, struct status *
 const struct rpc_principal *rpc_auth_check(const struct rpc_auth *auth, const void *header, size_t size,
                                            const char *method, struct status *st);
 
-/* The key of this name and tenant; NULL if there is none. An expired key is found too: the process that was shown it
- * judged its expiry. It lives as long as `auth`. Any thread. */
+/* The key of this name and tenant; NULL if it does not exist. An expired key is found too: the process that received it
+ * has judged its expiry. It lives as long as `auth`. Any thread. */
 const struct rpc_principal *rpc_auth_find(const struct rpc_auth *auth, const char *tenant, const char *name);
 
 /* Whether the key behind `principal` (as rpc_auth_check gave it, or a copy) has a right beyond calling a method, as
- * "renga.v1.LlmGateway/GetUsage.all". It stands among its methods by its own name, or the key may do anything, "*":
- * that a client may call a whole service does not make it the service's operator. False for a key that is not known
- * here, as that of a forwarded call may be. If `auth` is NULL: true for a caller without a name and a tenant. Any
- * thread. */
+ * "renga.v1.LlmGateway/GetUsage.all". The right stands among the key's methods by its own name, or the key has all
+ * rights, "*". Permission to call a whole service does not make a client the service's operator. False for a key that
+ * is not known here, as that of a forwarded call may be. If `auth` is NULL: true for a caller without a name and a
+ * tenant. Any thread. */
 bool rpc_auth_grants(const struct rpc_auth *auth, const struct rpc_principal *principal, const char *right);
 
-/* Whether the key may use one of many things of a kind, `scope` being a right without its last word, as
- * "renga.v1.Orchestrator/agent." and `name` that word. A key that has no right of the kind may use all of them; one
- * that has some those alone; "*" is everything; an unknown key has no right here. True if `auth` is NULL.
- * Any thread. */
+/* Whether the key may use a thing of a kind, `scope` being a right without its last word, as
+ * "renga.v1.Orchestrator/agent." and `name` that word. A key that has no right of the kind may use all of them. A key
+ * with some of these rights may use only those things. "*" means all of them; an unknown key has no right here. True if
+ * `auth` is NULL. Any thread. */
 bool rpc_auth_reaches(const struct rpc_auth *auth, const struct rpc_principal *principal, const char *scope,
                       const char *name);
 

@@ -44,7 +44,7 @@ void rpc_call_fini(struct rpc_call *call)
     arena_fini(&call->arena);
 }
 
-/* ---- what the handler asks of its call -------------------------------------------------------------------------- */
+/* ---- queries of the handler -------------------------------------------------------------------------------------- */
 
 struct arena *rpc_call_arena(struct rpc_call *call)
 {
@@ -145,7 +145,7 @@ void rpc_call_on_writable(struct rpc_call *call, void (*writable)(struct rpc_cal
     call->on_writable_data = data;
 }
 
-/* gRPC refuses the whole answer for one other byte, and values may be what a client sent. */
+/* gRPC refuses the whole answer because of a single other byte, and values may come from a client. */
 bool rpc_metadata_may_travel(const char *key, const void *bytes, size_t size)
 {
     const char *value = bytes;
@@ -212,7 +212,7 @@ static void send_details(struct rpc_call *call)
         rpc_call_add_trailing(call, RPC_DETAILS_KEY, bytes, size);
 }
 
-/* ---- the end ---------------------------------------------------------------------------------------------------- */
+/* ---- the end ----------------------------------------------------------------------------------------------------- */
 
 static bool is_our_fault(enum status_code code)
 {
@@ -275,7 +275,7 @@ void rpc_call_finish(struct rpc_call *call)
     end(call);
 }
 
-/* ---- replies ---------------------------------------------------------------------------------------------------- */
+/* ---- replies ----------------------------------------------------------------------------------------------------- */
 
 /* The runtime itself ends the call. A handler in the middle of its stream is cut instead: it cannot know yet, may go on
  * to send, and ends the call when it hears of it. */
@@ -287,7 +287,7 @@ static void refuse(struct rpc_call *call, const struct status *status)
         rpc_fail(call, status);
 }
 
-/* True where a message of `size` bytes may be queued; otherwise the call has been refused. */
+/* True if a message of `size` bytes may be queued; otherwise the call has been refused. */
 static bool may_send(struct rpc_call *call, size_t size)
 {
     struct status st = {0};
@@ -348,7 +348,7 @@ void rpc_call_sent(struct rpc_call *call, size_t size)
     }
 }
 
-/* ---- requests --------------------------------------------------------------------------------------------------- */
+/* ---- requests ---------------------------------------------------------------------------------------------------- */
 
 static const ProtobufCMethodDescriptor *method_of(const struct rpc_call *call)
 {
@@ -409,7 +409,7 @@ void rpc_service_invoke(ProtobufCService *service, unsigned method_index, const 
                       rpc_call_method(closure_data));
 }
 
-/* ---- cancellation ----------------------------------------------------------------------------------------------- */
+/* ---- cancellation ------------------------------------------------------------------------------------------------ */
 
 static void tell_handler(struct work *work)
 {

@@ -28,7 +28,7 @@ struct rpc_call_ops {
     const char *(*peer)(struct rpc_call *call);
 };
 
-/* One piece of the answer's metadata, in the call's arena. */
+/* An entry of the answer's metadata, in the call's arena. */
 struct rpc_metadata_item {
     struct rpc_metadata_item *next;
     struct rpc_metadata metadata;
@@ -37,7 +37,7 @@ struct rpc_metadata_item {
 struct rpc_call {
     const struct rpc_call_ops *ops;
     struct loop *loop;
-    const struct rpc_method *method; /* NULL: a method that nobody has */
+    const struct rpc_method *method; /* NULL: an unknown method */
     ProtobufCService *service;       /* NULL: the runtime's own (health, reflection) */
     size_t message_max, memory_max;
 
@@ -63,7 +63,7 @@ struct rpc_call {
     size_t queued_bytes; /* waiting for the client to read */
     size_t received_bytes, sent_bytes;
     bool ended, cancelled, told, compress, was_compressed; /* told: on_cancel has run */
-    bool forwarded;                                        /* `principal` is not who has shown the key */
+    bool forwarded;                                        /* `principal` is not the caller that presented the key */
     bool trace_is_root, trace_is_used;                     /* traces.h: spans are below it */
 
     _Alignas(16) char storage[CALL_STORAGE_SIZE];
@@ -76,7 +76,7 @@ void rpc_call_fini(struct rpc_call *call);
 /* A request message has come: checked, unpacked into the call's arena (of a stream: for the time of the handler) and
  * handed to the handler. */
 void rpc_call_deliver(struct rpc_call *call, const uint8_t *bytes, size_t size);
-/* The same of a message that is in the call's arena, of `size` bytes where it is packed. */
+/* The same of a message that is in the call's arena, of `size` bytes in packed form. */
 void rpc_call_hand(struct rpc_call *call, const ProtobufCMessage *message, size_t size);
 /* The client has sent its last message of a stream. */
 void rpc_call_deliver_end(struct rpc_call *call);
@@ -86,13 +86,13 @@ void rpc_call_send_bytes(struct rpc_call *call, const void *bytes, size_t size);
 /* Ends a stream, or a unary call that has sent its message, with OK. */
 void rpc_call_finish(struct rpc_call *call);
 
-/* Nobody waits for the answer any more: CANCELLED, DEADLINE_EXCEEDED or UNAVAILABLE. */
+/* The caller does not wait for the answer any more: CANCELLED, DEADLINE_EXCEEDED or UNAVAILABLE. */
 void rpc_call_cut(struct rpc_call *call, enum status_code code);
 
 /* `size` bytes have left the queue. */
 void rpc_call_sent(struct rpc_call *call, size_t size);
 
-/* Whether a piece of metadata may be sent: gRPC refuses a whole batch for one that may not. */
+/* Whether a piece of metadata may be sent: gRPC refuses a whole batch because of a single invalid piece. */
 bool rpc_metadata_may_travel(const char *key, const void *value, size_t size);
 
 /* protobuf-c's allocator on an arena. */

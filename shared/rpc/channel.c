@@ -15,9 +15,9 @@
 #define BACKOFF_MAX_MS     350  /* core adds up to a fifth; the handshake and the health check follow */
 #define CONNECT_TIMEOUT_MS 2000 /* TCP and TLS; core calls it the least time between two tries, which it is not */
 #define KEEPALIVE_OURS_MS  1000 /* with its timeout: a peer that has vanished is given up within 3 s */
-#define TIMEOUT_OURS_MS    1500 /* also of what is sent and not acknowledged (TCP_USER_TIMEOUT) */
+#define TIMEOUT_OURS_MS    1500 /* also of sent data without an acknowledgement (TCP_USER_TIMEOUT) */
 #define TIMEOUT_OTHERS_MS  5000
-#define STREAM_WINDOW      (1 << 20) /* bytes on their way to somebody who does not read */
+#define STREAM_WINDOW      (1 << 20) /* bytes on their way to a peer that does not read */
 #define RESOLVE_MIN_MS     1000      /* dns is asked again at most this often */
 
 static grpc_arg integer(const char *key, int value)

@@ -1,16 +1,16 @@
-/* What libgrpc 1.51.1 does with changing files, found by handshakes, decides how this is built.
+/* This design follows the behaviour of libgrpc 1.51.1 with changing files, found by test handshakes.
  *
- * Server: its SSL credentials ask a callback of ours at each handshake; what the callback gives is used at once, no
- * thread is needed, and with nothing new the old certificates stay.
+ * Server: its SSL credentials ask a callback of ours at each handshake. The certificates that it gives are used at
+ * once, no thread is needed, and without new certificates the old ones stay.
  *
- * Channel: only its "TLS" credentials can change certificates, through a provider that reads files each second. That
- * provider takes what it finds: a key that is half written or not the certificate's, or a file that is gone, and every
- * handshake fails until it is mended. So it is not shown the files but copies in memory that have been checked:
+ * Channel: only its "TLS" credentials can change certificates, through a provider that reads files each second. The
+ * provider does not check the files: after a half-written key, a key of another certificate, or a missing file, every
+ * handshake fails until it is repaired. So it does not read the files, but checked copies in memory:
  *
  *      files --(our thread, 4 × a second, if they hold together)--> memfd --(gRPC's thread, each second)--> handshakes
  *
  * A copy is replaced by putting another memfd in its descriptor's place, so that it is never half there. Certificate
- * and key are one copy: read apart they might be of different generations. */
+ * and key are a single copy: separate reads might give different generations. */
 #include "rpc/credentials.h"
 
 #include "base/log.h"
@@ -30,7 +30,7 @@
 #define REFRESH_MS       250 /* between two looks at the files of channels */
 #define PROVIDER_SECONDS 1   /* between two looks of gRPC's at the copies; the least it takes */
 
-/* ---- Server ----------------------------------------------------------------------------------------------------- */
+/* ---- Server ------------------------------------------------------------------------------------------------------ */
 
 struct server_source {
     pthread_mutex_t lock;
@@ -47,7 +47,8 @@ static grpc_ssl_certificate_config_reload_status server_certificates_fetch(void 
     if (changed) {
         const struct rpc_tls_pem *pem = rpc_tls_files_pem(source->files);
         grpc_ssl_pem_key_cert_pair pair = {.private_key = pem->key, .cert_chain = pem->certificate};
-        /* gRPC aborts without any, even where no client is asked for a certificate; then it looks at none of them. */
+        /* gRPC aborts without authorities, even if no client is asked for a certificate; in that case it does not use
+         * them. */
         *config =
             grpc_ssl_server_certificate_config_create(pem->authorities ? pem->authorities : pem->certificate, &pair, 1);
         source->given = true;
@@ -60,7 +61,7 @@ static void server_source_destroy(void *data)
 {
     struct server_source *source = data;
     pthread_mutex_lock(
-        &source->lock); /* nobody holds it: TSan, blind inside gRPC, sees so that the last fetch is over */
+        &source->lock); /* no thread holds it: TSan, blind inside gRPC, learns that the last fetch is over */
     pthread_mutex_unlock(&source->lock);
     pthread_mutex_destroy(&source->lock);
     rpc_tls_files_close(&source->files);
@@ -93,13 +94,13 @@ grpc_server_credentials *rpc_tls_server_credentials(const struct rpc_tls *tls, s
         fail(st, INTERNAL, "gRPC does not take the certificate in '%s'", tls->certificate);
         return NULL;
     }
-    /* A processor without a function processes nothing; it is there for its end, which is that of the credentials. */
+    /* A processor without a function does no work; it exists for its `destroy`, which runs when the credentials end. */
     grpc_server_credentials_set_auth_metadata_processor(
         credentials, (grpc_auth_metadata_processor){.destroy = server_source_destroy, .state = source});
     return credentials;
 }
 
-/* ---- Channel ---------------------------------------------------------------------------------------------------- */
+/* ---- Channel ----------------------------------------------------------------------------------------------------- */
 
 struct channel_source {
     struct rpc_tls_files *files;

@@ -3,17 +3,17 @@
  *      asked ---- NOT_SERVING to every health watch; the listening socket closes to new connections
  *        |
  *      waiting -- clients that watch health are gone at once; the others move on when their connection's age is up
- *        |        (a GOAWAY that lets calls finish), or have looked at health by then. Over when nobody is connected,
+ *        |        (a GOAWAY that lets calls finish), or have seen the health by then. Over when no client is connected,
  *        |        all ages are up and no call runs
  *        |
  *      cutting -- only at the limit: calls that still run are answered UNAVAILABLE, and the answers may leave
  *        |
- *      shutting - gRPC core asks whoever is still connected to go, and after a moment closes the connections; `drained`
+ *      shutting - gRPC core asks the connected clients to leave, and after a moment closes the connections; `drained`
  *                 runs
  *
  * Shutting down at once would lose the calls that are on the wire when core refuses new ones (1 to 5 in each rolling
- * update, measured). gRPC core has no call to close a listener, so its socket is found among our descriptors and shut
- * down; the kernel then refuses new connections and core stops accepting. */
+ * update, measured). The gRPC core has no call to close a listener, so its socket is found among our descriptors and
+ * shut down. The kernel then refuses new connections and core stops accepting. */
 #include "rpc/serving.h"
 
 #include "base/clock.h"
@@ -29,7 +29,7 @@
 #include <sys/un.h>
 
 #define LOOK_EVERY_MS    50
-#define QUIET_MS         300 /* no connection and no call for this long: nobody is left */
+#define QUIET_MS         300 /* no connection and no call for this long: no client is left */
 #define AGE_JITTER       1.1 /* core spreads the ages of connections by ten per cent */
 #define AGE_MARGIN_MS    500
 #define LEAVE_MS         500   /* of the limit, at the least, for services to leave after all ages are up */
@@ -56,13 +56,13 @@ struct drain {
     bool is_shut;
 };
 
-/* ---- sockets of ours -------------------------------------------------------------------------------------------- */
+/* ---- sockets of ours --------------------------------------------------------------------------------------------- */
 
 struct socket_count {
     unsigned connections;
 };
 
-/* True where `address`, the local end of a socket, is where this server listens. */
+/* True if `address`, the local end of a socket, is a listening address of this server. */
 static bool is_ours(const struct rpc_server *server, const struct sockaddr_storage *address, socklen_t size)
 {
     if (address->ss_family == AF_INET)
@@ -75,7 +75,7 @@ static bool is_ours(const struct rpc_server *server, const struct sockaddr_stora
     return strcmp(((const struct sockaddr_un *)address)->sun_path, path) == 0;
 }
 
-/* A listener that was shut down is a socket of ours too, but nobody is at its other end. */
+/* A listener that was shut down is a socket of ours too, but has no peer. */
 static bool is_connected(int fd)
 {
     struct sockaddr_storage peer;
@@ -107,7 +107,7 @@ static struct socket_count walk_sockets(const struct rpc_server *server, bool sh
     return count;
 }
 
-/* ---- the steps -------------------------------------------------------------------------------------------------- */
+/* ---- the steps --------------------------------------------------------------------------------------------------- */
 
 static void core_shut(struct rpc_tag *tag, bool ok)
 {
@@ -154,7 +154,7 @@ static void cut_lane(struct work *work)
         loop_post(lane->server->lanes[0].loop, &lane->server->drain->cut_work);
 }
 
-/* Ends what still runs in every lane. In loop 0. */
+/* Ends the calls that still run in every lane. In loop 0. */
 static void cut(struct drain *drain)
 {
     struct rpc_server *server = drain->server;

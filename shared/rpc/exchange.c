@@ -55,7 +55,7 @@ void rpc_exchange_detach(struct rpc_exchange *exchange)
     exchange->call->parent = NULL;
 }
 
-/* Runs the closure with the parent call's id on every log line, where there is one. */
+/* Runs the closure with the parent call's id on every log line, if there is a parent call. */
 static void run_closure(struct rpc_exchange *exchange, const ProtobufCMessage *message)
 {
     struct rpc_client_call *call = exchange->call;

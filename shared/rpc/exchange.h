@@ -36,12 +36,12 @@ bool exchange_may_send(const struct rpc_metadata *metadata);
 /* `exchange` is zeroed and has ops, method, output and memory_max set. */
 void rpc_exchange_begin(struct rpc_exchange *exchange, struct rpc_client_call *call, ProtobufCClosure closure);
 
-/* A message of a stream has come. False where it cannot be read: the transport then cancels and finishes with `st`. */
+/* A message of a stream has arrived. False if it cannot be read: the transport then cancels and finishes with `st`. */
 bool rpc_exchange_message(struct rpc_exchange *exchange, const uint8_t *bytes, size_t size, struct status *st);
 
 /* The last run of the closure. `bytes` is a unary answer, NULL otherwise. `call->status` is set. */
 void rpc_exchange_finish(struct rpc_exchange *exchange, const uint8_t *bytes, size_t size);
-/* The same with the answer as a message, of `size` bytes where it is packed. */
+/* The same with the answer as a message, of `size` bytes in packed form. */
 void rpc_exchange_conclude(struct rpc_exchange *exchange, const ProtobufCMessage *message, size_t size);
 
 /* Leaves the list of its parent's children. */

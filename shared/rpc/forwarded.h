@@ -1,4 +1,4 @@
-/* The identity that travels with a call between our own services: the client for which a service calls another one.
+/* The identity that travels with a call between our own services: the client for which a service calls another service.
  * Private to shared/rpc.
  *
  *      renga-forwarded-bin: tenant NUL name of the client's key
@@ -27,7 +27,7 @@ bool forwarded_write(const struct rpc_principal *caller, char value[FORWARDED_MA
 bool forwarded_read(const void *value, size_t size, struct arena *arena, struct rpc_principal *caller,
                     struct status *st);
 
-/* Whether the key is one of our services': it may call `method` for others. */
+/* Whether the key belongs to our services: it may call `method` for others. */
 bool forwarded_may(const struct rpc_auth *auth, const struct rpc_principal *principal, const char *method);
 
 /* Replaces `principal` by the caller in the value, if the key of `principal` may forward `method`. */

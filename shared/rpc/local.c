@@ -4,7 +4,7 @@
  *      closure <--- messages --- (deferred) reply, fail
  *
  * Requests and unary answers are cloned into the call's arena; pieces of a stream wait packed, which is smaller.
- * Both sides see what they would see over a network: copies of messages, limits, a deadline, cancellation that reaches
+ * Both sides see the same as over a network: copies of messages, limits, a deadline, cancellation that reaches
  * the handler, a window that closes when the caller does not read. A call is freed when both sides are through. */
 #include "rpc/channel.h"
 
@@ -37,7 +37,7 @@ struct packed {
 struct local {
     struct rpc_exchange base;                /* first */
     struct rpc_call call;                    /* the handler's side */
-    const ProtobufCMessage *request, *reply; /* clones; NULL: packed, or none yet */
+    const ProtobufCMessage *request, *reply; /* clones; NULL: packed, or no message yet */
     struct packed *packed_request;
     size_t request_size, reply_size; /* as packed */
     struct packed *first, *last;     /* messages on their way to the caller */
@@ -89,7 +89,7 @@ static void free_when_done(struct local *local)
     free(local);
 }
 
-/* ---- to the caller ---------------------------------------------------------------------------------------------- */
+/* ---- to the caller ----------------------------------------------------------------------------------------------- */
 
 static void close_caller(struct local *local, const struct packed *answer)
 {
@@ -147,7 +147,7 @@ static void answer(struct work *work)
     free_when_done(local);
 }
 
-/* ---- from the handler ------------------------------------------------------------------------------------------- */
+/* ---- from the handler -------------------------------------------------------------------------------------------- */
 
 static uint8_t *reserve(struct rpc_call *call, size_t size)
 {
@@ -198,7 +198,7 @@ static const char *peer(struct rpc_call *call)
     return "inproc";
 }
 
-/* ---- from the caller -------------------------------------------------------------------------------------------- */
+/* ---- from the caller --------------------------------------------------------------------------------------------- */
 
 static void fail_caller(struct local *local, enum status_code code, const char *text)
 {
@@ -279,7 +279,7 @@ static const struct rpc_exchange_ops local_exchange_ops = {
     .metadata = answer_metadata,
 };
 
-/* ---- the beginning ---------------------------------------------------------------------------------------------- */
+/* ---- the beginning ----------------------------------------------------------------------------------------------- */
 
 static void copy_metadata(struct local *local)
 {

@@ -78,7 +78,7 @@ static void write_enum(struct json_writer *out, const char *key, const ProtobufC
         json_write_int(out, key, number);
 }
 
-/* One value of the field. */
+/* A single value of the field. */
 static void write_value(struct json_writer *out, const char *key, const ProtobufCFieldDescriptor *field,
                         const void *value)
 {

@@ -1,5 +1,5 @@
 /* Any message as JSON and back, after its descriptor: fields by name where they are set, enums by name, a map of
- * strings as an object, and a field x_json as the value x. What is written is read again as the same message. */
+ * strings as an object, and a field x_json as the value x. Reading the written JSON gives the same message again. */
 #ifndef RENGA_RPC_MESSAGE_JSON_H
 #define RENGA_RPC_MESSAGE_JSON_H
 
@@ -12,9 +12,9 @@
 
 void message_write_json(struct json_writer *out, const char *key, const ProtobufCMessage *message);
 
-/* The message of an object, in the arena. Keys that the message does not have are passed over, null is as if it were
- * not there. NULL with INVALID_ARGUMENT, which names the field and what it has to be, where a value is of another type;
- * with RESOURCE_EXHAUSTED where the arena is. */
+/* The message of an object, in the arena. Keys that the message does not have are skipped, and null counts as absent.
+ * If a value has a wrong type, NULL with INVALID_ARGUMENT, which names the field and its type; if the arena is
+ * exhausted, NULL with RESOURCE_EXHAUSTED. */
 ProtobufCMessage *message_read_json(const ProtobufCMessageDescriptor *type, const cJSON *object, struct arena *arena,
                                     struct status *st);
 

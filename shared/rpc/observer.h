@@ -1,4 +1,5 @@
-/* Whoever wants to know of calls as they end: metrics, traces. The runtime knows one observer and nothing of either. */
+/* An observer of calls that end, for metrics and traces. The runtime has a single observer, and does not know metrics
+ * or traces. */
 #ifndef RENGA_RPC_OBSERVER_H
 #define RENGA_RPC_OBSERVER_H
 
@@ -13,7 +14,7 @@
 
 enum rpc_side { RPC_SERVER, RPC_CLIENT, RPC_SIDES };
 
-/* One call that has ended, seen from one side. Borrowed for the time of the callback. */
+/* An ended call, seen from a single side. Borrowed for the time of the callback. */
 struct rpc_ended {
     enum rpc_side side;
     const char *service; /* "renga.v1.Planner"; lives for ever */
@@ -28,9 +29,9 @@ struct rpc_ended {
 
 struct rpc_observer {
     uint32_t samples_per_million; /* of the traces that begin here: how many are recorded */
-    bool records;                 /* spans are sent somewhere */
-    /* A call is no span of its own: its caller's span is the parent of what is done in it. Only a call from outside is
-     * one, as the root of a trace, if spans are below it. A caller's traceparent counts if our services have sent it;
+    bool records;                 /* spans are exported */
+    /* A call has no span of its own: its caller's span is the parent of the spans in it. Only a call from outside has a
+     * span, as the root of a trace, if spans are below it. A caller's traceparent is used if our services have sent it;
      * else the root has a link to it. */
     bool traces_runs;
 
@@ -39,7 +40,7 @@ struct rpc_observer {
     void (*ended)(struct rpc_observer *observer, unsigned loop_index, const struct rpc_ended *ended);
 };
 
-/* Sets the process's observer (NULL: none). Before any server or channel is created. */
+/* Sets the process's observer (NULL: no observer). Before any server or channel is created. */
 void rpc_observe(struct rpc_observer *observer);
 
 #endif

@@ -1,7 +1,7 @@
 /* Stubs whose calls leave through gRPC core.
  *
- * A unary call is one batch. A stream is three: opened (metadata and request out, metadata in), the status, and one
- * batch a message; it is over when the status is there and the messages have run out. */
+ * A unary call is a single batch. A stream has three kinds of batches: opened (metadata and request out, metadata in),
+ * the status, and a batch per message. It is over when the status has arrived and no messages are left. */
 #include "rpc/remote.h"
 
 #include "base/clock.h"
@@ -21,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define METADATA_ROOM 17 /* keys of one request, ours included */
+#define METADATA_ROOM 17 /* keys of a request, ours included */
 #define OPS_MAX       6
 
 struct remote {
@@ -54,7 +54,7 @@ static void start(struct remote *remote, const grpc_op *ops, size_t count, struc
     rpc_batch_start(remote->base.call->loop, remote->grpc, ops, count, tag);
 }
 
-/* ---- the end ---------------------------------------------------------------------------------------------------- */
+/* ---- the end ----------------------------------------------------------------------------------------------------- */
 
 /* Core's own words when no connection could be made; they go on with names and addresses. */
 static bool tells_addresses(const char *text)
@@ -68,7 +68,7 @@ static bool tells_addresses(const char *text)
     return strstr(text, "ipv4:") || strstr(text, "ipv6:");
 }
 
-/* The text may go on to a caller who is not to know the addresses of our services; the log has it whole. */
+/* The text may go on to a caller that must not learn the addresses of our services; the log has it whole. */
 static void hide_address(const struct remote *remote, struct status *status)
 {
     if (status->code != UNAVAILABLE || !tells_addresses(status->text))
@@ -135,7 +135,7 @@ static void unary_ended(struct rpc_tag *tag, bool ok)
     finish(from_tag(tag, ended));
 }
 
-/* ---- streams ---------------------------------------------------------------------------------------------------- */
+/* ---- streams ----------------------------------------------------------------------------------------------------- */
 
 static void receive(struct remote *remote)
 {
@@ -180,7 +180,7 @@ static void message_received(struct rpc_tag *tag, bool ok)
         return;
     }
     struct rpc_incoming incoming;
-    remote->batches++; /* the closure may cancel or resume: nothing is freed under it */
+    remote->batches++; /* the closure may cancel or resume: no memory is freed under it */
     if (!rpc_incoming_take(&incoming, &remote->incoming, remote->stub->channel->message_max, &remote->failure) ||
         !rpc_exchange_message(&remote->base, incoming.bytes, incoming.size, &remote->failure))
         grpc_call_cancel(remote->grpc, NULL);
@@ -238,7 +238,7 @@ static const struct rpc_exchange_ops remote_ops = {
     .metadata = metadata,
 };
 
-/* ---- the beginning ---------------------------------------------------------------------------------------------- */
+/* ---- the beginning ----------------------------------------------------------------------------------------------- */
 
 /* The caller for which the call is made; 0 if the process calls for itself. */
 static size_t add_forwarded(struct remote *remote, grpc_metadata *metadata)
@@ -253,7 +253,7 @@ static size_t add_forwarded(struct remote *remote, grpc_metadata *metadata)
     return 1;
 }
 
-/* Where the service is in the trace; 0 if the process has none to tell. */
+/* Adds the position in the trace; 0 if the process has no trace to send. */
 static size_t add_trace(struct remote *remote, grpc_metadata *metadata)
 {
     const struct trace_context *trace = &remote->base.trace;

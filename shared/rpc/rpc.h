@@ -1,9 +1,9 @@
-/* Calls: what a handler sees of the call it answers, and a caller of the call it makes.
+/* Calls: the handler's view of the call that it answers, and the caller's view of the call that it makes.
  *
  * A service is the struct of functions that protoc-c generates. Its handlers run in a loop and end in exactly one reply
- * or one failure; the `closure_data` that a handler is given is its `struct rpc_call`. A caller calls the very same
- * generated functions on a stub, with a `struct rpc_client_call` as `closure_data`; whether the service is in this
- * process or in another pod cannot be told from the code.
+ * or failure; the `closure_data` that a handler is given is its `struct rpc_call`. A caller calls the very same
+ * generated functions on a stub, with a `struct rpc_client_call` as `closure_data`. The code does not depend on whether
+ * the service is in this process or in another pod.
  *
  *      static void plan(Renga__V1__Planner_Service *self, const Renga__V1__PlanRequest *request,
  *                       Renga__V1__PlanResponse_Closure reply, void *data)
@@ -17,11 +17,11 @@
  *          reply(&response, call);
  *      }
  *
- * Streams. Where the reply streams, `reply` is called for each message and then with NULL to end with OK. Where the
- * request streams, the handler is called for each message and then with NULL once the client has sent its last; the
- * call is the same each time and rpc_call_data keeps what belongs to it. Where the client leaves before its last, a
- * handler that has registered rpc_call_on_cancel is told so; any other is called with NULL all the same (and
- * rpc_call_cancelled is true), so that it ends the call.
+ * Streams. If the reply streams, `reply` is called for each message and then with NULL to end with OK. If the request
+ * streams, the handler is called for each message and then with NULL once the client has sent its last. The call is the
+ * same each time and rpc_call_data keeps the handler's data for it. If the client leaves before its last, the callback
+ * of rpc_call_on_cancel runs. A handler without this callback is called with NULL all the same (and rpc_call_cancelled
+ * is true), so that it ends the call.
  *
  * All functions here are called from inside the call's loop. */
 #ifndef RENGA_RPC_RPC_H
@@ -41,26 +41,26 @@ struct job;
 struct rpc_call;
 struct rpc_exchange;
 
-#define RPC_MESSAGE_DEFAULT_MAX (4u << 20) /* bytes of one message, as every gRPC client assumes */
+#define RPC_MESSAGE_DEFAULT_MAX (4u << 20) /* bytes of a message, as every gRPC client assumes */
 
-/* Who calls, as authentication found; both are empty strings where none is asked for. */
+/* The caller, as authentication found it; both are empty strings if authentication is off. */
 struct rpc_principal {
     const char *name;
     const char *tenant;
 };
 
 struct rpc_metadata {
-    const char *key; /* lower case; ends in "-bin" where the value is not printable ASCII */
+    const char *key; /* lower case; ends in "-bin" if the value is not printable ASCII */
     const void *value;
     size_t size;
 };
 
 /* The `invoke` of every service of ours, in place of protobuf-c's own: a function that is left NULL answers
- * UNIMPLEMENTED, so a service fills in what it has. */
+ * UNIMPLEMENTED, so a service sets only the functions that it has. */
 void rpc_service_invoke(ProtobufCService *service, unsigned method_index, const ProtobufCMessage *input,
                         ProtobufCClosure closure, void *closure_data);
 
-/* ---- The call that is being answered ---------------------------------------------------------------------------- */
+/* ---- The call that is being answered ----------------------------------------------------------------------------- */
 
 /* Ends the call with a status that is not OK. Once, instead of a reply (or of further replies of a stream). */
 void rpc_fail(struct rpc_call *call, const struct status *status);
@@ -76,15 +76,15 @@ struct arena *rpc_call_arena(struct rpc_call *call);
 void *rpc_message_copy(struct arena *arena, const ProtobufCMessage *message);
 struct loop *rpc_call_loop(const struct rpc_call *call);
 
-/* When the caller stops waiting, on clock_now_ns; TIME_NEVER where it set no deadline and the server has no limit. */
+/* When the caller stops waiting, on clock_now_ns; TIME_NEVER if it set no deadline and the server has no limit. */
 int64_t rpc_call_deadline_ns(const struct rpc_call *call);
 
 /* The client went away, cancelled, or the deadline passed; or the runtime had to give up a stream. A handler that is
- * still at work stops it and finishes the call as usual; what it then replies goes nowhere. */
+ * still at work stops and finishes the call as usual; its later replies are dropped. */
 bool rpc_call_cancelled(const struct rpc_call *call);
 
-/* Runs `cancelled` once, from the loop, if that happens before the handler has finished; at once (deferred) where it
- * has happened already. A second registration replaces the first. */
+/* Runs `cancelled` once, from the loop, if that happens before the handler has finished; at once (deferred) if it has
+ * happened already. A second registration replaces the first. */
 void rpc_call_on_cancel(struct rpc_call *call, void (*cancelled)(struct rpc_call *call, void *data), void *data);
 
 /* The handler's own pointer, NULL at first. */
@@ -93,7 +93,7 @@ void *rpc_call_data(const struct rpc_call *call);
 
 /* "renga.v1.Planner/Plan" */
 const char *rpc_call_method(const struct rpc_call *call);
-/* Who calls: the client of the key, or the client for which a service with the right to forward has called. */
+/* The caller: the client of the key, or the client for which a service with the right to forward has called. */
 const struct rpc_principal *rpc_call_principal(const struct rpc_call *call);
 /* True for the latter. */
 bool rpc_call_is_forwarded(const struct rpc_call *call);
@@ -103,7 +103,7 @@ void rpc_call_job(const struct rpc_call *call, struct job *job);
 size_t rpc_call_received_bytes(const struct rpc_call *call);
 /* For spans below the call's own, and for calls that it makes. */
 const struct trace_context *rpc_call_trace(struct rpc_call *call);
-/* The same for work that may outlast the call and has a trace of its own where trace.roots=runs: no span is below. */
+/* The same for work that may outlast the call and has a trace of its own if trace.roots=runs: no span is below. */
 const struct trace_context *rpc_call_trace_apart(const struct rpc_call *call);
 /* The context for a call on behalf of a client that comes by another way than gRPC, with this traceparent. False if it
  * is not valid; then `trace` is left alone. */
@@ -121,20 +121,20 @@ const void *rpc_call_metadata(const struct rpc_call *call, const char *key, size
 #define RPC_PUSHBACK_NEVER "-1"
 
 /* Metadata of the answer, copied. Initial metadata goes out with the first message; later additions are lost.
- * Ours stays under 4 KB a call, or clients drop the connection; more is refused with false, and so is a value that is
+ * Ours stays under 4 KB a call, or clients drop the connection. More is refused with false, and so is a value that is
  * not printable ASCII under a key without "-bin". */
 bool rpc_call_add_initial(struct rpc_call *call, const char *key, const void *value, size_t size);
 bool rpc_call_add_trailing(struct rpc_call *call, const char *key, const void *value, size_t size);
 
 /* A detail of the failure that the call is to end with, as google.rpc.Status carries it: the packed message of type
  * "type.googleapis.com/google.rpc.QuotaFailure". Copied. The field and the retry hint of the status become details of
- * their own beside it. False where all that were added would be more than 2,560 bytes. */
+ * their own beside it. False if all added details would exceed 2,560 bytes. */
 bool rpc_call_add_detail(struct rpc_call *call, const char *type_url, const void *bytes, size_t size);
 
-/* Asks for compressed replies where the client takes them (gzip). */
+/* Asks for compressed replies if the client accepts them (gzip). */
 void rpc_call_compress(struct rpc_call *call);
 
-/* True where the request message that is being handled came compressed. */
+/* True if the request message that is being handled came compressed. */
 bool rpc_call_was_compressed(const struct rpc_call *call);
 
 /* The send window of a stream: false while more than RPC_SEND_WINDOW bytes wait for the client to read. A stream that
@@ -146,7 +146,7 @@ bool rpc_call_writable(const struct rpc_call *call);
 /* Runs `writable` each time the window opens again. */
 void rpc_call_on_writable(struct rpc_call *call, void (*writable)(struct rpc_call *call, void *data), void *data);
 
-/* ---- The call that is being made -------------------------------------------------------------------------------- */
+/* ---- The call that is being made --------------------------------------------------------------------------------- */
 
 #define RPC_TIMEOUT_DEFAULT_MS 30000
 
@@ -155,12 +155,12 @@ void rpc_call_on_writable(struct rpc_call *call, void (*writable)(struct rpc_cal
  * On the last run `status` says how the call ended. The response lives until the closure returns.
  * The closure never runs from within the function that starts, resumes or cancels the call. */
 struct rpc_client_call {
-    struct loop *loop;                     /* where the closure runs */
+    struct loop *loop;                     /* in which the closure runs */
     struct rpc_call *parent;               /* on whose behalf: hands on deadline, cancellation and trace. May be NULL */
-    const struct trace_context *trace;     /* the parent span where there is no parent call. May be NULL */
+    const struct trace_context *trace;     /* the parent span if there is no parent call. May be NULL */
     const struct rpc_principal *principal; /* the caller, without a parent call; else the parent's caller. The
-                                              service sees it as rpc_call_principal; a remote one does so where the
-                                              channel's key may forward, and refuses the call else. NULL or empty: the
+                                              service sees it as rpc_call_principal; a remote service does so if the
+                                              channel's key may forward, else it refuses the call. NULL or empty: the
                                               process calls for itself. Borrowed until the call has been started */
     int64_t timeout_ms;                    /* never more than the parent has left */
     const struct rpc_metadata *metadata;   /* borrowed until the call has been started; not "renga-forwarded-bin" */
@@ -175,7 +175,7 @@ struct rpc_client_call {
 /* Zeroes the call and sets the first three fields and the default timeout. `parent` may be NULL. */
 void rpc_client_call_init(struct rpc_client_call *call, struct loop *loop, struct rpc_call *parent);
 
-/* Ends the call with CANCELLED and tells the peer. The closure still runs its last time. Nothing where it has ended. */
+/* Ends the call with CANCELLED and tells the peer. The closure still runs its last time. No effect if it has ended. */
 void rpc_client_call_cancel(struct rpc_client_call *call);
 
 /* Back-pressure: a paused stream takes no further message, and the sender's window closes after a while. */

@@ -24,7 +24,7 @@
 #define HANDSHAKE_TIMEOUT_MS 10000 /* half-open connections go after this */
 #define END_LIMIT_MS         5000  /* how long destroying waits for handlers that were cancelled */
 #define END_LOOK_MS          5
-#define AWAITED_PER_METHOD   2 /* calls of one method that a lane is ready for at any moment */
+#define AWAITED_PER_METHOD   2 /* calls of a method that a lane is ready for at any moment */
 
 static const struct rpc_builtin *const builtins[] = {
     &rpc_health_check,
@@ -240,7 +240,7 @@ void rpc_server_set_serving(struct rpc_server *server, const char *service, bool
     rpc_health_changed(server);
 }
 
-/* ---- the end ---------------------------------------------------------------------------------------------------- */
+/* ---- the end ----------------------------------------------------------------------------------------------------- */
 
 /* Calls that their handlers have not ended, and calls that gRPC has not given back. */
 static unsigned calls_alive(struct rpc_server *server)

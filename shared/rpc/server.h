@@ -21,15 +21,15 @@ struct rpc_server_options {
     struct loop *const *loops; /* borrowed while the server lives */
     unsigned loop_count;
     const struct rpc_schema *schema;
-    const char *listen;          /* "0.0.0.0:15001", "[::]:15001", "unix:/run/renga.sock"; port 0 picks a free one */
+    const char *listen;          /* "0.0.0.0:15001", "[::]:15001", "unix:/run/renga.sock"; port 0 picks a free port */
     const struct rpc_tls *tls;   /* NULL: no TLS */
-    const struct rpc_auth *auth; /* NULL: anyone may call anything */
-    size_t message_max;          /* bytes of one message, both ways; 0: the default */
+    const struct rpc_auth *auth; /* NULL: every caller may call every method */
+    size_t message_max;          /* bytes of a message, both ways; 0: the default */
     size_t call_memory_max;      /* bytes a call's arena may take; 0: 8 × message_max */
     size_t memory_max;           /* bytes gRPC may buffer over all connections; 0: 64 MiB */
     struct budget *budget; /* in place of memory_max: the memory of unary requests until they end, RESOURCE_EXHAUSTED
-                              beyond; what is left of it gRPC may buffer. Outlives the server; NULL: none */
-    unsigned streams_max;  /* concurrent calls on one connection; 0: 1,000 */
+                              beyond; gRPC may buffer in the rest of it. Outlives the server; NULL: no budget */
+    unsigned streams_max;  /* concurrent calls on a connection; 0: 1,000 */
     int64_t connection_age_ms; /* a connection is asked to move on after this long; 0: never, for clients that look
                                   at health at least every few seconds */
     int64_t call_max_ms;       /* the longest a unary call may take with any deadline of its client; 0: no limit */
@@ -41,24 +41,24 @@ struct rpc_server *rpc_server_create(const struct rpc_server_options *options, s
  * All instances are borrowed and outlive the server. Before rpc_server_start. */
 void rpc_server_add(struct rpc_server *server, ProtobufCService *const *instances);
 
-/* Listens and serves. Fails with UNAVAILABLE where the address cannot be bound. */
+/* Listens and serves. Fails with UNAVAILABLE if the address cannot be bound. */
 bool rpc_server_start(struct rpc_server *server, struct status *st);
 
 /* The port that was bound. */
 int rpc_server_port(const struct rpc_server *server);
 
-/* What grpc.health.v1 answers for one service ("" is the server as a whole). All are SERVING after the start. */
+/* Sets the answer of grpc.health.v1 for a service ("" is the server as a whole). All are SERVING after the start. */
 void rpc_server_set_serving(struct rpc_server *server, const char *service, bool serving);
 
-/* Leaves without failing a call: NOT_SERVING to every health watcher, no new connections, the old ones asked to move
- * on when their age is up; then, once no client is connected any more (or all have had their time), shuts down. Calls
- * that still run when `limit_ms` is over are cut with UNAVAILABLE. Both callbacks run once, from loop 0: `deserted`,
- * which may be NULL, when no new call can come any more (at the latest when all ages are up, or at half of the limit if
- * that leaves no time), `drained` when all is over. Once. */
+/* Leaves without failing a call: NOT_SERVING to every health watcher, no new connections, the old ones asked to move on
+ * when their age is up. Then, once no client is connected any more (or all have had their time), shuts down. Calls that
+ * still run when `limit_ms` is over are cut with UNAVAILABLE. Both callbacks run once, from loop 0: `deserted`, which
+ * may be NULL, when no new call can come any more (at the latest when all ages are up, or at half of the limit if that
+ * leaves no time), `drained` when all is over. Once. */
 void rpc_server_drain(struct rpc_server *server, int64_t limit_ms, void (*deserted)(void *data),
                       void (*drained)(void *data), void *data);
 
-/* Not from inside a loop; the loops still run. Drains with no patience where that was not done. */
+/* Not from inside a loop; the loops still run. Drains without waiting if the server was not drained. */
 void rpc_server_destroy(struct rpc_server **server);
 
 #endif

@@ -5,8 +5,9 @@
  *                            |  '-- messages, in and out        |
  *                            '---- cut: client gone, deadline, shutdown: the handler is told, and still ends it
  *
- * A handler that replies before it returns costs one batch: metadata, message, status and the watch for cancellation go
- * together. Otherwise that watch becomes a batch of its own and messages go out one batch at a time, in order. */
+ * A handler that replies before it returns costs a single batch: metadata, message, status and the watch for
+ * cancellation go together. Otherwise that watch is a separate batch, and messages leave in sequential batches, in
+ * order. */
 #include "rpc/server_call.h"
 
 #include "base/budget.h"
@@ -30,7 +31,7 @@ static struct server_call *of(const struct rpc_call *call)
     return (struct server_call *)(uintptr_t)call;
 }
 
-/* ---- birth and death -------------------------------------------------------------------------------------------- */
+/* ---- birth and death --------------------------------------------------------------------------------------------- */
 
 struct server_call *server_call_take(struct rpc_lane *lane)
 {
@@ -145,7 +146,7 @@ void server_call_start(struct server_call *sc, const grpc_op *ops, size_t count,
     rpc_batch_start(sc->lane->loop, sc->grpc, ops, count, tag);
 }
 
-/* ---- going out -------------------------------------------------------------------------------------------------- */
+/* ---- going out --------------------------------------------------------------------------------------------------- */
 
 static uint8_t *reserve(struct rpc_call *call, size_t size)
 {
@@ -226,7 +227,7 @@ static void op_close(struct server_call *sc, grpc_op *op)
     op->data.recv_close_on_server.cancelled = &sc->client_gone;
 }
 
-/* Starts the next batch that goes out, if one is due and none is under way. */
+/* Starts the next outgoing batch, if a batch is due and no other is under way. */
 void server_call_pump(struct server_call *sc)
 {
     bool ending = sc->call.ended || sc->cut;
@@ -260,7 +261,7 @@ static void batch_sent(struct rpc_tag *tag, bool ok)
     struct server_call *sc = server_call_from(tag, sent);
     sc->batches--;
     bool status_sent = sc->sending_status;
-    sc->in_handler = true; /* a handler that is told something may send again: not before we are through */
+    sc->in_handler = true; /* a called handler may send again: not before we are through */
     if (!ok)
         server_call_client_left(sc);
     if (sc->sending) {
@@ -286,7 +287,7 @@ static void ended(struct rpc_call *call)
     server_call_release_when_done(sc);
 }
 
-/* ---- the end ---------------------------------------------------------------------------------------------------- */
+/* ---- the end ----------------------------------------------------------------------------------------------------- */
 
 static void client_closed(struct rpc_tag *tag, bool ok)
 {
@@ -338,7 +339,7 @@ void server_call_watch(struct server_call *sc)
     }
 }
 
-/* ---- what the call is asked for --------------------------------------------------------------------------------- */
+/* ---- queries of a call ------------------------------------------------------------------------------------------- */
 
 static const void *metadata(const struct rpc_call *call, const char *key, size_t *size)
 {

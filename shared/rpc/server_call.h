@@ -27,7 +27,7 @@ struct server_call {
     grpc_call_details details; /* of an unknown method */
 
     struct rpc_tag arrived, received, closed, sent;
-    struct timer limit; /* our own deadline, where the client set none that is sooner */
+    struct timer limit; /* our own deadline, if the client set no earlier deadline */
     struct outgoing *first, *last;
     struct outgoing embedded;
     struct budget_hold hold; /* for its message */
@@ -49,16 +49,16 @@ void server_call_enlist(struct server_call *sc);
 
 void server_call_start(struct server_call *sc, const grpc_op *ops, size_t count, struct rpc_tag *tag);
 
-/* Sends what is due, unless a handler is at work that may add to it. */
+/* Sends the due messages, unless a handler is at work that may add to them. */
 void server_call_pump(struct server_call *sc);
 
 /* We want to know from now on when the client goes, or when our own limit is reached. */
 void server_call_watch(struct server_call *sc);
 
-/* Tells the handler, soon, that nobody waits any more. */
+/* Tells the handler, soon, that the client does not wait any more. */
 void server_call_client_left(struct server_call *sc);
 
-/* Gives the call back once nothing of it is under way: last thing in every function that a tag calls. */
+/* Gives the call back when none of its batches is under way: last thing in every function that a tag calls. */
 void server_call_release_when_done(struct server_call *sc);
 
 #endif

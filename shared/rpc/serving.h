@@ -17,7 +17,7 @@
 struct server_call;
 struct health_watch;
 
-/* What a server does in one loop; touched only from inside it. */
+/* The part of a server in a single loop; touched only from inside it. */
 struct rpc_lane {
     struct rpc_server *server;
     struct loop *loop;
@@ -55,11 +55,11 @@ struct rpc_server {
     struct rpc_binding *bindings;
     size_t binding_count;
     const char **services; /* names, of ours and of the builtins */
-    atomic_bool *serving;  /* what health says of each */
+    atomic_bool *serving;  /* the health state of each */
     size_t service_count;
     atomic_bool whole_serving;
     bool started;
-    atomic_bool leaving;  /* the drain has begun: nothing is SERVING any more */
+    atomic_bool leaving;  /* the drain has begun: no service is SERVING any more */
     atomic_bool refusing; /* no more calls are taken from gRPC */
     int port;
     struct drain *drain;
@@ -69,7 +69,7 @@ struct rpc_server {
 void server_call_await(struct rpc_lane *lane, struct rpc_binding *binding);
 void server_call_await_unknown(struct rpc_lane *lane);
 
-/* The client is answered UNAVAILABLE at once; the handler is told, and what it still replies goes nowhere. */
+/* The client is answered UNAVAILABLE at once; the handler is told, and its later replies are dropped. */
 void server_call_cut_all(struct rpc_lane *lane);
 void server_call_pool_free(struct rpc_lane *lane);
 

@@ -23,14 +23,14 @@ struct rpc_tls_files {
     struct rpc_tls_pem pem;
 };
 
-/* ---- Understanding ---------------------------------------------------------------------------------------------- */
+/* ---- Understanding ----------------------------------------------------------------------------------------------- */
 
 static BIO *bio_over(const char *pem)
 {
     return BIO_new_mem_buf(pem, -1);
 }
 
-/* We have nobody to ask for a pass phrase. */
+/* No user is present to enter a pass phrase. */
 static int no_passphrase(char *buffer, int size, int writing, void *data)
 {
     return -1;
@@ -108,7 +108,7 @@ static bool pem_check(char *const *paths, const struct rpc_tls_pem *pem, struct 
     return valid;
 }
 
-/* ---- Reading ---------------------------------------------------------------------------------------------------- */
+/* ---- Reading ----------------------------------------------------------------------------------------------------- */
 
 static void secret_free(char *text)
 {
@@ -208,7 +208,7 @@ bool rpc_tls_files_refresh(struct rpc_tls_files *files)
     return true;
 }
 
-/* ---- Opening ---------------------------------------------------------------------------------------------------- */
+/* ---- Opening ----------------------------------------------------------------------------------------------------- */
 
 static bool path_copy(char **copy, const char *path, struct status *st)
 {

@@ -9,17 +9,17 @@
 #include "rpc/call.h"
 #include "rpc/exchange.h"
 
-/* The context of a call that this process makes. Not set: it sends none. */
+/* The context of a call that this process makes. Not set: the call sends no context. */
 void rpc_trace_exchange(struct rpc_exchange *exchange);
 /* Of a call that is made and answered in this process. */
 void rpc_trace_local(struct rpc_call *call, const struct rpc_exchange *exchange);
 /* Of a call that has come by gRPC, with the values of its metadata "traceparent" and "tracestate"; NULL: absent. */
 void rpc_trace_arrived(struct rpc_call *call, const char *parent, size_t parent_size, const char *state,
                        size_t state_size);
-/* The caller is not one of our services: its traceparent is that of a call from outside. */
+/* The caller is not one of our services: its traceparent counts as a call from outside. */
 void rpc_trace_disbelieve(struct rpc_call *call);
 
-/* The span of a call that ends; NULL: it is none. */
+/* The span of a call that ends; NULL: it has no span. */
 const struct trace_context *rpc_trace_of_call(const struct rpc_call *call);
 const struct trace_context *rpc_trace_of_exchange(const struct rpc_exchange *exchange);
 

@@ -1,4 +1,4 @@
-/* Messages in arenas, from bytes that nobody has looked at. */
+/* Messages in arenas, from unchecked bytes. */
 #include "rpc/call.h"
 #include "rpc/wire.h"
 

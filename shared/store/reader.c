@@ -1,4 +1,4 @@
-/* The way of a scan: into the queue, through one of the readers' threads, home. */
+/* The path of a scan: the queue, then a reader thread, then the loop that started it. */
 #include "store/store_priv.h"
 
 #include <assert.h>
@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define ROWS_FIRST         16          /* places for rows; they double */
-#define TOGETHER_BYTES_MAX (64u << 20) /* that scans which are read together may find; a single one may find more */
+#define TOGETHER_BYTES_MAX (64u << 20) /* limit of the results of scans read together; one scan may find more */
 
 static void scan_ended(struct work *work)
 {

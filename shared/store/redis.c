@@ -1,5 +1,5 @@
-/* "redis://…", "rediss://…", "unix:…" (redis_settings.h): rows in a Redis that several processes may share. One
- * connection writes, in the writer's thread (redis_writer.c); each reader has one of its own (redis_reader.c). */
+/* "redis://…", "rediss://…", "unix:…" (redis_settings.h): rows in a Redis that several processes may share. A single
+ * connection writes, in the writer's thread (redis_writer.c); each reader has its own connection (redis_reader.c). */
 #include "redis/command.h"
 #include "store/redis_priv.h"
 

@@ -61,7 +61,7 @@ void redis_forget_resume(struct redis_engine *engine)
 
 /* ---- writing anew ------------------------------------------------------------------------------------------------ */
 
-/* Another process may have deleted since: its mark is another one, and stays. */
+/* Another process may have deleted since: then the stored mark differs from ours, and stays. */
 static void forget_unmark(struct redis_engine *engine)
 {
     char mark[REDIS_MARK_SIZE];
@@ -86,7 +86,7 @@ static void forget_rewrite(struct redis_engine *engine, int64_t now_ns)
     engine->forgot_ns = now_ns;
 }
 
-/* A user who may not ask is believed to have a Redis that does it. */
+/* If Redis does not permit this user to ask, the rewrite counts as done. */
 static void forget_look(struct redis_engine *engine, int64_t now_ns)
 {
     engine->looked_ns = now_ns;

@@ -1,4 +1,4 @@
-/* What the files of the store on Redis share: what is known of who writes, and what becomes of a reply. */
+/* Shared by the files of the store on Redis: the state of the writers, and the handling of replies. */
 #ifndef RENGA_STORE_REDIS_PRIV_H
 #define RENGA_STORE_REDIS_PRIV_H
 
@@ -15,7 +15,7 @@
 struct redis_engine {
     struct redis_settings settings;
     struct redis_connection writer, readers[STORE_READERS];
-    atomic_llong found_ns;               /* when one of them was answered again */
+    atomic_llong found_ns;               /* when a request was answered again */
     uint64_t losses_seen[STORE_READERS]; /* of the writer's, when the reader's connection was made */
 
     /* The writer's. */
@@ -31,7 +31,7 @@ struct redis_engine {
 
     atomic_ullong losses; /* of the writer's connection */
     atomic_bool weak;
-    pthread_mutex_t lock; /* of what the readers settle */
+    pthread_mutex_t lock; /* protects the fields that the readers settle */
     bool unsettled;
     char unsettled_id[REDIS_WRITER_SIZE];
     uint64_t unsettled_number;
@@ -39,12 +39,12 @@ struct redis_engine {
 
 enum redis_outcome { REDIS_ANSWERED, REDIS_AGAIN, REDIS_REFUSED };
 
-/* Sorts out a reply (NULL: none came), which is let go where it is no answer. Where it is to be asked again, the
- * connection is given up: the next one loads the scripts, and finds the primary. */
+/* Classifies a reply (NULL: no reply arrived), and frees it if it is a refusal. If Redis must be asked again after a
+ * refusal, the connection is given up: the next connection loads the scripts and finds the primary. */
 enum redis_outcome redis_sort_out(struct redis_connection *connection, struct redis_reply **reply,
                                   enum redis_refusal *refusal, struct status *st);
 
-/* Makes itself known as a new writer, of which nothing is in doubt. */
+/* Registers as a new writer, which has no write in doubt. */
 bool redis_enroll(struct redis_engine *engine, struct status *st);
 
 bool redis_write(void *engine, struct store_batch *batches, struct status *st);

@@ -1,11 +1,11 @@
-/* Reading from Redis: each reader's thread has a connection of its own. What waits goes together: an answer comes only
- * after the sync of what others write meanwhile, so that one at a time would be a few hundred a second. */
+/* Reading from Redis: each reader's thread has a connection of its own. Waiting scans are sent together: an answer
+ * comes only after the sync of concurrent writes, so single requests would reach only a few hundred a second. */
 #include "store/redis_priv.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* The connection is not older than the writer's: after a failover that one finds the new primary. */
+/* The connection is not older than the writer's: after a failover, the writer's connection finds the new primary. */
 static bool reader_ready(struct redis_engine *engine, unsigned number, int64_t deadline_ns, struct status *st)
 {
     struct redis_connection *reader = &engine->readers[number];
@@ -79,7 +79,7 @@ static enum redis_outcome ask_rows(struct redis_engine *engine, struct redis_con
         enum redis_outcome outcome = settle(engine, reader, number, *rows, st);
         *rows = NULL;
         if (outcome != REDIS_ANSWERED)
-            redis_link_close(&reader->link); /* what comes of the scans is not looked at */
+            redis_link_close(&reader->link); /* the answers to the scans are not read */
         if (outcome != REDIS_ANSWERED)
             return outcome;
         *rows = redis_connection_next(reader, deadline_ns, st);
@@ -103,7 +103,7 @@ static void take_rows(struct store_scan *scan, const struct redis_reply *rows)
     scan->more = good && rows->list[0]->size == 1 && rows->list[0]->bytes[0] == '1';
 }
 
-/* Goes through the answers; the first that has none to it, or NULL. */
+/* Reads the answers. Returns the first scan without an answer, or NULL. */
 static struct store_scan *take_answers(struct redis_engine *engine, struct redis_connection *reader,
                                        struct store_scan *scan, int64_t deadline_ns)
 {

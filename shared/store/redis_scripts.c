@@ -1,8 +1,8 @@
 #include "store/redis_scripts.h"
 
-/* An error of one word would get ERR before it. */
+/* Redis would put ERR before an error of a single word. */
 
-/* Of a thousand processes the last piece is remembered; who is older than that has ended long ago. */
+/* The last piece is kept for a thousand processes; an older process has ended long ago. */
 static const char register_script[] =
     "local kinds = {'zset', 'hash', 'hash'}\n"
     "for i, kind in ipairs(kinds) do\n"
@@ -24,10 +24,11 @@ static const char register_script[] =
     "end\n"
     "return '1'\n";
 
-/* Redis refuses a script for want of memory at its first write alone, and only where that is one that may take more: so
- * the writer's record comes first; where a piece only takes away, a deletion of nothing does, and the record last.
- * Expectations stand first in their batch. What batches put and delete gathers in `changed` (false: deleted), where the
- * expectations of later ones see it, and goes in with one command for a thousand rows instead of two for each. */
+/* If memory is full, Redis refuses a script only at its first write, and only if that command may need more memory. So
+ * the writer's record comes first. In a piece that only deletes, an empty deletion comes first and the record last.
+ * Expectations stand first in their batch. The puts and deletes of the batches gather in `changed` (false: deleted),
+ * which the expectations of later batches read. A single command then writes a thousand rows, instead of two commands
+ * for each row. */
 static const char write_script[] =
     "local rows, values, writers = KEYS[1], KEYS[2], KEYS[3]\n"
     "local call, id, own = redis.call, ARGV[1], ARGV[3]\n"
@@ -111,7 +112,7 @@ static const char write_script[] =
     "if ARGV[4] == '1' or answer ~= '' then call('HSET', writers, id, record .. answer) end\n"
     "return answer\n";
 
-/* A few rows at a time, so that one that is much larger than is asked for costs little. */
+/* A few rows at a time, so that a row much larger than the limit costs little. */
 static const char scan_script[] =
     "local rows, values = KEYS[1], KEYS[2]\n"
     "local call, min, max, backwards = redis.call, ARGV[1], ARGV[2], ARGV[5] == '1'\n"

@@ -1,7 +1,7 @@
-/* Writing to Redis, piece by piece. One whose answer does not come is sent again over the next connection: it is
- * carried out once, however often it comes (redis_scripts.h). When patience is over its batches get UNAVAILABLE, and it
- * is in doubt: what is left of the old connection may still reach Redis. So before anything else is written or read an
- * empty piece of the same number is written, behind which the one in doubt can not be carried out any more. */
+/* Writing to Redis, piece by piece. A piece without an answer is sent again over the next connection: it is executed
+ * once, however often it arrives (redis_scripts.h). When the patience is over, its batches get UNAVAILABLE and the
+ * piece is in doubt: data of the old connection may still reach Redis. So before any other write or read, an empty
+ * piece of the same number is written. After it, the piece in doubt cannot be executed any more. */
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/random.h"
@@ -18,7 +18,7 @@ static const char *place_of(const struct redis_engine *engine)
     return redis_target_place(&engine->settings.target, place);
 }
 
-/* ---- who writes -------------------------------------------------------------------------------------------------- */
+/* ---- the writer -------------------------------------------------------------------------------------------------- */
 
 static void set_doubt(struct redis_engine *engine, bool in_doubt)
 {
@@ -69,7 +69,7 @@ struct attempt {
     enum redis_refusal refusal;
     struct redis_reply *answer;
     int64_t replicas; /* that have it too */
-    bool unheard;     /* it was sent, and nobody knows */
+    bool unheard;     /* it was sent, and its result is unknown */
 };
 
 static void append_wait(struct redis_engine *engine)
@@ -120,8 +120,8 @@ static bool answered(struct redis_engine *engine, const struct redis_piece *piec
     return true;
 }
 
-/* What was acknowledged is gone, and what is in memory here may build on it: these batches are not written, and the
- * next by a new writer. */
+/* Acknowledged data is lost, and the state in memory may build on it: these batches are not written, and a new writer
+ * writes the next ones. */
 static bool rolled_back(struct redis_engine *engine, const struct status *st)
 {
     log_error("store.redis_rolled_back", "%s", st->text);
@@ -150,7 +150,7 @@ static bool write_piece(struct redis_engine *engine, const struct redis_piece *p
     return false;
 }
 
-/* There is a writer, and nothing of what it wrote is in doubt. */
+/* Makes sure that a writer exists and has no write in doubt. */
 static bool settled(struct redis_engine *engine, struct status *st)
 {
     static const struct redis_piece empty = {.takes_away = true};
@@ -193,7 +193,7 @@ static bool forgets(const struct store_batch *batch)
     return batch != NULL;
 }
 
-/* Where Redis has no memory left, each batch goes alone: those that only take away are taken. */
+/* If Redis has no memory left, each batch is sent alone: Redis accepts those that only delete. */
 bool redis_write(void *data, struct store_batch *batches, struct status *st)
 {
     struct redis_engine *engine = data;

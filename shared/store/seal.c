@@ -8,7 +8,8 @@
 #define TAG_SECOND 0x7f
 #define TAG_BYTES  2
 
-/* No message of ours begins with a field of this number: a tag of which bits were changed is not taken for one. */
+/* No message of ours begins with a field of this number: so a tag with changed bits is not mistaken for an unsealed
+ * message. */
 #define TAG_LEAST 0x78
 
 static uint32_t seal_sum(struct store_bytes key, const uint8_t *value, size_t size, size_t at)

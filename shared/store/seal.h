@@ -1,6 +1,6 @@
-/* A checksum inside a row. Its value is a protobuf message, or ends with one: field 2047 of that message, before
- * all others. A reader that does not know of it passes it over, so releases without it read the row, and the rows of
- * such releases are read here as ABSENT.
+/* A checksum inside a row. Its value is a protobuf message, or ends with a protobuf message: field 2047 of that
+ * message, before all others. A reader that does not know of it passes it over, so releases without it read the row,
+ * and the rows of those releases are read here as ABSENT.
  *
  *      value:  head (`at` bytes, often 0) | fd 7f | CRC-32C of key, head and rest, little-endian | rest
  *

@@ -1,5 +1,5 @@
-/* "sqlite:FILE". One connection writes, in the writer's thread; each reader has one of its own, so that a scan sees
- * the rows as they were when it began, whatever is committed meanwhile (WAL). */
+/* "sqlite:FILE". One connection writes, in the writer's thread. Each reader has its own connection, so a scan sees the
+ * rows as they were when it began, regardless of later commits (WAL). */
 #include "store/sqlite_backup.h"
 #include "store/sqlite_checkpoint.h"
 #include "store/sqlite_file.h"
@@ -141,7 +141,7 @@ static void bind(sqlite3_stmt *statement, int parameter, struct store_bytes byte
     sqlite3_bind_blob(statement, parameter, bytes.size > 0 ? bytes.bytes : "", (int)bytes.size, SQLITE_STATIC);
 }
 
-/* `to` of no bytes is bound as what is greater than every key. */
+/* An empty `to` is bound as a value greater than every key. */
 static void bind_range(sqlite3_stmt *statement, struct store_bytes from, struct store_bytes to)
 {
     static const unsigned char beyond[STORE_BOUND_MAX] = {[0 ... STORE_BOUND_MAX - 1] = 0xff};
@@ -202,7 +202,7 @@ static bool row_is(struct engine *engine, const struct store_operation *expectat
     return true;
 }
 
-/* False where it could not be found out. */
+/* False if the database could not be read. */
 static bool check(struct engine *engine, const struct store_operation *expectation, bool *holds, struct status *st)
 {
     sqlite3_stmt *statement = engine->statements[FIND];
@@ -215,7 +215,7 @@ static bool check(struct engine *engine, const struct store_operation *expectati
     return known;
 }
 
-/* What is expected is looked for in the transaction, so after the batches that stand before this one in it. */
+/* The expectations are checked inside the transaction, so they see the earlier batches of this transaction. */
 static bool write_batch(struct engine *engine, struct store_batch *batch, struct status *st)
 {
     for (const struct store_operation *operation = batch->first; operation != NULL; operation = operation->next) {

@@ -1,12 +1,12 @@
-/* A log grows until everything in it is in the file at a moment without writers; only then it begins anew. So:
+/* A log grows until all its content is in the file at a moment without writers; only then it begins anew. So:
  *
  *      the log is long ---> a thread of its own copies it in two rounds, so that little is left; commits go on
  *                      ---> the writer copies that little between two transactions and begins the log anew
  *
- * If the volume has less room than twice the log, the writer copies it at once and cuts it: the content of the log has
- * to find room in the file as well, and a full volume could not even delete.
+ * If the volume has less room than twice the log, the writer copies it at once and cuts it. The content of the log has
+ * to find room in the file as well, and on a full volume not even a deletion would succeed.
  *
- * A log that begins anew is written over, and its fsyncs are cheaper than those of one that grows. It is copied and cut
+ * A log that begins anew is written over, and its fsyncs are cheaper than those of a growing log. It is copied and cut
  * to 0 bytes only to forget text, and for the log of an earlier process. */
 #include "store/sqlite_checkpoint.h"
 
@@ -22,9 +22,9 @@
 
 #define LOG_LONG       16384  /* pages of 2 KiB: the thread begins */
 #define LOG_TOO_LONG   131072 /* pages: the thread does not keep up, the writer does it all itself */
-#define ROUNDS         2      /* the second has what came during the first */
-#define CACHE_KIB      64     /* copying uses none */
-#define FORGET_MS      200    /* so long others who forget may come along; and until another try */
+#define ROUNDS         2      /* the second copies the commits made during the first */
+#define CACHE_KIB      64     /* copying needs no cache */
+#define FORGET_MS      200    /* delay in which further requests to forget may join; also the delay before a retry */
 #define FORGET_BUSY_MS 20     /* patience with a reader while the log is cut: the writer waits so long */
 
 struct checkpoint {
@@ -55,8 +55,8 @@ static void copy_most(struct checkpoint *checkpoint)
     atomic_store(&checkpoint->copied, true);
 }
 
-/* Everything into the file, which is synced, and the log has no byte any more. Where somebody reads from it that is for
- * another time. */
+/* Copies the whole log into the file, syncs the file, and truncates the log to 0 bytes. If a reader still uses the log,
+ * a later attempt does this. */
 static void cut_log(struct checkpoint *checkpoint)
 {
     sqlite3_busy_timeout(checkpoint->connection, FORGET_BUSY_MS);
@@ -101,7 +101,7 @@ static void *run(void *data)
     while (wait_for_work(checkpoint)) {
         pthread_mutex_lock(&checkpoint->lock);
         bool forgets = checkpoint->forgets;
-        checkpoint->forgets = false; /* who asks from now on asks for another time */
+        checkpoint->forgets = false; /* a request from now on is for the next round */
         pthread_mutex_unlock(&checkpoint->lock);
         copy_most(checkpoint);
         if (forgets)

@@ -1,4 +1,4 @@
-/* Moves what the log (WAL) has into the file, beside the writer, so that commits go on meanwhile. */
+/* Moves the content of the log (WAL) into the file, beside the writer, so that commits go on meanwhile. */
 #ifndef RENGA_STORE_SQLITE_CHECKPOINT_H
 #define RENGA_STORE_SQLITE_CHECKPOINT_H
 
@@ -16,7 +16,7 @@ uint64_t checkpoint_tend(struct checkpoint *checkpoint, struct sqlite3 *writer, 
 /* Bytes that the file's volume has left; UINT64_MAX if that cannot be known. */
 uint64_t checkpoint_room(const struct checkpoint *checkpoint);
 
-/* From the writer's thread too: soon the log shall have nothing of what it has now. */
+/* From the writer's thread too: asks that the log soon holds none of its present content. */
 void checkpoint_forget(struct checkpoint *checkpoint);
 
 #endif

@@ -1,5 +1,5 @@
-/* The process's hold on the file is a lock on FILE.lock beside it: SQLite's own locks let many processes in, and those
- * on the file itself would be dropped with any descriptor of it that this process closes (POSIX). */
+/* The process holds the file by a lock on FILE.lock beside it. SQLite's own locks admit many processes. A lock on the
+ * file itself would be dropped with any descriptor of it that this process closes (POSIX). */
 #include "store/sqlite_file.h"
 
 #include "store/sqlite_log.h"
@@ -32,7 +32,7 @@
 /* The size of pages is settled before the first of them, so before WAL. */
 #define FORM_PRAGMAS "PRAGMA page_size = " STRING(SQLITE_PAGE_BYTES) "; PRAGMA journal_mode = WAL;"
 
-/* What makes version n + 1 of version n; 0 is a file without anything. A new form is a row at the end. */
+/* Each row migrates version n to version n + 1; version 0 is an empty file. A new form is a row at the end. */
 static const char *const migrations[] = {
     "CREATE TABLE kv (key BLOB PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;"
     "PRAGMA application_id = " STRING(APPLICATION),
@@ -144,7 +144,7 @@ bool sqlite_file_open(struct sqlite_file *file, const char *path, struct status 
     return lock(file, st) && find_log(file, st);
 }
 
-/* The lock's file stays: taking it away could take it from one who has just opened it. */
+/* The lock's file stays: deleting it could take it from a process that has just opened it. */
 void sqlite_file_close(struct sqlite_file *file)
 {
     if (file->lock_fd >= 0)

@@ -1,4 +1,4 @@
-/* A store's SQLite file: whose it is, what form it has, connections to it. */
+/* A store's SQLite file: its owner, its form, and the connections to it. */
 #ifndef RENGA_STORE_SQLITE_FILE_H
 #define RENGA_STORE_SQLITE_FILE_H
 
@@ -19,15 +19,15 @@ struct sqlite_file {
     bool log_was_left; /* by a process that did not close the file */
 };
 
-/* Makes the file where it is not there, and takes it for this process. */
+/* Creates the file if it does not exist, and locks it for this process. */
 bool sqlite_file_open(struct sqlite_file *file, const char *path, struct status *st);
 void sqlite_file_close(struct sqlite_file *file);
 
-/* A connection for one thread at a time. Its own checkpoints are off. */
+/* A connection, used by one thread at a time. Its own checkpoints are off. */
 bool sqlite_file_connect(const struct sqlite_file *file, struct sqlite3 **connection, int cache_kib, struct status *st);
-/* Makes the tables where the file is new; fails where it is not ours, or newer than this release. */
+/* Creates the tables in a new file; fails if the file is not ours, or newer than this release. */
 bool sqlite_file_prepare(const struct sqlite_file *file, struct sqlite3 *connection, struct status *st);
-/* Whether it is a store of a form that this release knows; a new, empty file is none. */
+/* Whether it is a store of a form that this release knows; false for a new, empty file. */
 bool sqlite_file_is_ours(const struct sqlite_file *file, struct sqlite3 *connection, struct status *st);
 
 bool sqlite_run(struct sqlite3 *connection, const char *sql, struct status *st);

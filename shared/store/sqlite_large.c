@@ -4,7 +4,7 @@
 
 #include <sqlite3.h>
 
-/* What SQLite keeps of a row in its page among keys; a few bytes of it say how long key and value are. */
+/* The part of a row that SQLite keeps in its page among the keys; a few bytes of it hold the sizes of key and value. */
 #define ROW_MAX  ((SQLITE_PAGE_BYTES - 12) * 64 / 255 - 23)
 #define ROW_HEAD 5
 

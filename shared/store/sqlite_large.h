@@ -1,10 +1,10 @@
-/* Values that would not fit beside their keys. SQLite compares with a row by reading it to its end, in pages of its own
- * where it is long; so a search among keys would copy the state of every large thread that it meets. Long values
- * therefore stand in a table of their own, `large`, by number, and the key's row has the number: an INTEGER where other
- * rows have a BLOB. A file of the form before has long values beside their keys: they are read there, and stay until
- * they are overwritten or deleted.
+/* Values that would not fit beside their keys. SQLite compares with a row by reading it to its end, and a long row
+ * continues in overflow pages. So a search among keys would copy the state of every large thread that it meets. Long
+ * values therefore stand in a table of their own, `large`, by number, and the key's row has the number: an INTEGER
+ * instead of the BLOB of other rows. A file of the form before has long values beside their keys: they are read there,
+ * and stay until they are overwritten or deleted.
  *
- * Belongs to one connection, and is used in its thread. */
+ * Belongs to a single connection, and is used in its thread. */
 #ifndef RENGA_STORE_SQLITE_LARGE_H
 #define RENGA_STORE_SQLITE_LARGE_H
 
@@ -24,7 +24,8 @@ struct sqlite_large {
     bool any; /* of the writer's: there may be some */
 };
 
-/* The connection knows `let_go(value)` from then on: it drops what the value refers to, and is always true. */
+/* The connection knows `let_go(value)` from then on: it drops the long value that the value refers to, and is always
+ * true. */
 bool sqlite_large_open(struct sqlite_large *large, struct sqlite3 *connection, struct status *st);
 void sqlite_large_close(struct sqlite_large *large);
 
@@ -34,8 +35,8 @@ bool sqlite_is_large(struct store_bytes key, struct store_bytes value);
 /* In the writer's transaction. */
 bool sqlite_large_add(struct sqlite_large *large, struct store_bytes value, int64_t *number, struct status *st);
 
-/* The value in a column of the row at which the statement stands, wherever it is; until sqlite_large_rest, which comes
- * before the statement's end. A value that is gone has `bytes` NULL; false if SQLite cannot read it. */
+/* The value in a column of the row at which the statement stands, from either table; valid until sqlite_large_rest,
+ * which comes before the statement's end. A value that is gone has `bytes` NULL; false if SQLite cannot read it. */
 bool sqlite_large_value(struct sqlite_large *large, struct sqlite3_stmt *row, int column, struct store_bytes *value,
                         struct status *st);
 void sqlite_large_rest(struct sqlite_large *large);

@@ -1,5 +1,6 @@
-/* What is held back here nobody misses: with synchronous = FULL a commit is published to other connections only after
- * the log's xSync, and that writes everything first. A write that fails shows there, and fails the transaction. */
+/* Holding bytes back is invisible to others: with synchronous = FULL a commit is published to other connections only
+ * after the log's xSync, which first writes all held bytes. A failed write is reported there, and fails the
+ * transaction. */
 #include "store/sqlite_log.h"
 
 #include <assert.h>
@@ -18,7 +19,7 @@
 /* The system's own file follows behind it. */
 struct log_file {
     sqlite3_file base;
-    sqlite3_int64 from; /* where in the file the held bytes belong */
+    sqlite3_int64 from; /* offset in the file of the held bytes */
     int held;
     char *bytes;
     sqlite3_int64 size; /* of the file, as far as is known here */
@@ -36,7 +37,7 @@ static sqlite3_file *system_file(sqlite3_file *file)
     return (sqlite3_file *)(void *)(log_of(file) + 1);
 }
 
-/* Zeros are no frames of the log: a salt and a checksum are missing. It does not matter where they do not fit. */
+/* Zeros are no frames of the log: a salt and a checksum are missing. It is harmless if they do not fit. */
 static void run_ahead(sqlite3_file *file, sqlite3_int64 end)
 {
     static const char zeros[AHEAD_STEP];
@@ -46,8 +47,8 @@ static void run_ahead(sqlite3_file *file, sqlite3_int64 end)
             return;
 }
 
-/* The bytes behind the log's end were left by a longer one, or were written ahead: if the volume is full, that
- * is room for the file, into which the log is then copied. */
+/* The bytes behind the log's end were left by a longer log, or were written ahead. If the volume is full, they are room
+ * for the file, into which the log is then copied. */
 static void give_back(sqlite3_file *file)
 {
     struct log_file *log = log_of(file);
@@ -64,7 +65,7 @@ static int flush(sqlite3_file *file)
         return SQLITE_OK;
     if (log->from == 0) /* the log begins anew, and another connection may have cut it */
         system_file(file)->pMethods->xFileSize(system_file(file), &log->size);
-    log->held = 0; /* what cannot be written is not tried again: its transaction has failed */
+    log->held = 0; /* a failed write is not retried: its transaction has failed */
     int result = system_file(file)->pMethods->xWrite(system_file(file), log->bytes, held, log->from);
     if (result == SQLITE_FULL)
         give_back(file);
@@ -73,7 +74,7 @@ static int flush(sqlite3_file *file)
     return result;
 }
 
-/* ---- what SQLite calls ------------------------------------------------------------------------------------------- */
+/* ---- callbacks of SQLite ----------------------------------------------------------------------------------------- */
 
 static int log_write(sqlite3_file *file, const void *bytes, int size, sqlite3_int64 at)
 {

@@ -1,4 +1,4 @@
-/* A checksum for a row of an SQLite table that has its values in columns: the SQL function `seal_of(a, b, …)` gives the
+/* A checksum for a row of an SQLite table that has its values in columns. The SQL function `seal_of(a, b, …)` gives the
  * CRC-32C of the kinds and values of its arguments. The row keeps it in a column `seal INTEGER`, which is NULL in rows
  * of releases that did not write it:
  *

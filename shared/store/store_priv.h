@@ -1,4 +1,4 @@
-/* What the files of the store share: the kinds, and the two queues between loops and threads. */
+/* Shared by the files of the store: the kinds, and the two queues between loops and threads. */
 #ifndef RENGA_STORE_STORE_PRIV_H
 #define RENGA_STORE_STORE_PRIV_H
 
@@ -15,36 +15,37 @@ struct store_operation {
     struct store_operation *next;
     enum store_verb verb;
     struct store_bytes key;   /* of a range: from */
-    struct store_bytes value; /* of a range: to; of an expectation: NULL where the key must not be there */
+    struct store_bytes value; /* of a range: to; of an expectation: NULL if the key must be absent */
 };
 
 /* ---- kinds ------------------------------------------------------------------------------------------------------- */
 
-/* What keeps the rows. `write` runs in the writer's thread alone, `scan` in the readers', at the same time. */
+/* A kind of storage for the rows. `write` runs in the writer's thread alone, `scan` in the readers', at the same time.
+ */
 struct store_kind {
-    const char *schemes[4]; /* what its URLs begin with, the colon included; NULL ends them */
+    const char *schemes[4]; /* the schemes of its URLs, the colon included; NULL ends them */
     bool shared;            /* several processes may have it open */
 
     /* `url` is the whole of it. */
     void *(*open)(const char *url, struct status *st);
     void (*close)(void *engine);
 
-    /* The batches of the list, in its order, on disk when this returns. One whose expectation does not hold in the
-     * order gets ABORTED and is left out. False: none of them was written, and all get `st`. True: each has a status
-     * of its own, which is OK where it was written. */
+    /* The batches of the list, in its order, on disk when this returns. A batch whose expectation does not hold at its
+     * turn gets ABORTED and is left out. False: no batch was written, and all get `st`. True: each batch has its own
+     * status, which is OK if it was written. */
     bool (*write)(void *engine, struct store_batch *batches, struct status *st);
 
     /* In the writer's thread, when the batches of a `write` have gone home: upkeep. True if it is to come again soon
      * without a write. May be NULL. */
     bool (*tend)(void *engine);
 
-    /* As store_backup, in any thread; NULL where there are no files. */
+    /* As store_backup, in any thread; NULL for a kind without files. */
     bool (*backup)(const char *place, const char *copy, struct status *st);
 
-    /* Fills rows, count, more and status. `reader` is less than STORE_READERS and belongs to the thread. Where
-     * `scans_together` says so `scan` is the first of a list, of so many at most. */
+    /* Fills rows, count, more and status. `reader` is less than STORE_READERS and belongs to the thread. If
+     * `scans_together` is not 0, `scan` is the first of a list of at most that many. */
     void (*scan)(void *engine, unsigned reader, struct store_scan *scan);
-    unsigned scans_together; /* 0: one */
+    unsigned scans_together; /* 0: a single scan */
 
     /* From any thread: figures that only the kind knows. May be NULL. */
     void (*look)(void *engine, struct store_stats *stats);
@@ -89,7 +90,7 @@ void store_posted(struct store *store, unsigned count);
 
 /* ---- for kinds --------------------------------------------------------------------------------------------------- */
 
-/* Adds a copy of a row; false where the scan is to end: a limit is reached, or memory is out (see its status). */
+/* Adds a copy of a row; false if the scan must end: a limit is reached, or memory is exhausted (see its status). */
 bool store_scan_add(struct store_scan *scan, struct store_bytes key, struct store_bytes value);
 /* The same for a row without its value. */
 bool store_scan_add_lost(struct store_scan *scan, struct store_bytes key);

@@ -1,5 +1,5 @@
-/* The way of a batch: into the queue, with all that stand there into one transaction, and home. The batches of a
- * transaction that come from one loop go home together, as one piece of work: the first one's. */
+/* The path of a batch: the queue, a transaction with all other queued batches, and back to its loop. The batches of a
+ * transaction that belong to the same loop return together, as the work item of the first batch. */
 #include "base/clock.h"
 #include "base/log.h"
 #include "store/store_priv.h"
@@ -67,7 +67,7 @@ void store_commit(struct store *store, struct store_batch *batch)
 
 /* ---- in the writer's thread -------------------------------------------------------------------------------------- */
 
-/* What one transaction carries. */
+/* The batches of a transaction. */
 struct load {
     struct store_batch *first;
     unsigned batches;

@@ -4,9 +4,10 @@
 
 #include <stddef.h>
 
-/* Overwrites words that look like keys by '*', but for their first letters: words of at least 16 letters, digits, '-',
- * '_' and '.' that begin as the keys of known services do, and each such word behind "Bearer ". A text may hold secrets
- * that do not look like keys. Takes O(length). */
+/* Overwrites words that look like keys by '*', but for their first letters. These are words of at least 16 letters,
+ * digits, '-',
+ * '_' and '.' that begin as the keys of known services do, and each word of that length and alphabet behind "Bearer ".
+ * A text may hold secrets that do not look like keys. Takes O(length). */
 void conceal_keys(char *text, size_t length);
 
 #endif

@@ -10,7 +10,7 @@
 struct loop;
 struct metrics;
 
-/* The loops may be running; not from inside one of them. */
+/* The loops may be running; but do not call it from inside a loop. */
 void loop_metrics_add(struct metrics *metrics, struct loop *const *loops, unsigned loop_count);
 /* Before the metrics are destroyed: afterwards no loop touches them. */
 void loop_metrics_remove(struct loop *const *loops, unsigned loop_count);

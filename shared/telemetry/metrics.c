@@ -1,4 +1,4 @@
-/* The registry: which series there are and where their cells lie. Behind a lock, as nothing here is on a call's way. */
+/* The registry: the existing series and the places of their cells. Protected by a lock, since no call passes here. */
 #include "telemetry/metrics.h"
 
 #include "base/hash.h"
@@ -99,7 +99,7 @@ struct metric_family *metrics_register(struct metrics *metrics, const struct met
     }
     struct metric_family *family = *end;
     pthread_mutex_unlock(&registry->lock);
-    assert(family->metric == metric); /* two metrics of one name are our own bug */
+    assert(family->metric == metric); /* two metrics of the same name are our own bug */
     return family;
 }
 
@@ -134,7 +134,7 @@ static uint32_t take_cells(struct metrics *metrics, size_t count)
 
 /* ---- series ------------------------------------------------------------------------------------------------------ */
 
-/* The values one after the other, each with its NUL. */
+/* The concatenated values, each with its NUL. */
 struct key {
     char bytes[METRIC_LABELS_MAX * METRIC_LABEL_VALUE_MAX];
     size_t size;
@@ -181,7 +181,7 @@ static struct metric_series *series_of(struct metric_family *family, const struc
         grow(family);
     struct metric_series **place = find(family, key);
     unsigned most = family->metric->series_max ? family->metric->series_max : METRIC_SERIES_DEFAULT_MAX;
-    if (*place || family->count > most) /* one more than `most`: the series "other" */
+    if (*place || family->count > most) /* `most` + 1: the series "other" */
         return *place;
     struct metric_series *series = need(malloc(sizeof *series + key->size));
     *series = (struct metric_series){.hash = key->hash, .size = key->size};
@@ -209,7 +209,7 @@ uint32_t metrics_series(struct metric_family *family, const char *const *values)
         series_of(family, &other);
     }
     struct metric_series *series = series_of(family, &key);
-    assert(series || family->first); /* only what has labels is refused, and then there is "other" */
+    assert(series || family->first); /* only series with labels are refused, and then "other" exists */
     uint32_t cell = series ? series->cell : family->first->cell;
     pthread_mutex_unlock(lock);
     return cell;

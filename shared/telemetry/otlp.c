@@ -4,7 +4,7 @@
  *                                                                   ^   | to be tried again
  *                                                                   `-- OTLP_WAITING (Retry-After, backoff)
  *
- * `wake` is the one step function: a timer, a full batch, an answer and a flush all end there. */
+ * `wake` is the only step function: a timer, a full batch, an answer and a flush all end there. */
 #include "telemetry/otlp.h"
 
 #include "base/clock.h"
@@ -42,7 +42,7 @@ struct otlp {
 
     enum otlp_state state;
     struct timer timer;
-    struct work gathered; /* posted by whoever ends the span that fills a batch */
+    struct work gathered; /* posted by the thread that ends the span that fills a batch */
     atomic_bool posted;
     bool closing; /* destroyed, but the transfer or the post still has to come back */
     struct transfer transfer;
@@ -85,7 +85,7 @@ static void batch_failed(struct otlp *otlp, const char *why)
     wake(otlp);
 }
 
-/* {"partialSuccess":{"rejectedSpans":"3","errorMessage":"..."}}: what was rejected must not be sent again. */
+/* {"partialSuccess":{"rejectedSpans":"3","errorMessage":"..."}}: rejected spans must not be sent again. */
 static unsigned rejected_of(const struct transfer *transfer)
 {
     struct status st;
@@ -201,7 +201,7 @@ static bool take_batch(struct otlp *otlp)
     return true;
 }
 
-/* What there is to do now. */
+/* Does the next step. */
 static void wake(struct otlp *otlp)
 {
     if (otlp->state == OTLP_SENDING)

@@ -7,7 +7,7 @@
 
 /* Attributes of the resource, as they stand between the brackets; `more` is "name=value,…" or NULL. */
 void otlp_json_resource(struct buffer *out, const char *service, const char *more);
-/* One span, an object. */
+/* A single span, an object. */
 void otlp_json_span(struct buffer *out, const struct span *span);
 void otlp_json_request(struct buffer *out, const char *resource, const struct span *spans);
 

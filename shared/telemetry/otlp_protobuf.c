@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PART_MAX     (64u << 20) /* bytes of one message */
+#define PART_MAX     (64u << 20) /* bytes of a message */
 #define FLAG_SAMPLED 1
 
 enum wire { WIRE_VARINT = 0, WIRE_FIXED64 = 1, WIRE_BYTES = 2, WIRE_FIXED32 = 5 };
@@ -186,7 +186,7 @@ static void put_span(struct buffer *out, const struct span *span, const cJSON *j
     put_message(out, 2, &message);
 }
 
-/* One after the other: the tree of a whole batch would be many times its size. */
+/* Packs the spans singly: the tree of a whole batch would be many times its size. */
 static void put_spans(struct buffer *out, const struct span *spans)
 {
     struct buffer text;

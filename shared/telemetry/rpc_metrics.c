@@ -53,7 +53,7 @@ static const struct metric handled_rows[RPC_SIDES] = {
     [RPC_CLIENT] = {.name = "grpc_client_handled_total", .help = "Calls that ended, by status.", BY_CODE},
 };
 
-/* The series of one method on one side, in one loop. */
+/* The series of a method on one side, in a single loop. */
 struct method_series {
     uint32_t of[SERIES_KINDS];
     uint32_t handled[STATUS_CODES_COUNT];
@@ -100,7 +100,7 @@ static void call_began(struct rpc_observer *observer, unsigned loop, enum rpc_si
     metrics_add(rpc->metrics, loop, series->of[IN_FLIGHT], 1);
 }
 
-/* As OpenTelemetry's conventions judge: a server's span is an error where the fault may be the server's. */
+/* As OpenTelemetry's conventions judge: a server's span is an error if the fault may be the server's. */
 static bool is_error(const struct rpc_ended *ended)
 {
     if (ended->side == RPC_CLIENT)

@@ -1,5 +1,5 @@
-/* The queue is a stack that producers push to, and that the one consumer takes whole and turns round, so nobody ever
- * waits for anybody. */
+/* The queue is a stack that producers push to, and that the single consumer takes whole and reverses, so no thread ever
+ * waits for another. */
 #include "telemetry/spans.h"
 
 #include "base/clock.h"

@@ -1,13 +1,13 @@
-/* Spans: what happened in a trace, recorded where it happens and handed to whoever exports it.
+/* Spans: the operations of a trace, recorded by the code that executes them and passed to an exporter.
  *
  *      struct span *span = span_start(spans, &trace, "chat gpt-5", SPAN_CLIENT);
  *      span_string(span, "gen_ai.request.model", "gpt-5");
  *      ...
  *      span_end(&span);
  *
- * A trace that is not sampled gives NULL, which every function here takes and does nothing with, so recording needs no
- * conditions. Recording never waits: where the queue is full the span is dropped and counted.
- * A span belongs to one thread at a time; spans of all loops go into one queue. */
+ * A trace that is not sampled gives NULL. Every function here accepts NULL and then has no effect, so recording needs
+ * no conditions. Recording never waits: if the queue is full, the span is dropped and counted. A span belongs to a
+ * single thread at a time; spans of all loops go into one queue. */
 #ifndef RENGA_TELEMETRY_SPANS_H
 #define RENGA_TELEMETRY_SPANS_H
 
@@ -21,14 +21,14 @@
 
 #define SPANS_QUEUE_DEFAULT_MAX 4096        /* spans */
 #define SPANS_QUEUE_BYTES_MAX   (32u << 20) /* of all spans in the queue */
-#define SPANS_TAKE_BYTES_MAX    (4u << 20)  /* of the spans of one batch; a single span may be larger */
-#define SPAN_BYTES_MAX          (64u << 10) /* of one span's attributes and events; what is more is left out */
+#define SPANS_TAKE_BYTES_MAX    (4u << 20)  /* of the spans of a batch; a single span may be larger */
+#define SPAN_BYTES_MAX          (64u << 10) /* of a span's attributes and events; the excess is left out */
 #define SPAN_NAME_MAX           128         /* bytes, the NUL included */
 
 /* As OTLP numbers them. */
 enum span_kind { SPAN_INTERNAL = 1, SPAN_SERVER = 2, SPAN_CLIENT = 3, SPAN_PRODUCER = 4, SPAN_CONSUMER = 5 };
 
-/* What a span is in LangSmith's run tree: its run type. */
+/* The run type of a span in LangSmith's run tree. */
 enum span_role { SPAN_CHAIN, SPAN_LLM, SPAN_EMBEDDING, SPAN_TOOL, SPAN_RETRIEVER, SPAN_ROLES };
 
 /* Which spans are roots of traces: those of calls that come from outside, or those of agents' runs (trace.roots). */
@@ -37,11 +37,11 @@ enum spans_roots { SPANS_ROOTS_CALLS, SPANS_ROOTS_RUNS };
 struct spans;
 struct span;
 
-/* `spans` may be NULL: nothing is recorded. */
+/* `spans` may be NULL: then no span is recorded. */
 struct span *span_start(struct spans *spans, const struct trace_context *trace, const char *name, enum span_kind kind);
-/* Where it began earlier than span_start, on clock_now_ns. */
+/* Sets a begin earlier than span_start, on clock_now_ns. */
 void span_set_began(struct span *span, int64_t began_ns);
-/* A chain where it is not said. */
+/* Without it, the role is a chain. */
 void span_set_role(struct span *span, enum span_role role);
 /* Makes it the span of a gRPC call, named and with attributes as conventions have it. They are written out only when
  * the span is sent, so the strings live for ever. */
@@ -62,7 +62,7 @@ void span_event_end(struct span *span);
  * conventions want of success. */
 void span_error(struct span *span, const char *text);
 
-/* Ends it now and hands it over. Nothing for NULL. */
+/* Ends it now and hands it over. No effect for NULL. */
 void span_end(struct span **span);
 
 /* ---- the queue --------------------------------------------------------------------------------------------------- */
@@ -90,14 +90,14 @@ void spans_configure(struct spans *spans, enum spans_roots roots, uint32_t sampl
 enum spans_roots spans_roots(const struct spans *spans); /* CALLS for NULL */
 /* Whether a trace with this id is recorded: the same answer in every process with the same share of samples. */
 bool spans_sample(const struct spans *spans, const uint8_t trace_id[16]);
-/* Drops what is queued. */
+/* Drops the queued spans. */
 void spans_destroy(struct spans **spans);
 
 /* `waiting` runs, in the thread that ends a span, when `count` have gathered; it runs again only after spans_take. */
 void spans_notify(struct spans *spans, unsigned count, void (*waiting)(void *data), void *data);
 
-/* Up to `max` spans, and about SPANS_TAKE_BYTES_MAX, in the order of their end, linked by `next`; NULL for none. One
- * thread at a time. */
+/* Up to `max` spans, and about SPANS_TAKE_BYTES_MAX, in the order of their end, linked by `next`; NULL if there are no
+ * spans. A single thread at a time. */
 struct span *spans_take(struct spans *spans, unsigned max, unsigned *count);
 void span_destroy(struct span *span);
 

@@ -1,4 +1,4 @@
-/* What the contract says of each request, row by row. */
+/* The rules of the contract for each request, row by row. */
 #include "check_priv.h"
 
 #include "renga/v1/orchestrator.pb-c.h"

@@ -1,4 +1,4 @@
-/* The agents there are, and what one of them looks like. */
+/* The list of agents, and the description of an agent. */
 #include "api.h"
 
 #include "check.h"
@@ -79,9 +79,9 @@ void list_agents(struct api *api, struct rpc_call *call, Renga__V1__ListAgentsRe
         reply(&list->response, call);
 }
 
-/* ---- one --------------------------------------------------------------------------------------------------------- */
+/* ---- a single agent ---------------------------------------------------------------------------------------------- */
 
-/* Empty where it is larger than the contract allows. */
+/* Empty if it is larger than the contract allows. */
 static char *part(struct arena *arena, const struct graph *graph,
                   void (*write)(const struct graph *graph, struct buffer *out))
 {
@@ -108,7 +108,7 @@ static Renga__V1__GraphDescription *graph_message(struct arena *arena, const str
     return message;
 }
 
-/* The versions are there; what the graphs of the one that was asked for look like is added. */
+/* The versions are present; adds the graphs of the requested version. */
 static bool add_graphs(struct arena *arena, const struct agent *agent, const struct agent *current,
                        Renga__V1__DescribeAgentResponse *response)
 {
@@ -129,7 +129,7 @@ struct describe_call {
     struct agents *agents;
 };
 
-/* The agent as it is now; where the name is gone and only an old version is left, that one. */
+/* The current version of the agent; if the name is gone and only an old version is left, the old version. */
 static struct agent *current_of(struct agents *agents, struct agent *agent)
 {
     struct status ignored = {0};

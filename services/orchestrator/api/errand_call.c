@@ -1,12 +1,12 @@
-/* A unary call and the errand it sends to the home of a thread. A worker thread checks a large request.
+/* A unary call and the request that it sends to the shard of a thread. A worker thread checks a large request.
  *
  *      checked ---> runner_run ---> answered ---> a reply, or a refusal with its reason
  *                        ^
- *      the client leaves '--- runner_forget: the answer comes all the same, soon, and goes nowhere
+ *      the client leaves '--- runner_forget: the answer comes all the same, soon, and is dropped
  *
  *      another orchestrator has the thread ---> forward ---> its answer
- *                   ^                             |--- it does not answer, or gives it back, and nobody works on the
- *                   |                             |    thread: done here, if nobody has written since
+ *                   ^                             |--- it does not answer, or gives it back, and no run works on the
+ *                   |                             |    thread: done here, if the thread has no write since
  *                   '---------- 100 ms -----------'--- else, where nothing can happen twice: asked again, until
  *                                                      somebody has taken the thread up */
 #include "api.h"
@@ -21,9 +21,9 @@
 #include "loop/jobs.h"
 
 #define AGAIN_MS     100
-#define SOON_MS      10   /* where the thread has moved meanwhile, and nothing was done */
-#define TAKING_UP_MS 1000 /* what is taken up after a death, beside the leases */
-#define AGAIN_LEASES 2    /* until whoever died is missed, and what was left over is looked at */
+#define SOON_MS      10   /* pause if the thread has moved meanwhile, and the call had no effect */
+#define TAKING_UP_MS 1000 /* time for the take-over after a death, beside the leases */
+#define AGAIN_LEASES 2    /* until a death is detected, and the threads left over are taken */
 
 struct errand_call {
     struct errand errand; /* first */
@@ -33,9 +33,9 @@ struct errand_call {
     ProtobufCClosure reply;
     struct api *api;
     struct caller caller;
-    struct forward forward; /* where another orchestrator has the thread */
+    struct forward forward; /* used if another orchestrator has the thread */
     struct status lost;     /* how that has ended, while the errand is `returned` */
-    bool undone;            /* nothing was done there, or it may be done twice */
+    bool undone;            /* it had no effect there, or may be done twice */
     struct timer rest;
     int64_t asks_until_ns; /* 0: it was not asked again */
     bool is_resting;       /* before it is asked again */
@@ -62,7 +62,7 @@ struct rights api_rights(const struct api *api, struct rpc_call *call)
     return (struct rights){.auth = api->auth, .principal = *rpc_call_principal(call)};
 }
 
-/* A list is of one agent, where the key may not use them all. */
+/* A list must name an agent, if the key may not use all agents. */
 static bool may_list(struct rpc_call *call, const struct rights *rights, const ProtobufCMessage *request)
 {
     const char *agent = NULL;
@@ -86,7 +86,7 @@ static bool is_about(const ProtobufCMessage *request, const ProtobufCMessageDesc
     return request->descriptor == type;
 }
 
-/* What may be done twice, or is known the second time. */
+/* True for idempotent requests, and for requests whose repetition is recognized. */
 static bool is_repeatable(const ProtobufCMessage *request)
 {
     if (is_about(request, &renga__v1__start_run_request__descriptor))
@@ -121,8 +121,8 @@ static bool asks_again(struct errand_call *self, int64_t rest_ms)
     return true;
 }
 
-/* Where the thread was at rest there: whatever has become of the call, as long as its owner's row stands nothing has
- * been done, and once we have written nothing can be. */
+/* For a thread at rest there: as long as the owner's row is unchanged, the lost call had no effect; after our write it
+ * cannot have an effect any more. */
 static bool takes_back(struct errand_call *self, const struct status *lost)
 {
     struct errand *errand = &self->errand;
@@ -171,7 +171,8 @@ static bool hand_on(struct errand_call *self)
     return takes_back(self, &st);
 }
 
-/* What was handed on to us is given back: whoever did so is wrong about the thread, or it has just gone on. */
+/* A call that was forwarded to us is given back: the sender is wrong about the owner, or the thread has just moved on.
+ */
 static bool goes_elsewhere(struct errand_call *self)
 {
     struct errand *errand = &self->errand;
@@ -179,12 +180,12 @@ static bool goes_elsewhere(struct errand_call *self)
         forward_give_back(self->call, &errand->status);
     if (self->caller.forwarded)
         return errand->given;
-    if (errand->returned) { /* too late: somebody has written, be it what was asked there */
+    if (errand->returned) { /* too late: another write exists, which may be this very request */
         errand->returned = 0;
         errand->status = self->lost;
         return self->undone && asks_again(self, SOON_MS);
     }
-    if (!*errand->elsewhere) /* it may soon be known, or dead; nobody has done anything yet */
+    if (!*errand->elsewhere) /* it may soon be known, or dead; the request had no effect yet */
         return asks_again(self, AGAIN_MS);
     return hand_on(self);
 }

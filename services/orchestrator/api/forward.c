@@ -12,7 +12,7 @@
 
 #define TOKEN_KEY      "renga-thread-token"
 #define MOVED_KEY      "renga-thread-moved"
-#define FORWARD_MAX_MS (INT64_C(7) * 24 * 3600 * 1000) /* the client's own deadline is what counts */
+#define FORWARD_MAX_MS (INT64_C(7) * 24 * 3600 * 1000) /* the client's own deadline decides */
 
 /* ---- to us ------------------------------------------------------------------------------------------------------- */
 
@@ -111,7 +111,7 @@ void forward_refuse(struct rpc_call *call, const struct rpc_client_call *theirs)
 {
     struct status st = theirs->status;
     if ((st.code == CANCELLED && !rpc_call_cancelled(call)) || forward_was_given_back(theirs))
-        st.code = UNAVAILABLE; /* it went away, and nobody has cancelled */
+        st.code = UNAVAILABLE; /* it went away, without a cancellation */
     if (st.code == OK)
         fail(&st, UNAVAILABLE, "the orchestrator that has the thread gave no answer; ask again");
     refuse_as(call, theirs, &st);

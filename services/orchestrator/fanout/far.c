@@ -1,15 +1,15 @@
 /* Loops of other orchestrators as peers. Letters over a network get lost when a connection breaks, and their writer may
- * have died or frozen: so each side numbers its sessions, ever higher, and begins a new one when it misses a
- * letter or has heard nothing for too long. A letter tells its writer's session and the reader's as the writer knows
- * it:
+ * have died or frozen. So each side numbers its sessions in increasing order, and begins a new session when it misses a
+ * letter or has received no letter for too long. A letter has its writer's session number, and the reader's as the
+ * writer knows it:
  *
  *      no session ---> hello (1, 0) ... (1, 1) ---> up ---- a letter is missing, silence, they began anew ---.
  *                           ^                                                                             |
- *                           '---- all that was between the two is over: attempts are taken over,  <-------'
+ *                           '---- the shared state of both sides ends: attempts are taken over, <---------'
  *                                 guests cancelled, hands offered anew
  *
- * What was written in another session than ours of now is dropped, so both sides count on the same things. Whoever has
- * nothing to say says so four times a second. */
+ * Letters of another session than the present are dropped, so both sides have the same view. An idle side sends an
+ * empty letter four times a second. */
 #include "far.h"
 
 #include "base/clock.h"
@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MEMBERS_LINKED   16 /* others, about so many, that one shares with */
+#define MEMBERS_LINKED   16 /* about this many others that an orchestrator shares with */
 #define FAILURES_COUNTED 8  /* of opening a line: each doubles the rest, up to a minute */
 
 const char *peer_name(const struct peer *peer, char name[64])
@@ -45,7 +45,7 @@ bool far_is_pair(unsigned loop, unsigned count, unsigned their_loop, unsigned th
 
 /* ---- sessions ---------------------------------------------------------------------------------------------------- */
 
-/* Who is not in session gives nothing: the hands are for the others. */
+/* A peer without a session gives no attempts: the hands are for the others. */
 static void share_out(struct station *station)
 {
     unsigned up = 0;
@@ -63,7 +63,7 @@ static void sessions_changed(struct peer *peer)
     line_clear(peer->line);
 }
 
-/* Nothing holds any more that was between the two. */
+/* Ends all shared state of both sides. */
 static void settle(struct peer *peer, const char *why)
 {
     struct station *station = peer->station;
@@ -94,7 +94,7 @@ void far_broken(struct peer *peer)
     begin_anew(peer, "has written what cannot be read");
 }
 
-/* Not heard for so long a loop may have been given up by others, who have begun anew elsewhere what they wrote to it.
+/* After so long a silence, the others may have given this loop up, and begun its attempts anew elsewhere.
  */
 static bool stood_still(struct station *station)
 {
@@ -181,7 +181,7 @@ static void stamp(void *data, uint32_t number, uint8_t *bytes)
     memcpy(bytes, &head, sizeof head);
 }
 
-/* A file of certificates may be mended meanwhile; what is said of it once is enough. */
+/* A file of certificates may be mended meanwhile; a single log line is enough. */
 static void open_route(struct station *station, struct route *route)
 {
     const struct fanout *fanout = station->fanout;
@@ -230,9 +230,9 @@ static struct route *route_to(struct station *station, const char *address)
     return route && route->line ? route : NULL;
 }
 
-/* ---- who is there ------------------------------------------------------------------------------------------------ */
+/* ---- the members ------------------------------------------------------------------------------------------------- */
 
-/* Where there is a place, and a line there. */
+/* Adds a peer if there is room, and a line to it. */
 static void add(struct station *station, const struct fellow *fellow, uint32_t loop)
 {
     struct peer *peer = NULL;
@@ -310,7 +310,7 @@ static void add_missing(struct station *station, const struct fellow *fellow)
             add(station, fellow, loop);
 }
 
-/* Who died goes; who is not chosen any more goes once nothing is between the two. */
+/* Removes dead peers at once, and peers that are not chosen any more when no attempt between the two is left. */
 static void take_away_gone(struct station *station)
 {
     for (unsigned i = station->fanout->options.loop_count; i < station->peer_count; i++) {

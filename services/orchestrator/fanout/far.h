@@ -9,15 +9,15 @@
 
 #include <pthread.h>
 
-#define FAR_VERSION 1 /* of heads and messages: one more with each change that an older reader cannot pass over */
+#define FAR_VERSION 1 /* of heads and messages: it grows by 1 with each change that an older reader cannot skip */
 #define FAR_MARK    (UINT32_C(0x52464f00) + FAR_VERSION) /* reads as another on a machine of the other byte order */
 #define TOKEN_SIZE  16
 
-/* What a letter between orchestrators begins with. */
+/* The head of a letter between orchestrators. */
 struct head {
     uint32_t mark;
-    uint8_t token[TOKEN_SIZE]; /* of who shall read it: stands in that one's row, and nowhere else */
-    char member[ID_MAX];       /* who writes */
+    uint8_t token[TOKEN_SIZE]; /* of the intended reader: it stands only in the reader's row */
+    char member[ID_MAX];       /* the writer */
     uint32_t from, to;         /* loops */
     uint32_t mine, theirs;     /* sessions (far.c) */
     uint32_t number;           /* of the letter, in this pair of sessions */
@@ -29,7 +29,7 @@ struct parcel {
     struct mail *mail;
 };
 
-/* Letters on their way from the loop that reads the port to the one that they are for. */
+/* Letters on their way from the loop that reads the port to their destination loop. */
 struct inbox {
     struct work work; /* first */
     pthread_mutex_t lock;
@@ -39,15 +39,15 @@ struct inbox {
     size_t bytes;
 };
 
-/* A place that letters go to: as lines are never closed, it outlives whoever listens there. */
+/* A destination of letters: as lines are never closed, it outlives the peer that listens there. */
 struct route {
     char address[MAIL_ADDRESS_MAX];
     struct line *line;       /* NULL: it could not be opened */
     unsigned failures, rest; /* to open it; and looks until it is tried again */
-    struct peer *peer;       /* who listens there now; NULL: nobody */
+    struct peer *peer;       /* the peer that listens there now; NULL: no peer */
 };
 
-/* What a peer has beside, where it is far. */
+/* The additional fields of a peer in another orchestrator. */
 struct far {
     char member[ID_MAX];
     uint8_t token[TOKEN_SIZE];
@@ -60,7 +60,7 @@ struct far {
 };
 
 void far_received(struct station *station, const struct head *head, struct mail *mail);
-/* So many loops of ours are paired with so many of theirs, that each has one at least. */
+/* Pairs our loops with theirs so that each loop has at least one partner. */
 bool far_is_pair(unsigned loop, unsigned count, unsigned their_loop, unsigned their_count);
 
 /* renewal.c: certificates of its lines, and of the port; from inside its loop. */

@@ -1,5 +1,5 @@
-/* The side that has work to give. A number is never used for two attempts: what comes under one that is over is late,
- * and dropped. */
+/* The side that has work to give. A number is never used for two attempts: messages with the number of an ended attempt
+ * are late, and dropped. */
 #include "fanout_priv.h"
 
 #include "base/clock.h"
@@ -82,7 +82,7 @@ static struct peer *least_laden_of(struct station *station, unsigned from, unsig
     return best && best->away < station->at_home + station->guests ? best : NULL;
 }
 
-/* What is far costs more than what is near. */
+/* A far peer costs more than a near peer. */
 static struct peer *least_laden(struct station *station)
 {
     unsigned near = station->fanout->options.loop_count;
@@ -176,7 +176,7 @@ void owner_take_over(struct peer *worker, const char *why)
     }
 }
 
-/* ---- what comes of it -------------------------------------------------------------------------------------------- */
+/* ---- results ----------------------------------------------------------------------------------------------------- */
 
 static void end(struct dispatch *dispatch, const Renga__V1__RunNodeResponse *response, const struct status *st)
 {

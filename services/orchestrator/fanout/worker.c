@@ -1,4 +1,4 @@
-/* The side that has hands. What a kind says of an attempt of another loop is written to that loop; the kind itself runs
+/* The side that has hands. The events of an attempt of another loop are written to that loop; the kind itself runs
  * here as for an attempt of our own. */
 #include "fanout_priv.h"
 #include "far.h"
@@ -49,7 +49,7 @@ unsigned worker_hands(struct peer *owner)
     return hands;
 }
 
-/* One of them has come, or the offer was not sent. */
+/* An attempt for an offered hand has arrived, or the offer was not sent. */
 void worker_unoffer(struct peer *owner, unsigned hands)
 {
     unsigned *offered = offered_by(owner->station, owner), before = worker_offered(owner);
@@ -134,7 +134,7 @@ static void free_if_done(struct guest *guest)
         guest_destroy(&guest);
 }
 
-/* ---- what they say ----------------------------------------------------------------------------------------------- */
+/* ---- events of attempts ------------------------------------------------------------------------------------------ */
 
 static struct guest *guest_of(struct task *task)
 {
@@ -211,7 +211,7 @@ static void guest_failed(struct task *task, const struct status *status)
     free_if_done(guest);
 }
 
-/* What is shown on the way is dropped where the owner does not keep up: it is not what the result rests on. */
+/* Progress events are dropped if the owner does not keep up: the result does not depend on them. */
 static void show(struct guest *guest, Renga__V1__RunNodeEvent *event)
 {
     if (guest->cancelled)
@@ -244,10 +244,10 @@ static void guest_token(struct task *task, const char *text, const char *channel
 static void guest_alive(struct task *task)
 {
     Renga__V1__RunNodeEvent event = RENGA__V1__RUN_NODE_EVENT__INIT;
-    show(guest_of(task), &event); /* whether anybody counts the time, its owner knows: the run may do so, too */
+    show(guest_of(task), &event); /* only the owner knows whether the time counts: the run may count it, too */
 }
 
-/* ---- what they are told ------------------------------------------------------------------------------------------ */
+/* ---- queries of attempts ----------------------------------------------------------------------------------------- */
 
 static const struct task_owner guest_ends = {
     .request = guest_request,
@@ -347,7 +347,7 @@ static bool is_version(const char *text)
     return strlen(text) == VERSION_LENGTH && strspn(text, "0123456789abcdef") == VERSION_LENGTH;
 }
 
-/* False, with the reason, where it cannot be begun; then it is as it was. */
+/* False, with the reason, if it cannot be begun; then it is unchanged. */
 static bool admit(struct guest *guest, const Renga__V1__FanoutAttempt *attempt, struct status *st)
 {
     struct fanout *fanout = guest->station->fanout;
@@ -426,7 +426,7 @@ static struct guest *next_to_cancel(const struct peer *owner)
     return guest;
 }
 
-/* One that ends takes itself out of the list, so it is looked through anew. */
+/* An attempt that ends removes itself from the list, so the search starts anew. */
 void worker_abandon(struct peer *owner)
 {
     for (struct guest *guest = owner->first_guest; guest; guest = guest->next)

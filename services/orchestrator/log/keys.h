@@ -1,5 +1,5 @@
-/* The keys under which threads and runs stand in the store. Names have no NUL: it ends them, so that keys of one
- * prefix stand together, and numbers are big-endian, so that they stand in their order.
+/* The keys of threads and runs in the store. Names have no NUL: it ends them, so that keys of the same prefix stand
+ * together, and numbers are big-endian, so that they stand in their order.
  *
  *      L tenant 0 thread 0 number      a record (LogRecord)
  *      S tenant 0 thread 0 number      the thread as it stood after that record (ThreadSnapshot)
@@ -60,18 +60,18 @@ void key_numbered(struct key *key, enum key_kind kind, const char *tenant, const
 uint64_t key_number(struct store_bytes key);
 /* Keys of a thread that end with a name (q, c); with an agent for the thread and a run for the name, V. */
 void key_under(struct key *key, enum key_kind kind, const char *tenant, const char *thread, const char *name);
-/* What such a key ends with; it ends where the key does. */
+/* The name at the end of a key of key_under; it ends with the key. */
 struct store_bytes key_last_name(struct store_bytes key);
-/* V as it was once; and of either the run, and the version where it stands in the key ("" otherwise). */
+/* The old form of V; and the run of either form, with the version if it stands in the key (else ""). */
 void key_old_version(struct key *key, const char *tenant, const char *agent, const char *version, const char *run);
 bool key_version_names(struct store_bytes key, char *version, size_t version_room, char *run, size_t run_room);
-/* O and E; without a tenant the first one of that time. */
+/* O and E; without a tenant, the first key of that time. */
 void key_timed(struct key *key, enum key_kind kind, int64_t time_ms, const char *tenant, const char *name);
 /* Keys with a name (T, Z, C, P, W, M, R, Q, B); B and M have no tenant (""). */
 void key_named(struct key *key, enum key_kind kind, const char *tenant, const char *name);
-/* Behind all names of the tenant; behind everything of the kind where tenant is NULL. */
+/* Behind all names of the tenant; behind all keys of the kind if tenant is NULL. */
 void key_behind(struct key *key, enum key_kind kind, const char *tenant);
-/* The tenant and the name of a T, Z, C, P, W, M, R or Q key; false where it is none. They point into the key, which
+/* The tenant and the name of a T, Z, C, P, W, M, R or Q key; false for another kind. They point into the key, which
  * ends them with its NUL or its size. */
 bool key_names(struct store_bytes key, char *tenant, size_t tenant_room, char *name, size_t name_room);
 

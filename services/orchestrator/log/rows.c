@@ -45,7 +45,7 @@ static const struct {
     {KEY_CRASHES, NULL, "the crashes of thread"},
 };
 
-/* The second name of a key; the first one is the tenant. */
+/* The second name of a key; the first name is the tenant. */
 static void rows_take_name(struct store_bytes key, char name[128])
 {
     char tenant[STORE_KEY_MAX], whole[STORE_KEY_MAX];
@@ -82,7 +82,7 @@ static bool row_is_damaged(const struct store_row *row, struct status *st, const
 
 /* ---- read -------------------------------------------------------------------------------------------------------- */
 
-/* A row that stands under another row's key tells of something else. */
+/* A row under another row's key belongs to another object. */
 static bool has_its_name(const struct store_row *row, const ProtobufCMessage *message)
 {
     char own[128];

@@ -1,7 +1,7 @@
-/* Rows of the store as messages (proto/renga/v1/log.proto), and the row that names a run. A row is not believed: each
- * value is held to its checksum (store/seal.h), to the wire format, to UTF-8, and to the rules of every reader: fields
- * that must be there, enums that this release knows, names that its key has. Rows of releases without checksums are
- * read like any others. Rows that all orchestrators compare as a whole (W, M) have no checksum. */
+/* Rows of the store as messages (proto/renga/v1/log.proto), and the row that names a run. A row is not trusted: each
+ * value is checked against its checksum (store/seal.h), the wire format, UTF-8, and the rules of every reader. The
+ * rules cover required fields, enums that this release knows, and the names in its key. Rows of releases without
+ * checksums are read like any others. Rows that all orchestrators compare as a whole (W, M) have no checksum. */
 #ifndef RENGA_ORCHESTRATOR_ROWS_H
 #define RENGA_ORCHESTRATOR_ROWS_H
 
@@ -32,7 +32,7 @@ bool row_read_run_name(const struct store_row *row, char run_id[ID_MAX], char ve
 #define ROW_NAME_MAX 224 /* bytes, the NUL included */
 const char *row_name(struct store_bytes key, char name[ROW_NAME_MAX]);
 
-/* row_check.c: whether a message follows the rules of its readers; `what` then says what is wrong. */
+/* row_check.c: whether a message follows the rules of its readers; `what` then names the problem. */
 #define ROW_WRONG_MAX 160 /* bytes, the NUL included */
 bool row_check(const ProtobufCMessage *message, char what[ROW_WRONG_MAX]);
 

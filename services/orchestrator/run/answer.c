@@ -1,4 +1,4 @@
-/* Messages for callers: copies in their own arena, since what is in memory goes on. */
+/* Messages for callers: copies in their own arena, since the state in memory goes on changing. */
 #include "keep.h"
 #include "run_priv.h"
 
@@ -140,7 +140,7 @@ static void add_details(struct arena *arena, const struct run *run, Renga__V1__R
     add_output(arena, run, message);
 }
 
-/* Entries of all maps of strings have one form. */
+/* Entries of all string maps have the same layout. */
 static void *copy_labels(struct arena *arena, const Renga__V1__StartRunRequest *request)
 {
     void **labels = need(arena_alloc(arena, (request->n_labels + 1) * sizeof *labels));

@@ -1,4 +1,4 @@
-/* Attempts at nodes: where they run, and what they say on the way. */
+/* Attempts at nodes: the process that runs them, and their events on the way. */
 #include "attempt.h"
 #include "trace.h"
 
@@ -87,7 +87,7 @@ void task_drop(struct due *due)
     free_if_done(attempt);
 }
 
-/* ---- what is said on the way ------------------------------------------------------------------------------------- */
+/* ---- events on the way ------------------------------------------------------------------------------------------- */
 
 static void alive(struct attempt *attempt)
 {
@@ -167,7 +167,7 @@ static void begin_at_home(struct attempt *attempt)
     free_if_done(attempt);
 }
 
-/* ---- of one that is away ----------------------------------------------------------------------------------------- */
+/* ---- a dispatched attempt ---------------------------------------------------------------------------------------- */
 
 static void dispatch_came(struct dispatch *dispatch, const Renga__V1__RunNodeEvent *event)
 {
@@ -193,7 +193,7 @@ static void dispatch_ended(struct dispatch *dispatch, const Response *response, 
 
 static const struct dispatch_owner of_dispatch = {.came = dispatch_came, .ended = dispatch_ended};
 
-/* Only one of several: what is alone has nobody to make room for. */
+/* Only if several nodes run in parallel: a single attempt frees no capacity for another attempt. */
 static bool send_away(struct attempt *attempt)
 {
     struct fanout *fanout = fanout_of(attempt);

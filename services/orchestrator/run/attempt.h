@@ -1,8 +1,8 @@
-/* Private to run/: one attempt at a node. It has its task here, or it is away, in another loop that has asked for work
- * (fanout/fanout.h); what comes of it is the same.
+/* Private to run/: one attempt at a node. It has its task here, or it is dispatched to another loop that has asked for
+ * work (fanout/fanout.h); the result is the same.
  *
  *      task_begin ---> at home, or away ---> attempt_finished, attempt_failed, attempt_lost     (task.c)
- *                           '--- task_drop, its limits ---> over: whatever it says is dropped, and it has still to end
+ *                           '--- task_drop, its limits ---> over: its further events are dropped, and it must still end
  */
 #ifndef RENGA_ORCHESTRATOR_ATTEMPT_H
 #define RENGA_ORCHESTRATOR_ATTEMPT_H
@@ -15,22 +15,22 @@
 #define PROGRESS_MAX 65536 /* bytes, as RunNodeEvent.progress_json */
 
 struct attempt {
-    struct due *due; /* NULL: nothing of it counts any more */
+    struct due *due; /* NULL: no result of it counts any more */
     struct thread *thread;
     uint32_t run_number;
     bool ended, held, late; /* held: it is not to be freed yet; late: its time was over */
     bool away;
     int64_t began_ns;
-    struct said *said; /* tokens so far; NULL: none */
+    struct said *said; /* tokens so far; NULL: no tokens */
     struct timer limit, idle_limit;
     struct span *span;
-    struct dispatch dispatch; /* where it is away */
+    struct dispatch dispatch; /* if it is dispatched */
     struct task task;         /* else; and the request of either */
     _Alignas(16) char data[];
 };
 
 /* attempt.c */
-bool attempt_ends(struct attempt *attempt); /* true where it still counts; else it may be gone */
+bool attempt_ends(struct attempt *attempt); /* true if it still counts; else it may be freed */
 /* It is over, by this code; it may still have to end. */
 void attempt_detach(struct attempt *attempt, enum status_code code);
 
@@ -66,7 +66,7 @@ bool due_may_retry(struct due *due);
 /* It has finished, and due->response is set. */
 void due_requests_answered(struct due *due);
 
-/* Whether another attempt of the run is at work, or may begin, beside one that is. */
+/* Whether another attempt of the run is at work, or may begin, beside a running attempt. */
 static inline bool run_is_parallel(const struct run *run)
 {
     return run->working > 1 || run->ready_first || run->openers_first;

@@ -1,5 +1,5 @@
-/* Who watches, as the home of the thread has it. A watcher reads the log until it stands at its end; then it is live,
- * and gets what happens. One that falls behind reads the log again: nothing is kept for it. */
+/* The watchers of a thread, kept in its shard. A watcher reads the log up to its end; then it is live, and receives
+ * events as they happen. A watcher that falls behind reads the log again: no events are kept for it. */
 #include "errand.h"
 #include "events.h"
 #include "migrate.h"
@@ -75,7 +75,7 @@ static void read_event(struct event_reader *reader, const Renga__V1__RunEvent *e
     struct seat *seat = reader->data;
     struct live_event *live = live_event_of(event);
     live->run = seat->run_number;
-    /* What the run went on after is not the end. */
+    /* A stop after which the run went on is not the end. */
     live->stops = live->stops && seat->until && live->id >= seat->until;
     seat_add(seat, live);
     free(live);
@@ -180,7 +180,7 @@ static void page_came(struct store_scan *scan)
     thread_settle(thread);
 }
 
-/* Reads on, when there is room and something to read. */
+/* Reads on, if there is room and an unread record. */
 void seat_fill(struct seat *seat)
 {
     struct key from, to;
@@ -235,9 +235,9 @@ static void beat(struct timer *timer)
     seat_send(seat);
 }
 
-/* ---- somebody comes ---------------------------------------------------------------------------------------------- */
+/* ---- a watcher arrives ------------------------------------------------------------------------------------------- */
 
-/* While a run is at work, what was shown goes beyond what is kept. */
+/* While a run is at work, the events shown go beyond the records kept. */
 static int64_t last_shown(const struct thread *thread, const struct run *run)
 {
     return run_is_open(run) ? (int64_t)((thread->last + 2) << EVENT_NUMBER_BITS) - 1 : run->last_event;

@@ -189,7 +189,7 @@ static bool check_thread(struct errand *errand, struct thread *thread, const str
     return !(*request->checkpoint_id || rolls_back || thread_rolls_back(thread)) || thread_may_go_back(thread, errand);
 }
 
-/* The one at work goes; those that wait their turn keep waiting, behind the new one. */
+/* Cancels the run at work, if `on_busy` asks for it; queued runs keep waiting, behind the new run. */
 static void make_room(struct thread *thread, Renga__V1__OnBusy on_busy, const char *run_id)
 {
     bool back = on_busy == RENGA__V1__ON_BUSY__ON_BUSY_ROLLBACK;
@@ -210,8 +210,8 @@ void run_take_trace(struct run *run, const struct errand *errand)
     run->asked = errand->trace ? *errand->trace : (struct trace_context){0};
 }
 
-/* Whether it goes to work with the very record that accepts it: nothing of another run or another checkpoint comes
- * between. */
+/* Whether it goes to work with the same record that accepts it: no record of another run or checkpoint comes between.
+ */
 static bool goes_at_once(const struct thread *thread, const Renga__V1__StartRunRequest *request)
 {
     const struct run *before = thread->run;
@@ -227,7 +227,7 @@ static void start(struct errand *errand, struct thread *thread, struct agent *ag
     Record record = RENGA__V1__LOG_RECORD__INIT;
     int64_t now_ms = wall_ms();
     id_make_run(id, now_ms, thread->place);
-    thread->held = true; /* the next one begins when its record is there */
+    thread->held = true; /* the next run begins when its record is there */
     make_room(thread, request.on_busy, id);
     thread->held = false;
     request.thread_id = unconst("");
@@ -253,7 +253,7 @@ static void start(struct errand *errand, struct thread *thread, struct agent *ag
     if (begun.queued)
         log_write_rows(run);
     errand->run_id = need(arena_strdup(errand->arena, id));
-    errand_wait(errand, run, true); /* one that cannot begin is gone then, and it hears why */
+    errand_wait(errand, run, true); /* a run that cannot begin is gone then, and the request gets the reason */
     run_next(thread);
     assert(!thread->queue || !thread->queue->unlogged);
     run = request.wait ? NULL : errand_wait_no_more(errand);

@@ -1,5 +1,5 @@
-/* each and graph: nodes that are graphs of their own. What they are given is taken when they become due, so that it is
- * the same whenever the log is read again. */
+/* each and graph: nodes that are graphs of their own. Their input is taken when they are activated, so that it is the
+ * same whenever the log is read again. */
 #include "run_priv.h"
 #include "trace.h"
 
@@ -10,7 +10,7 @@
 enum { EACH_OF, EACH_AS, EACH_GRAPH, EACH_INTO, EACH_IN, EACH_NUMBER }; /* the rows of nodes/each.c */
 enum { GRAPH_GRAPH, GRAPH_IN, GRAPH_OUT };                              /* of nodes/graph.c */
 
-#define ITEMS_MAX    ((size_t)64 << 20) /* bytes of a list, of what branches put out */
+#define ITEMS_MAX    ((size_t)64 << 20) /* bytes of a list, or of the branches' outputs */
 #define BRANCHES_MAX 100000
 
 bool node_holds_graph(const struct node *node)
@@ -23,7 +23,7 @@ const struct graph *branch_graph(const struct node *node)
     return node_argument(node, node->kind->is_each ? EACH_GRAPH : GRAPH_GRAPH)->graph;
 }
 
-/* ---- what they are given ----------------------------------------------------------------------------------------- */
+/* ---- their input ------------------------------------------------------------------------------------------------- */
 
 static bool take_list(struct due *due, struct buffer *items, size_t **ends, size_t *count)
 {
@@ -109,7 +109,7 @@ bool branches_prepare(struct due *due, struct status *st)
         return true;
     if (due->frame->depth + 1 >= FRAME_DEPTH_MAX)
         return fail(st, FAILED_PRECONDITION, "more than %d graphs within each other", FRAME_DEPTH_MAX);
-    due_close(due); /* what a try that came to nothing has taken */
+    due_close(due); /* drops the branches of a failed try */
     buffer_init(&items, ITEMS_MAX);
     if (due->node->kind->is_each) {
         if (!(due->sent ? take_sent_list(due, &items, &due->item_ends, &count, st)
@@ -175,7 +175,7 @@ void branches_forget(struct frame *frame)
     }
 }
 
-/* Its item, and what it gets beside that. */
+/* Its item, and the values beside it. */
 static void write_given(const struct due *due, size_t item, bool whole, struct buffer *out)
 {
     size_t start = item ? due->item_ends[item - 1] : 0, size = due->item_ends[item] - start;
@@ -201,7 +201,7 @@ static void write_given(const struct due *due, size_t item, bool whole, struct b
     buffer_put(out, '}');
 }
 
-/* Reads what a branch is given; `state`: and writes it there. */
+/* Reads the input of a branch; with `state`, also writes it there. */
 static bool give(const struct due *due, size_t item, bool whole, struct state *state, uint64_t seed, struct status *st)
 {
     struct arena arena;
@@ -247,7 +247,7 @@ struct frame *branch_open(struct due *due, size_t item, struct status *st)
     return frame;
 }
 
-/* ---- what they give ---------------------------------------------------------------------------------------------- */
+/* ---- their output ------------------------------------------------------------------------------------------------ */
 
 static void keep_output(struct branch *branch, struct due *due, const struct frame *frame)
 {
@@ -308,7 +308,7 @@ bool branches_gather(struct due *due, struct status *st)
         response->outcome = unconst("done");
         response->update_json = need(arena_strndup(due->frame->arena, buffer_text(&out), out.length));
     }
-    response->usage = NULL; /* was counted where it was spent */
+    response->usage = NULL; /* was counted by the attempt that spent it */
     response->n_degradations = 0;
     buffer_fini(&out);
     due->response = response;

@@ -1,5 +1,5 @@
-/* Threads with a log that cannot be written or read: their requests fail, and they leave memory. One with work left to
- * do is read again later (revival.c). */
+/* Threads with a log that cannot be written or read: their requests fail, and they leave memory. A thread with work
+ * left to do is read again later (revival.c). */
 #include "errand.h"
 #include "keep.h"
 #include "run_priv.h"

@@ -1,12 +1,12 @@
-/* Results of nodes that are used again. The key is what a node's work hangs on: the version of the agent (its graph and
- * prompts), graph and node, what the node is given, and the run's configuration; other tenants have other rows. Labels,
- * budget and names of runs and threads are left out.
+/* Results of nodes that are used again. The key covers all that a node's result depends on: the version of the agent
+ * (its graph and prompts), graph and node, the node's input, and the run's configuration. Other tenants have other
+ * rows. Labels, budget and names of runs and threads are left out.
  *
  *      due ---> the row of its place ---> the same key, not too old: finished, and no attempt was made
  *                                    '--> else an attempt; its result goes there with the record that has it
  *
- * A tenant has CACHE_PLACES; a key has one of them, and a new result takes the place of the one that stood there. So
- * the bound needs no count. Questions and results that are less than they should be are not kept, nor what was spent.
+ * A tenant has CACHE_PLACES; a key maps to a single place, and a new result replaces the old result there. So the bound
+ * needs no count. Questions, degraded results and the usage are not kept.
  */
 #include "attempt.h"
 #include "keep.h"

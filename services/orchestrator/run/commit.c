@@ -1,6 +1,5 @@
-/* The thread's log: records gather in a batch while the one before is being written, so that one thread has at most one
- * batch in flight and what came meanwhile goes together. Callers are answered, and events shown, when theirs is on
- * disk. */
+/* The thread's log: records gather in a batch while the previous batch is written. So a thread has at most one batch in
+ * flight, and later records go together. Callers are answered, and events shown, when their batch is on disk. */
 #include "errand.h"
 #include "events.h"
 #include "keep.h"
@@ -14,13 +13,13 @@
 
 #define SNAPSHOT_EVERY     256                 /* steps */
 #define SNAPSHOT_BYTES_MIN ((size_t)512 << 10) /* of records, before their size alone asks for a snapshot */
-#define SNAPSHOT_SHARE     8                   /* records' bytes for one of a snapshot, where steps ask for it */
-#define SNAPSHOT_READ_MIN  ((size_t)16 << 10)  /* bytes of records that had to be read: whoever is next shall not */
+#define SNAPSHOT_SHARE     8                   /* bytes of records per snapshot byte, if the step count asks for it */
+#define SNAPSHOT_READ_MIN  ((size_t)16 << 10)  /* bytes of records read at a load: enough for a new snapshot */
 
 #define SNAPSHOT_GROWS ((size_t)4 << 10) /* bytes, at most, by the record that it is written behind */
 
-/* The records that a run of durability EXIT may gather: a batch of that size is no burden for a store, and so many
- * records are fewer than the numbers that are left out after a crash (RECORDS_LOST_MAX). */
+/* The limit of records that a run of durability EXIT may gather. A batch of that size is no burden for a store. The
+ * limit is below the count of numbers that are left out after a crash (RECORDS_LOST_MAX). */
 #define GATHERED_BYTES_MAX   ((size_t)4 << 20)
 #define GATHERED_RECORDS_MAX 10000
 
@@ -111,7 +110,7 @@ static void take_shown(struct run *run, Record *record)
 uint64_t log_append(struct thread *thread, struct run *run, Record *record)
 {
     struct key key;
-    if (thread->run && run != thread->run && thread->run->shown_count) { /* what it showed is kept under its own name */
+    if (thread->run && run != thread->run && thread->run->shown_count) { /* its events stay under its own name */
         Record shown = RENGA__V1__LOG_RECORD__INIT;
         log_append(thread, thread->run, &shown);
     }
@@ -128,7 +127,7 @@ uint64_t log_append(struct thread *thread, struct run *run, Record *record)
     thread->exists = true;
     filling(thread)->last = number;
     filling(thread)->record_bytes += size;
-    filling(thread)->urgent |= run != thread->run; /* of others, who wait for it */
+    filling(thread)->urgent |= run != thread->run; /* of other runs, which wait for it */
     if (run) {
         run->updated_ms = record->time_ms;
         uint32_t events = events_count(record);
@@ -139,7 +138,7 @@ uint64_t log_append(struct thread *thread, struct run *run, Record *record)
     if (run && run == thread->run) {
         run->shown_count = run->shown_bytes = 0;
         arena_reset(&run->shown_arena);
-        if (events_count(record)) /* what is tried again and again is no sign of life */
+        if (events_count(record)) /* repeated retries are no sign of progress */
             run_alive(run);
     }
     thread->event_number = 0;
@@ -220,9 +219,9 @@ void log_snapshot_now(struct thread *thread)
     buffer_fini(&out);
 }
 
-/* Snapshots shall take little beside the records between them: of a state that grows with each step, they come at sizes
- * that double; of a small one, every so many steps. One that had to be read is read again, where orchestrators share
- * the store at each turn. */
+/* Snapshots shall take little space beside the records between them. For a state that grows with each step, they come
+ * at doubling sizes; for a small state, after a fixed number of steps. A log that had to be read will be read again;
+ * with a shared store, at each turn. */
 static bool wants_snapshot(const struct thread *thread)
 {
     unsigned every = thread->home->runner->options.snapshot_every;
@@ -286,7 +285,7 @@ void log_await(struct thread *thread, struct errand *errand)
     commit->last_errand = errand;
 }
 
-/* Whoever shares the store expects its row of the owner not to be there. */
+/* With a shared store this is not needed: owner_stamp lets the batch expect that the owner's row is absent. */
 void log_expect_new(struct thread *thread, struct store_batch *batch)
 {
     struct key key;
@@ -403,7 +402,7 @@ static void finished(struct store_batch *batch)
     if (st.code == OK)
         fail(&st, UNAVAILABLE, "thread '%s' is being read again", thread->id);
     log_error("store.commit", "thread %s: %s", thread->id, st.text);
-    home_forget_bundles(thread->home); /* one may have been in it */
+    home_forget_bundles(thread->home); /* a bundle may have been in it */
     if (batch->status.code != OK)      /* of a run that was accepted before, and of a commit with an unknown end */
         fail(&st, UNAVAILABLE, "%s; what was asked for may have been done: repeat it under its request_id", st.text);
     commit_drop(&commit, &st);

@@ -1,5 +1,5 @@
-/* CopyThread: the whole log of a thread under another name, in one batch. Its runs get new names, and with them its
- * questions and checkpoints. */
+/* CopyThread: the whole log of a thread under another name, in a single batch. Its runs get new names, and with them
+ * its questions and checkpoints. */
 #include "errand.h"
 #include "run_priv.h"
 
@@ -13,7 +13,7 @@ struct copying {
     struct store_scan scan;
     struct store_batch batch;
     struct errand *errand;
-    struct thread *thread; /* the new one */
+    struct thread *thread; /* the new thread */
     const char *from;
     enum key_kind kind;
     uint64_t next;
@@ -35,7 +35,7 @@ static void end(struct copying *copying, const struct status *st)
     thread_unhold(thread);
 }
 
-/* Nothing more is written of a thread that is not served here any more, and nobody would hear of it. */
+/* A thread that is not served here any more gets no further write: no caller would get the answer. */
 static bool is_served(const struct copying *copying, struct status *st)
 {
     return copying->thread->phase == THREAD_READY ||
@@ -69,7 +69,7 @@ static void put_name(struct copying *copying, uint32_t number, const char *versi
     row_put_run_name(&copying->batch, &key, id_of_run(copying, number), version);
 }
 
-/* Whoever may not use the agent of the old thread may not have its content by another name. */
+/* A caller that may not use the agent of the old thread may not get its content under another name. */
 static bool copy_record(struct copying *copying, Record *record, uint64_t number, struct status *st)
 {
     if (record->begun && !rights_check(&copying->errand->rights, record->begun->request->agent, st))
@@ -202,7 +202,7 @@ static void scan_page(struct copying *copying)
     scan_keys(copying, &from, &to, page_came);
 }
 
-/* One row, if it is there. */
+/* Reads a single row, if it exists. */
 static void scan_row(struct copying *copying, enum key_kind kind, void (*done)(struct store_scan *scan))
 {
     struct key from, to;
@@ -231,8 +231,8 @@ static void pending_came(struct store_scan *scan)
     end(copying, NULL);
 }
 
-/* It changes whenever a run begins or ends, and goes with the thread: what is copied is written only if it is the same
- * then. */
+/* It changes whenever a run begins or ends, and goes with the thread: the copy is written only if the row is still the
+ * same. */
 static void row_came(struct store_scan *scan)
 {
     struct copying *copying = (struct copying *)scan;

@@ -15,7 +15,7 @@ struct inquiry {
     struct store_scan scan;
     struct store_batch batch;
     struct thread *thread;
-    char previous[ID_MAX]; /* who had it */
+    char previous[ID_MAX]; /* the previous owner */
     struct crash_record record;
     bool alone;   /* it was at work alone */
     bool crashed; /* the previous owner */
@@ -59,7 +59,7 @@ void crashes_delete_row(const struct thread *thread, struct store_batch *batch)
     store_delete(batch, key_bytes(&key));
 }
 
-/* One that cannot be read counts as absent. */
+/* An unreadable row counts as absent. */
 static void inquiry_take_row(struct inquiry *inquiry, const struct store_row *stored)
 {
     struct arena arena;
@@ -93,7 +93,7 @@ static bool owner_is_alive(const struct thread *thread, const char *owner)
     return members && members_lives(members, owner);
 }
 
-/* One that was taken for dead, and has shown life since, did not die. */
+/* An owner that was declared dead, and has shown life since, did not die. */
 static void drop_living(struct inquiry *inquiry)
 {
     struct crash_record *record = &inquiry->record;
@@ -104,7 +104,7 @@ static void drop_living(struct inquiry *inquiry)
     record->count = kept;
 }
 
-/* The last crash counts only for the one that was alone. */
+/* The last crash counts only for a thread that was alone on trial. */
 static void add_previous(struct inquiry *inquiry)
 {
     struct crash_record *record = &inquiry->record;

@@ -68,15 +68,15 @@ void crashes_clear(struct thread *thread, uint64_t number); /* with the record o
 int64_t crashes_quiet_ms(const struct crash_record *record);
 void quarantine_begin(struct thread *thread);
 
-/* quarantine.c: one at a time. From any thread. */
+/* quarantine.c: a single thread at a time. Call it from any thread. */
 struct quarantine *quarantine_create(void);
 void quarantine_destroy(struct quarantine **quarantine);
-/* An orchestrator of the store has died. So it counts, too, that this one begins. */
+/* An orchestrator of the store has died. The start of this orchestrator counts, too. */
 void quarantine_note_death(struct quarantine *quarantine);
 int64_t quarantine_quiet_ms(struct quarantine *quarantine); /* since the last death */
-/* `turn` runs in its loop when it is the only one on trial: at once, or later. */
+/* `turn` runs in its loop when it is the only thread on trial: at once, or later. */
 void quarantine_enter(struct quarantine *quarantine, struct thread *thread);
-/* Also of one that is not in it. True if it stood in line, and `turn` will not run. */
+/* Also for a thread that is not in it. True if it stood in line, and `turn` will not run. */
 bool quarantine_leave(struct quarantine *quarantine, struct thread *thread);
 bool quarantine_has_line(struct quarantine *quarantine);
 

@@ -1,5 +1,5 @@
-/* The end of a thread. Its rows leave the store in small batches, the newest first: whatever a crash leaves behind can
- * be read. A thread of more than one batch is marked until it is gone, so that it goes on being erased then. */
+/* The end of a thread. Its rows leave the store in small batches, the newest first: the rows that a crash leaves behind
+ * can be read. A thread of several batches is marked until it is gone, so that it goes on being erased then. */
 #include "errand.h"
 #include "forget.h"
 #include "keep.h"
@@ -22,7 +22,7 @@ static const enum key_kind kinds[] = {KEY_RECORD, KEY_SNAPSHOT, KEY_THREAD_RUN, 
 struct erasure {
     struct store_scan scan;
     struct forgetting forgetting;
-    struct errand step;    /* waits until what was taken away last is on disk */
+    struct errand step;    /* waits until the last deletion is on disk */
     struct errand *errand; /* on whose behalf */
     struct thread *thread;
     size_t kind;
@@ -40,7 +40,7 @@ static void delete_named(struct thread *thread, enum key_kind kind, const char *
 
 /* ---- rows -------------------------------------------------------------------------------------------------------- */
 
-/* What a key of the thread ends with. */
+/* Reads the name at the end of a key of the thread. */
 static void read_last_name(struct store_bytes key, char name[NAME_ROOM])
 {
     struct store_bytes last = key_last_name(key);
@@ -111,7 +111,7 @@ static void fail_erasure(struct erasure *erasure, struct status *st)
     errand_fail(errand, st, NULL);
     thread->holds--;
     if ((marked || thread->unreadable) && thread->phase == THREAD_READY)
-        thread_forget(thread, st); /* it is not what stands in the store any more */
+        thread_forget(thread, st); /* it differs from the store now */
     else
         thread_unhold(thread);
 }
@@ -151,7 +151,7 @@ static void set_range(const struct erasure *erasure, struct key *from, struct ke
     to->bytes[to->size - 1]++;
 }
 
-/* For rows with unreadable values. Only records and snapshots are large enough to lose one. */
+/* For rows with unreadable values. Only records and snapshots are large enough to lose their value. */
 static bool drop_unread(struct erasure *erasure, const struct status *why)
 {
     struct key from, to;
@@ -212,7 +212,7 @@ static void read_page(struct erasure *erasure)
     store_scan(thread->home->runner->options.store, &erasure->scan);
 }
 
-/* First, so that nothing is left behind of a thread that is not there any more. */
+/* Comes first, so that no data stays behind after the thread is erased. */
 static void forgotten_elsewhere(struct forgetting *forgetting, const struct status *st)
 {
     struct erasure *erasure = OWNER_OF(forgetting, struct erasure, forgetting);
@@ -254,7 +254,7 @@ void erase_marked(struct errand *errand, struct thread *thread)
         erase_thread(errand, thread);
         return;
     }
-    delete_named(thread, KEY_ERASED, thread->id); /* nobody was told that it is gone, and it has been used since */
+    delete_named(thread, KEY_ERASED, thread->id); /* no caller heard of the deletion; the thread was used since */
     log_write_thread(thread);
     log_await(thread, errand);
 }

@@ -163,7 +163,7 @@ struct home *home_of_place(struct runner *runner, uint64_t place)
     return &runner->homes[(place & 0x3FFFFFFF) % runner->home_count];
 }
 
-/* Nothing is known of it yet. */
+/* Sets it to the state of a new request. */
 static void reset(struct errand *errand)
 {
     errand->place = errand->waits_on = NULL;
@@ -217,7 +217,7 @@ void runner_run(struct runner *runner, struct errand *errand)
     loop_post(errand->home->loop, &errand->coming);
 }
 
-/* From inside its home: what belongs to the loop that it comes from is left alone, since its caller may leave now. */
+/* From inside its shard: the fields of the loop that it comes from are left alone, since its caller may leave now. */
 void errand_again(struct errand *errand, const struct status *why)
 {
     if (!errand->request || errand->again++ == AGAIN_MAX || errand->runner->draining) {

@@ -1,6 +1,6 @@
-/* Private to run/: requests under way (runner.h). Each is at the home of its thread from its coming until its answer,
- * and there in the thread's queue until its turn; then one function has it, and answers it once: at once, when the
- * thread's next batch is on disk, or when its run has stopped. */
+/* Private to run/: requests under way (runner.h). Each is in the shard of its thread from arrival to answer, and waits
+ * in the thread's queue for its turn. Then a single function owns it, and answers it once: at once, when the thread's
+ * next batch is on disk, or when its run has stopped. */
 #ifndef RENGA_ORCHESTRATOR_ERRAND_H
 #define RENGA_ORCHESTRATOR_ERRAND_H
 
@@ -28,13 +28,13 @@ struct job errand_job(const struct errand *errand, const struct thread *thread, 
 void errand_fail(struct errand *errand, const struct status *st, const char *reason);
 bool errand_refuse(struct errand *errand, const char *reason, enum status_code code, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-void errand_done(struct errand *errand, struct thread *thread, void *response); /* when what is filling is on disk */
+void errand_done(struct errand *errand, struct thread *thread, void *response); /* when the filling batch is on disk */
 
 /* read_checkpoint.c: the same for GetStateResponse and UpdateStateResponse; their checkpoint has its id alone. Of a
  * repeated update it is read from the store. */
 void errand_done_with_checkpoint(struct errand *errand, struct thread *thread, void *response);
 
-/* serve.c: its turn; and what requests about a run have in common. */
+/* serve.c: its turn; and the common parts of requests about a run. */
 void errand_serve(struct errand *errand, struct thread *thread);
 struct run *errand_run(struct errand *errand, struct thread *thread, const char *run_id); /* NULL: not in memory */
 void errand_read_run(struct errand *errand, struct home *home);     /* its row; then it is served */
@@ -54,7 +54,7 @@ void errand_resume(struct errand *errand, struct thread *thread); /* resume.c */
 /* resume.c: whether the graph has the node, the outcome and the fields of an update. `under`: the field that has it. */
 bool resume_update_fits(const struct graph *graph, const Renga__V1__ResumeUpdate *wish, const char *under,
                         struct status *st);
-/* True where it is not a repetition, as far as is known; else it is looked up, and served or answered later. */
+/* True if the request is not a repetition, as far as known; else it is looked up, and served or answered later. */
 bool errand_is_new(struct errand *errand, struct thread *thread, const char *request_id);
 void errand_remember(struct errand *errand, struct thread *thread, const char *request_id, const char *run_id,
                      uint64_t checkpoint);

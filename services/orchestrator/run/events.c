@@ -1,5 +1,5 @@
-/* The events that a record stands for. They are not kept: whoever reads a record again gets the same ones, with the
- * same ids. */
+/* The events that a record stands for. They are not kept: reading a record again gives the same events, with the same
+ * ids. */
 #include "events.h"
 #include "run_priv.h"
 
@@ -91,7 +91,7 @@ Renga__V1__RunEvent *event_of_shown(struct event_reader *reader, const Renga__V1
     return event;
 }
 
-struct spot { /* where a result is */
+struct spot { /* the place of a result */
     const Renga__V1__StepResults *results;
     const Renga__V1__TaskResult *result;
     const struct graph *graph;

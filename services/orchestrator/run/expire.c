@@ -1,7 +1,7 @@
-/* Threads whose time is over. The sweep takes them off the disk now and then; until then nobody finds them:
+/* Threads whose time is over. The sweep deletes them from the disk periodically; until then no request finds them:
  *
  *      a request that reads or continues the thread   NOT_FOUND
- *      one that makes a thread of this name           waits until the old one is erased, and is served then
+ *      a request that makes a thread of this name     waits until the old thread is erased, and is served then
  *      DeleteThread                                   is served */
 #include "errand.h"
 #include "keep.h"
@@ -23,7 +23,7 @@ static bool expire_is_due(const struct thread *thread)
            keeping_is_over(thread->home->runner, thread->retention, thread->updated_ms);
 }
 
-/* Its own turn is one hold. */
+/* The turn of the chore itself counts as 1 hold. */
 static bool expire_may_erase(const struct thread *thread)
 {
     return !thread->held && thread->holds <= 1;

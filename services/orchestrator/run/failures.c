@@ -2,7 +2,7 @@
  * are made from the step's record, so a log that is read again gives the same. */
 #include "attempt.h"
 
-#define FAILURES_TOLD_MAX 100 /* of one step; more are only counted in the run's events */
+#define FAILURES_TOLD_MAX 100 /* of a single step; further failures are only counted in the run's events */
 
 static void failures_write_one(struct json_writer *out, const struct due *due)
 {

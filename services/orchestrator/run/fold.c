@@ -1,5 +1,5 @@
-/* What records do to what lasts. Nothing here starts work, asks a clock or writes: a thread that is loaded goes through
- * the same functions as one at work. */
+/* Applies records to the durable state. No function here starts work, reads a clock or writes: a loaded thread goes
+ * through the same functions as a thread at work. */
 #include "attempt.h"
 #include "events.h"
 #include "guards.h"
@@ -169,7 +169,7 @@ static struct due *take_out(struct frame *frame, struct due *only)
     return only;
 }
 
-/* The nodes of the step that ended leave; what they lead to is due. A step that jumps out has written nothing. */
+/* The nodes of the step that ended leave; the nodes after them are due. A step that jumps out has written no fields. */
 static void advance(struct frame *frame, struct due *only)
 {
     struct due *done = only ? take_out(frame, only) : frame->due;
@@ -221,7 +221,7 @@ static bool fold_recorded_step(struct thread *thread, const Record *record, uint
         return false;
     assert(frame);
     struct due *only = frame->graph->dataflow ? frame->due : NULL;
-    while (only && !due_ended(only)) /* of those that have, they go one by one in their order */
+    while (only && !due_ended(only)) /* ended nodes are taken singly, in their order */
         only = only->next;
     if (frame->graph->dataflow ? !only : !frame_all_ended(frame))
         return fail(st, DATA_LOSS, "thread '%s': record %llu ends a step of '%s', but a node of it has no result",
@@ -344,7 +344,7 @@ static bool fold_goes_on(struct thread *thread, const Renga__V1__RunGoesOn *goes
 
 /* ---- a record ---------------------------------------------------------------------------------------------------- */
 
-/* What it builds on, the loader has put there; where that is nothing, it is made here. */
+/* The loader has prepared the state that the run builds on; an empty state is made here. */
 static bool fold_goes_to_work(struct thread *thread, struct run *run, const Record *record, uint64_t number,
                               struct status *st)
 {

@@ -25,7 +25,7 @@ void fold_changed(struct run *run, const Renga__V1__RunChanged *changed, int64_t
 /* fold_attempts.c: numbers of attempts. */
 void fold_attempts(struct thread *thread, const Record *record);
 void attempts_resume(struct due *due, bool recovered); /* the node goes on: with an unused number */
-/* Of a node that holds graphs: no node in one that is still open has had a number above this. */
+/* For a node that holds graphs: no node in an open graph of it has had an attempt number above this. */
 uint32_t attempts_within(const struct due *due);
 /* `from` is the run's thread, or the thread as it stood at a checkpoint, which is then taken over. False: the run is
  * refused, and both are unchanged. */
@@ -33,7 +33,7 @@ bool fold_went_to_work(struct run *run, struct thread *from, bool keeps_due, uin
                        struct status *st);
 struct run *fold_begun(struct thread *thread, const Renga__V1__RunBegun *begun, uint32_t number, uint64_t record,
                        int64_t now_ms);
-void thread_queue_first(struct thread *thread, struct run *run); /* one that has just begun goes before the others */
+void thread_queue_first(struct thread *thread, struct run *run); /* a run that has just begun goes before the others */
 bool run_input_fits(const struct graph *graph, const char *input_json, struct status *st);
 void fold_spent(struct run *run, const Response *response);
 bool fold_answer(struct thread *thread, const char *interrupt_id, const char *answer);
@@ -50,7 +50,7 @@ void fold_prepared_update(struct thread *thread, struct state_change *change, co
 /* The state after a run's input, made beside the old one: fold_went_to_work takes it if it fits. */
 struct prepared_input {
     uint32_t run;             /* its number */
-    const struct state *base; /* NULL: a new one of `graph` */
+    const struct state *base; /* NULL: a new state of `graph` */
     const struct graph *graph;
     struct state_change *change;
 };

@@ -1,5 +1,5 @@
-/* Which attempt numbers are used up. A node gets each number once, also after a stop or a death between two attempts:
- * the log shows when an attempt began, and a crash may hide one that had begun since the last record. */
+/* Which attempt numbers are used up. A node gets each number once, also after a stop or a death between two attempts.
+ * The log shows when an attempt began, and a crash may hide an attempt that had begun since the last record. */
 #include "run_priv.h"
 
 static uint32_t attempt_higher(uint32_t a, uint32_t b)

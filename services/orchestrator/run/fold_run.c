@@ -1,4 +1,4 @@
-/* What records do to runs: they begin, go to work, change their state; and what a change by hand does. */
+/* Applies records to runs: they begin, go to work, change their state. Applies changes by hand, too. */
 #include "run_priv.h"
 #include "transplant.h"
 
@@ -146,8 +146,8 @@ static void note_misfit(const char *text, void *data)
         fail(st, FAILED_PRECONDITION, "%s", text);
 }
 
-/* What is there goes over to the graph of the run, where that is another version, and takes its input. What does not
- * fit leaves all as it was: the log tells of no change. */
+/* Moves the present state to the graph of the run, if that is another version, and takes the run's input. If a part
+ * does not fit, all stays unchanged: the log has no record of a change. */
 static bool fit(struct run *run, struct thread *from, bool keeps_due, struct status *st)
 {
     Renga__V1__RunMigrated unchanged = RENGA__V1__RUN_MIGRATED__INIT;
@@ -182,8 +182,8 @@ static void leave_queue(struct run *run)
     run->next = NULL;
 }
 
-/* Firings of one node were due in different steps, and are all due in the first now: results and keys tell them apart
- * by steps that there never are. */
+/* Firings of one node were due in different steps, and are all due in the first now: results and keys distinguish them
+ * by step numbers that never occur. */
 static void due_at_once(struct frame *root)
 {
     for (struct due *due = root->due; due; due = due->next) {
@@ -205,7 +205,7 @@ bool fold_went_to_work(struct run *run, struct thread *from, bool keeps_due, uin
     bool fresh = !from->root;
     if (from != thread)
         frame_due_anew(from->root);
-    if (!fit(run, from, keeps_due, st)) /* with its input: what is due may take of it at once */
+    if (!fit(run, from, keeps_due, st)) /* with its input: due nodes may take it at once */
         return false;
     leave_queue(run);
     if (thread->run)
@@ -283,7 +283,7 @@ struct state_change *fold_prepare_update(const struct frame *root, const Renga__
     return change;
 }
 
-/* What its outcome leads to is due, and nothing else. */
+/* Only the nodes after its outcome are due. */
 static void go_after(struct frame *frame, const struct node *node, const char *outcome)
 {
     frame_clear_due(frame);

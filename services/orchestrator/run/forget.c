@@ -5,7 +5,7 @@
 
 #define PATIENCE_MS 10000
 
-/* A tool-runner that does not know the method keeps nothing. */
+/* A tool-runner that does not know the method keeps no data of threads. */
 static void answered(const Renga__V1__ForgetThreadResponse *answer, void *data)
 {
     struct forgetting *forgetting = ((struct rpc_client_call *)data)->owner;

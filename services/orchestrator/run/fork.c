@@ -1,4 +1,4 @@
-/* ForkThread: a new thread from a checkpoint of an old one. */
+/* ForkThread: a new thread from a checkpoint of an old thread. */
 #include "errand.h"
 #include "run_priv.h"
 
@@ -8,7 +8,7 @@
     Renga__V1__##Name *name = need(arena_alloc(arena, sizeof *name));                                                  \
     renga__v1__##name##__init(name)
 
-/* False where it is too large for a snapshot: the other's log is not this one's to go back to. */
+/* False if it is too large for a snapshot: a thread cannot go back to the log of another thread. */
 static bool take(struct errand *errand, struct thread *thread, struct thread *past)
 {
     frame_due_anew(past->root);
@@ -62,7 +62,7 @@ static void read_past(struct errand *errand, uint64_t upto)
     loader_start(loader);
 }
 
-/* The errand is at the home of the new thread; the old one is read from the store. */
+/* The request is in the shard of the new thread; the old thread is read from the store. */
 static void fork_came(struct loader *loader)
 {
     struct errand *errand = loader->owner;

@@ -1,4 +1,4 @@
-/* A graph at work: its state, the nodes that are due, and what was counted of them. */
+/* A graph at work: its state, the nodes that are due, and their counters. */
 #include "run_priv.h"
 #include "trace.h"
 
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- where it is ------------------------------------------------------------------------------------------------- */
+/* ---- its place --------------------------------------------------------------------------------------------------- */
 
 struct run *frame_run(const struct frame *frame)
 {
@@ -41,7 +41,7 @@ size_t frame_place(const struct frame *frame, uint32_t *place)
 
 struct due *due_find(struct frame *frame, uint32_t node, uint32_t branch)
 {
-    struct due *other = NULL; /* older logs have one number for what was sent and what an arrow led to */
+    struct due *other = NULL; /* in older logs, sent nodes and nodes after an arrow share a number */
     for (struct due *due = frame->due; due; due = due->next) {
         if (due->node->index != node || due->state == DUE_FINISHED)
             continue;
@@ -82,8 +82,8 @@ uint64_t frame_seed(const struct frame *frame)
     return id_hash(id_hash_text(frame->thread->place, frame_run(frame)->id), place, count * sizeof *place);
 }
 
-/* A sub-graph is within its node's visit: of the next one, if the ways there are the same, all is another. So is
- * the same step, after a change by hand made its nodes due again. */
+/* The seed of a sub-graph includes its node's visit. So in the next visit all seeds differ, even on the same paths. The
+ * same step gets another seed, too, after a change by hand made its nodes due again. */
 uint64_t frame_visit_seed(const struct frame *frame)
 {
     const struct run *run = frame_run(frame);
@@ -205,7 +205,7 @@ void frame_destroy(struct frame **frame_pointer)
     free(frame);
 }
 
-/* ---- what is due ------------------------------------------------------------------------------------------------- */
+/* ---- due nodes --------------------------------------------------------------------------------------------------- */
 
 struct due *frame_add_due(struct frame *frame, const struct node *node)
 {

@@ -41,7 +41,7 @@ enum branch_state { BRANCH_UNOPENED, BRANCH_OPEN, BRANCH_STOPPED, BRANCH_ENDED }
 struct branch {
     enum branch_state state;
     struct frame *frame;
-    char *output; /* of one that ended: the object that its graph gives */
+    char *output; /* of an ended branch: the object that its graph gives */
     size_t output_size;
 };
 
@@ -50,7 +50,7 @@ struct due {
     const struct node *node;
     uint32_t branch;
     bool sent;
-    const char *input; /* what was sent */
+    const char *input; /* the input that was sent */
     int64_t step;
     enum due_state state;
     bool recorded; /* its result is in the log */
@@ -67,7 +67,7 @@ struct due {
     const char *message, *reason; /* reason: the cause of its failure as a constant; NULL or "": no cause */
     Renga__V1__Usage *spent;      /* by the last attempt, which failed; NULL: no usage */
     struct question *questions;
-    struct attempt *attempt; /* at work; NULL: none */
+    struct attempt *attempt; /* at work; NULL: no attempt */
     /* To models, as retries.c counts them: of the last attempt, and those reserved in the run's budget. */
     unsigned allowed_requests, failed_requests, held_requests;
     bool granted_retry; /* another attempt is to begin */
@@ -75,15 +75,16 @@ struct due {
     uint64_t given_up; /* number of the record of the last attempt that is followed by another */
     struct branch *branches;
     size_t branch_count, opened, settled, hint; /* settled: ended or stopped */
-    char *items; /* of each: the list as it was when the node began: JSON texts, one behind the other */
+    char *items; /* of each: the list as it was when the node began: concatenated JSON texts */
     size_t *item_ends;
-    char *beside;      /* of each: what every branch gets beside its item, an object as JSON; NULL: nothing */
+    char *beside;      /* of each: the values that every branch gets beside its item, an object as JSON; NULL: no other
+                          values */
     Response *jump;    /* of a graph that was left by a jump */
     bool overrun;      /* was due more often than it may: fails when it begins */
-    bool begun_in_log; /* `attempts` has the number of the one at work, or `taken_up` that of each in its graphs */
+    bool begun_in_log; /* `attempts` has the number of the attempt at work, or `taken_up` the numbers in its graphs */
     unsigned taken_up; /* attempts that nodes of graphs within, which no record has opened, may have had already */
     bool queued, opens, fresh;
-    int64_t began_ns; /* of one with graphs within: in this process; 0: it has none, or has not begun */
+    int64_t began_ns; /* of a node with graphs within: in this process; 0: it has no graphs, or has not begun */
     struct due *next, *queue_next, *opener_next, *fresh_next;
 };
 
@@ -113,7 +114,7 @@ struct frame {
     bool is_dirty, awaits;
     struct due *fresh, *last_fresh; /* ended, and not in the log yet */
     uint64_t record;                /* that has to be on disk before its next step */
-    bool in_log;                    /* a record is about it: whoever reads the log again opens it */
+    bool in_log;                    /* a record is about it: a later read of the log opens it */
     struct frame *dirty_next, *begin_next;
     Response *jump; /* in the arena of the parent's frame */
     struct arena *arena, arenas[2];
@@ -130,7 +131,7 @@ struct due *frame_add_due(struct frame *frame, const struct node *node);
 void frame_start(struct frame *frame);    /* its first nodes are due */
 void frame_due_anew(struct frame *frame); /* as in a checkpoint: no due node has begun. May be NULL */
 void frame_logged(struct frame *frame);   /* a record is about it, and so about those around it */
-/* The numbers of its due nodes, runs of one number once; to be freed. */
+/* The numbers of its due nodes, adjacent equal numbers once; to be freed. */
 uint32_t *frame_due_nodes(const struct frame *frame, size_t *count);
 void due_close(struct due *due); /* lets go of its branches */
 struct run *frame_run(const struct frame *frame);

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* One name of a guard's path, without the number of a branch. */
+/* A single name of a guard's path, without the number of a branch. */
 struct segment {
     const char *text;
     size_t size;

@@ -1,6 +1,6 @@
-/* Private to run/: nodes before or after which a run is to stop, as its StartRun names them: "NODE" in the agent's own
- * graph, "NODE/SUBNODE" in the graph that NODE holds, at any depth; "*" in the place of a name is any node. "NODE[2]/…"
- * is one branch of a fan-out. */
+/* Private to run/: nodes before or after which a run must stop, as its StartRun names them. "NODE" is in the agent's
+ * own graph, "NODE/SUBNODE" in the graph that NODE holds, at any depth. "*" in the place of a name is any node.
+ * "NODE[2]/…" is a single branch of a fan-out. */
 #ifndef RENGA_ORCHESTRATOR_GUARDS_H
 #define RENGA_ORCHESTRATOR_GUARDS_H
 
@@ -14,7 +14,7 @@ struct frame;
 /* Whether there is a node of that name; else an error with the nearest name. */
 bool guard_check(const struct graph *graph, const char *guard, struct status *st);
 
-/* Whether one of the guards is about this node of the frame. */
+/* Whether a guard names this node of the frame. */
 bool guards_name(const struct frame *frame, const struct node *node, char *const *guards, size_t count);
 
 #endif

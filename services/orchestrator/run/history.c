@@ -17,7 +17,7 @@
     Renga__V1__##Name *name = need(arena_alloc(arena, sizeof *name));                                                  \
     renga__v1__##name##__init(name)
 
-/* A thread as it was at a checkpoint, for one errand. */
+/* A thread as it was at a checkpoint, for a single request. */
 struct visit_of_past {
     struct errand *errand;
     struct thread *thread;

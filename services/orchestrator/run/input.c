@@ -1,5 +1,6 @@
-/* The input of a StartRun. A worker thread reads a large one, and makes the fields that it changes, while the errand
- * has the thread for itself; the run takes them over when it goes to work at once. Else it reads its input again then.
+/* The input of a StartRun. A worker thread reads a large input, and makes the fields that it changes, while the request
+ * has exclusive use of the thread. A run that goes to work at once takes them over; else it reads its input again
+ * later.
  */
 #include "errand.h"
 #include "run_priv.h"

@@ -1,4 +1,4 @@
-/* What a run may take: steps, time, and what its budget allows. */
+/* The limits of a run: steps, time, and its budget. */
 #include "run_priv.h"
 
 #include "base/clock.h"
@@ -44,7 +44,7 @@ static int64_t lower(int64_t a, int64_t b)
     return a < 0 || (b >= 0 && b < a) ? b : a;
 }
 
-/* -1: no limit. A resumption's budget counts from there on: what was spent before is added when it is kept. */
+/* -1: no limit. A resumption's budget counts from there on: earlier usage is added when it is stored. */
 static struct graph_budget budget_of(const struct run *run)
 {
     struct graph_budget most = run_graph(run)->budget;

@@ -15,7 +15,7 @@ struct list {
     char **damaged; /* names of rows that cannot be read, LIST_DAMAGED_MAX at most */
     size_t damaged_count;
     void (*came)(struct store_scan *scan);
-    void (*done)(struct list *list); /* answers with what was found */
+    void (*done)(struct list *list); /* answers with the rows found */
     void (*clear)(struct list *list);
 };
 
@@ -25,10 +25,10 @@ struct list {
 void list_init(struct list *list, struct errand *errand, int32_t page_size);
 /* The next rows, backwards: `came` runs. */
 void list_scan(struct list *list, bool backwards, size_t limit);
-/* What `came` ends with: the list fails, goes on behind these rows, or is done. */
+/* `came` ends with a call of these: the list fails, goes on behind these rows, or is done. */
 void list_go_on(struct list *list, const struct status *st);
 void list_fail(struct list *list, const struct status *st);
-/* False, with the token and the right one in words. */
+/* False, with an error that names the token and the valid token to send. */
 bool page_token_fail(const char *token, struct status *st);
 /* True, and noted, if the row could not be read since it is damaged: the list goes on without it. */
 bool list_passes_over(struct list *list, const struct store_row *row, struct status *st);

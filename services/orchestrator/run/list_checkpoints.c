@@ -21,13 +21,13 @@ struct run_of_list {
 struct checkpoints {
     struct list list;
     struct thread *thread;
-    size_t row;                   /* the next one to be looked at */
-    uint64_t wanted, last;        /* an ancestor, NEVER: any; the last one that was listed */
-    Renga__V1__Checkpoint *child; /* whose parent is the next one */
+    size_t row;                   /* the next row to examine */
+    uint64_t wanted, last;        /* an ancestor, NEVER: any; the last checkpoint that was listed */
+    Renga__V1__Checkpoint *child; /* whose parent is the next checkpoint */
     struct run_of_list *runs;     /* by their number */
     size_t run_count;
-    uint32_t moved;      /* the run that is listed by an earlier version than its last; 0: none */
-    struct agent *agent; /* held: that of the last record; NULL: there is none any more */
+    uint32_t moved;      /* the run that is listed by an earlier version than its last; 0: no run */
+    struct agent *agent; /* held: the version of the last record; NULL: it no longer exists */
     char version[72];    /* which it is */
     struct store_scan document;
 };
@@ -86,7 +86,7 @@ static void document_came(struct store_scan *scan)
     look_at_records(checkpoints);
 }
 
-/* True where it is there, or is nowhere; else it is read, and the records are looked at again. */
+/* True if it is in memory, or does not exist; else it is read, and the records are examined again. */
 static bool take_version(struct checkpoints *checkpoints, const char *version)
 {
     struct key from;
@@ -110,7 +110,7 @@ static bool take_version(struct checkpoints *checkpoints, const char *version)
     return false;
 }
 
-/* What is older was made with the version before. */
+/* Older records were made with the previous version. */
 static void take_back(struct checkpoints *checkpoints, const Record *record)
 {
     struct run_of_list *run = run_of(checkpoints, record);
@@ -137,7 +137,7 @@ static bool is_in_line(struct checkpoints *checkpoints, const Record *record, ui
     if (checkpoints->wanted == NEVER)
         return true;
     if (checkpoints->wanted == 0)
-        checkpoints->wanted = number; /* the parent of the one before */
+        checkpoints->wanted = number; /* the parent of the previous checkpoint */
     if (checkpoints->wanted != number)
         return false;
     checkpoints->wanted = record->parent;
@@ -211,7 +211,7 @@ static void records_came(struct store_scan *scan)
 
 /* ---- the beginning ----------------------------------------------------------------------------------------------- */
 
-/* What follows the number in a page's token: ancestor, run, version. */
+/* The fields behind the number in a page token: ancestor, run, version. */
 static void read_token(struct checkpoints *checkpoints, char *at)
 {
     checkpoints->wanted = strtoull(at, &at, 10);

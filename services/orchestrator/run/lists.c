@@ -98,7 +98,7 @@ static void clear(struct list *list)
     free(list);
 }
 
-/* Entries of all maps of strings have one form. */
+/* Entries of all string maps have the same layout. */
 struct label {
     ProtobufCMessage base;
     char *key, *value;

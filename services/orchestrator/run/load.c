@@ -1,5 +1,5 @@
 /* A thread from its log: the last snapshot, then the records behind it, page by page. The documents that its runs are
- * pinned to are read from the store where they are not in memory. */
+ * pinned to are read from the store if they are not in memory. */
 #include "run_priv.h"
 
 #include <stdlib.h>
@@ -59,7 +59,7 @@ static void bundle_came(struct store_scan *scan)
         go_on(loader);
 }
 
-/* True where it is in memory, or is known not to be anywhere; else it is asked for, and go_on runs later. */
+/* True if it is in memory, or is known not to exist; else it is read, and go_on runs later. */
 static bool has_version(struct loader *loader, const char *version)
 {
     struct key from;
@@ -123,7 +123,7 @@ static void parent_came(struct loader *loader)
         end(from);
 }
 
-/* What a record builds on that has no snapshot, for its size; go_on runs later. */
+/* Reads the parent state of a record that is too large for a snapshot; go_on runs later. */
 static void go_back(struct loader *loader, uint64_t parent, uint64_t record)
 {
     struct way_back *way = need(calloc(1, sizeof *way));

@@ -55,7 +55,7 @@ static void look_dataflow(struct frame *frame)
     }
     record_kept(frame);
     bool comes =
-        frame->thread->last > frame->thread->committed; /* a batch, without which nobody begins what awaits it */
+        frame->thread->last > frame->thread->committed; /* a batch; all frames that await it begin only after it */
     if (frame->phase == FRAME_TO_BEGIN && (pending || (!frame->busy && comes)))
         frame_await(frame);
     else if (!frame->busy)

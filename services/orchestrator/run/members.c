@@ -135,7 +135,7 @@ static void extend(struct members *members)
 {
     bool lapsed = clock_boot_ns() >= members->lease_ns;
     if (lapsed)
-        members->term++; /* before the lease: whoever sees the new one knows */
+        members->term++; /* before the lease: a reader of the new lease also sees the new term */
     members->lease_ns = members->sent_boot_ns + members_lease_ns(members);
     if (lapsed && members->term > 1 && !members->stopped)
         members->options.lapsed(members->options.data);
@@ -255,7 +255,7 @@ void members_release(struct members **members_pointer)
         clear(members);
 }
 
-/* ---- what is asked ----------------------------------------------------------------------------------------------- */
+/* ---- queries ----------------------------------------------------------------------------------------------------- */
 
 const char *members_self(const struct members *members)
 {

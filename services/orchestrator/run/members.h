@@ -1,17 +1,18 @@
 /* The orchestrators that share a store. Each has a row there that it rewrites at every beat, and reads those of the
- * others; one whose row has not changed for a lease's time is dead. Time is counted by the reader's own monotonic clock
- * and only while it reads: neither a jump of any clock, nor a freeze of the reader or of the store, kills anybody.
+ * others. A member whose row has not changed for the duration of a lease is dead. Time is counted by the reader's own
+ * monotonic clock and only while it reads. Neither a jump of any clock, nor a freeze of the reader or of the store,
+ * kills a member.
  *
  *      UNKNOWN (a name in some row, no row of its own) ---.
  *                                                          >--- a lease without a change ---> DEAD
  *      ALIVE <--- its row has changed --------------------'                                     |
  *        ^---------------------------------- its row has changed -------------------------------'
  *
- * One in whose place another has come (the same address) is dead at once: a container that was started anew takes back
- * what its earlier life had, and nobody waits for the lease of that.
+ * A member whose address another member has taken over is dead at once. A restarted container takes back the threads of
+ * its earlier life, and the others do not wait for that lease.
  *
- * To be taken for dead by mistake costs time, never a write: threads are fenced (owner.h). One a process; what it does
- * it does in its loop, what it knows may be asked from any thread. */
+ * A wrong declaration of death costs time, never a write: threads are fenced (owner.h). One a process. It works in its
+ * own loop; its knowledge may be queried from any thread. */
 #ifndef RENGA_ORCHESTRATOR_MEMBERS_H
 #define RENGA_ORCHESTRATOR_MEMBERS_H
 
@@ -29,7 +30,7 @@
 
 struct members;
 
-/* One that takes attempts of fan-outs (fanout/far.c). */
+/* A member that takes attempts of fan-outs (fanout/far.c). */
 struct fellow {
     char id[ID_MAX];
     char address[MEMBER_ADDRESS_MAX];
@@ -42,51 +43,51 @@ struct members_options {
     struct loop *loop;
     struct store *store;
     const char *name;    /* for operators; copied */
-    const char *address; /* where the others reach this one: "host:port"; "" where they cannot. Copied */
+    const char *address; /* address at which the others reach this process: "host:port"; "" if they cannot. Copied */
     const Renga__V1__MemberFanOut *fan_out; /* borrowed; NULL: it takes no attempts of others */
     int64_t lease_ms;
-    void (*died)(void *data);   /* one or more have died, or left; in the loop */
-    void (*lapsed)(void *data); /* our own lease had ended: others may have taken what was ours; in the loop */
+    void (*died)(void *data);   /* at least one member has died, or left; in the loop */
+    void (*lapsed)(void *data); /* our own lease had ended: others may have taken our threads; in the loop */
     void *data;
 };
 struct members *members_create(const struct members_options *options);
 /* From any thread, once. The row is there soon, and the others' are known. */
 void members_start(struct members *members);
-/* From inside its loop: the others need not wait for the lease. `left` runs once, also where the store refuses. */
+/* From inside its loop: the others need not wait for the lease. `left` runs once, also if the store refuses. */
 void members_leave(struct members *members, void (*left)(void *data), void *data);
-/* From inside its loop: no beat and no callback any more. It may still be asked. */
+/* From inside its loop: no beat and no callback any more. Queries are still allowed. */
 void members_stop(struct members *members);
-/* It is gone when what is under way in the store has come back. When it was stopped, or never started. */
+/* It is freed when its operations in the store have returned. Call it after a stop, or if it was never started. */
 void members_release(struct members **members);
 
 enum member_state { MEMBER_SELF, MEMBER_ALIVE, MEMBER_DEAD };
-/* One that was never heard of counts as alive, and from now on its lease runs. Its address is "" where none is known.
+/* An unknown member counts as alive, and from now on its lease runs. Its address is "" if it is unknown.
  */
 enum member_state members_state(struct members *members, const char *id, char address[MEMBER_ADDRESS_MAX]);
-/* Whether it is known to live, and where; nothing is noted of one that was never heard of. */
+/* Whether it is known to live, and its address; an unknown member is not recorded. */
 bool members_reaches(struct members *members, const char *id, char address[MEMBER_ADDRESS_MAX]);
-/* Whoever takes what a dead one had does so in a batch that the store refuses if that one has shown life since: it may
- * have begun to believe again what it has in memory. False: it lives, as is known by now. */
+/* The take-over of a dead member's threads needs this expectation in its batch. The store refuses the batch if the
+ * member has shown life since: it may trust its memory again. False: it is known by now to live. */
 bool members_expect_dead(struct members *members, const char *id, struct store_batch *batch);
 /* Whether it ended in good order; and whether it shows life, though it may once have been taken for dead. */
 bool members_left(struct members *members, const char *id);
 bool members_lives(struct members *members, const char *id);
 const char *members_self(const struct members *members);
-/* The living others that take attempts, under a lock: `each` does not wait and asks nothing here. */
+/* The living others that take attempts, under a lock: `each` must not block, and must not call these functions. */
 void members_each_fellow(struct members *members, void (*each)(const struct fellow *fellow, void *data), void *data);
-/* How often its lease has ended; so often others may have taken what it had. */
+/* The number of times that its lease has ended; each time, others may have taken its threads. */
 uint64_t members_term(const struct members *members);
-/* Whether, since the term began, no other can have taken this one for dead. */
+/* Whether, since the term began, no other member can have declared this process dead. */
 bool members_holds(const struct members *members, uint64_t term);
-/* Whether no other can take this one for dead now, counted from when its last beat was sent. An orchestrator that is
- * not sure does not begin it: another may have begun it. From any thread. */
+/* Whether no other can declare this process dead now, counted from the time at which its last beat was sent. An
+ * orchestrator that is not sure does not begin it: another may have begun it. From any thread. */
 bool members_is_sure(const struct members *members);
 /* So long a process may stand still without being taken for dead. */
 int64_t members_patience_ns(const struct members *members);
-/* Whether this one is the first of the living for what stands at this place: each has its share. */
+/* Whether this process is the first living member for this place in the hash space: each has its share. */
 bool members_is_first(struct members *members, uint64_t place);
-/* Whether it is the first to take up what a dead one had at this place: who has come where that was, has all of it,
- * else each of those that may know of its death has its share. */
+/* Whether it is the first to take up a dead member's threads at this place. The member that replaced it at its address
+ * takes all; else each member that may know of its death has its share. */
 bool members_is_heir(struct members *members, const char *dead, uint64_t place);
 
 #endif

@@ -1,5 +1,5 @@
-/* Private to members: what an orchestrator knows of itself and of the others. members.c writes its row and reads
- * theirs, silence.c makes of what was read who lives. The list is under the lock, all else is the loop's. */
+/* Private to members: the state of an orchestrator and of the others. members.c writes its row and reads theirs;
+ * silence.c decides from the rows which members live. The lock protects the list; all else belongs to the loop. */
 #ifndef RENGA_ORCHESTRATOR_MEMBERS_PRIV_H
 #define RENGA_ORCHESTRATOR_MEMBERS_PRIV_H
 
@@ -25,7 +25,7 @@ struct member {
     bool has_row, dead, left;    /* left: its row says that it ended in good order */
     uint8_t row[MEMBER_ROW_MAX]; /* as it was read */
     size_t row_size;
-    enum heir heir; /* who is there where it was, as far as that is known */
+    enum heir heir; /* the process that has replaced it at its address, as far as known */
     struct member *next;
 };
 
@@ -44,10 +44,10 @@ struct members {
     void (*left)(void *data);
     void *left_data;
     int64_t sent_boot_ns;     /* the beat that is under way, by clock_boot_ns */
-    _Atomic int64_t lease_ns; /* by clock_boot_ns: until then no other takes this one for dead */
+    _Atomic int64_t lease_ns; /* by clock_boot_ns: until then no other declares this process dead */
     _Atomic uint64_t term;
 
-    pthread_mutex_t lock; /* of what others ask for */
+    pthread_mutex_t lock; /* protects the fields that other threads query */
     struct member *list;
     unsigned count;
 };
@@ -59,10 +59,10 @@ static inline int64_t members_lease_ns(const struct members *members)
 
 /* NULL: not known. */
 struct member *member_find(const struct members *members, const char *id);
-/* NULL: there are too many, and nothing is known of it. */
+/* NULL: there are too many members, and it is unknown. */
 struct member *member_find_or_add(struct members *members, const char *id);
 
-/* Of one read, in this order: it has come; each of its rows; that was all. True: somebody is dead now. */
+/* Of one read, in this order: it has come; each of its rows; that was all. True: a member is dead now. */
 void silence_age(struct members *members);
 void silence_note(struct members *members, const char *id, const Renga__V1__MemberRow *row, struct store_bytes bytes);
 bool silence_judge(struct members *members);

@@ -24,7 +24,7 @@ struct node_log_step {
     size_t count;
 };
 
-/* Before fold_step; `only`: of this one alone. In the arena. Without nodes if no line is to be written. */
+/* Before fold_step; `only`: for this node alone. In the arena. Without nodes if no line is to be written. */
 struct node_log_step node_log_note(struct arena *arena, const struct frame *frame, const struct due *only);
 /* The nodes that have failed without an error node: no step ends with them. Before their results are recorded. */
 void node_log_failures(struct frame *frame);

@@ -1,4 +1,5 @@
-/* What an attempt at a node is told: the same whoever runs it, a kind at home, one in another loop, or a remote node.
+/* The request of an attempt at a node. It is the same for a kind in this loop, for a kind in another loop, and for a
+ * remote node.
  */
 #include "attempt.h"
 
@@ -77,7 +78,7 @@ const Renga__V1__RunNodeRequest *due_request(const struct due *due, int64_t dead
     request->attempt = (int32_t)due->attempts;
     request->fencing_token = owner_token(due->frame->thread);
     request->idempotency_key = need(arena_strdup(arena, key));
-    request->labels = (Renga__V1__RunNodeRequest__LabelsEntry **)run->request->labels; /* maps of one form */
+    request->labels = (Renga__V1__RunNodeRequest__LabelsEntry **)run->request->labels; /* maps of the same layout */
     request->n_labels = run->request->n_labels;
     if (deadline_ns != TIME_NEVER)
         request->deadline_ms = wall_ms() + (deadline_ns - clock_now_ns()) / NS_PER_MS;

@@ -11,8 +11,8 @@
 #define TAKES_MAX 3   /* others may be quicker so often */
 
 #define RECHECKS_MAX                                                                                                   \
-    1000 /* threads of a home that somebody minds, and that are looked at after a lease has ended; others hear when    \
-            they begin something, or write */
+    1000 /* threads of a shard with watchers or waiting requests, read again after a lease has ended; the others       \
+            notice when they begin an attempt, or write */
 
 static struct members *members_of(const struct thread *thread)
 {
@@ -42,7 +42,8 @@ static bool is_same(const struct owner_view *a, const struct owner_view *b)
 
 /* ---- the row ----------------------------------------------------------------------------------------------------- */
 
-/* A release that knows of no rest writes back what it has read of a row: so it is no field of its own. */
+/* A release without `at_rest` writes back the fields that it has read of a row: so `at_rest` is not a separate field.
+ */
 static size_t view_write(const struct owner_view *view, uint8_t bytes[ROW_MAX])
 {
     char member[sizeof view->member + 1];
@@ -194,7 +195,7 @@ static void row_came(struct store_scan *scan)
         return;
     }
     enum member_state state = members_state(members_of(thread), view.member, question->address);
-    if (state != MEMBER_ALIVE) { /* of ourselves too: what was in memory is not there any more */
+    if (state != MEMBER_ALIVE) { /* also if it names us: the state in memory no longer exists */
         take(question);
         return;
     }

@@ -1,17 +1,18 @@
-/* Private to run/: whose a thread is, where several orchestrators share a store. A row says so, with a token that only
- * grows; each batch of the thread expects the row as its writer knows it, so the store refuses whoever has been
- * overtaken. Where nobody shares the store all of it costs nothing.
+/* Private to run/: the owner of a thread, when several orchestrators share a store. A row names the owner, with a token
+ * that only grows. Each batch of the thread expects the row as its writer knows it, so the store refuses an overtaken
+ * writer. If the store is not shared, all of it is free of cost.
  *
  *                      a batch with which work is left to do
  *      FREE (token n) ---------------------------------------> MINE (n + 1) ---> a batch that leaves none ---> FREE
  *        ^  '--- a batch that leaves nothing to do: n + 1               '--- the owner has died: another takes it
  *        '--- read: a thread that was never written is FREE too              in a batch of its own, then reads the log
  *
- * Who let it go still stands in the row of a FREE one, and calls that come elsewhere are handed on to it (elsewhere.c):
- * it has the thread in memory. That binds nobody; where it does not answer, whoever has the call takes the thread.
+ * The row of a FREE thread still names its last owner, which has the thread in memory. Other orchestrators forward
+ * calls to it (elsewhere.c). This is only a hint: if it does not answer, the orchestrator with the call takes the
+ * thread.
  *
- * What is in memory of a thread counts while it is known to be the newest: while the lease goes on of one that is MINE,
- * else by the row, read again after the request came. */
+ * The memory of a thread is valid while it is known to be the newest. For a MINE thread the lease proves this; else the
+ * row, read again after the request arrived. */
 #ifndef RENGA_ORCHESTRATOR_OWNER_H
 #define RENGA_ORCHESTRATOR_OWNER_H
 
@@ -27,22 +28,22 @@ struct thread;
 struct owner_view { /* the row */
     bool there, at_rest;
     uint64_t token;
-    char member[ID_MAX]; /* where it is FREE: who had it last; empty: nobody knows */
+    char member[ID_MAX]; /* if it is FREE: its last owner; empty: unknown */
 };
 
 struct ownership {
     struct owner_view known, next; /* next: when the batch that is under way is on disk */
     uint64_t known_at, stamped_at; /* errands that came so far: it is new enough for these; so will it be then */
     uint64_t since;                /* the row names us from this token on, without a gap; 0: it names another */
-    uint64_t listed;               /* the token with which what is pending is listed as ours */
+    uint64_t listed;               /* the token with which the pending row lists it as ours */
     unsigned handed;               /* requests that others handed on, and that found it at rest */
     bool asking;                   /* the row is being read */
     bool mine;
     uint64_t term, next_term; /* of our lease (members.h), when it became so, or is to */
 };
 
-/* Before a thread is read: asks whose it is and takes it where its owner is dead. `asked` runs once, later: OK with the
- * thread as it may be read; ABORTED where another works on it, with its address, or "". */
+/* Before a thread is read: reads its owner, and takes it if the owner is dead. `asked` runs once, later: OK if the
+ * thread may be read; ABORTED if another works on it, with that owner's address, or "". */
 struct owner_question {
     struct thread *thread;
     void (*asked)(struct owner_question *question);
@@ -58,30 +59,30 @@ struct owner_question {
 void owner_ask(struct owner_question *question);
 /* Whether it is FREE, and another that lives and can be reached had it last. */
 bool owner_rests_elsewhere(const struct thread *thread, char address[MEMBER_ADDRESS_MAX]);
-/* Whether the log that was read is of the time before somebody took the thread: nobody's has no run at work. */
+/* Whether the log that was read is older than a take-over of the thread: a FREE thread has no run at work. */
 bool owner_was_overtaken(const struct thread *thread);
 
-/* A thread that is nobody's could not be read: is it so, or was it changed meanwhile? It breaks, or is lost. False
- * where it is ours. */
+/* A FREE thread could not be read. Reads the row again: unchanged means broken, taken means lost. False if the thread
+ * is ours. */
 bool owner_doubts(struct thread *thread, const struct status *why);
 
-/* Whether the thread in memory is new enough to serve this; else that is found out, and thread->go comes again. */
+/* Whether the thread in memory is new enough to serve this; else its row is read, and thread->go runs again. */
 bool owner_vouches(struct thread *thread, const struct errand *errand);
 
 /* Whether an attempt may begin: no other orchestrator can have taken the thread. Else its row is read, when the lease
  * holds again, and thread->go comes again. */
 bool owner_may_begin(struct thread *thread);
 
-/* Our lease had ended. Whoever writes will hear whether a thread is still ours; of those that somebody watches or waits
- * for, at rest or not, it is found out at once, in all homes. */
+/* Our lease had ended. The next write of a thread shows whether it is still ours. Threads with watchers or waiting
+ * requests, at rest or not, are checked at once, in all shards. */
 void owners_recheck(struct runner *runner);
 
-/* The same of one thread that is watched at rest: whom others cannot reach, or have had no answer from, they do not ask
- * before they write. */
+/* The same for a single thread that is watched at rest. Other orchestrators write without asking an owner that they
+ * cannot reach, or that did not answer. */
 void owner_recheck(struct thread *thread);
 
-/* A batch came while an errand had the thread for itself, or it was taken and there was nothing to do: it is to be let
- * go, in a batch of its own. */
+/* A batch returned during a request's exclusive use of the thread, or the thread was taken without work left to do. It
+ * must be released, in a batch of its own. */
 bool owner_keeps_for_nothing(const struct thread *thread);
 
 /* Into a batch beside the log of a thread that is being found: it is refused if another has the thread by now. */
@@ -91,7 +92,7 @@ void owner_expect(struct thread *thread, struct store_batch *batch);
 void owner_stamp(struct thread *thread, struct store_batch *batch);
 bool owner_stamped(struct thread *thread, const struct status *st);
 
-/* The fencing token for what the thread's run does next; 0: nobody shares the store. */
+/* The fencing token for the next actions of the thread's run; 0: the store is not shared. */
 int64_t owner_token(const struct thread *thread);
 
 /* The thread leaves memory. */

@@ -74,7 +74,7 @@ void crashes_park(struct thread *thread)
         run_next(thread);
         return;
     }
-    thread->last += RECORDS_LOST_MAX; /* as for one that goes on */
+    thread->last += RECORDS_LOST_MAX; /* as for a run that goes on */
     run_resume(run, &(struct resumption){.recovered = true});
     run_halt(run);
     if (run_is_at_work(run))

@@ -2,11 +2,11 @@
  *
  *      … 7 8 9 | 10 11 12 …        checkpoint 10 is the oldest to be kept
  *            ^   ^
- *            |   '--- a snapshot of the thread as it was there, and no older one
+ *            |   '--- a snapshot of the thread as it was there; older snapshots are deleted
  *            '------- records up to here go, the oldest first
  *
- * What can be read afterwards is what could be read before. Nothing is cut while a run is at work. A thread that keeps
- * one checkpoint, and whose run gathered its records, is cut in the batch with the end of the run: the sweep would
+ * The remaining checkpoints stay readable as before. No history is cut while a run is at work. A thread that keeps a
+ * single checkpoint, and whose run gathered its records, is cut in the batch with the end of the run. The sweep would
  * come a minute later. */
 #include "errand.h"
 #include "events.h"
@@ -24,10 +24,10 @@ struct pruning {
     struct errand *errand;
     struct thread *thread;
     struct keeping keeping;
-    int64_t since_ms; /* older ones go; INT64_MIN: none for its age */
+    int64_t since_ms; /* older ones go; INT64_MIN: no limit of age */
     int64_t kept;     /* checkpoints */
     uint64_t cut;     /* the oldest of them */
-    uint64_t needed;  /* the parent of one of them, which has no snapshot; 0: none */
+    uint64_t needed;  /* a parent of these checkpoints that has no snapshot; 0: no parent */
     struct key upto;
 };
 
@@ -104,7 +104,7 @@ static void step_is_kept(struct errand *step)
 
 /* ---- the cut ----------------------------------------------------------------------------------------------------- */
 
-/* A graph in dataflow mode may have no such place between two steps: then another cut is tried another time. */
+/* A graph in dataflow mode may have no boundary between two steps here: then a later sweep tries another cut. */
 static bool write_base(struct pruning *pruning, const struct thread *past)
 {
     struct key first, key;
@@ -134,9 +134,9 @@ static void past_came(void *owner, struct thread *past, const struct status *st)
         end(pruning, st);
 }
 
-/* ---- where to cut ------------------------------------------------------------------------------------------------ */
+/* ---- the place of the cut ---------------------------------------------------------------------------------------- */
 
-/* False where it is older than what is kept. */
+/* False if it is older than the checkpoints to keep. */
 static bool keep(struct pruning *pruning, const Record *record, uint64_t number)
 {
     bool first = pruning->kept == 0, needed = pruning->needed && number >= pruning->needed;

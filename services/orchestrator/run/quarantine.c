@@ -1,5 +1,5 @@
-/* Threads under suspicion, of all loops: one is at work, the others wait in line. So the one that kills its owner is
- * known by the next life. */
+/* Threads under suspicion, of all loops: a single thread is at work, the others wait in line. So the next life knows
+ * the thread that kills its owner. */
 #include "crashes.h"
 #include "run_priv.h"
 

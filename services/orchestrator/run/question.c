@@ -1,5 +1,5 @@
-/* What a run waits for. A question goes by a name made of where it was asked and of the node's own key, so that asking
- * it again is the same question. */
+/* The questions that a run waits for. The name of a question consists of the place that asked it and the node's own
+ * key, so asking it again gives the same question. */
 #include "keep.h"
 #include "run_priv.h"
 

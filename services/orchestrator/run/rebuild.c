@@ -45,7 +45,7 @@ void thread_rebuild(struct thread *thread, uint64_t upto, thread_rebuilt *done, 
     loader_start(&rebuilding->loader);
 }
 
-/* Behind each other, each doubles what there is to read. */
+/* In succession, each return doubles the records to read. */
 bool thread_may_go_back(const struct thread *thread, struct errand *errand)
 {
     return thread->ways_back < WAYS_BACK_MAX ||

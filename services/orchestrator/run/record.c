@@ -1,4 +1,4 @@
-/* What ended, as records: results that did not end their step, and steps. */
+/* Records of ended work: results that did not end their step, and steps. */
 #include "keep.h"
 #include "node_log.h"
 #include "run_priv.h"
@@ -7,9 +7,9 @@
 
 #include <stdlib.h>
 
-#define INNER_SHOWN_MAX 4096 /* bytes of what a sub-graph wrote, in the record of its node */
+#define INNER_SHOWN_MAX 4096 /* bytes written by a sub-graph, in the record of its node */
 
-/* Room for one record, until it is appended. */
+/* Memory for a single record, until it is appended. */
 struct notes {
     struct arena arena;
     char storage[2048];
@@ -139,7 +139,7 @@ static void note_due(struct arena *arena, const struct frame *frame, Renga__V1__
             step->due[step->n_due++] = (uint32_t)due->node->index;
 }
 
-/* What ended but does not end its step. */
+/* Records the results that do not end their step. */
 void record_kept(struct frame *frame)
 {
     struct notes notes;
@@ -159,7 +159,7 @@ void record_kept(struct frame *frame)
     arena_fini(&notes.arena);
 }
 
-/* Whoever reads the log again opens it, too: nothing that ended tells that. */
+/* A reader of the log must open the graph, too: no record of a result shows that it was opened. */
 void record_opened(struct frame *frame)
 {
     uint32_t place[3 * FRAME_DEPTH_MAX];
@@ -185,7 +185,7 @@ static void conflicted(struct frame *frame, const struct status *st)
     frame_stop(frame->thread->root);
 }
 
-/* The step's record, and what the step leads to. A step that the state does not take leaves everything as it was. */
+/* Appends the step's record, and activates the next nodes. A step that the state rejects leaves all unchanged. */
 void record_step(struct frame *frame, struct due *only)
 {
     struct notes notes;

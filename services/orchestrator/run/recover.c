@@ -1,6 +1,6 @@
-/* What is pending in the store is gone through, page by page; the threads of a page are read before the next one is.
- * Where orchestrators share the store each takes its share of a dead one's threads, and what is left over after a
- * while: of two that take at once the store lets one. */
+/* Reads the pending rows of the store, page by page; the threads of a page are read before the next page. With a shared
+ * store, each orchestrator takes its share of a dead member's threads, and later the threads left over. If two
+ * orchestrators take the same thread, the store permits a single take-over. */
 #include "recover.h"
 #include "errand.h"
 #include "keep.h"
@@ -13,7 +13,7 @@
 
 #define PAGE_ROWS     500
 #define LEFT_OVER_MS  500   /* for the others to take their share */
-#define LOOK_AGAIN_MS 15000 /* what fell between all stools */
+#define LOOK_AGAIN_MS 15000 /* for threads that no orchestrator has taken */
 
 struct recovery {
     struct store_scan scan;
@@ -76,7 +76,7 @@ static void end_page(struct recovery *recovery)
         rest(recovery);
 }
 
-/* ---- one thread -------------------------------------------------------------------------------------------------- */
+/* ---- a single thread --------------------------------------------------------------------------------------------- */
 
 /* It was read; if a run was at work, it is so again. */
 static void is_there(struct errand *errand, struct thread *thread)
@@ -99,8 +99,9 @@ static void is_noted(struct store_batch *batch)
     one_is_done(one);
 }
 
-/* What cannot be read is left alone by all others, until this one dies too. Whoever has it by now has written his own
- * name there, or nothing is left to do: then it was not as it looked. */
+/* The others leave an unreadable thread alone, until this orchestrator dies too. If another has the thread by now, the
+ * row has that owner's name; if no work is left, the row is gone. Then the expectation fails: the failed read was out
+ * of date. */
 static void note_unreadable(struct taking_up *one)
 {
     struct key key;
@@ -135,7 +136,7 @@ static void take_up(struct recovery *recovery, const struct taking_up *found)
     errand_do_chore(recovery->runner, &one->errand, one->thread);
 }
 
-/* A row that names no member was written when nobody shared the store. */
+/* A row that names no member was written when the store was not shared. */
 static bool is_ours(struct recovery *recovery, const struct taking_up *one)
 {
     char address[MEMBER_ADDRESS_MAX];
@@ -216,7 +217,7 @@ void recovery_look(void *data)
 {
     struct runner *runner = data;
     struct recovery *recovery = runner->recovery;
-    if (!recovery) /* it serves nobody yet */
+    if (!recovery) /* it serves no requests yet */
         return;
     if (recovery->looking) {
         recovery->again = true;
@@ -234,7 +235,7 @@ void recovery_stop(struct recovery **recovery_pointer)
         return;
     loop_disarm(recovery->loop, &recovery->timer);
     recovery->stopped = true;
-    if (!recovery->out) /* else it goes with what is under way */
+    if (!recovery->out) /* else the last operation under way frees it */
         free(recovery);
 }
 

@@ -40,7 +40,7 @@ static bool is_index(const char *at)
     return digits && at[1 + digits] == ']';
 }
 
-/* The bytes of the character at `text`; 1 if it is not one. */
+/* The bytes of the character at `text`; 1 if it is invalid. */
 static size_t report_character_size(const char *text)
 {
     size_t size = text_character(text, strnlen(text, CHARACTER_MAX));

@@ -12,9 +12,9 @@ struct run;
  */
 void report_run_changed(const struct run *run, const Renga__V1__RunChanged *changed);
 
-/* Copies the words of an error. Quoted parts are replaced by "...", since they may be values of a state; from the first
- * brace or bracket on, but for an index as "[0]", the text is left out. `text` is well-formed UTF-8. Writes at
- * most `room` bytes with the NUL. */
+/* Copies the words of an error. Quoted parts are replaced by "...", since they may be values of a state. From the first
+ * brace or bracket on, but for an index as "[0]", the text is left out. `text` is well-formed UTF-8. Writes at most
+ * `room` bytes with the NUL. */
 void report_redact(const char *text, char *out, size_t room);
 
 /* Copies a text between double quotes; a backslash stands before each double quote and backslash in it. Writes at most

@@ -1,4 +1,4 @@
-/* Whether what a node answered keeps to the contract. */
+/* Checks the response of a node against the contract. */
 #include "attempt.h"
 
 #include "base/json.h"
@@ -86,7 +86,7 @@ static bool check_interrupts(const struct due *due, const Response *response, st
         if (*schema && !again && !question_schema_is_good(schema, st))
             return false;
     }
-    return !question_asks_nothing(due, response) || /* it would wait for nobody */
+    return !question_asks_nothing(due, response) || /* it would wait without an open question */
            fail(st, INVALID_ARGUMENT,
                 "node '%s' asks '%s' again, and was given the answer; use that one, or ask under another key",
                 due->node->name, response->interrupts[0]->key);

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define UPDATE_MEMORY ((size_t)8 << 20) /* bytes, to try one of interrupt_timeout */
+#define UPDATE_MEMORY ((size_t)8 << 20) /* bytes, to try an update of interrupt_timeout */
 
 struct resume_work {
     struct job job; /* first */
@@ -21,7 +21,7 @@ struct resume_work {
     size_t given_count, bytes;
     struct status unfit; /* the fault of an answer, or of the update */
 
-    /* With an update: what it asks for, the number of its record, and the fields that it makes. */
+    /* With an update: its request, the number of its record, and the fields that it makes. */
     Renga__V1__UpdateStateRequest write;
     Renga__V1__HandUpdate update;
     uint64_t number;
@@ -127,7 +127,7 @@ static bool resume_is_allowed(struct errand *errand, struct thread *thread, cons
 
 /* ---- the update -------------------------------------------------------------------------------------------------- */
 
-/* `under`: the field of the request that has the update. `node`: in whose name it is made; NULL: in none. */
+/* `under`: the field of the request that has the update. `node`: the node in whose name it is made; NULL: no node. */
 static bool resume_find_node(const struct graph *graph, const Renga__V1__ResumeUpdate *wish, const char *under,
                              const struct node **node, struct status *st)
 {

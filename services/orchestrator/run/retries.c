@@ -1,5 +1,6 @@
-/* One budget of a run for requests to models that fail. The run's nodes and branches, the gateway and its repairs of
- * JSON share it, wherever an attempt runs: the loop of the run hands out all requests, and takes back the unused ones.
+/* A single budget per run for requests to models that fail. The run's nodes and branches, the gateway and its repairs
+ * of JSON share it, in every process that runs attempts. The loop of the run grants all requests, and takes back the
+ * unused requests.
  *
  *      attempt begins ---- allowed = 1 + share ----> RunNodeRequest.model_requests ----> ChatRequest.max_model_calls
  *                                                                                              |
@@ -7,18 +8,18 @@
  *
  * Each node has its first request; the bound is on all others of attempts that bring no answer. At most SHARED_MAX are
  * repeats within attempts, and less than FAILED_MAX are first requests of further attempts. Each ANSWERS nodes with an
- * answer to their first request add one. Proof: repeats are handed out while failed + held stays within SHARED_MAX, and
- * each one that is used is held or has failed. A further attempt is granted after a failure, while failed + granted is
- * less than FAILED_MAX.
+ * answer to their first request add 1 to the bound. Proof: repeats are handed out while failed + held stays within
+ * SHARED_MAX, and each used repeat is held or has failed. A further attempt is granted after a failure, while failed +
+ * granted is less than FAILED_MAX.
  *
- * The budget is kept in memory: a run that another process takes over begins with a full one. An attempt that is lost
- * with its worker begins anew as a first one. */
+ * The budget is kept in memory: a run that another process takes over begins with a full budget. An attempt that is
+ * lost with its worker begins anew as a first attempt. */
 #include "attempt.h"
 
 #define FAILED_MAX 6  /* failed requests: then each attempt is a single request */
 #define ANSWERS    10 /* that make up for a failed request: a tenth of requests may fail for ever */
 #define SHARED_MAX 8  /* repeats that attempts at work may have together, while no request has failed */
-#define SHARE_MAX  2  /* repeats of one attempt that is alone; of one beside others one */
+#define SHARE_MAX  2  /* repeats of an attempt that runs alone; an attempt beside others has 1 */
 
 static unsigned requests_less(unsigned number, unsigned part)
 {
@@ -27,7 +28,7 @@ static unsigned requests_less(unsigned number, unsigned part)
 
 /* ---- the allowance of an attempt --------------------------------------------------------------------------------- */
 
-/* Once a request has failed, the first one of an attempt counts, too. */
+/* Once a request has failed, the first request of an attempt counts, too. */
 void due_take_requests(struct due *due)
 {
     struct run *run = frame_run(due->frame);

@@ -1,5 +1,5 @@
-/* What is due next: arrows, joins, sends, deferred nodes, visits. A node that several arrows lead to in one step is due
- * once; two arrows in different steps make it due twice, unless it joins. */
+/* Finds the nodes that are due next: arrows, joins, sends, deferred nodes, visits. A node that several arrows lead to
+ * in the same step is due once; two arrows in different steps make it due twice, unless it joins. */
 #include "guards.h"
 #include "run_priv.h"
 

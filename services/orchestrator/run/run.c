@@ -14,7 +14,7 @@
 #include <stdlib.h>
 
 #define STANDING_MAX        100 /* nodes that a run stands before or after, in its record */
-#define FAILURES_MAX        100 /* of one run that are listed */
+#define FAILURES_MAX        100 /* of a single run that are listed */
 #define CONCURRENCY_DEFAULT 16
 #define STOP_TEXT_MAX       4096
 
@@ -54,8 +54,8 @@ static void end_spell(struct run *run)
     loop_disarm(run->thread->home->loop, &run->idle_limit);
 }
 
-/* A caller that waits is told of nothing before the end of the first step, and where nothing outside hears of it
- * either, the acceptance and the step are one batch: if that is lost, there was no run. */
+/* A waiting caller gets no message before the end of the first step. If that step has no effects outside, too, the
+ * acceptance and the step are a single batch: if it is lost, there was no run. */
 static bool begins_at_once(const struct run *run)
 {
     const struct thread *thread = run->thread;
@@ -67,7 +67,7 @@ static bool begins_at_once(const struct run *run)
     return true;
 }
 
-/* The root's step may begin when what was appended is on disk. */
+/* The root's step may begin when the appended records are on disk. */
 static void await_root(struct run *run)
 {
     struct thread *thread = run->thread;
@@ -147,7 +147,7 @@ void run_resume(struct run *run, const struct resumption *resumption)
     if (request) {
         run_forget_requests(run);
         slim = *request;
-        if (slim.budget) { /* from here on: what was spent before does not count */
+        if (slim.budget) { /* from here on: earlier usage does not count */
             budget = *slim.budget;
             budget.model_calls = plus(budget.model_calls, run->usage.model_calls);
             budget.tokens = plus(budget.tokens, run_tokens(run));
@@ -165,7 +165,7 @@ void run_resume(struct run *run, const struct resumption *resumption)
     }
     run->taken_up = resumption->recovered;
     if (!request)
-        run->asked = (struct trace_context){0}; /* nobody has called */
+        run->asked = (struct trace_context){0}; /* no call has started it */
     record.goes_on = &goes_on;
     record.time_ms = wall_ms();
     record.run = run->number;
@@ -182,7 +182,7 @@ void run_resume(struct run *run, const struct resumption *resumption)
     await_root(run);
 }
 
-/* The next run stands on the same frames: none of them waits for this one any more. */
+/* The next run uses the same frames: no frame waits for this run any more. */
 static void leave_frames(struct run *run)
 {
     for (struct frame *frame = run->dirty; frame; frame = frame->dirty_next)
@@ -197,7 +197,7 @@ void run_halt(struct run *run)
     struct thread *thread = run->thread;
     if (thread->run != run || !thread->root)
         return;
-    thread_tidy(thread); /* what has ended is kept */
+    thread_tidy(thread); /* results of ended nodes are kept */
     if (run->state != RUNNING)
         return;
     run->stopping = RENGA__V1__STOP_REASON__STOP_REASON_CANCELLED;
@@ -353,7 +353,7 @@ void run_root_stopped(struct run *run)
         stop_waiting(run);
 }
 
-/* A run that was never at work has done nothing that could be undone. One that its budget ended did a part only. */
+/* A run that was never at work has no effects to undo. A run that its budget ended did only a part. */
 static bool is_undone(const struct run *run, Renga__V1__RunState state, Renga__V1__StopReason reason)
 {
     bool partial =
@@ -406,7 +406,7 @@ void run_change(struct run *run, Renga__V1__RunState state, Renga__V1__StopReaso
         run_next(thread);
 }
 
-/* The next in the queue goes to work, when nobody is: then the one before is gone. */
+/* The next run in the queue goes to work, if no run is at work: then the previous run is freed. */
 void run_next(struct thread *thread)
 {
     struct run *run = thread->run, *next = thread->queue;

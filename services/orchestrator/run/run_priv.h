@@ -1,6 +1,6 @@
 /* Private to run/. The memory of threads (thread.h), runs (here) and graphs at work (frame.h, step.h).
  *
- *      home ---> thread ---> run            the run at work, or the last one; others wait their turn
+ *      home ---> thread ---> run            the run at work, or the last run; others wait their turn
  *                  |
  *                  '-------> root frame     a graph, its state, and the nodes that are due
  *                              '-- due      a node that is due: pending, at work, finished, failed, waiting
@@ -34,15 +34,15 @@
 #include <stdatomic.h>
 
 #define FRAME_MEMORY_MAX  ((size_t)1 << 30)   /* bytes of a step: results, inputs of branches */
-#define RECORD_MEMORY_MAX ((size_t)256 << 20) /* bytes, of one that is unpacked */
+#define RECORD_MEMORY_MAX ((size_t)256 << 20) /* bytes, of an unpacked record */
 #define RUN_MEMORY_MAX    ((size_t)64 << 20)  /* bytes of a run's request and its failures */
 #define FRAME_DEPTH_MAX   16                  /* graphs within each other */
 #define EVENT_NUMBER_BITS 20
 #define RECORDS_LOST_MAX  (1u << 17) /* more than are ever on their way to the disk for one thread */
-#define EVENTS_SHOWN_MAX  4096       /* provisional events kept for one record; more make a record of their own */
+#define EVENTS_SHOWN_MAX  4096       /* provisional events kept for one record; further events make a separate record */
 #define SHOWN_BYTES_MAX   ((size_t)1 << 20)
 #define THREADS_IDLE_MAX  1024                /* of a home, kept in memory without work */
-#define IDLE_BYTES_MAX    ((size_t)128 << 20) /* of them, about: a large one takes the place of many */
+#define IDLE_BYTES_MAX    ((size_t)128 << 20) /* of idle threads, about: a large thread takes the room of many */
 #define OUTPUT_ROW_MAX    ((size_t)16 << 10)  /* bytes; a longer output is read from the thread's log */
 #define RESUMPTIONS_MAX   100                 /* of a run that are told */
 #define TENANT_MAX        128
@@ -59,11 +59,11 @@ struct runner {
     void (*drained)(void *data);
     void *drained_data;
     struct sweep *sweep;     /* NULL before it serves */
-    struct members *members; /* NULL: nobody shares the store */
+    struct members *members; /* NULL: the store is not shared */
     char session[ID_MAX];    /* then: the name of this life */
     struct quarantine *quarantine;
     struct recovery *recovery;
-    atomic_uint holders; /* it lives as long as its threads: what is under way in the store still comes to them */
+    atomic_uint holders; /* it lives as long as its threads, which still get the results of store operations */
 };
 
 struct home {
@@ -106,7 +106,7 @@ struct run {
     char id[ID_MAX];
     Renga__V1__RunBegun *begun;
     const Renga__V1__StartRunRequest *request;
-    struct agent *agent; /* held: its version; NULL where it is missing */
+    struct agent *agent; /* held: its version; NULL if it is missing */
     Renga__V1__ResumeRunRequest *resumed;
 
     /* The lasting part. */
@@ -130,7 +130,7 @@ struct run {
     uint64_t checkpoint;   /* number of the record with its newest checkpoint; 0: no checkpoint */
     uint64_t began_on;
     uint64_t first_record;
-    uint64_t spell;       /* number of the record with which its present period of work began, or the last one */
+    uint64_t spell;       /* number of the record with which its present or last period of work began */
     int64_t spell_ms;     /* and its time */
     uint64_t due_by_hand; /* number of the record of the last change by hand that made nodes due; 0: no change */
     int64_t last_event;
@@ -142,7 +142,7 @@ struct run {
     const char *owner;
 
     /* At work. */
-    struct trace_context asked, trace; /* of whoever started or resumed it; its own */
+    struct trace_context asked, trace; /* of the call that started or resumed it; its own */
     struct span *span;
     int64_t spell_ns;        /* when the present spell of work began; 0: not at work */
     unsigned working, loose; /* tasks that count; tasks that do not any more, but have not ended */
@@ -172,18 +172,18 @@ struct run {
 };
 
 /* run.c: the life of runs. */
-/* Goes to work: the first time, after its turn came; where `from` stands, which is then taken over or freed. */
+/* Goes to work for the first time, at its turn, from the state of `from`, which is then taken over or freed. */
 void run_go(struct run *run, struct thread *from);
 struct resumption {
     bool recovered;                             /* after a crash; the rest is empty */
     bool timed_out;                             /* by interrupt_timeout */
-    const char *client;                         /* that asked for it; NULL: none */
-    const char *node;                           /* where it waited; NULL: it did not */
+    const char *client;                         /* that asked for it; NULL: no client */
+    const char *node;                           /* the node at which it waited; NULL: it did not wait */
     const Renga__V1__ResumeRunRequest *request; /* without it the budget and the limits stay */
-    Renga__V1__HandUpdate *update;              /* what came with it, and is in the state; NULL: none */
+    Renga__V1__HandUpdate *update;              /* the update that came with it, and is in the state; NULL: no update */
 };
 void run_resume(struct run *run, const struct resumption *resumption);
-/* resume.c: by its interrupt_timeout. False: the state does not take the update; nothing has changed. */
+/* resume.c: by its interrupt_timeout. False: the state does not take the update; the run is unchanged. */
 bool run_resume_timed_out(struct run *run, struct status *st);
 void run_change(struct run *run, Renga__V1__RunState state, Renga__V1__StopReason reason, int code, const char *format,
                 ...) __attribute__((format(printf, 5, 6)));
@@ -203,7 +203,7 @@ bool run_is_open(const struct run *run); /* queued or at work */
 void run_next(struct thread *thread);
 void run_free(struct run *run);
 /* limits.c */
-int64_t run_timeout_ms(const struct run *run); /* 0: none */
+int64_t run_timeout_ms(const struct run *run); /* 0: no timeout */
 int64_t run_tokens(const struct run *run);
 void run_limit_passed(struct timer *timer);
 void run_idle_limit_passed(struct timer *timer);
@@ -230,8 +230,8 @@ static inline char *unconst(const char *text)
 }
 /* question.c: whether the text is a JSON Schema that answers can be held to. */
 bool question_schema_is_good(const char *schema, struct status *st);
-/* Whether answers are JSON and fit the schemas of their questions. Any thread. A schema that stands behind an equal one
- * is not compiled again; a check takes the answer's size times json_schema_factor. */
+/* Whether answers are JSON and fit the schemas of their questions. Any thread. A schema that follows an equal schema is
+ * not compiled again; a check takes the answer's size times json_schema_factor. */
 struct given_answer {
     const char *schema; /* "": any value is an answer */
     const char *answer;

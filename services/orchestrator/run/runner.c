@@ -20,7 +20,7 @@ static size_t slot_of(const struct home *home, const char *id)
     return hash_text(id) & (home->run_room - 1);
 }
 
-/* Not of a thread that broke and waits for the last who holds it: nobody is served there any more. */
+/* Skips a broken thread that waits for its last holder: it serves no requests any more. */
 struct run *home_find_run(struct home *home, const char *tenant, const char *id)
 {
     for (struct run *run = home->runs[slot_of(home, id)]; run; run = run->home_next)
@@ -145,7 +145,8 @@ struct runner *runner_create(const struct runner_options *options, struct status
     return runner;
 }
 
-/* What is under way in the store still comes, and ends there; till then its thread holds the runner and its tables. */
+/* Store operations under way still return, and end in their threads; until then the thread holds the runner and its
+ * tables. */
 static void forget_threads(struct home *home, const char *text)
 {
     struct status why = {0};
@@ -216,11 +217,12 @@ struct drain {
     struct timer timer;
     struct runner *runner;
     unsigned next;
-    bool busy, closing; /* closing: what still waits hears of it */
+    bool busy, closing; /* closing: waiting requests get an error */
     int64_t until_ns;
 };
 
-/* Behind a node that ends as it begins nobody works and nothing flies, until the deferred part has written its result.
+/* After a node that ends as it begins, no task works and no batch is in flight, until the deferred work has written its
+ * result.
  */
 static bool thread_works(const struct thread *thread)
 {

@@ -1,5 +1,5 @@
-/* The runner: runs graphs over threads, durably. One a process; each thread has a home loop, by the hash of its name,
- * and is touched there alone. Requests come from any loop and are answered in the loop they came from.
+/* The runner: runs graphs over threads, durably. One a process. Each thread has a shard with its own loop, by the hash
+ * of its name, and is touched there alone. Requests come from any loop and are answered in the loop they came from.
  *
  *      StartRun, ResumeRun, CancelRun, UpdateState, …  --->  the thread's home: one after the other
  *                                                                 |
@@ -7,7 +7,7 @@
  *            ^                                                                    |  on disk
  *            '------------------------------------------------- next step <-------+-> events are shown to watchers
  *
- * A thread is an append-only log (log/log.h): input, steps with what changed, results that finished before their
+ * A thread is an append-only log (log/log.h): input, steps with their changes, results that finished before their
  * siblings, questions, answers, changes of a run's state. Its memory is rebuilt from the last snapshot on. After a
  * crash runs that were queued or at work go on by themselves. */
 #ifndef RENGA_ORCHESTRATOR_RUNNER_H
@@ -40,60 +40,60 @@ struct runner_options {
     struct agents *agents;
     struct orchestrator *orchestrator; /* handed to tasks; may be NULL */
     struct fanout *fanout;             /* fanout/fanout.h; NULL: every attempt runs in the loop of its thread */
-    struct spans *spans;               /* of traces; NULL: none are recorded */
+    struct spans *spans;               /* of traces; NULL: no spans are recorded */
     enum node_log node_log;            /* node_log.h: which lines of nodes are logged */
     bool trace_content;                /* spans show inputs, outputs and whole texts of errors */
     struct tally *tally;               /* tally.h; may be NULL */
     const char *owner;                 /* this orchestrator's name in runs */
     bool shared;                       /* other orchestrators have the same store */
-    const char *address;               /* where those reach this one; NULL or "": they cannot */
+    const char *address;               /* address at which those reach this process; NULL or "": they cannot */
     unsigned crashes_max;              /* owners that may die over a run (crashes.h); 0: as many as will */
-    int64_t lease_ms;                  /* how long one of them may show no life */
+    int64_t lease_ms;                  /* how long a member may show no life */
     unsigned snapshot_every;           /* steps; 0: as the size of records and state asks for */
 
     /* How long threads are kept that have no wishes of their own; 0: for ever. */
     int64_t thread_ttl_ms, history_age_ms;
     int32_t checkpoints_max;
-    int64_t sweep_every_ms; /* rest between two sweeps; 0: there is only one, at the beginning */
+    int64_t sweep_every_ms; /* pause between two sweeps; 0: a single sweep at the start */
 };
 struct runner *runner_create(const struct runner_options *options, struct status *st);
 /* Takes up the runs that were left behind, and begins to sweep. After it, from inside the first loop. */
 void runner_recover(struct runner *runner);
-/* Lets steps under way commit, begins no new ones but of runs that somebody waits for; `drained` runs once, in the
+/* Lets steps under way commit, and begins new steps only of runs with a waiting caller; `drained` runs once, in the
  * first loop. */
 void runner_drain(struct runner *runner, int64_t limit_ms, void (*drained)(void *data), void *data);
 void runner_destroy(struct runner **runner);
-/* Those that share the store, as long as the runner is there; NULL where it is alone. */
+/* The members that share the store, valid as long as the runner; NULL if the store is not shared. */
 struct members *runner_members(const struct runner *runner);
 
 /* ---- requests ---------------------------------------------------------------------------------------------------- */
 
-/* One request on its way to a home and back. Embedded in its owner (an API call), alive until `answered`. */
+/* A request on its way to a shard and back. Embedded in its owner (an API call), alive until `answered`. */
 struct errand {
     /* Set by the owner. */
-    struct loop *loop; /* where it comes from and is answered */
+    struct loop *loop; /* the loop that it comes from, and that gets the answer */
     const char *tenant;
     struct rights rights;
     const ProtobufCMessage *request;   /* StartRunRequest, …: checked (api/check.h); alive until `answered` */
     int64_t deadline_ns;               /* its caller's, for work in worker threads (loop/jobs.h); 0: no limit */
     const struct trace_context *trace; /* that a run goes on with; may be NULL. Alive until `answered` */
     bool in_call;                      /* for a call that is still under way: it is served though the server drains */
-    struct arena *arena;               /* of the owner's call: what is answered is allocated there */
+    struct arena *arena;               /* of the owner's call: the answer is allocated there */
     void (*answered)(struct errand *errand);
     void *owner;
-    uint64_t given;    /* another handed it on to us, with this `thread_token`; 0: nobody has. Served only where the
-                          thread has not left us since: so whoever has given us up may do it instead */
-    uint64_t returned; /* the other did not answer, where the thread was `at_rest` with this token; or 0. Served only
-                          where nobody has written since: so it is not done twice */
+    uint64_t given; /* another orchestrator forwarded it to us, with this `thread_token`; 0: not forwarded. Served only
+                       if the thread has not left us since: so a sender that has given us up may serve it instead */
+    uint64_t returned; /* the other orchestrator, which had the thread `at_rest` with this token, did not answer; or 0.
+                          Served only if the thread has no write since: so it is not done twice */
 
     /* The answer: `status` OK with `response` (StartRunResponse, …), or why not; `reason` for ErrorInfo or NULL. */
     struct status status;
     const char *reason;
     ProtobufCMessage *response;
-    const char *elsewhere; /* UNAVAILABLE, and nothing was done, since the orchestrator at this address, or one whose
-                              address is not known (""), has the thread; or NULL */
+    const char *elsewhere; /* UNAVAILABLE without any effect: the orchestrator at this address has the thread; "": its
+                              address is unknown; or NULL */
     uint64_t thread_token; /* then: of its owner's row */
-    bool at_rest;          /* then: only its memory is there; nobody works on it */
+    bool at_rest;          /* then: that orchestrator only has its memory, and no work on it */
 
     /* The runner's. */
     struct runner *runner;
@@ -101,10 +101,10 @@ struct errand {
     void (*before_answer)(struct errand *errand);                /* once its records are on disk; or NULL */
     struct work coming, going, leaving;
     struct home *home;
-    const char *thread_id, *run_id; /* whom it is about: one of them */
+    const char *thread_id, *run_id; /* its subject: exactly 1 of these */
     struct run *waits_on;
     bool repeated, checked, looked_up, leaves, is_back;
-    bool drawn;       /* nobody has had the name of its thread before */
+    bool drawn;       /* the name of its thread is newly drawn */
     unsigned again;   /* times that its thread was lost */
     uint64_t arrival; /* at its home, by number */
     struct errand *next;
@@ -116,12 +116,12 @@ struct errand {
  * errand's loop; `answered` comes later, once.
  */
 void runner_run(struct runner *runner, struct errand *errand);
-/* The caller has gone: what waits for a run to stop is answered with CANCELLED soon. */
+/* The caller has gone: a request that waits for a run to stop is answered with CANCELLED soon. */
 void runner_forget(struct errand *errand);
 
 /* ---- watching ---------------------------------------------------------------------------------------------------- */
 
-/* One that watches a run. `came` runs in its loop for each event, in their order, and with NULL at the end (`status`).
+/* A watcher of a run. `came` runs in its loop for each event, in their order, and with NULL at the end (`status`).
  * A watcher that does not keep up (`paused`) is caught up from the log. */
 struct watcher {
     struct loop *loop;

@@ -1,5 +1,5 @@
-/* What a request comes to when it is its turn: which function serves it, whether its key may ask for that agent, and
- * what all requests about a run have in common: they are answered with the run, from memory or from its row. */
+/* The service of a request at its turn: the function that serves it, and the check that its key may use that agent.
+ * Requests about a run are all answered with the run, from memory or from its row. */
 #include "errand.h"
 #include "keep.h"
 #include "run_priv.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #define REQUEST_BYTES_MAX                                                                                              \
-    ((size_t)STORE_VALUE_MAX - ((size_t)1 << 20)) /* the rest is for what its record has beside it */
+    ((size_t)STORE_VALUE_MAX - ((size_t)1 << 20)) /* the rest is for the other fields of its record */
 #define TYPE(request, name) ((request)->descriptor == &renga__v1__##name##__descriptor)
 
 /* ---- the run as an answer ---------------------------------------------------------------------------------------- */
@@ -176,7 +176,8 @@ static bool may_ask(struct errand *errand, const struct thread *thread)
     return false;
 }
 
-/* What begins or changes a run stands whole in its record. The door allows less, but not all requests come by it. */
+/* A request that begins or changes a run is stored whole in its record. The API limits are smaller, but not all
+ * requests pass the API. */
 static bool fits_record(struct errand *errand)
 {
     size_t size = errand->request ? protobuf_c_message_get_packed_size(errand->request) : 0;

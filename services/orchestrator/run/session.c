@@ -11,7 +11,7 @@
 #define SESSIONS_KEPT 16
 #define SESSIONS_READ 1000
 
-struct session { /* one of its two batches */
+struct session { /* a batch of the session: its first or its last */
     struct store_scan scan;
     struct store_batch batch;
     struct runner *runner;

@@ -1,4 +1,4 @@
-/* Who of the others lives, from their rows as they are read again and again. */
+/* The failure detector: which members live, from periodic reads of their rows. */
 #include "members_priv.h"
 
 #include "base/log.h"
@@ -28,7 +28,7 @@ struct member *member_find_or_add(struct members *members, const char *id)
     return member;
 }
 
-/* ---- what a row says --------------------------------------------------------------------------------------------- */
+/* ---- a member's row ---------------------------------------------------------------------------------------------- */
 
 /* A row that was read may have been written as late as it came; after a freeze of the reader, a lease is enough. */
 static int64_t read_took_ns(const struct members *members)
@@ -77,9 +77,9 @@ void silence_note(struct members *members, const char *id, const Renga__V1__Memb
         member->silent_ns = members_lease_ns(members);
 }
 
-/* ---- whoever took another's place -------------------------------------------------------------------------------- */
+/* ---- replacements ------------------------------------------------------------------------------------------------ */
 
-/* An address is one orchestrator's alone; where it has none, so are host and number of process. */
+/* An address belongs to a single orchestrator; without an address, host and process id identify it. */
 static bool is_place_of(const struct member *member, const char *address, const char *name)
 {
     const char *own = *address ? address : name, *theirs = *address ? member->address : member->name;
@@ -94,8 +94,9 @@ static void succeed(struct members *members, struct member *member, enum heir he
     member->silent_ns = members_lease_ns(members);
 }
 
-/* What stood there before a row that is new is a process that has ended: nobody waits for its lease. If two have one
- * address by mistake the earlier one shows life again with its next beat, and has lost some threads to the other. */
+/* If a new row has the address of an older row, the older process has ended: the others do not wait for its lease. If
+ * two orchestrators have the same address by mistake, the earlier shows life again with its next beat, and has lost
+ * some threads to the other. */
 static void note_heirs(struct members *members)
 {
     for (struct member *member = members->list; member; member = member->next) {
@@ -114,7 +115,7 @@ static void note_heirs(struct members *members)
     }
 }
 
-/* ---- who is dead ------------------------------------------------------------------------------------------------- */
+/* ---- dead members ------------------------------------------------------------------------------------------------ */
 
 bool silence_judge(struct members *members)
 {
@@ -130,7 +131,7 @@ bool silence_judge(struct members *members)
     return died;
 }
 
-/* Time in which nothing was read is nobody's silence. */
+/* Time without a read does not count as silence of a member. */
 void silence_age(struct members *members)
 {
     members->reads++;

@@ -305,7 +305,7 @@ bool snapshot_read(struct thread *thread, const Renga__V1__ThreadSnapshot *messa
         return false;
     bool works = thread->root && thread->run && thread->run->state == RENGA__V1__RUN_STATE__RUN_STATE_RUNNING;
     for (struct due *due = works ? thread->root->due : NULL; due; due = due->next)
-        branches_prepare_early(due); /* it has just gone to work: there is none of later, of one that has branches */
+        branches_prepare_early(due); /* it has just gone to work: no later snapshot has a due node with branches */
     for (size_t i = 0; i < message->n_memories; i++)
         if (!read_memory(thread, message->memories[i], st))
             return false;

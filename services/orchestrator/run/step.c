@@ -1,6 +1,6 @@
-/* What is done next. Frames whose nodes ended are looked at once the callback that ended them has returned
- * (thread_tidy): results go into the log, steps end, runs stop. A step begins when the record of the one before is on
- * disk. Nodes wait in the run's queue while as many are at work as may be. */
+/* Decides the next actions. Frames with ended nodes are evaluated after the callback that ended them has returned
+ * (thread_tidy): results go into the log, steps end, runs stop. A step begins when the record of the previous step is
+ * on disk. Nodes wait in the run's queue while the limit of nodes at work is reached. */
 #include "keep.h"
 #include "run_priv.h"
 #include "trace.h"
@@ -13,7 +13,7 @@
 
 #define BRANCH_TEXT_MAX 2048 /* bytes of a failure within, in the message of its node */
 
-/* ---- what begins ------------------------------------------------------------------------------------------------- */
+/* ---- beginnings -------------------------------------------------------------------------------------------------- */
 
 void frame_touch(struct frame *frame)
 {
@@ -185,7 +185,7 @@ static bool pop_ready(struct run *run, struct due **due)
     return false;
 }
 
-/* The next branch to be opened; branch_count: none. */
+/* The next branch to be opened; branch_count: there is no such branch. */
 static size_t next_unopened(struct due *due)
 {
     if (due->opened == due->branch_count)
@@ -220,7 +220,7 @@ static bool open_next(struct run *run)
         pop_opener(run);
     if (frame) {
         if (frame->memory)
-            record_opened(frame); /* what it was given is remembered, whatever comes */
+            record_opened(frame); /* its input is recorded, for every later outcome */
         frame_begin(frame);
         return true;
     }
@@ -266,7 +266,7 @@ static bool inputs_fit(const struct due *due, struct status *st)
                 node->name, bytes, most, largest);
 }
 
-/* False where nothing may begin, or there is nothing. */
+/* False if no node may begin, or no node is left. */
 static bool begin_one(struct run *run)
 {
     struct due *due;
@@ -298,7 +298,7 @@ void run_pump(struct run *run)
     run->pumping = false;
 }
 
-/* ---- what ends --------------------------------------------------------------------------------------------------- */
+/* ---- ends -------------------------------------------------------------------------------------------------------- */
 
 void due_finished(struct due *due)
 {
@@ -342,7 +342,7 @@ void frame_stop(struct frame *frame)
     frame_touch(frame);
 }
 
-/* What has not begun goes back; what is at work may end. */
+/* Nodes that have not begun are taken back; nodes at work may end. */
 void frame_drain(struct frame *frame)
 {
     for (struct due *due = frame->due; due; due = due->next) {
@@ -427,7 +427,7 @@ void frame_stopped(struct frame *frame)
         return;
     }
     if (!frame->in_log && frame_must_stand(frame))
-        record_opened(frame); /* it has leave once, also where it is read again before it goes on */
+        record_opened(frame); /* its permission to go on counts once, also if the log is read again before that */
     struct due *due = frame->parent;
     if (due->branches[frame->item].state == BRANCH_OPEN) {
         due->branches[frame->item].state = BRANCH_STOPPED;

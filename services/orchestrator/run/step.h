@@ -1,4 +1,5 @@
-/* Private to run/: the next actions of a graph at work. Nodes that are due begin, a step ends, and the next one is due.
+/* Private to run/: the next actions of a graph at work. Due nodes begin, a step ends, and the nodes of the next step
+ * are due.
  */
 #ifndef RENGA_ORCHESTRATOR_STEP_H
 #define RENGA_ORCHESTRATOR_STEP_H
@@ -26,7 +27,7 @@ void frame_drain(struct frame *frame);
 void branches_look(struct due *due);
 #define BRANCH_FAILED "a branch failed"          /* begins the message of a node with a failure within */
 void due_again(struct due *due);                 /* after its rest */
-bool frame_all_ended(const struct frame *frame); /* each node that is due, and there is one */
+bool frame_all_ended(const struct frame *frame); /* all due nodes have ended, and at least 1 is due */
 bool due_has_error_node(const struct due *due);  /* that takes over after its failure */
 bool due_ended(const struct due *due);           /* it has finished, or its failure leads on to the error node */
 void thread_tidy(struct thread *thread);
@@ -44,7 +45,7 @@ const struct graph *branch_graph(const struct node *node);
 bool branches_prepare(struct due *due, struct status *st);
 /* Of a node that has just become due if the state goes on meanwhile; a failure here comes again when it begins. */
 void branches_prepare_early(struct due *due);
-bool branches_logged(const struct due *due); /* a record is about one of them */
+bool branches_logged(const struct due *due); /* a record is about a branch of it */
 /* Behind an earlier firing of the same node, until that has left: records know a graph by the way to it alone. */
 bool branches_wait(const struct due *due);
 /* Branches that the log does not have get their inputs anew when they begin: the state has changed. */

@@ -1,5 +1,5 @@
-/* The sweep: now and then it goes through the rows of all threads, page by page, and sends what is to be done to the
- * home of the thread: a chore, one at a time.
+/* The sweep: periodically it reads the rows of all threads, page by page, and sends the work to the shard of the
+ * thread, as a single chore at a time.
  *
  *      marks of threads that were being erased -> threads -> stops whose time is over
  *             ^                                                 |
@@ -21,7 +21,7 @@
 
 struct sweep {
     struct store_scan scan; /* a page */
-    struct store_scan look; /* the oldest record of one thread */
+    struct store_scan look; /* the oldest record of a thread */
     struct store_batch batch;
     struct errand chore;
     struct timer timer;
@@ -72,7 +72,7 @@ static void clear(struct sweep *sweep)
     free(sweep);
 }
 
-/* What was under way has come. False where the sweep is over; then it may be gone. */
+/* An operation under way has returned. False if the sweep is over; then it may be freed. */
 static bool came_back(struct sweep *sweep)
 {
     sweep->out--;
@@ -151,7 +151,7 @@ static bool look_at_oldest(struct sweep *sweep)
     return true;
 }
 
-/* True where something is under way for it. */
+/* True if an operation is under way for it. */
 static bool look_at_thread(struct sweep *sweep, const struct store_row *row)
 {
     struct status ignored;
@@ -161,7 +161,7 @@ static bool look_at_thread(struct sweep *sweep, const struct store_row *row)
         return false;
     struct keeping keeping = keeping_of(sweep->runner, thread->retention);
     if (keeping_is_over(sweep->runner, thread->retention, thread->updated_ms))
-        return send_chore(sweep, expire_thread); /* at its home, where it is known for sure */
+        return send_chore(sweep, expire_thread); /* in its shard, which decides with certainty */
     sweep->looked_at = thread;
     return (keeping.max_checkpoints > 0 || keeping.max_age_ms > 0) && look_at_oldest(sweep);
 }
@@ -335,7 +335,7 @@ static void begin(struct timer *timer)
     struct members *members = sweep->runner->members;
     sweep->area = 0;
     sweep->from.size = 0;
-    if (members && !members_is_first(members, 0)) /* one sweeps for all */
+    if (members && !members_is_first(members, 0)) /* a single member sweeps for all */
         rest(sweep);
     else
         read_page(sweep);
@@ -365,6 +365,6 @@ void sweep_stop(struct sweep **sweep_pointer)
         return;
     loop_disarm(sweep->loop, &sweep->timer);
     sweep->stopped = true;
-    if (!sweep->out) /* else it goes with what is under way */
+    if (!sweep->out) /* else the last operation under way frees it */
         clear(sweep);
 }

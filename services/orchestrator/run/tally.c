@@ -115,8 +115,8 @@ static const char *word(const ProtobufCEnumDescriptor *values, int number, const
     return value ? value->name + strlen(prefix) : "UNKNOWN";
 }
 
-/* A series is looked up when it is first met; two loops that meet it at once find the same one. A loop that reads its
- * number here must also see its cells, which another loop may have made: release and acquire. */
+/* A series is looked up when it is first met; two loops that meet it at once find the same series. A loop that reads
+ * its number here must also see its cells, which another loop may have made: release and acquire. */
 static uint32_t series_of(struct tally *tally, enum family family, _Atomic uint32_t *place, const char *first,
                           const char *second)
 {

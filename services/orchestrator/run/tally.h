@@ -1,5 +1,5 @@
-/* What the runner counts for its operators: runs that stopped, supersteps, attempts at nodes. One a process; counted
- * from inside the loops. Where the tally is NULL nothing is counted. */
+/* The counters of the runner for its operators: stopped runs, supersteps, attempts at nodes. One a process; counted
+ * from inside the loops. With a NULL tally, the functions do not count. */
 #ifndef RENGA_ORCHESTRATOR_TALLY_H
 #define RENGA_ORCHESTRATOR_TALLY_H
 
@@ -33,7 +33,7 @@ void tally_started(struct tally *tally, const struct loop *loop);
 void tally_task_ended(struct tally *tally, const struct loop *loop, const struct node_kind *kind, enum status_code code,
                       int64_t duration_ns);
 
-/* What is counted of the threads' owners; HELD goes up and down. */
+/* Counters about the owners of threads; HELD goes up and down. */
 enum tally_owner {
     OWNER_HELD,
     OWNER_TAKEN_OVER,
@@ -45,7 +45,7 @@ enum tally_owner {
 };
 void tally_owner(struct tally *tally, const struct loop *loop, enum tally_owner what, int64_t n);
 
-/* What is counted of the fan-out; all but AWAY, WAITING and LINKS only grow. */
+/* Counters about the fan-out; all but AWAY, WAITING and LINKS only grow. */
 enum tally_fanout {
     FANOUT_SENT,
     FANOUT_AWAY,

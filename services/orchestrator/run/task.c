@@ -1,4 +1,4 @@
-/* How attempts at nodes end, and whether there is another one. */
+/* The end of attempts at nodes, and the decision about another attempt. */
 #include "attempt.h"
 #include "trace.h"
 
@@ -8,9 +8,9 @@
 #define MESSAGE_MAX  4096
 #define KEPT_LOOK_MS 2 /* while a record is on its way to the disk */
 
-/* ---- what was spent without a result ----------------------------------------------------------------------------- */
+/* ---- usage without a result -------------------------------------------------------------------------------------- */
 
-/* It is kept with the failure: what is folded is what was told. */
+/* It is kept with the failure, so that applying the record gives the reported usage. */
 static void spend(struct due *due, const Renga__V1__Usage *spent)
 {
     if (!spent || usage_is_nothing(spent))
@@ -51,7 +51,7 @@ static void rest(struct due *due, int64_t ms)
     loop_arm_after(due->frame->thread->home->loop, &due->rest, ms);
 }
 
-/* It is on disk before the next attempt: whoever has seen an attempt is never shown its number again. */
+/* It is on disk before the next attempt: a watcher that has seen an attempt never sees its number again. */
 static void show_retry(struct due *due, char *message, int64_t rest_ms)
 {
     struct run *run = frame_run(due->frame);
@@ -104,7 +104,8 @@ void attempt_failed(struct attempt *attempt, const struct status *status, const 
     due_failed(due, &st, false, false);
 }
 
-/* Nobody is to blame, so it costs none of the tries that the document allows; to the node it is one more attempt. */
+/* The node is not the cause, so the loss does not count as a try of the document's limit; for the node, the next try is
+ * a further attempt. */
 void attempt_lost(struct attempt *attempt, const struct status *why)
 {
     struct due *due = attempt->due;

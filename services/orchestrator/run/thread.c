@@ -1,4 +1,4 @@
-/* Threads: read on demand, and served one request after the other. */
+/* Threads: read on demand; their requests are served in sequence. */
 #include "errand.h"
 #include "run_priv.h"
 
@@ -46,7 +46,7 @@ static void loaded(struct loader *loader)
     if (thread->crashes.parks && thread->pending) {
         crashes_park(thread);
     } else if (thread->run && thread->run->state == RENGA__V1__RUN_STATE__RUN_STATE_RUNNING) {
-        thread->last += RECORDS_LOST_MAX; /* what was shown after the last record, and is lost, keeps its ids */
+        thread->last += RECORDS_LOST_MAX; /* lost events, shown after the last record, keep their ids */
         run_resume(thread->run, &(struct resumption){.recovered = true});
     } else {
         run_next(thread);
@@ -54,7 +54,7 @@ static void loaded(struct loader *loader)
     loop_defer(thread->home->loop, &thread->go);
 }
 
-/* Nothing is there under its name: a thread has an owner's row from its first batch to its last. */
+/* The store has no rows under its name: a thread has an owner's row from its first batch to its last. */
 static void thread_is_new(struct thread *thread)
 {
     thread->phase = THREAD_READY;

@@ -1,5 +1,5 @@
 /* Private to run/: threads in their home, in memory. `thread_phase` is LOADING until the log is read, then READY;
- * BROKEN when the log cannot be read or written, or another orchestrator has the thread: it is freed when its last hold
+ * BROKEN when the log cannot be read or written, or another orchestrator has the thread. It is freed when its last hold
  * goes. */
 #ifndef RENGA_ORCHESTRATOR_THREAD_H
 #define RENGA_ORCHESTRATOR_THREAD_H
@@ -76,7 +76,7 @@ struct thread {
     struct loader *loader;
     struct ownership own;
     struct crashes crashes;
-    struct seat *seats; /* who watches its runs */
+    struct seat *seats; /* the watchers of its runs */
     struct live_event *live, *last_live;
     size_t live_count, live_bytes;
 };
@@ -86,9 +86,9 @@ struct thread *home_find_thread(struct home *home, const char *tenant, const cha
 void home_add_thread(struct thread *thread);
 void home_remove_thread(struct thread *thread);
 void home_wake_thread(struct thread *thread); /* it is idle no more */
-void home_idle_thread(struct thread *thread); /* the longest idle one is freed if there are too many */
+void home_idle_thread(struct thread *thread); /* the longest idle thread is freed if there are too many */
 
-/* thread.c: read, and served one request after the other. */
+/* thread.c: read, with requests served in sequence. */
 /* `drawn`: its name has just been drawn out of 2^64, so it is not read, and there is no wait. */
 struct thread *thread_get(struct home *home, const char *tenant, const char *id, bool drawn);
 void thread_read(struct thread *thread);   /* its log, when it is known that it may be read here */
@@ -128,10 +128,10 @@ typedef void thread_rebuilt(void *owner, struct thread *past, const struct statu
 void thread_rebuild(struct thread *thread, uint64_t upto, thread_rebuilt *done, void *owner);
 /* False if its log would become ever longer to read; the errand has heard of it. */
 bool thread_may_go_back(const struct thread *thread, struct errand *errand);
-/* Takes over the graph of `from` with its due nodes, and frees it. That has no graphs within: its due nodes are due
- * anew. */
+/* Takes over the graph of `from` with its due nodes, and frees it. That thread has no graphs within: its due nodes are
+ * due anew. */
 void thread_adopt(struct thread *thread, struct thread *from);
-/* The next run begins at the checkpoint from which the last one began, unless its result was changed by hand. */
+/* The next run begins at the checkpoint from which the last run began, unless its result was changed by hand. */
 bool thread_rolls_back(const struct thread *thread);
 /* The checkpoint with the thread's state; 0: it has no checkpoint. The head, unless the last run is undone. */
 uint64_t thread_stands_at(const struct thread *thread);

@@ -1,6 +1,6 @@
-/* Ids are derived from the run and its place, and the number of the record with which the period began. A run that is
- * taken up after a crash so ends the very spans that the process before had begun, and none of their children is
- * without a parent. */
+/* Ids are derived from the run and its place, and the number of the record with which the period began. So a run that
+ * is taken up after a crash ends the same spans that the previous process had begun, and all their children have a
+ * parent. */
 #include "trace.h"
 
 #include "attempt.h"
@@ -13,8 +13,8 @@
 
 #include <stdio.h>
 
-#define CONTENT_MAX      (16u << 10)  /* bytes of one value that a span shows */
-#define CONTENT_READ_MAX (256u << 10) /* bytes of a state that are read for it; a larger one is left out */
+#define CONTENT_MAX      (16u << 10)  /* bytes of a value that a span shows */
+#define CONTENT_READ_MAX (256u << 10) /* bytes of a state that are read for it; a larger state is left out */
 #define ERROR_MAX        256          /* bytes of an error's text, with the NUL */
 #define CUT_OFF          "the orchestrator ended while the attempt may have been at work"
 #define MICROS_IN_USD    1e6
@@ -46,7 +46,7 @@ static void trace_begin_run(struct run *run)
     memcpy(trace->link_span_id, run->asked.link_span_id, sizeof trace->link_span_id);
 }
 
-/* A span below `above`, or `above` itself where nothing is recorded. `seed` names it in its run. */
+/* A span below `above`, or `above` itself if no spans are recorded. `seed` names it in its run. */
 static struct span *trace_below(const struct thread *thread, const struct trace_context *above,
                                 struct trace_context *trace, const char *name, uint64_t seed)
 {
@@ -59,7 +59,7 @@ static struct span *trace_below(const struct thread *thread, const struct trace_
     return span_start(spans, trace, name, SPAN_INTERNAL);
 }
 
-/* Of the graph that is at work there; none while its log is read again. */
+/* Of the graph that is at work there; unset while its log is read again. */
 static const struct trace_context *trace_of(const struct frame *frame)
 {
     static const struct trace_context none;
@@ -69,13 +69,13 @@ static const struct trace_context *trace_of(const struct frame *frame)
     return frame->thread->run ? &frame->thread->run->trace : &none;
 }
 
-/* Whether spans of the run have something to show. */
+/* Whether the run has recorded spans. */
 static bool trace_is_recorded(const struct thread *thread, const struct trace_context *above)
 {
     return options_of(thread)->spans && trace_is_set(above) && above->sampled;
 }
 
-/* ---- what spans show --------------------------------------------------------------------------------------------- */
+/* ---- the attributes of spans ------------------------------------------------------------------------------------- */
 
 static void trace_show(struct span *span, const char *key, const char *text, size_t length)
 {

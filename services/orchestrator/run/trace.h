@@ -5,9 +5,9 @@
  *                         '--> graph NAME [item] ---> NODE ---> calls
  *
  * Each period of work has a span of its own: from the start or a resumption until the run waits or ends. With
- * trace.roots=calls it continues the trace of the call that has started or resumed the run; with trace.roots=runs, and
- * if there is no such call, it is the root of a trace. After a crash the period goes on in another process with the
- * same spans, if that is a root. Where no spans are recorded the caller's trace is handed on as it is. */
+ * trace.roots=calls it continues the trace of the call that has started or resumed the run. With trace.roots=runs, or
+ * without a call, it is the root of a trace. After a crash the period goes on in another process with the same spans,
+ * if that is a root. If no spans are recorded, the caller's trace is passed on unchanged. */
 #ifndef RENGA_ORCHESTRATOR_RUN_TRACE_H
 #define RENGA_ORCHESTRATOR_RUN_TRACE_H
 

@@ -1,5 +1,5 @@
-/* What has come of a node must be something that the new one could have come to, and what it was given something that
- * the new one takes. A branch that the log knows nothing of is as one that was never opened. */
+/* The result of a node must be possible for the new node, and its input must fit the new node. A branch without a
+ * record in the log counts as never opened. */
 #include "transplant.h"
 #include "attempt.h"
 
@@ -26,7 +26,7 @@ static void misfit(struct transplant *transplant, const char *format, ...)
     add_problem(st.text, transplant);
 }
 
-/* ---- where it is ------------------------------------------------------------------------------------------------- */
+/* ---- its place --------------------------------------------------------------------------------------------------- */
 
 #define SPOT_MAX (PATH_MAX_BYTES + GRAPH_NAME_MAX + 2)
 
@@ -47,7 +47,7 @@ static bool is_qualified(const char *key, const struct graph *graph, const struc
     return strncmp(key, graph->name, size) == 0 && key[size] == '/' && strcmp(key + size + 1, node->name) == 0;
 }
 
-/* By the name that the wish has for it in its own graph, in all graphs, or by its old one. */
+/* Finds the node by the new name that the request gives it in its own graph or in all graphs; else by its old name. */
 static const struct node *new_node(const struct transplant *transplant, const struct graph *to,
                                    const struct graph *from, const struct node *old)
 {
@@ -106,11 +106,10 @@ static void move_branch(struct transplant *transplant, struct due *to, const str
     }
 }
 
-/* What was not opened, beside branches that were, is given to the new graph later, and has to be something that it
- * takes. */
+/* Unopened branches, beside opened ones, get their input in the new graph later, so the input must fit that graph. */
 static void check_given(struct transplant *transplant, const struct due *to, const struct due *from)
 {
-    bool whole = true; /* what all of them get is looked at once */
+    bool whole = true; /* the input shared by all is checked once */
     char text[SPOT_MAX];
     for (size_t i = 0; i < to->branch_count; i++) {
         struct status st = {0};
@@ -157,11 +156,11 @@ static const struct node *find_node(struct transplant *transplant, const struct 
     return node;
 }
 
-/* Of what is due at a node that holds a graph in the new version. */
+/* Counts due nodes at a node that holds a graph in the new version. */
 struct firings {
     const struct node *from; /* the first's old node */
-    bool first;              /* one with the number 0 was there */
-    uint32_t next;           /* number that none has */
+    bool first;              /* the number 0 is used */
+    uint32_t next;           /* an unused number */
 };
 
 static struct firings *count_firings(const struct transplant *transplant, const struct frame *frame,
@@ -176,7 +175,8 @@ static struct firings *count_firings(const struct transplant *transplant, const 
     return all;
 }
 
-/* Graphs at two nodes that are one now, or in turn where there are no turns, are branches of it. */
+/* If two nodes are merged now, their graphs are branches of the new node. The same holds for successive graphs, if the
+ * new mode has no turns. */
 static uint32_t new_branch(struct firings *firings, const struct graph *graph, const struct due *from)
 {
     bool merged = firings->from && firings->from != from->node;
@@ -212,7 +212,7 @@ static void move_due(struct transplant *transplant, struct frame *frame, const s
     to->reason = from->reason ? need(arena_strdup(arena, from->reason)) : NULL;
     to->overrun = from->overrun;
     copy_questions(to, from);
-    if (branches_logged(from)) /* else whoever reads the log has taken no list yet: it is taken in the new version */
+    if (branches_logged(from)) /* else a reader of the log has taken no list yet: it is taken in the new version */
         move_branches(transplant, to, from);
     else
         branches_prepare_early(to);
@@ -221,7 +221,7 @@ static void move_due(struct transplant *transplant, struct frame *frame, const s
 
 /* ---- a graph ----------------------------------------------------------------------------------------------------- */
 
-/* Counts, and what waits to be joined, of the nodes that there still are. */
+/* Moves the counts and the pending joins of the nodes that still exist. */
 static void move_marks(struct transplant *transplant, struct frame *frame, const struct frame *old)
 {
     char text[SPOT_MAX];
@@ -297,9 +297,9 @@ static void move_frame(struct transplant *transplant, struct frame *frame, const
     move_after(transplant, frame, old);
 }
 
-/* ---- what sub-graphs remember ------------------------------------------------------------------------------------ */
+/* ---- memories of sub-graphs -------------------------------------------------------------------------------------- */
 
-/* Its path by the new names, and the graph that is there; NULL: none is. */
+/* Its path by the new names, and the graph at that place; NULL: there is no graph. */
 static const struct graph *new_place(const struct transplant *transplant, const char *path, struct buffer *out)
 {
     const struct graph *from = transplant->thread->root->graph, *to = transplant->agent->graph;
@@ -363,7 +363,7 @@ static void build(struct transplant *transplant,
     transplant->memories = NULL;
     for (const struct memory *memory = kept; memory; memory = memory->next)
         move_memory(transplant, memory);
-    thread->memories = transplant->memories; /* where new frames find theirs */
+    thread->memories = transplant->memories; /* new frames find their memory there */
     transplant->root = frame_create(thread, transplant->agent->graph, NULL, 0);
     move(transplant, transplant->root, thread->root);
     transplant->memories = thread->memories;

@@ -102,7 +102,7 @@ static void look_later(struct thread *thread)
     loop_arm_after(thread->home->loop, &thread->crashes.timer, TRIAL_LOOK_MS);
 }
 
-/* The next in line begins when the row is gone: a death is charged to one run alone. */
+/* The next in line begins when the row is gone: so a death is charged to a single run. */
 static void trial_acquitted(struct store_batch *batch)
 {
     struct status st;

@@ -132,13 +132,13 @@ static void apply_appended(struct slot *slot, const struct field *field, struct 
     }
 }
 
-/* Its gaps are closed with the record, whatever order it takes away and adds in. */
+/* Its gaps are closed with the record, for any order of removals and additions. */
 static size_t position_of(struct slot *slot, uint64_t before)
 {
     return before > SIZE_MAX - 1 ? SIZE_MAX : slot_at(slot, (size_t)before);
 }
 
-/* False where it makes no sense for the field. */
+/* False if it is invalid for the field. */
 static bool apply_one(struct slot *slot, const struct field *field, char letter, struct cursor *in)
 {
     struct text text;

@@ -1,4 +1,4 @@
-/* Writes of a step become changes of the state: first what could be wrong is looked for, then nothing can fail. */
+/* Writes of a step become changes of the state: first all checks are made, then no step can fail. */
 #include "state_priv.h"
 
 #include "base/json_number.h"
@@ -26,7 +26,7 @@ static double number_of(const struct slot *slot)
     return strtod(digits, NULL);
 }
 
-/* For each field: who has written it plainly, and what its sum would be. */
+/* For each field: the node that has written it plainly, and its resulting sum. */
 struct outlook {
     const char *writer;
     double sum;
@@ -81,7 +81,7 @@ static void append(struct slot *slot, const struct field *field, const struct wr
     delta_append(delta, field, pieces, count);
 }
 
-/* Messages and members by their key: one that is there is replaced or taken away where it stands, others come last. */
+/* Messages and members by their key: an existing piece is replaced or removed at its position, others are appended. */
 static void put(struct slot *slot, const struct field *field, const struct written *piece, struct buffer *delta)
 {
     size_t position = slot_find(slot, piece->key);

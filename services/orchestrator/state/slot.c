@@ -67,8 +67,8 @@ static bool has_key(const struct piece *piece, struct text key)
     return piece && piece->key_size == key.size && memcmp(piece->bytes, key.bytes, key.size) == 0;
 }
 
-/* Of a key that stands twice, which a change that removes a message and writes it again does for a moment, the later
- * piece has the place: each key has one place, however often a damaged record repeats it. */
+/* A change that removes a message and writes it again has the key twice for a moment. The later piece then has the
+ * place: each key has a single place, however often a damaged record repeats it. */
 static void place(struct slot *slot, size_t position)
 {
     const struct piece *piece = slot->pieces[position];

@@ -1,7 +1,7 @@
-/* Where one field's value lives. Private to state/.
+/* The storage of a field's value. Private to state/.
  *
- * Whole values are one piece of JSON text. Lists (and the members of an object that is merged) are pieces of their own,
- * so that appending one costs one. Of messages and of members there is an index by key. */
+ * Whole values are a single piece of JSON text. Lists (and the members of an object that is merged) are pieces of their
+ * own, so that appending a piece costs O(1). Of messages and of members there is an index by key. */
 #ifndef RENGA_ORCHESTRATOR_SLOT_H
 #define RENGA_ORCHESTRATOR_SLOT_H
 
@@ -29,7 +29,7 @@ struct slot {
     size_t gaps;       /* pieces that were taken away and still have their position, NULL each */
     uint32_t *places;  /* by key: open addressing, position + 1; NULL: no keys */
     size_t place_count;
-    uint32_t *ranks; /* a Fenwick tree of the pieces that are there; NULL: no gaps, or nobody has asked for a place */
+    uint32_t *ranks; /* a Fenwick tree of the pieces that are there; NULL: no gaps, or no position was requested */
 };
 
 struct text {
@@ -57,7 +57,7 @@ static inline bool field_has_keys(const struct field *field)
     return field->reducer == REDUCE_MERGE || field->reducer == REDUCE_MESSAGES;
 }
 
-/* To nothing at all. */
+/* Makes it absent. */
 void slot_clear(struct slot *slot);
 void slot_set(struct slot *slot, struct text text);
 
@@ -68,9 +68,9 @@ void slot_copy(struct slot *to, const struct slot *from, bool by_key);
 void slot_open(struct slot *slot);
 /* Room for so many pieces more, and in the index of their keys: as they are appended, no table grows. */
 void slot_reserve(struct slot *slot, size_t more, bool by_key);
-/* `key.bytes` is NULL for pieces without one; all pieces of a slot have keys, or all have no key. */
+/* `key.bytes` is NULL for pieces without a key; all pieces of a slot have keys, or all have no key. */
 void slot_append(struct slot *slot, struct text key, struct text text);
-/* The position of a key; SIZE_MAX where there is none. */
+/* The position of a key; SIZE_MAX if it is absent. */
 size_t slot_find(const struct slot *slot, struct text key);
 void slot_replace(struct slot *slot, size_t position, struct text text);
 
@@ -85,7 +85,7 @@ void slot_close_gaps(struct slot *slot);
 /* The bytes that slot_write writes at most: escapes of control characters are counted as six bytes. */
 size_t slot_bytes(const struct slot *slot, const struct field *field);
 
-/* The part of one piece in it. */
+/* The part of a single piece in it. */
 size_t slot_piece_bytes(const struct field *field, struct text key, struct text text);
 
 /* As JSON: the whole, or a list or object of the pieces. */

@@ -53,7 +53,7 @@ const struct graph *state_graph(const struct state *state)
     return state->graph;
 }
 
-/* ---- as one change ----------------------------------------------------------------------------------------------- */
+/* ---- as a single change ------------------------------------------------------------------------------------------ */
 
 void state_snapshot(const struct state *state, struct buffer *out)
 {

@@ -9,7 +9,7 @@
 
 struct state {
     const struct graph *graph;
-    struct slot slots[]; /* one a field */
+    struct slot slots[]; /* a slot per field */
 };
 
 enum write_op { WRITE_REDUCE, WRITE_OVERWRITE, WRITE_CLEAR };
@@ -18,25 +18,26 @@ enum write_op { WRITE_REDUCE, WRITE_OVERWRITE, WRITE_CLEAR };
 struct written {
     struct text key, text;
     bool removed; /* a message that is to go */
-    bool unnamed; /* it came without an id, and has one of ours */
+    bool unnamed; /* it came without an id, and has an id of ours */
 };
 
-/* What is written to one field: checked, in the arena of the write. */
+/* The write of a single field: checked, in the arena of the write. */
 struct field_write {
     const struct field *field;
     enum write_op op;
-    struct text text; /* of what is not kept in pieces */
+    struct text text; /* of a value that is not kept in pieces */
     double number;    /* of sums and maxima */
     struct written *pieces;
     size_t count;
 };
 
-/* write.c: the field as its document begins it; false where that leaves it absent. The document's JSON was checked. */
+/* write.c: the field's initial value in its document; false if the field is absent then. The document's JSON was
+ * checked. */
 bool write_initial(const struct field *field, struct arena *arena, struct field_write *write);
 
 /* ---- the encoding of changes (delta.c) --------------------------------------------------------------------------- */
 
-/* One change of one field: a letter, the field's name, and what follows from the letter. Numbers are varints.
+/* A change of a field: a letter, the field's name, and arguments that depend on the letter. Numbers are varints.
  *
  *      'S' text                the whole
  *      'A' count (key text)*   pieces behind the last; keys only where the field has them

@@ -1,13 +1,13 @@
-/* Whether the writes of one step go together, and fit into the state. It is asked before a new change alone (state.h).
+/* Whether the writes of a step are compatible, and fit into the state. It is asked before a new change alone (state.h).
  */
 #include "state_priv.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* The change of one field by a step, as far as it was read. */
+/* The change of a field by a step, as far as it was read. */
 struct field_plan {
-    const char *writer; /* the last node that writes it; NULL: none yet */
+    const char *writer; /* the last node that writes it; NULL: no writer yet */
     bool plain;         /* by overwriting or clearing */
     bool removes;       /* a message */
     size_t bytes;       /* afterwards, at most */
@@ -68,7 +68,7 @@ static bool fits_field(const struct field *field, size_t bytes, const char *node
 /* ---- values by keys ---------------------------------------------------------------------------------------------- */
 
 /* A member or message of the field while the step is played; `seen` has those that the step has touched, an empty text
- * for one that is gone. */
+ * for a removed piece. */
 struct play {
     const struct slot *slot;
     const struct field *field;
@@ -113,7 +113,7 @@ static bool take_play_piece(struct play *play, const char *node, const struct wr
     return true;
 }
 
-/* Plays all writes to one field in their order. */
+/* Plays all writes to a field in their order. */
 static bool take_play_field(const struct state *state, const struct write *writes, size_t count,
                             const struct field *field, struct status *st)
 {
@@ -155,7 +155,7 @@ static bool plan_write(const struct state *state, const char *node, const struct
     for (size_t i = 0; keyed && i < write->count; i++)
         plan->removes |= write->pieces[i].removed;
     if (keyed || field->reducer == REDUCE_SUM || field->reducer == REDUCE_MAX)
-        return true;       /* the first are played where it matters; numbers are short */
+        return true;       /* keyed fields are played later if necessary; numbers are short */
     if (field->keep_bytes) /* older items make room */
         return fits_field(field, written_bytes(write) + 2, node, st);
     return fits_field(field, plan->bytes - (field_in_pieces(field) ? 0 : 2), node, st);

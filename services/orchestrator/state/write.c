@@ -1,4 +1,4 @@
-/* A node's update, read and checked against the fields before anything is changed. */
+/* A node's update, read and checked against the fields before any change. */
 #include "state_priv.h"
 
 #include "base/json_pull.h"
@@ -13,7 +13,7 @@
 #define SHOWN_MAX  64 /* bytes of a wrong value that an error shows */
 #define NUMBER_MAX 64 /* bytes of a number that is added up */
 
-/* What is being read, for errors. */
+/* The state of a parse, with the context for its errors. */
 struct reading {
     struct json_pull in;
     struct arena *arena;
@@ -110,7 +110,7 @@ static uint64_t next_id(struct reading *reading)
     return id ^ id >> 31;
 }
 
-/* A message without an id gets one, in front of what it has. */
+/* A message without an id gets an id, in front of its other members. */
 static bool name_message(struct reading *reading, struct written *piece)
 {
     struct text text = piece->text;
