@@ -135,10 +135,10 @@ void search_ask_judge_refusal(struct search_ask *ask, enum standing_refusal refu
     ask->is_late = ask->in_doubt = false;
     switch (refusal) {
     case STANDING_BROKEN:
-        fail(st, UNAVAILABLE, "was not asked: it failed again and again, and is left alone for now");
+        fail(st, UNAVAILABLE, "was not asked: its circuit breaker is open after repeated failures");
         break;
     case STANDING_RESTS:
-        fail(st, RESOURCE_EXHAUSTED, "was not asked: it wants to be left alone for now");
+        fail(st, RESOURCE_EXHAUSTED, "was not asked: the pause that it asked for is not over");
         ask->failure.quota = wait_ms >= STANDING_QUOTA_REST_MS / 2;
         break;
     default:
