@@ -253,7 +253,8 @@ ROWS = {
         "SaveNote": keep_notes, "ListNotes": keep_notes, "ForgetThread": keep_notes, "RunTools": record_results,
         "Search": [keep_documents, pay_for_searches, share_places], "IndexDocuments": keep_documents, "GetKnowledgeBase": keep_documents,
         "DeleteDocuments": keep_documents, "ListTools": nothing_kept("ToolRunner", "ListTools"),
-        **{name: not_built("ToolRunner", name) for name in ("SearchPlaybook", "GetPlaybook", "PutPlaybook")}},
+        **{name: not_built("ToolRunner", name) for name in ("SearchPlaybook", "GetPlaybook", "PutPlaybook", "ListPlaybooks",
+                                                         "ListPlaybookChanges", "RestorePlaybook", "DeletePlaybook")}},
     "LlmGateway": {
         "Chat": [keep_answers, coalesce], "ChatStream": stream_answers, "GetUsage": count_usage,
         "ListModels": nothing_kept("LlmGateway", "ListModels"), "Embed": count_usage},
