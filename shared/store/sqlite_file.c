@@ -37,6 +37,7 @@ static const char *const migrations[] = {
     "CREATE TABLE kv (key BLOB PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;"
     "PRAGMA application_id = " STRING(APPLICATION),
     "CREATE TABLE large (number INTEGER PRIMARY KEY, value BLOB NOT NULL)",
+    "CREATE TABLE shared (number INTEGER PRIMARY KEY, value BLOB NOT NULL)",
 };
 #define VERSION ((int64_t)(sizeof migrations / sizeof *migrations)) /* of the tables */
 

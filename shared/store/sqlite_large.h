@@ -1,7 +1,13 @@
 /* Values that would not fit beside their keys. SQLite compares with a row by reading it to its end, and a long row
  * continues in overflow pages. So a search among keys would copy the state of every large thread that it meets. Long
- * values therefore stand in a table of their own, `large`, by number, and the key's row has the number: an INTEGER
- * instead of the BLOB of other rows. A file of the form before has long values beside their keys: they are read there,
+ * values therefore stand in tables of their own by number, and the key's row has the number: an INTEGER instead of the
+ * BLOB of other rows. There are two tables, since a new value goes behind the last one of its table, into the same
+ * page if it fits. A value that needs most of a page would leave the short value before it alone in a page of 2 KiB.
+ *
+ *      number > 0      `large`, row `number`: values that leave no room for another in their page
+ *      number < 0      `shared`, row -number: values of which several fit into a page (form 3)
+ *
+ * A file of form 1 has long values beside their keys, and one of form 2 has all of them in `large`. They are read there
  * and stay until they are overwritten or deleted.
  *
  * Belongs to a single connection, and is used in its thread. */
@@ -16,11 +22,12 @@
 struct sqlite3;
 struct sqlite3_stmt;
 
+enum large_table { LARGE_ALONE, LARGE_SHARED, LARGE_TABLES };
 enum large_statement { LARGE_READ, LARGE_ADD, LARGE_DROP, LARGE_STATEMENTS };
 
 struct sqlite_large {
     struct sqlite3 *connection;
-    struct sqlite3_stmt *statements[LARGE_STATEMENTS];
+    struct sqlite3_stmt *statements[LARGE_TABLES][LARGE_STATEMENTS];
     bool any; /* of the writer's: there may be some */
 };
 

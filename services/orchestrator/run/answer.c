@@ -188,6 +188,15 @@ Renga__V1__Run *answer_run(struct arena *arena, const struct run *run, bool in_l
     return message;
 }
 
+Renga__V1__RunRow *answer_read_row(struct arena *arena, const struct store_row *row, struct status *st)
+{
+    Renga__V1__RunRow *message = row_read(arena, &renga__v1__run_row__descriptor, row, st);
+    if (message && message->run->stop_reason == RENGA__V1__STOP_REASON__STOP_REASON_COMPLETED &&
+        !*message->run->stop_text)
+        message->run->stop_text = unconst(RUN_COMPLETED_TEXT);
+    return message;
+}
+
 Renga__V1__Thread *answer_thread(struct arena *arena, const struct thread *thread)
 {
     Renga__V1__Thread *message = need(arena_alloc(arena, sizeof *message));

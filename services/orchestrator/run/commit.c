@@ -173,6 +173,9 @@ void log_write_rows(struct run *run)
         row.run->output_json = unconst("");
         row.run->output_omitted = true;
     }
+    if (row.run->stop_reason == RENGA__V1__STOP_REASON__STOP_REASON_COMPLETED &&
+        strcmp(row.run->stop_text, RUN_COMPLETED_TEXT) == 0)
+        row.run->stop_text = unconst("");
     row.number = run->number;
     row.first_record = run->first_record;
     row.last_checkpoint = run->checkpoint;

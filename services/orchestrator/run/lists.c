@@ -155,7 +155,7 @@ static void runs_came(struct store_scan *scan)
     struct status st = scan->status;
     const Renga__V1__ListRunsRequest *request = (const void *)errand->request;
     for (size_t i = 0; i < scan->count && st.code == OK && !list->token; i++) {
-        Renga__V1__RunRow *row = row_read(errand->arena, &renga__v1__run_row__descriptor, &scan->rows[i], &st);
+        Renga__V1__RunRow *row = answer_read_row(errand->arena, &scan->rows[i], &st);
         if (!row && list_passes_over(list, &scan->rows[i], &st))
             continue;
         if (!row || !run_fits(request, row->run))

@@ -346,7 +346,7 @@ void run_root_stopped(struct run *run)
     if (root->phase == FRAME_ENDED) {
         prune_at_end(run);
         run_change(run, RENGA__V1__RUN_STATE__RUN_STATE_SUCCEEDED, RENGA__V1__STOP_REASON__STOP_REASON_COMPLETED, 0,
-                   "the graph came to its end");
+                   RUN_COMPLETED_TEXT);
     } else if (run->stopping)
         stop_as_wished(run);
     else if (!stop_failed(run))

@@ -213,6 +213,9 @@ unsigned run_recursion_limit(const struct run *run);
 
 /* answer.c: messages for callers. */
 Renga__V1__Run *answer_run(struct arena *arena, const struct run *run, bool in_list);
+/* The R row leaves RUN_COMPLETED_TEXT out, since the stop reason says as much. As row_read, with that text. */
+#define RUN_COMPLETED_TEXT "the graph came to its end"
+Renga__V1__RunRow *answer_read_row(struct arena *arena, const struct store_row *row, struct status *st);
 void answer_resumptions(struct arena *arena, const struct run *run, Renga__V1__Run *message);
 char *checkpoint_text(struct arena *arena, const struct thread *thread, uint64_t number); /* "" for 0 */
 Renga__V1__Thread *answer_thread(struct arena *arena, const struct thread *thread);

@@ -67,7 +67,7 @@ static void row_came(struct store_scan *scan)
     if (st.code == OK && !scan->count)
         fail(&st, NOT_FOUND, "there is no run '%.64s'", errand->run_id);
     else if (st.code == OK)
-        found = row_read(errand->arena, &renga__v1__run_row__descriptor, &scan->rows[0], &st);
+        found = answer_read_row(errand->arena, &scan->rows[0], &st);
     errand->place = found;
     if (!found)
         errand_fail(errand, &st, NULL);

@@ -55,11 +55,26 @@ const struct graph *state_graph(const struct state *state)
 
 /* ---- as a single change ------------------------------------------------------------------------------------------ */
 
+/* False for a list that began with items, though it may have them still. */
+static bool slot_is_initial(const struct slot *slot, const struct field *field)
+{
+    bool pieces = field_in_pieces(field);
+    const char *initial = field->initial_json ? field->initial_json : field->reducer == REDUCE_SUM ? "0" : NULL;
+    if (!slot->present)
+        return !pieces && !initial;
+    if (pieces)
+        return slot->count == 0 && !initial;
+    struct text text = piece_text(slot->whole);
+    return initial && strlen(initial) == text.size && memcmp(initial, text.bytes, text.size) == 0;
+}
+
 void state_snapshot(const struct state *state, struct buffer *out)
 {
     for (size_t i = 0; i < state->graph->field_count; i++) {
         const struct field *field = &state->graph->fields[i];
         const struct slot *slot = &state->slots[i];
+        if (slot_is_initial(slot, field))
+            continue;
         if (!slot->present)
             delta_absent(out, field);
         else if (slot->whole)

@@ -81,7 +81,8 @@ void state_change_destroy(struct state_change **change);
 /* The same change once more, from its encoding. DATA_LOSS if it cannot be read. */
 bool state_apply(struct state *state, const void *delta, size_t size, struct status *st);
 
-/* The whole as a single delta, to be applied to a new state. */
+/* The whole as a single delta, to be applied to a new state of the same version. Fields with their initial value are
+ * left out, as far as that is seen at once; snapshots of older releases have all fields. */
 void state_snapshot(const struct state *state, struct buffer *out);
 
 /* Moves the values of a state into a new state of another graph. Each misfit is reported with a text that names the

@@ -319,6 +319,27 @@ static void a_delta_that_is_torn_is_told_and_not_guessed(void **unused)
     state_destroy(&again);
 }
 
+static void a_snapshot_leaves_out_what_a_new_state_begins_with(void **unused)
+{
+    struct buffer snapshot;
+    buffer_init(&snapshot, 64 << 20);
+    state_snapshot(state, &snapshot);
+    assert_int_equal(snapshot.length, 0);
+    state_reduce_text("{\"title\": \"\", \"plan\": [\"x\"], \"log\": [1], \"count\": 2, \"facts\": {\"a\": 1}}");
+    is_the_same_from_its_delta();
+    state_reduce_text("{\"title\": \"none\", \"plan\": [], \"count\": -2}");
+    is_the_same_from_its_delta();
+    buffer_clear(&snapshot);
+    state_snapshot(state, &snapshot); /* log and facts */
+    assert_memory_equal(snapshot.data, "E\3log", 5);
+    assert_int_equal(snapshot.length, strlen("E.log"
+                                             "A.log..1"
+                                             "E.facts"
+                                             "A.facts"
+                                             "..a.1"));
+    buffer_fini(&snapshot);
+}
+
 static void a_change_without_a_delta_is_the_same_change(void **unused)
 {
     static const char *const updates[] = {
@@ -399,6 +420,7 @@ int main(void)
         TEST(a_wrong_write_names_node_field_and_value),
         TEST(clearing_and_writing_one_field_is_an_error),
         TEST(a_delta_that_is_torn_is_told_and_not_guessed),
+        TEST(a_snapshot_leaves_out_what_a_new_state_begins_with),
         TEST(a_change_without_a_delta_is_the_same_change),
         TEST(a_change_that_was_prepared_is_seen_when_it_is_taken),
         TEST(a_write_costs_what_it_writes_and_not_what_is_there),

@@ -1,5 +1,5 @@
 /* Values that stand apart from their keys in a store's file: what is read for a search, what goes with what, files of
- * the form before, and a file that is not right. */
+ * older forms, and a file that is not right. */
 #include "base/random.h"
 #include "store/seal.h"
 
@@ -70,12 +70,15 @@ static int number_of(const char *sql)
     return number;
 }
 
+/* Both tables of values, by the numbers that rows have for them. */
+#define VALUES "(SELECT number FROM large UNION ALL SELECT -number AS number FROM shared)"
+
 /* Every row refers to a value of its own, and every value is referred to. */
 static void assert_paired(int count)
 {
-    assert_int_equal(number_of("SELECT count(*) FROM large"), count);
+    assert_int_equal(number_of("SELECT count(*) FROM " VALUES), count);
     assert_int_equal(number_of("SELECT count(DISTINCT value) FROM kv WHERE typeof(value) = 'integer'"), count);
-    assert_int_equal(number_of("SELECT count(*) FROM kv JOIN large ON kv.value = large.number"), count);
+    assert_int_equal(number_of("SELECT count(*) FROM kv JOIN " VALUES " ON kv.value = number"), count);
     assert_int_equal(number_of("SELECT count(*) FROM pragma_integrity_check WHERE integrity_check <> 'ok'"), 0);
 }
 
@@ -162,9 +165,43 @@ static void after_many_changes_by_chance_no_value_is_left_behind(void **state)
         if (i % 100 == 50)
             reopen();
     }
-    assert_paired(number_of("SELECT count(*) FROM large"));
-    assert_true(number_of("SELECT count(*) FROM large") <= 20);
+    assert_paired(number_of("SELECT count(*) FROM " VALUES));
+    assert_true(number_of("SELECT count(*) FROM " VALUES) <= 20);
 }
+
+/* ---- how much room they take ------------------------------------------------------------------------------------- */
+
+#define THREADS 100
+#define ANSWERS 5
+#define RESULT  600  /* bytes; three fit into a page */
+#define WHOLE   3900 /* bytes; none fits beside another */
+
+static void put_number(struct store_batch *batch, char kind, int thread, int answer, size_t size)
+{
+    char key[16];
+    snprintf(key, sizeof key, "%c%03d.%d", kind, thread, answer);
+    store_put(batch, text_of(key), (struct store_bytes){large, size});
+}
+
+/* A thread's snapshot goes with the next one, and the results of its runs stay. */
+static void short_values_share_pages_though_long_ones_between_them_go(void **state)
+{
+    struct written written;
+    for (int answer = 0; answer < ANSWERS; answer++)
+        for (int thread = 0; thread < THREADS; thread++) {
+            struct store_batch *batch = begin(&written);
+            put_number(batch, 'R', thread, answer, RESULT);
+            put_number(batch, 'S', thread, 0, WHOLE);
+            assert_int_equal(commit_now(&written).code, OK);
+        }
+    reopen();
+    int content = THREADS * (ANSWERS * RESULT + WHOLE);
+    int bytes = number_of("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size");
+    assert_true(bytes < content + content / 5);
+    assert_paired(THREADS * (ANSWERS + 1));
+}
+
+/* ---- deleted text ------------------------------------------------------------------------------------------------ */
 
 static void put_pond(const char *key)
 {
@@ -193,10 +230,15 @@ static void a_large_value_that_is_forgotten_is_soon_in_no_file(void **state)
     assert_large("frog", 'x');
 }
 
-/* ---- files of the form before ------------------------------------------------------------------------------------ */
+/* ---- files of older forms --------------------------------------------------------------------------------------- */
+
+#define FORM_1                                                                                                         \
+    "CREATE TABLE kv (key BLOB PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;"                                       \
+    "PRAGMA application_id = 0x52656e67; PRAGMA user_version = 1;"
+#define FORM_2 FORM_1 "CREATE TABLE large (number INTEGER PRIMARY KEY, value BLOB NOT NULL); PRAGMA user_version = 2;"
 
 /* With the statements of the releases that wrote it. */
-static void write_form_before(void)
+static void write_file(const char *sql)
 {
     store_close(&site.store);
     char path[128];
@@ -205,22 +247,25 @@ static void write_form_before(void)
         snprintf(path, sizeof path, "%s%s", site.path, ends[i]);
         unlink(path);
     }
-    beside(site.path,
-           "PRAGMA page_size = 2048; PRAGMA journal_mode = WAL; BEGIN IMMEDIATE;"
-           "CREATE TABLE kv (key BLOB PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;"
-           "PRAGMA application_id = 0x52656e67; PRAGMA user_version = 1; COMMIT;"
-           "REPLACE INTO kv (key, value) VALUES (CAST('a' AS BLOB), CAST('1' AS BLOB)), (CAST('z' AS BLOB), x'');"
-           "WITH RECURSIVE n (number) AS (SELECT 1 UNION ALL SELECT number + 1 FROM n WHERE number < 4) "
-           "REPLACE INTO kv SELECT CAST('old' || number AS BLOB), "
-           "CAST(replace(hex(zeroblob(524288)), '0', 'o') AS BLOB) FROM n");
+    beside(site.path, "PRAGMA page_size = 2048; PRAGMA journal_mode = WAL;");
+    beside(site.path, sql);
 }
 
-static void a_file_of_the_form_before_is_read_and_changed(void **state)
+static void write_form_1(void)
+{
+    write_file("BEGIN;" FORM_1 "COMMIT;"
+               "REPLACE INTO kv (key, value) VALUES (CAST('a' AS BLOB), CAST('1' AS BLOB)), (CAST('z' AS BLOB), x'');"
+               "WITH RECURSIVE n (number) AS (SELECT 1 UNION ALL SELECT number + 1 FROM n WHERE number < 4) "
+               "REPLACE INTO kv SELECT CAST('old' || number AS BLOB), "
+               "CAST(replace(hex(zeroblob(524288)), '0', 'o') AS BLOB) FROM n");
+}
+
+static void a_file_of_form_1_is_read_and_changed(void **state)
 {
     struct written written;
-    write_form_before();
+    write_form_1();
     open_store();
-    assert_int_equal(number_of("PRAGMA user_version"), 2);
+    assert_int_equal(number_of("PRAGMA user_version"), 3);
     assert_large("old1", 'o');
     assert_rows(ABSENT, TEXT("b"), "a=1 ");
     store_expect(begin(&written), TEXT("old2"), large_of('o'));
@@ -240,11 +285,36 @@ static void a_file_of_the_form_before_is_read_and_changed(void **state)
     assert_all("a=1 old4=4 z= ");
 }
 
-static void a_copy_of_either_form_has_the_large_values(void **state)
+/* It has values of every size in a single table. */
+static void a_file_of_form_2_is_read_and_changed(void **state)
+{
+    char rows[700];
+    struct written written;
+    write_file("BEGIN;" FORM_2 "INSERT INTO large (value) VALUES (CAST(replace(hex(zeroblob(300)), '0', 'o') AS BLOB)),"
+               "(CAST(replace(hex(zeroblob(524288)), '0', 'p') AS BLOB));"
+               "INSERT INTO kv VALUES (CAST('a' AS BLOB), 1), (CAST('b' AS BLOB), 2); COMMIT;");
+    open_store();
+    assert_int_equal(number_of("PRAGMA user_version"), 3);
+    snprintf(rows, sizeof rows, "a=%.*s ", 600, (const char *)large_of('o').bytes);
+    assert_rows(ABSENT, TEXT("b"), rows);
+    assert_large("b", 'p');
+    store_expect(begin(&written), TEXT("a"), (struct store_bytes){large_of('o').bytes, 600});
+    store_put(&written.batch, TEXT("a"), (struct store_bytes){large, 601});
+    store_put(&written.batch, TEXT("c"), (struct store_bytes){large, 700});
+    assert_int_equal(commit_now(&written).code, OK);
+    assert_int_equal(number_of("SELECT count(*) FROM shared"), 2);
+    assert_paired(3);
+    store_delete_range(begin(&written), ABSENT, TEXT("c"));
+    assert_int_equal(commit_now(&written).code, OK);
+    reopen();
+    assert_paired(1);
+}
+
+static void a_copy_of_any_form_has_the_large_values(void **state)
 {
     char copy[128];
     struct status st = {0};
-    write_form_before();
+    write_form_1();
     snprintf(copy, sizeof copy, "%s/copy.db", site.folder);
     if (!store_backup(site.url, copy, &st)) /* as it is, by a process that never opened it as a store */
         fail_msg("%s", st.text);
@@ -276,7 +346,7 @@ static void a_large_value_that_is_gone_costs_its_row_alone(void **state)
     put_large("b", 'b');
     put_now("c", "3");
     store_close(&site.store);
-    beside(site.path, "DELETE FROM large");
+    beside(site.path, "DELETE FROM large; DELETE FROM shared");
     open_store();
     look(&looked, ABSENT, NO_END);
     assert_string_equal(rows_text(scan_now(&looked)), "a=1 b=\xfd c=3 ");
@@ -300,9 +370,11 @@ int main(void)
         ON(a_scan_that_is_full_does_not_read_the_large_value_behind_it),
         ON(a_large_value_goes_with_whatever_takes_its_row_away),
         ON(after_many_changes_by_chance_no_value_is_left_behind),
+        ON(short_values_share_pages_though_long_ones_between_them_go),
         ON(a_large_value_that_is_forgotten_is_soon_in_no_file),
-        ON(a_file_of_the_form_before_is_read_and_changed),
-        ON(a_copy_of_either_form_has_the_large_values),
+        ON(a_file_of_form_1_is_read_and_changed),
+        ON(a_file_of_form_2_is_read_and_changed),
+        ON(a_copy_of_any_form_has_the_large_values),
         ON(a_large_value_that_is_gone_costs_its_row_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
