@@ -1,0 +1,44 @@
+/* Reads the current playbook: the head row says which revision is current; the rest comes from the cache if it is that
+ * revision, else from the store. So a change by another tool-runner is seen at once.
+ *
+ *      head ---> in the cache? ---------------------------> loaded
+ *        ^              '--> bullets, proposals ---> head again, the same? ---^
+ *        '---------------------------------- changed meanwhile --'            */
+#ifndef RENGA_TOOL_RUNNER_PLAYBOOK_LOAD_H
+#define RENGA_TOOL_RUNNER_PLAYBOOK_LOAD_H
+
+#include "loop/jobs.h"
+#include "playbook/playbook.h"
+#include "playbook/playbook_rows.h"
+#include "store/store.h"
+#include "tool_runner_priv.h"
+
+struct rpc_call;
+
+/* Embedded in its owner, zeroed, and kept until `loaded` has run. */
+struct playbook_load {
+    /* The owner's. */
+    struct tool_runner *runner;
+    struct rpc_call *rpc;
+    const char *dataset;                        /* checked with playbook_check_dataset; borrowed */
+    void (*loaded)(struct playbook_load *load); /* in the loop, once, perhaps within playbook_load_start */
+    bool takes_damaged;                         /* a playbook with unreadable rows is no error */
+
+    /* For `loaded`. */
+    struct status status; /* UNAVAILABLE: the store; DATA_LOSS names the playbook and the row */
+    struct playbook
+        *playbook; /* of revision 0 where there is none; held for the owner, who releases it. NULL: failed */
+    struct playbook_head head; /* as it is on disk */
+
+    /* The load's own. */
+    struct store *store;
+    struct store_scan scan;
+    struct job job;
+    struct playbook_gather *gather;
+    unsigned tries;
+};
+
+/* From inside the call's loop. */
+void playbook_load_start(struct playbook_load *load);
+
+#endif
