@@ -201,7 +201,7 @@ static int run(int argc, char **argv)
                            " --connect 127.0.0.1:15000 --json \"How long are backups kept?\" | jq -r .answer\n";
     daemon.extra_options = options;
     if (*daemon.services) /* a run ends with its command, so that it is not worth a disk's time */
-        return local_suite_run(&daemon, "memory:", true, argc, argv, work_here);
+        return local_suite_run(&daemon, "memory:", NULL, true, argc, argv, work_here);
     daemon.peers = elsewhere;
     return command_with_process(&daemon, argc, argv, work);
 }

@@ -27,7 +27,8 @@ struct command {
 
 extern const struct command command_serve, command_chat, command_usage, command_tools, command_health;
 extern const struct command command_run, command_runs, command_watch, command_resume, command_cancel, command_state,
-    command_history, command_graph, command_index, command_ask, command_backup, command_interview, command_research;
+    command_history, command_graph, command_index, command_ask, command_backup, command_interview, command_research,
+    command_ace, command_feedback;
 
 /* ---- the command line -------------------------------------------------------------------------------------------- */
 

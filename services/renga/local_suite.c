@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-int local_suite_run(struct daemon *daemon, const char *runs, bool documents, int argc, char **argv,
+int local_suite_run(struct daemon *daemon, const char *runs, const char *record, bool documents, int argc, char **argv,
                     int (*work)(struct daemon_process *process, const struct config *config))
 {
     char folder[PATH_MAX], knowledge[PATH_MAX + 16] = "memory:";
@@ -16,7 +16,7 @@ int local_suite_run(struct daemon *daemon, const char *runs, bool documents, int
         snprintf(knowledge, sizeof knowledge, "%s/knowledge.db", folder);
     struct daemon_default defaults[6] = {
         {"tool_runner.store", knowledge},
-        {"tool_runner.record", "memory:"},
+        {"tool_runner.record", record ? record : "memory:"},
         {"orchestrator.store", runs},
     };
     size_t count = 3;

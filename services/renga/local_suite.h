@@ -20,9 +20,10 @@
     }
 
 /* Runs `work` with the services of `daemon` in this process, and gives its exit code. `runs` is the store of the
- * orchestrator; the record of tools is in memory. With `documents` there is a knowledge base: LOCAL_SUITE_KNOWLEDGE of
- * the working directory, else the user's own; and every folder may be indexed. */
-int local_suite_run(struct daemon *daemon, const char *runs, bool documents, int argc, char **argv,
+ * orchestrator, `record` that of the tool-runner, which has the playbooks; NULL keeps it in memory. With `documents`
+ * there is a knowledge base: LOCAL_SUITE_KNOWLEDGE of the working directory, else the user's own; and every folder may
+ * be indexed. */
+int local_suite_run(struct daemon *daemon, const char *runs, const char *record, bool documents, int argc, char **argv,
                     int (*work)(struct daemon_process *process, const struct config *config));
 
 /* Services are chosen before the configuration's file is read. False, with a message on standard error, if that file

@@ -1,5 +1,6 @@
 #include "orchestra.h"
 
+#include "renga/v1/ace.pb-c.h"
 #include "wrap.h"
 
 #include <stdio.h>
@@ -14,8 +15,11 @@
 
 int orchestra_run(const struct orchestra_command *command, int argc, char **argv)
 {
-    static const struct peer peers[] = {
-        {CONNECT, &renga__v1__orchestrator__descriptor}, {ORCHESTRA_TARGET, &renga__v1__orchestrator__descriptor}, {0}};
+    static const struct peer peers[] = {{CONNECT, &renga__v1__orchestrator__descriptor},
+                                        {ORCHESTRA_TARGET, &renga__v1__orchestrator__descriptor},
+                                        {CONNECT, &renga__v1__ace_generator__descriptor},
+                                        {ORCHESTRA_TARGET, &renga__v1__ace_generator__descriptor},
+                                        {0}};
     static const struct daemon_default defaults[] = {{ORCHESTRA_TARGET, HERE}, {0}};
     char usage[USAGE_MAX];
     struct daemon daemon = command_daemon(command->name, command->summary, NULL, argc, argv);
@@ -53,6 +57,7 @@ const char *orchestra_target(const struct orchestra *orchestra)
 struct asking {
     struct command_call call; /* first */
     struct orchestra *orchestra;
+    ProtobufCService *service;
     unsigned method;
     bool streams;
     const ProtobufCMessage *request;
@@ -72,18 +77,20 @@ static void message_came(const ProtobufCMessage *message, void *data)
 static void begin(struct command_call *call)
 {
     struct asking *asking = (struct asking *)call;
-    ProtobufCService *service = asking->orchestra->orchestrator;
-    service->invoke(service, asking->method, asking->request, message_came, &call->call);
+    asking->service->invoke(asking->service, asking->method, asking->request, message_came, &call->call);
 }
 
-bool orchestra_try(struct orchestra *orchestra, const char *method, const ProtobufCMessage *request, int64_t timeout_ms,
-                   void (*came)(struct orchestra *orchestra, const ProtobufCMessage *message, void *data), void *data)
+bool orchestra_try_service(struct orchestra *orchestra, ProtobufCService *service, const char *method,
+                           const ProtobufCMessage *request, int64_t timeout_ms,
+                           void (*came)(struct orchestra *orchestra, const ProtobufCMessage *message, void *data),
+                           void *data)
 {
-    const ProtobufCServiceDescriptor *service = &renga__v1__orchestrator__descriptor;
+    const ProtobufCServiceDescriptor *type = service->descriptor;
     struct asking asking = {
         .call.begin = begin,
         .orchestra = orchestra,
-        .method = (unsigned)(protobuf_c_service_descriptor_get_method_by_name(service, method) - service->methods),
+        .service = service,
+        .method = (unsigned)(protobuf_c_service_descriptor_get_method_by_name(type, method) - type->methods),
         .streams = strcmp(method, "WatchRun") == 0,
         .request = request,
         .came = came,
@@ -93,6 +100,12 @@ bool orchestra_try(struct orchestra *orchestra, const char *method, const Protob
     bool answered = command_call_wait(&asking.call);
     orchestra->status = asking.call.call.status;
     return answered;
+}
+
+bool orchestra_try(struct orchestra *orchestra, const char *method, const ProtobufCMessage *request, int64_t timeout_ms,
+                   void (*came)(struct orchestra *orchestra, const ProtobufCMessage *message, void *data), void *data)
+{
+    return orchestra_try_service(orchestra, orchestra->orchestrator, method, request, timeout_ms, came, data);
 }
 
 void orchestra_report(const struct orchestra *orchestra)

@@ -70,6 +70,11 @@ bool orchestra_ask(struct orchestra *orchestra, const char *method, const Protob
 /* The same without a message about a failure: orchestra_report prints it. */
 bool orchestra_try(struct orchestra *orchestra, const char *method, const ProtobufCMessage *request, int64_t timeout_ms,
                    void (*came)(struct orchestra *orchestra, const ProtobufCMessage *message, void *data), void *data);
+/* The same for a method of another service that answers once. */
+bool orchestra_try_service(struct orchestra *orchestra, ProtobufCService *service, const char *method,
+                           const ProtobufCMessage *request, int64_t timeout_ms,
+                           void (*came)(struct orchestra *orchestra, const ProtobufCMessage *message, void *data),
+                           void *data);
 void orchestra_report(const struct orchestra *orchestra);
 /* Within --timeout. */
 bool orchestra_ask_soon(struct orchestra *orchestra, const char *method, const ProtobufCMessage *request,

@@ -312,7 +312,7 @@ static int research_work_here(struct daemon_process *process, const struct confi
 static int research_here(struct daemon *daemon, const char *on, int argc, char **argv)
 {
     own_store_open(&own, KEPT_IN, on);
-    int code = local_suite_run(daemon, own.target, true, argc, argv, research_work_here);
+    int code = local_suite_run(daemon, own.target, NULL, true, argc, argv, research_work_here);
     bool named = *own.name && !on && own_store_rename(&own, KEPT_IN, own.name);
     own_store_close(&own, named);
     return code;

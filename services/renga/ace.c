@@ -1,0 +1,328 @@
+/* `renga ace`: a task with the help of a playbook, learning from samples, measuring, and the playbooks themselves.
+ * Everything runs in this process, and runs and playbooks are kept in the user's own folder, unless --connect names a
+ * suite that runs. */
+#include "ace.h"
+
+#include "base/nearest.h"
+#include "base/random.h"
+#include "local_suite.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define DAY_MS (24LL * 3600 * 1000)
+
+static const struct option options[] = {
+    {.name = "mode",
+     .type = OPTION_CHOICE,
+     .fallback = "offline",
+     .choices = "offline|online",
+     .help = "Of learn: go through the samples --epochs times, or once as tasks come, each judged before it is learnt "
+             "from."},
+    {.name = "epochs",
+     .type = OPTION_INTEGER,
+     .fallback = "1",
+     .min = 1,
+     .max = 100,
+     .unit = "COUNT",
+     .help = "Of learn: how often all samples are gone through."},
+    {.name = "rounds",
+     .type = OPTION_INTEGER,
+     .fallback = "1",
+     .min = 1,
+     .max = 5,
+     .unit = "COUNT",
+     .help = "Of learn: how often a wrong answer is reflected on and tried again before it is curated."},
+    {.name = "budget",
+     .type = OPTION_INTEGER,
+     .fallback = "80000",
+     .min = 100,
+     .max = 1000000,
+     .unit = "TOKENS",
+     .help = "Of learn: most tokens of the playbook; bullets of the lowest value leave first."},
+    {.name = "measure",
+     .type = OPTION_STRING,
+     .unit = "FILE",
+     .help = "Of learn: other samples, which are not learnt from; they are measured before and after."},
+    {.name = "anew",
+     .type = OPTION_BOOLEAN,
+     .fallback = "false",
+     .help = "Of learn: begin anew, and do not go on with the same learning that was interrupted."},
+    {.name = "top_k",
+     .type = OPTION_INTEGER,
+     .fallback = "10",
+     .min = 1,
+     .max = 100,
+     .unit = "BULLETS",
+     .help = "Most bullets that a task is given, or that a search shows."},
+    {.name = "format",
+     .type = OPTION_CHOICE,
+     .fallback = "text",
+     .choices = "text|json",
+     .help = "Of playbook import and export: the text format of the ACE reference, or JSON, which keeps times and "
+             "sources. A file that ends with .json is JSON in any case."},
+    {.name = "output", .type = OPTION_STRING, .unit = "FILE", .help = "Of playbook export: write to this file."},
+    {.name = "replace",
+     .type = OPTION_BOOLEAN,
+     .fallback = "false",
+     .help = "Of playbook import: begin with an empty playbook."},
+    {.name = "reason", .type = OPTION_STRING, .unit = "TEXT", .help = "Why a playbook is changed, for its history."},
+    {.name = "yes", .type = OPTION_BOOLEAN, .fallback = "false", .help = "Of playbook delete: do it."},
+    SUITE_CONNECT_OPTION,
+    SUITE_MODEL_OPTION("answer"),
+    {.name = "language",
+     .type = OPTION_STRING,
+     .unit = "TAG",
+     .help = "Language of prompts and answers, \"ja\" or \"en\". Unset: that of the task."},
+    {.name = "json", .type = OPTION_BOOLEAN, .fallback = "false", .help = "Print JSON objects, one a line."},
+    {.name = "quiet", .type = OPTION_BOOLEAN, .fallback = "false", .help = "Print the result alone."},
+    {.name = "verbose",
+     .type = OPTION_BOOLEAN,
+     .fallback = "false",
+     .help = "Of learn and eval: a line for each sample, on standard error."},
+    {.name = "timeout",
+     .type = OPTION_DURATION,
+     .fallback = "24h",
+     .min = 1,
+     .max = 30 * DAY_MS,
+     .unit = "DURATION",
+     .help = "How long to wait for an answer; then the run is cancelled."},
+    PATIENCE_OPTION(", from the last event on that came. With --connect."),
+    {0},
+};
+
+/* ---- the verbs --------------------------------------------------------------------------------------------------- */
+
+static const struct ace_verb {
+    const char *name;
+    const char *action; /* of `playbook`, else NULL */
+    const char *wanted; /* arguments, for errors */
+    size_t min, max;    /* how many */
+    int (*run)(struct ace *ace);
+} verbs[] = {
+    {"run", NULL, "DATASET TASK", 2, 2, ace_run_task},
+    {"learn", NULL, "DATASET SAMPLES.jsonl", 2, 2, ace_learn},
+    {"eval", NULL, "DATASET SAMPLES.jsonl", 2, 2, ace_eval},
+    {"playbook", "list", "", 0, 0, ace_playbook_list},
+    {"playbook", "show", "DATASET [REVISION]", 1, 2, ace_playbook_show},
+    {"playbook", "search", "DATASET TASK", 2, 2, ace_playbook_search},
+    {"playbook", "history", "DATASET", 1, 1, ace_playbook_history},
+    {"playbook", "diff", "DATASET [REVISION [REVISION]]", 1, 3, ace_playbook_diff},
+    {"playbook", "undo", "DATASET [REVISION]", 1, 2, ace_playbook_undo},
+    {"playbook", "import", "DATASET FILE", 2, 2, ace_playbook_import},
+    {"playbook", "export", "DATASET [REVISION]", 1, 2, ace_playbook_export},
+    {"playbook", "proposals", "DATASET", 1, 1, ace_playbook_proposals},
+    {"playbook", "accept", "DATASET PROPOSAL...", 2, 101, ace_playbook_accept},
+    {"playbook", "reject", "DATASET PROPOSAL...", 2, 101, ace_playbook_reject},
+    {"playbook", "delete", "DATASET", 1, 1, ace_playbook_delete},
+};
+#define VERB_COUNT (sizeof verbs / sizeof *verbs)
+
+static const struct ace_verb *ace_refuse_verb(const char *name, const char *action)
+{
+    bool playbook = strcmp(name, "playbook") == 0;
+    struct nearest nearest = nearest_to(playbook ? action : name);
+    for (size_t i = 0; i < VERB_COUNT; i++)
+        if (!playbook || verbs[i].action)
+            nearest_try(&nearest, playbook ? verbs[i].action : verbs[i].name);
+    fprintf(stderr, ACE ": there is no '%s%s%s'; ", name, playbook ? " " : "", playbook ? action : "");
+    if (nearest.name)
+        fprintf(stderr, "did you mean '%s'?\n", nearest.name);
+    else if (playbook)
+        fputs("list, show, search, history, diff, undo, import, export, proposals, accept, reject and delete are "
+              "possible\n",
+              stderr);
+    else
+        fputs("run, learn, eval and playbook are possible\n", stderr);
+    return NULL;
+}
+
+static const struct ace_verb *ace_find_verb(const struct ace *ace)
+{
+    const char *const *arguments = ace->way.arguments;
+    const char *action = ace->way.argument_count > 1 ? arguments[1] : "show";
+    for (size_t i = 0; i < VERB_COUNT; i++) {
+        const struct ace_verb *verb = &verbs[i];
+        if (strcmp(verb->name, arguments[0]) != 0 || (verb->action && strcmp(verb->action, action) != 0))
+            continue;
+        size_t words = verb->action ? 2 : 1, given = ace->way.argument_count;
+        if (given >= words + verb->min && given <= words + verb->max)
+            return verb;
+        fprintf(stderr, "Usage: " ACE " %s%s%s%s%s\n", verb->name, verb->action ? " " : "",
+                verb->action ? verb->action : "", *verb->wanted ? " " : "", verb->wanted);
+        return NULL;
+    }
+    return ace_refuse_verb(arguments[0], action);
+}
+
+/* ---- calls ------------------------------------------------------------------------------------------------------- */
+
+struct ace_kept {
+    struct arena *memory;
+    const ProtobufCMessage *message;
+};
+
+static void ace_answer_came(struct orchestra *way, const ProtobufCMessage *message, void *data)
+{
+    struct ace_kept *kept = data;
+    (void)way;
+    kept->message = rpc_message_copy(kept->memory, message);
+}
+
+const ProtobufCMessage *ace_ask(struct ace *ace, ProtobufCService *service, const char *method,
+                                const ProtobufCMessage *request)
+{
+    struct ace_kept kept = {.memory = &ace->memory};
+    if (!orchestra_try_service(&ace->way, service, method, request, config_duration_ms(ace->way.config, "timeout"),
+                               ace_answer_came, &kept)) {
+        orchestra_report(&ace->way);
+        return NULL;
+    }
+    if (!kept.message)
+        fputs(ACE ": RESOURCE_EXHAUSTED: no memory for the answer\n", stderr);
+    return kept.message;
+}
+
+void ace_name_request(char name[ACE_REQUEST_ID], const char *what)
+{
+    snprintf(name, ACE_REQUEST_ID, "%.32s-%016" PRIx64 "%016" PRIx64, what, random_u64(), random_u64());
+}
+
+/* ---- figures ----------------------------------------------------------------------------------------------------- */
+
+/* The score interval (E. B. Wilson, JASA 22, 1927). */
+void ace_share_bounds(int64_t correct, int64_t judged, double *low, double *high)
+{
+    const double z = 1.959964, n = (double)judged;
+    double share = judged ? (double)correct / n : 0;
+    double middle = (share + z * z / (2 * n)) / (1 + z * z / n);
+    double half = z * sqrt(share * (1 - share) / n + z * z / (4 * n * n)) / (1 + z * z / n);
+    *low = judged ? fmax(0, middle - half) : 0;
+    *high = judged ? fmin(1, middle + half) : 1;
+}
+
+void ace_put_share(char *out, size_t room, int64_t correct, int64_t judged)
+{
+    double low, high;
+    ace_share_bounds(correct, judged, &low, &high);
+    if (judged)
+        snprintf(out, room, "%" PRId64 " of %" PRId64 " (%.1f %%, 95 %%: %.1f–%.1f %%)", correct, judged,
+                 100 * (double)correct / (double)judged, 100 * low, 100 * high);
+    else
+        snprintf(out, room, "no sample has a known answer");
+}
+
+void ace_put_cost(char *out, size_t room, const Renga__V1__Usage *usage)
+{
+    int used = snprintf(out, room, "%" PRId64 " %s, %" PRId64 " tokens", usage->model_calls,
+                        usage->model_calls == 1 ? "call" : "calls", usage->input_tokens + usage->output_tokens);
+    if (usage->cost_micros && used > 0 && (size_t)used < room)
+        snprintf(out + used, room - (size_t)used, ", %sUSD %.4f", usage->unpriced_calls ? "> " : "",
+                 (double)usage->cost_micros / 1e6);
+}
+
+void ace_add_usage(Renga__V1__Usage *sum, const Renga__V1__Usage *usage)
+{
+    if (!usage)
+        return;
+    sum->input_tokens += usage->input_tokens;
+    sum->output_tokens += usage->output_tokens;
+    sum->model_calls += usage->model_calls;
+    sum->cost_micros += usage->cost_micros;
+    sum->unpriced_calls += usage->unpriced_calls;
+}
+
+/* ---- the process ------------------------------------------------------------------------------------------------- */
+
+static bool ace_open(struct ace *ace, struct daemon_process *process, const struct config *config)
+{
+    struct status *st = &ace->way.status;
+    ace->way = (struct orchestra){.command = ACE, .process = process, .config = config};
+    ace->way.arguments = command_arguments(config, ACE, 1, 103, "give run, learn, eval or playbook, and a dataset",
+                                           &ace->way.argument_count);
+    if (!ace->way.arguments)
+        return false;
+    ace->quiet = config_boolean(config, "quiet");
+    ace->way.json = config_boolean(config, "json");
+    ace->way.terminal = !ace->way.json && command_on_terminal();
+    ace->way.colours = !ace->way.json && command_in_colours();
+    ace->way.orchestrator = process_stub(process, &renga__v1__orchestrator__descriptor, st);
+    ace->generator = process_stub(process, &renga__v1__ace_generator__descriptor, st);
+    ace->tool_runner = process_stub(process, &renga__v1__tool_runner__descriptor, st);
+    if (ace->way.orchestrator && ace->generator && ace->tool_runner)
+        return true;
+    fprintf(stderr, ACE ": %s\n", st->text);
+    return false;
+}
+
+static int ace_work(struct daemon_process *process, const struct config *config)
+{
+    struct ace ace = {0};
+    if (!ace_open(&ace, process, config))
+        return COMMAND_USAGE;
+    const struct ace_verb *verb = ace_find_verb(&ace);
+    if (!verb)
+        return COMMAND_USAGE;
+    size_t words = verb->action ? 2 : 1;
+    if (ace.way.argument_count > words) {
+        ace.dataset = ace.way.arguments[words];
+        ace.rest = ace.way.arguments + words + 1;
+        ace.rest_count = ace.way.argument_count - words - 1;
+    }
+    arena_init(&ace.memory, NULL, 0, ACE_MEMORY);
+    int code = verb->run(&ace);
+    arena_fini(&ace.memory);
+    return code;
+}
+
+static int ace_work_here(struct daemon_process *process, const struct config *config)
+{
+    return local_suite_check(config, ACE) ? ace_work(process, config) : (int)COMMAND_USAGE;
+}
+
+/* Runs and playbooks of this user; in memory without a folder. */
+static int ace_here(struct daemon *daemon, int argc, char **argv)
+{
+    char folder[PATH_MAX], runs[PATH_MAX + 32] = "memory:", record[PATH_MAX + 32] = "memory:";
+    if (command_data_folder(folder)) {
+        snprintf(runs, sizeof runs, "sqlite:%s/ace-runs.db", folder);
+        snprintf(record, sizeof record, "sqlite:%s/playbooks.db", folder);
+    }
+    return local_suite_run(daemon, runs, record, true, argc, argv, ace_work_here);
+}
+
+static int ace_run(int argc, char **argv)
+{
+    static const struct peer elsewhere[] = {{CONNECT, &renga__v1__ace_generator__descriptor},
+                                            {CONNECT, &renga__v1__orchestrator__descriptor},
+                                            {CONNECT, &renga__v1__tool_runner__descriptor},
+                                            {0}};
+    struct daemon daemon = command_daemon(
+        ACE,
+        "does tasks with the help of a playbook that learns. 'run DATASET TASK' does a task; 'learn DATASET "
+        "SAMPLES.jsonl' learns from samples, each {\"query\", \"ground_truth\"} on a line; 'eval DATASET "
+        "SAMPLES.jsonl' measures; 'playbook ACTION DATASET' shows and changes what was learnt: list, show, search, "
+        "history, diff, undo, import, export, proposals, accept, reject, delete. Exit code 0: it was done; 1: it "
+        "failed; 2: the command line or the samples are wrong; 130: Ctrl-C, and the same command goes on. Playbooks "
+        "are in $XDG_DATA_HOME/renga/playbooks.db (~/.local/share/renga), unless --tool_runner.record says otherwise.",
+        all_services, argc, argv);
+    daemon.usage = ACE " [OPTIONS] VERB [ARGUMENT...]";
+    daemon.examples = ACE " run handbook \"How is a rate limit done?\"\n" ACE
+                          " learn handbook train.jsonl --epochs 3 --measure held-out.jsonl\n" ACE
+                          " playbook show handbook\n" ACE " playbook undo handbook\n";
+    daemon.extra_options = options;
+    if (*daemon.services)
+        return ace_here(&daemon, argc, argv);
+    daemon.peers = elsewhere;
+    return command_with_process(&daemon, argc, argv, ace_work);
+}
+
+const struct command command_ace = {
+    .name = "ace",
+    .summary = "do tasks with a playbook that learns",
+    .run = ace_run,
+};
