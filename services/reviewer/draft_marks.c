@@ -7,11 +7,12 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
-#define APPROVED_OVERALL 0.8
-#define APPROVED_FACTS   0.9
-#define ROUNDING         1e-9 /* for rounding errors in 0.4 × 0.9 + … */
-#define ADDRESSES_MAX    500  /* of a draft, checked */
+#define MILLIONTHS       1000000L
+#define APPROVED_OVERALL (8 * MILLIONTHS) /* of the sum of ten tenths */
+#define APPROVED_FACTS   (9 * MILLIONTHS / 10)
+#define ADDRESSES_MAX    500 /* of a draft, checked */
 #define ADDRESS_MAX      ((size_t)2048)
 #define FEEDBACK_MAX     ((size_t)65536)
 #define ADDRESS_ENDS     " \t\r\n<>\"'`()[]{}|\\^"
@@ -43,16 +44,18 @@ void draft_add_issue(struct draft_reviewing *reviewing, Renga__V1__DraftIssueTyp
 
 /* ---- addresses --------------------------------------------------------------------------------------------------- */
 
-static bool is_address(const char *at)
+bool draft_is_address(const char *at, size_t length)
 {
-    return strncmp(at, "http://", 7) == 0 || strncmp(at, "https://", 8) == 0;
+    return (length > 7 && strncasecmp(at, "http://", 7) == 0) || (length > 8 && strncasecmp(at, "https://", 8) == 0);
 }
 
-static const char *next_address(const char *text)
+const char *draft_address_in(const char *text, size_t length)
 {
-    for (const char *at = text; (at = strstr(at, "http")); at += 4)
-        if (is_address(at))
-            return at;
+    const char *end = text + length;
+    for (const char *at = text; (at = memmem(at, (size_t)(end - at), "://", 3)); at += 3)
+        for (size_t scheme = 4; scheme <= 5; scheme++)
+            if ((size_t)(at - text) >= scheme && draft_is_address(at - scheme, (size_t)(end - at) + scheme))
+                return at - scheme;
     return NULL;
 }
 
@@ -62,7 +65,7 @@ static bool is_plain(char c)
 }
 
 /* The length of an address: it ends before text that is not ASCII and before punctuation that ends a sentence. */
-static size_t address_length(const char *at)
+size_t draft_address_length(const char *at)
 {
     size_t length = 0;
     while (length < ADDRESS_MAX && is_plain(at[length]) && !strchr(ADDRESS_ENDS, at[length]))
@@ -103,12 +106,53 @@ void draft_sources_index(struct source_table *table, const Renga__V1__ReviewDraf
     }
 }
 
+int draft_source_at(struct source_table *table, const char *address)
+{
+    return (int)*source_slot(table, address, source_length(address)) - 1;
+}
+
+/* Cuts ":9" and ", 10", the lines of a file, and punctuation from the end of a path. */
+static size_t path_length(const char *path, size_t length)
+{
+    size_t end = length, digits;
+    do {
+        length = end;
+        while (end && strchr(" \t\r" ADDRESS_TAIL, path[end - 1]))
+            end--;
+        for (digits = end; digits && strchr("0123456789-", path[digits - 1]);)
+            digits--;
+        if (digits && digits < end && strchr(":, ", path[digits - 1]))
+            end = digits;
+    } while (end < length);
+    return end;
+}
+
+static int source_of_path(struct source_table *table, const char *path, size_t length)
+{
+    length = path_length(path, length);
+    return length ? (int)*source_slot(table, path, length) - 1 : -1;
+}
+
+/* Sources may have paths for addresses: a word of the line, or its end behind a dash. */
+static int source_of_word(struct source_table *table, const char *line, size_t length)
+{
+    static const char dash[] = "— ";
+    const char *behind = memmem(line, length, dash, sizeof dash - 1);
+    int source = -1;
+    if (behind)
+        source = source_of_path(table, behind + sizeof dash - 1, length - (size_t)(behind - line) - (sizeof dash - 1));
+    for (size_t at = 0, end; at < length && source < 0; at = end + 1) {
+        for (end = at; end < length && !strchr(ADDRESS_ENDS, line[end]);)
+            end++;
+        source = source_of_path(table, line + at, end - at);
+    }
+    return source;
+}
+
 int draft_source_of(struct source_table *table, const char *line, size_t length)
 {
-    const char *end = line + length, *at = line;
-    while ((at = memmem(at, (size_t)(end - at), "http", 4)) && !is_address(at))
-        at += 4;
-    return at ? (int)*source_slot(table, at, address_length(at)) - 1 : -1;
+    const char *at = draft_address_in(line, length);
+    return at ? (int)*source_slot(table, at, draft_address_length(at)) - 1 : source_of_word(table, line, length);
 }
 
 double draft_known_addresses(struct draft_reviewing *reviewing)
@@ -119,8 +163,9 @@ double draft_known_addresses(struct draft_reviewing *reviewing)
     struct source_table sources = {0};
     int all = 0, known = 0;
     draft_sources_index(&sources, reviewing->request);
-    for (const char *at = reviewing->request->draft; all < ADDRESSES_MAX && (at = next_address(at));) {
-        size_t length = address_length(at);
+    const char *at = reviewing->request->draft, *end = at + strlen(at);
+    while (all < ADDRESSES_MAX && (at = draft_address_in(at, (size_t)(end - at)))) {
+        size_t length = draft_address_length(at);
         bool good = *source_slot(&sources, at, length);
         all++;
         known += good;
@@ -134,6 +179,12 @@ double draft_known_addresses(struct draft_reviewing *reviewing)
         at += length > 4 ? length : 4;
     }
     return all ? (double)known / all : 1;
+}
+
+void draft_keep_found(struct draft_reviewing *reviewing)
+{
+    memcpy(reviewing->found, reviewing->issues, reviewing->review.n_issues * sizeof reviewing->found[0]);
+    reviewing->found_count = reviewing->review.n_issues;
 }
 
 void draft_restart(struct draft_reviewing *reviewing)
@@ -160,29 +211,62 @@ static char *feedback_from_issues(struct draft_reviewing *reviewing)
     return text;
 }
 
-/* Limits a mark to 0 to 1; NaN becomes 0. */
-static double mark_kept(double mark)
+/* Adds what code has found to the feedback of a model, which does not know it. */
+static char *feedback_with_found(struct draft_reviewing *reviewing, char *feedback)
 {
-    return mark >= 0 ? fmin(mark, 1) : 0;
+    struct thought *thought = &reviewing->thought;
+    struct buffer lines;
+    buffer_init(&lines, 3 * FEEDBACK_MAX);
+    buffer_print(&lines, feedback);
+    for (size_t i = 0; i < reviewing->found_count && lines.length < FEEDBACK_MAX / 2; i++)
+        if (reviewing->found[i]->severity > RENGA__V1__ISSUE_SEVERITY__ISSUE_SEVERITY_LOW)
+            buffer_printf(&lines, "\n- %s", reviewing->found[i]->description);
+    char *text = thought_text(thought, buffer_text(&lines), FEEDBACK_MAX);
+    buffer_fini(&lines);
+    return text;
+}
+
+/* A mark in millionths, rounded down; it is limited to 0 to 1, and NaN becomes 0. */
+static long mark_kept(double mark)
+{
+    long kept = mark >= 1 ? MILLIONTHS : mark > 0 ? lround(mark * MILLIONTHS) : 0;
+    return mark < 1 && (double)kept / MILLIONTHS > mark && kept ? kept - 1 : kept;
+}
+
+static bool facts_are_refuted(const struct draft_reviewing *reviewing)
+{
+    for (size_t i = 0; i < reviewing->review.n_issues; i++)
+        if (reviewing->issues[i]->type == RENGA__V1__DRAFT_ISSUE_TYPE__DRAFT_ISSUE_TYPE_FACT_CHECK &&
+            reviewing->issues[i]->severity == RENGA__V1__ISSUE_SEVERITY__ISSUE_SEVERITY_HIGH)
+            return true;
+    return false;
 }
 
 void draft_conclude(struct draft_reviewing *reviewing, Renga__V1__NextAction wanted, char *feedback)
 {
     Renga__V1__DraftScores *scores = &reviewing->scores;
     Renga__V1__DraftReview *review = &reviewing->review;
-    scores->fact_check = mark_kept(fmin(mark_kept(scores->fact_check), mark_kept(reviewing->facts)));
-    scores->completeness = mark_kept(scores->completeness);
-    scores->logic = mark_kept(scores->logic);
-    scores->format = mark_kept(scores->format);
+    long facts = mark_kept(scores->fact_check), limit = mark_kept(reviewing->facts);
+    long refuted = mark_kept(facts_are_refuted(reviewing) ? DRAFT_CONTRADICTED : 1);
+    long completeness = mark_kept(scores->completeness), covered = mark_kept(reviewing->completeness_most);
+    long logic = mark_kept(scores->logic);
+    long format = mark_kept(scores->format), formed = mark_kept(reviewing->weighed.format);
+    facts = facts < limit ? facts : limit;
+    facts = facts < refuted ? facts : refuted;
+    completeness = completeness < covered ? completeness : covered;
+    format = format < formed ? format : formed;
+    long sum = 4 * facts + 3 * completeness + 2 * logic + format; /* exact */
+    scores->fact_check = (double)facts / MILLIONTHS;
+    scores->completeness = (double)completeness / MILLIONTHS;
+    scores->logic = (double)logic / MILLIONTHS;
+    scores->format = (double)format / MILLIONTHS;
     review->scores = &reviewing->scores;
     review->issues = reviewing->issues;
-    review->overall_score =
-        0.4 * scores->fact_check + 0.3 * scores->completeness + 0.2 * scores->logic + 0.1 * scores->format;
-    review->approved =
-        review->overall_score >= APPROVED_OVERALL - ROUNDING && scores->fact_check >= APPROVED_FACTS - ROUNDING;
+    review->overall_score = (double)sum / (10 * MILLIONTHS);
+    review->approved = sum >= APPROVED_OVERALL && facts >= APPROVED_FACTS;
     review->suggested_action = review->approved ? RENGA__V1__NEXT_ACTION__NEXT_ACTION_END : wanted;
     if (review->approved)
         review->feedback = thought_text(&reviewing->thought, "", 0);
     else
-        review->feedback = *feedback ? feedback : feedback_from_issues(reviewing);
+        review->feedback = *feedback ? feedback_with_found(reviewing, feedback) : feedback_from_issues(reviewing);
 }

@@ -15,6 +15,8 @@
 #define CITATIONS_MAX   2000
 #define TITLE_MAX       ((size_t)512)
 #define SUMMARY_MAX     ((size_t)2000)
+#define PASSAGES_MAX    2000
+#define PASSAGE_MAX     ((size_t)8192)
 #define URL_MAX         ((size_t)2048)
 #define POINTS_MAX      32
 #define POINT_MAX       ((size_t)1024)
@@ -30,13 +32,20 @@ static const char *const severities[] = {"", "low", "medium", "high"};
 static bool check_sources(const Renga__V1__ReviewDraftRequest *request, struct status *st)
 {
     if (!count_fits(st, "sources", request->n_sources, SOURCES_MAX) ||
-        !count_fits(st, "citations", request->n_citations, CITATIONS_MAX))
+        !count_fits(st, "citations", request->n_citations, CITATIONS_MAX) ||
+        !count_fits(st, "passages", request->n_passages, PASSAGES_MAX))
         return false;
     for (size_t i = 0; i < request->n_sources; i++) {
         const Renga__V1__SearchResult *source = request->sources[i];
         if (!text_is_given(st, path_of("sources", i, "url"), source->url, URL_MAX) ||
             !text_fits(st, path_of("sources", i, "title"), source->title, TITLE_MAX) ||
             !text_fits(st, path_of("sources", i, "summary"), source->summary, SUMMARY_MAX))
+            return false;
+    }
+    for (size_t i = 0; i < request->n_passages; i++) {
+        const Renga__V1__SourcePassage *passage = request->passages[i];
+        if (!text_is_given(st, path_of("passages", i, "uri"), passage->uri, URL_MAX) ||
+            !text_fits(st, path_of("passages", i, "text"), passage->text, PASSAGE_MAX))
             return false;
     }
     return true;
@@ -142,16 +151,19 @@ static void simple(struct thought *thought)
 {
     struct draft_reviewing *reviewing = (struct draft_reviewing *)thought;
     draft_restart(reviewing);
-    Renga__V1__NextAction wanted = draft_weigh(reviewing);
+    reviewing->scores = reviewing->weighed;
     reviewing->scores.fact_check = reviewing->facts;
-    draft_conclude(reviewing, wanted, thought_text(thought, "", 0));
+    draft_conclude(reviewing, reviewing->wanted, thought_text(thought, "", 0));
 }
 
 /* ---- before either ----------------------------------------------------------------------------------------------- */
 
 static void review_draft_check_run(struct job *job)
 {
-    draft_facts_check(OWNER_OF(job, struct draft_reviewing, checking));
+    struct draft_reviewing *reviewing = OWNER_OF(job, struct draft_reviewing, checking);
+    draft_facts_check(reviewing);
+    draft_weigh(reviewing);
+    draft_keep_found(reviewing);
 }
 
 static void review_draft_checked(struct job *job)
@@ -173,7 +185,7 @@ static void review_draft_left(struct rpc_call *call, void *data)
     job_cancel(&reviewing->checking);
 }
 
-/* Code compares the facts first. */
+/* Code judges first: facts, coverage and form. */
 static void review_draft_check_start(struct draft_reviewing *reviewing)
 {
     struct rpc_call *call = reviewing->thought.call;

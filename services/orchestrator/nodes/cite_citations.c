@@ -6,9 +6,15 @@
 #include "words/sentences.h"
 
 #include "renga/v1/citation.pb-c.h"
+#include "renga/v1/reviewer.pb-c.h"
+
+#include <string.h>
 
 #define SENTENCE_SHOWN_MAX ((size_t)4096) /* bytes, as Citation.sentence */
 #define QUOTE_MAX          ((size_t)4096) /* bytes, as Citation.quote */
+#define PASSAGE_MAX        ((size_t)8192) /* bytes, as SourcePassage.text */
+#define PASSAGE_BEFORE     ((size_t)2048) /* bytes of a long source before its quote */
+#define PASSAGES_BYTES_MAX ((size_t)256 << 10)
 
 static char *citations_cut(struct arena *arena, const char *text, size_t length, size_t most)
 {
@@ -51,6 +57,41 @@ bool cite_text_write_citations(struct json_writer *json, struct cite_text *cite)
             sentence.reference = cite->cited[next].reference;
             good = cite_write_citation(json, cite->sources, &sentence, &cite->cited[next].support);
         }
+    }
+    return good;
+}
+
+static bool cite_write_passage(struct json_writer *json, const struct cite_sources *sources, size_t hit, size_t begin,
+                               size_t length)
+{
+    Renga__V1__SourcePassage passage = RENGA__V1__SOURCE_PASSAGE__INIT;
+    passage.uri = sources->hits[hit]->uri;
+    passage.text = arena_strndup(sources->arena, sources->hits[hit]->snippet + begin, length);
+    if (passage.text)
+        message_write_json(json, NULL, &passage.base);
+    return passage.text;
+}
+
+bool cite_text_write_passages(struct json_writer *json, struct cite_text *cite)
+{
+    const struct cite_sources *sources = cite->sources;
+    size_t room = PASSAGES_BYTES_MAX;
+    bool *whole = arena_zalloc(sources->arena, CITE_SOURCES_MAX * sizeof *whole), good = whole;
+    for (size_t i = 0; good && i < cite->cited_count; i++) {
+        const struct support *support = &cite->cited[i].support;
+        const char *text = sources->hits[support->passage]->snippet;
+        size_t begin = support->quote.begin > PASSAGE_BEFORE ? support->quote.begin - PASSAGE_BEFORE : 0;
+        if (whole[support->passage])
+            continue;
+        whole[support->passage] = strlen(text) <= PASSAGE_MAX;
+        begin = whole[support->passage] ? 0 : begin;
+        while (begin && ((unsigned char)text[begin] & 0xC0) == 0x80)
+            begin--;
+        size_t length = text_cut(text + begin, strlen(text + begin), PASSAGE_MAX);
+        if (length > room)
+            break; /* the reviewer does not find the quotes of the rest */
+        room -= length;
+        good = cite_write_passage(json, sources, support->passage, begin, length);
     }
     return good;
 }

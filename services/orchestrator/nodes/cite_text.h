@@ -89,6 +89,8 @@ void cite_text_write_references(struct cite_text *cite, const char *heading, siz
 /* Writes a Citation object for each sentence that is carried, in the order of `out`. Call it before the references
  * are added. False: no memory. */
 bool cite_text_write_citations(struct json_writer *json, struct cite_text *cite);
+/* The parts of the sources in which the quotes of the citations stand, each once, as SourcePassage; at most 256 KiB. */
+bool cite_text_write_passages(struct json_writer *json, struct cite_text *cite);
 /* Writes the Citation of a sentence. */
 bool cite_write_citation(struct json_writer *json, const struct cite_sources *sources,
                          const struct cite_sentence *sentence, const struct support *support);

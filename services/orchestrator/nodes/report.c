@@ -19,6 +19,7 @@ enum {
     REPORT_ROW_MISSING,
     REPORT_ROW_UNSUPPORTED,
     REPORT_ROW_MARK,
+    REPORT_ROW_PASSAGES,
 };
 
 static const struct node_parameter parameters[] = {
@@ -60,6 +61,10 @@ static const struct node_parameter parameters[] = {
     [REPORT_ROW_MARK] = {.name = "mark",
                          .type = PARAMETER_PROMPT,
                          .help = "With \"mark\": the words behind the sentence, one of the prompts."},
+    [REPORT_ROW_PASSAGES] = {.name = "passages",
+                             .type = PARAMETER_FIELD,
+                             .help = "The parts of the sources in which the quotes of the citations stand, an object[] "
+                                     "(SourcePassage)."},
     {.name = NULL},
 };
 static const char *const outcomes[] = {"written", "composed", "nothing", NULL};
@@ -111,6 +116,7 @@ static bool report_check(const struct node *node, struct status *st)
            input_check(node, REPORT_ROW_DRAFT, FIELD_STRING, false, st) &&
            output_check(node, REPORT_ROW_INTO, FIELD_STRING, false, st) &&
            output_check(node, REPORT_ROW_CITATIONS, FIELD_OBJECT, true, st) &&
+           output_check(node, REPORT_ROW_PASSAGES, FIELD_OBJECT, true, st) &&
            report_check_prompt(node, REPORT_ROW_HEADINGS, REPORT_PARTS, st) &&
            report_check_prompt(node, REPORT_ROW_MISSING, 2, st);
 }
@@ -193,6 +199,11 @@ static bool report_run_job(struct input_job *job, struct status *st)
     json_write_array(json, update_field(job->base.task, REPORT_ROW_CITATIONS));
     bool good = !report->no_memory && cite_text_write_citations(json, cite);
     json_write_end(json);
+    if (good && update_field(job->base.task, REPORT_ROW_PASSAGES)) {
+        json_write_array(json, update_field(job->base.task, REPORT_ROW_PASSAGES));
+        good = cite_text_write_passages(json, cite);
+        json_write_end(json);
+    }
     report_write_references(report);
     good = good && !cite->out.failed;
     if (good)

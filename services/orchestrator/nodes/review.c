@@ -16,6 +16,7 @@ enum {
     REVIEW_PLAN,
     REVIEW_CITATIONS,
     REVIEW_FEEDBACK,
+    REVIEW_PASSAGES,
     REVIEW_PROMPTING
 };
 
@@ -51,6 +52,11 @@ static const struct node_parameter parameters[] = {
     [REVIEW_FEEDBACK] = {.name = "feedback",
                          .type = PARAMETER_FIELD,
                          .help = "With draft: what was said of the one before, a string."},
+    [REVIEW_PASSAGES] = {.name = "passages",
+                         .type = PARAMETER_FIELD,
+                         .help =
+                             "With draft: what sources say beyond their summaries, as report writes it, an object[] "
+                             "(SourcePassage)."},
     PROMPTING_ROWS(REVIEW_PROMPTING),
     {.name = NULL},
 };
@@ -139,7 +145,9 @@ static bool ask_draft(struct review *review, struct status *st)
                                  &request->n_sources, st) &&
            service_call_message(base, REVIEW_PLAN, &renga__v1__research_plan__descriptor, &request->plan, st) &&
            service_call_messages(base, REVIEW_CITATIONS, &renga__v1__citation__descriptor, &request->citations,
-                                 &request->n_citations, st);
+                                 &request->n_citations, st) &&
+           service_call_messages(base, REVIEW_PASSAGES, &renga__v1__source_passage__descriptor, &request->passages,
+                                 &request->n_passages, st);
 }
 
 static void call_draft(struct review *review)
@@ -170,7 +178,8 @@ static bool check(const struct node *node, struct status *st)
            input_check(node, REVIEW_SOURCES, FIELD_OBJECT, true, st) &&
            input_check(node, REVIEW_PLAN, FIELD_OBJECT, false, st) &&
            input_check(node, REVIEW_CITATIONS, FIELD_OBJECT, true, st) &&
-           input_check(node, REVIEW_FEEDBACK, FIELD_STRING, false, st);
+           input_check(node, REVIEW_FEEDBACK, FIELD_STRING, false, st) &&
+           input_check(node, REVIEW_PASSAGES, FIELD_OBJECT, true, st);
 }
 
 static void start(struct task *task)

@@ -109,7 +109,7 @@ def _():
         run, result = study(plain, theme=theme)
         expect_report(result, theme)
         expect(result["stop_reason"] in ("approved", "decided", "max_iterations") and result["iteration_count"] <= 5, f"{result['stop_reason']}")
-        expect(result["review"]["scores"]["format"] == 1, f"{result['review']}")
+        expect(result["review"]["scores"]["format"] >= 0.8, f"{result['review']}")  # two facts make no summary of 200 characters
         expect(any(d.kind == 1 for d in run.degradations), f"{run.degradations}")
 
 
