@@ -81,8 +81,10 @@ struct fact_line {
     size_t begin, known;
     size_t references;
     struct claim columns; /* the header of the table that is being read */
+    size_t row;           /* the row that was read last: its offset + 1 */
+    bool header;          /* that row is a header */
 };
-enum fact_kind fact_kind_of(const struct draft_facts *facts, const struct span *span, struct fact_line *line);
+enum fact_kind fact_kind_of(struct draft_facts *facts, const struct span *span, struct fact_line *line);
 
 /* Reads the words of a sentence and its notes. */
 void fact_read(const struct draft_facts *facts, struct fact *fact, const struct span *span, int number,

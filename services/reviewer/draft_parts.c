@@ -46,8 +46,10 @@ static enum draft_part part_of(const char *line)
 
 bool draft_heading_is_part(const char *line)
 {
-    size_t length = strcspn(line, "\r\n");
-    return draft_heading_level(line) == 2 && length <= PART_HEADING_MAX && strcspn(line, "0123456789") >= length &&
+    size_t length = 0;
+    while (length <= PART_HEADING_MAX && line[length] && !strchr("0123456789\r\n", line[length]))
+        length++;
+    return draft_heading_level(line) == 2 && length <= PART_HEADING_MAX && strchr("\r\n", line[length]) &&
            part_of(line) != DRAFT_PARTS;
 }
 

@@ -5,7 +5,7 @@
 #include "words/fold.h"
 
 #define CITED_MOST   8                 /* citations of a claim; more of them count as forged */
-#define LETTERS_MOST ((size_t)16384)   /* of a quote */
+#define LETTERS_MOST ((size_t)4096)    /* bytes of a quote, as Citation.quote */
 #define SEARCHED_MAX ((size_t)1 << 28) /* bytes in which the quotes of a draft are searched: some 100 ms */
 
 /* The letters of a text in normal form, without white space, in the arena. A quote has at most 4,096 bytes and a

@@ -32,10 +32,13 @@ static enum fact_kind row_kind(const char *line, const char *text, size_t length
 {
     if (words_are_separator(text, length))
         return FACT_NOTHING;
-    if (!row_is_header(line))
-        return FACT_ROW;
-    place->columns = (struct claim){line, strcspn(line, "\n")};
-    return FACT_LABEL;
+    if (place->row != place->begin + 1) { /* once a line, which may have many sentences */
+        place->row = place->begin + 1;
+        place->header = row_is_header(line);
+        if (place->header)
+            place->columns = (struct claim){line, strcspn(line, "\n")};
+    }
+    return place->header ? FACT_LABEL : FACT_ROW;
 }
 
 static bool words_claim(const char *text, size_t length)
@@ -73,10 +76,9 @@ static bool words_are_planned(const Renga__V1__ResearchPlan *plan, const char *t
 }
 
 /* A line of a reference says no more than its source: its numbers are those of the source's title and date. */
-static bool reference_line_claims(const struct draft_facts *facts, const char *line, size_t length)
+static bool reference_line_claims(struct draft_facts *facts, const char *line, size_t length)
 {
-    struct source_table table = facts->table;
-    int number, owner = draft_source_of(&table, line, length);
+    int number, owner = draft_source_of(&facts->table, line, length);
     size_t label = length && line[0] == '[' ? draft_note_read(line, length, &number) : 0;
     struct marker marker = marker_read(line, length, label);
     label = marker.kind ? marker.end : label;
@@ -99,7 +101,7 @@ static bool reference_line_claims(const struct draft_facts *facts, const char *l
     return false;
 }
 
-static bool reference_claims(const struct draft_facts *facts, const char *text, size_t length)
+static bool reference_claims(struct draft_facts *facts, const char *text, size_t length)
 {
     for (size_t at = 0, end; at < length; at = end + 1) {
         const char *newline = memchr(text + at, '\n', length - at);
@@ -110,7 +112,7 @@ static bool reference_claims(const struct draft_facts *facts, const char *text, 
     return false;
 }
 
-enum fact_kind fact_kind_of(const struct draft_facts *facts, const struct span *span, struct fact_line *line)
+enum fact_kind fact_kind_of(struct draft_facts *facts, const struct span *span, struct fact_line *line)
 {
     const char *draft = facts->request->draft, *text = draft + span->begin;
     size_t length = span->end - span->begin;

@@ -1,19 +1,32 @@
 /* services/reviewer: drafts that are weighed without a model. Its methods, and the planner's: readers_services.c. */
 #include "readers.h"
 
-#include "draft_priv.h"
+#include "draft_facts_priv.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+/* Kinds and words of the sentences, the notes, the parts. The comparison itself is limited to 400 claims. */
 static void find_claims(struct input *in)
 {
+    static struct draft_facts facts;
+    static struct fact fact;
+    Renga__V1__ReviewDraftRequest request = RENGA__V1__REVIEW_DRAFT_REQUEST__INIT;
     struct sentence_reader reader;
-    struct draft_line line = {0};
+    struct draft_parts parts;
+    struct fact_line line = {.references = 0};
     struct span span;
+    request.draft = (char *)(uintptr_t)in->text;
+    memset(&facts, 0, sizeof facts);
+    facts.request = &request;
+    draft_notes_read(&facts.notes, &request);
+    draft_parts_read(in->text, &parts);
+    draft_point_is_empty(in->text, "open");
     sentences_begin(&reader, in->text, in->length);
-    while (sentences_next(&reader, &span))
-        draft_claims(in->text, &span, &line);
+    while (sentences_next(&reader, &span)) {
+        enum fact_kind kind = fact_kind_of(&facts, &span, &line);
+        fact_read(&facts, &fact, &span, 1, kind);
+    }
 }
 
 #define SOURCES_MOST 900 /* a request has at most 1,000 */
@@ -46,6 +59,10 @@ static const struct generator addresses[] = {
 
 static const struct generator drafts[] = {
     {"a line of sentences", 0, .begin = "# ", .unit = "Port \1 is open. "},
+    {"a row of sentences", 0, .begin = "| ", .unit = "Port \1 is open. "},
+    {"headings", 0, .unit = "## open \1 summary\n"},
+    {"references", 0, .begin = "## References\n", .unit = "[^\1]: a\n"},
+    {"notes", 0, .begin = "a", .unit = "[^\1]"},
     {.name = NULL},
 };
 
