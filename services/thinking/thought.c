@@ -154,6 +154,8 @@ void thought_heard(const Renga__V1__ChatResponse *answer, void *data)
     if (answer)
         fail(&st, DATA_LOSS, "the gateway's answer has no end");
     thought_take_failure(thought);
+    if (!answer && rpc_client_call_is_lost(&thought->asking) && thought_ask_later(thought))
+        return;
     thought_give_up(thought, &st);
 }
 

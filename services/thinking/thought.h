@@ -5,7 +5,8 @@
  *      prompts filled ---- a template is wrong ----------------------------> failed
  *         |
  *      ASKING          the gateway: system and user prompt, a strict schema
- *         |  ^
+ *         |  ^  ^
+ *         |  |  '-- the connection is lost: again after a pause, LOST_MAX times (a gateway that restarts)
  *         |  '--- once more, shown its mistake (MENDING), as far as max_model_calls goes
  *         |
  *      read?  --- yes -----------------------------------------------------> answered
@@ -83,6 +84,8 @@ struct thought {
     Renga__V1__Sampling sampling;
     Renga__V1__ChatMessage turns[4], *turn_list[4];
     struct job simple, reading;
+    struct timer pause;    /* before the gateway is asked again */
+    unsigned lost;         /* questions whose connection was lost */
     char *heard;           /* the answer that is being read */
     bool good, mendable;   /* of it */
     struct status problem; /* of it */

@@ -1,6 +1,7 @@
 /* The question: prompts filled with the values of the request, and the terms on which the gateway is asked. */
 #include "thinking/thought_priv.h"
 
+#include "base/clock.h"
 #include "base/json.h"
 #include "base/template.h"
 
@@ -13,6 +14,10 @@
 #define VARIABLES         "prompting.variables_json"
 #define SYSTEM_TURN_FIELD "prompting.system_template"
 #define USER_TURN_FIELD   "prompting.user_template"
+
+/* Pauses before the gateway is asked again: longer in all than a process takes to restart. */
+static const int64_t lost_pauses_ms[] = {100, 200, 400, 800, 1500};
+#define LOST_MAX (sizeof lost_pauses_ms / sizeof *lost_pauses_ms)
 
 enum { TURN_SYSTEM, TURN_USER, TURN_ANSWER, TURN_COMPLAINT };
 
@@ -161,6 +166,38 @@ void thought_ask(struct thought *thought)
     thought->asking.owner = thought;
     thought->asking.timeout_ms = thought->thinker->timeout_ms;
     renga__v1__llm_gateway__chat(thought->thinker->gateway, &thought->request, thought_heard, &thought->asking);
+}
+
+static void thought_paused(struct timer *timer)
+{
+    struct thought *thought = OWNER_OF(timer, struct thought, pause);
+    struct status st = {0};
+    rpc_call_on_cancel(thought->call, NULL, NULL);
+    if (rpc_call_cancelled(thought->call)) {
+        fail(&st, CANCELLED, "the caller left");
+        thought_give_up(thought, &st);
+    } else {
+        thought_ask(thought);
+    }
+}
+
+static void thought_pause_cancelled(struct rpc_call *call, void *data)
+{
+    struct thought *thought = data;
+    loop_arm_after(rpc_call_loop(call), &thought->pause, 0);
+}
+
+bool thought_ask_later(struct thought *thought)
+{
+    if (thought->lost == LOST_MAX || rpc_call_cancelled(thought->call))
+        return false;
+    int64_t pause_ms = lost_pauses_ms[thought->lost++];
+    if (clock_now_ns() + pause_ms * NS_PER_MS >= rpc_call_deadline_ns(thought->call))
+        return false;
+    thought->pause.expired = thought_paused;
+    rpc_call_on_cancel(thought->call, thought_pause_cancelled, thought);
+    loop_arm_after(rpc_call_loop(thought->call), &thought->pause, pause_ms);
+    return true;
 }
 
 void thought_ask_again(struct thought *thought, char *answer, const char *problem)

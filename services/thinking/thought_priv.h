@@ -16,6 +16,9 @@ void thought_fail(struct thought *thought, const struct status *st);
 /* Fills the prompts. INVALID_ARGUMENT with a field where a template or the variables are wrong. */
 bool thought_write_turns(struct thought *thought, struct status *st);
 void thought_ask(struct thought *thought);
+/* The connection to the gateway is lost: asks again after a pause. False if that was done often enough, or the caller
+ * waits no more. */
+bool thought_ask_later(struct thought *thought);
 /* The same question, the answer to it, which is the call's, and the fault of that answer. */
 void thought_ask_again(struct thought *thought, char *answer, const char *problem);
 /* What is left of max_model_calls. */

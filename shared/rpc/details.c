@@ -66,7 +66,8 @@ size_t rpc_details_encode(const struct status *st, const struct rpc_detail *adde
 {
     uint8_t buffer[RPC_DETAILS_MAX];
     struct rpc_wire_writer writer = {.buffer = buffer, .size = sizeof buffer};
-    if (st->code == OK || (!added && st->field[0] == '\0' && st->retry_after_ms <= 0))
+    bool marked = st->code == UNAVAILABLE; /* details.h */
+    if (st->code == OK || (!added && st->field[0] == '\0' && st->retry_after_ms <= 0 && !marked))
         return 0;
     if (st->retry_after_ms > 0)
         put_retry_info(&writer, st->retry_after_ms);

@@ -21,8 +21,9 @@ struct rpc_detail {
 };
 
 /* Makes the details of a failure in the arena and returns how many bytes they are: 0 where code and text say it all,
- * and where memory is out. The field becomes a BadRequest, the retry hint a RetryInfo; those that were added, newest
- * first, stand before them in the order in which they were added. */
+ * and where memory is out. UNAVAILABLE always has details, so that a client can tell the answer of a service from a
+ * connection that is lost (rpc_client_call_is_lost). The field becomes a BadRequest, the retry hint a RetryInfo; those
+ * that were added, newest first, stand before them in the order in which they were added. */
 size_t rpc_details_encode(const struct status *st, const struct rpc_detail *added, struct arena *arena,
                           const void **details);
 

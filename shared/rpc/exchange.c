@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "rpc/call.h"
+#include "rpc/details.h"
 #include "rpc/forwarded.h"
 #include "rpc/observe.h"
 #include "rpc/traces.h"
@@ -140,4 +141,10 @@ const void *rpc_client_call_metadata(const struct rpc_client_call *call, const c
     const struct rpc_exchange *exchange = call->exchange ? call->exchange : call->answer;
     *size = 0;
     return exchange ? exchange->ops->metadata(exchange, key, size) : NULL;
+}
+
+bool rpc_client_call_is_lost(const struct rpc_client_call *call)
+{
+    size_t size;
+    return call->status.code == UNAVAILABLE && !rpc_client_call_metadata(call, RPC_DETAILS_KEY, &size);
 }

@@ -75,6 +75,11 @@ def watch(name, log, process=None):
     _watched.append(Watched(name, log, process))
 
 
+def forget(process):
+    """It is started again, as a process of its own."""
+    _watched[:] = [service for service in _watched if service.process is not process or service.report()]
+
+
 def follow(name, process, begun=()):
     """Goes on where a test has read the beginning of what its service says."""
     log = list(begun)

@@ -333,6 +333,13 @@ void search_ask_cancel(struct search_ask *ask)
     }
 }
 
+bool search_ask_finish(struct search_ask *ask)
+{
+    bool under_way = ask->state == ASK_SENDING || ask->state == ASK_READING;
+    ask->is_final |= under_way;
+    return under_way;
+}
+
 void search_ask_fini(struct search_ask *ask)
 {
     if (ask->state != ASK_IDLE)

@@ -63,6 +63,8 @@ struct search_ask {
 void search_ask_start(struct search_ask *ask);
 /* It ends soon, with CANCELLED; a request under way is cut at once. */
 void search_ask_cancel(struct search_ask *ask);
+/* No further request is sent. True: a request is under way and goes on to its end, within its own time. */
+bool search_ask_finish(struct search_ask *ask);
 /* After `ended`, or for an ask that was never started. */
 void search_ask_fini(struct search_ask *ask);
 

@@ -89,7 +89,8 @@ bool search_is_outside(const struct search_sources *sources, const char *const *
 void search_init(struct search *search, struct tool_runner *runner);
 /* False with the reason if it does not begin; `ended` does not run then. INVALID_ARGUMENT names the field. */
 bool search_start(struct search *search, struct status *st);
-/* It still ends, soon; requests under way are cut at once. */
+/* It still ends, soon; requests under way are cut at once, except a paid one with an idempotency_key: it is brought to
+ * its end, and its answer is kept in the record. */
 void search_cancel(struct search *search);
 void search_fini(struct search *search);
 

@@ -275,9 +275,11 @@ void search_leg_start(struct search_leg *leg)
         leg_look_up(leg);
 }
 
+/* A paid request that was sent is brought to its end, in its own time: its answer is kept for a repetition under the
+ * key, such as that of a caller that was killed and is back. */
 void search_leg_cancel(struct search_leg *leg)
 {
-    if (leg->is_over)
+    if (leg->is_over || (leg->in_record && search_ask_finish(&leg->ask)))
         return;
     search_ask_cancel(&leg->ask);
     if (leg->lookup)

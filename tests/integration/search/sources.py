@@ -358,6 +358,32 @@ def _():
             expect(took < 1000 * SLOW, f"{engine}: {took:.0f} ms")
 
 
+@check("a paid search goes on when its caller has left, and its key has the answer; one that costs nothing ends")
+def _():
+    for more, goes_on in (({}, True), ({"paid": False}, False)):
+        with Searcher({"tavily": entry("tavily", **more)}) as runner:
+            query, key = f"delay-800 {word()} backups", uuid.uuid4().hex
+            call = runner.method("Search", "SearchRequest", "SearchResponse").future(
+                message("SearchRequest")(query=query, sources=["tavily"], idempotency_key=key), timeout=60)
+            wait_until(lambda: upstreams.seen("tavily", query), "the request")  # noqa: B023
+            call.cancel()
+            expect(runner.ask(query, idempotency_key=key).hits, "no hits")
+            expect(len(upstreams.seen("tavily", query)) == (1 if goes_on else 2), f"{more}: {len(upstreams.seen('tavily', query))}")
+
+
+@check("a paid search whose caller has left is not repeated when it fails, and its key is free")
+def _():
+    with Searcher({"tavily": entry("tavily")}) as runner:
+        query, key = f"delay-500 fault-503x1 {word()} backups", uuid.uuid4().hex
+        call = runner.method("Search", "SearchRequest", "SearchResponse").future(
+            message("SearchRequest")(query=query, sources=["tavily"], idempotency_key=key), timeout=60)
+        wait_until(lambda: upstreams.seen("tavily", query), "the request")
+        call.cancel()
+        time.sleep(1.5)  # longer than the delay and a backoff
+        expect(len(upstreams.seen("tavily", query)) == 1, "it was repeated for nobody")
+        expect(runner.ask(query, idempotency_key=key).hits, "no hits")
+
+
 @check("keys are in no log no error and no record")
 def _():
     with Searcher({"tavily": entry("tavily", attempts=1)}, "--log.level=debug") as runner:

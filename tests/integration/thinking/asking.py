@@ -5,6 +5,7 @@ import time
 import grpc
 from minds import (GATEWAY, SLOW, Minds, Process, checks, degraded, details_of, equal, expect, full, hang, in_both_ways, message, refuse,
                    refused, say, upstream, wait_until)
+from ports import free_port
 
 ASK = {"subtasks": {"question": "What is E-1024?"}}
 GOOD = {"subtasks": ["What is E-1024?"]}
@@ -177,6 +178,35 @@ def odd_suites():
         equal(len(upstream.asked), 0, "requests to the model")
         stranger.stop()
         gateway.stop()
+
+    @checks.check("a gateway that is killed in the middle and comes back is asked again; one that stays away is done without")
+    def _():
+        port = free_port()
+        gateway = Process("renga-llm-gateway", *GATEWAY, port=port)
+        planner = Process("renga-planner", f"--peers.llm_gateway=ipv4:127.0.0.1:{port}", "--planner.model=m")
+        make = planner.channel.unary_unary("/renga.v1.Planner/Plan", request_serializer=lambda m: m.SerializeToString(),
+                                           response_deserializer=message("PlanResponse").FromString)
+        request = message("PlanRequest")(**ASK, prompting={"model": "m"})
+        upstream.will(hang, say(GOOD))
+        call = make.future(request, timeout=20 * SLOW, wait_for_ready=True)
+        wait_until(lambda: upstream.asked, "the model is not asked", 10 * SLOW)
+        gateway.kill()
+        time.sleep(0.3)
+        gateway = Process("renga-llm-gateway", *GATEWAY, port=port)
+        full(call.result())
+        gateway.kill()
+        began = time.monotonic()
+        degraded(make(request, timeout=20 * SLOW), 14, calls=0)
+        took = time.monotonic() - began
+        expect(2 < took < 6 * SLOW, f"{took:.1f} s")
+        began = time.monotonic()
+        call = make.future(request, timeout=20 * SLOW)
+        time.sleep(0.5)  # it pauses
+        call.cancel()
+        wait_until(lambda: 'kind="subtasks",way="failed"} 1' in planner.metrics(), "the call does not end", SLOW)
+        degraded(make(request, timeout=0.7 * SLOW), 14, calls=0)  # in time for a caller in a hurry
+        planner.stop()
+        return f"{took:.1f} s"
 
     @checks.check("without a key the extractive model splits and judges, and what it cannot do is done more simply")
     def _():

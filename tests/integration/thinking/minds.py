@@ -85,11 +85,11 @@ EMPTY = descriptor_pb2.FileDescriptorSet  # any message: only its bytes go out
 
 
 class Process:
-    def __init__(self, *command):
+    def __init__(self, *command, port=0):
         environment = {name: text for name, text in os.environ.items() if not name.endswith("_API_KEY")}
         self.log, self.leaving = [], False
         self.process = subprocess.Popen(
-            [f"{BIN}/{command[0]}", *command[1:], "--rpc.listen=127.0.0.1:0", "--http.listen=127.0.0.1:0", "--loops=2",
+            [f"{BIN}/{command[0]}", *command[1:], f"--rpc.listen=127.0.0.1:{port}", "--http.listen=127.0.0.1:0", "--loops=2",
              "--log.format=json"], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, env=environment)
         watch(command[0], self.log, self.process)
         atexit.register(self.kill)
