@@ -89,6 +89,19 @@ static const struct generator merged[] = {
     {.name = NULL},
 };
 
+static const struct generator walked[] = {
+    {"items before the next one", 0, .begin = "{\"n\":1000000,\"l\":[{\"a\":\"]\\\"\"}",
+     .unit = ",{\"a\":{\"b\":\"\\\"],\"}}", .end = "]}"},
+    {"a long item", 0, .begin = "{\"l\":[{\"a\":\"", .unit = "\\\\", .end = "\"}]}"},
+    {.name = NULL},
+};
+
+static const struct generator graded[] = {
+    {"a long answer", 0, .begin = "{\"t\":\"aaaaaaaaaaaaaaaaaaaaab\",\"a\":\"", .unit = "a", .end = "\"}"},
+    {"numbers of an answer", 0, .begin = "{\"t\":\"1\",\"a\":\"", .unit = "1,000.", .end = "\"}"},
+    {.name = NULL},
+};
+
 static const struct generator measured[] = {
     {"searches", 0, .begin = "{\"s\":[\"q\"],\"l\":[{\"query\":\"q\"}",
      .unit = ",{\"query\":\"q\1\",\"base\":\"q\",\"result_count\":1,\"relevance_score\":0.5}", .end = "]}"},
@@ -169,6 +182,14 @@ const struct reader readers_graphs[] = {
      .with = GRAPH("\"l\":" OBJECTS ",\"s\":" STRINGS ",\"o\":{\"type\":\"object\"}",
                    "\"kind\":\"measure\",\"inputs\":[\"l\",\"s\"],\"of\":\"l\",\"wanted\":\"s\",\"searches\":\"l\","
                    "\"improved\":\"l\",\"into\":\"o\"," ENDS("measured"),
+                   NULL)},
+    {"item that is taken", call_graph, .own = walked, .accepts = true, .most = 512 * KIB,
+     .with = GRAPH("\"l\":" OBJECTS ",\"n\":{\"type\":\"integer\",\"initial\":0},\"o\":{\"type\":\"object\"}",
+                   "\"kind\":\"take\",\"of\":\"l\",\"at\":\"n\",\"into\":\"o\"," BOTH("taken", "empty"), NULL)},
+    {"answer that is graded", call_graph, .own = graded, .accepts = true, .most = 512 * KIB,
+     .with = GRAPH("\"a\":" STRING ",\"t\":" STRING,
+                   "\"kind\":\"grade\",\"answer\":\"a\",\"truth\":\"t\",\"on\":{\"right\":\"end\",\"wrong\":\"end\","
+                   "\"unknown\":\"end\"}",
                    NULL)},
     {"branches of a run", call_graph, .own = items, .accepts = true, .most = 64 * KIB,
      .with = GRAPH("\"s\":" STRINGS ",\"o\":" OBJECTS,

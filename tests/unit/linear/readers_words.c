@@ -1,6 +1,7 @@
 /* shared/words. */
 #include "readers.h"
 
+#include "words/answers.h"
 #include "words/nothing.h"
 #include "words/quantity.h"
 #include "words/support.h"
@@ -39,6 +40,15 @@ static void look_for_numbers(struct input *in)
     words_has_number(in->text, in->length);
     words_say_nothing_found(in->text, in->length);
     words_language(in->text, in->length);
+}
+
+/* The truth is the second half of the answer. */
+static void words_grade(struct input *in)
+{
+    const char *truth = in->text + in->length / 2;
+    answer_is_right(ANSWER_EXACT, in->text, truth);
+    answer_is_right(ANSWER_CONTAINS, in->text, truth);
+    answer_is_right(ANSWER_NUMBER, in->text, truth);
 }
 
 /* ---- evidence ---------------------------------------------------------------------------------------------------- */
@@ -91,6 +101,7 @@ const struct reader readers_words[] = {
     {"terms", words_read_terms, .sets = HOSTILE_TEXT | HOSTILE_BYTES},
     {"normal form", linear_normalize_words, .sets = HOSTILE_TEXT | HOSTILE_BYTES},
     {"questions for numbers", look_for_numbers, .sets = HOSTILE_TEXT | HOSTILE_BYTES},
+    {"answers that are graded", words_grade, .sets = HOSTILE_TEXT | HOSTILE_BYTES},
     {"choice of sentences", words_choose, .sets = HOSTILE_TEXT | HOSTILE_BYTES},
     {"coverage", words_cover, .sets = HOSTILE_TEXT | HOSTILE_BYTES},
     {"support", find_support, .sets = HOSTILE_TEXT | HOSTILE_BYTES},

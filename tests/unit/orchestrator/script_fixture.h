@@ -92,10 +92,11 @@ static const struct node_kind model_kind = {.name = "model",
                                             .asks_models = true,
                                             .has_simple_way = true};
 extern const struct node_kind noop_kind, set_kind, ask_kind, each_kind, graph_kind, choose_kind, fail_kind;
-extern const struct node_kind merge_kind, measure_kind, thin_kind;
+extern const struct node_kind merge_kind, measure_kind, thin_kind, take_kind, grade_kind, shorten_kind, reflection_kind;
 const struct node_kind *const node_kinds[] = {
-    &noop_kind,   &set_kind,   &ask_kind,   &each_kind,    &graph_kind, &choose_kind, &fail_kind,
-    &script_kind, &model_kind, &merge_kind, &measure_kind, &thin_kind,  NULL,
+    &noop_kind, &set_kind,    &ask_kind,     &each_kind,       &graph_kind,   &choose_kind,
+    &fail_kind, &script_kind, &model_kind,   &merge_kind,      &measure_kind, &thin_kind,
+    &take_kind, &grade_kind,  &shorten_kind, &reflection_kind, NULL,
 };
 const struct node_kind *node_kind_find(const char *name)
 {
