@@ -1,5 +1,4 @@
-/* The services: what the Orchestrator is made of, and the typed services of agents that are yet to come (those that are
- * there: typed/). */
+/* The service Orchestrator. The typed services of the agents are in typed/. */
 #include "orchestrator.h"
 
 #include "api/api.h"
@@ -10,8 +9,6 @@
 #include "orchestrator_priv.h"
 #include "run/runner.h"
 
-#include "renga/v1/ace.pb-c.h"
-#include "renga/v1/interview.pb-c.h"
 #include "renga/v1/orchestrator.pb-c.h"
 #include "rpc/rpc.h"
 
@@ -187,18 +184,3 @@ const struct service orchestrator_service = {
     .drain = api_drain,
     .reload = api_reload,
 };
-
-/* ---- the agents' own services ------------------------------------------------------------------------------------ */
-
-/* Methods that are NULL in these tables answer UNIMPLEMENTED. */
-#define SERVICE(field, Type)                                                                                           \
-    static Renga__V1__##Type##_Service field##_functions = {                                                           \
-        .base = {.descriptor = &renga__v1__##field##__descriptor, .invoke = rpc_service_invoke},                       \
-    };                                                                                                                 \
-    const struct service field##_service = {                                                                           \
-        .name = #field,                                                                                                \
-        .descriptor = &renga__v1__##field##__descriptor,                                                               \
-        .stateless = &field##_functions.base,                                                                          \
-    };
-
-SERVICE(ace_generator, AceGenerator)

@@ -9,8 +9,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#define HEADINGS_MAX ((size_t)4096) /* bytes of a title and its headings, beyond any that may be */
-#define TOOL_SCHEME  "tool:"        /* the place of the result of a tool that does not search */
+#define HEADINGS_MAX  ((size_t)4096) /* bytes of a title and its headings, beyond any that may be */
+#define BULLET_SCHEME "bullet:"
+#define TOOL_SCHEME   "tool:" /* the place of the result of a tool that does not search */
 
 static bool is_same_hit(const Renga__V1__SearchHit *one, const Renga__V1__SearchHit *other)
 {
@@ -141,6 +142,29 @@ static void add_result(struct cite_sources *sources, const cJSON *item)
     add_source(sources, hit);
 }
 
+/* A bullet of a playbook, as the node kind `playbook` writes it. */
+static void add_bullet(struct cite_sources *sources, const cJSON *item)
+{
+    Renga__V1__SearchHit *hit = arena_alloc(sources->arena, sizeof *hit);
+    sources->no_memory |= !hit;
+    if (!hit)
+        return;
+    renga__v1__search_hit__init(hit);
+    hit->uri = arena_printf(sources->arena, BULLET_SCHEME "%s", source_text(sources, item, "id"));
+    hit->title = source_text(sources, item, "section");
+    hit->snippet = source_text(sources, item, "content");
+    sources->no_memory |= !hit->uri;
+    if (!sources->no_memory)
+        add_source(sources, hit);
+}
+
+static bool is_bullet(const cJSON *item)
+{
+    return cJSON_IsString(cJSON_GetObjectItemCaseSensitive(item, "content")) &&
+           cJSON_IsString(cJSON_GetObjectItemCaseSensitive(item, "section")) &&
+           cJSON_IsNumber(cJSON_GetObjectItemCaseSensitive(item, "helpful"));
+}
+
 void cite_sources_gather(struct cite_sources *sources, const cJSON *item)
 {
     const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(item, "text"));
@@ -154,6 +178,10 @@ void cite_sources_gather(struct cite_sources *sources, const cJSON *item)
     if (cJSON_IsString(cJSON_GetObjectItemCaseSensitive(item, "url")) &&
         cJSON_IsString(cJSON_GetObjectItemCaseSensitive(item, "summary"))) {
         add_result(sources, item);
+        return;
+    }
+    if (is_bullet(item)) {
+        add_bullet(sources, item);
         return;
     }
     if (name && text && *text && !cJSON_GetObjectItemCaseSensitive(item, "status_code"))

@@ -11,6 +11,7 @@ extern const struct node_kind digest_kind, sections_kind, report_kind;
 extern const struct node_kind route_kind, improve_kind, measure_kind, merge_kind, call_tool_kind, thin_kind;
 extern const struct node_kind take_kind, grade_kind, shorten_kind;
 extern const struct node_kind reflection_kind, operations_kind, change_playbook_kind, bullets_kind;
+extern const struct node_kind playbook_kind, trajectory_kind;
 extern const struct node_kind form_open_kind, form_plan_kind, form_hear_kind, form_take_kind, form_next_kind;
 
 const struct node_kind *const node_kinds[] = {
@@ -58,6 +59,8 @@ const struct node_kind *const node_kinds[] = {
     &operations_kind,
     &change_playbook_kind,
     &bullets_kind,
+    &playbook_kind,
+    &trajectory_kind,
     NULL,
 };
 

@@ -113,7 +113,7 @@ static void run_came(const Renga__V1__GetRunResponse *response, void *data)
     else if (response->run->state == RENGA__V1__RUN_STATE__RUN_STATE_SUCCEEDED ||
              response->run->state == RENGA__V1__RUN_STATE__RUN_STATE_WAITING)
         run->stopped(run, response->run);
-    else
+    else if (!run->failed || !run->failed(run, response->run))
         run_failed(run, response->run);
 }
 
@@ -224,7 +224,7 @@ static void run_started(const Renga__V1__StartRunResponse *response, void *data)
     struct agent_run *run = ((struct rpc_client_call *)data)->owner;
     if (response)
         agent_run_attach(run, response->run->run_id, response->run->thread_id);
-    else
+    else if (!run->not_started || !run->not_started(run, &run->start))
         agent_call_failed(run, &run->start);
 }
 

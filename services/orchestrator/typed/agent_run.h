@@ -35,6 +35,10 @@ struct agent_run {
     void (*came)(struct agent_run *run, const Renga__V1__RunEvent *event);
     /* The run has SUCCEEDED or is WAITING: answers the call. */
     void (*stopped)(struct agent_run *run, const Renga__V1__Run *message);
+    /* The run FAILED or was CANCELLED: answers the call, or returns false. NULL: the call fails as the run did. */
+    bool (*failed)(struct agent_run *run, const Renga__V1__Run *message);
+    /* StartRun was refused: answers the call, or returns false. NULL: agent_call_failed. */
+    bool (*not_started)(struct agent_run *run, const struct rpc_client_call *call);
     /* ResumeRun was refused: ends the call, or tries again. NULL: agent_call_failed. */
     void (*refused)(struct agent_run *run, const struct rpc_client_call *call);
 

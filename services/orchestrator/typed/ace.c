@@ -1,0 +1,39 @@
+/* The service AceGenerator: a task, or what is learnt from it, becomes a run of an agent. */
+#include "ace.h"
+
+#include "base/log.h"
+#include "daemon/service.h"
+#include "orchestrator.h"
+
+#include <stdlib.h>
+
+/* Methods that are NULL answer UNIMPLEMENTED. */
+static const Renga__V1__AceGenerator_Service ace_methods = {
+    .base = {.descriptor = &renga__v1__ace_generator__descriptor, .invoke = rpc_service_invoke},
+    .generate = ace_generate,
+};
+
+static void ace_destroy(ProtobufCService *service)
+{
+    free(service);
+}
+
+static ProtobufCService *ace_create(const struct service_context *context, struct status *st)
+{
+    struct ace_service *ace = calloc(1, sizeof *ace);
+    if (!ace)
+        fatal("ace.memory", "no memory for the service AceGenerator");
+    ace->base = ace_methods;
+    ace->orchestrator = context->process ? service_peer(context, &renga__v1__orchestrator__descriptor, st) : NULL;
+    if (ace->orchestrator || !context->process)
+        return &ace->base.base;
+    free(ace);
+    return NULL;
+}
+
+const struct service ace_generator_service = {
+    .name = "ace_generator",
+    .descriptor = &renga__v1__ace_generator__descriptor,
+    .create = ace_create,
+    .destroy = ace_destroy,
+};
