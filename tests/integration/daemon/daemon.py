@@ -136,9 +136,9 @@ for binary, names in SERVICES.items():
 @check("a method that this release does not have answers UNIMPLEMENTED and says so")
 def _():
     with Running("renga-orchestrator") as daemon:
-        code, text = status_of(lambda: daemon.call("renga.v1.AceGenerator/Generate", message("renga.v1.GenerateRequest")(),
+        code, text = status_of(lambda: daemon.call("renga.v1.AceGenerator/Regenerate", message("renga.v1.GenerateRequest")(),
                                                    "renga.v1.GenerateResponse"))
-        expect(code == "UNIMPLEMENTED" and "renga.v1.AceGenerator/Generate" in text, f"{code}: {text}")
+        expect(code == "UNIMPLEMENTED" and "renga.v1.AceGenerator has no method 'Regenerate'" in text, f"{code}: {text}")
 
 
 if not os.environ.get("RENGA_SANITIZE"):
