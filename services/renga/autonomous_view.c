@@ -124,8 +124,8 @@ static void autonomous_view_searched(FILE *out, struct autonomous *autonomous,
         autonomous_view_line(out, autonomous, sequence, head, "%s%s%s %s", searched->query, words->colon,
                              status_code_name((enum status_code)searched->status_code), searched->message);
     else if (searched->result_count)
-        autonomous_view_line(out, autonomous, sequence, head, "%s%s%s%d%s%s%d%s", searched->query, words->colon,
-                             words->results[0], searched->result_count, words->results[1], words->list,
+        autonomous_view_line(out, autonomous, sequence, head, "%s%s%d%s%s%d%s", searched->query, words->colon,
+                             searched->result_count, words->results[searched->result_count == 1], words->list,
                              searched->new_count, autonomous->words->fresh);
     else
         autonomous_view_line(out, autonomous, sequence, head, "%s%s%s", searched->query, words->colon, words->nothing);

@@ -7,6 +7,8 @@
  * At a terminal a call that fails is reported, and the conversation goes on; in a pipe it ends the command. */
 #include "interview.h"
 
+#include "prompt_line.h"
+
 #include "base/nearest.h"
 #include "base/text.h"
 #include "rpc/message_json.h"
@@ -14,12 +16,9 @@
 #include "words/words.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #define ANSWER_MAX     ((size_t)32768)   /* bytes, as AnswerInterviewRequest.text */
 #define REQUEST_MAX    ((size_t)2 << 20) /* bytes of a request in JSON */
@@ -29,39 +28,6 @@ enum lines_end { LINES_ON, LINES_CONFIRMED, LINES_QUIT, LINES_FAILED, LINES_REFU
 
 /* ---- reading ----------------------------------------------------------------------------------------------------- */
 
-static int interrupts[2]; /* a pipe: any thread may get the signal */
-
-static void lines_interrupted(int number)
-{
-    int before = errno;
-    (void)number;
-    if (write(interrupts[1], "", 1) < 0) /* the pipe is full of earlier ones */
-        errno = before;
-}
-
-/* Ctrl-C has its own meaning while a call is under way: command_call_wait sees to that. */
-static bool watch_interrupts(struct sigaction *before)
-{
-    struct sigaction action = {.sa_handler = lines_interrupted};
-    return pipe2(interrupts, O_CLOEXEC | O_NONBLOCK) == 0 && sigaction(SIGINT, &action, before) == 0;
-}
-
-static void unwatch_interrupts(const struct sigaction *before)
-{
-    sigaction(SIGINT, before, NULL);
-    close(interrupts[0]);
-    close(interrupts[1]);
-}
-
-/* Before each line; a terminal delivers whole lines, so no line stays in a buffer. False for Ctrl-C. */
-static bool wait_for_line(const struct talk *talk)
-{
-    struct pollfd ready[] = {{.fd = interrupts[0], .events = POLLIN}, {.fd = STDIN_FILENO, .events = POLLIN}};
-    while (poll(ready, talk->interactive ? 2 : 1, talk->interactive ? -1 : 0) < 0 && errno == EINTR)
-        continue;
-    return ready[0].revents == 0;
-}
-
 /* Takes the line without its end. LINES_QUIT: the input has ended; LINES_REFUSED: the line cannot be an answer. */
 static enum lines_end lines_read_line(struct talk *talk, struct buffer *line)
 {
@@ -69,7 +35,7 @@ static enum lines_end lines_read_line(struct talk *talk, struct buffer *line)
     bool fits = true;
     int c;
     buffer_clear(line);
-    if (!wait_for_line(talk))
+    if (!prompt_watch_wait(talk->interactive)) /* a terminal hands over whole lines, so none stays in a buffer */
         return LINES_INTERRUPTED;
     errno = 0;
     while ((c = getc(stdin)) != EOF && c != '\n') {
@@ -291,13 +257,13 @@ enum command_exit interview_converse(struct talk *talk)
 {
     struct buffer line;
     struct sigaction before;
-    if (!watch_interrupts(&before)) {
+    if (!prompt_watch_begin(&before)) {
         fprintf(stderr, INTERVIEW ": a pipe cannot be made: %s\n", strerror(errno));
         return COMMAND_FAILED;
     }
     buffer_init(&line, REQUEST_MAX + 2);
     enum lines_end end = lines_take_all(talk, &line);
-    unwatch_interrupts(&before);
+    prompt_watch_end(&before);
     enum command_exit code = end == LINES_CONFIRMED     ? COMMAND_OK
                              : end == LINES_FAILED      ? interview_failed(talk)
                              : end == LINES_REFUSED     ? COMMAND_USAGE

@@ -21,22 +21,38 @@ static void prompt_line_interrupted(int number)
         errno = before;
 }
 
+bool prompt_watch_begin(struct sigaction *before)
+{
+    struct sigaction action = {.sa_handler = prompt_line_interrupted};
+    return pipe2(prompt_pipe, O_CLOEXEC | O_NONBLOCK) == 0 && sigaction(SIGINT, &action, before) == 0;
+}
+
+void prompt_watch_end(const struct sigaction *before)
+{
+    sigaction(SIGINT, before, NULL);
+    close(prompt_pipe[0]);
+    close(prompt_pipe[1]);
+}
+
+bool prompt_watch_wait(bool for_line)
+{
+    struct pollfd ready[] = {{.fd = prompt_pipe[0], .events = POLLIN}, {.fd = STDIN_FILENO, .events = POLLIN}};
+    while (poll(ready, for_line ? 2 : 1, for_line ? -1 : 0) < 0 && errno == EINTR)
+        continue;
+    return ready[0].revents == 0;
+}
+
 /* Ctrl-C is watched for before the prompt invites it. True when there is a line, false for Ctrl-C. */
 static bool prompt_line_wait(const char *prompt)
 {
-    struct sigaction action = {.sa_handler = prompt_line_interrupted}, before;
-    if (pipe2(prompt_pipe, O_CLOEXEC | O_NONBLOCK) < 0)
+    struct sigaction before;
+    if (!prompt_watch_begin(&before))
         return false;
-    struct pollfd ready[] = {{.fd = prompt_pipe[0], .events = POLLIN}, {.fd = STDIN_FILENO, .events = POLLIN}};
-    sigaction(SIGINT, &action, &before);
     fputs(prompt, stdout);
     fflush(stdout);
-    while (poll(ready, 2, -1) < 0 && errno == EINTR)
-        continue;
-    sigaction(SIGINT, &before, NULL);
-    close(prompt_pipe[0]);
-    close(prompt_pipe[1]);
-    return ready[0].revents == 0;
+    bool line = prompt_watch_wait(true);
+    prompt_watch_end(&before);
+    return line;
 }
 
 enum prompt_line prompt_line_read(const char *prompt, struct buffer *line, size_t limit)

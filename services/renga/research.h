@@ -20,7 +20,8 @@
 struct research_words {
     const char *tag; /* "ja" */
     const char *planning, *searching, *writing, *answering;
-    const char *cycle[2], *results[2]; /* before and after the number */
+    const char *cycle[2];   /* before and after the number */
+    const char *results[2]; /* behind numbers, [1] behind 1 */
     const char *nothing;
     const char *note[2];
     const char *sources, *gaps, *nothing_known, *queries;

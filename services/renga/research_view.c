@@ -65,7 +65,7 @@ static void research_describe(const struct research *research, const struct rese
     else if (row->status_code)
         snprintf(out, room, "%s", row->why);
     else if (row->results)
-        snprintf(out, room, "%s%d%s", words->results[0], row->results, words->results[1]);
+        snprintf(out, room, "%d%s", row->results, words->results[row->results == 1]);
     else
         snprintf(out, room, "%s", words->nothing);
 }
@@ -203,8 +203,8 @@ static void research_print_line(const struct research *research, const Renga__V1
         }
     if (event->event_case == RENGA__V1__DEEP_RESEARCH_EVENT__EVENT_SEARCHED) {
         show_text_on(stderr, event->searched->query);
-        fprintf(stderr, "%s%s%d%s%s%s\n", words->colon, words->results[0], event->searched->result_count,
-                words->results[1], event->searched->status_code ? words->list : "",
+        fprintf(stderr, "%s%d%s%s%s\n", words->colon, event->searched->result_count,
+                words->results[event->searched->result_count == 1], event->searched->status_code ? words->list : "",
                 event->searched->status_code ? status_code_name((enum status_code)event->searched->status_code) : "");
     }
     if (event->event_case == RENGA__V1__DEEP_RESEARCH_EVENT__EVENT_NOTED) {

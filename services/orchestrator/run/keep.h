@@ -55,8 +55,9 @@ bool cache_is_over(const struct store_row *row);
 
 /* sweep.c: goes through all threads periodically, a single chore at a time. From inside the first loop. */
 struct sweep;
-struct sweep *sweep_start(struct runner *runner);
-bool sweep_is_busy(const struct sweep *sweep); /* begins no chore while the runner drains */
+struct sweep *sweep_start_threads(struct runner *runner);
+struct sweep *sweep_start_stands(struct runner *runner); /* of the stops whose time is over alone, twice a second */
+bool sweep_is_busy(const struct sweep *sweep);           /* begins no chore while the runner drains */
 void sweep_stop(struct sweep **sweep);
 
 #endif

@@ -248,5 +248,6 @@ void runner_recover(struct runner *runner)
     if (!runner->members)
         session_begin(runner);
     recovery_look(runner);
-    runner->sweep = sweep_start(runner);
+    runner->sweep = sweep_start_threads(runner);
+    runner->stands = sweep_start_stands(runner);
 }

@@ -59,6 +59,7 @@ struct runner {
     void (*drained)(void *data);
     void *drained_data;
     struct sweep *sweep;     /* NULL before it serves */
+    struct sweep *stands;    /* likewise */
     struct members *members; /* NULL: the store is not shared */
     char session[ID_MAX];    /* then: the name of this life */
     struct quarantine *quarantine;

@@ -168,6 +168,7 @@ static void stop_chores(struct runner *runner)
 {
     recovery_stop(&runner->recovery);
     sweep_stop(&runner->sweep);
+    sweep_stop(&runner->stands);
     members_stop(runner->members);
 }
 
@@ -250,7 +251,7 @@ static void write_gathered(struct home *home)
 /* Attempts of other orchestrators that are here count: they would have to be begun again elsewhere. */
 static bool is_busy(const struct runner *runner)
 {
-    return sweep_is_busy(runner->sweep) || fanout_away(runner->options.fanout);
+    return sweep_is_busy(runner->sweep) || sweep_is_busy(runner->stands) || fanout_away(runner->options.fanout);
 }
 
 static void close_home(struct home *home)

@@ -1,6 +1,7 @@
 /* Stops before and after nodes that last too long (StartRunRequest.interrupt_timeout). A run that begins to stand
- * leaves a row under the time at which it has stood for long enough. The sweep goes through the rows whose time has
- * come and sends a chore to the thread, which checks again. The run may have gone on, ended, or stood anew since. */
+ * leaves a row under the time at which it has stood for long enough. A sweep goes through the rows whose time has
+ * come, twice a second, and sends a chore to the thread, which checks again. The run may have gone on, ended, or stood
+ * anew since. */
 #include "errand.h"
 #include "keep.h"
 #include "run_priv.h"

@@ -1,11 +1,13 @@
 /* The sweep: periodically it reads the rows of all threads, page by page, and sends the work to the shard of the
  * thread, as a single chore at a time.
  *
- *      marks of threads that were being erased -> threads -> stops whose time is over
+ *      marks of threads that were being erased -> threads -> requests that are to be forgotten
  *             ^                                                 |
  *             |                                                 v
- *           a rest <- cached results <- requests that are to be forgotten
- */
+ *           a rest <---------------------------------- cached results
+ *
+ * A second sweep has the stops whose time is over and nothing else. Their rows stand under their times, so it reads
+ * only the rows whose time has come, and rests for STANDS_EVERY_MS at most. */
 #include "errand.h"
 #include "keep.h"
 #include "run_priv.h"
@@ -19,6 +21,8 @@
 #define PAGE_REST_MS  2 /* so that others have the store too */
 #define MESSAGE_BYTES ((size_t)1 << 20)
 
+#define STANDS_EVERY_MS 500 /* a stop ends at most this late */
+
 struct sweep {
     struct store_scan scan; /* a page */
     struct store_scan look; /* the oldest record of a thread */
@@ -27,6 +31,9 @@ struct sweep {
     struct timer timer;
     struct runner *runner;
     struct loop *loop;
+    const struct area *areas;
+    size_t area_count;
+    int64_t every_ms;   /* 0: a single sweep at the start */
     struct arena arena; /* of a page */
     struct key from;
     size_t area, row;
@@ -219,23 +226,23 @@ static bool look_at_result(struct sweep *sweep, const struct store_row *row)
 
 /* ---- page by page ------------------------------------------------------------------------------------------------ */
 
-static const struct area {
+struct area {
     enum key_kind kind;
     bool timed; /* only rows whose time has come */
     bool (*look_at)(struct sweep *sweep, const struct store_row *row);
-} areas[] = {{KEY_ERASED, false, look_at_mark},
-             {KEY_THREAD, false, look_at_thread},
-             {KEY_STAND, true, look_at_stand},
-             {KEY_ORPHAN, true, look_at_request},
-             {KEY_CACHED, false, look_at_result}};
-#define AREAS_COUNT (sizeof areas / sizeof *areas)
+};
+static const struct area areas_of_threads[] = {{KEY_ERASED, false, look_at_mark},
+                                               {KEY_THREAD, false, look_at_thread},
+                                               {KEY_ORPHAN, true, look_at_request},
+                                               {KEY_CACHED, false, look_at_result}};
+static const struct area areas_of_stands[] = {{KEY_STAND, true, look_at_stand}};
 
 static void rest(struct sweep *sweep)
 {
     sweep->timer.expired = begin;
     sweep->area = 0;
-    if (sweep->runner->options.sweep_every_ms)
-        loop_arm_after(sweep->loop, &sweep->timer, sweep->runner->options.sweep_every_ms);
+    if (sweep->every_ms)
+        loop_arm_after(sweep->loop, &sweep->timer, sweep->every_ms);
 }
 
 static void rested(struct timer *timer)
@@ -259,7 +266,7 @@ static void end_page(struct sweep *sweep)
         sweep->area++;
         sweep->from.size = 0;
     }
-    if (sweep->area == AREAS_COUNT) {
+    if (sweep->area == sweep->area_count) {
         rest(sweep);
         return;
     }
@@ -270,7 +277,7 @@ static void end_page(struct sweep *sweep)
 /* Names of timed rows stand behind their time. */
 static bool read_names(struct sweep *sweep, struct store_bytes key)
 {
-    size_t before = areas[sweep->area].timed ? sizeof(uint64_t) : 0;
+    size_t before = sweep->areas[sweep->area].timed ? sizeof(uint64_t) : 0;
     if (key.size < before + 2)
         return false;
     struct store_bytes rest = {(const char *)key.bytes + before, key.size - before};
@@ -281,7 +288,7 @@ static void go_through(struct sweep *sweep)
 {
     while (sweep->row < sweep->scan.count && !sweep->runner->draining) {
         const struct store_row *row = &sweep->scan.rows[sweep->row++];
-        if (read_names(sweep, row->key) && areas[sweep->area].look_at(sweep, row))
+        if (read_names(sweep, row->key) && sweep->areas[sweep->area].look_at(sweep, row))
             return;
     }
     if (sweep->forgets) {
@@ -307,14 +314,14 @@ static void page_came(struct store_scan *scan)
 static void read_page(struct sweep *sweep)
 {
     struct key to;
-    enum key_kind kind = areas[sweep->area].kind;
+    enum key_kind kind = sweep->areas[sweep->area].kind;
     if (sweep->runner->draining)
         return;
     if (!sweep->from.size) {
         sweep->from.size = 1;
         sweep->from.bytes[0] = (char)kind;
     }
-    if (areas[sweep->area].timed)
+    if (sweep->areas[sweep->area].timed)
         key_timed(&to, kind, wall_ms(), NULL, NULL);
     else
         key_behind(&to, kind, NULL);
@@ -341,15 +348,30 @@ static void begin(struct timer *timer)
         read_page(sweep);
 }
 
-struct sweep *sweep_start(struct runner *runner)
+static struct sweep *sweep_start(struct runner *runner, const struct area *areas, size_t count, int64_t every_ms)
 {
     struct sweep *sweep = need(calloc(1, sizeof *sweep));
     sweep->runner = runner;
     sweep->loop = runner->homes[0].loop;
+    sweep->areas = areas;
+    sweep->area_count = count;
+    sweep->every_ms = every_ms;
     arena_init(&sweep->arena, NULL, 0, MESSAGE_BYTES * 64);
     sweep->timer.expired = begin;
     loop_arm_after(sweep->loop, &sweep->timer, 0);
     return sweep;
+}
+
+struct sweep *sweep_start_threads(struct runner *runner)
+{
+    return sweep_start(runner, areas_of_threads, sizeof areas_of_threads / sizeof *areas_of_threads,
+                       runner->options.sweep_every_ms);
+}
+
+struct sweep *sweep_start_stands(struct runner *runner)
+{
+    int64_t every_ms = runner->options.sweep_every_ms;
+    return sweep_start(runner, areas_of_stands, 1, every_ms < STANDS_EVERY_MS ? every_ms : STANDS_EVERY_MS);
 }
 
 bool sweep_is_busy(const struct sweep *sweep)

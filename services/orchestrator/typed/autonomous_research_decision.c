@@ -18,6 +18,7 @@
 #define ROUTE          "route_supervisor"
 #define UPDATE_MAX     ((size_t)1 << 20) /* bytes, as ResumeUpdate.update_json */
 #define TIMEOUT_MAX    ((size_t)32768)   /* bytes, as in InterruptTimeout */
+#define INPUT_MAX      ((size_t)32768)   /* bytes of human_input */
 #define SHA256_BYTES   32
 #define OVERWRITES_MAX 5
 
@@ -114,11 +115,24 @@ static void decision_overwrite(Renga__V1__ResumeUpdate *update, struct json_writ
     update->overwrite_fields[update->n_overwrite_fields++] = (char *)(uintptr_t)field;
 }
 
-static void decision_write_fields(Renga__V1__ResumeUpdate *update, struct json_writer *out,
-                                  const struct decision *decision)
+/* The writer has not read earlier words of a person yet, so new words follow them. If both are too long, the new words
+ * alone stay. A remark on an approval is only for the history. NULL: the arena is out of memory. */
+static const char *decision_input(const struct decision *decision, const struct autonomous_wait *wait,
+                                  struct arena *arena)
 {
-    bool approves = strcmp(decision->action, "approve") == 0; /* a remark is only for the history */
-    decision_overwrite(update, out, "human_input", approves ? "" : decision->text);
+    const cJSON *field = cJSON_GetObjectItemCaseSensitive(wait->state, "human_input");
+    const char *earlier = cJSON_IsString(field) ? field->valuestring : "";
+    const char *text = strcmp(decision->action, "approve") == 0 ? "" : decision->text;
+    if (!*earlier || !*text || strlen(earlier) + strlen(text) >= INPUT_MAX)
+        return *text ? text : earlier;
+    return arena_printf(arena, "%s\n%s", earlier, text);
+}
+
+static void decision_write_fields(Renga__V1__ResumeUpdate *update, struct json_writer *out,
+                                  const struct decision *decision, const char *input)
+{
+    if (input)
+        decision_overwrite(update, out, "human_input", input);
     decision_overwrite(update, out, "human_action", decision->outcome ? "" : decision->action);
     if (decision->feedback)
         decision_overwrite(update, out, "feedback", decision->text);
@@ -140,11 +154,14 @@ static Renga__V1__ResumeUpdate *decision_update(const struct decision *decision,
     if (!update || !overwrites)
         return NULL;
     renga__v1__resume_update__init(update);
+    const char *input = wait ? decision_input(decision, wait, arena) : NULL;
+    if (wait && !input)
+        return NULL;
     update->overwrite_fields = overwrites;
     buffer_init(&text, wait ? UPDATE_MAX : TIMEOUT_MAX);
     json_writer_init(&out, &text);
     json_write_object(&out, NULL);
-    decision_write_fields(update, &out, decision);
+    decision_write_fields(update, &out, decision, input);
     if (decision->edit && wait) {
         decision_write_plan(&out, decision->edit, wait->state);
         overwrites[update->n_overwrite_fields++] = (char *)(uintptr_t) "task_plan";

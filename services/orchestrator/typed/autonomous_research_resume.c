@@ -15,7 +15,8 @@
 
 #define ATTEMPTS_MAX 5 /* each retry means that another update or answer came first */
 
-static char *const resume_fields[] = {(char[]){"human_decisions"}, (char[]){"task_plan"}, (char[]){"theme"}};
+static char *const resume_fields[] = {(char[]){"human_decisions"}, (char[]){"task_plan"}, (char[]){"theme"},
+                                      (char[]){"human_input"}};
 
 static void resume_look(struct autonomous_call *call);
 

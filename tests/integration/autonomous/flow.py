@@ -34,7 +34,6 @@ KEYS = [key("anna", "acme", "*"), key("abel", "acme", "*"), key("bert", "other",
         key("services", "renga", *(f"renga.v1.{service}/{right}" for service in OWN for right in ("*", "forward")))]
 GUARD = [f"--rpc.keys={json.dumps(KEYS)}"] + (["--peers.key=services"] if HOW == "five" else [])
 AGENT = [f"--orchestrator.agents={os.path.join(HERE, 'agents')}"] if STAND_IN else []
-AGENT += ["--orchestrator.sweep_every=100ms"]
 ROOTS = [f"--tool_runner.roots={docs}"]
 suite = Suite(orchestrator=[*AGENT, *GUARD, *ROOTS]) if HOW == "one" else \
     Suite(**{name.replace("-", "_"): [*GUARD, *{"orchestrator": AGENT, "tool-runner": ROOTS}.get(name, [])] for name in SERVICES})
@@ -162,6 +161,7 @@ def _():
 def _():
     run = begin()
     expect(state_of(run) == "RUN_STATE_WAITING" and run.waiting.node == "supervisor" and stop_of(run) == "UNSPECIFIED", tell(run))
+    expect(run.plan.search_queries and run.plan.theme == THEME and not run.searches and not run.decisions, f"the first wait does not show the plan: {tell(run)}")
     expect(run.waiting.interrupt_id and run.waiting.since_ms and not run.waiting.until_ms and run.waiting.rejections_left == 3, f"{run.waiting}")
     nodes = [run.waiting.node]
     while run.HasField("waiting"):
@@ -192,6 +192,16 @@ def _():
     expect(run.human_decisions[-1].text == "あ" * 1365 and (("あ" * 10000) in run.draft or not STAND_IN), tell(run))
 
 
+@check("what a person says at two waits, and approves at a third, reaches the writer together")
+def _():
+    if not STAND_IN:
+        return "only where the draft repeats it"
+    run = answer(begin(), {"advise": {"text": "Name the ERRAND."}})
+    run = answer(run, {"approve": {"remark": "a REMARK"}}) if run.waiting.node == "supervisor" else run
+    run = answer(until(run, "writer"), {"edit": {"search_queries": [THEME], "advice": "Name the PRICE."}})
+    expect("ERRAND" in run.draft and "PRICE" in run.draft and "REMARK" not in run.draft, tell(run))
+
+
 @check("a rejection before the writer leads to further searches, and its reason stands in the history; the third one ends the research")
 def _():
     run = until(begin(), "writer")
@@ -210,6 +220,10 @@ def _():
     old = run.plan.created_ms
     run = answer(run, {"reject": {"reason": "another way"}})
     expect(run.plan.created_ms > old and run.waiting.rejections_left == 2 and actions(run) == ["approve", "reject"], tell(run))
+    first = begin()
+    again = answer(first, {"reject": {"reason": "another way"}})
+    expect(again.waiting.node == "supervisor" and again.waiting.interrupt_id != first.waiting.interrupt_id, tell(again))
+    expect(again.plan.created_ms > first.plan.created_ms and not again.searches and not again.decisions, f"the new plan is not shown: {tell(again)}")
 
 
 @check("a person stops the research; it ends with what there is, and takes no further answer")
@@ -230,7 +244,10 @@ def _():
     result = begin(**silent)
     expect(stop_of(result) == END and set(actions(result)) == {"approve"} and "writer" in [one.node for one in result.human_decisions], tell(result))
     times = [one.time_ms for one in result.human_decisions]
+    late = times[0] - run.waiting.until_ms
+    expect(0 <= late < 1000 * SLOW, f"its end came {late} ms after its time")
     expect(all(one.timed_out and not one.by for one in result.human_decisions) and times == sorted(times) and times[0] > 0, f"{result.human_decisions}")
+    return f"{late} ms late"
 
 
 @check("nobody answers in time, and the default is to stop: it ends with what there is")

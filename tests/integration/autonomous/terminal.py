@@ -91,9 +91,8 @@ def _():
 @check("a person at the terminal adds, moves and drops queries, goes on with that plan, and stops: a draft is written once")
 def _():
     at = terminal(THEME)
-    prompted(at)
-    at.type("\n")
-    expect("Plan" in prompted(at), "the plan is not shown")
+    first = prompted(at)
+    expect("Plan" in first and "5. " in first and "✓" not in first, f"the plan is not shown first: {first}")
     for line, wanted in (("+ restore a backup", "6. restore a backup"), ("9 > 1", "there is no query 9; the plan has 6"),
                          ("6 > 1", "1. restore a backup"), ("- 2", f"2. {THEME} current state")):
         at.type(line + "\n")

@@ -12,7 +12,7 @@ redis = RedisServer().__enter__()
 os.environ["RENGA_REDIS"] = redis.url  # for the harness
 from harness import SLOW, Orchestrator, check, checks, equal, expect, stands, wait_until  # noqa: E402
 
-FLAGS = ("--orchestrator.sweep_every=100ms", "--orchestrator.address=127.0.0.1:{port}", f"--orchestrator.lease={600 * SLOW}ms")
+FLAGS = ("--orchestrator.address=127.0.0.1:{port}", f"--orchestrator.lease={600 * SLOW}ms")
 first = Orchestrator(None, *FLAGS)
 second = Orchestrator(first.folder, *FLAGS)
 first.write_agent("w", json.dumps({

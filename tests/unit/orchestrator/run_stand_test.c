@@ -268,6 +268,24 @@ static void a_run_that_was_answered_in_time_is_left_alone(void **state)
     stage_clear(&stage);
 }
 
+static void a_stop_ends_within_a_second_of_its_time(void **state)
+{
+    Renga__V1__InterruptTimeout timeout = after(5000, NULL);
+    timeout.then = RENGA__V1__INTERRUPT_DEFAULT__INTERRUPT_DEFAULT_CANCEL;
+    open_stage();
+    char *run = start_standing(&timeout);
+    clock_wall_step(4900 * NS_PER_MS);
+    stage_settle(&stage, 999);
+    assert_run(&stage, run, WAITING, "{\"log\":[\"a\"]}");
+    clock_wall_step(101 * NS_PER_MS);
+    for (int i = 0; i < 10; i++)
+        stage_settle(&stage, 99);
+    assert_run(&stage, run, STOPPED, "{\"log\":[\"a\"]}");
+    assert_int_equal(stage_rows(&stage, KEY_STAND), 0);
+    forget(&last_get);
+    stage_clear(&stage);
+}
+
 static void a_run_is_cancelled_when_the_stop_has_lasted_long_enough(void **state)
 {
     Renga__V1__InterruptTimeout timeout = after(1000, NULL);
@@ -307,6 +325,7 @@ int main(void)
         cmocka_unit_test(a_long_update_is_read_by_a_worker),
         cmocka_unit_test(a_run_goes_on_when_each_stop_has_lasted_long_enough),
         cmocka_unit_test(a_run_that_was_answered_in_time_is_left_alone),
+        cmocka_unit_test(a_stop_ends_within_a_second_of_its_time),
         cmocka_unit_test(a_run_is_cancelled_when_the_stop_has_lasted_long_enough),
         cmocka_unit_test(a_timeout_whose_update_the_graph_does_not_have_is_refused),
     };
