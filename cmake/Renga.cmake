@@ -64,6 +64,20 @@ function(renga_library name)
   target_link_libraries(${name} PUBLIC renga_flags ${ARGN})
 endfunction()
 
+# The longest tests begin first, so that none is left alone at the end. The table at the end of tests/run names them.
+set(RENGA_LONGEST linear interview_session_five interview_session_one search_sources interview_terminal orchestrator_run_large_test
+  orchestrator_run_damaged_test orchestrator_killer tool_runner_files research_terminal helpdesk_terminal kubernetes search_providers
+  drill_polite research_outside_one research_outside_five daemon rpc_drain rpc_node tool_runner_index helpdesk_retries_five
+  orchestrator_promises orchestrator_others research_audit orchestrator_terminal llm_gateway_ledger_waiting_test renga_readme
+  drill_cuts_on_redis drill_cuts drill_kills orchestrator_crash fault_garbage rpc_python_limits)
+function(renga_place_of name) # by RENGA_LONGEST
+  list(FIND RENGA_LONGEST ${name} place)
+  if(place GREATER -1)
+    math(EXPR cost "1000 - ${place}")
+    set_tests_properties(${name} PROPERTIES COST ${cost})
+  endif()
+endfunction()
+
 # renga_test(NAME SOURCE [LIBRARIES...]): a cmocka program that is a test of its own.
 function(renga_test name source)
   add_executable(${name} ${source})
@@ -74,4 +88,5 @@ function(renga_test name source)
   endif()
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES TIMEOUT 600) # for what hangs; a busy machine may take its time
+  renga_place_of(${name})
 endfunction()

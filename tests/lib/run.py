@@ -3,110 +3,159 @@
 
   tests/run                 everything
   tests/run --quick         the plain build only
-  tests/run --jobs=N        N tests beside each other; most of them wait, so it is two a core where nothing is said
+  tests/run --builds=NAMES  these builds: release,asan,tsan
+  tests/run --jobs=N        N tests beside each other; most of them wait, so it is three a core where nothing is said
   tests/run NAME...         only tests whose ctest name contains a NAME, in all builds
 
+All is one schedule (schedule.py): while the tests of a build wait, the next build is made; clang-tidy and the fuzzers take what
+is left of the processor; tests with RUN_SERIAL run alone, when all else has ended.
+
 Every sentence counts: a cmocka test, or a line 'ok - …' / 'not ok - …' of a script. A test that failed beside others is
-run once more, alone, when its build's tests have ended: if it passes then, it is listed as unsteady, with its first failure.
+run once more, alone, when all else has ended: if it passes then, it is listed as unsteady, with its first failure.
 A sanitizer's report is final, and more than RERUN_MAX failures are. Failures are shown at the end, with the last output of
-their services; full logs are in build/PRESET/tests.log and rerun.log.
+their services; full logs are in build/PRESET/tests.log and rerun.log. A table says which tests cost most.
 """
-import collections
+import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
 
+from schedule import Job, Schedule
+
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 PRESETS = ["release", "asan", "tsan"]
-# TSan looks at what threads touch: the runtime under load. Which bytes a client sends makes no difference to it, nor
-# how JSON is read.
-LEFT_OUT = {"tsan": "^base_json_|rpc_node|rpc_python_(limits|tls|reflection|keys)|interop|fault_|aimock|door_sdk|search_providers"}
-PASSED = re.compile(r"^(\d+: )?(\[       OK \]|ok - )", re.M)
+# TSan looks at what threads do to each other. A program that can start none is left out by itself (starts_threads), and these
+# are, because more of the same makes no difference to it: which bytes a client sends, how large or damaged a kept row is.
+LEFT_OUT = {"tsan": "rpc_node|rpc_python_(limits|tls|reflection|keys)|interop|fault_|aimock|door_sdk|search_providers|"
+                    "orchestrator_run_(large|damaged)_test"}
+STARTS_THREADS = {"pthread_create", "grpc_init", "curl_global_init"}  # one of these is called by a program that has threads
+PASSED = re.compile(r"^(?:\[       OK \]|ok - )", re.M)
 FAILED = re.compile(r"^(?:\[  FAILED  \] (?!\d+ test)(\S+)$|not ok - (.*(?:\n# (?!\d+ ok).*)*))", re.M)
 REPORT = re.compile(r"^.*(?:Sanitizer: |runtime error: )(?:.*\n?){40}", re.M)
-TEST_ENDED = re.compile(r"^\s*\d+/\d+ Test\s+#(\d+): (\S+) \.+\s*(Passed|\*\*\*\S+.*?)\s+([\d.]+) sec", re.M)
 TERMINAL = sys.stdout.isatty()
 RERUN_MAX = 4  # tests of a build; a broken build fails in more, and gets no second chance
+
+
+COSTLIEST = 12  # lines of the table
+# What sanitizers are told. Of ignored modules: gRPC and others are not built with TSan.
+SANITIZERS = {"TSAN_OPTIONS": "ignore_noninstrumented_modules=1 halt_on_error=1", "UBSAN_OPTIONS": "print_stacktrace=1",
+              "ASAN_OPTIONS": "detect_leaks=1"}
 
 
 def paint(code, text):
     return f"\033[{code}m{text}\033[0m" if TERMINAL else text
 
 
-def build(preset):
-    began = time.time()
-    for command in (["cmake", "--preset", preset], ["cmake", "--build", "--preset", preset]):
-        done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        if done.returncode:
-            print(done.stdout[-6000:])
-            print(paint(31, f"{preset}: {' '.join(command)} failed"))
-            return False
-    print(f"{preset}: built in {time.time() - began:.0f} s", flush=True)
-    return True
-
-
 def failures_of(name, how, text):
     """What a test that has ended says of why it failed."""
     sentences = list(dict.fromkeys(a or b for a, b in FAILED.findall(text)))
     if how != "Passed" and not sentences:
-        sentences = [how.strip("*") + "\n" + text[-3000:]]
+        sentences = [how + "\n" + text[-3000:]]
     report = REPORT.search(text)
     if sentences and report and not any(REPORT.search(sentence) for sentence in sentences):
         sentences.append("a sanitizer's report\n" + report.group())
     return [f"{name}: {sentence}" for sentence in sentences]
 
 
-def run_ctest(preset, log_name, jobs, selection):
-    """Runs ctest, passing a line a test on as it ends. Returns its exit status, its whole output, and of each test that
-    ended (name, how it ended, its own output)."""
-    command = ["ctest", "--preset", preset, "--verbose", "--parallel", str(jobs), *selection]
-    environment = dict(os.environ, TSAN_OPTIONS="ignore_noninstrumented_modules=1 halt_on_error=1",
-                       UBSAN_OPTIONS="print_stacktrace=1", ASAN_OPTIONS="detect_leaks=1")
-    said, ended = collections.defaultdict(list), []
-    log = open(os.path.join(ROOT, "build", preset, log_name), "w+", buffering=1)
-    ctest = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                             text=True, errors="replace")
-    for line in ctest.stdout:
-        log.write(line)
-        number, colon, own = line.partition(": ")
-        if colon and number.isdigit():
-            said[number].append(own)
-        match = TEST_ENDED.match(line)
-        if match:
-            number, name, how, seconds = match.groups()
-            ended.append((number, name, how))
-            colour = 32 if how == "Passed" else 31
-            print(f"  {paint(colour, how.strip('*').lower()):<8} {name} ({float(seconds):.1f} s)", flush=True)
-    ctest.wait()
-    log.seek(0)
-    text = log.read()
-    log.close()
-    return ctest.returncode, text, [(name, how, "".join(said[number])) for number, name, how in ended]
+def starts_threads(command):
+    """False where the test is a program of ours that cannot start a thread, by the functions that it takes from libraries."""
+    if os.path.basename(os.path.dirname(command[0])) != "test":
+        return True  # a script, which starts services
+    asked = subprocess.run(["nm", "-D", "--undefined-only", command[0]], stdout=subprocess.PIPE, text=True)
+    wanted = {line.split()[-1].split("@")[0] for line in asked.stdout.splitlines()}
+    return asked.returncode != 0 or bool(wanted & STARTS_THREADS)
 
 
-def run(preset, names, jobs):
-    """Returns the sentences passed, the texts of those that failed, and those of tests that passed the second time."""
-    selection = ["-E", LEFT_OUT[preset]] if preset in LEFT_OUT else []
-    if names:
-        selection += ["-R", "|".join(re.escape(name) for name in names)]
-    status, text, ended = run_ctest(preset, "tests.log", jobs, selection)
-    passed = len(PASSED.findall(text))
-    failed = {name: (own, failures_of(f"{preset}: {name}", how, own)) for name, how, own in ended}
-    failed = {name: of for name, of in failed.items() if of[1]}
-    if status and not failed:
-        return passed, [f"{preset}: ctest ended with {status}\n" + text[-2000:]], []
-    unsteady = []
-    if len(failed) <= RERUN_MAX:
-        for name in [name for name, (own, _) in failed.items() if not REPORT.search(own)]:
-            print(f"  {name} failed beside others; it is run once more, alone", flush=True)
-            status, text, ended = run_ctest(preset, "rerun.log", 1, ["-R", f"^{re.escape(name)}$"])
-            if status == 0 and ended and not any(failures_of(name, how, own) for _, how, own in ended):
-                own, sentences = failed.pop(name)
-                unsteady += sentences
-                passed += len(PASSED.findall(text)) - len(PASSED.findall(own))
-    return passed, [sentence for _, sentences in failed.values() for sentence in sentences], unsteady
+def tests_of(preset, names):
+    """The tests of a build as ctest knows them, as jobs that nobody has started."""
+    listed = json.loads(subprocess.run(["ctest", "--preset", preset, "--show-only=json-v1"], cwd=ROOT, check=True,
+                                       stdout=subprocess.PIPE, text=True).stdout)["tests"]
+    for test in listed:
+        name = test["name"]
+        if preset in LEFT_OUT and re.search(LEFT_OUT[preset], name) or names and not any(part in name for part in names):
+            continue
+        if preset == "tsan" and not starts_threads(test["command"]):
+            continue
+        of = {one["name"]: one["value"] for one in test["properties"]}
+        yield Job(name, test["command"], folder=of["WORKING_DIRECTORY"], limit=of["TIMEOUT"], cost=of.get("COST", 0.0),
+                  environment=SANITIZERS | dict(one.split("=", 1) for one in of.get("ENVIRONMENT", [])),
+                  background="background" in of.get("LABELS", []), serial=of.get("RUN_SERIAL", False))
+
+
+class Preset:
+    """A build and its tests."""
+
+    def __init__(self, name, names, schedule):
+        self.name, self.names, self.schedule = name, names, schedule
+        self.passed, self.failed, self.unsteady, self.tests = 0, {}, [], []  # failed: of a test's name, (job, sentences)
+        self.build = Job(f"{name}: the build", ["sh", "-c", f"cmake --preset {name} && cmake --build --preset {name}"], folder=ROOT,
+                         background=True, ended=self.built)
+        schedule.add(self.build)
+
+    def built(self, job):
+        if job.status:
+            print(job.text[-6000:])
+            print(paint(31, f"{job.name} failed"), flush=True)
+            self.failed["the build"] = (None, [job.name])
+            return
+        print(f"{self.name}: built in {job.wall:.0f} s", flush=True)
+        for name in ("tests.log", "rerun.log"):
+            open(os.path.join(ROOT, "build", self.name, name), "w").close()
+        for test in tests_of(self.name, self.names):
+            test.ended = self.ended
+            self.schedule.add(test)
+
+    def log(self, job, log_name):
+        how = job.how()
+        with open(os.path.join(ROOT, "build", self.name, log_name), "a") as log:
+            log.write(f"=== {job.name}: {how}, {job.wall:.1f} s, {job.processor:.1f} s of the processor\n{job.text}\n")
+        print(f"  {paint(32 if how == 'Passed' else 31, how.lower()):<8} {self.name}: {job.name} "
+              f"({job.wall:.1f} s, {job.processor:.1f} s of the processor)", flush=True)
+
+    def ended(self, job):
+        self.log(job, "tests.log")
+        self.tests.append(job)
+        self.passed += len(PASSED.findall(job.text))
+        sentences = failures_of(f"{self.name}: {job.name}", job.how(), job.text)
+        if sentences:
+            self.failed[job.name] = (job, sentences)
+
+    def rerun(self):
+        """Adds the tests that may run once more, alone."""
+        if len(self.failed) > RERUN_MAX:
+            return
+        for job, _ in self.failed.values():
+            if job and not REPORT.search(job.text):
+                self.schedule.add(Job(job.name, job.command, folder=job.folder, environment=job.environment, limit=job.limit,
+                                      serial=True, ended=self.rerun_ended))
+
+    def rerun_ended(self, job):
+        self.log(job, "rerun.log")
+        if job.status == 0 and not failures_of(job.name, job.how(), job.text):
+            first, sentences = self.failed.pop(job.name)
+            self.unsteady += sentences
+            self.passed += len(PASSED.findall(job.text)) - len(PASSED.findall(first.text))
+
+
+def print_costs(presets, began):
+    """Seconds on the clock, and of the processor with all children that a test waited for."""
+    def line(wall, processor, what):
+        print(f"  {wall:10.0f} {processor:10.0f}   {what}")
+    tests = [(test, preset) for preset in presets for test in preset.tests]
+    for title, cost in (("cost the processor most", lambda test: test.processor), ("took longest", lambda test: test.wall)):
+        print(f"\n     seconds  processor   what {title}")
+        for test, preset in sorted(tests, key=lambda one: -cost(one[0]))[:COSTLIEST]:
+            line(test.wall, test.processor, f"{preset.name}: {test.name}")
+    print("\n     seconds  processor   all")
+    for preset in presets:
+        line(preset.build.wall, preset.build.processor, preset.build.name)
+        line(sum(one.wall for one in preset.tests), sum(one.processor for one in preset.tests),
+             f"{preset.name}: {len(preset.tests)} tests, one by one")
+    processor = sum(preset.build.processor + sum(one.processor for one in preset.tests) for preset in presets)
+    line(time.monotonic() - began, processor, f"from beginning to end, on {os.cpu_count()} cores")
 
 
 def main():
@@ -114,18 +163,23 @@ def main():
     if "--help" in arguments or "-h" in arguments:
         print(__doc__.strip())
         return 0
-    presets = PRESETS[:1] if "--quick" in arguments else PRESETS
     names = [argument for argument in arguments if not argument.startswith("--")]
     jobs = next((int(a.removeprefix("--jobs=")) for a in arguments if a.startswith("--jobs=")), None)
-    passed, failures, unsteady = 0, [], []
+    wanted = next((a.removeprefix("--builds=").split(",") for a in arguments if a.startswith("--builds=")), PRESETS)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # and what was started ends, too
+    began = time.monotonic()
+    schedule = Schedule(jobs or 3 * os.cpu_count())
+    presets = [Preset(name, names, schedule) for name in (PRESETS[:1] if "--quick" in arguments else wanted)]
+    schedule.run()
     for preset in presets:
-        if not build(preset):
-            failures.append(f"{preset}: the build")
-            continue
-        count, failed, shaky = run(preset, names, jobs or 2 * os.cpu_count())
-        passed += count
-        failures += failed
-        unsteady += shaky
+        preset.rerun()
+    if schedule.serial:
+        print("  What failed beside others is run once more, alone", flush=True)
+        schedule.run()
+    print_costs(presets, began)
+    unsteady = [sentence for preset in presets for sentence in preset.unsteady]
+    failures = [sentence for preset in presets for _, sentences in preset.failed.values() for sentence in sentences]
+    passed = sum(preset.passed for preset in presets)
     if unsteady:
         print(paint(33, "\nUnsteady: failed beside other tests, passed alone:"))
         for failure in unsteady:

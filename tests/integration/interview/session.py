@@ -180,14 +180,17 @@ def _():
     equal(ask("GetState").agent, "asker", "the thread")
 
 
-@check("a conversation has no end: its oldest messages are left out")
-def _():
+def long_conversation():
     reply = desk.start(form("mail:EMAIL!"), **HERE)
     for _ in range(50):  # each has 64 KiB as JSON, and a field of a thread has 3 MiB at most
         reply = desk.answer(reply, "\\" * 32768)
     expect(reply.state.messages_omitted > 0, f"{len(reply.state.messages)} messages")
     expect(len(desk.state(reply).messages) + reply.state.messages_omitted == 101, "messages are lost")
     equal(values(desk.answer(reply, "a@example.com").state), {"mail": "a@example.com"}, "the answer after it")
+
+
+if os.environ.get("RENGA_SANITIZE") != "thread":  # a minute of one thread: what is long is read by no other than what is short
+    check("a conversation has no end: its oldest messages are left out")(long_conversation)
 
 
 @check("a session that is deleted in the middle of an answer is gone, and its name is free")

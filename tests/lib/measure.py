@@ -1,0 +1,179 @@
+#!/usr/bin/env python3
+"""Builds Renga and runs its tests: plain, with ASan and UBSan, and with TSan. Ends with 'N passed, N failed'.
+
+  tests/run                 everything
+  tests/run --quick         the plain build only
+  tests/run --builds=NAMES  these builds: release,asan,tsan
+  tests/run --jobs=N        N tests beside each other; most of them wait, so it is two a core where nothing is said
+  tests/run NAME...         only tests whose ctest name contains a NAME, in all builds
+
+All is one schedule (schedule.py): while the tests of a build wait, the next build is made; clang-tidy and the fuzzers take what
+is left of the processor; tests with RUN_SERIAL run alone, when all else has ended.
+
+Every sentence counts: a cmocka test, or a line 'ok - …' / 'not ok - …' of a script. A test that failed beside others is
+run once more, alone, when all else has ended: if it passes then, it is listed as unsteady, with its first failure.
+A sanitizer's report is final, and more than RERUN_MAX failures are. Failures are shown at the end, with the last output of
+their services; full logs are in build/PRESET/tests.log and rerun.log. A table says which tests cost most.
+"""
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+
+from schedule import Job, Schedule
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+PRESETS = ["release", "asan", "tsan"]
+# TSan looks at what threads touch: the runtime under load. Which bytes a client sends makes no difference to it, nor
+# how JSON is read.
+LEFT_OUT = {"tsan": "^base_json_|rpc_node|rpc_python_(limits|tls|reflection|keys)|interop|fault_|aimock|door_sdk|search_providers"}
+PASSED = re.compile(r"^(?:\[       OK \]|ok - )", re.M)
+FAILED = re.compile(r"^(?:\[  FAILED  \] (?!\d+ test)(\S+)$|not ok - (.*(?:\n# (?!\d+ ok).*)*))", re.M)
+REPORT = re.compile(r"^.*(?:Sanitizer: |runtime error: )(?:.*\n?){40}", re.M)
+TERMINAL = sys.stdout.isatty()
+RERUN_MAX = 4  # tests of a build; a broken build fails in more, and gets no second chance
+
+
+COSTLIEST = 12  # lines of the table
+# What sanitizers are told. Of ignored modules: gRPC and others are not built with TSan.
+SANITIZERS = {"TSAN_OPTIONS": "ignore_noninstrumented_modules=1 halt_on_error=1", "UBSAN_OPTIONS": "print_stacktrace=1",
+              "ASAN_OPTIONS": "detect_leaks=1"}
+
+
+def paint(code, text):
+    return f"\033[{code}m{text}\033[0m" if TERMINAL else text
+
+
+def failures_of(name, how, text):
+    """What a test that has ended says of why it failed."""
+    sentences = list(dict.fromkeys(a or b for a, b in FAILED.findall(text)))
+    if how != "Passed" and not sentences:
+        sentences = [how + "\n" + text[-3000:]]
+    report = REPORT.search(text)
+    if sentences and report and not any(REPORT.search(sentence) for sentence in sentences):
+        sentences.append("a sanitizer's report\n" + report.group())
+    return [f"{name}: {sentence}" for sentence in sentences]
+
+
+def tests_of(preset, names):
+    """The tests of a build as ctest knows them, as jobs that nobody has started."""
+    listed = json.loads(subprocess.run(["ctest", "--preset", preset, "--show-only=json-v1"], cwd=ROOT, check=True,
+                                       stdout=subprocess.PIPE, text=True).stdout)["tests"]
+    for test in listed:
+        name = test["name"]
+        if preset in LEFT_OUT and re.search(LEFT_OUT[preset], name) or names and not any(part in name for part in names):
+            continue
+        of = {one["name"]: one["value"] for one in test["properties"]}
+        if "background" in [l for one in test["properties"] if one["name"] == "LABELS" for l in one["value"]]: continue
+        yield Job(name, test["command"], folder=of["WORKING_DIRECTORY"], limit=of["TIMEOUT"], cost=of.get("COST", 0.0),
+                  environment=SANITIZERS | dict(one.split("=", 1) for one in of.get("ENVIRONMENT", [])),
+                  background="background" in of.get("LABELS", []), serial=of.get("RUN_SERIAL", False))
+
+
+class Preset:
+    """A build and its tests."""
+
+    def __init__(self, name, names, schedule):
+        self.name, self.names, self.schedule = name, names, schedule
+        self.passed, self.failed, self.unsteady, self.tests = 0, {}, [], []  # failed: of a test's name, (job, sentences)
+        self.build = Job(f"{name}: the build", ["sh", "-c", f"cmake --preset {name} && cmake --build --preset {name}"], folder=ROOT,
+                         background=True, ended=self.built)
+        schedule.add(self.build)
+
+    def built(self, job):
+        if job.status:
+            print(job.text[-6000:])
+            print(paint(31, f"{job.name} failed"), flush=True)
+            self.failed["the build"] = (None, [job.name])
+            return
+        print(f"{self.name}: built in {job.wall:.0f} s", flush=True)
+        for name in ("tests.log", "rerun.log"):
+            open(os.path.join(ROOT, "build", self.name, name), "w").close()
+        for test in tests_of(self.name, self.names):
+            test.ended = self.ended
+            self.schedule.add(test)
+
+    def log(self, job, log_name):
+        how = job.how()
+        with open(os.path.join(ROOT, "build", self.name, log_name), "a") as log:
+            log.write(f"=== {job.name}: {how}, {job.wall:.1f} s, {job.processor:.1f} s of the processor\n{job.text}\n")
+        print(f"  {paint(32 if how == 'Passed' else 31, how.lower()):<8} {self.name}: {job.name} "
+              f"({job.wall:.1f} s, {job.processor:.1f} s of the processor)", flush=True)
+
+    def ended(self, job):
+        self.log(job, "tests.log")
+        self.tests.append(job)
+        self.passed += len(PASSED.findall(job.text))
+        sentences = failures_of(f"{self.name}: {job.name}", job.how(), job.text)
+        if sentences:
+            self.failed[job.name] = (job, sentences)
+
+    def rerun(self):
+        """Adds the tests that may run once more, alone."""
+        if len(self.failed) > RERUN_MAX:
+            return
+        for job, _ in self.failed.values():
+            if job and not REPORT.search(job.text):
+                self.schedule.add(Job(job.name, job.command, folder=job.folder, environment=job.environment, limit=job.limit,
+                                      serial=True, ended=self.rerun_ended))
+
+    def rerun_ended(self, job):
+        self.log(job, "rerun.log")
+        if job.status == 0 and not failures_of(job.name, job.how(), job.text):
+            first, sentences = self.failed.pop(job.name)
+            self.unsteady += sentences
+            self.passed += len(PASSED.findall(job.text)) - len(PASSED.findall(first.text))
+
+
+def print_costs(presets, began):
+    tests = [(test, preset) for preset in presets for test in preset.tests]
+    for what, cost in (("Most of the processor", lambda test: test.processor), ("Longest", lambda test: test.wall)):
+        print(f"\n{what}:   seconds, of the processor")
+        for test, preset in sorted(tests, key=lambda one: -cost(one[0]))[:COSTLIEST]:
+            print(f"  {test.wall:8.0f} {test.processor:8.0f}   {preset.name}: {test.name}")
+    print("\nAll:   seconds, of the processor")
+    for preset in presets:
+        print(f"  {preset.build.wall:8.0f} {preset.build.processor:8.0f}   {preset.name}: the build")
+        print(f"  {sum(one.wall for one in preset.tests):8.0f} {sum(one.processor for one in preset.tests):8.0f}   "
+              f"{preset.name}: {len(preset.tests)} tests, beside each other")
+    processor = sum(preset.build.processor + sum(one.processor for one in preset.tests) for preset in presets)
+    print(f"  {time.monotonic() - began:8.0f} {processor:8.0f}   together, on {os.cpu_count()} cores")
+
+
+def main():
+    arguments = sys.argv[1:]
+    if "--help" in arguments or "-h" in arguments:
+        print(__doc__.strip())
+        return 0
+    names = [argument for argument in arguments if not argument.startswith("--")]
+    jobs = next((int(a.removeprefix("--jobs=")) for a in arguments if a.startswith("--jobs=")), None)
+    wanted = next((a.removeprefix("--builds=").split(",") for a in arguments if a.startswith("--builds=")), PRESETS)
+    began = time.monotonic()
+    schedule = Schedule(jobs or 2 * os.cpu_count())
+    presets = [Preset(name, names, schedule) for name in (PRESETS[:1] if "--quick" in arguments else wanted)]
+    schedule.run()
+    for preset in presets:
+        preset.rerun()
+    if schedule.serial:
+        print("  What failed beside others is run once more, alone", flush=True)
+        schedule.run()
+    json.dump([(p.name,t.name,t.wall,t.processor,t.status,t.serial) for p in presets for t in p.tests]+[(p.name,"BUILD",p.build.wall,p.build.processor,0,False) for p in presets],open(f"/tmp/w/ci-costs-{presets[0].name}.json","w"))
+    print_costs(presets, began)
+    unsteady = [sentence for preset in presets for sentence in preset.unsteady]
+    failures = [sentence for preset in presets for _, sentences in preset.failed.values() for sentence in sentences]
+    passed = sum(preset.passed for preset in presets)
+    if unsteady:
+        print(paint(33, "\nUnsteady: failed beside other tests, passed alone:"))
+        for failure in unsteady:
+            print("  " + failure)
+    if failures:
+        print(paint(31, "\nWhat failed:"))
+        for failure in failures:
+            print("  " + failure)
+    print(f"{passed} passed, {len(failures)} failed")
+    return 1 if failures or not passed else 0
+
+
+sys.exit(main())

@@ -1,0 +1,96 @@
+"""Runs jobs beside each other, so that no core waits while there is work: see run.py.
+
+A job is a command with its folder, environment and time limit. Foreground jobs are tests, which mostly wait: `width` of them
+run at once, those with the highest `cost` first. Background jobs (builds, clang-tidy, fuzzers) want the processor alone: they
+run one after the other, in the order in which they came, behind all others (`nice`). A `serial` job runs when nothing else does.
+A job that ends may add others."""
+import os
+import signal
+import subprocess
+import tempfile
+import time
+
+BEHIND = 5  # nice of background jobs: tests beside them get three times as much
+
+
+class Job:
+    def __init__(self, name, command, *, folder, environment=None, limit=None, cost=0.0, background=False, serial=False, ended=None):
+        self.name, self.command, self.folder, self.environment = name, command, folder, environment or {}
+        self.limit, self.cost, self.background, self.serial, self.ended = limit, cost, background, serial, ended
+        self.status = self.process = self.output = None
+        self.wall = self.processor = 0.0  # seconds; of the processor with all children that it waited for
+        self.late = False  # it was ended by its limit
+
+    def start(self, alone=False):
+        self.output = tempfile.TemporaryFile()
+        self.began = time.monotonic()
+        nice = BEHIND if self.background and not alone else 0
+        self.process = subprocess.Popen(self.command, cwd=self.folder, env=dict(os.environ, **self.environment),
+                                        stdin=subprocess.DEVNULL, stdout=self.output, stderr=subprocess.STDOUT,
+                                        start_new_session=True, preexec_fn=(lambda: os.nice(nice)) if nice else None)
+
+    def kill(self):
+        try:
+            os.killpg(self.process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+
+    def poll(self):
+        """True where it has ended; its status, times and text are there then."""
+        pid, status, usage = os.wait4(self.process.pid, os.WNOHANG)
+        if not pid:
+            if self.limit and not self.late and time.monotonic() - self.began > self.limit:
+                self.late = True
+                self.kill()
+            return False
+        self.process.returncode = self.status = os.waitstatus_to_exitcode(status)
+        self.wall = time.monotonic() - self.began
+        self.processor = usage.ru_utime + usage.ru_stime
+        self.output.seek(0)
+        self.text = self.output.read().decode(errors="replace")
+        self.output.close()
+        return True
+
+    def how(self):
+        if self.late:
+            return f"Timeout after {self.limit:.0f} s"
+        return "Passed" if self.status == 0 else f"Failed with {self.status}" if self.status > 0 else f"Ended by signal {-self.status}"
+
+
+class Schedule:
+    def __init__(self, width):
+        self.width = width
+        self.foreground, self.background, self.serial, self.running = [], [], [], []
+
+    def add(self, job):
+        (self.serial if job.serial else self.background if job.background else self.foreground).append(job)
+
+    def _next(self):
+        """The job to start now, or None: all that may run does."""
+        tests = sum(not job.background for job in self.running)
+        if self.background and tests == len(self.running):
+            return self.background.pop(0)
+        if self.foreground and tests < self.width:
+            job = max(self.foreground, key=lambda one: one.cost)
+            self.foreground.remove(job)
+            return job
+        if self.serial and not self.running:
+            return self.serial.pop(0)
+        return None
+
+    def run(self):
+        try:
+            while True:
+                # A serial job is alone: nothing that it lets others add starts before it ends.
+                while not any(job.serial for job in self.running) and (job := self._next()):
+                    job.start()
+                    self.running.append(job)
+                if not self.running:
+                    return
+                time.sleep(0.02)
+                for job in [job for job in self.running if job.poll()]:
+                    self.running.remove(job)
+                    job.ended(job)
+        finally:
+            for job in self.running:
+                job.kill()
