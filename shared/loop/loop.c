@@ -22,8 +22,9 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#define LOOP_EVENTS_MAX  128 /* sockets handled in one visit */
-#define LOOP_DEFERS_MAX  512 /* deferred work run in one visit; the rest waits for the loop's own thread */
+#define LOOP_EVENTS_MAX  128             /* sockets handled in one visit */
+#define LOOP_DEFERS_MAX  512             /* deferred work run in one visit; the rest waits for the loop's own thread */
+#define LOOP_LATE_NS     (2 * NS_PER_MS) /* so long after the visit began, no more deferred work is begun */
 #define LOOP_SLOTS_FIRST 64
 #define SLOT_WAKE        0 /* the eventfd's place in epoll's data; slots count from 1 */
 
@@ -46,7 +47,7 @@ struct loop {
     int64_t asleep_until_ns; /* when the loop's thread wakes by itself; TIME_NEVER: not at all; 0: it is awake */
     void (*held)(const struct loop *loop, int64_t held_ns, void *data);
     void *held_data;
-    int64_t entered_ns; /* 0: this visit is not measured */
+    int64_t entered_ns;
 
     int epoll_fd, wake_fd;
     pthread_t thread;
@@ -187,10 +188,15 @@ static void run_posted(struct loop *loop)
     }
 }
 
+bool loop_is_late(const struct loop *loop)
+{
+    return loop->running && clock_now_ns() - loop->entered_ns >= LOOP_LATE_NS;
+}
+
 static void run_deferred(struct loop *loop)
 {
     for (int i = 0; loop->deferred_first; i++) {
-        if (i == LOOP_DEFERS_MAX && loop->running) {
+        if ((i == LOOP_DEFERS_MAX && loop->running) || loop_is_late(loop)) {
             wake(loop);
             return;
         }
@@ -205,7 +211,7 @@ void loop_enter(struct loop *loop)
     assert(current == NULL);
     pthread_mutex_lock(&loop->baton);
     current = loop;
-    loop->entered_ns = loop->held ? clock_now_ns() : 0;
+    loop->entered_ns = clock_now_ns();
 }
 
 void loop_leave(struct loop *loop)
@@ -213,7 +219,7 @@ void loop_leave(struct loop *loop)
     assert(current == loop);
     if (loop->deferred_first)
         run_deferred(loop);
-    if (loop->held && loop->entered_ns)
+    if (loop->held)
         loop->held(loop, clock_now_ns() - loop->entered_ns, loop->held_data);
     current = NULL;
     pthread_mutex_unlock(&loop->baton);

@@ -87,6 +87,10 @@ void loop_disarm(struct loop *loop, struct timer *timer);
 bool loop_watch(struct loop *loop, struct watch *watch, int fd, uint32_t events);
 void loop_unwatch(struct loop *loop, struct watch *watch);
 
+/* From inside a loop with a thread: this visit has lasted 2 ms, so what is left should be deferred. Deferred work that
+ * is left then runs in the next visit, after other threads and sockets had their turn. */
+bool loop_is_late(const struct loop *loop);
+
 /* From inside the loop: when its thread last looked at the sockets. What had happened to one by then, its `ready` has
  * been told. 0 where there is no such thread. */
 int64_t loop_looked_ns(const struct loop *loop);

@@ -44,27 +44,48 @@ static struct store_bytes copy(struct arena *arena, struct store_bytes bytes)
     return (struct store_bytes){arena_copy(arena, bytes.bytes, bytes.size), bytes.size};
 }
 
-static void add(struct store_batch *batch, enum store_verb verb, struct store_bytes key, struct store_bytes value)
+/* NULL: the batch has failed. */
+static struct store_operation *add_key(struct store_batch *batch, enum store_verb verb, struct store_bytes key,
+                                       size_t value)
 {
-    if (batch->status.code != OK || !sizes_fit(batch, verb, key.size, value.size))
-        return;
+    if (batch->status.code != OK || !sizes_fit(batch, verb, key.size, value))
+        return NULL;
     struct store_operation *operation = arena_alloc(&batch->arena, sizeof *operation);
-    if (operation != NULL) {
-        bool absent = verb == STORE_EXPECT && value.bytes == NULL;
+    if (operation != NULL)
         *operation = (struct store_operation){.verb = verb, .key = copy(&batch->arena, key)};
-        if (!absent)
-            operation->value = copy(&batch->arena, value);
-    }
-    if (batch->arena.exhausted) {
-        fail(&batch->status, RESOURCE_EXHAUSTED, "no memory for a batch of %zu bytes", batch->bytes);
-        return;
-    }
-    batch->bytes += key.size + value.size;
+    return operation;
+}
+
+static bool add_last(struct store_batch *batch, struct store_operation *operation)
+{
+    if (batch->arena.exhausted)
+        return fail(&batch->status, RESOURCE_EXHAUSTED, "no memory for a batch of %zu bytes", batch->bytes);
+    batch->bytes += operation->key.size + operation->value.size;
     if (batch->last != NULL)
         batch->last->next = operation;
     else
         batch->first = operation;
     batch->last = operation;
+    return true;
+}
+
+static void add(struct store_batch *batch, enum store_verb verb, struct store_bytes key, struct store_bytes value)
+{
+    struct store_operation *operation = add_key(batch, verb, key, value.size);
+    bool absent = verb == STORE_EXPECT && value.bytes == NULL;
+    if (operation != NULL && !absent)
+        operation->value = copy(&batch->arena, value);
+    if (batch->status.code == OK)
+        add_last(batch, operation);
+}
+
+void *store_put_room(struct store_batch *batch, struct store_bytes key, size_t size)
+{
+    struct store_operation *operation = add_key(batch, STORE_PUT, key, size);
+    void *room = operation != NULL ? arena_alloc(&batch->arena, size) : NULL;
+    if (operation != NULL)
+        operation->value = (struct store_bytes){room, size};
+    return batch->status.code == OK && add_last(batch, operation) ? room : NULL;
 }
 
 void store_put(struct store_batch *batch, struct store_bytes key, struct store_bytes value)

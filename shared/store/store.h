@@ -76,6 +76,9 @@ void store_batch_use(struct store_batch *batch, void *storage, size_t size);
 void store_batch_fini(struct store_batch *batch);
 
 void store_put(struct store_batch *batch, struct store_bytes key, struct store_bytes value);
+/* As store_put, but the caller writes the value, `size` bytes, before it commits: a long value is copied once less.
+ * NULL: the batch has failed. */
+void *store_put_room(struct store_batch *batch, struct store_bytes key, size_t size);
 void store_delete(struct store_batch *batch, struct store_bytes key);
 /* From `from` on, up to and without `to`; `to` of no bytes: to the end. */
 void store_delete_range(struct store_batch *batch, struct store_bytes from, struct store_bytes to);

@@ -11,20 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SMALL 1024 /* bytes of a row that need no heap */
-
 #define ROW_LOST "its value is gone from the store"
 
 /* A record of a step with 100,000 branches is read again, so these are wider than those of a call. */
 #define ROW_FIELDS_MAX   (1u << 22)
 #define ROW_ELEMENTS_MAX (1u << 22)
-
-static void *rows_sure(void *memory)
-{
-    if (!memory)
-        fatal("orchestrator.memory", "memory is out");
-    return memory;
-}
 
 /* ---- names ------------------------------------------------------------------------------------------------------- */
 
@@ -145,21 +136,18 @@ void *row_read(struct arena *arena, const ProtobufCMessageDescriptor *type, cons
 
 size_t row_put(struct store_batch *batch, const struct key *key, const ProtobufCMessage *message)
 {
-    uint8_t small[SMALL];
-    size_t size = protobuf_c_message_get_packed_size(message) + STORE_SEAL_BYTES;
-    uint8_t *bytes = size <= sizeof small ? small : rows_sure(malloc(size));
-    protobuf_c_message_pack(message, bytes + STORE_SEAL_BYTES);
-    store_seal_write(key_bytes(key), bytes, size, 0);
-    store_put(batch, key_bytes(key), (struct store_bytes){bytes, size});
-    if (bytes != small)
-        free(bytes);
+    size_t size = row_size(message);
+    uint8_t *bytes = store_put_room(batch, key_bytes(key), size);
+    if (bytes) {
+        protobuf_c_message_pack(message, bytes + STORE_SEAL_BYTES);
+        store_seal_write(key_bytes(key), bytes, size, 0);
+    }
     return size;
 }
 
-void row_put_packed(struct store_batch *batch, const struct key *key, struct buffer *packed)
+size_t row_size(const ProtobufCMessage *message)
 {
-    store_seal_write(key_bytes(key), packed->data, packed->length, 0);
-    store_put(batch, key_bytes(key), (struct store_bytes){packed->data, packed->length});
+    return protobuf_c_message_get_packed_size(message) + STORE_SEAL_BYTES;
 }
 
 /* ---- names of runs ----------------------------------------------------------------------------------------------- */

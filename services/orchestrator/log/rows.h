@@ -20,8 +20,8 @@ void *row_read(struct arena *arena, const ProtobufCMessageDescriptor *type, cons
 
 /* Puts the message, with its checksum, into the batch; the bytes that this takes. */
 size_t row_put(struct store_batch *batch, const struct key *key, const ProtobufCMessage *message);
-/* As row_put, of a message that was packed behind STORE_SEAL_BYTES of room. */
-void row_put_packed(struct store_batch *batch, const struct key *key, struct buffer *packed);
+/* The bytes that row_put takes for it. */
+size_t row_size(const ProtobufCMessage *message);
 
 /* A D row: the name of a run and the version of its agent. */
 void row_put_run_name(struct store_batch *batch, const struct key *key, const char *run_id, const char *version);

@@ -1,4 +1,5 @@
 /* Chooses the way by the node's inputs: the first case whose condition holds gives the outcome. */
+#include "input_job.h"
 #include "when.h"
 
 #include "base/json.h"
@@ -96,25 +97,35 @@ static const void *choose_prepare(const struct node *node, struct arena *arena, 
                : NULL;
 }
 
-static void choose_start(struct task *task)
+struct choosing {
+    struct input_job base; /* first */
+    const char *outcome;
+};
+
+static bool choose_run(struct input_job *job, struct status *st)
 {
-    Renga__V1__RunNodeResponse response = RENGA__V1__RUN_NODE_RESPONSE__INIT;
-    const struct node *node = task_node(task);
+    struct choosing *choosing = (struct choosing *)job;
+    const struct node *node = task_node(job->base.task);
     const struct choices *choices = node->prepared;
-    const char *state = task_request(task)->state_json, *outcome = node_argument(node, CHOOSE_ELSE)->text;
-    struct status st = {0};
-    cJSON *inputs = json_parse(state, strlen(state), NULL, &st);
+    (void)st;
+    choosing->outcome = node_argument(node, CHOOSE_ELSE)->text;
     for (size_t i = 0; i < choices->count; i++)
-        if (json_condition_holds(choices->list[i].when, inputs)) {
-            outcome = choices->list[i].outcome;
+        if (json_condition_holds(choices->list[i].when, job->base.inputs)) {
+            choosing->outcome = choices->list[i].outcome;
             break;
         }
-    cJSON_Delete(inputs);
-    response.outcome = (char *)(uintptr_t)outcome;
-    if (st.code == OK)
-        task_finish(task, &response);
-    else
-        task_fail(task, &st);
+    return true;
+}
+
+static const char *choose_finish(struct input_job *job, struct update *update)
+{
+    (void)update;
+    return ((const struct choosing *)job)->outcome;
+}
+
+static void choose_start(struct task *task)
+{
+    input_job_start_light(task_data(task), task, choose_run, choose_finish);
 }
 
 extern const struct node_kind choose_kind;
@@ -123,6 +134,8 @@ const struct node_kind choose_kind = {
     .help = "Chooses the way by the first case whose condition holds.",
     .parameters = parameters,
     .prepare = choose_prepare,
+    .size = sizeof(struct choosing),
     .start = choose_start,
+    .cancel = input_job_cancel,
     .is_pure = true,
 };

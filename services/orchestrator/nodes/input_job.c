@@ -1,11 +1,22 @@
 #include "input_job.h"
 
+#include "base/json.h"
+
 #include <string.h>
+
+static bool input_job_parse(struct input_job *work)
+{
+    const char *inputs = task_request(work->base.task)->state_json;
+    if (!work->light)
+        return service_call_inputs(&work->base, work->base.task, &work->status);
+    work->base.inputs = json_parse(inputs, strlen(inputs), NULL, &work->status);
+    return work->base.inputs;
+}
 
 static void input_job_run(struct job *job)
 {
     struct input_job *work = OWNER_OF(job, struct input_job, job);
-    if (service_call_inputs(&work->base, work->base.task, &work->status))
+    if (input_job_parse(work))
         work->run(work, &work->status);
     service_call_close(&work->base);
 }
@@ -27,10 +38,12 @@ static void input_job_ended(struct job *job)
     task_fail(task, &status);
 }
 
-void input_job_start(struct input_job *job, struct task *task, bool (*run)(struct input_job *job, struct status *st),
-                     const char *(*finish)(struct input_job *job, struct update *update))
+static void input_job_begin(struct input_job *job, struct task *task, bool light,
+                            bool (*run)(struct input_job *job, struct status *st),
+                            const char *(*finish)(struct input_job *job, struct update *update))
 {
     job->base.task = task;
+    job->light = light;
     job->run = run;
     job->finish = finish;
     job->job = (struct job){.loop = task_loop(task),
@@ -39,7 +52,21 @@ void input_job_start(struct input_job *job, struct task *task, bool (*run)(struc
                             .deadline_ns = task_deadline_ns(task),
                             .owner = job_owner(task_tenant(task), NULL)};
     update_begin(&job->update);
-    job_start(&job->job, strlen(task_request(task)->state_json));
+    size_t size = strlen(task_request(task)->state_json);
+    job_start(&job->job, light && size <= INPUT_JOB_INLINE ? 0 : size);
+}
+
+void input_job_start(struct input_job *job, struct task *task, bool (*run)(struct input_job *job, struct status *st),
+                     const char *(*finish)(struct input_job *job, struct update *update))
+{
+    input_job_begin(job, task, false, run, finish);
+}
+
+void input_job_start_light(struct input_job *job, struct task *task,
+                           bool (*run)(struct input_job *job, struct status *st),
+                           const char *(*finish)(struct input_job *job, struct update *update))
+{
+    input_job_begin(job, task, true, run, finish);
 }
 
 void input_job_cancel(struct task *task)

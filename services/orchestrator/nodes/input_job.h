@@ -19,12 +19,18 @@ struct input_job {
     struct job job;
     struct update update;
     struct status status;
+    bool light; /* its language and its model are not read */
     bool (*run)(struct input_job *job, struct status *st);
     const char *(*finish)(struct input_job *job, struct update *update); /* the outcome */
 };
 
 void input_job_start(struct input_job *job, struct task *task, bool (*run)(struct input_job *job, struct status *st),
                      const char *(*finish)(struct input_job *job, struct update *update));
+/* The same for work that costs no more than parsing the inputs: up to INPUT_JOB_INLINE bytes of them in the loop. */
+#define INPUT_JOB_INLINE ((size_t)32 << 10)
+void input_job_start_light(struct input_job *job, struct task *task,
+                           bool (*run)(struct input_job *job, struct status *st),
+                           const char *(*finish)(struct input_job *job, struct update *update));
 /* The `cancel` of a kind whose data begins with its job. */
 void input_job_cancel(struct task *task);
 

@@ -422,7 +422,8 @@ void update_finish(struct update *update, struct task *task, const char *outcome
     struct status st = {0};
     json_write_end(&update->out);
     update->response.outcome = (char *)(uintptr_t)outcome;
-    update->response.update_json = (char *)(uintptr_t)buffer_text(&update->text);
+    if (update->text.length > 2) /* else nothing was written */
+        update->response.update_json = (char *)(uintptr_t)buffer_text(&update->text);
     if (json_writer_done(&update->out)) {
         task_finish(task, &update->response);
     } else {

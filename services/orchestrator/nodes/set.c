@@ -1,13 +1,11 @@
 /* Writes values that stand in the document, and values that are made of the node's inputs. */
-#include "node_kind.h"
+#include "input_job.h"
 #include "shape.h"
 
 #include "base/json.h"
 #include "base/json_writer.h"
 
 #include <string.h>
-
-#define COPIED_MAX ((size_t)3 << 20) /* bytes, as RunNodeResponse.update_json */
 
 enum { SET_VALUES, SET_COPY, SET_COUNT, SET_OVERWRITE };
 
@@ -103,63 +101,81 @@ static void add_counts(const struct task *task, const cJSON *inputs, cJSON *valu
     cJSON_Delete(counts);
 }
 
-/* NULL with `st` filled. */
-static cJSON *all_values(struct task *task, struct status *st)
+/* NULL with `st` filled. `inputs` is NULL if no value is made of them. */
+static cJSON *all_values(const struct task *task, const cJSON *inputs, struct status *st)
 {
-    const char *state = task_request(task)->state_json;
-    cJSON *inputs = json_parse(state, strlen(state), NULL, st), *values = NULL;
-    if (inputs)
-        values =
-            node_argument(task_node(task), SET_VALUES)->text ? row_tree(task, SET_VALUES, st) : cJSON_CreateObject();
-    if (values) {
+    cJSON *values =
+        node_argument(task_node(task), SET_VALUES)->text ? row_tree(task, SET_VALUES, st) : cJSON_CreateObject();
+    if (values && inputs) {
         add_copies(task, inputs, values, st);
         add_counts(task, inputs, values, st);
     }
-    cJSON_Delete(inputs);
     return values;
 }
 
-/* The names stay in `values`, which the caller frees. */
+static bool list_field(struct task *task, Renga__V1__RunNodeResponse *response, const char *name)
+{
+    char *copy = arena_strdup(task_arena(task), name);
+    if (copy)
+        response->overwrite_fields[response->n_overwrite_fields++] = copy;
+    return copy;
+}
+
 static bool list_fields(struct task *task, const cJSON *values, Renga__V1__RunNodeResponse *response, struct status *st)
 {
     const cJSON *value;
     response->overwrite_fields = arena_alloc(task_arena(task), (size_t)cJSON_GetArraySize(values) * sizeof(char *));
-    if (!response->overwrite_fields)
-        return fail(st, RESOURCE_EXHAUSTED, "the values take more memory than an attempt may have");
+    bool good = response->overwrite_fields;
     cJSON_ArrayForEach(value, values)
     {
-        response->overwrite_fields[response->n_overwrite_fields++] = value->string;
+        good = good && list_field(task, response, value->string);
     }
-    return true;
+    return good || fail(st, RESOURCE_EXHAUSTED, "the values take more memory than an attempt may have");
 }
 
-static bool write_all(struct task *task, const cJSON *values, struct buffer *text, struct status *st)
+static bool write_all(struct task *task, const cJSON *inputs, struct update *update, struct status *st)
 {
-    struct json_writer out;
-    json_writer_init(&out, text);
-    json_write_tree(&out, NULL, values);
-    return json_writer_done(&out) ||
-           fail(st, RESOURCE_EXHAUSTED, "what node '%s' has to write is longer than %zu bytes", task_node(task)->name,
-                COPIED_MAX);
-}
-
-static void start(struct task *task)
-{
-    Renga__V1__RunNodeResponse response = RENGA__V1__RUN_NODE_RESPONSE__INIT;
+    const cJSON *value;
     bool overwrite = node_argument(task_node(task), SET_OVERWRITE)->flag;
-    struct status st = {0};
-    struct buffer text;
-    cJSON *values = all_values(task, &st);
-    buffer_init(&text, COPIED_MAX);
-    bool good =
-        values && write_all(task, values, &text, &st) && (!overwrite || list_fields(task, values, &response, &st));
-    response.update_json = (char *)(uintptr_t)buffer_text(&text);
-    if (good)
-        task_finish(task, &response);
-    else
-        task_fail(task, &st);
-    buffer_fini(&text);
+    cJSON *values = all_values(task, inputs, st);
+    cJSON_ArrayForEach(value, values)
+    {
+        json_write_tree(&update->out, value->string, value);
+    }
+    bool good = values && (!overwrite || list_fields(task, values, &update->response, st));
     cJSON_Delete(values);
+    return good;
+}
+
+static bool set_run(struct input_job *job, struct status *st)
+{
+    return write_all(job->base.task, job->base.inputs, &job->update, st);
+}
+
+static const char *set_finish(struct input_job *job, struct update *update)
+{
+    (void)job;
+    (void)update;
+    return outcomes[0];
+}
+
+/* Constants need no inputs, which may have some MiB. */
+static void set_start(struct task *task)
+{
+    const struct node *node = task_node(task);
+    struct status st = {0};
+    struct update update;
+    if (node_argument(node, SET_COPY)->text || node_argument(node, SET_COUNT)->text) {
+        input_job_start_light(task_data(task), task, set_run, set_finish);
+        return;
+    }
+    update_begin(&update);
+    if (write_all(task, NULL, &update, &st)) {
+        update_finish(&update, task, outcomes[0]);
+        return;
+    }
+    buffer_fini(&update.text);
+    task_fail(task, &st);
 }
 
 extern const struct node_kind set_kind;
@@ -169,6 +185,8 @@ const struct node_kind set_kind = {
     .parameters = parameters,
     .outcomes = outcomes,
     .check = check,
-    .start = start,
+    .size = sizeof(struct input_job),
+    .start = set_start,
+    .cancel = input_job_cancel,
     .is_pure = true,
 };

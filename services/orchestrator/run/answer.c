@@ -101,7 +101,7 @@ static void list_interrupt(struct interrupt_visit *visit, const struct frame *fr
     run->interrupts[run->n_interrupts++] = message;
 }
 
-static void add_output(struct arena *arena, const struct run *run, Renga__V1__Run *message)
+static void add_output(struct arena *arena, const struct run *run, size_t limit, Renga__V1__Run *message)
 {
     struct buffer out;
     struct json_writer writer;
@@ -109,7 +109,10 @@ static void add_output(struct arena *arena, const struct run *run, Renga__V1__Ru
     if (run != run->thread->run || !root || run->state < RENGA__V1__RUN_STATE__RUN_STATE_WAITING ||
         root->graph != run_graph(run))
         return;
-    buffer_init(&out, OUTPUT_MAX);
+    size_t most = state_size(root->state, root->graph->output, root->graph->output_count);
+    buffer_init(&out, limit);
+    if (most < limit)
+        buffer_reserve(&out, most);
     json_writer_init(&writer, &out);
     state_write(root->state, root->graph->output, root->graph->output_count, &writer);
     message->output_omitted = out.failed;
@@ -124,7 +127,7 @@ void answer_resumptions(struct arena *arena, const struct run *run, Renga__V1__R
         message->resumptions[message->n_resumptions++] = need(message_copy(arena, &run->resumptions[i]->base));
 }
 
-static void add_details(struct arena *arena, const struct run *run, Renga__V1__Run *message)
+static void add_details(struct arena *arena, const struct run *run, size_t output_max, Renga__V1__Run *message)
 {
     message->failures = need(arena_alloc(arena, (run->failure_count + 1) * sizeof(*message->failures)));
     for (size_t i = 0; i < run->failure_count; i++)
@@ -137,7 +140,7 @@ static void add_details(struct arena *arena, const struct run *run, Renga__V1__R
     message->interrupt_timeout =
         run->request->interrupt_timeout ? need(message_copy(arena, &run->request->interrupt_timeout->base)) : NULL;
     answer_resumptions(arena, run, message);
-    add_output(arena, run, message);
+    add_output(arena, run, output_max, message);
 }
 
 /* Entries of all string maps have the same layout. */
@@ -149,7 +152,7 @@ static void *copy_labels(struct arena *arena, const Renga__V1__StartRunRequest *
     return labels;
 }
 
-Renga__V1__Run *answer_run(struct arena *arena, const struct run *run, bool in_list)
+Renga__V1__Run *answer_run(struct arena *arena, const struct run *run, enum answer_form form)
 {
     const struct thread *thread = run->thread;
     const Renga__V1__StartRunRequest *request = run->request;
@@ -181,10 +184,10 @@ Renga__V1__Run *answer_run(struct arena *arena, const struct run *run, bool in_l
     message->request_id = text_in(arena, request->request_id);
     message->labels = copy_labels(arena, request);
     message->n_labels = request->n_labels;
-    if (in_list)
+    if (form == ANSWER_LISTED)
         message->output_omitted = message->state >= RENGA__V1__RUN_STATE__RUN_STATE_WAITING;
     else
-        add_details(arena, run, message);
+        add_details(arena, run, form == ANSWER_ROW ? OUTPUT_ROW_MAX : OUTPUT_MAX, message);
     return message;
 }
 

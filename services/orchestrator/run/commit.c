@@ -167,12 +167,8 @@ void log_write_rows(struct run *run)
     run->unlisted = false;
     Renga__V1__RunRow row = RENGA__V1__RUN_ROW__INIT;
     arena_init(&arena, NULL, 0, RECORD_MEMORY_MAX);
-    row.run = answer_run(&arena, run, false);
+    row.run = answer_run(&arena, run, ANSWER_ROW);
     row.run->n_interrupts = 0; /* read from the thread */
-    if (strlen(row.run->output_json) > OUTPUT_ROW_MAX) {
-        row.run->output_json = unconst("");
-        row.run->output_omitted = true;
-    }
     if (row.run->stop_reason == RENGA__V1__STOP_REASON__STOP_REASON_COMPLETED &&
         strcmp(row.run->stop_text, RUN_COMPLETED_TEXT) == 0)
         row.run->stop_text = unconst("");
@@ -198,28 +194,40 @@ void log_write_rows(struct run *run)
 
 bool log_snapshot_fits(const struct thread *thread)
 {
-    struct buffer out;
-    buffer_init(&out, STORE_VALUE_MAX - SNAPSHOT_GROWS);
-    bool fits = snapshot_write(thread, &out);
-    buffer_fini(&out);
+    struct arena arena;
+    arena_init(&arena, NULL, 0, FRAME_MEMORY_MAX);
+    bool fits = row_size(&snapshot_make(thread, &arena)->base) <= STORE_VALUE_MAX - SNAPSHOT_GROWS;
+    arena_fini(&arena);
     return fits;
+}
+
+size_t log_put_snapshot(struct store_batch *batch, const struct thread *thread, const struct thread *past,
+                        uint64_t number)
+{
+    struct arena arena;
+    struct key key;
+    arena_init(&arena, NULL, 0, FRAME_MEMORY_MAX);
+    const Renga__V1__ThreadSnapshot *message = snapshot_make(past, &arena);
+    size_t size = row_size(&message->base);
+    key_numbered(&key, KEY_SNAPSHOT, thread->tenant, thread->id, number);
+    if (size > STORE_VALUE_MAX)
+        size = 0;
+    else
+        row_put(batch, &key, &message->base);
+    arena_fini(&arena);
+    return size;
 }
 
 void log_snapshot_now(struct thread *thread)
 {
-    struct key key;
-    struct buffer out;
-    buffer_init(&out, STORE_VALUE_MAX);
-    if (snapshot_write(thread, &out)) {
-        key_numbered(&key, KEY_SNAPSHOT, thread->tenant, thread->id, thread->last);
-        row_put_packed(log_batch(thread), &key, &out);
+    size_t size = log_put_snapshot(log_batch(thread), thread, thread, thread->last);
+    if (size) {
         thread->snapshot = thread->last;
-        thread->snapshot_size = out.length;
+        thread->snapshot_size = size;
         thread->ways_back = 0;
     }
     thread->steps_since = 0;
     thread->since_snapshot = thread->read_since = 0;
-    buffer_fini(&out);
 }
 
 /* Snapshots shall take little space beside the records between them. For a state that grows with each step, they come

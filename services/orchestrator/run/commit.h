@@ -38,6 +38,9 @@ void log_write_thread(struct thread *thread);
 void log_write_version(struct run *run);
 void log_unlist_version(struct run *run);
 void log_snapshot_now(struct thread *thread);
+/* Puts `past`, the thread as it was after a record; gives its bytes, 0 if it has more than STORE_VALUE_MAX. */
+size_t log_put_snapshot(struct store_batch *batch, const struct thread *thread, const struct thread *past,
+                        uint64_t number);
 bool log_snapshot_fits(const struct thread *thread); /* also behind a further record */
 
 #endif

@@ -247,7 +247,7 @@ static void tell_stopped(struct event_reader *reader, const Record *record, uint
     run_stopped->status_code = changed->status_code;
     run_stopped->output_omitted = true;
     if (reader->live) {
-        const Renga__V1__Run *run = answer_run(reader->arena, reader->live, false);
+        const Renga__V1__Run *run = answer_run(reader->arena, reader->live, ANSWER_WHOLE);
         run_stopped->output_json = run->output_json;
         run_stopped->output_omitted = run->output_omitted;
         run_stopped->usage = run->usage;

@@ -64,7 +64,8 @@ void record_step(struct frame *frame, struct due *only);
 
 /* snapshot.c: the lasting part of a thread, as a row. */
 bool snapshot_possible(const struct thread *thread);
-bool snapshot_write(const struct thread *thread, struct buffer *out); /* behind STORE_SEAL_BYTES, for row_put_packed */
+/* In the arena, and for as long as the thread does not change. */
+Renga__V1__ThreadSnapshot *snapshot_make(const struct thread *thread, struct arena *arena);
 bool snapshot_read(struct thread *thread, const Renga__V1__ThreadSnapshot *snapshot, uint64_t number,
                    struct status *st);
 

@@ -47,6 +47,18 @@ void fold_changed(struct run *run, const Renga__V1__RunChanged *changed, int64_t
         drop_finished(run->thread->root);
 }
 
+/* An input may have some MiB, so it is copied once. */
+static Renga__V1__RunBegun *copy_begun(struct arena *arena, const Renga__V1__RunBegun *begun)
+{
+    Renga__V1__RunBegun brief = *begun;
+    Renga__V1__StartRunRequest request = *begun->request;
+    request.input_json = unconst("");
+    brief.request = &request;
+    Renga__V1__RunBegun *copy = need(message_copy(arena, &brief.base));
+    copy->request->input_json = need(arena_strdup(arena, begun->request->input_json));
+    return copy;
+}
+
 struct run *fold_begun(struct thread *thread, const Renga__V1__RunBegun *begun, uint32_t number, uint64_t record,
                        int64_t now_ms)
 {
@@ -55,7 +67,7 @@ struct run *fold_begun(struct thread *thread, const Renga__V1__RunBegun *begun, 
     run->number = number;
     arena_init(&run->arena, NULL, 0, RUN_MEMORY_MAX);
     arena_init(&run->shown_arena, run->shown_storage, sizeof run->shown_storage, RUN_MEMORY_MAX);
-    run->begun = need(message_copy(&run->arena, &begun->base));
+    run->begun = copy_begun(&run->arena, begun);
     run->request = run->begun->request;
     text_cut_copy(run->id, sizeof run->id, begun->run_id);
     run->state = RENGA__V1__RUN_STATE__RUN_STATE_QUEUED;

@@ -95,7 +95,7 @@ static void list_problem(const char *text, void *data)
 
 static void answer(struct errand *errand, struct run *run, Renga__V1__MigrateRunResponse *response)
 {
-    response->run = answer_run(errand->arena, run, false);
+    response->run = answer_run(errand->arena, run, ANSWER_WHOLE);
     errand_done(errand, run->thread, response);
 }
 

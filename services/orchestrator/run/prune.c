@@ -108,18 +108,13 @@ static void step_is_kept(struct errand *step)
 static bool write_base(struct pruning *pruning, const struct thread *past)
 {
     struct key first, key;
-    struct buffer out;
     struct thread *thread = pruning->thread;
-    buffer_init(&out, STORE_VALUE_MAX);
-    bool good = snapshot_possible(past) && snapshot_write(past, &out);
-    if (good) {
-        key_numbered(&first, KEY_SNAPSHOT, thread->tenant, thread->id, 0);
-        key_numbered(&key, KEY_SNAPSHOT, thread->tenant, thread->id, pruning->cut);
-        store_delete_range(log_batch(thread), key_bytes(&first), key_bytes(&key));
-        row_put_packed(log_batch(thread), &key, &out);
-    }
-    buffer_fini(&out);
-    return good;
+    if (!snapshot_possible(past) || !log_put_snapshot(log_batch(thread), thread, past, pruning->cut))
+        return false;
+    key_numbered(&first, KEY_SNAPSHOT, thread->tenant, thread->id, 0);
+    key_numbered(&key, KEY_SNAPSHOT, thread->tenant, thread->id, pruning->cut);
+    store_delete_range(log_batch(thread), key_bytes(&first), key_bytes(&key));
+    return true;
 }
 
 static void past_came(void *owner, struct thread *past, const struct status *st)

@@ -213,7 +213,12 @@ const struct graph *run_graph(const struct run *run);
 unsigned run_recursion_limit(const struct run *run);
 
 /* answer.c: messages for callers. */
-Renga__V1__Run *answer_run(struct arena *arena, const struct run *run, bool in_list);
+enum answer_form {
+    ANSWER_WHOLE,
+    ANSWER_ROW,    /* output up to OUTPUT_ROW_MAX */
+    ANSWER_LISTED, /* no output, failures and interrupts */
+};
+Renga__V1__Run *answer_run(struct arena *arena, const struct run *run, enum answer_form form);
 /* The R row leaves RUN_COMPLETED_TEXT out, since the stop reason says as much. As row_read, with that text. */
 #define RUN_COMPLETED_TEXT "the graph came to its end"
 Renga__V1__RunRow *answer_read_row(struct arena *arena, const struct store_row *row, struct status *st);

@@ -35,7 +35,7 @@ static void answer_with(struct errand *errand, Renga__V1__Run *run)
 
 void errand_complete(struct errand *errand, const struct run *run)
 {
-    answer_with(errand, answer_run(errand->arena, run, false));
+    answer_with(errand, answer_run(errand->arena, run, ANSWER_WHOLE));
 }
 
 void errand_wait(struct errand *errand, struct run *run, bool wait)

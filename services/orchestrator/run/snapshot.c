@@ -102,7 +102,7 @@ static Renga__V1__RunSnapshot *run_snapshot(struct arena *arena, const struct ru
     renga__v1__run_snapshot__init(message);
     message->number = run->number;
     message->begun = run->begun;
-    message->run = answer_run(arena, run, true);
+    message->run = answer_run(arena, run, ANSWER_LISTED);
     answer_resumptions(arena, run, message->run);
     message->worked_ms = run_worked_ms(run);
     message->steps_before = run->steps_before;
@@ -119,47 +119,39 @@ static Renga__V1__RunSnapshot *run_snapshot(struct arena *arena, const struct ru
     return message;
 }
 
-bool snapshot_write(const struct thread *thread, struct buffer *out)
+Renga__V1__ThreadSnapshot *snapshot_make(const struct thread *thread, struct arena *arena)
 {
-    struct arena arena;
-    Renga__V1__ThreadSnapshot message = RENGA__V1__THREAD_SNAPSHOT__INIT;
+    Renga__V1__ThreadSnapshot *message = need(arena_alloc(arena, sizeof *message));
     size_t runs = 1, memories = 0;
     for (const struct run *run = thread->queue; run; run = run->next)
         runs++;
     for (const struct memory *memory = thread->memories; memory; memory = memory->next)
         memories++;
-    arena_init(&arena, NULL, 0, FRAME_MEMORY_MAX);
-    message.agent = unconst(thread->agent ? thread->agent->name : "");
-    message.graph_version = thread->agent ? thread->agent->version : unconst("");
-    message.created_ms = thread->created_ms;
-    message.retention = thread->retention;
-    message.runs_begun = thread->runs_begun;
-    message.runs = need(arena_alloc(&arena, runs * sizeof(*message.runs)));
+    renga__v1__thread_snapshot__init(message);
+    message->agent = unconst(thread->agent ? thread->agent->name : "");
+    message->graph_version = thread->agent ? thread->agent->version : unconst("");
+    message->created_ms = thread->created_ms;
+    message->retention = thread->retention;
+    message->runs_begun = thread->runs_begun;
+    message->runs = need(arena_alloc(arena, runs * sizeof(*message->runs)));
     if (thread->run)
-        message.runs[message.n_runs++] = run_snapshot(&arena, thread->run);
+        message->runs[message->n_runs++] = run_snapshot(arena, thread->run);
     for (const struct run *run = thread->queue; run; run = run->next)
-        message.runs[message.n_runs++] = run_snapshot(&arena, run);
-    message.has_run = thread->run != NULL;
-    message.root = thread->root ? frame_snapshot(&arena, thread->root) : NULL;
-    message.memories = need(arena_alloc(&arena, (memories + 1) * sizeof(*message.memories)));
+        message->runs[message->n_runs++] = run_snapshot(arena, run);
+    message->has_run = thread->run != NULL;
+    message->root = thread->root ? frame_snapshot(arena, thread->root) : NULL;
+    message->memories = need(arena_alloc(arena, (memories + 1) * sizeof(*message->memories)));
     for (const struct memory *memory = thread->memories; memory; memory = memory->next) {
-        Renga__V1__MemorySnapshot *kept = need(arena_alloc(&arena, sizeof *kept));
+        Renga__V1__MemorySnapshot *kept = need(arena_alloc(arena, sizeof *kept));
         renga__v1__memory_snapshot__init(kept);
         kept->path = memory->path;
-        kept->state = state_bytes(&arena, memory->state);
+        kept->state = state_bytes(arena, memory->state);
         kept->graph = unconst(state_graph(memory->state)->name);
-        message.memories[message.n_memories++] = kept;
+        message->memories[message->n_memories++] = kept;
     }
-    message.head = thread->head;
-    message.updated_ms = thread->updated_ms;
-    size_t size = STORE_SEAL_BYTES + renga__v1__thread_snapshot__get_packed_size(&message);
-    char *bytes = buffer_reserve(out, size);
-    if (bytes) {
-        renga__v1__thread_snapshot__pack(&message, (uint8_t *)bytes + STORE_SEAL_BYTES);
-        out->length += size;
-    }
-    arena_fini(&arena);
-    return bytes != NULL;
+    message->head = thread->head;
+    message->updated_ms = thread->updated_ms;
+    return message;
 }
 
 /* ---- read -------------------------------------------------------------------------------------------------------- */

@@ -158,6 +158,17 @@ void thread_serve(struct thread *thread)
     }
 }
 
+/* Long steps and long batches have visits of the loop of their own. */
+static void thread_flush(struct thread *thread)
+{
+    thread->flush_waits =
+        thread->filling && !thread->flying && !thread->flush_waits && loop_is_late(thread->home->loop);
+    if (thread->flush_waits)
+        loop_defer(thread->home->loop, &thread->go);
+    else
+        log_flush(thread);
+}
+
 void thread_go(struct work *work)
 {
     struct thread *thread = OWNER_OF(work, struct thread, go);
@@ -168,7 +179,7 @@ void thread_go(struct work *work)
         if (thread->run)
             run_pump(thread->run); /* work that was held back until the lease was sure */
         thread_serve(thread);
-        log_flush(thread);
+        thread_flush(thread);
         if (log_gathers(thread))
             thread_begin_steps(thread);
         thread->holds--;

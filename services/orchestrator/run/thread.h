@@ -49,6 +49,7 @@ struct thread {
     bool held;                                 /* an errand has it for itself until its scan is done */
     struct prepared_input *prepared;           /* of the run that is being begun (input.c); or NULL */
     struct work go;
+    bool flush_waits; /* its batch was left for the next visit of the loop, since this one was long */
 
     /* The lasting part. */
     bool exists;

@@ -147,11 +147,57 @@ static void what_a_socket_said_has_been_told_by_the_time_of_the_last_look(void *
     close(ends[1]);
 }
 
+struct piece {
+    struct work work;
+    int64_t takes_ns;
+    int visits_before; /* visits that had ended when it ran */
+    sem_t ran;
+};
+
+static int visits_ended;
+
+static void count_visit(const struct loop *loop, int64_t held_ns, void *data)
+{
+    visits_ended++;
+}
+
+static void run_piece(struct work *work)
+{
+    struct piece *piece = (struct piece *)work;
+    piece->visits_before = visits_ended;
+    for (int64_t until_ns = clock_now_ns() + piece->takes_ns; clock_now_ns() < until_ns;)
+        ;
+    sem_post(&piece->ran);
+}
+
+static void deferred_work_that_is_long_lets_others_into_the_loop_before_the_next(void **state)
+{
+    struct piece pieces[3] = {{.takes_ns = 3 * NS_PER_MS}, {.takes_ns = 3 * NS_PER_MS}, {.takes_ns = 0}};
+    loop_enter(shared.loop);
+    loop_on_held(shared.loop, count_visit, NULL);
+    for (int i = 0; i < 3; i++) {
+        sem_init(&pieces[i].ran, 0, 0);
+        pieces[i].work.run = run_piece;
+        loop_defer(shared.loop, &pieces[i].work);
+    }
+    loop_leave(shared.loop);
+    for (int i = 0; i < 3; i++)
+        while (sem_wait(&pieces[i].ran) != 0)
+            ;
+    assert_true(pieces[1].visits_before > pieces[0].visits_before);
+    assert_true(pieces[2].visits_before > pieces[1].visits_before);
+    loop_enter(shared.loop);
+    loop_on_held(shared.loop, NULL, NULL);
+    loop_leave(shared.loop);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(one_at_a_time_is_in_the_loop_whoever_comes, start, stop),
         cmocka_unit_test_setup_teardown(a_timer_set_by_a_visitor_wakes_the_sleeping_loop_in_time, start, stop),
+        cmocka_unit_test_setup_teardown(deferred_work_that_is_long_lets_others_into_the_loop_before_the_next, start,
+                                        stop),
         cmocka_unit_test_setup_teardown(what_a_socket_said_has_been_told_by_the_time_of_the_last_look, start, stop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -39,6 +39,23 @@ static void keys_and_values_are_copied(void **state)
     assert_all("key=value ");
 }
 
+static void a_value_may_be_written_into_its_batch(void **state)
+{
+    struct written written;
+    struct store_batch *batch = begin(&written);
+    store_put(batch, TEXT("b"), TEXT("1"));
+    char *room = store_put_room(batch, TEXT("b"), 5);
+    assert_non_null(room);
+    store_put(batch, TEXT("c"), TEXT("3"));
+    memcpy(room, "value", 5);
+    assert_int_equal(commit_now(&written).code, OK);
+    assert_all("b=value c=3 ");
+    assert_null(store_put_room(begin(&written), TEXT("k"), STORE_VALUE_MAX + 1));
+    assert_null(store_put_room(&written.batch, TEXT("k"), 1)); /* the batch has failed as a whole */
+    assert_int_equal(commit_now(&written).code, RESOURCE_EXHAUSTED);
+    assert_all("b=value c=3 ");
+}
+
 static void keys_are_bytes_and_compare_as_memcmp_does(void **state)
 {
     static const struct store_bytes keys[] = {{"", 0},  {"\0", 1},  {"\0\0", 2}, {"\0\xff", 2},
@@ -233,6 +250,7 @@ int main(void)
     static const struct named_test tests[] = {NAMED(what_was_put_is_found_in_the_order_of_keys),
                                               NAMED(operations_of_a_batch_happen_in_their_order),
                                               NAMED(keys_and_values_are_copied),
+                                              NAMED(a_value_may_be_written_into_its_batch),
                                               NAMED(keys_are_bytes_and_compare_as_memcmp_does),
                                               NAMED(the_largest_key_and_value_fit_and_larger_ones_are_refused),
                                               NAMED(a_batch_that_is_too_large_is_refused_whole),
