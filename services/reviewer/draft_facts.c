@@ -88,7 +88,7 @@ bool fact_agrees(const struct fact *fact, const struct fact_source *source)
 {
     struct claim words = fact_words(fact);
     return claims_numbers_stand(words, source->quote, source->title) &&
-           claims_agree(words, source->quote, source->title);
+           claims_agree(words, source->quote, source->title) && claims_words_stand(words, source->quote, source->title);
 }
 
 static struct fact_source fact_source_of(const struct passage *passage, const struct support *support, size_t owner)
@@ -183,8 +183,8 @@ static struct fact_found fact_find(const struct draft_facts *facts, const struct
         result.source = fact_source_of(&facts->texts[text - 1].passage, &support, owner);
     }
     struct fact_source rival;
-    bool fits = support.exact || claims_agree(fact_words(fact), result.source.quote, result.source.title);
-    if (result.found && fits && !support.exact && fact_has_rival(facts, fact, &result.source, &rival)) {
+    bool fits = support.exact || fact_agrees(fact, &result.source);
+    if (result.found && !support.exact && fact_has_rival(facts, fact, &result.source, &rival)) {
         fits = false;
         result.source = rival;
     }

@@ -2,17 +2,15 @@
 
 #include "words/claims_priv.h"
 #include "words/evidence.h"
-#include "words/sentences.h"
+#include "words/figures.h"
+#include "words/sentences_priv.h"
 #include "words/words.h"
 
 #include <string.h>
 #include <unicode/uchar.h>
 
 #define WORD_MAX     ((size_t)32)
-#define NAME_MAX_HAN 16   /* characters of a name with an ending */
-#define LETTERS_MAX  8192 /* of a quote or a sentence that are searched for numbers */
-#define DIGITS_MAX   32
-#define UNIT_MAX     4  /* bytes of a unit: "days" and "day" are the same */
+#define NAME_MAX_HAN 16 /* characters of a name with an ending */
 #define PLACES_MOST  64 /* names with an ending in a sentence; with more of them, the sentence agrees with no quote */
 #define NUMBERS_MAX  64 /* of a sentence */
 #define WORD_LEAST   2  /* letters of a capitalised word that is a name */
@@ -39,6 +37,11 @@ bool claim_terms_add(struct claim_terms *terms, struct claim text)
         *slot = hash;
     }
     return true;
+}
+
+bool claim_terms_have(struct claim_terms *terms, const char *text, size_t length)
+{
+    return *claim_slot(terms, term_hash(text, length)) != 0;
 }
 
 /* ---- names ------------------------------------------------------------------------------------------------------- */
@@ -94,6 +97,8 @@ static bool claim_is_name(struct claim sentence, const struct term *term, bool f
 {
     const char *word = sentence.text + term->begin;
     size_t length = term->end - term->begin;
+    if (figure_is_unit(term->text, term->length))
+        return false; /* compared with its number */
     if (term->kind == TERM_KATAKANA || (term->kind == TERM_IDENTIFIER && claim_is_address(term)))
         return true;
     return term->kind == TERM_WORD && !term->weak && length >= WORD_LEAST && claim_is_capitalised(word, length) &&
@@ -157,137 +162,48 @@ static bool claim_has_places(struct claim sentence, struct claim quote, struct c
 
 /* ---- numbers ----------------------------------------------------------------------------------------------------- */
 
-struct letters {
-    uint32_t codes[LETTERS_MAX];
-    size_t count;
-};
-
-/* Reads the characters of a text, as far as LETTERS_MAX. */
-static void letters_read(struct claim text, struct letters *letters)
+/* Skips the mark of a list item, which is not part of the statement. */
+static struct claim claim_past_mark(struct claim sentence)
 {
-    struct fold fold;
-    struct folded c;
-    letters->count = 0;
-    fold_begin(&fold, text.text, text.length);
-    while (fold_next(&fold, &c) && letters->count < LETTERS_MAX)
-        letters->codes[letters->count++] = c.code;
+    size_t at = skip_space(sentence.text, sentence.length, line_mark(sentence.text, sentence.length, 0));
+    struct marker marker = marker_read(sentence.text, sentence.length, at);
+    at = marker.kind && marker.kind != 'l' ? skip_space(sentence.text, sentence.length, marker.end) : at;
+    return (struct claim){sentence.text + at, sentence.length - at};
 }
 
-static bool is_digit_code(uint32_t code)
+/* What a text has of a number: nothing, its value with another unit, or both. */
+enum claim_has { CLAIM_LACKS, CLAIM_HAS_VALUE, CLAIM_HAS_NUMBER };
+
+static enum claim_has claim_has_figure(const struct figures *where, const struct figure *said)
 {
-    return code >= '0' && code <= '9';
+    enum claim_has has = CLAIM_LACKS;
+    for (size_t i = 0; has != CLAIM_HAS_NUMBER && i < where->count; i++)
+        if (figure_same_value(said, &where->list[i]))
+            has = figure_same_unit(said, &where->list[i]) ? CLAIM_HAS_NUMBER : CLAIM_HAS_VALUE;
+    return has;
 }
 
-static bool is_latin_code(uint32_t code)
+/* Whether each number in digits of the sentence is in the quote or its heading, in digits or in words; `units`: with
+ * the same unit. */
+static bool claim_has_figures(struct claim sentence, struct claim quote, struct claim heading, bool units)
 {
-    return code >= 'a' && code <= 'z';
-}
-
-/* Copies the digits from `at` on, without the commas between them; returns the position after them. */
-static size_t digits_end(const struct letters *letters, size_t at, char digits[DIGITS_MAX])
-{
-    size_t count = 0;
-    for (; at < letters->count; at++) {
-        bool comma = letters->codes[at] == ',' && at + 1 < letters->count && is_digit_code(letters->codes[at + 1]);
-        if (!comma && !is_digit_code(letters->codes[at]))
-            break;
-        if (!comma && count + 1 < DIGITS_MAX)
-            digits[count++] = (char)letters->codes[at];
-    }
-    digits[count] = '\0';
-    return at;
-}
-
-/* Reads the unit of a number: the first letters of the next word, one Japanese character, or a per cent sign. "": no
- * unit. */
-static void claim_unit_read(const struct letters *letters, size_t at, char unit[UNIT_MAX + 1])
-{
-    char word[WORD_MAX];
-    size_t length = 0;
-    unit[0] = '\0';
-    while (at < letters->count && script_of(letters->codes[at]) == SCRIPT_SPACE)
-        at++;
-    if (at == letters->count)
-        return;
-    enum script script = script_of(letters->codes[at]);
-    if (script == SCRIPT_HAN || script == SCRIPT_HIRAGANA || script == SCRIPT_KATAKANA || letters->codes[at] == '%') {
-        unit[utf8_write(unit, letters->codes[at])] = '\0';
-        return;
-    }
-    for (; at < letters->count && is_latin_code(letters->codes[at]) && length < WORD_MAX; at++)
-        word[length++] = (char)letters->codes[at];
-    if (!length || words_function_word(word, length))
-        return;
-    length = length < UNIT_MAX ? length : UNIT_MAX;
-    memcpy(unit, word, length);
-    unit[length] = '\0';
-}
-
-static bool claim_units_fit(const char *one, const char *other)
-{
-    size_t a = strlen(one), b = strlen(other), least = a < b ? a : b;
-    return !least || memcmp(one, other, least) == 0;
-}
-
-/* True for "-5", false for "3-5" and "- 5". */
-static bool digits_are_negative(const struct letters *letters, size_t at)
-{
-    return at && letters->codes[at - 1] == '-' && (at == 1 || script_of(letters->codes[at - 2]) == SCRIPT_SPACE);
-}
-
-/* Whether the quote has this number with the same unit and sign. Also true if the quote does not have the number: the
- * caller of claims_agree has already searched the quote and its heading for it. */
-static bool counts_same(const struct letters *quote, const char *digits, const char *unit, bool negative)
-{
-    char known[DIGITS_MAX], counted[UNIT_MAX + 1];
-    bool any = false;
-    for (size_t at = 0; at < quote->count; at++) {
-        if (!is_digit_code(quote->codes[at]))
+    struct figures said, quoted, above;
+    sentence = claim_past_mark(sentence);
+    figures_read(sentence.text, sentence.length, &said);
+    if (!said.count)
+        return true;
+    figures_read(quote.text, quote.length, &quoted);
+    figures_read(heading.text, heading.length, &above);
+    for (size_t i = 0; i < said.count && i < NUMBERS_MAX; i++) {
+        const struct figure *figure = &said.list[i];
+        enum claim_has has = claim_has_figure(&quoted, figure);
+        if (has == CLAIM_HAS_NUMBER || (has == CLAIM_HAS_VALUE && !units) ||
+            claim_has_figure(&above, figure) >= (units ? CLAIM_HAS_NUMBER : CLAIM_HAS_VALUE))
             continue;
-        bool below = digits_are_negative(quote, at);
-        at = digits_end(quote, at, known);
-        if (strcmp(known, digits) != 0)
-            continue;
-        claim_unit_read(quote, at, counted);
-        if (below == negative && (!*unit || claim_units_fit(unit, counted)))
-            return true;
-        any = true;
-    }
-    return !any;
-}
-
-/* "20 days" does not support "20 times", and "5" does not support "-5". */
-static bool numbers_count_same(struct claim sentence, struct claim quote)
-{
-    struct letters said, quoted;
-    char digits[DIGITS_MAX], unit[UNIT_MAX + 1];
-    size_t looked = 0;
-    letters_read(sentence, &said);
-    letters_read(quote, &quoted);
-    for (size_t at = 0; at < said.count && looked < NUMBERS_MAX; at++) {
-        if (!is_digit_code(said.codes[at]))
-            continue;
-        bool negative = digits_are_negative(&said, at);
-        at = digits_end(&said, at, digits);
-        claim_unit_read(&said, at, unit);
-        looked++;
-        if (!counts_same(&quoted, digits, unit, negative))
+        if (has == CLAIM_HAS_VALUE || !claims_numerals_have(quote, heading, figure))
             return false;
     }
     return true;
-}
-
-static bool claim_has_digits(const struct letters *where, const char *digits)
-{
-    char known[DIGITS_MAX];
-    for (size_t at = 0; at < where->count; at++) {
-        if (!is_digit_code(where->codes[at]))
-            continue;
-        at = digits_end(where, at, known);
-        if (strcmp(known, digits) == 0)
-            return true;
-    }
-    return false;
 }
 
 double claim_share_of(struct claim_terms *terms, struct claim sentence)
@@ -307,20 +223,7 @@ double claim_share_of(struct claim_terms *terms, struct claim sentence)
 
 bool claims_numbers_stand(struct claim sentence, struct claim quoted, struct claim heading)
 {
-    struct letters said, there, above;
-    char digits[DIGITS_MAX];
-    letters_read(sentence, &said);
-    letters_read(quoted, &there);
-    letters_read(heading, &above);
-    for (size_t at = 0, looked = 0; at < said.count && looked < NUMBERS_MAX; at++) {
-        if (!is_digit_code(said.codes[at]))
-            continue;
-        at = digits_end(&said, at, digits);
-        looked++;
-        if (!claim_has_digits(&there, digits) && !claim_has_digits(&above, digits))
-            return false;
-    }
-    return true;
+    return claim_has_figures(sentence, quoted, heading, false);
 }
 
 /* If the sentence is nearly equal to a sentence of a longer quote, its numbers must be in that sentence or the
@@ -345,7 +248,7 @@ bool claims_agree(struct claim sentence, struct claim quote, struct claim headin
     struct claim_terms terms = {.count = 0};
     return claims_denial_agrees(sentence, quote) && claims_opposites_agree(sentence, quote) &&
            claims_numerals_agree(sentence, quote, heading) && claims_order_agrees(sentence, quote) &&
-           numbers_count_same(sentence, quote) && claim_numbers_are_of_one(sentence, quote, heading) &&
-           claim_has_places(sentence, quote, heading) && claim_terms_add(&terms, quote) &&
-           claim_terms_add(&terms, heading) && claim_has_names(&terms, sentence);
+           claim_has_figures(sentence, quote, heading, true) && claim_numbers_are_of_one(sentence, quote, heading) &&
+           claims_pairs_agree(sentence, quote) && claim_has_places(sentence, quote, heading) &&
+           claim_terms_add(&terms, quote) && claim_terms_add(&terms, heading) && claim_has_names(&terms, sentence);
 }

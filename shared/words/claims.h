@@ -23,9 +23,13 @@ struct claim {
  * `heading` may be empty. */
 bool claims_agree(struct claim sentence, struct claim quote, struct claim heading);
 
-/* Whether each number in digits of the sentence is in the quote or its heading. claims_agree applies this check to a
- * single sentence of a longer quote. */
+/* Whether the quote or its heading has each number in digits of the sentence, by value (figures.h). claims_agree
+ * applies this check to a single sentence of a longer quote. */
 bool claims_numbers_stand(struct claim sentence, struct claim quote, struct claim heading);
+
+/* False if the sentence is nearly a sentence of the quote, but with another word: "rose" for "fell". Stricter than
+ * claims_agree: a synonym counts as another word. */
+bool claims_words_stand(struct claim sentence, struct claim quote, struct claim heading);
 
 /* True if [begin, end) of the text contains no denial, but the rest of its clauses does. Quoted alone, this span would
  * affirm a statement that the text denies. */

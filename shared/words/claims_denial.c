@@ -35,21 +35,6 @@ static bool claim_denies_contracted(const char *text, size_t left)
            (left >= 5 && strncasecmp(text, "n\xE2\x80\x99t", 5) == 0);
 }
 
-static bool claim_denies_english(struct claim text)
-{
-    for (size_t at = 0, end; at < text.length; at = end) {
-        end = at + 1;
-        if (!claim_is_letter(text.text[at]))
-            continue;
-        while (end < text.length && claim_is_letter(text.text[end]))
-            end++;
-        if (claim_denies_word(text.text + at, end - at) ||
-            claim_denies_contracted(text.text + end - 1, text.length - end + 1))
-            return true;
-    }
-    return false;
-}
-
 static bool claim_begins(struct claim text, size_t at, const char *word)
 {
     size_t length = strlen(word);
@@ -81,9 +66,29 @@ static bool claim_denies_japanese(struct claim text)
     return false;
 }
 
+static size_t claim_denials_english(struct claim text)
+{
+    size_t count = 0;
+    for (size_t at = 0, end; at < text.length; at = end) {
+        end = at + 1;
+        if (!claim_is_letter(text.text[at]))
+            continue;
+        while (end < text.length && claim_is_letter(text.text[end]))
+            end++;
+        count += claim_denies_word(text.text + at, end - at) ||
+                 claim_denies_contracted(text.text + end - 1, text.length - end + 1);
+    }
+    return count;
+}
+
+size_t claims_denials(struct claim text)
+{
+    return claim_denials_english(text) + claim_denies_japanese(text);
+}
+
 static bool claim_denies(struct claim text)
 {
-    return claim_denies_english(text) || claim_denies_japanese(text);
+    return claims_denials(text) != 0;
 }
 
 /* ---- clauses ----------------------------------------------------------------------------------------------------- */

@@ -3,6 +3,7 @@
  * characters are always a number. The English word for 1 alone is not a number. */
 #include "words/claims_priv.h"
 
+#include "words/figures.h"
 #include "words/fold.h"
 
 #include <string.h>
@@ -116,16 +117,19 @@ static void numerals_read_english(struct claim text, struct numerals *numerals)
     struct numeral numeral = {.words = 0};
     char word[WORD_MAX];
     size_t length = 0;
-    bool more;
+    bool more, digits = false, behind = false; /* "million" behind digits is part of that number */
     fold_begin(&fold, text.text, text.length);
     do {
         more = fold_next(&fold, &c);
         if (more && script_of(c.code) == SCRIPT_LETTER) {
+            behind = length ? behind : digits;
             word[length < WORD_MAX - 1 ? length++ : length] = c.code < 0x80 ? (char)c.code : '?';
             continue;
         }
-        if (length)
+        if (length && !(behind && numerals_find_word(word, length)))
             numerals_take_word(numerals, &numeral, word, length);
+        digits =
+            more && (script_of(c.code) == SCRIPT_DIGIT || (digits && !length && script_of(c.code) == SCRIPT_SPACE));
         length = 0;
         if (!more || (c.code != '-' && script_of(c.code) != SCRIPT_SPACE))
             numerals_end(numerals, &numeral);
@@ -246,48 +250,53 @@ static void numerals_read_japanese(struct claim text, struct numerals *numerals)
     } while (more);
 }
 
-/* ---- digits ------------------------------------------------------------------------------------------------------ */
+/* ---- the comparison ---------------------------------------------------------------------------------------------- */
 
-static void numerals_read_digits(struct claim text, struct numerals *numerals)
-{
-    struct fold fold;
-    struct folded c;
-    uint64_t value = 0;
-    bool more, any = false;
-    fold_begin(&fold, text.text, text.length);
-    do {
-        more = fold_next(&fold, &c);
-        bool digit = more && c.code >= '0' && c.code <= '9';
-        if (digit && value < VALUE_MAX)
-            value = value * 10 + (c.code - '0');
-        any |= digit;
-        if (digit || (more && any && c.code == ','))
-            continue;
-        if (any)
-            numerals_add(numerals, value);
-        any = false;
-        value = 0;
-    } while (more);
-}
-
-static void numerals_read_all(struct claim text, struct numerals *numerals)
+static void numerals_read(struct claim text, struct numerals *numerals)
 {
     numerals_read_english(text, numerals);
     numerals_read_japanese(text, numerals);
-    numerals_read_digits(text, numerals);
+}
+
+bool claims_numerals_have(struct claim quote, struct claim heading, const struct figure *figure)
+{
+    struct numerals quoted = {.count = 0};
+    uint64_t value = figure->digits;
+    if (figure->exponent < 0 || figure->negative)
+        return false;
+    for (int i = 0; i < figure->exponent; i++) {
+        if (value > VALUE_MAX)
+            return false;
+        value *= 10;
+    }
+    numerals_read(quote, &quoted);
+    numerals_read(heading, &quoted);
+    return numerals_have(&quoted, value);
+}
+
+static bool numerals_in_digits(const struct figures *figures, uint64_t value)
+{
+    struct figure wanted = figure_of(value);
+    for (size_t i = 0; i < figures->count; i++)
+        if (figure_same_value(&wanted, &figures->list[i]))
+            return true;
+    return false;
 }
 
 bool claims_numerals_agree(struct claim sentence, struct claim quote, struct claim heading)
 {
     struct numerals said = {.count = 0}, quoted = {.count = 0};
-    numerals_read_english(sentence, &said);
-    numerals_read_japanese(sentence, &said);
+    struct figures digits, above;
+    numerals_read(sentence, &said);
     if (!said.count)
         return true;
-    numerals_read_all(quote, &quoted);
-    numerals_read_all(heading, &quoted);
+    numerals_read(quote, &quoted);
+    numerals_read(heading, &quoted);
+    figures_read(quote.text, quote.length, &digits);
+    figures_read(heading.text, heading.length, &above);
     for (size_t i = 0; i < said.count; i++)
-        if (!numerals_have(&quoted, said.values[i]))
+        if (!numerals_have(&quoted, said.values[i]) && !numerals_in_digits(&digits, said.values[i]) &&
+            !numerals_in_digits(&above, said.values[i]))
             return false;
     return said.count < NUMERALS_MAX;
 }

@@ -255,6 +255,40 @@ static bool numbers_agree(const struct asked *asked, const struct window *window
     return true;
 }
 
+/* Whether a term begins with a digit, and so is a number or a number with its unit: "1.5", "20%", "5gb". The digits of
+ * a word with letters before them are not a number. */
+static bool is_figure(const char *sentence, const struct asked_term *term)
+{
+    size_t end;
+    char before = term->begin ? sentence[term->begin - 1] : ' ';
+    if ((before | 0x20) >= 'a' && (before | 0x20) <= 'z')
+        return false;
+    uint32_t code = utf8_read(sentence, term->end, term->begin, &end);
+    return (code >= '0' && code <= '9') || (code >= 0xFF10 && code <= 0xFF19);
+}
+
+/* Numbers that the window has in another form, as 1,500,000 for 150万, count as found. */
+static void find_figures(const struct evidence *evidence, const struct asked *asked, const char *sentence,
+                         size_t length, struct window *window)
+{
+    const struct passage *passage = &evidence->passages[evidence->units[window->from].passage];
+    size_t begin = evidence->units[window->from].span.begin, end = evidence->units[window->to].span.end;
+    struct claim quote = {passage->text + begin, end - begin}, heading = {passage->heading, passage->heading_length};
+    for (size_t i = 0; i < asked->count; i++) {
+        const struct asked_term *term = &asked->terms[i];
+        if (term->exact && !window->has[i] && !window->in_heading[i] && !is_figure(sentence, term))
+            return; /* an identifier */
+    }
+    if (!claims_numbers_stand((struct claim){sentence, length}, quote, heading))
+        return;
+    for (size_t i = 0; i < asked->count; i++) {
+        if (!asked->terms[i].exact || window->has[i])
+            continue;
+        window->has[i] = true;
+        window->coverage += asked->terms[i].weight * (window->in_heading[i] ? 1 - HEADING_SHARE : 1) / asked->weight;
+    }
+}
+
 /* The offset after the mark of a list item, which is not part of the statement. */
 static size_t past_mark(const char *text, size_t length)
 {
@@ -288,6 +322,8 @@ bool support_find(const struct evidence *evidence, const char *sentence, size_t 
                 .passage = evidence->units[unit].passage, .quote = quote, .coverage = 1, .exact = true};
             return true;
         }
+        if (!numbers_agree(&asked, &window))
+            find_figures(evidence, &asked, sentence, length, &window);
         bool agrees = numbers_agree(&asked, &window);
         double value = window.coverage - GAIN_LEAST * (window.to - window.from);
         if (agrees < agree || (agrees == agree && value <= best))

@@ -82,6 +82,7 @@ static void compare(struct input *in)
     size_t half = in->length / 2;
     struct claim sentence = {in->text, half}, quote = {in->text + half, in->length - half};
     claims_agree(sentence, quote, quote);
+    claims_words_stand(sentence, quote, quote);
     claims_agree(sentence, sentence, quote);
 }
 

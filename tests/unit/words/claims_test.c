@@ -116,6 +116,80 @@ static void a_word_is_not_carried_by_its_opposite(void **state)
     assert_true(agree("20件以下を処理します。", "20件未満を処理します。", ""));
 }
 
+static bool stands(const char *sentence, const char *quote)
+{
+    struct claim said = {sentence, strlen(sentence)}, quoted = {quote, strlen(quote)}, none = {"", 0};
+    return claims_numbers_stand(said, quoted, none) && claims_agree(said, quoted, none) &&
+           claims_words_stand(said, quoted, none);
+}
+
+static void a_number_is_compared_by_its_value_and_its_unit(void **state)
+{
+    static const char *const same[][2] = {
+        {"人口は150万人である。", "人口は1,500,000人である。"},
+        {"人口は百五十万人である。", "人口は150万人である。"},
+        {"人口は１５０万人である。", "人口は1500000人である。"},
+        {"人口は1億700万人である。", "人口は107,000,000人である。"},
+        {"The city has 1.5 million people.", "The city has 1,500,000 people."},
+        {"The city has 1,500,000 people.", "The city has 1.5 million people."},
+        {"The city has 25 towers.", "The city has twenty-five towers."},
+        {"予算の3割を使った。", "予算の30%を使った。"},
+        {"予算の30パーセントを使った。", "予算の３０％を使った。"},
+        {"工場は令和6年に開いた。", "工場は2024年に開いた。"},
+        {"工場は2019年に開いた。", "工場は令和元年に開いた。"},
+        {"It cost 5 million dollars.", "It cost $5 million."},
+        {"It is 1.5 km long.", "It is 1,500 metres long."},
+        {"The plant has 11 MW.", "The plant has 11,000 kilowatts."},
+        {"収支は収入59,000,000円、支出56,000,000円である。", "収支は収入5900万円、支出5600万円である。"},
+    };
+    static const char *const other[][2] = {
+        {"人口は150億人である。", "人口は150万人である。"},
+        {"人口は150人である。", "人口は150万人である。"},
+        {"The city has 1.5 billion people.", "The city has 1.5 million people."},
+        {"The city has 2.5 million people.", "The city has 1.5 million people."},
+        {"予算の3%を使った。", "予算の3割を使った。"},
+        {"工場は令和5年に開いた。", "工場は2024年に開いた。"},
+        {"工場は6年に開いた。", "工場は令和6年に開いた。"},
+        {"It cost 5 million euros.", "It cost 5 million dollars."},
+        {"It is 1.5 m long.", "It is 1.5 km long."},
+        {"The plant has 11 kW.", "The plant has 11 MW."},
+        {"費用は500ドルだった。", "費用は500円だった。"},
+        {"3か月かかった。", "3日かかった。"},
+        {"The pump moved 2147483648123456789 litres.", "The pump moved 2147483648123456788 litres."},
+    };
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++)
+        if (!stands(same[i][0], same[i][1]))
+            fail_msg("the same: %s | %s", same[i][0], same[i][1]);
+    for (size_t i = 0; i < sizeof other / sizeof *other; i++)
+        if (stands(other[i][0], other[i][1]))
+            fail_msg("not the same: %s | %s", other[i][0], other[i][1]);
+}
+
+static void a_number_belongs_to_its_year_and_its_name(void **state)
+{
+    const char *years = "Sales were 120 million euros in 2022, and 150 million euros in 2023.";
+    assert_true(stands("Sales were 150 million euros in 2023.", years));
+    assert_false(stands("Sales were 150 million euros in 2022.", years));
+    assert_true(stands("売上は2023年に150億円だった。", "売上は2022年に120億円、2023年に150億円だった。"));
+    assert_false(stands("売上は2022年に150億円だった。", "売上は2022年に120億円、2023年に150億円だった。"));
+    const char *ports = "The port of Oslo has 14 cranes, and the port of Bergen has 9 cranes.";
+    assert_true(stands("The port of Bergen has 9 cranes.", ports));
+    assert_false(stands("The port of Oslo has 9 cranes.", ports));
+    assert_true(stands("Sales were 150 in 2023.", "Sales were 120 and 150 in 2022 and 2023, respectively."));
+}
+
+static void a_word_is_not_replaced(void **state)
+{
+    const char *quote = "Under water the noise of the ferries fell by 18 decibels, measured in October.";
+    assert_true(stands("Under water the noise of the ferries fell by 18 decibels.", quote));
+    assert_false(stands("Under water the noise of the ferries doubled by 18 decibels, measured in October.", quote));
+    assert_false(stands("取り除いたウニはレタスで育てられる。", "取り除いたウニは三笠川で育てられる。"));
+    assert_false(stands("工期は2030年6月からの37か月であった。", "工期は2030年6月までの37か月であった。"));
+    assert_false(stands("確認が終わらない新聞は見られない。", "確認が終わらない新聞は見られる。"));
+    assert_false(stands("Serials were not not supported here.", "Serials were not supported here."));
+    assert_true(stands("The ferries save tonnes of dioxide.", "The ferry saves tonnes of dioxide."));
+}
+
 static void parts_that_change_places_say_something_else(void **state)
 {
     assert_false(agree("Bob told Alice in 2019.", "Alice told Bob in 2019.", ""));
@@ -154,6 +228,9 @@ int main(void)
         cmocka_unit_test(a_clause_that_denies_is_not_cut_short),
         cmocka_unit_test(a_number_in_words_stands_in_the_quote),
         cmocka_unit_test(a_word_is_not_carried_by_its_opposite),
+        cmocka_unit_test(a_number_is_compared_by_its_value_and_its_unit),
+        cmocka_unit_test(a_number_belongs_to_its_year_and_its_name),
+        cmocka_unit_test(a_word_is_not_replaced),
         cmocka_unit_test(parts_that_change_places_say_something_else),
         cmocka_unit_test(a_host_or_a_file_is_a_name),
         cmocka_unit_test(a_quote_without_end_agrees_with_nothing),
