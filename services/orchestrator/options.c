@@ -10,6 +10,12 @@ const struct option orchestrator_options[] = {
      .help = "Folders of agents: each sub-folder that has a graph.json is one. Where two have the same name the later "
              "folder's is taken. Unset: \"agents\" in the working directory, if it is there. SIGHUP reads all again; a "
              "faulty document leaves its agent as it was."},
+    {.name = "orchestrator.prompts",
+     .type = OPTION_STRING,
+     .unit = "FOLDER",
+     .help = "A folder of prompts, AGENT/LANGUAGE/NAME.md, that are added to those of an agent, or take the place of "
+             "one, so that a shipped agent need not be copied. They are part of the agent's version. SIGHUP reads all "
+             "again; a faulty prompt leaves its agent as it was. Unset: none."},
     {.name = "orchestrator.shipped_agents",
      .type = OPTION_BOOLEAN,
      .fallback = "true",

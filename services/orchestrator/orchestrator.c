@@ -88,8 +88,9 @@ static bool load_agents(struct orchestrator *orchestrator, struct status *st)
         folders = fallback;
         count = 1;
     }
-    orchestrator->agents = agents_create(
-        config_boolean(orchestrator->config, "orchestrator.shipped_agents") ? shipped_files : NULL, folders, count, st);
+    orchestrator->agents =
+        agents_create(config_boolean(orchestrator->config, "orchestrator.shipped_agents") ? shipped_files : NULL,
+                      folders, count, config_string(orchestrator->config, "orchestrator.prompts"), st);
     if (orchestrator->agents)
         log_agents(orchestrator->agents);
     return orchestrator->agents != NULL;

@@ -128,6 +128,25 @@ static const char *read_name(const char *at, char *name)
     return at + length + 1;
 }
 
+static bool lone_brace(const char *at, struct status *st)
+{
+    return fail(st, INVALID_ARGUMENT, "a '%c' of the prompt stands alone, at \"%.24s\"; write it twice", *at, at);
+}
+
+bool template_names(const char *text, bool (*each)(const char *name, void *data), void *data, struct status *st)
+{
+    char name[NAME_MAX_BYTES + 1];
+    for (const char *at = text; *(at += strcspn(at, "{}"));) {
+        const char *behind = at[0] == at[1] ? at + 2 : *at == '{' ? read_name(at + 1, name) : NULL;
+        if (!behind)
+            return lone_brace(at, st);
+        if (at[0] != at[1] && !each(name, data))
+            return false;
+        at = behind;
+    }
+    return true;
+}
+
 bool template_fill(const char *text, const cJSON *values, struct buffer *out, struct status *st)
 {
     struct own_fences own;
@@ -146,8 +165,7 @@ bool template_fill(const char *text, const cJSON *values, struct buffer *out, st
         }
         const char *behind = *at == '{' ? read_name(at + 1, name) : NULL;
         if (!behind)
-            return fail(st, INVALID_ARGUMENT, "a '%c' of the prompt stands alone, at \"%.24s\"; write it twice", *at,
-                        at);
+            return lone_brace(at, st);
         if (!append_value(name, &own, values, out, st))
             return false;
         at = behind;

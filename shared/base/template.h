@@ -17,4 +17,8 @@
  * another. */
 bool template_fill(const char *text, const cJSON *values, struct buffer *out, struct status *st);
 
+/* Calls `each` for each name that the text has in braces, as often as it stands there. False if a call was false, or
+ * with INVALID_ARGUMENT if a brace stands alone. */
+bool template_names(const char *text, bool (*each)(const char *name, void *data), void *data, struct status *st);
+
 #endif

@@ -21,7 +21,7 @@
 
 struct agents {
     const struct shipped_file *shipped; /* may be NULL */
-    char **folders;
+    char **folders, *prompts;           /* prompts: that an operator adds; may be NULL */
     size_t folder_count;
     pthread_mutex_t reloading;         /* a single reload at a time */
     pthread_mutex_t lock;              /* of the members below */
@@ -222,6 +222,25 @@ static void look_at_shipped(const struct agents *agents, struct findings *findin
     }
 }
 
+/* A folder of prompts whose agent is not there has perhaps the wrong name. */
+static void look_at_prompts(struct findings *findings, const char *folder)
+{
+    const struct dirent *entry;
+    DIR *listing = opendir(folder);
+    if (!listing) {
+        note(findings, "", folder, strerror(errno));
+        return;
+    }
+    while ((entry = readdir(listing))) {
+        bool known;
+        place_of(findings, entry->d_name, &known);
+        if (entry->d_name[0] != '.' && !known)
+            note(findings, entry->d_name, folder,
+                 "has prompts for an agent that is not there; prompts stand in AGENT/LANGUAGE/NAME.md");
+    }
+    closedir(listing);
+}
+
 /* ---- loading ----------------------------------------------------------------------------------------------------- */
 
 static struct agent *current(const struct agents *agents, const char *name)
@@ -274,10 +293,13 @@ static bool load(struct agents *agents)
     look_at_shipped(agents, findings);
     for (char **folder = agents->folders; *folder; folder++)
         look_through(findings, *folder);
+    if (agents->prompts)
+        look_at_prompts(findings, agents->prompts);
     for (size_t i = 0; i < findings->count; i++) {
         struct found *found = &findings->list[i];
-        found->agent = found->path ? agent_of_folder(found->path, found->name, findings->problems)
-                                   : agent_of_shipped(agents->shipped, found->name, findings->problems);
+        found->agent = found->path
+                           ? agent_of_folder(found->path, found->name, agents->prompts, findings->problems)
+                           : agent_of_shipped(agents->shipped, found->name, agents->prompts, findings->problems);
     }
     problems_log(findings->problems);
     pthread_mutex_lock(&agents->lock);
@@ -313,15 +335,17 @@ static bool copy_folders(struct agents *agents, const char *const *folders, size
 }
 
 struct agents *agents_create(const struct shipped_file *shipped, const char *const *folders, size_t count,
-                             struct status *st)
+                             const char *prompts, struct status *st)
 {
     struct agents *agents = calloc(1, sizeof *agents);
     if (agents) {
         agents->shipped = shipped;
+        agents->prompts = prompts && *prompts ? strdup(prompts) : NULL;
         pthread_mutex_init(&agents->reloading, NULL);
         pthread_mutex_init(&agents->lock, NULL);
     }
-    if (agents && copy_folders(agents, folders, count) && load(agents))
+    bool kept = agents && (!prompts || !*prompts || agents->prompts);
+    if (kept && copy_folders(agents, folders, count) && load(agents))
         return agents;
     agents_destroy(&agents);
     fail(st, RESOURCE_EXHAUSTED, "no memory to load agents");
@@ -340,6 +364,7 @@ void agents_destroy(struct agents **agents)
     for (size_t i = 0; i < set->folder_count; i++)
         free(set->folders[i]);
     free(set->folders);
+    free(set->prompts);
     pthread_mutex_destroy(&set->lock);
     pthread_mutex_destroy(&set->reloading);
     free(set);

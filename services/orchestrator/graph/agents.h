@@ -53,11 +53,13 @@ struct agent_problem {
 
 struct shipped_file; /* shipped.h */
 
-/* Loads every sub-folder of the folders that has a graph.json; of two with the same name, the later folder's. Faulty
- * agents become problems, and are logged; others still load. Fails only if memory is out. `shipped` is a table
- * (shipped.h), or NULL: its agents are loaded if no folder has an agent of the same name. */
+/* `prompts`, which may be NULL, is a folder with AGENT/LANGUAGE/NAME.md: prompts that are added to those of an agent,
+ * or take the place of one. They are part of its version. Loads every sub-folder of the folders that has a graph.json;
+ * of two with the same name, the later folder's. Faulty agents become problems, and are logged; others still load.
+ * Fails only if memory is out. `shipped` is a table (shipped.h), or NULL: its agents are loaded if no folder has an
+ * agent of the same name. */
 struct agents *agents_create(const struct shipped_file *shipped, const char *const *folders, size_t count,
-                             struct status *st);
+                             const char *prompts, struct status *st);
 void agents_destroy(struct agents **agents);
 /* Reads everything again (SIGHUP). A faulty document leaves the agent as it was. Any thread. */
 void agents_reload(struct agents *agents);
@@ -86,6 +88,12 @@ void graph_write_input_schema(const struct graph *graph, struct buffer *out);
 void graph_write_output_schema(const struct graph *graph, struct buffer *out);
 /* JSON Schema of the document itself, from the table of node kinds. */
 void graph_write_document_schema(struct buffer *out);
+
+/* The text of the prompt NAME.VALUE, else of NAME.default, else of NAME: of the first two the text in this language, in
+ * English, or in any; of the last as agent_prompt. A value is compared with names alone, so it never names a file. NULL
+ * if it is missing. `chosen` gets the name of the prompt; it lives as long as the agent. */
+const char *agent_prompt_of(const struct agent *agent, const char *name, const char *value, const char *language,
+                            const char **chosen);
 
 /* The text of a prompt of the agent ("answer", language "ja"), falling back to English; NULL if it is missing. */
 const char *agent_prompt(const struct agent *agent, const char *name, const char *language);

@@ -74,6 +74,15 @@ static bool is_prompt_name(const char *text)
     return length > 0 && length <= GRAPH_NAME_MAX && strspn(text, known) == length;
 }
 
+static struct prompt *prompt_of(const struct agent *agent, const char *language, const char *name)
+{
+    struct prompt *list = (struct prompt *)(uintptr_t)agent->prompts;
+    for (size_t i = 0; i < agent->prompt_count; i++)
+        if (strcmp(list[i].language, language) == 0 && strcmp(list[i].name, name) == 0)
+            return &list[i];
+    return NULL;
+}
+
 static bool check_prompt(const struct agent *agent, const struct prompt_source *source, const char *folder,
                          struct problems *problems)
 {
@@ -89,7 +98,8 @@ static bool check_prompt(const struct agent *agent, const struct prompt_source *
         return refuse(problems, folder, source->file,
                       "'%.*s' is no name for a prompt; use 1 to %d letters, digits, '_', '-' and '.'", SHOWN,
                       source->name, GRAPH_NAME_MAX);
-    if (prompt_find(agent, source->language, source->name))
+    const struct prompt *there = prompt_of(agent, source->language, source->name);
+    if (there && (!source->added || there->added))
         return refuse(problems, folder, source->file,
                       "the prompt '%s' is there twice, as .md and as .txt; take one out", source->name);
     return clean == source->size ||
@@ -112,16 +122,20 @@ static struct prompt *prompts_grow(struct agent *agent)
 
 bool prompt_add(struct agent *agent, const struct prompt_source *source, const char *folder, struct problems *problems)
 {
-    struct prompt prompt = {.size = source->size};
+    struct prompt prompt = {.size = source->size, .added = source->added};
     if (!check_prompt(agent, source, folder, problems))
         return false;
     prompt.language = arena_strdup(&agent->arena, source->language);
     prompt.name = arena_strdup(&agent->arena, source->name);
     prompt.text = arena_strndup(&agent->arena, source->text, source->size);
-    struct prompt *list = prompts_grow(agent);
+    struct prompt *there = prompt_of(agent, source->language, source->name);
+    struct prompt *list = there ? there : prompts_grow(agent);
     if (!prompt.language || !prompt.name || !prompt.text || !list)
         return refuse(problems, folder, source->file, "no memory for this prompt");
-    list[agent->prompt_count++] = prompt;
+    if (there)
+        *there = prompt;
+    else
+        list[agent->prompt_count++] = prompt;
     return true;
 }
 
@@ -129,6 +143,40 @@ const char *agent_prompt(const struct agent *agent, const char *name, const char
 {
     const char *text = language && *language ? prompt_find(agent, language, name) : NULL;
     return text ? text : prompt_find(agent, "en", name);
+}
+
+/* Whether the prompt is NAME.VALUE. */
+static bool prompt_is_of(const struct prompt *prompt, const char *name, const char *value)
+{
+    size_t length = strlen(name);
+    return strncmp(prompt->name, name, length) == 0 && prompt->name[length] == '.' &&
+           strcmp(prompt->name + length + 1, value) == 0;
+}
+
+static const struct prompt *prompt_of_value(const struct agent *agent, const char *name, const char *value,
+                                            const char *language)
+{
+    const struct prompt *english = NULL, *any = NULL;
+    for (size_t i = 0; i < agent->prompt_count; i++) {
+        const struct prompt *prompt = &agent->prompts[i];
+        if (!prompt_is_of(prompt, name, value))
+            continue;
+        if (language && strcmp(prompt->language, language) == 0)
+            return prompt;
+        any = any ? any : prompt;
+        english = strcmp(prompt->language, "en") == 0 ? prompt : english;
+    }
+    return english ? english : any;
+}
+
+const char *agent_prompt_of(const struct agent *agent, const char *name, const char *value, const char *language,
+                            const char **chosen)
+{
+    const struct prompt *prompt = value ? prompt_of_value(agent, name, value, language) : NULL;
+    if (!prompt)
+        prompt = prompt_of_value(agent, name, "default", language);
+    *chosen = prompt ? prompt->name : name;
+    return prompt ? prompt->text : agent_prompt(agent, name, language);
 }
 
 static int by_key(const void *a, const void *b)

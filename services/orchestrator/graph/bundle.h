@@ -13,6 +13,7 @@ struct prompt_source {
     const char *language, *name, *file;
     const char *text;
     size_t size;
+    bool added; /* by an operator: it may take the place of one of the agent's own */
 };
 bool prompt_add(struct agent *agent, const struct prompt_source *source, const char *folder, struct problems *problems);
 
@@ -20,11 +21,12 @@ bool prompt_add(struct agent *agent, const struct prompt_source *source, const c
  * NULL if it is faulty, with its faults in `problems`. */
 struct agent *agent_of_text(struct agent *agent, const char *text, size_t size, const char *folder,
                             struct problems *problems);
-/* The agent of path/graph.json and path/prompts/. */
-struct agent *agent_of_folder(const char *path, const char *folder, struct problems *problems);
+/* The agent of path/graph.json and path/prompts/, with the prompts of added/FOLDER/; `added` may be NULL. */
+struct agent *agent_of_folder(const char *path, const char *folder, const char *added, struct problems *problems);
 /* The agent of its files in a table (shipped.h). */
 struct shipped_file;
-struct agent *agent_of_shipped(const struct shipped_file *files, const char *name, struct problems *problems);
+struct agent *agent_of_shipped(const struct shipped_file *files, const char *name, const char *added,
+                               struct problems *problems);
 /* The agent of a bundle; its version is the hash of the bundle. */
 struct agent *agent_of_bundle(const char *bundle, size_t size, struct problems *problems);
 

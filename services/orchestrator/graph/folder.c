@@ -18,6 +18,8 @@ struct place {
     char path[PATH_BYTES_MAX];
     char file[PATH_BYTES_MAX]; /* within the agent's folder */
     const char *folder;
+    const char *language; /* of a prompt: the name of its folder */
+    bool added;           /* by an operator, beside the agent's own prompts */
     struct problems *problems;
 };
 
@@ -32,6 +34,8 @@ static bool refuse(const struct place *place, const char *text)
 static bool enter(const struct place *outer, const char *name, struct place *place)
 {
     place->folder = outer->folder;
+    place->language = outer->language;
+    place->added = outer->added;
     place->problems = outer->problems;
     int path = snprintf(place->path, sizeof place->path, "%s/%s", outer->path, name);
     int file = snprintf(place->file, sizeof place->file, "%s%s%s", outer->file, *outer->file ? "/" : "", name);
@@ -83,17 +87,20 @@ static bool list(const struct place *place,
 
 static bool add_prompt(struct agent *agent, const struct place *place, const char *file)
 {
-    const char *ending = strrchr(file, '.'), *language = strchr(place->file, '/') + 1;
+    const char *ending = strrchr(file, '.');
     struct buffer text;
-    char name[GRAPH_NAME_MAX + 2] = "", folder[GRAPH_NAME_MAX + 2] = "";
+    char name[GRAPH_NAME_MAX + 2] = "";
     if (!ending || (strcmp(ending, ".md") != 0 && strcmp(ending, ".txt") != 0))
         return refuse(place, "is no prompt; end its name in .md or .txt, or move it away");
     if (!read_file(place, &text))
         return false;
     snprintf(name, sizeof name, "%.*s", (int)(ending - file), file);
-    snprintf(folder, sizeof folder, "%.*s", (int)strcspn(language, "/"), language);
-    const struct prompt_source source = {
-        .language = folder, .name = name, .file = place->file, .text = buffer_text(&text), .size = text.length};
+    const struct prompt_source source = {.language = place->language,
+                                         .name = name,
+                                         .file = place->file,
+                                         .text = buffer_text(&text),
+                                         .size = text.length,
+                                         .added = place->added};
     bool good = prompt_add(agent, &source, place->folder, place->problems);
     buffer_fini(&text);
     return good;
@@ -102,9 +109,22 @@ static bool add_prompt(struct agent *agent, const struct place *place, const cha
 static bool add_language(struct agent *agent, const struct place *place, const char *language)
 {
     struct stat about;
+    struct place folder = *place;
+    folder.language = language;
     if (stat(place->path, &about) != 0 || !S_ISDIR(about.st_mode))
         return refuse(place, "is no folder of a language; prompts stand in folders such as prompts/en and prompts/ja");
-    return list(place, add_prompt, agent);
+    return list(&folder, add_prompt, agent);
+}
+
+/* The prompts of added/FOLDER/LANGUAGE/; there may be none. */
+static bool add_prompts_beside(struct agent *agent, const char *added, const char *folder, struct problems *problems)
+{
+    struct place root = {.folder = folder, .added = true, .problems = problems};
+    if (!added)
+        return true;
+    snprintf(root.path, sizeof root.path, "%s/%s", added, folder);
+    snprintf(root.file, sizeof root.file, "%s/%s", added, folder);
+    return list(&root, add_language, agent);
 }
 
 /* "prompts/en/answer.md" */
@@ -121,7 +141,8 @@ static bool add_shipped_prompt(struct agent *agent, const struct shipped_file *f
     return prompt_add(agent, &source, file->agent, problems);
 }
 
-struct agent *agent_of_shipped(const struct shipped_file *files, const char *name, struct problems *problems)
+struct agent *agent_of_shipped(const struct shipped_file *files, const char *name, const char *added,
+                               struct problems *problems)
 {
     const struct shipped_file *graph = NULL;
     struct agent *agent = agent_create();
@@ -133,21 +154,22 @@ struct agent *agent_of_shipped(const struct shipped_file *files, const char *nam
             graph = file;
         good = add_shipped_prompt(agent, file, problems);
     }
-    if (!good || !graph) {
+    if (!good || !graph || !add_prompts_beside(agent, added, name, problems)) {
         agent_destroy(&agent);
         return NULL;
     }
     return agent_of_text(agent, graph->text, graph->size, name, problems);
 }
 
-struct agent *agent_of_folder(const char *path, const char *folder, struct problems *problems)
+struct agent *agent_of_folder(const char *path, const char *folder, const char *added, struct problems *problems)
 {
     struct place root = {.folder = folder, .problems = problems}, file;
     struct buffer text;
     struct agent *agent = agent_create();
     bool fits = snprintf(root.path, sizeof root.path, "%s", path) < PATH_BYTES_MAX;
     if (!agent || !fits || !enter(&root, "prompts", &file) || !list(&file, add_language, agent) ||
-        !enter(&root, "graph.json", &file) || !read_file(&file, &text)) {
+        !add_prompts_beside(agent, added, folder, problems) || !enter(&root, "graph.json", &file) ||
+        !read_file(&file, &text)) {
         agent_destroy(&agent);
         return NULL;
     }

@@ -91,6 +91,7 @@ struct node {
     struct node_retry retry;
     int64_t timeout_ms, idle_timeout_ms; /* 0: no timeout */
     unsigned visits_max;                 /* 0: no limit */
+    const struct field *template_of;     /* an input whose value chooses among its prompts; NULL: none */
     const struct edge *visits_then;      /* its targets beyond them; NULL: the run fails */
     int64_t cache_ttl_ms;                /* 0: no cache */
     int line;                            /* of the document */

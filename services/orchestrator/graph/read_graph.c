@@ -297,7 +297,7 @@ static bool check_kind(struct reading *in, struct node *node, const cJSON *item)
         good = node->prepared;
     }
     if (good)
-        return true;
+        return prompts_check(in, node, item);
     const cJSON *parameter = why.field[0] ? part(item, why.field) : NULL;
     if (why.code == RESOURCE_EXHAUSTED)
         in->no_memory = true;

@@ -50,6 +50,10 @@ const struct key node_keys[] = {
                 .max = LONGEST_MS,
                 .help = "The longest that an attempt may be without a sign of life."},
      INTO(struct node, idle_timeout_ms)},
+    {.option = {.name = "template_of"},
+     .kind = KEY_PART,
+     .schema = "{\"type\":\"string\",\"description\":\"An input, a string, whose VALUE chooses the node's prompts: "
+               "NAME.VALUE, else NAME.default, else NAME.\"}"},
     {.option = {.name = "retry"}, .kind = KEY_PART},
     {.option = {.name = "visits"}, .kind = KEY_PART},
     {.option = {.name = "cache"}, .kind = KEY_PART},
@@ -250,13 +254,48 @@ static bool read_visits(struct reading *in, const struct draft *draft, struct no
     return targets_read(in, draft, then, edge);
 }
 
+static bool is_input(const struct node *node, const struct field *field)
+{
+    for (size_t i = 0; i < node->input_count; i++)
+        if (node->inputs[i] == field)
+            return true;
+    return false;
+}
+
+static bool has_prompts(const struct node_kind *kind)
+{
+    for (const struct node_parameter *row = kind->parameters; row->name; row++)
+        if (row->type == PARAMETER_PROMPT)
+            return true;
+    return false;
+}
+
+static bool read_template_of(struct reading *in, struct node *node, const cJSON *item)
+{
+    struct status why = {0};
+    const struct field *field = cJSON_IsString(item) ? graph_field_wanted(node->graph, item->valuestring, &why) : NULL;
+    if (!field)
+        return fault(in, item, "template_of: %s", why.code ? why.text : "must be the name of a field");
+    if (field->list || field->type != FIELD_STRING)
+        return fault(in, item, "template_of: '%s' is %s; it must be a string", field->name,
+                     field_type_words(field->type, field->list));
+    if (!is_input(node, field))
+        return fault(in, item, "template_of: '%s' is not among the node's \"inputs\"; add it there", field->name);
+    if (!has_prompts(node->kind))
+        return fault(in, item, "template_of: a node of the kind '%s' has no prompts; take it out", node->kind->name);
+    node->template_of = field;
+    return true;
+}
+
 static bool read_node(struct reading *in, const struct draft *draft, struct node *node, const cJSON *item)
 {
+    const cJSON *template = part(item, "template_of");
     const cJSON *join = part(item, "join"), *reach = part(item, "may_reach"), *retry = part(item, "retry");
     const cJSON *visits = part(item, "visits"), *cache = part(item, "cache");
     bool good = keys_read(in, item, node_keys, node->kind->parameters, node);
     good &= edges_read(in, draft, node, item);
     good &= fields_list_read(in, draft->graph, part(item, "inputs"), "inputs", &node->inputs, &node->input_count);
+    good &= !template || read_template_of(in, node, template);
     good &= !join || nodes_list_read(in, draft, join, &node->join, &node->join_count);
     good &= !reach || nodes_list_read(in, draft, reach, &node->may_reach, &node->may_reach_count);
     good &= !retry || read_retry(in, node, retry);

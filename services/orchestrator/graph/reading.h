@@ -19,6 +19,7 @@
 struct prompt {
     const char *language, *name, *text;
     size_t size;
+    bool added; /* by an operator, beside the agent's own */
 };
 
 /* A graph on its way from the document. */
@@ -121,6 +122,9 @@ bool log_read(struct reading *in, struct draft *draft);
 /* read_parameters.c */
 bool parameters_read(struct reading *in, struct node *node, const cJSON *item);
 const char *prompt_find(const struct agent *agent, const char *language, const char *name);
+
+/* check_prompts.c: what prompts name stands among the node's inputs. */
+bool prompts_check(struct reading *in, const struct node *node, const cJSON *item);
 
 /* check_ways.c: reached nodes, cycles, joins. */
 bool ways_check(struct reading *in, const struct draft *draft);

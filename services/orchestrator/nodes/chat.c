@@ -333,6 +333,7 @@ const struct node_kind chat_kind = {
     .help = "Asks a model through the gateway.",
     .parameters = parameters,
     .outcomes = outcomes,
+    .names_inputs = true,
     .names_outcomes = true,
     .check = check,
     .prepare = prepare,

@@ -108,6 +108,7 @@ const struct node_kind degrade_kind = {
     .help = "Tells that a part of the run is less than it should be.",
     .parameters = parameters,
     .outcomes = outcomes,
+    .names_inputs = true,
     .check = degrade_check,
     .start = degrade_start,
 };

@@ -59,6 +59,7 @@ const struct node_kind fail_kind = {
     .help = "Ends the graph with a failure; no error node of it takes over.",
     .parameters = parameters,
     .outcomes = outcomes,
+    .names_inputs = true,
     .check = fail_check,
     .start = fail_start,
     .ends_graph = true,

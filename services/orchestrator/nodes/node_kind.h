@@ -63,6 +63,9 @@ struct node_kind {
      * agent. Runs after `check` has passed; may be NULL. NULL fails as `check` does. */
     const void *(*prepare)(const struct node *node, struct arena *arena, struct status *st);
 
+    /* Its prompts know its inputs, `pick` and {language} alone: the loader refuses other names. */
+    bool names_inputs;
+
     size_t size; /* of the data of a task of this kind: task_data */
     void (*start)(struct task *task);
     void (*cancel)(struct task *task); /* may be NULL: it ends within start */

@@ -189,6 +189,7 @@ const struct node_kind progress_kind = {
     .help = "Shows something to whoever watches.",
     .parameters = parameters,
     .outcomes = outcomes,
+    .names_inputs = true,
     .check = check,
     .start = start,
 };

@@ -137,16 +137,25 @@ bool prompt_values(cJSON *inputs, const struct node *node, size_t pick_row, cons
 
 /* ---- the prompt -------------------------------------------------------------------------------------------------- */
 
+const char *prompt_form(const struct node *node, const char **name, const cJSON *values, const char *language)
+{
+    if (!node->template_of)
+        return agent_prompt(node->graph->agent, *name, language);
+    const char *value = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(values, node->template_of->name));
+    return agent_prompt_of(node->graph->agent, *name, value, language, name);
+}
+
 char *prompt_fill(struct task *task, const char *name, const cJSON *values, const char *language, struct status *st)
 {
     struct buffer text;
-    const char *form = agent_prompt(task_node(task)->graph->agent, name, language);
+    struct status why = {0};
+    const char *form = prompt_form(task_node(task), &name, values, language);
     if (!form) {
         fail(st, FAILED_PRECONDITION, "the agent has no prompt '%s'", name);
         return NULL;
     }
     buffer_init(&text, PROMPT_MAX);
-    bool good = template_fill(form, values, &text, st);
+    bool good = template_fill(form, values, &text, &why) || fail(st, why.code, "the prompt '%s': %s", name, why.text);
     while (text.length && text.data[text.length - 1] == '\n')
         text.length--; /* that of the file's last line */
     char *copy = good ? arena_strdup(task_arena(task), buffer_text(&text)) : NULL;

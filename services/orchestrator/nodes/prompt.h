@@ -22,6 +22,10 @@ bool pick_check(const struct node *node, size_t row, struct status *st);
  * own. */
 bool prompt_values(cJSON *inputs, const struct node *node, size_t pick_row, const char *language, struct status *st);
 
+/* The text of the prompt before it is filled: with "template_of" the one that the value of that input chooses, whose
+ * name it gives. NULL if the agent has no such prompt. */
+const char *prompt_form(const struct node *node, const char **name, const cJSON *values, const char *language);
+
 /* In the task's arena; NULL with `st` filled. */
 char *prompt_fill(struct task *task, const char *name, const cJSON *values, const char *language, struct status *st);
 

@@ -164,6 +164,7 @@ const struct node_kind say_kind = {
     .help = "Writes a text of the agent; no model is asked.",
     .parameters = parameters,
     .outcomes = outcomes,
+    .names_inputs = true,
     .check = check,
     .prepare = prepare,
     .start = start,

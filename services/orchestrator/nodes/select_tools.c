@@ -192,6 +192,7 @@ const struct node_kind select_tools_kind = {
     .help = "Lets a model choose tools.",
     .parameters = parameters,
     .outcomes = outcomes,
+    .names_inputs = true,
     .check = check,
     .size = sizeof(struct select),
     .start = start,

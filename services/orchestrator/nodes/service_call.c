@@ -1,5 +1,7 @@
 #include "service_call.h"
 
+#include "prompt.h"
+
 #include "base/clock.h"
 #include "base/json.h"
 #include "graph/agents.h"
@@ -286,7 +288,7 @@ static char *template_of(const struct service_call *call, size_t row)
 {
     const struct node *node = task_node(call->task);
     const char *name = node_argument(node, row)->text;
-    const char *text = name ? agent_prompt(node->graph->agent, name, call->language) : NULL;
+    const char *text = name ? prompt_form(node, &name, call->inputs, call->language) : NULL;
     return (char *)(uintptr_t)(text ? text : "");
 }
 

@@ -4,7 +4,7 @@ import os
 import re
 import subprocess
 
-from harness import BIN, HERE, agent, api, check, equal, expect, finish, json, stands, succeeded
+from harness import BIN, HERE, Broken, agent, api, check, equal, expect, finish, json, stands, succeeded
 
 UPSTREAM = os.path.join(HERE, "..", "llm_gateway", "upstream.py")
 upstream = subprocess.Popen(["/usr/bin/python3", UPSTREAM], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -82,9 +82,20 @@ def _():
         talker("fails_" + model, {"prompt": "ask", "model": model}, {"en/ask.md": "x"})
         run = stands(api.start_run("fails_" + model), "FAILED", "NODE_FAILED")
         expect(text in run.failures[0].message, run.failures[0].message)
-    talker("unknown", {"prompt": "ask", "model": "chat", "inputs": ["question"]}, {"en/ask.md": "{answer}"})
-    run = stands(api.start_run("unknown", {"question": "x"}), "FAILED", "NODE_FAILED")
-    expect("{answer}" in run.failures[0].message, run.failures[0].message)
+    talker("valueless", {"prompt": "ask", "model": "chat", "inputs": ["question"]}, {"en/ask.md": "{question}"})
+    run = stands(api.start_run("valueless"), "FAILED", "NODE_FAILED")
+    expect("'ask'" in run.failures[0].message and "{question}" in run.failures[0].message, run.failures[0].message)
+
+
+@check("a prompt that names what is no input is refused when the agent is loaded, with the name")
+def _():
+    for text, words in (("{answer}", ("en/ask", "{answer}", "question")), ("{questoin}", ("'question'",)), ("a } b", ("stands alone",))):
+        try:
+            talker("unknown", {"prompt": "ask", "model": "chat", "inputs": ["question"]}, {"en/ask.md": text})
+        except Broken as broken:
+            expect(all(word in str(broken) for word in words), broken)
+        else:
+            raise Broken(f"{text} was taken")
 
 
 gateway.kill()

@@ -48,6 +48,7 @@ static inline struct reading_of good_text(const char *text)
 struct house {
     char root[64];
     struct agents *agents;
+    char prompts[80]; /* the folder of prompts that an operator adds; "": none */
     char log[65536];
 };
 
@@ -89,7 +90,7 @@ static inline void house_load(struct house *house)
     if (house->agents)
         agents_reload(house->agents);
     else
-        house->agents = agents_create(NULL, folders, 1, &st);
+        house->agents = agents_create(NULL, folders, 1, house->prompts, &st);
     dup2(kept, STDERR_FILENO);
     close(kept);
     close(pipes[1]);

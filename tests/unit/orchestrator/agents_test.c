@@ -213,7 +213,7 @@ static void of_two_folders_the_later_one_wins(void **state)
     house_write(&first, "x/graph.json", GOOD("x", "first"));
     house_write(&first, "y/graph.json", GOOD("y", "first"));
     house_write(&second, "x/graph.json", GOOD("x", "second"));
-    struct house both = {.agents = agents_create(NULL, folders, 3, &st)};
+    struct house both = {.agents = agents_create(NULL, folders, 3, NULL, &st)};
     struct tally tally = tally_of(&both);
     assert_string_equal(tally.names, "x y ");
     assert_int_equal(tally.problems, 1);
@@ -262,7 +262,7 @@ static void the_agents_that_are_delivered_load(void **state)
 {
     struct status st = {0};
     const char *folders[] = {AGENTS};
-    struct house house = {.agents = agents_create(NULL, folders, 1, &st)};
+    struct house house = {.agents = agents_create(NULL, folders, 1, NULL, &st)};
     struct tally tally = tally_of(&house);
     if (tally.problems)
         fail_msg("%s", tally.last);
