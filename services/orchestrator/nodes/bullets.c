@@ -6,7 +6,10 @@
 
 #include "renga/v1/tool_runner.pb-c.h"
 
-#define IDS_MAX 100 /* as Trajectory.used_bullet_ids */
+#include <string.h>
+
+#define IDS_MAX   100                 /* as Trajectory.used_bullet_ids */
+#define BYTES_MAX ((size_t)256 << 10) /* of all contents, for prompts */
 
 enum { BULLETS_DATASET, BULLETS_IDS, BULLETS_INTO, BULLETS_REVISION };
 
@@ -20,9 +23,9 @@ static const struct node_parameter parameters[] = {
                      .help = "Ids of bullets, a string[]; the first 100 are read."},
     [BULLETS_INTO] = {.name = "into",
                       .type = PARAMETER_FIELD,
-                      .help =
-                          "A list of objects that gets those that are there (Bullet), in the order of the ids. Give "
-                          "it the reducer \"replace\"."},
+                      .help = "A list of objects that gets those that are there (Bullet), in the order of the ids, "
+                              "as far as their contents have 256 KiB. Give "
+                              "it the reducer \"replace\"."},
     [BULLETS_REVISION] = {.name = "revision",
                           .type = PARAMETER_FIELD,
                           .help = "An integer that gets the revision of the playbook; 0 if there is none."},
@@ -53,6 +56,7 @@ static void bullets_playbook_loaded(const Renga__V1__GetPlaybookResponse *answer
     const char *into = update_field(task, BULLETS_INTO), *revision = update_field(task, BULLETS_REVISION);
     struct bullet_entry *entry;
     struct update update;
+    size_t room = BYTES_MAX;
     if (!answer && (bullets->base.call.status.code != NOT_FOUND || bullets->base.cancelled)) {
         service_call_failed(&bullets->base);
         return;
@@ -63,9 +67,14 @@ static void bullets_playbook_loaded(const Renga__V1__GetPlaybookResponse *answer
     update_begin(&update);
     if (into)
         json_write_array(&update.out, into);
-    for (size_t i = 0; into && i < bullets->table.count; i++)
-        if (bullets->table.entries[i].now)
-            message_write_json(&update.out, NULL, &bullets->table.entries[i].now->base);
+    for (size_t i = 0; into && i < bullets->table.count; i++) {
+        const Renga__V1__Bullet *now = bullets->table.entries[i].now;
+        size_t length = now ? strlen(now->content) : 0;
+        if (!now || length > room)
+            continue;
+        room -= length;
+        message_write_json(&update.out, NULL, &now->base);
+    }
     if (into)
         json_write_end(&update.out);
     if (revision)

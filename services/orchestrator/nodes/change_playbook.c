@@ -43,7 +43,10 @@ static const struct node_parameter parameters[] = {
     [CHANGE_DRY_RUN] = {.name = "dry_run",
                         .type = PARAMETER_FIELD,
                         .help = "A boolean. True: tell what would be done, and change nothing."},
-    [CHANGE_SOURCE] = {.name = "source", .type = PARAMETER_FIELD, .help = "What taught it, a string: the id of a run."},
+    [CHANGE_SOURCE] = {.name = "source",
+                       .type = PARAMETER_FIELD,
+                       .help = "What taught it, a string: the id of a run; without one "
+                               "this run."},
     [CHANGE_REASON] = {.name = "reason", .type = PARAMETER_FIELD, .help = "Why, a string; cut at 1,024 bytes."},
     [CHANGE_INTO] = {.name = "into",
                      .type = PARAMETER_FIELD,
@@ -178,6 +181,8 @@ static bool change_write_request(struct changing *changing, struct status *st)
     request->token_budget = change_number(changing, CHANGE_BUDGET);
     request->dry_run = cJSON_IsTrue(service_call_input(&changing->base, CHANGE_DRY_RUN));
     request->source = service_call_text(&changing->base, CHANGE_SOURCE);
+    if (!*request->source)
+        request->source = task_request(changing->base.task)->position->run_id;
     request->reason = arena_strndup(arena, reason, text_cut(reason, strlen(reason), REASON_MAX));
     request->request_id = task_request(changing->base.task)->idempotency_key;
     if (!request->reason)

@@ -59,8 +59,10 @@ static void reflection_write_texts(struct reflecting *reflecting, const cJSON *w
 {
     for (size_t i = 0; i < REFLECTION_TEXTS; i++) {
         const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(written, reflection_texts[i]));
-        if (!text || text_is_blank(text))
+        if (!text || text_is_blank(text)) {
+            json_write_string(out, reflection_texts[i], ""); /* prompts name all of them */
             continue;
+        }
         size_t length = strlen(text);
         size_t whole = length > TEXT_BYTES_MAX ? sentences_whole(text, length, TEXT_BYTES_MAX) : length;
         json_write_text(out, reflection_texts[i], text, whole ? whole : text_cut(text, length, TEXT_BYTES_MAX));

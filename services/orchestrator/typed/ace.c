@@ -7,10 +7,13 @@
 
 #include <stdlib.h>
 
-/* Methods that are NULL answer UNIMPLEMENTED. */
 static const Renga__V1__AceGenerator_Service ace_methods = {
     .base = {.descriptor = &renga__v1__ace_generator__descriptor, .invoke = rpc_service_invoke},
     .generate = ace_generate,
+    .reflect = ace_reflect,
+    .curate = ace_curate,
+    .adapt = ace_adapt,
+    .feedback = ace_feedback,
 };
 
 static void ace_destroy(ProtobufCService *service)

@@ -4,8 +4,13 @@
 
 #include <string.h>
 
-#define QUERY_MAX 65536 /* bytes, as GenerateRequest.query */
-#define TOP_K_MAX 100
+#define QUERY_MAX    65536 /* bytes, as GenerateRequest.query */
+#define TOP_K_MAX    100
+#define BUDGET_LEAST 100 /* tokens, as CurateRequest.token_budget */
+#define BUDGET_MAX   1000000
+#define TEXT_MAX     8192 /* bytes, as the texts of Reflection */
+#define IDS_MAX      100
+#define ID_MAX       64 /* bytes, as Bullet.id */
 
 bool ace_check_query(const char *query, struct status *st)
 {
@@ -19,4 +24,41 @@ bool ace_check_top_k(int32_t top_k, struct status *st)
 {
     return (top_k >= 0 && top_k <= TOP_K_MAX) ||
            fail_field(st, "top_k", "is %d; 1 to %d are allowed, and 0 means 10", top_k, TOP_K_MAX);
+}
+
+bool ace_check_budget(int64_t token_budget, struct status *st)
+{
+    return !token_budget || (token_budget >= BUDGET_LEAST && token_budget <= BUDGET_MAX) ||
+           fail_field(st, "token_budget", "is %lld; %d to %d are allowed, and 0 means %d", (long long)token_budget,
+                      BUDGET_LEAST, BUDGET_MAX, ACE_TOKEN_BUDGET);
+}
+
+bool ace_check_text(const char *field, const char *text, size_t most, struct status *st)
+{
+    return strlen(text) <= most || fail_field(st, field, "has %zu bytes; at most %zu are allowed", strlen(text), most);
+}
+
+bool ace_check_ids(const char *field, char *const *ids, size_t count, struct status *st)
+{
+    if (count > IDS_MAX)
+        return fail_field(st, field, "has %zu entries; at most %d are allowed", count, IDS_MAX);
+    for (size_t i = 0; i < count; i++)
+        if (!*ids[i] || strlen(ids[i]) > ID_MAX)
+            return fail_field(st, field, "has an id of %zu bytes at place %zu; 1 to %d are allowed", strlen(ids[i]), i,
+                              ID_MAX);
+    return true;
+}
+
+bool ace_check_reflection(const char *field, const Renga__V1__Reflection *reflection, struct status *st)
+{
+    const char *const texts[] = {reflection->reasoning, reflection->error_identification,
+                                 reflection->root_cause_analysis, reflection->correct_approach,
+                                 reflection->key_insight};
+    char *ids[IDS_MAX];
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (strlen(texts[i]) > TEXT_MAX)
+            return fail_field(st, field, "has a text of %zu bytes; at most %d are allowed", strlen(texts[i]), TEXT_MAX);
+    for (size_t i = 0; i < reflection->n_bullet_tags && i < IDS_MAX; i++)
+        ids[i] = reflection->bullet_tags[i]->id;
+    return ace_check_ids(field, ids, reflection->n_bullet_tags, st);
 }

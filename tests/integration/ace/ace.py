@@ -40,3 +40,29 @@ def generate(query="How do I limit the rate of an API?", dataset="appworld", tim
 
 def status(trajectory):
     return word("TrajectoryStatus", trajectory.status).removeprefix("TRAJECTORY_STATUS_")
+
+
+def method(name, request, reply, timeout=60, stream=False, channel=None):
+    """A call of AceGenerator; of a stream all events."""
+    make = getattr(channel or api.channel, "unary_stream" if stream else "unary_unary")
+    made = make("/renga.v1.AceGenerator/" + name, request_serializer=lambda m: m.SerializeToString(), response_deserializer=message(reply).FromString)(
+        request, timeout=timeout * SLOW, wait_for_ready=True, metadata=api.metadata)
+    return list(made) if stream else made
+
+
+def reflect(trajectory, feedback, **fields):
+    return method("Reflect", message("AceReflectRequest")(trajectory=trajectory, feedback=feedback, **fields), "AceReflectResponse")
+
+
+def curate(*reflections, dataset="toy", **fields):
+    return method("Curate", message("CurateRequest")(dataset=dataset, reflections=reflections, **fields), "CurateResponse")
+
+
+def adapt(mode, samples, dataset="toy", timeout=120, channel=None, **fields):
+    """The samples of the stream, and its result. OFFLINE is 1, ONLINE 2, EVALUATE 3."""
+    events = method("Adapt", message("AdaptRequest")(mode=mode, samples=samples, dataset=dataset, **fields), "AdaptEvent", timeout, True, channel)
+    return [event.sample for event in events if event.WhichOneof("event") == "sample"], events[-1].result
+
+
+def feedback(run_id, verdict, **fields):
+    return method("Feedback", message("FeedbackRequest")(run_id=run_id, verdict=verdict, **fields), "FeedbackResponse")

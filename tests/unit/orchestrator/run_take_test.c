@@ -100,7 +100,10 @@ static void a_text_is_cut_behind_a_sentence(void **state)
     "\"nodes\": {\"x\": {\"kind\": \"reflection\", \"of\": \"m\", \"shown\": \"s\", \"into\": \"r\", "                 \
     "\"on\": {\"reflected\": \"end\", \"nothing\": \"n\"}}, "                                                          \
     "\"n\": {\"kind\": \"set\", \"values\": {\"is\": \"nothing\"}}}"
-#define TAG(id, tag)  "{\"id\":\"" id "\",\"tag\":\"" tag "\"}"
+#define TAG(id, tag) "{\"id\":\"" id "\",\"tag\":\"" tag "\"}"
+#define EMPTY(insight)                                                                                                 \
+    "\"reasoning\":\"\",\"error_identification\":\"\",\"root_cause_analysis\":\"\",\"correct_approach\":\"\","         \
+    "\"key_insight\":\"" insight "\","
 #define MADE(id, tag) "{\"id\":\"" id "\",\"effect\":\"BULLET_EFFECT_" tag "\"}"
 
 static void only_bullets_that_were_shown_are_tagged_each_once(void **state)
@@ -119,15 +122,15 @@ static void only_bullets_that_were_shown_are_tagged_each_once(void **state)
                                                                                                                  "\"id"
                                                                                                                  "\":7}"
                                                                                                                  "]}}",
-        "{\"r\":{\"key_insight\":\"Look.\",\"bullet_tags\":[" MADE("a", "HELPFUL") "," MADE("b", "NEUTRAL") "," MADE(
+        "{\"r\":{" EMPTY("Look.") "\"bullet_tags\":[" MADE("a", "HELPFUL") "," MADE("b", "NEUTRAL") "," MADE(
             "c", "HARMFUL") "]}}");
 }
 
 static void a_reflection_without_a_text_is_nothing(void **state)
 {
     assert_walk(REFLECT, "{\"s\":[\"a\"],\"m\":{\"key_insight\":\" \",\"reasoning\":7}}",
-                "{\"r\":{\"bullet_tags\":[]},\"is\":\"nothing\"}");
-    assert_walk(REFLECT, "{}", "{\"r\":{\"bullet_tags\":[]},\"is\":\"nothing\"}");
+                "{\"r\":{" EMPTY("") "\"bullet_tags\":[]},\"is\":\"nothing\"}");
+    assert_walk(REFLECT, "{}", "{\"r\":{" EMPTY("") "\"bullet_tags\":[]},\"is\":\"nothing\"}");
 }
 
 /* ---- documents that cannot be ------------------------------------------------------------------------------------ */

@@ -1,0 +1,104 @@
+/* AceGenerator.Curate: reflections become a run of the agent "ace_curator", which changes the playbook. */
+#include "ace.h"
+
+#include "nodes/dataset.h"
+#include "rpc/message_json.h"
+
+#include <stdio.h>
+
+#define AGENT           "ace_curator"
+#define REFLECTIONS_MAX 16
+#define SOURCE_MAX      128 /* bytes, as Bullet.source */
+
+struct curate_call {
+    struct agent_run run; /* first */
+    Renga__V1__CurateResponse_Closure reply;
+};
+
+static bool curate_check_reflections(const Renga__V1__CurateRequest *request, struct status *st)
+{
+    if (!request->n_reflections || request->n_reflections > REFLECTIONS_MAX)
+        return fail_field(st, "reflections", "has %zu entries; 1 to %d are allowed", request->n_reflections,
+                          REFLECTIONS_MAX);
+    for (size_t i = 0; i < request->n_reflections; i++) {
+        char field[STATUS_FIELD_MAX];
+        snprintf(field, sizeof field, "reflections[%zu]", i);
+        if (!ace_check_reflection(field, request->reflections[i], st))
+            return false;
+    }
+    return true;
+}
+
+static bool curate_check(const Renga__V1__CurateRequest *request, struct status *st)
+{
+    if (request->expected_revision < 0)
+        return fail_field(st, "expected_revision", "is %lld; it must be 0 or more",
+                          (long long)request->expected_revision);
+    return dataset_check("dataset", request->dataset, st) && curate_check_reflections(request, st) &&
+           ace_check_text("query", request->query, ACE_QUERY_MAX, st) && ace_check_budget(request->token_budget, st) &&
+           agent_check_name("source", request->source, SOURCE_MAX, st) && agent_options_check(request->options, st);
+}
+
+static char *curate_input(const Renga__V1__CurateRequest *request, struct arena *arena)
+{
+    struct ace_input input;
+    ace_input_open(&input);
+    json_write_string(&input.out, "dataset", request->dataset);
+    json_write_string(&input.out, "query", request->query);
+    json_write_array(&input.out, "reflections");
+    for (size_t i = 0; i < request->n_reflections; i++)
+        message_write_json(&input.out, NULL, &request->reflections[i]->base);
+    json_write_end(&input.out);
+    json_write_int(&input.out, "token_budget", request->token_budget ? request->token_budget : ACE_TOKEN_BUDGET);
+    json_write_int(&input.out, "expected_revision", request->expected_revision);
+    json_write_bool(&input.out, "dry_run", request->dry_run);
+    json_write_string(&input.out, "source", request->source);
+    return ace_input_close(&input, arena);
+}
+
+static void curate_stopped(struct agent_run *run, const Renga__V1__Run *message)
+{
+    struct curate_call *call = (struct curate_call *)run;
+    Renga__V1__CurateResponse response = RENGA__V1__CURATE_RESPONSE__INIT;
+    struct status st = {0};
+    cJSON *output = ace_output(run, message);
+    if (!output)
+        return;
+    response.curation = ace_curation(run, output, "bullets", &st);
+    response.outcome = agent_outcome(rpc_call_arena(run->call), message);
+    cJSON_Delete(output);
+    if (response.curation && !response.outcome)
+        fail(&st, RESOURCE_EXHAUSTED, "no memory for the answer");
+    if (st.code == OK)
+        call->reply(&response, run->call);
+    else
+        rpc_fail(run->call, &st);
+}
+
+/* The language is that of the first insight. */
+static const char *curate_words(const Renga__V1__CurateRequest *request)
+{
+    return *request->query ? request->query : request->reflections[0]->key_insight;
+}
+
+void ace_curate(Renga__V1__AceGenerator_Service *self, const Renga__V1__CurateRequest *request,
+                Renga__V1__CurateResponse_Closure reply, void *data)
+{
+    struct rpc_call *rpc = data;
+    struct status st = {0};
+    struct curate_call *call = NULL;
+    if (curate_check(request, &st)) {
+        call = arena_zalloc(rpc_call_arena(rpc), sizeof *call);
+        if (!call)
+            fail(&st, RESOURCE_EXHAUSTED, "no memory for the call");
+    }
+    if (!call) {
+        rpc_fail(rpc, &st);
+        return;
+    }
+    call->reply = reply;
+    ace_run_init(&call->run, self, rpc, AGENT, curate_words(request), request->options);
+    call->run.input_json = curate_input(request, rpc_call_arena(rpc));
+    call->run.stopped = curate_stopped;
+    agent_run_begin(&call->run);
+}
