@@ -225,7 +225,8 @@ static void xlsx_end_row(struct xlsx *xlsx)
 
 /* ---- a sheet ----------------------------------------------------------------------------------------------------- */
 
-static void xlsx_take_tag(struct xlsx *xlsx)
+/* A row of cells that name one long text takes far more time than the bytes that it stands in. */
+static bool xlsx_take_tag(struct xlsx *xlsx, struct status *st)
 {
     const struct xml *xml = &xlsx->xml;
     bool starts = xml->kind == XML_START;
@@ -235,6 +236,7 @@ static void xlsx_take_tag(struct xlsx *xlsx)
         (starts ? xlsx_begin_cell : xlsx_end_cell)(xlsx);
     else if (piece_is(xml->name, "row"))
         (starts ? xlsx_begin_row : xlsx_end_row)(xlsx);
+    return !piece_is(xml->name, "row") || document_goes_on(xlsx->office.zip.means, st);
 }
 
 static bool xlsx_read_sheet(struct xlsx *xlsx, const struct sheet *sheet, struct status *st)
@@ -248,7 +250,7 @@ static bool xlsx_read_sheet(struct xlsx *xlsx, const struct sheet *sheet, struct
         if (xml_starts(&xlsx->xml, "rPh"))
             good = xml_skip(&xlsx->xml, st);
         else if (xlsx->xml.kind != XML_TEXT)
-            xlsx_take_tag(xlsx);
+            good = xlsx_take_tag(xlsx, st);
         else if (xlsx->takes_text)
             buffer_append(&xlsx->value, xlsx->xml.text.at, xlsx->xml.text.length);
         good = good && blocks_fit(&xlsx->blocks, st) &&
