@@ -12,7 +12,7 @@ import time
 import urllib.parse
 
 import made_files as made
-from runner import BIN, Runner, check, checks, expect, wait_until
+from runner import BIN, SLOW, Runner, check, checks, expect, wait_until
 
 top = tempfile.mkdtemp(prefix="renga-files-")
 GUIDE = made.docx([("h1", "運用手引き"), ("h2", "バックアップ"), "夜間バックアップの開始時刻は毎日午前2時です。", ("h2", "Ports"),
@@ -137,7 +137,7 @@ threading.Thread(target=server.serve_forever, daemon=True).start()
 port = server.server_address[1]
 with Runner({}, f"--tool_runner.private_pages=127.0.0.1:{port}") as runner:
     def fetch(path):
-        return runner.one("fetch_page", {"url": f"http://127.0.0.1:{port}/{urllib.parse.quote(path, safe='?')}"})
+        return runner.one("fetch_page", {"url": f"http://127.0.0.1:{port}/{urllib.parse.quote(path, safe='?')}"}, {"timeout_ms": 20000 * SLOW})
 
     @check("fetch_page reads each kind of file, also one that its server calls only bytes")
     def _():

@@ -20,25 +20,24 @@ static void begin_office(struct zip_maker *maker, const char *main_part)
     buffer_fini(&text);
 }
 
-static void check_xlsx(const char *properties, const char *rows, const char *expected)
+static void make_xlsx(struct zip_maker *maker, const char *properties, const char *rows)
 {
-    struct zip_maker maker;
     struct buffer text;
     buffer_init(&text, 1 << 20);
-    begin_office(&maker, "xl/workbook.xml");
+    begin_office(maker, "xl/workbook.xml");
     buffer_printf(&text,
                   "<workbook><workbookPr %s/><sheets><sheet name=\"R&amp;D\" sheetId=\"1\" r:id=\"s\"/>"
                   "<sheet name=\"h\" state=\"hidden\" r:id=\"s\"/></sheets></workbook>",
                   properties);
-    zip_maker_add(&maker, "xl/workbook.xml", buffer_text(&text));
-    zip_maker_add(&maker, "xl/_rels/workbook.xml.rels",
+    zip_maker_add(maker, "xl/workbook.xml", buffer_text(&text));
+    zip_maker_add(maker, "xl/_rels/workbook.xml.rels",
                   RELATIONS "<Relationship Id=\"s\" Type=\"" URI "worksheet\" Target=\"sheets/1.xml\"/>"
                             "<Relationship Id=\"t\" Type=\"" URI "sharedStrings\" Target=\"strings.xml\"/>"
                             "<Relationship Id=\"u\" Type=\"" URI "styles\" Target=\"styles.xml\"/></Relationships>");
-    zip_maker_add(&maker, "xl/strings.xml",
+    zip_maker_add(maker, "xl/strings.xml",
                   "<sst><si><t>code</t></si><si><r><t>mea</t></r><r><t>ning</t></r><rPh><t>no</t></rPh></si></sst>");
     zip_maker_add(
-        &maker, "xl/styles.xml",
+        maker, "xl/styles.xml",
         "<styleSheet><numFmts><numFmt numFmtId=\"164\" formatCode=\"[$-411]ggge&quot;年&quot;m&quot;月&quot;\"/>"
         "<numFmt numFmtId=\"165\" formatCode=\"[Red]0.00&quot; days&quot;\"/><numFmt numFmtId=\"166\" "
         "formatCode=\"[h]:mm\"/></numFmts><cellStyleXfs><xf numFmtId=\"14\"/></cellStyleXfs><cellXfs>"
@@ -47,8 +46,14 @@ static void check_xlsx(const char *properties, const char *rows, const char *exp
         "</styleSheet>");
     buffer_clear(&text);
     buffer_printf(&text, "<worksheet><sheetData>%s</sheetData></worksheet>", rows);
-    zip_maker_add(&maker, "xl/sheets/1.xml", buffer_text(&text));
+    zip_maker_add(maker, "xl/sheets/1.xml", buffer_text(&text));
     buffer_fini(&text);
+}
+
+static void check_xlsx(const char *properties, const char *rows, const char *expected)
+{
+    struct zip_maker maker;
+    make_xlsx(&maker, properties, rows);
     office_check_text(&maker, XLSX, expected);
 }
 
@@ -68,6 +73,33 @@ static void xlsx_sheets_are_rows_under_their_header(void **state)
                "2-2 answer R&D > really? | yes¶");
     check_xlsx("", "<row r=\"3\"><c t=\"s\"><v>0</v></c></row>", "3-3 R&D > code | code¶");
     check_xlsx("", "<row><c t=\"s\"><v>99</v></c><c t=\"s\"><v>x</v></c><c><v></v></c></row>", "");
+}
+
+static bool sheet_is_over(void *data)
+{
+    return ++*(int *)data > 1000;
+}
+
+static void xlsx_reading_whose_caller_leaves_ends_within_a_row(void **state)
+{
+    struct zip_maker maker;
+    struct document document;
+    struct status st = {0};
+    struct buffer rows;
+    int asked = 0;
+    size_t size;
+    const struct document_means means = {.is_over = sheet_is_over, .data = &asked};
+    buffer_init(&rows, 1 << 20);
+    for (int i = 0; i < 3000; i++)
+        buffer_print(&rows, "<row><c t=\"s\"><v>0</v></c></row>");
+    make_xlsx(&maker, "", buffer_text(&rows));
+    const char *bytes = zip_maker_end(&maker, &size);
+    assert_false(document_read_file(&document, XLSX, bytes, size, &means, &st));
+    assert_int_equal(st.code, CANCELLED);
+    assert_in_range(document.count, 1, 1000);
+    document_fini(&document);
+    zip_maker_fini(&maker);
+    buffer_fini(&rows);
 }
 
 static void xlsx_numbers_are_shown_as_their_formats_have_them(void **state)
@@ -182,6 +214,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(xlsx_sheets_are_rows_under_their_header),
+        cmocka_unit_test(xlsx_reading_whose_caller_leaves_ends_within_a_row),
         cmocka_unit_test(xlsx_numbers_are_shown_as_their_formats_have_them),
         cmocka_unit_test(pptx_slides_stand_under_their_titles_with_their_notes),
         cmocka_unit_test(epub_chapters_are_read_in_the_order_of_the_book),
