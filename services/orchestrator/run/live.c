@@ -133,7 +133,9 @@ void audience_shown(struct run *run, const Renga__V1__ShownEvent *shown)
         return;
     arena_init(&arena, NULL, 0, SCRATCH_MAX);
     struct event_reader reader = event_reader_of(run, &arena);
-    show(run, event_of_shown(&reader, shown, run->thread->last + 1, wall_ms()), shown->of_result);
+    /* It was noted last; who reads it again is told the same time. */
+    int64_t at_ms = run->shown_ms[run->shown_count - 1];
+    show(run, event_of_shown(&reader, shown, run->thread->last + 1, at_ms), shown->of_result);
     arena_fini(&arena);
 }
 
