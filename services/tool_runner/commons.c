@@ -4,6 +4,7 @@
 #include "knowledge/knowledge.h"
 #include "list/catalog.h"
 #include "mcp/mcp.h"
+#include "playbook/playbook_cache.h"
 #include "run/places.h"
 #include "run/records.h"
 #include "run/turns.h"
@@ -54,6 +55,7 @@ static void collect(struct buffer *out, void *data)
     const struct tool_commons *commons = data;
     show_places(out, commons);
     show_records(out, commons);
+    playbooks_show(out, commons->playbooks);
 }
 
 /* ---- life -------------------------------------------------------------------------------------------------------- */
@@ -74,6 +76,12 @@ static bool open_all(struct tool_commons *commons, const struct service_context 
         .url = config_string(config, "tool_runner.record"),
         .keep_ms = config_duration_ms(config, "tool_runner.record_keep"),
         .bytes_max = (uint64_t)config_size(config, "tool_runner.record_max"),
+    };
+    struct playbooks_options playbooks = {
+        .bytes_max = (size_t)config_size(config, "tool_runner.playbook_cache"),
+        .revisions = config_integer(config, "tool_runner.playbook_revisions"),
+        .history_max = config_size(config, "tool_runner.playbook_history"),
+        .tenant_max = config_integer(config, "tool_runner.playbooks"),
     };
     commons->metrics = context->metrics;
     commons->knowledge = knowledge_create(context, st);
@@ -97,6 +105,7 @@ static bool open_all(struct tool_commons *commons, const struct service_context 
     commons->places = places_create(&places);
     commons->turns = turns_create();
     commons->records = records_create(&records);
+    commons->playbooks = playbooks_create(&playbooks);
     return true;
 }
 
@@ -106,6 +115,7 @@ static void destroy(struct tool_commons **commons_pointer)
     *commons_pointer = NULL;
     knowledge_destroy(&commons->knowledge);
     records_destroy(&commons->records);
+    playbooks_destroy(&commons->playbooks);
     turns_destroy(&commons->turns);
     places_destroy(&commons->places);
     catalog_destroy(&commons->catalog);

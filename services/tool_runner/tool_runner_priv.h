@@ -15,6 +15,7 @@ struct mcp;
 struct metrics;
 struct page_hosts;
 struct places;
+struct playbooks;
 struct records;
 struct robots;
 struct search_sources;
@@ -48,6 +49,7 @@ struct tool_commons {
     struct places *places;
     struct turns *turns;
     struct records *records;
+    struct playbooks *playbooks;
     struct search_sources *sources; /* of searches outside */
     int64_t queue_wait_ms, list_wait_ms;
     unsigned members; /* loops that have joined */

@@ -30,6 +30,7 @@
 #define PLAYBOOK_PROPOSALS_MAX      1000
 #define PLAYBOOK_PROPOSAL_BYTES_MAX ((size_t)256 << 10) /* of all proposals, packed */
 #define PLAYBOOK_ARENA_MAX          ((size_t)4 << 20)   /* proposals in memory */
+#define PLAYBOOK_PROPOSAL_ID        "p-%05lld"
 #define PLAYBOOK_SECTION_DEFAULT    "misc"
 
 /* A bullet that several revisions may hold. Its texts are in the same allocation, so copies of the struct must not
@@ -37,6 +38,7 @@
 struct playbook_bullet {
     Renga__V1__Bullet bullet; /* first */
     int64_t place;            /* the number of its id; without one, the number that was next when it came */
+    int32_t tokens;           /* of its line of text, an estimate */
     atomic_uint holders;
     bool damaged; /* its row cannot be read: only the id is known */
 };
@@ -76,7 +78,10 @@ struct playbook {
     struct playbook_slot *slot;
 
     /* The room's own. */
+    int64_t incarnation, version; /* of its head (playbook_rows.h) */
     atomic_uint holders;
+    bool incomplete;                 /* rows are missing in the store */
+    size_t room;                     /* places in `bullets` */
     size_t memory;                   /* bytes, without the slot's */
     struct playbook_bullet *damaged; /* the first bullet whose row cannot be read; NULL: none. Borrowed */
     struct arena arena;              /* of the proposals and names */
@@ -87,6 +92,14 @@ struct playbook *playbook_create(const char *tenant, const char *dataset, struct
 struct playbook *playbook_hold(struct playbook *playbook);
 /* Takes the holder's pointer. Any thread. */
 void playbook_release(struct playbook **playbook);
+
+/* Puts the bullets that were appended into their order and sums them up; the room's own. A playbook that others hold
+ * is not changed any more. */
+void playbook_append(struct playbook *playbook, struct playbook_bullet *bullet); /* takes the hold */
+void playbook_arrange(struct playbook *playbook);
+
+/* DATA_LOSS for a playbook with `incomplete` set; false. */
+bool playbook_is_incomplete(const struct playbook *playbook, struct status *st);
 
 /* The number of an id: of the digits behind its last '-', at most 18 of them; -1 if it has none. */
 int64_t playbook_id_number(const char *id);

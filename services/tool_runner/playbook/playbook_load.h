@@ -34,7 +34,10 @@ struct playbook_load {
     struct store *store;
     struct store_scan scan;
     struct job job;
-    struct playbook_gather *gather;
+    struct status found; /* of the rows, before the head is confirmed */
+    char letter;         /* whose rows are read */
+    char last[STORE_KEY_MAX + 1];
+    size_t last_size;
     unsigned tries;
 };
 

@@ -13,10 +13,13 @@ _Static_assert(sizeof(struct playbook_head) == PLAYBOOK_HEAD_NUMBERS * 8, "a hea
 
 /* ---- heads ------------------------------------------------------------------------------------------------------- */
 
-struct store_bytes playbook_head_key(struct arena *arena, const struct playbook_key *key)
+void playbook_head_range(struct arena *arena, const struct playbook_key *key, struct store_bytes *from,
+                         struct store_bytes *to)
 {
     struct row_key row = row_key_make('P', key->tenant, "h", key->dataset);
-    return row_key_copy(arena, &row);
+    *from = row_key_copy(arena, &row);
+    row_key_append(&row, "", 1);
+    *to = row_key_copy(arena, &row);
 }
 
 void playbook_heads_range(struct arena *arena, const char *tenant, const char *after, struct store_bytes *from,

@@ -42,8 +42,10 @@ struct playbook_key {
     const char *tenant, *dataset;
 };
 
-/* The key of the head. The range of all heads of a tenant that come behind `after` (NULL: all). */
-struct store_bytes playbook_head_key(struct arena *arena, const struct playbook_key *key);
+/* The row of the head alone: `from` is its key. */
+void playbook_head_range(struct arena *arena, const struct playbook_key *key, struct store_bytes *from,
+                         struct store_bytes *to);
+/* All heads of a tenant that come behind `after` (NULL: all). */
 void playbook_heads_range(struct arena *arena, const char *tenant, const char *after, struct store_bytes *from,
                           struct store_bytes *to);
 /* The data set of a head's row. */

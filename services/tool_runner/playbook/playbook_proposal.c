@@ -1,0 +1,166 @@
+/* Proposals of a draft, and its token budget. */
+#include "playbook_draft.h"
+
+#include "base/log.h"
+#include "rpc/rpc.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NO_MEMORY "no memory for the proposals"
+
+/* ---- proposals --------------------------------------------------------------------------------------------------- */
+
+static bool operations_are_equal(const Renga__V1__PlaybookOperation *a, const Renga__V1__PlaybookOperation *b)
+{
+    if (a->kind != b->kind || a->n_ids != b->n_ids || strcmp(a->section, b->section) != 0 ||
+        strcmp(a->content, b->content) != 0)
+        return false;
+    for (size_t i = 0; i < a->n_ids; i++)
+        if (strcmp(a->ids[i], b->ids[i]) != 0)
+            return false;
+    return true;
+}
+
+static Renga__V1__PlaybookProposal *make_proposal(struct playbook_draft *draft,
+                                                  const Renga__V1__PlaybookOperation *operation,
+                                                  const Renga__V1__PlaybookOperationResult *result)
+{
+    Renga__V1__PlaybookProposal *made = arena_alloc(draft->arena, sizeof *made);
+    if (!made)
+        return NULL;
+    renga__v1__playbook_proposal__init(made);
+    made->id = arena_printf(draft->arena, PLAYBOOK_PROPOSAL_ID, (long long)draft->next_proposal);
+    made->operation = rpc_message_copy(draft->arena, &operation->base);
+    made->similar_id = result->similar_id;
+    made->similarity = result->similarity;
+    made->reason = result->reason;
+    made->created_ms = draft->now_ms;
+    made->source = arena_strdup(draft->arena, draft->source);
+    return made->id && made->operation && made->source ? made : NULL;
+}
+
+static size_t proposal_bytes(const struct playbook_draft *draft)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < draft->n_proposals; i++)
+        bytes += renga__v1__playbook_proposal__get_packed_size(draft->proposals[i]);
+    return bytes;
+}
+
+const Renga__V1__PlaybookProposal *playbook_draft_propose(struct playbook_draft *draft,
+                                                          const Renga__V1__PlaybookOperation *operation,
+                                                          const Renga__V1__PlaybookOperationResult *result,
+                                                          struct status *st)
+{
+    for (size_t i = 0; i < draft->n_proposals; i++)
+        if (draft->proposals[i]->operation && operations_are_equal(draft->proposals[i]->operation, operation))
+            return draft->proposals[i];
+    Renga__V1__PlaybookProposal *made = make_proposal(draft, operation, result);
+    if (!made) {
+        fail(st, RESOURCE_EXHAUSTED, NO_MEMORY);
+        return NULL;
+    }
+    size_t bytes = proposal_bytes(draft) + renga__v1__playbook_proposal__get_packed_size(made);
+    if (draft->n_proposals >= PLAYBOOK_PROPOSALS_MAX || bytes > PLAYBOOK_PROPOSAL_BYTES_MAX) {
+        fail(st, RESOURCE_EXHAUSTED,
+             "%zu proposals of the playbook '%s' wait for a person, and there is no room for another; accept or reject "
+             "some with PutPlaybook",
+             draft->n_proposals, draft->base->dataset);
+        return NULL;
+    }
+    draft->next_proposal++;
+    draft->proposals[draft->n_proposals++] = made;
+    draft->proposals_changed = true;
+    return made;
+}
+
+static Renga__V1__PlaybookProposal *take_proposal(struct playbook_draft *draft, const char *field, const char *id,
+                                                  struct status *st)
+{
+    for (size_t i = 0; i < draft->n_proposals; i++) {
+        Renga__V1__PlaybookProposal *found = draft->proposals[i];
+        if (strcmp(found->id, id) != 0)
+            continue;
+        memmove(&draft->proposals[i], &draft->proposals[i + 1],
+                (draft->n_proposals - i - 1) * sizeof(*draft->proposals));
+        draft->n_proposals--;
+        draft->proposals_changed = true;
+        return found;
+    }
+    fail(st, NOT_FOUND, "%s is '%s', and the playbook '%s' has no such proposal", field, id, draft->base->dataset);
+    return NULL;
+}
+
+bool playbook_draft_accept(struct playbook_draft *draft, char *const *ids, size_t count, struct status *st)
+{
+    char field[STATUS_FIELD_MAX];
+    const char *source = draft->source;
+    bool good = true;
+    for (size_t i = 0; i < count && good; i++) {
+        snprintf(field, sizeof field, "accept_proposals[%zu]", i);
+        const Renga__V1__PlaybookProposal *proposal = take_proposal(draft, field, ids[i], st);
+        if (!proposal)
+            return false;
+        if (!proposal->operation)
+            return fail_field(st, field, "is '%s', which is damaged in the store; reject it", ids[i]);
+        draft->source = *proposal->source ? proposal->source : source;
+        good = playbook_draft_apply(draft, proposal->operation, field, st);
+        draft->source = source;
+    }
+    return good;
+}
+
+bool playbook_draft_reject(struct playbook_draft *draft, char *const *ids, size_t count, struct status *st)
+{
+    char field[STATUS_FIELD_MAX];
+    for (size_t i = 0; i < count; i++) {
+        snprintf(field, sizeof field, "reject_proposals[%zu]", i);
+        if (!take_proposal(draft, field, ids[i], st))
+            return false;
+    }
+    return true;
+}
+
+/* ---- the token budget -------------------------------------------------------------------------------------------- */
+
+double playbook_bullet_value(const Renga__V1__Bullet *bullet)
+{
+    return (bullet->helpful + 1.0) / ((double)bullet->helpful + bullet->harmful + 2.0);
+}
+
+/* The lowest value first; of equals the one that has not changed for longest. */
+static int compare_values(const void *a, const void *b)
+{
+    const Renga__V1__Bullet *left = *(Renga__V1__Bullet *const *)a, *right = *(Renga__V1__Bullet *const *)b;
+    double left_value = playbook_bullet_value(left), right_value = playbook_bullet_value(right);
+    if (left_value != right_value)
+        return left_value < right_value ? -1 : 1;
+    if (left->updated_ms != right->updated_ms)
+        return left->updated_ms < right->updated_ms ? -1 : 1;
+    return strcmp(left->id, right->id);
+}
+
+void playbook_draft_fit(struct playbook_draft *draft, int64_t token_budget)
+{
+    struct playbook *all = playbook_create(draft->base->tenant, draft->base->dataset, draft->base->slot);
+    for (size_t i = 0; i < draft->count; i++)
+        if (draft->entries[i].now)
+            playbook_append(all, playbook_bullet_hold(draft->entries[i].now));
+    playbook_arrange(all);
+    int64_t excess = all->tokens - token_budget;
+    if (excess > 0) {
+        qsort(all->bullets, all->count, sizeof(*all->bullets), compare_values);
+        draft->dropped = calloc(all->count, sizeof(*draft->dropped));
+        if (!draft->dropped)
+            fatal("tool_runner.memory", "no memory for a change of a playbook");
+    }
+    for (size_t i = 0; excess > 0 && i < all->count; i++) {
+        struct playbook_bullet *bullet = playbook_bullet_of(all->bullets[i]);
+        excess -= bullet->tokens;
+        draft->dropped[draft->n_dropped++] = playbook_bullet_hold(bullet);
+        playbook_draft_remove(draft, bullet->bullet.id);
+    }
+    playbook_release(&all);
+}
