@@ -4,6 +4,7 @@
 #include "knowledge/knowledge.h"
 #include "list/list_tools.h"
 #include "notes/notes.h"
+#include "playbook/playbooks.h"
 #include "rpc/rpc.h"
 #include "run/run_tools.h"
 #include "search/search.h"
@@ -58,6 +59,12 @@ static const Renga__V1__ToolRunner_Service functions = {
     .forget_thread = forget_thread,
     .save_note = save_note,
     .list_notes = list_notes,
+    .get_playbook = get_playbook,
+    .put_playbook = put_playbook,
+    .list_playbooks = list_playbooks,
+    .list_playbook_changes = list_playbook_changes,
+    .restore_playbook = restore_playbook,
+    .delete_playbook = delete_playbook,
 };
 
 static void tool_runner_destroy(ProtobufCService *service)

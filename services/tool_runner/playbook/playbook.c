@@ -3,13 +3,12 @@
 
 #include "base/log.h"
 #include "base/owner.h"
-#include "words/tokens.h"
+#include "playbook_text.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define NUMBER_DIGITS_MAX 18 /* they fit an int64_t */
-#define TOKENS_OF_COUNTS  10
 
 struct playbook_bullet *playbook_bullet_of(Renga__V1__Bullet *bullet)
 {
@@ -29,14 +28,6 @@ static char *append_text(char **at, const char *text)
     return copy;
 }
 
-/* "[id] helpful=3 harmful=1 :: content" */
-static int32_t bullet_tokens(const Renga__V1__Bullet *bullet)
-{
-    return (int32_t)(tokens_of_text(bullet->id, strlen(bullet->id)) +
-                     tokens_of_text(bullet->content, strlen(bullet->content))) +
-           TOKENS_OF_COUNTS;
-}
-
 struct playbook_bullet *playbook_bullet_create(const Renga__V1__Bullet *bullet, int64_t place)
 {
     struct playbook_bullet *copy = malloc(sizeof *copy + playbook_bullet_bytes(bullet) + 4);
@@ -52,7 +43,7 @@ struct playbook_bullet *playbook_bullet_create(const Renga__V1__Bullet *bullet, 
     copy->bullet.harmful = bullet->harmful;
     copy->bullet.created_ms = bullet->created_ms;
     copy->bullet.updated_ms = bullet->updated_ms;
-    copy->tokens = bullet_tokens(bullet);
+    copy->tokens = (int32_t)playbook_text_tokens(bullet);
     return copy;
 }
 

@@ -3,13 +3,12 @@
 
 #include "base/hash.h"
 #include "base/log.h"
-#include "words/tokens.h"
+#include "playbook_text.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define BULLETS_FIRST     16 /* places; they double */
-#define TOKENS_OF_HEADING 2  /* "## " and the line's end */
+#define BULLETS_FIRST 16 /* places; they double */
 
 void playbook_append(struct playbook *playbook, struct playbook_bullet *bullet)
 {
@@ -65,7 +64,7 @@ static void gather_sections(struct playbook *playbook, struct sections *sections
     for (size_t rank = 0; rank < sections->count; rank++) {
         by_rank[rank]->at = at;
         at += by_rank[rank]->count;
-        playbook->tokens += tokens_of_text(by_rank[rank]->name, strlen(by_rank[rank]->name)) + TOKENS_OF_HEADING;
+        playbook->tokens += playbook_text_section_tokens(by_rank[rank]->name);
     }
     for (size_t i = 0; i < playbook->count; i++)
         sorted[find_section(sections, playbook->bullets[i]->section)->at++] = playbook->bullets[i];

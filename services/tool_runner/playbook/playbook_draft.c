@@ -130,6 +130,11 @@ void playbook_draft_set(struct playbook_draft_entry *entry, struct playbook_bull
     playbook_bullet_release(old);
 }
 
+void playbook_draft_put(struct playbook_draft *draft, struct playbook_bullet *bullet)
+{
+    enter_bullet(draft, bullet);
+}
+
 void playbook_draft_replace(struct playbook_draft *draft)
 {
     for (size_t i = 0; i < draft->count; i++)

@@ -56,6 +56,8 @@ void playbook_draft_remove(struct playbook_draft *draft, const char *id);
 bool playbook_bullets_are_equal(const Renga__V1__Bullet *a, const Renga__V1__Bullet *b);
 /* Puts the entry's next bullet in its place; takes the hold. */
 void playbook_draft_set(struct playbook_draft_entry *entry, struct playbook_bullet *bullet);
+/* A bullet as it was, under its id and with its place; takes the hold. */
+void playbook_draft_put(struct playbook_draft *draft, struct playbook_bullet *bullet);
 /* A bullet from outside, checked with playbook_check_bullet. `number`: its place in the request, -1 outside of it.
  * INVALID_ARGUMENT names the field "bullets[i].id". */
 bool playbook_draft_write(struct playbook_draft *draft, const Renga__V1__Bullet *bullet, int32_t number,

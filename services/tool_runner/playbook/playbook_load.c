@@ -182,7 +182,7 @@ static void read_head(struct playbook_load *self)
 {
     struct playbook_key key = key_of(self);
     struct playbooks *playbooks = playbooks_of(self);
-    if (!self->head.incarnation) {
+    if (!self->head.incarnation || self->head_alone) {
         self->playbook = playbook_gather_begin(&key, &self->head, NULL);
         playbook_arrange(self->playbook);
         end_load(self);

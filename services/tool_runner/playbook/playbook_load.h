@@ -24,6 +24,8 @@ struct playbook_load {
     void (*loaded)(struct playbook_load *load); /* in the loop, once, perhaps within playbook_load_start */
     bool takes_damaged;                         /* a playbook with unreadable rows is no error */
 
+    bool head_alone; /* `playbook` has no bullets and no proposals */
+
     /* For `loaded`. */
     struct status status; /* UNAVAILABLE: the store; DATA_LOSS names the playbook and the row */
     struct playbook

@@ -124,6 +124,8 @@ static void trim_changes_read(struct store_scan *scan)
             kept -= change_size(&scan->rows[i]);
             trim->changes++;
         }
+    if (!scan->count && excess > 0) /* rows are missing */
+        trim->changes = excess < 2 * GROUP ? excess : 2 * GROUP;
     trim->change_bytes = write->load.head.history_bytes - kept;
     store_scan_fini(scan);
     trim_requests(write);

@@ -110,6 +110,34 @@ def share_places(a, b, n):
     expect(len(told) == 2 and all("this tenant" in error.details() for error in told), f"{told}")
 
 
+def learn(caller, n, content, **fields):
+    return caller("ToolRunner", "PutPlaybook", dataset=n, **fields, operations=[
+        {"kind": number("PlaybookOperationKind", "PLAYBOOK_OPERATION_KIND_ADD"), "section": "s", "content": content}])
+
+
+def learnt(caller, n):
+    return [bullet.content for bullet in caller("ToolRunner", "GetPlaybook", dataset=n).bullets]
+
+
+def playbooks(caller):
+    return [each.dataset for each in caller("ToolRunner", "ListPlaybooks", page_size=1000).playbooks]
+
+
+def keep_playbooks(a, b, n):
+    learn(a, n, "mine", request_id=n)
+    for method in ("GetPlaybook", "ListPlaybookChanges", "RestorePlaybook"):
+        refused("NOT_FOUND", lambda: b("ToolRunner", method, dataset=n))
+    expect(n in playbooks(a) and n not in playbooks(b), "the other sees it in the list")
+    equal(b("ToolRunner", "DeletePlaybook", dataset=n).bullets, 0, "what the other has deleted")
+    equal(learn(b, n, "yours", request_id=n).revision, 1, "the other's first revision, with the same request_id")
+    equal((learnt(a, n), learnt(b, n)), (["mine"], ["yours"]), "the playbooks")
+    learn(b, n, "yours too")
+    b("ToolRunner", "RestorePlaybook", dataset=n, revision=1)
+    equal([len(caller("ToolRunner", "ListPlaybookChanges", dataset=n).changes) for caller in (a, b)], [1, 3], "their changes")
+    b("ToolRunner", "DeletePlaybook", dataset=n)
+    equal(learnt(a, n), ["mine"], "what the first has after the other has deleted its own")
+
+
 def chat(caller, text, **fields):
     return caller("LlmGateway", "Chat", model="m", messages=[{"role": number("ChatRole", "CHAT_ROLE_USER"), "content": text}], **fields)
 
@@ -253,8 +281,9 @@ ROWS = {
         "SaveNote": keep_notes, "ListNotes": keep_notes, "ForgetThread": keep_notes, "RunTools": record_results,
         "Search": [keep_documents, pay_for_searches, share_places], "IndexDocuments": keep_documents, "GetKnowledgeBase": keep_documents,
         "DeleteDocuments": keep_documents, "ListTools": nothing_kept("ToolRunner", "ListTools"),
-        **{name: not_built("ToolRunner", name) for name in ("SearchPlaybook", "GetPlaybook", "PutPlaybook", "ListPlaybooks",
-                                                         "ListPlaybookChanges", "RestorePlaybook", "DeletePlaybook")}},
+        "SearchPlaybook": not_built("ToolRunner", "SearchPlaybook"),
+        **{name: keep_playbooks for name in ("GetPlaybook", "PutPlaybook", "ListPlaybooks", "ListPlaybookChanges", "RestorePlaybook",
+                                             "DeletePlaybook")}},
     "LlmGateway": {
         "Chat": [keep_answers, coalesce], "ChatStream": stream_answers, "GetUsage": count_usage,
         "ListModels": nothing_kept("LlmGateway", "ListModels"), "Embed": count_usage},
