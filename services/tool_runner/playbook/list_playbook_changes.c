@@ -166,10 +166,9 @@ static void changes_loaded(struct playbook_load *load)
     if (self->status.code == OK && !load->head.incarnation)
         fail(&self->status, NOT_FOUND, "there is no playbook '%s'", load->dataset);
     bool good = self->status.code == OK && changes_take_token(self, &self->status);
-    if (good && self->newest < load->head.oldest)
-        changes_end(self);
-    else if (!good || !(self->request->with_bullets ? changes_scan(self, &self->bullets, 'w', limit)
-                                                    : changes_scan(self, &self->about, 'c', limit)))
+    bool any = good && self->newest >= load->head.oldest;
+    if (!any || !(self->request->with_bullets ? changes_scan(self, &self->bullets, 'w', limit)
+                                              : changes_scan(self, &self->about, 'c', limit)))
         changes_end(self);
 }
 

@@ -55,8 +55,10 @@ struct playbook_bullet *playbook_bullet_hold(struct playbook_bullet *bullet)
 
 void playbook_bullet_release(struct playbook_bullet *bullet)
 {
-    if (bullet && atomic_fetch_sub_explicit(&bullet->holders, 1, memory_order_acq_rel) == 1)
+    if (bullet && atomic_fetch_sub_explicit(&bullet->holders, 1, memory_order_acq_rel) == 1) {
+        free(atomic_load(&bullet->terms));
         free(bullet);
+    }
 }
 
 /* ---- playbooks --------------------------------------------------------------------------------------------------- */

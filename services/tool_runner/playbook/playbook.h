@@ -40,7 +40,8 @@ struct playbook_bullet {
     int64_t place;            /* the number of its id; without one, the number that was next when it came */
     int32_t tokens;           /* of its line of text, an estimate */
     atomic_uint holders;
-    bool damaged; /* its row cannot be read: only the id is known */
+    _Atomic(struct playbook_bullet_terms *) terms; /* playbook_alike.c: NULL until they are needed */
+    bool damaged;                                  /* its row cannot be read: only the id is known */
 };
 
 /* The bullet that embeds the message; for the messages of a playbook alone. */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define BULLETS_FIRST 16 /* places; they double */
+#define TERM_BYTES    4  /* of memory for the terms of a byte of text, once they are read */
 
 void playbook_append(struct playbook *playbook, struct playbook_bullet *bullet)
 {
@@ -104,5 +105,5 @@ void playbook_arrange(struct playbook *playbook)
             playbook->damaged = bullet;
     }
     playbook->memory = sizeof *playbook + playbook->count * (sizeof(struct playbook_bullet) + sizeof(void *) + 32) +
-                       playbook->text_bytes + playbook->arena.used;
+                       playbook->text_bytes * (1 + TERM_BYTES) + playbook->arena.used;
 }

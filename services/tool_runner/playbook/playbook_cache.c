@@ -63,11 +63,10 @@ static void recount(struct playbooks *playbooks, struct playbook_entry *entry)
 }
 
 /* The entry leaves; its playbook is the caller's. */
-static struct playbook *take_out(struct playbooks *playbooks, struct playbook_entry **at)
+static struct playbook *take_out(struct playbooks *playbooks, struct playbook_entry *entry)
 {
-    struct playbook_entry *entry = *at;
     struct playbook *playbook = entry->playbook;
-    *at = entry->next;
+    *place_of(playbooks, playbook->tenant, playbook->dataset) = entry->next;
     list_remove(playbooks, entry);
     playbooks->bytes -= entry->bytes;
     playbooks->count--;
@@ -82,7 +81,7 @@ static struct playbook *evict(struct playbooks *playbooks)
     if (!oldest || playbooks->bytes <= playbooks->options.bytes_max)
         return NULL;
     playbooks->evicted++;
-    return take_out(playbooks, place_of(playbooks, oldest->playbook->tenant, oldest->playbook->dataset));
+    return take_out(playbooks, oldest);
 }
 
 static void evict_all(struct playbooks *playbooks)
@@ -141,7 +140,7 @@ void playbook_cache_put(struct playbooks *playbooks, struct playbook *playbook)
         !*at || (*at)->playbook->incarnation != playbook->incarnation || (*at)->playbook->version < playbook->version;
     if (newer) {
         if (*at)
-            gone = take_out(playbooks, at);
+            gone = take_out(playbooks, *at);
         *made = (struct playbook_entry){.playbook = playbook_hold(playbook), .next = *at};
         *at = made;
         list_put_first(playbooks, made);
@@ -161,7 +160,7 @@ void playbook_cache_drop(struct playbooks *playbooks, const char *tenant, const 
     pthread_mutex_lock(&playbooks->lock);
     struct playbook_entry **at = place_of(playbooks, tenant, dataset);
     if (*at)
-        gone = take_out(playbooks, at);
+        gone = take_out(playbooks, *at);
     pthread_mutex_unlock(&playbooks->lock);
     playbook_release(&gone);
 }

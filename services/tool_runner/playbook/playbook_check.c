@@ -150,7 +150,7 @@ static bool check_operation(size_t i, const Renga__V1__PlaybookOperation *operat
            check_content(of, operation->content, rule->has_content, st) &&
            check_number(of, "helpful", operation->helpful, count_max, st) &&
            check_number(of, "harmful", operation->harmful, count_max, st) &&
-           check_text(field, operation->reason, PLAYBOOK_REASON_MAX, st);
+           check_text(field, operation->reason, PLAYBOOK_WHY_MAX, st);
 }
 
 /* ---- requests ---------------------------------------------------------------------------------------------------- */
@@ -225,7 +225,7 @@ bool playbook_check_put(const Renga__V1__PutPlaybookRequest *request, struct sta
                          PLAYBOOK_ACCEPT_MAX, st) &&
            check_budget(request->token_budget, st) &&
            request_check_name("request_id", request->request_id, PLAYBOOK_REQUEST_ID_MAX, false, st) &&
-           check_text("reason", request->reason, PLAYBOOK_REASON_MAX, st) &&
+           check_text("reason", request->reason, PLAYBOOK_WHY_MAX, st) &&
            request_check_name("source", request->source, PLAYBOOK_SOURCE_MAX, false, st);
 }
 
@@ -239,5 +239,5 @@ bool playbook_check_restore(const Renga__V1__RestorePlaybookRequest *request, st
                           (long long)request->expected_revision);
     return playbook_check_dataset("dataset", request->dataset, st) &&
            request_check_name("request_id", request->request_id, PLAYBOOK_REQUEST_ID_MAX, false, st) &&
-           check_text("reason", request->reason, PLAYBOOK_REASON_MAX, st);
+           check_text("reason", request->reason, PLAYBOOK_WHY_MAX, st);
 }

@@ -96,7 +96,4 @@ Renga__V1__PlaybookChange *playbook_draft_changes(struct playbook_draft *draft);
 #define PLAYBOOK_SLUG_MAX 8
 void playbook_slug(const char *section, char slug[PLAYBOOK_SLUG_MAX + 1]);
 
-/* How much a bullet is worth, 0 to 1: of how often it was used, how often it helped. */
-double playbook_bullet_value(const Renga__V1__Bullet *bullet);
-
 #endif

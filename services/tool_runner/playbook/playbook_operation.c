@@ -2,10 +2,13 @@
 #include "playbook_draft.h"
 
 #include "base/hash.h"
+#include "playbook_alike.h"
 #include "rpc/rpc.h"
 
 #include <stdio.h>
 #include <string.h>
+
+#define SCRATCH_MAX ((size_t)8 << 20) /* bytes to compare two contents: 100 a byte */
 
 #define KIND(name)    RENGA__V1__PLAYBOOK_OPERATION_KIND__PLAYBOOK_OPERATION_KIND_##name
 #define OUTCOME(name) RENGA__V1__PLAYBOOK_OPERATION_OUTCOME__PLAYBOOK_OPERATION_OUTCOME_##name
@@ -94,6 +97,19 @@ static const Renga__V1__Bullet *find_equal(struct operating *self)
     return NULL;
 }
 
+/* Another bullet that is nearly the same; none where a person has accepted the operation. */
+static struct playbook_alike find_alike(struct operating *self)
+{
+    if (self->accepted)
+        return (struct playbook_alike){.bullet = NULL};
+    return playbook_alike_find(self->draft, self->operation->content, self->operation->ids, self->operation->n_ids);
+}
+
+static const char *why_alike(const struct playbook_alike *alike)
+{
+    return *alike->how.reason ? alike->how.reason : "another bullet says the same";
+}
+
 static bool operation_is_proposed(struct operating *self, const char *similar_id, double similarity, const char *why)
 {
     self->result->similarity = similarity;
@@ -105,6 +121,14 @@ static bool operation_is_proposed(struct operating *self, const char *similar_id
     return proposal && operation_text(self, &self->result->proposal_id, proposal->id);
 }
 
+/* The bullet there says it already, with the counts that it has. */
+static bool operation_is_merged(struct operating *self, const char *id, double similarity)
+{
+    self->result->similarity = similarity;
+    return operation_text(self, &self->result->similar_id, id) &&
+           operation_ends(self, OUTCOME(MERGED), id, "a bullet says the same already, in nearly the same words");
+}
+
 /* ---- the kinds --------------------------------------------------------------------------------------------------- */
 
 static bool operation_add(struct operating *self)
@@ -112,6 +136,11 @@ static bool operation_add(struct operating *self)
     const Renga__V1__Bullet *equal = find_equal(self);
     if (equal)
         return operation_ends(self, OUTCOME(UNCHANGED), equal->id, "a bullet has this content already");
+    struct playbook_alike alike = find_alike(self);
+    if (alike.bullet && alike.how.difference != PLAYBOOK_SAME)
+        return operation_is_proposed(self, alike.bullet->id, alike.how.similarity, alike.how.reason);
+    if (alike.bullet)
+        return operation_is_merged(self, alike.bullet->id, alike.how.similarity);
     Renga__V1__Bullet made = RENGA__V1__BULLET__INIT;
     made.section = self->operation->section;
     made.content = self->operation->content;
@@ -147,6 +176,9 @@ static bool operation_update(struct operating *self)
     equal = self->accepted ? NULL : find_equal(self);
     if (equal)
         return operation_is_proposed(self, equal->id, 1, "another bullet has this content already");
+    struct playbook_alike alike = find_alike(self);
+    if (alike.bullet)
+        return operation_is_proposed(self, alike.bullet->id, alike.how.similarity, why_alike(&alike));
     operation_rewrite(self, entry, old->helpful, old->harmful);
     return operation_ends(self, OUTCOME(APPLIED), entry->now->bullet.id, "");
 }
@@ -167,26 +199,45 @@ static bool operation_sum(struct operating *self, int64_t *helpful, int64_t *har
                             "and the counts of these bullets are more than 1000000000 together");
 }
 
-/* Whether all bullets of a MERGE say the same, and the new content too. */
-static bool operation_members_are_alike(struct operating *self, const char **unlike)
+/* Whether a bullet of a MERGE is nearly the same as the new content, and no number, negation, name or order differs. */
+static bool operation_member_is_alike(struct operating *self, const char *content, struct playbook_similarity *how)
+{
+    struct arena scratch;
+    arena_init(&scratch, NULL, 0, SCRATCH_MAX);
+    playbook_compare(&scratch, content, self->operation->content, how);
+    arena_fini(&scratch);
+    return how->similarity >= PLAYBOOK_SIMILAR_ENOUGH &&
+           (how->difference == PLAYBOOK_SAME || how->difference == PLAYBOOK_OTHER_WORDS);
+}
+
+/* True: it is proposed, or failed. */
+static bool operation_merge_waits(struct operating *self, bool *good)
 {
     for (size_t i = 0; i < self->operation->n_ids; i++) {
-        struct playbook_draft_entry *entry = playbook_draft_find(self->draft, self->operation->ids[i]);
-        *unlike = self->operation->ids[i];
-        if (strcmp(entry->now->bullet.content, self->operation->content) != 0)
-            return false;
+        struct playbook_similarity how;
+        const char *id = self->operation->ids[i];
+        const struct playbook_draft_entry *entry = playbook_draft_find(self->draft, id);
+        if (operation_member_is_alike(self, entry->now->bullet.content, &how))
+            continue;
+        *good = operation_is_proposed(self, id, how.similarity,
+                                      *how.reason ? how.reason : "this bullet and the new content are not alike");
+        return true;
     }
+    struct playbook_alike alike = find_alike(self);
+    if (!alike.bullet)
+        return false;
+    *good = operation_is_proposed(self, alike.bullet->id, alike.how.similarity, why_alike(&alike));
     return true;
 }
 
 static bool operation_merge(struct operating *self)
 {
     int64_t helpful, harmful;
-    const char *unlike;
+    bool good;
     if (!operation_sum(self, &helpful, &harmful))
         return false;
-    if (!self->accepted && !operation_members_are_alike(self, &unlike))
-        return operation_is_proposed(self, unlike, 0, "this bullet and the new content do not say the same");
+    if (!self->accepted && operation_merge_waits(self, &good))
+        return good;
     struct playbook_draft_entry *first = playbook_draft_find(self->draft, self->operation->ids[0]);
     operation_rewrite(self, first, (int32_t)helpful, (int32_t)harmful);
     for (size_t i = 1; i < self->operation->n_ids; i++)

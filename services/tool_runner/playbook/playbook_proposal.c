@@ -2,6 +2,7 @@
 #include "playbook_draft.h"
 
 #include "base/log.h"
+#include "playbook_value.h"
 #include "rpc/rpc.h"
 
 #include <stdio.h>
@@ -125,23 +126,6 @@ bool playbook_draft_reject(struct playbook_draft *draft, char *const *ids, size_
 
 /* ---- the token budget -------------------------------------------------------------------------------------------- */
 
-double playbook_bullet_value(const Renga__V1__Bullet *bullet)
-{
-    return (bullet->helpful + 1.0) / ((double)bullet->helpful + bullet->harmful + 2.0);
-}
-
-/* The lowest value first; of equals the one that has not changed for longest. */
-static int compare_values(const void *a, const void *b)
-{
-    const Renga__V1__Bullet *left = *(Renga__V1__Bullet *const *)a, *right = *(Renga__V1__Bullet *const *)b;
-    double left_value = playbook_bullet_value(left), right_value = playbook_bullet_value(right);
-    if (left_value != right_value)
-        return left_value < right_value ? -1 : 1;
-    if (left->updated_ms != right->updated_ms)
-        return left->updated_ms < right->updated_ms ? -1 : 1;
-    return strcmp(left->id, right->id);
-}
-
 void playbook_draft_fit(struct playbook_draft *draft, int64_t token_budget)
 {
     struct playbook *all = playbook_create(draft->base->tenant, draft->base->dataset, draft->base->slot);
@@ -151,7 +135,7 @@ void playbook_draft_fit(struct playbook_draft *draft, int64_t token_budget)
     playbook_arrange(all);
     int64_t excess = all->tokens - token_budget;
     if (excess > 0) {
-        qsort(all->bullets, all->count, sizeof(*all->bullets), compare_values);
+        playbook_sort_by_value(all->bullets, all->count, draft->now_ms);
         draft->dropped = calloc(all->count, sizeof(*draft->dropped));
         if (!draft->dropped)
             fatal("tool_runner.memory", "no memory for a change of a playbook");

@@ -159,6 +159,23 @@ def run_checks(kind, runner):
         client.put("same", reject_proposals=[proposal])
         equal((client.get("same").revision, list(client.get("same").proposals)), (2, []))
 
+    @check(f"{kind}: a near-duplicate is merged, and proposed where a number, a negation or an order differs")
+    def _():
+        base = "Always check the sum of the invoice against the order before you send the payment to the supplier in euro 100."
+        id_ = client.put("near", operations=[add("s", base)]).results[0].id
+        result = client.put("near", operations=[add("t", "  always check" + base[12:-1])]).results[0]
+        equal((result.outcome, result.id, result.similar_id), (OUTCOME["MERGED"], id_, id_), "white space, case, no full stop")
+        for other in (base.replace("100", "200"), base.replace("Always", "Never"), base.replace("before", "after")):
+            answer = client.put("near", operations=[add("s", other)])
+            result = answer.results[0]
+            equal((result.outcome, result.similar_id, answer.revision), (OUTCOME["PROPOSED"], id_, 1), other)
+            expect(result.similarity >= 0.8 and result.reason, str(result))
+        equal(len(client.get("near").proposals), 3)
+        answer = client.put("near", operations=[add("s", "Something else, of which nobody has said a word so far.")])
+        equal(answer.results[0].outcome, OUTCOME["APPLIED"])
+        accepted = client.put("near", accept_proposals=["p-00001"], reject_proposals=["p-00002"])
+        equal((list(accepted.new_ids), accepted.bullets, [p.id for p in client.get("near").proposals]), (["s-00003"], 3, ["p-00003"]))
+
     @check(f"{kind}: the history tells what each change was, by whom and why, and each revision can be read and restored")
     def _():
         states = [[]]

@@ -1,0 +1,158 @@
+#!/usr/bin/env python3
+"""Many writers of one playbook, in one tool-runner and in two at one Redis; and writers whose tool-runner is killed again
+and again: no update is lost, none is applied twice, none half."""
+import contextlib
+import hashlib
+import os
+import random
+import threading
+import time
+
+import grpc
+
+from runner import Runner, SLOW, check, checks, expect
+from playbook_client import Playbooks, add, count
+from redis_server import RedisServer
+
+WRITERS, CHANGES = 100, 4
+KILLS = 50 if SLOW == 1 else 6
+seed = int(os.environ.get("RENGA_SEED", random.SystemRandom().randrange(1 << 32)))
+
+
+def equal(got, wanted, what):
+    expect(got == wanted, f"{what}: {got!r}, not {wanted!r}")
+
+
+def saying(*what):
+    """A content that resembles no other."""
+    return hashlib.sha256(repr(what).encode()).hexdigest()
+
+
+def history_is_consistent(client, dataset):
+    """Each change begins where the one before it ended, and the last ends with what is there."""
+    state = {}
+    changes = list(reversed(client.changes(dataset, with_bullets=True)))
+    equal([c.revision for c in changes], list(range(1, len(changes) + 1)), "the revisions")
+    for change in changes:
+        for bullet in change.bullets:
+            id_ = (bullet.before if bullet.HasField("before") else bullet.after).id
+            equal(state.pop(id_, None), bullet.before.SerializeToString(deterministic=True) if bullet.HasField("before") else None, f"{id_} before {change.revision}")
+            if bullet.HasField("after"):
+                state[id_] = bullet.after.SerializeToString(deterministic=True)
+    equal(sorted(state.values()), sorted(client.state(dataset)), "what the changes lead to")
+
+
+def write_together(clients, dataset):
+    """Each writer adds bullets and counts for a common one, and keeps the ids it was given in their order."""
+    first = clients[0].put(dataset, operations=[add("common", "counted")]).results[0].id
+    given, faults = [], []
+
+    def writer(number):
+        client, mine = clients[number % len(clients)], []
+        try:
+            for i in range(CHANGES):
+                answer = client.put(dataset, operations=[add("section", saying(number, i)), count(first, helpful=1)])
+                mine.append((answer.results[0].id, answer.revision))
+        except grpc.RpcError as error:
+            faults.append(f"{number}: {error.code()} {error.details()}")
+        given.append(mine)
+    threads = [threading.Thread(target=writer, args=(n,)) for n in range(WRITERS)]
+    began = time.time()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    took = time.time() - began
+    expect(not faults, str(faults[:3]))
+    total = WRITERS * CHANGES
+    answer = clients[0].get(dataset)
+    equal(answer.revision, total + 1, "the revision")
+    equal(sorted(revision for mine in given for _, revision in mine), list(range(2, total + 2)), "the revisions that were told")
+    equal(len({id_ for mine in given for id_, _ in mine}), total, "different ids")
+    numbers = [int(id_.split("-")[1]) for id_, _ in sorted((pair for mine in given for pair in mine), key=lambda pair: pair[1])]
+    equal(numbers, sorted(numbers), "the ids in the order of revisions")
+    equal([b.helpful for b in answer.bullets if b.id == first], [total], "the count")
+    equal(len({b.content for b in answer.bullets}), total + 1, "the bullets")
+    for client in clients[1:]:
+        equal(client.state(dataset), clients[0].state(dataset), "what another tool-runner has")
+    history_is_consistent(clients[-1], dataset)
+    return f"{total / took:.0f} changes a second"
+
+
+def write_through_kills(runner, dataset):
+    """Writers retry under the same request_id until they are answered."""
+    client, chance = Playbooks(runner), random.Random(seed)
+    runner_is_back = threading.Event()
+    runner_is_back.set()
+    first = client.put(dataset, operations=[add("common", "counted")]).results[0].id
+    stop, retries, done = threading.Event(), [0], [0, 0, 0]
+
+    def writer(number):
+        while not stop.is_set():
+            name = f"{number} wrote {done[number]}"
+            while True:
+                runner_is_back.wait()
+                try:
+                    answer = client.put(dataset, request_id=name, timeout=10, operations=[
+                        add("section", saying(name, "here")), count(first, helpful=1), add("section", saying(name, "there"))])
+                    break
+                except (grpc.RpcError, ValueError):  # ValueError: the channel was closed
+                    retries[0] += 1
+                    time.sleep(0.005)
+            expect(len(answer.results) == 3, str(answer))
+            done[number] += 1
+    threads = [threading.Thread(target=writer, args=(n,)) for n in range(len(done))]
+    for thread in threads:
+        thread.start()
+    for _ in range(KILLS):
+        time.sleep(chance.uniform(0.002, 0.08 * SLOW))
+        runner_is_back.clear()
+        runner.kill()
+        runner.start()
+        runner_is_back.set()
+    stop.set()
+    for thread in threads:
+        thread.join()
+    answer = client.get(dataset)
+    wanted = sorted(["counted"] + [saying(f"{n} wrote {i}", where) for n in range(len(done)) for i in range(done[n]) for where in ("here", "there")])
+    equal(sorted(b.content for b in answer.bullets), wanted, "the bullets")
+    equal(([b.helpful for b in answer.bullets if b.id == first], answer.revision), ([sum(done)], sum(done) + 1), "the count and the revision")
+    history_is_consistent(client, dataset)
+    return f"{KILLS} kills, {sum(done)} changes, {retries[0]} retries, seed {seed}"
+
+
+with contextlib.ExitStack() as stack:
+    redis = stack.enter_context(RedisServer())
+    record = f"--tool_runner.record={redis.url}?name=playbooks"
+    sqlite = stack.enter_context(Runner())
+    one, two = (stack.enter_context(Runner(None, record)) for _ in range(2))
+
+    @check(f"SQLite: of {WRITERS} writers at once no update is lost, ids are unique and rise, and each change is a revision")
+    def _():
+        return write_together([Playbooks(sqlite)], "together")
+
+    @check(f"Redis: of {WRITERS} writers at two tool-runners no update is lost, ids are unique and rise, and each change is a revision")
+    def _():
+        return write_together([Playbooks(one), Playbooks(two)], "together")
+
+    @check("Redis: what one tool-runner changes the other has at once, also after the playbook was deleted and made anew")
+    def _():
+        clients = [Playbooks(one), Playbooks(two)]
+        for i in range(40):
+            writer, reader = clients if i % 2 else reversed(clients)
+            answer = writer.put("seen", operations=[add("s", f"bullet {i}")])
+            equal(reader.get("seen").SerializeToString(), writer.get("seen").SerializeToString(), "what the other has")
+            equal(reader.get("seen").revision, answer.revision, "the revision")
+            if i % 10 == 9:
+                writer.delete("seen")
+                expect(not any(p.dataset == "seen" for p in reader.call("ListPlaybooks").playbooks), "it is still there")
+
+    @check("SQLite: of a stream of changes under kill -9 each is applied once and whole")
+    def _():
+        return write_through_kills(sqlite, "kills")
+
+    @check("Redis: of a stream of changes under kill -9 each is applied once and whole")
+    def _():
+        return write_through_kills(one, "kills")
+
+checks.finish()
