@@ -3,10 +3,16 @@
 #include "input_job.h"
 #include "report_text.h"
 
+#include "base/text.h"
 #include "graph/agents.h"
 
 #include <stdio.h>
 #include <string.h>
+
+#define REPORT_REASON_MAX  1000          /* bytes, within Degradation.reason */
+#define REPORT_PART_MAX    ((size_t)400) /* ... of a sentence that is told as a part */
+#define REPORT_URI_MAX     ((size_t)300)
+#define REPORT_NEAREST_MAX ((size_t)400) /* ... of the words of a source */
 
 enum {
     REPORT_ROW_THEME,
@@ -233,6 +239,34 @@ static void report_tell_composed(struct reporting *reporting, struct update *upd
     input_job_degrade(&reporting->base, update, RENGA__V1__DEGRADATION_KIND__DEGRADATION_KIND_FALLBACK, reason);
 }
 
+/* Each sentence that was left out, with the address and the words of the source that is nearest. */
+static void report_tell_sentences(struct reporting *reporting, struct update *update, bool japanese)
+{
+    const struct report *report = reporting->report;
+    for (size_t i = 0; i < report->dropped_count; i++) {
+        const struct report_dropped *dropped = &report->dropped[i];
+        const Renga__V1__SearchHit *hit = dropped->nearest.length ? report->cite.sources->hits[dropped->passage] : NULL;
+        char reason[REPORT_REASON_MAX + 1];
+        int words = (int)text_cut(dropped->nearest.text ? dropped->nearest.text : "", dropped->nearest.length,
+                                  REPORT_NEAREST_MAX);
+        char *part = arena_strndup(task_arena(reporting->base.base.task), dropped->sentence.text,
+                                   text_cut(dropped->sentence.text, dropped->sentence.length, REPORT_PART_MAX));
+        if (!part)
+            return;
+        if (!hit)
+            snprintf(reason, sizeof reason, "%s",
+                     japanese ? "裏付ける出典がないため、この文をドラフトから除いた"
+                              : "the sentence was left out of the draft, since no source speaks of it");
+        else
+            snprintf(reason, sizeof reason,
+                     japanese ? "この文をドラフトから除いた。最も近い出典 %.*s の記述は「%.*s」"
+                              : "the sentence was left out of the draft; the nearest source, %.*s, says: \"%.*s\"",
+                     (int)text_cut(hit->uri, strlen(hit->uri), REPORT_URI_MAX), hit->uri, words, dropped->nearest.text);
+        input_job_degrade_part(&reporting->base, update, RENGA__V1__DEGRADATION_KIND__DEGRADATION_KIND_SKIPPED, part,
+                               reason);
+    }
+}
+
 static void report_tell_dropped(struct reporting *reporting, struct update *update, bool japanese)
 {
     const struct report *report = reporting->report;
@@ -257,6 +291,7 @@ static const char *report_finish_job(struct input_job *job, struct update *updat
     bool japanese = strcmp(job->base.language, "ja") == 0;
     if (reporting->drafted) {
         report_tell_dropped(reporting, update, japanese);
+        report_tell_sentences(reporting, update, japanese);
         report_tell_composed(reporting, update, japanese);
     }
     return outcomes[!report->cite.cited_count ? 2 : report->kept ? 0 : 1];

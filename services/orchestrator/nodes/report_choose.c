@@ -98,6 +98,30 @@ static void line_add(struct report *report, struct report_lines *lines, struct r
                                                        .item = item};
 }
 
+/* Keeps a sentence that is left out, to be told with the words of the sources that are nearest to it. */
+static void line_drop(struct report *report, struct report_span sentence)
+{
+    struct report_dropped *dropped = &report->dropped[report->dropped_count];
+    const struct choice_terms nearest = {.sentences_max = 1, .bytes_max = CHOOSE_BYTES_MAX};
+    struct chosen chosen[CHOSEN_MAX];
+    bool full = report->dropped_count == REPORT_DROPPED_MAX || !sentence.length;
+    for (size_t i = 0; !full && i < report->dropped_count; i++)
+        full = report->dropped[i].sentence.length == sentence.length &&
+               memcmp(report->dropped[i].sentence.text, sentence.text, sentence.length) == 0;
+    char *copy = full ? NULL : arena_strndup(report->cite.sources->arena, sentence.text, sentence.length);
+    if (!copy)
+        return;
+    size_t asked = sentence.length < CHOOSE_ASKED_MAX ? sentence.length : CHOOSE_ASKED_MAX;
+    *dropped = (struct report_dropped){.sentence = {copy, sentence.length}};
+    report->dropped_count++;
+    if (!report->cite.sources->count || !evidence_choose(report->cite.evidence, copy, asked, &nearest, chosen))
+        return;
+    const struct span *span = &chosen[0].span;
+    dropped->passage = chosen[0].passage;
+    dropped->nearest = (struct report_span){report->cite.sources->passages[chosen[0].passage].text + span->begin,
+                                            span->end - span->begin};
+}
+
 /* ---- of a draft -------------------------------------------------------------------------------------------------- */
 
 static bool line_begins_item(const char *text, size_t at, size_t end)
@@ -147,6 +171,8 @@ void report_read_lines(struct report *report, struct report_span text, struct re
         const struct report_span sentence = {buffer_text(&line), line.length};
         bool carried = cite_text_carries(&report->cite, sentence.text, sentence.length, &support);
         report->looked++;
+        if (!carried && report->cite.unsupported == CITE_DROP)
+            line_drop(report, sentence);
         if ((!carried && report->cite.unsupported == CITE_DROP) || !sentence.length ||
             line_is_known(lines, &no_place, sentence))
             continue;

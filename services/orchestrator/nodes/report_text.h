@@ -37,6 +37,13 @@ struct report_answer {
     struct chosen chosen[CHOSEN_MAX];
 };
 
+/* A sentence of the draft that no source carries, and the sentence of the sources that is nearest to it. */
+#define REPORT_DROPPED_MAX 3 /* that are told */
+struct report_dropped {
+    struct report_span sentence, nearest; /* nearest.length 0: no source speaks of it */
+    size_t passage;
+};
+
 /* All zero but for the first part. `cite` is as for cite_text_write, with footnotes. */
 struct report {
     struct cite_text cite;
@@ -48,7 +55,9 @@ struct report {
     size_t point_count;
 
     /* Results. */
-    int32_t looked, kept;        /* sentences of the draft */
+    int32_t looked, kept;                              /* sentences of the draft */
+    struct report_dropped dropped[REPORT_DROPPED_MAX]; /* the first of them, each once */
+    size_t dropped_count;
     bool composed[REPORT_PARTS]; /* sentences of the sources stand in the part */
     bool no_memory;
 

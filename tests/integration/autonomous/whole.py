@@ -4,6 +4,7 @@ over a fake of Tavily whose pages are read; without a model, and with one that t
 import json
 import os
 import re
+import subprocess
 import sys
 import threading
 
@@ -136,6 +137,28 @@ def _():
     asked = [text for kind, text in Model.seen if kind == "write"]
     expect("tell of the mirrors" in asked[1], "the feedback did not reach the model")
     expect([d["next_action"] for d in result["decisions"]] == ["NEXT_ACTION_RESEARCH", "NEXT_ACTION_WRITE"], f"{result['decisions']}")
+
+
+@check("from Node: a planted false number is flagged with the words of its source, is in no text that the client gets, and is never approved")
+def _():
+    if not os.environ.get("NODE"):
+        return "no Node"
+    Model.drafts = 0
+    port = scripted.processes["renga"].port
+    done = subprocess.run([os.environ["NODE"], "--no-deprecation", os.path.join(HERE, "false_number.mjs"), f"127.0.0.1:{port}", THEME, WRONG],
+                          capture_output=True, text=True, timeout=150 * SLOW)
+    expect(done.returncode == 0, done.stderr)
+    told = json.loads(done.stdout)
+    expect(told["approved"] and told["stop_reason"] == "RESEARCH_STOP_REASON_APPROVED" and told["fact_check"] >= 0.9, f"{told}"[:2000])
+    expect(len(told["drafts"]) == 2 and told["kinds"].count("reviewed") == 2, f"{told['kinds']}")
+    expect(not any("999,999" in text for text in (*told["drafts"], told["draft"])), f"the false number was shown: {told['drafts']}")
+    flagged = [d for d in told["degradations"] if "999,999" in d["part"]]
+    expect(len(flagged) == 1 and "384,400 km" in flagged[0]["reason"] and "/distance" in flagged[0]["reason"], f"{told['degradations']}")
+    planted = told["planted"]
+    issues = [issue["description"] for issue in planted["issues"] if issue["type"] == "DRAFT_ISSUE_TYPE_FACT_CHECK" and "999,999" in issue["description"]]
+    expect(not planted["approved"] and planted["scores"]["fact_check"] < 0.9, f"{planted}"[:1500])
+    expect(issues and "384,400 km" in issues[0], f"{planted['issues']}"[:1500])
+    return issues[0][:160]
 
 
 scripted.stop()
