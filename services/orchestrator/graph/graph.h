@@ -99,7 +99,10 @@ struct node {
 
 struct graph_budget {
     int64_t model_calls, tokens, tool_calls, duration_ms, cost_micros; /* -1: no limit */
+    int then;                                                          /* enum graph_budget_then */
 };
+/* When the budget is spent: the run ends, or nodes that call other services fail and the graph goes on without them. */
+enum graph_budget_then { BUDGET_THEN_END, BUDGET_THEN_FAIL };
 
 /* A count that comes near its limit: a warning is logged when it is 1 below. */
 struct graph_near {

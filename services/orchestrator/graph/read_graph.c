@@ -133,6 +133,12 @@ const struct key budget_keys[] = {
     {.option = {.name = "usd"},
      .kind = KEY_PART,
      .schema = "{\"type\":\"number\",\"minimum\":0,\"description\":\"The most money, in USD.\"}"},
+    {.option = {.name = "then",
+                .choices = "end|fail",
+                .help = "When the budget is spent: the run ends (the default), or nodes that call other services fail "
+                        "with RESOURCE_EXHAUSTED and the reason BUDGET_SPENT, and the graph goes on without them."},
+     .kind = KEY_CHOICE,
+     INTO(struct graph_budget, then)},
     {.option = {.name = NULL}},
 };
 
@@ -154,7 +160,7 @@ static bool check_place(struct reading *in, const struct draft *draft)
 
 static bool read_budget(struct reading *in, struct graph_budget *budget, const cJSON *item)
 {
-    *budget = (struct graph_budget){-1, -1, -1, -1, -1};
+    *budget = (struct graph_budget){-1, -1, -1, -1, -1, BUDGET_THEN_END};
     if (!item)
         return true;
     const cJSON *usd = part(item, "usd");

@@ -50,7 +50,7 @@ static struct graph_budget budget_of(const struct run *run)
     struct graph_budget most = run_graph(run)->budget;
     const Renga__V1__Budget *asked = run->resumed && run->resumed->budget ? run->resumed->budget : run->request->budget;
     if (run->resumed && run->resumed->budget)
-        most = (struct graph_budget){-1, -1, -1, -1, -1};
+        most = (struct graph_budget){-1, -1, -1, -1, -1, most.then};
     if (!asked)
         return most;
     if (asked->maybe_model_calls_case)
@@ -111,7 +111,8 @@ Renga__V1__Budget *run_budget_message(const struct run *run, struct arena *arena
     return budget;
 }
 
-bool run_budget_left(struct run *run)
+/* What is spent, with the text; UNSPECIFIED: there is something left of everything. */
+static Renga__V1__StopReason limits_find_spent(const struct run *run, char *text, size_t size)
 {
     struct graph_budget most = budget_of(run);
     const struct {
@@ -131,12 +132,34 @@ bool run_budget_left(struct run *run)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (rows[i].most < 0 || rows[i].used < rows[i].most)
             continue;
-        run->stopping = rows[i].reason;
-        snprintf(run->stopping_text, sizeof run->stopping_text, "the budget of %lld %s is spent: %lld were used",
-                 (long long)rows[i].most, rows[i].what, (long long)rows[i].used);
-        frame_drain(run->thread->root);
-        return false;
+        snprintf(text, size, "the budget of %lld %s is spent: %lld were used", (long long)rows[i].most, rows[i].what,
+                 (long long)rows[i].used);
+        return rows[i].reason;
     }
+    return RENGA__V1__STOP_REASON__STOP_REASON_UNSPECIFIED;
+}
+
+bool run_budget_left(struct run *run)
+{
+    Renga__V1__StopReason spent;
+    if (run_graph(run)->budget.then == BUDGET_THEN_FAIL ||
+        !(spent = limits_find_spent(run, run->stopping_text, sizeof run->stopping_text)))
+        return true;
+    run->stopping = spent;
+    frame_drain(run->thread->root);
+    return false;
+}
+
+bool run_budget_refuses(struct run *run, const struct node *node, struct status *st)
+{
+    Renga__V1__StopReason spent;
+    char text[STATUS_TEXT_MAX];
+    if (run_graph(run)->budget.then != BUDGET_THEN_FAIL || !node->kind->travels ||
+        !(spent = limits_find_spent(run, text, sizeof text)))
+        return false;
+    run->refused = spent;
+    snprintf(run->refused_text, sizeof run->refused_text, "%s", text);
+    fail(st, RESOURCE_EXHAUSTED, "%s", text);
     return true;
 }
 

@@ -104,7 +104,8 @@ static bool resume_is_allowed(struct errand *errand, struct thread *thread, cons
 {
     uint64_t expected;
     bool budget = run && run->state == RENGA__V1__RUN_STATE__RUN_STATE_SUCCEEDED &&
-                  run->reason != RENGA__V1__STOP_REASON__STOP_REASON_COMPLETED;
+                  run->reason != RENGA__V1__STOP_REASON__STOP_REASON_COMPLETED && thread->root &&
+                  thread->root->phase != FRAME_ENDED; /* "then": "fail" has let it come to its end */
     bool stopped = run && (run->state == RENGA__V1__RUN_STATE__RUN_STATE_WAITING ||
                            run->state == RENGA__V1__RUN_STATE__RUN_STATE_FAILED ||
                            run->state == RENGA__V1__RUN_STATE__RUN_STATE_CANCELLED || budget);

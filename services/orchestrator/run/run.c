@@ -31,6 +31,7 @@ static void begin_spell(struct run *run)
     run->spell_ns = clock_now_ns();
     run->stopping = RENGA__V1__STOP_REASON__STOP_REASON_UNSPECIFIED;
     run->stopping_code = 0;
+    run->refused = RENGA__V1__STOP_REASON__STOP_REASON_UNSPECIFIED;
     run->owner = run->thread->home->runner->options.owner;
     run->working_max = run->request->max_concurrency ? (unsigned)run->request->max_concurrency
                        : graph->max_concurrency      ? graph->max_concurrency
@@ -345,8 +346,10 @@ void run_root_stopped(struct run *run)
         return;
     if (root->phase == FRAME_ENDED) {
         prune_at_end(run);
-        run_change(run, RENGA__V1__RUN_STATE__RUN_STATE_SUCCEEDED, RENGA__V1__STOP_REASON__STOP_REASON_COMPLETED, 0,
-                   RUN_COMPLETED_TEXT);
+        bool refused = run->refused != RENGA__V1__STOP_REASON__STOP_REASON_UNSPECIFIED;
+        run_change(run, RENGA__V1__RUN_STATE__RUN_STATE_SUCCEEDED,
+                   refused ? run->refused : RENGA__V1__STOP_REASON__STOP_REASON_COMPLETED, 0, "%s",
+                   refused ? run->refused_text : RUN_COMPLETED_TEXT);
     } else if (run->stopping)
         stop_as_wished(run);
     else if (!stop_failed(run))

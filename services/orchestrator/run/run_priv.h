@@ -159,6 +159,8 @@ struct run {
     Renga__V1__StopReason stopping; /* no more tasks are begun; why */
     int stopping_code;
     char stopping_text[STATUS_TEXT_MAX];
+    Renga__V1__StopReason refused; /* nodes failed since the budget is spent, and the graph went on; why */
+    char refused_text[STATUS_TEXT_MAX];
     struct arena shown_arena;
     _Alignas(16) char shown_storage[512];
     Renga__V1__ShownEvent **shown;
@@ -209,6 +211,10 @@ int64_t run_tokens(const struct run *run);
 void run_limit_passed(struct timer *timer);
 void run_idle_limit_passed(struct timer *timer);
 bool run_budget_left(struct run *run); /* else it comes to an end */
+/* Whether the node is not to begin: it calls another service, the budget is spent, and the document says "then":
+ * "fail". `st` says what is spent. */
+bool run_budget_refuses(struct run *run, const struct node *node, struct status *st);
+#define RUN_BUDGET_SPENT "BUDGET_SPENT" /* the reason of its failure */
 const struct graph *run_graph(const struct run *run);
 unsigned run_recursion_limit(const struct run *run);
 

@@ -280,7 +280,10 @@ static bool begin_one(struct run *run)
     if (!run_budget_left(run))
         return false;
     struct status st = {0};
-    if (!inputs_fit(due, &st))
+    if (run_budget_refuses(run, due->node, &st)) {
+        due->reason = RUN_BUDGET_SPENT;
+        fail_due(due, &st);
+    } else if (!inputs_fit(due, &st))
         fail_due(due, &st);
     else if (!cache_ask(due))
         task_begin(due);

@@ -356,9 +356,40 @@ def _():
     script(Chat=writes(*drafts), ReviewDraft=judges(0.75, 0.5, 0.25, 0.25))
     run = api.start_run("autonomous_research", {"theme": THEME, "max_iterations": 50}, budget={"model_calls": 4})
     result = json.loads(stands(run, "SUCCEEDED", "BUDGET_MODEL_CALLS").output_json)
-    equal(result["review"]["overall_score"], 0.75, "the review")
+    equal((result["review"]["overall_score"], result["stop_reason"]), (0.75, "budget"), "the review")
     expect(result["current_draft"] == services.of("Reviewer/ReviewDraft")[0].draft, result["current_draft"])
+    expect(any("the budget is spent" in reason for reason in reasons(run)), f"{reasons(run)}")
     expect_report(result)
+
+
+@check("a budget that is spent before a draft leaves a report of what was found by then, with a warning; no more is asked for")
+def _():
+    for budget, reason, sources in (({"model_calls": 1}, "MODEL_CALLS", 0), ({"tool_calls": 1}, "TOOL_CALLS", None), ({"model_calls": 0}, "MODEL_CALLS", 0),
+                                    ({"duration_ms": 0}, "DURATION", 0)):
+        script(Search=lambda r, c: message("SearchResponse")(hits=search(r, c).hits, usage={"tool_calls": 1}),
+               Route=lambda r, c: message("RouteResponse")(next_action=1 if r.progress.data_count < 5 else 2, reasoning="rule"))
+        run = api.start_run("autonomous_research", {"theme": THEME}, budget=budget)
+        result = json.loads(stands(run, "SUCCEEDED", f"BUDGET_{reason}").output_json)
+        asked = len(services.of("LlmGateway/Chat")) + len(services.of("Reviewer/ReviewDraft"))
+        equal((result["stop_reason"], asked), ("budget", 0), f"{budget}: the end")
+        expect(sources is None or len(result["research_data"]) == sources, f"{budget}: {result['research_data']}")
+        expect(any("budget was spent before a draft" in reason for reason in reasons(run)), f"{budget}: {reasons(run)}")
+        draft = result["current_draft"]
+        expect(draft.startswith(f"# {THEME}") and all(f"## {part}" in draft for part in PARTS), f"{budget}: {draft}")
+        if result["research_data"]:
+            expect_report(result)
+        if "duration_ms" in budget:
+            api.kill()
+            api.start()
+        try:
+            api.resume(run, budget=message("Budget")(model_calls=100))
+        except grpc.RpcError as error:
+            equal(error.code().name, "FAILED_PRECONDITION", "a resumption")
+        else:
+            expect(False, "a run that has come to its end was resumed")
+    script()
+    equal(stands(api.start_run("autonomous_research", {"theme": THEME}, budget={"tool_calls": 1000}), "SUCCEEDED").stop_reason,
+          number("StopReason", "STOP_REASON_COMPLETED"), "a run within its budget")
 
 
 @check("a second theme on the thread begins anew")
