@@ -56,6 +56,12 @@ void improve_begin(struct planner *planner, struct rpc_call *call, const Renga__
 void route_begin(struct planner *planner, struct rpc_call *call, const Renga__V1__RouteRequest *request,
                  Renga__V1__RouteResponse_Closure reply);
 
+/* research_simple.c: points and at most `most` queries without a model: those of any theme, or of the sources that a
+ * first search has found. */
+struct texts;
+void research_plan_simply(struct thought *thought, const Renga__V1__ResearchStyle *style, size_t most,
+                          struct texts *points, struct texts *queries);
+
 /* research.c: whether a research plan in a request is valid. `field` is the name of its field: "plan". */
 bool research_plan_fits(const Renga__V1__ResearchPlan *plan, const char *field, struct status *st);
 

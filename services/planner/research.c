@@ -1,6 +1,7 @@
 /* Makes a research plan for a theme: autonomous research. */
 #include "planner_priv.h"
 
+#include "base/buffer.h"
 #include "base/clock.h"
 #include "thinking/check.h"
 #include "thinking/texts.h"
@@ -11,19 +12,10 @@
 #define QUERIES_DEFAULT 5
 #define POINTS_MAX      32
 #define PLAN_TEXT_MAX   ((size_t)16384) /* bytes */
-#define SUBJECT_MAX     ((size_t)240)   /* bytes of the theme in a query made by a rule */
-
-/* Points that fit all themes: the text of the point, and its search query. */
-static const struct {
-    struct note point, query;
-} angles[] = {
-    {{.ja = "概要と背景", .en = "Overview and background"}, {.ja = "%s", .en = "%s"}},
-    {{.ja = "現状と主な事実", .en = "Present state and main facts"}, {.ja = "%s 現状", .en = "%s current state"}},
-    {{.ja = "課題と論点", .en = "Problems and open questions"}, {.ja = "%s 課題", .en = "%s problems"}},
-    {{.ja = "事例", .en = "Examples"}, {.ja = "%s 事例", .en = "%s examples"}},
-    {{.ja = "今後の見通し", .en = "Outlook"}, {.ja = "%s 今後", .en = "%s outlook"}},
-};
-#define ANGLES (sizeof angles / sizeof angles[0])
+#define SUBJECT_MAX     ((size_t)240)   /* bytes of the theme in a text made by a rule */
+#define SOURCES_MAX     1000
+#define TITLE_MAX       ((size_t)512)
+#define SUMMARY_MAX     ((size_t)2000)
 
 static int most(const Renga__V1__ResearchStyle *style)
 {
@@ -40,12 +32,23 @@ bool research_plan_fits(const Renga__V1__ResearchPlan *plan, const char *field, 
            text_fits(st, field_in(field, "plan_text"), plan->plan_text, PLAN_TEXT_MAX);
 }
 
+static bool check_sources(const Renga__V1__ResearchStyle *style, struct status *st)
+{
+    if (!count_fits(st, "research.sources", style->n_sources, SOURCES_MAX))
+        return false;
+    for (size_t i = 0; i < style->n_sources; i++)
+        if (!text_fits(st, path_of("research.sources", i, "title"), style->sources[i]->title, TITLE_MAX) ||
+            !text_fits(st, path_of("research.sources", i, "summary"), style->sources[i]->summary, SUMMARY_MAX))
+            return false;
+    return true;
+}
+
 static bool check(const Renga__V1__PlanRequest *request, struct status *st)
 {
     const Renga__V1__ResearchStyle *style = request->research;
     return text_is_given(st, "research.theme", style->theme, CHECK_QUESTION_MAX) &&
            number_fits(st, "research.max_queries", style->max_queries, QUERIES_MAX) &&
-           text_fits(st, "research.human_input", style->human_input, CHECK_QUESTION_MAX);
+           text_fits(st, "research.human_input", style->human_input, CHECK_QUESTION_MAX) && check_sources(style, st);
 }
 
 static const char *about(const Renga__V1__PlanRequest *request)
@@ -92,13 +95,6 @@ static bool read(struct thought *thought, const cJSON *answer, struct status *st
     return true;
 }
 
-static struct texts room_for(struct thought *thought, size_t count)
-{
-    struct texts texts = {.list = thought_alloc(thought, count * sizeof(*texts.list))};
-    texts.count = texts.list ? count : 0;
-    return texts;
-}
-
 /* The theme as a subject: its first line, cut. */
 static const char *subject_of(struct thought *thought, const char *theme)
 {
@@ -110,19 +106,17 @@ static const char *subject_of(struct thought *thought, const char *theme)
 
 static void simple(struct thought *thought)
 {
-    static const struct note text = {
-        .ja = "「%s」について、概要、現状、課題、事例、今後の見通しを順に調べます。",
-        .en = "Look into \"%s\": its background, its present state, its problems, examples and the outlook.",
-    };
+    static const struct note text = {.ja = "「%s」について、次の観点から調べます: %s", .en = "Look into \"%s\": %s"};
     const Renga__V1__ResearchStyle *style = ((struct planning *)thought)->request->research;
-    const char *subject = subject_of(thought, style->theme);
-    size_t max = (size_t)most(style);
-    struct texts points = room_for(thought, ANGLES), queries = room_for(thought, max < ANGLES ? max : ANGLES);
+    struct texts points, queries;
+    struct buffer names;
+    research_plan_simply(thought, style, (size_t)most(style), &points, &queries);
+    buffer_init(&names, PLAN_TEXT_MAX / 2);
     for (size_t i = 0; i < points.count; i++)
-        points.list[i] = UNCONST(thought_say(thought, &angles[i].point));
-    for (size_t i = 0; i < queries.count; i++)
-        queries.list[i] = thought_compose(thought, &angles[i].query, subject, NULL);
-    plan(thought, points, queries, thought_compose(thought, &text, subject, NULL));
+        buffer_printf(&names, "%s%s", i ? (thought->japanese ? "、" : "; ") : "", points.list[i]);
+    char *list = thought_text(thought, buffer_text(&names), PLAN_TEXT_MAX / 2);
+    buffer_fini(&names);
+    plan(thought, points, queries, thought_compose(thought, &text, subject_of(thought, style->theme), list));
 }
 
 const struct plan_style research_style = {
@@ -135,8 +129,8 @@ const struct plan_style research_style = {
                       "\"type\":\"array\",\"items\":{\"type\":\"string\"}},\"search_queries\":{\"type\":\"array\","
                       "\"items\":{\"type\":\"string\"}},\"plan_text\":{\"type\":\"string\"}},\"required\":[\"theme\","
                       "\"investigation_points\",\"search_queries\",\"plan_text\"],\"additionalProperties\":false}",
-            .fallback = {.ja = "どのテーマにも当てはまる観点から計画を作りました",
-                         .en = "the plan was made of the points that any theme has"},
+            .fallback = {.ja = "どのテーマにも当てはまる観点か、見つかった情報源の題名から計画を作りました",
+                         .en = "the plan was made of the points that any theme has, or of the titles of sources"},
             .describe = describe,
             .read = read,
             .simple = simple,

@@ -19,6 +19,8 @@ enum {
     PLAN_KNOWN,
     PLAN_ADDED,
     PLAN_FEEDBACK,
+    PLAN_SOURCES,
+    PLAN_BY,
     PLAN_PROMPTING
 };
 
@@ -50,6 +52,12 @@ static const struct node_parameter parameters[] = {
     [PLAN_FEEDBACK] = {.name = "feedback",
                        .type = PARAMETER_FIELD,
                        .help = "What was wrong with an earlier plan, a string."},
+    [PLAN_SOURCES] = {.name = "sources",
+                      .type = PARAMETER_FIELD,
+                      .help = "With research: what a first search found, an object[] (SearchResult)."},
+    [PLAN_BY] = {.name = "planned_by",
+                 .type = PARAMETER_FIELD,
+                 .help = "The model that planned, a string; empty: no model did."},
     PROMPTING_ROWS(PLAN_PROMPTING),
     {.name = NULL},
 };
@@ -119,7 +127,8 @@ static bool ask_research(struct plan *plan, struct status *st)
     style->theme = service_call_text(&plan->base, PLAN_ABOUT);
     style->max_queries = most_of(plan);
     style->human_input = service_call_text(&plan->base, PLAN_ADDED);
-    return true;
+    return service_call_messages(&plan->base, PLAN_SOURCES, &renga__v1__search_result__descriptor, &style->sources,
+                                 &style->n_sources, st);
 }
 
 static bool write_texts(struct json_writer *out, const char *into, char *const *texts, size_t count)
@@ -196,7 +205,9 @@ static bool check(const struct node *node, struct status *st)
            input_check(node, PLAN_FINDINGS, FIELD_OBJECT, true, st) &&
            input_check(node, PLAN_KNOWN, FIELD_OBJECT, false, st) &&
            input_check(node, PLAN_ADDED, FIELD_STRING, false, st) &&
-           input_check(node, PLAN_FEEDBACK, FIELD_STRING, false, st);
+           input_check(node, PLAN_FEEDBACK, FIELD_STRING, false, st) &&
+           input_check(node, PLAN_SOURCES, FIELD_OBJECT, true, st) &&
+           output_check(node, PLAN_BY, FIELD_STRING, false, st);
 }
 
 /* ---- the call ---------------------------------------------------------------------------------------------------- */
@@ -214,6 +225,8 @@ static void planned(const Renga__V1__PlanResponse *answer, void *data)
     update_begin(&update);
     bool any = style_of(task_node(task), &ignored)
                    ->write(&update.out, node_argument(task_node(task), PLAN_INTO)->field, answer);
+    if (update_field(task, PLAN_BY))
+        json_write_string(&update.out, update_field(task, PLAN_BY), answer->model);
     update.response.usage = answer->usage;
     update.response.degradations = answer->degradations;
     update.response.n_degradations = answer->n_degradations;

@@ -8,7 +8,16 @@
 #define ASPECT_POINT_MAX ((size_t)128) /* bytes; a longer point has a subject of its own */
 #define WORDS_OF(set)    (sizeof(set) / sizeof *(set))
 
-enum aspect { ASPECT_OVERVIEW, ASPECT_STATE, ASPECT_PROBLEMS, ASPECT_EXAMPLES, ASPECT_OUTLOOK, ASPECTS };
+enum aspect {
+    ASPECT_OVERVIEW,
+    ASPECT_STATE,
+    ASPECT_PROBLEMS,
+    ASPECT_EXAMPLES,
+    ASPECT_OUTLOOK,
+    ASPECT_COST,
+    ASPECT_EFFECT,
+    ASPECTS
+};
 
 /* Words of a point; longer ones before those that they begin with. */
 static const struct {
@@ -56,6 +65,15 @@ static const struct {
     {"見通し", ASPECT_OUTLOOK},
     {"展望", ASPECT_OUTLOOK},
     {"将来", ASPECT_OUTLOOK},
+    {"cost", ASPECT_COST},
+    {"costs", ASPECT_COST},
+    {"funding", ASPECT_COST},
+    {"費用", ASPECT_COST},
+    {"財源", ASPECT_COST},
+    {"effects", ASPECT_EFFECT},
+    {"results", ASPECT_EFFECT},
+    {"効果", ASPECT_EFFECT},
+    {"結果", ASPECT_EFFECT},
     {"and", ASPECTS},
     {"of", ASPECTS},
     {"the", ASPECTS},
@@ -84,10 +102,17 @@ static const char *const aspect_outlook[] = {
     "will ", "expect", "forecast", "predict", "plan", "until 20", "by 20", "future", "outlook", "今後",
     "将来",  "見込",   "見通し",   "予測",    "予定", "計画",     "目指",  "までに", NULL,
 };
+static const char *const aspect_cost[] = {
+    "cost", "price", "budget", "fund", " paid", " pays", "million", "dollar", "euro", "pound",
+    "費用", "予算",  "補助",   "価格", "料金",  "円",    "収入",    "支出",   NULL,
+};
+static const char *const aspect_effect[] = {
+    "effect", "result", "found", " fell ", " rose ", "reduc", "increas", "improv", "fewer", "save",
+    "効果",   "結果",   "影響",  "減",     "増",     "改善",  "上が",    "下が",   NULL,
+};
 static const char *const *const aspect_cues[ASPECTS] = {
-    [ASPECT_PROBLEMS] = aspect_problems,
-    [ASPECT_EXAMPLES] = aspect_examples,
-    [ASPECT_OUTLOOK] = aspect_outlook,
+    [ASPECT_COST] = aspect_cost,         [ASPECT_EFFECT] = aspect_effect,   [ASPECT_PROBLEMS] = aspect_problems,
+    [ASPECT_EXAMPLES] = aspect_examples, [ASPECT_OUTLOOK] = aspect_outlook,
 };
 
 static size_t aspect_name_length(const char *text, size_t length, bool found[ASPECTS])

@@ -98,6 +98,25 @@ def body(minds, check):
         equal((len(plan.search_queries), plan.search_queries[0]), (2, "生成AIの動向"))
         expect("概要と背景" in plan.investigation_points and "生成AIの動向" in plan.plan_text, plan)
 
+    @check("without a model the queries join the name in the theme with words of a point, and points are those of the sources")
+    def _():
+        upstream.will(refuse(500))
+        theme = "Electric ferries on the Lauder strait"
+        plan = degraded(minds.planner("Plan", research={"theme": theme})).research
+        equal(list(plan.search_queries)[:2], [theme, "Lauder users numbers statistics"])
+        plan = degraded(minds.planner("Plan", research={"theme": "湯ノ原の地熱発電所"})).research
+        equal(plan.search_queries[3], "湯ノ原 費用 予算 補助")
+        sources = [{"title": "The fleet", "summary": "Three electric ferries cross the Lauder strait. They were built in Skellholm."},
+                   {"title": "The cost", "summary": "The electric ferries on the Lauder strait cost 312 million crowns. The state of Norrland paid."},
+                   {"title": "A copy", "summary": "The electric ferries on the Lauder strait cost 312 million crowns. The state of Norrland paid."},
+                   {"title": "Cleaner", "summary": "The Lauder electric ferries on the strait save 26,000 tonnes of carbon dioxide."},
+                   {"title": "A cheese", "summary": "A hard cheese of goat's milk ripens for eight months in caves."}]
+        plan = degraded(minds.planner("Plan", research={"theme": theme, "sources": sources})).research
+        equal(len({"The cost", "A copy"} & set(plan.investigation_points)), 1)
+        expect({"The fleet", "Cleaner"} <= set(plan.investigation_points) and "A cheese" not in plan.investigation_points, plan)
+        few = degraded(minds.planner("Plan", research={"theme": theme, "sources": sources[:1]})).research
+        expect("Cost and funding" in few.investigation_points, few)
+
     @check("queries are improved one for one, and without feedback no model is asked")
     def _():
         upstream.will(say({"improved_queries": ["heat pump cost 2026", " "]}))
