@@ -1,14 +1,19 @@
 /* ImproveQueries: replaces each search query by a better query, after a reviewer's feedback. */
 #include "planner_priv.h"
 
+#include "base/text.h"
 #include "thinking/check.h"
 #include "thinking/texts.h"
+#include "words/sentences.h"
 
 #include <string.h>
 #include <strings.h>
 #include <time.h>
 
-#define QUERIES_MAX 16
+#define QUERIES_MAX   16
+#define MISSING_BYTES ((size_t)160) /* of a missing point or claim in a query */
+#define MISSING_LEAST 3
+#define NAME_BYTES    ((size_t)240) /* of the theme in a query */
 
 struct improvement {
     struct thought thought; /* first */
@@ -84,15 +89,79 @@ static int this_year(void)
     return gmtime_r(&seconds, &now) ? now.tm_year + 1900 : 1970;
 }
 
-/* If the feedback asks for recent results, adds "latest" and the year to each query. Other feedback has no rule: the
- * queries stay unchanged. */
+/* What a feedback misses: points in quotation marks, and claims behind words of the reviewer. */
+struct missing {
+    struct span list[QUERIES_MAX];
+    size_t count;
+};
+
+static void missing_add(struct missing *missing, const char *feedback, const char *begin, size_t length)
+{
+    length = text_cut(begin, length, MISSING_BYTES);
+    if (length >= MISSING_LEAST && missing->count < QUERIES_MAX)
+        missing->list[missing->count++] =
+            (struct span){(size_t)(begin - feedback), (size_t)(begin - feedback) + length};
+}
+
+/* A line of the feedback. A quotation that is longer than a point is a claim that a source contradicts. */
+static void missing_read_line(struct missing *missing, const char *feedback, const char *line, size_t length)
+{
+    static const char *const marks[][2] = {{"「", "」"}, {"\"", "\""}, {"“", "”"}};
+    static const char *const claims[] = {"No source supports this: ", "No source has a number of this: ",
+                                         "情報源に裏付けがありません: ", "どの情報源にもない数値があります: "};
+    for (size_t i = 0; i < sizeof claims / sizeof *claims; i++) {
+        const char *found = memmem(line, length, claims[i], strlen(claims[i]));
+        if (!found)
+            continue;
+        found += strlen(claims[i]);
+        missing_add(missing, feedback, found, (size_t)(line + length - found));
+        return;
+    }
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+        const char *begin = memmem(line, length, marks[i][0], strlen(marks[i][0]));
+        begin = begin ? begin + strlen(marks[i][0]) : NULL;
+        const char *end =
+            begin ? memmem(begin, (size_t)(line + length - begin), marks[i][1], strlen(marks[i][1])) : NULL;
+        if (!end)
+            continue;
+        if ((size_t)(end - begin) <= MISSING_BYTES)
+            missing_add(missing, feedback, begin, (size_t)(end - begin));
+        return;
+    }
+}
+
+static void missing_read(struct missing *missing, const char *feedback)
+{
+    missing->count = 0;
+    for (const char *line = feedback; *line;) {
+        size_t length = strcspn(line, "\n");
+        missing_read_line(missing, feedback, line, length);
+        line += length + (line[length] == '\n');
+    }
+}
+
+/* The name in the theme and the words that are missing. */
+static const char *improve_for(struct thought *thought, const struct span *words)
+{
+    const Renga__V1__ImproveQueriesRequest *request = ((struct improvement *)thought)->request;
+    const char *name = request->theme[0] ? research_theme_name(thought, request->theme) : "";
+    size_t kept = text_cut(name, strlen(name), NAME_BYTES);
+    return thought_printf(thought, "%.*s%s%.*s", (int)kept, name, kept ? " " : "", (int)(words->end - words->begin),
+                          request->feedback + words->begin);
+}
+
+/* Each thing that the feedback misses takes the place of a query, the first one of the first query. If the feedback
+ * asks for recent results, "latest" and the year are added to each query. */
 static void simple(struct thought *thought)
 {
     const Renga__V1__ImproveQueriesRequest *request = ((struct improvement *)thought)->request;
     char **queries = queries_of(thought);
     bool recent = wants_recent(request->feedback);
+    struct missing missing;
+    missing_read(&missing, request->feedback);
     for (size_t i = 0; queries && i < request->n_base_queries; i++) {
-        const char *query = request->base_queries[i], *word = thought->japanese ? "最新" : "latest";
+        const char *query = i < missing.count ? improve_for(thought, &missing.list[i]) : request->base_queries[i];
+        const char *word = thought->japanese ? "最新" : "latest";
         char *longer = recent ? thought_printf(thought, "%s %s %d", query, word, this_year()) : NULL;
         queries[i] = longer && strlen(longer) <= QUERY_MAX ? longer : UNCONST(query);
     }
@@ -117,8 +186,8 @@ static const struct thought_kind improve_kind = {
     .schema = "{\"type\":\"object\",\"properties\":{\"improved_queries\":{\"type\":\"array\",\"items\":{\"type\":"
               "\"string\"}}},"
               "\"required\":[\"improved_queries\"],\"additionalProperties\":false}",
-    .fallback = {.ja = "検索クエリは元のままか、規則で語を足しただけです",
-                 .en = "the queries are as they were, or have a word added by rule"},
+    .fallback = {.ja = "検索クエリは元のままか、指摘された不足を規則で組み込んだものです",
+                 .en = "the queries are as they were, or were made by rule of what the feedback misses"},
     .describe = describe,
     .read = read,
     .simple = simple,

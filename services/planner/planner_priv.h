@@ -62,6 +62,9 @@ struct texts;
 void research_plan_simply(struct thought *thought, const Renga__V1__ResearchStyle *style, size_t most,
                           struct texts *points, struct texts *queries);
 
+/* The most distinctive part of a theme: a quotation, or a name; the theme itself if it has neither. */
+const char *research_theme_name(struct thought *thought, const char *theme);
+
 /* research.c: whether a research plan in a request is valid. `field` is the name of its field: "plan". */
 bool research_plan_fits(const Renga__V1__ResearchPlan *plan, const char *field, struct status *st);
 

@@ -8,6 +8,7 @@
 #include "thinking/texts.h"
 #include "words/proper.h"
 #include "words/support.h"
+#include "words/words.h"
 
 #include <string.h>
 
@@ -77,13 +78,14 @@ static struct text name_before(const char *theme)
 }
 
 /* The most distinctive part of a theme: a quotation, or a name; the theme itself if it has neither. */
-static const char *theme_name(struct thought *thought, const char *theme)
+const char *research_theme_name(struct thought *thought, const char *theme)
 {
     struct proper_name names[PROPER_NAMES_MAX];
+    bool japanese = strcmp(words_language(theme, strlen(theme)), "ja") == 0;
     struct text name = name_quoted(theme);
-    if (!name.length && thought->japanese)
+    if (!name.length && japanese)
         name = name_before(theme);
-    if (!name.length && !thought->japanese && proper_names(theme, strlen(theme), "", 0, 1, names))
+    if (!name.length && !japanese && proper_names(theme, strlen(theme), "", 0, 1, names))
         name = (struct text){theme + names[0].span.begin, names[0].span.end - names[0].span.begin};
     return name.length && name.length <= THEME_NAME_MAX ? thought_printf(thought, "%.*s", (int)name.length, name.begin)
                                                         : theme;
@@ -116,7 +118,7 @@ static void simple_add_query(struct thought *thought, struct texts *queries, siz
 static void simple_angles(struct thought *thought, const char *subject, size_t most, struct texts *points,
                           struct texts *queries)
 {
-    const char *name = theme_name(thought, subject);
+    const char *name = research_theme_name(thought, subject);
     for (size_t i = 0; i < ANGLES; i++) {
         if (points->list)
             points->list[points->count++] = UNCONST(thought_say(thought, &angles[i].point));
@@ -202,7 +204,7 @@ static size_t sources_choose(const struct simple_sources *sources, size_t chosen
 static void sources_ask(struct thought *thought, const struct simple_sources *sources, const size_t *chosen,
                         size_t count, const char *subject, size_t most, struct texts *queries)
 {
-    const char *name = theme_name(thought, subject);
+    const char *name = research_theme_name(thought, subject);
     simple_add_query(thought, queries, most, subject, "");
     for (size_t i = 0; i < sizeof more / sizeof *more; i++)
         simple_add_query(thought, queries, most, name, thought_say(thought, &more[i]));

@@ -35,7 +35,7 @@ def page(word, **fields):
 def plan(*queries, points=("moons", "planets")):
     return lambda request, context: message("PlanResponse")(research={
         "theme": request.research.theme, "investigation_points": points, "search_queries": queries, "plan_text": "by body"},
-        usage={"model_calls": 1})
+        usage={"model_calls": 1}, model="scripted")
 
 
 def search(request, context):

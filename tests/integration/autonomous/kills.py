@@ -39,7 +39,7 @@ def plan(request, context):
     pause()
     queries = ["station", "rocket", "moon"] if "more bodies" in request.research.human_input + request.feedback else ["moon", "mirror", "asteroid"]
     return message("PlanResponse")(research={"theme": THEME, "investigation_points": ["near", "far"], "search_queries": queries, "plan_text": "by body"},
-                                   usage={"model_calls": 1})
+                                   usage={"model_calls": 1}, model="scripted")
 
 
 def route(request, context):

@@ -94,7 +94,7 @@ def _():
     first = prompted(at)
     expect("Plan" in first and "5. " in first and "✓" not in first, f"the plan is not shown first: {first}")
     for line, wanted in (("+ restore a backup", "6. restore a backup"), ("9 > 1", "there is no query 9; the plan has 6"),
-                         ("6 > 1", "1. restore a backup"), ("- 2", f"2. {THEME} current state")):
+                         ("6 > 1", "1. restore a backup"), ("- 2", f"2. {THEME} users numbers statistics")):
         at.type(line + "\n")
         shown = prompted(at)
         expect(wanted in shown, f"{line}: {shown}")

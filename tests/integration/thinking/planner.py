@@ -128,6 +128,11 @@ def body(minds, check):
         answer = degraded(minds.planner("ImproveQueries", base_queries=["費用"], feedback="最新の情報が不足"))
         expect(answer.queries[0].startswith("費用 最新 20"), answer.queries)
         equal(list(degraded(minds.planner("ImproveQueries", base_queries=["a"], feedback="dull")).queries), ["a"])
+        feedback = '- Nothing is said about "Noise and smell"\n- No source supports this: The pier cost 9 crowns.\n- The marks are low.'
+        better = degraded(minds.planner("ImproveQueries", base_queries=["a", "b", "c"], theme="The ferries of Lauder", feedback=feedback)).queries
+        equal(list(better), ["Lauder Noise and smell", "Lauder The pier cost 9 crowns.", "c"])
+        better = degraded(minds.planner("ImproveQueries", base_queries=["a", "b"], theme="湯ノ原の地熱発電所", feedback="- 観点「住民の関わり」が扱われていません")).queries
+        equal(list(better), ["湯ノ原 住民の関わり", "b"])
         refused("INVALID_ARGUMENT", lambda: minds.planner("ImproveQueries", feedback="x"), "base_queries")
 
     @check("three rules choose the next action before any model")
