@@ -49,7 +49,8 @@ void fold_prepared_update(struct thread *thread, struct state_change *change, co
 
 /* The state after a run's input, made beside the old one: fold_went_to_work takes it if it fits. */
 struct prepared_input {
-    uint32_t run;             /* its number */
+    uint32_t run;             /* its number; 0: a change by hand */
+    uint64_t record;          /* of a change by hand that is read from the log; else 0 */
     const struct state *base; /* NULL: a new state of `graph` */
     const struct graph *graph;
     struct state_change *change;
@@ -66,7 +67,8 @@ void record_step(struct frame *frame, struct due *only);
 bool snapshot_possible(const struct thread *thread);
 /* In the arena, and for as long as the thread does not change. */
 Renga__V1__ThreadSnapshot *snapshot_make(const struct thread *thread, struct arena *arena);
+/* `state`: of its own graph, taken over; NULL: it is read here. */
 bool snapshot_read(struct thread *thread, const Renga__V1__ThreadSnapshot *snapshot, uint64_t number,
-                   struct status *st);
+                   struct state **state, struct status *st);
 
 #endif

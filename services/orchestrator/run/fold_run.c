@@ -274,6 +274,11 @@ static bool write_update(const struct thread *thread, struct frame *frame, const
 {
     struct arena arena;
     struct write write;
+    const struct prepared_input *prepared = thread->prepared;
+    if (prepared && prepared->record == number && prepared->base == frame->state) {
+        state_take(frame->state, prepared->change);
+        return true;
+    }
     arena_init(&arena, NULL, 0, FRAME_MEMORY_MAX);
     bool good = read_update(frame, update, number, &arena, &write, st) &&
                 (thread->replays || state_takes(frame->state, &write, 1, st)) &&

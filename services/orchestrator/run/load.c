@@ -1,5 +1,6 @@
 /* A thread from its log: the last snapshot, then the records behind it, page by page. The documents that its runs are
- * pinned to are read from the store if they are not in memory. */
+ * pinned to are read from the store if they are not in memory. Long rows are read by a worker thread, and so are the
+ * state of a long snapshot, and a long input or change by hand. The loop takes over the result. */
 #include "run_priv.h"
 
 #include <stdlib.h>
@@ -10,9 +11,12 @@
 static void read_page(struct loader *loader);
 static void go_on(struct loader *loader);
 
-static void end(struct loader *loader)
+void load_end(struct loader *loader)
 {
     struct agents *agents = loader->thread->home->runner->options.agents;
+    load_drop_row(loader);
+    load_drop_reader(loader);
+    state_destroy(&loader->state);
     store_scan_fini(&loader->scan);
     arena_fini(&loader->arena);
     for (size_t i = 0; i < loader->held_count; i++)
@@ -54,7 +58,7 @@ static void bundle_came(struct store_scan *scan)
              loader->missing);
     store_scan_fini(scan);
     if (loader->status.code != OK)
-        end(loader);
+        load_end(loader);
     else
         go_on(loader);
 }
@@ -120,7 +124,7 @@ static void parent_came(struct loader *loader)
     if (from->status.code == OK)
         go_on(from);
     else
-        end(from);
+        load_end(from);
 }
 
 /* Reads the parent state of a record that is too large for a snapshot; go_on runs later. */
@@ -151,57 +155,98 @@ static bool fold_whole(struct loader *loader, const Record *record, uint64_t num
     return false;
 }
 
+/* False: it is not the one that is expected here. */
+static bool check_number(struct loader *loader, const Record *record, uint64_t number)
+{
+    struct status *st = &loader->status;
+    uint64_t wanted = loader->thread->last + 1;
+    bool recovered = record->goes_on && record->goes_on->recovered;
+    if (number != wanted &&
+        !(recovered && record->goes_on->after + 1 == wanted)) /* pruned while it was read, or lost */
+        return fail(st, DATA_LOSS, "thread '%s': record %llu is not there, but %llu is", loader->thread->id,
+                    (unsigned long long)wanted, (unsigned long long)number);
+    if (record->parent >= number) /* it would be read for ever */
+        return fail(st, DATA_LOSS, "thread '%s': record %llu builds on record %llu, which is not before it",
+                    loader->thread->id, (unsigned long long)number, (unsigned long long)record->parent);
+    return true;
+}
+
+/* True if it can be folded now; else go_on runs later. */
+static bool has_all(struct loader *loader, const Record *record, uint64_t number)
+{
+    if (record->parent && loader->stands_for != number) {
+        go_back(loader, record->parent, number);
+        return false;
+    }
+    if (record->begun && !has_version(loader, record->begun->graph_version))
+        return false;
+    if (!record->begun && record->migrated && !has_version(loader, record->migrated->graph_version))
+        return false;
+    if (loader->has_prepared || !load_wants_prepared(loader, record, number))
+        return true;
+    load_work(loader, load_prepare, go_on);
+    return false;
+}
+
+/* `waits`: go_on runs later, or has run; the loader is not to be touched any more. */
 static bool fold_row(struct loader *loader, const struct store_row *row, bool *waits)
 {
-    struct arena arena;
-    arena_init(&arena, NULL, 0, RECORD_MEMORY_MAX);
-    Record *record = row_read(&arena, &renga__v1__log_record__descriptor, row, &loader->status);
-    uint64_t number = key_number(row->key), wanted = loader->thread->last + 1;
-    bool recovered = record && record->goes_on && record->goes_on->recovered;
-    if (record && number != wanted &&
-        !(recovered && record->goes_on->after + 1 == wanted)) { /* pruned while it was read, or lost */
-        fail(&loader->status, DATA_LOSS, "thread '%s': record %llu is not there, but %llu is", loader->thread->id,
-             (unsigned long long)wanted, (unsigned long long)number);
-        record = NULL;
+    struct thread *thread = loader->thread;
+    uint64_t number = key_number(row->key);
+    if (!loader->has_row) {
+        loader->has_row = true;
+        arena_init(&loader->row_arena, NULL, 0, RECORD_MEMORY_MAX);
+        if (row->value.size > LOAD_INLINE_MAX) {
+            *waits = true;
+            load_work(loader, load_read_record, go_on);
+            return true;
+        }
+        load_read_record(&loader->job);
     }
-    if (record && record->parent >= number) { /* it would be read for ever */
-        fail(&loader->status, DATA_LOSS, "thread '%s': record %llu builds on record %llu, which is not before it",
-             loader->thread->id, (unsigned long long)number, (unsigned long long)record->parent);
-        record = NULL;
+    const Record *record = loader->record;
+    if (!record || !check_number(loader, record, number))
+        return false;
+    if (!has_all(loader, record, number))
+        return *waits = true;
+    thread->prepared = loader->prepared.change ? &loader->prepared : NULL;
+    thread->replays = true;
+    bool good = fold_whole(loader, record, number);
+    thread->replays = false;
+    thread->prepared = NULL;
+    if (good) {
+        thread->since_snapshot += row->value.size;
+        thread->steps_since += record->step != NULL;
     }
-    if (record && record->parent && loader->stands_for != number) {
-        *waits = true;
-        go_back(loader, record->parent, number);
-    } else if (record && record->begun)
-        *waits = !has_version(loader, record->begun->graph_version);
-    else if (record && record->migrated)
-        *waits = !has_version(loader, record->migrated->graph_version);
-    loader->thread->replays = true;
-    bool good = record && (*waits || fold_whole(loader, record, number));
-    loader->thread->replays = false;
-    if (record && good && !*waits) {
-        loader->thread->since_snapshot += row->value.size;
-        loader->thread->steps_since += record->step != NULL;
-    }
-    arena_fini(&arena);
+    load_drop_row(loader);
     return good;
+}
+
+static void read_snapshot(struct loader *loader)
+{
+    const Renga__V1__ThreadSnapshot *snapshot = loader->snapshot;
+    if (!has_versions(loader))
+        return;
+    if (load_wants_state(loader)) {
+        load_work(loader, load_read_state, go_on);
+        return;
+    }
+    loader->snapshot = NULL;
+    bool good = snapshot_read(loader->thread, snapshot, loader->from - 1, &loader->state, &loader->status);
+    load_drop_reader(loader);
+    if (good) {
+        read_page(loader);
+        return;
+    }
+    if (loader->status.code == INVALID_ARGUMENT || loader->status.code == FAILED_PRECONDITION)
+        loader->status.code = DATA_LOSS;
+    load_end(loader);
 }
 
 static void go_on(struct loader *loader)
 {
     bool waits = false;
     if (loader->snapshot) {
-        if (!has_versions(loader))
-            return;
-        const Renga__V1__ThreadSnapshot *snapshot = loader->snapshot;
-        loader->snapshot = NULL;
-        if (!snapshot_read(loader->thread, snapshot, loader->from - 1, &loader->status)) {
-            if (loader->status.code == INVALID_ARGUMENT || loader->status.code == FAILED_PRECONDITION)
-                loader->status.code = DATA_LOSS;
-            end(loader);
-            return;
-        }
-        read_page(loader);
+        read_snapshot(loader);
         return;
     }
     for (; loader->row < loader->scan.count; loader->row++) {
@@ -209,12 +254,12 @@ static void go_on(struct loader *loader)
         if (waits)
             return;
         if (!good) {
-            end(loader);
+            load_end(loader);
             return;
         }
     }
     if (!loader->scan.more) {
-        end(loader);
+        load_end(loader);
         return;
     }
     loader->from = key_number(loader->scan.rows[loader->scan.count - 1].key) + 1;
@@ -228,7 +273,7 @@ static void page_came(struct store_scan *scan)
     loader->status = scan->status;
     loader->row = 0;
     if (loader->status.code != OK)
-        end(loader);
+        load_end(loader);
     else
         go_on(loader);
 }
@@ -254,6 +299,19 @@ static void read_page(struct loader *loader)
     start_scan(loader, KEY_RECORD, loader->from, loader->upto + 1, page_came);
 }
 
+static void snapshot_is_read(struct loader *loader)
+{
+    if (loader->status.code != OK) {
+        load_end(loader);
+        return;
+    }
+    store_scan_fini(&loader->scan);
+    if (loader->snapshot)
+        go_on(loader);
+    else
+        read_page(loader);
+}
+
 static void snapshot_came(struct store_scan *scan)
 {
     struct loader *loader = of_scan(scan);
@@ -262,18 +320,13 @@ static void snapshot_came(struct store_scan *scan)
     if (loader->status.code == OK && scan->count) {
         loader->from = key_number(scan->rows[0].key) + 1;
         loader->thread->snapshot_size = scan->rows[0].value.size;
-        loader->snapshot =
-            row_read(&loader->arena, &renga__v1__thread_snapshot__descriptor, &scan->rows[0], &loader->status);
+        if (scan->rows[0].value.size > LOAD_INLINE_MAX) {
+            load_work(loader, load_read_snapshot, snapshot_is_read);
+            return;
+        }
+        load_read_snapshot(&loader->job);
     }
-    if (loader->status.code != OK) {
-        end(loader);
-        return;
-    }
-    store_scan_fini(&loader->scan);
-    if (loader->snapshot)
-        go_on(loader);
-    else
-        read_page(loader);
+    snapshot_is_read(loader);
 }
 
 void loader_start(struct loader *loader)

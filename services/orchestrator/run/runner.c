@@ -178,7 +178,7 @@ void runner_destroy(struct runner **runner_pointer)
     if (!runner)
         return;
     *runner_pointer = NULL;
-    runner->draining = true;
+    runner->draining = runner->closing = true;
     for (unsigned i = 0; i < runner->home_count; i++) {
         struct loop *loop = runner->homes[i].loop, *present = loop_current();
         if (present != loop)

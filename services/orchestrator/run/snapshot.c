@@ -196,11 +196,16 @@ static bool read_joins(struct frame *frame, const Renga__V1__FrameSnapshot *mess
     return true;
 }
 
-static bool read_frame(struct frame *frame, const Renga__V1__FrameSnapshot *message, struct status *st)
+static bool read_frame(struct frame *frame, const Renga__V1__FrameSnapshot *message, struct state **state,
+                       struct status *st)
 {
     size_t nodes = frame->graph->node_count;
     frame->step = message->step;
-    if (!state_apply(frame->state, message->state.data, message->state.len, st))
+    if (*state) {
+        state_destroy(&frame->state);
+        frame->state = *state;
+        *state = NULL;
+    } else if (!state_apply(frame->state, message->state.data, message->state.len, st))
         return false;
     for (size_t i = 0; i < message->n_due; i++)
         if (!read_due(frame, message->due[i]))
@@ -267,7 +272,8 @@ static bool read_memory(struct thread *thread, const Renga__V1__MemorySnapshot *
     return state_apply(memory->state, message->state.data, message->state.len, st);
 }
 
-bool snapshot_read(struct thread *thread, const Renga__V1__ThreadSnapshot *message, uint64_t number, struct status *st)
+bool snapshot_read(struct thread *thread, const Renga__V1__ThreadSnapshot *message, uint64_t number,
+                   struct state **state, struct status *st)
 {
     thread->exists = true;
     thread->last = thread->committed = thread->snapshot = number;
@@ -293,7 +299,7 @@ bool snapshot_read(struct thread *thread, const Renga__V1__ThreadSnapshot *messa
         thread->queue = thread->run->next;
         thread->run->next = NULL;
     }
-    if (thread->root && message->root && !read_frame(thread->root, message->root, st))
+    if (thread->root && message->root && !read_frame(thread->root, message->root, state, st))
         return false;
     bool works = thread->root && thread->run && thread->run->state == RENGA__V1__RUN_STATE__RUN_STATE_RUNNING;
     for (struct due *due = works ? thread->root->due : NULL; due; due = due->next)
