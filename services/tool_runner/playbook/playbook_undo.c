@@ -27,14 +27,16 @@ Renga__V1__PlaybookChange *playbook_change_read(struct arena *arena, const struc
                                                 const uint8_t **places)
 {
     const uint8_t *bytes = row->value.bytes;
-    if (row->lost || row->value.size < 16 + STORE_SEAL_BYTES || row_key_read_number(bytes) != incarnation)
+    if (row->lost || row->value.size < PLAYBOOK_PLACES_AT + STORE_SEAL_BYTES ||
+        row_key_read_number(bytes) != incarnation)
         return NULL;
     int64_t count = row_key_read_number(bytes + 8);
-    if (count < 0 || (uint64_t)count > (row->value.size - 16) / 8)
+    if (count < 0 || (uint64_t)count > (row->value.size - PLAYBOOK_PLACES_AT) / PLAYBOOK_PLACES_BYTES)
         return NULL;
     Renga__V1__PlaybookChange *change = (Renga__V1__PlaybookChange *)playbook_value_read(
-        arena, row, 16 + 8 * (size_t)count, &renga__v1__playbook_change__descriptor);
-    *places = bytes + 16;
+        arena, row, PLAYBOOK_PLACES_AT + PLAYBOOK_PLACES_BYTES * (size_t)count,
+        &renga__v1__playbook_change__descriptor);
+    *places = bytes + PLAYBOOK_PLACES_AT;
     return change && change->n_bullets == (size_t)count ? change : NULL;
 }
 
@@ -71,7 +73,7 @@ static bool undo_change(struct playbook_undo *self, const struct store_row *row)
              "the change of revision %lld of the playbook '%s' is damaged in the store; later revisions can be had",
              (long long)self->next, self->load->dataset);
     for (size_t i = 0; change && i < change->n_bullets && self->status.code == OK; i++)
-        undo_bullet(self, change->bullets[i], row_key_read_number(places + 8 * i));
+        undo_bullet(self, change->bullets[i], row_key_read_number(places + PLAYBOOK_PLACES_BYTES * i));
     self->next--;
     arena_fini(&arena);
     return self->status.code == OK;

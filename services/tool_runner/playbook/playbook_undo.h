@@ -28,6 +28,9 @@ struct playbook_undo {
 /* From inside the call's loop. `done` runs once, perhaps within it. */
 void playbook_undo_start(struct playbook_undo *undo);
 
+#define PLAYBOOK_PLACES_AT    16 /* bytes of the incarnation and of the number of bullets */
+#define PLAYBOOK_PLACES_BYTES 16 /* of a bullet: its place before and after */
+
 /* Reads a row of w; NULL: it cannot be read. `places` are those of its bullets, big-endian. */
 Renga__V1__PlaybookChange *playbook_change_read(struct arena *arena, const struct store_row *row, int64_t incarnation,
                                                 const uint8_t **places);

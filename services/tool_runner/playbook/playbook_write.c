@@ -133,7 +133,8 @@ static void write_apply(struct playbook_write *self, struct status *st)
         return;
     }
     self->changes_bullets = change->n_bullets > 0;
-    bool records = *self->request_id && (self->changes_bullets || self->load.head.incarnation);
+    bool exists = self->load.head.incarnation != 0;
+    bool records = exists && (*self->request_id || self->next->next_number != base->next_number);
     self->writes = !self->dry_run && (self->changes_bullets || self->draft.proposals_changed || records);
     write_number(self);
     if (self->dry_run)

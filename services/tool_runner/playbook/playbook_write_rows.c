@@ -1,4 +1,5 @@
 /* The rows of a change: bullets, proposals, history, the request's answer, and the head. */
+#include "playbook_undo.h"
 #include "playbook_write.h"
 
 #include "base/log.h"
@@ -69,6 +70,10 @@ static void fill_bullets(struct filling *self, const Renga__V1__PlaybookChange *
     }
     for (size_t i = 0; i < change->n_bullets; i++) {
         const Renga__V1__BulletChange *one = change->bullets[i];
+        bool moves = one->before && one->after &&
+                     playbook_bullet_of(one->before)->place != playbook_bullet_of(one->after)->place;
+        if (moves)
+            fill_deletion(self, bullet_key(self, one->before));
         if (one->after) {
             fill_message(self, bullet_key(self, one->after), &one->after->base);
         } else {
@@ -106,19 +111,23 @@ static void fill_proposals(struct filling *self)
 
 /* ---- history ----------------------------------------------------------------------------------------------------- */
 
-/* The incarnation, and the places of the bullets: the message does not have them. */
+static uint64_t place_number(Renga__V1__Bullet *bullet)
+{
+    return __builtin_bswap64(bullet ? (uint64_t)playbook_bullet_of(bullet)->place : 0);
+}
+
+/* The incarnation, the number of bullets, and for each its place before and after: the message does not have them. */
 static struct store_bytes places_of(struct filling *self, const Renga__V1__PlaybookChange *change)
 {
-    size_t size = 16 + 8 * change->n_bullets;
+    size_t size = PLAYBOOK_PLACES_AT + PLAYBOOK_PLACES_BYTES * change->n_bullets;
     uint64_t *numbers = arena_alloc(&self->arena, size);
     if (!numbers)
         return (struct store_bytes){NULL, 0};
     numbers[0] = __builtin_bswap64((uint64_t)self->write->next->incarnation);
     numbers[1] = __builtin_bswap64((uint64_t)change->n_bullets);
     for (size_t i = 0; i < change->n_bullets; i++) {
-        const Renga__V1__BulletChange *one = change->bullets[i];
-        int64_t place = playbook_bullet_of(one->after ? one->after : one->before)->place;
-        numbers[2 + i] = __builtin_bswap64((uint64_t)place);
+        numbers[2 + 2 * i] = place_number(change->bullets[i]->before);
+        numbers[3 + 2 * i] = place_number(change->bullets[i]->after);
     }
     return (struct store_bytes){numbers, size};
 }
