@@ -148,15 +148,19 @@ void playbook_draft_remove(struct playbook_draft *draft, const char *id)
         playbook_draft_set(entry, NULL);
 }
 
-void playbook_draft_note_new_id(struct playbook_draft *draft, char *id)
+bool playbook_draft_note_new_id(struct playbook_draft *draft, const char *id, struct status *st)
 {
+    char *copy = arena_strdup(draft->arena, id); /* a later step may replace the bullet */
+    if (!copy)
+        return fail(st, RESOURCE_EXHAUSTED, "no memory for the new ids");
     if (draft->n_new_ids == draft->new_ids_room) {
         draft->new_ids_room = draft->new_ids_room ? 2 * draft->new_ids_room : 16;
         draft->new_ids = realloc(draft->new_ids, draft->new_ids_room * sizeof(*draft->new_ids));
         if (!draft->new_ids)
             fatal("tool_runner.memory", "no memory for a change of a playbook");
     }
-    draft->new_ids[draft->n_new_ids++] = id;
+    draft->new_ids[draft->n_new_ids++] = copy;
+    return true;
 }
 
 struct playbook_draft_entry *playbook_draft_add(struct playbook_draft *draft, const Renga__V1__Bullet *bullet,
@@ -229,9 +233,7 @@ bool playbook_draft_write(struct playbook_draft *draft, const Renga__V1__Bullet 
     char field[STATUS_FIELD_MAX];
     if (!*bullet->id) {
         struct playbook_draft_entry *added = playbook_draft_add(draft, bullet, st);
-        if (added)
-            playbook_draft_note_new_id(draft, added->now->bullet.id);
-        return added != NULL;
+        return added && playbook_draft_note_new_id(draft, added->now->bullet.id, st);
     }
     struct playbook_draft_entry *entry = playbook_draft_find(draft, bullet->id);
     if (entry && entry->written >= 0 && number >= 0) {

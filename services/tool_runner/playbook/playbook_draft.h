@@ -37,7 +37,7 @@ struct playbook_draft {
     size_t n_proposals;
     bool proposals_changed;
 
-    char **new_ids; /* heap; of bullets that live in `made` */
+    char **new_ids; /* the array is the heap's, the ids are the arena's */
     size_t n_new_ids, new_ids_room;
     struct playbook_bullet **dropped; /* held; the lowest value first */
     size_t n_dropped;
@@ -65,7 +65,8 @@ bool playbook_draft_write(struct playbook_draft *draft, const Renga__V1__Bullet 
 /* A new bullet with a new id, as `bullet` says; NULL: numbers are used up. */
 struct playbook_draft_entry *playbook_draft_add(struct playbook_draft *draft, const Renga__V1__Bullet *bullet,
                                                 struct status *st);
-void playbook_draft_note_new_id(struct playbook_draft *draft, char *id);
+/* For the answer; copied. RESOURCE_EXHAUSTED. */
+bool playbook_draft_note_new_id(struct playbook_draft *draft, const char *id, struct status *st);
 
 /* Operations, in their order; `results` has a place for each. INVALID_ARGUMENT names "operations[i].…";
  * RESOURCE_EXHAUSTED: too many proposals, or no memory. */

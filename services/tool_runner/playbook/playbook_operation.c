@@ -314,7 +314,6 @@ bool playbook_draft_apply(struct playbook_draft *draft, const Renga__V1__Playboo
     struct operating self = {draft, operation, &result, field, INT32_MAX, true, st};
     if (!operation_run(&self))
         return false;
-    if (operation->kind == KIND(ADD) && result.outcome == OUTCOME(APPLIED))
-        playbook_draft_note_new_id(draft, result.id);
-    return true;
+    bool is_new = operation->kind == KIND(ADD) && result.outcome == OUTCOME(APPLIED);
+    return !is_new || playbook_draft_note_new_id(draft, result.id, st);
 }
