@@ -6,7 +6,8 @@ town it comes from (20 towns), plus, in every second task, one of the vehicle (5
 The model: it can add. It knows the surcharges of three towns; all others it reads in bullets of its prompt, "Crates from
 Brenn: add 7." or "Transport by sledge: add 40."; without one it adds nothing, and is wrong. Of two bullets about one thing
 it believes the first. As reflector it compares with the right answer: where a single surcharge is unknown to it, the
-difference is that surcharge, and a bullet that says otherwise is harmful. One reflection in eight is careless: it is off
+difference is that surcharge, and a bullet that says otherwise is harmful; of two known surcharges with a wrong sum both are
+blamed. One reflection in eight is careless: it is off
 by one, so that wrong rules come into the playbook by themselves. As curator it adds what is not said yet, and deletes a
 bullet that has harmed more often than it helped. All of it is a function of the prompt: the same prompt, the same answer."""
 import json
@@ -31,7 +32,7 @@ def task(number):
 
 
 TASKS = [task(number) for number in range(200)]
-HELD_OUT = [one for number, one in enumerate(TASKS) if number % 5 in (1, 4)]  # 80 of them
+HELD_OUT = sorted(TASKS, key=lambda one: zlib.crc32(one["id"].encode()))[:80]
 LESSONS = [one for one in TASKS if one not in HELD_OUT]
 
 
@@ -83,6 +84,8 @@ def reflect(text):
             tags.append({"id": one["id"], "tag": "helpful" if about[mine[0]] == said[mine[0]] else "neutral"})
         elif mine and len(parts) == 1:
             tags.append({"id": one["id"], "tag": "helpful" if about[mine[0]] == rest else "harmful"})
+        elif mine and all(name in said for name in things):
+            tags.append({"id": one["id"], "tag": "harmful"})  # one of the two is: it cannot tell which
         else:
             tags.append({"id": one["id"], "tag": "neutral"})
     unknown = [part for part in parts if part[1] not in said]
