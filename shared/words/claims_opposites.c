@@ -27,6 +27,7 @@ static const struct opposites {
     {{{"first"}, {"last"}}},
     {{{"required", "mandatory"}, {"optional"}}},
     {{{"rose", "rises", "risen", "grew", "gained"}, {"fell", "falls", "fallen", "shrank", "lost"}}},
+    {{{"profit", "profits", "surplus"}, {"loss", "losses", "deficit"}}},
     {{{"午前"}, {"午後"}}},
     {{{"以上", "を超え", "超過"}, {"以下", "未満"}}},
     {{{"以前", "までに"}, {"以降", "以後"}}},

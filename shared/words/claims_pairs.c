@@ -1,7 +1,8 @@
 /* "450 in 2022 and 620 in 2023" does not support "620 in 2022": each number belongs to the year and to the name of its
  * own part. Parts end at commas, and at words like "and", "to", から. A number of the sentence is taken from another
  * part if its part of the quote has another year, or another name, and the part with the year or the name of the
- * sentence has another number with the same unit. "Respectively" joins parts across; such a quote is not compared. */
+ * sentence has another number with the same unit; or if its part of the quote has only the opposite of a word of the
+ * sentence. "Respectively" joins parts across; such a quote is not compared. */
 #include "words/claims_priv.h"
 
 #include "words/figures.h"
@@ -192,6 +193,8 @@ static bool pairs_agree_in(const struct pair_part *said, const struct figure *fi
             return true; /* in several parts */
         mine = &quoted->parts[i];
     }
+    if (mine && !claims_opposites_agree(said->text, mine->text))
+        return false; /* a profit in one part, a loss in another */
     for (size_t i = 0; mine && i < quoted->count; i++)
         if (&quoted->parts[i] != mine && pairs_has_another(&quoted->parts[i], figure) &&
             pairs_is_taken(said, mine, &quoted->parts[i]))

@@ -14,6 +14,8 @@
 
 #define LETTERS_MOST 1024 /* of a sentence that is compared */
 #define UNIT_LETTERS 4
+#define RUN_LETTERS  400 /* of texts whose longest equal run is searched */
+#define WORD_LETTERS 12  /* of a replaced word */
 #define EQUAL_SHARE  0.6 /* of the letters of the sentence that are equal */
 
 struct replaced_text {
@@ -165,6 +167,56 @@ static bool replaced_in(const struct replaced_text *sentence, struct claim quote
            (figures == FIGURES_NONE && replaced_lacks(mine, known) && replaced_lacks(theirs, said));
 }
 
+/* The longest run of letters that both texts have. */
+struct replaced_run {
+    size_t mine, theirs, length;
+};
+
+static struct replaced_run replaced_longest(const struct replaced_text *sentence, const struct replaced_text *quote)
+{
+    uint16_t runs[RUN_LETTERS + 1] = {0};
+    struct replaced_run best = {0, 0, 0};
+    for (size_t i = 0; i < sentence->count; i++)
+        for (size_t k = quote->count; k-- > 0;) { /* downwards: runs[k] is still of the letter before */
+            bool same = sentence->letters[i].code == quote->letters[k].code;
+            runs[k + 1] = same ? (uint16_t)(runs[k] + 1) : 0;
+            if (runs[k + 1] > best.length)
+                best = (struct replaced_run){i + 1 - runs[k + 1], k + 1 - runs[k + 1], runs[k + 1]};
+        }
+    return best;
+}
+
+/* Whether both rests have a word that the other text lacks. Numbers and their units are compared elsewhere. */
+static bool replaced_is_word(struct claim mine, struct claim theirs, struct claim_terms *known,
+                             struct claim_terms *said)
+{
+    return !replaced_has_digit(mine) && !replaced_has_digit(theirs) && replaced_lacks(mine, known) &&
+           replaced_lacks(theirs, said);
+}
+
+/* Whether a single word before or behind the longest equal run was replaced. The quote may go on at both ends. */
+static bool replaced_beside(const struct replaced_text *sentence, struct claim quoted, struct claim_terms *known,
+                            struct claim_terms *said)
+{
+    struct replaced_text quote = {.count = 0};
+    if (sentence->count > RUN_LETTERS || !replaced_read(quoted, &quote) || quote.count > RUN_LETTERS)
+        return false;
+    struct replaced_run run = replaced_longest(sentence, &quote);
+    if ((double)run.length < EQUAL_SHARE * (double)sentence->count)
+        return false;
+    size_t begin = 0, mine = run.mine + run.length, theirs = run.theirs + run.length;
+    while (begin < run.mine && begin < run.theirs && sentence->letters[begin].code == quote.letters[begin].code)
+        begin++;
+    size_t rest = sentence->count - mine, most = quote.count - theirs < rest + 2 ? quote.count - theirs : rest + 2;
+    bool before = begin && run.mine > begin && run.mine - begin <= WORD_LETTERS && run.theirs - begin <= WORD_LETTERS &&
+                  replaced_is_word(replaced_words(sentence, begin, run.mine), replaced_words(&quote, begin, run.theirs),
+                                   known, said);
+    bool behind = rest && rest <= WORD_LETTERS && most &&
+                  replaced_is_word(replaced_words(sentence, mine, sentence->count),
+                                   replaced_words(&quote, theirs, theirs + most), known, said);
+    return before || behind;
+}
+
 bool claims_words_stand(struct claim sentence, struct claim quote, struct claim heading)
 {
     struct replaced_text text;
@@ -175,8 +227,10 @@ bool claims_words_stand(struct claim sentence, struct claim quote, struct claim 
         !claim_terms_add(&known, heading) || !claim_terms_add(&said, sentence))
         return true;
     sentences_begin(&reader, quote.text, quote.length);
-    for (int looked = 0; looked < QUOTED_MOST && sentences_next(&reader, &span); looked++)
-        if (replaced_in(&text, (struct claim){quote.text + span.begin, span.end - span.begin}, &known, &said))
+    for (int looked = 0; looked < QUOTED_MOST && sentences_next(&reader, &span); looked++) {
+        struct claim one = {quote.text + span.begin, span.end - span.begin};
+        if (replaced_in(&text, one, &known, &said) || replaced_beside(&text, one, &known, &said))
             return false;
+    }
     return true;
 }

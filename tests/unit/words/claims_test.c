@@ -187,6 +187,12 @@ static void a_word_is_not_replaced(void **state)
     assert_false(stands("工期は2030年6月からの37か月であった。", "工期は2030年6月までの37か月であった。"));
     assert_false(stands("確認が終わらない新聞は見られない。", "確認が終わらない新聞は見られる。"));
     assert_false(stands("Serials were not not supported here.", "Serials were not supported here."));
+    const char *ice = "In the winter of 2022 the bridge was closed for 11 days because of ice.";
+    assert_false(stands("The bridge was closed for 11 days because of wind.", ice));
+    assert_false(stands("In the summer of 2022 the bridge was closed for 11 days.", ice));
+    assert_true(stands("The bridge was closed for 11 days because of ice.", ice));
+    assert_false(stands("The firm reported a loss of 2.3 million euros in 2023.",
+                        "The firm reported a profit of 2.3 million euros in 2023, after a loss of 1 million in 2022."));
     assert_true(stands("The ferries save tonnes of dioxide.", "The ferry saves tonnes of dioxide."));
 }
 
