@@ -3,13 +3,16 @@
 
 #include "api/refuse.h"
 #include "base/json.h"
+#include "base/text.h"
+#include "words/sentences.h"
 
 #include <openssl/evp.h>
 #include <stdio.h>
 #include <string.h>
 
 #define SHA256_BYTES 32
-#define ATTEMPTS_MAX 100 /* of a repeated request */
+#define ATTEMPTS_MAX 100            /* of a repeated request */
+#define SPLIT_MAX    ((size_t)4096) /* bytes of a reply that are shown in sentences; the rest is a single piece */
 
 static char *run_unconst(const char *text)
 {
@@ -149,6 +152,29 @@ static char *run_request_id(const struct interview_call *call)
     return id;
 }
 
+static void run_show_text(struct interview_call *call, const char *text, size_t length)
+{
+    Renga__V1__InterviewEvent event = RENGA__V1__INTERVIEW_EVENT__INIT;
+    event.event_case = RENGA__V1__INTERVIEW_EVENT__EVENT_TEXT;
+    event.text = length ? arena_strndup(interview_arena(call), text, length) : NULL;
+    if (event.text)
+        call->show(&event, call->rpc);
+}
+
+/* Each sentence is a piece, with the white space before it. */
+static void run_show_sentences(struct interview_call *call, const char *text)
+{
+    struct sentence_reader reader;
+    struct span sentence;
+    size_t shown = 0, length = strlen(text);
+    sentences_begin(&reader, text, text_cut(text, length, SPLIT_MAX));
+    while (sentences_next(&reader, &sentence)) {
+        run_show_text(call, text + shown, sentence.end - shown);
+        shown = sentence.end;
+    }
+    run_show_text(call, text + shown, length - shown);
+}
+
 static void run_answer_reply(struct interview_call *call, Renga__V1__InterviewReply *reply)
 {
     Renga__V1__ConfirmInterviewResponse confirmed = RENGA__V1__CONFIRM_INTERVIEW_RESPONSE__INIT;
@@ -162,10 +188,7 @@ static void run_answer_reply(struct interview_call *call, Renga__V1__InterviewRe
         call->reply(reply, call->rpc);
         return;
     }
-    event.event_case = RENGA__V1__INTERVIEW_EVENT__EVENT_TEXT;
-    event.text = reply->response_text;
-    if (*event.text)
-        call->show(&event, call->rpc);
+    run_show_sentences(call, reply->response_text);
     event.event_case = RENGA__V1__INTERVIEW_EVENT__EVENT_REPLY;
     event.reply = reply;
     call->show(&event, call->rpc);

@@ -55,6 +55,17 @@ def _():
     expect(not desk.state(reply).confirmed, "it is confirmed")
 
 
+@check("a streamed answer comes in sentences that make up the whole reply")
+def _():
+    session = desk.start(form("name:TEXT!", "note:TEXT"), **HERE)
+    make = desk.channel.unary_stream("/renga.v1.FormInterview/AnswerStream", request_serializer=lambda one: one.SerializeToString(),
+                                     response_deserializer=message("InterviewEvent").FromString)
+    events = list(make(message("AnswerInterviewRequest")(session_id=session.session_id, text="Ada Lovelace"), timeout=20))
+    pieces = [event.text for event in events[:-1]]
+    equal("".join(pieces), events[-1].reply.response_text, "the pieces together")
+    expect(len(pieces) > 1 and all(pieces), f"the pieces are {pieces}")
+
+
 @check("a name is taken once, and a session that is not there is not found")
 def _():
     desk.start(SMALL, session_id="mine", **HERE)
