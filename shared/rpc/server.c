@@ -15,10 +15,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MEMORY_DEFAULT_MAX   (64u << 20) /* bytes gRPC may buffer over all connections */
-#define STREAMS_DEFAULT_MAX  1000
-#define KEEPALIVE_MS         30000 /* we ask a silent client whether it is there */
-#define KEEPALIVE_TIMEOUT_MS 10000
+#define MEMORY_DEFAULT_MAX  (64u << 20) /* bytes gRPC may buffer over all connections */
+#define STREAMS_DEFAULT_MAX 1000
+#define KEEPALIVE_MS        30000 /* we ask a silent client whether it is there */
+/* Core makes it TCP_USER_TIMEOUT, too: a client that is stopped this long while an answer waits for it in full buffers
+ * loses its connection, and sees a reset. */
+#define KEEPALIVE_TIMEOUT_MS 20000
 #define PORT_MAX             65535
 #define PING_INTERVAL_MIN_MS 500   /* clients may ping this often, with and without calls; ours do each second */
 #define HANDSHAKE_TIMEOUT_MS 10000 /* half-open connections go after this */

@@ -101,7 +101,7 @@ class Preset:
             print(paint(31, f"{job.name} failed"), flush=True)
             self.failed["the build"] = (None, [job.name])
             return
-        print(f"{self.name}: built in {job.wall:.0f} s", flush=True)
+        print(f"{self.name}: built in {job.wall:.0f} s, {job.processor:.0f} s of the processor", flush=True)
         for name in ("tests.log", "rerun.log"):
             open(os.path.join(ROOT, "build", self.name, name), "w").close()
         for test in tests_of(self.name, self.names):
