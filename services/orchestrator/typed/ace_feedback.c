@@ -3,7 +3,9 @@
  *      GetRun: is it finished?  ---> GetState: which bullets were shown?  ---> StartRun, as the other methods
  *
  * A run with a playbook has an object in its state as the node `playbook` writes it: {"dataset", "revision",
- * "bullet_ids"}; or it is one of the generator, whose trajectory tells the same. */
+ * "bullet_ids"}; or it is one of the generator, whose trajectory tells the same. If no bullet fitted, an agent with the
+ * option `playbook` has its lessons, "", in the state, and the data set is that of its name: what a person says may be
+ * the first lesson of a playbook. */
 #include "ace.h"
 
 #include "api/refuse.h"
@@ -12,17 +14,18 @@
 
 #include <string.h>
 
-#define AGENT      "ace_feedback"
-#define RUN_ID_MAX 64
-#define IDS_MAX    100              /* as Trajectory.used_bullet_ids */
-#define TEXT_CUT   ((size_t)131072) /* bytes of a text of the run that the agent gets */
+#define AGENT         "ace_feedback"
+#define RUN_ID_MAX    64
+#define LESSONS_FIELD "playbook_text"  /* of an agent with the option `playbook` */
+#define IDS_MAX       100              /* as Trajectory.used_bullet_ids */
+#define TEXT_CUT      ((size_t)131072) /* bytes of a text of the run that the agent gets */
 
 struct feedback_call {
     struct agent_run run; /* first */
     const Renga__V1__FeedbackRequest *request;
     Renga__V1__FeedbackResponse_Closure reply;
     struct rpc_client_call get;
-    char *asked_thread, *asked_checkpoint;
+    char *asked_thread, *asked_checkpoint, *asked_agent;
     char *dataset;
 };
 
@@ -73,7 +76,7 @@ static const char *feedback_first(const cJSON *state, const char *const *names)
     return "";
 }
 
-static bool feedback_read_facts(const cJSON *state, struct feedback_facts *facts)
+static bool feedback_read_facts(const cJSON *state, const char *agent, struct feedback_facts *facts)
 {
     static const char *const queries[] = {"question", "query", "theme", "text", "input", NULL};
     static const char *const answers[] = {"last_answer", "answer", "report_md", "current_draft", "text", NULL};
@@ -84,6 +87,7 @@ static bool feedback_read_facts(const cJSON *state, struct feedback_facts *facts
                                      .answer = feedback_text(trajectory, "generated_answer")};
     if (cJSON_IsArray(facts->ids) && *facts->dataset)
         return true;
+    *facts = (struct feedback_facts){.query = feedback_first(state, queries), .answer = feedback_first(state, answers)};
     cJSON_ArrayForEach(field, state)
     {
         const cJSON *ids = cJSON_IsObject(field) ? cJSON_GetObjectItemCaseSensitive(field, "bullet_ids") : NULL;
@@ -91,11 +95,10 @@ static bool feedback_read_facts(const cJSON *state, struct feedback_facts *facts
             continue;
         facts->ids = ids;
         facts->dataset = feedback_text(field, "dataset");
-        facts->query = feedback_first(state, queries);
-        facts->answer = feedback_first(state, answers);
         return true;
     }
-    return false;
+    facts->dataset = agent;
+    return cJSON_IsString(cJSON_GetObjectItemCaseSensitive(state, LESSONS_FIELD));
 }
 
 static void feedback_write_text(struct json_writer *out, const char *key, const char *text)
@@ -155,14 +158,15 @@ static void feedback_state_loaded(const Renga__V1__GetStateResponse *response, v
         rpc_fail(call->run.call, &st);
         return;
     }
-    if (feedback_read_facts(state, &facts)) {
+    if (feedback_read_facts(state, call->asked_agent, &facts)) {
         call->dataset = arena_strdup(rpc_call_arena(call->run.call), facts.dataset);
         call->run.input_json = call->dataset ? feedback_input(call, &facts) : NULL;
         agent_run_begin(&call->run);
     } else {
         fail(&st, FAILED_PRECONDITION,
-             "the run '%s' was shown no bullets of a playbook; only a run with a playbook learns from feedback",
-             call->request->run_id);
+             "the run '%s' is one of the agent '%s', which has no playbook; only a run with a playbook learns from "
+             "feedback",
+             call->request->run_id, call->asked_agent);
         refuse(call->run.call, &st, "NO_PLAYBOOK");
     }
     cJSON_Delete(state);
@@ -185,7 +189,8 @@ static void feedback_run_loaded(const Renga__V1__GetRunResponse *response, void 
     }
     call->asked_thread = arena_strdup(rpc_call_arena(call->run.call), response->run->thread_id);
     call->asked_checkpoint = arena_strdup(rpc_call_arena(call->run.call), response->run->checkpoint_id);
-    if (!call->asked_thread || !call->asked_checkpoint) {
+    call->asked_agent = arena_strdup(rpc_call_arena(call->run.call), response->run->agent);
+    if (!call->asked_thread || !call->asked_checkpoint || !call->asked_agent) {
         rpc_fail_with(call->run.call, RESOURCE_EXHAUSTED, "no memory for the call");
         return;
     }

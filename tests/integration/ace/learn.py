@@ -6,7 +6,7 @@ import grpc
 
 import toy
 from ace import adapt, curate, feedback, generate, reflect, said, services
-from harness import api, check, equal, expect, finish, message, refused
+from harness import agent, api, check, equal, expect, finish, message, refused, succeeded, wait_until
 from scripted_playbook import ADD, COUNT, DELETE, Playbook
 
 api.start()
@@ -293,6 +293,31 @@ def _():
     run = generate(dataset="toy").outcome.run_id
     made = feedback(run, 1)
     equal(len(made.curation.operations), 0, "a run that was shown none")
+    agent("plain", {"state": {"question": {"type": "string"}}, "start": "n", "nodes": {"n": {"kind": "noop"}}})
+    run = api.start_run("plain", {"question": "How many?"})
+    succeeded(run)
+    expect("'plain', which has no playbook" in refused("FAILED_PRECONDITION", lambda: feedback(run.run_id, 1)), "the text")
+    agent("broken", {"state": {"d": {"type": "string"}, "o": {"type": "object[]"}, "r": {"type": "integer"}, "p": {"type": "string"}}, "start": "n", "nodes": {"n": {
+        "kind": "operations", "dataset": "d", "into": "o", "revision": "r", "problem": "p", "on": dict.fromkeys(("checked", "nothing", "refused", "outdated"), "end")}}})
+    services.on("ToolRunner/GetPlaybook", lambda request, context: context.abort(grpc.StatusCode.DATA_LOSS, "broken"))
+    run = api.start_run("broken", {"d": "toy"})
+    wait_until(lambda: api.get(run).state >= 4, "the run ends")
+    refused("FAILED_PRECONDITION", lambda: feedback(run.run_id, 1))
+
+
+@check("what a person says of a run that was shown no bullet may be the first lesson of a playbook")
+def _():
+    agent("shop", {"state": {"question": {"type": "string"}, "answer": {"type": "string", "initial": "4"}, "playbook_text": {"type": "string", "initial": ""}},
+                   "input": ["question"], "start": "n", "nodes": {"n": {"kind": "noop"}}})
+    script(operations=[[add("Count twice.")]])
+    playbook = Playbook().serve(services)
+    run = api.start_run("shop", {"question": "How many?"})
+    succeeded(run)
+    made = feedback(run.run_id, 2, remark="It is five.")
+    equal((made.dataset, [content for content, _, _ in playbook.texts().values()], playbook.puts[0].dataset, playbook.puts[0].expected_revision),
+          ("shop", ["Count twice."], "shop", -1), "the first lesson")
+    prompt = asked("key_insight")[0]
+    expect("How many?" in prompt and "<answer>\n4\n</answer>" in prompt, prompt)
 
 
 finish()
