@@ -13,9 +13,9 @@
 /* Fences of the suite's prompts: a template is a part of a conversation, and its values could end a fence of another
  * part. */
 static const char *const fences[] = {
-    "question", "subtask", "plan",        "results",  "answer",  "advice",       "tools", "feedback",
-    "findings", "form",    "known",       "theme",    "draft",   "conversation", "field", "facts",
-    "progress", "queries", "human_input", "failures", "sources", "interview",
+    "question", "subtask",  "plan",  "results", "answer",      "advice",       "tools",   "feedback",
+    "findings", "form",     "known", "theme",   "draft",       "conversation", "field",   "facts",
+    "progress", "playbook", "task",  "queries", "human_input", "failures",     "sources", "interview",
 };
 
 /* ---- fences ------------------------------------------------------------------------------------------------------ */
@@ -103,6 +103,10 @@ static bool append_value(const char *name, const struct own_fences *own, const c
     if (!value)
         return fail(st, INVALID_ARGUMENT, "the prompt names {%s}, which is not among the inputs, or has no value",
                     name);
+    if (cJSON_IsRaw(value)) {
+        buffer_print(out, value->valuestring);
+        return true;
+    }
     if (cJSON_IsString(value)) {
         append_fenced(out, value->valuestring, own);
         return true;

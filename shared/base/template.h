@@ -12,7 +12,8 @@
 #include <cjson/cJSON.h>
 #include <stdbool.h>
 
-/* Appends the text with the values of an object: strings as they are, all else as JSON. INVALID_ARGUMENT names what the
+/* Appends the text with the values of an object: strings as they are, raw text (cJSON_CreateRaw) with fences of its own
+ * untouched, all else as JSON. INVALID_ARGUMENT names what the
  * object does not have, or a brace that stands alone. What is filled in is not looked at again: no value can name
  * another. */
 bool template_fill(const char *text, const cJSON *values, struct buffer *out, struct status *st);

@@ -9,6 +9,7 @@
 
 struct prompt_reading {
     const struct node *node;
+    bool playbook;           /* the agent has the option "playbook" */
     const cJSON *picks;      /* more names; may be NULL */
     char unknown[SHOWN + 1]; /* the first name that is not known; "" */
 };
@@ -18,7 +19,8 @@ static bool prompt_knows(const struct prompt_reading *prompt, const char *name)
     for (size_t i = 0; i < prompt->node->input_count; i++)
         if (strcmp(prompt->node->inputs[i]->name, name) == 0)
             return true;
-    return strcmp(name, "language") == 0 || cJSON_HasObjectItem(prompt->picks, name);
+    return strcmp(name, "language") == 0 || (prompt->playbook && strcmp(name, "playbook") == 0) ||
+           cJSON_HasObjectItem(prompt->picks, name);
 }
 
 static bool prompt_note_name(const char *name, void *data)
@@ -63,7 +65,7 @@ static bool prompts_check_row(struct reading *in, const struct node *node, const
                               const cJSON *item)
 {
     for (size_t i = 0; i < in->agent->prompt_count; i++) {
-        struct prompt_reading prompt = {.node = node, .picks = picks};
+        struct prompt_reading prompt = {.node = node, .playbook = in->agent->graph->playbook, .picks = picks};
         if (prompt_is_one_of(node, &in->agent->prompts[i], name) &&
             !prompt_check_one(in, &prompt, &in->agent->prompts[i], item))
             return false;

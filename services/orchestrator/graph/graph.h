@@ -135,7 +135,8 @@ struct graph {
     size_t logged_count;
     const struct graph_near *near; /* fields whose nearness to a limit is logged */
     size_t near_count;
-    const char *document_json; /* as it was read, without comments */
+    const struct field *playbook; /* of an agent with the option "playbook": the lessons that {playbook} stands for */
+    const char *document_json;    /* as it was read, without comments */
 
     /* Private to the room. */
     const struct field **all_fields;

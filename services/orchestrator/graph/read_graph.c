@@ -99,6 +99,13 @@ const struct key graph_keys[] = {
     {.option = {.name = "interrupt_after"},
      .kind = KEY_PART,
      .schema = NAMES("Nodes after which a run waits; [*] for all of them.")},
+    {.option = {.name = "playbook"},
+     .kind = KEY_PART,
+     .own_only = true,
+     .schema = "{\"type\":\"object\",\"properties\":{\"dataset\":{\"type\":\"string\"},\"query\":{\"type\":"
+               "\"string\"},\"top_k\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":100}},\"required\":["
+               "\"query\"],\"additionalProperties\":false,\"description\":\"Bullets of a playbook that fit the query, "
+               "a field of the input, stand in prompts as {playbook}.\"}"},
     {.option = {.name = "log"},
      .kind = KEY_PART,
      .schema =
@@ -223,14 +230,15 @@ static bool read_head(struct reading *in, struct draft *draft)
 
 /* ---- keys that name nodes ---------------------------------------------------------------------------------------- */
 
-static bool read_start(struct reading *in, const struct draft *draft)
+static bool read_start(struct reading *in, struct draft *draft)
 {
     const cJSON *start = part(draft->item, "start");
     draft->graph->start.outcome = "";
     if (!start)
         return false;
     return targets_read(in, draft, start, &draft->graph->start) &&
-           (draft->graph->start.node_count > 0 || fault(in, start, "the graph starts at its end; start at a node"));
+           (draft->graph->start.node_count > 0 || fault(in, start, "the graph starts at its end; start at a node")) &&
+           playbook_goes_first(in, draft);
 }
 
 static bool read_error_node(struct reading *in, const struct draft *draft)
@@ -396,6 +404,8 @@ bool agent_read(struct agent *agent, const struct json_document *document, const
         fault(&in, NULL, "there are %zu more; these are the first %d", unseen, AGENT_FAULTS_MAX);
     if (in.no_memory)
         good = fault(&in, NULL, "no memory for this document");
+    if (in.draft_count)
+        cJSON_Delete(in.drafts[0].playbook_node);
     free(in.drafts);
     config_destroy(in.values);
     return good;

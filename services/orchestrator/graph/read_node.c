@@ -197,12 +197,15 @@ bool nodes_name(struct reading *in, struct draft *draft)
     const cJSON *item;
     size_t index = 0;
     bool good = true;
-    draft->nodes_read = keep(in, (size_t)count, sizeof *draft->nodes_read);
-    draft->node_items = keep(in, (size_t)count, sizeof *draft->node_items);
+    size_t room = (size_t)count + (playbook_is_told(draft) ? 1 : 0);
+    draft->nodes_read = keep(in, room, sizeof *draft->nodes_read);
+    draft->node_items = keep(in, room, sizeof *draft->node_items);
     if (!draft->nodes_read || !draft->node_items)
         return false;
     cJSON_ArrayForEach(item, draft->nodes) good &= name_node(in, draft, index++, item);
-    return good && number_lines(draft, index, in) && sort_nodes(in, draft, index);
+    if (room > index)
+        good &= playbook_add_node(in, draft, index);
+    return good && number_lines(draft, index, in) && sort_nodes(in, draft, room);
 }
 
 /* ---- the rest ---------------------------------------------------------------------------------------------------- */

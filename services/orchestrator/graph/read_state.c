@@ -181,9 +181,9 @@ static bool read_fields(struct reading *in, struct draft *draft)
     if (count > GRAPH_FIELDS_MAX)
         return fault(in, draft->state, "\"state\" has %d fields; at most %d are allowed", count, GRAPH_FIELDS_MAX);
     const cJSON *item;
-    size_t index = 0;
+    size_t index = 0, more = playbook_is_told(draft) ? PLAYBOOK_FIELDS : 0;
     bool good = true;
-    draft->fields = keep(in, (size_t)count, sizeof *draft->fields);
+    draft->fields = keep(in, (size_t)count + more, sizeof *draft->fields);
     cJSON_ArrayForEach(item, draft->state)
     {
         if (!draft->fields)
@@ -191,7 +191,9 @@ static bool read_fields(struct reading *in, struct draft *draft)
         draft->fields[index].index = index;
         good &= read_field(in, &draft->fields[index++], item);
     }
-    return good && sort_fields(in, draft->graph, draft->fields, index);
+    if (!draft->fields || (more && !playbook_add_fields(in, draft, index)))
+        return false;
+    return good && sort_fields(in, draft->graph, draft->fields, index + more);
 }
 
 static const struct field *read_listed(struct reading *in, const struct graph *graph, const cJSON *item,

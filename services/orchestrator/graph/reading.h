@@ -30,6 +30,11 @@ struct draft {
     struct node *nodes_read;
     const cJSON **node_items;
     bool own; /* the agent's own; else a sub-graph */
+
+    /* read_playbook.c: the option "playbook". */
+    const char *playbook_dataset, *playbook_query;
+    unsigned playbook_top_k;
+    cJSON *playbook_node; /* the node that searches, as if it stood in the document; NULL: none */
 };
 
 struct reading {
@@ -115,6 +120,14 @@ bool targets_read(struct reading *in, const struct draft *draft, const cJSON *it
 bool nodes_list_read(struct reading *in, const struct draft *draft, const cJSON *item, const struct node ***list,
                      size_t *count);
 bool edges_read(struct reading *in, const struct draft *draft, struct node *node, const cJSON *item);
+
+/* read_playbook.c: the option "playbook" of the agent's own graph. It adds PLAYBOOK_FIELDS fields and a node that goes
+ * before the start. Without the option, nothing is added. */
+#define PLAYBOOK_FIELDS 2
+bool playbook_is_told(const struct draft *draft);
+bool playbook_add_fields(struct reading *in, struct draft *draft, size_t index);
+bool playbook_add_node(struct reading *in, struct draft *draft, size_t index);
+bool playbook_goes_first(struct reading *in, struct draft *draft);
 
 /* read_log.c: "log" and "log_near" of a graph. */
 bool log_read(struct reading *in, struct draft *draft);

@@ -19,6 +19,7 @@
 #define LOOKED_MAX      ((size_t)4096)          /* bytes of a text that are looked at for its language */
 #define NAMES_MAX       128                     /* of a row: as many tools as a model is offered */
 #define THINKING_CALLS  3                       /* to models, if Prompting.max_model_calls is 0 */
+#define LESSONS_NAME    "playbook"              /* in the configuration, and in prompts */
 #define MODEL_MAX       128                     /* bytes, as Prompting.model */
 
 /* ---- the language of a run --------------------------------------------------------------------------------------- */
@@ -98,6 +99,14 @@ static void prepare(struct service_call *call)
     call->call.timeout_ms = time_left_ms(call->task);
 }
 
+/* {playbook} of prompts: lessons with their own fence, so no value of the prompt. */
+static void add_lessons(cJSON *inputs, const cJSON *lessons)
+{
+    const char *text = cJSON_GetStringValue(lessons);
+    cJSON_DeleteItemFromObjectCaseSensitive(inputs, LESSONS_NAME);
+    cJSON_AddItemToObject(inputs, LESSONS_NAME, cJSON_CreateRaw(text ? text : ""));
+}
+
 bool service_call_inputs(struct service_call *call, struct task *task, struct status *st)
 {
     return service_call_inputs_of(call, task, task_request(task)->state_json, st);
@@ -114,6 +123,8 @@ bool service_call_inputs_of(struct service_call *call, struct task *task, const 
     const char *model = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(configuration, "model"));
     call->language = language_of(task_arena(task), configuration, call->inputs);
     call->model = model && *model && strlen(model) <= MODEL_MAX ? arena_strdup(task_arena(task), model) : NULL;
+    if (task_node(task)->graph->agent->graph->playbook)
+        add_lessons(call->inputs, cJSON_GetObjectItemCaseSensitive(configuration, LESSONS_NAME));
     cJSON_Delete(configuration);
     return true;
 }

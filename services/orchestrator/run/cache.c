@@ -34,8 +34,9 @@ static void write_key(const struct due *due, uint8_t hash[SHA256_DIGEST_LENGTH])
     const struct run *run = frame_run(due->frame);
     const struct graph *graph = due->frame->graph;
     buffer_init(&out, FRAME_MEMORY_MAX);
-    buffer_printf(&out, "%s\n%s\n%s\n%s\n", run->agent->version, graph->name, due->node->name,
-                  run->request->configuration_json);
+    buffer_printf(&out, "%s\n%s\n%s\n", run->agent->version, graph->name, due->node->name);
+    due_write_configuration(due, &out);
+    buffer_put(&out, '\n');
     json_writer_init(&writer, &out);
     if (due->sent)
         buffer_print(&out, due->input);

@@ -5,7 +5,8 @@
 
 #include "base/clock.h"
 
-#define STATE_MEMORY_MAX ((size_t)64 << 20)
+#define STATE_MEMORY_MAX  ((size_t)64 << 20)
+#define CONFIGURATION_MAX ((size_t)262144) /* bytes, as RunNodeRequest.configuration_json */
 
 static char *state_text(struct arena *arena, const struct due *due)
 {
@@ -17,6 +18,46 @@ static char *state_text(struct arena *arena, const struct due *due)
     buffer_init(&out, STATE_MEMORY_MAX);
     json_writer_init(&writer, &out);
     state_write(due->frame->state, node->inputs, node->input_count, &writer);
+    char *text = need(arena_strndup(arena, buffer_text(&out), out.length));
+    buffer_fini(&out);
+    return text;
+}
+
+/* The lessons of the run's playbook go to nodes of every graph; a remote node, and one in another process, get them,
+ * too. Without lessons, or where both are too long together, the configuration is that of the run. */
+void due_write_configuration(const struct due *due, struct buffer *out)
+{
+    const struct run *run = frame_run(due->frame);
+    const struct frame *root = due->frame->thread->root;
+    const struct field *lessons = root ? root->graph->playbook : NULL;
+    const char *told = run->request->configuration_json;
+    struct json_writer writer;
+    struct buffer text;
+    buffer_init(&text, STATE_MEMORY_MAX);
+    json_writer_init(&writer, &text);
+    if (lessons)
+        state_write(root->state, &lessons, 1, &writer);
+    const char *value = text.length ? strchr(buffer_text(&text), ':') : NULL;
+    bool fits = text.length + strlen(told) <= CONFIGURATION_MAX;
+    if (fits && value && value[1] == '"' && value[2] != '"') {
+        told += strspn(told, " \t\r\n");
+        told += *told == '{';
+        told += strspn(told, " \t\r\n");
+        buffer_printf(out, "{\"playbook\":%.*s%s%s", (int)(text.length - (size_t)(value - buffer_text(&text)) - 2),
+                      value + 1, *told && *told != '}' ? "," : "", *told ? told : "}");
+    } else {
+        buffer_print(out, told);
+    }
+    buffer_fini(&text);
+}
+
+static char *configuration_text(struct arena *arena, const struct due *due)
+{
+    struct buffer out;
+    if (!due->frame->thread->root || !due->frame->thread->root->graph->playbook)
+        return frame_run(due->frame)->request->configuration_json;
+    buffer_init(&out, STATE_MEMORY_MAX);
+    due_write_configuration(due, &out);
     char *text = need(arena_strndup(arena, buffer_text(&out), out.length));
     buffer_fini(&out);
     return text;
@@ -70,7 +111,7 @@ const Renga__V1__RunNodeRequest *due_request(const struct due *due, int64_t dead
     id_make_hashed(key, "n_", due_seed(due));
     request->function = unconst(due->node->name);
     request->state_json = state_text(arena, due);
-    request->configuration_json = run->request->configuration_json;
+    request->configuration_json = configuration_text(arena, due);
     request->model_requests = due_model_requests(due);
     request->run_created_ms = run->created_ms;
     request->budget_left = run_budget_message(run, arena);

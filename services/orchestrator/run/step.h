@@ -58,6 +58,8 @@ void branch_ended(struct frame *frame);
 bool branches_gather(struct due *due, struct status *st);
 
 /* node_request.c: the request of an attempt; in the arena, and partly the run's own. */
+/* Appends the configuration that a node gets: that of the run, with the lessons of its playbook. */
+void due_write_configuration(const struct due *due, struct buffer *out);
 const Renga__V1__RunNodeRequest *due_request(const struct due *due, int64_t deadline_ns, struct arena *arena);
 
 /* attempt.c and task.c */
