@@ -2,7 +2,7 @@
  * `playbook` goes before the start, and writes two fields:
  *
  *     playbook_text    the lessons that fit, fenced; "" where none does: what {playbook} stands for in every prompt
- *     playbook_used    {"dataset", "revision", "bullet_ids"} for feedback; an output, absent where none fits */
+ *     playbook_used    {"dataset", "revision", "bullet_ids"} for feedback; the ids are empty where none fits */
 #include "reading.h"
 
 #include "nodes/dataset.h"
@@ -73,7 +73,7 @@ static bool playbook_check_query(struct reading *in, const struct draft *draft)
 static cJSON *playbook_make_node(const struct draft *draft)
 {
     cJSON *node = cJSON_CreateObject(), *on = cJSON_AddObjectToObject(node, "on"); /* until the start is known */
-    const char *inputs[] = {draft->playbook_query, USED_FIELD};
+    const char *inputs[] = {draft->playbook_query};
     cJSON_AddStringToObject(on, "found", "end");
     cJSON_AddStringToObject(on, "nothing", "end");
     cJSON_AddStringToObject(node, "kind", "playbook");
@@ -84,7 +84,7 @@ static cJSON *playbook_make_node(const struct draft *draft)
     cJSON_AddStringToObject(node, "block", TEXT_FIELD);
     cJSON_AddStringToObject(node, "used", USED_FIELD);
     cJSON_AddTrueToObject(node, "optional");
-    cJSON_AddItemToObject(node, "inputs", cJSON_CreateStringArray(inputs, 2));
+    cJSON_AddItemToObject(node, "inputs", cJSON_CreateStringArray(inputs, 1));
     return node;
 }
 
@@ -106,23 +106,17 @@ bool playbook_add_node(struct reading *in, struct draft *draft, size_t index)
            fault(in, part(draft->item, "playbook"), "playbook: this program has no nodes of the kind 'playbook'");
 }
 
-/* The fields of the option are known after "output" is read. */
-static bool playbook_add_output(struct reading *in, struct graph *graph)
+/* "All fields" are those of the document: the option changes no input and no output, of the agent or of a node. */
+static void playbook_hide_fields(struct draft *draft)
 {
-    const struct field *used = graph->playbook + 1;
-    const struct field **output = keep(in, graph->output_count + 1, sizeof *output);
+    struct graph *graph = draft->graph;
+    if (graph->input == graph->all_fields)
+        graph->input_count -= PLAYBOOK_FIELDS;
     if (graph->output == graph->all_fields)
-        return true;
-    for (size_t i = 0; output && i < graph->output_count; i++) {
-        output[i] = graph->output[i];
-        if (output[i] == used)
-            return true;
-    }
-    if (!output)
-        return false;
-    output[graph->output_count++] = used;
-    graph->output = output;
-    return true;
+        graph->output_count -= PLAYBOOK_FIELDS;
+    for (size_t i = 0; i < graph->node_count; i++)
+        if (draft->nodes_read[i].inputs == graph->all_fields)
+            draft->nodes_read[i].input_count -= PLAYBOOK_FIELDS;
 }
 
 bool playbook_goes_first(struct reading *in, struct draft *draft)
@@ -145,5 +139,6 @@ bool playbook_goes_first(struct reading *in, struct draft *draft)
     *first = node;
     graph->start.nodes = first;
     graph->start.node_count = 1;
-    return playbook_add_output(in, graph);
+    playbook_hide_fields(draft);
+    return true;
 }

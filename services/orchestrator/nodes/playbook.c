@@ -70,8 +70,7 @@ static const struct node_parameter parameters[] = {
     [PLAYBOOK_USED] = {.name = "used",
                        .type = PARAMETER_FIELD,
                        .help = "What was used, for feedback: an object with \"dataset\", \"revision\" and "
-                               "\"bullet_ids\"; {} where none fits. If it is an input without a value, and none "
-                               "fits, neither it nor \"block\" is written."},
+                               "\"bullet_ids\", a list that is empty where none fits."},
     [PLAYBOOK_OPTIONAL] = {.name = "optional",
                            .type = PARAMETER_BOOLEAN,
                            .help = "True: a search that fails finds nothing, and is told as a degradation."},
@@ -107,7 +106,6 @@ static bool playbook_check(const struct node *node, struct status *st)
 struct playbook_search {
     struct service_call base; /* first */
     Renga__V1__SearchPlaybookRequest request;
-    bool used_before; /* the field `used` has a value */
 };
 
 /* ---- the bullets that fit ---------------------------------------------------------------------------------------- */
@@ -205,26 +203,10 @@ static void playbook_write_used(struct json_writer *out, const char *field, cons
                                 const char *dataset)
 {
     json_write_object(out, field);
-    if (fitting->count) {
-        json_write_string(out, "dataset", dataset);
-        json_write_int(out, "revision", fitting->revision);
-        playbook_write_ids(out, "bullet_ids", fitting);
-    }
+    json_write_string(out, "dataset", dataset);
+    json_write_int(out, "revision", fitting->revision);
+    playbook_write_ids(out, "bullet_ids", fitting);
     json_write_end(out);
-}
-
-/* Lessons of an earlier run are taken back; without them nothing is written where nothing is found. */
-static void playbook_write_lessons(struct playbook_search *search, const struct fitting *fitting,
-                                   struct json_writer *out)
-{
-    const char *block = update_field(search->base.task, PLAYBOOK_BLOCK);
-    const char *used = update_field(search->base.task, PLAYBOOK_USED);
-    if (used && !fitting->count && !search->used_before)
-        return;
-    if (block)
-        playbook_write_block(out, block, fitting, search->base.language);
-    if (used)
-        playbook_write_used(out, used, fitting, search->request.dataset);
 }
 
 static void playbook_write(struct playbook_search *search, const struct fitting *fitting, struct json_writer *out)
@@ -238,7 +220,10 @@ static void playbook_write(struct playbook_search *search, const struct fitting 
         playbook_write_ids(out, update_field(task, PLAYBOOK_IDS), fitting);
     if (update_field(task, PLAYBOOK_REVISION))
         json_write_int(out, update_field(task, PLAYBOOK_REVISION), fitting->revision);
-    playbook_write_lessons(search, fitting, out);
+    if (update_field(task, PLAYBOOK_BLOCK))
+        playbook_write_block(out, update_field(task, PLAYBOOK_BLOCK), fitting, search->base.language);
+    if (update_field(task, PLAYBOOK_USED))
+        playbook_write_used(out, update_field(task, PLAYBOOK_USED), fitting, search->request.dataset);
 }
 
 /* ---- the node ---------------------------------------------------------------------------------------------------- */
@@ -305,7 +290,6 @@ static bool playbook_write_request(struct playbook_search *search, struct status
     size_t length = strlen(search->request.query);
     if (length > PLAYBOOK_QUERY_MAX)
         search->request.query[text_cut(search->request.query, length, PLAYBOOK_QUERY_MAX)] = '\0';
-    search->used_before = service_call_input(&search->base, PLAYBOOK_USED) != NULL;
     search->request.limit = playbook_limit(search);
     search->request.origin = &search->base.origin;
     if (node_argument(task_node(search->base.task), PLAYBOOK_OPTIONAL)->flag &&

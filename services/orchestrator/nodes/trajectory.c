@@ -165,12 +165,12 @@ static bool record_steps(struct input_job *job, Renga__V1__Trajectory *made, str
     if (!prompt_values(job->base.inputs, task_node(task), TRAJECTORY_PICK, job->base.language, st))
         return false;
     for (size_t i = 0; i < steps->count; i++) {
+        struct status why = {0};
         const char *text =
-            holds[i] ? prompt_fill(task, steps->list[i].prompt, job->base.inputs, job->base.language, st) : NULL;
-        if (text)
-            made->reasoning_steps[made->n_reasoning_steps++] = record_text(job, text, TRAJECTORY_STEP_MAX);
-        else if (holds[i])
-            return false;
+            holds[i] ? prompt_fill(task, steps->list[i].prompt, job->base.inputs, job->base.language, &why) : NULL;
+        if (holds[i]) /* a faulty text of a step is no fault of the task */
+            made->reasoning_steps[made->n_reasoning_steps++] =
+                record_text(job, text ? text : why.text, TRAJECTORY_STEP_MAX);
     }
     return true;
 }

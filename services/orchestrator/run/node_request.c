@@ -24,31 +24,34 @@ static char *state_text(struct arena *arena, const struct due *due)
 }
 
 /* The lessons of the run's playbook go to nodes of every graph; a remote node, and one in another process, get them,
- * too. Without lessons, or where both are too long together, the configuration is that of the run. */
-void due_write_configuration(const struct due *due, struct buffer *out)
+ * too. They stand first, so that a reader takes them, and no member of that name from the client. */
+static void write_lessons(const struct due *due, const struct field *field, const char *told, struct buffer *out)
 {
-    const struct run *run = frame_run(due->frame);
-    const struct frame *root = due->frame->thread->root;
-    const struct field *lessons = root ? root->graph->playbook : NULL;
-    const char *told = run->request->configuration_json;
     struct json_writer writer;
     struct buffer text;
     buffer_init(&text, STATE_MEMORY_MAX);
     json_writer_init(&writer, &text);
-    if (lessons)
-        state_write(root->state, &lessons, 1, &writer);
-    const char *value = text.length ? strchr(buffer_text(&text), ':') : NULL;
-    bool fits = text.length + strlen(told) <= CONFIGURATION_MAX;
-    if (fits && value && value[1] == '"' && value[2] != '"') {
-        told += strspn(told, " \t\r\n");
-        told += *told == '{';
-        told += strspn(told, " \t\r\n");
-        buffer_printf(out, "{\"playbook\":%.*s%s%s", (int)(text.length - (size_t)(value - buffer_text(&text)) - 2),
-                      value + 1, *told && *told != '}' ? "," : "", *told ? told : "}");
-    } else {
-        buffer_print(out, told);
-    }
+    state_write(due->frame->thread->root->state, &field, 1, &writer);
+    const char *value = strchr(buffer_text(&text), ':'); /* {"playbook_text":"…"} */
+    bool fits = value && text.length + strlen(told) <= CONFIGURATION_MAX;
+    told += strspn(told, " \t\r\n{");
+    buffer_print(out, "{\"playbook\":");
+    if (fits)
+        buffer_append(out, value + 1, text.length - (size_t)(value - buffer_text(&text)) - 2);
+    else
+        buffer_print(out, "\"\"");
+    buffer_printf(out, "%s%s", *told && *told != '}' ? "," : "", *told ? told : "}");
     buffer_fini(&text);
+}
+
+void due_write_configuration(const struct due *due, struct buffer *out)
+{
+    const struct frame *root = due->frame->thread->root;
+    const char *told = frame_run(due->frame)->request->configuration_json;
+    if (root && root->graph->playbook)
+        write_lessons(due, root->graph->playbook, told, out);
+    else
+        buffer_print(out, told);
 }
 
 static char *configuration_text(struct arena *arena, const struct due *due)
