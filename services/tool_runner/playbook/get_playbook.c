@@ -20,7 +20,8 @@ struct getting {
     Renga__V1__PlaybookFormat format;
     struct playbook_load load;
     struct playbook_undo undo;
-    struct playbook *playbook; /* the one that is told */
+    struct playbook_head failed; /* at which a change of the history could not be read */
+    struct playbook *playbook;   /* the one that is told */
     struct buffer text;
     struct job job;
     struct status status;
@@ -91,6 +92,8 @@ static void get_text(struct getting *self)
 static void get_undone(struct playbook_undo *undo)
 {
     struct getting *self = OWNER_OF(undo, struct getting, undo);
+    if (playbook_load_again(&self->load, &undo->status, &self->failed))
+        return;
     self->status = undo->status;
     self->playbook = undo->playbook;
     get_text(self);

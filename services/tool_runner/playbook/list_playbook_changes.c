@@ -27,7 +27,8 @@ struct changes_listing {
     struct status status;
     struct arena arena;
     Renga__V1__ListPlaybookChangesResponse response;
-    int64_t newest; /* the first revision of the page */
+    struct playbook_head failed; /* at which a change could not be read */
+    int64_t newest;              /* the first revision of the page */
 };
 
 static void changes_end(struct changes_listing *self)
@@ -97,14 +98,22 @@ static void changes_ended(struct job *job)
     struct changes_listing *self = OWNER_OF(job, struct changes_listing, job);
     if (job->status.code != OK)
         self->status = job->status;
-    changes_end(self);
+    store_scan_fini(&self->about);
+    store_scan_fini(&self->bullets);
+    if (!playbook_load_again(&self->load, &self->status, &self->failed))
+        changes_end(self);
 }
 
 /* ---- in the loop ------------------------------------------------------------------------------------------------- */
 
+static void about_read(struct store_scan *scan);
+static void bullets_read(struct store_scan *scan);
+
 static bool changes_scan(struct changes_listing *self, struct store_scan *scan, char letter, size_t limit)
 {
     struct playbook_key key = {self->load.playbook->tenant, self->request->dataset};
+    store_scan_init(scan, self->load.runner->loop, letter == 'c' ? about_read : bullets_read);
+    scan->bytes_max = letter == 'c' ? 0 : PAGE_BYTES;
     scan->backwards = true;
     scan->limit = limit;
     scan->from = playbook_row_key(&self->arena, &key, letter, self->load.head.oldest, "");
@@ -162,6 +171,8 @@ static void changes_loaded(struct playbook_load *load)
 {
     struct changes_listing *self = OWNER_OF(load, struct changes_listing, load);
     size_t limit = self->request->page_size ? (size_t)self->request->page_size : PAGE_USUAL;
+    arena_reset(&self->arena);
+    renga__v1__list_playbook_changes_response__init(&self->response);
     self->status = load->status;
     if (self->status.code == OK && !load->head.incarnation)
         fail(&self->status, NOT_FOUND, "there is no playbook '%s'", load->dataset);
@@ -199,9 +210,6 @@ void list_playbook_changes(Renga__V1__ToolRunner_Service *service, const Renga__
     self->request = request;
     renga__v1__list_playbook_changes_response__init(&self->response);
     arena_init(&self->arena, NULL, 0, ANSWER_MAX);
-    store_scan_init(&self->about, runner->loop, about_read);
-    store_scan_init(&self->bullets, runner->loop, bullets_read);
-    self->bullets.bytes_max = PAGE_BYTES;
     self->load = (struct playbook_load){
         .runner = runner, .rpc = data, .dataset = request->dataset, .head_alone = true, .loaded = changes_loaded};
     playbook_load_start(&self->load);

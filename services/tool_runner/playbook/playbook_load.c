@@ -223,3 +223,15 @@ void playbook_load_start(struct playbook_load *load)
     else
         end_load(load);
 }
+
+bool playbook_load_again(struct playbook_load *load, struct status *st, struct playbook_head *failed)
+{
+    bool same = failed->incarnation == load->head.incarnation && failed->version == load->head.version;
+    if (st->code != DATA_LOSS || same)
+        return false;
+    *failed = load->head;
+    *st = (struct status){0};
+    playbook_release(&load->playbook);
+    playbook_load_start(load);
+    return true;
+}

@@ -46,4 +46,9 @@ struct playbook_load {
 /* From inside the call's loop. */
 void playbook_load_start(struct playbook_load *load);
 
+/* After `loaded`, where `st` is DATA_LOSS of the playbook's history: the rows may have left since the head was read.
+ * True: `st` is cleared and `loaded` runs once more. False if the head is still as it was at the failure before,
+ * which `failed` has (all zero at first): the rows are damaged. */
+bool playbook_load_again(struct playbook_load *load, struct status *st, struct playbook_head *failed);
+
 #endif

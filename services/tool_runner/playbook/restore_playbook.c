@@ -15,6 +15,7 @@ struct restoring {
     Renga__V1__RestorePlaybookResponse_Closure reply;
     Renga__V1__RestorePlaybookResponse response;
     struct playbook_undo undo;
+    struct playbook_head failed; /* at which a change of the history could not be read */
 };
 
 static struct restoring *restoring_of(const struct playbook_write *write)
@@ -30,6 +31,8 @@ static bool restore_check(struct playbook_write *write, struct status *st)
 static void restore_undone(struct playbook_undo *undo)
 {
     struct restoring *self = OWNER_OF(undo, struct restoring, undo);
+    if (playbook_load_again(&self->write->load, &undo->status, &self->failed))
+        return;
     self->write->status = undo->status;
     playbook_write_go_on(self->write);
 }

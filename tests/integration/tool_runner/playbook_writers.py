@@ -2,7 +2,6 @@
 """Many writers of one playbook, in one tool-runner and in two at one Redis; and writers whose tool-runner is killed again
 and again: no update is lost, none is applied twice, none half."""
 import contextlib
-import hashlib
 import os
 import random
 import threading
@@ -12,34 +11,12 @@ import grpc
 
 from runner import Runner, SLOW, check, checks, expect
 from playbook_client import Playbooks, add, count
+from playbook_checks import equal, history_is_consistent, saying
 from redis_server import RedisServer
 
 WRITERS, CHANGES = 100, 4
 KILLS = 50 if SLOW == 1 else 6
 seed = int(os.environ.get("RENGA_SEED", random.SystemRandom().randrange(1 << 32)))
-
-
-def equal(got, wanted, what):
-    expect(got == wanted, f"{what}: {got!r}, not {wanted!r}")
-
-
-def saying(*what):
-    """A content that resembles no other."""
-    return hashlib.sha256(repr(what).encode()).hexdigest()
-
-
-def history_is_consistent(client, dataset):
-    """Each change begins where the one before it ended, and the last ends with what is there."""
-    state = {}
-    changes = list(reversed(client.changes(dataset, with_bullets=True)))
-    equal([c.revision for c in changes], list(range(1, len(changes) + 1)), "the revisions")
-    for change in changes:
-        for bullet in change.bullets:
-            id_ = (bullet.before if bullet.HasField("before") else bullet.after).id
-            equal(state.pop(id_, None), bullet.before.SerializeToString(deterministic=True) if bullet.HasField("before") else None, f"{id_} before {change.revision}")
-            if bullet.HasField("after"):
-                state[id_] = bullet.after.SerializeToString(deterministic=True)
-    equal(sorted(state.values()), sorted(client.state(dataset)), "what the changes lead to")
 
 
 def write_together(clients, dataset):
