@@ -186,22 +186,18 @@ def put_random(client, dataset, chance, model):
 
 
 def run_case(client, dataset, chance):
-    model, states = Model(), {0: []}
+    model, states, models = Model(), {0: []}, {0: Model()}
     for step in range(chance.randrange(8, 16)):
         if chance.random() < 0.12 and model.revision:
             to = chance.choice(list(states))
             before = client.state(dataset)
             client.restore(dataset, to)
-            got = client.get(dataset)
-            equal([b.SerializeToString(deterministic=True) for b in got.bullets], states[to], f"restored {to}")
+            equal(client.state(dataset), states[to], f"restored {to}")
             model.revision += before != states[to]
-            places = {id_: bullet[0] for each in models for id_, bullet in each.bullets.items()}
-            model.bullets = {b.id: [places[b.id], b.section, b.content, b.helpful, b.harmful] for b in got.bullets}
+            model.bullets = models[to].copy().bullets
         else:
-            if step == 0:
-                models = []
             model = put_random(client, dataset, chance, model)
-        models.append(model.copy())
+        models[model.revision] = model.copy()
         if not model.revision:
             continue
         answer = client.get(dataset)
