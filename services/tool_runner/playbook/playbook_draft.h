@@ -83,8 +83,9 @@ const Renga__V1__PlaybookProposal *playbook_draft_propose(struct playbook_draft 
                                                           const Renga__V1__PlaybookOperation *operation,
                                                           const Renga__V1__PlaybookOperationResult *result,
                                                           struct status *st);
-/* Bullets of the lowest value leave until the text has at most so many tokens. */
-void playbook_draft_fit(struct playbook_draft *draft, int64_t token_budget);
+/* Bullets of the lowest value leave until the text has at most so many tokens. RESOURCE_EXHAUSTED: more would leave
+ * than an answer can tell. */
+bool playbook_draft_fit(struct playbook_draft *draft, int64_t token_budget, struct status *st);
 
 /* The next playbook, with the numbers of the base's revision; held once. NULL with RESOURCE_EXHAUSTED: it is larger
  * than the contract allows. DATA_LOSS: a damaged bullet is still in it. */

@@ -126,8 +126,23 @@ bool playbook_draft_reject(struct playbook_draft *draft, char *const *ids, size_
 
 /* ---- the token budget -------------------------------------------------------------------------------------------- */
 
-void playbook_draft_fit(struct playbook_draft *draft, int64_t token_budget)
+static bool drop_bullet(struct playbook_draft *draft, struct playbook_bullet *bullet, size_t *bytes, struct status *st)
 {
+    *bytes += playbook_bullet_bytes(&bullet->bullet);
+    if (draft->n_dropped == PLAYBOOK_BULLETS_MAX || *bytes > PLAYBOOK_BYTES_MAX)
+        return fail(st, RESOURCE_EXHAUSTED,
+                    "more than %d bullets or %zu bytes would leave the playbook '%s' for the token budget; send fewer "
+                    "at once",
+                    PLAYBOOK_BULLETS_MAX, PLAYBOOK_BYTES_MAX, draft->base->dataset);
+    draft->dropped[draft->n_dropped++] = playbook_bullet_hold(bullet);
+    playbook_draft_remove(draft, bullet->bullet.id);
+    return true;
+}
+
+bool playbook_draft_fit(struct playbook_draft *draft, int64_t token_budget, struct status *st)
+{
+    size_t bytes = 0;
+    bool good = true;
     struct playbook *all = playbook_create(draft->base->tenant, draft->base->dataset, draft->base->slot);
     for (size_t i = 0; i < draft->count; i++)
         if (draft->entries[i].now)
@@ -140,11 +155,11 @@ void playbook_draft_fit(struct playbook_draft *draft, int64_t token_budget)
         if (!draft->dropped)
             fatal("tool_runner.memory", "no memory for a change of a playbook");
     }
-    for (size_t i = 0; excess > 0 && i < all->count; i++) {
+    for (size_t i = 0; good && excess > 0 && i < all->count; i++) {
         struct playbook_bullet *bullet = playbook_bullet_of(all->bullets[i]);
         excess -= bullet->tokens;
-        draft->dropped[draft->n_dropped++] = playbook_bullet_hold(bullet);
-        playbook_draft_remove(draft, bullet->bullet.id);
+        good = drop_bullet(draft, bullet, &bytes, st);
     }
     playbook_release(&all);
+    return good;
 }

@@ -76,7 +76,7 @@ static void fill_bullets(struct filling *self, const Renga__V1__PlaybookChange *
             fill_deletion(self, bullet_key(self, one->before));
         if (one->after) {
             fill_message(self, bullet_key(self, one->after), &one->after->base);
-        } else {
+        } else if (one->before) {
             fill_deletion(self, bullet_key(self, one->before));
             arena_reset(&self->arena);
         }

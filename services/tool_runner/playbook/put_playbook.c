@@ -71,9 +71,7 @@ static bool put_change(struct playbook_write *write, struct playbook_draft *draf
         playbook_draft_remove(draft, request->remove_ids[i]);
     if (!put_bullets(self, draft, st) || !put_operations(self, draft, st))
         return false;
-    if (request->token_budget)
-        playbook_draft_fit(draft, request->token_budget);
-    return true;
+    return !request->token_budget || playbook_draft_fit(draft, request->token_budget, st);
 }
 
 static ProtobufCMessage *put_answer(struct playbook_write *write, const struct playbook *next)

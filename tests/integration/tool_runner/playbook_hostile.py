@@ -107,6 +107,10 @@ def edges(runner):
                 client.put(f"text{i}", text=text)
             except grpc.RpcError as error:
                 expect(error.code() in (grpc.StatusCode.RESOURCE_EXHAUSTED, grpc.StatusCode.INVALID_ARGUMENT), f"{i}: {error.code()} {error.details()}")
+        lines = ["".join(f"[{name}{k}] helpful=0 harmful=0 :: {k}\n" for k in range(9999)) for name in "ab"]
+        client.put("dropped", text=lines[0])
+        refused("RESOURCE_EXHAUSTED", lambda: client.put("dropped", text=lines[1], token_budget=100), "10000", "token budget")
+        equal(client.put("dropped", token_budget=100).revision, 2)
         for text in ("[" * size, '{"bullets":[' + "{}," * (size // 4) + "{}]}", '{"bullets":[' + '{"id":"a","content":"x"},' * (size // 26) + "{}]}"):
             try:
                 client.put("json", text=text, format=JSON)
