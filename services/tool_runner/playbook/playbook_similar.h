@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #define PLAYBOOK_SIMILAR_ENOUGH 0.9 /* from here on two bullets are nearly the same */
-#define PLAYBOOK_REASON_MAX     512 /* bytes, the NUL included */
+#define PLAYBOOK_WHY_MAX        512 /* bytes, the NUL included */
 
 enum playbook_difference {
     PLAYBOOK_SAME,
@@ -29,7 +29,7 @@ enum playbook_difference {
 struct playbook_similarity {
     double similarity; /* 0 to 1; 1 where the difference is PLAYBOOK_SAME */
     enum playbook_difference difference;
-    char reason[PLAYBOOK_REASON_MAX]; /* a sentence with the words that differ; "" where nothing does */
+    char reason[PLAYBOOK_WHY_MAX]; /* a sentence with the words that differ; "" where nothing does */
 };
 
 /* Scratch memory is taken from the arena, some 100 bytes for each byte of both texts. If it is exhausted, the

@@ -259,7 +259,7 @@ static void a_long_reason_is_cut_at_a_character(void **state)
         strcat(other, "後x");
     }
     struct playbook_similarity similarity = compare(one, other);
-    assert_true(strlen(similarity.reason) < PLAYBOOK_REASON_MAX - 1);
+    assert_true(strlen(similarity.reason) < PLAYBOOK_WHY_MAX - 1);
     assert_contains(similarity.reason, "…");
 }
 
