@@ -59,6 +59,7 @@ static const Renga__V1__ToolRunner_Service functions = {
     .forget_thread = forget_thread,
     .save_note = save_note,
     .list_notes = list_notes,
+    .search_playbook = search_playbook,
     .get_playbook = get_playbook,
     .put_playbook = put_playbook,
     .list_playbooks = list_playbooks,

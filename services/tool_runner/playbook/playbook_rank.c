@@ -197,14 +197,20 @@ static void playbook_cut_tail(struct playbook_ranking *ranking)
     ranking->count = kept;
 }
 
-/* What is first both ways has 1. */
+/* What the place of a bullet in a list counts for: what is first both ways has 1. Equal scores have the same place. */
+static double playbook_rank_share(const struct playbook_ranking *ranking, size_t at)
+{
+    while (at > 0 && ranking->ranked[at - 1].score <= ranking->ranked[at].score)
+        at--;
+    return (FUSION + 1) / 2.0 / (double)(FUSION + 1 + at);
+}
+
 static void playbook_fuse(const struct playbook_ranking *words, const struct playbook_ranking *vectors,
                           struct playbook_ranking *fused)
 {
     struct playbook_ranking all = {.index = fused->index, .count = 0};
     for (size_t i = 0; i < words->count; i++)
-        all.ranked[all.count++] =
-            (struct playbook_ranked){words->ranked[i].place, (FUSION + 1) / 2.0 / (double)(FUSION + 1 + i), 0};
+        all.ranked[all.count++] = (struct playbook_ranked){words->ranked[i].place, playbook_rank_share(words, i), 0};
     for (size_t i = 0; i < vectors->count; i++) {
         size_t at = 0;
         while (at < words->count && all.ranked[at].place != vectors->ranked[i].place)
@@ -213,7 +219,7 @@ static void playbook_fuse(const struct playbook_ranking *words, const struct pla
             at = all.count++;
             all.ranked[at] = (struct playbook_ranked){vectors->ranked[i].place, 0, 0};
         }
-        all.ranked[at].score += (FUSION + 1) / 2.0 / (double)(FUSION + 1 + i);
+        all.ranked[at].score += playbook_rank_share(vectors, i);
     }
     for (size_t i = 0; i < all.count; i++)
         playbook_rank_insert(fused, all.ranked[i].place, all.ranked[i].score, 0);

@@ -3,9 +3,12 @@
  *      P tenant 0 h 0 dataset                    the head: revision, counters, sums
  *      P tenant 0 d 0 dataset 0 b place id       a bullet, packed
  *      P tenant 0 d 0 dataset 0 c revision       a change without its bullets (PlaybookChange), with the size of its
- * row w P tenant 0 d 0 dataset 0 o number         a proposal, packed P tenant 0 d 0 dataset 0 r request_id     the
- * digest of a request and its answer P tenant 0 d 0 dataset 0 s number         the request_id of the request with this
- * number P tenant 0 d 0 dataset 0 w revision       the bullets of a change (PlaybookChange)
+ *                                                row w
+ *      P tenant 0 d 0 dataset 0 o number         a proposal, packed
+ *      P tenant 0 d 0 dataset 0 r request_id     the digest of a request and its answer
+ *      P tenant 0 d 0 dataset 0 s number         the request_id of the request with this number
+ *      P tenant 0 d 0 dataset 0 v digest         the vector of a content (playbook_vectors.h)
+ *      P tenant 0 d 0 dataset 0 w revision       the bullets of a change (PlaybookChange)
  *
  * Each batch that changes a playbook expects the head as it was read, and writes it anew: of two writers one succeeds.
  * All rows have a checksum (store/seal.h). Names are checked before they come here. Keys and values are the arena's;

@@ -16,5 +16,7 @@ void restore_playbook(Renga__V1__ToolRunner_Service *service, const Renga__V1__R
                       Renga__V1__RestorePlaybookResponse_Closure reply, void *data);
 void delete_playbook(Renga__V1__ToolRunner_Service *service, const Renga__V1__DeletePlaybookRequest *request,
                      Renga__V1__DeletePlaybookResponse_Closure reply, void *data);
+void search_playbook(Renga__V1__ToolRunner_Service *service, const Renga__V1__SearchPlaybookRequest *request,
+                     Renga__V1__SearchPlaybookResponse_Closure reply, void *data);
 
 #endif

@@ -123,8 +123,13 @@ def playbooks(caller):
     return [each.dataset for each in caller("ToolRunner", "ListPlaybooks", page_size=1000).playbooks]
 
 
+def found(caller, n, query):
+    return [hit.bullet.content for hit in caller("ToolRunner", "SearchPlaybook", dataset=n, query=query).hits]
+
+
 def keep_playbooks(a, b, n):
     learn(a, n, "mine", request_id=n)
+    equal((found(a, n, "mine or s-00001"), found(b, n, "mine or s-00001")), (["mine"], []), "what a search finds")
     for method in ("GetPlaybook", "ListPlaybookChanges", "RestorePlaybook"):
         refused("NOT_FOUND", lambda: b("ToolRunner", method, dataset=n))
     expect(n in playbooks(a) and n not in playbooks(b), "the other sees it in the list")
@@ -270,20 +275,14 @@ def nothing_kept(service, method, **fields):
     return lambda a, b, n: b(service, method, **fields)
 
 
-def not_built(service, method):
-    def row(a, b, n):
-        refused("UNIMPLEMENTED", lambda: a(service, method))
-    return row
-
 
 ROWS = {
     "ToolRunner": {
         "SaveNote": keep_notes, "ListNotes": keep_notes, "ForgetThread": keep_notes, "RunTools": record_results,
         "Search": [keep_documents, pay_for_searches, share_places], "IndexDocuments": keep_documents, "GetKnowledgeBase": keep_documents,
         "DeleteDocuments": keep_documents, "ListTools": nothing_kept("ToolRunner", "ListTools"),
-        "SearchPlaybook": not_built("ToolRunner", "SearchPlaybook"),
         **{name: keep_playbooks for name in ("GetPlaybook", "PutPlaybook", "ListPlaybooks", "ListPlaybookChanges", "RestorePlaybook",
-                                             "DeletePlaybook")}},
+                                             "DeletePlaybook", "SearchPlaybook")}},
     "LlmGateway": {
         "Chat": [keep_answers, coalesce], "ChatStream": stream_answers, "GetUsage": count_usage,
         "ListModels": nothing_kept("LlmGateway", "ListModels"), "Embed": count_usage},
