@@ -64,6 +64,8 @@ static void playbook_rank_insert(struct playbook_ranking *ranking, uint32_t plac
 static void playbook_rank_weighted(struct playbook_ranking *ranking, uint32_t place, double relevance)
 {
     relevance = relevance < 1 ? relevance : 1;
+    if (ranking->count == ranking->room && relevance < ranking->ranked[ranking->count - 1].score)
+        return; /* no weight would bring it in; the bullet need not be looked at */
     double weight = playbook_search_weight(&ranking->index->bullets[place].bullet->bullet);
     playbook_rank_insert(ranking, place, relevance * weight / SEARCH_WEIGHT_MAX, relevance);
 }

@@ -59,8 +59,8 @@ static bool playbook_is_upper(char c)
 /* Words that are often written in capitals for emphasis, and are no names. */
 static bool playbook_is_stressed(const char *word, size_t length)
 {
-    static const char *const stressed[] = {"NOT", "NEVER",  "ALWAYS", "MUST", "DO", "ONLY",  "ALL",
-                                           "NO",  "BEFORE", "AFTER",  "AND",  "OR", "SHOULD"};
+    static const char *const stressed[] = {"NOT",    "NEVER", "ALWAYS", "MUST",  "ONLY",
+                                           "BEFORE", "AFTER", "AND",    "SHOULD"};
     for (size_t i = 0; i < sizeof stressed / sizeof *stressed; i++)
         if (strlen(stressed[i]) == length && memcmp(stressed[i], word, length) == 0)
             return true;
@@ -78,20 +78,15 @@ static void playbook_word_lower(char *word, size_t length, bool opens)
             word[i] = (char)(word[i] | 0x20);
 }
 
-/* Words that are spelled in two ways, or mean the same wherever they stand. "" is left out. */
-static const char *playbook_word_spelling(const struct playbook_word *word)
+/* Verbs that mean the same at the beginning of a sentence, where they are no names of functions or fields. "" is left
+ * out, and so is the article. */
+static const char *playbook_word_spelling(const struct playbook_word *word, bool opens)
 {
     static const char *const spellings[][2] = {
-        {"the", ""},
         {"please", ""},
-        {"an", "a"},
         {"utilise", "use"},
         {"utilize", "use"},
         {"verify", "check"},
-        {"colour", "color"},
-        {"behaviour", "behavior"},
-        {"favour", "favor"},
-        {"centre", "center"},
         {"initialise", "initialize"},
         {"normalise", "normalize"},
         {"summarise", "summarize"},
@@ -102,7 +97,11 @@ static const char *playbook_word_spelling(const struct playbook_word *word)
         {"optimise", "optimize"},
         {"authorise", "authorize"},
     };
-    for (size_t i = 0; i < sizeof spellings / sizeof *spellings; i++)
+    if (playbook_word_is(word, "the"))
+        return "";
+    if (playbook_word_is(word, "an"))
+        return "a";
+    for (size_t i = 0; opens && i < sizeof spellings / sizeof *spellings; i++)
         if (playbook_word_is(word, spellings[i][0]))
             return spellings[i][1];
     return NULL;
@@ -111,7 +110,7 @@ static const char *playbook_word_spelling(const struct playbook_word *word)
 static void playbook_words_push_latin(struct playbook_words_reader *reader, const char *text, size_t length)
 {
     const struct playbook_word word = {.text = text, .length = (uint32_t)length};
-    const char *spelling = playbook_word_spelling(&word);
+    const char *spelling = playbook_word_spelling(&word, reader->opens);
     if (spelling && !*spelling)
         return;
     if (spelling) {
@@ -130,12 +129,13 @@ static void playbook_words_push_latin(struct playbook_words_reader *reader, cons
     }
 }
 
-static bool playbook_has_letter(const char *word, size_t length)
+/* A word, and no variable: "n!" has a meaning of its own. */
+static bool playbook_has_letters(const char *word, size_t length)
 {
+    size_t letters = 0;
     for (size_t i = 0; i < length; i++)
-        if (playbook_is_upper(word[i]) || (word[i] >= 'a' && word[i] <= 'z') || (unsigned char)word[i] >= 0x80)
-            return true;
-    return false;
+        letters += playbook_is_upper(word[i]) || (word[i] >= 'a' && word[i] <= 'z') || (unsigned char)word[i] >= 0x80;
+    return letters > 1;
 }
 
 /* Ends the word in hand. Marks at its end become words of their own, so that "Stop, now" is not "Stop now". */
@@ -150,7 +150,7 @@ static void playbook_words_end(struct playbook_words_reader *reader)
     }
     while (marks < length && strchr(".,;:!?", word[length - marks - 1]))
         marks++;
-    if (marks == length || (marks && !playbook_has_letter(word, length - marks) && word[length - 1] == '!'))
+    if (marks == length || (marks && !playbook_has_letters(word, length - marks) && word[length - 1] == '!'))
         marks = 0;
     size_t letters = length - marks;
     if (letters >= 2 && word[0] == '`' && word[letters - 1] == '`') {
@@ -176,6 +176,14 @@ static void playbook_words_end(struct playbook_words_reader *reader)
 
 /* ---- Japanese ---------------------------------------------------------------------------------------------------- */
 
+static void playbook_words_push_japanese(struct playbook_words_reader *reader, const char *text, size_t length)
+{
+    for (size_t at = 0, end; at < length; at = end) {
+        utf8_read(text, length, at, &end);
+        playbook_words_push(reader, text + at, end - at, true);
+    }
+}
+
 /* Whether the last characters are this text. */
 static bool playbook_words_end_with(const struct playbook_words *words, const char *text, size_t *characters)
 {
@@ -191,25 +199,19 @@ static bool playbook_words_end_with(const struct playbook_words *words, const ch
     return left == 0;
 }
 
-/* Removes a polite or neutral ending of the sentence, the longest first. A denial is part of none. */
-static void playbook_words_plain_ending(struct playbook_words *words)
+/* Makes one form of the polite and neutral endings of a sentence. A denial is part of none, and a verb is no noun. */
+static void playbook_words_plain_ending(struct playbook_words_reader *reader)
 {
-    static const char *const endings[] = {"するようにしてください",
-                                          "するようにする",
-                                          "するようにします",
-                                          "してください",
-                                          "して下さい",
-                                          "しましょう",
-                                          "しなさい",
-                                          "すること",
-                                          "である",
-                                          "します",
-                                          "する",
-                                          "です"};
+    static const char *const endings[][2] = {
+        {"してください", "する"}, {"して下さい", "する"}, {"しましょう", "する"}, {"しなさい", "する"},
+        {"すること", "する"},     {"します", "する"},     {"である", "です"},
+    };
+    struct playbook_words *words = reader->words;
     size_t characters;
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
-        if (playbook_words_end_with(words, endings[i], &characters) && characters < words->count) {
+        if (playbook_words_end_with(words, endings[i][0], &characters) && characters < words->count) {
             words->count -= characters;
+            playbook_words_push_japanese(reader, endings[i][1], strlen(endings[i][1]));
             return;
         }
 }
@@ -246,22 +248,16 @@ static size_t playbook_japanese_spelling(const char *text, size_t length, const 
     return 0;
 }
 
-static void playbook_words_push_japanese(struct playbook_words_reader *reader, const char *text, size_t length)
-{
-    for (size_t at = 0, end; at < length; at = end) {
-        utf8_read(text, length, at, &end);
-        playbook_words_push(reader, text + at, end - at, true);
-    }
-}
-
 /* ---- all --------------------------------------------------------------------------------------------------------- */
 
 /* Characters that the normal form makes equal to others, and that mean something else: ² and 2, ½, ①, Ⅳ, ㎏. */
 static bool playbook_is_compatibility(uint32_t code)
 {
-    return code == 0xB2 || code == 0xB3 || code == 0xB9 || (code >= 0xBC && code <= 0xBE) ||
-           (code >= 0x2070 && code <= 0x209F) || (code >= 0x2100 && code <= 0x218F) ||
-           (code >= 0x2460 && code <= 0x24FF) || (code >= 0x3200 && code <= 0x33FF);
+    return code == 0xAA || code == 0xBA || code == 0xB2 || code == 0xB3 || code == 0xB9 ||
+           (code >= 0xBC && code <= 0xBE) || (code >= 0x2070 && code <= 0x209F) || (code >= 0x2100 && code <= 0x218F) ||
+           (code >= 0x2460 && code <= 0x24FF) || (code >= 0x3200 && code <= 0x33FF) ||
+           (code >= 0x2B0 && code <= 0x2B8) || (code >= 0x1D2C && code <= 0x1D6A) ||
+           (code >= 0x1F100 && code <= 0x1F2FF);
 }
 
 /* The ASCII capital of a character of the original: that of "A" and "Ａ"; 0: none. */
@@ -277,7 +273,7 @@ static void playbook_words_sentence(struct playbook_words_reader *reader)
     struct playbook_words *words = reader->words;
     playbook_words_end(reader);
     playbook_words_end_katakana(words);
-    playbook_words_plain_ending(words);
+    playbook_words_plain_ending(reader);
     const struct playbook_word *last = words->count ? &words->words[words->count - 1] : NULL;
     if (last && !playbook_word_is(last, ".") && !playbook_word_is(last, ","))
         playbook_words_push_text(reader, ".");
@@ -314,6 +310,8 @@ static void playbook_words_take(struct playbook_words_reader *reader, const stru
     if (script == SCRIPT_SPACE || c->code == 0x3001) {
         playbook_words_end(reader);
         playbook_words_end_katakana(reader->words);
+        if (c->code == 0x3001) /* ここで、はきものを脱ぐ is not ここでは、きものを脱ぐ */
+            playbook_words_push_text(reader, ",");
         if (original == '\n')
             playbook_words_sentence(reader);
     } else if (c->code == 0x3002) {
