@@ -27,7 +27,7 @@ BIN = os.environ["RENGA_BIN"]
 SLOW = 5 if os.environ.get("RENGA_SANITIZE") else 1  # sanitizers take their time
 SERVICES = {"llm-gateway": "LlmGateway", "tool-runner": "ToolRunner", "planner": "Planner", "reviewer": "Reviewer",
             "orchestrator": "Orchestrator"}
-INNER = [f"renga.v1.{service}" for service in (*SERVICES.values(), "Helpdesk", "DeepResearch")]
+INNER = [f"renga.v1.{service}" for service in (*SERVICES.values(), "Helpdesk", "DeepResearch", "AceGenerator")]
 TENANTS = {"anna": "acme", "bert": "other"}
 folder = tempfile.mkdtemp(prefix="renga-tenants-")
 atexit.register(shutil.rmtree, folder, ignore_errors=True)
@@ -138,12 +138,12 @@ class House:
         self.processes, self.at = {}, {}
         if layout == "one":
             process = self.processes["renga"] = Process(f"{BIN}/renga", "serve", *sum(FLAGS.values(), []))
-            self.at = dict.fromkeys((*SERVICES.values(), "Helpdesk", "DeepResearch"), process)
+            self.at = dict.fromkeys((*SERVICES.values(), "Helpdesk", "DeepResearch", "AceGenerator"), process)
         else:
             for name, service in SERVICES.items():
                 peers = [f"--peers.{other.replace('-', '_')}=ipv4:127.0.0.1:{one.port}" for other, one in self.processes.items()]
                 self.at[service] = self.processes[name] = Process(f"{BIN}/renga-{name}", *peers, *FLAGS.get(name, []), shown=f"own-{name}")
-            self.at["Helpdesk"] = self.at["DeepResearch"] = self.at["Orchestrator"]
+            self.at["Helpdesk"] = self.at["DeepResearch"] = self.at["AceGenerator"] = self.at["Orchestrator"]
 
     def stop(self):
         for process in reversed(self.processes.values()):

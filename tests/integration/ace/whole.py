@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+"""Tasks with the real services and two tenants: each has its own playbook of the same name. `whole.py one|five`: the suite in
+one process, or as five. In one process also without keys and without a model."""
+import json
+import os
+import sys
+
+import grpc
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "tenants"))
+sys.path.insert(0, os.path.join(HERE, "..", "helpdesk"))
+from house import House, client, expect  # noqa: E402
+from suite import SLOW, Suite  # noqa: E402
+from checks import check, finish  # noqa: E402
+from contract import message, word  # noqa: E402
+
+HOW = sys.argv[1]
+house = House(HOW)
+anna, bert = client(house, "anna"), client(house, "bert")
+LESSONS = {"anna": "The harbour of Acme opens at six.", "bert": "The harbour of Other opens at nine."}
+
+
+def generate(who, query="When does the harbour open?", dataset="harbours", **fields):
+    return who("AceGenerator", "Generate", query=query, dataset=dataset, options={"model": "m"}, **fields)
+
+
+def learn(who, *lessons, dataset="harbours"):
+    return who("ToolRunner", "PutPlaybook", dataset=dataset, bullets=[{"section": "Harbours", "content": lesson} for lesson in lessons]).new_ids
+
+
+def status(trajectory):
+    return word("TrajectoryStatus", trajectory.status).removeprefix("TRAJECTORY_STATUS_")
+
+
+@check("each tenant's task is done with the playbook of its own, and the run is nobody else's")
+def _():
+    ids = {name: list(learn(who, LESSONS[name], *extra)) for name, who, extra in (("anna", anna, ["The tide is at noon in the harbour."]), ("bert", bert, []))}
+    for name, who, other in (("anna", anna, bert), ("bert", bert, anna)):
+        answer = generate(who)
+        made = answer.trajectory
+        expect(status(made) == "SUCCESS" and made.generated_answer.startswith("answer "), f"{made}")
+        expect(set(made.used_bullet_ids) == set(ids[name]), f"{name} used {made.used_bullet_ids} of {ids[name]}")
+        try:
+            other("Orchestrator", "GetRun", run_id=answer.outcome.run_id)
+            raise AssertionError("the other tenant has read the run")
+        except grpc.RpcError as error:
+            expect(error.code() == grpc.StatusCode.NOT_FOUND, error.code())
+
+
+@check("a tenant without a playbook gets an empty context, though another has one of the name")
+def _():
+    learn(anna, "Only anna knows the harbour of the moon.", dataset="moons")
+    made = generate(bert, dataset="moons").trajectory
+    expect((status(made), list(made.used_bullet_ids)) == ("SUCCESS", []), f"{made}")
+
+
+@check("the help desk of a tenant keeps which of its own bullets it used")
+def _():
+    learn(anna, "Say when the harbour opens in hours and minutes.", dataset="helpdesk")
+    for who, used in ((anna, 1), (bert, 0)):
+        run = who("Orchestrator", "StartRun", agent="helpdesk", input_json=json.dumps({"question": "When does the harbour open?"}),
+                  configuration_json='{"model": "m"}', wait=True, timeout=60).run
+        state = who("Orchestrator", "GetState", thread_id=run.thread_id)
+        told = json.loads(state.state_json).get("playbook_used", {}).get("bullet_ids", [])
+        expect(len(told) == used and "playbook" not in [d.part for d in run.degradations], f"{told}, {run.degradations}")
+
+
+house.stop()
+
+if HOW == "one":
+    suite = Suite().one()
+
+    def call(service, method, **fields):
+        make = suite.channel.unary_unary(f"/renga.v1.{service}/{method}", request_serializer=lambda m: m.SerializeToString(),
+                                         response_deserializer=message(method + "Response").FromString)
+        return make(message(method + "Request")(**fields), timeout=30 * SLOW, wait_for_ready=True)
+
+    @check("without a model the answer is made of sentences of the bullets, and marked degraded")
+    def _():
+        for dataset, lesson, query in (("en", "A password is reset under Settings and Security.", "How is a password reset?"),
+                                       ("ja", "パスワードは設定のセキュリティから再設定します。", "パスワードはどこで再設定しますか")):
+            call("ToolRunner", "PutPlaybook", dataset=dataset, bullets=[{"section": "s", "content": lesson}])
+            answer = call("AceGenerator", "Generate", query=query, dataset=dataset)
+            made = answer.trajectory
+            expect(status(made) == "SUCCESS" and lesson in made.generated_answer, f"{made}")
+            expect([word("DegradationKind", d.kind) for d in answer.outcome.degradations] == ["DEGRADATION_KIND_EXTRACTIVE"], f"{answer.outcome.degradations}")
+
+    @check("without a model, a task that no bullet answers is a trajectory with FAILURE")
+    def _():
+        for dataset in ("en", "empty"):
+            made = call("AceGenerator", "Generate", query="Who painted the ceiling of the chapel?", dataset=dataset).trajectory
+            expect(status(made) == "FAILURE" and "no model" in made.error_message, f"{made}")
+
+    suite.stop()
+
+finish()
