@@ -123,13 +123,13 @@ def playbooks(caller):
     return [each.dataset for each in caller("ToolRunner", "ListPlaybooks", page_size=1000).playbooks]
 
 
-def found(caller, n, query):
+def bullets_found(caller, n, query):
     return [hit.bullet.content for hit in caller("ToolRunner", "SearchPlaybook", dataset=n, query=query).hits]
 
 
 def keep_playbooks(a, b, n):
     learn(a, n, "mine", request_id=n)
-    equal((found(a, n, "mine or s-00001"), found(b, n, "mine or s-00001")), (["mine"], []), "what a search finds")
+    equal((bullets_found(a, n, "mine or s-00001"), bullets_found(b, n, "mine or s-00001")), (["mine"], []), "what a search finds")
     for method in ("GetPlaybook", "ListPlaybookChanges", "RestorePlaybook"):
         refused("NOT_FOUND", lambda: b("ToolRunner", method, dataset=n))
     expect(n in playbooks(a) and n not in playbooks(b), "the other sees it in the list")
