@@ -1,10 +1,14 @@
 /* `renga ace run`: a task, done with the bullets that fit. */
 #include "ace.h"
 
+#include "base/json_writer.h"
+#include "nodes/trajectory_json.h"
 #include "outcome.h"
 
 #include <stdio.h>
 #include <string.h>
+
+#define TRAJECTORY_MAX ((size_t)16 << 20) /* bytes of JSON */
 
 static void ace_show_bullets(const struct ace *ace, const Renga__V1__Trajectory *trajectory)
 {
@@ -31,6 +35,18 @@ static void ace_show_outcome(const struct ace *ace, const Renga__V1__AgentOutcom
     fprintf(out, "%s%s; run %s%s\n", colour(&ace->way, DIM), cost, outcome->run_id, colour(&ace->way, PLAIN));
 }
 
+/* As the specification of the generator has it. */
+static void ace_print_trajectory(const Renga__V1__Trajectory *trajectory)
+{
+    struct buffer line;
+    struct json_writer out;
+    buffer_init(&line, TRAJECTORY_MAX);
+    json_writer_init(&out, &line);
+    trajectory_write_json(&out, NULL, trajectory);
+    puts(buffer_text(&line));
+    buffer_fini(&line);
+}
+
 int ace_run_task(struct ace *ace)
 {
     Renga__V1__GenerateRequest request = RENGA__V1__GENERATE_REQUEST__INIT;
@@ -48,7 +64,7 @@ int ace_run_task(struct ace *ace)
     const Renga__V1__Trajectory *trajectory = response->trajectory;
     bool failed = trajectory->status != RENGA__V1__TRAJECTORY_STATUS__TRAJECTORY_STATUS_SUCCESS;
     if (ace->way.json) {
-        message_print_json(&trajectory->base);
+        ace_print_trajectory(trajectory);
         return failed ? COMMAND_FAILED : COMMAND_OK;
     }
     if (failed) {
