@@ -104,7 +104,7 @@ def _():
     done = ace("run", "trade", task)
     expect(done.stdout == "Crate 3 costs 563\n" and "pri-00009" in done.stderr, f"{done.stdout} {done.stderr}")
     made = json.loads(ace("run", "trade", task, "--json").stdout)
-    expect(made["status"] == "success" and made["error_message"] is None and made["used_bullet_ids"][0] == "pri-00009", made)
+    expect(made["status"] == "success" and made["error_message"] is None and "pri-00009" in made["used_bullet_ids"], made)
     expect(re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z?", made["created_at"]), made)
 
 
@@ -165,7 +165,7 @@ def _():
 @check("without a model a task is answered from bullets, and learning is refused with what is missing")
 def _():
     none = {"OPENAI_API_KEY": "", "OPENAI_BASE_URL": ""}
-    done = ace("run", "trade", "What does Quito cost?", **none)
+    done = ace("run", "trade", "How much is added for crates from Quito?", **none)
     expect("Crates from Quito: add 63." in done.stdout, done.stdout)
     expect("needs a model" in ace("learn", "other", "some.jsonl", code=2, **none).stderr, "not told")
 
