@@ -85,9 +85,9 @@ static bool choose_by_rule(struct thought *thought)
     static const struct note none_left = {.ja = "反復の上限（%s回）に達しました。",
                                           .en = "All %s iterations have been used."};
     static const struct note too_little = {.ja = "データが不足しています（%s件、必要%s件）。",
-                                           .en = "There is too little data: %s results, %s are needed."};
+                                           .en = "There is too little data: results found: %s, needed: %s."};
     static const struct note no_draft = {.ja = "十分なデータ（%s件）が集まったので、ドラフトを作成します。",
-                                         .en = "There is enough data (%s results) to write a draft from."};
+                                         .en = "There is enough data (results found: %s) to write a draft from."};
     const Renga__V1__RouteRequest *request = ((struct routing *)thought)->request;
     int32_t count = progress_of(request)->data_count;
     const char *found = thought_printf(thought, "%d", count);
