@@ -20,7 +20,7 @@ from contract import message  # noqa: E402
 from ports import free_port  # noqa: E402
 from redis_server import RedisServer  # noqa: E402
 from suite import BIN, SLOW, Process, Suite, folder  # noqa: E402
-from site_of_ace import GATEWAY, Model, Site, searchable  # noqa: E402
+from site_of_ace import GATEWAY, Model, Site  # noqa: E402
 
 KILLS = int(os.environ.get("RENGA_KILLS", "4"))
 KIND = os.environ.get("RENGA_STORE", "sqlite")
@@ -140,8 +140,7 @@ if __name__ == "__main__":
     with stores() as urls:
         five = Five(urls).five()
         site = Patient(five, grpc.insecure_channel(f"127.0.0.1:{five.processes['tool-runner'].port}"))
-        if searchable(site):
-            judge(site)
+        judge(site)
         site.tools.close()
         five.stop()
     finish()

@@ -45,17 +45,3 @@ class Site:
     def bullets(self, dataset="toy"):
         return self.call(self.tools, "ToolRunner", "GetPlaybook", message("GetPlaybookRequest")(dataset=dataset), "GetPlaybookResponse").bullets
 
-
-def searchable(site):
-    """Without SearchPlaybook nothing is judged, and the figure says so."""
-    able = is_searchable(site)
-    check("playbooks can be searched, so that learning is judged")(lambda: "yes" if able else "NOT JUDGED: this tool-runner has no SearchPlaybook")
-    return able
-
-
-def is_searchable(site):
-    try:
-        site.call(site.tools, "ToolRunner", "SearchPlaybook", message("SearchPlaybookRequest")(dataset="toy", query="q"), "SearchPlaybookResponse")
-    except grpc.RpcError as error:
-        return error.code() != grpc.StatusCode.UNIMPLEMENTED
-    return True
