@@ -13,6 +13,7 @@
 #define ACE            "renga ace"
 #define ACE_FILE_MAX   ((size_t)256 << 20) /* bytes of a file of samples */
 #define ACE_MEMORY     ((size_t)512 << 20)
+#define ACE_BULLETS(n) ((n) == 1 ? "bullet" : "bullets")
 #define ACE_REQUEST_ID 129 /* bytes, with the NUL */
 
 struct ace {

@@ -136,11 +136,11 @@ int ace_playbook_show(struct ace *ace)
     ace_show_bullets(ace, playbook);
     if (!ace->quiet)
         fprintf(ace->way.terminal ? stdout : stderr,
-                "%srevision %" PRId64 " of %s: %zu bullets, about %" PRId64 " tokens%s\n", colour(&ace->way, DIM),
-                playbook->revision, time_text(playbook->updated_ms, time), playbook->n_bullets, playbook->tokens,
-                colour(&ace->way, PLAIN));
+                "%srevision %" PRId64 " of %s: %zu %s, about %" PRId64 " tokens%s\n", colour(&ace->way, DIM),
+                playbook->revision, time_text(playbook->updated_ms, time), playbook->n_bullets,
+                ACE_BULLETS(playbook->n_bullets), playbook->tokens, colour(&ace->way, PLAIN));
     if (playbook->n_proposals)
-        fprintf(stderr, ACE ": %zu proposed changes wait for you: 'renga ace playbook proposals %s'\n",
+        fprintf(stderr, ACE ": proposed changes that wait for you: %zu; 'renga ace playbook proposals %s'\n",
                 playbook->n_proposals, ace->dataset);
     return COMMAND_OK;
 }
@@ -224,8 +224,8 @@ static int ace_show_put(const struct ace *ace, const Renga__V1__PutPlaybookRespo
     if (ace->way.json)
         message_print_json(&response->base);
     else if (!ace->quiet)
-        printf("revision %" PRId64 ": %d bullets, about %" PRId64 " tokens\n", response->revision, response->bullets,
-               response->tokens);
+        printf("revision %" PRId64 ": %d %s, about %" PRId64 " tokens\n", response->revision, response->bullets,
+               ACE_BULLETS(response->bullets), response->tokens);
     return COMMAND_OK;
 }
 
@@ -254,8 +254,8 @@ int ace_playbook_undo(struct ace *ace)
     if (ace->way.json)
         message_print_json(&response->base);
     else if (!ace->quiet)
-        printf("revision %" PRId64 ": the %d bullets of revision %" PRId64 " are back\n", response->revision,
-               response->bullets, request.revision);
+        printf("revision %" PRId64 ": %d %s, as in revision %" PRId64 "\n", response->revision, response->bullets,
+               ACE_BULLETS(response->bullets), request.revision);
     return COMMAND_OK;
 }
 
@@ -340,7 +340,7 @@ int ace_playbook_delete(struct ace *ace)
     if (ace->way.json)
         message_print_json(&response->base);
     else if (!ace->quiet)
-        printf("%d bullets are gone\n", response->bullets);
+        printf("%d %s removed\n", response->bullets, ACE_BULLETS(response->bullets));
     return COMMAND_OK;
 }
 

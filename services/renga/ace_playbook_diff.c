@@ -96,7 +96,8 @@ int ace_playbook_diff(struct ace *ace)
         qsort(last->bullets, last->n_bullets, sizeof *last->bullets, ace_diff_compare);
     size_t differences = ace_diff_bullets(ace, first, last);
     if (!ace->quiet)
-        fprintf(ace->way.terminal ? stdout : stderr, "%srevision %" PRId64 " → %" PRId64 ": %zu bullets differ%s\n",
-                colour(&ace->way, DIM), from, last->revision, differences, colour(&ace->way, PLAIN));
+        fprintf(ace->way.terminal ? stdout : stderr, "%srevision %" PRId64 " → %" PRId64 ": %zu %s changed%s\n",
+                colour(&ace->way, DIM), from, last->revision, differences, ACE_BULLETS(differences),
+                colour(&ace->way, PLAIN));
     return COMMAND_OK;
 }

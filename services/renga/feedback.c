@@ -39,7 +39,8 @@ static void feedback_came(struct orchestra *way, const ProtobufCMessage *message
     }
     printf("playbook '%s'", response->dataset);
     if (curation)
-        printf(", revision %" PRId64 ": %zu changes", curation->revision, curation->n_operations);
+        printf(", revision %" PRId64 ": %zu %s", curation->revision, curation->n_operations,
+               curation->n_operations == 1 ? "change" : "changes");
     printf("; 'renga ace playbook diff %s' shows them\n", response->dataset);
     if (told->why && !response->reflection)
         fputs(FEEDBACK ": no model reflected on it, so bullets were counted alone\n", stderr);

@@ -80,6 +80,7 @@ bool extract_want(const struct extract *extract, enum extract_want *want, size_t
     if (format->kind == RENGA__V1__RESPONSE_FORMAT_KIND__RESPONSE_FORMAT_KIND_JSON_SCHEMA &&
         find_form(format->schema_json, want, limit))
         return true;
+    failure->reason = FAILURE_NO_MODEL;
     return fail(
         &failure->status, FAILED_PRECONDITION,
         "the extractive provider fills objects with subtasks, with is_completed and advice, or with queries, and "

@@ -66,6 +66,7 @@ static const struct node_parameter parameters[] = {
 };
 #define CHAT_NO_MODEL "no_model"
 #define CHAT_EMBEDDED "extractive" /* the provider that is no model */
+#define CHAT_REFUSED  "NO_MODEL"   /* its reason, as the gateway's contract has it */
 static const char *const outcomes[] = {"replied", NULL};
 
 static bool check(const struct node *node, struct status *st)
@@ -215,6 +216,18 @@ static const char *shortened(struct chat *chat, const char *content, bool cut)
     return whole ? arena_strndup(task_arena(chat->base.task), content, whole) : NULL;
 }
 
+/* The embedded provider, which is no model, refuses an object that it cannot fill; the document may have a way of its own
+ * for that. */
+static void call_failed(struct chat *chat)
+{
+    Renga__V1__RunNodeResponse response = RENGA__V1__RUN_NODE_RESPONSE__INIT;
+    response.outcome = UNCONST(CHAT_NO_MODEL);
+    if (node_edge(task_node(chat->base.task), CHAT_NO_MODEL) && service_call_reason_is(&chat->base, CHAT_REFUSED))
+        task_finish(chat->base.task, &response);
+    else
+        service_call_failed(&chat->base);
+}
+
 /* Only the embedded provider answers, which is no model, and the document has a way of its own for that. */
 static bool has_no_model(const struct chat *chat, const Renga__V1__ChatFinish *finish)
 {
@@ -256,7 +269,7 @@ static void answered(const Renga__V1__ChatResponse *answer, void *data)
     struct chat *chat = ((struct rpc_client_call *)data)->owner;
     struct status st = {0};
     if (!answer)
-        service_call_failed(&chat->base);
+        call_failed(chat);
     else if (answer_is_whole(answer, &st))
         take(chat, answer->finish, answer->message->content, answer->message->refusal);
     else
@@ -277,7 +290,7 @@ static void stream_ended(struct chat *chat)
     else if (chat->base.call.status.code == OK && chat->finish)
         take(chat, chat->finish, buffer_text(&chat->text), "see its text");
     else
-        service_call_failed(&chat->base);
+        call_failed(chat);
 }
 
 static void take_event(struct chat *chat, const Renga__V1__ChatStreamEvent *event)

@@ -55,6 +55,8 @@ void service_call_close(struct service_call *call);
 void call_spent(struct task *task, struct rpc_client_call *call);
 /* Ends the task with the status of the call, and its usage. */
 void service_call_failed(struct service_call *call);
+/* Whether the details of a failed call name this reason in google.rpc.ErrorInfo. */
+bool service_call_reason_is(struct service_call *call, const char *reason);
 /* gRPC refuses a message for its size with RESOURCE_EXHAUSTED, and would do so at each attempt. Changes the status to
  * INVALID_ARGUMENT, which is not retried. */
 void call_judge_size(struct status *st);

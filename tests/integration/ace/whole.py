@@ -71,10 +71,11 @@ house.stop()
 if HOW == "one":
     suite = Suite().one()
 
-    def call(service, method, **fields):
+    def call(service, method, kind=None, **fields):
+        kind = kind or method
         make = suite.channel.unary_unary(f"/renga.v1.{service}/{method}", request_serializer=lambda m: m.SerializeToString(),
-                                         response_deserializer=message(method + "Response").FromString)
-        return make(message(method + "Request")(**fields), timeout=30 * SLOW, wait_for_ready=True)
+                                         response_deserializer=message(kind + "Response").FromString)
+        return make(message(kind + "Request")(**fields), timeout=30 * SLOW, wait_for_ready=True)
 
     @check("without a model the answer is made of sentences of the bullets, and marked degraded")
     def _():
@@ -91,6 +92,26 @@ if HOW == "one":
         for dataset in ("en", "empty"):
             made = call("AceGenerator", "Generate", query="Who painted the ceiling of the chapel?", dataset=dataset).trajectory
             expect(status(made) == "FAILURE" and "no model" in made.error_message, f"{made}")
+
+    @check("without a model Reflect and Curate are refused with NO_MODEL and what to set up")
+    def _():
+        for method, kind, fields in (("Reflect", "AceReflect", {"trajectory": {"query": "q", "dataset": "en"}, "feedback": {"verdict": 2}}),
+                                     ("Curate", "Curate", {"dataset": "en", "reflections": [{"key_insight": "Read the manual."}]})):
+            try:
+                call("AceGenerator", method, kind, **fields)
+                raise AssertionError(f"{method} was not refused")
+            except grpc.RpcError as error:
+                details = dict(error.trailing_metadata())["grpc-status-details-bin"]
+                expect(error.code() == grpc.StatusCode.FAILED_PRECONDITION and b"NO_MODEL" in details and "needs a model" in error.details(), f"{method}: {error}")
+
+    @check("without a model feedback on a run counts the bullets that it used, also where a person says why")
+    def _():
+        lesson = call("ToolRunner", "PutPlaybook", dataset="counts", bullets=[{"section": "s", "content": "A password is reset under Settings and Security."}]).new_ids[0]
+        run = call("AceGenerator", "Generate", query="How is a password reset?", dataset="counts").outcome.run_id
+        made = call("AceGenerator", "Feedback", run_id=run, verdict=2, remark="It does not say where Settings are.")
+        expect(made.dataset == "counts" and not made.HasField("reflection") and len(made.curation.results) == 1, f"{made}")
+        bullet = call("ToolRunner", "GetPlaybook", dataset="counts").bullets[0]
+        expect((bullet.id, bullet.helpful, bullet.harmful) == (lesson, 0, 1), f"{bullet}")
 
     suite.stop()
 
