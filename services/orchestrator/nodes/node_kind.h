@@ -71,6 +71,7 @@ struct node_kind {
     void (*cancel)(struct task *task); /* may be NULL: it ends within start */
     /* Its attempts may run in another loop than their run does: useful if they wait for another process. */
     bool travels;
+    bool unbilled; /* it asks neither a model nor a tool, so a spent budget does not refuse it */
 
     /* Bytes of the inputs that it can be sent; 0: it gets no inputs. An attempt with more fails before it begins. */
     size_t inputs_max;

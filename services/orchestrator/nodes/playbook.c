@@ -325,4 +325,5 @@ const struct node_kind playbook_kind = {
     .start = playbook_start,
     .cancel = service_call_cancel,
     .travels = true,
+    .unbilled = true,
 };

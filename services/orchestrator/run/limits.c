@@ -154,7 +154,7 @@ bool run_budget_refuses(struct run *run, const struct node *node, struct status 
 {
     Renga__V1__StopReason spent;
     char text[STATUS_TEXT_MAX];
-    if (run_graph(run)->budget.then != BUDGET_THEN_FAIL || !node->kind->travels ||
+    if (run_graph(run)->budget.then != BUDGET_THEN_FAIL || !node->kind->travels || node->kind->unbilled ||
         !(spent = limits_find_spent(run, text, sizeof text)))
         return false;
     run->refused = spent;

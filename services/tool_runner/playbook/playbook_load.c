@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#define TRIES_MAX  64 /* other tool-runners may change the playbook so often while it is read */
+#define TRIES_MAX  1000 /* other tool-runners may change the playbook so often while it is read */
 #define PAGE_BYTES ((size_t)1 << 20)
 #define PAGE_ROWS  4000
 

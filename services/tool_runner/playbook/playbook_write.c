@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TRIES_MAX   64                 /* other tool-runners may be first so often */
+#define TRIES_MAX   1000               /* other tool-runners may be first so often; the deadline ends it before */
 #define ATTEMPT_MAX ((size_t)64 << 20) /* bytes of an attempt's arena */
 
 static void write_load(struct playbook_write *self);

@@ -107,7 +107,7 @@ def until(run, node, decision={"approve": {}}, most=6):  # noqa: B006
     raise AssertionError(f"it never waits before {node}: {tell(run)}")
 
 
-END = "MAX_ITERATIONS" if STAND_IN else "DECIDED"
+END = "MAX_ITERATIONS"
 
 
 def state_of(run):

@@ -290,6 +290,7 @@ def _():
     result = succeeded(run)
     equal((result["outcome"], [d.reason for d in run.degradations]),
           ("written", ["of 2 sentences of the draft 1 have no source and were left out",
+                       'the sentence was left out of the draft; the nearest source, https://b.example/pond, says: "The old pond has 12 frogs."',
                        "sentences of the sources complete what the draft lacks: Summary, Findings, Analysis"]), "with a draft")
     expect("## Findings\n\n- Frogs live in old ponds [^" in result["text"] and "yen" not in result["text"], result["text"])
     for citation in result["c"]:
