@@ -11,8 +11,8 @@
 
 struct rpc_call;
 
-#define FAILURE_QUOTA   "INSUFFICIENT_QUOTA"      /* the gateway's account with the provider is empty */
-#define FAILURE_CONTEXT "CONTEXT_LENGTH_EXCEEDED" /* the question is longer than the model's context */
+#define FAILURE_QUOTA    "INSUFFICIENT_QUOTA"      /* the gateway's account with the provider is empty */
+#define FAILURE_CONTEXT  "CONTEXT_LENGTH_EXCEEDED" /* the question is longer than the model's context */
 #define FAILURE_NO_MODEL "NO_MODEL" /* only the extractive provider is there, which writes no such answer */
 
 /* All zero means none. */

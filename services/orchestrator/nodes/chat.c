@@ -216,8 +216,8 @@ static const char *shortened(struct chat *chat, const char *content, bool cut)
     return whole ? arena_strndup(task_arena(chat->base.task), content, whole) : NULL;
 }
 
-/* The embedded provider, which is no model, refuses an object that it cannot fill; the document may have a way of its own
- * for that. */
+/* The embedded provider, which is no model, refuses an object that it cannot fill; the document may have a way of its
+ * own for that. */
 static void call_failed(struct chat *chat)
 {
     Renga__V1__RunNodeResponse response = RENGA__V1__RUN_NODE_RESPONSE__INIT;
