@@ -103,6 +103,22 @@ static void give_up(struct agent_run *run, const struct rpc_client_call *from)
 
 /* ---- the run has stopped ----------------------------------------------------------------------------------------- */
 
+static void watch(struct agent_run *run);
+
+/* A time-out or another caller has resumed the run since it stopped. */
+static bool is_at_work(const Renga__V1__Run *message)
+{
+    return message->state == RENGA__V1__RUN_STATE__RUN_STATE_QUEUED ||
+           message->state == RENGA__V1__RUN_STATE__RUN_STATE_RUNNING;
+}
+
+static void watch_on(struct agent_run *run)
+{
+    run->told = false;
+    run->seen_event_id = run->last_event_id;
+    watch(run);
+}
+
 static void run_came(const Renga__V1__GetRunResponse *response, void *data)
 {
     struct agent_run *run = ((struct rpc_client_call *)data)->owner;
@@ -113,6 +129,8 @@ static void run_came(const Renga__V1__GetRunResponse *response, void *data)
     else if (response->run->state == RENGA__V1__RUN_STATE__RUN_STATE_SUCCEEDED ||
              response->run->state == RENGA__V1__RUN_STATE__RUN_STATE_WAITING)
         run->stopped(run, response->run);
+    else if (is_at_work(response->run))
+        watch_on(run);
     else if (!run->failed || !run->failed(run, response->run))
         run_failed(run, response->run);
 }

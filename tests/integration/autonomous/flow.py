@@ -260,6 +260,18 @@ def _():
     expect(refused(lambda: answer(run, interrupt_id=run.waiting.interrupt_id))[0] == "FAILED_PRECONDITION", "an answer came too late")
 
 
+@check("a request that is repeated while its wait comes to its end is answered with how the run stands then")
+def _():
+    silent = {"human_timeout_ms": 200, "options": {"request_id": "asked all the time"}}
+    def ask_on(_):
+        run = begin(**silent)
+        while run.HasField("waiting"):
+            run = begin(**silent)
+        return stop_of(run)
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        equal(set(pool.map(ask_on, range(8))), {END})
+
+
 @check("an answer that is sent twice under its request_id has one effect and one result; other content under it is refused")
 def _():
     run = begin()
