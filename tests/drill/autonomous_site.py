@@ -189,4 +189,5 @@ def plain(result):
             "people": [(d.action, d.text, d.node) for d in result.human_decisions], "choices": [(d.next_action, d.reasoning) for d in result.decisions],
             "searches": sorted((s.query, s.result_count, s.new_count, s.status_code) for s in result.searches),
             "citations": [(c.uri, c.quote) for c in result.citations],
-            "degradations": sorted((d.part, d.kind, d.status_code) for d in result.outcome.degradations)}
+            # Lessons of a playbook are left out, and told so, where the tool-runner cannot be reached as a run begins.
+            "degradations": sorted((d.part, d.kind, d.status_code) for d in result.outcome.degradations if d.part != "playbook")}
