@@ -104,6 +104,10 @@ bool extract_call_tools(const struct extract *extract, struct answer *answer, st
 /* Writes what the evidence says, or that it says nothing. False where memory is out. */
 bool extract_reply(const struct extract *extract, struct buffer *out);
 
+/* nothing.c: writes that nothing was found for `asked`, and the words that were looked for. `looked`: there were
+ * sources. */
+void extract_say_nothing(const struct extract *extract, struct text asked, bool looked, struct buffer *out);
+
 /* How much of a text may be said: up to the first of the stop texts, and no more tokens than are allowed. Gives the
  * word for why it ends there: "stop" or "length". */
 const char *extract_cut(const Renga__V1__ChatRequest *request, const char *text, size_t *length);
@@ -118,6 +122,8 @@ double extract_confidence(const struct extract *extract, double support);
 
 /* `before` + `middle` + `behind`, in the arena. */
 struct text text_joined(struct arena *arena, struct text before, struct text middle, struct text behind);
+
+void text_print(struct buffer *out, struct text text);
 
 /* Without white space at its ends. */
 struct text text_trimmed(struct text text);

@@ -1,4 +1,4 @@
-/* The answer: sentences of what was found, or that nothing was. */
+/* The answer: sentences of the sources. nothing.c says that there are none. */
 #include "extract.h"
 
 #include "words/words.h"
@@ -11,43 +11,6 @@
 #define LEAST         0.40 /* of the best sentence's score */
 #define LEAST_SECOND  0.20 /* ... of a second one where one alone must not stand */
 #define NOVELTY       0.4
-#define SHOWN_MAX     ((size_t)300) /* bytes of a question that is repeated */
-
-/* ---- nothing found ----------------------------------------------------------------------------------------------- */
-
-static struct text shown(struct text text)
-{
-    const char *line = memchr(text.bytes, '\n', text.length);
-    size_t length = line ? (size_t)(line - text.bytes) : text.length;
-    size_t cut = length;
-    while (cut > SHOWN_MAX || (cut < length && cut > 0 && (text.bytes[cut] & 0xC0) == 0x80))
-        cut--;
-    return (struct text){text.bytes, cut};
-}
-
-/* Around the question, and before the words that were looked for: in Japanese and English, with and without sources. */
-static const char *const nothing[2][2][2] = {
-    {{"I have no sources to answer \"", "\" from. I looked for: "},
-     {"I found nothing that answers \"", "\" in what was searched. I looked for: "}},
-    {{"「", "」については、裏付けとなる資料がないため答えられません。探した語: "},
-     {"「", "」に答える記述は、調べた範囲では見つかりませんでした。探した語: "}},
-};
-
-static void print(struct buffer *out, struct text text)
-{
-    if (text.length)
-        buffer_append(out, text.bytes, text.length);
-}
-
-static void say_nothing_found(const struct extract *extract, struct text asked, bool looked, struct buffer *out)
-{
-    const char *const *around = nothing[extract->japanese][looked];
-    struct text question = shown(asked), words = extract_keywords(extract->arena, question, (struct text){NULL, 0});
-    buffer_print(out, around[0]);
-    print(out, question);
-    buffer_print(out, around[1]);
-    print(out, words);
-}
 
 /* ---- what was found ---------------------------------------------------------------------------------------------- */
 
@@ -119,7 +82,7 @@ static void say_sentences(const struct extract *extract, struct chosen *chosen, 
     }
     for (size_t i = 0; i < count; i++) {
         buffer_print(out, items ? i ? "\n- " : "- " : i && !extract->japanese ? " " : "");
-        print(out, lines[i]);
+        text_print(out, lines[i]);
     }
 }
 
@@ -147,7 +110,7 @@ static bool reply_from_evidence(const struct extract *extract, struct buffer *ou
     size_t count = extract_choose(extract, evidence, chosen);
     double support = evidence_answers(evidence, extract->asked.bytes, extract->asked.length, chosen, count);
     if (extract_confidence(extract, support) < EXTRACT_ENOUGH)
-        say_nothing_found(extract, extract->asked, extract->passage_count > 0, out);
+        extract_say_nothing(extract, extract->asked, extract->passage_count > 0, out);
     else
         say_sentences(extract, chosen, count, out);
     return true;
@@ -177,9 +140,9 @@ static void reply_from_results(const struct extract *extract, struct buffer *out
         buffer_print(out, any ? "\n\n" : "");
         any = true;
         if (found)
-            print(out, result->answer);
+            text_print(out, result->answer);
         else
-            say_nothing_found(extract, result->subtask, true, out);
+            extract_say_nothing(extract, result->subtask, true, out);
     }
 }
 
