@@ -172,26 +172,26 @@ double evidence_weight(const struct evidence *evidence, uint32_t count, bool wea
     return weak ? idf * WEAK_SHARE : idf;
 }
 
-static bool is_asked(const struct asked *asked, uint64_t hash)
+static bool query_has(const struct query *query, uint64_t hash)
 {
-    for (size_t i = 0; i < asked->count; i++) {
-        if (asked->terms[i].hash == hash)
+    for (size_t i = 0; i < query->count; i++) {
+        if (query->terms[i].hash == hash)
             return true;
     }
     return false;
 }
 
-static size_t slot_of_asked(const struct asked *asked, uint32_t id)
+static size_t slot_of_query(const struct query *query, uint32_t id)
 {
-    size_t at = id & (ASKED_SLOTS - 1);
-    while (asked->slots[at] != 0 && asked->terms[asked->slots[at] - 1].id != id)
-        at = (at + 1) & (ASKED_SLOTS - 1);
+    size_t at = id & (QUERY_SLOTS - 1);
+    while (query->slots[at] != 0 && query->terms[query->slots[at] - 1].id != id)
+        at = (at + 1) & (QUERY_SLOTS - 1);
     return at;
 }
 
-int asked_find(const struct asked *asked, uint32_t id)
+int query_find(const struct query *query, uint32_t id)
 {
-    return (int)asked->slots[slot_of_asked(asked, id)] - 1;
+    return (int)query->slots[slot_of_query(query, id)] - 1;
 }
 
 static bool has_letter(const struct term *term)
@@ -210,25 +210,25 @@ static bool is_reference(const char *text, size_t length, const struct term *ter
            text[term->end] == ']';
 }
 
-void asked_read(const struct evidence *evidence, const struct evidence *weights, const char *text, size_t length,
-                struct asked *asked)
+void query_read(const struct evidence *evidence, const struct evidence *weights, const char *text, size_t length,
+                struct query *query)
 {
     struct term_reader reader;
     struct term term;
     size_t katakana_end = 0;
-    asked->count = 0;
-    asked->weight = 0;
-    memset(asked->slots, 0, sizeof(asked->slots));
+    query->count = 0;
+    query->weight = 0;
+    memset(query->slots, 0, sizeof(query->slots));
     terms_begin(&reader, text, length);
-    while (asked->count < ASKED_MAX && terms_next(&reader, &term)) {
+    while (query->count < QUERY_TERMS_MAX && terms_next(&reader, &term)) {
         uint64_t hash = term_hash(term.text, term.length);
         double share = term_share(&term, &katakana_end);
-        if (is_reference(text, length, &term) || is_asked(asked, hash))
+        if (is_reference(text, length, &term) || query_has(query, hash))
             continue;
         uint32_t id = evidence_term(evidence, hash);
         uint32_t known = evidence_term(weights, hash);
         double weight = share * evidence_weight(weights, known == NO_TERM ? 0 : weights->terms[known].count, term.weak);
-        asked->terms[asked->count++] = (struct asked_term){
+        query->terms[query->count++] = (struct query_term){
             .hash = hash,
             .id = id,
             .weight = weight,
@@ -236,8 +236,8 @@ void asked_read(const struct evidence *evidence, const struct evidence *weights,
             .end = term.end,
             .weak = term.weak,
             .exact = term.kind == TERM_NUMBER || (term.kind == TERM_IDENTIFIER && !has_letter(&term))};
-        asked->weight += weight;
+        query->weight += weight;
         if (id != NO_TERM)
-            asked->slots[slot_of_asked(asked, id)] = (uint16_t)asked->count;
+            query->slots[slot_of_query(query, id)] = (uint16_t)query->count;
     }
 }

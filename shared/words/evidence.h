@@ -55,25 +55,25 @@ uint32_t evidence_term(const struct evidence *evidence, uint64_t hash);
 double evidence_weight(const struct evidence *evidence, uint32_t count, bool weak);
 
 /* The terms of the query text, each once. */
-struct asked_term {
+struct query_term {
     uint64_t hash;
     uint32_t id; /* NO_TERM: the evidence does not have it */
     double weight;
     size_t begin, end;
     bool weak, exact; /* exact: a number or an identifier */
 };
-#define ASKED_SLOTS (2 * ASKED_MAX) /* a power of 2 */
-struct asked {
-    struct asked_term terms[ASKED_MAX];
+#define QUERY_SLOTS (2 * QUERY_TERMS_MAX) /* a power of 2 */
+struct query {
+    struct query_term terms[QUERY_TERMS_MAX];
     size_t count;
     double weight;               /* of all terms together */
-    uint16_t slots[ASKED_SLOTS]; /* index + 1 of the terms that are in the evidence, by id; 0: free */
+    uint16_t slots[QUERY_SLOTS]; /* index + 1 of the terms that are in the evidence, by id; 0: free */
 };
 /* Reads the terms of a query text. Their weights are idf values from `weights`. */
-void asked_read(const struct evidence *evidence, const struct evidence *weights, const char *text, size_t length,
-                struct asked *asked);
+void query_read(const struct evidence *evidence, const struct evidence *weights, const char *text, size_t length,
+                struct query *query);
 
 /* The index of the query term with this id, or -1. */
-int asked_find(const struct asked *asked, uint32_t id);
+int query_find(const struct query *query, uint32_t id);
 
 #endif

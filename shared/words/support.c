@@ -43,20 +43,20 @@ static void count_candidate(struct candidates *candidates, uint32_t unit, double
     candidate->weight += weight;
 }
 
-static uint32_t holders_of(const struct evidence *evidence, const struct asked_term *term)
+static uint32_t holders_of(const struct evidence *evidence, const struct query_term *term)
 {
     return term->id == NO_TERM ? UINT32_MAX : evidence->terms[term->id].count;
 }
 
 /* The query terms, the rarest first. */
-static size_t by_rarity(const struct evidence *evidence, const struct asked *asked, uint16_t order[ASKED_MAX])
+static size_t by_rarity(const struct evidence *evidence, const struct query *query, uint16_t order[QUERY_TERMS_MAX])
 {
     size_t count = 0;
-    for (size_t i = 0; i < asked->count; i++) {
-        if (asked->terms[i].id == NO_TERM)
+    for (size_t i = 0; i < query->count; i++) {
+        if (query->terms[i].id == NO_TERM)
             continue;
         size_t at = count++;
-        for (; at > 0 && holders_of(evidence, &asked->terms[order[at - 1]]) > holders_of(evidence, &asked->terms[i]);
+        for (; at > 0 && holders_of(evidence, &query->terms[order[at - 1]]) > holders_of(evidence, &query->terms[i]);
              at--)
             order[at] = order[at - 1];
         order[at] = (uint16_t)i;
@@ -64,13 +64,13 @@ static size_t by_rarity(const struct evidence *evidence, const struct asked *ask
     return count;
 }
 
-static void find_candidates(const struct evidence *evidence, const struct asked *asked, struct candidates *candidates)
+static void find_candidates(const struct evidence *evidence, const struct query *query, struct candidates *candidates)
 {
-    uint16_t order[ASKED_MAX];
-    size_t count = by_rarity(evidence, asked, order), visits = VISITS_MAX;
+    uint16_t order[QUERY_TERMS_MAX];
+    size_t count = by_rarity(evidence, query, order), visits = VISITS_MAX;
     memset(candidates, 0, sizeof(*candidates));
     for (size_t i = 0; i < count && visits > 0; i++) {
-        const struct asked_term *term = &asked->terms[order[i]];
+        const struct query_term *term = &query->terms[order[i]];
         const struct term_entry *entry = &evidence->terms[term->id];
         if (term->weak && candidates->count > 0)
             continue;
@@ -104,19 +104,19 @@ static bool take_best(struct candidates *candidates, uint32_t *unit)
 struct window {
     uint32_t from, to;
     double coverage;
-    bool has[ASKED_MAX], in_heading[ASKED_MAX];
+    bool has[QUERY_TERMS_MAX], in_heading[QUERY_TERMS_MAX];
 };
 
-static void mark(const struct evidence *evidence, const struct asked *asked, uint32_t unit, bool has[ASKED_MAX])
+static void mark(const struct evidence *evidence, const struct query *query, uint32_t unit, bool has[QUERY_TERMS_MAX])
 {
     for (uint32_t t = evidence->units[unit].terms; t < evidence->units[unit].terms_end; t++) {
-        int at = asked_find(asked, evidence->unit_terms[t]);
+        int at = query_find(query, evidence->unit_terms[t]);
         if (at >= 0)
             has[at] = true;
     }
 }
 
-static void weigh(const struct evidence *evidence, const struct asked *asked, uint32_t from, uint32_t to,
+static void weigh(const struct evidence *evidence, const struct query *query, uint32_t from, uint32_t to,
                   struct window *window)
 {
     uint32_t first = evidence->firsts[evidence->units[from].passage];
@@ -124,13 +124,13 @@ static void weigh(const struct evidence *evidence, const struct asked *asked, ui
     window->from = from;
     window->to = to;
     if (evidence->units[first].heading)
-        mark(evidence, asked, first, window->in_heading);
+        mark(evidence, query, first, window->in_heading);
     for (uint32_t unit = from; unit <= to; unit++)
-        mark(evidence, asked, unit, window->has);
+        mark(evidence, query, unit, window->has);
     double weight = 0;
-    for (size_t i = 0; i < asked->count; i++)
-        weight += asked->terms[i].weight * (window->has[i] ? 1 : window->in_heading[i] ? HEADING_SHARE : 0);
-    window->coverage = asked->weight > 0 ? weight / asked->weight : 0;
+    for (size_t i = 0; i < query->count; i++)
+        weight += query->terms[i].weight * (window->has[i] ? 1 : window->in_heading[i] ? HEADING_SHARE : 0);
+    window->coverage = query->weight > 0 ? weight / query->weight : 0;
 }
 
 static bool are_neighbours(const struct evidence *evidence, uint32_t unit, uint32_t next)
@@ -140,14 +140,14 @@ static bool are_neighbours(const struct evidence *evidence, uint32_t unit, uint3
 }
 
 /* Adds neighbours as long as each of them adds GAIN_LEAST coverage. */
-static void widen(const struct evidence *evidence, const struct asked *asked, struct window *window)
+static void widen(const struct evidence *evidence, const struct query *query, struct window *window)
 {
     while (window->to - window->from + 1 < UNITS_MAX) {
         struct window before = {0}, after = {0};
         if (window->from > 0 && are_neighbours(evidence, window->from - 1, window->from))
-            weigh(evidence, asked, window->from - 1, window->to, &before);
+            weigh(evidence, query, window->from - 1, window->to, &before);
         if (are_neighbours(evidence, window->to, window->to + 1))
-            weigh(evidence, asked, window->from, window->to + 1, &after);
+            weigh(evidence, query, window->from, window->to + 1, &after);
         const struct window *better = before.coverage > after.coverage ? &before : &after;
         if (better->coverage < window->coverage + GAIN_LEAST)
             return;
@@ -246,10 +246,10 @@ static bool find_exact(const struct evidence *evidence, const char *sentence, si
 }
 
 /* False if a number of the sentence is in neither the quote nor its heading. */
-static bool numbers_agree(const struct asked *asked, const struct window *window)
+static bool numbers_agree(const struct query *query, const struct window *window)
 {
-    for (size_t i = 0; i < asked->count; i++) {
-        if (asked->terms[i].exact && !window->has[i] && !window->in_heading[i])
+    for (size_t i = 0; i < query->count; i++) {
+        if (query->terms[i].exact && !window->has[i] && !window->in_heading[i])
             return false;
     }
     return true;
@@ -257,7 +257,7 @@ static bool numbers_agree(const struct asked *asked, const struct window *window
 
 /* Whether a term begins with a digit, and so is a number or a number with its unit: "1.5", "20%", "5gb". The digits of
  * a word with letters before them are not a number. */
-static bool is_figure(const char *sentence, const struct asked_term *term)
+static bool is_figure(const char *sentence, const struct query_term *term)
 {
     size_t end;
     char before = term->begin ? sentence[term->begin - 1] : ' ';
@@ -268,24 +268,24 @@ static bool is_figure(const char *sentence, const struct asked_term *term)
 }
 
 /* Numbers that the window has in another form, as 1,500,000 for 150万, count as found. */
-static void find_figures(const struct evidence *evidence, const struct asked *asked, const char *sentence,
+static void find_figures(const struct evidence *evidence, const struct query *query, const char *sentence,
                          size_t length, struct window *window)
 {
     const struct passage *passage = &evidence->passages[evidence->units[window->from].passage];
     size_t begin = evidence->units[window->from].span.begin, end = evidence->units[window->to].span.end;
     struct claim quote = {passage->text + begin, end - begin}, heading = {passage->heading, passage->heading_length};
-    for (size_t i = 0; i < asked->count; i++) {
-        const struct asked_term *term = &asked->terms[i];
+    for (size_t i = 0; i < query->count; i++) {
+        const struct query_term *term = &query->terms[i];
         if (term->exact && !window->has[i] && !window->in_heading[i] && !is_figure(sentence, term))
             return; /* an identifier */
     }
     if (!claims_numbers_stand((struct claim){sentence, length}, quote, heading))
         return;
-    for (size_t i = 0; i < asked->count; i++) {
-        if (!asked->terms[i].exact || window->has[i])
+    for (size_t i = 0; i < query->count; i++) {
+        if (!query->terms[i].exact || window->has[i])
             continue;
         window->has[i] = true;
-        window->coverage += asked->terms[i].weight * (window->in_heading[i] ? 1 - HEADING_SHARE : 1) / asked->weight;
+        window->coverage += query->terms[i].weight * (window->in_heading[i] ? 1 - HEADING_SHARE : 1) / query->weight;
     }
 }
 
@@ -301,7 +301,7 @@ static size_t past_mark(const char *text, size_t length)
 bool support_find(const struct evidence *evidence, const char *sentence, size_t length, double enough,
                   struct support *support)
 {
-    struct asked asked;
+    struct query query;
     struct candidates candidates;
     struct window window;
     uint32_t unit;
@@ -311,20 +311,20 @@ bool support_find(const struct evidence *evidence, const char *sentence, size_t 
     *support = (struct support){0};
     sentence += mark_length;
     length -= mark_length;
-    asked_read(evidence, evidence, sentence, length, &asked);
-    find_candidates(evidence, &asked, &candidates);
+    query_read(evidence, evidence, sentence, length, &query);
+    find_candidates(evidence, &query, &candidates);
     for (unsigned look = 0; look < CLOSE_LOOKS && take_best(&candidates, &unit); look++) {
-        weigh(evidence, &asked, unit, unit, &window);
-        widen(evidence, &asked, &window);
+        weigh(evidence, &query, unit, unit, &window);
+        widen(evidence, &query, &window);
         struct span quote;
         if (window.coverage >= EXACT_LEAST && find_exact(evidence, sentence, length, &window, &quote)) {
             *support = (struct support){
                 .passage = evidence->units[unit].passage, .quote = quote, .coverage = 1, .exact = true};
             return true;
         }
-        if (!numbers_agree(&asked, &window))
-            find_figures(evidence, &asked, sentence, length, &window);
-        bool agrees = numbers_agree(&asked, &window);
+        if (!numbers_agree(&query, &window))
+            find_figures(evidence, &query, sentence, length, &window);
+        bool agrees = numbers_agree(&query, &window);
         double value = window.coverage - GAIN_LEAST * (window.to - window.from);
         if (agrees < agree || (agrees == agree && value <= best))
             continue;

@@ -6,8 +6,8 @@
  * They detect neither truth nor contradiction, but different numbers never match.
  *
  * Memory comes from the given arena. Choosing and covering allocate more from it, so only one thread at a time may
- * query the evidence. Work is bounded for all inputs: EVIDENCE_MAX bytes of passages and ASKED_MAX terms of a query are
- * used. All offsets are bytes of the text that they refer to. */
+ * query the evidence. Work is bounded for all inputs: EVIDENCE_MAX bytes of passages and QUERY_TERMS_MAX terms of a
+ * query are used. All offsets are bytes of the text that they refer to. */
 #ifndef RENGA_WORDS_SUPPORT_H
 #define RENGA_WORDS_SUPPORT_H
 
@@ -18,9 +18,9 @@
 #include "base/arena.h"
 #include "words/sentences.h"
 
-#define EVIDENCE_MAX   ((size_t)1 << 20) /* bytes of all passages together; the rest is ignored */
-#define ASKED_MAX      256               /* different terms of a question or a sentence; further terms are ignored */
-#define SUPPORT_ENOUGH 0.6               /* coverage from which a sentence counts as supported; see the README */
+#define EVIDENCE_MAX    ((size_t)1 << 20) /* bytes of all passages together; the rest is ignored */
+#define QUERY_TERMS_MAX 256               /* different terms of a question or a sentence; further terms are ignored */
+#define SUPPORT_ENOUGH  0.6               /* coverage from which a sentence counts as supported; see the README */
 
 /* `heading` may be NULL. Its words describe the topic of the passage, but are not part of it. */
 struct passage {

@@ -29,19 +29,19 @@ static bool asks(const struct evidence *evidence, const struct unit *unit)
 }
 
 /* The share of the query terms that each unit has, and each passage as a whole. */
-static bool share(const struct evidence *evidence, const struct asked *asked, double **of_unit, double **of_passage)
+static bool share(const struct evidence *evidence, const struct query *query, double **of_unit, double **of_passage)
 {
     uint32_t *last = arena_zalloc(evidence->arena, evidence->passage_count * sizeof(*last));
     *of_unit = arena_zalloc(evidence->arena, evidence->unit_count * sizeof(**of_unit));
     *of_passage = arena_zalloc(evidence->arena, evidence->passage_count * sizeof(**of_passage));
     if (last == NULL || *of_unit == NULL || *of_passage == NULL)
         return false;
-    for (size_t i = 0; i < asked->count; i++) {
-        const struct asked_term *term = &asked->terms[i];
+    for (size_t i = 0; i < query->count; i++) {
+        const struct query_term *term = &query->terms[i];
         if (term->id == NO_TERM)
             continue;
         const struct term_entry *entry = &evidence->terms[term->id];
-        double weight = term->weight / asked->weight;
+        double weight = term->weight / query->weight;
         for (uint32_t h = 0; h < entry->count; h++) {
             uint32_t unit = evidence->holders[entry->holders + h], passage = evidence->units[unit].passage;
             (*of_unit)[unit] += weight;
@@ -183,20 +183,20 @@ static size_t choose(const struct evidence *evidence, struct pool *pool, const s
 size_t evidence_choose(const struct evidence *evidence, const char *question, size_t length,
                        const struct choice_terms *terms, struct chosen chosen[CHOSEN_MAX])
 {
-    struct asked asked;
+    struct query query;
     struct pool pool = {.count = 0};
     double *of_unit, *of_passage;
-    asked_read(evidence, evidence, question, length, &asked);
-    if (asked.weight <= 0 || evidence->unit_count == 0 || !share(evidence, &asked, &of_unit, &of_passage))
+    query_read(evidence, evidence, question, length, &query);
+    if (query.weight <= 0 || evidence->unit_count == 0 || !share(evidence, &query, &of_unit, &of_passage))
         return 0;
     fill_pool(evidence, of_unit, of_passage, words_asks_number(question, length), &pool);
     return choose(evidence, &pool, terms, chosen);
 }
 
-static bool within(const struct asked *asked, const struct asked_term *term, size_t at)
+static bool within(const struct query *query, const struct query_term *term, size_t at)
 {
-    for (size_t i = 0; i < asked->count; i++) {
-        const struct asked_term *other = &asked->terms[i];
+    for (size_t i = 0; i < query->count; i++) {
+        const struct query_term *other = &query->terms[i];
         if (other != term && other->id != NO_TERM && other->begin <= at && at < other->end)
             return true;
     }
@@ -204,16 +204,16 @@ static bool within(const struct asked *asked, const struct asked_term *term, siz
 }
 
 /* Whether other covered terms contain all letters of the term: 定画 of 設定画面, if 設定 and 画面 are covered. */
-static bool is_covered_by_others(const struct asked *asked, const struct asked_term *term)
+static bool is_covered_by_others(const struct query *query, const struct query_term *term)
 {
     for (size_t at = term->begin; at < term->end; at++) {
-        if (!within(asked, term, at))
+        if (!within(query, term, at))
             return false;
     }
     return true;
 }
 
-static void add_missing(struct coverage *coverage, const struct asked_term *term)
+static void add_missing(struct coverage *coverage, const struct query_term *term)
 {
     if (coverage->missing_count > 0) {
         struct span *last = &coverage->missing[coverage->missing_count - 1];
@@ -229,22 +229,22 @@ static void add_missing(struct coverage *coverage, const struct asked_term *term
 void evidence_cover(const struct evidence *evidence, const struct evidence *weights, const char *text, size_t length,
                     struct coverage *coverage)
 {
-    struct asked asked;
+    struct query query;
     double *of_unit, *of_passage, weight = 0;
-    asked_read(evidence, weights, text, length, &asked);
+    query_read(evidence, weights, text, length, &query);
     *coverage = (struct coverage){.share = 1, .best = 1};
-    if (asked.weight <= 0)
+    if (query.weight <= 0)
         return;
-    for (size_t i = 0; i < asked.count; i++) {
-        const struct asked_term *term = &asked.terms[i];
+    for (size_t i = 0; i < query.count; i++) {
+        const struct query_term *term = &query.terms[i];
         if (term->id != NO_TERM)
             weight += term->weight;
-        else if (!term->weak && !is_covered_by_others(&asked, term))
+        else if (!term->weak && !is_covered_by_others(&query, term))
             add_missing(coverage, term);
     }
-    coverage->share = weight / asked.weight;
+    coverage->share = weight / query.weight;
     coverage->best = 0;
-    if (!share(evidence, &asked, &of_unit, &of_passage))
+    if (!share(evidence, &query, &of_unit, &of_passage))
         return;
     for (size_t i = 0; i < evidence->passage_count; i++)
         coverage->best = of_passage[i] > coverage->best ? of_passage[i] : coverage->best;
