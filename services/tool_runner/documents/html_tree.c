@@ -3,6 +3,7 @@
 #include "documents/html_hints.h"
 #include "documents/html_tokens.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -264,6 +265,7 @@ static bool html_tree_push(struct builder *builder, struct tag tag, const struct
         node.hints = html_hints(token->attributes);
         node.in_link = node.in_link || (tag.tag == TAG_A && (node.hints & HINT_LINK));
     }
+    assert(tree->nodes);
     tree->nodes[place] = node;
     builder->open = place;
     builder->of_tag[tag.tag] = place;

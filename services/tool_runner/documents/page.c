@@ -2,6 +2,7 @@
 #include "documents/html_about.h"
 #include "documents/main_content.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +14,7 @@ struct parts {
 /* Parts come in the order of the page; adjacent parts are merged. */
 static void parts_add(struct parts *parts, size_t from, size_t to)
 {
+    assert(parts->parts);
     struct part *last = parts->count ? &parts->parts[parts->count - 1] : NULL;
     if (to <= from)
         return;
