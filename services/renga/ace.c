@@ -2,13 +2,13 @@
  * Everything runs in this process, and runs and playbooks are kept in the user's own folder, unless --connect names a
  * suite that runs. */
 #include "ace.h"
+#include "interval.h"
 
 #include "base/nearest.h"
 #include "base/random.h"
 #include "local_suite.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -194,15 +194,11 @@ void ace_name_request(char name[ACE_REQUEST_ID], const char *what)
 
 /* ---- figures ----------------------------------------------------------------------------------------------------- */
 
-/* The score interval (E. B. Wilson, JASA 22, 1927). */
 void ace_share_bounds(int64_t correct, int64_t judged, double *low, double *high)
 {
-    const double z = 1.959964, n = (double)judged;
-    double share = judged ? (double)correct / n : 0;
-    double middle = (share + z * z / (2 * n)) / (1 + z * z / n);
-    double half = z * sqrt(share * (1 - share) / n + z * z / (4 * n * n)) / (1 + z * z / n);
-    *low = judged ? fmax(0, middle - half) : 0;
-    *high = judged ? fmin(1, middle + half) : 1;
+    struct interval interval = interval_of_share(correct, judged);
+    *low = interval.low;
+    *high = interval.high;
 }
 
 void ace_put_share(char *out, size_t room, int64_t correct, int64_t judged)

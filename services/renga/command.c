@@ -155,16 +155,31 @@ void command_call_ended(struct command_call *call)
 
 /* ---- Ctrl-C ------------------------------------------------------------------------------------------------------ */
 
-static struct command_call *volatile at_work;
+static sem_t *volatile at_work; /* the one that Ctrl-C wakes */
+static struct sigaction action_before;
 static atomic_int interrupted;
 
 static void told_to_stop(int number)
 {
-    struct command_call *call = at_work;
+    sem_t *woken = at_work;
     (void)number;
     atomic_store(&interrupted, 1);
-    if (call)
-        sem_post(&call->woken);
+    if (woken)
+        sem_post(woken);
+}
+
+void command_interrupt_begin(sem_t *woken)
+{
+    struct sigaction action = {.sa_handler = told_to_stop, .sa_flags = (int)SA_RESETHAND};
+    atomic_store(&interrupted, 0);
+    at_work = woken;
+    sigaction(SIGINT, &action, &action_before);
+}
+
+void command_interrupt_end(void)
+{
+    sigaction(SIGINT, &action_before, NULL);
+    at_work = NULL;
 }
 
 static void cancel(struct work *work)
@@ -192,16 +207,13 @@ static void wait_for_end(struct command_call *call)
 
 static void run_and_wait(struct command_call *call)
 {
-    struct sigaction before, action = {.sa_handler = told_to_stop, .sa_flags = (int)SA_RESETHAND};
     atomic_store(&interrupted, 0);
-    at_work = call;
     if (call->cancels)
-        sigaction(SIGINT, &action, &before);
+        command_interrupt_begin(&call->woken);
     loop_post(call->call.loop, &call->work);
     wait_for_end(call);
     if (call->cancels)
-        sigaction(SIGINT, &before, NULL);
-    at_work = NULL;
+        command_interrupt_end();
 }
 
 bool command_interrupted(void)

@@ -28,7 +28,7 @@ struct command {
 extern const struct command command_serve, command_chat, command_usage, command_tools, command_health;
 extern const struct command command_run, command_runs, command_watch, command_resume, command_cancel, command_state,
     command_history, command_graph, command_index, command_ask, command_backup, command_interview, command_research,
-    command_ace, command_feedback;
+    command_ace, command_feedback, command_eval;
 
 /* ---- the command line -------------------------------------------------------------------------------------------- */
 
@@ -98,6 +98,10 @@ bool command_call_run(struct command_call *call, const char *command);
 void command_call_ended(struct command_call *call);
 /* Whether Ctrl-C has cancelled the last call. */
 bool command_interrupted(void);
+/* Between these two, Ctrl-C posts `woken`, and command_interrupted is true; a second Ctrl-C ends the process as usual.
+ * For commands with several calls at a time. */
+void command_interrupt_begin(sem_t *woken);
+void command_interrupt_end(void);
 
 /* All services in this process. */
 extern const struct service *const all_services[];

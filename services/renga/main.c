@@ -10,13 +10,17 @@
 #include <unistd.h>
 
 static const struct command *const commands[] = {
-    &command_ask,    &command_serve,     &command_run,
-    &command_runs,   &command_watch,     &command_resume,
-    &command_cancel, &command_state,     &command_history,
-    &command_graph,  &command_index,     &command_chat,
-    &command_usage,  &command_tools,     &command_health,
-    &command_backup, &command_interview, &command_research,
-    &command_ace,    &command_feedback,  NULL,
+    &command_ask,       &command_serve,
+    &command_run,       &command_runs,
+    &command_watch,     &command_resume,
+    &command_cancel,    &command_state,
+    &command_history,   &command_graph,
+    &command_index,     &command_chat,
+    &command_usage,     &command_tools,
+    &command_health,    &command_backup,
+    &command_interview, &command_research,
+    &command_ace,       &command_feedback,
+    &command_eval,      NULL,
 };
 
 static const struct command *find(const char *name)
