@@ -38,7 +38,7 @@ void vector_append(struct buffer *piece, const struct vector *vector)
     buffer_append(piece, vector->values, dimensions);
 }
 
-__attribute__((optimize("O3"))) static int32_t vector_dot_plain(const int8_t *a, const int8_t *b, unsigned count)
+static int32_t vector_dot_plain(const int8_t *a, const int8_t *b, unsigned count)
 {
     int32_t sum = 0;
     for (unsigned i = 0; i < count; i++)
