@@ -119,7 +119,7 @@ static void log_deployment(const struct deployment *deployment)
 void edition_log(const struct edition *edition)
 {
     const struct routes *routes = edition->routes;
-    log_info("llm_gateway.routes", "%zu models through %zu deployments", routes_count(routes),
+    log_info("llm_gateway.routes", "%zu models through %zu deployments", routes_listed(routes),
              routes_deployments(routes));
     for (size_t i = 0; i < routes_deployments(routes); i++)
         log_deployment(routes_deployment(routes, i));

@@ -75,8 +75,9 @@ struct answer {
     char model[ANSWER_MODEL_MAX + 1];
     char word[ANSWER_WORD_MAX + 1]; /* its own word for why the model stopped */
     Renga__V1__FinishReason stopped;
-    bool had_choice; /* it said something, be it empty */
-    bool ended;      /* it said itself that nothing more comes */
+    bool had_choice;             /* it said something, be it empty */
+    bool ended;                  /* it said itself that nothing more comes */
+    Renga__V1__Finding *finding; /* of the extractive provider; NULL: none */
     struct answer_text parts[ANSWER_PARTS];
     struct answer_text seal; /* on the thinking: ChatMessage.reasoning_signature */
     bool seal_broken;        /* it could not be kept whole, and is none */

@@ -56,6 +56,7 @@ bool answer_conclude(struct answer *answer, Renga__V1__ChatFinish *finish, struc
         return false;
     finish->finish_reason = outcome(answer);
     finish->provider_finish_reason = answer->word;
+    finish->finding = answer->finding;
     finish->usage = &answer->usage;
     if (answer_wants_json(answer) && finish->finish_reason == RENGA__V1__FINISH_REASON__FINISH_REASON_STOP)
         return answer_check_json(answer, &finish->structured_json, failure);

@@ -36,7 +36,7 @@ struct text {
 /* A subtask that was worked on before the final answer. */
 struct result {
     struct text subtask, answer;
-    bool completed;
+    bool found; /* the answer is one */
 };
 
 /* What searches said themselves, 0 to 1: the best score, and how far it is ahead of the fifth. */
@@ -101,12 +101,18 @@ struct text extract_keywords(struct arena *arena, struct text text, struct text 
  * where it is filled. */
 bool extract_call_tools(const struct extract *extract, struct answer *answer, struct failure *failure);
 
-/* Writes what the evidence says, or that it says nothing. False where memory is out. */
-bool extract_reply(const struct extract *extract, struct buffer *out);
+/* Whether a reply answers what was asked: ChatFinish.finding. */
+struct finding {
+    bool found;
+    double confidence;      /* 0 to 1; 0: nothing was weighed */
+    struct text looked_for; /* if not found */
+};
 
-/* nothing.c: writes that nothing was found for `asked`, and the words that were looked for. `looked`: there were
- * sources. */
-void extract_say_nothing(const struct extract *extract, struct text asked, bool looked, struct buffer *out);
+/* Writes what the evidence says, or that it says nothing. `finding` is zero before. False where memory is out. */
+bool extract_reply(const struct extract *extract, struct buffer *out, struct finding *finding);
+
+/* nothing.c: writes that no answer was found, and the words that were looked for. */
+void extract_say_nothing(const struct extract *extract, struct buffer *out, struct finding *finding);
 
 /* How much of a text may be said: up to the first of the stop texts, and no more tokens than are allowed. Gives the
  * word for why it ends there: "stop" or "length". */

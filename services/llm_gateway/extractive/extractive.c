@@ -5,7 +5,8 @@
 
 #include <string.h>
 
-#define SAID_MAX ((size_t)4 << 20) /* bytes of an answer: it repeats parts of the request */
+#define SAID_MAX       ((size_t)4 << 20) /* bytes of an answer: it repeats parts of the request */
+#define LOOKED_FOR_MAX ((size_t)512)     /* bytes, as Finding.looked_for */
 
 static const struct answer_word words[] = {
     {"stop", RENGA__V1__FINISH_REASON__FINISH_REASON_STOP},
@@ -82,11 +83,26 @@ static bool say_object(const struct extract *extract, enum extract_want want, si
     return good;
 }
 
+/* False: no memory. */
+static bool note_finding(struct answer *answer, const struct finding *found)
+{
+    size_t length = text_cut(found->looked_for.bytes, found->looked_for.length, LOOKED_FOR_MAX);
+    Renga__V1__Finding *finding = answer->finding = arena_alloc(answer->arena, sizeof *finding);
+    if (!finding)
+        return false;
+    renga__v1__finding__init(finding);
+    finding->found = found->found;
+    finding->confidence = found->confidence;
+    finding->looked_for = arena_strndup(answer->arena, length ? found->looked_for.bytes : "", length);
+    return finding->looked_for;
+}
+
 static bool say_reply(const struct extract *extract, struct answer *answer, struct failure *failure)
 {
     struct buffer out;
+    struct finding finding = {0};
     buffer_init(&out, SAID_MAX);
-    bool good = extract_reply(extract, &out)
+    bool good = extract_reply(extract, &out, &finding) && note_finding(answer, &finding)
                     ? say(extract, &out, answer, failure)
                     : fail(&failure->status, RESOURCE_EXHAUSTED, "the answer takes more memory than a call may have");
     buffer_fini(&out);

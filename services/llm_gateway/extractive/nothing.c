@@ -29,12 +29,14 @@ void text_print(struct buffer *out, struct text text)
         buffer_append(out, text.bytes, text.length);
 }
 
-void extract_say_nothing(const struct extract *extract, struct text asked, bool looked, struct buffer *out)
+void extract_say_nothing(const struct extract *extract, struct buffer *out, struct finding *finding)
 {
+    bool looked = extract->passage_count || extract->result_count;
     const char *const *around = nothing[extract->japanese][looked];
-    struct text question = shown(asked), words = extract_keywords(extract->arena, question, (struct text){NULL, 0});
+    struct text question = shown(extract->asked);
+    finding->looked_for = extract_keywords(extract->arena, question, (struct text){NULL, 0});
     buffer_print(out, around[0]);
     text_print(out, question);
     buffer_print(out, around[1]);
-    text_print(out, words);
+    text_print(out, finding->looked_for);
 }

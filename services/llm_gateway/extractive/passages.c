@@ -132,7 +132,7 @@ static struct text string_of(struct arena *arena, const cJSON *object, const cha
     return copy ? text_trimmed(text_of(copy)) : (struct text){NULL, 0};
 }
 
-/* [{"subtask": …, "answer": …, "is_completed": …}]: what became of each subtask. */
+/* [{"subtask": …, "answer": …, "found": …}]: what became of each subtask. */
 static bool add_results(struct extract *extract, struct text text)
 {
     struct status ignored = {0};
@@ -144,13 +144,13 @@ static bool add_results(struct extract *extract, struct text text)
         struct result result = {
             .subtask = string_of(extract->arena, item, "subtask"),
             .answer = string_of(extract->arena, item, "answer"),
-            .completed = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(item, "is_completed")),
         };
+        result.found = result.answer.length && cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(item, "found"));
         all = all && cJSON_IsObject(item) && cJSON_HasObjectItem(item, "answer");
         if (!all || extract->result_count == EXTRACT_RESULTS_MAX)
             break;
         extract->results[extract->result_count++] = result;
-        if (result.completed)
+        if (result.found)
             add(extract, result.answer, result.subtask);
     }
     if (!all)

@@ -101,7 +101,7 @@ size_t extract_choose(const struct extract *extract, const struct evidence *evid
     return count;
 }
 
-static bool reply_from_evidence(const struct extract *extract, struct buffer *out)
+static bool reply_from_evidence(const struct extract *extract, struct buffer *out, struct finding *finding)
 {
     struct chosen chosen[CHOSEN_MAX];
     struct evidence *evidence = evidence_create(extract->arena, extract->passages, extract->passage_count);
@@ -109,8 +109,10 @@ static bool reply_from_evidence(const struct extract *extract, struct buffer *ou
         return false;
     size_t count = extract_choose(extract, evidence, chosen);
     double support = evidence_answers(evidence, extract->asked.bytes, extract->asked.length, chosen, count);
-    if (extract_confidence(extract, support) < EXTRACT_ENOUGH)
-        extract_say_nothing(extract, extract->asked, extract->passage_count > 0, out);
+    finding->confidence = extract_confidence(extract, support);
+    finding->found = finding->confidence >= EXTRACT_ENOUGH;
+    if (!finding->found)
+        extract_say_nothing(extract, out, finding);
     else
         say_sentences(extract, chosen, count, out);
     return true;
@@ -122,34 +124,31 @@ static bool was_said(const struct extract *extract, size_t index)
 {
     const struct result *result = &extract->results[index];
     for (size_t i = 0; i < index; i++)
-        if (extract->results[i].completed && extract->results[i].answer.length == result->answer.length &&
+        if (extract->results[i].found && extract->results[i].answer.length == result->answer.length &&
             memcmp(extract->results[i].answer.bytes, result->answer.bytes, result->answer.length) == 0)
             return true;
     return false;
 }
 
-/* What was found for each subtask, one after the other; and for which of them nothing was. */
-static void reply_from_results(const struct extract *extract, struct buffer *out)
+/* The answers of the subtasks, one after the other. */
+static void reply_from_results(const struct extract *extract, struct buffer *out, struct finding *finding)
 {
-    bool any = false;
     for (size_t i = 0; i < extract->result_count; i++) {
         const struct result *result = &extract->results[i];
-        bool found = result->completed && result->answer.length;
-        if (found && was_said(extract, i))
+        if (!result->found || was_said(extract, i))
             continue;
-        buffer_print(out, any ? "\n\n" : "");
-        any = true;
-        if (found)
-            text_print(out, result->answer);
-        else
-            extract_say_nothing(extract, result->subtask, true, out);
+        buffer_print(out, finding->found ? "\n\n" : "");
+        text_print(out, result->answer);
+        finding->found = true;
     }
+    if (!finding->found)
+        extract_say_nothing(extract, out, finding);
 }
 
-bool extract_reply(const struct extract *extract, struct buffer *out)
+bool extract_reply(const struct extract *extract, struct buffer *out, struct finding *finding)
 {
     if (!extract->result_count)
-        return reply_from_evidence(extract, out);
-    reply_from_results(extract, out);
+        return reply_from_evidence(extract, out, finding);
+    reply_from_results(extract, out, finding);
     return true;
 }

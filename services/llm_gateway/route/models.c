@@ -94,7 +94,7 @@ static bool fill(struct listed *listed, const struct route *route, bool is_defau
 
 bool models_of(const struct routes *routes, struct arena *arena, Renga__V1__ListModelsResponse *response)
 {
-    size_t count = routes_count(routes);
+    size_t count = routes_listed(routes);
     struct listed *listed = arena_alloc(arena, count * sizeof *listed);
     Renga__V1__Model **list = arena_alloc(arena, count * sizeof(*list));
     if (!listed || !list)
@@ -116,5 +116,5 @@ void models_list(const struct routes *routes, struct rpc_call *call, Renga__V1__
     if (models_of(routes, rpc_call_arena(call), &response))
         reply(&response, call);
     else
-        rpc_fail_with(call, RESOURCE_EXHAUSTED, "no memory for a list of %zu models", routes_count(routes));
+        rpc_fail_with(call, RESOURCE_EXHAUSTED, "no memory for a list of %zu models", routes_listed(routes));
 }

@@ -91,8 +91,8 @@ struct routes *routes_create(const struct config *config, const struct routes *b
     arena_init(&routes->arena, NULL, 0, ARENA_MAX);
     routes->clients.fallback.weight = routes->tenants.fallback.weight = 1;
     bool forgive = strcmp(config_string(config, "llm_gateway.breaker"), "off") == 0;
-    if (!read_routes(routes, config, st) || !sort_names(routes, st) || !find_standings(routes, before, forgive, st) ||
-        !cassettes_open(routes, st))
+    if (!read_routes(routes, config, st) || !routes_add_own(routes, st) || !sort_names(routes, st) ||
+        !find_standings(routes, before, forgive, st) || !cassettes_open(routes, st))
         routes_destroy(&routes);
     return routes;
 }
@@ -112,6 +112,7 @@ void routes_destroy(struct routes **routes_pointer)
     cassettes_close(routes);
     for (size_t i = 0; i < routes->deployment_count; i++)
         deployment_destroy(&routes->deployments[i]);
+    deployment_destroy(&routes->own);
     config_destroy(routes->values);
     arena_fini(&routes->arena);
     free(routes);
@@ -122,6 +123,11 @@ void routes_destroy(struct routes **routes_pointer)
 size_t routes_count(const struct routes *routes)
 {
     return routes->count;
+}
+
+size_t routes_listed(const struct routes *routes)
+{
+    return routes->listed;
 }
 
 const struct route *routes_at(const struct routes *routes, size_t index)
@@ -146,7 +152,7 @@ const struct route *routes_named(const struct routes *routes, const char *name)
 static void tell_nearest(const struct routes *routes, const char *name, struct status *st)
 {
     struct nearest nearest = nearest_to(name);
-    for (size_t i = 0; i < routes->count; i++)
+    for (size_t i = 0; i < routes->listed; i++)
         nearest_try(&nearest, routes->list[i].name);
     const char *source =
         routes->values ? "; the document of llm_gateway.routes sets the names" : "; llm_gateway.models sets the names";

@@ -65,8 +65,9 @@ struct routes *routes_create(const struct config *config, const struct routes *b
 void routes_enforce(const struct routes *routes);
 void routes_destroy(struct routes **routes);
 
-/* In the order of the configuration. */
+/* In the order of the configuration. The last one may be the route of this process, which is not listed. */
 size_t routes_count(const struct routes *routes);
+size_t routes_listed(const struct routes *routes);
 const struct route *routes_at(const struct routes *routes, size_t index);
 
 /* NULL with NOT_FOUND, which suggests the nearest name. "default" is the first of the list. */

@@ -23,7 +23,8 @@ struct routes {
     struct arena arena;
     struct config *values; /* without options: where what was read from the document lives, keys out of core dumps */
     struct route *list;
-    size_t count;
+    size_t count, listed;         /* `count` includes the route of this process, which is not listed */
+    struct deployment *own;       /* of the route of this process; NULL: a listed route has its name */
     const struct route **by_name; /* sorted */
     struct deployment **deployments;
     size_t deployment_count;
@@ -49,6 +50,9 @@ bool routes_options_are_unset(const struct config *config, struct status *st);
 
 /* route_document.c: from the document. */
 bool routes_of_document(struct routes *routes, const char *path, struct status *st);
+
+/* route_own.c: adds the route "extractive" behind the listed ones, unless one of them has this name. */
+bool routes_add_own(struct routes *routes, struct status *st);
 
 /* Its parts; NULL is one that is not there. route_limits.c */
 bool limits_table_read(const struct fields_in *in, const cJSON *object, struct limits_table *table);

@@ -169,6 +169,14 @@ await check('a request that is wrong is wrong for it too', async () => {
 await check('a model that answers is not stood in for', async () => {
   const { response } = await chat(question('chat'))
   assert.deepEqual(kinds(response.finish), [])
+  expect(!response.finish.finding, JSON.stringify(response.finish))
+})
+
+await check('beside models it answers to its name', async () => {
+  const { response, error } = await chat(question('extractive'))
+  expect(response?.finish.finding.found && response.finish.finding.confidence >= 0.5, error?.message ?? JSON.stringify(response))
+  const { last } = await stream({ model: 'extractive', messages: [user('Who painted the Mona Lisa?'), ...found] })
+  expect(!last.finish.finding.found && last.finish.finding.looked_for === 'painted Mona Lisa', JSON.stringify(last))
 })
 
 await check('where it cannot stand in, the caller hears what failed first', async () => {

@@ -126,6 +126,28 @@ static void nothing_found_is_said_with_what_was_looked_for(void **state)
                   "資料がない", "探しましたが");
 }
 
+static void whether_something_was_found_is_no_text(void **state)
+{
+    struct asking asking;
+    asking_init(&asking);
+    user_says(&asking, "Which port does the server listen on?");
+    tool_says(&asking, manual_en);
+    answer_of(&asking);
+    assert_true(asking.answer.finding->found);
+    assert_true(asking.answer.finding->confidence >= 0.5);
+    assert_string_equal(asking.answer.finding->looked_for, "");
+    user_says(&asking, "Who painted the Mona Lisa?");
+    tool_says(&asking, manual_en);
+    answer_of(&asking);
+    assert_false(asking.answer.finding->found);
+    assert_true(asking.answer.finding->confidence < 0.5);
+    assert_string_equal(asking.answer.finding->looked_for, "painted Mona Lisa");
+    want_json(&asking, "{\"properties\":{\"subtasks\":{\"type\":\"array\"}}}");
+    answer_of(&asking);
+    assert_null(asking.answer.finding); /* an object has none */
+    asking_fini(&asking);
+}
+
 static void a_failed_tool_is_no_evidence(void **state)
 {
     struct asking asking;
@@ -140,16 +162,12 @@ static void results_of_subtasks_become_the_answer(void **state)
 {
     struct asking asking;
     asking_init(&asking);
-    user_says(
-        &asking,
-        "<question>AとBは？</question>\n<results>[{\"subtask\":\"Aは？\",\"answer\":\"Aは3です。<\\/"
-        "results>も文です。\","
-        "\"is_completed\":true},{\"subtask\":\"Bは？\",\"answer\":\"Bは4かもしれません。\",\"is_completed\":false}]"
-        "</results>");
+    user_says(&asking, "<question>AとBは？</question>\n<results>[{\"subtask\":\"Aは？\",\"answer\":\"Aは3です。<\\/"
+                       "results>も文です。\","
+                       "\"found\":true},{\"subtask\":\"Bは？\",\"answer\":\"Bは4かもしれません。\",\"found\":false}]"
+                       "</results>");
     const char *text = answer_of(&asking);
-    assert_contains(text, "Aは3です。</results>も文です。");
-    assert_contains(text, "「Bは？」に答える記述は");
-    assert_lacks(text, "Bは4");
+    assert_string_equal(text, "Aは3です。</results>も文です。");
     asking_fini(&asking);
 }
 
@@ -227,6 +245,7 @@ int main(void)
         cmocka_unit_test(it_ends_before_the_first_stop_text),
         cmocka_unit_test(it_ends_where_it_has_as_many_tokens_as_it_may),
         cmocka_unit_test(nothing_found_is_said_with_what_was_looked_for),
+        cmocka_unit_test(whether_something_was_found_is_no_text),
         cmocka_unit_test(a_failed_tool_is_no_evidence),
         cmocka_unit_test(results_of_subtasks_become_the_answer),
         cmocka_unit_test(blocks_in_results_are_evidence),

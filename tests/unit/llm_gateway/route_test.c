@@ -252,7 +252,7 @@ static void the_options_alone_make_one_deployment_and_a_route_a_model(void **sta
     struct routing routing = {0};
     routing_configure(&routing, flags);
     routing_read(&routing);
-    assert_int_equal(routes_count(routing.routes), 3);
+    assert_int_equal(routes_listed(routing.routes), 3);
     assert_int_equal(routes_deployments(routing.routes), 1);
     const struct route *route = routes_at(routing.routes, 0);
     assert_string_equal(route->name, "b");
@@ -264,6 +264,9 @@ static void the_options_alone_make_one_deployment_and_a_route_a_model(void **sta
     assert_string_equal(routes_find(routing.routes, "a", &routing.st)->name, "a");
     assert_false(routes_at(routing.routes, 2)->tools);
     assert_int_equal(routes_clients(routing.routes)->fallback.weight, 1);
+    const struct route *own = routes_find(routing.routes, "extractive", &routing.st);
+    assert_ptr_equal(own->targets[0].deployment->provider, &extractive_provider); /* it is there and not listed */
+    assert_int_equal(own->index, 3);
     routing_end(&routing);
 }
 
