@@ -129,7 +129,10 @@ int command_with_process(const struct daemon *daemon, int argc, char **argv,
         fprintf(stderr, "%s: %s\n", daemon->name, st.text);
         code = wrong ? COMMAND_USAGE : COMMAND_FAILED;
     }
-    process_stop(&process);
+    if (!process_stop(&process)) {
+        fflush(stdout);
+        _exit(code);
+    }
     config_destroy(config);
     return code;
 }

@@ -104,6 +104,13 @@ static void serve_until_told(struct daemon_process *process, const sigset_t *sig
     sem_destroy(&done);
 }
 
+static int daemon_exit_code(const struct status *st)
+{
+    if (st->code == OK)
+        return DAEMON_EXIT_OK;
+    return st->code == INVALID_ARGUMENT || st->code == FAILED_PRECONDITION ? DAEMON_EXIT_USAGE : DAEMON_EXIT_FAILED;
+}
+
 static int run(const struct daemon *daemon, const struct config *config)
 {
     sigset_t signals;
@@ -118,11 +125,11 @@ static int run(const struct daemon *daemon, const struct config *config)
     struct daemon_process *process = process_start(daemon, config, &st);
     if (process && process_serve(process, &st))
         serve_until_told(process, &signals);
-    process_stop(&process);
-    if (st.code == OK)
-        return DAEMON_EXIT_OK;
-    log_error("daemon.failed", "%s", st.text);
-    return st.code == INVALID_ARGUMENT || st.code == FAILED_PRECONDITION ? DAEMON_EXIT_USAGE : DAEMON_EXIT_FAILED;
+    if (!process_stop(&process))
+        _exit(daemon_exit_code(&st));
+    if (st.code != OK)
+        log_error("daemon.failed", "%s", st.text);
+    return daemon_exit_code(&st);
 }
 
 /* Keys are in memory from the first byte of the environment on: closed before it is read. */

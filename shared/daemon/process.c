@@ -353,16 +353,19 @@ static void destroy_instances(struct daemon_process *process)
         free(process->carried[s].instances);
 }
 
-void process_stop(struct daemon_process **process_pointer)
+bool process_stop(struct daemon_process **process_pointer)
 {
     struct daemon_process *process = *process_pointer;
     if (!process)
-        return;
+        return true;
     *process_pointer = NULL;
     close_doors(process);
-    rpc_server_destroy(&process->server);
-    destroy_instances(process);
+    bool ended = rpc_server_destroy(&process->server);
+    if (ended)
+        destroy_instances(process);
     observation_stop(&process->observation);
+    if (!ended)
+        return false;
     for (unsigned i = 0; i < process->loop_count; i++) {
         loop_enter(process->loops[i]);
         http_client_destroy(&process->http[i]);
@@ -381,4 +384,5 @@ void process_stop(struct daemon_process **process_pointer)
     free(process->loops);
     free(process->http);
     free(process);
+    return true;
 }

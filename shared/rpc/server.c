@@ -256,17 +256,17 @@ static unsigned calls_alive(struct rpc_server *server)
     return alive;
 }
 
-void rpc_server_destroy(struct rpc_server **server_pointer)
+bool rpc_server_destroy(struct rpc_server **server_pointer)
 {
     struct rpc_server *server = *server_pointer;
     if (!server)
-        return;
+        return true;
     *server_pointer = NULL;
     if (server->options.budget)
         budget_on_change(server->options.budget, NULL, NULL);
     if (server->started && !rpc_drain_finish(server)) {
         log_warn("rpc.leaked", "gRPC core does not let go of port %d; its server stays in memory", server->port);
-        return;
+        return false;
     }
     unsigned alive = calls_alive(server);
     for (int waited_ms = 0; alive && waited_ms < END_LIMIT_MS; waited_ms += END_LOOK_MS) {
@@ -275,7 +275,7 @@ void rpc_server_destroy(struct rpc_server **server_pointer)
     }
     if (alive) { /* their handlers would write into freed memory */
         log_warn("rpc.leaked", "%u calls were never ended by their handlers; their server stays in memory", alive);
-        return;
+        return false;
     }
     for (unsigned i = 0; i < server->options.loop_count; i++)
         server_call_pool_free(&server->lanes[i]);
@@ -288,4 +288,5 @@ void rpc_server_destroy(struct rpc_server **server_pointer)
     free(server->lanes);
     free(server->listen);
     free(server);
+    return true;
 }

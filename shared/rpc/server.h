@@ -58,7 +58,9 @@ void rpc_server_set_serving(struct rpc_server *server, const char *service, bool
 void rpc_server_drain(struct rpc_server *server, int64_t limit_ms, void (*deserted)(void *data),
                       void (*drained)(void *data), void *data);
 
-/* Not from inside a loop; the loops still run. Drains without waiting if the server was not drained. */
-void rpc_server_destroy(struct rpc_server **server);
+/* Not from inside a loop; the loops still run. Drains without waiting if the server was not drained. False: a handler
+ * has not ended after 5 s, or gRPC holds the port. The server stays in memory then, and so must all that handlers use.
+ */
+bool rpc_server_destroy(struct rpc_server **server);
 
 #endif
