@@ -6,11 +6,13 @@
 
 #include <string.h>
 
-#define HITS_MAX    10 /* of the reciprocal rank */
-#define HITS_TOP    5
-#define ANSWER_KEPT 2000 /* bytes, for the report */
-#define QUOTE_KEPT  400
-#define ERROR_KEPT  1024
+#define HITS_MAX      10 /* of the reciprocal rank */
+#define HITS_TOP      5
+#define SENTENCES_MAX 200  /* of an answer that are looked at */
+#define QUOTES_MAX    64   /* of an answer that are looked up */
+#define ANSWER_KEPT   2000 /* bytes, for the report */
+#define QUOTE_KEPT    400
+#define ERROR_KEPT    1024
 
 const char *const eval_why_names[EVAL_WHYS] = {"right",          "not_found",     "abstained", "wrong_file",
                                                "wrong_sentence", "not_abstained", "failed"};
@@ -39,7 +41,7 @@ static void eval_score_sentences(struct eval_score *score, const struct eval_que
     struct span span;
     bool known = question->answer_count > 0;
     sentences_begin(&reader, answer, strlen(answer));
-    while (sentences_next(&reader, &span)) {
+    while (score->sentences < SENTENCES_MAX && sentences_next(&reader, &span)) {
         if (eval_is_heading(answer, span.begin))
             continue;
         bool has = known && eval_text_has(answer + span.begin, span.end - span.begin, question);
@@ -56,7 +58,7 @@ static void eval_score_citations(struct eval_score *score, const struct eval_que
                                  const Renga__V1__AgentResult *result, struct eval_quotes *quotes)
 {
     for (size_t i = 0; i < result->n_citations; i++) {
-        int stands = eval_quote_stands(quotes, result->citations[i]);
+        int stands = i < QUOTES_MAX ? eval_quote_stands(quotes, result->citations[i]) : EVAL_UNKNOWN;
         score->citations++;
         score->other_file += question->file && !eval_file_is(result->citations[i]->uri, question->file);
         score->quotes += stands != EVAL_UNKNOWN;

@@ -163,8 +163,8 @@ static void eval_view_notes(const struct eval *eval)
 {
     size_t left = eval->questions.count - eval->asked;
     if (eval->questions.bad)
-        fprintf(stderr, EVAL ": %zu %s of the file left out, see above\n", eval->questions.bad,
-                eval->questions.bad == 1 ? "line is" : "lines are");
+        fprintf(stderr, EVAL ": %zu %s left out, see above\n", eval->questions.bad,
+                eval->questions.bad == 1 ? "line of the file is" : "lines of the file are");
     if (eval->questions.cut)
         fprintf(stderr, EVAL ": the file has more than %zu questions; the first ones were asked\n",
                 eval->questions.count);

@@ -124,12 +124,19 @@ follow("renga serve", server)
 try:
     @check("the examples run")
     def _():
+        os.mkdir(f"{folder.name}/handbook")
+        with open(f"{folder.name}/handbook/backup.md", "w") as file:
+            file.write("# Backups\n\nBackups are kept for 30 days.\n")
+        with open(f"{folder.name}/questions.jsonl", "w") as file:
+            file.writelines(line + "\n" for line in re.findall(r"^    ({.*})$", README, re.M))
         wait_until(lambda: renga("health", "--peers.server", f"127.0.0.1:{PORT}").returncode == 0, "nobody serves", 20.0 * SLOW, 0.1)
         lines = [line.split("  #")[0].strip() for line in re.findall(r"^    (renga .*)$", README, re.M)]
         expect(len(lines) >= 6, f"{len(lines)} examples")
         for line in lines:
             done = renga(shell=line.replace("127.0.0.1:15000", f"127.0.0.1:{PORT}"))
             expect(done.returncode == 0 and done.stdout and not done.stderr, f"{line}: {done.returncode} {done.stderr}")
+            if "--against" in line:
+                expect("right: all questions" in done.stdout and "100.0 %" in done.stdout and "of both" in done.stdout, done.stdout)
             if "run echo --input" in line:
                 expect(json.loads(done.stdout) == {"text": "moon", "heard": True}, done.stdout)
 
