@@ -2,6 +2,7 @@
 #include "readers.h"
 
 #include "words/answers.h"
+#include "words/asked.h"
 #include "words/nothing.h"
 #include "words/quantity.h"
 #include "words/support.h"
@@ -40,6 +41,13 @@ static void look_for_numbers(struct input *in)
     words_has_number(in->text, in->length);
     words_say_nothing_found(in->text, in->length);
     words_language(in->text, in->length);
+}
+
+static void words_ask(struct input *in)
+{
+    struct asked asked;
+    asked_read(in->text, in->length, &asked);
+    asked_fits(&asked, in->text, in->length, in->text, in->length);
 }
 
 /* The truth is the second half of the answer. */
@@ -101,6 +109,7 @@ const struct reader readers_words[] = {
     {"terms", words_read_terms, .sets = HOSTILE_TEXT | HOSTILE_BYTES},
     {"normal form", linear_normalize_words, .sets = HOSTILE_TEXT | HOSTILE_BYTES},
     {"questions for numbers", look_for_numbers, .sets = HOSTILE_TEXT | HOSTILE_BYTES},
+    {"what is asked", words_ask, .sets = HOSTILE_TEXT | HOSTILE_BYTES},
     {"answers that are graded", words_grade, .sets = HOSTILE_TEXT | HOSTILE_BYTES},
     {"choice of sentences", words_choose, .sets = HOSTILE_TEXT | HOSTILE_BYTES},
     {"coverage", words_cover, .sets = HOSTILE_TEXT | HOSTILE_BYTES},

@@ -1,0 +1,408 @@
+/* Rates the numbers, dates and durations of a sentence. A number is written in digits, in Han digits before a counter,
+ * or in English words. */
+#include "words/asked_fits_priv.h"
+
+#include <string.h>
+
+/* A number of the sentence, with the unit behind or before it. */
+struct asked_number {
+    size_t begin, end;
+    size_t digits_end; /* without 万 and million */
+    size_t digits;
+    unsigned value; /* of at most four digits */
+    enum asked_unit unit;
+    bool date;
+};
+
+static const struct {
+    const char *word;
+    enum asked_unit unit;
+} units_behind[] = {
+    {"年間", ASKED_UNIT_TIME},
+    {"年代", ASKED_UNIT_YEAR},
+    {"か月", ASKED_UNIT_TIME},
+    {"ヶ月", ASKED_UNIT_TIME},
+    {"カ月", ASKED_UNIT_TIME},
+    {"ヵ月", ASKED_UNIT_TIME},
+    {"箇月", ASKED_UNIT_TIME},
+    {"週間", ASKED_UNIT_TIME},
+    {"日間", ASKED_UNIT_TIME},
+    {"時間", ASKED_UNIT_TIME},
+    {"分間", ASKED_UNIT_TIME},
+    {"秒", ASKED_UNIT_TIME},
+    {"世紀", ASKED_UNIT_YEAR},
+    {"年", ASKED_UNIT_YEAR},
+    {"月", ASKED_UNIT_MONTH},
+    {"日", ASKED_UNIT_DAY},
+    {"時", ASKED_UNIT_CLOCK},
+    {"分", ASKED_UNIT_TIME},
+    {"人", ASKED_UNIT_PEOPLE},
+    {"名", ASKED_UNIT_PEOPLE},
+    {"円", ASKED_UNIT_MONEY},
+    {"ドル", ASKED_UNIT_MONEY},
+    {"ユーロ", ASKED_UNIT_MONEY},
+    {"ポンド", ASKED_UNIT_MONEY},
+    {"%", ASKED_UNIT_PERCENT},
+    {"パーセント", ASKED_UNIT_PERCENT},
+    {"割", ASKED_UNIT_PERCENT},
+    {"分の", ASKED_UNIT_PERCENT},
+    {"平方", ASKED_UNIT_AREA},
+    {"km2", ASKED_UNIT_AREA},
+    {"ヘクタール", ASKED_UNIT_AREA},
+    {"m2", ASKED_UNIT_AREA},
+    {"立方", ASKED_UNIT_VOLUME},
+    {"リットル", ASKED_UNIT_VOLUME},
+    {"メートル", ASKED_UNIT_LENGTH},
+    {"キロ", ASKED_UNIT_LENGTH},
+    {"km", ASKED_UNIT_LENGTH},
+    {"m", ASKED_UNIT_LENGTH},
+    {"cm", ASKED_UNIT_LENGTH},
+    {"mm", ASKED_UNIT_LENGTH},
+    {"マイル", ASKED_UNIT_LENGTH},
+    {"フィート", ASKED_UNIT_LENGTH},
+    {"ヤード", ASKED_UNIT_LENGTH},
+    {"センチ", ASKED_UNIT_LENGTH},
+    {"キログラム", ASKED_UNIT_MASS},
+    {"トン", ASKED_UNIT_MASS},
+    {"グラム", ASKED_UNIT_MASS},
+    {"kg", ASKED_UNIT_MASS},
+    {"g", ASKED_UNIT_MASS},
+    {"ノット", ASKED_UNIT_SPEED},
+    {"km/h", ASKED_UNIT_SPEED},
+    {"°", ASKED_UNIT_TEMPERATURE},
+    {"度", ASKED_UNIT_TEMPERATURE},
+    {"ワット", ASKED_UNIT_POWER},
+    {"kw", ASKED_UNIT_POWER},
+    {"mw", ASKED_UNIT_POWER},
+    {"バイト", ASKED_UNIT_BYTES},
+    {"gb", ASKED_UNIT_BYTES},
+    {"mb", ASKED_UNIT_BYTES},
+    {"kb", ASKED_UNIT_BYTES},
+    {"歳", ASKED_UNIT_AGE},
+    {"才", ASKED_UNIT_AGE},
+    {"位", ASKED_UNIT_RANK},
+    {"番", ASKED_UNIT_RANK},
+    {"代目", ASKED_UNIT_RANK},
+    {"号", ASKED_UNIT_RANK},
+    {"回", ASKED_UNIT_TIMES},
+    {"度目", ASKED_UNIT_RANK},
+    {"years old", ASKED_UNIT_AGE},
+    {"year-old", ASKED_UNIT_AGE},
+    {"years", ASKED_UNIT_TIME},
+    {"year", ASKED_UNIT_TIME},
+    {"months", ASKED_UNIT_TIME},
+    {"month", ASKED_UNIT_TIME},
+    {"weeks", ASKED_UNIT_TIME},
+    {"week", ASKED_UNIT_TIME},
+    {"days", ASKED_UNIT_TIME},
+    {"day", ASKED_UNIT_TIME},
+    {"hours", ASKED_UNIT_TIME},
+    {"hour", ASKED_UNIT_TIME},
+    {"minutes", ASKED_UNIT_TIME},
+    {"minute", ASKED_UNIT_TIME},
+    {"seconds", ASKED_UNIT_TIME},
+    {"second", ASKED_UNIT_TIME},
+    {"decades", ASKED_UNIT_TIME},
+    {"centuries", ASKED_UNIT_TIME},
+    {"th century", ASKED_UNIT_YEAR},
+    {"century", ASKED_UNIT_YEAR},
+    {"ad", ASKED_UNIT_YEAR},
+    {"bc", ASKED_UNIT_YEAR},
+    {"bce", ASKED_UNIT_YEAR},
+    {"ce", ASKED_UNIT_YEAR},
+    {"am", ASKED_UNIT_CLOCK},
+    {"pm", ASKED_UNIT_CLOCK},
+    {"a.m", ASKED_UNIT_CLOCK},
+    {"p.m", ASKED_UNIT_CLOCK},
+    {"o'clock", ASKED_UNIT_CLOCK},
+    {"people", ASKED_UNIT_PEOPLE},
+    {"persons", ASKED_UNIT_PEOPLE},
+    {"inhabitants", ASKED_UNIT_PEOPLE},
+    {"residents", ASKED_UNIT_PEOPLE},
+    {"students", ASKED_UNIT_PEOPLE},
+    {"soldiers", ASKED_UNIT_PEOPLE},
+    {"men", ASKED_UNIT_PEOPLE},
+    {"women", ASKED_UNIT_PEOPLE},
+    {"employees", ASKED_UNIT_PEOPLE},
+    {"members", ASKED_UNIT_PEOPLE},
+    {"viewers", ASKED_UNIT_PEOPLE},
+    {"dollars", ASKED_UNIT_MONEY},
+    {"euros", ASKED_UNIT_MONEY},
+    {"pounds", ASKED_UNIT_MONEY},
+    {"yen", ASKED_UNIT_MONEY},
+    {"percent", ASKED_UNIT_PERCENT},
+    {"per cent", ASKED_UNIT_PERCENT},
+    {"percentage", ASKED_UNIT_PERCENT},
+    {"square", ASKED_UNIT_AREA},
+    {"sq", ASKED_UNIT_AREA},
+    {"acres", ASKED_UNIT_AREA},
+    {"hectares", ASKED_UNIT_AREA},
+    {"cubic", ASKED_UNIT_VOLUME},
+    {"litres", ASKED_UNIT_VOLUME},
+    {"liters", ASKED_UNIT_VOLUME},
+    {"gallons", ASKED_UNIT_VOLUME},
+    {"miles per hour", ASKED_UNIT_SPEED},
+    {"mph", ASKED_UNIT_SPEED},
+    {"miles", ASKED_UNIT_LENGTH},
+    {"mi", ASKED_UNIT_LENGTH},
+    {"mile", ASKED_UNIT_LENGTH},
+    {"kilometers", ASKED_UNIT_LENGTH},
+    {"kilometres", ASKED_UNIT_LENGTH},
+    {"meters", ASKED_UNIT_LENGTH},
+    {"metres", ASKED_UNIT_LENGTH},
+    {"feet", ASKED_UNIT_LENGTH},
+    {"ft", ASKED_UNIT_LENGTH},
+    {"yards", ASKED_UNIT_LENGTH},
+    {"yard", ASKED_UNIT_LENGTH},
+    {"inches", ASKED_UNIT_LENGTH},
+    {"kilograms", ASKED_UNIT_MASS},
+    {"tons", ASKED_UNIT_MASS},
+    {"tonnes", ASKED_UNIT_MASS},
+    {"degrees", ASKED_UNIT_TEMPERATURE},
+    {"watts", ASKED_UNIT_POWER},
+    {"megawatts", ASKED_UNIT_POWER},
+    {"volts", ASKED_UNIT_POWER},
+    {"times", ASKED_UNIT_TIMES},
+    {"gigabytes", ASKED_UNIT_BYTES},
+    {"bytes", ASKED_UNIT_BYTES},
+};
+
+static const char *const months[] = {"january", "february",  "march",   "april",    "may",      "june", "july",
+                                     "august",  "september", "october", "november", "december", NULL};
+
+static uint32_t code_at(const struct asked_letters *letters, size_t at)
+{
+    return at < letters->count ? letters->at[at].code : 0;
+}
+
+static bool number_is_digit(uint32_t code)
+{
+    return script_of(code) == SCRIPT_DIGIT;
+}
+
+/* 一 to 九, 〇, 十, 百, 千, 万, 億, 両 is none. */
+static bool number_is_han(uint32_t code)
+{
+    static const uint32_t codes[] = {0x4E00, 0x4E8C, 0x4E09, 0x56DB, 0x4E94, 0x516D, 0x4E03, 0x516B,
+                                     0x4E5D, 0x3007, 0x5341, 0x767E, 0x5343, 0x4E07, 0x5104, 0x5146};
+    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
+        if (codes[i] == code)
+            return true;
+    return false;
+}
+
+static bool number_is_latin(const struct asked_letters *letters, size_t at)
+{
+    return script_of(code_at(letters, at)) == SCRIPT_LETTER;
+}
+
+/* The longest unit that stands at `at`. */
+static enum asked_unit number_unit_at(const struct asked_letters *letters, size_t at, size_t *taken)
+{
+    enum asked_unit unit = ASKED_UNIT_NONE;
+    *taken = 0;
+    for (size_t i = 0; i < sizeof units_behind / sizeof *units_behind; i++) {
+        size_t count = asked_stands(letters, at, letters->count, units_behind[i].word);
+        bool latin = count && number_is_latin(letters, at + count - 1);
+        if (count > *taken && !(latin && number_is_latin(letters, at + count))) {
+            *taken = count;
+            unit = units_behind[i].unit;
+        }
+    }
+    return unit;
+}
+
+static bool number_month_before(const struct asked_letters *letters, size_t at)
+{
+    while (at > 0 && (script_of(letters->at[at - 1].code) == SCRIPT_SPACE || letters->at[at - 1].code == ','))
+        at--;
+    size_t begin = at;
+    while (begin > 0 && number_is_latin(letters, begin - 1))
+        begin--;
+    for (size_t i = 0; months[i]; i++)
+        if (at - begin == strlen(months[i]) && asked_stands(letters, begin, at, months[i]))
+            return true;
+    return false;
+}
+
+static void number_take_unit(const struct asked_letters *letters, struct asked_number *number)
+{
+    size_t at = number->end, taken;
+    while (script_of(code_at(letters, at)) == SCRIPT_SPACE || code_at(letters, at) == '-')
+        at++;
+    for (size_t i = 0; i < 2; i++) { /* "2 million people", "5 thousand dollars" */
+        static const char *const multipliers[] = {"million", "billion", "thousand", "hundred", "trillion", NULL};
+        for (const char *const *word = multipliers; *word; word++) {
+            size_t count = asked_stands(letters, at, letters->count, *word);
+            if (count) {
+                at += count;
+                while (script_of(code_at(letters, at)) == SCRIPT_SPACE)
+                    at++;
+                number->end = at;
+                number->digits = 7;
+                break;
+            }
+        }
+    }
+    uint32_t before = number->begin ? letters->at[number->begin - 1].code : 0;
+    number->unit = number_unit_at(letters, at, &taken);
+    bool four = number->digits == 4 && number->value >= 1000 && number->value < 2100;
+    bool month_follows = false;
+    for (size_t i = 0; months[i] && !month_follows; i++)
+        month_follows = asked_stands(letters, at, letters->count, months[i]) > 0;
+    if (before == '$' || before == 0x20AC || before == 0xA3 || before == 0xA5)
+        number->unit = ASKED_UNIT_MONEY;
+    else if (code_at(letters, number->end) == ':' && number_is_digit(code_at(letters, number->end + 1)))
+        number->unit = ASKED_UNIT_CLOCK;
+    else if (number->unit == ASKED_UNIT_YEAR && taken == 1 && !four && number->digits < 3)
+        number->unit = ASKED_UNIT_TIME; /* 3年; an era is read as a year below */
+    else if (number->unit == ASKED_UNIT_NONE && number->digits <= 2 &&
+             (number_month_before(letters, number->begin) || month_follows))
+        number->unit = ASKED_UNIT_DAY;
+    else if (number->unit == ASKED_UNIT_NONE && four &&
+             !number_is_latin(letters, number->begin ? number->begin - 1 : 0))
+        number->unit = ASKED_UNIT_YEAR;
+    static const char *const eras[] = {"令和", "平成", "昭和", "大正", "明治", "慶応", "元禄", "永禄", "天正", "慶長",
+                                       "寛永", "享保", "文化", "文政", "天保", "嘉永", "安政", "文久", NULL};
+    if (number->begin >= 2 && asked_stands_any(letters, number->begin - 2, number->begin, eras) &&
+        number->unit == ASKED_UNIT_TIME)
+        number->unit = ASKED_UNIT_YEAR;
+    if (number->unit == ASKED_UNIT_TIME && taken == 1 && code_at(letters, at) == 0x5206 && number->begin > 0 &&
+        letters->at[number->begin - 1].code == 0x6642) /* 15時20分 */
+        number->unit = ASKED_UNIT_CLOCK;
+    number->date = number->unit >= ASKED_UNIT_YEAR;
+}
+
+/* Number words that are read as numbers; "one" is mostly none. */
+static bool number_word_at(const struct asked_letters *letters, size_t at, size_t *end)
+{
+    static const char *const words[] = {
+        "two",      "three",    "four",   "five",     "six",      "seven",   "eight",    "nine",
+        "ten",      "eleven",   "twelve", "thirteen", "fourteen", "fifteen", "sixteen",  "seventeen",
+        "eighteen", "nineteen", "twenty", "thirty",   "forty",    "fifty",   "sixty",    "seventy",
+        "eighty",   "ninety",   "half",   "twice",    "once",     "dozen",   "hundreds", "thousands",
+        "millions", "one",      "first",  "second",   "third",    "fourth",  "fifth",    NULL};
+    if (at > 0 && number_is_latin(letters, at - 1))
+        return false;
+    for (const char *const *word = words; *word; word++) {
+        size_t count = asked_stands(letters, at, letters->count, *word);
+        if (count && !number_is_latin(letters, at + count)) {
+            *end = at + count;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool number_next(const struct asked_letters *letters, size_t *at, struct asked_number *number)
+{
+    for (; *at < letters->count; ++*at) {
+        uint32_t code = letters->at[*at].code;
+        size_t end = *at, taken;
+        bool mixed = false; /* 3万5000 */
+        *number = (struct asked_number){.begin = *at, .digits_end = *at};
+        if (number_is_digit(code) && !(*at > 0 && number_is_latin(letters, *at - 1))) {
+            while (number_is_digit(code_at(letters, end)) || number_is_han(code_at(letters, end)) ||
+                   ((code_at(letters, end) == ',' || code_at(letters, end) == '.') &&
+                    number_is_digit(code_at(letters, end + 1)))) {
+                bool digit = number_is_digit(code_at(letters, end));
+                number->value =
+                    digit && number->digits < 4 ? number->value * 10 + (code_at(letters, end) - '0') : number->value;
+                number->digits += digit ? 1 : 4;
+                end++;
+                mixed |= number_is_han(letters->at[end - 1].code);
+                number->digits_end = mixed ? number->digits_end : end;
+            }
+        } else if (number_is_han(code)) {
+            while (number_is_han(code_at(letters, end)))
+                end++;
+            number->digits = end - *at;
+            bool counted = number_unit_at(letters, end, &taken) != ASKED_UNIT_NONE || code_at(letters, end) == 0x3064;
+            if (!counted && !asked_longest(asked_counters_ja, letters, end, letters->count, &taken)) {
+                *at = end - 1;
+                continue;
+            }
+        } else if (number_word_at(letters, *at, &end)) {
+            number->digits = 1;
+            number->digits_end = end;
+        } else {
+            continue;
+        }
+        number->end = end;
+        *at = end > *at ? end : *at + 1;
+        number_take_unit(letters, number);
+        return true;
+    }
+    return false;
+}
+
+/* Whether the question has the same digits, or the same word. */
+static bool number_is_old(const struct asked_rated *rated, const struct asked_number *number)
+{
+    const struct asked_letters *sentence = rated->sentence;
+    if (number_is_han(code_at(sentence, number->begin)))
+        return asked_question_has(rated, number->end - 1, number->end + 1);
+    return asked_question_has(rated, number->begin, number->digits_end);
+}
+
+/* Whether the counter of the question stands behind the number, perhaps with a word between: "20 large ships". */
+static bool number_has_counter(const struct asked_rated *rated, const struct asked_number *number)
+{
+    const struct asked_letters *question = rated->question, *sentence = rated->sentence;
+    size_t begin = rated->counter.begin, end = rated->counter.end;
+    size_t window = number->end + 24 < sentence->count ? number->end + 24 : sentence->count;
+    if (begin == end)
+        return false;
+    bool latin = number_is_latin(question, begin);
+    size_t length = end - begin - (latin && end - begin > 4 ? 1 : 0); /* without the plural s */
+    window = latin ? window : number->end + 1 < sentence->count ? number->end + 1 : sentence->count;
+    for (size_t at = number->end; at < window; at++) {
+        size_t same = 0;
+        while (same < length && code_at(sentence, at + same) == question->at[begin + same].code)
+            same++;
+        if (same == length)
+            return true;
+    }
+    return false;
+}
+
+static double number_fits_date(const struct asked_number *number, enum asked_unit unit)
+{
+    if (unit == ASKED_UNIT_NONE || unit == number->unit)
+        return number->date ? 1 : number->unit == ASKED_UNIT_TIME ? 0.4 : 0.2;
+    return number->date ? 0.5 : 0.2;
+}
+
+static double number_fits(const struct asked_rated *rated, const struct asked_number *number)
+{
+    const struct asked *asked = rated->asked;
+    if (asked->type == ASKED_DATE)
+        return number_fits_date(number, asked->unit);
+    if (asked->counter.begin < asked->counter.end && number_has_counter(rated, number))
+        return 1;
+    if (asked->type == ASKED_DURATION)
+        return number->unit == ASKED_UNIT_TIME ? 1 : number->date ? 0.3 : 0.2;
+    if (asked->unit == ASKED_UNIT_NONE || asked->unit == ASKED_UNIT_THINGS)
+        return number->date ? 0.2 : number->unit == ASKED_UNIT_NONE ? 0.8 : 0.6;
+    if (asked->unit == number->unit)
+        return 1;
+    return number->unit == ASKED_UNIT_NONE ? 0.5 : number->date ? 0.1 : 0.3;
+}
+
+double asked_rate_numbers(const struct asked_rated *rated)
+{
+    static const char *const when[] = {
+        "when",     "after",  "before", "during", "following", "since",   "until",  "monday-",   "december", "january",
+        "february", "march",  "april",  "may",    "june",      "july",    "august", "september", "october",  "november",
+        "today",    "spring", "summer", "autumn", "winter",    "century", "時代",   "後",        "前",       "時に",
+        "頃",       "翌",     "同年",   "春",     "夏",        "秋",      "冬",     NULL};
+    static const char *const amounts[] = {"many", "several", "few", "none", "half", "all", "both",
+                                          "多く", "半分",    "全",  "半数", "数",   "両",  NULL};
+    double best = asked_sentence_has(rated->sentence, rated->asked->type == ASKED_DATE ? when : amounts) ? 0.3 : 0;
+    struct asked_number number;
+    for (size_t at = 0; number_next(rated->sentence, &at, &number);) {
+        double fits = number_is_old(rated, &number) ? 0 : number_fits(rated, &number);
+        best = fits > best ? fits : best;
+    }
+    return best;
+}

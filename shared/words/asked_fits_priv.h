@@ -1,0 +1,42 @@
+/* Private to asked_fits*.c: a sentence that is rated against a question. */
+#ifndef RENGA_WORDS_ASKED_FITS_PRIV_H
+#define RENGA_WORDS_ASKED_FITS_PRIV_H
+
+#include "words/asked_priv.h"
+
+#define ASKED_SEEN_BITS 32768 /* a power of 2; a false positive hides one word */
+
+/* The words of the question, and the pairs of its Japanese characters, as a set of hashes. */
+struct asked_seen {
+    uint64_t bits[ASKED_SEEN_BITS / 64];
+};
+
+struct asked_rated {
+    const struct asked *asked;
+    const struct asked_letters *question, *sentence;
+    struct asked_part counter, focus; /* letters of the question */
+    struct asked_seen seen;
+};
+
+/* Letters of a word in a row: Latin letters and digits, Han, Katakana, Hiragana. */
+struct asked_run {
+    size_t begin, end;
+    enum script script;
+    bool capital, fresh; /* fresh: the question does not have it */
+};
+
+bool asked_run_next(const struct asked_rated *rated, size_t *at, struct asked_run *run);
+
+/* Whether the question has the word of letters [begin, end) of the sentence, as a whole run of letters. */
+bool asked_question_has(const struct asked_rated *rated, size_t begin, size_t end);
+
+/* The best number, date or duration of the sentence that the question does not have, 0 to 1. */
+double asked_rate_numbers(const struct asked_rated *rated);
+
+/* The best new name. */
+double asked_rate_names(const struct asked_rated *rated);
+
+/* Whether one of the words stands in the sentence: Latin words as whole words; a trailing "-" matches any ending. */
+bool asked_sentence_has(const struct asked_letters *sentence, const char *const *words);
+
+#endif
