@@ -74,11 +74,8 @@ static bool eval_take_answers(struct eval_question *question, const cJSON *root,
             continue;
         if (cJSON_IsString(given) && !eval_add_answer(question, room, given, names[i], arena, st))
             return false;
-        if (!cJSON_IsString(given) && (!cJSON_IsArray(given) || !given->child))
-            return fail(st, INVALID_ARGUMENT,
-                        "%s: must be a text, or a list with at least one; for a question without an answer give "
-                        "\"found\": false",
-                        names[i]);
+        if (!cJSON_IsString(given) && !cJSON_IsArray(given))
+            return fail(st, INVALID_ARGUMENT, "%s: must be a text, or a list of texts", names[i]);
         cJSON_ArrayForEach(item, given)
         {
             if (!eval_add_answer(question, room, item, names[i], arena, st))
