@@ -24,7 +24,10 @@ enum {
     CHAT_TOKENS_OF,
     CHAT_TURNS,
     CHAT_STREAM,
-    CHAT_PICK
+    CHAT_PICK,
+    CHAT_DECLINE,
+    CHAT_EXTRACTIVE,
+    CHAT_LEAST
 };
 
 static const struct node_parameter parameters[] = {
@@ -62,11 +65,25 @@ static const struct node_parameter parameters[] = {
                      .type = PARAMETER_BOOLEAN,
                      .help = "Show the answer to whoever watches while it is being written."},
     [CHAT_PICK] = PICK_ROW,
+    [CHAT_DECLINE] = {.name = "decline",
+                      .type = PARAMETER_TEXT,
+                      .help = "A word by which a model says that it has no answer, at the beginning of its first line. "
+                              "With an arrow \"declined\" that is the outcome, and the text behind it is the answer."},
+    [CHAT_EXTRACTIVE] = {.name = "extractive",
+                         .type = PARAMETER_BOOLEAN,
+                         .help = "True: the gateway's extractive provider is asked, whatever model the run has. The "
+                                 "document tells the degradation. With the outcome \"not_found\" no field is written."},
+    [CHAT_LEAST] = {.name = "least_confidence",
+                    .type = PARAMETER_INTEGER,
+                    .help = "With \"extractive\": in percent; an answer below it is \"not_found\"."},
     {.name = NULL},
 };
-#define CHAT_NO_MODEL "no_model"
-#define CHAT_EMBEDDED "extractive" /* the provider that is no model */
+#define CHAT_EMBEDDED "extractive" /* the provider that is no model, and its route */
 #define CHAT_REFUSED  "NO_MODEL"   /* its reason, as the gateway's contract has it */
+
+/* Those behind the first one are taken if the document has an arrow for them. */
+enum { CHAT_REPLIED, CHAT_NO_MODEL, CHAT_FOUND, CHAT_NOT_FOUND, CHAT_DECLINED };
+static const char *const chat_outcomes[] = {"replied", "no_model", "found", "not_found", "declined", NULL};
 static const char *const outcomes[] = {"replied", NULL};
 
 static bool check(const struct node *node, struct status *st)
@@ -87,20 +104,35 @@ static bool check(const struct node *node, struct status *st)
         return fail_field(st, "max_output_tokens_of",
                           "does not go together with \"schema\" or \"stream\"; an answer "
                           "of either is not cut");
+    if (node_argument(node, CHAT_LEAST)->number && !node_argument(node, CHAT_EXTRACTIVE)->flag)
+        return fail_field(st, "least_confidence", "is for \"extractive\": true; a model has no confidence");
     return input_check(node, CHAT_TOKENS_OF, FIELD_INTEGER, false, st) &&
            input_check(node, CHAT_HISTORY, FIELD_OBJECT, true, st) &&
            output_check(node, CHAT_TURNS, FIELD_OBJECT, true, st) && pick_check(node, CHAT_PICK, st);
 }
 
+static bool is_outcome(const char *name)
+{
+    for (size_t i = 0; chat_outcomes[i]; i++)
+        if (strcmp(chat_outcomes[i], name) == 0)
+            return true;
+    return false;
+}
+
 static const void *prepare(const struct node *node, struct arena *arena, struct status *st)
 {
     for (size_t i = 0; i < node->edge_count; i++)
-        if (strcmp(node->edges[i].outcome, outcomes[0]) != 0 && strcmp(node->edges[i].outcome, CHAT_NO_MODEL) != 0) {
-            fail_field(st, "on", "chat has no outcome '%s'; it has %s, and " CHAT_NO_MODEL, node->edges[i].outcome,
-                       outcomes[0]);
+        if (!is_outcome(node->edges[i].outcome)) {
+            fail_field(st, "on", "chat has no outcome '%s'; it has replied, no_model, found, not_found and declined",
+                       node->edges[i].outcome);
             return NULL;
         }
     return node;
+}
+
+static bool has_arrow(const struct task *task, int outcome)
+{
+    return node_edge(task_node(task), chat_outcomes[outcome]);
 }
 
 /* ---- the question ------------------------------------------------------------------------------------------------ */
@@ -146,6 +178,7 @@ static void set_terms(struct chat *chat)
     const struct node *node = task_node(chat->base.task);
     const char *model = node_argument(node, CHAT_MODEL)->text, *schema = node_argument(node, CHAT_SCHEMA)->text;
     model = chat->base.model ? chat->base.model : model;
+    model = node_argument(node, CHAT_EXTRACTIVE)->flag ? CHAT_EMBEDDED : model;
     chat->request.model = UNCONST(model ? model : "default");
     chat->request.idempotency_key = task_request(chat->base.task)->idempotency_key; /* after a crash not paid again */
     const cJSON *most = service_call_input(&chat->base, CHAT_TOKENS_OF);
@@ -185,25 +218,68 @@ static void write_turn(struct json_writer *out, const char *field, const char *c
     json_write_end(out);
 }
 
+/* The answer behind the word by which a model declines; NULL: it does not decline. */
+static const char *behind_decline(const char *content, const char *word)
+{
+    static const char marks[] = "*_`\"'", blanks[] = " \t\r\n";
+    const char *at = content + strspn(content, " \t\r\n*_`\"'#");
+    if (strncmp(at, word, strlen(word)) != 0)
+        return NULL;
+    at += strlen(word);
+    at += strspn(at, marks);
+    if (*at && !strchr(" \t\r\n.:,;-", *at) && (unsigned char)*at < 0x80)
+        return NULL;
+    at += strspn(at, ".:,;- \t\r\n");
+    return *at ? at : content + strspn(content, blanks);
+}
+
+/* What the answer is, by the arrows that the document has. *content is then the answer itself. */
+static int chat_outcome(const struct chat *chat, const Renga__V1__ChatFinish *finish, const char **content)
+{
+    const struct task *task = chat->base.task;
+    const char *decline = node_argument(task_node(task), CHAT_DECLINE)->text;
+    double least = (double)node_argument(task_node(task), CHAT_LEAST)->number / 100;
+    int outcome = CHAT_REPLIED;
+    const char *behind = decline && !finish->finding ? behind_decline(*content, decline) : NULL;
+    if (finish->finding)
+        outcome = finish->finding->found && finish->finding->confidence >= least ? CHAT_FOUND : CHAT_NOT_FOUND;
+    else if (node_argument(task_node(task), CHAT_EXTRACTIVE)->flag) /* somebody else has the name of the route */
+        outcome = CHAT_NOT_FOUND;
+    else if (behind)
+        outcome = CHAT_DECLINED;
+    if (!has_arrow(task, outcome))
+        return CHAT_REPLIED;
+    *content = behind ? behind : *content;
+    return outcome;
+}
+
+static void write_answer(const struct chat *chat, const Renga__V1__ChatFinish *finish, const char *content,
+                         struct json_writer *out)
+{
+    const struct field *into = node_argument(task_node(chat->base.task), CHAT_INTO)->field;
+    const char *turns = update_field(chat->base.task, CHAT_TURNS);
+    if (finish->structured_json[0])
+        json_write_raw(out, into->name, finish->structured_json, strlen(finish->structured_json));
+    else if (into->list)
+        write_turn(out, into->name, content);
+    else
+        json_write_string(out, into->name, content);
+    if (turns && strcmp(turns, into->name) != 0)
+        write_turn(out, turns, content);
+}
+
 static void reply(struct chat *chat, const char *content, const Renga__V1__ChatFinish *finish)
 {
     struct update update;
-    const struct task *task = chat->base.task;
-    const struct field *into = node_argument(task_node(task), CHAT_INTO)->field;
-    const char *turns = update_field(task, CHAT_TURNS);
+    int outcome = chat_outcome(chat, finish, &content);
+    bool extractive = node_argument(task_node(chat->base.task), CHAT_EXTRACTIVE)->flag;
     update_begin(&update);
-    if (finish->structured_json[0])
-        json_write_raw(&update.out, into->name, finish->structured_json, strlen(finish->structured_json));
-    else if (into->list)
-        write_turn(&update.out, into->name, content);
-    else
-        json_write_string(&update.out, into->name, content);
-    if (turns && strcmp(turns, into->name) != 0)
-        write_turn(&update.out, turns, content);
+    if (!extractive || outcome != CHAT_NOT_FOUND)
+        write_answer(chat, finish, content, &update.out);
     update.response.usage = finish->usage;
     update.response.degradations = finish->degradations;
-    update.response.n_degradations = finish->n_degradations;
-    update_finish(&update, chat->base.task, outcomes[0]);
+    update.response.n_degradations = extractive ? 0 : finish->n_degradations;
+    update_finish(&update, chat->base.task, chat_outcomes[outcome]);
 }
 
 /* The whole sentences of an answer that fit into `tokens_max`. NULL: not even the first sentence fits. */
@@ -216,14 +292,23 @@ static const char *shortened(struct chat *chat, const char *content, bool cut)
     return whole ? arena_strndup(task_arena(chat->base.task), content, whole) : NULL;
 }
 
-/* The embedded provider, which is no model, refuses an object that it cannot fill; the document may have a way of its
- * own for that. */
-static void call_failed(struct chat *chat)
+static void finish_as(struct chat *chat, int outcome, Renga__V1__Usage *usage)
 {
     Renga__V1__RunNodeResponse response = RENGA__V1__RUN_NODE_RESPONSE__INIT;
-    response.outcome = UNCONST(CHAT_NO_MODEL);
-    if (node_edge(task_node(chat->base.task), CHAT_NO_MODEL) && service_call_reason_is(&chat->base, CHAT_REFUSED))
-        task_finish(chat->base.task, &response);
+    response.outcome = UNCONST(chat_outcomes[outcome]);
+    response.usage = usage;
+    task_finish(chat->base.task, &response);
+}
+
+/* The embedded provider, which is no model, refuses an object that it cannot fill; the document may have a way of its
+ * own for that. A gateway may have no route to it. */
+static void call_failed(struct chat *chat)
+{
+    bool extractive = node_argument(task_node(chat->base.task), CHAT_EXTRACTIVE)->flag;
+    if (has_arrow(chat->base.task, CHAT_NO_MODEL) && service_call_reason_is(&chat->base, CHAT_REFUSED))
+        finish_as(chat, CHAT_NO_MODEL, NULL);
+    else if (extractive && has_arrow(chat->base.task, CHAT_NOT_FOUND) && chat->base.call.status.code == NOT_FOUND)
+        finish_as(chat, CHAT_NOT_FOUND, NULL);
     else
         service_call_failed(&chat->base);
 }
@@ -232,15 +317,7 @@ static void call_failed(struct chat *chat)
 static bool has_no_model(const struct chat *chat, const Renga__V1__ChatFinish *finish)
 {
     return finish->answered_by && strcmp(finish->answered_by->provider, CHAT_EMBEDDED) == 0 &&
-           node_edge(task_node(chat->base.task), CHAT_NO_MODEL);
-}
-
-static void finish_without_model(struct chat *chat, const Renga__V1__ChatFinish *finish)
-{
-    Renga__V1__RunNodeResponse response = RENGA__V1__RUN_NODE_RESPONSE__INIT;
-    response.outcome = UNCONST(CHAT_NO_MODEL);
-    response.usage = finish->usage;
-    task_finish(chat->base.task, &response);
+           has_arrow(chat->base.task, CHAT_NO_MODEL);
 }
 
 static void take(struct chat *chat, const Renga__V1__ChatFinish *finish, const char *content, const char *refusal)
@@ -248,7 +325,7 @@ static void take(struct chat *chat, const Renga__V1__ChatFinish *finish, const c
     struct status st = {0};
     bool cut = chat->tokens_max && finish->finish_reason == RENGA__V1__FINISH_REASON__FINISH_REASON_LENGTH;
     if (has_no_model(chat, finish)) {
-        finish_without_model(chat, finish);
+        finish_as(chat, CHAT_NO_MODEL, finish->usage);
         return;
     }
     if (cut || finish_is_answer(finish, refusal, &st)) {

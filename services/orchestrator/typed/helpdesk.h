@@ -18,6 +18,10 @@ struct subtask_note {
     bool is_completed;
     Renga__V1__Citation **citations; /* of its answer */
     size_t citation_count;
+    bool found; /* by a try; the answer of the last such try stands */
+    const char *found_answer;
+    Renga__V1__Citation **found_citations;
+    size_t found_citation_count;
     char *tool_names[128];
     size_t tool_count;
 };
@@ -37,8 +41,12 @@ void helpdesk_progress(struct agent_run *run, const Renga__V1__RunEvent *event);
 /* helpdesk_result.c: makes the result. NULL with `st` filled if the output is not that of a help desk. */
 Renga__V1__AgentResult *helpdesk_result(struct helpdesk_call *call, const Renga__V1__Run *run, struct status *st);
 
-/* helpdesk_partial.c: for a run that stopped before its answer, makes the result from the completed subtasks. False if
- * the arena is out of memory. */
+/* helpdesk_missing.c: fills `found`, `not_found` and the degradations of parts that the review did not take. Before the
+ * output of tools is cut. False: the arena is out of memory. */
+bool helpdesk_tell(const struct helpdesk_call *call, Renga__V1__AgentResult *result);
+
+/* helpdesk_partial.c: for a run that stopped before its answer, makes the result from the subtasks that were answered.
+ * False if the arena is out of memory. */
 bool helpdesk_partial(struct helpdesk_call *call, Renga__V1__AgentResult *result);
 
 #endif

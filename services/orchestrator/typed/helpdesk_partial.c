@@ -1,5 +1,5 @@
 /* The result of a run that its budget stopped before the answer. The output may lack the subtasks, so their results are
- * taken from the run's events. The answers of the completed subtasks become the answer. */
+ * taken from the run's events. The answers that were found become the answer. */
 #include "helpdesk.h"
 
 #include "base/buffer.h"
@@ -19,10 +19,12 @@ static Renga__V1__Subtask *subtask_of(struct helpdesk_call *call, size_t number,
     renga__v1__subtask__init(subtask);
     subtask->task_name = name;
     subtask->is_completed = note->is_completed;
-    subtask->subtask_answer = (char *)(uintptr_t)(note->answer ? note->answer : "");
+    subtask->found = note->found;
+    const char *answer = note->found ? note->found_answer : note->answer;
+    subtask->subtask_answer = (char *)(uintptr_t)(answer ? answer : "");
     subtask->challenge_count = note->tries;
-    subtask->citations = note->citations;
-    subtask->n_citations = note->citation_count;
+    subtask->citations = note->found ? note->found_citations : note->citations;
+    subtask->n_citations = note->found ? note->found_citation_count : note->citation_count;
     subtask->status_code = note->status_code;
     subtask->message = (char *)(uintptr_t)(note->message ? note->message : "");
     subtask->usage = (Renga__V1__Usage *)(uintptr_t)&note->usage;
@@ -45,10 +47,10 @@ static bool add_answer(struct helpdesk_call *call, const struct subtask_note *no
                        Renga__V1__AgentResult *result)
 {
     int32_t before = sentences_in(buffer_text(answer));
-    buffer_printf(answer, "%s%s", answer->length ? "\n\n" : "", note->answer);
-    for (size_t i = 0; i < note->citation_count && result->n_citations < CITATIONS_MAX; i++) {
+    buffer_printf(answer, "%s%s", answer->length ? "\n\n" : "", note->found_answer);
+    for (size_t i = 0; i < note->found_citation_count && result->n_citations < CITATIONS_MAX; i++) {
         Renga__V1__Citation *citation =
-            arena_copy(rpc_call_arena(call->run.call), note->citations[i], sizeof *citation);
+            arena_copy(rpc_call_arena(call->run.call), note->found_citations[i], sizeof *citation);
         if (!citation)
             return false;
         citation->sentence_number += before;
@@ -65,7 +67,7 @@ static bool answer_from_notes(struct helpdesk_call *call, Renga__V1__AgentResult
     result->citations = arena_alloc(arena, CITATIONS_MAX * sizeof(*result->citations));
     buffer_init(&answer, ANSWER_MAX);
     for (size_t i = 0; good && result->citations && i < result->n_subtasks; i++)
-        if (call->subtasks[i].is_completed && call->subtasks[i].answer)
+        if (call->subtasks[i].found && call->subtasks[i].found_answer)
             good = add_answer(call, &call->subtasks[i], &answer, result);
     result->answer = arena_strdup(arena, buffer_text(&answer));
     buffer_fini(&answer);

@@ -144,6 +144,7 @@ static void subtask_ended(struct helpdesk_call *call, const Renga__V1__RunEvent 
     progress.stage = note->status_code ? RENGA__V1__SUBTASK_STAGE__SUBTASK_STAGE_FAILED
                                        : RENGA__V1__SUBTASK_STAGE__SUBTASK_STAGE_DONE;
     const char *text = note->status_code ? note->message : note->answer;
+    progress.found = note->found;
     progress.text = (char *)(uintptr_t)(text ? text : "");
     progress.challenge_count = note->tries ? note->tries : 1;
     show_subtask(call, from, number, &progress);
@@ -171,6 +172,14 @@ static void cited(struct helpdesk_call *call, struct subtask_note *note, const c
     }
 }
 
+static void note_found(struct subtask_note *note)
+{
+    note->found = true;
+    note->found_answer = note->answer;
+    note->found_citations = note->citations;
+    note->found_citation_count = note->citation_count;
+}
+
 /* ---- events ------------------------------------------------------------------------------------------------------ */
 
 static void written(struct helpdesk_call *call, const Renga__V1__RunEvent *from, const cJSON *update, bool own,
@@ -191,13 +200,16 @@ static void written(struct helpdesk_call *call, const Renga__V1__RunEvent *from,
         call->subtasks[number].answer = keep_text(call, answer);
     if (citations)
         cited(call, &call->subtasks[number], citations);
+    if (cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(update, "found")))
+        note_found(&call->subtasks[number]);
     if (reflections)
         reflected(call, from, number, reflections);
 }
 
 static bool is_watched(const Renga__V1__StateUpdated *updated)
 {
-    static const char *const fields[] = {"plan", "messages", "reflection_results", "subtask_answer", "citations"};
+    static const char *const fields[] = {"plan",           "messages",  "reflection_results",
+                                         "subtask_answer", "citations", "found"};
     for (size_t i = 0; i < updated->n_fields; i++)
         for (size_t known = 0; known < sizeof fields / sizeof *fields; known++)
             if (strcmp(updated->fields[i], fields[known]) == 0)

@@ -30,6 +30,8 @@ static Renga__V1__Subtask *read_subtask(struct helpdesk_call *call, const cJSON 
     if (!subtask)
         return NULL;
     subtask->task_name = arena_strdup(arena, name ? name : "");
+    if (!cJSON_HasObjectItem(item, "found")) /* of a graph in the place of ours */
+        subtask->found = subtask->is_completed;
     subtask->status_code = note->status_code;
     subtask->message = (char *)(uintptr_t)(note->message ? note->message : "");
     subtask->usage = (Renga__V1__Usage *)(uintptr_t)&note->usage;
@@ -111,14 +113,24 @@ static void cut_tools(Renga__V1__AgentResult *result)
     }
 }
 
+/* The answer, and behind it the parts that nothing answers. */
+static bool read_answer(const cJSON *output, Renga__V1__AgentResult *result, struct arena *arena)
+{
+    const char *answer = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(output, "last_answer"));
+    const char *missing = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(output, "missing_text"));
+    bool both = answer && *answer && missing && *missing;
+    char *text = arena_printf(arena, "%s%s%s", answer ? answer : "", both ? "\n\n" : "", both ? missing : "");
+    if (text)
+        text[text_cut(text, strlen(text), ANSWER_MAX)] = '\0';
+    result->answer = text;
+    return text;
+}
+
 static bool read_output(struct helpdesk_call *call, const cJSON *output, Renga__V1__AgentResult *result,
                         struct status *st)
 {
     struct arena *arena = rpc_call_arena(call->run.call);
-    const char *answer = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(output, "last_answer"));
-    answer = answer ? answer : "";
-    result->answer = arena_strndup(arena, answer, text_cut(answer, strlen(answer), ANSWER_MAX));
-    if (!result->answer)
+    if (!read_answer(output, result, arena))
         return fail(st, RESOURCE_EXHAUSTED, "no memory for the answer");
     return read_plan(cJSON_GetObjectItemCaseSensitive(output, "plan"), result, arena, st) &&
            read_subtasks(call, cJSON_GetObjectItemCaseSensitive(output, "subtask_results"), result, st) &&
@@ -148,6 +160,10 @@ Renga__V1__AgentResult *helpdesk_result(struct helpdesk_call *call, const Renga_
     }
     result->question = call->request->question;
     result->outcome = agent_outcome(arena, run);
+    if (!helpdesk_tell(call, result)) {
+        fail(st, RESOURCE_EXHAUSTED, "no memory for the answer");
+        return NULL;
+    }
     if (renga__v1__agent_result__get_packed_size(result) > RESULT_BYTES_MAX - AROUND_BYTES)
         cut_tools(result);
     return result;

@@ -205,7 +205,8 @@ def _():
     expect("could be read" in result.subtasks[0].message, result.subtasks[0].message)
     failed = [e.subtask for e in seen if e.WhichOneof("event") == "subtask" and e.subtask.stage == 7]
     equal([(f.subtask_number, "could be read" in f.text) for f in failed], [(1, True)], "what was shown")
-    equal(result.answer, ANSWERS["<results>"], "the answer")
+    equal(result.answer, ANSWERS["<results>"] + "\n\nNo answer was found in the documents for:\n- When do backups run?", "the answer")
+    equal((result.found, list(result.not_found.looked_for)), (True, ["When do backups run?"]), "what was found")
 
 
 @check("two questions on one thread: the second is told that it is busy")
@@ -226,6 +227,76 @@ def _():
     expect("見つかりませんでした" in ask("システムは空を飛べますか").answer, "no Japanese answer")
     expect("No information" in ask("システムは空を飛べますか", options={"language": "en-GB"}).answer, "no English answer")
     equal(services.of("Planner/Plan")[1].prompting.language, "en", "the language of the plan")
+
+
+INVENTED = "The moon is made of cheese and costs 900 dollars."
+
+
+def extractive(text, confidence=0.9):
+    """What the gateway's extractive provider says, None: that it found nothing."""
+    return said(text or "I found nothing.", finding={"found": text is not None, "confidence": confidence})
+
+
+def desk(answer, quote=None, confidence=0.9, **methods):
+    """A model that answers each subtask, and the question, with this text; and the extractive provider beside it."""
+    def one(request, context):
+        if request.tools:
+            return called(("search_documents", "{}"))
+        return extractive(quote, confidence) if request.model == "extractive" else said(answer)
+    script(chat=one, plan=plan("When do backups run?"), **methods)
+
+    def stream(request, context):
+        reply = one(request, context)
+        yield message("ChatStreamEvent")(text=reply.message.content)
+        yield message("ChatStreamEvent")(finish=reply.finish)
+    services.on("LlmGateway/ChatStream", stream)
+    return ask("When do backups run?")
+
+
+@check("a sentence that the model invents between two supported ones is left out, and told")
+def _():
+    result = desk(f"Backups run every night at 02:00. {INVENTED} They are kept for 30 days.")
+    equal((result.answer, result.found, len(result.citations)), (BACKUP, True, 2), "the answer")
+    expect(any("left out" in d.reason and "1" in d.reason for d in result.outcome.degradations), result.outcome.degradations)
+
+
+@check("a model whose answer no source carries is replaced by the documents' own sentences, where they answer")
+def _():
+    result = desk(INVENTED, BACKUP)
+    equal((result.answer, result.found, [c.uri for c in result.citations]), (BACKUP, True, ["guide.md"] * 2), "the answer")
+    expect("EXTRACTIVE" in str([word("DegradationKind", d.kind) for d in result.outcome.degradations]), result.outcome.degradations)
+    result = desk(INVENTED, None)
+    equal((result.found, len(result.citations), result.subtasks[0].found), (False, 0, False), "what was found where they do not")
+
+
+@check("that a model finds nothing is believed, unless the documents' own sentences clearly answer")
+def _():
+    declined = "**NOT_FOUND**\nI looked for the backup's time. Backups run every night at 02:00."
+    result = desk(declined, BACKUP, 0.95)
+    equal((result.subtasks[0].subtask_answer, result.answer), (BACKUP, "Backups run every night at 02:00."), "the answers where they do")
+    result = desk(declined, BACKUP, 0.6)
+    equal((result.found, len(result.citations), result.subtasks[0].found), (False, 0, False), "what was found where they hardly do")
+    expect("No information was found" in result.answer, result.answer)
+    equal([(h.uri, h.line_from, h.quote) for h in result.not_found.nearest], [("guide.md", 10, BACKUP), ("guide.md", 20, RESET)],
+          "the nearest passages")
+    equal(list(result.not_found.looked_for), ["When do backups run?"], "what was looked for")
+    equal(desk(declined, None, reflect=judged(True)).found, False, "what was found where the reviewer is content")
+
+
+@check("what was found stands though the review never takes it, and is marked; a model's own words do not")
+def _():
+    def without_model(request, context):
+        return called(("search_documents", "{}")) if request.tools else extractive(BACKUP)
+    script(chat=without_model, plan=plan("When do backups run?"), reflect=judged(False, "Say when."))
+    result = ask("When do backups run?")
+    subtask, = result.subtasks
+    equal((subtask.is_completed, subtask.found, subtask.challenge_count, subtask.subtask_answer), (False, True, 3, BACKUP), "the subtask")
+    expect(any(d.part == "subtask 1" and "Say when." in d.reason for d in result.outcome.degradations), result.outcome.degradations)
+    equal((result.found, len(result.citations), result.not_found.looked_for), (True, 2, []), "the result")
+    result = desk("Backups run every night at 02:00.", None, reflect=judged(False, "Say when."))
+    equal((result.found, result.subtasks[0].found), (False, False), "of a model's own words")
+    result = desk("Backups run every night at 02:00.", BACKUP, reflect=judged(False, "Say when."))
+    equal((result.found, result.answer), (True, "Backups run every night at 02:00."), "where the documents clearly answer")
 
 
 @check("a budget ends it with what was found by then, and says so")
